@@ -96,7 +96,7 @@ describe('the remaining time', () => {
       'includes the pauses of a provider that lets a few rows through at a time',
       { sums: sumsOf(['a', 100, 10, 0]), waiting: new Map([['a', new Date(NOW + 60_000)]]) },
       {},
-      2_700_000, // 90 rows at 10 in 5 minutes
+      2_940_000, // 1 minute, then 80 rows at 10 in 6 minutes
       'rows of a were deferred or limited until 2026-01-02T12:01:00.000Z',
     ],
     [

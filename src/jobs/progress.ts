@@ -119,29 +119,32 @@ function timeLeftOf(
   more: number,
   { perMinute, waiting, nowMs }: Measures,
 ): TimeLeft | undefined {
-  const { provider, rows, done } = part
+  const { provider, rows, done, rate } = part
   const limit = perMinute(provider)
-  const due = waiting.get(provider)
-  const waitMs = Math.max(0, (due?.getTime() ?? nowMs) - nowMs)
-  const waits =
-    due && waitMs > 0 ? `rows of ${provider} were deferred or limited until ${due.toISOString()}` : undefined
-  const measured = part.rate > 0 ? part.rate : waits === undefined ? 0 : rateWithPauses(part, job, nowMs)
-  const pace = Math.min(limit, measured > 0 ? measured : limit)
+  const pace = Math.min(limit, rate > 0 ? rate : limit)
   const isPaced = Number.isFinite(pace) && pace > 0
   const workMs = isPaced ? ((rows - done) / pace) * 60_000 * more : 0
-  if (waits !== undefined && waitMs >= workMs) return { ms: Math.ceil(waitMs), reason: waits }
+  const due = waiting.get(provider)
+  const waitMs = due ? due.getTime() - nowMs : 0
+  const waits =
+    due && waitMs > 0 ? `rows of ${provider} were deferred or limited until ${due.toISOString()}` : undefined
+  if (due && waits !== undefined) {
+    const waitingMs = waitMs + (rate > 0 ? 0 : pausesMs(part, job, due))
+    if (waitingMs >= workMs) return { ms: Math.ceil(waitingMs), reason: waits }
+  }
   if (!isPaced) return undefined
   const reason = limit <= pace * 1.5 ? `${provider} is limited to ${round(limit)} rows a minute` : waits
   return { ms: Math.ceil(workMs), ...(reason !== undefined && { reason }) }
 }
 
 /**
- * The rate since the first result, rows per minute, of a provider that answered no row recently and has more rows left than answered: it probably lets a few rows
- * through and then pauses. Otherwise 0: the rows left are expected to be answered soon after they are due.
+ * The time after `due` for a provider that answered nothing recently and has more rows left than answered: it probably lets as many rows through and pauses as long
+ * as it did until then. Otherwise 0: the rows left are expected to be answered soon after they are due.
  */
-function rateWithPauses({ rows, done }: Part, job: JobRecord, nowMs: number): number {
-  if (rows - done <= done || job.first_result_at === null) return 0
-  return done / Math.max(1, (nowMs - job.first_result_at.getTime()) / 60_000)
+function pausesMs({ rows, done }: Part, job: JobRecord, due: Date): number {
+  const beyond = rows - done - done
+  if (done === 0 || beyond <= 0 || job.first_result_at === null) return 0
+  return (beyond / done) * (due.getTime() - job.first_result_at.getTime())
 }
 
 const round = (rate: number): number => Math.round(rate * 10) / 10
