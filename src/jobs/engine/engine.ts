@@ -88,7 +88,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
 
   async function planOne(job: JobRecord): Promise<boolean> {
     if (job.state === 'running' && idle.has(job.number)) return false
-    idle.remove(job.number)
+    idle.begin(job.number)
     const running = job.state === 'running' ? job : await jobs.move(job.id, ['waiting'], 'running')
     if (!running) return false
     const { hasDomains, hasDue, isOpen, nextDue } = await rows.look(running.number)
