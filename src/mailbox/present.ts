@@ -6,7 +6,7 @@ import type { Attempt, Verification } from './verification.ts'
 
 /**
  * A verification as the answer of `/v1/verify`: the original fields first, in their published order, then later ones. `trace` adds the transcript, with other
- * people's addresses masked.
+ * people's addresses masked. One literal without spreads, which V8 creates in one step: each row of a job is presented.
  */
 export function presentVerification(v: Verification, options: { readonly trace?: boolean } = {}): VerifyAnswer {
   return {
@@ -31,18 +31,21 @@ export function presentVerification(v: Verification, options: { readonly trace?:
     provider: v.provider,
     mx_tried: v.mxTried,
     attempts: v.attempts.map(presentAttempt),
-    ...(v.skippedSources.length > 0 && {
-      skipped_sources: v.skippedSources.map(({ address, why }) => ({ address: address ?? '', reason: why })),
-    }),
+    skipped_sources: v.skippedSources.length > 0 ? v.skippedSources.map(presentSkipped) : undefined,
     checked: v.side.checked,
     retry_after_ms: v.retryAfterMs,
     observed_at: new Date(v.observedAtMs).toISOString(),
     remembered: v.remembered,
     duration_ms: v.durationMs,
-    ...(options.trace && { transcript: transcriptOf(v) }),
+    transcript: options.trace ? transcriptOf(v) : undefined,
     peer: v.peer,
   }
 }
+
+const presentSkipped = ({ address, why }: Verification['skippedSources'][number]) => ({
+  address: address ?? '',
+  reason: why,
+})
 
 export const presentAttempt = (attempt: Attempt): VerifyAnswer['attempts'][number] => ({
   ip_used: attempt.ipUsed ?? '',
