@@ -36,7 +36,7 @@ export function boundAnswer<T>(answer: T, read: (copy: unknown) => Parsed<T>): T
 
 /** The most bytes of JSON that a text takes, without its quotes: six for each unit, as an escape. */
 const longestText = (text: string): number => text.length * 6
-/** The same for texts of which most need no escape. */
+/** The same, exact for a text without escapes. */
 const sizeOfText = (text: string): number => (isPlain(text) ? text.length : text.length * 6)
 const isPlain = (text: string): boolean => /^[ !#-[\]-~]*$/.test(text)
 
