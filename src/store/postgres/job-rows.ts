@@ -101,10 +101,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
       // Each job by its constant number: only then is just one partition planned.
       const parts = jobs.slice(at, at + WAITING_AT_A_TIME).map(
         (job) => sql`
-        (SELECT ${job}::int AS job, p.provider, w.due FROM (SELECT DISTINCT provider FROM mailsonde.job_counts WHERE job = ${job}) p
-         CROSS JOIN LATERAL (SELECT due FROM mailsonde.job_rows
-           WHERE job = ${job} AND state = 'ready' AND provider = p.provider ORDER BY due LIMIT 1) w
-         WHERE w.due > now() LIMIT ${MAX_WAITING})`,
+        (SELECT ${job}::int AS job, p.provider, w.due FROM ${firstDueSql(job)} WHERE w.due > now() LIMIT ${MAX_WAITING})`,
       )
       const { rows } = await sql<{
         job: number
@@ -192,9 +189,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
   look: async (job: number): Promise<JobLook> => {
     const { rows } = await sql<JobLook>`
       SELECT "hasDomains", "isOpen", "hasDue", CASE WHEN NOT "hasDue" THEN (
-          SELECT min(w.due) FROM (SELECT DISTINCT provider FROM mailsonde.job_counts WHERE job = ${job} LIMIT ${MAX_WAITING}) p
-          CROSS JOIN LATERAL (SELECT due FROM mailsonde.job_rows
-            WHERE job = ${job} AND state = 'ready' AND provider = p.provider ORDER BY due LIMIT 1) w) END AS "nextDue"
+          SELECT min(due) FROM (SELECT w.due FROM ${firstDueSql(job)} LIMIT ${MAX_WAITING}) waiting) END AS "nextDue"
       FROM (SELECT
           EXISTS (SELECT FROM mailsonde.job_domains WHERE job = ${job} AND provider IS NULL AND leased_until < now()) AS "hasDomains",
           EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'ready' AND due <= now()) AS "hasDue",
@@ -244,6 +239,12 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
  * read all of them by their partial index in place of a few by their key.
  */
 const IN_CHUNK = sql.raw('chunk IS NOT NULL')
+
+/** The providers `p` of a job that have rows to start or to retry, each with the time `w.due` of the first. */
+const firstDueSql = (job: number): RawBuilder<unknown> => sql`
+  (SELECT DISTINCT provider FROM mailsonde.job_counts WHERE job = ${job}) p
+  CROSS JOIN LATERAL (SELECT due FROM mailsonde.job_rows
+    WHERE job = ${job} AND state = 'ready' AND provider = p.provider ORDER BY due LIMIT 1) w`
 
 const isOpenSql = (job: number): RawBuilder<unknown> => sql`(
   EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'ready')
