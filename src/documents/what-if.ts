@@ -27,8 +27,9 @@ export function whatIfDocument(answer: WhatIfAnswer, version: string): Document 
 /** The verdict as one about records that are not published: nobody may take its score for that of the domain. */
 function supposed(block: Block, subject: string, { as_if, before }: WhatIfAnswer): Block {
   if (block.kind !== 'verdict') return block
+  const one = as_if.length === 1
   const note: Line = [
-    `As if ${counted(as_if.length, 'record')} ${as_if.length === 1 ? 'was' : 'were'} published. Now: grade ${before.grade}, ${scoreOf(before)} of 100.`,
+    `As if ${counted(as_if.length, 'record')} ${one ? 'was' : 'were'} published. Without ${one ? 'it' : 'them'}: grade ${before.grade}, ${scoreOf(before)} of 100.`,
   ]
   return { kind: 'verdict', verdict: { ...block.verdict, subject, notes: [note, ...block.verdict.notes] } }
 }

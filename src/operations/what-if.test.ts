@@ -84,8 +84,8 @@ describe('refuses', () => {
 })
 
 it.each([
-  [['v=DMARC1; p=reject'], 'As if 1 record was published. Now: grade F, 43 of 100.'],
-  [['v=DMARC1; p=reject', 'v=spf1 -all'], 'As if 2 records were published. Now: grade F, 43 of 100.'],
+  [['v=DMARC1; p=reject'], 'As if 1 record was published. Without it: grade F, 43 of 100.'],
+  [['v=DMARC1; p=reject', 'v=spf1 -all'], 'As if 2 records were published. Without them: grade F, 43 of 100.'],
 ])('says in its headline that it is a what-if, and gives the present score', (data, note) => {
   const as_if = data.map((text) => ({ name: 'neglected.test', type: 'TXT', data: text }))
   const text = formatMarkdown(whatIfDocument({ ...exampleOf(whatIf), as_if }, '1.0.0'))
