@@ -47,8 +47,7 @@ export async function findProviders(planning: Planning, job: JobRecord, signal: 
 
 /** Groups the rows that are due into chunks and queues them, one transaction per provider. Returns the number of chunks. */
 export async function cutChunks(planning: Planning, job: JobRecord): Promise<number> {
-  const due = await planning.rows.due(job.number)
-  const queued = due.size === 0 ? new Map<string, number>() : await planning.rows.queued(job.number)
+  const [due, queued] = await Promise.all([planning.rows.due(job.number), planning.rows.queued(job.number)])
   let cut = 0
   for (const [id, rows] of due) {
     const provider = planning.limitsOf(id)
