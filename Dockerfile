@@ -1,5 +1,5 @@
 # The service in a container: docker build -t mailsonde . && docker run --read-only --tmpfs /tmp -p 127.0.0.1:8080:8080 -v mailsonde:/data mailsonde
-FROM node:24-bookworm-slim AS build
+FROM node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -9,7 +9,7 @@ COPY docs ./docs
 COPY src ./src
 RUN npm run build && npm prune --omit=dev
 
-FROM node:24-bookworm-slim
+FROM node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app/package.json ./
@@ -19,7 +19,7 @@ RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "dist/main.js", "health", "--server", "http://127.0.0.1:8080"]
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "dist/main.js", "api", "health", "--server", "http://127.0.0.1:8080"]
 # A container's host is not loopback: the first start makes an API key and prints it once.
 ENTRYPOINT ["node", "dist/main.js"]
 CMD ["serve", "--host", "0.0.0.0", "--data-dir", "/data"]

@@ -1,7 +1,5 @@
 import compress from '@fastify/compress'
 import rateLimit from '@fastify/rate-limit'
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import fastify, { LogController } from 'fastify'
 import helmet from 'helmet'
 import { pino } from 'pino'
@@ -15,8 +13,6 @@ const setHeaders = helmet({ hsts: false })
 app.addHook('onRequest', (request, reply, done) => setHeaders(request.raw, reply.raw, () => done()))
 await app.register(compress, { threshold: 1_024, encodings: ['br', 'gzip'] })
 await app.register(rateLimit, { global: false, cache: 10_000 })
-await app.register(swagger, { mode: 'dynamic' })
-await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
 app.get('/v1/health', async () => ({ status: 'ok' }))
 await app.listen({ host: '127.0.0.1', port: Number(process.argv.at(-1)) })
 process.once('SIGTERM', () => process.exit(0))

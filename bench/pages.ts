@@ -17,7 +17,7 @@ const PATHS = [
   '/docs',
   '/docs/operations',
   '/docs/findings',
-  '/docs/bounds',
+  '/docs/verification',
 ]
 const rounds = Number(process.argv[process.argv.indexOf('--rounds') + 1]) || 5
 

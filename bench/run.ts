@@ -4,7 +4,7 @@ import { ensureMachine } from '../test/real/packages.ts'
 
 /**
  * `npm run bench`: every benchmark that can run on this machine, one after the other, and the reason why others cannot. `npm run bench -- server waits` runs some.
- * Each is also a command (`node bench/server.ts`), with the options in its first lines. The figures are entered by hand in docs/benchmarks.md.
+ * Each is also a command (`node bench/server.ts`), with the options in its first lines. The figures are entered by hand in contributing/benchmarks.md.
  */
 type Bench = {
   readonly name: string
@@ -32,6 +32,7 @@ const BENCHES: readonly Bench[] = [
   },
   { name: 'jobs-intake', shows: 'rows per second of an intake, and its memory' },
   { name: 'jobs-results', shows: 'rows per second of results' },
+  { name: 'walls', shows: 'health and memory beside attacks of one caller', args: ['--seconds', '10', '--rest', '30'] },
   { name: 'jobs-rest', shows: 'starts of the private database, and its memory with the service at rest' },
   {
     name: 'jobs-many',

@@ -8,12 +8,15 @@ const action = readFileSync(resolve(import.meta.dirname, '../action.yml'), 'utf8
 /** The script of the one step, as the runner gets it. */
 const script = /\n {6}run: \|\n([\s\S]*)$/.exec(action)![1]!.replaceAll(/^ {8}/gm, '')
 
-/** Runs the script with an `npx` that notes its arguments and ends with the status that stands for its command. */
+/** Runs the script with an `npx` and a `node` that note their arguments and end with the status that stands for their command. */
 function run(env: Readonly<Record<string, string>>, statuses: string) {
   const folder = mkdtempSync(join(tmpdir(), 'mailsonde-action-'))
   const npx = `#!/bin/bash\nprintf '%s\\n' "$(IFS='|'; echo "$*")" >> ${folder}/asked\ncase "$*" in ${statuses} *) exit 0;; esac\n`
-  writeFileSync(`${folder}/npx`, npx)
-  chmodSync(`${folder}/npx`, 0o755)
+  for (const name of ['npx', 'node', 'npm']) {
+    writeFileSync(`${folder}/${name}`, npx)
+    chmodSync(`${folder}/${name}`, 0o755)
+  }
+  writeFileSync(`${folder}/mailsonde.tgz`, '')
   const inputs = {
     COMMAND: 'check',
     FAIL_ON: 'high',
@@ -21,7 +24,8 @@ function run(env: Readonly<Record<string, string>>, statuses: string) {
     SELECTOR: '',
     EXPECT: '',
     SARIF: '',
-    PACKAGE: 'mailsonde',
+    PACKAGE: 'mailsonde.tgz',
+    SOURCES: folder,
     SERVER: '',
     KEY: '',
   }
@@ -63,7 +67,7 @@ it.each<
     { DOMAINS: 'a.example' },
     '',
     0,
-    ['--yes|mailsonde|check|--fail-on|high|--format|github|--|a.example'],
+    ['--yes|--package|file:mailsonde.tgz|--|mailsonde|check|--fail-on|high|--format|github|--|a.example'],
   ],
   ['a finding', { DOMAINS: 'a.example' }, '*check*) exit 1;;', 1, [expect.any(String)]],
   ['what could not be determined', { DOMAINS: 'a.example' }, '*check*) exit 3;;', 3, [expect.any(String)]],
@@ -72,21 +76,35 @@ it.each<
     { DOMAINS: 'a.example\n b.example', MIN_SCORE: '80', SELECTOR: 's1,s2', COMMAND: 'report' },
     '',
     0,
-    ['--yes|mailsonde|report|--fail-on|high|--min-score|80|--selector|s1,s2|--format|github|--|a.example|b.example'],
+    [
+      '--yes|--package|file:mailsonde.tgz|--|mailsonde|report|--fail-on|high|--min-score|80|--selector|s1,s2|--format|github|--|a.example|b.example',
+    ],
   ],
   [
     'drift alone',
     { DOMAINS: 'a.example', EXPECT: 'dns/a zone' },
     '*--expect*) exit 1;;',
     1,
-    [expect.any(String), '--yes|mailsonde|check|--expect|dns/a zone|--format|github|--|a.example'],
+    [
+      expect.any(String),
+      '--yes|--package|file:mailsonde.tgz|--|mailsonde|check|--expect|dns/a zone|--format|github|--|a.example',
+    ],
   ],
   ['no command of ours', { DOMAINS: 'a.example', COMMAND: 'serve' }, '', 2, ['']],
+  ['a name that a registry would look up', { DOMAINS: 'a.example', PACKAGE: 'mailsonde' }, '', 2, ['']],
+  ['a packed file that is not there', { DOMAINS: 'a.example', PACKAGE: 'other.tgz' }, '', 2, ['']],
+  [
+    'the sources of the action, without a package',
+    { DOMAINS: 'a.example', PACKAGE: '', SOURCES: '.' },
+    '',
+    0,
+    ['ci|--ignore-scripts|--silent', './src/main.ts|check|--fail-on|high|--format|github|--|a.example'],
+  ],
   [
     'a domain that would be code',
     { DOMAINS: '$(id);--help' },
     '',
     0,
-    ['--yes|mailsonde|check|--fail-on|high|--format|github|--|$(id);--help'],
+    ['--yes|--package|file:mailsonde.tgz|--|mailsonde|check|--fail-on|high|--format|github|--|$(id);--help'],
   ],
 ])('%s', (_, env, statuses, status, asked) => expect(run(env, statuses)).toEqual({ status, asked }))

@@ -17,12 +17,12 @@ const PLACE = /src\/[\w./-]+\.ts [A-Z][A-Z_0-9]+/g
 
 /** Bounds without a test of their own, and the reason. */
 const UNTESTED: Readonly<Record<string, string>> = {
-  'src/store/postgres/job-rows.ts WAITING_AT_A_TIME':
-    'size of a statement: further jobs are read by further statements',
+  'src/jobs/engine/engine.ts MAX_ROWS': 'rows wait in the database until a claimed one has ended',
+  'src/jobs/engine/engine.ts CLAIMS_AT_A_TIME': 'further claims come in the next turn',
+  'src/jobs/engine/engine.ts MAX_UNWRITTEN': 'takes a thousand answers while the database is away',
+  'src/mailbox/source/leases.ts MAX_KEYS': 'unused keys are dropped; 10,000 in use take as many connections',
   'src/net/post.ts MAX_BYTES': 'the body of the answer is not read: it may only end early',
   'src/net/socks/connect.ts LONGEST_MS': "the caller's signal is shorter",
-  'src/start/cluster.ts MAX_PROVIDERS':
-    'each of 2,000 providers takes a statement; beyond it tokens are taken from the database again',
   'src/start/dns.ts MAX_QUESTIONS': 'takes 5,000 sockets; `limited` has its own test',
   'src/store/mmdb-files.ts MAX_BYTES': 'a file at the bound takes 1 GiB of memory; one beyond it is tested',
   'src/store/postgres/restore.ts MAX_LINE': 'a line at the bound takes 512 MiB of memory',
@@ -39,7 +39,7 @@ export function boundsOf(root: string): readonly Bound[] {
   const unknown = [...tests.keys(), ...Object.keys(UNTESTED)].find((place) => !known.has(place))
   if (unknown !== undefined) throw new Error(`there is no bound ${unknown}`)
   const mute = bounds.find(({ what }) => what === '')
-  if (mute) throw new Error(`${mute.place} needs a comment of one line: docs/bounds.md shows it`)
+  if (mute) throw new Error(`${mute.place} needs a comment of one line: contributing/bounds.md shows it`)
   return bounds
 }
 
@@ -69,7 +69,7 @@ function inFile(root: string, path: string, tests: ReadonlyMap<string, string>):
   })
 }
 
-/** The table of docs/bounds.md. */
+/** The table of contributing/bounds.md. */
 export function boundsTable(root: string): string {
   const bounds = boundsOf(root)
   const cell = (text: string): string => text.replaceAll('|', '\\|')

@@ -5,7 +5,7 @@ import { readIslands } from '../src/start/pages.ts'
 import { licencesOf, packageOf } from './licences.ts'
 
 /**
- * `npm run build`: the program in `dist`, with all packages that it imports (docs/decisions/0007-bundle.md), so that the installed package has no dependency
+ * `npm run build`: the program in `dist`, with all packages that it imports (contributing/decisions/0007-bundle.md), so that the installed package has no dependency
  * except the optional embedded database. `main.js`, `library.js` and `client.js` are entries, and `chunks` is the code that they load; `packages` has what is
  * loaded on demand, `islands` and `docs` the content of the pages, `LICENSES.txt` the licences of the packages.
  */
@@ -23,11 +23,6 @@ const FILES = [
   'email-providers/common.json',
   '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv4.mmdb',
   '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv6.mmdb',
-  '@fastify/swagger-ui/static/swagger-ui.css',
-  '@fastify/swagger-ui/static/index.css',
-  '@fastify/swagger-ui/static/swagger-ui-bundle.js',
-  '@fastify/swagger-ui/static/swagger-ui-standalone-preset.js',
-  '@fastify/swagger-ui/static/favicon-32x32.png',
 ]
 
 /** Replaces src/base/packages.ts. It is in a chunk, one folder below `dist`. */
@@ -111,6 +106,7 @@ function copyFiles(): void {
   // The islands of the pages, as browsers run them, and the documents of `/docs`.
   mkdirSync(`${DIST}/islands`)
   for (const [name, text] of Object.entries(readIslands())) writeFileSync(`${DIST}/islands/${name}.js`, text)
+  cpSync(`${ROOT}/src/pages/fonts`, `${DIST}/fonts`, { recursive: true })
   cpSync(`${ROOT}/docs`, `${DIST}/docs`, {
     recursive: true,
     filter: (path) => !/\.[^/.]+$/.test(path) || path.endsWith('.md'),

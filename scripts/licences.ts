@@ -16,14 +16,6 @@ type Manifest = {
 
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice|nro_license)(?:[-.].*)?$/i
 
-/** A package that another one includes as built files; no lock file names it. */
-export const CONTAINED: Readonly<
-  Record<string, { readonly name: string; readonly version: string; readonly license: string }>
-> = { '@fastify/swagger-ui': { name: 'swagger-ui-dist', version: '5.34.0', license: 'Apache-2.0' } }
-
-/** A package whose licence file is the text of Apache-2.0. */
-const APACHE = 'typescript/LICENSE'
-
 /**
  * The licences of the packages in the bundle: each with its version, its SPDX id and its licence text. `names` are paths below `modules`, the folder
  * node_modules. A package without a licence text is listed with the author in its package.json. Throws for a package without a licence.
@@ -44,14 +36,8 @@ export function licencesOf(names: ReadonlySet<string>, modules: string): string 
       .map((file) => readFileSync(join(folder, file), 'utf8').trim())
     const by = typeof author === 'string' ? author : author?.name
     const text = texts.length > 0 ? texts.join('\n\n') : `Copyright: ${by ?? `the authors of ${called}`}`
-    return [`${called} ${version} (${license})`, ...contained(called), text].join('\n\n')
+    return [`${called} ${version} (${license})`, text].join('\n\n')
   })
   const head = 'Packages that are part of this program, each with its licence.'
-  return `${[head, ...parts, readFileSync(join(modules, APACHE), 'utf8').trim()].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`
-}
-
-function contained(name: string): readonly string[] {
-  const inside = CONTAINED[name]
-  if (inside === undefined) return []
-  return [`Contains ${inside.name} ${inside.version} (${inside.license}), whose licence is at the end of this file.`]
+  return `${[head, ...parts].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`
 }

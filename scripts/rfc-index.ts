@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A document that the code cites, as written in docs/rfc-index.tsv: number, title. */
+/** A document that the code cites, as written in contributing/rfc-index.tsv: number, title. */
 type Row = { readonly number: string; readonly title: string }
 
 const CITED = /RFC (\d{3,5})(?: (§§?[\d.]+[\d]|Appendix [A-Z]))?/g
 /** Maximum number of places that are listed for one document. */
 const MAX_PLACES = 40
 
-/** The index of docs/rfc-index.tsv in both directions: where src cites each RFC. Throws for a cited RFC without a row, and for a row without a citation. */
+/** The index of contributing/rfc-index.tsv in both directions: where src cites each RFC. Throws for a cited RFC without a row, and for a row without a citation. */
 export function rfcIndex(root: string): string {
-  const rows: Row[] = readFileSync(join(root, 'docs/rfc-index.tsv'), 'utf8')
+  const rows: Row[] = readFileSync(join(root, 'contributing/rfc-index.tsv'), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => ({ number: line.split('\t')[0]!, title: line.split('\t')[1] ?? '' }))
@@ -19,10 +19,12 @@ export function rfcIndex(root: string): string {
   const idle = rows.filter((row) => !places.has(row.number))
   if (missing.length > 0)
     throw new Error(
-      `cited without a row in docs/rfc-index.tsv: RFC ${missing.map((number) => `${number} (${places.get(number)![0]})`).join(', ')}`,
+      `cited without a row in contributing/rfc-index.tsv: RFC ${missing.map((number) => `${number} (${places.get(number)![0]})`).join(', ')}`,
     )
   if (idle.length > 0)
-    throw new Error(`rows of docs/rfc-index.tsv that nothing cites: RFC ${idle.map((row) => row.number).join(', ')}`)
+    throw new Error(
+      `rows of contributing/rfc-index.tsv that nothing cites: RFC ${idle.map((row) => row.number).join(', ')}`,
+    )
   const parts = rows.map(({ number, title }) => {
     const all = places.get(number)!
     const more = all.length > MAX_PLACES ? `, and ${all.length - MAX_PLACES} more` : ''

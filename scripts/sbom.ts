@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { CONTAINED } from './licences.ts'
 import { importedPackages } from './packages.ts'
 
 /**
@@ -89,16 +88,6 @@ const component = ({ name, ref, locked }: Shipped): object => ({
   ...(locked.integrity && { hashes: hashesOf(locked.integrity) }),
   licenses: [licenceOf(locked)],
   purl: ref,
-  ...(CONTAINED[name] && { components: [containedComponent(CONTAINED[name])] }),
-})
-
-const containedComponent = ({ name, version, license }: (typeof CONTAINED)[string]): object => ({
-  type: 'library',
-  'bom-ref': purl(name, version),
-  name,
-  version,
-  licenses: [licenceOf({ license })],
-  purl: purl(name, version),
 })
 
 /** Subresource integrity (`sha512-<base64>`, several by spaces) as CycloneDX hashes. */

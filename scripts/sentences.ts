@@ -53,6 +53,7 @@ const NUMBERS = [
   'max',
   'min',
   'count',
+  'column',
   'status',
   'line',
   'index',
@@ -71,7 +72,13 @@ const NUMBERS = [
   'waiting',
   'ede',
   'port',
+  'instance',
+  'lines',
+  'signed',
+  'arrived',
 ]
+/** Values that are problems. */
+const PROBLEMS = ['why', 'first', 'second']
 const LISTS = ['known', 'faults', 'hashes', 'services']
 /** Values from a fixed set of words. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -79,6 +86,8 @@ const WORDS: Readonly<Record<string, string>> = {
   'list.kind': 'verify',
   'list.file': 'zip',
   'list_file.why': 'dead',
+  'file.why': 'owner',
+  'private_database.why': 'owner',
   'store.why': 'row',
   'schema.type': 'string',
   'job.action': 'pause',
@@ -102,7 +111,7 @@ export const sampleValues = (subject: string, id: string, samples: Samples): obj
 
 function sampleOf(sentence: string, name: string, samples: Samples): unknown {
   const isDuration = /^value\.(?:outside|above)$/.test(sentence)
-  if (name === 'why') return problemWith('sample', () => shown(samples.text(name), 300), undefined)
+  if (PROBLEMS.includes(name)) return problemWith('sample', () => shown(samples.text(name), 300), undefined)
   if (LISTS.includes(name)) return samples.list(name)
   return NUMBERS.includes(name) && !isDuration ? samples.number(name) : samples.text(name)
 }

@@ -6,6 +6,7 @@ import { valueProblem } from './base/value-problems.ts'
 import { optionProblem } from './config-problems.ts'
 import { parseCidr } from './names/cidr.ts'
 import { parseDomain } from './names/domain.ts'
+import { parseDomainPattern } from './names/domain-pattern.ts'
 import { NODE_ID } from './names/node-id.ts'
 import { sourceProblem } from './names/problems.ts'
 import { distinctEntries, type PoolEntry, parsePoolEntry } from './names/source.ts'
@@ -109,6 +110,36 @@ const ttl = (value: string): Parsed<number> => {
     ? ms
     : problem(valueProblem('outside', { text: value, min: '1s', max: '1h' }))
 }
+
+const lmtpPlace = (value: string): Parsed<string> => {
+  if (value.includes('/')) return parsed(value)
+  const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^:\s]+):(\d{1,5})$/.exec(value) ?? []
+  return host !== '' && Number(port) <= 65_535 ? parsed(value) : problem(optionProblem('lmtp'))
+}
+/** The value is not repeated, because it may contain a password, which does not belong there. */
+const imapUrl = (value: string): Parsed<string> => {
+  if (!/^imaps?:\/\/[^/]+/.test(value) || !URL.canParse(value)) return problem(optionProblem('imap_url'))
+  const { username, password } = new URL(value)
+  return username !== '' && password === '' ? parsed(value) : problem(optionProblem('imap_url'))
+}
+
+const DAY_MS = 86_400_000
+const keepTime = (value: string): Parsed<number> => {
+  const ms = parseDuration(value)
+  return !ms.ok || (ms.value >= DAY_MS && ms.value <= 4_000 * DAY_MS)
+    ? ms
+    : problem(valueProblem('outside', { text: value, min: '1d', max: '4000d' }))
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 }
+/** A number of octets, with or without a unit: `26214400`, `25MiB`. */
+const size =
+  (min: number, max: number) =>
+  (value: string): Parsed<number> => {
+    const [, digits = '', unit = ''] = /^(\d{1,13})(KiB|MiB|GiB)?$/.exec(value) ?? []
+    const octets = digits === '' ? Number.NaN : Number(digits) * UNITS[unit]!
+    return octets >= min && octets <= max ? parsed(octets) : problem(valueProblem('whole', { text: value, min, max }))
+  }
 
 /** Maximum number of sources in the pool. */
 const MAX_POOL = 1_024
@@ -265,6 +296,19 @@ export const OPTIONS = {
     true,
   ),
   notifyFrom: one('notify-from', 'ADDRESS', undefined, 'sender address of mail from monitors', text),
+  mailRecipients: many(
+    'mail-recipients',
+    'DOMAIN',
+    'domains, with their subdomains, whose addresses get mail from monitors without having consented',
+    parseDomain,
+  ),
+  mailRate: one(
+    'mail-rate',
+    'N',
+    20,
+    'test messages and questions for consent that each key may cause by mail in 24 hours',
+    whole(0, 1_000_000),
+  ),
   publicUrl: one('public-url', 'URL', undefined, 'URL of this service for users, as in links in mail', url),
   maxUpload: one(
     'max-upload',
@@ -272,6 +316,91 @@ export const OPTIONS = {
     2_147_483_648,
     'maximum size of an uploaded list in bytes, both compressed and decompressed',
     whole(1_024, 1_099_511_627_776),
+  ),
+  maxReport: one(
+    'max-report',
+    'SIZE',
+    26_214_400,
+    'maximum size of a report as it comes in, such as 25MiB; what it unpacks to is at most 1GiB',
+    size(1_024, 1_073_741_824),
+  ),
+  reportsKeep: one('reports-keep', 'DURATION', 400 * DAY_MS, 'how long reports are kept', keepTime),
+  reportsDomains: many(
+    'reports-domains',
+    'DOMAIN',
+    'domains whose reports are taken from mail (LMTP, IMAP, a pipe): example.org, *.example.net; those of monitors and keys are taken too',
+    parseDomainPattern,
+  ),
+  reportsTrust: many(
+    'reports-trust',
+    'HOST',
+    'hosts whose Authentication-Results are believed for the messages that bring reports',
+    parseDomain,
+  ),
+  maxMessage: one(
+    'max-message',
+    'SIZE',
+    10_485_760,
+    'maximum size of a message to analyse, such as 10MiB',
+    size(1_024, 104_857_600),
+  ),
+  reportsLmtp: one(
+    'reports-lmtp',
+    'ADDRESS:PORT|PATH',
+    undefined,
+    'listen for reports by LMTP, such as 127.0.0.1:2424 or the path of a socket',
+    lmtpPlace,
+  ),
+  reportsImap: one(
+    'reports-imap',
+    'URL',
+    undefined,
+    'mailbox with reports: imaps://user@host/INBOX; the password is in MAILSONDE_REPORTS_IMAP_PASSWORD or --reports-imap-password-file',
+    imapUrl,
+  ),
+  reportsImapPassword: one(
+    'reports-imap-password',
+    'TEXT',
+    undefined,
+    'password of --reports-imap; set it in the environment',
+    text,
+    true,
+  ),
+  reportsImapPasswordFile: one(
+    'reports-imap-password-file',
+    'FILE',
+    undefined,
+    'file with the password of --reports-imap',
+    text,
+  ),
+  maxRows: one('max-rows', 'N', 2_000_000, 'maximum number of records of a job', whole(1, 2_000_000_000)),
+  maxOpenRows: one(
+    'max-open-rows',
+    'N',
+    10_000_000,
+    'maximum number of records of the open jobs of a key',
+    whole(1, 1_000_000_000_000),
+  ),
+  maxKeyStorage: one(
+    'max-key-storage',
+    'BYTES',
+    21_474_836_480,
+    'maximum size of the jobs of a key in the database, in bytes',
+    whole(1_048_576, 1_125_899_906_842_624),
+  ),
+  maxStorage: one(
+    'max-storage',
+    'BYTES',
+    107_374_182_400,
+    'size of the database above which no new list is taken, in bytes',
+    whole(1_048_576, 1_125_899_906_842_624),
+  ),
+  minFreeDisk: one(
+    'min-free-disk',
+    'BYTES',
+    1_073_741_824,
+    'free space on the disk of a private database below which no new list is taken, in bytes',
+    whole(0, 1_125_899_906_842_624),
   ),
   dataDir: one('data-dir', 'DIR', './data', 'folder for stored data', text),
   logLevel: one(

@@ -6,6 +6,8 @@ import { didYouMean } from './base/value-problems.ts'
 export const optionProblem = problemsOf('option', {
   database_url: () => 'the value is not a postgres:// URL',
   submission_url: () => 'the value is not a URL such as smtp://… or smtps://…',
+  lmtp: () => 'the value is neither a host with a port, such as 127.0.0.1:2424, nor the path of a socket',
+  imap_url: () => 'the value is not a URL such as imaps://user@host/INBOX, without the password',
   kind: () => 'the value must be a string, a number, true or false',
   kinds: () => 'the value must be a string or a list of strings',
   short_secret: ({ min }: { min: number }) => `the value is shorter than ${min} characters`,

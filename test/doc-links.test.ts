@@ -27,6 +27,7 @@ const DOCUMENTS = [
   'test/archetypes/README.md',
   'test/real/README.md',
   ...markdownOf('docs/'),
+  ...markdownOf('contributing/'),
 ]
 
 const withoutFences = (text: string): string => text.replaceAll(/^```.*?^```/gms, '')

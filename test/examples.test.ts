@@ -1,4 +1,7 @@
-import { afterAll, afterEach, expect, it, vi } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { isGenuine } from '../examples/webhook.ts'
+import { makeSecret, signedHeaders } from '../src/monitors/webhooks/signature.ts'
 import { labApp, labDeps } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
 import { labServer, zoneBehaviour } from './lab/dns-server.ts'
@@ -56,4 +59,36 @@ it('examples/client.ts', async () => {
 it('examples/job.ts', async () => {
   const lines = await printed(() => import('../examples/job.ts'), url)
   expect(lines[0]).toMatch(/^\w+: \d+ of \d+$/)
+})
+
+describe('receiving a webhook', () => {
+  const secret = makeSecret()
+  const body = '{"type":"monitor.changed","data":{"title":"ü"}}'
+  const now = Date.UTC(2026, 0, 2)
+  const headers = (secrets: readonly string[]) => signedHeaders({ id: 'msg_1', body }, secrets, now)
+  const rows: readonly (readonly [string, Readonly<Record<string, string>>, string, number, boolean])[] = [
+    ['genuine', headers([secret]), body, now, true],
+    ['of two secrets, while one is replaced', headers([makeSecret(), secret]), body, now, true],
+    ['another secret', headers([makeSecret()]), body, now, false],
+    ['another body', headers([secret]), `${body} `, now, false],
+    ['another id', { ...headers([secret]), 'webhook-id': 'msg_2' }, body, now, false],
+    ['six minutes old', headers([secret]), body, now + 360_000, false],
+    ['no signature', {}, body, now, false],
+  ]
+
+  it.each(rows)('examples/webhook.ts: %s', (_, given, text, nowMs, wanted) =>
+    expect(isGenuine(secret, given, Buffer.from(text), nowMs)).toBe(wanted),
+  )
+
+  const hasPython = spawnSync('python3', ['--version']).status === 0
+  it.skipIf(!hasPython)('examples/webhook.py says the same', () => {
+    const program = `import json, sys; sys.path.insert(0, 'examples'); from webhook import is_genuine
+for secret, headers, body, now in json.load(sys.stdin): print(is_genuine(secret, headers, body.encode(), now / 1000))`
+    const input = JSON.stringify(rows.map(([, given, text, nowMs]) => [secret, given, text, nowMs]))
+    const { stdout, stderr } = spawnSync('python3', ['-c', program], { input, encoding: 'utf8' })
+    expect([stdout.trim().split('\n'), stderr]).toEqual([
+      rows.map(([, , , , wanted]) => (wanted ? 'True' : 'False')),
+      '',
+    ])
+  })
 })

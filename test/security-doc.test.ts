@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
 const ROOT = new URL('../', import.meta.url)
-const text = readFileSync(new URL('docs/security.md', ROOT), 'utf8')
+const text = readFileSync(new URL('contributing/threat-model.md', ROOT), 'utf8')
 
 /** Every test that the threat model names: its file, then titles in quotes. */
 function named(): [path: string, title: string][] {

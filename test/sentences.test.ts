@@ -105,7 +105,7 @@ it('carries why a check is open, or does not apply', () => {
   const { role, because } = contextOf({ mx: error })
   const { reason } = notApplicable({}, { role: 'parked', because })
   expect([role, reason && inUpperCase(structuredClone(reason))]).toEqual([
-    'sends_and_takes_mail',
+    'sends_and_accepts_mail',
     'A DOMAIN WITHOUT MAIL (PARKED): THE MX RECORDS COULD NOT BE LOOKED UP',
   ])
 })

@@ -6,7 +6,7 @@ import { vantageFields } from './vantage.ts'
 
 const strings = z.array(z.string())
 export const tier = z.enum(['A', 'B', 'C', 'D'])
-export const scope = z.enum(['ip', 'range', 'asn', 'policy'])
+export const scope = z.enum(['ip', 'range', 'asn', 'policy', 'domain'])
 export const blacklistVerdict = z.enum(['clean', 'listed', 'incomplete'])
 
 /** The answer of one list about an address. */

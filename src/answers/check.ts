@@ -2,11 +2,10 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import * as checks from './checks.ts'
 import { finding, status } from './finding.ts'
+import { planFields } from './plan.ts'
+import { grade, points } from './points.ts'
 import { savedField } from './stored.ts'
 import { vantageFields } from './vantage.ts'
-
-export const grade = z.enum(['A+', 'A', 'B', 'C', 'D', 'F'])
-export const points = z.int().min(0).max(100)
 
 /** One row of the breakdown; the points of all rows and the score add up to exactly 100. */
 const scoreRow = z.strictObject({
@@ -21,11 +20,12 @@ export const domainRole = z
   .strictObject({
     name: z.enum([
       'no_such_domain',
-      'sends_and_takes_mail',
-      'takes_mail_only',
+      'sends_and_accepts_mail',
+      'accepts_mail_only',
       'sends_only',
       'parked',
-      'web_name_only',
+      'no_mail',
+      'return_path',
     ]),
     because: z.string(),
   })
@@ -65,6 +65,7 @@ export const checkAnswer = z.strictObject({
   starttls: checks.starttls.optional().meta({ description: 'in a check only with starttls=true' }),
   tls_rpt: checks.tlsRpt,
   findings: z.array(finding),
+  plan: z.strictObject(planFields).optional().meta({ description: 'what to publish, only with plan=true' }),
   observed_at: z.iso.datetime().optional(),
   ...vantageFields,
   ...savedField,

@@ -26,7 +26,16 @@ export const finding = z
     detail: z.string(),
     evidence: z.string().optional(),
     repair: z.string().optional(),
-    fix: fix.optional(),
+    follows: z
+      .string()
+      .optional()
+      .meta({ description: 'id of the finding from which this one follows: one cause, one alarm' }),
+    fix: fix.optional().meta({ description: 'the record to publish now' }),
+    next: fix.optional().meta({ description: 'the record to publish later in place of `fix`; `repair` says when' }),
+    gain: z
+      .int()
+      .optional()
+      .meta({ description: 'the score after publishing `fix`, minus the score before, as tried' }),
     reference: z.string(),
   })
   .meta({ id: 'Finding' })

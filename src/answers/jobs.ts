@@ -42,7 +42,10 @@ export const jobAnswer = z
     rate: z.number().min(0).meta({ description: 'rows per minute, over the last five minutes' }),
     eta_ms: count.nullable().meta({ description: 'estimated time left; null if unknown' }),
     eta_reason: z.string().optional().meta({ description: 'what the estimate depends on' }),
-    columns: z.array(z.string()).optional().meta({ description: 'header of the list' }),
+    columns: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'names of the columns of the list; not in lists of jobs and in events' }),
     column: z.string().optional().meta({ description: 'name or number of the column that is read' }),
     failure: z.string().optional(),
     first_result_at: time.nullable(),
@@ -62,7 +65,7 @@ export type JobListAnswer = AnswerOf<typeof jobListAnswer>
 export const jobRow = z
   .strictObject({
     line: z.int().min(1),
-    columns: z.union([z.array(z.string()), z.record(z.string(), z.unknown())]).optional(),
+    columns: z.record(z.string(), z.unknown()).optional().meta({ description: 'own columns of the row by name' }),
     input: z.string(),
     result: z.string(),
     reason: z.string(),
@@ -70,9 +73,30 @@ export const jobRow = z
   })
   .meta({ id: 'JobRow' })
 export type JobRow = AnswerOf<typeof jobRow>
-export const jobResultsAnswer = listOf(jobRow)
+export const jobResultsAnswer = listOf(jobRow).extend({
+  complete: z.boolean().meta({ description: 'whether all rows have their result, or the job was canceled or failed' }),
+})
 export type JobResultsAnswer = AnswerOf<typeof jobResultsAnswer>
 
-export const jobBadRow = z.strictObject({ line: z.int().min(1), reason: z.string(), text: z.string() })
+/** Why a record of a list gets no result. */
+export const badRowReason = z.enum([
+  'record_too_long',
+  'field_too_long',
+  'undecodable',
+  'not_json',
+  'too_deep',
+  'too_many_fields',
+  'column_count',
+  'no_input',
+  'no_text',
+  'no_address',
+])
+export type BadRowReason = z.output<typeof badRowReason>
+export const jobBadRow = z.strictObject({
+  line: z.int().min(1),
+  reason: badRowReason,
+  detail: z.string().meta({ description: 'the reason in words' }),
+  text: z.string().meta({ description: 'the beginning of the record' }),
+})
 export const jobBadRowsAnswer = listOf(jobBadRow)
 export type JobBadRowsAnswer = AnswerOf<typeof jobBadRowsAnswer>

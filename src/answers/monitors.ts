@@ -17,7 +17,15 @@ const notifyTarget = z.discriminatedUnion('type', [
     id: z.string().meta({ description: 'id of the webhook' }),
     secret: z.string().optional().meta({ description: 'only in the answer that created the webhook' }),
   }),
-  z.strictObject({ type: z.literal('mail'), to: z.string(), unsubscribed: z.literal(true).optional() }),
+  z.strictObject({
+    type: z.literal('mail'),
+    to: z.string(),
+    unsubscribed: z.literal(true).optional(),
+    consent: z
+      .enum(['pending', 'refused'])
+      .optional()
+      .meta({ description: 'the address gets no mail: it has not consented yet, or it refused' }),
+  }),
   z.strictObject({ type: z.literal('slack'), url: z.string() }),
   z.strictObject({ type: z.literal('ntfy'), url: z.string() }),
 ])
@@ -107,3 +115,8 @@ export type BadgeAnswer = AnswerOf<typeof badgeAnswer>
 export const unsubscribeAnswer = z.strictObject({ unsubscribed: z.literal(true) })
 /** The page that asks whether to. */
 export const unsubscribeQuestion = z.strictObject({ unsubscribed: z.literal(false) })
+
+/** An address that gets mail of the monitors of a key. */
+export const consentAnswer = z.strictObject({ consented: z.literal(true) })
+/** The page that asks whether to. */
+export const consentQuestionAnswer = z.strictObject({ consented: z.literal(false) })

@@ -3,13 +3,17 @@ import { blacklistsAnswer } from './blacklists.ts'
 import { changesAnswer } from './changes.ts'
 import { checkAnswer } from './check.ts'
 import { doctorAnswer } from './doctor.ts'
+import { domainBlacklistAnswer, domainBlacklistBulkAnswer } from './domain-blacklist.ts'
 import { expectAnswer } from './expect.ts'
 import { forgetAnswer } from './forget.ts'
 import { geoAnswer } from './geo.ts'
 import { healthAnswer } from './health.ts'
 import { jobAnswer, jobBadRowsAnswer, jobListAnswer, jobResultsAnswer } from './jobs.ts'
+import { messageAnswer } from './message.ts'
 import {
   badgeAnswer,
+  consentAnswer,
+  consentQuestionAnswer,
   monitorAnswer,
   monitorChangesAnswer,
   monitorHistoryAnswer,
@@ -20,11 +24,21 @@ import {
   unsubscribeQuestion,
 } from './monitors.ts'
 import { heartbeatAnswer, peerAnswer, peerForgetAnswer, peersAnswer } from './peers.ts'
+import { planAnswer } from './plan.ts'
 import { poolAnswer } from './pool.ts'
 import { probeAnswer } from './probe.ts'
 import { dkimAnswer, dmarcAnswer, spfAnswer } from './questions.ts'
 import { readyAnswer } from './ready.ts'
 import { reportAnswer } from './report.ts'
+import {
+  reportRowsAnswer,
+  reportSendersAnswer,
+  reportsAnswer,
+  reportsDomainsAnswer,
+  reportsImportAnswer,
+  reportsPolicyAnswer,
+  reportsTlsAnswer,
+} from './reports.ts'
 import { historyAnswer, storedAnswer, storedEntry } from './stored.ts'
 import { verifyAnswer } from './verify.ts'
 import { deliveryAnswer, deliveryListAnswer, webhookAnswer, webhookListAnswer } from './webhooks.ts'
@@ -39,11 +53,16 @@ export const ANSWERS = {
   ready: readyAnswer,
   check: checkAnswer,
   'what-if': whatIfAnswer,
+  plan: planAnswer,
+  'plan-setup': planAnswer,
   expect: expectAnswer,
+  message: messageAnswer,
   probe: probeAnswer,
   verify: verifyAnswer,
   blacklist: blacklistAnswer,
   'blacklist-bulk': blacklistBulkAnswer,
+  'domain-blacklist': domainBlacklistAnswer,
+  'domain-blacklist-bulk': domainBlacklistBulkAnswer,
   report: reportAnswer,
   'peer-register': peerAnswer,
   peers: peersAnswer,
@@ -66,6 +85,8 @@ export const ANSWERS = {
   'monitors list': monitorListAnswer,
   'monitors show': monitorAnswer,
   'monitors change': monitorAnswer,
+  'monitors pause': monitorAnswer,
+  'monitors resume': monitorAnswer,
   'monitors delete': monitorAnswer,
   'monitors run': monitorRunAnswer,
   'monitors test': monitorTestAnswer,
@@ -74,7 +95,8 @@ export const ANSWERS = {
   'webhooks create': webhookAnswer,
   'webhooks list': webhookListAnswer,
   'webhooks show': webhookAnswer,
-  'webhooks change': webhookAnswer,
+  'webhooks pause': webhookAnswer,
+  'webhooks resume': webhookAnswer,
   'webhooks rotate': webhookAnswer,
   'webhooks delete': webhookAnswer,
   'webhooks deliveries': deliveryListAnswer,
@@ -82,6 +104,15 @@ export const ANSWERS = {
   badge: badgeAnswer,
   unsubscribe: unsubscribeAnswer,
   'unsubscribe-page': unsubscribeQuestion,
+  consent: consentAnswer,
+  'consent-page': consentQuestionAnswer,
+  'reports import': reportsImportAnswer,
+  'reports show': reportsAnswer,
+  'reports domains': reportsDomainsAnswer,
+  'reports senders': reportSendersAnswer,
+  'reports tls': reportsTlsAnswer,
+  'reports policy': reportsPolicyAnswer,
+  'reports rows': reportRowsAnswer,
   'jobs submit': jobAnswer,
   'jobs upload': jobAnswer,
   'jobs list': jobListAnswer,

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { blacklistAnswer, blacklistVerdict, tier } from './blacklist.ts'
-import { checkAnswer, grade, points } from './check.ts'
+import { checkAnswer } from './check.ts'
 import { geoAnswer } from './geo.ts'
+import { grade, points } from './points.ts'
 
 const strings = z.array(z.string())
 

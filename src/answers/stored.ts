@@ -3,7 +3,7 @@ import type { AnswerOf } from './answer.ts'
 import { listOf } from './list.ts'
 
 /** The kinds of stored answers: the answers of these operations. */
-export const storedKind = z.enum(['check', 'report', 'verify', 'blacklist', 'what-if'])
+export const storedKind = z.enum(['check', 'report', 'verify', 'blacklist', 'what-if', 'message'])
 export type StoredKind = z.output<typeof storedKind>
 
 /** Where an answer was stored. */

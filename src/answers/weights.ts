@@ -1,5 +1,5 @@
 /** Increased whenever a weight or a rule of the score changes; it is in every answer with a score. */
-export const SCORE_VERSION = 2
+export const SCORE_VERSION = 3
 
 /** The points of each component; together 100. */
 export const COMPONENTS = { spf: 25, dkim: 20, dmarc: 30, mx: 15, ptr: 10 } as const
@@ -10,8 +10,18 @@ export const WEIGHTS = {
   version: SCORE_VERSION,
   components: COMPONENTS,
   spf: {
-    left: { none: 0, none_at_web_name: 15, permerror: 5, everybody: 0 },
-    off: { neutral_all: 10, soft_all: 3, ptr: 2, very_wide: 10, wide: 5, long: 1, untidy: 1 },
+    left: { none: 0, none_at_web_name: 15, permerror: 5, names_nobody: 5, everybody: 0 },
+    off: {
+      neutral_all: 10,
+      soft_all: 3,
+      ptr: 2,
+      very_wide: 10,
+      wide: 5,
+      equals_sign: 5,
+      dead_term: 1,
+      long: 1,
+      untidy: 1,
+    },
     off_where_dmarc_enforces: { neutral_all: 6, soft_all: 0 },
     very_wide_from_ipv4_addresses: 2 ** 24,
     wide_over_ipv4_addresses: 2 ** 17,
@@ -44,6 +54,10 @@ export const WEIGHTS = {
   ptr: { address: { confirmed: 10, unconfirmed: 5, none: 0 }, off: { generic: 2, several_names: 1 }, addresses: 10 },
   listing: { A: 15, B: 5, C: 1, D: 0, at_most: 40 },
   grades: { 'A+': 100, A: 90, B: 80, C: 65, D: 50, F: 0 },
+  /** The best grade while a finding of this severity is open. */
+  best_grade: { critical: 'B', high: 'B', medium: 'A' },
+  /** With a wider range between the worst and the best case there is no grade. */
+  graded_within_points: 50,
 } as const
 
 /** The weight of a blacklist's tier: A most, D nothing. */

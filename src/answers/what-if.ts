@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
-import { checkAnswer, domainRole, grade, points } from './check.ts'
+import { checkAnswer, domainRole } from './check.ts'
 import { status } from './finding.ts'
+import { grade, points } from './points.ts'
 import { spfPassing } from './spf.ts'
 
 /** The result for a domain, in short. */
@@ -25,7 +26,14 @@ const recordData = z.union([z.string(), z.record(z.string(), z.union([z.string()
 export const whatIfAnswer = checkAnswer.extend({
   before: summary,
   after: summary,
-  as_if: z.array(z.strictObject({ name: z.string(), type: z.string(), data: recordData })),
+  as_if: z.array(
+    z.strictObject({
+      name: z.string(),
+      type: z.string(),
+      data: recordData.optional().meta({ description: 'absent: all records of the name and type' }),
+      remove: z.literal(true).optional(),
+    }),
+  ),
   passed_over: z
     .record(z.string(), z.int())
     .meta({ description: 'record types of the zone that have no effect, with the number of records' }),

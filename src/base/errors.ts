@@ -10,6 +10,7 @@ export const ERRORS = {
   invalid_duration: { status: 400, title: 'Invalid duration' },
   bad_list: { status: 400, title: 'Invalid list' },
   empty_list: { status: 400, title: 'Empty list' },
+  bad_report: { status: 400, title: 'No report that can be read' },
   bind_ip_not_local: { status: 400, title: 'Address cannot be bound' },
   unauthorized: { status: 401, title: 'API key required' },
   forbidden: { status: 403, title: 'Not allowed' },
@@ -23,9 +24,14 @@ export const ERRORS = {
   gone: { status: 410, title: 'Gone' },
   payload_too_large: { status: 413, title: 'Request too large' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  too_many_rows: { status: 429, title: 'Too many open rows' },
+  too_much_stored: { status: 429, title: 'Too much stored' },
+  too_many_uploads: { status: 429, title: 'Too many open uploads' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  too_many_jobs: { status: 429, title: 'Too many open jobs' },
   internal: { status: 500, title: 'Internal error' },
   upstream_unavailable: { status: 502, title: 'Upstream unavailable' },
+  storage_full: { status: 507, title: 'Storage is full' },
   overloaded: { status: 503, title: 'Overloaded or shutting down' },
   timeout: { status: 504, title: 'Timed out' },
 } as const
@@ -43,6 +49,8 @@ export type ErrorOptions = {
   readonly retryAfterSeconds?: number
   /** With a wrong upload offset: the number of records that are stored. */
   readonly received?: number
+  /** All that is wrong if it is more than this, which is the first of it. */
+  readonly all?: readonly AppError[]
 }
 
 /**
@@ -56,6 +64,7 @@ export class AppError extends Error {
   readonly parameter: string | undefined
   readonly retryAfterSeconds: number | undefined
   readonly received: number | undefined
+  readonly all: readonly AppError[]
 
   constructor(code: ErrorCode, problem: Problem, options: ErrorOptions = {}) {
     super(
@@ -69,6 +78,7 @@ export class AppError extends Error {
     this.parameter = options.parameter
     this.retryAfterSeconds = options.retryAfterSeconds
     this.received = options.received
+    this.all = options.all ?? []
   }
 }
 

@@ -9,6 +9,7 @@ it.each([
   ['\u{e0041}', '"\\udb40\\udc41"'], // a tag character
   ['a\u007f\u2028', '"a\\u007f\\u2028"'],
   ['grün 漢', '"grün 漢"'],
+  ['##[error]x ##vso[task]', '"#\\u0023[error]x #\\u0023vso[task]"'], // commands of build servers
 ])('%j is shown as %s and reads back', (value, shown) => {
   expect(formatJson(value)).toBe(shown)
   expect(JSON.parse(formatJson(value))).toBe(value)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { printable } from './text.ts'
+import { printable, withoutCommands } from './text.ts'
 
 it.each([
   ['an escape sequence', 'a\u001b[31mb', 'a [31mb'],
@@ -27,3 +27,16 @@ it.each([
 )
 
 it('leaves no half of a character at the cut', () => expect(printable('ab😀d', 4)).toBe('ab …'))
+
+it.each([
+  ['::error::x', ': :error::x'],
+  ['  ::add-mask::x', '  : :add-mask::x'],
+  [':::error::', ': ::error::'],
+  ['::dead::beef::', '::dead::beef::'], // no command has a name of digits
+  ['::1', '::1'],
+  ['::ffff:192.0.2.1 is listed', '::ffff:192.0.2.1 is listed'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['a ##[error]x', 'a # #[error]x'],
+  ['##vso[task.setvariable]x', '# #vso[task.setvariable]x'],
+  ['## [a]', '## [a]'],
+])('the line %s is no command of a build server: %s', (line, shown) => expect(withoutCommands(line)).toBe(shown))

@@ -12,6 +12,13 @@ export function printable(text: string, maxLength = 512): string {
   return cut.replace(UNSAFE, ' ')
 }
 
+/**
+ * A line that no build server takes for a command to it: GitHub Actions reads lines that begin with `::name …::`, and it and Azure Pipelines `##[name]` and
+ * `##vso[name]` anywhere in a line. An IPv6 address at the beginning stays as it is.
+ */
+export const withoutCommands = (line: string): string =>
+  line.replace(/^(\s*):(?=:)(?!:[0-9a-f:.]*(?:[\s,;/]|$))/i, '$1: ').replace(/##(?=(?:vso)?\[)/gi, '# #')
+
 /** `text` with the same characters as JSON escapes (`\u202e`; two escapes for one beyond the basic plane), so that JSON stays the same value. */
 export const escapeUnsafe = (text: string): string =>
   text.replace(UNSAFE, (chars) => [...Array(chars.length).keys()].map((i) => escaped(chars.charCodeAt(i))).join(''))

@@ -29,6 +29,7 @@ const KINDS = {
   monitor: 'a monitor',
   webhook: 'a webhook',
   delivery: 'a delivery',
+  question: 'a question for consent',
   stored: 'a stored answer',
   badge: 'a monitor with .svg or .json at its end',
 } as const

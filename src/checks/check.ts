@@ -26,7 +26,16 @@ export type Finding = {
   readonly args?: FindingArgs
   /** The observation: the record, name or reply on which the finding is based. */
   readonly evidence?: string
+  /** In place of the severity in the table, which is then the least. */
+  readonly severity?: Severity
+  /** The id of the finding from which this one follows: mending that one mends both. */
+  readonly follows?: string
+  /** The record to publish now. */
   readonly fix?: DnsRecord
+  /** The record to publish later in place of `fix`; the text says when. */
+  readonly next?: DnsRecord
+  /** The score with `fix` minus the score without; filled in when the fix is tried. */
+  readonly gain?: number
   /** What to do, in place of the table's text: the fix cannot be published as it is. */
   readonly repair?: string
 }

@@ -1,5 +1,6 @@
 import type { Problem } from '../base/problem.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
+import type { Provider } from '../mailhosts/providers/index.ts'
 import type { Ip } from '../names/ip.ts'
 import { roleProblem } from './problems.ts'
 import type { StarttlsFacts } from './tls-host.ts'
@@ -9,11 +10,12 @@ export { ROLE_WORDS } from './problems.ts'
 /** What a domain is used for (docs/score.md, "Roles"). */
 export type Role =
   | 'no_such_domain'
-  | 'sends_and_takes_mail'
-  | 'takes_mail_only'
+  | 'sends_and_accepts_mail'
+  | 'accepts_mail_only'
   | 'sends_only'
   | 'parked'
-  | 'web_name_only'
+  | 'no_mail'
+  | 'return_path'
 
 /** The checks that the score consists of. */
 export type ScoredCheck = 'spf' | 'dkim' | 'dmarc' | 'mx' | 'ptr'
@@ -41,12 +43,20 @@ export type DomainContext = {
   /** Whether SPF lets anybody send as this domain; null: no usable record, or not known. */
   readonly sends: boolean | null
   /**
-   * Whether the domain accepts mail: false for a null MX, for neither MX nor address, and for only an address with an SPF record that passes nobody; null:
-   * not known.
+   * Whether mail to the domain arrives: false for a null MX, for neither MX nor address, for only an address with an SPF record that passes nobody, and if no MX
+   * host has a public address; null: not known.
    */
   readonly takes: boolean | null
+  /** False: none of the domain's own mail can pass DMARC, because SPF lets nobody pass and DKIM is proven absent. */
+  readonly canPass: boolean
+  /** Whether receivers apply a DMARC policy of quarantine or reject to the domain; null: not known. */
+  readonly enforces: boolean | null
+  /** Whether the zone of the domain is signed; null: not known. */
+  readonly signed: boolean | null
   /** Why mail to the domain has no destination; absent if it has one, and if that is not known. */
   readonly noMail?: Problem
+  /** The provider that hosts the mailboxes and has a usable DKIM key of the domain; absent if there is none. */
+  readonly mailboxes?: Provider
   /** The mail hosts; absent: not known, with the reason. */
   readonly mail?: MailHosts
   readonly mailError?: Problem
@@ -65,11 +75,12 @@ export type DomainContext = {
 /** The scored checks that a role does not need. */
 const LEFT_OUT: Readonly<Record<Role, readonly ScoredCheck[]>> = {
   no_such_domain: ['spf', 'dkim', 'dmarc', 'ptr'], // one finding reports it, that of MX
-  sends_and_takes_mail: [],
-  takes_mail_only: ['dkim', 'ptr'],
+  sends_and_accepts_mail: [],
+  accepts_mail_only: ['dkim', 'ptr'],
   sends_only: ['mx'],
   parked: ['dkim', 'mx', 'ptr'],
-  web_name_only: ['dkim', 'mx', 'ptr'],
+  no_mail: ['dkim', 'mx', 'ptr'],
+  return_path: ['dkim', 'ptr'],
 }
 
 /** Whether a scored check applies to a domain in this role. */
@@ -78,11 +89,14 @@ export const applies = (check: ScoredCheck, { role }: Pick<DomainContext, 'role'
 
 /** Nothing is known about the other checks: the domain is judged as one that sends and accepts mail. */
 export const UNKNOWN_CONTEXT: DomainContext = {
-  role: 'sends_and_takes_mail',
+  role: 'sends_and_accepts_mail',
   because: roleProblem('no_other_use'),
   otherRoles: [],
   sends: null,
   takes: null,
+  canPass: true,
+  enforces: null,
+  signed: null,
   names: {},
   sendingHosts: [],
   barriers: [],

@@ -1,12 +1,17 @@
 import type { Problem } from '../base/problem.ts'
-import type { MailHosts } from '../mailhosts/mailhosts.ts'
+import { hostError, type MailHosts } from '../mailhosts/mailhosts.ts'
 import { noMailReason } from '../mailhosts/no-mail.ts'
+import { type Provider, providerOfAlias, providerOfHost, providerOfReturnPath } from '../mailhosts/providers/index.ts'
 import type { Ip } from '../names/ip.ts'
+import { isPublic } from '../names/ip-range.ts'
+import { registrableDomain } from '../names/suffix.ts'
 import { barriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, OtherRole, Role } from './context.ts'
 import type { DaneFacts } from './dane/index.ts'
+import type { DkimFacts, FoundKey } from './dkim/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
+import { type DnssecFacts, dnssecState } from './dnssec/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
 import type { MxFacts } from './mx/index.ts'
 import { noMailRole, roleProblem } from './problems.ts'
@@ -19,6 +24,8 @@ export type ContextFacts = {
   readonly spf?: SpfFacts | LookupFailure
   readonly mx?: MxFacts | LookupFailure
   readonly dmarc?: DmarcFacts | LookupFailure
+  readonly dkim?: DkimFacts | LookupFailure
+  readonly dnssec?: DnssecFacts | LookupFailure
   readonly starttls?: StarttlsFacts | LookupFailure
   readonly mta_sts?: StsFacts | LookupFailure
   readonly dane?: DaneFacts | LookupFailure
@@ -33,14 +40,19 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const tls = known(facts.starttls)
   const sends = sendsMail(spf, mail)
   const takes = mail ? takesMail(mail, sends) : null
-  const role = roleOf({ spf, mail, dmarc, sends })
+  const role = roleOf({ spf, mail, dmarc, sends, returnPath: returnPathOf(facts) })
   const noMail = mail && noMailIn(mail, role.role)
+  const mailboxes = mailboxesOf(mail, known(facts.dkim))
   return {
     ...role,
     otherRoles: otherRoles(facts, role.role).map((other) => withNoMail(other, mail)),
     sends,
     takes,
+    canPass: sends === false || known(facts.dkim)?.discovery !== 'proven_absent' || mayPass(facts.spf),
+    enforces: enforcesPolicy(dmarc),
+    signed: signedOf(known(facts.dnssec)),
     ...(noMail === undefined ? {} : { noMail }),
+    ...(mailboxes ? { mailboxes } : {}),
     ...(mail ? { mail } : {}),
     ...(facts.mx instanceof Error ? { mailError: facts.mx.problem } : {}),
     names: namesOf(known(facts.ptr)),
@@ -66,7 +78,9 @@ type Seen = {
   readonly mail: MailHosts | undefined
   readonly dmarc: DmarcFacts | undefined
   readonly sends: boolean | null
+  readonly returnPath: ReturnPath | undefined
 }
+type ReturnPath = { readonly above: string; readonly provider: string }
 
 /**
  * Null: there is no record, receivers return permerror, a decisive part is not known, or nobody passes without being refused (`~all`) at a domain with MX
@@ -76,39 +90,87 @@ function sendsMail(spf: SpfFacts | undefined, mail: MailHosts | undefined): bool
   const reading = spf?.reading
   if (!reading || reading.permerrors.length > 0) return null
   if (reading.declaredNonSender) return false
-  // `v=spf1 mx -all` without an MX was meant to let hosts send, unless there is a null MX.
+  // A record that names senders was meant to let them send, even if what it names is gone.
   const { passesNobody } = reading
-  if (passesNobody && (mail?.kind === 'null' || (mail && mail.kind !== 'explicit' && !passesNobody.names))) return false
+  if (passesNobody) return mail && mail.kind !== 'explicit' && !passesNobody.names ? false : null
   const { ip4, ip6, conditional, tooWide } = reading.extent.passing
   const isSomebody = ip4.length + ip6.length + conditional.length > 0 || tooWide
   return isSomebody && reading.unknown.length === 0 ? true : null
 }
 
-/** Without an MX, an address accepts mail (RFC 5321 §5.1); for a domain whose SPF lets nobody send, it is the address of a website. */
-const takesMail = ({ kind }: MailHosts, sends: boolean | null): boolean =>
-  kind === 'explicit' || (kind === 'implicit' && sends !== false)
+function enforcesPolicy(dmarc: DmarcFacts | undefined): boolean | null {
+  const published = dmarc && publishedPolicyOf(dmarc)
+  if (!published || published.kind === 'unknown') return null
+  return published.kind === 'policy' && published.effective !== 'none'
+}
+
+/** The provider of all mail hosts, if a usable key is its own: by the alias of its selector, or by a selector that its customers publish. */
+function mailboxesOf(mail: MailHosts | undefined, dkim: DkimFacts | undefined): Provider | undefined {
+  const providers = new Set(mail?.kind === 'explicit' ? mail.hosts.map(({ exchange }) => providerOfHost(exchange)) : [])
+  const [provider] = providers
+  if (provider?.kind !== 'mailbox' || providers.size > 1 || dkim?.wildcardIsKey) return undefined
+  const isOwn = ({ key, cname, selector }: FoundKey): boolean =>
+    key.state === 'usable' &&
+    (cname.length > 0
+      ? cname.some((target) => providerOfAlias(target) === provider)
+      : provider.cnames.length === 0 && provider.selectors.includes(selector))
+  return dkim?.keys.some(isOwn) ? provider : undefined
+}
+
+const signedOf = (dnssec: DnssecFacts | undefined): boolean | null => (dnssec ? dnssecState(dnssec).signed : null)
+
+const namesSenders = (spf: SpfFacts | undefined): boolean => spf?.reading?.passesNobody?.names === true
+
+/** Whether SPF lets anybody pass, as far as it is known. */
+function mayPass(spf: ContextFacts['spf']): boolean {
+  if (spf === undefined || spf instanceof Error) return true
+  const { reading } = spf
+  return reading !== undefined && reading.permerrors.length === 0 && !reading.passesNobody
+}
+
+/**
+ * Without an MX, an address accepts mail (RFC 5321 §5.1); for a domain whose SPF lets nobody send, it is the address of a website. MX hosts must have an address
+ * that the internet reaches.
+ */
+function takesMail({ kind, hosts, truncated }: MailHosts, sends: boolean | null): boolean | null {
+  if (kind !== 'explicit') return kind === 'implicit' && sends !== false
+  if (truncated > 0 || hosts.some(({ addresses, literal }) => literal || addresses.some(isPublic))) return true
+  return hosts.some(hostError) ? null : false
+}
+
+/** A name below a domain that a sending provider uses for bounces: nothing signs as it, and its MX hosts or its alias are the provider's. */
+function returnPathOf({ mx, dkim }: ContextFacts): ReturnPath | undefined {
+  const { domain, mail } = known(mx) ?? {}
+  const above = domain && registrableDomain(domain)
+  if (!mail || above === undefined || above === domain || known(dkim)?.discovery === 'found') return undefined
+  const hosts = mail.kind === 'explicit' ? mail.hosts.map(({ exchange }) => exchange) : []
+  const byMx = hosts.length > 0 && hosts.every(providerOfReturnPath) ? providerOfReturnPath(hosts[0]!) : undefined
+  const provider = mail.cname.map(providerOfReturnPath).find((one) => one !== undefined) ?? byMx
+  return provider && { above, provider: provider.name }
+}
 
 /** docs/score.md, "Roles". */
-function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; readonly because: Problem } {
-  if (!mail && sends === false) return { role: 'takes_mail_only', because: roleProblem('no_sender_no_mx_answer') }
-  if (!mail) return { role: 'sends_and_takes_mail', because: roleProblem('no_mx_answer') }
+function roleOf({ spf, mail, dmarc, sends, returnPath }: Seen): { readonly role: Role; readonly because: Problem } {
+  if (!mail && sends === false) return { role: 'accepts_mail_only', because: roleProblem('no_sender_no_mx_answer') }
+  if (!mail) return { role: 'sends_and_accepts_mail', because: roleProblem('no_mx_answer') }
   if (!mail.exists) return { role: 'no_such_domain', because: roleProblem('no_such_name') }
+  if (returnPath) return { role: 'return_path', because: roleProblem('return_path', returnPath) }
   const why = WITHOUT_MX[mail.kind]
-  if (sends === false && !why) return { role: 'takes_mail_only', because: roleProblem('no_sender_mx') }
+  if (sends === false && !why) return { role: 'accepts_mail_only', because: roleProblem('no_sender_mx') }
   if (sends === false && why) return { role: 'parked', because: roleProblem('no_sender', { why }) }
-  if (sends === true && why && mail.kind !== 'implicit')
+  if ((sends === true || namesSenders(spf)) && why && mail.kind !== 'implicit')
     return { role: 'sends_only', because: roleProblem('senders', { why }) }
   const from = policyFrom(dmarc)
   const alias = from === undefined ? undefined : ownAlias(mail, from)
   if (from !== undefined && alias !== undefined) {
     const because = roleProblem('alias', { target: alias, above: from })
-    return { role: 'web_name_only', because }
+    return { role: 'no_mail', because }
   }
   if (from !== undefined && spf && spf.records.length === 0 && mail.kind !== 'explicit' && mail.kind !== 'null') {
     const because = roleProblem('below', { above: from })
-    return { role: 'web_name_only', because }
+    return { role: 'no_mail', because }
   }
-  return { role: 'sends_and_takes_mail', because: because(mail, spf, sends) }
+  return { role: 'sends_and_accepts_mail', because: because(mail, spf, sends) }
 }
 
 /** The roles that are possible because of missing answers. */
@@ -120,15 +182,15 @@ function otherRoles(facts: ContextFacts, role: Role): readonly Role[] {
     facts.spf instanceof Error || (spf?.reading !== undefined && spf.reading.unknown.length > 0 && sends === null)
   const possible = new Set<Role>()
   if (facts.mx instanceof Error) {
-    if (isSpfOpen || sends === false) possible.add('takes_mail_only').add('parked')
-    if (isSpfOpen || sends !== false) possible.add('sends_and_takes_mail').add('sends_only')
+    if (isSpfOpen || sends === false) possible.add('accepts_mail_only').add('parked')
+    if (isSpfOpen || sends !== false) possible.add('sends_and_accepts_mail').add('sends_only')
   } else if (mail && isSpfOpen) {
-    if (mail.kind === 'explicit') possible.add('takes_mail_only')
+    if (mail.kind === 'explicit') possible.add('accepts_mail_only')
     else possible.add('parked')
     if (mail.kind === 'null' || mail.kind === 'none') possible.add('sends_only')
   }
   if (facts.dmarc instanceof Error && spf?.records.length === 0 && (mail?.kind === 'implicit' || mail?.kind === 'none'))
-    possible.add('web_name_only')
+    possible.add('no_mail')
   possible.delete(role)
   return [...possible]
 }
@@ -138,7 +200,7 @@ function withNoMail(role: Role, mail: MailHosts | undefined): OtherRole {
   return noMail === undefined ? { role } : { role, noMail }
 }
 
-const TAKES_NONE: ReadonlySet<Role> = new Set<Role>(['sends_only', 'parked', 'web_name_only'])
+const TAKES_NONE: ReadonlySet<Role> = new Set<Role>(['sends_only', 'parked', 'no_mail'])
 
 const WITHOUT_MX: Readonly<Record<MailHosts['kind'], Problem | undefined>> = {
   explicit: undefined,
@@ -151,7 +213,7 @@ const WITHOUT_MX: Readonly<Record<MailHosts['kind'], Problem | undefined>> = {
 function noMailIn(mail: MailHosts, role: Role): Problem | undefined {
   if (mail.kind !== 'implicit') return noMailReason(mail)
   if (role === 'parked') return noMailRole('parked')
-  return role === 'web_name_only' ? noMailRole('web_name') : undefined
+  return role === 'no_mail' ? noMailRole('web_name') : undefined
 }
 
 /** The name in the domain above of which a name is an alias: its records are those of that name (`www` as an alias of the domain itself). */
@@ -176,6 +238,7 @@ function withoutSenders(spf: SpfFacts | undefined): Problem {
   if (!spf) return roleProblem('no_spf_answer')
   if (!spf.reading) return roleProblem('no_spf')
   if (spf.reading.permerrors.length > 0) return roleProblem('spf_unusable')
+  if (namesSenders(spf)) return roleProblem('spf_senders')
   return spf.reading.unknown.length > 0 ? roleProblem('spf_part') : roleProblem('spf_neutral')
 }
 

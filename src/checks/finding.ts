@@ -1,6 +1,6 @@
 import { inEnglish, type Problem, type Say } from '../base/problem.ts'
 import { printable } from '../base/text.ts'
-import type { Args, DnsRecord, Finding, FindingArgs, FindingTable } from './check.ts'
+import type { Args, DnsRecord, Finding, FindingArgs, FindingTable, Severity } from './check.ts'
 
 /** Maximum number of characters of a record that is offered for publication; a longer one is not offered. */
 const MAX_FIX = 2_048
@@ -11,14 +11,18 @@ export type MakeFinding<Table extends FindingTable> = (
   args?: FindingArgs,
   more?: More,
 ) => Finding
-type More = { readonly evidence?: string | undefined; readonly fix?: DnsRecord | undefined }
+type More = {
+  readonly evidence?: string | undefined
+  readonly fix?: DnsRecord | undefined
+  readonly next?: DnsRecord | undefined
+}
 
 /** A finding; undefined values are omitted, and evidence is cut to 512 printable characters. */
-export const makeFinding = (id: string, args: FindingArgs = {}, { evidence, fix }: More = {}): Finding => ({
+export const makeFinding = (id: string, args: FindingArgs = {}, { evidence, fix, next }: More = {}): Finding => ({
   id,
   args,
   ...(evidence === undefined ? {} : { evidence: printable(evidence) }),
-  ...(fix === undefined || fix.value.length > MAX_FIX ? {} : { fix }),
+  ...(fix === undefined || fix.value.length > MAX_FIX ? {} : { fix, ...(next && { next }) }),
 })
 
 /** The arguments of a finding's text: `say` writes the sentence of each problem, by default in English. */
@@ -31,3 +35,7 @@ function told(value: FindingArgs[string], say: Say): Args[string] {
 }
 
 const isList = (value: FindingArgs[string]): value is readonly (string | Problem)[] => Array.isArray(value)
+
+/** The severity of a finding: its own, or that of its row in the table; `info` for an id that is in no table. */
+export const severityOf = (table: FindingTable, { id, severity }: Finding): Severity =>
+  severity ?? table[id]?.severity ?? 'info'

@@ -11,7 +11,7 @@ export const notApplicable = <Facts>(
   status: 'not_applicable',
   facts,
   findings,
-  reason: role === 'sends_and_takes_mail' ? NULL_MX : roleProblem('role', { role, why: because }),
+  reason: role === 'sends_and_accepts_mail' ? NULL_MX : roleProblem('role', { role, why: because }),
 })
 
 const NULL_MX = roleProblem('null_mx')

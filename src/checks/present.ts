@@ -1,7 +1,7 @@
 import type { FindingAnswer } from '../answers/finding.ts'
 import { printable } from '../base/text.ts'
 import type { Check, Finding, FindingTable, Outcome, OwnFields, Severity } from './check.ts'
-import { tellArgs } from './finding.ts'
+import { severityOf, tellArgs } from './finding.ts'
 import * as registry from './registry.ts'
 import { CHECK_KEYS, type Outcomes } from './run.ts'
 
@@ -19,14 +19,17 @@ export function presentFinding(table: FindingTable, finding: Finding): FindingAn
   const repair = finding.repair ?? words.advice?.(args, isOffered) ?? usual
   return {
     id: finding.id,
-    severity: words.severity,
+    severity: severityOf(table, finding),
     title: words.title,
     detail: printable(words.detail(args), MAX_EVIDENCE),
     ...(finding.evidence === undefined
       ? {}
       : { evidence: printable(finding.evidence.replaceAll('\t', '\\009'), MAX_EVIDENCE) }),
     ...(repair === undefined ? {} : { repair: printable(repair, MAX_EVIDENCE) }),
+    ...(finding.follows === undefined ? {} : { follows: finding.follows }),
     ...(finding.fix ? { fix: { type: 'dns' as const, ...finding.fix } } : {}),
+    ...(finding.next ? { next: { type: 'dns' as const, ...finding.next } } : {}),
+    ...(finding.gain === undefined ? {} : { gain: finding.gain }),
     reference: words.reference,
   }
 }

@@ -3,11 +3,12 @@ import { type Problem, problemsOf, shown } from '../base/problem.ts'
 /** The role as text: "The domain is …". */
 export const ROLE_WORDS = {
   no_such_domain: 'a name that does not exist',
-  sends_and_takes_mail: 'a domain that sends and accepts mail',
-  takes_mail_only: 'a domain that only accepts mail',
+  sends_and_accepts_mail: 'a domain that sends and accepts mail',
+  accepts_mail_only: 'a domain that only accepts mail',
   sends_only: 'a domain that only sends mail',
   parked: 'a domain without mail (parked)',
-  web_name_only: 'a name without mail of its own',
+  no_mail: 'a name without mail of its own',
+  return_path: 'a return-path name of a sending provider',
 } as const
 
 type Alias = { target: string; above: string }
@@ -20,7 +21,7 @@ export const roleProblem = problemsOf('role', {
   no_such_name: () => 'the DNS has no such name (NXDOMAIN)',
   no_sender_mx: () => 'SPF authorizes no sender, and there is an MX record',
   no_sender: ({ why }: { why: Problem }, say) => `SPF authorizes no sender, and ${say(why)}`,
-  senders: ({ why }: { why: Problem }, say) => `SPF authorizes senders, and ${say(why)}`,
+  senders: ({ why }: { why: Problem }, say) => `SPF names senders, and ${say(why)}`,
   null_declares: () => 'a null MX declares that it accepts no mail',
   no_mx: () => 'there is no MX record',
   no_mx_no_address: () => 'there is neither an MX record nor an address',
@@ -28,12 +29,14 @@ export const roleProblem = problemsOf('role', {
     `it is an alias (CNAME) of ${shown(target, 255)}, a name below ${shown(above, 255)} whose DMARC policy covers it, and has no records of its own`,
   below: ({ above }: { above: string }) =>
     `it is a name below ${shown(above, 255)}, whose DMARC policy covers it, and it has neither an MX nor an SPF record`,
-  spf_senders: () => 'SPF authorizes senders',
+  return_path: ({ above, provider }: { above: string; provider: string }) =>
+    `it is a name below ${shown(above, 255)} to which ${shown(provider, 80)} lets bounces go, and no DKIM key was found at it`,
+  spf_senders: () => 'SPF names senders',
   no_spf_answer: () => 'the SPF record could not be looked up',
   no_spf: () => 'no SPF record declares that it sends no mail',
   spf_unusable: () => 'the SPF record cannot be used',
   spf_part: () => 'a part of the SPF record could not be looked up',
-  spf_neutral: () => 'SPF neither authorizes nor refuses any sender',
+  spf_neutral: () => 'SPF names no sender, and does not end in "-all"',
   with_mx: ({ why }: { why: Problem }, say) => `${say(why)}, and there is an MX record`,
   not_certain: ({ why }: { why: Problem }, say) =>
     `it depends on the use of the domain, which is not certain: ${say(why)}`,

@@ -70,6 +70,22 @@ export async function lookupFacts(
   return Object.fromEntries(found) as FactSets // one entry for each key that is not optional
 }
 
+/** The facts with those of some checks looked up again. Never rejects with a {@link LookupFailure}. */
+export async function lookupChecks(
+  before: FactSets,
+  keys: readonly CheckKey[],
+  ctx: Ctx,
+  domain: Domain,
+  input: CheckInput,
+): Promise<FactSets> {
+  const spf = keys.includes('spf') ? lookupOne('spf', ctx, domain, input) : Promise.resolve(before.spf)
+  const known = { ...input, namedSenders: async () => namedIn(await spf) }
+  const found = await Promise.all(
+    keys.map(async (key) => [key, await (key === 'spf' ? spf : lookupOne(key, ctx, domain, known))] as const),
+  )
+  return { ...before, ...Object.fromEntries(found) } as FactSets
+}
+
 function partOf<K extends CheckKey>(key: K, found: FactsBy[K] | LookupFailure): CheckPart {
   const check: Check<FactsBy[K]> = CHECKS[key]
   const outcome = judged(check, found, UNKNOWN_CONTEXT)
@@ -89,6 +105,33 @@ export const lookupOne = <K extends CheckKey>(
   domain: Domain,
   input: CheckInput,
 ): Promise<FactsBy[K] | LookupFailure> => orFailure(CHECKS[key].lookup(ctx, domain, input))
+
+/** Checks whose facts depend on where the domain's mail goes. */
+const OF_MAIL_HOSTS = ['spf', 'dmarc', 'mx', 'ptr', 'mta_sts', 'dane'] as const satisfies readonly CheckKey[]
+/** Types of records that change the mail hosts. */
+const MAIL_HOST_TYPES = ['MX', 'A', 'AAAA', 'CNAME']
+
+/**
+ * The facts with those looked up again that depend on records of `types`, which check `key` proposes: those of the check itself; with other mail hosts, of
+ * every check that asks for them; and if SPF names other senders, their PTR names. `ctx` answers as if the records were published. Mail hosts are not
+ * contacted again.
+ */
+export async function lookupAgain(
+  ctx: Ctx,
+  domain: Domain,
+  input: CheckInput,
+  { facts, key, types }: { readonly facts: FactSets; readonly key: CheckKey; readonly types: readonly string[] },
+): Promise<FactSets> {
+  const ofMail = types.some((type) => MAIL_HOST_TYPES.includes(type)) ? OF_MAIL_HOSTS : []
+  const keys = new Set<CheckKey>([key, ...ofMail])
+  const spf = keys.has('spf') ? await lookupOne('spf', ctx, domain, input) : facts.spf
+  if (namedIn(spf).join() !== namedIn(facts.spf).join()) keys.add('ptr')
+  const known = { ...input, namedSenders: async () => namedIn(spf) }
+  const found = await Promise.all(
+    [...keys].map(async (one) => [one, one === 'spf' ? spf : await lookupOne(one, ctx, domain, known)] as const),
+  )
+  return { ...facts, ...Object.fromEntries(found) } as FactSets // the keys of `facts`
+}
 
 /** Judges every fact set once, with the resulting context. */
 export function judgeFacts(facts: FactSets): JudgedChecks {

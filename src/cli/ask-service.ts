@@ -2,7 +2,7 @@ import { timedOut, within } from '../base/deadline.ts'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { type Given, streaming, type TextStream } from '../operations/given.ts'
-import type { Operation, Upload } from '../operations/operation.ts'
+import { type Operation, readsQuery, type Upload } from '../operations/operation.ts'
 import { fillPath } from '../operations/path.ts'
 import { proofHeaders } from '../peers/registry.ts'
 import { serviceError, toldProblem } from './problems.ts'
@@ -38,7 +38,7 @@ export async function askService(
   const url = serviceUrl(to.server)
   const { path, rest } = fillPath(operation.path, raw)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}` // the service may be below a path of a proxy
-  const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE' && !operation.uploads
+  const hasBody = !readsQuery(operation)
   if (!hasBody) for (const [name, value] of Object.entries(rest)) url.searchParams.set(name, String(value))
   const body = hasBody ? JSON.stringify(rest) : undefined
   const headers = {

@@ -1,20 +1,19 @@
 /** The groups of commands in `mailsonde --help`, the most used first and those for other programs last. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Check and verify': ['check', 'report', 'verify', 'blacklist', 'blacklist-bulk'],
-  'Single lookups': ['spf', 'dkim', 'dmarc', 'geo', 'blacklists'],
-  'Jobs, monitors, stored answers': ['jobs', 'monitors', 'webhooks', 'saved', 'history', 'changes', 'forget'],
-  'The service and this machine': ['serve', 'config', 'keys', 'db', 'doctor', 'pool', 'pool-reload', 'peers'],
-  'For programs': [
-    'mcp',
-    'probe',
-    'health',
-    'ready',
-    'peer-register',
-    'peer-heartbeat',
-    'peer-forget',
-    'badge',
-    'unsubscribe',
+  'Check and verify': ['check', 'plan', 'report', 'verify', 'message', 'blacklist'],
+  'Single lookups': ['spf', 'dkim', 'dmarc', 'geo', 'blacklists', 'domain-blacklist'],
+  'Reports, jobs, monitors, stored answers': [
+    'reports',
+    'jobs',
+    'monitors',
+    'webhooks',
+    'saved',
+    'history',
+    'changes',
+    'forget',
   ],
+  'The service and this machine': ['serve', 'config', 'keys', 'db', 'doctor', 'pool', 'pool-reload', 'peers'],
+  'For programs': ['mcp', 'api'],
   Help: ['completion', 'help'],
 }
 

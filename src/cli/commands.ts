@@ -16,9 +16,16 @@ export type Asked = {
   readonly operation: Operation
   readonly raw: Raw
   /** The targets, each with an answer of its own; their parameter is not in `raw`. `-` stands for the lines of standard input. */
-  readonly targets?: { readonly name: string; readonly texts: readonly string[] }
+  readonly targets?: {
+    readonly name: string
+    readonly texts: readonly string[]
+    /** The texts are names of files, each uploaded for an answer of its own; `-` stands for standard input. */
+    readonly areFiles?: true
+  }
   /** The file to upload; `-` is standard input. */
   readonly upload?: string
+  /** Files and folders with reports; `-` is a message on standard input. */
+  readonly uploads?: readonly string[]
   /** The file of `--expect`, if the findings refer to it. */
   readonly file?: string
   readonly flags: FlagValues
@@ -50,7 +57,7 @@ export function addOperation(
   const names = argumentsOf(operation)
   for (const [i, [name, { description }]] of places.entries())
     command.argument(names[i]!, name === target ? `${description}; one or more, or - for standard input` : description)
-  if (operation.uploads) command.argument(names.at(-1)!, UPLOAD_WORDS)
+  if (operation.uploads) command.argument(names.at(-1)!, UPLOAD_WORDS[operation.uploads])
   const placed = new Set(places.map(([name]) => name))
   const inputs = Object.entries(operation.params).filter(([name]) => !placed.has(name) && name !== 'format')
   const shared = setup.configFlags.filter(({ flag }) => operation.params[flag]?.kind === 'flag')
@@ -76,10 +83,13 @@ export function addOperation(
   addService(command, setup)
   if (takesList(operation.name)) addListOptions(command)
   command.action((...args: unknown[]) => {
-    const upload = operation.uploads ? String(args[places.length]) : undefined
+    const files = operation.uploads === undefined ? [] : [args[places.length] ?? []].flat().map(String)
+    const upload = operation.uploads === 'list' ? files[0] : undefined
+    const fileName = operation.uploads === 'list' && 'name' in operation.params ? nameOfFile(upload) : undefined
     const flags = optionsOf(args[places.length + (operation.uploads ? 1 : 0)])
     const byPlace = places.map(([name], i): readonly [string, unknown] => [name, args[i]])
     const raw = {
+      ...(fileName !== undefined && { name: fileName }),
       ...Object.fromEntries(
         byPlace
           .filter(([name]) => name !== target)
@@ -91,13 +101,33 @@ export function addOperation(
     refuseListOptions(flags)
     const view = Object.fromEntries(VIEW.flatMap((key) => (flags[key] === undefined ? [] : [[key, flags[key]]])))
     const chosen = choose(operation, extra, raw, flags, setup.readFile)
-    const targets = target === undefined ? {} : { targets: { name: target, texts } }
-    return run({ ...chosen, ...targets, ...(upload !== undefined && { upload }), flags, view })
+    const targets = targetsOf(operation, files, target, texts)
+    const uploads = operation.uploads === 'report' ? { uploads: files } : {}
+    return run({ ...chosen, ...targets, ...uploads, ...(upload !== undefined && { upload }), flags, view })
   })
 }
 
-const UPLOAD_WORDS =
-  'list file: .csv, .tsv, .txt, .ndjson, .jsonl or .json, optionally with .gz; or - for CSV on standard input'
+const UPLOAD_WORDS = {
+  list: 'list file: .csv, .tsv, .txt, .ndjson, .jsonl or .json, optionally with .gz; or - for CSV on standard input',
+  message: 'message files; - or none for standard input',
+  report: 'reports: messages, XML, JSON, gzip, zip, mbox, folders, Maildir; or - for a message on standard input',
+} as const
+
+/** The targets of a command: the values of a parameter, or files that are uploaded one by one. */
+function targetsOf(
+  operation: Operation,
+  files: readonly string[],
+  target: string | undefined,
+  texts: readonly string[],
+): Pick<Asked, 'targets'> {
+  if (operation.uploads === 'message')
+    return { targets: { name: 'file', texts: files.length === 0 ? ['-'] : files, areFiles: true } }
+  return target === undefined ? {} : { targets: { name: target, texts } }
+}
+
+/** The name of what is made from a file, unless another is given: that of the file. */
+const nameOfFile = (path: string | undefined): string | undefined =>
+  path === undefined || path === '-' ? undefined : path.split(/[\\/]/).at(-1)?.slice(0, 200)
 
 /** The entries of the list of commands, one for each operation with a command. */
 export const commandFacts = (operations: readonly Operation[]) =>
@@ -111,7 +141,8 @@ function argumentsOf(operation: Operation): readonly string[] {
   const places = placesOf(operation).map(
     ([name, { kind }]) => `<${name.toUpperCase()}${kind === 'list' || name === target ? '...' : ''}>`,
   )
-  return operation.uploads ? [...places, '<FILE>'] : places
+  if (operation.uploads === 'message') return [...places, '[FILE...]']
+  return operation.uploads ? [...places, operation.uploads === 'report' ? '<FILE...>' : '<FILE>'] : places
 }
 
 /** The positional parameters of a command. */
@@ -171,18 +202,32 @@ const ARGUMENTS: Readonly<Partial<Record<Param['kind'], string>>> = {
 const argumentOf = (name: string, { kind }: Param): string =>
   ARGUMENTS[kind] ?? name.split('_').at(-1)?.toUpperCase() ?? 'VALUE'
 
-const VIEW = ['format', 'json', 'quiet', 'watch', 'failOn', 'minScore', 'wait', 'server', 'key'] as const
+const VIEW = [
+  'format',
+  'json',
+  'quiet',
+  'all',
+  'watch',
+  'failOn',
+  'minScore',
+  'exitZero',
+  'wait',
+  'server',
+  'key',
+] as const
 
 function addView(command: Command, operation: Operation, { newOption }: Setup): void {
-  const { hasScore, hasFindings, followedBy, uploads, streams } = operation
+  const { hasScore, hasFindings, hasBrief, judges, followedBy, uploads, streams } = operation
   const add = (flags: string, description: string): Command =>
     command.addOption(newOption(flags, description).helpGroup(`${GROUPS.answer}:`))
   add('--format <FORMAT>', `${formatsOf(operation).join(' | ')}; default table, or json in a pipe`)
   add('--json <FIELDS>', `print only these fields, as JSON: ${someFields(operation.answer)}`)
   add('-q, --quiet', 'print only the verdict, on one line')
+  if (hasBrief) add('--all', 'show everything, not only the first screen')
   if (hasFindings)
     add('--fail-on <SEVERITY>', `exit 1 on findings of this severity or higher: ${SEVERITIES.join(' | ')}`)
   if (hasScore) add('--min-score <N>', 'exit 1 if the score is lower')
+  if (judges) add('--exit-zero', 'exit 0 whatever was found; errors stay 2')
   if (operation.method === 'GET' && !uploads && !streams) add('--watch <TIME>', 'repeat at this interval until Ctrl-C')
   if (followedBy !== undefined) add('--wait', 'show progress until the job ends; Ctrl-C does not stop the job')
 }
@@ -210,15 +255,18 @@ function rawOf(
     const value = flags[camel(name)]
     if (value === undefined) continue
     const isShared = shared.some(({ flag }) => flag === name)
-    raw[name] = isShared ? 'true' : written(String(value), param)
+    raw[name] = isShared ? 'true' : written(name, String(value), param)
     if (isShared && value === true) delete flags[camel(name)]
   }
   return raw
 }
 
 /** A flag's text as a value of the body: a list separated by commas or as JSON, an object as JSON (the schema refuses any other text). */
-function written(text: string, { kind }: Param): unknown {
-  if (kind === 'list' && !/^\s*[[{]/.test(text)) return text.split(',').map((item) => item.trim())
+function written(name: string, text: string, { kind }: Param): unknown {
+  if (kind === 'list' && !/^\s*[[{]/.test(text)) {
+    const items = text.split(',').map((item) => item.trim())
+    return name === 'notify' ? items.map(receiverOf) : items
+  }
   if (kind === 'list') return listed(text)
   if (kind !== 'object') return text
   try {
@@ -228,11 +276,27 @@ function written(text: string, { kind }: Param): unknown {
   }
 }
 
+/** A receiver of messages by its URL: `mailto:joe@example.org` gets mail, `https://…` is a webhook. The schema refuses any other text. */
+function receiverOf(text: string): unknown {
+  const mailbox = /^mailto:([^?]+)/i.exec(text)?.[1]
+  if (mailbox !== undefined) return { type: 'mail', to: unescaped(mailbox) }
+  return /^https?:\/\//i.test(text) ? { type: 'webhook', url: text } : text
+}
+
 /** A list in JSON: one object, or several in brackets. The schema refuses text that is not JSON. */
 function listed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     return Array.isArray(value) ? value : [value]
+  } catch {
+    return text
+  }
+}
+
+/** Text with percent escapes resolved; unchanged where they are none. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
   } catch {
     return text
   }

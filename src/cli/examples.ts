@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { commandOf } from '../operations/command-words.ts'
 import type { Operation } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
 
@@ -38,6 +39,13 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
     ['mailsonde spf --ip 192.0.2.1 --sender joe@example.org', 'may this address send for joe?'],
     ['mailsonde spf --ip 192.0.2.1 --sender "" --helo mx.example.org', 'a bounce'],
   ],
+  'monitors create': [
+    ['mailsonde monitors create --kind report --target example.org', 'every day'],
+    [
+      'mailsonde monitors create --kind report --target example.org --notify https://hooks.example.org/mail,mailto:joe@example.org',
+      'and tell a webhook and a mailbox',
+    ],
+  ],
   'jobs submit': [
     ['mailsonde jobs submit list.csv --wait', 'verify a list and wait'],
     ['mailsonde jobs submit domains.txt --kind check --server https://mailsonde.example', 'on a service'],
@@ -48,7 +56,7 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
 export function examplesOf(name: string, operation?: Operation): readonly Example[] {
   const known = Object.hasOwn(EXAMPLES, name) ? EXAMPLES[name] : undefined
   if (known || !operation) return known ?? []
-  const line = ['mailsonde', name, ...words(operation)].join(' ')
+  const line = ['mailsonde', commandOf(name), ...words(operation)].join(' ')
   return [
     [line, 'in this process'],
     [`${line} --server https://mailsonde.example`, 'on a service, with MAILSONDE_KEY'],
@@ -63,6 +71,7 @@ function words({ params, path, uploads, example }: Operation): readonly string[]
     const value = String(sample ?? example.input[name] ?? name.toUpperCase())
     return positional || inPath.includes(name) ? value : `--${name.replaceAll('_', '-')} ${value}`
   })
+  if (uploads === 'message') return [...written, 'mail.eml']
   return uploads ? [...written, 'list.csv'] : written
 }
 

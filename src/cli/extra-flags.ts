@@ -48,6 +48,10 @@ function readValue(name: string, flag: Flag, typed: FlagValues[string], readFile
     const text = readFile(String(typed), flag.maxBytes)
     return flag.fields ? orRefuse(flag.name, flag.fields(text)) : { [name]: text }
   }
+  if (flag.kind === 'text') {
+    const text = String(typed)
+    return { [name]: flag.isList ? text.split(',').map((one) => one.trim()) : text }
+  }
   const lines = (Array.isArray(typed) ? typed : [typed]).map((line) => orRefuse(flag.name, flag.read(String(line))))
   return { [name]: lines }
 }

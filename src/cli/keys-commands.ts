@@ -2,7 +2,13 @@ import type { Command } from 'commander'
 import type { FlagValues } from './flags.ts'
 
 export type KeysAction =
-  | { readonly kind: 'create'; readonly name: string; readonly scopes: string; readonly expires?: string }
+  | {
+      readonly kind: 'create'
+      readonly name: string
+      readonly scopes: string
+      readonly domains?: string
+      readonly expires?: string
+    }
   | { readonly kind: 'list' }
   | { readonly kind: 'revoke'; readonly id: string }
   | { readonly kind: 'reset'; readonly open: boolean }
@@ -17,7 +23,11 @@ export function addKeys(
   withOptions(
     sub('create', 'Create a key and print it once')
       .option('--name <NAME>', 'purpose of the key', 'key')
-      .option('--scopes <LIST>', 'comma-separated: read, verify, jobs, admin', 'read,verify')
+      .option('--scopes <LIST>', 'comma-separated: read, verify, jobs, reports, admin', 'read,verify')
+      .option(
+        '--domains <LIST>',
+        'comma-separated domains whose reports the key sees: example.org,*.example.net; default all',
+      )
       .option('--expires <DURATION>', 'lifetime, such as 720h; default unlimited'),
   ).action((flags) =>
     run(
@@ -25,6 +35,7 @@ export function addKeys(
         kind: 'create',
         name: flags.name,
         scopes: flags.scopes,
+        ...(flags.domains === undefined ? {} : { domains: flags.domains }),
         ...(flags.expires === undefined ? {} : { expires: flags.expires }),
       },
       flags,

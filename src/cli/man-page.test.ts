@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { commandOf } from '../operations/command-words.ts'
 import { allOperations } from '../operations/registry.ts'
 
 const page = readFileSync('docs/mailsonde.1', 'utf8')
@@ -18,7 +19,7 @@ it.skipIf(!has('mandoc'))('mandoc finds no error in it', () => {
 
 it('has every command', async () => {
   const operations = (await allOperations()).filter(({ partOf }) => partOf === undefined)
-  for (const { name } of operations) expect(page).toContain(`.SS "mailsonde ${name.replaceAll('-', '\\-')}`)
+  for (const { name } of operations) expect(page).toContain(`.SS "mailsonde ${commandOf(name).replaceAll('-', '\\-')}`)
 })
 
 it('has one line for each request, and none that begins in external text', () => {

@@ -5,7 +5,7 @@ import { interruption, openSession } from './session.ts'
 import { severalTargets } from './several.ts'
 import { recordOf, show } from './show.ts'
 import { withSpinner } from './spinner.ts'
-import { CLOSED_PIPE, EXIT, isClosedPipe, verdictOf } from './status.ts'
+import { CLOSED_PIPE, exitOf, isClosedPipe, verdictOf } from './status.ts'
 import { readView, type View } from './view-flags.ts'
 import { repeated } from './watch.ts'
 import { inputOf, type Setting, type Work } from './work.ts'
@@ -16,7 +16,8 @@ const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 /** Runs one operation for the command line, in this process or on a server, prints the answer and returns the exit status. */
 export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Promise<number> {
   const { operation, targets } = asked
-  const isSeveral = targets !== undefined && (targets.texts.length > 1 || targets.texts.includes('-'))
+  const isSeveral =
+    targets !== undefined && (targets.texts.length > 1 || (targets.texts.includes('-') && !targets.areFiles))
   const view = readView(operation, asked.view, { onTerminal: setting.onTerminal, several: isSeveral })
   refuseBadInput(asked, view)
   const interrupted = interruption()
@@ -48,7 +49,7 @@ export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Pr
 function refuseBadInput({ operation, raw, targets }: Omit<Asked, 'flags'>, view: View): void {
   const input = inputOf(operation, raw, view)
   const typed = targets?.texts.filter((text) => text !== '-') ?? []
-  if (!targets) operation.ask(input)
+  if (!targets || targets.areFiles) operation.ask(input)
   else for (const text of typed) operation.ask({ ...input, [targets.name]: text })
 }
 
@@ -57,8 +58,12 @@ async function oneAnswer(work: Work): Promise<number> {
   const { asked, view, setting, session, stopped } = work
   const { operation, targets, upload } = asked
   const target = targets?.texts[0]
-  const raw = { ...inputOf(operation, asked.raw, view), ...(targets && { [targets.name]: target }) }
-  const body = upload === undefined ? undefined : setting.openUpload(upload, stopped)
+  const file = targets?.areFiles ? target : upload
+  const raw = {
+    ...inputOf(operation, asked.raw, view),
+    ...(targets && !targets.areFiles && { [targets.name]: target }),
+  }
+  const body = file === undefined ? undefined : setting.openUpload(file, stopped, operation.uploads)
   const words = target === undefined ? operation.name : `${operation.name} ${target}`
   const tell = setting.showsSpinner ? setting.tell : undefined
   const first = await withSpinner(words, tell, session.ask(operation, raw, body))
@@ -66,7 +71,7 @@ async function oneAnswer(work: Work): Promise<number> {
   const given = view.wait ? await follow(work, first) : first
   if (given.stream) {
     for await (const piece of given.stream.text) await setting.write(piece.toString())
-    return EXIT[given.verdict()]
+    return exitOf(given.verdict(), view.wanted)
   }
   return await give(work, given, target)
 }
@@ -80,7 +85,8 @@ async function give({ asked, view, setting }: Work, given: Given, target: string
     version: setting.version,
     look: setting.look,
     inLines,
+    all: view.all,
   })
   await setting.write(view.everyMs !== undefined && setting.onTerminal ? `${CLEAR}${text}` : text)
-  return EXIT[verdict]
+  return exitOf(verdict, view.wanted)
 }

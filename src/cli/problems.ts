@@ -28,6 +28,10 @@ export const commandError = errorsOf('command', {
     detail: ({ flag, other }: Flags) => `--${shown(flag, 60)} requires --${shown(other, 60)}`,
   },
   out: { code: 'missing_parameter', detail: () => '--file requires --out, a file for the results' },
+  no_targets: {
+    code: 'missing_parameter',
+    detail: () => 'standard input has no targets: give one per line',
+  },
   targets: {
     code: 'payload_too_large',
     detail: ({ max }: { max: number }) => `more than ${max} targets: one document can have at most ${max}`,

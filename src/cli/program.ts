@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { AppError } from '../base/errors.ts'
+import { commandOf } from '../operations/command-words.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type Asked, addOperation, optionsFor } from './commands.ts'
 import { addDb, type DbAction } from './db-commands.ts'
@@ -65,7 +66,7 @@ export async function runCommandLine(argv: readonly string[], setup: ProgramSetu
     return status
   } catch (error) {
     if (error instanceof CommanderError) {
-      const hint = error.exitCode === 0 ? undefined : hintFor(error.code, argv, setup)
+      const hint = error.exitCode === 0 ? undefined : hintFor(error, argv, setup)
       if (hint !== undefined) setup.complain(hint)
       return error.exitCode === 0 ? 0 : USAGE
     }
@@ -168,7 +169,7 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
   const newOption = (flags: string, description: string): Option => new Option(flags, description)
   const groups = new Map<string, Command>()
   for (const operation of operations.filter(({ partOf }) => partOf === undefined)) {
-    const [group, name] = operation.name.split(' ')
+    const [group, name] = commandOf(operation.name).split(' ')
     const parent = name === undefined ? program : groupOf(program, groups, group!)
     const command = parent.command(name ?? operation.name).description(operation.summary)
     const parts = operations.filter(({ partOf }) => partOf === operation.name)
@@ -181,9 +182,9 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
 function addNamed(program: Command, named: readonly NamedCommand[]): void {
   const groups = new Map<string, Command>()
   for (const { name, summary, args } of named) {
-    const [group, second] = name.split(' ')
+    const [group, second] = commandOf(name).split(' ')
     const parent = second === undefined ? program : groupOf(program, groups, group!)
-    const command = parent.command(second ?? name).description(summary)
+    const command = parent.command(second ?? group!).description(summary)
     for (const one of args) command.argument(one)
   }
 }
@@ -194,6 +195,8 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   saved: 'Show and delete answers stored with --save',
   monitors: 'Watch domains, mailboxes and IP addresses',
   webhooks: 'Manage webhooks and their deliveries',
+  reports: 'DMARC and TLS reports: who sends as your domains',
+  api: 'What other programs call: health, ready, probe, peer-register ...',
 }
 
 function groupOf(program: Command, groups: Map<string, Command>, name: string): Command {

@@ -2,14 +2,10 @@ import { expect, it } from 'vitest'
 import { progressLines } from './progress-lines.ts'
 
 /** What is written when a line is told every second for so long, and then the last one. */
-function written(isTerminal: boolean, seconds: number): string[] {
+function written(width: number | undefined, seconds: number): string[] {
   const out: string[] = []
   let nowMs = 5
-  const tell = progressLines(
-    (text) => void out.push(text),
-    isTerminal,
-    () => nowMs,
-  )
+  const tell = progressLines({ write: (text) => void out.push(text), width: () => width, now: () => nowMs })
   for (let s = 0; s < seconds; s++, nowMs += 1_000) tell(`${s} of 100\u001b[31m`)
   tell('')
   tell('done', true)
@@ -19,12 +15,13 @@ function written(isTerminal: boolean, seconds: number): string[] {
 it.each([
   [
     'a terminal overwrites each line',
-    true,
+    80,
     2,
     ['0 of 100 [31m', '1 of 100 [31m', '', 'done'].map((line) => `\r\u001b[K${line}`),
   ],
-  ['a log gets the first and the last line', false, 29, ['0 of 100 [31m\n', 'done\n']],
-  ['and one every 30 s', false, 62, ['0 of 100 [31m\n', '30 of 100 [31m\n', '60 of 100 [31m\n', 'done\n']],
-])('%s', (_name, isTerminal, seconds, lines) => {
-  expect(written(isTerminal, seconds)).toEqual(lines)
+  ['a line that would wrap is cut', 10, 1, ['0 of 1...', '', 'done'].map((line) => `\r\u001b[K${line}`)],
+  ['a log gets the first and the last line', undefined, 29, ['0 of 100 [31m\n', 'done\n']],
+  ['and one every 30 s', undefined, 62, ['0 of 100 [31m\n', '30 of 100 [31m\n', '60 of 100 [31m\n', 'done\n']],
+])('%s', (_name, width, seconds, lines) => {
+  expect(written(width, seconds)).toEqual(lines)
 })

@@ -1,3 +1,4 @@
+import { columns, splitAt } from '../base/columns.ts'
 import { printable } from '../base/text.ts'
 
 /** Interval between lines of progress where none can be overwritten, ms. */
@@ -6,14 +7,27 @@ const EVERY_MS = 30_000
 /** Shows a line of progress. An empty text removes the line on a terminal. The last line is always shown. */
 export type Tell = (line: string, isLast?: boolean) => void
 
-/** Writes progress: on a terminal in one line, which is overwritten; elsewhere the first line, the last, and one every 30 s, so that a log stays short. `now`: monotonic ms. */
-export function progressLines(write: (text: string) => void, isTerminal: boolean, now: () => number): Tell {
+/** Where progress is written. `width`: the columns of a terminal; undefined: it is none. `now`: monotonic ms. */
+type Place = {
+  readonly write: (text: string) => void
+  readonly width: () => number | undefined
+  readonly now: () => number
+}
+
+/** Writes progress: on a terminal in one line, cut to its width, which is overwritten; elsewhere the first line, the last, and one every 30 s, so that a log stays short. */
+export function progressLines({ write, width, now }: Place): Tell {
   let writtenAtMs = Number.NEGATIVE_INFINITY
   return (line, isLast = false) => {
-    if (isTerminal) write(`\r\u001b[K${printable(line, 200)}`)
+    const most = width()
+    if (most !== undefined) write(`\r\u001b[K${cut(printable(line, 200), most - 1)}`)
     else if (line !== '' && (isLast || now() - writtenAtMs >= EVERY_MS)) {
       writtenAtMs = now()
       write(`${printable(line, 200)}\n`)
     }
   }
+}
+
+/** A line that would wrap could not be overwritten: the last column stays free, and what is left out is marked. */
+function cut(line: string, most: number): string {
+  return columns(line) <= most ? line : `${splitAt(line, most - 3)[0]}...`
 }

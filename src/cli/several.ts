@@ -7,7 +7,7 @@ import { failed, type Outcome, outcomeOf } from './machine/outcome.ts'
 import { FAIL_ON, writerOf } from './machine/writer.ts'
 import { commandError } from './problems.ts'
 import { recordOf, show } from './show.ts'
-import { EXIT, statusOf, USAGE, verdictOf, worstStatus } from './status.ts'
+import { exitOf, statusOf, USAGE, verdictOf, worstStatus } from './status.ts'
 import { inputOf, type Work } from './work.ts'
 
 /** Maximum number of targets that are processed at the same time. */
@@ -50,18 +50,24 @@ const machineWriter = ({ asked, view, setting }: Work, format: Parameters<typeof
 /** The given targets, with the lines of standard input in place of `-`; one unnamed target if the operation has none. */
 async function* targetsOf({ asked, setting, stopped }: Work): AsyncGenerator<string | undefined> {
   if (!asked.targets) yield undefined
-  for (const text of asked.targets?.texts ?? []) {
-    if (text === '-') yield* setting.readLines(stopped)
-    else yield text
-  }
+  let count = 0
+  for (const text of asked.targets?.texts ?? [])
+    for await (const target of text === '-' && !asked.targets?.areFiles ? setting.readLines(stopped) : [text]) {
+      count++
+      yield target
+    }
+  // A gate over an empty list would be open.
+  if (asked.targets && count === 0) throw commandError('no_targets')
 }
 
 async function askOne({ asked, view, setting, session, stopped }: Work, target: string | undefined): Promise<Result> {
   const { operation, targets } = asked
   const name = target ?? operation.name
-  const raw = { ...inputOf(operation, asked.raw, view), ...(targets && { [targets.name]: target }) }
+  const areFiles = targets?.areFiles === true
+  const raw = { ...inputOf(operation, asked.raw, view), ...(targets && !areFiles && { [targets.name]: target }) }
   try {
-    const given = await session.ask(operation, raw)
+    const body = areFiles && target !== undefined ? setting.openUpload(target, stopped, operation.uploads) : undefined
+    const given = await session.ask(operation, raw, body)
     const answer = recordOf({ operation, given })
     const verdict = verdictOf(given, answer, view.wanted)
     const { form } = view
@@ -73,7 +79,7 @@ async function askOne({ asked, view, setting, session, stopped }: Work, target: 
             look: setting.look,
             inLines: true,
           })
-    return { text, status: EXIT[verdict], outcome: outcomeOf(operation.name, name, verdict, answer) }
+    return { text, status: exitOf(verdict, view.wanted), outcome: outcomeOf(operation.name, name, verdict, answer) }
   } catch (error) {
     if (!(error instanceof AppError) || stopped.aborted) throw error
     const status = statusOf(error)

@@ -1,5 +1,5 @@
 import { formatJson, isJsonRecord, type JsonRecord } from '../base/json.ts'
-import { printable } from '../base/text.ts'
+import { printable, withoutCommands } from '../base/text.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
 import type { Given, Verdict } from '../operations/given.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -25,19 +25,19 @@ export function recordOf({ operation, given }: Pick<Shown, 'operation' | 'given'
 export async function show(
   shown: Shown,
   form: Exclude<Form, { kind: 'machine' }>,
-  about: { readonly version: string; readonly look: Look; readonly inLines: boolean },
+  about: { readonly version: string; readonly look: Look; readonly inLines: boolean; readonly all?: boolean },
 ): Promise<string> {
   const indent = about.inLines ? undefined : 2
   if (form.kind === 'fields')
     return `${linesOf(shown, form.select) ?? formatJson(form.select(recordOf(shown)), indent)}\n`
   if (form.kind === 'verdict') {
     const target = shown.target ?? shown.operation.name
-    return `${printable(`${target}: ${verdictLine(recordOf(shown), shown.verdict)}`, 1_000)}\n`
+    return `${withoutCommands(printable(`${target}: ${verdictLine(recordOf(shown), shown.verdict)}`, 1_000))}\n`
   }
   const document = await shown.given.rendered(form.format, about)
   if (document) return `${document.text}\n`
   if (form.format === 'json') return `${linesOf(shown, (line) => line) ?? formatJson(recordOf(shown), indent)}\n`
-  const read = await shown.given.document(about)
+  const read = await shown.given.document({ version: about.version, brief: !about.all })
   if (!read) throw new Error(`${shown.operation.name} has no document`)
   const { formatTerminal } = await import('../documents/terminal/terminal.ts')
   return `${formatTerminal(read, about.look)}\n`

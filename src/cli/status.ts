@@ -5,6 +5,10 @@ import { reaches, SEVERITIES, type Severity } from './severity.ts'
 
 /** Exit statuses: 0 done, 1 bad, 2 invalid usage, 3 unknown. */
 export const EXIT: Readonly<Record<Verdict, number>> = { good: 0, bad: 1, unclear: 3 }
+
+/** The exit status of a verdict; with `--exit-zero` 0, whatever it is. */
+export const exitOf = (verdict: Verdict, { exitZero }: Pick<Wanted, 'exitZero'>): number =>
+  exitZero ? 0 : EXIT[verdict]
 export const USAGE = 2
 /** The status of a program that SIGPIPE ends (128 + 13), as grep and dig have it: 0 would say that all is good, and nobody has read the rest. */
 export const CLOSED_PIPE = 141
@@ -21,13 +25,20 @@ const COULD_NOT_TELL: readonly string[] = ['timeout', 'upstream_unavailable', 'o
 export const statusOf = ({ code }: AppError): number => (COULD_NOT_TELL.includes(code) ? EXIT.unclear : USAGE)
 
 /** Conditions for the exit status beside the verdict of the answer. */
-export type Wanted = { readonly minScore: number | undefined; readonly failOn: Severity | undefined }
+export type Wanted = {
+  readonly minScore: number | undefined
+  readonly failOn: Severity | undefined
+  readonly exitZero?: boolean
+}
 
 const VERDICTS: readonly Verdict[] = ['good', 'unclear', 'bad']
 
-/** The worse of the answer's verdict (by `minScore`, if given) and the result of `failOn`. If the answer is incomplete and has no finding at that severity, the result is unknown, because an unknown part may hide one. */
+/**
+ * The answer's own verdict; `minScore` and `failOn` replace it, of both the worse counts. If the answer is incomplete and has no finding at that severity, the result is unknown, because an unknown part may hide
+ * one.
+ */
 export function verdictOf(given: Given, answer: JsonRecord, { minScore, failOn }: Wanted): Verdict {
-  const own = given.verdict(minScore)
+  const own = failOn === undefined || minScore !== undefined ? given.verdict(minScore) : 'good'
   if (failOn === undefined) return own
   const found = Array.isArray(answer.findings) ? answer.findings : []
   const isBad = found.some(({ severity }) => {

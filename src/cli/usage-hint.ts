@@ -7,14 +7,15 @@ import { hint } from './problems.ts'
 
 /** A hint after a usage error, for an option of another command or a target without a command. */
 export function hintFor(
-  code: string,
+  { code, message }: { readonly code: string; readonly message: string },
   argv: readonly string[],
   { configFlags }: { readonly configFlags: readonly ConfigFlag[] },
 ): string | undefined {
   if (code === 'commander.unknownCommand') return hintForTarget(argv[0] ?? '')?.text
   if (code !== 'commander.unknownOption') return undefined
-  const typed = argv.filter((word) => word.startsWith('--')).map((word) => word.slice(2).split('=')[0])
-  const elsewhere = configFlags.find(({ flag }) => typed.includes(flag))
+  // Only the option that was refused: others of the line may be known.
+  const unknown = /unknown option '--([^'=]+)/.exec(message)?.[1]
+  const elsewhere = configFlags.find(({ flag }) => flag === unknown)
   return elsewhere && hint('serve', { flag: elsewhere.flag }).text
 }
 
@@ -33,4 +34,4 @@ export function hintForOther(code: string, [command = '', ...words]: readonly st
   return hints.find((one) => one !== undefined && one.id !== `hint.${command}`)?.text
 }
 const OF_TARGETS: readonly string[] = ['invalid_domain', 'invalid_ip']
-const TAKES_TARGET: readonly string[] = ['check', 'report', 'dkim', 'dmarc', 'blacklist', 'blacklist-bulk', 'geo']
+const TAKES_TARGET: readonly string[] = ['check', 'report', 'dkim', 'dmarc', 'blacklist', 'geo']

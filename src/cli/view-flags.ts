@@ -17,6 +17,8 @@ export type ViewFlags = {
   readonly watch?: string
   readonly failOn?: string
   readonly minScore?: string
+  readonly all?: boolean
+  readonly exitZero?: boolean
   readonly wait?: boolean
   readonly server?: string
   readonly key?: string
@@ -30,6 +32,8 @@ export const VIEW_FLAGS: ReadonlySet<string> = new Set<Dashed<keyof ViewFlags>>(
   'watch',
   'fail-on',
   'min-score',
+  'all',
+  'exit-zero',
   'wait',
   'server',
   'key',
@@ -51,6 +55,8 @@ export type View = {
   readonly form: Form
   readonly wanted: Wanted
   readonly wait: boolean
+  /** The whole document on a terminal, where it has a short form. */
+  readonly all: boolean
   /** Milliseconds between two rounds; undefined: a single round. */
   readonly everyMs: number | undefined
 }
@@ -70,7 +76,12 @@ export function readView(
   if (everyMs !== undefined && flags.wait === true) throw commandError('exclusive', { flag: 'watch', other: 'wait' })
   return {
     form: readForm(operation, flags, onTerminal && !several),
-    wanted: { minScore: readMinScore(flags.minScore), failOn: readSeverity(flags.failOn) },
+    wanted: {
+      minScore: readMinScore(flags.minScore),
+      failOn: readSeverity(flags.failOn),
+      exitZero: flags.exitZero === true,
+    },
+    all: flags.all === true,
     wait: flags.wait === true,
     everyMs,
   }

@@ -22,7 +22,7 @@ export type Setting = Sessions & {
   /** The lines of standard input, without empty lines and comments. */
   readonly readLines: (stopped: AbortSignal) => AsyncIterable<string>
   /** Opens a file to upload, or standard input, which is closed when `stopped` fires. Throws AppError. */
-  readonly openUpload: (path: string, stopped: AbortSignal) => Upload
+  readonly openUpload: (path: string, stopped: AbortSignal, what?: Operation['uploads']) => Upload
   readonly find: (operation: string) => Promise<Operation | undefined>
 }
 
@@ -36,7 +36,10 @@ export type Work = {
 }
 
 /** The input with the format that the operation itself must write: a requested stream, or JSON if it would write a stream by default. */
-export function inputOf({ streams, params }: Operation, raw: Asked['raw'], { form }: View): Asked['raw'] {
+export function inputOf({ streams, params }: Operation, asked: Asked['raw'], { form }: View): Asked['raw'] {
+  // A document of a check shows its plan.
+  const isDocument = form.kind === 'answer' && form.format !== 'json' && params.plan?.kind === 'flag'
+  const raw = isDocument ? { plan: 'true', ...asked } : asked
   if (form.kind === 'answer' && streams?.includes(form.format)) return { ...raw, format: form.format }
   const fallback = params.format?.fallback
   return fallback !== undefined && streams?.includes(fallback) ? { ...raw, format: 'json' } : raw

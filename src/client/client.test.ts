@@ -45,18 +45,24 @@ it.each<[why: string, call: () => Promise<unknown>, request: string, body: strin
     'GET /below/v1/verify?email=a%2Bb%40a.example',
     '',
   ],
-  ['a path', () => client().jobsShow({ id: '../x y' }), 'GET /below/v1/jobs/..%2Fx%20y', ''],
+  ['a path', () => client().jobs.get('../x y'), 'GET /below/v1/jobs/..%2Fx%20y', ''],
   [
     'a body',
     () => client().whatIf({ domain: 'a.example', records: [] }),
     'POST /below/v1/check',
     '{"domain":"a.example","records":[]}',
   ],
-  ['a path and a body', () => client().jobsPause({ id: 'j' }), 'POST /below/v1/jobs/j/pause', '{}'],
+  ['a path and a body', () => client().jobs.pause('j'), 'POST /below/v1/jobs/j/pause', '{}'],
+  [
+    'a path, a body and an id',
+    () => client().monitors.update('m', { every: '12h' }),
+    'PATCH /below/v1/monitors/m',
+    '{"every":"12h"}',
+  ],
   ['nothing', () => client().health(), 'GET /below/v1/health', ''],
   [
     'an upload',
-    () => client().jobsSubmit({ kind: 'check' }, 'domain\na.example\n'),
+    () => client().jobs.submit({ kind: 'check' }, 'domain\na.example\n'),
     'POST /below/v1/jobs?kind=check',
     'domain\na.example\n',
   ],
@@ -77,7 +83,7 @@ it.each<[why: string, call: () => Promise<unknown>, request: string, body: strin
 it('uploads a stream, with its types and its name', async () => {
   says({ id: 'j' })
   const list = new Blob(['email\n', 'joe@a.example\n']).stream()
-  await client().jobsSubmit({}, list, { contentType: 'text/plain', contentEncoding: 'gzip', idempotencyKey: 'once' })
+  await client().jobs.submit({}, list, { contentType: 'text/plain', contentEncoding: 'gzip', idempotencyKey: 'once' })
   const { headers, body } = asked.at(-1)!
   expect(body).toBe('email\njoe@a.example\n')
   expect(headers).toMatchObject({ 'content-type': 'text/plain', 'content-encoding': 'gzip', 'idempotency-key': 'once' })
@@ -168,4 +174,14 @@ it('needs nothing but the platform: no package, no module of Node.js, no global 
     const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
     expect(code).not.toMatch(/\b(?:process|Buffer|require|Deno|Bun|window|document|setImmediate)\b/)
   }
+})
+
+it('says in words that a service cannot be reached', async () => {
+  const away = createClient({ url: 'http://127.0.0.1:9' }).health()
+  await expect(away).rejects.toMatchObject({
+    name: 'MailsondeError',
+    code: 'unreachable',
+    status: 0,
+    message: expect.stringMatching(/^the service at http:\/\/127.0.0.1:9 cannot be reached: ./),
+  })
 })

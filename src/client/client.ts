@@ -1,7 +1,7 @@
 import { linesOf, textOf } from './chunks.ts'
 import { eventsOf } from './events.ts'
 import { type JobRow, type Operations, ROUTES, type Route } from './operations.ts'
-import { answeredWith, MailsondeError } from './problem.ts'
+import { answeredWith, MailsondeError, unreachable } from './problem.ts'
 
 export type * from './operations.ts'
 export { MailsondeError } from './problem.ts'
@@ -49,8 +49,30 @@ export type LiveEvent<N extends Name> =
   | { readonly event: 'part'; readonly data: Readonly<Record<string, unknown>> }
   | { readonly event: 'answer'; readonly data: Output<N> }
 
-/** Every operation of the service as a method, and its streams. */
-export type Client = { readonly [N in Name]: Method<N> } & {
+/** Things with a life: their operations are methods of a member of their name, and the id comes first. */
+const GROUPS = ['jobs', 'monitors', 'webhooks'] as const
+type Group = (typeof GROUPS)[number]
+type Grouped = Extract<Name, `${Group}${string}`>
+
+/** `get` and `update` for what the command line calls show and change. */
+const VERBS: Readonly<Record<string, string>> = { show: 'get', change: 'update' }
+type Verb<V extends string> = V extends 'show' ? 'get' : V extends 'change' ? 'update' : V
+
+/** A method whose input has an id takes it first. */
+type ById<N extends Name> =
+  Input<N> extends { id: string }
+    ? N extends NameOf<'upload'>
+      ? (id: string, input: Omit<Input<N>, 'id'>, list: UploadBody, options?: UploadOptions) => Promise<Output<N>>
+      : (id: string, ...args: Args<Omit<Input<N>, 'id'>, CallOptions>) => Promise<Output<N>>
+    : Method<N>
+type Members<G extends Group> = {
+  readonly [N in Grouped as N extends `${G}${infer V}` ? Verb<Uncapitalize<V>> : never]: ById<N>
+}
+
+/** Every operation of the service as a method (`check`, `jobs.get`, `monitors.update`), and its streams. */
+export type Client = { readonly [N in Exclude<Name, Grouped>]: Method<N> } & {
+  readonly [G in Group]: Members<G>
+} & {
   /** An answer in parts: each check as it ends, then the whole. Rejects with {@link MailsondeError}. */
   readonly live: <N extends NameOf<'live'>>(
     name: N,
@@ -75,10 +97,17 @@ const MAX_RESUMED = 5
 
 /**
  * A client of a running service. It needs only `fetch` and web streams: Node.js, Deno, Bun, browsers. Methods reject with {@link MailsondeError} if the
- * service refuses, and with the error of `fetch` if it cannot be reached.
+ * service refuses, or cannot be reached (code `unreachable`, status 0).
  */
 export function createClient(options: ClientOptions): Client {
-  const methods = Object.fromEntries(Object.entries(ROUTES).map(([name, route]) => [name, methodOf(options, route)]))
+  const groups = Object.fromEntries(GROUPS.map((group) => [group, {} as Record<string, unknown>]))
+  const methods: Record<string, unknown> = {}
+  for (const [name, route] of Object.entries(ROUTES)) {
+    const group = GROUPS.find((one) => name.startsWith(one) && /^[A-Z]/.test(name.slice(one.length)))
+    const verb = group && `${name[group.length]!.toLowerCase()}${name.slice(group.length + 1)}`
+    if (group && verb) groups[group]![VERBS[verb] ?? verb] = memberOf(options, route)
+    else methods[name] = methodOf(options, route)
+  }
   async function* live(name: NameOf<'live'>, input: object, call: CallOptions = {}): AsyncGenerator<unknown> {
     const response = await ask(options, ROUTES[name], input, { ...call, accept: 'text/event-stream' })
     for await (const one of eventsOf(response)) {
@@ -94,6 +123,7 @@ export function createClient(options: ClientOptions): Client {
   // The table of routes has the names of the type: one method each.
   return {
     ...methods,
+    ...groups,
     live,
     progress,
     rows: (id: string, filter = {}, call = {}) => rowsOf(options, id, filter, call),
@@ -105,6 +135,12 @@ const methodOf = (options: ClientOptions, route: Route): unknown => {
   if (route.kind === 'upload')
     return (input: object, list: UploadBody, call: UploadOptions = {}) => json(options, route, input, { ...call, list })
   return (input: object = {}, call: CallOptions = {}) => json(options, route, input, call)
+}
+
+const memberOf = (options: ClientOptions, route: Route): unknown => {
+  const method = methodOf(options, route) as (input: object, ...rest: readonly unknown[]) => unknown
+  if (!route.path.includes('{id}')) return method
+  return (id: string, input: object = {}, ...rest: readonly unknown[]) => method({ ...input, id }, ...rest)
 }
 
 type Asked = UploadOptions & { readonly accept?: string; readonly list?: UploadBody }
@@ -136,7 +172,8 @@ async function* rowsOf(options: ClientOptions, id: string, filter: object, call:
       return
     } catch (error) {
       // Nothing was received, it was refused, or the caller has stopped: retrying would not help.
-      const isOver = cursor === undefined || error instanceof MailsondeError || call.signal?.aborted === true
+      const isRefused = error instanceof MailsondeError && error.status !== 0
+      const isOver = cursor === undefined || isRefused || call.signal?.aborted === true
       if (isOver || resumed >= MAX_RESUMED) throw error
     }
   }
@@ -170,7 +207,9 @@ async function ask(
   const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'error', ...(signal && { signal }) }
   if (hasBody) init.body = JSON.stringify(Object.fromEntries(rest))
   if (list !== undefined) Object.assign(init, { body: list, duplex: 'half' })
-  const response = await fetch(target, init)
+  const response = await fetch(target, init).catch((error: unknown) => {
+    throw signal?.aborted === true ? error : unreachable(target, error)
+  })
   if (!response.ok) throw answeredWith(response, await textOf(response))
   return response
 }

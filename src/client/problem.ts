@@ -1,6 +1,6 @@
 /** What the service refused, in its own words (RFC 9457). */
 export class MailsondeError extends Error {
-  /** Stable; docs/errors.md lists them. `unreadable` where the answer is none of the service's. */
+  /** Stable; docs/errors.md lists them. `unreadable` where the answer is none of the service's, `unreachable` (status 0) where there is none. */
   readonly code: string
   readonly status: number
   readonly parameter: string | undefined
@@ -34,4 +34,14 @@ export function answeredWith({ status, headers }: Response, text: string): Mails
     problem = { detail: `the service answered ${status} with something other than JSON` }
   }
   return new MailsondeError(status, problem, Number.isFinite(seconds) ? seconds : undefined)
+}
+
+/** The error for a service that gave no answer. */
+export function unreachable({ origin }: URL, error: unknown): MailsondeError {
+  const cause: unknown = error instanceof Error ? (error.cause ?? error) : error
+  const reason = cause instanceof Error ? cause.message || Reflect.get(cause, 'code') : String(cause)
+  return new MailsondeError(0, {
+    code: 'unreachable',
+    detail: `the service at ${origin} cannot be reached: ${String(reason)}`,
+  })
 }

@@ -1,8 +1,7 @@
 import { raced, within } from '../base/deadline.ts'
 import type { Work } from '../base/share-work.ts'
-import type { Ip } from '../names/ip.ts'
 import { type Entry, unansweredEntry } from './entry.ts'
-import type { List } from './zone-type.ts'
+import type { List, Subject } from './zone-type.ts'
 
 /** The parameters of the query to each list. */
 export type ListSignals = {
@@ -29,7 +28,7 @@ export type Lookup = Work<readonly Entry[]> & {
  */
 export function askAll(options: {
   readonly lists: readonly List[]
-  readonly address: Ip
+  readonly address: Subject
   /** The cached answers. */
   readonly known: readonly (Entry | undefined)[]
   readonly deadlineMs: number

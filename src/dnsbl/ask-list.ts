@@ -1,12 +1,11 @@
 import { raced } from '../base/deadline.ts'
-import { familyOf, type Ip } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import { type Asking, askA, askText } from './ask.ts'
 import { barredEntry, type Entry, unansweredEntry } from './entry.ts'
-import { questionName } from './query.ts'
+import { familyOfSubject, questionName } from './query.ts'
 import { readAnswer } from './read.ts'
 import { isBarred, type Seen, type TestState } from './self-test.ts'
-import { type List, zoneFor } from './zone-type.ts'
+import { type List, type Subject, zoneFor } from './zone-type.ts'
 
 /** `ttlSeconds` is undefined if the list gave no answer; `keep` is false if the entry is not about the list. */
 export type Asked = { readonly entry: Entry; readonly ttlSeconds: number | undefined; readonly keep: boolean }
@@ -18,7 +17,7 @@ export type Asked = { readonly entry: Entry; readonly ttlSeconds: number | undef
  */
 export async function askList(
   list: List,
-  address: Ip,
+  address: Subject,
   asking: Asking & {
     readonly now: () => number
     /** The present state of the list. */
@@ -33,7 +32,7 @@ export async function askList(
   const answer = await askA(list, questionName(list, address, asking.keys), asking)
   if (answer === 'own_limit') return aside(unansweredEntry(list, address, 'blocked', 'own_limit', took()))
 
-  const family = familyOf(address)
+  const family = familyOfSubject(address)
   const reading = readAnswer(list, answer)
   const entry: Entry = {
     list,

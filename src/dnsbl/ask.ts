@@ -1,9 +1,8 @@
 import { printable } from '../base/text.ts'
-import type { Ip } from '../names/ip.ts'
 import { type Answer, DnsError, type DnsReason, type Resolve } from '../net/dns/resolver.ts'
 import type { Allow } from './allowance.ts'
 import { questionName, withoutKeys } from './query.ts'
-import type { List, ListKeys } from './zone-type.ts'
+import type { List, ListKeys, Subject } from './zone-type.ts'
 
 /** The parameters of a query to a list. `first` fires when it is time for the retry, `whole` at the deadline. */
 export type Asking = {
@@ -33,7 +32,7 @@ export async function askA(list: List, name: string, asking: Asking): Promise<An
 }
 
 /** The text of a list about a listed address, cleaned; null if there is none, or none in time (best effort). */
-export async function askText(list: List, address: Ip, asking: Asking): Promise<string | null> {
+export async function askText(list: List, address: Subject, asking: Asking): Promise<string | null> {
   const allowed = asking.allow(list, asking.leftMs(), asking.whole)
   if (!(typeof allowed === 'boolean' ? allowed : await allowed)) return null
   try {

@@ -1,6 +1,6 @@
 import { raced } from '../base/deadline.ts'
 import { sharedWork } from '../base/share-work.ts'
-import { type Family, familyOf, type Ip } from '../names/ip.ts'
+import type { Family } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import type { Ctx } from '../world.ts'
 import { allowances, unlimited } from './allowance.ts'
@@ -8,16 +8,20 @@ import { askAll, type ListSignals, type Lookup } from './ask-all.ts'
 import { askList } from './ask-list.ts'
 import { barredEntry, type Entry, provenEntry, unansweredEntry } from './entry.ts'
 import { memory } from './memory.ts'
-import { POSITIVE_POINT, supports } from './query.ts'
+import { familyOfSubject, isIp, POSITIVE_POINT, supports } from './query.ts'
 import type { ListStatus } from './read.ts'
 import { isBarred, proofOf, type TestState } from './self-test.ts'
 import { testStates } from './test-states.ts'
 import { type TestCtx, tester } from './tester.ts'
-import type { List, ListKeys, ListSet } from './zone-type.ts'
+import type { List, ListKeys, ListSet, Subject } from './zone-type.ts'
 import { BUILT_IN } from './zones.ts'
 
-/** The answers of 29 lists about an address: one entry per list, in the order of the set. */
-export type BlacklistAnswer = { readonly ip: Ip; readonly version: string; readonly entries: readonly Entry[] }
+/** The answers of the lists of a set about an address or a domain: one entry per list, in the order of the set. */
+export type BlacklistAnswer = {
+  readonly subject: Subject
+  readonly version: string
+  readonly entries: readonly Entry[]
+}
 
 export type ListState = {
   readonly list: List
@@ -43,7 +47,7 @@ export type Blacklists = {
    * costs one round trip, a listed one two. An address that is not public is on no list, so no query is sent. Always one entry per list; never rejects
    * because of the DNS.
    */
-  readonly lookup: (ctx: LookupCtx, address: Ip, options?: LookupOptions) => Promise<BlacklistAnswer>
+  readonly lookup: (ctx: LookupCtx, address: Subject, options?: LookupOptions) => Promise<BlacklistAnswer>
   /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
   readonly test: (ctx: TestCtx) => Promise<void>
   /** The state of each list; sends no query. */
@@ -75,8 +79,8 @@ export function createBlacklists(options: {
   const waiting = lists.map(() => 0)
 
   /** The entry that needs no query: the list is barred or unsupported, or its cached answer is fresh enough. */
-  function known(list: List, index: number, address: Ip, maxAgeMs: number): Entry | undefined {
-    const family = familyOf(address)
+  function known(list: List, index: number, address: Subject, maxAgeMs: number): Entry | undefined {
+    const family = familyOfSubject(address)
     const state = tests.state(list, family)
     const support = supports(list, address)
     if (support === 'no') return unansweredEntry(list, address, 'unsupported', 'no_ipv6')
@@ -87,9 +91,9 @@ export function createBlacklists(options: {
     return entry && provenEntry(entry, state)
   }
 
-  async function ask(ctx: LookupCtx, address: Ip, index: number, signals: ListSignals): Promise<Entry> {
+  async function ask(ctx: LookupCtx, address: Subject, index: number, signals: ListSignals): Promise<Entry> {
     const list = lists[index]!
-    const family = familyOf(address)
+    const family = familyOfSubject(address)
     if (kept.isSuspect(index) && waiting[index]! >= MAX_SUSPECT_QUESTIONS)
       return unansweredEntry(list, address, 'timeout', 'not_answering')
     waiting[index]! += 1
@@ -119,7 +123,12 @@ export function createBlacklists(options: {
     await raced(signal, test.answered).catch(() => {}) // out of time: there is no proof
   }
 
-  function begin(ctx: LookupCtx, address: Ip, entries: readonly (Entry | undefined)[], signal: AbortSignal): Lookup {
+  function begin(
+    ctx: LookupCtx,
+    address: Subject,
+    entries: readonly (Entry | undefined)[],
+    signal: AbortSignal,
+  ): Lookup {
     const suspects = lists.filter((_, index) => kept.isSuspect(index)).length
     const ours = suspects > lists.length / 3 // so many at once: the fault is on our side, and each list is worth the wait
     return askAll({
@@ -139,7 +148,7 @@ export function createBlacklists(options: {
    */
   async function asked(
     ctx: LookupCtx,
-    address: Ip,
+    address: Subject,
     entries: readonly (Entry | undefined)[],
     maxAgeMs: number,
     beside: () => void,
@@ -158,8 +167,8 @@ export function createBlacklists(options: {
   }
 
   /** A list that may support IPv6 and has not answered yet is waited for; otherwise the first answers of a process would lack it. */
-  async function prove(ctx: LookupCtx, address: Ip): Promise<void> {
-    const family = familyOf(address)
+  async function prove(ctx: LookupCtx, address: Subject): Promise<void> {
+    const family = familyOfSubject(address)
     const open = lists.filter(
       (list) => supports(list, address) === 'unknown' && tests.state(list, family).status !== 'healthy',
     )
@@ -169,14 +178,18 @@ export function createBlacklists(options: {
     await raced(ctx.signal, proven).catch(() => {}) // the lookup informs a caller that disconnects
   }
 
-  const answerOf = (ip: Ip, entries: readonly Entry[]): BlacklistAnswer => ({ ip, version: set.version, entries })
-  const asItStands = (address: Ip, entries: readonly (Entry | undefined)[]): readonly Entry[] =>
+  const answerOf = (subject: Subject, entries: readonly Entry[]): BlacklistAnswer => ({
+    subject,
+    version: set.version,
+    entries,
+  })
+  const asItStands = (address: Subject, entries: readonly (Entry | undefined)[]): readonly Entry[] =>
     entries.map((entry, index) => entry ?? unansweredEntry(lists[index]!, address, 'timeout', 'aborted'))
 
   return {
     set,
     lookup: async (ctx, address, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
-      if (!isPublic(address) && address !== POSITIVE_POINT)
+      if (isIp(address) && !isPublic(address) && address !== POSITIVE_POINT)
         return answerOf(
           address,
           lists.map((list) => unansweredEntry(list, address, 'unsupported', 'not_public')),
@@ -184,7 +197,7 @@ export function createBlacklists(options: {
       await states.loaded(ctx)
       await prove(ctx, address)
       const entries = lists.map((list, index) => known(list, index, address, maxAgeMs))
-      const family = familyOf(address)
+      const family = familyOfSubject(address)
       const due = lists.filter((list) => supports(list, address) !== 'no' && tests.isDue(list, family, ctx.now()))
       // the tests follow the queries, so that they do not delay them
       const beside = (): void => tests.start(ctx, due, family, ctx.signal)

@@ -1,7 +1,7 @@
-import { familyOf, type Ip } from '../names/ip.ts'
+import { familyOfSubject } from './query.ts'
 import type { ListStatus, Reading } from './read.ts'
 import { proofOf, type TestState } from './self-test.ts'
-import { type List, zoneFor } from './zone-type.ts'
+import { type List, type Subject, zoneFor } from './zone-type.ts'
 
 /** The answer of one list about one address. */
 export type Entry = {
@@ -19,13 +19,13 @@ export type Entry = {
 /** An entry of a list that gave no answer. */
 export const unansweredEntry = (
   list: List,
-  address: Ip,
+  address: Subject,
   status: Exclude<ListStatus, 'listed' | 'not_listed'>,
   reason: string,
   durationMs = 0,
 ): Entry => ({
   list,
-  zone: zoneFor(list, familyOf(address)),
+  zone: zoneFor(list, familyOfSubject(address)),
   reading: { status, reason, codes: [], meaning: [], tier: list.tier, scope: list.scope },
   txt: null,
   durationMs,
@@ -41,5 +41,5 @@ export function provenEntry(entry: Entry, state: TestState): Entry {
 }
 
 /** The entry of a list that failed its self-test: its answers about addresses are not used. */
-export const barredEntry = (list: List, address: Ip, state: TestState): Entry =>
+export const barredEntry = (list: List, address: Subject, state: TestState): Entry =>
   unansweredEntry(list, address, 'error', state.status === 'dead' ? 'dead' : `quarantined_${state.reason}`)

@@ -1,8 +1,7 @@
 import { ttlCache } from '../base/ttl-cache.ts'
-import type { Ip } from '../names/ip.ts'
 import type { Entry } from './entry.ts'
 import type { ListStatus } from './read.ts'
-import type { List } from './zone-type.ts'
+import type { List, Subject } from './zone-type.ts'
 
 /** Maximum number of addresses whose answers are cached: 29 entries each, about 13 KiB. */
 export const MAX_ADDRESSES = 2_000
@@ -14,10 +13,10 @@ const SUSPECT_AFTER = 2
 
 export type Memory = {
   /** The cached answer of a list about an address; `maxAgeMs` requests a younger one. */
-  readonly recall: (address: Ip, index: number, nowMs: number, maxAgeMs: number) => Entry | undefined
+  readonly recall: (address: Subject, index: number, nowMs: number, maxAgeMs: number) => Entry | undefined
   /** `counted` is the answer that counts, which may differ from what the list answered. */
   readonly remember: (
-    address: Ip,
+    address: Subject,
     index: number,
     entry: Entry,
     ttlSeconds: number | undefined,

@@ -1,5 +1,7 @@
 import type { BlacklistAnswer as Answer, ListEntry } from '../answers/blacklist.ts'
+import type { DomainBlacklistAnswer } from '../answers/domain-blacklist.ts'
 import { type Clocks, toWall } from '../base/clock.ts'
+import type { Domain } from '../names/domain.ts'
 import type { BlacklistAnswer } from './blacklists.ts'
 import type { Entry } from './entry.ts'
 import { LIST_COUNT, type Scope, type Tier } from './zone-type.ts'
@@ -39,13 +41,26 @@ export function summarize({ entries }: Pick<BlacklistAnswer, 'entries'>): Summar
   }
 }
 
-/** The answer of `GET /v1/blacklist`. `observed_at` is the time of its oldest entry; entries without a query count as of now. */
-export function presentBlacklist(answer: BlacklistAnswer, clocks: Clocks): Answer {
-  const { listed, answered, verdict, worstTier } = summarize(answer)
+/** The answer of `GET /v1/blacklist`. */
+export const presentBlacklist = (answer: BlacklistAnswer, clocks: Clocks): Answer => ({
+  ip: answer.subject,
+  ...presentListings(answer, clocks),
+  total: LIST_COUNT,
+})
+
+/** The answer of `GET /v1/domain-blacklist`. */
+export const presentDomainBlacklist = (
+  domain: Domain,
+  answer: BlacklistAnswer,
+  clocks: Clocks,
+): DomainBlacklistAnswer => ({ domain, ...presentListings(answer, clocks) })
+
+/** What the lists say of an address or a domain. `observed_at` is the time of its oldest entry; entries without a query count as of now. */
+function presentListings(answer: BlacklistAnswer, clocks: Clocks) {
+  const { listed, answered, verdict, worstTier, total } = summarize(answer)
   const oldestMs = Math.min(...answer.entries.map((entry) => entry.atMs ?? clocks.monotonic()))
   return {
-    ip: answer.ip,
-    total: LIST_COUNT,
+    total,
     listed,
     results: answer.entries.map(presentEntry),
     answered,
@@ -62,6 +77,7 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   range:
     'The neighbourhood of this address is listed because of other addresses in it. Only the operator of the network can have the listing removed.',
   asn: 'The whole network (AS) is listed because of other addresses in it. Only the operator of the network can have the listing removed.',
+  domain: 'This domain itself is listed.',
   policy:
     'This is a policy about which addresses may send mail directly, not evidence of spam. Request removal only if a mail server is meant to send from this address.',
 }

@@ -1,7 +1,9 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
-import { type Family, familyOf, type Ip, ip, reversed } from '../names/ip.ts'
+import type { Domain } from '../names/domain.ts'
+import { type Family, type Ip, ip, reversed } from '../names/ip.ts'
+import { registrableDomain } from '../names/suffix.ts'
 import { listFileProblem } from './problems.ts'
-import { type List, type ListKeys, zoneFor } from './zone-type.ts'
+import { type List, type ListKeys, type Subject, zoneFor } from './zone-type.ts'
 
 /** 127.x.y.z as the name of a query; for IPv6 ::ffff:127.x.y.z, which no parsed address can be. */
 const pointName = (family: Family, [x, y, z]: readonly [x: number, y: number, z: number]): string =>
@@ -23,6 +25,7 @@ export const POSITIVE_POINT = ip('127.0.0.2')
  * 127.0.0.0/16, which contains the test points. `random` returns a number from 0 to 1.
  */
 export const negativePoint = (list: List, family: Family, random: () => number): string => {
+  if (list.testPoint.names) return list.testPoint.names.negative
   if (list.testPoint.negative) return TEST_POINTS[family].negative
   const octet = (): number => 1 + Math.floor(random() * 254)
   return pointName(family, [octet(), octet(), octet()])
@@ -32,8 +35,22 @@ export const negativePoint = (list: List, family: Family, random: () => number):
  * The name of the query to a list about an address: its octets, or for IPv6 its 32 nibbles, reversed, before the zone (RFC 5782 §2.1, §2.4). With a key the
  * name contains that secret: it is for the resolver only and never shown.
  */
-export const questionName = (list: List, address: Ip, keys: ListKeys): string =>
-  `${reversed(address)}.${askedZone(list, address.includes(':') ? 6 : 4, keys)}`
+export const questionName = (list: List, address: Subject, keys: ListKeys): string =>
+  `${isIp(address) ? reversed(address) : askedDomain(list, address)}.${askedZone(list, address.includes(':') ? 6 : 4, keys)}`
+
+/** Whether a subject is an address: no domain has a number as its last label. */
+export const isIp = (subject: Subject): subject is Ip => /^[\d.]+$|:/.test(subject)
+
+/** The family of a subject; a name counts as one of 4, because lists of domains have one zone. */
+export const familyOfSubject = (subject: Subject): Family => (subject.includes(':') ? 6 : 4)
+
+/** The name that a list of domains is asked about; a public suffix stands for itself. */
+const askedDomain = (list: List, domain: Domain): string =>
+  list.names === 'registrable' ? (registrableDomain(domain) ?? domain) : domain
+
+/** The name of the point that a list must contain. */
+export const positivePoint = (list: List, family: Family): string =>
+  list.testPoint.names?.positive ?? TEST_POINTS[family].positive
 
 /** The queried zone: with the operator's key if the list accepts one and there is one. It is then a secret. */
 export function askedZone(list: List, family: Family, keys: ListKeys): string {
@@ -61,4 +78,5 @@ export const zoneNames = (lists: readonly List[]): readonly string[] => [
 ]
 
 /** Whether a list supports addresses of this family, according to its row. */
-export const supports = (list: List, address: Ip): List['ipv6'] => (familyOf(address) === 4 ? 'yes' : list.ipv6)
+export const supports = (list: List, address: Subject): List['ipv6'] =>
+  familyOfSubject(address) === 4 ? 'yes' : list.ipv6

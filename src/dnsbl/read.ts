@@ -1,7 +1,7 @@
 import { cidr, contains } from '../names/cidr.ts'
 import type { Ip } from '../names/ip.ts'
 import { type Answer, DnsError, type DnsReason } from '../net/dns/resolver.ts'
-import { ANSWERS, rowOf } from './codes.ts'
+import { ANSWERS, hasCode, rowOf } from './codes.ts'
 import type { CodeRow, List, Scope, Tier } from './zone-type.ts'
 
 /** `listed` and `not_listed` are reliable answers; the others say why there is none. */
@@ -34,11 +34,13 @@ export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading 
   if (answer instanceof DnsError) return { ...nothing, ...FAULTS[answer.reason] }
   if (answer.kind !== 'found' || answer.records.length === 0) return { ...nothing, status: 'not_listed' }
   const codes = [...new Set(answer.records.slice(0, MAX_RECORDS))]
-  const known = codes.map((code) => ({ code, listing: rowOf(list.codes, code), ignored: rowOf(list.ignored, code) }))
+  const known = codes.map((code) => ({ code, listing: listingOf(list, code), ignored: rowOf(list.ignored, code) }))
   const told = { ...nothing, codes, meaning: known.map(meaningOf) }
 
   if (answer.records.length > MAX_RECORDS) return { ...told, status: 'error', reason: 'implausible' }
   if (codes.some((code) => !contains(ANSWERS, code))) return { ...told, status: 'error', reason: 'rewritten_or_parked' } // RFC 5782 §2.1
+  const fault = (list.faults ?? []).find((row) => codes.some((code) => hasCode(row.code, code)))
+  if (fault) return { ...told, meaning: [fault.meaning], status: 'error', reason: fault.reason }
   const refusal = known.find(isRefusal)
   if (refusal) return { ...told, status: 'blocked', reason: REFUSAL_WORDS[refusal.code]?.[0] ?? 'refused' }
 
@@ -46,6 +48,17 @@ export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading 
   if (listings.length > 0) return { ...told, status: 'listed', ...weightOf(list, listings) }
   if (known.every(({ ignored }) => ignored)) return { ...told, status: 'not_listed' }
   return list.strict ? { ...told, status: 'error', reason: 'unknown_code' } : { ...told, status: 'listed' }
+}
+
+/** The row of a code that is a listing; of a list with bits, one row for all bits that are set, with the worst tier of them (RFC 5782 §2.3). */
+function listingOf(list: List, code: Ip): CodeRow | undefined {
+  if (!list.bits) return rowOf(list.codes, code)
+  const octet = Number(code.slice(code.lastIndexOf('.') + 1))
+  const set = code.startsWith('127.0.0.') && octet > 1 ? list.bits.filter(({ bit }) => (octet & bit) !== 0) : []
+  const [first, ...others] = set.toSorted((a, b) => (a.tier ?? list.tier).localeCompare(b.tier ?? list.tier))
+  if (!first) return undefined
+  const { bit: _, ...row } = first
+  return { ...row, code, meaning: [first, ...others].map(({ meaning }) => meaning).join('; ') }
 }
 
 /** Maximum number of A records in an answer; real lists return only a few. */

@@ -4,7 +4,7 @@ import type { Family } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
 import { unlimited } from './allowance.ts'
 import { askA } from './ask.ts'
-import { askedZone, negativePoint, TEST_POINTS } from './query.ts'
+import { askedZone, negativePoint, positivePoint } from './query.ts'
 import { isDue, nextState, readTestPoint, type Seen, type TestResult, type TestState } from './self-test.ts'
 import type { TestStates } from './test-states.ts'
 import type { List, ListKeys } from './zone-type.ts'
@@ -54,7 +54,7 @@ export function tester(options: {
 
   async function look(round: Round, point: 'positive' | 'negative') {
     const { ctx, list, family, signal } = round
-    const at = point === 'positive' ? TEST_POINTS[family].positive : negativePoint(list, family, ctx.random)
+    const at = point === 'positive' ? positivePoint(list, family) : negativePoint(list, family, ctx.random)
     const answer = await askA(list, `${at}.${askedZone(list, family, keys)}`, {
       resolve: ctx.resolve,
       allow: unlimited, // a handful an hour

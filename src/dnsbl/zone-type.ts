@@ -1,9 +1,13 @@
-import type { Family } from '../names/ip.ts'
+import type { Domain } from '../names/domain.ts'
+import type { Family, Ip } from '../names/ip.ts'
+
+/** What is looked up: an address on lists of addresses, a name on lists of domains. */
+export type Subject = Ip | Domain
 
 /** The importance of a listing: A receivers act on it, B useful, C niche, D policy or information (never evidence of spam). */
 export type Tier = 'A' | 'B' | 'C' | 'D'
 /** The subject of a listing: the address, its neighbourhood, its whole network (AS), or the owner's own policy. */
-export type Scope = 'ip' | 'range' | 'asn' | 'policy'
+export type Scope = 'ip' | 'range' | 'asn' | 'policy' | 'domain'
 
 /** An answer of a list: `127.0.0.2`, a range of the last octet `127.0.0.4-7`, or a network `127.0.1.0/24`. All within 127.0.0.0/8 (RFC 5782 §2.1). */
 export type CodePattern = string
@@ -15,6 +19,9 @@ export type CodeRow = {
   readonly tier?: Tier
   readonly scope?: Scope
 }
+
+/** The meaning of one bit of the last octet of an answer, of lists that join several (RFC 5782 §2.3). */
+export type BitRow = Omit<CodeRow, 'code'> & { readonly bit: number }
 
 /** The number of queries that a list permits one user. */
 export type Allowance = { readonly perSecond: number } | { readonly perDay: number }
@@ -47,7 +54,17 @@ export type List = {
     readonly negative: boolean
     /** Codes of its positive test point, in addition to the listing codes. */
     readonly answers: readonly CodePattern[]
+    /** The names that a list of domains must and must not contain. */
+    readonly names?: { readonly positive: string; readonly negative: string }
   }
+  /** A list of domains: whether it is asked about the name itself or about its registrable domain. Undefined: a list of addresses. */
+  readonly names?: 'exact' | 'registrable'
+  /** In place of `codes`: each answer is a set of bits. */
+  readonly bits?: readonly BitRow[]
+  /** Answers that are neither listings nor refusals. */
+  readonly faults?: readonly { readonly code: CodePattern; readonly reason: string; readonly meaning: string }[]
+  /** The operator's page, and the day on which the row was compared with it; empty until then. */
+  readonly source?: { readonly page: string; readonly seen: string }
   /** https, where people can look up or remove an entry. */
   readonly delistUrl: string
   /** The queried zone if the operator has a key: `{key}` stands for it. */

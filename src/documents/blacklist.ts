@@ -10,11 +10,10 @@ export const blacklistDocument = (answer: BlacklistAnswer, version: string): Doc
   title: `Blacklists: ${answer.ip}`,
   blocks: [
     { kind: 'conclusion', conclusion: conclusionOf(answer) },
+    combinedGrid(`${answer.total} lists`, [answer]),
     ...vantageBlocks(answer),
     ...(answer.listed === 0 ? [] : [heading(2, 'Where it is listed, and what to do', 'listings')]),
     ...listingBlocks(answer, 3),
-    heading(2, 'All blacklists', 'lists'),
-    combinedGrid(`${answer.total} lists`, [answer]),
   ],
   footer: footerOf(version, answer.observed_at, `blacklists ${answer.list_version}`),
 })
@@ -64,7 +63,7 @@ const conclusionOf = (answer: BlacklistAnswer): Conclusion => ({
 
 /** Maximum number of addresses whose listings are shown individually. */
 const MAX_TOLD = 20
-const RANK: Readonly<Record<Mark, number>> = { bad: 0, warn: 1, open: 2, none: 3, good: 4 }
+const RANK: Readonly<Record<Mark, number>> = { bad: 0, warn: 1, open: 2, busy: 2, none: 3, good: 4 }
 
 /** The answers of the lists about many addresses: how many are listed, each address in one line, then the listings. */
 export function blacklistBulkDocument({ data }: BlacklistBulkAnswer, version: string): Document {

@@ -1,7 +1,6 @@
 import type { BlacklistsAnswer, ListStateAnswer } from '../answers/blacklists.ts'
 import { code, type Document, type GridCell, heading, type Line, type Mark, quiet } from './block.ts'
 import { footerOf } from './footer.ts'
-import { inWords } from './timeline.ts'
 import { REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
 
 const STATES: Readonly<Record<ListStateAnswer['state'], readonly [Mark, string]>> = {
@@ -48,7 +47,7 @@ export function blacklistsDocument({ data, total, list_version }: BlacklistsAnsw
                   [blacklist],
                   [{ mark: STATES[state][0], text: STATES[state][1] }],
                   [reason === null ? '–' : (wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' '))],
-                  [tested_at === null ? '–' : inWords(tested_at)],
+                  [tested_at === null ? '–' : { time: tested_at }],
                 ]),
               },
             } as const,

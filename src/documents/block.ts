@@ -10,17 +10,26 @@ export type Inline =
   /** `named`: the text names the target (an RFC section), so the URL is not written out where it cannot be followed. */
   | { readonly link: string; readonly text: string; readonly named?: true }
   | { readonly status: Status }
+  /** A time in ISO 8601, shown in UTC; a page with scripts shows it in the reader's time zone. */
+  | { readonly time: string }
   | { readonly severity: Severity }
   | Marked
 
 /** The state at a glance; its text says the same in words. */
 export type Marked = { readonly mark: Mark; readonly text: string }
-export type Mark = 'good' | 'warn' | 'bad' | 'open' | 'none'
+/** `open`: not known. `busy`: in progress. */
+export type Mark = 'good' | 'warn' | 'bad' | 'open' | 'busy' | 'none'
 
 export type Line = readonly Inline[]
 
 /** A record to publish; `value` is the presentation form of the data (TXT: the text, unquoted). */
-export type RecordToPublish = { readonly name: string; readonly rtype: string; readonly value: string }
+export type RecordToPublish = {
+  readonly name: string
+  readonly rtype: string
+  readonly value: string
+  /** Published values that it replaces. */
+  readonly replaces?: readonly string[]
+}
 
 /** A domain with its score. */
 export type Verdict = {
@@ -102,8 +111,43 @@ export type MapAddress = {
   readonly names: readonly string[]
   /** Whether the names resolve back to the address. */
   readonly back: Marked
+  /** STARTTLS, where it was looked at. */
+  readonly tls?: Marked
   readonly place?: Line
   readonly lists?: Marked
+}
+
+/** The way to a better score: where the domain stands, and after each step. */
+export type Path = { readonly label: string; readonly start: Milestone; readonly steps: readonly PathStep[] }
+export type Milestone = {
+  readonly score: number
+  /** Undefined: not known. */
+  readonly grade?: string
+}
+export type PathStep = Milestone & {
+  readonly title: string
+  /** The part with its records. */
+  readonly href: string
+  /** Who does it, or that it is later or optional; empty if it can be published now. */
+  readonly note: string
+}
+
+/** A limit as a bar with a segment for each part: the DNS lookups of an SPF record. */
+export type Budget = {
+  readonly label: string
+  readonly used: number
+  readonly limit: number
+  readonly one: string
+  readonly many: string
+  readonly parts: readonly { readonly name: string; readonly cost: number }[]
+}
+
+/** How DMARC aligns: the domain that readers see, and the domains that SPF and DKIM vouch for (RFC 9989 §4.4). */
+export type Alignment = {
+  readonly label: string
+  readonly from: string
+  readonly paths: readonly { readonly name: string; readonly domain: string; readonly state: Marked }[]
+  readonly result: Marked
 }
 
 /** A number over time; null: unknown at that time. */
@@ -120,6 +164,15 @@ export type TimePoint = {
   readonly value: number | null
   readonly mark: Mark
   readonly text: string
+}
+
+/** Stacked bars, one for each day; the table of the numbers follows it in the document. */
+export type Stack = {
+  readonly label: string
+  /** From the bottom up. */
+  readonly parts: readonly { readonly label: string; readonly mark: Mark }[]
+  /** Oldest first; days without a bar are left out by whoever makes it. */
+  readonly bars: readonly { readonly date: string; readonly counts: readonly number[] }[]
 }
 
 export type Progress = {
@@ -172,7 +225,11 @@ export type Block =
   | { readonly kind: 'tree'; readonly tree: Tree }
   | { readonly kind: 'grid'; readonly grid: Grid }
   | { readonly kind: 'map'; readonly map: MailMap }
+  | { readonly kind: 'path'; readonly path: Path }
+  | { readonly kind: 'budget'; readonly budget: Budget }
+  | { readonly kind: 'alignment'; readonly alignment: Alignment }
   | { readonly kind: 'timeline'; readonly timeline: Timeline }
+  | { readonly kind: 'stack'; readonly stack: Stack }
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'conversation'; readonly conversation: Conversation }
   | { readonly kind: 'attempts'; readonly attempts: Attempts }
@@ -181,7 +238,7 @@ export type Block =
 /** Blocks that belong together. The first is a heading, whose id names the part. */
 export type Group = {
   readonly kind: 'group'
-  readonly look: 'thing' | 'finding' | 'check'
+  readonly look: 'thing' | 'finding' | 'check' | 'step'
   readonly blocks: readonly Block[]
 }
 
@@ -231,7 +288,20 @@ export function partOf({ blocks }: Document, id: string): readonly Block[] {
 /** The blocks that are pictures, each with a form in every renderer. */
 export type Picture = Extract<
   Block,
-  { kind: 'tree' | 'grid' | 'map' | 'timeline' | 'progress' | 'conversation' | 'attempts' }
+  {
+    kind:
+      | 'tree'
+      | 'grid'
+      | 'map'
+      | 'path'
+      | 'budget'
+      | 'alignment'
+      | 'timeline'
+      | 'stack'
+      | 'progress'
+      | 'conversation'
+      | 'attempts'
+  }
 >
 
 /** The output of a renderer for each kind of picture. */
@@ -239,7 +309,11 @@ export type PictureForms<R> = {
   readonly tree: (tree: Tree) => R
   readonly grid: (grid: Grid) => R
   readonly map: (map: MailMap) => R
+  readonly path: (path: Path) => R
+  readonly budget: (budget: Budget) => R
+  readonly alignment: (alignment: Alignment) => R
   readonly timeline: (timeline: Timeline) => R
+  readonly stack: (stack: Stack) => R
   readonly progress: (progress: Progress) => R
   readonly conversation: (conversation: Conversation) => R
   readonly attempts: (attempts: Attempts) => R
@@ -254,8 +328,16 @@ export function formOf<R>(picture: Picture, forms: PictureForms<R>): R {
       return forms.grid(picture.grid)
     case 'map':
       return forms.map(picture.map)
+    case 'path':
+      return forms.path(picture.path)
+    case 'budget':
+      return forms.budget(picture.budget)
+    case 'alignment':
+      return forms.alignment(picture.alignment)
     case 'timeline':
       return forms.timeline(picture.timeline)
+    case 'stack':
+      return forms.stack(picture.stack)
     case 'progress':
       return forms.progress(picture.progress)
     case 'conversation':

@@ -1,8 +1,7 @@
 import type { Line } from './block.ts'
-import { inWords } from './timeline.ts'
 
 /** The end of a document: the time of the observation, and the versions that produced it. */
 export const footerOf = (version: string, observedAt?: string, ...more: readonly string[]): Line[] => [
-  ...(observedAt === undefined ? [] : [[`Observed ${inWords(observedAt)}.`]]),
+  ...(observedAt === undefined ? [] : [['Observed ', { time: observedAt }, '.']]),
   [[`mailsonde ${version}`, ...more].join(' · ')],
 ]

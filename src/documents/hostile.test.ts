@@ -37,9 +37,12 @@ const HOSTILE: readonly (readonly [text: string, why: string])[] = [
   ['1. a', 'a list'],
   ['&lt;b&gt; &amp; &#x3c;', 'entities'],
   ['$(id) $a$', 'formulas'],
+  ['::error title=x::owned ##[error]owned ::add-mask::a', 'commands of build servers'],
   ['constructor', 'a name that every object has'],
   ['__proto__', 'a name that every object has'],
 ]
+/** What GitHub Actions or Azure Pipelines take for a command. */
+const COMMAND = /^\s*::|##(?:vso)?\[/m
 const documents = Object.entries(await labDocuments())
 
 /** What no answer can change: the schema, or the program, fixes it. */
@@ -76,9 +79,9 @@ function hostileAnswer(text: string): Answer {
 }
 
 const TAGS =
-  /^<(?:!doctype html|\/?(?:html|head|body|main|header|footer|section|div|title|style|h[1-4]|p|ul|li|dl|dt|dd|pre|code|span|strong|b|a|svg|rect|ol|polyline|circle|line|table|caption|thead|tbody|tfoot|tr|th|td|meta))(?=[\s>/])/
+  /^<(?:!doctype html|\/?(?:html|head|body|main|header|footer|section|div|title|style|h[1-4]|p|ul|li|dl|dt|dd|pre|code|span|strong|b|a|svg|rect|ol|polyline|path|time|line|table|caption|thead|tbody|tfoot|tr|th|td|meta))(?=[\s>/])/
 const ATTRIBUTE =
-  /^\s+(?:lang|charset|name|content|http-equiv|class|id|href|rel|role|tabindex|scope|aria-label|aria-hidden|data-head|focusable|viewBox|preserveAspectRatio|width|height|rx|x|y|x1|x2|y1|y2|cx|cy|r|points)="[^"<>]*"/
+  /^\s+(?:lang|charset|name|content|http-equiv|class|id|href|rel|role|tabindex|scope|aria-label|aria-hidden|data-head|focusable|viewBox|preserveAspectRatio|width|height|rx|x|y|x1|x2|y1|y2|d|datetime|points)="[^"<>]*"/
 
 /** What a browser would take for markup, and is none of ours. */
 function foreign(page: string): string[] {
@@ -152,6 +155,7 @@ describe('Markdown', () => {
       for (const [, target] of said.matchAll(/(?<!\\)\]\(([^)]*)\)/g)) expect(target).toMatch(/^https?:\/\/[^@\s]*$/)
       expect(said.replace(/\]\([^)]*\)/g, '')).not.toMatch(/(?<!\\):\/\/|www\.|(?<!\\)@/) // links out of bare text
       expect(said.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+      expect(formatMarkdown(document)).not.toMatch(COMMAND)
     }
   })
 
@@ -173,6 +177,7 @@ describe('the terminal', () => {
     for (const document of hostile(text)) {
       const seen = formatTerminal(document, { width: 80, colour: false, unicode: true })
       expect(seen.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+      expect(seen).not.toMatch(COMMAND)
       expect(verdictLine(document, { width: 80, colour: false, unicode: true }) ?? '').not.toMatch(/[\p{Cc}\p{Cf}\n]/u)
     }
   })

@@ -1,4 +1,5 @@
 import type { JobAnswer, JobBadRowsAnswer, JobListAnswer, JobResultsAnswer, JobRow } from '../answers/jobs.ts'
+import { isReason, outcomeOf } from '../mailbox/reasons.ts'
 import {
   type Block,
   type Conclusion,
@@ -14,14 +15,14 @@ import {
 import { grouped } from './check/spf.ts'
 import { footerOf } from './footer.ts'
 import { listConclusion, moreBlocks } from './list.ts'
-import { duration, inWords } from './timeline.ts'
+import { duration, inWords } from './times.ts'
 import { whyOf } from './verify.ts'
 
 /** The states of a job, and their meaning for its owner. */
 export const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
-  receiving: ['open', 'Receiving', 'The list is being received.'],
-  waiting: ['open', 'Waiting', 'The list is complete; processing starts soon.'],
-  running: ['good', 'Running', 'Rows are being processed.'],
+  receiving: ['busy', 'Receiving', 'The list is being received.'],
+  waiting: ['busy', 'Waiting', 'The list is complete; processing starts soon.'],
+  running: ['busy', 'Running', 'Rows are being processed.'],
   paused: ['warn', 'Paused', 'No new rows are processed until the job is resumed.'],
   done: ['good', 'Done', 'Every row has its result.'],
   canceled: ['none', 'Canceled', 'The job was canceled; the results so far can be read.'],
@@ -75,7 +76,9 @@ export const jobDocument = (job: JobAnswer, version: string): Document => ({
 
 function conclusionOf(job: JobAnswer): Conclusion {
   const { id, name, state, failure, eta_ms, eta_reason } = job
-  const [mark, badge, words] = STATES[state]
+  const [mark, badge, meaning] = STATES[state]
+  const result = resultInWords(job)
+  const words = result === '' ? meaning : `${result}.`
   const left: Line[] =
     eta_ms === null || state !== 'running'
       ? []
@@ -84,9 +87,38 @@ function conclusionOf(job: JobAnswer): Conclusion {
     subject: name === '' ? id : name,
     mark,
     badge,
-    words: failure === undefined ? words : `${words.replace(/\.$/, '')}: ${failure}.`,
-    notes: left,
+    words: failure === undefined ? words : `${meaning.replace(/\.$/, '')}: ${failure}.`,
+    notes: [...(result === '' || state === 'done' ? [] : [[meaning]]), ...left],
   }
+}
+
+/** The results so far in one line, best first: `2 deliverable · 1 risky · 2 undeliverable · 1 unknown`. Empty without any. */
+export function resultInWords({ kind, counts, reasons }: Pick<JobAnswer, 'kind' | 'counts' | 'reasons'>): string {
+  const by = kind === 'verify' ? byDeliverability(reasons) : counts
+  const order: readonly string[] = ORDER[kind]
+  const names = [...order, ...Object.keys(by).filter((name) => !order.includes(name))]
+  return names.flatMap((name) => (by[name] ? [`${grouped(by[name])} ${WORDS[name] ?? wordsOf(name)}`] : [])).join(' · ')
+}
+
+const ORDER = {
+  verify: ['deliverable', 'risky', 'undeliverable', 'unknown'],
+  check: ['pass', 'warn', 'fail', 'unknown'],
+  blacklist: ['clean', 'listed', 'unknown'],
+} as const
+const WORDS: Readonly<Record<string, string>> = {
+  pass: 'good',
+  warn: 'could be better',
+  fail: 'need repair',
+  clean: 'not listed',
+}
+
+function byDeliverability(reasons: JobAnswer['reasons']): Readonly<Record<string, number>> {
+  const by: Record<string, number> = {}
+  for (const [reason, count] of Object.entries(reasons)) {
+    const { deliverability } = isReason(reason) ? outcomeOf(reason) : { deliverability: 'unknown' }
+    by[deliverability] = (by[deliverability] ?? 0) + count
+  }
+  return by
 }
 
 const sorted = (counts: Readonly<Record<string, number>>): readonly (readonly [string, number])[] =>
@@ -113,10 +145,10 @@ function factsOf({
       ],
     ],
     ['Rate', [`${grouped(rate)} rows per minute`]],
-    ['Created', [inWords(job.created_at)]],
-    ...(job.first_result_at === null ? [] : [['First result', [inWords(job.first_result_at)]] as const]),
-    ...(job.finished_at === null ? [] : [['Finished', [inWords(job.finished_at)]] as const]),
-    ['Expires', [inWords(job.expires_at)]],
+    ['Created', [{ time: job.created_at }]],
+    ...(job.first_result_at === null ? [] : [['First result', [{ time: job.first_result_at }]] as const]),
+    ...(job.finished_at === null ? [] : [['Finished', [{ time: job.finished_at }]] as const]),
+    ['Expires', [{ time: job.expires_at }]],
     ['Id', [code(id)]],
   ]
 }
@@ -197,7 +229,7 @@ export const jobListDocument = ({ data, has_more, next_cursor }: JobListAnswer, 
                 [{ mark: STATES[state][0], text: STATES[state][1] }],
                 [grouped(done)],
                 [grouped(rows)],
-                [inWords(created_at)],
+                [{ time: created_at }],
               ]),
               numeric: [4, 5],
             },
@@ -212,10 +244,13 @@ export const jobListDocument = ({ data, has_more, next_cursor }: JobListAnswer, 
 const MAX_COLUMNS = 8
 
 /** A page of results in the order of the list. */
-export const jobResultsDocument = ({ data, has_more, next_cursor }: JobResultsAnswer, version: string): Document => ({
+export const jobResultsDocument = (
+  { data, has_more, next_cursor, complete }: JobResultsAnswer,
+  version: string,
+): Document => ({
   title: 'Results',
   blocks: [
-    listConclusion('Results', data.length, 'row', has_more),
+    listConclusion('Results', data.length, 'row', has_more, undefined, !complete),
     ...(data.length === 0
       ? []
       : [
@@ -240,12 +275,10 @@ export const jobResultsDocument = ({ data, has_more, next_cursor }: JobResultsAn
   footer: footerOf(version),
 })
 
-function ownColumns({ columns = [], input }: JobRow): Line {
-  const values = Array.isArray(columns)
-    ? columns.filter((value) => value !== input)
-    : Object.entries(columns).map(
-        ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-      )
+function ownColumns({ columns = {}, input }: JobRow): Line {
+  const values = Object.entries(columns)
+    .filter(([, value]) => value !== input)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
   const shown = values.slice(0, MAX_COLUMNS).flatMap((value, i): Inline[] => [i === 0 ? '' : ', ', code(value)])
   return shown.length === 0
     ? ['–']
@@ -266,7 +299,7 @@ export const jobBadRowsDocument = ({ data, has_more, next_cursor }: JobBadRowsAn
             table: {
               caption: 'Rows that were not processed',
               head: ['Line', 'Reason', 'Text'],
-              rows: data.map(({ line, reason, text: row }): Line[] => [[String(line)], [reason], [code(row)]]),
+              rows: data.map(({ line, detail, text: row }): Line[] => [[String(line)], [detail], [code(row)]]),
               numeric: [0],
             },
           } as const,

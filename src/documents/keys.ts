@@ -1,13 +1,13 @@
 import { counted } from '../base/text.ts'
 import { code, type Document, type Line } from './block.ts'
 import { footerOf } from './footer.ts'
-import { inWords } from './timeline.ts'
 
 /** The stored data of an API key, without the key itself. */
 export type KeptKey = {
   readonly id: string
   readonly name: string
   readonly scopes: readonly string[]
+  readonly domains?: readonly string[] | undefined
   readonly created_at: string
   readonly expires_at?: string | null | undefined
 }
@@ -35,12 +35,12 @@ export const keysDocument = (keys: readonly KeptKey[], version: string): Documen
             table: {
               caption: 'Keys',
               head: ['Id', 'Name', 'Scopes', 'Created', 'Expires'],
-              rows: keys.map(({ id, name, scopes, created_at, expires_at }): Line[] => [
+              rows: keys.map(({ id, name, scopes, domains, created_at, expires_at }): Line[] => [
                 [code(id)],
                 [name],
-                [scopes.join(', ')],
-                [inWords(created_at)],
-                [expires_at === undefined || expires_at === null ? 'never' : inWords(expires_at)],
+                [scopes.join(', '), ...(domains ? [`, reports of ${domains.join(', ')}`] : [])],
+                [{ time: created_at }],
+                [expires_at === undefined || expires_at === null ? 'never' : { time: expires_at }],
               ]),
             },
           } as const,

@@ -8,6 +8,8 @@ export type List<Item> = {
   readonly next_cursor: string | null
 }
 
+const OPEN = 'The others follow when they are known.'
+
 /** The description of a page of a list, as a sentence. */
 export const listConclusion = (
   subject: string,
@@ -15,13 +17,21 @@ export const listConclusion = (
   one: string,
   hasMore: boolean,
   many?: string,
+  /** Whether more will follow later. */
+  isOpen = false,
 ): Block => ({
   kind: 'conclusion',
   conclusion: {
     subject,
     mark: 'none',
     badge: counted(count, one, many),
-    words: count === 0 ? 'None.' : hasMore ? 'More follow on the next page.' : 'This is the complete list.',
+    words: hasMore
+      ? 'More follow on the next page.'
+      : isOpen
+        ? OPEN
+        : count === 0
+          ? 'None.'
+          : 'This is the complete list.',
     notes: [],
   },
 })

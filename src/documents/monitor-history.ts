@@ -4,7 +4,7 @@ import { type Block, type Document, type Mark, type TimePoint, text } from './bl
 import { footerOf } from './footer.ts'
 import { type List, listConclusion, moreBlocks } from './list.ts'
 import { markOfScore } from './signs.ts'
-import { inWords, pointLine, withChange } from './timeline.ts'
+import { pointLine, withChange } from './timeline.ts'
 
 /** Words of statuses, results and verdicts, as marks. */
 const MARKS: Readonly<Record<string, Mark>> = {
@@ -86,7 +86,7 @@ export const monitorHistoryDocument = (list: List<MonitorPoint>, version: string
 /** The changes and their times as text, newest first. */
 export const changeBlocks = (changes: readonly MonitorChange[]): Block[] =>
   changes.flatMap(({ time, lines }): Block[] => [
-    { kind: 'heading', level: 3, line: [inWords(time)] },
+    { kind: 'heading', level: 3, line: [{ time: time }] },
     { kind: 'list', items: lines.map((one) => [one]) },
   ])
 

@@ -4,7 +4,6 @@ import { type Block, type Conclusion, code, type Document, type Inline, type Lin
 import { footerOf } from './footer.ts'
 import { type List, listConclusion, moreBlocks } from './list.ts'
 import { lastInWords, markOfStatus } from './monitor-history.ts'
-import { inWords } from './timeline.ts'
 
 /** The question of each kind of monitor, and the meaning of its states. */
 const KINDS: Readonly<Record<MonitorKind, { readonly asks: string; readonly ok: string; readonly bad: string }>> = {
@@ -81,10 +80,10 @@ function factsOf(monitor: MonitorAnswer): (readonly [string, Line])[] {
     ['Check', [KINDS[kind].asks]],
     ...Object.entries(options).map(([name, value]) => [name.replaceAll('_', ' '), [code(value)]] as const),
     ['Interval', [every]],
-    ['Last run', last === null ? ['–'] : [`${inWords(last.time)}: ${lastInWords(last)}`]],
-    ['Next run', [enabled ? inWords(monitor.next_run_at) : 'none: it is paused']],
+    ['Last run', last === null ? ['–'] : [{ time: last.time }, `: ${lastInWords(last)}`]],
+    ['Next run', [enabled ? { time: monitor.next_run_at } : 'none: it is paused']],
     ['Badge', monitor.public ? [code(`/v1/badge/${id}.svg`)] : ['not public']],
-    ['Created', [inWords(monitor.created_at)]],
+    ['Created', [{ time: monitor.created_at }]],
     ['Id', [code(id)]],
   ]
 }
@@ -113,7 +112,12 @@ function told({ notify, when, quiet_hours: hours }: MonitorAnswer): Block[] {
 
 function receiver(one: MonitorAnswer['notify'][number]): Inline[] {
   if (one.type !== 'mail') return [code(one.url)]
-  return [code(one.to), ...(one.unsubscribed ? [' (has unsubscribed)'] : [])]
+  const why = one.unsubscribed
+    ? 'has unsubscribed'
+    : one.consent === 'pending'
+      ? 'has not consented yet'
+      : one.consent === 'refused' && 'refused mail of this service'
+  return [code(one.to), ...(why ? [` (${why})`] : [])]
 }
 
 /** Monitors, newest first. */
@@ -135,7 +139,7 @@ export const monitorListDocument = (list: List<MonitorAnswer>, version: string):
                 [code(monitor.target)],
                 [monitorState(monitor)],
                 [monitor.last === null ? '–' : lastInWords(monitor.last)],
-                [monitor.enabled ? inWords(monitor.next_run_at) : '–'],
+                [monitor.enabled ? { time: monitor.next_run_at } : '–'],
               ]),
             },
           } as const,

@@ -3,7 +3,7 @@ import { counted } from '../base/text.ts'
 import { type Block, code, codes, type Document, heading, type Inline, type Line, type Mark, text } from './block.ts'
 import { placeLine } from './check/hosts.ts'
 import { footerOf } from './footer.ts'
-import { duration, inWords } from './timeline.ts'
+import { duration } from './times.ts'
 
 const STATES: Readonly<Record<PeerAnswer['status'], readonly [Mark, string]>> = {
   alive: ['good', 'alive'],
@@ -44,7 +44,7 @@ export function peersDocument({ peers, total, node }: PeersAnswer, version: stri
                   [stateOf(peer.status)],
                   [peer.region === '' ? '–' : peer.region],
                   [loadOf(peer)],
-                  [inWords(peer.last_seen_at)],
+                  [{ time: peer.last_seen_at }],
                 ]),
               },
             } as const,
@@ -116,8 +116,8 @@ function peerBlock(peer: PeerAnswer, level: 2 | 3): Block {
           ['Version', [code(version)]],
           ['Operations', [capabilities.length === 0 ? 'nothing' : capabilities.join(', ')]],
           ['Load', [loadOf(peer)]],
-          ['Registered', [inWords(peer.registered_at)]],
-          ['Last seen', [inWords(peer.last_seen_at)]],
+          ['Registered', [{ time: peer.registered_at }]],
+          ['Last seen', [{ time: peer.last_seen_at }]],
         ],
       },
       ...(shown.length === 0

@@ -3,7 +3,7 @@ import { counted } from '../base/text.ts'
 import { type Block, code, type Document, type Line, type Mark } from './block.ts'
 import { footerOf } from './footer.ts'
 import { selfCheckBlocks } from './self-check.ts'
-import { inWords } from './timeline.ts'
+import { inWords } from './times.ts'
 
 /** The source addresses of verification: which are usable, then each with its PTR names, listings and state with the providers. */
 export function poolDocument({ data }: PoolAnswer, version: string): Document {

@@ -2,7 +2,7 @@ import type { HealthAnswer } from '../answers/health.ts'
 import type { ReadyAnswer } from '../answers/ready.ts'
 import type { Document, Line } from './block.ts'
 import { footerOf } from './footer.ts'
-import { duration } from './timeline.ts'
+import { duration } from './times.ts'
 
 /** Whether the service answers. */
 export const healthDocument = (_answer: HealthAnswer, version: string): Document => ({

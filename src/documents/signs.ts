@@ -2,7 +2,7 @@ import type { Severity, Status } from '../answers/finding.ts'
 import type { Mark } from './block.ts'
 
 /** The sign of a mark, shown with its words. */
-export const SIGNS: Readonly<Record<Mark, string>> = { good: '✓', warn: '!', bad: '✕', open: '?', none: '–' }
+export const SIGNS: Readonly<Record<Mark, string>> = { good: '✓', warn: '!', bad: '✕', open: '?', busy: '…', none: '–' }
 
 export const STATUS_MARKS: Readonly<Record<Status, Mark>> = {
   pass: 'good',

@@ -5,7 +5,6 @@ import { code, type Document, heading, type Line, type Mark, quiet } from './blo
 import { footerOf } from './footer.ts'
 import { listConclusion, moreBlocks } from './list.ts'
 import { markOfStatus } from './monitor-history.ts'
-import { inWords } from './timeline.ts'
 
 const statusLine = ({ status, score }: StoredEntry): Line => [
   { mark: markOfStatus(status), text: status.replaceAll('_', ' ') },
@@ -26,12 +25,12 @@ export const historyDocument = ({ data, has_more, next_cursor }: HistoryAnswer, 
               caption: 'Newest first',
               head: ['Stored', 'Kind', 'About', 'Status', 'Path', 'Expires'],
               rows: data.map((entry): Line[] => [
-                [inWords(entry.saved_at)],
+                [{ time: entry.saved_at }],
                 [entry.kind],
                 [code(entry.subject)],
                 statusLine(entry),
                 [code(entry.url)],
-                [inWords(entry.expires_at)],
+                [{ time: entry.expires_at }],
               ]),
             },
           } as const,
@@ -66,8 +65,8 @@ export function changesDocument({ from, to, changes, unknown }: ChangesAnswer, v
       {
         kind: 'facts',
         rows: [
-          ['Before', [`${inWords(from.saved_at)}: `, ...statusLine(from)]],
-          ['After', [`${inWords(to.saved_at)}: `, ...statusLine(to)]],
+          ['Before', [{ time: from.saved_at }, ': ', ...statusLine(from)]],
+          ['After', [{ time: to.saved_at }, ': ', ...statusLine(to)]],
         ],
       },
       ...(changes.length === 0

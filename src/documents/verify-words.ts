@@ -68,6 +68,9 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   policy: {
     why: 'The mail server refuses us by its own policy, so it is not known whether the mailbox exists.',
   },
+  unclear_refusal: {
+    why: 'The mail server refused without a reason that is known, so it is not known whether the mailbox exists.',
+  },
   tls_required: { why: 'The mail server requires STARTTLS, so it is not known whether the mailbox exists.' },
   rate_limited: {
     why: 'The mail server limits our rate, so it is not known whether the mailbox exists.',

@@ -12,7 +12,7 @@ import {
   text,
 } from './block.ts'
 import { footerOf } from './footer.ts'
-import { duration } from './timeline.ts'
+import { duration } from './times.ts'
 import { adviceFor, DELIVERABILITY, REASONS, STAGES } from './verify-words.ts'
 import { wordsFor } from './words.ts'
 

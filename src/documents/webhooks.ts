@@ -3,7 +3,7 @@ import { counted } from '../base/text.ts'
 import { type Block, type Conclusion, code, type Document, type Line, type Mark } from './block.ts'
 import { footerOf } from './footer.ts'
 import { type List, listConclusion, moreBlocks } from './list.ts'
-import { inWords } from './timeline.ts'
+import { inWords } from './times.ts'
 
 const STATES: Readonly<Record<WebhookAnswer['state'], { readonly mark: Mark; readonly text: string }>> = {
   on: { mark: 'good', text: 'On' },
@@ -25,8 +25,8 @@ export function webhookDocument(webhook: WebhookAnswer, version: string): Docume
   }
   const rows: (readonly [string, Line])[] = [
     ['Id', [code(id)]],
-    ['Created', [inWords(created)]],
-    ...(until === null ? [] : [['Old secret valid until', [inWords(until)]] as const]),
+    ['Created', [{ time: created }]],
+    ...(until === null ? [] : [['Old secret valid until', [{ time: until }]] as const]),
   ]
   return {
     title: `Webhook: ${url}`,
@@ -51,7 +51,7 @@ export const webhookListDocument = (list: List<WebhookAnswer>, version: string):
         [code(id)],
         [code(url)],
         [STATES[state]],
-        [inWords(created)],
+        [{ time: created }],
       ]),
     ),
     ...moreBlocks(list.next_cursor),
@@ -79,13 +79,13 @@ export function deliveryDocument(delivery: DeliveryAnswer, version: string): Doc
         kind: 'facts',
         rows: [
           ['Id', [code(id)]],
-          ['Created', [inWords(created)]],
+          ['Created', [{ time: created }]],
         ],
       },
       ...tableOf(
         'Attempts',
         ['Time', 'Answer', 'Duration'],
-        attempts.map((one) => [[inWords(one.time)], [outcomeOf(one)], [`${one.duration_ms} ms`]]),
+        attempts.map((one) => [[{ time: one.time }], [outcomeOf(one)], [`${one.duration_ms} ms`]]),
       ),
       { kind: 'seen', label: 'Body', text: body },
     ],
@@ -107,7 +107,7 @@ export const deliveryListDocument = (list: List<DeliveryAnswer>, version: string
       list.data.map(({ id, type, state, created_at: created, attempts }) => {
         const last = attempts.at(-1)
         return [
-          [inWords(created)],
+          [{ time: created }],
           [type],
           [DELIVERY[state]],
           [String(attempts.length)],

@@ -29,7 +29,7 @@ function supposed(block: Block, subject: string, { as_if, before }: WhatIfAnswer
   if (block.kind !== 'verdict') return block
   const one = as_if.length === 1
   const note: Line = [
-    `As if ${counted(as_if.length, 'record')} ${one ? 'was' : 'were'} published. Without ${one ? 'it' : 'them'}: grade ${before.grade}, ${scoreOf(before)} of 100.`,
+    `As if ${counted(as_if.length, 'record')} ${one ? 'was' : 'were'} ${as_if.some(({ remove }) => remove) ? 'changed' : 'published'}. Without ${one ? 'it' : 'them'}: ${gradeOf(before)}, ${scoreOf(before)} of 100.`,
   ]
   return { kind: 'verdict', verdict: { ...block.verdict, subject, notes: [note, ...block.verdict.notes] } }
 }
@@ -63,10 +63,10 @@ function changeBlocks({ before, after, as_if, passed_over }: WhatIfAnswer): Bloc
     ...listOf('New findings:', added, named),
     heading(3, 'The records'),
     ...as_if.map(
-      ({ name, type, data }): Block => ({
+      ({ name, type, data, remove }): Block => ({
         kind: 'seen',
-        label: `${name} ${type}`,
-        text: typeof data === 'string' ? data : formatData(data),
+        label: `${name} ${type}${remove ? ', removed' : ''}`,
+        text: data === undefined ? 'all records' : typeof data === 'string' ? data : formatData(data),
       }),
     ),
     ...(passed.length === 0
@@ -91,7 +91,7 @@ function sentenceOf(before: CheckSummary, after: CheckSummary): Inline[] {
 
 const rowsOf = (before: CheckSummary, after: CheckSummary): Line[][] => [
   [['Score'], [scoreOf(before)], [scoreOf(after)]],
-  [['Grade'], [before.grade], [after.grade]],
+  [['Grade'], [before.grade ?? 'not known'], [after.grade ?? 'not known']],
   [['Status'], [{ status: before.status }], [{ status: after.status }]],
   [['Findings'], [String(before.findings.length)], [String(after.findings.length)]],
 ]
@@ -135,6 +135,7 @@ function passingOf({ ipv4 = 0, ipv6_prefixes: ipv6 = 0, note }: Passing): string
   return parts.length === 0 ? 'no public address' : parts.join(', ')
 }
 
+const gradeOf = ({ grade }: CheckSummary): string => (grade === null ? 'grade not known' : `grade ${grade}`)
 const scoreOf = ({ score, score_min: least = score, score_max: most = score }: CheckSummary): string =>
   least === most ? String(score) : `${score} (${least}–${most})`
 

@@ -114,6 +114,7 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   implausible: 'more than 20 records in one answer',
   resolver_denies_everything: 'the resolver denies every name, even top-level domains',
   too_many_questions: 'not queried: the request needs too many DNS queries',
+  address_asked: 'was asked about an address instead of a name',
   dead: 'is dead: its test entries are gone',
   quarantined_answers_everything: 'lists every address, so its answers are not counted',
   quarantined_rewritten_or_parked: 'its answers are rewritten or its name is parked',

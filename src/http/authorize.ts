@@ -47,7 +47,11 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
     if (presented === undefined && !ofSession) return { by, refused: callerError('no_key') }
     const key = ofSession ?? findKey(keys, presented ?? '', options.world.now())
     if (!key) return { by, refused: callerError('unknown_key') }
-    const mayNot = allows(key, 'verify') ? {} : ({ mayVerify: false } as const)
+    const mayNot = {
+      ...(!allows(key, 'verify') && { mayVerify: false as const }),
+      ...(!allows(key, 'reports') && { maySeeReports: false as const }),
+      ...(key.domains && { domains: key.domains }),
+    }
     const caller = { key: key.id, isAdmin: allows(key, 'admin'), ...mayNot }
     const known = { by: `key ${key.id}`, caller, key, ...(ofSession && { bySession: true as const }) }
     if (operation.open || operation.scope === undefined || allows(key, operation.scope)) return known

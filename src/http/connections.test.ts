@@ -211,7 +211,7 @@ it('closes those with the most unread answers when there is too much of it', asy
   expect(small.seen.isClosed).toBe(false)
 })
 
-it('the bounds are those of docs/security.md', () =>
+it('the bounds are those of contributing/threat-model.md', () =>
   expect(CONNECTION_BOUNDS).toEqual({
     ...{ maxConnections: 10_000, maxWaiting: 100, maxWaitingInAll: 10_000, maxAtOnce: 8, maxInTurn: 32 },
     ...{ maxUnreadBytes: 64 * 1024 * 1024, stalledMs: 30_000 },

@@ -50,6 +50,7 @@ export function gateOf(
   app.decorateRequest('caller', '')
   app.decorateRequest('auth')
   app.decorateRequest('over')
+  app.decorateRequest('refused')
   // A completed answer ends the request, whether the client reads it or not (connections.ts bounds unread data); a stream is produced while it is read.
   const streams = openStreams()
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { closedError } from './authorize.ts'
-import { parseHostField } from './caller.ts'
+import { parseHostField, refusal } from './caller.ts'
 import type { Gate } from './gate.ts'
 import type { HttpOptions } from './options.ts'
 import { callerError, requestError } from './problems.ts'
@@ -33,6 +33,7 @@ export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | '
   async function judge({ config }: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     refuseOtherSites(options, request, config?.isPage === true)
     const why = options.closed?.()
+    if (config?.isPage && why === undefined && options.keys().length === 0) refuseForeignNames(options, request)
     await (config?.limit === 'probe' ? gate().probe(request, reply) : gate().stray(request, reply))
     if (why !== undefined) throw closedError()
   }
@@ -67,6 +68,12 @@ export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | '
       if (!isPreflight(request)) await judge(nowhere, request, reply)
     },
   }
+}
+
+/** While no key is in force, pages are for callers that use this host's own names (DNS rebinding), like operations (authorize.ts). */
+function refuseForeignNames(options: HttpOptions, { headers, socket }: FastifyRequest): void {
+  const why = refusal(options, { host: headers.host, origin: headers.origin, localAddress: socket.localAddress })
+  if (why) throw callerError(why)
 }
 
 /** Refuses requests that a proxy and this server might interpret differently (RFC 9112 §3.2, §6.1, §11.2). */

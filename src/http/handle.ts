@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../base/errors.ts'
 import type { By } from '../operations/execute.ts'
 import { inParts, type Told } from '../operations/in-parts.ts'
-import type { Operation, Raw, Upload } from '../operations/operation.ts'
+import { type Operation, type Raw, readsQuery, type Upload } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
 import { preferredForm, wantsEvents, wantsHtml } from './accept.ts'
 import { type SentEvent, sendEvents } from './events.ts'
@@ -87,19 +87,19 @@ function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey
 
 /** The body as a stream, unread so far. */
 const uploadOf = ({ raw, headers }: FastifyRequest): Upload => ({
-  octets: raw,
+  octets: raw.iterator({ destroyOnReturn: false }), // a list that is refused early gets its answer
   contentType: headers['content-type'] ?? '',
+  ...(headers['content-encoding'] !== undefined && { contentEncoding: headers['content-encoding'] }),
 })
 
 /** The parameters of the path, and those of the query or of the body. */
 function rawInput(operation: Operation, { query, body, params }: FastifyRequest): Raw {
   const names = pathNames(operation.path)
   const named: Raw = names.length === 0 ? {} : { ...(params as Raw) }
-  const inQuery = operation.method === 'GET' || operation.method === 'DELETE' || operation.uploads
-  if (inQuery) return withPath(named, { ...(query as Raw) })
+  if (readsQuery(operation)) return withPath(named, { ...(query as Raw) })
   const stray = Object.keys(query as Raw)[0]
   if (stray !== undefined) throw requestError('query', { name: stray }, { parameter: stray.slice(0, 60) })
-  if (body === undefined || body === null || operation.ignoresBody) return named
+  if (body === undefined || body === null) return named
   if (typeof body !== 'object' || Array.isArray(body)) throw requestError('no_object')
   return withPath(named, { ...body })
 }

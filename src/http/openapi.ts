@@ -1,10 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import { openApiDocument } from '../operations/openapi.ts'
 import type { Operation } from '../operations/operation.ts'
-import { serveDocs } from './docs.ts'
+import { fromMemory } from './from-memory.ts'
 
-/** `GET /openapi.json` and the page that shows it at `/docs/api`. */
+/** `GET /openapi.json`, created with the first request and served from memory. */
 export const documentApi = (
   app: FastifyInstance,
-  options: { readonly operations: readonly Operation[]; readonly version: string },
-): void => serveDocs(app, () => openApiDocument(options.operations, options.version))
+  { operations, version }: { readonly operations: readonly Operation[]; readonly version: string },
+): void => {
+  app.get(
+    '/openapi.json',
+    fromMemory(async () => ({
+      type: 'application/json; charset=utf-8',
+      body: Buffer.from(JSON.stringify(openApiDocument(operations, version))),
+    })),
+  )
+}

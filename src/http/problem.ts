@@ -2,8 +2,8 @@ import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import { httpProblem } from './problems.ts'
 
-/** Where the codes are explained; the fragment is the code. */
-export const PROBLEM_BASE = 'https://mailsonde.example/problems'
+/** The page of this service that explains the codes; the fragment is the code. */
+export const PROBLEM_PAGE = '/docs/errors'
 
 /** A problem detail (RFC 9457). `code` is stable; `instance` is the request's id. */
 export type Problem = {
@@ -16,12 +16,21 @@ export type Problem = {
   readonly parameter?: string
   /** With `wrong_offset`: the number of records that are stored. */
   readonly received?: number
+  /** All that is wrong with the input, if it is more than one thing; this problem is the first. */
+  readonly errors?: readonly ProblemPart[]
 }
+export type ProblemPart = Pick<Problem, 'code' | 'parameter' | 'detail'>
+
+const partOf = (error: AppError): ProblemPart => ({
+  code: error.code,
+  ...(error.parameter ? { parameter: printable(error.parameter, 100) } : {}),
+  detail: printable(error.message, 1_000),
+})
 
 export function problemOf(error: AppError, requestId: string): Problem {
   const { status, title } = ERRORS[error.code]
   return {
-    type: `${PROBLEM_BASE}/${error.code}`,
+    type: `${PROBLEM_PAGE}#${error.code}`,
     title,
     status,
     detail: printable(error.message, 1_000),
@@ -29,6 +38,7 @@ export function problemOf(error: AppError, requestId: string): Problem {
     code: error.code,
     ...(error.parameter ? { parameter: printable(error.parameter, 100) } : {}),
     ...(error.received === undefined ? {} : { received: error.received }),
+    ...(error.all.length > 1 && { errors: error.all.map(partOf) }),
   }
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import type { AppError } from '../base/errors.ts'
+import type { AppError, ErrorCode } from '../base/errors.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
 import type { Site } from '../pages/page.ts'
@@ -23,6 +23,7 @@ import { refuseWhenLate } from './overload.ts'
 import { asAppError, problemOf } from './problem.ts'
 import { requestError } from './problems.ts'
 import { rateWindows } from './rate-windows.ts'
+import { type RefusalLog, refusalLog } from './refusal-log.ts'
 import { securityHeaders } from './security-headers.ts'
 import { sessionsOf } from './sessions.ts'
 import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
@@ -79,8 +80,10 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     if (options.draining()) void reply.header('connection', 'close') // otherwise it would be waited for until it is idle for long
     done(null, payload)
   })
+  const refusals = refusalLog((fields) => options.logger.info(fields, 'refused'))
+  app.addHook('onClose', async () => refusals.stop())
   app.addHook('onResponse', (request, reply, done) => {
-    tell(options, request, reply)
+    tell(options, refusals, request, reply)
     done()
   })
   const guard = guardOf(options, () => gate)
@@ -176,11 +179,13 @@ function hooksOf(gate: Gate, operation: Operation): object {
   return { config: { limit: 'probe' }, onRequest: gate.unlessStopping }
 }
 
-function tell(options: HttpOptions, request: FastifyRequest, reply: FastifyReply): void {
+function tell(options: HttpOptions, refusals: RefusalLog, request: FastifyRequest, reply: FastifyReply): void {
   const path = request.routeOptions.url ?? ''
   const ms = Math.round(reply.elapsedTime)
-  const level = QUIET.includes(path) ? 'debug' : 'info'
-  request.log[level]({ path, status: reply.statusCode, ms, caller: request.caller, request_id: request.id }, 'answered')
+  const fields = { path, status: reply.statusCode, caller: request.caller, request_id: request.id }
+  if (request.refused !== undefined && request.refused !== 'internal')
+    refusals.add({ ...fields, reason: request.refused })
+  else request.log[QUIET.includes(path) ? 'debug' : 'info']({ ...fields, ms }, 'answered')
   options.onAnswer?.({ path, status: reply.statusCode, ms })
 }
 
@@ -192,6 +197,7 @@ async function send(
   pages: { readonly site: Site; readonly serving: Serving } | undefined,
 ): Promise<FastifyReply> {
   const known = asAppError(error, request.routeOptions.bodyLimit)
+  request.refused = known.code
   if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected error')
   const problem = problemOf(known, request.id)
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="mailsonde"') // RFC 9110 §15.5.2
@@ -218,6 +224,8 @@ declare module 'fastify' {
     caller: string
     /** The caller as operations see it; undefined if no authentication is required. */
     auth: Caller | undefined
+    /** The code of the error with which the request was refused. */
+    refused: ErrorCode | undefined
     /** Releases the slot among the requests in progress; undefined without one. */
     over: (() => void) | undefined
     /** The text of the body as received. */

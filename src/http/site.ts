@@ -83,12 +83,19 @@ export function visitOf(request: FastifyRequest, reply: FastifyReply, serving: S
     login: isOpen ? 'not_needed' : key ? 'in' : 'out',
     may: (scope) => isOpen || (key !== undefined && allows(key, scope)),
     token: serving.sessions.tokenFor(request, reply),
-    isFromElsewhere: /^(?:cross|same)-site$/.test(String(request.headers['sec-fetch-site'] ?? '')),
+    from: siteOf(request),
     logIn: (text) => serving.sessions.begin(request, reply, text),
     logOut: () => serving.sessions.end(request, reply),
     upload: request.raw,
     contentType: request.headers['content-type'] ?? '',
   }
+}
+
+function siteOf({ headers }: FastifyRequest): Visit['from'] {
+  const site = headers['sec-fetch-site']
+  if (site === undefined) return 'unknown'
+  if (site === 'same-origin') return 'own'
+  return site === 'none' ? 'none' : 'other'
 }
 
 /** Sends the page of an operation that people open by its own path, after its gate has accepted the request: `request.auth` is the caller. */

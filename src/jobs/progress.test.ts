@@ -2,23 +2,29 @@ import { describe, expect, it } from 'vitest'
 import { labJobRecord } from '../../test/lab/jobs.ts'
 import { jobAnswer } from '../answers/jobs.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
-import { type Measures, presentJob } from './progress.ts'
+import { columnsOf, type Measures, presentJob } from './progress.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 12)
 const job: JobRecord = labJobRecord({
   id: 'job_a',
-  layout: { format: 'csv', delimiter: ',', header: ['name', 'email'], index: 1 },
   created_at: new Date(NOW - 600_000),
   touched_at: new Date(NOW - 400_000), // start of the run
   expires_at: new Date(NOW + 86_400_000),
   first_result_at: new Date(NOW - 300_000),
-  ...{ received: 100, next_line: 101, rows: 100, done: 50, duplicates: 3, bad_rows: 2 },
+  ...{ received: 100, next_line: 101, rows: 100, duplicates: 3, bad_rows: 2 },
 })
 /** Totals of providers: rows, answered rows, and recently answered rows. */
 function sumsOf(...parts: readonly (readonly [string, number, number, number])[]): Measures['sums'] {
   const providers = parts.map(([provider, rows, done, recent]) => ({ provider, rows, done, recent }))
-  const sum = (of: 'rows' | 'recent'): number => providers.reduce((all, one) => all + one[of], 0)
-  return { words: [], providers, providerCount: parts.length, known: sum('rows'), recent: sum('recent') }
+  const sum = (of: 'rows' | 'done' | 'recent'): number => providers.reduce((all, one) => all + one[of], 0)
+  return {
+    words: [],
+    providers,
+    providerCount: parts.length,
+    known: sum('rows'),
+    done: sum('done'),
+    recent: sum('recent'),
+  }
 }
 
 const measures: Measures = {
@@ -43,8 +49,6 @@ it('presents a job according to its schema', () => {
     providers: [{ provider: 'google', rows: 100, done: 50, rate: 10 }],
     rate: 10,
     eta_ms: 300_000, // 50 rows at 10 a minute
-    columns: ['name', 'email'],
-    column: 'email',
   })
 })
 
@@ -70,7 +74,27 @@ describe('the remaining time', () => {
       120_000,
       'a is limited to 50 rows a minute',
     ],
-    ['is that of the slowest provider', { sums: sumsOf(['a', 10, 0, 50], ['b', 90, 0, 5]) }, {}, 5_400_000, undefined],
+    [
+      'is that of the slowest provider',
+      { sums: sumsOf(['a', 60, 50, 50], ['b', 100, 10, 5]) },
+      {},
+      5_400_000,
+      undefined,
+    ],
+    [
+      'is known although one provider has no result yet',
+      { sums: sumsOf(['a', 100, 50, 50], ['b', 10, 0, 0]) },
+      {},
+      300_000,
+      undefined,
+    ],
+    [
+      'does not take the first results of an unlimited provider for its rate',
+      { sums: sumsOf(['a', 1_000, 500, 500], ['b', 1_000, 1, 1]) },
+      { rows: 2_000 },
+      598_204, // 999 rows at 100.2 a minute, and not at 0.2
+      undefined,
+    ],
     [
       'waits for rows that are due later',
       { waiting: new Map([['google', new Date(NOW + 3_600_000)]]) },
@@ -120,3 +144,13 @@ describe('the remaining time', () => {
     expect([answer.eta_ms, answer.eta_reason]).toEqual([ms, reason])
   })
 })
+
+it.each<[Parameters<typeof columnsOf>[0], object]>([
+  [
+    { format: 'csv', delimiter: ',', header: ['name', 'email', 'email'], index: 2 },
+    { columns: ['name', 'email', 'email_2'], column: 'email_2' },
+  ],
+  [{ format: 'csv', delimiter: ',', header: null, index: 1 }, { column: '2' }],
+  [{ format: 'text' }, {}],
+  [undefined, {}],
+])('the columns of a list with the layout %j are %j', (layout, columns) => expect(columnsOf(layout)).toEqual(columns))

@@ -1,6 +1,7 @@
 import type { JobAnswer } from '../answers/jobs.ts'
 import type { JobSums } from '../store/postgres/job-sums.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
+import { columnNames } from './intake/column.ts'
 import type { Layout } from './intake/intake.ts'
 
 /** Minutes over which a rate is measured. */
@@ -18,12 +19,11 @@ export type Measures = {
   readonly nowMs: number
 }
 
-/** A job as returned by the API. */
+/** A job as returned by the API, without the columns of its list ({@link columnsOf}). */
 export function presentJob(job: JobRecord, measures: Measures): JobAnswer {
   const { words, providerCount, recent } = measures.sums
   const parts = providersOf(job, measures)
   const time = job.state === 'running' || job.state === 'waiting' ? timeLeft(job, parts, measures) : undefined
-  const layout = job.layout as Layout | null
   return {
     id: job.id,
     kind: job.kind,
@@ -35,7 +35,7 @@ export function presentJob(job: JobRecord, measures: Measures): JobAnswer {
     duplicates: job.duplicates,
     bad_rows: job.bad_rows,
     received: job.received,
-    done: job.done,
+    done: measures.sums.done,
     counts: summed(words, ({ result }) => result),
     reasons: summed(words, ({ reason }) => reason),
     providers: parts.slice(0, MAX_PROVIDERS),
@@ -43,14 +43,17 @@ export function presentJob(job: JobRecord, measures: Measures): JobAnswer {
     rate: round(recent / minutesRunning(job, measures.nowMs)),
     eta_ms: time?.ms ?? null,
     ...(time?.reason !== undefined && { eta_reason: time.reason }),
-    ...(layout?.format === 'csv' && {
-      ...(layout.header && { columns: layout.header }),
-      column: layout.header?.[layout.index] ?? String(layout.index + 1),
-    }),
     ...(job.failure !== null && { failure: job.failure }),
     first_result_at: job.first_result_at?.toISOString() ?? null,
     finished_at: job.finished_at?.toISOString() ?? null,
   }
+}
+
+/** The columns of a CSV list, and the one that is read. */
+export function columnsOf(layout: Layout | undefined): Pick<JobAnswer, 'columns' | 'column'> {
+  if (layout?.format !== 'csv') return {}
+  const columns = layout.header && columnNames(layout.header)
+  return { ...(columns && { columns }), column: columns?.[layout.index] ?? String(layout.index + 1) }
 }
 
 type Word = JobSums['words'][number]
@@ -95,22 +98,37 @@ const minutesRunning = (job: JobRecord, nowMs: number): number => {
 
 type TimeLeft = { readonly ms: number; readonly reason?: string }
 
+/** Answered rows from which on the recent rate of an unlimited provider is taken for its own. */
+const KNOWN_PACE = 10
+
 /**
  * The time until the slowest provider is done: by its recent rate, but not faster than its limit allows, and not before its waiting rows are
- * due. Undefined while no row has an answer, no limit applies and no row waits. The reason tells when rows wait or a limit applies.
+ * due. Unlimited providers that have answered few rows are expected to go on together at the rate of all unlimited ones. Undefined while no row has an answer,
+ * no limit applies and no row waits. The reason tells when rows wait or a limit applies.
  */
 function timeLeft(job: JobRecord, parts: readonly Part[], measures: Measures): TimeLeft | undefined {
   const { known } = measures.sums
   if (known === 0) return undefined
   const more = Math.max(1, job.rows / known) // rows whose providers are not known yet are assumed to be like the others
-  let slowest: TimeLeft | undefined
+  const isUnlimited = ({ provider }: Part): boolean => !Number.isFinite(measures.perMinute(provider))
+  const unlimited = parts.filter(isUnlimited)
+  const together = unlimited.filter(({ rows, done }) => done < rows && done < KNOWN_PACE)
+  let slowest = togetherLeft(together, unlimited, more)
   for (const part of parts) {
     if (part.done >= part.rows) continue
     const time = timeLeftOf(part, job, more, measures)
+    if (together.includes(part) && time?.reason === undefined) continue
     if (!time) return undefined
-    if (!slowest || time.ms > slowest.ms) slowest = time
+    if (!slowest || time.ms >= slowest.ms) slowest = time
   }
   return slowest
+}
+
+/** The time for the rows of some providers at the rate of all; undefined while nothing was answered. */
+function togetherLeft(some: readonly Part[], all: readonly Part[], more: number): TimeLeft | undefined {
+  const left = some.reduce((sum, { rows, done }) => sum + rows - done, 0)
+  const rate = all.reduce((sum, part) => sum + part.rate, 0)
+  return left > 0 && rate > 0 ? { ms: Math.ceil((left / rate) * 60_000 * more) } : undefined
 }
 
 function timeLeftOf(

@@ -1,17 +1,14 @@
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { labJobRecord } from '../../test/lab/jobs.ts'
-import type { Json } from '../base/json.ts'
+import { type CsvStyle, csvLine } from '../base/csv.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
-import type { JobRecord } from '../store/postgres/jobs.ts'
 import { CELL_END, ROW_END } from '../store/result-text.ts'
-import { type CsvStyle, csvLine, csvOf, presentRow } from './results.ts'
+import { columnNames } from './intake/column.ts'
+import type { Layout } from './intake/intake.ts'
+import { csvOf, namesOf, presentRow } from './results.ts'
 
-const job = (layout: { readonly [key: string]: Json } | null, kind: JobRecord['kind'] = 'blacklist'): JobRecord =>
-  labJobRecord({ kind, state: 'done', layout })
-
-const csv = (header: readonly string[] | null, delimiter = ','): { readonly [key: string]: Json } => ({
+const csv = (header: readonly string[] | null, delimiter = ','): Layout => ({
   format: 'csv',
   delimiter,
   index: 0,
@@ -27,58 +24,58 @@ const row = (columns: ResultRow['columns']): ResultRow => ({
   answer: { verdict: 'listed', listed: 1, answered: 29, total: 29 },
 })
 
-it.each<[string, JobRecord, ResultRow, CsvStyle, string]>([
+it.each<[string, Layout, ResultRow, CsvStyle, string]>([
   [
     'own columns first, as they were, with the delimiter that came in',
-    job(csv(['ip', 'note'], ';')),
+    csv(['ip', 'note'], ';'),
     row(['192.0.2.1', '=cmd();"x"']),
     'plain',
     'ip;note;line;verdict;listed;answered;total\r\n192.0.2.1;"=cmd();""x""";2;listed;1;29;29\r\n',
   ],
   [
     'a formula is text in a spreadsheet',
-    job(csv(['ip', 'note'])),
+    csv(['ip', 'note']),
     row(['192.0.2.1', '=cmd()']),
     'spreadsheet',
     "ip,note,line,verdict,listed,answered,total\r\n192.0.2.1,'=cmd(),2,listed,1,29,29\r\n",
   ],
   [
     'one of our names that the file has is prefixed',
-    job(csv(['ip', 'line', 'total'])),
+    csv(['ip', 'line', 'total']),
     row(['192.0.2.1', '7', '8']),
     'plain',
     'ip,line,total,mailsonde_line,verdict,listed,answered,mailsonde_total\r\n192.0.2.1,7,8,2,listed,1,29,29\r\n',
   ],
   [
     'a list without a header gets none',
-    job(csv(null)),
+    csv(null),
     row(['192.0.2.1', 'x']),
     'plain',
     '192.0.2.1,x,2,listed,1,29,29\r\n',
   ],
   [
     'one a line: the input is the first column',
-    job({ format: 'text' }),
+    { format: 'text' },
     row([]),
     'plain',
     'ip,line,verdict,listed,answered,total\r\n192.0.2.1,2,listed,1,29,29\r\n',
   ],
   [
     'cells with a line end of any kind, as they were',
-    job(csv(['ip', 'note', 'more'], '|')),
+    csv(['ip', 'note', 'more'], '|'),
     row(['192.0.2.1', 'two\nlines', 'a\rb|c']),
     'plain',
     'ip|note|more|line|verdict|listed|answered|total\r\n192.0.2.1|"two\nlines"|"a\rb|c"|2|listed|1|29|29\r\n',
   ],
-  ...['=', '+', '-', '@', '\t', '\r'].map((sign): [string, JobRecord, ResultRow, CsvStyle, string] => [
+  ...['=', '+', '-', '@', '\t', '\r'].map((sign): [string, Layout, ResultRow, CsvStyle, string] => [
     `a cell that begins with ${JSON.stringify(sign)} for a spreadsheet`,
-    job(csv(['a', 'b'])),
+    csv(['a', 'b']),
     row([`${sign}1`, 'x']),
     'spreadsheet',
     `a,b,line,verdict,listed,answered,total\r\n${sign === '\r' ? `"'${sign}1"` : `'${sign}1`},x,2,listed,1,29,29\r\n`,
   ]),
 ])('writes %s', (_, of, result, style, text) => {
-  const lines = csvOf(of, style)
+  const lines = csvOf({ kind: 'blacklist' }, of, style)
   expect(lines.header() + lines.row(result)).toBe(text)
   expect(lines.header() + lines.rowsOf(cellsOf(result, lines.fields))).toBe(text)
 })
@@ -90,9 +87,39 @@ const cellsOf = (of: ResultRow, fields: readonly string[]): string =>
     ...fields.map((field) => String(of.answer?.[field] ?? '')),
   ].join(CELL_END) + ROW_END
 
+it.each<[readonly string[], readonly string[]]>([
+  [
+    ['email', 'name'],
+    ['email', 'name'],
+  ],
+  [
+    ['a', 'a', 'a'],
+    ['a', 'a_2', 'a_3'],
+  ],
+  [
+    ['a', 'a_2', 'a'],
+    ['a', 'a_2', 'a_3'],
+  ],
+  [
+    ['email', '', 'x', ''],
+    ['email', '2', 'x', '4'],
+  ],
+  [
+    ['3', 'b', ''],
+    ['3', 'b', '3_2'],
+  ],
+])('the columns of the header %j are %j', (header, names) => expect(columnNames(header)).toEqual(names))
+
+it.each<[Layout, object]>([
+  [csv(['ip', 'note']), { ip: '192.0.2.1', note: 'x' }],
+  [csv(null), { 1: '192.0.2.1', 2: 'x' }],
+])('own columns have the names of %j', (layout, columns) => {
+  expect(presentRow(row(['192.0.2.1', 'x']), namesOf(layout))).toMatchObject({ columns })
+})
+
 it('has the row with its own columns in JSON', () => {
-  expect(presentRow(row({ id: 7 }))).toMatchObject({ line: 2, columns: { id: 7 }, result: 'listed' })
-  expect(presentRow(row([]))).not.toHaveProperty('columns')
+  expect(presentRow(row({ id: 7 }), undefined)).toMatchObject({ line: 2, columns: { id: 7 }, result: 'listed' })
+  expect(presentRow(row([]), null)).not.toHaveProperty('columns')
 })
 
 it.each(

@@ -1,25 +1,35 @@
 import type { JobRow } from '../answers/jobs.ts'
+import { type CsvStyle, csvLine } from '../base/csv.ts'
 import type { Json } from '../base/json.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
-import type { JobKind } from '../store/postgres/schema.ts'
+import type { JobKind, RowColumns } from '../store/postgres/schema.ts'
 import { CELL_END, ROW_END } from '../store/result-text.ts'
+import { columnNames } from './intake/column.ts'
 import type { Layout } from './intake/intake.ts'
 import { FIELD } from './intake/lines.ts'
 
 /** Rows that a download reads at a time: some 2 MB of answers. */
 export const DOWNLOAD_PAGE: Readonly<Record<JobKind, number>> = { verify: 2_000, blacklist: 400, check: 50 }
 
-/** A row in NDJSON and JSON. */
-export const presentRow = (row: ResultRow): JobRow => ({
+/** The names of a row's own columns: those of the header, or null for their numbers. Undefined where a row has them itself. */
+export function namesOf(layout: Layout | undefined): readonly string[] | null | undefined {
+  return layout?.format === 'csv' ? layout.header && columnNames(layout.header) : undefined
+}
+
+/** A row in NDJSON and JSON, of a list with these {@link namesOf}. */
+export const presentRow = (row: ResultRow, names: readonly string[] | null | undefined): JobRow => ({
   line: row.line,
-  ...(row.columns !== null && !isEmpty(row.columns) && { columns: row.columns }),
+  ...(row.columns !== null && !isEmpty(row.columns) && { columns: byName(row.columns, names ?? null) }),
   input: row.input,
   result: row.result ?? '',
   reason: row.reason ?? '',
   answer: row.answer ?? {},
 })
 
+const byName = (columns: RowColumns, names: readonly string[] | null): { readonly [name: string]: Json } =>
+  isList(columns) ? Object.fromEntries(columns.map((cell, i) => [names?.[i] ?? String(i + 1), cell])) : columns
+const isList = (columns: RowColumns): columns is readonly string[] => Array.isArray(columns)
 const isEmpty = (columns: object): boolean => Object.keys(columns).length === 0
 
 /** The fields of an answer in a CSV of results, by kind of job and in order. */
@@ -45,8 +55,6 @@ const FIELDS: Readonly<Record<JobKind, readonly string[]>> = {
   blacklist: ['verdict', 'listed', 'answered', 'total'],
 }
 
-export type CsvStyle = 'plain' | 'spreadsheet'
-
 /** The lines of a CSV of results. */
 export type ResultCsv = {
   readonly header: () => string
@@ -61,15 +69,14 @@ export type ResultCsv = {
 const WORDS: readonly string[] = ['result', 'status', 'verdict', 'reason']
 
 /** The CSV of a job's results: first the list's own columns, unchanged, then the result columns. */
-export function csvOf(job: Pick<JobRecord, 'kind' | 'layout'>, style: CsvStyle): ResultCsv {
-  const layout = job.layout as Layout | null
+export function csvOf({ kind }: Pick<JobRecord, 'kind'>, layout: Layout | undefined, style: CsvStyle): ResultCsv {
   const csv = layout?.format === 'csv' ? layout : undefined
-  const all = FIELDS[job.kind]
+  const all = FIELDS[kind]
   const fields = all.filter((field) => !WORDS.includes(field))
   const delimiter = csv?.delimiter ?? ','
   const line = csvLine(delimiter, style)
   // Without a header the list's columns have no names.
-  const head = csv ? csv.header : [FIELD[job.kind]]
+  const head = csv ? csv.header : [FIELD[kind]]
   const named = (name: string): string => (head?.includes(name) ? `mailsonde_${name}` : name)
   const values = (words: Words, fieldAt: (name: string, i: number) => string): readonly string[] => {
     let next = 0
@@ -97,16 +104,3 @@ const wordOf = ({ result, reason }: Words, field: string): string => (field === 
 
 const text = (value: Json | undefined): string =>
   value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
-
-/**
- * A line by RFC 4180, with the delimiter of the upload; any line end is quoted. `spreadsheet`: cells that a spreadsheet would interpret as a formula begin with an apostrophe.
- * With `csv-stringify` a download takes three times the processor time; a test compares these lines with its output.
- */
-export function csvLine(delimiter: string, style: CsvStyle): (cells: readonly string[]) => string {
-  const special = new RegExp(`["\\r\\n${delimiter === '|' ? '\\|' : delimiter}]`)
-  const cellOf = (cell: string): string => {
-    const safe = style === 'spreadsheet' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
-    return special.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-  }
-  return (cells) => `${cells.map(cellOf).join(delimiter)}\r\n`
-}

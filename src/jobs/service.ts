@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { JobAnswer } from '../answers/jobs.ts'
 import { sleep } from '../base/deadline.ts'
-import { AppError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { onceUnlessFailed } from '../base/once.ts'
 import { throughOutage, told } from '../store/postgres/away.ts'
 import type { Database } from '../store/postgres/connect.ts'
-import { type Forgotten, type ForgottenRows, forgetRows } from '../store/postgres/forget-rows.ts'
+import type { Forgotten } from '../store/postgres/forget-pattern.ts'
+import { type ForgottenRows, forgetRows } from '../store/postgres/forget-rows.ts'
+import { type ForgottenTexts, forgetTexts } from '../store/postgres/forget-texts.ts'
 import { takeInOf } from '../store/postgres/job-intake.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
 import { jobSums } from '../store/postgres/job-sums.ts'
@@ -14,11 +15,16 @@ import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
 import { resultCells, resultLines } from '../store/postgres/result-texts.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
 import type { ResultText } from '../store/result-text.ts'
+import type { RowProvider } from './engine/ask.ts'
+import { PAUSE_MS } from './engine/claims.ts'
 import { type Engine, type EngineSettings, startEngine } from './engine/engine.ts'
+import type { Layout } from './intake/intake.ts'
+import { openUploads, type UploadPlace } from './intake/open-uploads.ts'
 import { jobError } from './problems.ts'
-import { PACE_MINUTES, presentJob } from './progress.ts'
+import { columnsOf, PACE_MINUTES, presentJob } from './progress.ts'
 import { DOWNLOAD_PAGE } from './results.ts'
-import { takeUpload, type Upload } from './submit.ts'
+import { type StorageBounds, type StorageGuard, storageGuard } from './storage.ts'
+import { isRefusal, takeUpload, type Upload } from './submit.ts'
 
 export type NewList = {
   readonly kind: JobKind
@@ -60,22 +66,25 @@ export type JobService = {
     id: string,
     page: ResultPage,
     owner: Owner,
-  ) => Promise<{ readonly job: JobRecord; readonly rows: readonly ResultRow[] }>
+  ) => Promise<{ readonly job: JobRecord; readonly layout: Layout | undefined; readonly rows: readonly ResultRow[] }>
   /**
-   * As `results`, of a job that `results` has given, as one text: lines of NDJSON, or with `fields` of the answer the cells for CSV
-   * (store/postgres/result-texts.ts). Nothing else is asked before: the database works on a page while the last one is sent.
+   * As `results`, of a job that `results` has given, as one text: lines of NDJSON with the `names` of own columns, or with `fields` of the answer the cells for
+   * CSV (store/postgres/result-texts.ts). Nothing else is asked before: the database works on a page while the last one is sent.
    */
   readonly resultText: (
     job: JobRecord,
-    page: ResultPage & { readonly upTo?: number; readonly fields?: readonly string[] },
+    page: ResultPage & { readonly upTo?: number } & (
+        | { readonly names: readonly string[] | null | undefined }
+        | { readonly fields: readonly string[] }
+      ),
   ) => Promise<ResultText>
   /** Rows that a download reads at a time, by kind of job. */
   readonly downloadPage: Readonly<Record<JobKind, number>>
   readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
   /** The job now and after each change, at most twice a second, until it has ended. */
   readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
-  /** Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners. */
-  readonly forget: (what: Forgotten) => Promise<ForgottenRows>
+  /** Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners, and from the texts of {@link forgetTexts}. */
+  readonly forget: (what: Forgotten) => Promise<ForgottenRows & ForgottenTexts>
   /** Starts to process the jobs that an earlier run left. */
   readonly start: () => Promise<void>
   /** Returns the rows and chunks in progress. */
@@ -89,13 +98,19 @@ const ACTIONS: Readonly<Record<JobAction, { readonly from: readonly JobState[]; 
   resume: { from: ['paused'], to: 'running' },
   cancel: { from: ['receiving', 'waiting', 'running', 'paused'], to: 'canceled' },
 }
+/** The largest `integer` of PostgreSQL, which counts lines. */
+const MAX_ROWS = 2 ** 31 - 1
 const ENDED: readonly JobState[] = ['done', 'canceled', 'failed']
 const WATCH_EVERY_MS = 500
 const REPEAT_MS = 15_000
 
 export type JobServiceSettings = EngineSettings & {
+  /** The limits toward a provider. */
+  readonly limitsOf: (provider: string) => RowProvider
   readonly open: () => Promise<Database>
   readonly maxUpload: number
+  /** Default: no bounds but those of a list. */
+  readonly storage?: StorageBounds & { readonly maxRows: number }
 }
 
 export function jobService(settings: JobServiceSettings): JobService {
@@ -123,7 +138,7 @@ export function jobService(settings: JobServiceSettings): JobService {
     const nowMs = now()
     const since = new Date(nowMs - PACE_MINUTES * 60_000)
     const numbers = found.map(({ number }) => number)
-    const running = found.filter(({ state }) => state === 'running').map(({ number }) => number)
+    const running = found.filter(({ state }) => state === 'running')
     const [sumsOf, waiting] = await Promise.all([jobSums(db, numbers, since), rows.waiting(running)])
     const perMinute = (provider: string): number => settings.limitsOf(provider).perMinute
     return found.map((job) =>
@@ -139,10 +154,28 @@ export function jobService(settings: JobServiceSettings): JobService {
     const [job] = await present([await owned(id, owner)])
     return job!
   }
-  async function receive(job: JobRecord, upload: ListUpload): Promise<void> {
+  const layoutOf = async ({ number }: JobRecord): Promise<Layout | undefined> =>
+    ((await (await tables()).jobs.layout(number)) as Layout | null) ?? undefined // as intake stored it
+  /** The job with the columns of its list. */
+  async function whole(id: string, owner: Owner): Promise<JobAnswer> {
+    const record = await owned(id, owner)
+    const [[job], layout] = await Promise.all([present([record]), layoutOf(record)])
+    return { ...job!, ...columnsOf(layout) }
+  }
+  const uploads = openUploads()
+  let guard: StorageGuard | undefined
+  async function admission(owner: string, records: number): Promise<void> {
+    if (!settings.storage) return
+    guard ??= storageGuard((await tables()).db, settings.storage)
+    await guard.admit(owner, records)
+  }
+  async function receive(job: JobRecord, upload: ListUpload, place: UploadPlace): Promise<void> {
     const { rows, takeIn } = await tables()
-    await takeUpload(takeIn, rows, job, { ...upload, bounds: { maxUpload: settings.maxUpload } })
-    engine?.wake(job.number)
+    const bounds = { maxUpload: settings.maxUpload, maxRows: settings.storage?.maxRows ?? MAX_ROWS }
+    const admit = (records: number) => admission(job.owner, records)
+    const earlier = job.received === 0 ? undefined : await layoutOf(job)
+    await takeUpload({ takeIn, complete: rows.complete, place, admit }, job, { ...upload, bounds }, earlier)
+    engine?.wake()
   }
   return {
     submit: told(async (list, upload, owner) => {
@@ -150,25 +183,36 @@ export function jobService(settings: JobServiceSettings): JobService {
       const { expiresInMs, seed, ...about } = list
       const id = `job_${seed ?? randomBytes(16).toString('base64url')}`
       const left = seed === undefined ? undefined : await jobs.byId(id)
-      if (left && left.state !== 'receiving') return fresh(id, owner)
-      if (left) await jobs.remove(id) // its upload was interrupted with the process
-      const job = await jobs.create({ ...about, id, owner: owner.id, expiresAt: new Date(now() + expiresInMs) })
+      if (left && left.state !== 'receiving') return whole(id, owner)
+      const place = uploads.enter(owner.id) // before the database is asked anything
       try {
-        await receive(job, upload)
-      } catch (error) {
-        if (error instanceof AppError) await jobs.remove(id)
-        throw error
+        await admission(owner.id, 1)
+        if (left) await jobs.remove(id, left.number) // its upload was interrupted with the process
+        const job = await jobs.create({ ...about, id, owner: owner.id, expiresAt: new Date(now() + expiresInMs) })
+        try {
+          await receive(job, upload, place)
+        } catch (error) {
+          if (isRefusal(error)) await jobs.remove(id, job.number)
+          throw error
+        }
+      } finally {
+        place.leave()
       }
-      return fresh(id, owner)
+      return whole(id, owner)
     }),
     resumeUpload: told(async (id, from, upload, owner) => {
       const job = await owned(id, owner)
       if (job.state !== 'receiving') throw jobError('complete', { state: job.state })
       if (from !== job.received) throw jobError('wrong_offset', { received: job.received }, { received: job.received })
-      await receive(job, upload)
-      return fresh(id, owner)
+      const place = uploads.enter(owner.id)
+      try {
+        await receive(job, upload, place)
+      } finally {
+        place.leave()
+      }
+      return whole(id, owner)
     }),
-    show: told(fresh),
+    show: told(whole),
     list: told(async ({ before, limit }, owner) => {
       const { jobs } = await tables()
       const found = await jobs.list({
@@ -189,22 +233,28 @@ export function jobService(settings: JobServiceSettings): JobService {
       const also = to === 'canceled' ? { finished_at: new Date(now()) } : {}
       const moved = isThere ? job : await (await tables()).jobs.move(id, from, to, also)
       if (!moved) throw jobError('wrong_state', { state: job.state, action })
-      engine?.wake(job.number)
-      return fresh(id, owner)
+      // No node begins a question after it: by then each has read the state again, or waits until it can.
+      if (job.state === 'running' && to !== 'running') await sleep(PAUSE_MS, new AbortController().signal)
+      engine?.wake()
+      return whole(id, owner)
     }),
     remove: told(async (id, owner) => {
       await owned(id, owner)
-      await (await tables()).jobs.remove(id)
+      if (!(await (await tables()).jobs.remove(id))) throw jobError('unknown', { id }) // another request was faster
     }),
     results: told(async (id, page, owner) => {
       const job = await owned(id, owner)
       // Without any result, all rows would be read.
-      return { job, rows: job.done === 0 ? [] : await (await tables()).rows.results(job.number, page) }
+      const { rows } = await tables()
+      const isNew = job.first_result_at === null
+      const [layout, found] = await Promise.all([layoutOf(job), isNew ? [] : rows.results(job, page)])
+      return { job, layout, rows: found }
     }),
-    resultText: told(async (job, { fields, ...page }) => {
+    resultText: told(async (job, page) => {
       const { pool } = await tables()
       const wanted = { ...page, hasDuplicates: job.duplicates > 0 }
-      return fields ? resultCells(pool, job.number, wanted, fields) : resultLines(pool, job.number, wanted)
+      if ('fields' in page) return resultCells(pool, job, wanted, page.fields)
+      return resultLines(pool, job, wanted, page.names)
     }),
     downloadPage: DOWNLOAD_PAGE,
     badRows: told(async (id, after, limit, owner) => {
@@ -212,7 +262,10 @@ export function jobService(settings: JobServiceSettings): JobService {
       return (await tables()).rows.badRows(job.number, after, limit)
     }),
     watch: (id, owner, signal) => watch(() => throughOutage(() => fresh(id, owner), signal), signal),
-    forget: told(async (what) => forgetRows((await tables()).db, what)),
+    forget: told(async (what) => {
+      const { db } = await tables()
+      return { ...(await forgetRows(db, what)), ...(await forgetTexts(db, what)) }
+    }),
     start: told(async () => void (await tables())),
     stop: async () => engine?.stop(),
   }

@@ -1,4 +1,4 @@
-import { AppError } from '../base/errors.ts'
+import { AppError, type ErrorCode } from '../base/errors.ts'
 import { parseDomain } from '../names/domain.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
 import { parseIp } from '../names/ip.ts'
@@ -8,8 +8,9 @@ import type { JobRows, StoredRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { JobKind } from '../store/postgres/schema.ts'
 import { type Layout, readParts } from './intake/intake.ts'
-import type { Octets, SizeBounds } from './intake/octets.ts'
-import { listError } from './intake/problems.ts'
+import type { ListBounds, Octets } from './intake/octets.ts'
+import type { UploadPlace } from './intake/open-uploads.ts'
+import { listError, uploadLimitError } from './intake/problems.ts'
 import type { IntakeRow } from './intake/row.ts'
 
 /** Rows, and octets, that are written at a time, whichever is reached first. */
@@ -19,41 +20,70 @@ const BATCH_OCTETS = 4 * 1024 * 1024
 const PIECE = 64 * 1024
 /** Time for which an upload waits for an unavailable database, ms. */
 const PATIENCE_MS = 60_000
+/** Time without an octet after which an upload ends, ms. */
+const IDLE_MS = 60_000
 
 export type Upload = {
   readonly octets: Octets
   readonly contentType: string
+  readonly contentEncoding?: string
   readonly column?: string
-  readonly bounds: SizeBounds
+  readonly bounds: ListBounds
   /** Ends the reading; the received records are kept. */
   readonly signal?: AbortSignal
 }
 
+/** How the list of a job reaches the database. */
+export type Intaking = {
+  readonly takeIn: TakeIn
+  readonly complete: JobRows['complete']
+  /** The place of the upload; the caller leaves it. */
+  readonly place: UploadPlace
+  readonly idleMs?: number
+  /** Rejects if no further records may be stored; called before each part, with its number of records. */
+  readonly admit?: (records: number) => Promise<void>
+}
+
+/** Whether the list was refused as a whole. After any other fault the received records are kept, and the upload can be continued. */
+export const isRefusal = (error: unknown): boolean => error instanceof AppError && REFUSALS.includes(error.code)
+const REFUSALS: readonly ErrorCode[] = ['bad_list', 'empty_list', 'payload_too_large', 'unsupported_media_type']
+
 /**
- * Reads the list of a job, or its next part, as a stream. At the end the job is `waiting`. If the upload is interrupted, the job stays `receiving` with the records
- * that arrived, and this rejects. A list that is refused as a whole (AppError) leaves a job without rows, which the caller removes.
+ * Reads the list of a job, or with the `earlier` layout its next part, as a stream. At the end the job is `waiting`. If the upload is interrupted, the job stays `receiving` with the records
+ * that arrived, and this rejects. A list that is refused as a whole ({@link isRefusal}) leaves a job without rows, which the caller removes: nothing of it
+ * is written after the refusal.
  */
 export async function takeUpload(
-  takeIn: TakeIn,
-  rows: Pick<JobRows, 'complete'>,
+  { takeIn, complete, place, idleMs = IDLE_MS, admit = async () => {} }: Intaking,
   job: JobRecord,
   upload: Upload,
+  earlier?: Layout,
 ): Promise<void> {
-  const earlier = layoutOf(job)
   let layout = earlier
   let { received, next_line: nextLine } = job
   const good = linePieces()
   const bad = linePieces()
   let lastLine = nextLine - 1
+  /** Characters of a record that has not ended; octets that are being written. */
+  let [unended, inWriting] = [0, 0]
   let writing: Promise<void> = Promise.resolve()
+  let flushing: Promise<void> = Promise.resolve()
   const { signal = new AbortController().signal } = upload
 
+  const collected = (): number => good.octets() + bad.octets()
+  const tell = (): void => place.hold(2 * unended + collected() + inWriting) // a character has up to two octets
   /** Passes the rows to the database, which stores them while the next part is read: at most two parts are in memory. */
-  async function flush(): Promise<void> {
+  const flush = (): Promise<void> => {
+    flushing = flushing.then(flushNow)
+    return flushing
+  }
+  async function flushNow(): Promise<void> {
     await writing
+    inWriting = collected()
     const [rows, badRows] = [good.take(), bad.take()]
     const count = rows.count + badRows.count
     if (count === 0) return
+    await admit(count)
     const from = received
     received += count
     nextLine = lastLine + 1
@@ -65,7 +95,10 @@ export async function takeUpload(
       received,
       nextLine,
     }
-    writing = throughOutage(() => takeIn(job.number, part), signal, PATIENCE_MS)
+    writing = throughOutage(() => takeIn(job.number, part), signal, PATIENCE_MS).finally(() => {
+      inWriting = 0
+      tell()
+    })
     writing.catch(() => {}) // the next flush rejects with it
   }
   function keep(row: IntakeRow): void {
@@ -73,36 +106,75 @@ export async function takeUpload(
     if (row.ok) good.add(rowLine(job.number, storedRow(job.kind, row)))
     else bad.add(badLine(job.number, row))
   }
-  const isFull = (): boolean => good.count() + bad.count() >= BATCH || good.octets() + bad.octets() >= BATCH_OCTETS
-  const { octets, contentType, column, bounds } = upload
-  const list = readParts(octets, {
+  const isFull = (): boolean => good.count() + bad.count() >= BATCH || collected() >= BATCH_OCTETS
+  /** The octets, as long as they come and there is memory: an upload writes what it holds before it waits for others. */
+  async function* octets(): Octets {
+    for await (const octets of unlessIdle(upload.octets, idleMs)) {
+      tell()
+      if (place.isFull()) {
+        await flush()
+        await writing
+        await place.room(signal)
+      }
+      yield octets
+    }
+  }
+  const { contentType, contentEncoding, column, bounds } = upload
+  const list = readParts(octets(), {
     kind: job.kind,
     contentType,
     bounds,
     firstLine: nextLine,
+    ...(contentEncoding !== undefined && { contentEncoding }),
     ...(column === undefined ? {} : { column }),
     ...(earlier && { layout: earlier }),
     found: (one) => {
       layout = one
+    },
+    held: (characters) => {
+      unended = characters
     },
   })
   try {
     for await (const some of list) {
       for (const row of some) {
         keep(row)
+        if (received + good.count() + bad.count() > bounds.maxRows)
+          throw listError('too_many_rows', { max: bounds.maxRows })
         if (isFull()) await flush()
       }
       upload.signal?.throwIfAborted()
     }
   } catch (error) {
-    // The connection was lost: the received records are kept.
-    if (!(error instanceof AppError)) await flush().then(() => writing)
+    if (isRefusal(error)) await flushing.then(() => writing).catch(() => {})
+    else await flush().then(() => writing)
     throw error
   }
   await flush()
   await writing
   if (received === 0) throw listError('empty')
-  await rows.complete(job.number)
+  await complete(job.number)
+}
+
+/** The same octets; ends with AppError `timeout` if none arrives for `idleMs`. */
+async function* unlessIdle(octets: Octets, idleMs: number): Octets {
+  const source = octets[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await inTime(source.next(), idleMs)
+      if (done) return
+      yield value
+    }
+  } finally {
+    source.return?.().catch(() => {}) // not awaited: a source that has stalled never ends
+  }
+}
+
+function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(uploadLimitError('idle', { seconds: Math.round(ms / 1_000) })), ms)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 type Lines = { readonly pieces: readonly Buffer[]; readonly count: number }
@@ -143,8 +215,6 @@ function linePieces(): {
     },
   }
 }
-
-const layoutOf = (job: JobRecord): Layout | undefined => (job.layout as Layout | null) ?? undefined
 
 /** A row as stored. Equal inputs have equal keys; an input with bad syntax causes no query. */
 export function storedRow(kind: JobKind, row: Extract<IntakeRow, { readonly ok: true }>): StoredRow {

@@ -35,7 +35,7 @@ it.each([
     ...Object.fromEntries(hosts.map((A, i) => [`mx${i}.x.example`, { A }])),
   }
   const one = lab(zone, Object.fromEntries(all.map((address) => [address, { connect: 'refuse' as const }])))
-  const v = await one.ask()
+  const v = await one.ask({ timeoutMs: 10_000 })
   expect([v.attempts.length, one.net.dialled.length, v.reason]).toEqual([dialled, dialled, 'connect_refused'])
 })
 

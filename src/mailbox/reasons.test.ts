@@ -30,6 +30,7 @@ it.each<[Reason, number, string]>([
   ['helo_refused', 550, 'blocked unknown'],
   ['sender_refused', 550, 'blocked unknown'],
   ['policy', 550, 'blocked unknown'],
+  ['unclear_refusal', 550, 'blocked unknown'],
   ['tls_required', 530, 'blocked unknown'],
   ['rate_limited', 421, 'blocked unknown'],
   ['too_many_recipients', 452, 'blocked unknown'],
@@ -61,7 +62,7 @@ it('after these a time to ask again is told', () =>
     'rate_limited',
   ]))
 
-it('is closed', () => expect(REASONS).toHaveLength(36))
+it('is closed', () => expect(REASONS).toHaveLength(37))
 
 it('docs/verification.md has every reason once in its table, as outcomeOf has it, and once among the terms of other services', () => {
   const page = readFileSync(new URL('../../docs/verification.md', import.meta.url), 'utf8')

@@ -111,6 +111,8 @@ const TABLE = {
   helo_refused: row('blocked', 'unknown', 0, { ...refused, otherSource: 'with_own_helo' }),
   sender_refused: row('blocked', 'unknown', 0, client),
   policy: row('blocked', 'unknown', 0, client),
+  /** A permanent refusal that no row of the reply table and no code explains: it blames nobody. */
+  unclear_refusal: row('blocked', 'unknown', 0, client),
   tls_required: row('blocked', 'unknown', 0, client),
   rate_limited: row('blocked', 'unknown', 0, { ...refused, sourceHealth: 'throttled', temporary: true }),
   too_many_recipients: row('blocked', 'unknown', 0, { ...client, sourceHealth: 'throttled', bulkRetry: 'backoff' }),
@@ -133,6 +135,9 @@ export type Reason = keyof typeof TABLE
 
 /** Every reason, in the order of the table. */
 export const REASONS = Object.keys(TABLE) as readonly Reason[]
+
+/** Whether a text of an answer is a reason that this version knows. */
+export const isReason = (text: string): text is Reason => Object.hasOwn(TABLE, text)
 
 /** The facts about a reason. */
 export const reasonRow = (reason: Reason): ReasonRow => TABLE[reason]

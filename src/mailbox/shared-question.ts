@@ -7,6 +7,8 @@ import type { MailboxAnswer, VerifyInput } from './verification.ts'
 
 /** How long an answer is kept for nodes that wait for it, ms. */
 const KEPT_MS = 60_000
+/** Interval at which the node that asks says so again, ms; one that died is replaced after twice this time (store/postgres/shared-memory.ts). */
+const RENEW_MS = 1_500
 /** Interval at which a waiting node looks for the answer, ms. */
 const LOOK_EVERY_MS = 100
 /** Size above which an answer is stored without its transcript, octets. */
@@ -18,7 +20,7 @@ const MAX_OCTETS = 64 * 1024
  * reason.
  */
 export async function askOnce(
-  cluster: Pick<Cluster, 'take' | 'get' | 'put'>,
+  cluster: Pick<Cluster, 'claimQuestion' | 'releaseQuestion' | 'get' | 'put'>,
   key: string,
   ask: () => Promise<MailboxAnswer>,
   { now, signal }: { readonly now: () => number; readonly signal: AbortSignal },
@@ -27,9 +29,10 @@ export async function askOnce(
   const begunMs = now()
   let hasWaited = false
   for (;;) {
-    const claim = await cluster.take([{ key: `question ${name}`, limit: 1 }])
-    if (claim === 'away') return ask()
-    if (claim !== 'full') {
+    const isMine = await cluster.claimQuestion(name)
+    if (isMine === 'away') return ask()
+    if (isMine) {
+      const renewing = setInterval(() => void cluster.claimQuestion(name), RENEW_MS).unref()
       try {
         const known = hasWaited ? await answerSince(cluster, name, now() - begunMs) : undefined
         if (known) return known
@@ -37,7 +40,8 @@ export async function askOnce(
         if (!signal.aborted) await cluster.put('answer', name, '', textOf(answer), KEPT_MS)
         return answer
       } finally {
-        claim()
+        clearInterval(renewing)
+        cluster.releaseQuestion(name)
       }
     }
     hasWaited = true

@@ -693,8 +693,8 @@ describe('limits toward mail hosts', () => {
     ['the rate', TAKES, 30, 1_000, /at most \d+ recipients per minute/],
     ['unknown names', {}, 100, 600_000, /paused verification at x.example: more than 30 %/],
   ])('holds a question back by %s: deferred, own_limit', async (_, server, before, retryAfterMs, message) => {
-    let seconds = 0
-    const clock = (): number => Date.UTC(2026, 0, 2) + (before > 30 ? 1_000 * seconds++ : 0)
+    let steps = 0
+    const clock = (): number => Date.UTC(2026, 0, 2) + (before > 30 ? 100 * steps++ : 0)
     const one = lab(ONE, { [MX1]: server }, {}, { now: clock })
     for (let i = 0; i < before; i++) await ask(one, { email: `u${i}@x.example` })
     const dialled = one.net.dialled.length

@@ -18,10 +18,9 @@ import { askOnce, sharesAnswers, unlessLate } from './shared-question.ts'
 import { sideData } from './side-data/side-data.ts'
 import type { Cluster } from './source/cluster.ts'
 import { identity } from './source/helo.ts'
-import { hostLimits } from './source/host-limits.ts'
+import { type HostLimits, hostLimits } from './source/host-limits.ts'
 import { type PoolRow, poolStatus } from './source/pool-status.ts'
 import { port25Monitor } from './source/port25.ts'
-import { sharedLimits } from './source/shared-limits.ts'
 import { type ProviderKey, type Sources, sources } from './source/sources.ts'
 import type { MailboxAnswer, Verification, VerifyInput } from './verification.ts'
 
@@ -56,6 +55,8 @@ export type Verifier = {
    * denies.
    */
   readonly verify: (ctx: Ctx, input: VerifyInput) => Promise<Verification>
+  /** Questions that may begin at a provider at once. */
+  readonly limits: Pick<HostLimits, 'room' | 'onRoom'>
   /** The state of sources toward providers, for code that uses nodes in addition to the pool. */
   readonly sources: Pick<Sources, 'health' | 'begin' | 'load'>
   /** The state of the source addresses, for `GET /v1/pool`. */
@@ -87,10 +88,8 @@ export function createVerifier(
 ): Verifier {
   const { cluster } = settings
   const catchAll = sharedCatchAll(catchAllCache(world.monotonic), cluster)
-  const own = hostLimits(world.monotonic, settings.noCourtesy === true)
-  const isShared = cluster !== undefined && settings.noCourtesy !== true
-  const shares = { now: world.monotonic, random: world.random, noted: catchAll.noted }
-  const limits = isShared ? sharedLimits(own, cluster, shares) : own
+  const isLifted = settings.noCourtesy === true
+  const limits = hostLimits({ now: world.monotonic, isLifted, cluster, noted: catchAll.noted })
   const state: VerifierState = {
     identity: identity(world, settings),
     sources: sources(world, settings.listed, cluster),
@@ -121,6 +120,7 @@ export function createVerifier(
         durationMs: Math.max(0, Math.round(ctx.monotonic() - begunMs)),
       }
     },
+    limits,
     sources: state.sources,
     pool: async () => {
       await state.sources.load()

@@ -1,10 +1,17 @@
+import type { ConsentState, MailConsents } from '../store/postgres/mail-consents.ts'
+import type { MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { Deliveries, DeliveryRow, WebhookRow, Webhooks } from '../store/postgres/webhooks.ts'
+import { consentsOf, type MailRules } from './notify/consent.ts'
 import { nextAttempt } from './notify/retry.ts'
 import { channel, type Senders, type Sent, sendOnce } from './notify/send.ts'
+import { unsubscribedOf } from './present.ts'
 
 export type Delivering = {
   readonly deliveries: Deliveries
   readonly webhooks: Webhooks
+  readonly monitors: Pick<Monitors, 'byNumber'>
+  readonly consents: MailConsents
+  readonly mailRules: MailRules
   readonly senders: Senders
   readonly now: () => number
 }
@@ -16,6 +23,12 @@ export async function deliver(parts: Delivering, row: DeliveryRow, signal: Abort
   const by = channel.parse(row.channel)
   if (by.type === 'webhook' && webhook?.state !== 'on')
     return deliveries.attempted(row.number, attemptOf(now(), 0, { status: null, error: 'the webhook is off' }), {
+      state: 'failed',
+      next: null,
+    })
+  const unwanted = by.type === 'mail' && row.type !== 'mail.consent' ? await unwantedBy(parts, row, by.to) : undefined
+  if (unwanted !== undefined)
+    return deliveries.attempted(row.number, attemptOf(now(), 0, { status: null, error: unwanted }), {
       state: 'failed',
       next: null,
     })
@@ -33,6 +46,30 @@ export async function deliver(parts: Delivering, row: DeliveryRow, signal: Abort
     await webhooks.setState(webhook.number, 'off', 'the recipient answered 410: it accepts no more messages')
     await deliveries.failAll(webhook.number)
   }
+}
+
+/** Why mail about a monitor is not sent to an address; undefined if it may be. */
+async function unwantedBy(
+  { monitors, consents, mailRules }: Delivering,
+  { monitor: number }: DeliveryRow,
+  to: string,
+): Promise<string | undefined> {
+  const monitor = number === null ? undefined : await monitors.byNumber(number)
+  if (!monitor) return 'the monitor was deleted'
+  return mailRefusal(monitor, to, await consentsOf(consents, mailRules, monitor.owner, [to]))
+}
+
+/** Why an address gets no mail of a monitor; undefined if it gets it. `consents` as of {@link consentsOf}. */
+export function mailRefusal(
+  monitor: MonitorRow,
+  to: string,
+  consents: ReadonlyMap<string, ConsentState>,
+): string | undefined {
+  const address = to.toLowerCase()
+  if (unsubscribedOf(monitor).includes(address)) return 'the address has unsubscribed'
+  const state = consents.get(address)
+  if (state === undefined || state === 'given') return undefined
+  return state === 'asked' ? 'the address has not consented yet' : 'the address refused mail of this service'
 }
 
 const attemptOf = (atMs: number, tookMs: number, { status, error }: Pick<Sent, 'status' | 'error'>): object => ({

@@ -18,7 +18,7 @@ export type MonitorEngine = {
 export type JobEvent = (id: string) => Promise<object | undefined>
 
 export type EngineParts = Running &
-  Delivering & { readonly jobEvent: JobEvent; readonly sweep: () => Promise<void>; readonly log: Log }
+  Delivering & { readonly jobEvent: JobEvent; readonly sweeps: readonly Sweep[]; readonly log: Log }
 
 /** Interval of the search for due work, ms. */
 const LOOK_EVERY_MS = 2_000
@@ -28,6 +28,10 @@ const RUNS_AT_A_TIME = 8
 const MESSAGES_AT_A_TIME = 16
 /** Maximum number of ended jobs that one step reads. */
 const JOBS_AT_A_TIME = 20
+/** Removes some of what has expired; returns whether there may be more. */
+export type Sweep = () => Promise<boolean>
+/** Maximum number of times that a sweep is repeated in an hour: more is removed than can come in. */
+const SWEEPS_AT_A_TIME = 500
 /** Lifetime of a claim; a run and a message end earlier, ms. */
 const RUN_LEASE_MS = 180_000
 const RUN_MS = 150_000
@@ -96,9 +100,20 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     if (sinceMs >= 0 && sinceMs < HOUSEKEEPING_MS) return
     cleanedAtMs = now()
     await monitors.mendTimes(new Date(now()))
-    await monitors.sweepPoints(new Date(now() - HISTORY_MS))
-    await deliveries.sweep(new Date(now() - MESSAGES_MS))
-    await parts.sweep()
+    const own: readonly Sweep[] = [
+      () => monitors.sweepPoints(new Date(now() - HISTORY_MS)),
+      () => deliveries.sweep(new Date(now() - MESSAGES_MS)),
+      () => parts.consents.sweep(new Date(now())).then(() => false),
+    ]
+    for (const sweep of [...own, ...parts.sweeps]) await sweepUp(sweep)
+  }
+  /** A sweep that fails does not skip the others. */
+  async function sweepUp(sweep: Sweep): Promise<void> {
+    try {
+      for (let n = 0; n < SWEEPS_AT_A_TIME && !stopping.signal.aborted && (await sweep()); n++);
+    } catch (error) {
+      log.warn('expired data could not be removed: tried again in an hour', { reason: (error as Error).message })
+    }
   }
   async function look(): Promise<void> {
     const at = new Date(now())

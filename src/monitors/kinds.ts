@@ -94,7 +94,12 @@ const listingsOf = ({ blacklists }: ReportAnswer): number =>
 const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown) => Reading>> = {
   check: kindOf(checkAnswer, {
     status: ({ status }) => status,
-    facts: ({ status, score }) => ({ ...UNLISTED, status, rank: RANKS[status] ?? 2, score }),
+    facts: ({ status, score, grade }) => ({
+      ...UNLISTED,
+      status,
+      rank: RANKS[status] ?? 2,
+      score: grade === null ? null : score,
+    }),
     isBad: ({ status }) => status === 'fail',
     changes: checkChanges,
     remember: rememberCheck,
@@ -105,7 +110,7 @@ const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown
     facts: (answer) => ({
       status: answer.status,
       rank: RANKS[answer.status] ?? 2,
-      score: answer.report_score,
+      score: answer.report_grade === null ? null : answer.report_score,
       listed: listingsOf(answer),
       listedAs: list(answer.blacklists.flatMap((one) => listedOn(one).map((name) => `${one.ip} on ${name}`))),
     }),

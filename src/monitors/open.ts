@@ -1,9 +1,11 @@
 import { onceUnlessFailed } from '../base/once.ts'
 import type { Database } from '../store/postgres/connect.ts'
+import { mailConsentsOf } from '../store/postgres/mail-consents.ts'
 import { monitorsOf } from '../store/postgres/monitors.ts'
 import { deliveriesOf, webhooksOf } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
-import { type JobEvent, type MonitorEngine, startMonitors } from './engine.ts'
+import { type JobEvent, type MonitorEngine, type Sweep, startMonitors } from './engine.ts'
+import type { MailRules } from './notify/consent.ts'
 import type { Senders } from './notify/send.ts'
 import type { OpenedMonitors } from './opened.ts'
 import type { RunOnce } from './run.ts'
@@ -14,9 +16,10 @@ export type MonitorSettings = {
   readonly open: () => Promise<Database>
   readonly runOnce: RunOnce
   readonly senders: Senders
+  readonly mailRules: MailRules
   readonly jobEvent: JobEvent
   /** Removes expired data elsewhere in the database; called once an hour. */
-  readonly sweep: () => Promise<void>
+  readonly sweeps: readonly Sweep[]
   readonly now: () => number
   readonly random: () => number
   readonly log: Log
@@ -34,10 +37,11 @@ export function monitorServices(settings: MonitorSettings): MonitorServices {
   let engine: MonitorEngine | undefined
   const opened = onceUnlessFailed(async (): Promise<OpenedMonitors> => {
     const database = await settings.open()
-    const tables = { webhooks: webhooksOf(database.db), deliveries: deliveriesOf(database.db) }
+    const { db } = database
+    const tables = { webhooks: webhooksOf(db), deliveries: deliveriesOf(db), consents: mailConsentsOf(db) }
     const monitors = monitorsOf(database.db)
     engine = startMonitors({ ...settings, ...tables, database, monitors })
-    return { monitors, tables, senders, engine }
+    return { monitors, tables, database, mailRules: settings.mailRules, senders, engine }
   })
   const webhooks = webhookService(async () => {
     const { tables, engine: running } = await opened()

@@ -9,6 +9,7 @@ import {
   monitorState,
 } from '../answers/monitors.ts'
 import { formatDuration } from '../base/duration.ts'
+import type { ConsentState } from '../store/postgres/mail-consents.ts'
 import type { MonitorRow, PointRow } from '../store/postgres/monitors.ts'
 import { changeLines } from './changes/changes.ts'
 import type { Wanted } from './notify/machine.ts'
@@ -32,6 +33,10 @@ export const optionsOf = (row: MonitorRow): Readonly<Record<string, string>> => 
 export const unsubscribedOf = ({ unsubscribed }: MonitorRow): readonly string[] => strings.parse(unsubscribed)
 export const lastOf = ({ last }: MonitorRow): MonitorPoint | null => monitorPoint.nullable().parse(last)
 
+/** The addresses that a monitor sends mail to. */
+export const mailboxesOf = (targets: readonly { readonly type: string; readonly to?: string }[]): readonly string[] =>
+  targets.flatMap((one) => (one.type === 'mail' && one.to !== undefined ? [one.to.toLowerCase()] : []))
+
 /** The conditions of a monitor, read. */
 export function wantedOf({ conditions }: MonitorRow): Wanted {
   const when = strings.parse(conditions)
@@ -44,8 +49,17 @@ export function wantedOf({ conditions }: MonitorRow): Wanted {
   }
 }
 
-/** A monitor as an answer. `secrets`: of webhooks that this call has created, by their id. */
-export function presentMonitor(row: MonitorRow, secrets: ReadonlyMap<string, string> = new Map()): MonitorAnswer {
+/**
+ * A monitor as an answer. `secrets`: of webhooks that this call has created, by their id. `consents`: of the addresses that have to consent
+ * (notify/consent.ts).
+ */
+export function presentMonitor(
+  row: MonitorRow,
+  {
+    secrets = new Map(),
+    consents = new Map(),
+  }: { readonly secrets?: ReadonlyMap<string, string>; readonly consents?: ReadonlyMap<string, ConsentState> } = {},
+): MonitorAnswer {
   const stopped = unsubscribedOf(row)
   return {
     id: row.id,
@@ -55,8 +69,13 @@ export function presentMonitor(row: MonitorRow, secrets: ReadonlyMap<string, str
     every: formatDuration(row.every_ms),
     options: optionsOf(row),
     notify: targetsOf(row).map((one): MonitorAnswer['notify'][number] => {
-      if (one.type === 'mail')
-        return { type: 'mail', to: one.to, ...(stopped.includes(one.to.toLowerCase()) && { unsubscribed: true }) }
+      if (one.type === 'mail') {
+        const address = one.to.toLowerCase()
+        const consent = consents.get(address)
+        const open = consent !== undefined &&
+          consent !== 'given' && { consent: consent === 'asked' ? ('pending' as const) : consent }
+        return { type: 'mail', to: one.to, ...(stopped.includes(address) && { unsubscribed: true }), ...open }
+      }
       if (one.type !== 'webhook') return { type: one.type, url: one.type === 'slack' ? maskedUrl(one.url) : one.url }
       const secret = secrets.get(one.id)
       return { type: 'webhook', url: one.url, id: one.id, ...(secret !== undefined && { secret }) }

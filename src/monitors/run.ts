@@ -85,6 +85,7 @@ async function run(parts: Running, row: MonitorRow, signal: AbortSignal): Promis
     const isWritten = await monitors.write(tx, row, {
       point,
       nextRun: new Date(nextMs),
+      everyMs: row.every_ms,
       messageDue: dateOf(step),
       state,
       failures,

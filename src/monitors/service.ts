@@ -12,13 +12,24 @@ import { atMost } from '../base/at-most.ts'
 import { sleep } from '../base/deadline.ts'
 import type { AppError } from '../base/errors.ts'
 import { type Owner, owns } from '../names/owner.ts'
+import type { MailUse } from '../store/postgres/mail-consents.ts'
 import type { MonitorEdit, MonitorRow } from '../store/postgres/monitors.ts'
 import { badgeOf } from './badge.ts'
-import { secretsOf } from './deliver.ts'
+import { mailRefusal, secretsOf } from './deliver.ts'
+import { askForConsent, consentQuestion, consentsOf, needsNoConsent } from './notify/consent.ts'
 import { testEvent } from './notify/event.ts'
 import { channel, sendOnce } from './notify/send.ts'
 import type { OpenedMonitors } from './opened.ts'
-import { type KeptTarget, maskedUrl, presentChange, presentMonitor, presentPoint, unsubscribedOf } from './present.ts'
+import {
+  type KeptTarget,
+  mailboxesOf,
+  maskedUrl,
+  presentChange,
+  presentMonitor,
+  presentPoint,
+  targetsOf,
+  unsubscribedOf,
+} from './present.ts'
 import { monitorError } from './problems.ts'
 import { aboutOf, channelOf, makeMessageId, toldTargets } from './run.ts'
 import type { WebhookService } from './webhooks/service.ts'
@@ -73,15 +84,17 @@ export type MonitorService = {
   ) => Promise<readonly MonitorChange[]>
   /** The badge of a public monitor. */
   readonly badge: (id: string) => Promise<BadgeAnswer>
-  /** Ends the mail of a monitor to the address of a message. */
+  /** Ends the mail of a monitor to the address of a message; after a question for consent, all mail of this service. */
   readonly unsubscribe: (message: string) => Promise<void>
   /** Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns their number. */
   readonly forget: (
     name: 'email' | 'domain',
     value: string,
   ) => Promise<{ readonly monitors: number; readonly receivers: number }>
-  /** Whether mail can be sent. */
-  readonly canMail: () => Promise<boolean>
+  /** An address consents to mail, by the id in the link that it got. */
+  readonly consent: (id: string) => Promise<void>
+  /** Why mail to an address cannot be sent; undefined if it can. */
+  readonly mailFault: (address: string) => Promise<'no_mail' | 'no_public_url' | undefined>
   readonly start: () => Promise<void>
 }
 
@@ -124,9 +137,37 @@ export function monitorService(
     return { notify: JSON.stringify(all), secrets }
   }
 
+  /** The consents of addresses. Counts the questions to those that have none yet, before anything else is done. Throws AppError `rate_limited`. */
+  async function openConsents(addresses: readonly string[], owner: string) {
+    const { tables, mailRules } = await opened()
+    const wanted = addresses.filter((one) => !needsNoConsent(mailRules, one))
+    const known = await tables.consents.states(owner, wanted)
+    const asked = [...new Set(wanted)].filter((one) => !known.has(one))
+    if (asked.length > 0) await takeMails({ owner, mails: asked.length })
+    return asked
+  }
+  async function takeMails(use: MailUse): Promise<void> {
+    const { tables, mailRules } = await opened()
+    const limit = await tables.consents.take(use, mailRules.perDay, new Date(now()))
+    if (limit === 'tests') throw monitorError('tests', undefined, { retryAfterSeconds: 1_200 })
+    if (limit === 'mails') throw monitorError('mails', { max: mailRules.perDay }, { retryAfterSeconds: 3_600 })
+  }
+  async function askAll(row: MonitorRow, addresses: readonly string[]): Promise<void> {
+    if (addresses.length === 0) return
+    const { tables, database } = await opened()
+    const about = row.domain === '' ? row.target : row.domain
+    await askForConsent({ ...tables, database }, row.owner, addresses, about, makeMessageId, new Date(now()))
+  }
+  async function present(row: MonitorRow, secrets?: ReadonlyMap<string, string>): Promise<MonitorAnswer> {
+    const { tables, mailRules } = await opened()
+    const consents = await consentsOf(tables.consents, mailRules, row.owner, mailboxesOf(targetsOf(row)))
+    return presentMonitor(row, { ...(secrets && { secrets }), consents })
+  }
+
   return {
     create: async (input, owner, seed) => {
       const { monitors, engine } = await opened()
+      const asked = await openConsents(mailboxesOf(input.notify), owner.id)
       const { notify, secrets } = await kept(input.notify, owner)
       const at = new Date(now())
       const row = await monitors.add(
@@ -150,17 +191,31 @@ export function monitorService(
         MAX_MONITORS,
       )
       if (!row) throw monitorError('too_many', { max: MAX_MONITORS })
+      await askAll(row, asked)
       engine.wake()
-      return presentMonitor(row, secrets)
+      return present(row, secrets)
     },
     list: async (page, owner) => {
       const rows = await (await opened()).monitors.list({ ...page, ...(owner.isAdmin ? {} : { owner: owner.id }) })
-      return rows.map((row) => ({ ...presentMonitor(row), number: row.number }))
+      const { tables, mailRules } = await opened()
+      const addresses = Map.groupBy(rows, (row) => row.owner)
+      const known = await Promise.all(
+        [...addresses].map(async ([id, own]) => {
+          const mailboxes = own.flatMap((row) => mailboxesOf(targetsOf(row)))
+          return [id, await consentsOf(tables.consents, mailRules, id, mailboxes)] as const
+        }),
+      )
+      const byOwner = new Map(known)
+      return rows.map((row) => {
+        const consents = byOwner.get(row.owner)
+        return { ...presentMonitor(row, consents && { consents }), number: row.number }
+      })
     },
-    show: async (id, owner) => presentMonitor(await owned(id, owner)),
+    show: async (id, owner) => present(await owned(id, owner)),
     change: async (id, patch, owner) => {
       const row = await owned(id, owner)
       const { monitors, engine } = await opened()
+      const asked = patch.notify ? await openConsents(mailboxesOf(patch.notify), row.owner) : []
       const targets = patch.notify && (await kept(patch.notify, { ...owner, id: row.owner }))
       const isWoken = patch.enabled === true && !row.enabled
       const edit: MonitorEdit = {
@@ -176,12 +231,13 @@ export function monitorService(
       }
       const changed = Object.keys(edit).length === 0 ? row : await monitors.edit(row.number, edit)
       if (!changed) throw missing()
+      await askAll(changed, asked)
       engine.wake()
-      return presentMonitor(changed, targets?.secrets)
+      return present(changed, targets?.secrets)
     },
     remove: async (id, owner) => {
       const row = await owned(id, owner)
-      await (await opened()).monitors.remove(id)
+      if (!(await (await opened()).monitors.remove(id))) throw missing() // another request was faster
       return presentMonitor(row)
     },
     run: async (id, wait, owner, signal) => {
@@ -211,11 +267,31 @@ export function monitorService(
     },
     test: async (id, owner, signal) => {
       const row = await owned(id, owner)
-      const { senders, tables } = await opened()
-      const body = JSON.stringify(testEvent(aboutOf(row), now()))
+      const { senders, tables, engine, mailRules } = await opened()
+      const mailboxes = mailboxesOf(toldTargets(row))
+      await takeMails({ owner: row.owner, monitor: id, mails: mailboxes.length })
+      await askAll(
+        row,
+        mailboxes.filter((one) => !needsNoConsent(mailRules, one)),
+      ) // those that were not asked within a week
+      engine.wake()
+      const consents = await consentsOf(tables.consents, mailRules, row.owner, mailboxes)
+      const event = testEvent(aboutOf(row), now())
+      const body = JSON.stringify(event)
       const sent = await atMost(TESTS_AT_A_TIME, toldTargets(row), async (target) => {
         const webhook = target.type === 'webhook' ? await tables.webhooks.byNumber(target.number) : undefined
         const message = { id: makeMessageId(), body, channel: channel.parse(channelOf(target)) }
+        const unwanted = target.type === 'mail' ? mailRefusal(row, target.to, consents) : undefined
+        if (unwanted !== undefined) return { type: target.type, to: shownTo(target), ok: false, reason: unwanted }
+        if (target.type === 'mail')
+          await tables.deliveries.addSent({
+            ...message,
+            webhook: null,
+            monitor: row.number,
+            channel: JSON.stringify(message.channel),
+            type: event.type,
+            createdAt: new Date(now()),
+          })
         const signed = webhook && { url: webhook.url, secrets: secretsOf(webhook, now()) }
         const { ok, error } = await sendOnce(senders, signed ? { ...message, webhook: signed } : message, now(), signal)
         return { type: target.type, to: shownTo(target), ok, ...(error !== null && { reason: error }) }
@@ -239,14 +315,28 @@ export function monitorService(
       const { monitors, tables } = await opened()
       const delivery = await tables.deliveries.byId(message)
       const by = delivery && channel.parse(delivery.channel)
-      if (!delivery || by?.type !== 'mail' || delivery.monitor === null) throw monitorError('old_link')
+      if (!delivery || by?.type !== 'mail') throw monitorError('old_link')
+      if (delivery.type === 'mail.consent') {
+        const { data } = consentQuestion.parse(JSON.parse(delivery.body))
+        await tables.consents.answer(data.consent, 'refused', new Date(now()))
+        return
+      }
+      if (delivery.monitor === null) throw monitorError('old_link')
       const row = await monitors.byNumber(delivery.monitor)
       if (!row) return
       const all = new Set([...unsubscribedOf(row), by.to.toLowerCase()])
       await monitors.edit(row.number, { unsubscribed: JSON.stringify([...all].slice(-100)) })
     },
+    consent: async (id) => {
+      const { tables } = await opened()
+      if (!(await tables.consents.answer(id, 'given', new Date(now())))) throw monitorError('old_link')
+    },
     forget: async (name, value) => (await opened()).monitors.forget(name, value),
-    canMail: async () => (await opened()).senders.mail !== undefined,
+    mailFault: async (address) => {
+      const { senders, mailRules } = await opened()
+      if (senders.mail === undefined) return 'no_mail'
+      return senders.publicUrl === undefined && !needsNoConsent(mailRules, address) ? 'no_public_url' : undefined
+    },
     start: async () => void (await opened()),
   }
 }

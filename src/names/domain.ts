@@ -7,6 +7,7 @@ import { domainProblem } from './problems.ts'
 /** A host name of two labels or more as requested by a caller: lower-case A-labels, no final dot, at most 253 octets. Only {@link parseDomain} creates it. */
 export type Domain = string & { readonly __brand: 'Domain' }
 
+const UNDERSCORED = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 /** Its tables are large: they are loaded with the first domain, and not for a question about an address. */
 const uts46 = once(() => loadPackage('tr46') as typeof import('tr46'))
@@ -36,6 +37,17 @@ export function parseDomain(text: string): Parsed<Domain> {
   if (labels.length < 2) return problem(domainProblem('single_label', { text }))
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!)) return problem(domainProblem('number', { text }))
   return parsed(ascii as Domain)
+}
+
+/**
+ * Reads the domain of a signature or of an author in a message. Unlike {@link parseDomain} it accepts underscores, which DNS names may have and some senders
+ * use.
+ */
+export function parseMailDomain(text: string): Parsed<Domain> {
+  const name = canonicalName(text)
+  const labels = name.split('.')
+  const isName = labels.length > 1 && name.length <= 253 && labels.every((label) => UNDERSCORED.test(label))
+  return isName && name.includes('_') ? parsed(name as Domain) : parseDomain(text)
 }
 
 /** A parsed domain, for literals that are known to be valid. Throws for invalid text. */

@@ -62,6 +62,7 @@ it.each([
   ['us\u2028er@example.org'],
   ['us\ud800er@example.org'],
   ['us\u00a0er@example.org'],
+  ['us\ufffder@example.org'], // stands for what could not be decoded, a NUL in a list among it
   ['\u0301e@example.org'],
   [`${'a'.repeat(65)}@example.org`],
   [`${'é'.repeat(33)}@example.org`], // octets, not characters

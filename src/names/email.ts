@@ -110,6 +110,7 @@ function quotedHalf(text: string): Parsed<Half> {
 
 function localFault(local: string, quoted: boolean): Problem | undefined {
   if (HIDDEN.test(local)) return emailProblem('hidden')
+  if (local.includes('\uFFFD')) return emailProblem('undecodable')
   if (WIDE_SPACE.test(local)) return emailProblem('white_space')
   if (local.includes('>')) return emailProblem('bracket')
   if (octets(localOf(local)) > LONGEST_LOCAL) return emailProblem('local_too_long', { max: LONGEST_LOCAL })

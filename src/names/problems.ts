@@ -39,6 +39,8 @@ export const emailProblem = problemsOf('email', {
   after_quote: () => 'the quoted local part is not followed by @',
   escape: () => 'a backslash precedes a character that cannot be quoted',
   open_quote: () => 'the quoted local part has no closing quote',
+  undecodable: () =>
+    'the local part contains U+FFFD, which stands for a character that could not be decoded: it names no mailbox',
   hidden: () => 'the local part contains control, invisible or unassigned characters',
   white_space: () => 'the local part contains white space other than a plain space',
   bracket: () => 'the local part contains ">", which cannot be sent safely',

@@ -37,8 +37,14 @@ export async function lenderOf(
 const shown = ({ records }: { readonly records: readonly unknown[] }): string =>
   JSON.stringify(records.map((record) => JSON.stringify(record)).sort())
 
+/** Whether a record at `name` would remove the records that `domain` gets from elsewhere: at the name itself, and below one that exists only by a wildcard (RFC 4592 §2.2.2). */
+export const takesRecords = ({ kind }: Lender, domain: Domain, name: string): boolean =>
+  name === domain || (kind === 'wildcard' && isWithin(name, domain))
+
+export const isWithin = (name: string, domain: Domain): boolean => name === domain || name.endsWith(`.${domain}`)
+
 /** What to do in place of publishing a record at a name whose records come from elsewhere. */
 export const repairBeside = ({ kind, name }: Lender, { rtype, value }: DnsRecord): string =>
   kind === 'alias'
     ? `The name is an alias (CNAME) of ${name}, and an alias cannot have other records (RFC 1034 §3.6.2). If ${name} is yours, publish ${rtype} ${value} there. Otherwise replace the alias with the addresses of its target, and publish the record at the same name.`
-    : `The name gets its records from the wildcard ${name}; a record at the name itself hides all of them (RFC 4592 §2.2.1). Publish ${rtype} ${value} at the wildcard, or publish it at the name together with all records that the wildcard gives it now.`
+    : `The name gets its records from the wildcard ${name}; a record at the name itself or below it hides all of them (RFC 4592 §2.2.1). Publish ${rtype} ${value} together with all records that the wildcard gives the name now.`

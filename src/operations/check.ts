@@ -1,9 +1,10 @@
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { CheckInput } from '../checks/check.ts'
+import type { FactSets } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../report/compose.ts'
 import type { Ctx } from '../world.ts'
-import { repeatable } from './context.ts'
+import { type Repeatable, repeatable } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
@@ -24,6 +25,8 @@ export const selectorParam = optional(
   }),
 )
 
+export const planParam = flagParam('add the plan: what to publish, and the score after each step; always in documents')
+
 const DEADLINE_MS = 20_000
 
 /** The check of a domain, with a score. */
@@ -38,6 +41,7 @@ export const check = defineOperation({
     domain: positional(domainParam('domain to check')),
     selector: selectorParam,
     starttls: flagParam('connect to the mail hosts and check their TLS'),
+    plan: planParam,
     timeout: timeoutParam('time limit of the check', DEADLINE_MS),
     format: formatParam,
     vantage: optional(vantageParam),
@@ -47,8 +51,8 @@ export const check = defineOperation({
   example: checkExample,
   deadlineMs: DEADLINE_MS,
   uses: ['heloName', 'smtpPort'],
-  run: async (ctx, deps, { domain, selector, starttls }) =>
-    ok(await checkDomain(ctx, deps, domain, { selectors: selector ?? [], starttls })),
+  run: async (ctx, deps, { domain, selector, starttls, plan, format }) =>
+    ok(await checkDomain(ctx, deps, domain, { selectors: selector ?? [], starttls, plan: plan || format !== 'json' })),
   vantage: {
     node: ({ vantage }) => vantage,
     needs: ['check'],
@@ -67,13 +71,19 @@ export const check = defineOperation({
   },
   saves: {
     kind: 'check',
-    about: ({ domain, status, score }) => ({ subject: domain, names: { domain }, status, score }),
+    about: ({ domain, status, score, grade }) => ({
+      subject: domain,
+      names: { domain },
+      status,
+      score: grade === null ? null : score,
+    }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   verdict: checkVerdict,
   score: checkScore,
   document: async (answer, version) =>
     (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
+  brief: async (answer, version) => (await import('../documents/check/brief.ts')).briefDocument(answer, version),
 })
 
 /** Runs all checks on a domain, computes the score and presents the result. Never rejects because of a remote server. */
@@ -81,10 +91,23 @@ export async function checkDomain(
   ctx: Ctx & Pick<Call, 'onPart'>,
   deps: Pick<Deps, 'heloName' | 'smtpPort'>,
   domain: Domain,
-  wanted: Pick<CheckInput, 'selectors' | 'starttls'>,
+  { plan, ...wanted }: Pick<CheckInput, 'selectors' | 'starttls'> & { readonly plan?: boolean },
 ): Promise<CheckAnswer> {
   const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
-  const judged = await judgeDomain(repeatable(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort }, ctx.onPart)
+  const [shared, input] = [repeatable(ctx), { ...wanted, helo, smtpPort: deps.smtpPort }]
+  const judged = await judgeDomain(shared, domain, input, ctx.onPart)
   const answer = composeCheck(domain, judged, judged.score)
-  return { ...answer, observed_at: new Date(ctx.now()).toISOString() }
+  const made = plan ? { plan: await stepsFor(shared, domain, input, judged.facts) } : {}
+  return { ...answer, ...made, observed_at: new Date(ctx.now()).toISOString() }
+}
+
+/** The plan of a domain whose facts are known. */
+async function stepsFor(
+  ctx: Repeatable<Ctx>,
+  domain: Domain,
+  input: CheckInput,
+  facts: FactSets,
+): Promise<NonNullable<CheckAnswer['plan']>> {
+  const { planSteps } = await import('./plan-steps.ts')
+  return planSteps(ctx, domain, input, facts)
 }

@@ -3,7 +3,7 @@ import { labProblem } from '../../test/lab/problem.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { domain } from '../names/domain.ts'
 import { ip } from '../names/ip.ts'
-import { type Answer, DnsError, type RecordType, type Resolve } from '../net/dns/resolver.ts'
+import { type Answer, type AskServer, DnsError, type RecordType, type Resolve } from '../net/dns/resolver.ts'
 import { FetchError } from '../net/fetch.ts'
 import { repeatable } from './context.ts'
 import { judgeDomain } from './judge-domain.ts'
@@ -21,7 +21,7 @@ const GREEDY: { readonly [T in RecordType]?: (name: string) => readonly unknown[
 }
 
 // Bound: src/operations/context.ts MAX_CHECK_QUESTIONS
-it('asks at most 120 questions of the resolver for one check, and says what it left out', async () => {
+it('asks at most 120 questions for one check, of the resolver and of name servers, and says what it left out', async () => {
   const asked: string[] = []
   const resolve: Resolve = async <T extends RecordType>(name: string, type: T) => {
     asked.push(`${name} ${type}`)
@@ -30,7 +30,10 @@ it('asks at most 120 questions of the resolver for one check, and says what it l
     return { kind, name, type, records, ttlSeconds: 0, cname: [], secure: false, ede: [] }
   }
   const fetch = async () => Promise.reject(new FetchError('timeout', labProblem('no answer in time')))
-  const askServer = async () => Promise.reject(new DnsError('timeout', { name: 'greedy.example', type: 'SOA' }))
+  const askServer: AskServer = async (_server, name, type) => {
+    asked.push(`${name} ${type}`)
+    throw new DnsError('timeout', { name, type })
+  }
   const ctx = labCtx({}, { resolve, fetch, askServer })
   const { outcomes } = await judgeDomain(repeatable(ctx), domain('greedy.example'), {})
   expect(asked).toHaveLength(120)

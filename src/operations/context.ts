@@ -1,6 +1,6 @@
 import { sequence } from '../base/random.ts'
 import type { Answer, RecordType, Resolve } from '../net/dns/resolver.ts'
-import { budgeted } from '../net/dns/wrap.ts'
+import { budgeted, budgetedServers, type QueryBudget } from '../net/dns/wrap.ts'
 import type { Fetch } from '../net/fetch.ts'
 import type { Ctx } from '../world.ts'
 
@@ -35,17 +35,24 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
 export type Repeatable<C> = C & {
   /** The context for one run. */
   readonly anew: () => C
+  /** Permits only so many queries in all, of which some are already sent: at most 120. */
+  readonly permit: (most: number) => void
 }
 
 /** Maximum number of pages that one request caches. */
 const MAX_PAGES = 100
 
 /**
- * {@link remembering}, also for fetched pages, in a context that gives each run the same random numbers. All runs together send at most 120 different queries
- * to the resolver; the others fail with `too_many_questions`.
+ * {@link remembering}, also for fetched pages, in a context that gives each run the same random numbers. All runs together send at most 120 different queries,
+ * those to name servers included; the others fail with `too_many_questions`.
  */
 export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
-  const shared = remembering({ ...ctx, resolve: budgeted(ctx.resolve, MAX_CHECK_QUESTIONS) })
+  const budget: QueryBudget = { spent: 0, most: MAX_CHECK_QUESTIONS }
+  const shared = remembering({
+    ...ctx,
+    resolve: budgeted(ctx.resolve, budget),
+    askServer: budgetedServers(ctx.askServer, budget),
+  })
   const pages = new Map<string, ReturnType<Fetch>>()
   const fetch: Fetch = (url, signal, options) => {
     const key = JSON.stringify([url, options])
@@ -57,5 +64,11 @@ export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
   }
   const seed = Math.floor(ctx.random() * 2 ** 32)
   const run = { ...shared, fetch }
-  return { ...run, anew: () => ({ ...run, random: sequence(seed) }) }
+  return {
+    ...run,
+    anew: () => ({ ...run, random: sequence(seed) }),
+    permit: (most) => {
+      budget.most = Math.min(MAX_CHECK_QUESTIONS, most)
+    },
+  }
 }

@@ -4,11 +4,13 @@ import type { JobService } from '../jobs/service.ts'
 import type { Identity } from '../mailbox/source/helo.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verifier } from '../mailbox/verify.ts'
+import type { MessageService } from '../message/service.ts'
 import type { MonitorService } from '../monitors/service.ts'
 import type { Stored } from '../monitors/stored/stored.ts'
 import type { WebhookService } from '../monitors/webhooks/service.ts'
 import type { Ip } from '../names/ip.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
+import type { ReportService } from '../reports/service.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 
 /** Whether a dependency of the service is available: undefined, or why it is not. Never rejects. */
@@ -20,6 +22,8 @@ export type Probe = (signal: AbortSignal) => Promise<string | undefined>
  */
 export type Deps = {
   readonly blacklists: Blacklists
+  /** The lists of domains. */
+  readonly domainLists: Blacklists
   readonly geo: LookupGeo
   readonly verifier: Verifier
   readonly sourcePool: SourcePool
@@ -29,8 +33,12 @@ export type Deps = {
   readonly stored: () => Promise<Stored>
   readonly monitors: () => Promise<MonitorService>
   readonly webhooks: () => Promise<WebhookService>
+  /** Reports that came in; loaded on demand. */
+  readonly reports: () => Promise<ReportService>
   /** The name for EHLO from a source address. */
   readonly heloName: Identity['heloName']
+  /** The analysis of messages: its bounds, and the selectors that verified. */
+  readonly messages: MessageService
   readonly peers: PeerRegistry
   /** Whether the node may be called at this address of its URL. */
   readonly mayCall: (url: URL, address: Ip) => boolean
@@ -42,6 +50,8 @@ export type Deps = {
     /** The database of bulk jobs; available as long as it was not needed. */
     readonly queue: Probe
   }
+  /** The user that runs the private database, if other services of the machine commonly run as that user too. */
+  readonly sharedDatabaseUser: string | undefined
   /** Whether a socket of this machine can bind to the address. */
   readonly canBind: (address: Ip) => Promise<boolean>
   /** The port of mail servers: 25, except in labs. */

@@ -43,9 +43,9 @@ export const doctor = defineOperation({
     },
   },
   deadlineMs: 30_000,
-  uses: ['sourcePool', 'blacklists', 'probes', 'publicResolvers', 'heloName', 'peers'],
+  uses: ['sourcePool', 'blacklists', 'probes', 'publicResolvers', 'sharedDatabaseUser', 'heloName', 'peers'],
   run: async (ctx, deps) => {
-    const { sourcePool, blacklists, probes, publicResolvers } = deps
+    const { sourcePool, blacklists, probes, publicResolvers, sharedDatabaseUser: databaseUser } = deps
     const [down, lists, checks] = await Promise.all([
       probes.resolver(ctx.signal),
       blacklists.lookup(ctx, TEST_POINT, { maxAgeMs: 0 }),
@@ -61,7 +61,8 @@ export const doctor = defineOperation({
     }))
     const isListed = sources.some(({ listings }) => listings !== null && listings.length > 0)
     const unknown = sources.filter(({ listings }) => listings === null).map(({ address }) => address)
-    const advice = adviceOf({ down, publicResolvers, refusing, hasSource: sources.length > 0, isListed, unknown })
+    const hasSource = sources.length > 0
+    const advice = adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknown, databaseUser })
     const isInOrder = sources.length > 0 && checks.every(({ problems }) => problems.length === 0)
     const fit = down === undefined && isInOrder && !isListed && unknown.length === 0
     return ok({
@@ -87,12 +88,14 @@ type Seen = {
   readonly refusing: readonly string[]
   readonly hasSource: boolean
   readonly isListed: boolean
+  /** The user of the private database, if other services share it. */
+  readonly databaseUser: string | undefined
   /** Addresses of ours for which no list answered. */
   readonly unknown: readonly string[]
 }
 
 /** What the operator should do, most urgent first. */
-function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknown }: Seen): string[] {
+function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknown, databaseUser }: Seen): string[] {
   const rows: readonly (readonly [boolean, string])[] = [
     [down !== undefined, `The resolver cannot be used: ${down}. Fix this first: every other check needs the resolver.`],
     [publicResolvers.length > 0, 'Run your own resolver: several blacklists refuse public ones.'],
@@ -107,6 +110,10 @@ function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknow
     [
       unknown.length > 0,
       `It could not be determined whether ${unknown.slice(0, 5).join(', ')} ${unknown.length === 1 ? 'is' : 'are'} listed: no blacklist answered. Check the resolver and try again.`,
+    ],
+    [
+      databaseUser !== undefined,
+      `The private database runs as ${databaseUser}, a user that other services of this machine share. Create one of its own (useradd --system --shell /usr/sbin/nologin mailsonde-db), stop the service, give it the folder (chown -R mailsonde-db: postgres, in the data folder) and start with --db-user mailsonde-db; or run the service as a user of its own instead of root.`,
     ],
     [isListed, 'Listed addresses are not used for providers that apply that blacklist; request removal.'],
   ]

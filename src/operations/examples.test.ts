@@ -33,7 +33,15 @@ it.each(byName)('%s answers as its schema says', async (name, operation) => {
     const register = await OPERATIONS['peer-register']()
     await execute(register, register.example.input, {})
   }
-  const upload = { octets: (async function* () {})(), contentType: 'text/csv' }
+  const upload =
+    operation.uploads === 'message'
+      ? {
+          octets: (async function* () {
+            yield Buffer.from('From: joe@example.org\r\n\r\n')
+          })(),
+          contentType: 'message/rfc822',
+        }
+      : { octets: (async function* () {})(), contentType: 'text/csv' }
   // The node that registered is not there to be told.
   const run = name === 'forget' ? labExecutor(world, labDeps(world)) : execute
   const { answer, status } = await run(operation, operation.example.input, operation.uploads ? { upload } : {})

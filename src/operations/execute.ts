@@ -1,4 +1,4 @@
-import { type Deadline, deadlineOf, within } from '../base/deadline.ts'
+import { type Deadline, deadlineOf, firstOf, within } from '../base/deadline.ts'
 import { AppError, type ErrorCode } from '../base/errors.ts'
 import type { World } from '../world.ts'
 import type { Given } from './given.ts'
@@ -26,6 +26,8 @@ export type By = {
   readonly upload?: Upload
   /** Identifies the request, if the operation is `idempotent`: 1 to 255 characters. Other operations ignore it. */
   readonly idempotencyKey?: string
+  /** Connects in place of the world's `dial`: rows of jobs ask before each connection whether they may. */
+  readonly dial?: World['dial']
   /** Called with each part of the answer when it ends. */
   readonly onPart?: (part: Part) => void
 }
@@ -43,12 +45,13 @@ export type Answered = Given & Pick<Question, 'format'>
 export function executor(service: Service): Execute {
   const sharedContext = contextsForAll(service.world)
 
-  const contextOf = (signal: AbortSignal, { caller, upload, onPart }: By): Call => ({
+  const contextOf = (signal: AbortSignal, { caller, upload, onPart, dial }: By): Call => ({
     ...service.world,
     signal,
     ...(caller && { caller }),
     ...(upload && { upload }),
     ...(onPart && { onPart }),
+    ...(dial && { dial }),
   })
 
   // An operation without a scope reads no parameter, so none makes it fail.
@@ -77,9 +80,14 @@ export function executor(service: Service): Execute {
       service.provide(['idempotencyKeys']),
     ])
     const asked = { operation, raw, key, owner: caller?.key ?? '', ...(upload && { upload }) }
-    return answerOnce(idempotencyKeys, service.world.log, asked, (seed, read) => {
-      const ctx = contextOf(signal, { ...by, ...(read && { upload: read }) })
-      return question.run({ ...ctx, seed }, service.provide)
+    return answerOnce(idempotencyKeys, service.world.log, asked, async (seed, read, lost) => {
+      const either = firstOf([signal, lost])
+      const ctx = contextOf(either.signal, { ...by, ...(read && { upload: read }) })
+      try {
+        return await question.run({ ...ctx, seed }, service.provide)
+      } finally {
+        either.clear()
+      }
     })
   }
 

@@ -5,7 +5,7 @@ import { expectDocument } from '../documents/expect.ts'
 import type { Domain } from '../names/domain.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { defineOperation, ok } from './operation.ts'
-import { BODY_LIMIT, readOverlay, recordsParam, zoneParam } from './overlay-input.ts'
+import { BODY_LIMIT, plainRecordsParam, readRecords, zoneParam } from './overlay-input.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
 import { paramProblem, questionError } from './problems.ts'
 import { compareSets } from './record-sets.ts'
@@ -31,11 +31,9 @@ export const expectRecords = defineOperation({
   bodyLimit: BODY_LIMIT,
   params: {
     domain: positional(domainParam('domain of the records')),
-    records: {
-      ...recordsParam,
-      description:
-        'expected records; `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. All records of each given name and type are compared; other names and types are ignored',
-    },
+    records: plainRecordsParam(
+      'expected records; `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. All records of each given name and type are compared; other names and types are ignored',
+    ),
     zone,
     timeout: timeoutParam('time limit of all queries', DEADLINE_MS),
   },
@@ -64,7 +62,7 @@ export const expectRecords = defineOperation({
   deadlineMs: DEADLINE_MS,
   uses: [],
   run: async (ctx, _none, { domain, records = [], zone }) => {
-    const { laid, passedOver } = readOverlay(domain, records, zone)
+    const { laid, passedOver } = readRecords(domain, records, zone)
     refuse(domain, laid)
     const compared = await compareSets(ctx, laid)
     const count = (...wanted: readonly string[]): number =>
@@ -97,7 +95,7 @@ function refuse(domain: Domain, laid: readonly OverlayRecord[]): void {
 }
 
 /** A file for `--expect`: JSON in the form of what-if (`{"records": [...]}`, or only the list), otherwise a zone file. */
-function fieldsOf(text: string): Parsed<Readonly<Record<string, unknown>>> {
+export function fieldsOf(text: string): Parsed<Readonly<Record<string, unknown>>> {
   if (!/^\s*[[{]/.test(text)) return parsed({ zone: text })
   let value: unknown
   try {

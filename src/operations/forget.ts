@@ -10,7 +10,7 @@ import type { DepName, Deps } from './deps.ts'
 import { type ForgetSubject, forgetParams, forgetSubject } from './forget-subject.ts'
 import { defineOperation, ok } from './operation.ts'
 
-const USES = ['jobs', 'verifier', 'stored', 'monitors', 'peers'] as const satisfies readonly DepName[]
+const USES = ['jobs', 'verifier', 'stored', 'monitors', 'reports', 'peers'] as const satisfies readonly DepName[]
 type Used = Pick<Deps, (typeof USES)[number]>
 type Subject = ForgetSubject['subject']
 type Named = ForgetSubject['named']
@@ -20,6 +20,8 @@ const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<
   async ({ jobs }, named) => ({ ...(await jobs.forget(named)) }),
   async ({ stored }, { name, value }) => ({ stored_answers: await (await stored()).forget(name, value) }),
   async ({ monitors }, { name, value }) => ({ ...(await (await monitors()).forget(name, value)) }),
+  // Reports name domains only.
+  async ({ reports }, { name, value }) => (name === 'domain' ? { reports: await (await reports()).forget(value) } : {}),
   async ({ verifier }, { name, value }, subject) => {
     const { answers, catch_all } = verifier.forget(subject)
     const shared = await verifier.forgetShared(name, value)
@@ -27,6 +29,12 @@ const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<
     return shared === undefined ? known : { ...known, shared_memories: shared }
   },
 ]
+
+/** Copies that are not in the store. */
+const OUT_OF_REACH = [
+  'backups made with `mailsonde db backup` or by PostgreSQL: delete them, or repeat this after a restore',
+  'messages that were delivered, and results that were downloaded',
+] as const
 
 /** Time limit for one node, ms. */
 const NODE_MS = 5_000
@@ -69,8 +77,10 @@ export const forget = defineOperation({
       total: 3,
       places: {
         ...{ rows: 2, results: 2, columns: 0, bad_rows: 0, stored_answers: 0, monitors: 0, receivers: 0 },
+        ...{ job_texts: 0, monitor_texts: 0, webhooks: 0, deliveries: 0, idempotency_keys: 0 },
         ...{ remembered_answers: 1, remembered_domains: 0 },
       },
+      out_of_reach: OUT_OF_REACH,
     },
   },
   deadlineMs: 300_000,
@@ -84,6 +94,6 @@ export const forget = defineOperation({
     const { results: _ofRows, ...entries } = places
     const total = Object.values(entries).reduce((sum, n) => sum + n, 0)
     const missing = elsewhere.missing.length === 0 ? {} : { not_reached: elsewhere.missing }
-    return ok({ subject: named.value, total, places, ...missing })
+    return ok({ subject: named.value, total, places, out_of_reach: OUT_OF_REACH, ...missing })
   },
 })

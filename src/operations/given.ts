@@ -42,7 +42,7 @@ export type Given = {
   readonly verdict: (minScore?: number) => Verdict
   readonly progress: () => Progress | undefined
   /** The answer as a document for the renderers of src/documents; undefined for a stream. */
-  readonly document: (about: About) => Promise<Document | undefined>
+  readonly document: (about: About & { readonly brief?: boolean }) => Promise<Document | undefined>
   /** The document as a page or as Markdown; undefined for a stream, or for another format. */
   readonly rendered: (format: string, about: About) => Promise<Rendered | undefined>
 }
@@ -57,6 +57,8 @@ export type Answering<S extends z.ZodType> = {
   readonly score?: (answer: AnswerOf<S>) => ScoreRange
   /** The answer as a document: the readable form, in every format except JSON; default: the plain fields. `version` is the program's. */
   readonly document?: (answer: AnswerOf<S>, version: string) => Document | Promise<Document>
+  /** The first screen of the document, for a terminal. */
+  readonly brief?: (answer: AnswerOf<S>, version: string) => Document | Promise<Document>
   readonly lines?: { readonly of: (answer: AnswerOf<S>) => readonly object[] }
 }
 
@@ -66,7 +68,7 @@ export const boundedBy = <S extends z.ZodType>(schema: S, answer: AnswerOf<S>): 
 
 /** An answer closed over its type. */
 export const given = <S extends z.ZodType>(
-  { name, answer: schema, lines, verdict, score, progress, document }: Answering<S> & { readonly name: string },
+  { name, answer: schema, lines, verdict, score, progress, document, brief }: Answering<S> & { readonly name: string },
   status: number,
   answer: AnswerOf<S>,
   bound: AnswerOf<S> = boundedBy(schema, answer),
@@ -91,7 +93,7 @@ export const given = <S extends z.ZodType>(
     verdict: (minScore) =>
       minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),
     progress: () => progress?.(answer),
-    document: ({ version }) => documentOf(version),
+    document: async ({ version, brief: isBrief }) => (isBrief && brief ? brief(bound, version) : documentOf(version)),
     rendered: async (format, { version }) =>
       isDocumentFormat(format) ? (await rendererOf(format))(await documentOf(version)) : undefined,
   }

@@ -197,10 +197,13 @@ const policyIn = async (zone: LabZone): Promise<keyof typeof RANK> => {
 it('no fix that is offered does harm', () =>
   fc.assert(
     fc.asyncProperty(anyZone, async (zone) => {
-      const { outcomes, context } = await judgeDomain(repeatable(labCtx(zone)), A, {})
+      const { outcomes, context, score } = await judgeDomain(repeatable(labCtx(zone)), A, {})
       const everybody = outcomes.spf.facts?.reading?.extent.everybody === true
-      for (const fix of Object.values(outcomes).flatMap(({ findings }) => findings.flatMap(({ fix }) => fix ?? []))) {
+      for (const { fix, gain } of Object.values(outcomes).flatMap(({ findings }) => findings)) {
+        if (!fix) continue
         const then = published(zone, fix)
+        const after = await judgeDomain(repeatable(labCtx(then)), A, {})
+        expect([fix.value, after.score.score - score.score]).toEqual([fix.value, gain])
         if (!everybody) expect(await passersIn(then)).toEqual(expect.arrayContaining(await passersIn(zone)))
         const [was, is] = [RANK[await policyIn(zone)], RANK[await policyIn(then)]]
         if (context.role !== 'parked') expect(is).toBeLessThanOrEqual(Math.max(was, RANK.quarantine))

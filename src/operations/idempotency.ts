@@ -16,8 +16,11 @@ export type Repeatable = {
   readonly key: string
 }
 
-/** Runs the operation. What it creates is named by `seed`, which stays the same if a request is run again after a crash. */
-type Run = (seed: string, upload: Upload | undefined) => Promise<Given>
+/**
+ * Runs the operation. What it creates is named by `seed`, which stays the same if a request is run again after a crash. `lost` fires when this run stalled for so long that another one
+ * has taken over: it stops.
+ */
+type Run = (seed: string, upload: Upload | undefined, lost: AbortSignal) => Promise<Given>
 
 /** Interval at which a claim is renewed, ms; it expires after 30 s. */
 const HOLD_EVERY_MS = 10_000
@@ -33,9 +36,13 @@ export async function answerOnce(keys: IdempotencyKeys, log: Log, asked: Repeata
   if (claim.is === 'answered') return answerAgain(operation, claim, upload)
   if (claim.is !== 'mine') throw refusal(claim)
   const body = upload && digested(upload)
-  const holding = setInterval(() => void keys.hold(claim.claim).catch(() => {}), HOLD_EVERY_MS)
+  const lost = new AbortController()
+  const hold = async (): Promise<void> => {
+    if (!(await keys.hold(claim.claim))) lost.abort(idempotencyError('lost'))
+  }
+  const holding = setInterval(() => void hold().catch(() => {}), HOLD_EVERY_MS)
   try {
-    const given = await run(claim.seed, body?.upload)
+    const given = await run(claim.seed, body?.upload, lost.signal)
     const kept = { status: given.status, answer: JSON.stringify(given.answer), body: body?.digest() }
     // What was created stays, whether its answer could be stored or not: a repetition finds it by its seed.
     await keys.keep(claim.claim, kept).catch((error: Error) => {

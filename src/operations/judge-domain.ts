@@ -1,14 +1,14 @@
 import type { CheckInput } from '../checks/check.ts'
-import { type CheckPart, type JudgedChecks, judgeFacts, lookupFacts } from '../checks/run.ts'
+import { type CheckPart, type FactSets, type JudgedChecks, judgeFacts, lookupFacts } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
-import { scoreInputs } from '../report/inputs.ts'
-import { type Score, scoreInRoles } from '../report/score.ts'
+import { scoreOf } from '../report/inputs.ts'
+import type { Score } from '../report/score.ts'
 import type { Ctx } from '../world.ts'
 import type { Repeatable } from './context.ts'
 import { withTriedFixes } from './tried-fixes.ts'
 
 /** The judgement of all checks about a domain. */
-export type Judged = JudgedChecks & { readonly score: Score }
+export type Judged = JudgedChecks & { readonly facts: FactSets; readonly score: Score }
 
 /**
  * Looks up the facts of all checks (`onPart` is called as each ends), judges them once with the context of all, tries every fix before it is offered, and
@@ -22,7 +22,6 @@ export async function judgeDomain(
 ): Promise<Judged> {
   const facts = await lookupFacts(ctx.anew(), domain, input, onPart)
   const judged = judgeFacts(facts)
-  const outcomes = await withTriedFixes(ctx, { domain, input, facts, outcomes: judged.outcomes })
-  const otherRoles = judged.context.otherRoles.map(({ role }) => role)
-  return { ...judged, outcomes, score: scoreInRoles(scoreInputs({ ...judged, outcomes }), otherRoles) }
+  const outcomes = await withTriedFixes(ctx, { domain, input, facts, judged })
+  return { ...judged, facts, outcomes, score: scoreOf(judged) }
 }

@@ -10,7 +10,7 @@ export const PROBLEM: Schema = {
   description: 'A problem detail (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
   properties: {
-    type: { type: 'string', format: 'uri' },
+    type: { type: 'string', format: 'uri-reference', description: 'page of this service that explains the code' },
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string', description: 'what is wrong, with which value, and what is accepted' },
@@ -18,6 +18,19 @@ export const PROBLEM: Schema = {
     code: { type: 'string', enum: Object.keys(ERRORS), description: 'stable error code; see docs/errors.md' },
     parameter: { type: 'string', description: 'the invalid parameter, if one caused the problem' },
     received: { type: 'integer', description: 'with wrong_offset: number of records already received' },
+    errors: {
+      type: 'array',
+      description: 'all that is wrong with the input, if it is more than one thing; the problem is the first',
+      items: {
+        type: 'object',
+        required: ['code', 'detail'],
+        properties: {
+          code: { type: 'string', description: 'as of a problem' },
+          parameter: { type: 'string' },
+          detail: { type: 'string' },
+        },
+      },
+    },
   },
 }
 
@@ -84,7 +97,7 @@ function problem(code: ErrorCode | undefined, description: string): Schema {
   const { status, title } = ERRORS[code ?? 'timeout']
   const waits = status === 429 || status === 503 || status === 409
   const example = {
-    type: `https://mailsonde.example/problems/${code ?? 'timeout'}`,
+    type: `/docs/errors#${code ?? 'timeout'}`,
     ...{ title, status, detail: (code && DETAILS[code]) ?? title },
     instance: '6c2c2f3e-5d0a-4f0e-9f61-6a1f6f0a5f0e',
     code: code ?? 'timeout',

@@ -4,6 +4,7 @@ export const TAGS = [
   { name: 'mailboxes', description: 'Verification of addresses over SMTP, and the source addresses for it' },
   { name: 'blacklists', description: 'DNS blacklists' },
   { name: 'answers', description: 'Stored answers, their history and changes' },
+  { name: 'reports', description: 'Reports of receivers: who sends as a domain' },
   { name: 'jobs', description: 'Bulk jobs on lists' },
   { name: 'monitors', description: 'Scheduled runs and their notifications' },
   { name: 'nodes', description: 'Nodes of a cluster' },
@@ -15,6 +16,7 @@ type Tag = (typeof TAGS)[number]['name']
 /** The first prefix that matches a path decides its group. */
 const PATHS: readonly (readonly [start: string, tag: Tag])[] = [
   ['/v1/check', 'domains'],
+  ['/v1/reports', 'reports'],
   ['/v1/report', 'domains'],
   ['/v1/expect', 'domains'],
   ['/v1/spf', 'domains'],

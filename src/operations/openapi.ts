@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { formatDuration } from '../base/duration.ts'
+import { commandOf } from './command-words.ts'
 import { HEADERS, headersOf, PROBLEM, problems } from './openapi-problems.ts'
 import { TAGS, tagOf } from './openapi-tags.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, readsQuery } from './operation.ts'
 import { describeParam, type Param } from './param.ts'
 import { pathNames } from './path.ts'
 
@@ -115,15 +116,16 @@ function descriptionOf({
     `Takes at most ${formatDuration(deadlineMs + graceMs)}${'timeout' in params ? ', or the given `timeout`' : ''}.`,
     ...(line ? ['Each line of the answer is one JSON object, sent as soon as it is known.'] : []),
     ...(live ? ['With `Accept: text/event-stream` the parts of the answer are sent as they become known.'] : []),
-    `On the command line: \`mailsonde ${partOf === undefined ? name : `${partOf} ${flags.join('|')}`}\`.`,
+    `On the command line: \`mailsonde ${partOf === undefined ? commandOf(name) : `${commandOf(partOf)} ${flags.join('|')}`}\`.`,
   ].join(' ')
 }
 
 /** Parameters of the path, and the others in the query or as properties of the body. An upload is the body itself. */
-function describeInput({ method, path, params, example, uploads, idempotent }: Operation): Schema {
+function describeInput(operation: Operation): Schema {
+  const { path, params, example, uploads, idempotent } = operation
   const inPath = pathNames(path)
   const named = Object.entries(params)
-  const inQuery = method === 'GET' || method === 'DELETE' || uploads === true
+  const inQuery = readsQuery(operation)
   const parameters = [
     ...named
       .filter(([name]) => inQuery || inPath.includes(name))
@@ -131,7 +133,7 @@ function describeInput({ method, path, params, example, uploads, idempotent }: O
     ...(idempotent ? [IDEMPOTENCY_KEY] : []),
   ]
   const listed = parameters.length > 0 || inQuery ? { parameters } : {}
-  if (uploads) return { ...listed, requestBody: UPLOAD_BODY }
+  if (uploads) return { ...listed, requestBody: uploads === 'message' ? MESSAGE_BODY : UPLOAD_BODY }
   return inQuery
     ? listed
     : {
@@ -164,6 +166,16 @@ const UPLOAD_BODY: Schema = {
       'application/json': '{"items":["joe@example.org"]}',
     }).map(([type, example]) => [type, { schema: { type: 'string', format: 'binary' }, example }]),
   ),
+}
+
+const MESSAGE_BODY: Schema = {
+  required: true,
+  content: {
+    'message/rfc822': {
+      schema: { type: 'string', format: 'binary' },
+      example: 'From: joe@example.org\r\nTo: eve@example.net\r\nSubject: Hello\r\n\r\nHello\r\n',
+    },
+  },
 }
 
 function bodyOf(named: readonly (readonly [string, Param])[], example: Readonly<Record<string, unknown>>): Schema {

@@ -24,11 +24,19 @@ export type Caller = {
   readonly key?: string
   /** It has the permissions of the scope `admin`; everybody has while no key is in force. */
   readonly isAdmin: boolean
+  /** The domains whose reports its key sees; absent: all. */
+  readonly domains?: readonly string[]
+  /** False for a key without the scope `reports`. */
+  readonly maySeeReports?: false
   /** False for a key without the scope `verify`. */
   readonly mayVerify?: false
 }
 /** The body of a request that an operation reads as a stream. */
-export type Upload = { readonly octets: AsyncIterable<Uint8Array>; readonly contentType: string }
+export type Upload = {
+  readonly octets: AsyncIterable<Uint8Array>
+  readonly contentType: string
+  readonly contentEncoding?: string
+}
 /** A part of an answer that is known before the whole: its name and its fields. The complete answer may judge it differently. */
 export type Part = { readonly check: string } & Readonly<Record<string, unknown>>
 /** The world for one call. Without a caller it is this machine's command line. `onPart` is called with parts as they end, by operations that have parts. */
@@ -72,7 +80,7 @@ export type OperationFacts = {
   /** Nodes of the cluster call it: it accepts their proof, or a key of its scope; while there are neither secret nor key, only loopback. */
   readonly forPeers?: true
   /** The body is an upload that `run` reads as a stream (`ctx.upload`); the parameters are in the query. */
-  readonly uploads?: true
+  readonly uploads?: 'list' | 'message' | 'report'
   /**
    * It accepts an `Idempotency-Key`: a request that is repeated within 24 h gets the same answer, and creates nothing twice. Its `run` names what it creates
    * by `ctx.seed`.
@@ -142,6 +150,8 @@ export type Operation = OperationFacts & {
   readonly hasScore: boolean
   /** It has findings for the comparison with `--fail-on`. */
   readonly hasFindings: boolean
+  /** Its document has a short form for terminals. */
+  readonly hasBrief: boolean
   /** Its answers are good, bad or unknown; those of others are only information. */
   readonly judges: boolean
   /** The services that it uses; they determine which options concern it. */
@@ -176,7 +186,16 @@ export function defineOperation<
   S extends z.ZodType,
   const D extends DepName,
 >(definition: Definition<Path, P, S, D> & { readonly params: Record<PathParams<Path>, Param> }): Defined<P, S, D> {
-  const { params, answer: schema, lines, document, vantage: _vantage, saves: _saves, ...facts } = definition
+  const {
+    params,
+    answer: schema,
+    lines,
+    document,
+    brief: _brief,
+    vantage: _vantage,
+    saves: _saves,
+    ...facts
+  } = definition
   const input = schemaOf<P>(params)
   const read = (raw: Raw): InputOf<P> => readInput<P>(params, input, raw)
   return {
@@ -187,6 +206,7 @@ export function defineOperation<
     formats: DOCUMENT_FORMATS,
     documentTypes: (params.format?.choices ?? []).filter(isDocumentFormat).map((format) => CONTENT_TYPES[format]),
     hasScore: definition.score !== undefined,
+    hasBrief: definition.brief !== undefined,
     hasFindings: schema instanceof z.ZodObject && 'findings' in schema.shape,
     judges: definition.verdict !== undefined || definition.score !== undefined,
     read,
@@ -246,3 +266,11 @@ function whole<A>(reply: Reply<A>): A {
   if ('answer' in reply) return reply.answer
   throw new Error('an answer that other nodes give too is no stream')
 }
+
+/** Whether an operation reads its parameters from the query; otherwise from the body. */
+export const readsQuery = ({
+  method,
+  uploads,
+  ignoresBody,
+}: Pick<Operation, 'method' | 'uploads' | 'ignoresBody'>): boolean =>
+  method === 'GET' || method === 'DELETE' || uploads !== undefined || ignoresBody === true

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
 import type { Parsed } from '../base/parsed.ts'
 import type { Domain } from '../names/domain.ts'
-import type { OverlayRecord } from '../net/dns/overlay.ts'
-import { parseRecord, type RecordText } from '../net/dns/record-text.ts'
+import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
+import { type ChangeText, parseChange, type RecordText } from '../net/dns/record-text.ts'
+import { textKind } from '../net/dns/text-kind.ts'
 import { parseZone } from '../net/dns/zone-text.ts'
 import type { Flag, Param } from './param.ts'
 import { listParam } from './params.ts'
@@ -15,22 +16,39 @@ const MAX_RECORDS = 5_000
 export const MAX_BYTES = 512_000
 /** Maximum size of the body, bytes: JSON may escape every character of the text. */
 export const BODY_LIMIT = 2 * MAX_BYTES + 65_536
+const record = z.strictObject({
+  name: z.string().max(1_100),
+  type: z.string().max(20),
+  value: z.string().max(65_535),
+})
+/** Records without removals. */
+export const plainRecordsParam = (description: string) => listParam(record, MAX_RECORDS, { description })
 /** The records of an overlay. */
 export const recordsParam = listParam(
-  z.strictObject({ name: z.string().max(1_100), type: z.string().max(20), value: z.string().max(65_535) }),
+  record.partial({ value: true }).extend({ remove: z.boolean().optional() }),
   MAX_RECORDS,
   {
     description:
-      'records to overlay on the DNS; they replace all records of the same name and type. `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. `value` is in presentation format; the quotes of a TXT record may be omitted',
+      'records to overlay on the DNS; they replace all records of the same name and type, those of TXT only the ones of the same kind (SPF, DMARC, DKIM …: their first tag). With `remove`, the record is removed; without `value`, all of its name and type. `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. `value` is in presentation format; the quotes of a TXT record may be omitted',
   },
 )
 
-type Overlaid = { readonly laid: readonly OverlayRecord[]; readonly passedOver: Readonly<Record<string, number>> }
+type Overlaid = { readonly laid: readonly OverlayChange[]; readonly passedOver: Readonly<Record<string, number>> }
+
+/** {@link readOverlay} of records alone. */
+export function readRecords(
+  domain: Domain,
+  records: readonly RecordText[],
+  zone: string | undefined,
+): Overlaid & { readonly laid: readonly OverlayRecord[] } {
+  const { laid, passedOver } = readOverlay(domain, records, zone)
+  return { laid: laid.flatMap((one) => ('remove' in one ? [] : [one])), passedOver }
+}
 
 /** Reads all records of the overlay. Throws AppError with the record or line that cannot be read. */
-export function readOverlay(domain: Domain, records: readonly RecordText[], zone: string | undefined): Overlaid {
+export function readOverlay(domain: Domain, records: readonly ChangeText[], zone: string | undefined): Overlaid {
   refuseTooMuch(records, zone)
-  const single = records.map((record, i) => orRefuse(parseRecord(record, domain), 'records', `records.${i}`))
+  const single = records.map((record, i) => orRefuse(parseChange(record, domain), 'records', `records.${i}`))
   const whole = zone === undefined ? undefined : orRefuse(parseZone(zone, domain), 'zone', 'zone')
   const laid = [...(whole?.records ?? []), ...single]
   if (laid.length === 0) throw questionError('no_overlay', undefined, { parameter: 'records' })
@@ -38,15 +56,16 @@ export function readOverlay(domain: Domain, records: readonly RecordText[], zone
   return { laid: replaced(laid, single), passedOver: Object.fromEntries(whole?.passedOver ?? []) }
 }
 
-function refuseTooMuch(records: readonly RecordText[], zone = ''): void {
-  const texts = [zone, ...records.flatMap(({ name, type, value }) => [name, type, value])]
+function refuseTooMuch(records: readonly ChangeText[], zone = ''): void {
+  const texts = [zone, ...records.flatMap(({ name, type, value }) => [name, type, value ?? ''])]
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   if (bytes > MAX_BYTES) throw questionError('overlay_bytes', { count: bytes, max: MAX_BYTES })
 }
 
-/** A single record replaces those of the zone with its name and type. */
-function replaced(laid: readonly OverlayRecord[], single: readonly OverlayRecord[]): readonly OverlayRecord[] {
-  const key = ({ name, type }: OverlayRecord): string => `${name} ${type}`
+/** A single record replaces those of the zone with its name and type, of TXT only those of its kind. */
+function replaced(laid: readonly OverlayChange[], single: readonly OverlayChange[]): readonly OverlayChange[] {
+  const key = ({ name, type, data }: OverlayChange): string =>
+    `${name} ${type} ${type === 'TXT' && typeof data === 'string' ? textKind(name, data) : ''}`
   const [own, keys] = [new Set(single), new Set(single.map(key))]
   return laid.filter((record) => own.has(record) || !keys.has(key(record)))
 }

@@ -1,6 +1,6 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Json } from '../base/json.ts'
-import { type Parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { optional, textParam, wholeParam } from './params.ts'
 import { paramProblem } from './problems.ts'
 
@@ -23,33 +23,35 @@ export const limitParam = (bounds: { readonly max: number; readonly fallback: nu
   return { ...param, required: false, group: 'answer', fallback: String(bounds.fallback), schema } as const
 }
 
-/** Where a list continues, as an opaque text. */
-export const formatCursor = (place: Json): string => Buffer.from(JSON.stringify(place)).toString('base64url')
+/** Where a list continues, as an opaque text of at least 8 characters. */
+export const formatCursor = (after: Json): string => Buffer.from(JSON.stringify({ after })).toString('base64url')
 
-function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed<z.output<S>> {
+const cursor = z.strictObject({ after: z.unknown() })
+
+/** The place that a cursor names, read by `schema`. */
+export function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed<z.output<S>> {
   const refused = problem(paramProblem('cursor'))
   if (text.length > MAX_CURSOR) return refused
   try {
-    const read = schema.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString()))
-    return read.success ? { ok: true, value: read.data } : refused
+    const { after } = cursor.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+    const read = schema.safeParse(after)
+    return read.success ? parsed(read.data) : refused
   } catch {
-    return refused // no JSON
+    return refused // no JSON, or another
   }
 }
 
 /**
- * One page of `rows`, which has one row more than `limit` if there are more. `placeOf` is where the list continues after a row, `format` how its cursor is
- * written.
+ * One page of `rows`, which has one row more than `limit` if there are more. `placeOf` is where the list continues after a row.
  */
 export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,
   present: (row: Row) => Item,
   placeOf: (last: Row) => Json,
-  format: (place: Json) => string = formatCursor,
 ): { readonly data: readonly Item[]; readonly has_more: boolean; readonly next_cursor: string | null } {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const has_more = rows.length > limit && last !== undefined
-  return { data: shown.map(present), has_more, next_cursor: has_more ? format(placeOf(last)) : null }
+  return { data: shown.map(present), has_more, next_cursor: has_more ? formatCursor(placeOf(last)) : null }
 }

@@ -48,6 +48,8 @@ export type Flag = {
       /** The parameters that follow from the text; by default the text is the value. */
       readonly fields?: (text: string) => Parsed<Readonly<Record<string, unknown>>>
     }
+  /** The text is the value; `isList`: its parts between commas are. */
+  | { readonly kind: 'text'; readonly isList?: true }
 )
 
 /** A parameter: its description, and the schema that reads it. */

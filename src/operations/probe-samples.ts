@@ -14,7 +14,7 @@ const HELP: Readonly<Record<string, string>> = {
   probe_success: 'Whether the target passed: 0 if it failed or could not be determined.',
   probe_duration_seconds: 'Duration of the probe.',
   mailsonde_probe_unknown: 'Whether the result could not be determined.',
-  mailsonde_score: 'Score of the domain, 0 to 100.',
+  mailsonde_score: 'Score of the domain, 0 to 100. Absent if more than half of the points could not be determined.',
   mailsonde_score_min: 'Lowest possible score, while something is unknown.',
   mailsonde_score_max: 'Highest possible score, while something is unknown.',
   mailsonde_findings: 'Findings by severity.',
@@ -41,16 +41,16 @@ const DELIVERABILITY = ['deliverable', 'risky', 'undeliverable', 'unknown'] as c
 
 /** A check: successful unless its status is `fail`; unknown if that is its status. */
 export function measureCheck(answer: CheckAnswer): Measured {
-  const { score, score_min = score, score_max = score, status, findings, mx_status } = answer
+  const { score, score_min = score, score_max = score, grade, status, findings, mx_status } = answer
   const checks = Object.entries(answer).flatMap(([name, value]: [string, unknown]): (readonly [string, string])[] => {
     const held = isJsonRecord(value) ? STATUSES.find((one) => one === value.status) : undefined
     return held === undefined ? [] : [[name, held]]
   })
   return {
-    success: status !== 'fail' && status !== 'unknown',
-    unknown: status === 'unknown',
+    success: status !== 'fail' && status !== 'unknown' && grade !== null,
+    unknown: status === 'unknown' || (grade === null && status !== 'fail'),
     samples: [
-      sample('mailsonde_score', score),
+      ...(grade === null ? [] : [sample('mailsonde_score', score)]),
       sample('mailsonde_score_min', score_min),
       sample('mailsonde_score_max', score_max),
       ...SEVERITIES.map((severity) =>

@@ -19,6 +19,7 @@ export const paramProblem = problemsOf('param', {
   helo: () => 'the HELO name contains white space or control characters',
   lines: () => 'the answer is not a list of lines',
   json: ({ reason }: { reason: string }) => `the file begins like JSON, but is not valid JSON: ${shown(reason)}`,
+  time: ({ text }: Text) => `${quoted(text, 40)} is not a time such as 2026-01-31T12:00:00Z`,
   no_records: () => 'the JSON has no "records" list',
 })
 
@@ -38,6 +39,20 @@ export const inputError = errorsOf('input', {
   sender_missing: { code: 'missing_parameter', detail: () => 'give sender, or helo for a bounce' },
   subject_missing: { code: 'missing_parameter', detail: () => 'give either email or domain' },
   subjects: { code: 'invalid_parameter', detail: () => 'give either email or domain, not both' },
+})
+
+/** Errors of messages that are analysed. */
+export const messageError = errorsOf('message', {
+  empty: { code: 'invalid_parameter', detail: () => 'the message is empty: send it as the body' },
+  type: {
+    code: 'unsupported_media_type',
+    detail: ({ type }: { type: string }) =>
+      `the content type is ${quoted(type, 60)}; send the message as message/rfc822`,
+  },
+  too_large: {
+    code: 'payload_too_large',
+    detail: ({ max }: Max) => `the message is larger than ${max} octets (--max-message)`,
+  },
 })
 
 /** Errors of who may do what. */
@@ -139,8 +154,31 @@ export const idempotencyError = errorsOf('idempotency', {
     code: 'idempotency_key_in_use',
     detail: () => 'the first request with this key is still running: try again in a moment',
   },
+  lost: {
+    code: 'idempotency_key_in_use',
+    detail: () => 'this request stalled, and another one with this key took over',
+  },
   reused: {
     code: 'idempotency_key_reused',
     detail: () => 'this key was used for another request within 24 hours: use a new one',
+  },
+})
+
+/** What is wrong with a setup. */
+export const setupProblem = problemsOf('setup_text', {
+  reports: ({ text }: Text) => `${quoted(text, 80)} is not a mail address for reports`,
+})
+
+/** Errors of the setup of a plan. */
+export const setupError = errorsOf('setup', {
+  provider: {
+    code: 'invalid_parameter',
+    detail: ({ text, known }: Text & { known: readonly string[] }) =>
+      `${quoted(text, 80)} is not a known provider; known are ${known.join(', ')}`,
+  },
+  no_hosts: { code: 'invalid_parameter', detail: () => 'with mailboxes=own, name the mail hosts in mail_hosts' },
+  host: {
+    code: 'invalid_parameter',
+    detail: ({ text }: Text) => `${quoted(text, 80)} is not a mail host or an address`,
   },
 })

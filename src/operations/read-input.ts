@@ -12,30 +12,50 @@ export const schemaOf = <P extends Params>(params: P): z.ZodObject<ShapeOf<P>> =
   return z.object(Object.fromEntries(shape) as ShapeOf<P>) // one schema for each name of P
 }
 
+/** Maximum number of problems that an error names. */
+const MAX_PROBLEMS = 20
+
 /**
- * Reads the input of an adapter as the input of an operation. Throws {@link AppError} for a parameter that is missing, unknown, given twice or invalid: the
- * first one in the order of the input, missing ones last.
+ * Reads the input of an adapter as the input of an operation. Throws {@link AppError} for parameters that are missing, unknown, given twice or invalid: the first one, with all of them
+ * if there are several. Unknown ones and those given twice come first, in the order of the input, then missing ones, then invalid ones.
  */
 export function readInput<P extends Params>(
   params: P,
   schema: z.ZodObject<ShapeOf<P>>,
   raw: Readonly<Record<string, unknown>>,
 ): InputOf<P> {
+  const wrong: AppError[] = []
   for (const name in raw) {
     const value = raw[name]
+    if (wrong.length === MAX_PROBLEMS) break
     if (!Object.hasOwn(params, name)) {
       const known = Object.keys(params)
-      throw inputError('unknown', { name, known, meant: nearest(name, known) }, { parameter: name.slice(0, 60) })
-    }
-    if (Array.isArray(value) && params[name]?.kind !== 'list')
-      throw inputError('twice', { name, count: value.length }, { parameter: name })
+      const parameter = name.slice(0, 60)
+      wrong.push(inputError('unknown', { name, known, meant: nearest(name, known) }, { parameter }))
+    } else if (Array.isArray(value) && params[name]?.kind !== 'list')
+      wrong.push(inputError('twice', { name, count: value.length }, { parameter: name }))
   }
   for (const name in params) {
-    if (params[name]?.required && isEmpty(raw[name])) throw inputError('missing', { name }, { parameter: name })
+    if (params[name]?.required && isEmpty(raw[name])) wrong.push(inputError('missing', { name }, { parameter: name }))
   }
   const result = schema.safeParse(raw)
-  if (result.success) return result.data
-  throw asAppError(result.error.issues[0]!)
+  if (result.success && wrong.length === 0) return result.data
+  const named = new Set(wrong.map(({ parameter }) => parameter))
+  for (const issue of result.error?.issues ?? []) {
+    const error = asAppError(issue)
+    if (!named.has(error.parameter)) wrong.push(error)
+  }
+  throw firstOf(wrong)
+}
+
+/** The first error, which names all if there are several. */
+export function firstOf(wrong: readonly AppError[]): AppError {
+  const [first] = wrong
+  if (!first) throw new Error('an input without a problem was refused')
+  if (wrong.length === 1) return first
+  const { code, problem, parameter, at } = first
+  const place = { ...(parameter !== undefined && { parameter }), ...(at !== undefined && { at }) }
+  return new AppError(code, problem, { ...place, all: wrong.slice(0, MAX_PROBLEMS) })
 }
 
 const isEmpty = (value: unknown): boolean => value === undefined || (typeof value === 'string' && value.trim() === '')

@@ -1,8 +1,8 @@
 import type { ExpectAnswer } from '../answers/expect.ts'
 import { asTheyCome } from '../base/as-they-come.ts'
-import { canonicalName } from '../names/domain.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
-import { DnsError, type RecordData, type RecordType, settled } from '../net/dns/resolver.ts'
+import { presentationOf } from '../net/dns/presentation.ts'
+import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 
 /** Maximum number of queries sent at the same time. */
@@ -31,7 +31,7 @@ function setsOf(records: readonly OverlayRecord[]): readonly Wanted[] {
   for (const { name, type, data } of records) {
     const key = `${name} ${type}`
     const known = sets.get(key)
-    const text = written(type, data)
+    const text = presentationOf(type, data)
     if (!known?.expected.includes(text))
       sets.set(key, { name, type, expected: [...(known?.expected ?? []), text].sort() })
   }
@@ -46,24 +46,9 @@ async function compare({ resolve, signal }: Pick<Ctx, 'resolve' | 'signal'>, wan
   const [alias] = answer.cname
   const published =
     alias === undefined || type === 'CNAME'
-      ? answer.records.map((data) => written(type, data)).sort()
+      ? answer.records.map((data) => presentationOf(type, data)).sort()
       : [`CNAME ${alias}.`]
   const isSame = published.length === expected.length && published.every((text, i) => text === expected[i])
   const status = isSame ? 'same' : published.length === 0 ? 'missing' : 'differs'
   return { name, type, status, expected: [...expected], published }
 }
-
-/** The data of a record in the form in which it is compared and shown: as in a zone file, names with a final dot. */
-function written(type: RecordType, data: RecordData[RecordType]): string {
-  if (typeof data === 'string') return NAMES.includes(type) ? dotted(data) : data
-  if ('exchange' in data) return `${data.preference} ${dotted(data.exchange)}`
-  if ('mname' in data) {
-    const { mname, rname, refresh, retry, expire, minimum } = data
-    return [dotted(mname), dotted(rname), '(serial)', refresh, retry, expire, minimum].join(' ')
-  }
-  if ('tag' in data) return `${data.critical ? 128 : 0} ${data.tag} ${JSON.stringify(data.value)}`
-  return Object.values(data).join(' ')
-}
-
-const NAMES: readonly RecordType[] = ['CNAME', 'NS', 'PTR']
-const dotted = (name: string): string => `${canonicalName(name)}.`

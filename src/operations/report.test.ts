@@ -98,7 +98,10 @@ it.each<Row>([
   [
     'everything',
     { 'a.example': 'TIMEOUT', '_dmarc.a.example': 'TIMEOUT', example: 'TIMEOUT' },
-    { spf: { status: 'unknown' }, mx_status: 'unknown', blacklists: [], complete: false },
+    {
+      ...{ spf: { status: 'unknown' }, mx_status: 'unknown', blacklists: [], complete: false },
+      blacklist_summary: { addresses: 0, unknown_hosts: ['a.example'] }, // not "no addresses"
+    },
   ],
 ])('%s without an answer: the rest stands', async (_, zone, seen) => {
   const answer = await reportOf(zone)

@@ -11,7 +11,7 @@ import type { Ip } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import { composeReport, type ReportedAddresses } from '../report/report.ts'
 import type { Ctx } from '../world.ts'
-import { checkDomain, selectorParam } from './check.ts'
+import { checkDomain, planParam, selectorParam } from './check.ts'
 import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
@@ -46,6 +46,7 @@ export const report = defineOperation({
       }),
     ),
     selector: selectorParam,
+    plan: planParam,
     timeout: timeoutParam('time limit of the report', DEADLINE_MS),
     vantage: optional(vantageParam),
     format: formatParam,
@@ -55,7 +56,8 @@ export const report = defineOperation({
   example: reportExample,
   deadlineMs: DEADLINE_MS,
   uses: ['blacklists', 'geo', 'heloName', 'smtpPort', 'sourcePool'],
-  run: async (ctx, deps, { domain, selector }) => ok(await reportOn(ctx, deps, domain, selector)),
+  run: async (ctx, deps, { domain, selector, plan, format }) =>
+    ok(await reportOn(ctx, deps, domain, { selectors: selector ?? [], plan: plan || format !== 'json' })),
   vantage: {
     node: ({ vantage }) => vantage,
     needs: ['check', 'blacklist'],
@@ -69,11 +71,11 @@ export const report = defineOperation({
   },
   saves: {
     kind: 'report',
-    about: ({ domain, status, report_score }) => ({
+    about: ({ domain, status, report_score, report_grade }) => ({
       subject: domain,
       names: { domain },
       status,
-      score: report_score,
+      score: report_grade === null ? null : report_score,
     }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
@@ -81,6 +83,7 @@ export const report = defineOperation({
   score: reportScore,
   document: async (answer, version) =>
     (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
+  brief: async (answer, version) => (await import('../documents/check/brief.ts')).briefDocument(answer, version),
 })
 
 /** Whether any address is listed. An address for which no list answered is not "not listed", and neither is one that could not be looked up. */
@@ -99,11 +102,11 @@ async function reportOn(
   ctx: Call,
   deps: Used,
   { domain, local }: Subject,
-  selector: readonly string[] | undefined,
+  wanted: { readonly selectors: readonly string[]; readonly plan?: boolean },
 ): Promise<ReportAnswer> {
   const shared = remembering(ctx)
   const [checked, addresses, pool, suggestion] = await Promise.all([
-    checkDomain(shared, deps, domain, { selectors: selector ?? [], starttls: true }),
+    checkDomain(shared, deps, domain, { ...wanted, starttls: true }),
     lookUpAddresses(shared, deps, domain),
     lookUpPool(shared, deps),
     suggestionFor(shared, domain),
@@ -155,7 +158,7 @@ async function mxAddresses(ctx: Ctx, domain: Domain): Promise<MxAddresses> {
       unknownHosts: hosts.filter(isOpen).map(({ exchange }) => exchange),
     }
   } catch (error) {
-    if (error instanceof DnsError) return { addresses: [], unknownHosts: [] }
+    if (error instanceof DnsError) return { addresses: [], unknownHosts: [domain] } // which hosts there are is not known
     throw error
   }
 }

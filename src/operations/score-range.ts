@@ -16,10 +16,8 @@ export function reportScore(answer: ReportAnswer): ScoreRange {
   return { score: answer.report_score, least: less(least), most: less(most) }
 }
 
-/** Whether a check has a result: `unclear` if none of the scored checks that apply could be made. Their results affect the score. */
-export function checkVerdict({ spf, dkim, dmarc, mx_status, ptr }: CheckAnswer): Verdict {
-  const statuses = [spf.status, dkim.status, dmarc.status, mx_status, ptr.status].filter(
-    (one) => one !== 'not_applicable',
-  )
-  return statuses.length > 0 && statuses.every((one) => one === 'unknown') ? 'unclear' : 'good'
+/** `bad` if a check fails; `unclear` if more than half of the points could not be determined, so that there is no grade. */
+export function checkVerdict({ grade, status }: Pick<CheckAnswer, 'grade' | 'status'>): Verdict {
+  if (grade === null) return 'unclear'
+  return status === 'fail' ? 'bad' : 'good'
 }

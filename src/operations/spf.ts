@@ -58,13 +58,13 @@ export const spf = defineOperation({
 const BAD: ReadonlySet<SpfAnswer['result']> = new Set<SpfAnswer['result']>(['fail', 'softfail', 'permerror'])
 
 /** A reverse-path: an address, a bare domain, or nothing. How SPF evaluates an unusual one is specified there (RFC 7208 §4.3). */
-function parseSender(text: string): Parsed<string> {
+export function parseSender(text: string): Parsed<string> {
   const bare = text.replace(/^<(.*)>$/, '$1')
   if (bare.length > 320) return problem(paramProblem('sender_too_long', { max: 320 }))
   return /[\u0000-\u0020\u007f<>]/.test(bare) ? problem(paramProblem('sender')) : parsed(bare)
 }
 
-function parseHelo(text: string): Parsed<string> {
+export function parseHelo(text: string): Parsed<string> {
   if (text.length > 255) return problem(paramProblem('helo_too_long', { max: 255 }))
   return /[\u0000-\u0020\u007f]/.test(text) ? problem(paramProblem('helo')) : parsed(text)
 }

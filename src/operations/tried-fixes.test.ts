@@ -25,9 +25,9 @@ describe('fixes are tried before they are offered', () => {
   const offered = async (fixes: readonly Finding[]): Promise<(DnsRecord | undefined)[]> => {
     const ctx = repeatable(labCtx(TIDY))
     const facts = await lookupFacts(ctx.anew(), A, {})
-    const judged = judgeFacts(facts).outcomes
-    const outcomes: Outcomes = { ...judged, spf: { ...judged.spf, findings: fixes } }
-    const kept = await withTriedFixes(ctx, { domain: A, input: {}, facts, outcomes })
+    const judged = judgeFacts(facts)
+    const outcomes: Outcomes = { ...judged.outcomes, spf: { ...judged.outcomes.spf, findings: fixes } }
+    const kept = await withTriedFixes(ctx, { domain: A, input: {}, facts, judged: { ...judged, outcomes } })
     return kept.spf.findings.map(({ fix }) => fix)
   }
   const several = (value: string, rtype = 'TXT'): Finding => ({
@@ -52,20 +52,67 @@ describe('fixes are tried before they are offered', () => {
       false,
     ],
   ])('a DMARC policy: %s', async (_, record, value, stays) => {
-    const ctx = repeatable(labCtx({ ...TIDY, '_dmarc.a.example': { TXT: [record] } }))
+    const own = { MX: [[10, 'm.example']], TXT: ['v=spf1 mx -all'] } as const
+    const ctx = repeatable(labCtx({ ...TIDY, 'a.example': own, '_dmarc.a.example': { TXT: [record] } }))
     const facts = await lookupFacts(ctx.anew(), A, {})
-    const judged = judgeFacts(facts).outcomes
+    const judged = judgeFacts(facts)
     const finding: Finding = { id: 'dmarc.policy_none', fix: { name: '_dmarc.a.example', rtype: 'TXT', value } }
-    const outcomes: Outcomes = { ...judged, dmarc: { ...judged.dmarc, findings: [finding] } }
-    const kept = await withTriedFixes(ctx, { domain: A, input: {}, facts, outcomes })
+    const outcomes: Outcomes = { ...judged.outcomes, dmarc: { ...judged.outcomes.dmarc, findings: [finding] } }
+    const kept = await withTriedFixes(ctx, { domain: A, input: {}, facts, judged: { ...judged, outcomes } })
     expect(kept.dmarc.findings[0]!.fix !== undefined).toBe(stays)
   })
   it('a record that cannot be published', async () =>
     expect(await offered([several('not an address', 'A')])).toEqual([undefined]))
   // Bound: src/operations/tried-fixes.ts MAX_TRIED
   it('at most 10 of them', async () => {
-    const many = await offered(Array.from({ length: 12 }, () => several('v=spf1 mx ~all')))
+    const many = await offered(Array.from({ length: 12 }, (_, i) => several(`v=spf1 mx ip4:45.53.7.${i} ~all`)))
     expect(many.filter((fix) => fix !== undefined)).toHaveLength(10)
+  })
+})
+
+describe('what comes now, what comes next, and the gain', () => {
+  const ONE: LabZone = { ...TIDY, 'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 mx -all'] } }
+  const MISSED: LabZone = { ...ONE, 'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 mx:m.example -all'] } }
+  const dmarc = (text: string): LabZone => ({ '_dmarc.a.example': { TXT: [text] } })
+  const RUA = 'rua=mailto:dmarc-reports@a.example'
+  it.each<[string, LabZone, string, string | undefined, string | undefined, number | undefined]>([
+    [
+      'without reports they come first',
+      { ...ONE, ...dmarc('v=DMARC1; p=none') },
+      'dmarc.policy_none',
+      `v=DMARC1; p=none; ${RUA}`,
+      `v=DMARC1; p=quarantine; ${RUA}`,
+      2,
+    ],
+    [
+      'with reports the step is the record',
+      { ...ONE, ...dmarc(`v=DMARC1; p=none; ${RUA}`) },
+      'dmarc.policy_none',
+      `v=DMARC1; p=quarantine; ${RUA}`,
+      undefined,
+      10,
+    ],
+    [
+      'no step while none of the own mail can pass',
+      { ...MISSED, ...dmarc('v=DMARC1; p=none') },
+      'dmarc.policy_none',
+      undefined,
+      undefined,
+      undefined,
+    ],
+    [
+      'no record that refuses mail either, where it was meant',
+      { ...MISSED, ...dmarc(`v=dmarc1; p=reject; ${RUA}`) },
+      'dmarc.malformed',
+      `v=DMARC1; p=quarantine; t=y; ${RUA}; pct=0`,
+      undefined,
+      undefined,
+    ],
+  ])('%s', async (_, zone, id, fix, next, gain) => {
+    const { outcomes } = await judgeDomain(repeatable(labCtx(zone)), A, {})
+    const finding = outcomes.dmarc.findings.find((one) => one.id === id)!
+    expect([finding.fix?.value, finding.next?.value]).toEqual([fix, next])
+    if (gain !== undefined) expect(finding.gain).toBe(gain)
   })
 })
 

@@ -1,118 +1,165 @@
-import type { CheckInput, DnsRecord, Finding, FindingTable, Outcome, Severity } from '../checks/check.ts'
-import type { DomainContext } from '../checks/context.ts'
-import { contextOf } from '../checks/domain-context.ts'
+import type { CheckInput, DnsRecord, Finding, Outcome } from '../checks/check.ts'
 import { harmOf } from '../checks/harmless.ts'
-import * as registry from '../checks/registry.ts'
-import { CHECK_KEYS, type CheckKey, type FactSets, judgeOne, lookupOne, type Outcomes } from '../checks/run.ts'
-import { isProvidersInclude } from '../checks/spf/index.ts'
+import {
+  CHECK_KEYS,
+  type CheckKey,
+  type FactSets,
+  type JudgedChecks,
+  judgeFacts,
+  lookupAgain,
+  type Outcomes,
+} from '../checks/run.ts'
+import { overLimits } from '../checks/spf/index.ts'
 import type { Domain } from '../names/domain.ts'
 import { overlay } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
-import { DnsError } from '../net/dns/resolver.ts'
+import { DnsError, type Resolve } from '../net/dns/resolver.ts'
+import { isBetter, rankOf, type Trial } from '../plan/trial.ts'
+import { scoreOf } from '../report/inputs.ts'
 import type { Ctx } from '../world.ts'
-import { type Lender, lenderOf, repairBeside } from './borrowed-name.ts'
+import { isWithin, type Lender, lenderOf, repairBeside, takesRecords } from './borrowed-name.ts'
 import type { Repeatable } from './context.ts'
 
-/** Maximum number of fixes that are tried per domain; further ones are not offered. */
+/** Maximum number of different records that are tried per domain; findings with further ones get no fix. */
 export const MAX_TRIED = 10
 
-const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
+/** Number of queries of a domain in the usual case, without those about the addresses of its mail hosts and the terms of its SPF record. */
+const USUAL_QUESTIONS = 60
+/** Number of queries about one address of a mail host: its PTR names, and ten of them back. */
+const QUESTIONS_PER_ADDRESS = 12
 
 type Setting = {
   readonly domain: Domain
   readonly input: CheckInput
   readonly facts: FactSets
-  readonly outcomes: Outcomes
+  readonly judged: JudgedChecks
 }
+type Offer = { readonly key: CheckKey; readonly finding: Finding; readonly fix: DnsRecord }
+/** The result for a finding: the fix with its gain, or why there is none. */
+type Result = { readonly gain: number; readonly next: boolean } | { readonly repair?: string }
 
 /**
- * The outcomes with only those fixes that help. Each fix is laid over the DNS; the facts of its check are looked up again, with most answers already cached,
- * and judged with the resulting context. A fix is kept if its finding is gone, no more severe one took its place (nor one of its severity if the check
- * fails), and the check did not become unknown. It must also do no harm, and not be published at a name whose records come from an alias or a wildcard. At
- * most 10 are tried, the most severe findings first.
+ * The outcomes with only those fixes that help. Each fix is laid over the DNS; the facts that depend on it are looked up again, with most answers already
+ * cached, and judged with the resulting context. A fix is kept if its finding is gone, no more severe one took its place (nor one of its severity if the check
+ * fails), and the check did not become unknown. It must also do no harm, and not be published at a name whose records come from an alias or a wildcard. Of a
+ * finding with a `next`, the record for now must resolve another finding, and `next` after it this one. `gain` is the score with the fix minus the score
+ * without. At most 10 records are tried, those of the most severe findings first.
  */
 export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Promise<Outcomes> {
-  const { facts, outcomes } = setting
+  const { outcomes } = setting.judged
   const found = CHECK_KEYS.flatMap((key) =>
     (outcomes[key]?.findings ?? []).flatMap((finding) => (finding.fix ? [{ key, finding, fix: finding.fix }] : [])),
-  ).sort((a, b) => weightOf(b.key, b.finding) - weightOf(a.key, a.finding))
+  ).sort((a, b) => rankOf(b) - rankOf(a))
   if (found.length === 0) return outcomes
-  const today = { ...setting, context: contextOf(facts) }
   const lender = await lenderAt(ctx, setting.domain, found)
-  const helps = await Promise.all(
-    found.slice(0, MAX_TRIED).map(async ({ key, finding, fix }) => {
-      if (fix.name === setting.domain && lender !== undefined) return false
-      return tried(ctx, today, key, finding, fix)
+  // What the domain itself needed is sent; fixes are tried with what is left.
+  ctx.permit(questionsOf(setting.judged))
+  const results = new Map<Finding, Result>()
+  const lay = layer(ctx, setting)
+  await Promise.all(
+    found.map(async (offer) => {
+      const isBorrowed = lender !== undefined && isBorrowedAt(lender, setting.domain, offer.fix)
+      results.set(offer.finding, isBorrowed ? borrowed(lender, offer.fix) : await tried(setting, offer, lay))
     }),
   )
-  const refused = new Set(found.filter((_, i) => helps[i] !== true).map(({ finding }) => finding))
-  if (refused.size === 0) return outcomes
-  const repairOf = (fix: DnsRecord): { readonly repair?: string } =>
-    fix.name === setting.domain && lender && !(lender instanceof DnsError) ? { repair: repairBeside(lender, fix) } : {}
-  const kept = Object.entries(outcomes).map(([key, outcome]) => [
-    key,
-    withoutFixes(outcome as Outcome<unknown>, refused, repairOf),
-  ])
+  const kept = Object.entries(outcomes).map(([key, outcome]) => [key, withResults(outcome, results)])
   return Object.fromEntries(kept) as Outcomes
 }
 
-/** The source of the domain's records, if a fix at the name itself would remove them ({@link lenderOf}); looked up only if there is such a fix. */
+/** The source of the domain's records, if a fix at the name itself or below it would remove them ({@link lenderOf}); looked up only if there is such a fix. */
 async function lenderAt(
   ctx: Repeatable<Ctx>,
   domain: Domain,
   found: readonly { readonly fix: DnsRecord }[],
 ): Promise<Lender | DnsError | undefined> {
-  if (!found.some(({ fix }) => fix.name === domain)) return undefined
+  if (!found.some(({ fix }) => isWithin(fix.name, domain))) return undefined
   return lenderOf(ctx.anew(), domain).catch((error: unknown) => {
     if (error instanceof DnsError) return error
     throw error
   })
 }
 
-/** Whether a fix helps. */
-async function tried(
-  ctx: Repeatable<Ctx>,
-  { domain, input, facts, outcomes, context: today }: Setting & { readonly context: DomainContext },
-  key: CheckKey,
-  finding: Finding,
-  fix: DnsRecord,
-): Promise<boolean> {
-  const record = parseRecord({ name: `${fix.name}.`, type: fix.rtype, value: fix.value }, domain)
-  if (!record.ok) return false
-  const again = ctx.anew()
-  const found = await lookupOne(key, { ...again, resolve: overlay(again.resolve, [record.value]) }, domain, input)
-  const then: FactSets = { ...facts, [key]: found }
-  const context = contextOf(then)
-  if (harmOf({ key, fix, before: { facts, context: today }, after: { facts: then, context } })) return false
-  const after = judgeOne(key, then, context)
-  const before = outcomes[key]
-  if (!before || (after.status === 'unknown' && before.status !== 'unknown')) return false
-  // One check may have a finding of one id for several names: there must be one less.
-  const count = ({ findings }: Outcome<unknown>) => findings.filter(({ id }) => id === finding.id).length
-  // Replacing one finding by another of the same severity helps only if the check no longer fails.
-  const least = weightOf(key, finding) + (after.status === 'fail' ? 0 : 1)
-  const worse = after.findings.filter(
-    (one) => weightOf(key, one) >= least && !before.findings.some(({ id }) => id === one.id) && !isOfProvider(one),
-  )
-  return count(after) < count(before) && worse.length === 0
+const isBorrowedAt = (lender: Lender | DnsError, domain: Domain, { name }: DnsRecord): boolean =>
+  lender instanceof DnsError ? name === domain : takesRecords(lender, domain, name)
+
+const borrowed = (lender: Lender | DnsError, fix: DnsRecord): Result =>
+  lender instanceof DnsError ? {} : { repair: repairBeside(lender, fix) }
+
+type Lay = (key: CheckKey, records: readonly DnsRecord[]) => Promise<Trial | undefined>
+
+/** Lays records over the DNS and judges the domain with them, the same ones once; undefined for a record that cannot be read, and beyond the tenth. */
+function layer(ctx: Repeatable<Ctx>, { domain, input, facts }: Setting): Lay {
+  const trials = new Map<string, Promise<Trial | undefined>>()
+  const judged = async (key: CheckKey, records: readonly DnsRecord[]): Promise<Trial | undefined> => {
+    const read = records.map(({ name, rtype, value }) => parseRecord({ name: `${name}.`, type: rtype, value }, domain))
+    const laid = read.flatMap((one) => (one.ok ? [one.value] : []))
+    if (laid.length < records.length) return undefined
+    const again = ctx.anew()
+    let isCutOff = false
+    const resolve: Resolve = async (...question) => {
+      try {
+        return await again.resolve(...question)
+      } catch (error) {
+        isCutOff ||= error instanceof DnsError && error.reason === 'too_many_questions'
+        throw error
+      }
+    }
+    const found = await lookupAgain({ ...again, resolve: overlay(resolve, laid) }, domain, input, {
+      facts,
+      key,
+      types: records.map(({ rtype }) => rtype),
+    })
+    // What could not be looked up cannot be compared.
+    return isCutOff ? undefined : { facts: found, ...judgeFacts(found) }
+  }
+  return (key, records) => {
+    const id = JSON.stringify([key, records])
+    const known = trials.get(id)
+    if (known || trials.size >= MAX_TRIED) return known ?? Promise.resolve(undefined)
+    const trial = judged(key, records)
+    trials.set(id, trial)
+    return trial
+  }
 }
 
-/** Records that a known provider publishes are not questioned. */
-const isOfProvider = ({ id, args }: Finding): boolean =>
-  id === 'spf.include_without_record' && typeof args?.name === 'string' && isProvidersInclude(args.name)
+/** Whether a fix helps, and by how much. */
+async function tried({ facts, judged }: Setting, { key, finding, fix }: Offer, lay: Lay): Promise<Result> {
+  const before: Trial = { facts, ...judged }
+  const after = await lay(key, [fix])
+  if (!after || harmOf({ key, fix, before, after })) return {}
+  if (!isBetter({ key, finding }, before, after, finding.next !== undefined)) return refusal(finding, after)
+  const gain = scoreOf(after).score - scoreOf(before).score
+  return { gain, next: finding.next !== undefined && (await leadsOn(key, finding, finding.next, after, lay)) }
+}
 
-const weightOf = (key: CheckKey, { id }: Finding): number =>
-  RANK[(registry[key].table as FindingTable)[id]?.severity ?? 'info']
+/** Whether a record may follow the fix: it resolves the finding and does no harm to what the fix left. */
+async function leadsOn(key: CheckKey, finding: Finding, next: DnsRecord, now: Trial, lay: Lay): Promise<boolean> {
+  const then = await lay(key, [next])
+  return (
+    then !== undefined && !harmOf({ key, fix: next, before: now, after: then }) && isBetter({ key, finding }, now, then)
+  )
+}
 
-function withoutFixes<F>(
-  outcome: Outcome<F>,
-  refused: ReadonlySet<Finding>,
-  repairOf: (fix: DnsRecord) => { readonly repair?: string },
-): Outcome<F> {
+/** What to do in place of a record that would only replace one permerror by another. */
+function refusal({ id }: Finding, { facts }: Trial): Result {
+  const repair = id === 'spf.many_records' && !(facts.spf instanceof Error) ? overLimits(facts.spf) : undefined
+  return repair === undefined ? {} : { repair }
+}
+
+function withResults(outcome: Outcome<unknown>, results: ReadonlyMap<Finding, Result>): Outcome<unknown> {
   const findings = outcome.findings.map((finding) => {
-    if (!refused.has(finding)) return finding
-    const { fix, ...rest } = finding
-    return fix ? { ...rest, ...repairOf(fix) } : rest
+    const result = results.get(finding)
+    if (!result) return finding
+    const { fix, next, ...rest } = finding
+    if (!('gain' in result)) return { ...rest, ...result }
+    return { ...rest, ...(fix && { fix }), ...(next && result.next ? { next } : {}), gain: result.gain }
   })
   return { ...outcome, findings }
+}
+
+/** The number of queries with which fixes are tried; a fix may give a domain without mail hosts its first address. */
+function questionsOf({ context, outcomes }: JudgedChecks): number {
+  const addresses = new Set(context.mail?.hosts.flatMap((host) => host.addresses))
+  const terms = outcomes.spf.facts?.reading?.lookups ?? 0
+  return USUAL_QUESTIONS + QUESTIONS_PER_ADDRESS * Math.max(1, addresses.size) + terms
 }

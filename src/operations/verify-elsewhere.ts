@@ -4,7 +4,7 @@ import { printable } from '../base/text.ts'
 import { firstDestination } from '../mailbox/attempt/destinations.ts'
 import type { AskNode } from '../mailbox/attempt/state.ts'
 import { nodeProblem } from '../mailbox/problems.ts'
-import { anotherSourceMayHelp, outcomeOf, REASONS, type Reason } from '../mailbox/reasons.ts'
+import { anotherSourceMayHelp, isReason, outcomeOf } from '../mailbox/reasons.ts'
 import type { SourceEvent } from '../mailbox/source/circuit-breaker.ts'
 import { sourceEvent } from '../mailbox/source/event.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
@@ -149,8 +149,6 @@ async function verifyAt(
   if (!addsUp(said)) return problem(nodeProblem('contradiction'))
   return parsed({ ...said, message: printable(said.message), peer: peer.id })
 }
-
-const isReason = (text: string): text is Reason => REASONS.some((reason) => reason === text)
 
 const mayHelpElsewhere = (reason: string): boolean => isReason(reason) && anotherSourceMayHelp(reason, true)
 

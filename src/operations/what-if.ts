@@ -1,8 +1,8 @@
 import type { CheckAnswer } from '../answers/check.ts'
-import { type CheckSummary, whatIfAnswer } from '../answers/what-if.ts'
+import { type CheckSummary, type WhatIfAnswer, whatIfAnswer } from '../answers/what-if.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { whatIfDocument } from '../documents/what-if.ts'
-import { overlay, overlayServers } from '../net/dns/overlay.ts'
+import { type OverlayChange, overlay, overlayServers } from '../net/dns/overlay.ts'
 import { parseRecordLine } from '../net/dns/record-text.ts'
 import { composeCheck } from '../report/compose.ts'
 import { selectorParam } from './check.ts'
@@ -60,7 +60,12 @@ export const whatIf = defineOperation({
   uses: ['heloName', 'smtpPort'],
   saves: {
     kind: 'what-if',
-    about: ({ domain, status, score }) => ({ subject: domain, names: { domain }, status, score }),
+    about: ({ domain, status, score, grade }) => ({
+      subject: domain,
+      names: { domain },
+      status,
+      score: grade === null ? null : score,
+    }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   verdict: checkVerdict,
@@ -68,7 +73,8 @@ export const whatIf = defineOperation({
   document: whatIfDocument,
   run: async (ctx, deps, { domain, records = [], zone, selector }) => {
     const { laid, passedOver } = readOverlay(domain, records, zone)
-    const shared = repeatable(ctx)
+    // Two checks share the queries: neither stops the other.
+    const shared = { ...repeatable(ctx), permit: () => {} }
     const input: CheckInput = {
       selectors: selector ?? [],
       helo: (source) => deps.heloName(source, ctx),
@@ -86,12 +92,17 @@ export const whatIf = defineOperation({
       ...after,
       before: summaryOf(before),
       after: summaryOf(after),
-      as_if: laid.slice(0, SHOWN).map(({ name, type, data }) => ({ name, type, data })),
+      as_if: laid.slice(0, SHOWN).map(shown),
       passed_over: passedOver,
       observed_at: new Date(ctx.now()).toISOString(),
     })
   },
 })
+
+const shown = (change: OverlayChange): WhatIfAnswer['as_if'][number] => {
+  const { name, type, data } = change
+  return { name, type, ...(data === undefined ? {} : { data }), ...('remove' in change && { remove: true as const }) }
+}
 
 const summaryOf = (answer: CheckAnswer): CheckSummary => {
   const { score, grade, status, domain_role, complete, score_min, score_max, findings, spf } = answer

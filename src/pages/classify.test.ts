@@ -37,6 +37,12 @@ it.each<[string, string]>([
   ['::ffff:192.0.2.1', 'ip 192.0.2.1'],
   ['a@a.example\nb@b.example', 'list 2'],
   ['email,name\njoe@a.example,Joe\n', 'list 2'],
+  ['a@a.example, b@b.example', 'list 2'],
+  ['a@a.example b@b.example; c@c.example', 'list 3'],
+  ['192.0.2.1 192.0.2.2', 'list 2'],
+  ['a.example b.example', 'list 2'],
+  ['joe@@x.example', 'unknown'],
+  ['a@a.example and b@b.example', 'unknown'],
   ['', 'nothing'],
   [' \r\n ', 'nothing'],
   ['localhost', 'unknown'],
@@ -46,7 +52,7 @@ it.each<[string, string]>([
   ['../../etc/passwd', 'unknown'],
 ])('%j is %s', (text, expected) => {
   const one = classify(text)
-  const detail = 'value' in one ? ` ${one.value}` : one.kind === 'list' ? ` ${one.rows}` : ''
+  const detail = 'value' in one ? ` ${one.value}` : one.kind === 'list' ? ` ${one.rows.length}` : ''
   expect(`${one.kind}${detail}`).toBe(expected)
 })
 

@@ -8,7 +8,7 @@ export type Classified =
   | { readonly kind: 'domain'; readonly value: string; readonly words: string }
   | { readonly kind: 'address'; readonly value: string; readonly words: string }
   | { readonly kind: 'ip'; readonly value: string; readonly words: string }
-  | { readonly kind: 'list'; readonly rows: number; readonly words: string }
+  | { readonly kind: 'list'; readonly rows: readonly string[]; readonly words: string }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'unknown'; readonly problem: string }
 
@@ -28,8 +28,16 @@ export function classify(text: string): Classified {
   const [first] = lines
   if (first === undefined) return { kind: 'nothing' }
   const one = classifyLine(unfolded(lines))
-  if (one.kind !== 'unknown' || lines.length === 1) return one
-  return { kind: 'list', rows: lines.length, words: `a list of ${lines.length} lines` }
+  if (one.kind !== 'unknown') return one
+  const rows = lines.length > 1 ? lines : severalIn(first)
+  return rows.length > 1 ? { kind: 'list', rows, words: `a list of ${rows.length} rows` } : one
+}
+
+/** The values of one line, where each of them is a domain or an address; otherwise none. */
+function severalIn(line: string): readonly string[] {
+  const words = line.split(/[\s,;]+/).filter((word) => word !== '')
+  const isOne = (word: string): boolean => /[.:]/.test(word) && classifyLine(word).kind !== 'unknown'
+  return words.length > 1 && words.every(isOne) ? words : []
 }
 
 /** A header field may be folded over lines (RFC 5322 §2.2.3). */

@@ -25,7 +25,9 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
     scope: undefined,
     visit: async (visit) => {
       const name = nameOf(visit.params)
-      const main = html`<main id="main" tabindex="-1" class="document"><p class="quiet"><a href="/docs">Documents</a></p>${show(name)}</main>`
+      const body = show(name)
+      const isLong = contentsOf(texts[name] ?? '').length >= LONG
+      const main = html`<main id="main" tabindex="-1" class="document${isLong && ' long'}"><p class="back"><a href="/docs">← Documents</a></p>${body}</main>`
       return { status: 200, html: layout(parts.assets, visit, { title: titleOf(texts[name] ?? '', name), main }) }
     },
   })
@@ -36,29 +38,31 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
       scope: undefined,
       visit: async (visit) => ({
         status: 200,
-        html: layout(parts.assets, visit, { title: 'Documents', main: index(texts) }),
+        html: layout(parts.assets, visit, {
+          title: visit.query.q === undefined ? 'Documents' : `Documents: ${visit.query.q}`,
+          main: index(texts, visit.query.q),
+        }),
       }),
     },
     page('/docs/:name', ({ name = '' }) => name),
     page('/docs/checks/:name', ({ name = '' }) => `checks/${name}`),
-    page('/docs/decisions/:name', ({ name = '' }) => `decisions/${name}`),
   ]
 }
 
 /** The documents under their headings, in reading order; documents that are not listed are under the last one. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Running the service': ['quickstart', 'operations', 'config', 'security', 'faq', 'comparison'],
-  'Reading the answers': ['glossary', 'report', 'score', 'findings', 'verification', 'blacklists', 'errors'],
-  'Lists, monitors and nodes': ['jobs', 'monitors', 'peers', 'scale'],
-  'Using it from programs': ['automation', 'client', 'library', 'assistants'],
-  'How it is built': ['architecture', 'bounds', 'benchmarks', 'faults'],
+  Start: ['quickstart', 'install', 'coming-from', 'comparison', 'faq'],
+  'Read an answer': ['score', 'findings', 'report', 'verification', 'blacklists', 'glossary'],
+  'Lists, monitors, reports': ['jobs', 'monitors', 'webhooks', 'reports', 'messages', 'message', 'plans', 'plan'],
+  'From programs': ['automation', 'client', 'library', 'assistants', 'errors'],
+  'Run the service': ['operations', 'config', 'security', 'peers', 'scale'],
 }
 
-function index(texts: Texts): Html {
+function index(texts: Texts, query: string | undefined): Html {
   const names = Object.keys(texts)
-  const of = (folder: string): readonly string[] => names.filter((name) => name.startsWith(folder)).toSorted()
+  const checks = names.filter((name) => name.startsWith('checks/')).toSorted()
   const named = new Set(Object.values(GROUPS).flat())
-  const others = of('').filter((name) => !name.includes('/') && !named.has(name))
+  const others = names.filter((name) => !name.includes('/') && !named.has(name)).toSorted()
   const list = (some: readonly string[]): Html =>
     html`<ul class="index">${some.map((name) => html`<li><a href="/docs/${name}">${titleOf(texts[name] ?? '', name)}</a></li>`)}</ul>`
   const groups = Object.entries(GROUPS).map(
@@ -66,12 +70,77 @@ function index(texts: Texts): Html {
       html`<h2>${title}</h2>${list([...some.filter((name) => names.includes(name)), ...(i === length - 1 ? others : [])])}`,
   )
   return html`<main id="main" tabindex="-1"><h1>Documents</h1>
-<p class="lead">How to run the service, what each check examines, and how it reaches its result.</p>
-<p><a class="button" href="/docs/api">The HTTP API</a></p>
+<p class="lead">How to run the service, read its answers and mend what they find.</p>
+<form class="box" action="/docs" role="search" aria-label="Documents"><label class="hidden" for="search">Search the documents</label><input id="search" name="q" value="${query ?? ''}" maxlength="200" placeholder="softfail" autocomplete="off"><button>Search</button></form>
+${
+  query === undefined
+    ? html`<p><a class="button second" href="/docs/api">HTTP API</a></p>
 ${groups}
-<h2>The checks</h2>${list(of('checks/'))}
-<h2>Design decisions</h2>${list(of('decisions/'))}</main>`
+<h2>The checks</h2>${list(checks)}`
+    : results(texts, query)
+}</main>`
 }
+
+/** Sections that a search shows. */
+const FOUND = 30
+
+/** The sections that have every word of a query, those with a word in their heading first. */
+function results(texts: Texts, query: string): Html {
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  const found = Object.entries(texts)
+    .flatMap(([name, text]) => sectionTexts(text).map((section) => ({ name, ...section })))
+    .map((section) => ({ ...section, weight: weightOf(section, words) }))
+    .filter(({ weight }) => weight > 0)
+    .toSorted((a, b) => b.weight - a.weight)
+  if (found.length === 0)
+    return html`<p>No document has ${words.length === 1 ? 'this word' : 'all of these words'}. <a href="/docs">All documents</a></p>`
+  const more = found.length - FOUND
+  return html`<p class="quiet" role="status">${found.length} ${found.length === 1 ? 'section' : 'sections'}. <a href="/docs">All documents</a></p>
+<ul class="found">${found
+    .slice(0, FOUND)
+    .map(
+      ({ name, heading, text }) =>
+        html`<li><a href="/docs/${name}${heading !== '' && `#${idOf(heading)}`}">${titleOf(texts[name] ?? '', name)}${heading !== '' && ` › ${heading.replaceAll('`', '')}`}</a><br><span class="quiet">${excerpt(text, words[0] ?? '')}</span></li>`,
+    )}</ul>${more > 0 && html`<p class="quiet">${more} more. Add a word to find fewer.</p>`}`
+}
+
+type SectionText = { readonly heading: string; readonly text: string }
+
+/** A document cut at its headings; the text is without the signs of Markdown. */
+function sectionTexts(text: string): readonly SectionText[] {
+  const [first = '', ...rest] = text.split(/^#{2,3} /m)
+  return [{ heading: '', text: first }, ...rest.map((part) => ({ heading: part.split('\n')[0]!, text: part }))].map(
+    ({ heading, text: part }) => ({
+      heading,
+      text: part
+        .replaceAll(/<!--.*?-->|[`*|#]|\]\([^)]*\)/gs, ' ')
+        .replaceAll('[', '')
+        .replaceAll(/\s+/g, ' '),
+    }),
+  )
+}
+
+function weightOf({ heading, text }: SectionText, words: readonly string[]): number {
+  const [head, all] = [heading.toLowerCase(), text.toLowerCase()]
+  if (words.length === 0 || !words.every((word) => all.includes(word))) return 0
+  return words.reduce((sum, word) => sum + (head.includes(word) ? 10 : 0) + Math.min(5, all.split(word).length - 1), 0)
+}
+
+/** The text around the first place of a word. */
+function excerpt(text: string, word: string): string {
+  const at = Math.max(0, text.toLowerCase().indexOf(word) - 60)
+  return `${at > 0 ? '… ' : ''}${text.slice(at, at + 200).trim()} …`
+}
+
+/** Number of sections from which a document has a list of them. */
+const LONG = 4
+
+/** The headings of the second level of a document. */
+const contentsOf = (text: string): readonly string[] =>
+  Array.from(text.replaceAll(/^```.*?^```/gms, '').matchAll(/^## (.+)$/gm), ([, heading = '']) => heading)
 
 const titleOf = (text: string, name: string): string => /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name
 
@@ -112,12 +181,16 @@ function documentOf(name: string, texts: Texts): Html {
       checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     },
   })
-  return rendered(
-    sectionsOf(marked.lexer(texts[name] ?? ''))
-      .map((some) => `<section>${marked.parser(some)}</section>`)
-      .join('\n'),
+  const sections = sectionsOf(marked.lexer(texts[name] ?? '')).map(
+    (some) => `<section>${marked.parser(some)}</section>`,
   )
+  const headings = contentsOf(texts[name] ?? '')
+  if (headings.length >= LONG) sections.splice(1, 0, contents(headings).safe)
+  return rendered(sections.join('\n'))
 }
+
+const contents = (headings: readonly string[]): Html =>
+  html`<nav class="contents" aria-label="On this page"><ol>${headings.map((heading) => html`<li><a href="#${idOf(heading)}">${heading.replaceAll('`', '')}</a></li>`)}</ol></nav>`
 
 /** The sections of a document, each up to the next heading of the second level: a browser renders only visible ones. */
 function sectionsOf(tokens: readonly Token[]): Token[][] {
@@ -140,7 +213,7 @@ const idOf = (words: string): string =>
   words
     .replace(/<[^>]*>|&[^;]*;/g, '')
     .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/[^\p{L}\p{N}_]+/gu, '-')
     .replace(/^-|-$/g, '')
 
 /** The target of a document's link on the site; undefined for files that are not served (sources). */

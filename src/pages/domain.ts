@@ -1,10 +1,13 @@
+import { plannedCheck } from '../answers/plan.ts'
+import { readOpen } from '../answers/read-answer.ts'
 import { CHECK_NAMES, CHECKS } from '../documents/words.ts'
 import { unicodeOf } from '../names/domain.ts'
 import type { Part } from '../operations/operation.ts'
-import { type Html, html } from './html.ts'
+import { formatZone } from '../plan/formats/zone.ts'
+import { type Html, html, verbatim } from './html.ts'
 import type { Page, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
-import { domainPath } from './paths.ts'
+import { domainPath, pathWith } from './paths.ts'
 import { recordForms } from './record-forms.ts'
 import { type Subject, subjectPages } from './subject.ts'
 
@@ -23,7 +26,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
   const keys = CHECK_NAMES.filter((key) => query.only !== 'check' || key !== 'starttls')
   return {
     operation,
-    raw: { domain, ...given, ...(query.only === 'tls' && { starttls: 'true' }) },
+    raw: { domain, plan: 'true', ...given, ...(query.only === 'tls' && { starttls: 'true' }) },
     name,
     title: name,
     doing: 'Querying the DNS and the mail servers. This takes a few seconds.',
@@ -33,11 +36,35 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     ],
     path: domainPath(domain, { ...given, ...only }),
     events: domainPath(domain, { ...given, ...only }).replace(/(\?|$)/, '/events$1'),
-    controls: controls(domain, query),
-    below: (answer, visit) => recordForms(domain, answer.answer, visit),
+    before: ({ answer }) => ({ steps: planFiles(answer) }),
+    below: (answer, visit) => html`<h2 id="options">Options</h2>
+${controls(domain, query)}
+${recordForms(domain, answer.answer, visit)}`,
     watch: { kind: operation.name === 'check' ? 'check' : 'report', target: domain },
     tell,
   }
+}
+
+/** The files that the plan can be had as. */
+const FILES: readonly (readonly [format: string, provider: string, name: string])[] = [
+  ['zone', '', 'zone file'],
+  ['dnscontrol', '', 'DNSControl'],
+  ['octodns', '', 'octoDNS'],
+  ['terraform', 'cloudflare', 'Terraform for Cloudflare'],
+  ['terraform', 'route53', 'Route 53'],
+  ['terraform', 'google', 'Cloud DNS'],
+]
+
+/** All records that can be published now, in one piece, and the plan as a file. */
+function planFiles(answer: unknown): Html {
+  const read = readOpen(plannedCheck, answer)
+  if (!read.ok || !read.value.plan?.steps.some(({ records }) => records.length > 0)) return html``
+  const { domain, plan, observed_at = '' } = read.value
+  return html`<details class="all"><summary>Copy all records</summary><pre>${verbatim(formatZone({ domain, ...plan, observed_at }))}</pre></details>
+<p class="quiet">As a file: ${FILES.map(
+    ([format, provider, name], i) =>
+      html`${i > 0 && ' · '}<a href="${pathWith('/v1/plan', { domain, format, ...(provider && { provider }) })}">${name}</a>`,
+  )}</p>`
 }
 
 function controls(domain: string, query: Visit['query']): Html {

@@ -31,15 +31,15 @@ function go(parts: Parts, visit: Visit): PageAnswer {
   if (one.kind === 'domain') return { to: domainPath(one.value) }
   if (one.kind === 'address') return { to: addressPath(one.value) }
   if (one.kind === 'ip') return { to: ipPath(one.value) }
-  if (one.kind === 'list') return { to: '/jobs' }
   if (one.kind === 'nothing') return { to: '/' }
-  const content = {
-    title: 'Not understood',
-    islands: islandsOf(visit),
-    hasOwnBox: true as const,
-    main: main(visit, typed, one.problem),
-  }
-  return { status: 400, html: layout(parts.assets, visit, content) }
+  const page = (status: number, title: string, shown: Html): PageAnswer => ({
+    status,
+    html: layout(parts.assets, visit, { title, islands: islandsOf(visit), hasOwnBox: true, main: shown }),
+  })
+  if (one.kind === 'unknown') return page(400, 'Not understood', main(visit, typed, one.problem))
+  return visit.may('jobs')
+    ? page(200, 'A list', main(visit, '', undefined, one.rows))
+    : page(400, 'Several values', main(visit, typed, 'there are several values: enter one at a time'))
 }
 
 const islandsOf = ({ may }: Visit): readonly string[] => (may('jobs') ? ['box', 'upload'] : ['box'])
@@ -48,8 +48,10 @@ const main = (
   { may, login, token }: Visit,
   typed: string,
   problem?: string,
+  rows?: readonly string[],
 ): Html => html`<main id="main" tabindex="-1" class="start">
 <h1>Check the mail setup of a domain</h1>
+${rows !== undefined && html`<p class="notice" role="status">These are ${rows.length} values. They are processed as a list: look at it, and press Preview.</p>`}
 <form class="box large" action="/go" role="search" id="box">
 <label for="q">Domain, mail address, IP address or URL</label>
 <div class="line"><input id="q" name="q" value="${typed}" maxlength="1000" required autofocus autocapitalize="off" autocomplete="off" spellcheck="false" placeholder="example.org" aria-describedby="hint"${problem !== undefined && html` aria-invalid="true"`}>
@@ -57,7 +59,7 @@ const main = (
 <p class="${problem === undefined ? 'quiet' : 'problem'}" id="hint" role="status">${problem === undefined ? 'Domains are checked, addresses verified, IP addresses looked up on 29 blacklists.' : `Not understood: ${problem}.`}</p>
 </form>
 ${login === 'out' && html`<p class="notice">This service requires a key. <a href="/login">Log in</a> first.</p>`}
-${may('jobs') && html`<details class="try list"><summary>Or upload or paste a list</summary>${listForm({ token })}</details>`}
+${may('jobs') && html`<details class="try list"${rows !== undefined && html` open`}><summary>Or upload or paste a list</summary>${listForm({ token }, rows)}</details>`}
 <section id="last" hidden><h2>Recent checks</h2><ul></ul><p><button class="plain" type="button">Clear</button></p></section>
 <h2>What you can check</h2>
 <dl class="can">

@@ -1,6 +1,7 @@
 import { type JobAnswer, type JobResultsAnswer, jobAnswer, jobResultsAnswer } from '../answers/jobs.ts'
 import { ownAnswer } from '../answers/read-answer.ts'
 import { sleep } from '../base/deadline.ts'
+import type { Block } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { markOf } from '../documents/jobs.ts'
 import { type Html, html, rendered } from './html.ts'
@@ -43,19 +44,23 @@ export const jobPages = (parts: Parts): readonly Page[] => [
   ),
 ]
 
-type Shown = { readonly job: JobAnswer; readonly html: Html }
+type Shown = { readonly job: JobAnswer; readonly html: Html; readonly details: Html }
 
 async function jobOf(parts: Parts, { params, by }: Visit): Promise<Shown> {
   const given = await parts.execute(parts.operation('jobs show'), { id: params.id }, by)
   const job = ownAnswer(jobAnswer, given.answer)
   const { blocks } = await documentOf(parts, given, job.name === '' ? 'Job' : job.name)
-  return { job, html: rendered(htmlBlocks(blocks)) }
+  const [first, rest] = [blocks.filter(isFirst), blocks.filter((block) => !isFirst(block))]
+  return { job, html: rendered(htmlBlocks(first)), details: rendered(htmlBlocks(rest)) }
 }
+
+/** What stands at the top of the page: the result so far, and the progress. */
+const isFirst = ({ kind }: Block): boolean => kind === 'conclusion' || kind === 'progress'
 
 const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
 
 async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
-  const { job, html: progress } = await jobOf(parts, visit)
+  const { job, html: progress, details } = await jobOf(parts, visit)
   const { result, reason, cursor } = visit.query
   const filter = { ...(result && { result }), ...(reason && { reason }) }
   const rows = await parts.execute(
@@ -70,17 +75,18 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
     html: layout(parts.assets, visit, {
       title: job.name === '' ? 'Job' : job.name,
       islands: ['job'],
-      main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p>
+      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/jobs">← Jobs</a></p>
 <div id="progress"${isLive && html` data-events="${jobPath(job.id)}/events" data-state="${job.state}"`}>${progress}</div>
 <p class="quiet" id="state" role="status"></p>
 ${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Reload the page</a> to see the progress.</p></noscript>`}
-${actions(job, visit)}
+${downloads(job)}
 <h2 id="rows">Rows</h2>
 ${filters(job, filter)}
 <div id="turned">${rowsTable(job, results)}
 ${pager(job, results, filter, cursor)}</div>
-<h2>Download</h2>
-<p class="actions">${download(job, 'CSV', { format: 'csv' })} ${download(job, 'CSV for spreadsheets', { format: 'csv', csv: 'spreadsheet' })} ${download(job, 'NDJSON', { format: 'ndjson' })} ${job.bad_rows > 0 && html`<a href="/v1/jobs/${job.id}/bad-rows">Rows that cannot be read</a>`}</p>
+<h2>Details</h2>
+<div id="details">${details}</div>
+${actions(job, visit)}
 <footer><p class="quiet"><a href="/v1/jobs/${job.id}/events?format=json">The same as JSON</a></p></footer></main>`,
     }),
   }
@@ -100,8 +106,11 @@ function actions({ id, state }: JobAnswer, visit: Pick<Visit, 'token'>): Html {
   )}</div>`
 }
 
-const download = ({ id }: JobAnswer, words: string, query: Record<string, string>): Html =>
-  html`<a class="button" href="${pathWith(`/v1/jobs/${id}/results`, query)}" download>${words}</a>`
+const downloads = (job: JobAnswer): Html =>
+  html`<p class="actions">${download(job, 'Download CSV', { format: 'csv' }, '')} ${download(job, 'CSV for spreadsheets', { format: 'csv', csv: 'spreadsheet' })} ${download(job, 'NDJSON', { format: 'ndjson' })} ${job.bad_rows > 0 && html`<a href="/v1/jobs/${job.id}/bad-rows">Rows that cannot be read</a>`}</p>`
+
+const download = ({ id }: JobAnswer, words: string, query: Record<string, string>, look = 'second'): Html =>
+  html`<a class="button ${look}" href="${pathWith(`/v1/jobs/${id}/results`, query)}" download>${words}</a>`
 
 type Filter = { readonly result?: string; readonly reason?: string }
 
@@ -130,14 +139,12 @@ function rowsTable(job: JobAnswer, { data }: JobResultsAnswer): Html {
   if (data.length === 0)
     return html`<p>${ENDED.includes(job.state) ? 'No row matches the filter.' : 'No row has a result yet.'}</p>`
   // The queried column is already first.
-  const columns = (job.columns ?? [])
-    .flatMap((name, at) => (name === job.column ? [] : [{ name, at }]))
-    .slice(0, MAX_COLUMNS)
+  const columns = (job.columns ?? []).filter((name) => name !== job.column).slice(0, MAX_COLUMNS)
   return html`<div class="scroll" role="group" tabindex="0" aria-label="Rows and results"><table class="cards rows"><caption class="hidden">Rows and results</caption>
-<thead><tr><th scope="col" class="number">Line</th><th scope="col">Target</th><th scope="col">Result</th><th scope="col">Reason</th>${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<thead><tr><th scope="col" class="number">Line</th><th scope="col">Target</th><th scope="col">Result</th><th scope="col">Reason</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${data.map(
     ({ line, input, result, reason, columns: own }) =>
-      html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${marked(markOf(result), result.replaceAll('_', ' '))}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map(({ name, at }) => html`<td data-head="${name}">${Array.isArray(own) ? String(own[at] ?? '') : ''}</td>`)}</tr>`,
+      html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${marked(markOf(result), result.replaceAll('_', ' '))}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map((name) => html`<td data-head="${name}">${String(own?.[name] ?? '')}</td>`)}</tr>`,
   )}</tbody></table></div>`
 }
 
@@ -158,9 +165,10 @@ async function* events(parts: Parts, visit: Visit, first: Shown): AsyncIterable<
   let last = ''
   const signal = visit.by.signal ?? new AbortController().signal
   for (let turn = 0; turn * EVERY_MS < LONGEST_MS && !signal.aborted; turn++) {
-    if (shown.html.safe !== last) {
-      last = shown.html.safe
-      yield { event: 'progress', data: { state: shown.job.state, html: last } }
+    const [html, details] = [shown.html.safe, shown.details.safe]
+    if (html + details !== last) {
+      last = html + details
+      yield { event: 'progress', data: { state: shown.job.state, html, details } }
     }
     if (ENDED.includes(shown.job.state)) return
     await sleep(EVERY_MS, signal).catch(() => {})

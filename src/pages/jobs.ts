@@ -1,7 +1,6 @@
 import { type JobAnswer, jobListAnswer } from '../answers/jobs.ts'
 import { ownAnswer } from '../answers/read-answer.ts'
-import { STATES, KINDS as WORDS } from '../documents/jobs.ts'
-import { inWords } from '../documents/timeline.ts'
+import { resultInWords, STATES, KINDS as WORDS } from '../documents/jobs.ts'
 import { type Html, html, verbatim } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { kindSelect, listForm, MAX_PASTED } from './list-form.ts'
@@ -12,6 +11,7 @@ import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
 import { pageError } from './problems.ts'
+import { timeOf } from './time.ts'
 
 /** Maximum size of the form: every octet may be escaped as three. */
 const BODY_LIMIT = 3 * MAX_PASTED + 65_536
@@ -67,7 +67,7 @@ async function preview(parts: Parts, visit: Visit): Promise<PageAnswer> {
       main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p><h1>Preview of the list</h1>
 <section id="preview"><p>${found.words} ${TAKEN_FOR[found.kind]}</p>
 ${found.rows.length > 0 && rowsTable(found.columns, found.index, found.rows)}
-${found.bad.length > 0 && html`<p class="quiet">Rows that cannot be read: ${found.bad.map(({ line, reason }) => html`line ${line} (${reason})`)}</p>`}
+${found.bad.length > 0 && html`<p class="quiet">Rows that cannot be read: ${found.bad.map(({ line, detail }) => html`line ${line} (${detail})`)}</p>`}
 <form class="stack" method="post" action="/jobs" data-submit>${csrfField(visit)}
 <label>What to do ${kindSelect(found.kind)}</label>
 <label>Column to use ${columnSelect(found.columns, found.index)}</label>
@@ -115,10 +115,10 @@ async function* piecesOf(octets: Uint8Array): AsyncIterable<Uint8Array> {
 
 function table(jobs: readonly JobAnswer[]): Html {
   return html`<div class="scroll" role="group" tabindex="0" aria-label="Jobs"><table class="cards"><caption class="hidden">Jobs</caption>
-<thead><tr><th scope="col">Job</th><th scope="col">State</th><th scope="col" class="number">Rows</th><th scope="col" class="number">Done</th><th scope="col">Created</th></tr></thead>
+<thead><tr><th scope="col">Job</th><th scope="col">State</th><th scope="col">Result</th><th scope="col" class="number">Rows</th><th scope="col" class="number">Done</th><th scope="col">Created</th></tr></thead>
 <tbody>${jobs.map(
     (job) =>
-      html`<tr><td data-head="Job"><a href="${jobPath(job.id)}">${job.name === '' ? `${WORDS[job.kind]}` : job.name}</a></td><td data-head="State">${stateOf(job)}</td><td data-head="Rows" class="number">${job.rows.toLocaleString('en')}</td><td data-head="Done" class="number">${percent(job)}</td><td data-head="Created" class="when">${inWords(job.created_at)}</td></tr>`,
+      html`<tr><td data-head="Job"><a href="${jobPath(job.id)}">${job.name === '' ? `${WORDS[job.kind]}` : job.name}</a></td><td data-head="State">${stateOf(job)}</td><td data-head="Result">${resultInWords(job) || '–'}</td><td data-head="Rows" class="number">${job.rows.toLocaleString('en')}</td><td data-head="Done" class="number">${percent(job)}</td><td data-head="Created" class="when">${timeOf(job.created_at)}</td></tr>`,
   )}</tbody></table></div>`
 }
 

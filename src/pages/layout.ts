@@ -1,8 +1,17 @@
 import { type Html, html, rendered } from './html.ts'
+import { wordMark } from './icon.ts'
 import type { Visit } from './page.ts'
 
-/** Paths of the static files: the style sheet, and each island by its name. */
-export type Assets = { readonly style: string; readonly islands: Readonly<Record<string, string>> }
+/** What the frame of every page needs. */
+export type Assets = {
+  /** Paths of the static files: the style sheet, the icon, the typeface of running text, and each island by its name. */
+  readonly style: string
+  readonly icon: string
+  readonly typeface: string | undefined
+  readonly islands: Readonly<Record<string, string>>
+  /** Whether this node knows others; the page about them is then in the navigation. */
+  readonly hasPeers: () => boolean
+}
 
 /** What the frame of a page shows about its visitor. */
 export type Visitor = Pick<Visit, 'login' | 'may' | 'token' | 'url'>
@@ -32,37 +41,41 @@ export function layout(assets: Assets, visitor: Visitor, content: Content): stri
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <title>${title} · mailsonde</title>
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="${assets.icon}">
 <link rel="stylesheet" href="${assets.style}">
+${assets.typeface !== undefined && html`<link rel="preload" as="font" type="font/woff2" href="${assets.typeface}" crossorigin>`}
 ${scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
 ${withoutScript !== undefined && html`<noscript><meta http-equiv="refresh" content="0; url=${withoutScript}"></noscript>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top">
-<a class="home" href="/">mailsonde</a>
+<header class="bar"><div class="top">
+<a class="home" href="/">${wordMark()}</a>
 ${hasOwnBox ? '' : smallBox(typed)}
-<nav aria-label="Site">${ways(visitor)}</nav>
-</header>
+<nav aria-label="Site">${ways(visitor, assets.hasPeers())}</nav>
+</div></header>
 ${main}
 </body>
 </html>
 `.safe
 }
 
-const smallBox = (typed: string): Html => html`<form class="box" action="/go" role="search">
+const smallBox = (typed: string): Html => html`<form class="box" action="/go" role="search" aria-label="Check">
 <label class="hidden" for="q">Domain, mail address or IP address</label>
 <input id="q" name="q" value="${typed}" maxlength="1000" autocapitalize="off" autocomplete="off" spellcheck="false" placeholder="Domain, address or IP">
 <button>Check</button>
 </form>`
 
-function ways({ login, may, token, url }: Visitor): readonly Html[] {
+function ways({ login, may, token, url }: Visitor, hasPeers: boolean): readonly Html[] {
   const path = url.split('?')[0]!
   const way = (to: string, name: string): Html =>
     html`<a href="${to}"${path === to || path.startsWith(`${to}/`) ? rendered(' aria-current="page"') : ''}>${name}</a>`
   return [
+    ...(may('reports') ? [way('/reports', 'Reports')] : []),
     ...(may('jobs') ? [way('/jobs', 'Jobs'), way('/monitors', 'Monitors')] : []),
-    ...(may('admin') ? [way('/nodes', 'Nodes')] : []),
+    ...(may('read') ? [way('/message', 'Message')] : []),
+    ...(may('read') ? [way('/sources', 'Sources'), way('/blacklists', 'Blacklists')] : []),
+    ...(hasPeers && may('admin') ? [way('/nodes', 'Nodes')] : []),
     way('/docs', 'Docs'),
     ...(login === 'out' ? [html`<a href="/login?to=${encodeURIComponent(url.slice(0, 1_000))}">Log in</a>`] : []),
     ...(login === 'in'

@@ -15,7 +15,7 @@ export type ListPreview = {
   /** The queried column, from 0. */
   readonly index: number
   readonly rows: readonly (readonly string[])[]
-  readonly bad: readonly { readonly line: number; readonly reason: string }[]
+  readonly bad: readonly { readonly line: number; readonly detail: string }[]
 }
 
 /** Maximum number of rows that are shown. */
@@ -34,7 +34,7 @@ export async function previewOf(text: string, kindText: string, column: string |
   const format = formatOf(text)
   let layout: Layout | undefined
   const rows: (readonly string[])[] = []
-  const bad: { line: number; reason: string }[] = []
+  const bad: { line: number; detail: string }[] = []
   let count = 0
   const list = readList(once(Buffer.from(text)), {
     kind,
@@ -47,7 +47,7 @@ export async function previewOf(text: string, kindText: string, column: string |
   for await (const row of list) {
     count++
     if (row.ok && rows.length < SHOWN) rows.push(cellsOf(row))
-    if (!row.ok && bad.length < SHOWN) bad.push({ line: row.line, reason: row.reason })
+    if (!row.ok && bad.length < SHOWN) bad.push({ line: row.line, detail: row.detail })
     if (count === READ) break
   }
   if (count === 0) throw pageError('empty_list')

@@ -1,5 +1,6 @@
 import type { MonitorAnswer, MonitorKind } from '../answers/monitors.ts'
 import { conditionInWords, kindInWords } from '../documents/monitors.ts'
+import { classify } from './classify.ts'
 import { type Html, html } from './html.ts'
 import { csrfField } from './layout.ts'
 import type { Visit } from './page.ts'
@@ -23,41 +24,93 @@ const RECEIVERS = [
   { type: 'ntfy', field: 'url', label: 'ntfy (URL of the topic)', hint: 'https://ntfy.sh/topic' },
 ] as const
 
-/** The form for a new monitor with these fields filled in; secrets are not. */
-export const createForm = (visit: Pick<Visit, 'token'>, fields: Fields): Html =>
-  html`<form class="stack" method="post" action="/monitors#add">${csrfField(visit)}
-<label>What to check <select name="kind">${options(Object.fromEntries(KINDS.map((kind) => [kind, kindInWords(kind)])), fields.kind)}</select></label>
-<label>Domain, mailbox or IP address <input name="target" required maxlength="320" value="${fields.target ?? ''}" placeholder="example.org" autocapitalize="off" autocomplete="off" spellcheck="false"></label>
-${settings(fields, true)}
-${receivers(fields, 'Whom to notify (optional)')}
-<button>Create the monitor</button></form>`
+/** What was wrong with the fields of a form. */
+export type FormProblem = {
+  /** The name of the parameter, if one was wrong. */
+  readonly parameter: string | undefined
+  readonly words: string
+}
+
+type Form = {
+  readonly fields: Fields
+  readonly problem: FormProblem | undefined
+  /** Whether this service can send mail. */
+  readonly canMail: boolean
+}
+
+/** The form for a new monitor with these fields filled in; secrets are not. It needs a target and one click; the rest is folded. */
+export function createForm(visit: Pick<Visit, 'token'>, form: Form): Html {
+  const { fields, problem } = form
+  const place = placeOf(problem, fields)
+  return html`<form class="stack" method="post" action="/monitors#add">${csrfField(visit)}
+${problem !== undefined && place === undefined && html`<p class="problem wide" role="alert">${problem.words}</p>`}
+<label>Domain, mailbox or IP address <input name="target" required maxlength="320" value="${fields.target ?? ''}" placeholder="example.org" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid('target', place)}>${beside('target', place, problem)}</label>
+<button>Monitor it</button>
+<details class="try"${problem !== undefined && place !== 'target' && html` open`}><summary>More: what is checked, how often, whom to notify</summary>
+<div class="stack"><label>What to check <select name="kind"${invalid('kind', place)}><option value="">by the target</option>${options(Object.fromEntries(KINDS.map((kind) => [kind, kindInWords(kind)])), fields.kind)}</select>${beside('kind', place, problem)}</label>
+${settings(form, true)}
+${receivers(form, 'Whom to notify')}</div></details></form>`
+}
 
 /** The form that changes a monitor. The addresses of its receivers are shown masked, so they are replaced as a whole or kept. */
-export const changeForm = (visit: Pick<Visit, 'token'>, action: string, fields: Fields, hasSelector: boolean): Html =>
-  html`<form class="stack" method="post" action="${action}">${csrfField(visit)}
-${settings(fields, hasSelector)}
+export function changeForm(visit: Pick<Visit, 'token'>, action: string, form: Form, hasSelector: boolean): Html {
+  const { fields, problem } = form
+  return html`<form class="stack" method="post" action="${action}">${csrfField(visit)}
+${problem !== undefined && placeOf(problem, fields) === undefined && html`<p class="problem wide" role="alert">${problem.words}</p>`}
+${settings(form, hasSelector)}
 <fieldset class="wide"><legend>Recipients</legend><label class="tick"><input type="radio" name="notify" value="keep"${fields.notify !== 'replace' && html` checked`}> keep as it is</label><label class="tick"><input type="radio" name="notify" value="replace"${fields.notify === 'replace' && html` checked`}> replace by these (nobody if all are empty):</label></fieldset>
-${receivers(fields, 'New recipients')}
+${receivers(form, 'New recipients')}
 <button>Save changes</button></form>`
+}
 
-function settings(fields: Fields, hasSelector: boolean): Html {
+/** Parameters that a field of the same name has, and those that another field has. */
+const PLACES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['target', 'kind', 'every', 'name'].map((name) => [name, name])),
+  options: 'selector',
+  when: 'score_below',
+  quiet_hours: 'quiet_hours',
+}
+
+/** The field that a problem is about; undefined if it is about none. An address of a receiver stands in the words. */
+function placeOf(problem: FormProblem | undefined, fields: Fields): string | undefined {
+  const { parameter, words } = problem ?? {}
+  if (parameter === undefined || words === undefined) return undefined
+  const name = parameter.split('.')[0]!
+  if (name !== 'notify') return PLACES[name]
+  const given = RECEIVERS.filter(({ type }) => (fields[type] ?? '').trim() !== '')
+  const named = given.find(({ type }) => words.includes((fields[type] ?? '').trim()))
+  return (named ?? (given.length === 1 ? given[0] : undefined))?.type ?? 'notify'
+}
+
+const invalid = (name: string, place: string | undefined): Html =>
+  place === name ? html` aria-invalid="true" aria-describedby="problem"` : html``
+const beside = (name: string, place: string | undefined, problem: FormProblem | undefined): Html =>
+  place === name ? html`<span class="problem" id="problem" role="alert">${problem?.words}</span>` : html``
+
+function settings({ fields, problem }: Form, hasSelector: boolean): Html {
   const { every = '24h', name = '', selector = '', score_below = '', from = '', to = '', timezone = '' } = fields
   const intervals = Object.hasOwn(EVERY, every) ? EVERY : { [every]: every, ...EVERY }
-  return html`<label>Every <select name="every">${options(intervals, every)}</select></label>
-<label>Name <input name="name" maxlength="200" value="${name}" autocomplete="off"></label>
-${hasSelector && html`<label>DKIM selectors (domains only) <input name="selector" maxlength="200" value="${selector}" autocapitalize="off" autocomplete="off" spellcheck="false"></label>`}
+  const place = placeOf(problem, fields)
+  return html`<label>Every <select name="every"${invalid('every', place)}>${options(intervals, every)}</select>${beside('every', place, problem)}</label>
+<label>Name <input name="name" maxlength="200" value="${name}" autocomplete="off"${invalid('name', place)}>${beside('name', place, problem)}</label>
+${hasSelector && html`<label>DKIM selectors (domains only) <input name="selector" maxlength="200" value="${selector}" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid('selector', place)}>${beside('selector', place, problem)}</label>`}
 <fieldset class="wide"><legend>Notify when</legend>
 ${WHEN.map((one) => html`<label class="tick"><input type="checkbox" name="${one}" value="true"${fields[one] === 'true' && html` checked`}> ${conditionInWords(one)}</label>`)}
-<label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"></label></fieldset>
+<label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"${invalid('score_below', place)}></label>${beside('score_below', place, problem)}</fieldset>
 <fieldset class="wide"><legend>Quiet hours (no notifications)</legend>
 <label>From <input class="short" name="from" type="time" value="${from}"></label><label>To <input class="short" name="to" type="time" value="${to}"></label>
-<label>Time zone <input name="timezone" maxlength="60" value="${timezone}" placeholder="Europe/Berlin" autocapitalize="off" autocomplete="off" spellcheck="false"></label></fieldset>
+<label>Time zone <input name="timezone" maxlength="60" value="${timezone}" placeholder="Europe/Berlin" autocapitalize="off" autocomplete="off" spellcheck="false"></label>${beside('quiet_hours', place, problem)}</fieldset>
 <label class="tick wide"><input type="checkbox" name="public" value="true"${fields.public === 'true' && html` checked`}> Public badge</label>`
 }
 
-const receivers = (fields: Fields, legend: string): Html => html`<fieldset class="wide"><legend>${legend}</legend>
-${RECEIVERS.map(({ type, label, hint }) => html`<label>${label} <input name="${type}" maxlength="2000" value="${fields[type] ?? ''}" placeholder="${hint}" autocapitalize="off" autocomplete="off" spellcheck="false"></label>`)}
-<label>ntfy access token, if the topic needs one <input name="ntfy_token" type="password" maxlength="200" autocomplete="off"></label></fieldset>`
+function receivers({ fields, problem, canMail }: Form, legend: string): Html {
+  const place = placeOf(problem, fields)
+  const offered = RECEIVERS.filter(({ type }) => canMail || type !== 'mail')
+  return html`<fieldset class="wide"><legend>${legend}</legend>
+${offered.map(({ type, label, hint }) => html`<label>${label} <input name="${type}" maxlength="2000" value="${fields[type] ?? ''}" placeholder="${hint}" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid(type, place)}>${beside(type, place, problem)}</label>`)}
+<label>ntfy access token, if the topic needs one <input name="ntfy_token" type="password" maxlength="200" autocomplete="off"></label>
+${!canMail && html`<p class="quiet wide">This service sends no mail: its operator has not set <code>--smtp-url</code>.</p>`}${beside('notify', place, problem)}</fieldset>`
+}
 
 const options = (names: Readonly<Record<string, string>>, chosen: string | undefined): readonly Html[] =>
   Object.entries(names).map(
@@ -87,10 +140,12 @@ type Input = Readonly<Record<string, unknown>>
 /** The fields of the form as the input of the operation that creates a monitor; empty ones are omitted. */
 export function createInput(form: Fields): Input {
   const fields = trimmed(form)
-  const { selector } = fields
-  const plain = ['kind', 'target', 'every', 'name'].flatMap((name) => (fields[name] ? [[name, fields[name]]] : []))
+  const { selector, target = '' } = fields
+  const kind = fields.kind || kindOf(target)
+  const plain = ['target', 'every', 'name'].flatMap((name) => (fields[name] ? [[name, fields[name]]] : []))
   const quiet = quietOf(fields)
   return {
+    kind,
     ...Object.fromEntries(plain),
     ...(selector && { options: { selector } }),
     ...(quiet && { quiet_hours: quiet }),
@@ -114,6 +169,13 @@ export function changeInput(form: Fields, { options: known, every: before }: Mon
     public: fields.public === 'true',
     ...(fields.notify === 'replace' && { notify: notifyOf(fields) }),
   }
+}
+
+/** What a target is: an address, an IP address, otherwise a domain. */
+function kindOf(target: string): MonitorKind {
+  const { kind } = classify(target)
+  if (kind === 'address') return 'verify'
+  return kind === 'ip' ? 'blacklist' : 'report'
 }
 
 const trimmed = (fields: Fields): Fields =>

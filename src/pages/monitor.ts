@@ -8,7 +8,7 @@ import { monitorTitle } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/page.ts'
 import { type Html, html, rendered } from './html.ts'
 import { csrfField, layout } from './layout.ts'
-import { changeForm, changeInput, fieldsOf } from './monitor-form.ts'
+import { changeForm, changeInput, type FormProblem, fieldsOf } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
@@ -19,8 +19,8 @@ export const monitorPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/monitors/:id', scope: 'jobs', visit: (visit) => show(parts, visit) },
   action('run', (visit) => run(parts, visit)),
   action('test', (visit) => test(parts, visit)),
-  action('pause', (visit) => turn(parts, visit, false)),
-  action('resume', (visit) => turn(parts, visit, true)),
+  action('pause', (visit) => turn(parts, visit, 'pause')),
+  action('resume', (visit) => turn(parts, visit, 'resume')),
   action('change', (visit) => change(parts, visit)),
   action('delete', async (visit) => {
     await execute(parts, 'monitors delete', visit)
@@ -49,8 +49,8 @@ async function run(parts: Parts, visit: Visit): Promise<PageAnswer> {
   }
 }
 
-async function turn(parts: Parts, visit: Visit, enabled: boolean): Promise<PageAnswer> {
-  await execute(parts, 'monitors change', visit, { enabled })
+async function turn(parts: Parts, visit: Visit, to: 'pause' | 'resume'): Promise<PageAnswer> {
+  await execute(parts, `monitors ${to}`, visit)
   return { to: monitorPath(visit.params.id) }
 }
 
@@ -62,7 +62,7 @@ async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
     return { to: pathWith(monitorPath(visit.params.id), { asked: 'change' }) }
   } catch (error) {
     if (error instanceof AppError && ERRORS[error.code].status === 400)
-      return show(parts, visit, `Not saved: ${sentenceOf(error)}`)
+      return show(parts, visit, { parameter: error.parameter, words: `Not saved: ${sentenceOf(error)}` })
     throw error
   }
 }
@@ -82,7 +82,7 @@ async function test(parts: Parts, visit: Visit): Promise<PageAnswer> {
 /** Changes on one page. */
 const PAGE = 20
 
-async function show(parts: Parts, visit: Visit, problem?: string): Promise<PageAnswer> {
+async function show(parts: Parts, visit: Visit, problem?: FormProblem): Promise<PageAnswer> {
   const given = await execute(parts, 'monitors show', visit)
   const monitor = ownAnswer(monitorAnswer, given.answer)
   const { cursor, asked } = visit.query
@@ -91,24 +91,26 @@ async function show(parts: Parts, visit: Visit, problem?: string): Promise<PageA
     execute(parts, 'monitors changes', visit, { limit: String(PAGE), ...(cursor && { cursor }) }),
   ])
   const { data, next_cursor: next } = ownAnswer(monitorChangesAnswer, shown.answer)
+  const { blocks } = await documentOf(parts, given, 'Monitor')
   const path = monitorPath(monitor.id)
   const jsonPath = `/v1${path}`
   return {
     status: problem === undefined ? 200 : 400,
     html: layout(parts.assets, visit, {
       title: monitorTitle(monitor),
-      main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>
+      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p>
 ${asked === 'run' && html`<p class="notice" role="status">The monitor is running. <a href="${path}">Reload the page</a> in a moment to see the result.</p>`}
 ${asked === 'again' && html`<p class="notice" role="status">The monitor ran less than a minute ago. It runs at most once a minute.</p>`}
 ${asked === 'change' && html`<p class="notice" role="status">The monitor was changed.</p>`}
-${rendered(htmlBlocks((await documentOf(parts, given, 'Monitor')).blocks))}
-${actions(monitor, visit)}
-${edit(monitor, visit, problem)}
+${rendered(htmlBlocks(blocks.slice(0, 1)))}
+${rendered(htmlBlocks(points.blocks))}
 <h2 id="changes">What changed</h2>
 ${data.length === 0 ? html`<p>Nothing has changed.</p>` : rendered(htmlBlocks(changeBlocks(data)))}
 <p class="actions">${cursor !== undefined && html`<a href="${path}#changes">Newest changes</a>`} ${typeof next === 'string' && html`<a href="${pathWith(path, { cursor: next })}#changes">Older changes</a>`}</p>
-<h2>Over time</h2>
-${rendered(htmlBlocks(points.blocks))}
+<h2>Settings</h2>
+${rendered(htmlBlocks(blocks.slice(1)))}
+${edit(monitor, visit, problem, parts.canMail)}
+${actions(monitor, visit)}
 <footer><p class="quiet">As JSON: <a href="${jsonPath}?format=json">the monitor</a> · <a href="${jsonPath}/changes">its changes</a> · <a href="${jsonPath}/history">its runs</a></p></footer></main>`,
     }),
   }
@@ -136,10 +138,9 @@ async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnsw
 }
 
 /** The form that changes a monitor, folded at first. */
-const edit = (monitor: MonitorAnswer, visit: Visit, problem: string | undefined): Html =>
+const edit = (monitor: MonitorAnswer, visit: Visit, problem: FormProblem | undefined, canMail: boolean): Html =>
   html`<details class="try" id="change"${problem !== undefined && html` open`}><summary>Change this monitor</summary>
-${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
-${changeForm(visit, `${monitorPath(monitor.id)}/change#change`, problem === undefined ? fieldsOf(monitor) : visit.form, monitor.kind === 'check' || monitor.kind === 'report')}</details>`
+${changeForm(visit, `${monitorPath(monitor.id)}/change#change`, { fields: problem === undefined ? fieldsOf(monitor) : visit.form, problem, canMail }, monitor.kind === 'check' || monitor.kind === 'report')}</details>`
 
 /** The possible actions on a monitor. */
 function actions({ id, enabled, notify }: MonitorAnswer, visit: Pick<Visit, 'token'>): Html {

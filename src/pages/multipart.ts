@@ -21,6 +21,35 @@ export async function readUpload(
   return fields
 }
 
+/** The same with the file as it is, octet by octet: its characters may be in any set. */
+export async function readForm(
+  { upload, contentType, by }: Pick<Visit, 'upload' | 'contentType' | 'by'>,
+  maxBytes: number,
+  uploadMs = UPLOAD_MS,
+): Promise<{ readonly fields: Readonly<Record<string, string>>; readonly file?: Buffer }> {
+  const body = await inTime(readAll(upload ?? [], maxBytes), uploadMs, by.signal)
+  const fields: Record<string, string> = {}
+  let file: Buffer | undefined
+  for (const [name, value] of await formIn(body, contentType)) {
+    if (typeof value === 'string') fields[name] = value
+    else file = Buffer.from(await value.arrayBuffer())
+  }
+  return { fields, ...(file && { file }) }
+}
+
+/** The files of a form (`multipart/form-data`), unchanged; together at most `maxBytes`. Throws as {@link readUpload}. */
+export async function readFiles(
+  { upload, contentType, by }: Pick<Visit, 'upload' | 'contentType' | 'by'>,
+  maxBytes: number,
+  uploadMs = UPLOAD_MS,
+): Promise<readonly { readonly name: string; readonly octets: Uint8Array }[]> {
+  const body = await inTime(readAll(upload ?? [], maxBytes), uploadMs, by.signal)
+  const files: { name: string; octets: Uint8Array }[] = []
+  for (const [, value] of await formIn(body, contentType))
+    if (typeof value !== 'string') files.push({ name: value.name, octets: new Uint8Array(await value.arrayBuffer()) })
+  return files
+}
+
 async function readAll(upload: AsyncIterable<Uint8Array> | [], maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = []
   let bytes = 0

@@ -25,8 +25,8 @@ export type Visit = {
   readonly may: (scope: Scope) => boolean
   /** The token in the forms of this visitor, as `_csrf`. */
   readonly token: string
-  /** The visitor followed a link of another site: the page starts no question. */
-  readonly isFromElsewhere: boolean
+  /** The site that made the request, by `Sec-Fetch-Site`; `unknown` if the browser does not send it, `none` for a URL that the visitor entered. */
+  readonly from: 'own' | 'other' | 'none' | 'unknown'
   /** Starts a session with a key; false: no such key is in force. */
   readonly logIn: (key: string) => boolean
   readonly logOut: () => void
@@ -81,7 +81,7 @@ export type Site = {
 
 /** The Content-Security-Policy of every page: only scripts and styles of this site, none inline, and no framing. */
 export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** A page with a message. */
 export type Content = { readonly title: string; readonly main: Html }

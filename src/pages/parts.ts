@@ -7,6 +7,7 @@ import type { Operation } from '../operations/operation.ts'
 import type { Html } from './html.ts'
 import type { Assets } from './layout.ts'
 import type { Runs } from './runs.ts'
+import type { StreamTokens } from './stream-tokens.ts'
 
 /** The dependencies of all pages. */
 export type Parts = {
@@ -16,6 +17,9 @@ export type Parts = {
   readonly operation: (name: string) => Operation
   readonly has: (name: string) => boolean
   readonly runs: Runs
+  /** Whether this service can send mail. */
+  readonly canMail: boolean
+  readonly streams: StreamTokens
   readonly version: string
   /** The PTR names of an address, and whether they resolve back. */
   readonly pointers: (ip: Ip, signal: AbortSignal) => Promise<AddressPtr>

@@ -16,6 +16,7 @@ export const addressPath = (email: unknown, query: Query = {}): string =>
 export const ipPath = (ip: unknown, query: Query = {}): string =>
   pathWith(`/ip/${part(ip).replaceAll('%3A', ':')}`, query)
 export const jobPath = (id: unknown): string => `/jobs/${part(id)}`
+export const reportsPath = (domain: unknown): string => `/reports/${part(domain)}`
 export const monitorPath = (id: unknown): string => `/monitors/${part(id)}`
 
 /** The page that shows the answer of an operation: for a browser that opens a path of the API. Undefined if there is none. */
@@ -25,10 +26,15 @@ export function pathFor(operation: string, raw: Query): string | undefined {
   if (operation === 'report') return domain === undefined ? '/' : domainPath(domain, rest)
   if (operation === 'verify') return email === undefined ? '/' : addressPath(email, rest)
   if (operation === 'blacklist') return ip === undefined ? '/' : ipPath(ip, rest)
+  if (operation === 'message') return '/message'
+  if (operation === 'reports domains') return '/reports'
+  if (operation === 'reports show') return domain === undefined ? '/reports' : pathWith(reportsPath(domain), rest)
   if (operation === 'jobs list') return '/jobs'
   if (operation === 'jobs show') return jobPath(id)
   if (operation === 'monitors list') return '/monitors'
   if (operation === 'monitors show') return monitorPath(id)
-  if (operation === 'peers' || operation === 'pool') return '/nodes'
+  if (operation === 'peers') return '/nodes'
+  if (operation === 'pool') return '/sources'
+  if (operation === 'blacklists') return '/blacklists'
   return undefined
 }

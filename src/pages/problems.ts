@@ -26,6 +26,10 @@ export const pageError = errorsOf('page', {
     detail: ({ count }: { count: number }) =>
       `${counted(count, 'request of a page is', 'requests of pages are')} in progress; try again in a moment`,
   },
+  foreign_stream: {
+    code: 'forbidden',
+    detail: () => 'only a page of this service may open its event stream: reload the page',
+  },
   no_document: {
     code: 'not_found',
     detail: ({ name }: { name: string }) => `no document has the name ${quoted(name)}`,

@@ -24,6 +24,8 @@ type Run = {
 export type Runs = {
   /** The answer to an equal question of the last minute. */
   readonly known: (key: string) => Answer | undefined
+  /** Whether an equal question is in progress or was answered in the last minute. */
+  readonly has: (key: string) => boolean
   /** All events of a question, from its beginning, even if it started earlier. Throws AppError `overloaded` beyond the bound. */
   readonly follow: (
     key: string,
@@ -97,6 +99,7 @@ export function runsOf(options: {
       const last = recall(key)?.told.at(-1)
       return last?.kind === 'answer' ? last : undefined
     },
+    has: (key) => running.has(key) || recall(key) !== undefined,
     follow: (key, begin, signal) => followed(running.get(key) ?? recall(key) ?? start(key, begin), signal),
     size: () => running.size,
   }

@@ -6,26 +6,31 @@ import type { Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Log, World } from '../world.ts'
 import { addressPages } from './address.ts'
+import { apiPages } from './api-reference.ts'
 import { docsPages, type Texts } from './docs.ts'
 import { domainPages } from './domain.ts'
 import { homePages } from './home.ts'
 import { html } from './html.ts'
+import { ICON } from './icon.ts'
 import { ipPages } from './ip.ts'
 import { jobPages } from './job.ts'
 import { jobsPages } from './jobs.ts'
 import type { Assets } from './layout.ts'
 import { loginPages } from './login.ts'
+import { messagePages } from './message.ts'
 import { monitorPages } from './monitor.ts'
 import { monitorsPages } from './monitors.ts'
-import { nodesPages } from './nodes.ts'
 import type { Site, StaticFile } from './page.ts'
 import type { Parts } from './parts.ts'
 import { pathFor } from './paths.ts'
 import { problemIn } from './problem.ts'
 import { refusalPage } from './refusal.ts'
+import { reportsPages } from './reports.ts'
 import { runsOf } from './runs.ts'
+import { servicePages } from './service.ts'
 import { showStored, storedPages } from './stored.ts'
-import { PAGE_STYLE } from './style.ts'
+import { streamTokens } from './stream-tokens.ts'
+import { pageStyle } from './style.ts'
 import { tryPages } from './try.ts'
 
 export type SiteOptions = {
@@ -38,14 +43,26 @@ export type SiteOptions = {
   /** The islands as JavaScript, by name. */
   readonly islands: Readonly<Record<string, string>>
   readonly docs: Texts
+  /** The typefaces as WOFF2, by name. */
+  readonly fonts: Readonly<Record<string, Buffer>>
+  /** Whether this node knows others. */
+  readonly hasPeers: () => boolean
+  /** Whether this service can send mail. */
+  readonly canMail: boolean
 }
 
 /** All pages, with their files. */
 export function createSite(options: SiteOptions): Site {
-  const style = fileOf('style', 'css', `${STYLE}${PAGE_STYLE}`)
+  const fonts = Object.entries(options.fonts).map(([name, octets]) => [name, fileOf(name, 'woff2', octets)] as const)
+  const fontPaths = Object.fromEntries(fonts.map(([name, { path }]) => [name, path]))
+  const style = fileOf('style', 'css', `${STYLE}${pageStyle(fontPaths)}`)
+  const icon = fileOf('icon', 'svg', ICON)
   const islands = Object.entries(options.islands).map(([name, text]) => [name, fileOf(name, 'js', text)] as const)
   const assets: Assets = {
     style: style.path,
+    icon: icon.path,
+    typeface: fontPaths['text-400'],
+    hasPeers: options.hasPeers,
     islands: Object.fromEntries(islands.map(([name, { path }]) => [name, path])),
   }
   const byName = new Map(options.operations.map((operation) => [operation.name, operation]))
@@ -59,7 +76,9 @@ export function createSite(options: SiteOptions): Site {
     },
     has: (name) => byName.has(name),
     runs: runsOf({ now: options.now }),
+    streams: streamTokens({ now: options.now }),
     version: options.version,
+    canMail: options.canMail,
     pointers: (ip, signal) => lookupAddress({ resolve: options.resolve, signal }, ip),
     faultInWords: (error) => {
       const known = error instanceof AppError
@@ -75,26 +94,34 @@ export function createSite(options: SiteOptions): Site {
       ...tryPages(parts),
       ...addressPages(parts),
       ...ipPages(parts),
+      ...messagePages(parts),
       ...jobsPages(parts),
       ...jobPages(parts),
+      ...reportsPages(parts),
       ...monitorsPages(parts),
       ...monitorPages(parts),
       ...storedPages(parts),
-      ...nodesPages(parts),
+      ...servicePages(parts),
       ...loginPages(parts),
+      ...apiPages(parts, options.operations),
       ...docsPages(parts, options.docs),
     ],
-    files: [style, ...islands.map(([, file]) => file)],
+    files: [style, icon, ...[...fonts, ...islands].map(([, file]) => file)],
     refusal: (refused, visitor) => refusalPage(assets, refused, visitor),
     framed: (operation) => (operation === 'saved show' ? (visit) => showStored(parts, visit) : undefined),
     pathFor,
   }
 }
 
-const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const
+const TYPES = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+} as const
 
-/** A file whose path contains the hash of its text: browsers may cache it forever. */
-function fileOf(name: string, type: keyof typeof TYPES, text: string): StaticFile {
-  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 12)
-  return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: Buffer.from(text) }
+/** A file whose path contains the hash of its content: browsers may cache it forever. */
+function fileOf(name: string, type: keyof typeof TYPES, content: string | Buffer): StaticFile {
+  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12)
+  return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: Buffer.from(content) }
 }

@@ -1,69 +1,142 @@
 /**
- * The style of pages in addition to that of documents (documents/html/style.ts, whose colours it uses): the frame, the search field, forms, places for parts.
+ * The style of pages in addition to that of documents (documents/html/style.ts, whose colours, sizes and spaces it uses): typefaces, the frame, navigation,
+ * forms, lists, and places for parts. `fonts` has the path of each font file by its name.
  */
-export const PAGE_STYLE = `
+export const pageStyle = (fonts: Readonly<Record<string, string>>): string =>
+  `${[
+    ['Text', 400, 'text-400'],
+    ['Text', 600, 'text-600'],
+    ['Code', 400, 'code-400'],
+  ]
+    .flatMap(([family, weight, name]) =>
+      fonts[String(name)] === undefined
+        ? []
+        : [
+            `@font-face { font-family: "mailsonde ${family}"; font-weight: ${weight}; font-display: swap; src: url("${fonts[String(name)]}") format("woff2") }\n`,
+          ],
+    )
+    .join('')}${STYLE}`
+
+const STYLE = `
+:root { --text: "mailsonde Text", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; --code: "mailsonde Code", ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace }
 [hidden] { display: none !important }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
-.skip { position: absolute; left: -100vw; top: .5rem; padding: .4rem .8rem; background: var(--page); z-index: 1 }
-.skip:focus { left: .5rem }
+.skip { position: absolute; left: -100vw; top: var(--s2); padding: var(--s2) var(--s3); background: var(--page); z-index: 2 }
+.skip:focus { left: var(--s2) }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
-.rows th:first-child { width: 1% }
+
+/* The frame. */
+body { max-width: none; padding: 0 }
+.top, main, .end { max-width: 66rem; margin-inline: auto; padding-inline: 1.25rem }
+.bar { background: var(--soft); border-bottom: 1px solid var(--line) }
+.top { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); align-items: center; padding-block: var(--s2) }
+.home { display: inline-flex; gap: .5rem; align-items: center; min-height: 2.5rem; font-weight: 600; font-size: 1.2rem; letter-spacing: -.02em; text-decoration: none; color: var(--ink) }
+.home svg { width: 1.7rem; height: 1.7rem; color: var(--link) } .home g { fill: var(--page); stroke: var(--page) }
+.top nav { display: flex; flex-wrap: wrap; align-items: center; margin: 0 -.6rem 0 auto }
+.top nav a, .top nav button { display: inline-flex; align-items: center; min-height: 2.5rem; padding: 0 .6rem; font-size: .95rem; color: var(--ink); text-decoration: none; border-radius: var(--round) }
+.top nav a:hover, .top nav button:hover { background: var(--line) }
+.top nav a[aria-current] { font-weight: 600; color: var(--link); box-shadow: inset 0 -3px 0 var(--link); border-radius: 0 }
+.top form { margin: 0 }
+main { padding-block: var(--s5) var(--s6) }
 main[tabindex]:focus, main[tabindex]:focus-visible { outline: none }
 main .brand { display: none }
-section > header > h1 { margin: 2.75rem 0 .75rem; padding-bottom: .35rem; border-bottom: 2px solid var(--line); font-size: 1.35rem } section > header ~ h2 { margin: 1.75rem 0 .5rem; padding: 0; border: 0; font-size: 1.12rem }
-.check > h2:first-child { margin: 0 0 .5rem; padding: 0; border: 0; font-size: 1.12rem }
-.top { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: -.5rem 0 1.75rem; padding-bottom: .75rem; border-bottom: 1px solid var(--line) }
-.top .home { font-weight: 700; font-size: 1.1rem; text-decoration: none; color: var(--ink); padding: .35rem 0 }
-.top nav { display: flex; flex-wrap: wrap; gap: .1rem .25rem; align-items: center; margin: 0 -.5rem 0 auto }
-.top nav a, .top nav button { padding: .35rem .5rem; min-height: 2rem }
-.top nav a[aria-current] { font-weight: 700; text-decoration-thickness: 2px }
-.top form { margin: 0 }
-.box { display: flex; gap: .4rem; flex: 1 1 14rem; max-width: 26rem }
+.end { padding-block: var(--s4) var(--s5); color: var(--quiet); font-size: var(--small); display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); border-top: 1px solid var(--line) }
+.back { margin: 0 0 var(--s2); font-size: var(--small) }
+.tabs { display: flex; flex-wrap: wrap; gap: 0 var(--s4); margin: 0 0 var(--s5); border-bottom: 1px solid var(--line) }
+.tabs a { padding: var(--s2) 0; text-decoration: none; color: var(--quiet) } .tabs a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -3px 0 var(--link) }
+
+/* Headings of documents within pages. */
+section > header > h1 { margin: var(--s6) 0 var(--s3); font-size: var(--title) } section > header ~ h2 { margin: var(--s5) 0 var(--s2); font-size: var(--large) }
+.check > h2:first-child { margin: 0 0 var(--s2); font-size: var(--large) }
+
+/* Fields and buttons. */
+input:not([type=checkbox], [type=radio]), select, textarea { font: inherit; color: var(--ink); background: var(--page); border: 1px solid var(--quiet); border-radius: var(--round); padding: .4rem .65rem; max-width: 100%; min-height: 2.65rem }
+::placeholder { color: var(--quiet); opacity: .8; font-style: italic }
+[aria-invalid=true] { border-color: var(--bad) !important; border-width: 2px !important }
+::file-selector-button { font: inherit; font-size: var(--small); color: var(--link); background: var(--soft); border: 1px solid var(--line); border-radius: var(--round); padding: .1rem .6rem; margin-right: .6rem; cursor: pointer }
+textarea { width: 100%; font-family: var(--code); font-size: .92rem; resize: vertical }
+input[type=checkbox], input[type=radio] { width: 1.15rem; height: 1.15rem; accent-color: var(--link) }
+button, .button { font: inherit; font-weight: 600; display: inline-block; cursor: pointer; color: var(--page); background: var(--link); border: 1px solid var(--link); border-radius: var(--round); padding: .4rem 1rem; min-height: 2.5rem; text-decoration: none }
+button:hover, .button:hover { filter: brightness(1.08) }
+button.plain { color: var(--link); background: none; border-color: transparent; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
+.top nav button.plain { text-decoration: none }
+button.second, .button.second, .controls button { border-color: var(--quiet); font-weight: 400; color: var(--ink); background: none }
+button.danger { color: var(--bad); background: none; border-color: var(--bad); font-weight: 400 }
+.problem { color: var(--bad); font-weight: 600 }
+label .problem, .field .problem { display: block; margin: var(--s1) 0 0; font-size: var(--small) }
+.notice { padding: var(--s3) var(--s4); border: 1px solid var(--line); border-left: .35rem solid var(--open); border-radius: var(--round); background: var(--soft) }
+.box { display: flex; gap: var(--s2); flex: 1 1 14rem; max-width: 24rem }
 .box input { flex: 1 1 8rem; min-width: 0 }
-input:not([type=checkbox], [type=radio]), select, textarea { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: .4rem; padding: .4rem .6rem; max-width: 100%; min-height: 2.65rem }
-::file-selector-button { font: inherit; font-size: .88rem; color: var(--link); background: var(--soft); border: 1px solid var(--line); border-radius: .3rem; padding: .1rem .6rem; margin-right: .6rem; cursor: pointer }
-textarea { width: 100%; font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .92rem; resize: vertical }
-::placeholder { color: var(--quiet); opacity: 1 }
-button, .button { font: inherit; font-weight: 600; display: inline-block; cursor: pointer; color: var(--page); background: var(--link); border: 1px solid var(--link); border-radius: .4rem; padding: .4rem .9rem; text-decoration: none }
-button.plain, button.copy, button.second { color: var(--link); background: none; border-color: transparent; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
-button.second, .button.second { border-color: var(--line); text-decoration: none; font-weight: 400; color: var(--link); background: none }
-button.danger { color: var(--bad); background: none; border-color: var(--bad) }
-button.copy { float: right; position: relative; font-size: .85rem; padding: .1rem .5rem; margin: 0 0 .2rem .5rem; border-color: var(--line); text-decoration: none; background: var(--page) }
-button.copy + pre { padding-right: 5rem } button.copy:has(+ pre) { top: .62rem; right: .45rem }
-.start h1 { margin-top: 1rem }
-.large { display: block; max-width: 44rem; margin: 1rem 0 }
-.large label { display: block; font-weight: 600; margin-bottom: .3rem }
-.line { display: flex; gap: .5rem }
-.large input { font-size: 1.2rem; padding: .6rem .8rem }
-.can dt { font-weight: 600; color: var(--ink) }
-.controls { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: 1.25rem 0; font-size: .92rem }
-.controls label { display: flex; flex-wrap: wrap; gap: .35rem; align-items: center; color: var(--quiet) }
-.controls label:not(.tick) input { width: 9rem } .controls label:not(.tick) input, .controls select, .controls button { min-height: 2.25rem; padding-top: .2rem; padding-bottom: .2rem }
-.controls button { font-size: .92rem; color: var(--link); background: none }
-.places { list-style: none; padding: 0; display: grid; gap: .4rem }
-.places li { display: grid; grid-template-columns: minmax(8rem, 12rem) 1fr; gap: .25rem 1rem; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .5rem }
+.copyable { position: relative; display: block; min-width: 0 } .copyable > pre { padding-right: 5.5rem } dd.copyable { position: static }
+button.copy { position: absolute; top: .35rem; right: .35rem; min-height: 1.75rem; padding: 0 .6rem; font-size: var(--tiny); font-weight: 400; color: var(--link); background: var(--page); border-color: var(--line) } .publish button.copy { top: .18rem }
+.large { display: block; max-width: 44rem; margin: var(--s4) 0 }
+.large label { display: block; font-weight: 600; margin-bottom: var(--s1) }
+.line { display: flex; gap: var(--s2) }
+.large input { font-size: 1.2rem; padding: .6rem .8rem; flex: 1 1 auto }
+.controls { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); align-items: center; margin: var(--s4) 0; font-size: var(--small) }
+.controls label { display: flex; flex-wrap: wrap; gap: var(--s2); align-items: center; color: var(--quiet) }
+.controls label:not(.tick) input { width: 9rem } .controls label:not(.tick) input, .controls select, .controls button { min-height: 2.25rem; padding-block: .2rem; font-size: var(--small) }
+.try { margin: var(--s2) 0; border: 1px solid var(--line); border-radius: var(--round); padding: var(--s2) var(--s4) }
+summary { cursor: pointer; overflow-wrap: break-word; min-height: 1.75rem }
+.try form, .stack { display: flex; flex-wrap: wrap; gap: var(--s3) var(--s4); align-items: end; margin: var(--s3) 0 var(--s2) }
+.try label, .stack label { display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; color: var(--quiet); font-size: var(--small); min-width: 0 }
+.try > form > label:not(.tick) > input { width: 22rem } .stack label { max-width: 100% } input[type=file] { height: 2.65rem; padding: .45rem .6rem } .stack select { height: 2.65rem } .stack input[type=file], .stack select { width: 100% }
+.wide { flex: 1 1 100% }
+fieldset { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); border: 1px solid var(--line); border-radius: var(--round); padding: var(--s2) var(--s4) var(--s3); margin: 0; min-width: 0 } legend { font-size: var(--small); font-weight: 600 } .stack .tick { display: flex; gap: var(--s2); align-items: center; min-height: 1.75rem } .stack fieldset label:not(.tick) > input { width: 22rem } .stack fieldset .short[type=number] { width: 5.5rem } .stack fieldset label > .short[type=time] { width: 8.5rem } .tick input { flex: none; margin: .2rem }
+.stack details { flex: 1 1 100% } .stack details > :not(summary) { margin-top: var(--s3) }
+.login { display: grid; gap: var(--s2); max-width: 30rem; justify-items: start }
+.login input { width: 100% }
+.actions { display: flex; flex-wrap: wrap; gap: var(--s2); align-items: center; margin: var(--s3) 0 } .actions form { margin: 0 } .keep { margin-top: var(--s6) } .apart { margin-left: auto }
+.drop { border: 2px dashed var(--line); border-radius: var(--round); padding: var(--s2) var(--s4) var(--s4); margin: var(--s4) 0 } .list { max-width: 44rem } .list .drop { border: 0; padding: 0; margin: 0 } .drop.over, .list .drop.over { border-color: var(--link); background: var(--soft) }
+progress { width: 100%; height: .8rem; accent-color: var(--link) }
+
+/* The start page. */
+.start { max-width: 52rem } .start h1 { margin-top: var(--s5) }
+.can { grid-template-columns: 1fr } .can dt { font-weight: 600; color: var(--ink); font-size: 1rem; margin-top: var(--s2) }
+.rows th:first-child { width: 1% }
+#last ul { list-style: none; padding: 0 } #last li { display: flex; flex-wrap: wrap; gap: 0 var(--s3); padding: var(--s1) 0; border-bottom: 1px solid var(--line) } #last time { margin-left: auto; color: var(--quiet) }
+
+/* Places that fill one by one. */
+.places { list-style: none; padding: 0; display: grid; gap: var(--s2) }
+.places li { display: grid; grid-template-columns: minmax(8rem, 12rem) 1fr; gap: var(--s1) var(--s4); padding: var(--s2) var(--s3); border: 1px solid var(--line); border-radius: var(--round) }
 .places .what { font-weight: 600 }
 .places .said { min-width: 0; overflow-wrap: anywhere }
 .places .done .what::after { content: " ✓"; color: var(--quiet) }
-.notice { padding: .6rem .9rem; border: 1px solid var(--line); border-left: .35rem solid var(--open); border-radius: .4rem; background: var(--soft) }
-.problem { color: var(--bad); font-weight: 600 }
-.try { margin: .5rem 0; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem }
-summary { cursor: pointer; overflow-wrap: anywhere }
-.try form, .stack { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: .75rem 0 .4rem }
-.try label, .stack label { display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; color: var(--quiet); font-size: .92rem; min-width: 0 }
-.try > form > label:not(.tick) > input { width: 22rem } .stack label { max-width: 100% } input[type=file] { height: 2.65rem; padding: .45rem .6rem } .stack select { height: 2.65rem } .stack input[type=file], .stack select { width: 100% }
-.wide { flex: 1 1 100% }
-fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem .75rem; margin: 0; min-width: 0 } .stack .tick { display: flex; gap: .35rem; align-items: center } .stack fieldset label:not(.tick) > input { width: 22rem } .stack fieldset .short[type=number] { width: 5.5rem } .stack fieldset label > .short[type=time] { width: 8.5rem } .tick input { flex: none; margin: .2rem }
-.login { display: grid; gap: .5rem; max-width: 30rem; justify-items: start }
-.login input { width: 100% }
-.document table { font-size: .9rem } .document img { max-width: 100% } .document h1 { font-size: 1.8rem }
+
+/* Monitors, jobs. */
+time { white-space: nowrap } time small { color: var(--quiet); font-size: inherit }
+
+/* Documents. */
+.document { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 var(--s6) } .document > * { grid-column: 1; min-width: 0 }
+.document table { font-size: var(--small) } .document h1 { font-size: var(--huge) } .document h2 { padding-top: var(--s2) }
 .document section { content-visibility: auto; contain-intrinsic-size: auto 50rem; margin: 0 -.5rem; padding: 0 .5rem }
-.document h3 { margin-top: 1.5rem } .document td, .document th { overflow-wrap: break-word; white-space: normal; min-width: 6rem } .document pre { white-space: pre; overflow-x: auto }
-.index { columns: 2 18rem; list-style: none; padding: 0 } .index li { padding: .2rem 0; break-inside: avoid }
-.actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .75rem 0 } .actions form { margin: 0 } .keep { margin-top: 2.5rem }
-.drop { border: 2px dashed var(--line); border-radius: .6rem; padding: .5rem 1rem 1rem; margin: 1rem 0 } .list { max-width: 44rem } .list .drop { border: 0; padding: 0; margin: 0 } .drop.over, .list .drop.over { border-color: var(--link); background: var(--soft) }
-progress { width: 100%; height: .8rem; accent-color: var(--link) }
-@media (max-width: 34rem) { .top { gap: .5rem .3rem; margin: -.5rem 0 1.25rem } .top nav { gap: 0; margin: 0 -.35rem 0 auto } .top nav a, .top nav button { padding: .35rem } main > .controls { display: grid; grid-template-columns: fit-content(8rem) minmax(0, 1fr) } main > .controls label:not(.tick) { display: contents } main > .controls .tick { grid-column: 1 / -1 } main > .controls label:not(.tick) > * { width: 100%; max-width: none } main > .controls button { grid-column: 1 / -1; justify-self: start } .rows tr { display: flex; flex-wrap: wrap; gap: 0 .75rem } .rows td, .rows td:last-child { padding: 0 } .rows td::before { float: none; margin: 0 .5rem 0 0 } .rows td:nth-child(-n + 4)::before { content: none } .rows td:nth-child(1) { color: var(--quiet) } .rows td:nth-child(2) { flex: 1 1 70% } .rows td:nth-child(4) { flex: 1 } .rows td:nth-child(n + 5) { flex: 1 1 100% } .document td:not([data-head]) { min-width: 0 } .document td code { overflow-wrap: anywhere } .box { flex-basis: 100%; max-width: none; order: 3 } .places li { grid-template-columns: 7rem minmax(0, 1fr); gap: .5rem } .try > form > label:not(.tick) > input { width: 100% } .try label, .stack label:not(.tick) { flex: 1 1 100% } .stack label:not(.tick) > input:not(.short), .stack fieldset label:not(.tick) > input:not(.short), .stack select { width: 100% } .large .line { flex-wrap: wrap } .large .line button { width: 100% } }
+.document h3 { margin-top: var(--s5) } .document td, .document th { overflow-wrap: break-word; white-space: normal; min-width: 6rem } .document pre { white-space: pre; overflow-x: auto }
+.contents { font-size: var(--small); margin: var(--s3) 0; padding: var(--s2) var(--s4); background: var(--soft); border-radius: var(--round) } .contents ol { list-style: none; margin: 0; padding: 0 } .contents li { padding: .15rem 0 } .contents a { display: inline-block; min-height: 1.5rem; color: var(--quiet); text-decoration: none } .contents a:hover { text-decoration: underline }
+@media (min-width: 64rem) { .document.long { grid-template-columns: minmax(0, 1fr) 14rem } .document.long > .contents { grid-column: 2; grid-row: 1 / 999; position: sticky; top: var(--s4); align-self: start; max-height: calc(100vh - 2rem); overflow-y: auto; margin: 0; background: none; border-left: 1px solid var(--line); border-radius: 0 } }
+.index { columns: 2 18rem; list-style: none; padding: 0 } .index li { padding: .2rem 0; break-inside: avoid } .index a { display: inline-block; min-height: 1.5rem }
+.found li { margin: var(--s2) 0 }
+
+/* The API reference. */
+.api.api { max-width: 80rem } .operation { display: grid; gap: 0 var(--s6); grid-template-columns: minmax(0, 1fr); padding-block: var(--s4); border-top: 1px solid var(--line); content-visibility: auto; contain-intrinsic-size: auto 60rem; margin: 0 -.5rem; padding-inline: .5rem }
+.operation > * { min-width: 0 } .operation h2 { margin-top: var(--s2); font-size: var(--large) } .operation h3 { margin: var(--s4) 0 var(--s2); font-size: 1rem } .operation pre { white-space: pre; overflow: auto; max-height: 34rem }
+@media (min-width: 64rem) { .operation { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) } .sample { position: sticky; top: var(--s4); align-self: start } }
+.method { display: inline-block; min-width: 3.6rem; padding: 0 .4rem; border: 1px solid currentColor; border-radius: var(--s1); font-size: var(--tiny); font-weight: 600; text-align: center } .get { color: var(--good) } .post, .put, .patch { color: var(--link) } .delete { color: var(--bad) }
+.operations, .operations ul { list-style: none; padding: 0; margin: var(--s2) 0 } .operations li { display: grid; grid-template-columns: minmax(0, 24rem) minmax(0, 1fr); gap: 0 var(--s4); padding: var(--s1) 0 } .api-group { display: inline-block; min-height: 1.75rem; line-height: 1.75rem } .operations a { display: inline-block; min-height: 1.5rem; text-decoration: none } nav.operations li { display: block }
+.fields { grid-template-columns: minmax(0, 1fr); gap: 0 } .fields dt { color: var(--ink); margin-top: var(--s2); overflow-wrap: anywhere } .fields dd, .fields dd p { margin: 0; font-size: var(--small) } .fields .fields { padding-left: var(--s4); border-left: 2px solid var(--line) } .fields summary { color: var(--quiet) } ul.plain { padding-left: 1rem; font-size: var(--small) }
+
+@media (max-width: 34rem) {
+  .operations li { grid-template-columns: minmax(0, 1fr) }
+  .top, main, .end { padding-inline: .9rem }
+  .top { gap: var(--s1) var(--s2) } .top nav { margin: 0 -.5rem; flex: 1 1 100%; order: 4 } .top nav a, .top nav button { padding: 0 .5rem }
+  .home { order: 0; margin-right: auto } .top .box { flex-basis: 100%; max-width: none; order: 3 }
+  main { padding-top: var(--s4) }
+  main > .controls { display: grid; grid-template-columns: fit-content(8rem) minmax(0, 1fr) } main > .controls label:not(.tick) { display: contents } main > .controls .tick { grid-column: 1 / -1 } main > .controls label:not(.tick) > * { width: 100%; max-width: none } main > .controls button { grid-column: 1 / -1; justify-self: start }
+  .rows tr { display: flex; flex-wrap: wrap; gap: 0 var(--s3) } .rows td, .rows td:last-child { padding: 0 } .rows td::before { float: none; margin: 0 var(--s2) 0 0 } .rows td:nth-child(-n + 4)::before { content: none } .rows td:nth-child(1) { color: var(--quiet) } .rows td:nth-child(2) { flex: 1 1 70% } .rows td:nth-child(4) { flex: 1 } .rows td:nth-child(n + 5) { flex: 1 1 100% }
+  .document td:not([data-head]) { min-width: 0 } .document td code { overflow-wrap: anywhere }
+  .places li { grid-template-columns: 7rem minmax(0, 1fr); gap: var(--s2) }
+  .try > form > label:not(.tick) > input { width: 100% } .try label, .stack label:not(.tick) { flex: 1 1 100% } .stack label:not(.tick) > input:not(.short), .stack fieldset label:not(.tick) > input:not(.short), .stack select { width: 100% }
+  .large .line { flex-wrap: wrap } .large .line button { width: 100% } .apart { margin-left: 0 }
+}
 @media (prefers-reduced-motion: no-preference) { [aria-busy=true] .places li:not(.done) .said { animation: wait 1.6s ease-in-out infinite alternate } @keyframes wait { to { opacity: .65 } } }
-@media print { .document section { content-visibility: visible !important } details.check:not([open])::details-content { content-visibility: visible } .top, .controls, .try, #try, #try + p, button, .skip { display: none !important } }
+@media print { .document section { content-visibility: visible !important } details.check:not([open])::details-content { content-visibility: visible } .bar, .end, .controls, .try, #try, #try + p, button, .skip, .contents, .tabs, .keep { display: none !important } main { max-width: none; padding: 0 } }
 `

@@ -28,8 +28,10 @@ export type Subject = {
   readonly path: string
   /** The path of its events. */
   readonly events: string
-  /** Small controls above the answer. */
-  readonly controls: Html
+  /** Small controls above the answer; none where they are among the options below it. */
+  readonly controls?: Html
+  /** Content in front of a part of the answer, by the id of its heading. */
+  readonly before?: (given: Answered) => Readonly<Record<string, Html>>
   /** The content below an answer. */
   readonly below: (given: Answered, visit: Asker) => Html | Promise<Html>
   /** The kind and target of a monitor for it. */
@@ -50,19 +52,19 @@ export const subjectPages = (parts: Parts, path: string, scope: 'read' | 'verify
     method: 'GET',
     path: `${path}/events`,
     scope,
-    visit: async (visit) => ({ events: events(parts, visit, of(visit)) }),
+    visit: async (visit) => ({ events: streamOf(parts, visit, of(visit)) }),
   },
   { method: 'POST', path: `${path}/save`, scope, visit: (visit) => save(parts, visit, of(visit)) },
 ]
 
 async function show(parts: Parts, visit: Visit, of: SubjectOf): Promise<PageAnswer> {
   const subject = of(visit)
-  if (visit.isFromElsewhere) return { status: 200, html: layout(parts.assets, visit, offered(subject)) }
+  if (visit.from === 'other') return { status: 200, html: layout(parts.assets, visit, offered(subject)) }
   subject.operation.ask(subject.raw) // invalid input is reported at once
   const known = parts.runs.known(keyOf(visit, subject))
   if (known) return page(parts, visit, subject, known.given)
   if (visit.query.wait === 'true') return page(parts, visit, subject, await answerTo(parts, visit, subject))
-  return { status: 200, html: layout(parts.assets, visit, asking(subject, visit)) }
+  return { status: 200, html: layout(parts.assets, visit, asking(parts, subject, visit)) }
 }
 
 const page = async (parts: Parts, visit: Visit, subject: Subject, given: Answered): Promise<PageAnswer> => ({
@@ -84,8 +86,9 @@ const offered = ({ name, title, path }: Subject) => ({
 <p><a class="button" href="${path}">Check ${name}</a></p></main>`,
 })
 
-function asking(subject: Subject, visit: Visit) {
-  const { title, name, doing, places, path, events: eventsPath, controls } = subject
+function asking(parts: Parts, subject: Subject, visit: Visit) {
+  const { title, name, doing, places, path, controls } = subject
+  const eventsPath = visit.from === 'unknown' ? withToken(parts, visit, subject) : subject.events
   const whole = pathWith(path.split('?')[0]!, { ...queryOf(path), wait: 'true' })
   return {
     title,
@@ -95,7 +98,7 @@ function asking(subject: Subject, visit: Visit) {
     main: html`<main id="main" tabindex="-1" aria-busy="true" data-live="${eventsPath}" data-answer="${path}" data-title="${title}" data-token="${visit.token}">
 <h1>${name}</h1>
 <p class="lead" role="status" id="state">${doing}</p>
-${controls}
+${controls ?? ''}
 <ul class="places">${places.map(
       ({ key, name: label }) =>
         html`<li id="part-${key}"><span class="what">${label}</span> <span class="said quiet">waiting …</span></li>`,
@@ -105,7 +108,7 @@ ${controls}
 }
 
 /** The summary of the answer, which precedes the controls. */
-const LEADING: readonly string[] = ['verdict', 'conclusion', 'bars'] satisfies Block['kind'][]
+const LEADING: readonly string[] = ['verdict', 'conclusion', 'bars', 'grid'] satisfies Block['kind'][]
 
 /** The answer in the page: the verdict, controls, the rest of the document, further links. */
 export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
@@ -113,12 +116,26 @@ export async function answered(parts: Parts, subject: Subject, given: Answered, 
   const first = document.blocks.findIndex(({ kind }) => !LEADING.includes(kind))
   const lead = first < 0 ? document.blocks.length : first
   return html`${rendered(htmlBlocks(document.blocks.slice(0, lead)))}
-${subject.controls}
-${rendered(htmlBlocks(document.blocks.slice(lead), { fold: true }))}
+${subject.controls ?? ''}
+${withInserts(document.blocks.slice(lead), subject.before?.(given) ?? {})}
 ${await subject.below(given, visit)}
-${keep(subject, visit)}
+${isAnswerable(given) && keep(subject, visit)}
 <footer>${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}
 <p class="quiet"><a href="${jsonPath(subject)}">The same as JSON</a> · <a href="${pathWith(subject.operation.path, { ...subject.raw, format: 'markdown' })}">as Markdown</a></p></footer>`
+}
+
+/** Whether there is a subject to come back to: a text that is no address has none. */
+const isAnswerable = ({ answer }: Answered): boolean => !isJsonRecord(answer) || answer.reason !== 'bad_syntax'
+
+/** Blocks with content in front of the headings with these ids. */
+function withInserts(blocks: readonly Block[], inserts: Readonly<Record<string, Html>>): Html {
+  const at = blocks.findIndex((one) => one.kind === 'heading' && one.id !== undefined && Object.hasOwn(inserts, one.id))
+  const heading = blocks[at]
+  if (heading?.kind !== 'heading' || heading.id === undefined) return rendered(htmlBlocks(blocks, { fold: true }))
+  const { [heading.id]: insert, ...others } = inserts
+  return html`${rendered(htmlBlocks(blocks.slice(0, at), { fold: true }))}
+${insert ?? ''}
+${withInserts(blocks.slice(at), others)}`
 }
 
 /** The possible lifetimes of a stored answer. */
@@ -164,6 +181,22 @@ async function answerTo(parts: Parts, visit: Visit, subject: Subject): Promise<A
     if (one.kind === 'error') throw one.error
   }
   throw pageError('no_answer')
+}
+
+const withToken = ({ streams }: Parts, visit: Visit, subject: Subject): string => {
+  const [path = '', query = ''] = subject.events.split('?')
+  return pathWith(path, {
+    ...Object.fromEntries(new URLSearchParams(query)),
+    token: streams.issue(keyOf(visit, subject)),
+  })
+}
+
+/** The events for a page of this service. Throws AppError `forbidden` for any other reader: a stream starts a question. */
+function streamOf(parts: Parts, visit: Visit, subject: Subject): AsyncIterable<PageEvent> {
+  const use = visit.from === 'unknown' ? parts.streams.use(visit.query.token, keyOf(visit, subject)) : visit.from
+  const isAllowed = use === 'own' || use === 'starts' || (use === 'follows' && parts.runs.has(keyOf(visit, subject)))
+  if (!isAllowed) throw pageError('foreign_stream')
+  return events(parts, visit, subject)
 }
 
 /** `part` with the text for its place, `answer` with the complete answer, `failed` with the error. */

@@ -6,6 +6,7 @@ import { ptrOf } from '../checks/ptr/index.ts'
 import * as checks from '../checks/registry.ts'
 import type { CheckKey, JudgedChecks } from '../checks/run.ts'
 import { type Domain, unicodeOf } from '../names/domain.ts'
+import { gradeOf } from './grade.ts'
 import type { Score } from './score.ts'
 
 /** The scored checks; the others are hardening: findings, no points. */
@@ -15,6 +16,8 @@ const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly
 export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks, score: Score): CheckAnswer {
   const { entries, kind } = presentMx(outcomes.mx, (address) => ptrOf(outcomes.ptr.facts, address))
   const unicode = unicodeOf(domain)
+  const findings = presentFindings(outcomes)
+  const { score: points, scoreMin: least, scoreMax: most } = score
   return {
     domain,
     score: score.score,
@@ -26,7 +29,7 @@ export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks
     ...(unicode === domain ? {} : { unicode_domain: unicode }),
     domain_role: { name: context.role, because: context.because.text },
     status: overall({ context, outcomes }),
-    grade: score.grade,
+    grade: gradeOf({ score: points, least, most }, findings),
     score_version: score.scoreVersion,
     score_breakdown: score.breakdown,
     complete: score.complete,
@@ -43,7 +46,7 @@ export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks
     soa: presentOutcome(checks.soa, outcomes.soa),
     ...(outcomes.starttls && { starttls: presentOutcome(checks.starttls, outcomes.starttls) }),
     tls_rpt: presentOutcome(checks.tls_rpt, outcomes.tls_rpt),
-    findings: presentFindings(outcomes),
+    findings,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JudgedChecks } from '../checks/run.ts'
 import { fromDkim } from './dkim-input.ts'
+import { type Score, scoreInRoles } from './score.ts'
 import { fromDmarc, fromMx, fromPtr, fromSpf } from './score-inputs.ts'
 import type { ScoreInputs } from './score-types.ts'
 
@@ -12,3 +13,10 @@ export const scoreInputs = ({ context, outcomes }: JudgedChecks): ScoreInputs =>
   mx: fromMx(outcomes.mx, context),
   ptr: fromPtr(outcomes.ptr),
 })
+
+/** The score of a domain as all checks judge it, with the range of all roles that it may have. */
+export const scoreOf = (judged: JudgedChecks): Score =>
+  scoreInRoles(
+    scoreInputs(judged),
+    judged.context.otherRoles.map(({ role }) => role),
+  )

@@ -21,9 +21,8 @@ const enforces = (dmarc: DmarcScoreInput): boolean | null =>
 export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role): Loss[] {
   const { left, off } = WEIGHTS.spf
   if (spf.state === 'unknown') return [half('spf')]
-  if (spf.state === 'none' && role === 'web_name_only')
-    return [lost(COMPONENTS.spf - left.none_at_web_name, spf.finding)]
-  if (spf.state === 'none' || spf.state === 'permerror') return [lost(COMPONENTS.spf - left[spf.state], spf.finding)]
+  if (spf.state === 'none' && role === 'no_mail') return [lost(COMPONENTS.spf - left.none_at_web_name, spf.finding)]
+  if (spf.state !== 'record') return [lost(COMPONENTS.spf - left[spf.state], spf.finding)]
   const finding = spf.allFinding ?? null
   if (spf.all === '+') return [lost(COMPONENTS.spf - left.everybody, finding)]
   const losses: Loss[] = []
@@ -32,7 +31,7 @@ export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role
   const wide = spf.veryWide === undefined ? 'wide' : 'very_wide'
   const widest = spf.veryWide ?? spf.wide
   if (widest !== undefined) losses.push(lost(off[wide], widest))
-  for (const fault of ['ptr', 'long', 'untidy'] as const)
+  for (const fault of ['ptr', 'equals_sign', 'dead_term', 'long', 'untidy'] as const)
     if (spf[fault] !== undefined) losses.push(lost(off[fault], spf[fault]))
   return losses
 }

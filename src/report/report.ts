@@ -7,7 +7,8 @@ import { presentBlacklist, summarize } from '../dnsbl/present.ts'
 import type { Geo } from '../geo/merge.ts'
 import { presentGeo } from '../geo/present.ts'
 import type { Ip } from '../names/ip.ts'
-import { gradeOf, reportScore } from './score.ts'
+import { gradeOf } from './grade.ts'
+import { reportScore } from './score.ts'
 
 /** One MX address with its known data. */
 export type ReportedAddress = {
@@ -73,7 +74,7 @@ export function composeReport(
     role: about.role,
     suggestion: about.suggestion,
     report_score: reported,
-    report_grade: gradeOf(reported),
+    report_grade: checked.grade === null ? null : gradeOf({ score: reported }, checked.findings),
     ...(pool ? { pool: pool.map(presentPoolAddress) } : {}),
   }
 }
@@ -85,7 +86,7 @@ function presentPoolAddress(answer: BlacklistAnswer): PoolAddress {
   const { verdict, answered, total } = summarize(answer)
   const listings = answer.entries.filter(({ reading }) => reading.status === 'listed')
   return {
-    address: answer.ip,
+    address: answer.subject,
     listed: verdict === 'listed',
     listings: listings.map(({ list, reading }) => ({
       blacklist: list.name,

@@ -135,7 +135,8 @@ describe('DMARC', () => {
     ],
     ['several', { TXT: ['v=DMARC1; p=reject', 'v=DMARC1; p=none'] }, ['dmarc.several_records 27']],
   ])('%s', async (_why, node, expected) => {
-    const ctx = labCtx({ '_dmarc.a.example': node, 'a.example': { MX: [[10, 'm.a.example']] } })
+    const mail = { 'a.example': { MX: [[10, 'm.example']] }, 'm.example': M } as const
+    const ctx = labCtx({ '_dmarc.a.example': node, ...mail })
     expect(told(dmarcLosses(fromDmarc(await runCheck(dmarc, ctx, A))), dmarcTable)).toEqual(expected)
   })
 })
@@ -174,11 +175,17 @@ describe('SPF', () => {
       [`v=spf1 ${Array.from({ length: 27 }, (_, i) => `ip4:45.53.100.${100 + i}`).join(' ')} -all`],
       ['spf.long 1'],
     ],
-    ['terms after all', ['v=spf1 -all ip4:45.53.5.1'], ['spf.after_all 1']],
+    ['terms after all', ['v=spf1 ip4:45.53.5.1 -all ip4:45.53.5.2'], ['spf.after_all 1']],
+    ['only terms after all', ['v=spf1 -all ip4:45.53.5.1'], ['spf.names_nobody 20']],
+    ['a private address alone', ['v=spf1 ip4:10.0.0.1 -all'], ['spf.names_nobody 20']],
+    ['a term for a name that is gone', ['v=spf1 ip4:45.53.5.1 a:gone.example -all'], ['spf.dead_term 1']],
+    ['a mechanism with "="', ['v=spf1 ip4:45.53.5.1 a=gone.example -all'], ['spf.equals_sign 5']],
     ['a part unknown', ['v=spf1 include:s.example -all'], ['null 12.5 (0 to 25)']],
   ])('%s', async (_why, records, expected) => {
     const ctx = labCtx({ ...below, 'a.example': { TXT: records } })
     const input = fromSpf(await runCheck(spf, ctx, A))
-    expect(told(spfLosses(input, { state: 'none', finding: 'x' }, 'sends_and_takes_mail'), spfTable)).toEqual(expected)
+    expect(told(spfLosses(input, { state: 'none', finding: 'x' }, 'sends_and_accepts_mail'), spfTable)).toEqual(
+      expected,
+    )
   })
 })

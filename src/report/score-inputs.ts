@@ -15,6 +15,8 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
   const { everybody } = reading.extent
   if (reading.permerrors.length > 0 && !everybody)
     return { state: 'permerror', finding: firstOf(outcome, PERMERROR) ?? 'spf.syntax' }
+  if (reading.passesNobody?.names && !everybody)
+    return { state: 'names_nobody', finding: firstOf(outcome, NAMES_NOBODY) ?? 'spf.names_nobody' }
   const has = (id: FindingId): boolean => firstOf(outcome, [id]) !== undefined
   return {
     state: 'record',
@@ -22,6 +24,8 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
     all: everybody ? '+' : (reading.all ?? (has('spf.no_all') ? 'none' : 'unread')),
     ...told('allFinding', firstOf(outcome, ALL)),
     ...told('ptr', firstOf(outcome, ['spf.ptr'])),
+    ...told('equals_sign', firstOf(outcome, ['spf.equals_sign'])),
+    ...told('dead_term', firstOf(outcome, ['spf.dead_term'])),
     ...told('veryWide', firstOf(outcome, ['spf.very_many_addresses'])),
     ...told('wide', firstOf(outcome, ['spf.many_addresses'])),
     ...told('long', firstOf(outcome, ['spf.very_long', 'spf.long'])),
@@ -40,7 +44,7 @@ export function fromMx(
   const isPartly = mail?.hosts.some((host) => resolvable(host) === 'yes') === true && !has('mx.not_public')
   if (!mail || (outcome.status === 'unknown' && !isPartly)) return { state: 'unknown' }
   if (mail.kind === 'none') return { state: 'none' }
-  if (mail.kind === 'null') return { state: 'null' }
+  if (mail.kind === 'null' || outcome.status === 'not_applicable') return { state: 'null' }
   if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public'), barriers, isStsOpen }
   const named = mail.hosts.filter((host) => host.literal === undefined).map(resolvable)
   return {
@@ -103,6 +107,14 @@ const PERMERROR = [
   'spf.too_many_lookups',
   'spf.too_many_void_lookups',
   'spf.too_many_mx',
+] as const
+const NAMES_NOBODY = [
+  'spf.names_nobody',
+  'spf.include_takeover',
+  'spf.two_in_one',
+  'spf.joined_terms',
+  'spf.odd_name',
+  'spf.doubled_name',
 ] as const
 const ALL = ['spf.plus_all', 'spf.everybody', 'spf.neutral_all', 'spf.softfail', 'spf.no_all'] as const
 const ABSENT = ['dmarc.misplaced', 'dmarc.doubled_name', 'dmarc.no_record_parked'] as const

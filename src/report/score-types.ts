@@ -9,6 +9,8 @@ export type SpfScoreInput =
   | { readonly state: 'unknown' }
   | { readonly state: 'none'; readonly finding: FindingId }
   | { readonly state: 'permerror'; readonly finding: FindingId }
+  /** The record names senders, and nobody passes. */
+  | { readonly state: 'names_nobody'; readonly finding: FindingId }
   | {
       readonly state: 'record'
       /** The qualifier of the `all` that decides, after `redirect`; `none`: there is neither; `unread`: a redirect that depends on the message. */
@@ -16,6 +18,10 @@ export type SpfScoreInput =
       /** The finding about `all`, if it is not `-`. */
       readonly allFinding?: FindingId
       readonly ptr?: FindingId
+      /** A mechanism written with `=`, beside terms that let senders pass. */
+      readonly equals_sign?: FindingId
+      /** A term that names nobody, beside terms that let senders pass. */
+      readonly dead_term?: FindingId
       /** 2^24 IPv4 addresses or more. */
       readonly veryWide?: FindingId
       /** Over 2^17 IPv4 addresses outside includes. */
@@ -139,7 +145,7 @@ export type Loss = {
   readonly mostUnits: number
 }
 
-/** One row of the breakdown. `points` are lost (rounding may return some), in eighths: their sum is exact in binary arithmetic. */
+/** One row of the breakdown. `points` are lost (rounding may return some), in halves: their sum is exact in binary arithmetic. */
 export type ScoreRow = {
   readonly component: Component | 'total'
   readonly finding: FindingId | null

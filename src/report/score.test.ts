@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { COMPONENTS, WEIGHTS } from '../answers/weights.ts'
+import type { Severity } from '../checks/check.ts'
 import type { Barrier, Role } from '../checks/context.ts'
-import { gradeOf, reportScore, score } from './score.ts'
+import { gradeOf } from './grade.ts'
+import { reportScore, score } from './score.ts'
 import type {
   DkimScoreInput,
   DmarcScoreInput,
@@ -60,7 +62,7 @@ const more = (certain: number, ...addresses: Partial<Address>[]): PtrScoreInput 
   return known.state === 'addresses' ? { ...known, certain } : known
 }
 const CLEAN: ScoreInputs = {
-  role: 'sends_and_takes_mail',
+  role: 'sends_and_accepts_mail',
   spf: spf(),
   dkim: dkim(),
   dmarc: dmarc(),
@@ -90,7 +92,7 @@ describe('the worked examples', () => {
     [
       'abandoned: A only, _domainkey NXDOMAIN',
       {
-        role: 'sends_and_takes_mail',
+        role: 'sends_and_accepts_mail',
         spf: NONE,
         dkim: { state: 'absent', finding: 'x' },
         dmarc: NONE,
@@ -114,7 +116,7 @@ describe('the worked examples', () => {
     [
       'mx ptr ?all, DKIM 1024 t=y, quarantine t=y with rua, MX a CNAME, PTR unconfirmed',
       {
-        role: 'sends_and_takes_mail',
+        role: 'sends_and_accepts_mail',
         spf: spf({ all: '?', ptr: 'x' }),
         dkim: dkim({ bits: 1024, testing: true }),
         dmarc: dmarc({ effective: 'none' }),
@@ -142,7 +144,7 @@ describe('each deduction', () => {
     ['?all while DMARC asks for nothing', { spf: spf({ all: '?' }), dmarc: dmarc({ effective: 'none' }) }, 75],
     ['?all with DMARC unknown', { spf: spf({ all: '?' }), dmarc: UNKNOWN }, 79, [60, 94]],
     ['2^24 addresses and more', { spf: spf({ veryWide: 'x', wide: 'x' }) }, 90],
-    ['no SPF at a web name', { role: 'web_name_only', spf: NONE }, 82], // 45 of 55
+    ['no SPF at a web name', { role: 'no_mail', spf: NONE }, 82], // 45 of 55
     ['~all while DMARC enforces', { spf: spf({ all: '~' }) }, 100],
     ['~all while DMARC quarantines', { spf: spf({ all: '~' }), dmarc: dmarc({ effective: 'quarantine' }) }, 95],
     ['~all without DMARC', { spf: spf({ all: '~' }), dmarc: NONE }, 67],
@@ -163,7 +165,7 @@ describe('each deduction', () => {
     ['pct=0 is none for receivers of RFC 7489', { dmarc: dmarc({ effective: 'quarantine', pct: 0 }) }, 90],
     [
       'takes mail only: DKIM and PTR do not count',
-      { role: 'takes_mail_only', dkim: UNKNOWN, ptr: { state: 'none' } },
+      { role: 'accepts_mail_only', dkim: UNKNOWN, ptr: { state: 'none' } },
       100,
     ],
     ['sends only: MX does not count', { role: 'sends_only', mx: { state: 'none' } }, 100],
@@ -229,13 +231,17 @@ describe('a domain without mail', () => {
     ['-all and nothing at all, no DMARC', { mx: { state: 'none' }, dmarc: NONE }, 45, true], // 25 of 55
     ['-all and nothing at all, DMARC unknown', { mx: { state: 'none' }, dmarc: UNKNOWN }, 73, true], // 40 of 55
   ])('%s', (_why, parts, expected, declared) => {
-    const inputs = but({ role: declared ? 'parked' : 'sends_and_takes_mail', dkim: UNKNOWN, ...parts })
+    const inputs = but({ role: declared ? 'parked' : 'sends_and_accepts_mail', dkim: UNKNOWN, ...parts })
     expect(score(declared ? inputs : { ...inputs, dkim: dkim() }).score).toBe(expected)
   })
 
   it('that does not exist has 0, whatever its parent publishes', () => {
     const result = score(but({ role: 'no_such_domain' }))
-    expect([result.score, result.grade, result.complete]).toEqual([0, 'F', true])
+    expect([result.score, result.complete, result.breakdown]).toEqual([
+      0,
+      true,
+      [{ component: 'total', finding: 'mx.no_domain', kind: 'deduction', points: 100 }],
+    ])
   })
 })
 
@@ -247,8 +253,8 @@ it('names the component and the finding of each row', () => {
   ).toEqual([
     { component: 'spf', finding: 'spf.plus_all', kind: 'deduction', points: 25 },
     { component: 'dkim', finding: null, kind: 'unknown', points: 10 },
-    { component: 'ptr', finding: 'ptr.missing', kind: 'deduction', points: 3.375 },
-    { component: 'total', finding: 'spf.plus_all', kind: 'cap', points: 11.625 },
+    { component: 'ptr', finding: 'ptr.missing', kind: 'deduction', points: 3.5 },
+    { component: 'total', finding: 'spf.plus_all', kind: 'cap', points: 11.5 },
   ])
 })
 
@@ -264,7 +270,28 @@ it.each([
   [50, 'D'],
   [49, 'F'],
   [0, 'F'],
-])('%i is %s', (value, grade) => expect(gradeOf(value)).toBe(grade))
+])('%i is %s', (value, grade) =>
+  expect(gradeOf({ score: value }, [{ severity: 'low' }, { severity: 'info' }])).toBe(grade),
+)
+
+it.each<[Severity, number, string]>([
+  ['medium', 100, 'A'],
+  ['medium', 92, 'A'],
+  ['medium', 85, 'B'],
+  ['high', 100, 'B'],
+  ['critical', 95, 'B'],
+  ['high', 70, 'C'],
+])('with a finding of %s severity, %i is %s', (severity, value, grade) =>
+  expect(gradeOf({ score: value }, [{ severity: 'low' }, { severity }])).toBe(grade),
+)
+
+it.each([
+  [70, 45, 95, 'C'],
+  [70, 44, 95, null],
+  [50, 0, 100, null],
+])('%i between %i and %i is %s', (value, least, most, grade) =>
+  expect(gradeOf({ score: value, least, most }, [])).toBe(grade),
+)
 
 it.each<[number, ('A' | 'B' | 'C' | 'D')[], number]>([
   [100, [], 100],
@@ -284,11 +311,11 @@ const faults = fc
 const anything: fc.Arbitrary<ScoreInputs> = fc.record({
   role: fc.constantFrom<Role>(
     'no_such_domain',
-    'sends_and_takes_mail',
-    'takes_mail_only',
+    'sends_and_accepts_mail',
+    'accepts_mail_only',
     'sends_only',
     'parked',
-    'web_name_only',
+    'no_mail',
   ),
   spf: fc.oneof(
     fc.constantFrom<SpfScoreInput>(UNKNOWN, NONE, { state: 'permerror', finding: 'x' }),
@@ -376,7 +403,7 @@ it('adds up to exactly 100 without dust, stays in its bounds and keeps the range
     fc.property(anything, (inputs) => {
       const result = score(inputs)
       expect(result.breakdown.reduce((sum, row) => sum + row.points, result.score)).toBe(100)
-      for (const { points } of result.breakdown) expect(Number.isInteger(points * 8) && points !== 0).toBe(true)
+      for (const { points } of result.breakdown) expect(Number.isInteger(points * 2) && points !== 0).toBe(true)
       expect(Number.isInteger(result.score) && result.score >= 0 && result.score <= 100).toBe(true)
       const { scoreMin = result.score, scoreMax = result.score } = result
       expect(scoreMin <= result.score && result.score <= scoreMax).toBe(true)

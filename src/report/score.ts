@@ -1,4 +1,4 @@
-import { COMPONENTS, type Component, type Grade, SCORE_VERSION, type Tier, WEIGHTS } from '../answers/weights.ts'
+import { COMPONENTS, type Component, SCORE_VERSION, type Tier, WEIGHTS } from '../answers/weights.ts'
 import { applies, type Role } from '../checks/context.ts'
 import { dkimLosses, dmarcLosses, mxLosses, ptrLosses, spfLosses, UNIT } from './losses.ts'
 import type { Loss, ScoreInputs, ScoreRow, SpfScoreInput } from './score-types.ts'
@@ -8,7 +8,6 @@ const ALL_COMPONENTS = Object.keys(COMPONENTS) as Component[]
 export type Score = {
   /** 0 to 100, rounded once, half up. */
   readonly score: number
-  readonly grade: Grade
   readonly scoreVersion: typeof SCORE_VERSION
   /** False if something that counts could not be determined; `scoreMin` and `scoreMax` are then the worst and the best case. */
   readonly complete: boolean
@@ -20,6 +19,7 @@ export type Score = {
 
 /** The score of a domain (docs/score.md): every point lost is a row. */
 export function score(inputs: ScoreInputs): Score {
+  if (inputs.role === 'no_such_domain') return NO_DOMAIN
   const parts = partsOf(inputs)
   const scale = { of: componentsOf(inputs).reduce((sum, component) => sum + COMPONENTS[component], 0) }
   const cap = inputs.spf.state === 'record' && inputs.spf.all === '+' ? WEIGHTS.spf.cap_of_everybody : 100
@@ -28,7 +28,6 @@ export function score(inputs: ScoreInputs): Score {
   const complete = parts.every(({ losses }) => losses.every((loss) => loss.leastUnits === loss.mostUnits))
   return {
     score: value,
-    grade: gradeOf(value),
     scoreVersion: SCORE_VERSION,
     complete,
     ...(complete ? {} : { scoreMin: final('mostUnits'), scoreMax: final('leastUnits') }),
@@ -46,10 +45,6 @@ export function scoreInRoles(inputs: ScoreInputs, otherRoles: readonly Role[]): 
   return isSame ? own : { ...own, complete: false, scoreMin: least, scoreMax: most }
 }
 
-/** A from 90, B from 80, C from 65, D from 50, else F; A+ is 100. */
-export const gradeOf = (value: number): Grade =>
-  (Object.keys(WEIGHTS.grades) as Grade[]).find((grade) => value >= WEIGHTS.grades[grade]) ?? 'F'
-
 /** The score of a report: reduced by the listings of the mail hosts' addresses by the tier of the list, by at most 40 points, not below 0. */
 export function reportScore(value: number, listings: readonly Tier[]): number {
   const lost = listings.reduce((sum, tier) => sum + WEIGHTS.listing[tier], 0)
@@ -61,12 +56,11 @@ type Reading = Pick<Loss, 'units' | 'leastUnits' | 'mostUnits'>
 /** The points of all components that apply. */
 type Scale = { readonly of: number }
 
-/** The components that the domain's role needs. A domain that does not exist loses all points. */
+/** The components that the domain's role needs. */
 const componentsOf = ({ role }: ScoreInputs): Component[] =>
-  ALL_COMPONENTS.filter((component) => role === 'no_such_domain' || applies(component, { role }))
+  ALL_COMPONENTS.filter((component) => applies(component, { role }))
 
 function partsOf(inputs: ScoreInputs): Part[] {
-  if (inputs.role === 'no_such_domain') return noDomain()
   const losses: Readonly<Record<Component, () => readonly Loss[]>> = {
     spf: () => spfLosses(inputs.spf, inputs.dmarc, inputs.role),
     dkim: () => dkimLosses(inputs.dkim),
@@ -81,12 +75,12 @@ function partsOf(inputs: ScoreInputs): Part[] {
 }
 
 /** A domain that does not exist has nothing, whatever its parent publishes for it. */
-const noDomain = (): Part[] =>
-  ALL_COMPONENTS.map((component) => {
-    const units = COMPONENTS[component] * UNIT
-    const finding = 'mx.no_domain'
-    return { component, losses: [{ finding, kind: 'deduction', units, leastUnits: units, mostUnits: units }] }
-  })
+const NO_DOMAIN: Score = {
+  score: 0,
+  scoreVersion: SCORE_VERSION,
+  complete: true,
+  breakdown: [{ component: 'total', finding: 'mx.no_domain', kind: 'deduction', points: 100 }],
+}
 
 /** Limits the losses, each case separately, so that no component goes below 0. */
 function notBelowZero(losses: readonly Loss[], worth: number): Loss[] {
@@ -113,25 +107,25 @@ function rounded(lostUnits: number, scale: Scale): number {
 
 const capped = (value: number, cap: number): number => Math.min(value, cap)
 
-/** The rows in eighths of a point, cut so that the sum up to any row is the nearest eighth of the loss up to there; the rounding row has the rest. */
+/** The rows in halves of a point, cut so that the sum up to any row is the nearest half of the loss up to there; the rounding row has the rest. */
 function rowsOf(parts: readonly Part[], scale: Scale, cap: number, value: number, spf: SpfScoreInput): ScoreRow[] {
   const rows: ScoreRow[] = []
   let lostUnits = 0
   let told = 0
   const tell = (row: Omit<ScoreRow, 'points'>, upTo: number): void => {
-    if (upTo !== told) rows.push({ ...row, points: (upTo - told) / 8 })
+    if (upTo !== told) rows.push({ ...row, points: (upTo - told) / 2 })
     told = upTo
   }
   for (const { component, losses } of parts) {
-    for (const { finding, kind, units } of losses) tell({ component, finding, kind }, eighths((lostUnits += units)))
+    for (const { finding, kind, units } of losses) tell({ component, finding, kind }, halves((lostUnits += units)))
   }
   const scaledUnits = (lostUnits * 100) / scale.of
-  tell({ component: 'total', finding: null, kind: 'rescale' }, eighths(scaledUnits))
+  tell({ component: 'total', finding: null, kind: 'rescale' }, halves(scaledUnits))
   const capUnits = Math.max(scaledUnits, (100 - cap) * UNIT)
   const capFinding = spf.state === 'record' ? (spf.allFinding ?? null) : null
-  tell({ component: 'total', finding: capFinding, kind: 'cap' }, eighths(capUnits))
-  tell({ component: 'total', finding: null, kind: 'rounding' }, (100 - value) * 8)
+  tell({ component: 'total', finding: capFinding, kind: 'cap' }, halves(capUnits))
+  tell({ component: 'total', finding: null, kind: 'rounding' }, (100 - value) * 2)
   return rows
 }
 
-const eighths = (units: number): number => Math.round((units * 8) / UNIT)
+const halves = (units: number): number => Math.round((units * 2) / UNIT)

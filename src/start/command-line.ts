@@ -4,7 +4,7 @@ import { addAbortSignal } from 'node:stream'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
 import { linesOf } from '../base/lines.ts'
-import { printable } from '../base/text.ts'
+import { printable, withoutCommands } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
 import { byKey, type ConfigFlag } from '../cli/flags.ts'
 import { lookOf } from '../cli/look.ts'
@@ -51,7 +51,7 @@ const complain = (text: string): void => void process.stderr.write(`${printableL
 const printableLines = (text: string): string =>
   text
     .split('\n')
-    .map((line) => printable(line, 8_000))
+    .map((line) => withoutCommands(printable(line, 8_000)))
     .join('\n')
 
 const look = (): Look => lookOf(process.stdout, process.env)
@@ -69,7 +69,8 @@ async function commandsFor(argv: readonly string[]): Promise<Pick<ProgramSetup, 
 const LISTS: readonly string[] = ['--help', '-h', 'help', '--version', '-V']
 
 /** A command needs its own operation, and those of its flags; help and unknown words need all. */
-async function operationsFor(word: string | undefined, others: readonly string[]): Promise<readonly Operation[]> {
+async function operationsFor(first: string | undefined, rest: readonly string[]): Promise<readonly Operation[]> {
+  const [word, others] = first === 'api' ? [rest[0], rest.slice(1)] : [first, rest]
   if (word !== undefined && ['serve', 'config', 'keys', 'db', 'mcp'].includes(word)) return []
   zod.config({ jitless: true }) // each schema is used once: compiling it costs more than it saves
   const options = others.filter((other) => other.startsWith('-')).map((other) => other.replace(/^--|=.*$/gs, ''))
@@ -138,6 +139,10 @@ const actions: Actions = {
     const key = asked.view.key ?? process.env.MAILSONDE_KEY
     const service = server ? serviceAt(server, key, config) : undefined
     if (asked.view.key !== undefined && !service) throw optionError('key')
+    if (asked.uploads !== undefined) {
+      const { importFiles } = await import('./import-files.ts')
+      return importFiles(asked.uploads, config, { log, version, service, print, complain, look: look() })
+    }
     const { operate } = await import('../cli/operate.ts')
     return operate(asked, {
       version,
@@ -175,11 +180,11 @@ async function open(
   return { execute: executor({ world: outside.world, provide }), close }
 }
 
-const tell = progressLines(
-  (text) => void process.stderr.write(text),
-  process.stderr.isTTY === true,
-  () => performance.now(),
-)
+const tell = progressLines({
+  write: (text) => void process.stderr.write(text),
+  width: () => (process.stderr.isTTY ? process.stderr.columns || 80 : undefined),
+  now: () => performance.now(),
+})
 
 /** Maximum number of characters of a line of standard input; mailboxes and domains are shorter. */
 const MAX_LINE = 4_096
@@ -202,8 +207,9 @@ const UPLOAD_TYPES: Readonly<Record<string, string>> = {
 }
 
 /** A file to upload, or standard input; its type follows from its name, with CSV as the default. Throws AppError. */
-function openUpload(path: string, stopped?: AbortSignal): Upload {
-  const contentType = UPLOAD_TYPES[/\.(\w+)(?:\.gz)?$/.exec(path.toLowerCase())?.[1] ?? ''] ?? 'text/csv'
+function openUpload(path: string, stopped?: AbortSignal, what: Operation['uploads'] = 'list'): Upload {
+  const extension = /\.(\w+)(?:\.gz)?$/.exec(path.toLowerCase())?.[1] ?? ''
+  const contentType = what === 'message' ? 'message/rfc822' : (UPLOAD_TYPES[extension] ?? 'text/csv')
   if (path === '-') return { octets: stopped ? addAbortSignal(stopped, process.stdin) : process.stdin, contentType }
   try {
     accessSync(path, constants.R_OK)

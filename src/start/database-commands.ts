@@ -73,6 +73,7 @@ async function statusText(pool: pg.Pool, where: string): Promise<string> {
     `SELECT current_setting('server_version') AS server, pg_size_pretty(pg_database_size(current_database())) AS size`,
   )
   const jobs = version === 0 ? [] : (await pool.query<JobsLine>(JOBS)).rows
+  const work = version === known ? (await pool.query<WorkLine>(WORK)).rows[0] : undefined
   const schema =
     version === known
       ? `version ${version}, up to date`
@@ -85,11 +86,29 @@ async function statusText(pool: pg.Pool, where: string): Promise<string> {
     `schema    ${schema}`,
     `size      ${rows[0]?.size}`,
     ...jobs.map(({ state, jobs: n, rows: r, done }) => `jobs      ${state}: ${n}, with ${r} rows, ${done} done`),
+    ...(work
+      ? [
+          `due       ${work.due} providers of running jobs, the first since ${work.seconds} s; ${work.waiting} wait for a later time`,
+          `leases    ${work.nodes} nodes hold ${work.connections} connections at ${work.keys} providers and mail hosts`,
+        ]
+      : []),
   ].join('\n')
 }
 
 type JobsLine = { readonly state: string; readonly jobs: string; readonly rows: string; readonly done: string }
-const JOBS = `SELECT state, count(*) AS jobs, sum(rows) AS rows, sum(done) AS done FROM mailsonde.jobs GROUP BY state ORDER BY state`
+const JOBS = `SELECT state, count(*) AS jobs, sum(rows) AS rows, coalesce(sum((SELECT sum(done) FROM mailsonde.job_providers WHERE job = number)), 0) AS done
+  FROM mailsonde.jobs GROUP BY state ORDER BY state`
+
+/** What waits to be asked, and who holds connections. */
+type WorkLine = Readonly<Record<'due' | 'waiting' | 'seconds' | 'nodes' | 'connections' | 'keys', string>>
+const WORK = `
+  SELECT p.*, l.* FROM (
+    SELECT count(*) FILTER (WHERE next_due <= now()) AS due, count(*) FILTER (WHERE next_due > now()) AS waiting,
+      coalesce(round(extract(epoch FROM now() - min(next_due) FILTER (WHERE next_due <= now()))), 0) AS seconds
+    FROM mailsonde.job_providers JOIN mailsonde.jobs ON number = job AND state = 'running' WHERE next_due < 'infinity') p
+  CROSS JOIN (
+    SELECT count(DISTINCT key) AS nodes, coalesce(sum((value ->> 0)::int), 0) AS connections, count(DISTINCT provider) AS keys
+    FROM mailsonde.provider_leases, jsonb_each(holders) WHERE (value ->> 2)::bigint > extract(epoch FROM now()) * 1000) l`
 
 /** The database as it is, without migrating it: the named one, or the private one, of a running service or started for this command. */
 async function openAsIs({ databaseUrl, dataDir, dbUser }: Config): Promise<Opened> {

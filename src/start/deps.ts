@@ -1,4 +1,5 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { invalidFlag } from '../base/errors.ts'
 import { once } from '../base/once.ts'
@@ -38,6 +39,7 @@ export type Metered = (verifier: Deps['verifier']) => Deps['verifier']
 /** Members with state to save, once they are created. */
 type Opened = {
   blacklists?: Deps['blacklists']
+  domainLists?: Deps['domainLists']
   verifier?: Deps['verifier']
   jobs?: JobService
   monitors?: MonitorServices
@@ -68,6 +70,7 @@ export function createDeps(config: Config, outside: Outside, metered: Metered = 
     handBack: async () => opened.monitors?.stop(),
     shutDown: async () => {
       if (opened.blacklists) await shortly(opened.blacklists.settled())
+      if (opened.domainLists) await shortly(opened.domainLists.settled())
       await opened.monitors?.stop()
       await opened.jobs?.stop()
       // An unavailable database does not delay shutdown.
@@ -122,6 +125,10 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     opened.blacklists = await (await import('./lists.ts')).openLists(config, outside)
     return opened.blacklists
   })
+  const domainLists = once(async () => {
+    opened.domainLists = (await import('./lists.ts')).openDomainLists(config, outside)
+    return opened.domainLists
+  })
   const sourcePool = once(async () => {
     const { createSourcePool } = await import('./pool.ts')
     return createSourcePool(config, outside, await blacklists())
@@ -136,18 +143,29 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     const { storedService } = await import('../monitors/stored/stored.ts')
     return storedService({ open: (await database()).open, now: world.now, log: world.log })
   })
+  const reports = once(async () => {
+    const [{ openReports }, { geo }] = await Promise.all([import('./reports.ts'), provide(['geo'])])
+    return openReports(config, world, await database(), geo)
+  })
   const monitors = once(async () => {
-    const [{ openMonitors }, { executor }, { jobs }] = await Promise.all([
+    const [{ openMonitors }, { executor }, { jobs, idempotencyKeys }] = await Promise.all([
       import('./monitors.ts'),
       import('../operations/execute.ts'),
-      provide(['jobs']),
+      provide(['jobs', 'idempotencyKeys']),
     ])
     const execute = executor({ world, provide })
-    opened.monitors = openMonitors(config, outside, { database: await database(), execute, jobs, stored })
+    opened.monitors = openMonitors(config, outside, {
+      database: await database(),
+      execute,
+      jobs,
+      stored,
+      idempotencyKeys,
+    })
     return opened.monitors
   })
   return {
     blacklists,
+    domainLists,
     sourcePool,
     geo: once(async () => {
       const [{ createGeo }, { geoSources }] = await Promise.all([import('../geo/geo.ts'), import('../geo/sources.ts')])
@@ -171,12 +189,13 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     jobs: once(() =>
       lazyJobs(async () => {
         const opening = await database() // first, because it loads packages that the others import
-        await inSteps(() => import('pg-boss'))
-        const [{ openJobs }, { executor }] = await Promise.all([
+        const [{ openJobs }, { executor }, { verifier }] = await Promise.all([
           import('./jobs.ts'),
           import('../operations/execute.ts'),
+          provide(['verifier']),
         ])
-        opened.jobs = openJobs(config, world, opening, executor({ world, provide }))
+        const execute = executor({ world, provide })
+        opened.jobs = openJobs(config, world, opening, { execute, limits: verifier.limits })
         return opened.jobs
       }),
     ),
@@ -190,9 +209,14 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     stored: () => stored,
     monitors: () => async () => (await monitors()).monitors,
     webhooks: () => async () => (await monitors()).webhooks,
+    reports: () => reports,
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')
       return identity(world, config.helo ? { helo: config.helo } : {}).heloName
+    }),
+    messages: once(async () => {
+      const { messageService } = await import('../message/service.ts')
+      return messageService({ maxBytes: config.maxMessage })
     }),
     peers: async () => (await nodes()).peers,
     mayCall: async () => (await nodes()).mayCall,
@@ -200,8 +224,18 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     probes: once(() => ({ ...probes, queue: sharedProbe(async (signal) => opened.database?.probe(signal)) })),
     canBind: once(async () => (await import('../net/local-addresses.ts')).canBind), // `import` of a loaded module takes 100 µs
     smtpPort: () => config.smtpPort,
+    sharedDatabaseUser: () => sharedDatabaseUser(config),
   }
 }
+
+/** Root starts the private database as --db-user, by default as `nobody`, whose files and processes any other service of that user may change. */
+const sharedDatabaseUser = ({ databaseUrl, dataDir, dbUser }: Config): string | undefined =>
+  process.getuid?.() === 0 &&
+  databaseUrl === undefined &&
+  dbUser === 'nobody' &&
+  existsSync(join(dataDir, 'postgres.password'))
+    ? dbUser
+    : undefined
 
 /** Checks the file of an option that is read later: otherwise a wrong name would go unnoticed. */
 function mustBeReadable(path: string): void {

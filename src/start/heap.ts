@@ -8,7 +8,7 @@ const ROUNDS = 400
 
 /**
  * Keeps the heap of a long-running server close to its live size: on a machine with much memory V8 lets it grow to several times that before it collects
- * garbage. Call it before anything else is loaded. docs/benchmarks.md has the savings and the cost.
+ * garbage. Call it before anything else is loaded. contributing/benchmarks.md has the savings and the cost.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=40') // collect the old generation after growth by 40 %, not by 300 %

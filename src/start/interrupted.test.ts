@@ -70,7 +70,9 @@ it('SIGINT ends an upload whose standard input stays open', async () => {
 
 it('ends in silence, as SIGPIPE would end it, when nobody reads any more', async () => {
   const folder = labFolder()
-  const child = spawn(process.execPath, ['src/main.ts', 'health', '--watch', '1s', '--data-dir', folder], { env: {} })
+  const child = spawn(process.execPath, ['src/main.ts', 'api', 'health', '--watch', '1s', '--data-dir', folder], {
+    env: {},
+  })
   let errors = ''
   child.stderr.on('data', (chunk) => (errors += chunk))
   child.stdout.once('data', () => child.stdout.destroy())

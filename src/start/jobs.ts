@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { AppError } from '../base/errors.ts'
 import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { once } from '../base/once.ts'
@@ -5,35 +6,62 @@ import type { Config } from '../config.ts'
 import type { Ask, Asked } from '../jobs/engine/ask.ts'
 import { findProviderOf, limitsFor } from '../jobs/providers.ts'
 import { type JobService, jobService } from '../jobs/service.ts'
-import type { Execute } from '../operations/execute.ts'
+import type { StorageBounds } from '../jobs/storage.ts'
+import type { Verifier } from '../mailbox/verify.ts'
+import type { By, Execute } from '../operations/execute.ts'
 import type { Operation, Raw } from '../operations/operation.ts'
 import { OPERATIONS } from '../operations/registry.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { World } from '../world.ts'
 
+type Parts = { readonly execute: Execute; readonly limits: Verifier['limits'] }
+
 /** Bulk jobs over a database that is opened when it is first needed. */
-export function openJobs(config: Config, world: World, { open }: LazyDatabase, execute: Execute): JobService {
+export function openJobs(config: Config, world: World, { open }: LazyDatabase, parts: Parts): JobService {
+  const { execute, limits } = parts
   const limitsOf = limitsFor(config.noCourtesy)
   return jobService({
     open,
-    ask: askBy(execute),
+    ask: askBy(execute, world.dial),
     findProvider: findProviderOf(world, limitsOf),
     limitsOf,
+    room: (id, claimed) => {
+      const { concurrent, perMinute } = limitsOf(id)
+      const isFree = perMinute === Number.POSITIVE_INFINITY
+      return isFree ? concurrent - claimed : limits.room({ key: id, connections: concurrent, perMinute }, claimed)
+    },
+    onRoom: limits.onRoom,
     maxUpload: config.maxUpload,
+    storage: storageOf(config),
     now: world.now,
     log: world.log,
   })
 }
 
+/** The bounds of what lists take up. The disk of a private database is looked at in the data folder. */
+const storageOf = (config: Config): StorageBounds & { readonly maxRows: number } => ({
+  maxRows: config.maxRows,
+  maxOpenRows: config.maxOpenRows,
+  maxKeyStorage: config.maxKeyStorage,
+  maxStorage: config.maxStorage,
+  minFreeDisk: config.minFreeDisk,
+  freeDisk: async () => {
+    if (config.databaseUrl !== undefined) return undefined
+    const { bavail, bsize } = await statfs(config.dataDir)
+    return bavail * bsize
+  },
+})
+
 /** Time limit for the verification of one row, as text. */
 const ROW_TIMEOUT = '60s'
 
-/** Processes a row with the operation of its kind. */
+/** Processes a row with the operation of its kind. `dial`: connects to mail hosts, each time after `begin` of the row. */
 export const askBy =
-  (execute: Execute): Ask =>
-  async (kind, input, options, signal) => {
+  (execute: Execute, dial?: World['dial']): Ask =>
+  async (kind, input, options, signal, begin) => {
+    const gated: World['dial'] | undefined = begin && dial && ((target, cut) => begin().then(() => dial(target, cut)))
     try {
-      return await ASKS[kind](execute, input, options, signal)
+      return await ASKS[kind](execute, input, options, { signal, ...(gated && { dial: gated }) })
     } catch (error) {
       const refused = signal.aborted ? undefined : refusalOf(error)
       if (refused) return refused
@@ -41,16 +69,11 @@ export const askBy =
     }
   }
 
-type AskKind = (
-  execute: Execute,
-  input: string,
-  options: { readonly [key: string]: Json },
-  signal: AbortSignal,
-) => Promise<Asked>
+type AskKind = (execute: Execute, input: string, options: { readonly [key: string]: Json }, by: By) => Promise<Asked>
 
 /** The answer of an operation. It was created here: tests validate it against its schema, rows do not. */
-async function answerOf(operation: Operation, execute: Execute, raw: Raw, signal: AbortSignal): Promise<JsonRecord> {
-  const { answer } = await execute(operation, raw, { signal })
+async function answerOf(operation: Operation, execute: Execute, raw: Raw, by: By): Promise<JsonRecord> {
+  const { answer } = await execute(operation, raw, by)
   if (isJsonRecord(answer)) return answer
   throw new Error(`the answer of ${operation.name} is no object`)
 }
@@ -70,7 +93,7 @@ const ASKED = {
 }
 
 const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
-  verify: async (execute, email, { pool, max_age_ms }, signal) => {
+  verify: async (execute, email, { pool, max_age_ms }, by) => {
     const raw = {
       email,
       timeout: ROW_TIMEOUT,
@@ -80,7 +103,7 @@ const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
       ...(pool === true && { pool: 'true' }),
       ...ageOf(max_age_ms),
     }
-    const answer = await answerOf(await ASKED.verify(), execute, raw, signal)
+    const answer = await answerOf(await ASKED.verify(), execute, raw, by)
     const { retry_after_ms } = answer
     return {
       result: wordOf(answer, 'result'),
@@ -89,13 +112,13 @@ const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
       ...(typeof retry_after_ms === 'number' && { retryAfterMs: retry_after_ms }),
     }
   },
-  check: async (execute, domain, { selector }, signal) => {
+  check: async (execute, domain, { selector }, by) => {
     const raw = { domain, ...(typeof selector === 'string' && { selector }) }
-    const answer = await answerOf(await ASKED.check(), execute, raw, signal)
+    const answer = await answerOf(await ASKED.check(), execute, raw, by)
     return { result: wordOf(answer, 'status'), reason: '', answer }
   },
-  blacklist: async (execute, ip, _options, signal) => {
-    const answer = await answerOf(await ASKED.blacklist(), execute, { ip }, signal)
+  blacklist: async (execute, ip, _options, by) => {
+    const answer = await answerOf(await ASKED.blacklist(), execute, { ip }, by)
     return { result: wordOf(answer, 'verdict'), reason: '', answer }
   },
 }

@@ -6,6 +6,7 @@ import { valueProblem } from '../base/value-problems.ts'
 import type { KeysAction } from '../cli/program.ts'
 import type { Config } from '../config.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
+import { parseDomainPattern } from '../names/domain-pattern.ts'
 import { StoreError } from '../store/contract.ts'
 import { filesStore } from '../store/files/files-store.ts'
 import { type ApiKey, type KeyFile, makeKey, openKeyFile, SCOPES, type Scope } from '../store/key-file.ts'
@@ -55,6 +56,7 @@ async function create(
   const { key, kept } = makeKey({
     name: printable(action.name, 100),
     scopes: readScopes(action.scopes),
+    ...(action.domains === undefined ? {} : { domains: readDomains(action.domains) }),
     nowMs: now(),
     ...(lifetime ? { lifetimeMs: lifetime.value } : {}),
   })
@@ -95,6 +97,14 @@ function readScopes(text: string): Scope[] {
   const wrong = scopes.find((scope) => !(SCOPES as readonly string[]).includes(scope))
   if (wrong !== undefined) throw invalidFlag('scopes', valueProblem('choice', { text: wrong, known: SCOPES }))
   return scopes as Scope[]
+}
+
+function readDomains(text: string): string[] {
+  return text.split(',').map((one) => {
+    const pattern = parseDomainPattern(one.trim())
+    if (!pattern.ok) throw invalidFlag('domains', pattern.problem, { code: 'invalid_domain' })
+    return pattern.value
+  })
 }
 
 export const keyPath = (config: Config): string => config.apiKeysFile ?? join(config.dataDir, 'keys.json')

@@ -39,6 +39,7 @@ export function lazyIdempotencyKeys(load: () => Promise<IdempotencyKeys>): Idemp
     claim: async (...asked) => (await keys()).claim(...asked),
     hold: async (...asked) => (await keys()).hold(...asked),
     keep: async (...asked) => (await keys()).keep(...asked),
+    sweep: async (...asked) => (await keys()).sweep(...asked),
     release: async (...asked) => (await keys()).release(...asked),
   }
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { AppError, invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { type Blacklists, createBlacklists } from '../dnsbl/blacklists.ts'
+import { DOMAIN_SET } from '../dnsbl/domain-zones.ts'
 import { parseListKey } from '../dnsbl/query.ts'
 import type { ListKeys, ListSet } from '../dnsbl/zone-type.ts'
 import { BUILT_IN } from '../dnsbl/zones.ts'
@@ -56,3 +57,7 @@ async function listSet(config: Config): Promise<ListSet> {
     throw invalidFlag('dnsbl-lists', startProblem('invalid_file', { path: config.dnsblLists, why: lists.problem }))
   return lists.value
 }
+
+/** The lists of domains. */
+export const openDomainLists = (config: Config, { world, uncached }: Outside): Blacklists =>
+  askingWith(uncached, createBlacklists({ now: world.monotonic, set: DOMAIN_SET, noCourtesy: config.noCourtesy }))

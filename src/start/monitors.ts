@@ -14,6 +14,7 @@ import type { Execute } from '../operations/execute.ts'
 import { NAMES } from '../operations/monitors/input.ts'
 import { OPERATIONS } from '../operations/registry.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
+import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 import { optionError } from './problems.ts'
 import type { Outside } from './world.ts'
 
@@ -22,6 +23,7 @@ export type MonitorDeps = {
   readonly execute: Execute
   readonly jobs: JobService
   readonly stored: () => Promise<Stored>
+  readonly idempotencyKeys: IdempotencyKeys
 }
 
 /** Monitors and webhooks over a database that is opened when it is first needed. Throws AppError if the mail options cannot be used. */
@@ -42,6 +44,7 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
     open: deps.database.open,
     runOnce: runBy(deps.execute),
     senders: { post, mail, from, publicUrl: config.publicUrl },
+    mailRules: { recipients: config.mailRecipients, perDay: config.mailRate },
     jobEvent: async (id) => {
       try {
         return await deps.jobs.show(id, { id: '', isAdmin: true })
@@ -50,7 +53,7 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
         throw error
       }
     },
-    sweep: async () => (await deps.stored()).sweep(),
+    sweeps: [async () => (await deps.stored()).sweep(), async () => deps.idempotencyKeys.sweep()],
     now,
     random,
     log,

@@ -14,8 +14,12 @@ export function openSite(options: {
   readonly execute: Execute
   readonly world: Pick<World, 'monotonic' | 'log' | 'resolve'>
   readonly version: string
+  /** Whether this node knows others; none by default. */
+  readonly hasPeers?: () => boolean
+  /** Whether the service can send mail; by default it can. */
+  readonly canMail?: boolean
 }): Site {
-  const { operations, execute, world, version } = options
+  const { operations, execute, world, version, hasPeers = () => false, canMail = true } = options
   return createSite({
     operations,
     execute,
@@ -25,12 +29,16 @@ export function openSite(options: {
     log: world.log,
     islands: readIslands(),
     docs: readDocs(),
+    fonts: readFonts(),
+    hasPeers,
+    canMail,
   })
 }
 
 const HERE = dirname(fileURLToPath(import.meta.url))
 /** In the sources `src/pages/islands`; in the bundle, beside its chunks. */
 const ISLANDS = [join(HERE, '../pages/islands'), join(HERE, 'islands'), join(HERE, '../islands')]
+const FONTS = [join(HERE, '../pages/fonts'), join(HERE, 'fonts'), join(HERE, '../fonts')]
 const DOCS = [join(HERE, '../../docs'), join(HERE, '../docs')]
 
 const firstOf = (folders: readonly string[]): string | undefined => folders.find((folder) => existsSync(folder))
@@ -55,6 +63,14 @@ export const islandOf = (source: string): string =>
     .map((line) => line.trim())
     .filter((line) => line !== '' && !/^(?:\/\/|\/\*\*.*\*\/$)/.test(line) && line !== 'export {}')
     .join('\n')
+
+/** The typefaces of the pages as WOFF2, by name. */
+function readFonts(): Readonly<Record<string, Buffer>> {
+  const folder = firstOf(FONTS)
+  if (folder === undefined) return {}
+  const names = readdirSync(folder).filter((name) => name.endsWith('.woff2'))
+  return Object.fromEntries(names.map((name) => [name.slice(0, -'.woff2'.length), readFileSync(join(folder, name))]))
+}
 
 /** The Markdown documents by name. */
 function readDocs(): Readonly<Record<string, string>> {

@@ -11,7 +11,7 @@ import { keepAnnounced } from '../peers/announce.ts'
 import { keepJoined } from '../peers/join.ts'
 import { type Load, MAX_ADDRESSES } from '../peers/peer.ts'
 import { type PeerRegistry, peerRegistry, type Self } from '../peers/registry.ts'
-import type { Repository } from '../store/contract.ts'
+import { type Repository, StoreError } from '../store/contract.ts'
 import type { World } from '../world.ts'
 import { optionError } from './problems.ts'
 import type { Outside } from './world.ts'
@@ -75,12 +75,32 @@ export function startJoining(
     )
 }
 
+/** How long the answer of {@link knowsPeers} is repeated, ms. */
+const KNOWN_MS = 30_000
+
+/** Whether this node knows others, for the navigation of every page: the last known answer, which the next call has anew. Never waits and never throws. */
+export function knowsPeers({ peers }: Pick<Deps, 'peers'>, monotonic: () => number): () => boolean {
+  let known = false
+  let nextMs = Number.NEGATIVE_INFINITY
+  const look = async (): Promise<void> => {
+    const ids = [...(await peers.all()).keys()]
+    known = ids.some((id) => id !== peers.self.id)
+  }
+  return () => {
+    if (monotonic() >= nextMs) {
+      nextMs = monotonic() + KNOWN_MS
+      look().catch(() => {}) // the page about the nodes reports a list that cannot be read
+    }
+    return known
+  }
+}
+
 async function selfOf(
   config: Config,
-  { store }: World,
+  { store, log }: World,
   { version, addresses }: Pick<Self, 'version' | 'addresses'>,
 ): Promise<Self> {
-  const id = config.nodeId ?? (await keptId(store))
+  const id = config.nodeId ?? (await keptId(store, log))
   return {
     id,
     url: config.nodeUrl === undefined ? undefined : new URL(config.nodeUrl).origin,
@@ -91,11 +111,17 @@ async function selfOf(
   }
 }
 
-/** The id that was generated with the first start, so that a restarted node keeps its id. */
-async function keptId({ node }: World['store']): Promise<string> {
-  const kept = (await node.get('id'))?.value
-  if (typeof kept === 'string') return kept
+/** The id that was generated with the first start, so that a restarted node keeps its id. If it cannot be read or stored, the node has another one until it stops. */
+async function keptId({ node }: World['store'], log: World['log']): Promise<string> {
   const made = randomUUID()
-  if (await node.replace('id', made, undefined)) return made
-  return String((await node.get('id'))?.value ?? made) // another process was faster
+  try {
+    const kept = (await node.get('id'))?.value
+    if (typeof kept === 'string') return kept
+    if (await node.replace('id', made, undefined)) return made
+    return String((await node.get('id'))?.value ?? made) // another process was faster
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    log.warn('the id of this node could not be read; it has another one until it stops', { reason: error.message })
+    return made
+  }
 }

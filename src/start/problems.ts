@@ -1,6 +1,8 @@
 import { errorsOf } from '../base/errors.ts'
 import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
 import { counted } from '../base/text.ts'
+import type { NotOwn } from '../store/own-file.ts'
+import { NOT_OWN } from '../store/problems.ts'
 
 type Path = { path: string }
 type Reason = { reason: string }
@@ -44,6 +46,11 @@ export const fileError = errorsOf('file', {
   results_exist: {
     code: 'invalid_parameter',
     detail: ({ path }: Path) => `${shown(path)} already exists: remove it, or choose another file`,
+  },
+  not_own: {
+    code: 'invalid_parameter',
+    detail: ({ path, why }: Path & { why: NotOwn }) =>
+      `${shown(path)} is not used: ${NOT_OWN[why]}. Choose a folder that only you can write`,
   },
   other_list: {
     code: 'invalid_parameter',
@@ -110,7 +117,7 @@ export const listNotice = problemsOf('list_notice', {
   done: ({ path, count }: Path & { count: number }) => `${shown(path)}: ${counted(count, 'row')}`,
   done_in_part: ({ path, count, bad }: Path & { count: number; bad: number }) =>
     `${shown(path)}: ${counted(count, 'row')}; ${bad} could not be read or ${bad === 1 ? 'has' : 'have'} no address`,
-  bad_row: ({ line, reason }: { line: number } & Reason) => `line ${line}: ${shown(reason)}`,
+  bad_row: ({ line, detail }: { line: number; detail: string }) => `line ${line}: ${shown(detail)}`,
   answers: ({ count, rows }: { count: number; rows: number }) =>
     `${counted(count, 'answer')}; ${counted(rows, 'row')} read`,
   /** `time` as 12:34:56. */

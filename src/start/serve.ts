@@ -14,10 +14,11 @@ import { openKeyFile } from '../store/key-file.ts'
 import { type Access, openAccess } from './access.ts'
 import { warnOfOpenFolder } from './data-folder.ts'
 import { createDeps } from './deps.ts'
+import { startIntake } from './intake.ts'
 import { keyPath } from './keys.ts'
 import { createMetrics } from './metrics.ts'
 import { openSite } from './pages.ts'
-import { startJoining } from './peers.ts'
+import { knowsPeers, startJoining } from './peers.ts'
 import { isNotListening, keyError, serviceStartError } from './problems.ts'
 import { type Outside, openOutside } from './world.ts'
 
@@ -41,7 +42,11 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
     operations,
     world: outside.world,
     execute,
-    site: openSite({ operations, execute, world: outside.world, version }),
+    site: openSite({
+      ...{ operations, execute, world: outside.world, version },
+      hasPeers: knowsPeers(deps, outside.world.monotonic),
+      canMail: config.smtpUrl !== undefined,
+    }),
     ...access,
     hostNames: config.hostNames,
     corsOrigins: config.corsOrigins,
@@ -61,6 +66,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
   if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, leaving.signal)
   startJoining(config, outside, deps, { load, signal: leaving.signal })
+  const intake = await startIntake(config, deps, access.keys, outside.world)
   if (mayHaveJobs(config)) void goOnWithJobs(deps, logger, leaving.signal)
   const url = await listen(app, config)
   logger.info({ url, keys: access.keys().length }, 'listening')
@@ -75,9 +81,10 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       if (err) logger.error({ err }, 'an unexpected error ends the service')
       draining = true
       leaving.abort()
+      const intakeEnds = intake.close()
       const handingBack = Promise.all([deps.jobs.stop(), handBack()])
       logger.info({ signal }, 'stopping: waiting for running requests')
-      await Promise.all([drained(app), handingBack])
+      await Promise.all([drained(app), handingBack, intakeEnds])
       await shutDown()
       await outside.close()
       resolve(err ? 1 : 0)

@@ -10,7 +10,7 @@ import { type Codec, type RowsFile, rowsFile } from './files/rows-file.ts'
 import { keyFileProblem, storeProblem } from './problems.ts'
 
 /** The permissions of a key; `admin` includes all. */
-export const SCOPES = ['read', 'verify', 'jobs', 'admin'] as const
+export const SCOPES = ['read', 'verify', 'jobs', 'reports', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** A key that callers may use; the key itself is never stored. */
@@ -20,6 +20,8 @@ const apiKey = z.strictObject({
   /** SHA-256 of the key, hex. Keys are 256 random bits, so a fast hash is sufficient. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   scopes: z.array(z.enum(SCOPES)).min(1),
+  /** Of the scope `reports`: the domains whose reports it sees and brings, `example.org` or `*.example.net`; absent: all. */
+  domains: z.array(z.string().max(255)).min(1).max(1_000).optional(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().optional(),
 })
@@ -37,6 +39,7 @@ export const hashKey = (key: string): string => createHash('sha256').update(key)
 export function makeKey(about: {
   readonly name: string
   readonly scopes: readonly Scope[]
+  readonly domains?: readonly string[]
   readonly nowMs: number
   readonly lifetimeMs?: number
 }): { readonly key: string; readonly kept: ApiKey } {
@@ -48,6 +51,7 @@ export function makeKey(about: {
     name: about.name,
     hash: hashKey(key),
     scopes: [...about.scopes],
+    ...(about.domains && { domains: [...about.domains] }),
     created_at: new Date(about.nowMs).toISOString(),
     ...expires,
   }

@@ -1,4 +1,5 @@
 import { problemsOf, shown } from '../base/problem.ts'
+import type { NotOwn } from './own-file.ts'
 
 type Path = { path: string }
 type Cause = { path: string; reason: string }
@@ -41,3 +42,12 @@ export const keyFileProblem = problemsOf('key_file', {
   gone: ({ path }: Path) => `${shown(path)} is missing, although keys have been created`,
   missing: ({ path }: Path) => `${shown(path)} is missing, and this host requires keys`,
 })
+
+/** Why a file in a folder that others can write is not used. */
+export const NOT_OWN: Readonly<Record<NotOwn, string>> = {
+  link: 'it is a link',
+  not_a_file: 'it is not a regular file',
+  owner: 'it belongs to another user',
+  mode: 'other users may write it',
+  links: 'it has a second name (a hard link)',
+}

@@ -10,6 +10,8 @@ export type ShownFinding = {
   readonly evidence?: string
   readonly repair?: string
   readonly fix?: { readonly name: string; readonly rtype: string; readonly value: string }
+  /** The record to publish after `fix`, once its time has come. */
+  readonly next?: unknown
 }
 export type Severity = 'info' | 'low' | 'medium' | 'high' | 'critical'
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { registrableDomain } from '../../src/names/suffix.ts'
 import type { AskServer, Resolve } from '../../src/net/dns/resolver.ts'
 import { type Fetch, FetchError } from '../../src/net/fetch.ts'
@@ -37,7 +38,7 @@ export async function serviceFor(
   shared: Shared,
 ): Promise<{ readonly get: Get; readonly close: () => Promise<void> }> {
   const zone = zoneOf(row, shared)
-  const resolve = signed(labDns(labZone(zone)).resolve, row.secure ?? [])
+  const resolve = late(signed(labDns(labZone(zone)).resolve, row.secure ?? []), zone)
   const askServer: AskServer = async (_server, name, type, signal) => ({
     ...(await resolve(name, type, signal)),
     authoritative: true,
@@ -60,16 +61,31 @@ export function zoneOf(row: DomainCase, { hosts, apex }: Shared): WrittenZone {
 }
 
 /** The zone as the lab's DNS takes it: what is written as arrays becomes the fields of each record type. */
-const labZone = (zone: WrittenZone): LabZone =>
+export const labZone = (zone: WrittenZone): LabZone =>
   Object.fromEntries(Object.entries(zone).map(([name, node]) => [name, labNode(node)])) as LabZone
 
 function labNode(node: WrittenNode): unknown {
   if (node['!'] !== undefined) return node['!']
   const types = Object.entries(node)
   const records = types.filter(([type]) => !type.startsWith('!')).map(([type, all]) => [type, readAll(type, all)])
-  const faults = types.filter(([type]) => type.startsWith('!')).map(([type, fault]) => [type.slice(1), fault])
+  const faults = types
+    .filter(([type, fault]) => type.startsWith('!') && !isAnswered(fault))
+    .map(([type, fault]) => [type.slice(1), fault])
   return Object.fromEntries([...records, ...faults])
 }
+
+/** Faults after which there is an answer all the same: a truncated one, which comes again over TCP, and one that comes late. */
+const isAnswered = (fault: unknown): boolean => fault === 'TC' || delayOf(fault) > 0
+const delayOf = (fault: unknown): number => Number(/^delay=(\d+)$/.exec(String(fault))?.[1] ?? 0)
+
+/** A resolver whose answers come late where the zone says so. */
+const late =
+  (resolve: Resolve, zone: WrittenZone): Resolve =>
+  async (asked, type, signal, options) => {
+    const delay = delayOf(zone[asked.toLowerCase()]?.[`!${type}`])
+    if (delay > 0) await wait(delay)
+    return resolve(asked, type, signal, options)
+  }
 
 const readAll = (type: string, records: readonly WrittenRecord[] | string): unknown => {
   if (typeof records === 'string') throw new TypeError(`${type} is "${records}" and no list`)

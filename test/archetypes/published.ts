@@ -4,7 +4,7 @@ type Fix = NonNullable<ShownFinding['fix']>
 
 /**
  * The zone with the record of a fix published as its owner would: in place of the records of its name and type. Throws for a name with an alias that leads somewhere, beside which no record can stand. An SPF record leaves other text
- * at its name alone, and an MX record those of other preferences.
+ * at its name alone, and an MX record those of other preferences; a null MX is the only one.
  */
 export function published(zone: WrittenZone, { name, rtype, value }: Fix): WrittenZone {
   const { CNAME = [], ...node } = zone[name] ?? {}
@@ -18,7 +18,7 @@ export function published(zone: WrittenZone, { name, rtype, value }: Fix): Writt
 /** Which records of the type the fix stands in place of. */
 const REPLACES: Readonly<Record<string, (value: string) => (record: WrittenRecord) => boolean>> = {
   TXT: (value) => (record) => !/^v=spf1/i.test(value) || /^\s*"?v=spf/i.test(String([record].flat().join(''))),
-  MX: (value) => (record) => [record].flat()[0] === Number.parseInt(value, 10),
+  MX: (value) => (record) => value === '0 .' || [record].flat()[0] === Number.parseInt(value, 10),
 }
 
 /** What a zone of the archetypes writes for a record's presentation form. */

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type RawBuilder, sql } from 'kysely'
-import { expect, it } from 'vitest'
-import { sleep } from '../../src/base/deadline.ts'
-import { chunkQueue } from '../../src/jobs/engine/queue.ts'
+import { sql } from 'kysely'
 import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
 import { jobSums } from '../../src/store/postgres/job-sums.ts'
-import { jobsOf } from '../../src/store/postgres/jobs.ts'
+import { type JobRecord, jobsOf } from '../../src/store/postgres/jobs.ts'
 import { sharedMemory } from '../../src/store/postgres/shared-memory.ts'
 import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
 import { labDatabase } from '../lab/database.ts'
@@ -35,63 +32,66 @@ async function remembered(n: number): Promise<number> {
   return (await memory.about(name, 'provider')).length
 }
 
-/** A job with `n` totals of these values; returns its number. */
-async function jobWithTotals(values: RawBuilder<unknown>, n: number): Promise<number> {
+async function newJob(): Promise<JobRecord> {
   const expiresAt = new Date(Date.now() + 86_400_000)
   const made = { id: randomUUID(), kind: 'verify', name: '', owner: '', options: {}, expiresAt } as const
-  const { number } = await jobsOf(database.db).create(made)
-  await sql`INSERT INTO mailsonde.job_counts SELECT ${number}, ${values} FROM generate_series(1, ${n}::int) i`.execute(
-    database.db,
-  )
-  return number
+  const job = await jobsOf(database.db).create(made)
+  await jobsOf(database.db).move(job.id, ['receiving'], 'running')
+  return job
 }
 
-/** What is read of a job with `n` providers, or with rows of `n` reasons. */
-async function summed(n: number, of: 'providers' | 'reasons'): Promise<number> {
-  const number = await jobWithTotals(of === 'providers' ? sql`'p' || i, '', '', 1` : sql`'p', 'x', 'r' || i, 1`, n)
-  const { providers, words } = (await jobSums(database.db, [number], new Date(0)))(number)
-  return of === 'providers' ? providers.length : words.length
-}
-
-/** How many waiting providers are read of a job with `n`. */
-async function waiting(n: number): Promise<number> {
-  const number = await jobWithTotals(sql`'p' || i, '', '', 1`, n)
+/** A job with `n` providers, which are due after a time. */
+async function jobWithProviders(n: number, due = '1 hour'): Promise<JobRecord> {
+  const job = await newJob()
   await sql`
-    INSERT INTO mailsonde.job_rows (job, line, input, key, domain, provider, state, due)
-    SELECT ${number}, i, '', i::text, '', 'p' || i, 'ready', now() + interval '1 hour' FROM generate_series(1, ${n}::int) i`.execute(
+    INSERT INTO mailsonde.job_providers (job, provider, rows, next_due)
+    SELECT ${job.number}::int, 'p' || i, 1, now() + ${due}::interval FROM generate_series(1, ${n}::int) i`.execute(
     database.db,
   )
-  return (await jobRowsOf(database.db).waiting([number])).get(number)?.size ?? 0
+  return job
+}
+
+const sumsOf = async ({ number }: JobRecord) => (await jobSums(database.db, [number], new Date(0)))(number)
+
+/** What is read of a job with `n` reasons. */
+async function reasonsRead(n: number): Promise<number> {
+  const job = await newJob()
+  await sql`INSERT INTO mailsonde.job_counts SELECT ${job.number}::int, 'p', 'x', 'r' || i, 1 FROM generate_series(1, ${n}::int) i`.execute(
+    database.db,
+  )
+  return (await sumsOf(job)).words.length
+}
+
+/** How many pairs of a provider and a job are read, if `n` are due. */
+async function duePairs(n: number): Promise<number> {
+  const job = await jobWithProviders(n, '-1 hour')
+  const due = await jobRowsOf(database.db).duePairs()
+  await jobsOf(database.db).remove(job.id)
+  return due.length
+}
+
+/** How many jobs of one owner take turns at a provider, of `n`. */
+async function turns(n: number): Promise<number> {
+  const jobs = await Promise.all(times(n, () => jobWithProviders(1, '-1 hour')))
+  const due = await jobRowsOf(database.db).duePairs()
+  for (const { id } of jobs) await jobsOf(database.db).remove(id)
+  return due.length
 }
 
 testBounds([
-  ['src/store/postgres/job-rows.ts MAX_WAITING', 1_000, async (n) => (await waiting(n)) === n],
-  ['src/store/postgres/job-sums.ts MOST', 100, async (n) => (await summed(n, 'providers')) === n],
-  ['src/store/postgres/job-sums.ts MAX_WORDS', 200, async (n) => (await summed(n, 'reasons')) === n],
+  [
+    'src/store/postgres/job-rows.ts MAX_WAITING',
+    1_000,
+    async (n) => (await jobRowsOf(database.db).waiting([await jobWithProviders(n)])).values().next().value?.size === n,
+  ],
+  ['src/store/postgres/job-rows.ts MAX_DUE', 1_000, async (n) => (await duePairs(n)) === n],
+  ['src/store/postgres/job-rows.ts MAX_JOBS_OF_OWNER', 4, async (n) => (await turns(n)) === n],
+  [
+    'src/store/postgres/job-sums.ts MOST',
+    100,
+    async (n) => (await sumsOf(await jobWithProviders(n))).providers.length === n,
+  ],
+  ['src/store/postgres/job-sums.ts MAX_WORDS', 200, async (n) => (await reasonsRead(n)) === n],
   ['src/store/postgres/shared-memory.ts MAX_MEMORIES', 100, async (n) => (await remembered(n)) === n],
   ['src/store/postgres/webhooks.ts AT_A_TIME', 4, async (n) => (await claimed(n)) === n],
 ])
-
-it.each([
-  { what: 'src/jobs/engine/workers.ts MAX_ROWS', rows: 10, chunks: 16 },
-  { what: 'src/jobs/engine/workers.ts CHUNKS_AT_A_TIME', rows: 0, chunks: 48 },
-])('a node works on $chunks chunks of $rows rows at a time ($what)', async ({ rows, chunks }) => {
-  const queue = await chunkQueue(database, () => {})
-  const all = Array.from({ length: chunks + 4 }, (_, i) => ({ chunk: randomUUID(), number: i, provider: `p${i}` }))
-  const send = (chunk: (typeof all)[number]) =>
-    database.db.transaction().execute((tx) => queue.send(tx, [{ ...chunk, job: randomUUID() }], 1))
-  for (const chunk of all) await send(chunk)
-  let [running, most] = [0, 0]
-  const stopped = new AbortController()
-  queue.work(async (_chunk, { needs }) => {
-    most = Math.max(most, ++running)
-    needs(rows)
-    await sleep(60_000, stopped.signal).catch(() => {})
-    running--
-  })
-  await expect.poll(() => most, { timeout: 15_000 }).toBe(chunks)
-  await sleep(600, new AbortController().signal) // it polls twice a second
-  stopped.abort()
-  expect(most).toBe(chunks)
-  await queue.stop()
-})

@@ -60,7 +60,7 @@ function includesShown(n: number): number {
 
 function columnsShown(n: number): number {
   const answer = exampleOf(jobResults)
-  const row = { ...answer.data[0]!, input: 'x', columns: times(n, (i) => `c${i}`) }
+  const row = { ...answer.data[0]!, input: 'x', columns: Object.fromEntries(times(n, (i) => [`c${i}`, i])) }
   const table = jobResultsDocument({ ...answer, data: [row] }, '0').blocks.find(({ kind }) => kind === 'table')
   const cell = table?.kind === 'table' ? table.table.rows[0]!.at(-1)! : []
   return cell.filter((one) => typeof one === 'object').length

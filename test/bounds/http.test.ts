@@ -17,7 +17,7 @@ const row = { line: 1, input: 'a@b.example', columns: [], result: 'accepted', re
 const jobs: typeof labJobs = {
   ...labJobs,
   show: async () => ({ ...labJob, columns: ['email', ...names(columns)], column: 'email' }),
-  results: async () => ({ job: labJobRecord(), rows: [row] }),
+  results: async () => ({ job: labJobRecord(), layout: undefined, rows: [row] }),
 }
 const names = (n: number): readonly string[] => times(n, (i) => `own${i}.`)
 const execute = labExecutor(world, labDeps(world, { jobs }))

@@ -1,15 +1,14 @@
 import { gzipSync } from 'node:zlib'
 import type { Asked } from '../../src/jobs/engine/ask.ts'
-import { workChunk } from '../../src/jobs/engine/chunk.ts'
-import { findProviders } from '../../src/jobs/engine/plan.ts'
+import { domainLookups } from '../../src/jobs/engine/lookups.ts'
 import { retryOf } from '../../src/jobs/engine/retry.ts'
 import { answerList } from '../../src/jobs/file/list-file.ts'
 import { readList } from '../../src/jobs/intake/intake.ts'
+import { openUploads } from '../../src/jobs/intake/open-uploads.ts'
+import { rowProblem } from '../../src/jobs/intake/problems.ts'
 import { badRow } from '../../src/jobs/intake/row.ts'
 import { type Measures, presentJob } from '../../src/jobs/progress.ts'
-import type { ClaimedRow } from '../../src/store/postgres/job-rows.ts'
 import { labJobRecord } from '../lab/jobs.ts'
-import { labProblem } from '../lab/problem.ts'
 import { isTaken, meter, testBounds, text, times } from './table.ts'
 
 /** Bounds of bulk jobs without a database: what is read of a list, and what runs at the same time. */
@@ -35,6 +34,18 @@ function item(size: number): string {
   return whole.length < size ? whole.padEnd(size) : `${json.slice(0, -1)},"rest":"${text(size - json.length - 10)}"}`
 }
 
+/** A CSV record of so many characters whose cells are short. */
+const record = (size: number): string => `${`${text(50_000)},`.repeat(20)}a@b.example,${text(size - 20 * 50_001 - 12)}`
+/** A list whose header has names of so many octets in all. */
+const header = (size: number): string => `email${`,${text(1_000)}`.repeat(65)},${text(size - 65_005)}`
+/** An item whose own columns are so many objects inside each other, with the object of the columns. */
+const nested = (depth: number): string => `{"email":"a@b.example","a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+function hasRoom(octets: number): boolean {
+  const place = openUploads().enter('')
+  place.hold(octets - 256 * 1024)
+  return !place.isFull()
+}
+
 /** A gzip body that unpacks to exactly so many times its size; its name makes it as long as it has to be. */
 function packed(ratio: number): Buffer {
   const size = 100 * 101 * 500
@@ -50,26 +61,17 @@ const job = labJobRecord()
 const provider = { id: 'x', concurrent: 1_000, perMinute: 1_000 }
 const { signal } = new AbortController()
 
-async function rowsAtOnce(n: number): Promise<number> {
-  const { run, most } = meter()
-  const claimed = times(
-    n,
-    (line): ClaimedRow => ({ line, input: 'a@b.example', attempts: 0, fence: '1', firstAskedAt: null }),
-  )
-  const rows = { claim: async () => claimed, isClaimed: async () => true } as unknown as Parameters<
-    typeof workChunk
-  >[0]['rows']
-  const writers = { open: () => ({ answer: () => {}, retry: () => {}, close: async () => {} }) }
-  const work = { rows, writers, turn: async () => undefined, now: () => 0, ask: async () => run().then(() => answered) }
-  await workChunk(work, job, 'chunk', provider, { signal, stopping: signal, needs: () => {} })
-  return most()
-}
-
 async function lookupsAtOnce(n: number): Promise<number> {
   const { run, most } = meter()
+  let isFirst = true
   const rows = { leaseDomains: async () => times(n, (i) => `d${i}.example`), setProviders: async () => {} }
-  const planning = { rows, findProvider: async () => run().then(() => provider) }
-  await findProviders(planning as unknown as Parameters<typeof findProviders>[0], job, signal)
+  const jobs = { nextToLookUp: async () => (isFirst ? [job] : []), lookedUp: async () => true }
+  const findProvider = async () => run().then(() => provider)
+  const settings = { rows, jobs, findProvider, onFound: () => {}, onFault: () => {}, stopping: signal }
+  const lookups = domainLookups(settings as unknown as Parameters<typeof domainLookups>[0])
+  await lookups.begin()
+  isFirst = false
+  await lookups.settled()
   return most()
 }
 
@@ -85,25 +87,35 @@ async function listRowsAtOnce(n: number): Promise<number> {
 
 function providersShown(n: number): number {
   const providers = times(n, (i) => ({ provider: `p${i}`, rows: 1, done: 0, recent: 0 }))
-  const sums: Measures['sums'] = { words: [], providers, providerCount: n, known: n, recent: 0 }
+  const sums: Measures['sums'] = { words: [], providers, providerCount: n, known: n, done: 0, recent: 0 }
   return presentJob(job, { sums, waiting: new Map(), perMinute: () => 1, nowMs: 0 }).providers.length
 }
 const wait = (retryAfterMs: number) =>
   retryOf({ result: 'deferred', reason: 'greylisted', retryAfterMs }, { attempts: 0, firstAskedAtMs: 0 }, 0, 1e12)
 
 testBounds([
-  ['src/jobs/engine/workers.ts ROWS_AT_A_TIME', 10, async (n) => (await rowsAtOnce(n)) === n],
-  ['src/jobs/engine/plan.ts LOOKUPS_AT_A_TIME', 50, async (n) => (await lookupsAtOnce(n)) === n],
+  ['src/jobs/engine/lookups.ts LOOKUPS_AT_A_TIME', 50, async (n) => (await lookupsAtOnce(n)) === n],
   ['src/jobs/engine/retry.ts LONGEST_MS', 6 * 3_600_000, (n) => wait(n)?.waitMs === n],
   ['src/jobs/file/list-file.ts AT_A_TIME', 50, async (n) => (await listRowsAtOnce(n)) === n],
-  ['src/jobs/intake/csv.ts MAX_RECORD', 16 * 1024 * 1024, (n) => isRead(`email\n${text(n)}`, 'text/csv')],
+  ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`${item(n)}\n`, 'application/x-ndjson')],
+  ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`{"items":[${item(n)}]}`, 'application/json')],
+  ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`${record(n)}\n`, 'text/csv')],
+  ['src/jobs/intake/row.ts MAX_FIELD', 64 * 1024, (n) => rowsOf(`a@b.example,${text(n)}`, 'text/csv')],
+  ['src/jobs/intake/row.ts MAX_FIELD', 64 * 1024, (n) => rowsOf(`a@b.example,"${'""'.repeat(n)}"`, 'text/csv')],
+  ['src/jobs/intake/csv.ts MAX_NAME', 1_024, (n) => isRead(`email,${text(n)}\na@b.example,1`, 'text/csv')],
+  ['src/jobs/intake/csv.ts MAX_HEADER', 64 * 1024, (n) => isRead(header(n), 'text/csv')],
+  ['src/jobs/intake/lines.ts MAX_DEPTH', 64, (n) => rowsOf(nested(n), 'application/x-ndjson')],
   [
-    'src/jobs/intake/json-items.ts MAX_ITEM',
-    2 * 1024 * 1024,
-    (n) => isRead(`{"items":["${text(n - 2)}"]}`, 'application/json'),
+    'src/jobs/intake/json-items.ts MAX_AROUND',
+    1_024,
+    (n) => isRead(`{"items":[]}${' '.repeat(n - 1)}`, 'application/json'),
   ],
-  ['src/jobs/intake/lines.ts MAX_LINE', 1024 * 1024, (n) => rowsOf(`${item(n)}\n`, 'application/x-ndjson')],
+  ['src/jobs/intake/open-uploads.ts MAX_HELD', 128 * 1024 * 1024, (n) => hasRoom(n)],
   ['src/jobs/intake/octets.ts MAX_RATIO', 100, (n) => isRead(packed(n), 'text/plain')],
-  ['src/jobs/intake/row.ts KEPT_TEXT', 1_024, (n) => badRow(1, labProblem(''), text(n)).text.length === n],
+  [
+    'src/jobs/intake/row.ts KEPT_TEXT',
+    1_024,
+    (n) => badRow(1, rowProblem('no_input'), () => text(n)).text.length === n,
+  ],
   ['src/jobs/progress.ts MAX_PROVIDERS', 100, (n) => providersShown(n) === n],
 ])

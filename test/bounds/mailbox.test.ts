@@ -54,7 +54,7 @@ async function shared(
   const put = async (_topic: string, _name: string, _key: string, value: string, keptMs: number): Promise<void> => {
     told = { lines: JSON.parse(value).transcript.length, keptMs, size: value.length }
   }
-  const cluster = { take: async () => () => {}, get: async () => undefined, put }
+  const cluster = { claimQuestion: async () => true, releaseQuestion: () => {}, get: async () => undefined, put }
   await askOnce(cluster as never, 'k', async () => answer(line), { now: () => 0, signal: forever })
   return told
 }

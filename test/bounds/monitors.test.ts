@@ -100,7 +100,9 @@ const opened = (parts: object) => async () => parts as unknown as OpenedMonitors
 /** The n-th monitor of a key: the table takes it where fewer are there than it is told. */
 function isMonitorMade(n: number): Promise<boolean> {
   const add = async (row: object, most: number) => (n > most ? undefined : { ...row, number: n, state: null })
-  const parts = { monitors: { add }, engine: { wake: () => {} } }
+  const tables = { consents: { states: async () => new Map() } }
+  const mailRules = { recipients: [], perDay: 20 }
+  const parts = { monitors: { add }, engine: { wake: () => {} }, tables, mailRules }
   const input = { name: '', kind: 'check', target: 'a.example', domain: 'a.example', everyMs: 900_000 } as const
   const more = { options: {}, notify: [], when: ['changed'], quiet: null, isPublic: false } as const
   return monitorService(opened(parts), labWebhooks, () => 0)
@@ -123,7 +125,15 @@ async function testsAtOnce(n: number): Promise<number> {
   const notify = times(n, (i) => ({ type: 'slack', url: `https://hooks.slack.com/${i}` }))
   const row = { id: 'mon_x', owner: 'k', name: '', kind: 'check', target: 'a.example', notify, unsubscribed: [] }
   const senders = { post: async () => run().then(() => ({ status: 200 })), mail: undefined, publicUrl: undefined }
-  const parts = { monitors: { byId: async () => row }, tables: {}, senders }
+  const consents = { take: async () => undefined, states: async () => new Map() }
+  const mailRules = { recipients: [], perDay: 20 }
+  const parts = {
+    monitors: { byId: async () => row },
+    tables: { consents },
+    engine: { wake: () => {} },
+    mailRules,
+    senders,
+  }
   await monitorService(opened(parts), labWebhooks, () => 0).test('mon_x', owner, new AbortController().signal)
   return most()
 }

@@ -16,7 +16,7 @@ import { monitorCreate } from '../../src/operations/monitors/manage.ts'
 import { receiverUrl } from '../../src/operations/monitors/shared.ts'
 import { nearestNodes } from '../../src/operations/nearest-nodes.ts'
 import type { Operation, Raw } from '../../src/operations/operation.ts'
-import { readOverlay } from '../../src/operations/overlay-input.ts'
+import { readOverlay, readRecords } from '../../src/operations/overlay-input.ts'
 import { cursorParam, formatCursor } from '../../src/operations/page.ts'
 import { compareSets } from '../../src/operations/record-sets.ts'
 import { report } from '../../src/operations/report.ts'
@@ -166,7 +166,7 @@ const isBodyTaken = async (size: number): Promise<boolean> => {
 
 /** Whether a cursor of so many characters is read. */
 function isCursorRead(n: number): boolean {
-  const cursor = formatCursor(text(Math.floor((n * 3) / 4) - 2)).padEnd(n, '=')
+  const cursor = formatCursor(text(Math.floor((n * 3) / 4) - 12)).padEnd(n, '=')
   return cursor.length === n && cursorParam(z.string()).schema.safeParse(cursor).success
 }
 
@@ -174,7 +174,7 @@ async function setsAtOnce(n: number): Promise<number> {
   const { run, most } = meter()
   const ctx = labCtx()
   const resolve: Resolve = async (...asked) => run().then(() => ctx.resolve(...asked))
-  await compareSets({ ...ctx, resolve }, readOverlay(A, [], zone(n)).laid)
+  await compareSets({ ...ctx, resolve }, readRecords(A, [], zone(n)).laid)
   return most()
 }
 

@@ -10,6 +10,7 @@ import type { Parts } from '../../src/pages/parts.ts'
 import { recordForms } from '../../src/pages/record-forms.ts'
 import { runsOf } from '../../src/pages/runs.ts'
 import { showStored } from '../../src/pages/stored.ts'
+import { streamTokens } from '../../src/pages/stream-tokens.ts'
 import { readIslands } from '../../src/start/pages.ts'
 import { labDeps, labExecutor } from '../lab/app.ts'
 import { labStored } from '../lab/stored.ts'
@@ -23,12 +24,12 @@ const operation: Parts['operation'] = (name) => operations.find((one) => one.nam
 function partsOf(deps: Parameters<typeof labDeps>[1] = {}): Parts {
   const world = labWorld({}, { fetch: () => Promise.reject(new Error('nothing is fetched')) })
   const execute = labExecutor(world, labDeps(world, deps))
-  const assets = { style: '', islands: {} }
+  const assets = { style: '', icon: '', typeface: undefined, islands: {}, hasPeers: () => false }
   return { ...({} as Parts), assets, execute, operation, has: () => true, version: '0' }
 }
 const visit = (over: Partial<Visit>): Visit => ({
   ...{ params: {}, query: {}, form: {}, url: '/', by: { caller: { isAdmin: false } }, who: 'x', login: 'in' },
-  ...{ may: (scope) => scope !== 'admin', token: 't', isFromElsewhere: false, logIn: () => false, logOut: () => {} },
+  ...{ may: (scope) => scope !== 'admin', token: 't', from: 'own' as const, logIn: () => false, logOut: () => {} },
   contentType: '',
   ...over,
 })
@@ -107,6 +108,16 @@ async function isOwnFound(n: number): Promise<boolean> {
   return 'html' in shown && shown.html.includes('/delete')
 }
 
+/** Whether a token can be used after further ones were issued and some time has passed. */
+function isUsable(further: number, afterMs: number): boolean {
+  let nowMs = 0
+  const tokens = streamTokens({ now: () => nowMs })
+  const token = tokens.issue('q')
+  for (let i = 0; i < further; i++) tokens.issue(`q${i}`)
+  nowMs = afterMs
+  return tokens.use(token, 'q') === 'starts'
+}
+
 testBounds([
   ['src/pages/classify.ts MAX', 4_096, (n) => classified(n) === 'a.example'],
   ['src/pages/islands/answer.ts MOST', 10, (n) => remembered(n) === n],
@@ -129,4 +140,6 @@ testBounds([
       }),
   ],
   ['src/pages/stored.ts MAX_OWN', 200, isOwnFound],
+  ['src/pages/stream-tokens.ts LONGEST_MS', 600_000 - 1, (n) => isUsable(0, n)],
+  ['src/pages/stream-tokens.ts MAX_TOKENS', 10_000 - 1, (n) => isUsable(n, 0)],
 ])

@@ -52,7 +52,7 @@ testBounds([
     (n) => preferredForm([...times(n - 1, () => 'x/y'), 'text/html'].join()) !== undefined,
   ],
   [
-    'src/jobs/intake/csv.ts MAX_COLUMNS',
+    'src/jobs/intake/csv-records.ts MAX_COLUMNS',
     1_000,
     (n) => isListRead(`email${times(n - 1, (i) => `,c${i}`).join('')}\na@b.example${','.repeat(n - 1)}\n`, 'text/csv'),
   ],

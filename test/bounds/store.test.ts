@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { closeSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -11,7 +11,7 @@ import { rowsFile } from '../../src/store/files/rows-file.ts'
 import { afterDeadlock } from '../../src/store/postgres/deadlock.ts'
 import { connectOrLaunch } from '../../src/store/postgres/embedded-launch.ts'
 import { keepOwned } from '../../src/store/postgres/embedded-owner.ts'
-import { type Place, placeFor } from '../../src/store/postgres/embedded-place.ts'
+import { openLog, type Place, placeFor } from '../../src/store/postgres/embedded-place.ts'
 import { poolOf } from '../../src/store/postgres/pool.ts'
 import { labFolder } from '../lab/folder.ts'
 import { labCtx } from '../lab/world.ts'
@@ -42,25 +42,23 @@ function isChanged(n: number): Promise<boolean> {
 
 const programs = { initdb: '/bin/initdb', postgres: '/bin/postgres' }
 const account = process.getuid?.() === 0 ? { uid: 0, gid: 0 } : {}
-async function place(dataDir: string) {
-  const made = await placeFor(dataDir, account, programs)
-  closeSync(made.logFile)
-  return made
-}
+const place = (dataDir: string) => placeFor(dataDir, account, programs)
 /** Whether the socket stands in a folder whose path has so many octets. */
 async function isSocketInside(octets: number): Promise<boolean> {
   const root = mkdtempSync(join(tmpdir(), 'm-'))
-  const dataDir = join(root, text(octets - Buffer.byteLength(join(root, '/postgres/run')) - 1))
+  const dataDir = join(root, text(octets - Buffer.byteLength(join(root, '/postgres')) - 1))
   const { socketDir } = await place(dataDir)
   rmSync(root, { recursive: true })
   if (!socketDir.startsWith(root)) rmSync(socketDir, { recursive: true })
-  return socketDir === join(dataDir, 'postgres/run')
+  return socketDir === join(dataDir, 'postgres')
 }
 async function isLogKept(size: number): Promise<boolean> {
   const dataDir = join(folder, `log${size}`)
-  const { logPath } = await place(dataDir)
+  const own = await place(dataDir)
+  const { logPath } = own
+  await (await openLog(own)).close()
   truncateSync(logPath, size)
-  await place(dataDir)
+  await (await openLog(own)).close()
   return statSync(logPath).size === size
 }
 
@@ -146,13 +144,11 @@ it('a server that ends at once is started 15 times, and not once more', async ()
   const started = join(folder, 'started')
   const postgres = join(folder, 'postgres')
   writeFileSync(postgres, `#!/bin/sh\necho x >> ${started}\n`, { mode: 0o700 })
-  const [logPath, logFile] = [join(folder, 'log'), 'ignore' as unknown as number]
   const own: Place = {
     folder,
     cluster: folder,
     socketDir: folder,
-    logPath,
-    logFile,
+    logPath: join(folder, 'log'),
     binaries: { ...programs, postgres },
   }
   const connection = { host: folder, user: 'x', password: 'x', database: 'x' }

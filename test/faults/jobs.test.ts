@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { sleep } from '../../src/base/deadline.ts'
 import { type Engine, startEngine } from '../../src/jobs/engine/engine.ts'
+import { openUploads } from '../../src/jobs/intake/open-uploads.ts'
 import { takeUpload } from '../../src/jobs/submit.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
 import { takeInOf } from '../../src/store/postgres/job-intake.ts'
@@ -66,8 +67,12 @@ async function submit(database: Database): Promise<JobRecord> {
   async function* octets() {
     yield Buffer.from(LIST.join('\n'))
   }
-  const upload = { octets: octets(), contentType: 'text/plain', bounds: { maxUpload: 1e6 } }
-  await takeUpload(takeInOf(database.pool), jobRowsOf(database.db), made, upload)
+  const upload = { octets: octets(), contentType: 'text/plain', bounds: { maxUpload: 1e6, maxRows: 1e9 } }
+  await takeUpload(
+    { takeIn: takeInOf(database.pool), complete: jobRowsOf(database.db).complete, place: openUploads().enter('') },
+    made,
+    upload,
+  )
   return made
 }
 
@@ -84,7 +89,7 @@ async function tried(nth: number, fault: Fault, stops: boolean): Promise<readonl
         return { result: 'accepted', reason: 'mailbox_exists', answer: { email: input } }
       },
       findProvider: async (_kind, domain) => limitsOf(domain),
-      limitsOf,
+      room: (_: string, claimed: number) => 20 - claimed,
       now: Date.now,
       log,
       drainMs: 500,
@@ -112,15 +117,15 @@ async function tried(nth: number, fault: Fault, stops: boolean): Promise<readonl
 
 async function wrongOf(database: Database, job: JobRecord, asked: readonly string[]): Promise<readonly string[]> {
   const wrong = []
-  const results = await jobRowsOf(database.db).results(job.number, { after: 0, limit: 1_000 })
+  const record = await jobsOf(database.db).byId(job.id)
+  const results = await jobRowsOf(database.db).results(record!, { after: 0, limit: 1_000 })
   const told = results.map(({ input, result, answer }) => `${input} ${result} ${answer?.email}`)
   if (told.join() !== LIST.map((input) => `${input} accepted ${input}`).join()) wrong.push(`${told.length} results`)
-  const record = await jobsOf(database.db).byId(job.id)
-  if (record?.done !== ROWS) wrong.push(`${record?.done} rows are counted as done`)
-  const { words } = (await jobSums(database.db, [job.number], new Date(0)))(job.number)
+  const { words, done } = (await jobSums(database.db, [job.number], new Date(0)))(job.number)
+  if (done !== ROWS) wrong.push(`${done} rows are counted as done`)
   const sum = words.reduce((all, { result, n }) => (result === 'accepted' ? all + n : all), 0)
   if (sum !== ROWS) wrong.push(`the sums have ${sum} accepted`)
-  // One chunk has the rows of one domain: a lost result, or a chunk handed out again, repeats its rows once.
+  // A lost result repeats its rows once, when their claim has ended.
   const most = Math.max(...LIST.map((input) => asked.filter((one) => one === input).length))
   if (most > 2) wrong.push(`a row is asked about ${most} times`)
   return wrong

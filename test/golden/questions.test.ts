@@ -36,7 +36,8 @@ it.each(DOMAINS.map(({ name }) => name))('%s is within the budget', async (name)
   const addresses = new Set(hosts.flatMap((host) => host.addresses)).size
   const spfTerms = outcomes.spf.facts?.reading?.lookups ?? 0
   expect(questions).toBeLessThanOrEqual(60 + 12 * addresses + spfTerms + (OVER[name] ?? 0))
-  expect(waits).toBeLessThanOrEqual(6)
+  // A seventh for the PTR names of addresses that only the fix of an SPF record names.
+  expect(waits).toBeLessThanOrEqual(7)
 })
 
 describe('what a check costs', () => {

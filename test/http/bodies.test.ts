@@ -78,27 +78,3 @@ it('what is sent from memory is made once, and again only when that failed', asy
   expect(answers.every(({ statusCode }) => statusCode === 200)).toBe(true)
   expect(made).toBe(2)
 })
-
-it.each([
-  ['/docs/api', 'text/html'],
-  ['/docs/api/', 'text/html'],
-  ['/docs/static/swagger-ui.css', 'text/css'],
-  ['/docs/static/swagger-ui-bundle.js', 'text/javascript'],
-  ['/docs/static/swagger-ui-standalone-preset.js', 'text/javascript'],
-  ['/docs/static/start.js', 'text/javascript'],
-  ['/docs/static/favicon-32x32.png', 'image/png'],
-])('%s is there', async (url, type) => {
-  const app = await labApp(labWorld())
-  const response = await app.inject({ url })
-  expect(response.statusCode).toBe(200)
-  expect(response.headers['content-type']).toContain(type)
-  expect(response.rawPayload.length).toBeGreaterThan(100)
-})
-
-it('the page names only what is there', async () => {
-  const app = await labApp(labWorld())
-  const { body } = await app.inject({ url: '/docs/api' })
-  const links = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url!)
-  expect(links.length).toBeGreaterThan(4)
-  for (const url of links) expect((await app.inject({ url })).statusCode, url).toBe(200)
-})

@@ -37,6 +37,7 @@ beforeAll(async () => {
     },
     findProvider: async () => limitsOf('lab'),
     limitsOf,
+    room: (_: string, claimed: number) => 20 - claimed,
     now: Date.now,
     log,
     maxUpload: 1e6,

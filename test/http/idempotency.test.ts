@@ -21,7 +21,17 @@ beforeAll(async () => {
   const limitsOf = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
   const ask = async () => ({ result: 'accepted', reason: 'mailbox_exists', answer: {} })
   const findProvider = async () => limitsOf('lab')
-  jobs = jobService({ open: async () => database, ask, findProvider, limitsOf, now: Date.now, log, maxUpload: 1e6 })
+  const room = (_: string, claimed: number) => 20 - claimed
+  jobs = jobService({
+    open: async () => database,
+    ask,
+    findProvider,
+    limitsOf,
+    room,
+    now: Date.now,
+    log,
+    maxUpload: 1e6,
+  })
   const idempotencyKeys = idempotencyKeysOf(async () => database.db)
   app = await labApp(world, { deps: labDeps(world, { jobs, idempotencyKeys }), keys: () => keys })
 })

@@ -34,8 +34,9 @@ beforeAll(async () => {
   const database = await labDatabase()
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const findProvider = async () => limitsOf('lab')
+  const room = (_: string, claimed: number) => 20 - claimed
   const open = async () => database
-  const whole = jobService({ open, ask, findProvider, limitsOf, now: Date.now, log, maxUpload: 1e6 })
+  const whole = jobService({ open, ask, findProvider, limitsOf, room, now: Date.now, log, maxUpload: 1e6 })
   jobs = {
     ...whole,
     downloadPage: { verify: 2, check: 2, blacklist: 2 },
@@ -94,7 +95,7 @@ describe('a download of several pages', () => {
       ).toEqual(wanted)
     else
       expect(text.split('\r\n').filter((line) => !line.startsWith('note,') && line !== '')).toEqual(
-        wanted.map(({ columns: [note, email], line, answer: { message } }) => {
+        wanted.map(({ columns: { note, email }, line, answer: { message } }) => {
           const shown = message.replaceAll(/[\u001e\u001f]/g, ' ')
           const cell = /[",]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown
           return `${note},${email},${line},rejected,mailbox_not_found,,,,${cell},,,,,,,,,`

@@ -42,7 +42,17 @@ beforeAll(async () => {
   const database = await labDatabase()
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const findProvider = async () => limitsOf('lab')
-  jobs = jobService({ open: async () => database, ask, findProvider, limitsOf, now: Date.now, log, maxUpload: 1e6 })
+  const room = (_: string, claimed: number) => 20 - claimed
+  jobs = jobService({
+    open: async () => database,
+    ask,
+    findProvider,
+    limitsOf,
+    room,
+    now: Date.now,
+    log,
+    maxUpload: 1e6,
+  })
   app = await labApp(world, { deps: labDeps(world, { jobs }), keys: () => keys })
 })
 afterAll(async () => {
@@ -112,7 +122,7 @@ describe('a list', () => {
     ).toEqual([4])
     expect((await call(`${results}?format=ndjson&result=rejected`)).body).toContain('"line":3')
     expect((await call(`/v1/jobs/${job.id}/bad-rows`)).json()).toMatchObject({
-      data: [{ line: 5, reason: 'no address in its column', text: 'nobody,' }],
+      data: [{ line: 5, reason: 'no_input', detail: 'no address in its column', text: 'nobody,' }],
     })
   })
 
@@ -141,7 +151,9 @@ describe('a list', () => {
 })
 
 it.each([
-  ['/v1/jobs/nonsense', 400, 'invalid_parameter'],
+  ['/v1/jobs/nonsense', 404, 'not_found'],
+  [`/v1/jobs?cursor=${Buffer.from('{"after":2147483648}').toString('base64url')}`, 400, 'invalid_parameter'],
+  ['/v1/jobs/job_AAAAAAAAAAAAAAAAAAAAAA/results?cursor=99999999999', 400, 'invalid_parameter'],
   ['/v1/jobs/job_AAAAAAAAAAAAAAAAAAAAAA', 404, 'not_found'],
   ['/v1/jobs?cursor=x', 400, 'invalid_parameter'],
 ])('%s is %d %s', async (url, status, code) => {

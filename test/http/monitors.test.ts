@@ -78,8 +78,9 @@ beforeAll(async () => {
       publicUrl: 'https://watch.example',
       from: 'watch@watch.example',
     },
+    mailRules: { recipients: ['b.example', 'c.example'], perDay: 5 },
     jobEvent: async (id) => ended[id],
-    sweep: async () => {},
+    sweeps: [],
     now: () => nowMs,
     random: () => 0.5,
     log: world.log,
@@ -200,17 +201,18 @@ describe('a monitor', () => {
   it('is changed, turned off and on, and removed', async () => {
     const monitor = await watch()
     const patch = async (body: object) => (await call('PATCH', `/v1/monitors/${monitor.id}`, body)).json()
+    const turned = async (to: string) => (await call('POST', `/v1/monitors/${monitor.id}/${to}`)).json()
     expect(
       await patch({ every: '15m', when: ['changed'], public: true, quiet_hours: { from: '22:00', to: '07:00' } }),
     ).toMatchObject({ every: '15m', when: ['changed'], public: true, quiet_hours: { timezone: 'UTC' } })
-    expect(await patch({ quiet_hours: null, enabled: false })).toMatchObject({
+    expect(await patch({ quiet_hours: null }).then(() => turned('pause'))).toMatchObject({
       quiet_hours: null,
       enabled: false,
       public: true,
     })
     nowMs += 60 * MINUTE
     expect((await call('POST', `/v1/monitors/${monitor.id}/run`)).json().code).toBe('wrong_state')
-    expect(await patch({ enabled: true })).toMatchObject({ enabled: true })
+    expect(await turned('resume')).toMatchObject({ enabled: true })
     expect((await call('DELETE', `/v1/monitors/${monitor.id}`)).statusCode).toBe(200)
     expect((await call('GET', `/v1/monitors/${monitor.id}`)).statusCode).toBe(404)
   })
@@ -268,6 +270,95 @@ describe('a monitor', () => {
 })
 
 describe('mail', () => {
+  const to = (address: string) => ({ notify: [{ type: 'mail', to: address }] })
+  const mailsTo = (address: string) => mails.filter((mail) => mail.to === address)
+  const linkIn = (mail: Mail, path: string): string =>
+    new RegExp(`https://watch\\.example(/v1/${path}/[\\w-]+)`).exec(mail.text)![1]!
+
+  it('to a stranger begins with a question, and nothing else is sent before consent was given by POST (double opt-in)', async () => {
+    const monitor = await watch({ name: 'BUY PILLS at spam.example', ...to('Stranger@s1.example') })
+    await until(() => mails.length === 1)
+    const [question] = mails
+    expect(question!.to).toBe('stranger@s1.example')
+    expect(`${question!.subject}${question!.text}`).toContain(monitor.target)
+    expect(`${question!.subject}${question!.text}`).not.toContain('PILLS')
+    expect(await show(monitor)).toMatchObject({ notify: [{ type: 'mail', consent: 'pending' }] })
+    listed = true
+    await later(monitor, 60)
+    const test = await call('POST', `/v1/monitors/${monitor.id}/test`)
+    expect(test.json().sent).toEqual([
+      expect.objectContaining({ ok: false, reason: 'the address has not consented yet' }),
+    ])
+    await quietly()
+    expect(mails).toHaveLength(1)
+
+    const link = linkIn(question!, 'consent')
+    const page = await app.inject({ url: link, headers: { accept: 'text/html' } }) // scanners follow links
+    expect(page.body).toContain('<form method="post"')
+    expect(await show(monitor)).toMatchObject({ notify: [{ consent: 'pending' }] })
+    const given = await app.inject({
+      method: 'POST',
+      url: `${link}?format=html`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: '',
+    })
+    expect([given.statusCode, given.body]).toEqual([200, expect.stringContaining('You will get these messages')])
+    expect((await show(monitor)).notify).toEqual([{ type: 'mail', to: 'Stranger@s1.example' }])
+    listed = false
+    await later(monitor, 60)
+    await until(() => mails.length === 2)
+    expect(mails[1]!.text).not.toContain('PILLS')
+    const other = await watch(to('stranger@s1.example')) // consent is for the key
+    await quietly()
+    expect([mails.length, (await show(other)).notify]).toEqual([2, [{ type: 'mail', to: 'stranger@s1.example' }]])
+  })
+
+  it('is never sent to an address that refused, by any key', async () => {
+    await watch(to('no@s2.example'))
+    await until(() => mails.length === 1)
+    const refused = await app.inject({ method: 'POST', url: linkIn(mails[0]!, 'unsubscribe') })
+    expect(refused.statusCode).toBe(200)
+    const target = { kind: 'blacklist', target: '192.0.2.99' }
+    expect((await call('POST', '/v1/monitors', { ...target, ...to('no@s2.example') }, 'other')).statusCode).toBe(201)
+    nowMs += 8 * 24 * 60 * MINUTE
+    expect((await call('POST', '/v1/monitors', { ...target, ...to('no@s2.example') }, 'other')).statusCode).toBe(201)
+    await quietly()
+    expect(mailsTo('no@s2.example')).toHaveLength(1)
+  })
+
+  it('asks an address once a week, and a key a few a day', async () => {
+    nowMs += 24 * 60 * MINUTE
+    const monitor = await watch(to('slow@s3.example'))
+    await until(() => mails.length === 1)
+    for (const name of ['one', 'two', 'three', 'four'])
+      expect((await call('PATCH', `/v1/monitors/${monitor.id}`, to(`${name}@s3.example`))).statusCode).toBe(200)
+    const over = await call('PATCH', `/v1/monitors/${monitor.id}`, to('five@s3.example'))
+    expect([over.statusCode, over.json().code, over.headers['retry-after']]).toEqual([429, 'rate_limited', '3600'])
+    await until(() => mails.length === 5)
+    nowMs += 24 * 60 * MINUTE
+    expect((await call('PATCH', `/v1/monitors/${monitor.id}`, to('slow@s3.example'))).statusCode).toBe(200)
+    await call('POST', `/v1/monitors/${monitor.id}/test`)
+    await quietly()
+    expect(mailsTo('slow@s3.example')).toHaveLength(1)
+    nowMs += 7 * 24 * 60 * MINUTE
+    await call('POST', `/v1/monitors/${monitor.id}/test`)
+    await until(() => mailsTo('slow@s3.example').length === 2)
+  })
+
+  it('of a test: 3 an hour a monitor; its link ends the mail', async () => {
+    nowMs += 24 * 60 * MINUTE
+    const monitor = await watch(to('ann@b.example'))
+    const test = async () => (await call('POST', `/v1/monitors/${monitor.id}/test`)).statusCode
+    expect([await test(), await test(), await test(), await test()]).toEqual([200, 200, 200, 429])
+    expect(mails).toHaveLength(3)
+    const url = linkIn(mails[0]!, 'unsubscribe')
+    expect((await app.inject({ method: 'POST', url })).statusCode).toBe(200)
+    expect(await show(monitor)).toMatchObject({ notify: [{ unsubscribed: true }] })
+    nowMs += 61 * MINUTE
+    expect(await test()).toBe(200)
+    expect(mails).toHaveLength(3)
+  })
+
   it('can be ended with one click, without a key (RFC 8058)', async () => {
     const monitor = await watch({ notify: [{ type: 'mail', to: 'ann@b.example' }] })
     listed = true
@@ -281,7 +372,10 @@ describe('mail', () => {
       )![1]!
     expect(text).toContain(url)
     const page = await app.inject({ url, headers: { accept: 'text/html' } })
-    expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining('<form method="post">')])
+    expect([page.statusCode, page.body]).toEqual([
+      200,
+      expect.stringContaining('<form method="post" action="?format=html">'),
+    ])
     for (const [type, payload] of [
       ['application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click'],
       ['multipart/form-data; boundary=x', '--x--'],
@@ -392,7 +486,7 @@ describe('a webhook', () => {
     listed = true
     await later(monitor, 60)
     const waits = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
-    await call('PATCH', `/v1/monitors/${monitor.id}`, { enabled: false })
+    await call('POST', `/v1/monitors/${monitor.id}/pause`)
     for (const [tries, wait] of waits.entries()) {
       await until(async () => (await deliveries(id))[0]?.attempts.length === tries + 1)
       const [one] = await deliveries(id)
@@ -441,7 +535,7 @@ describe('a webhook', () => {
     expect(
       (await call('POST', `/v1/webhooks/${id}/deliveries/${(await deliveries(id))[0]!.id}/replay`)).json().code,
     ).toBe('wrong_state')
-    expect((await call('PATCH', `/v1/webhooks/${id}`, { state: 'on' })).json()).toMatchObject({
+    expect((await call('POST', `/v1/webhooks/${id}/resume`)).json()).toMatchObject({
       state: 'on',
       reason: null,
     })

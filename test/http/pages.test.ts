@@ -30,9 +30,11 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'POST /login': 'free',
   'POST /logout': 'free',
   'GET /docs': 'free',
+  'GET /docs/api': 'free',
+  'GET /docs/api/': 'free',
+  'GET /docs/api/:group': 'free',
   'GET /docs/:name': 'free',
   'GET /docs/checks/:name': 'free',
-  'GET /docs/decisions/:name': 'free',
   'GET /domain/:name': 'read',
   'GET /domain/:name/events': 'read',
   'GET /domain/:name/try': 'read',
@@ -45,12 +47,17 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'POST /jobs': 'jobs',
   'POST /jobs/preview': 'jobs',
   'POST /jobs/upload': 'jobs',
+  'GET /message': 'read',
+  'POST /message': 'read',
   'GET /jobs/:id': 'jobs',
   'GET /jobs/:id/events': 'jobs',
   'POST /jobs/:id/pause': 'jobs',
   'POST /jobs/:id/resume': 'jobs',
   'POST /jobs/:id/cancel': 'jobs',
   'POST /jobs/:id/delete': 'jobs',
+  'GET /reports': 'reports',
+  'POST /reports': 'reports',
+  'GET /reports/:domain': 'reports',
   'GET /monitors': 'jobs',
   'POST /monitors': 'jobs',
   'GET /monitors/:id': 'jobs',
@@ -61,6 +68,8 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'POST /monitors/:id/resume': 'jobs',
   'POST /monitors/:id/delete': 'jobs',
   'POST /r/:id/delete': 'read',
+  'GET /sources': 'read',
+  'GET /blacklists': 'read',
   'GET /nodes': 'admin',
   'GET /ip/:ip': 'read',
   'GET /ip/:ip/events': 'read',
@@ -122,10 +131,10 @@ it('whatever the service has a route for is a page, a file, or in the table of s
     ...Object.keys(REQUIRED),
     ...site.files.map(({ path }) => `GET ${path}`),
     ...operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
-    ...['GET /openapi.json', 'GET /docs/api', 'GET /docs/api/', 'GET /metrics', 'POST /mcp'],
+    ...['GET /openapi.json', 'GET /metrics', 'POST /mcp'],
   ]
   const routes = routesOf(await appOf(labWorld(), { metrics }))
-  expect(routes.filter((route) => !known.includes(route) && !route.startsWith('GET /docs/static/'))).toEqual([])
+  expect(routes.filter((route) => !known.includes(route))).toEqual([])
   expect(known.filter((route) => !routes.includes(route))).toEqual([])
 })
 
@@ -257,7 +266,7 @@ describe('what people open', () => {
     ['/go?q=%22Joe%22+%3Cjoe%40example.org%3E', '/address/joe@example.org'],
     ['/go?q=https%3A%2F%2Fwww.example.org%2Fx', '/domain/www.example.org'],
     ['/go?q=2001%3ADB8%3A%3A1', '/ip/2001:db8::1'],
-    ['/go?q=a%40a.example%0Ab%40a.example', '/jobs'],
+
     ['/go', '/'],
     ['/v1/check?domain=example.org', '/domain/example.org?only=check'],
     ['/v1/report?domain=example.org&selector=s1', '/domain/example.org?selector=s1'],
@@ -281,6 +290,18 @@ describe('what people open', () => {
     }
   })
 
+  it.each<[string, Record<string, string>, number]>([
+    ['/', { host: 'rebound.example' }, 403],
+    ['/docs', { host: 'rebound.example' }, 403],
+    ['/nowhere', { host: 'rebound.example' }, 403],
+    ['/', { host: 'localhost', origin: 'https://a.example' }, 403],
+    ['/', { host: 'sonde.example' }, 200],
+    ['/', { host: 'localhost:8080', origin: 'http://localhost:8080' }, 200],
+  ])('while no key is in force, the page %s with %j is %s', async (url, headers, status) => {
+    const app = await appOf(labWorld(), { hostNames: ['sonde.example'] })
+    expect((await app.inject({ url, headers: { ...HTML, ...headers } })).statusCode).toBe(status)
+  })
+
   it('a link of another site asks nothing', async () => {
     const world = labWorld({ 'a.example': { A: ['192.0.2.1'] } })
     const app = await appOf(world)
@@ -294,17 +315,59 @@ describe('what people open', () => {
     expect((await app.inject({ url: '/domain/a.example/events', headers: events })).statusCode).toBe(403)
   })
 
+  describe.each(['/domain/a.example', '/address/joe@a.example', '/ip/192.0.2.1'])('the event stream of %s', (path) => {
+    it.each(['cross-site', 'same-site', 'none', 'same-origin, cross-site'])('starts nothing for %s', async (site) => {
+      const world = labWorld({ 'a.example': { A: ['192.0.2.1'] } })
+      const app = await appOf(world)
+      for (const headers of [
+        { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+        { 'sec-fetch-site': site, accept: 'text/event-stream' },
+      ])
+        expect((await app.inject({ url: `${path}/events`, headers })).statusCode).toBe(403)
+      expect(world.asked).toEqual([])
+    })
+
+    it('starts nothing for a browser that does not say which site asks, without a token of its page', async () => {
+      const world = labWorld({ 'a.example': { A: ['192.0.2.1'] } })
+      const app = await appOf(world)
+      const status = async (query: string) => (await app.inject({ url: `${path}/events${query}` })).statusCode
+      expect([await status(''), await status('?token=AAAAAAAAAAAAAAAAAAAAAA')]).toEqual([403, 403])
+      expect(world.asked).toEqual([])
+    })
+  })
+
   it.each<[string, string, number, string]>([
     ['a page that is not there', '/nowhere', 404, 'Not found'],
     ['a document that is not there', '/docs/nowhere', 404, 'Not found'],
     ['what is no domain', '/domain/x', 400, 'Not a domain name'],
     ['what the box does not understand', '/go?q=not+a+domain', 400, 'Not understood'],
+    ['several addresses in the box', '/go?q=a%40a.example,+b%40b.example', 200, 'a@a.example\nb@b.example</textarea>'],
+    ['an address with two @', '/go?q=joe%40%40x.example', 400, 'Not understood'],
     ['markup for a domain', '/domain/%3Cimg%20src=x%20onerror=alert(1)%3E', 400, '&lt;img'],
   ])('%s is a page', async (_, url, status, words) => {
     const { statusCode, body, headers } = await (await appOf()).inject({ url, headers: HTML })
     expect([statusCode, body.includes(words), body.includes('<img')]).toEqual([status, true, false])
     expect(headers['content-security-policy']).toBe(PAGE_POLICY)
   })
+
+  it.each(['/domain/a.example?only=check', '/ip/192.0.2.1'])(
+    'a token of the page %s starts one question, and reconnects to that',
+    async (path) => {
+      let nowMs = Date.UTC(2026, 0, 2)
+      const world = labWorld({ 'a.example': { A: ['192.0.2.1'] } }, { now: () => nowMs })
+      const app = await appOf(world)
+      const shown = await app.inject({ url: path, headers: HTML })
+      const url = /data-live="([^"]+)"/.exec(shown.body)![1]!.replaceAll('&amp;', '&')
+      expect(url).toContain('token=')
+      const other = url.replace('a.example', 'b.example').replace('192.0.2.1', '192.0.2.2')
+      expect((await app.inject({ url: other })).statusCode).toBe(403)
+      const first = await app.inject({ url })
+      expect([first.statusCode, first.body.includes('event: answer')]).toEqual([200, true])
+      expect((await app.inject({ url })).body).toContain('event: answer')
+      nowMs += 61_000 // the answer is not kept any more
+      expect((await app.inject({ url })).statusCode).toBe(403)
+    },
+  )
 
   it.each<[string, Parameters<typeof labApp>[1], string, number, string]>([
     ['while the service stops', { draining: () => true }, '/domain/a.example', 503, 'The service is stopping'],
@@ -330,7 +393,7 @@ describe('what people open', () => {
 
   it('the events of a page end with its whole content', async () => {
     const app = await appOf(labWorld({ 'a.example': { A: ['192.0.2.1'], TXT: ['v=spf1 -all <marquee>'] } }))
-    const { body } = await app.inject({ url: '/domain/a.example/events?only=check' })
+    const { body } = await app.inject({ url: '/domain/a.example/events?only=check', headers: SAME })
     const events = body.split('\n\n').filter((one) => one.startsWith('event: '))
     expect(events.filter((one) => one.startsWith('event: part')).length).toBe(13)
     expect(events.at(-1)).toMatch(/^event: answer\ndata: {"html":/)
@@ -370,6 +433,11 @@ it('a record that cannot be tried: why, above what was typed', async () => {
   expect(body).toContain('>\nv=spf1 &quot;&lt;b&gt;</textarea>')
 })
 
+it('what is no address is neither kept nor watched', async () => {
+  const { body } = await (await appOf()).inject({ url: '/address/joe@@a.example?wait=true', headers: HTML })
+  expect([body.includes('Save this answer'), body.includes('Monitor it')]).toEqual([false, false])
+})
+
 describe('an answer is stored from its page', () => {
   const world = labWorld({ 'a.example': { A: ['192.0.2.1'], TXT: ['v=spf1 -all'] } })
   const kept: unknown[] = []
@@ -383,7 +451,7 @@ describe('an answer is stored from its page', () => {
   it.each([
     ['/domain/a.example?only=check', 'expires_in=7d', ['check', 'a.example', 7]],
     ['/ip/192.0.2.1', '', ['blacklist', '192.0.2.1', 90]],
-    ['/address/joe@@a.example', 'expires_in=365d', ['verify', 'joe@@a.example', 365]],
+    ['/address/joe@missing.example', 'expires_in=365d', ['verify', 'joe@missing.example', 365]],
   ])('%s', async (path, field, wanted) => {
     const app = await appOf(world, { site: siteOf(world, { stored: async () => stored }) })
     const [pathname, query = ''] = path.split('?')
@@ -464,11 +532,11 @@ describe('monitors', () => {
   const PATH = '/monitors/mon_AAAAAAAAAAAAAAAAAAAAAA'
   const CREATE = { kind: 'report', target: 'example.org', every: '6h' }
 
-  it('the form makes one as the API does, and leads to it', async () => {
-    const { post } = await open()
+  it('the form makes one as the API does, and tries its receivers', async () => {
+    const { post } = await open({}, { notify: [{ type: 'mail', to: 'a@b.example' }] })
     const fields = { ...CREATE, changed: 'true', listed: 'true', score_below: '80', mail: 'a@b.example', name: '' }
-    const { statusCode, headers } = await post('/monitors', { ...fields, webhook: 'https://hooks.example/x' })
-    expect([statusCode, headers.location]).toEqual([303, PATH])
+    const { statusCode, body } = await post('/monitors', { ...fields, webhook: 'https://hooks.example/x' })
+    expect([statusCode, body.includes('Test messages')]).toEqual([201, true])
     expect(asked.pop()).toMatchObject({
       everyMs: 21_600_000,
       when: ['changed', 'listed', 'score_below:80'],
@@ -477,6 +545,26 @@ describe('monitors', () => {
         { type: 'webhook', url: 'https://hooks.example/x' },
       ],
     })
+  })
+
+  it.each([
+    ['example.org', 'report'],
+    ['joe@example.org', 'verify'],
+    ['192.0.2.1', 'blacklist'],
+  ])('a target is enough: %s is a %s, without receivers', async (target, kind) => {
+    const { post } = await open({}, { notify: [] })
+    const { statusCode, headers } = await post('/monitors', { kind: '', target, changed: 'true' })
+    expect([statusCode, headers.location]).toEqual([303, PATH])
+    expect(asked.pop()).toMatchObject({ kind, target, notify: [] })
+  })
+
+  it('mail is not offered by a service that sends none', async () => {
+    const site = openSite({
+      ...{ operations, world, version: '0.0.0', canMail: false },
+      execute: labExecutor(world, labDeps(world, { monitors: async () => labMonitors })),
+    })
+    const { body } = await (await appOf(world, { site })).inject({ url: '/monitors', headers: HTML })
+    expect([body.includes('name="mail"'), body.includes('--smtp-url')]).toEqual([false, true])
   })
 
   it('selectors, quiet hours and the badge go with it', async () => {
@@ -521,13 +609,14 @@ describe('monitors', () => {
   })
 
   it.each<[string, Record<string, string>, string]>([
-    ['a target', { target: '<img src=x>' }, '&lt;img src=x&gt;'],
-    ['a receiver', { webhook: 'https://127.0.0.1/' }, 'private or reserved'],
-    ['a score', { score_below: '101' }, 'score_below:N'],
-  ])('%s that is refused is said above what was typed', async (_, fields, words) => {
+    ['target', { target: '<img src=x>' }, '&lt;img src=x&gt;'],
+    ['webhook', { webhook: 'https://127.0.0.1/' }, 'private or reserved'],
+    ['score_below', { score_below: '101' }, 'score_below:N'],
+  ])('a %s that is refused is said beside its field', async (name, fields, words) => {
     const { post } = await open()
     const { statusCode, body } = await post('/monitors', { ...CREATE, name: 'ours "<b>', ...fields })
     expect([statusCode, body.includes('role="alert"'), body.includes(words)]).toEqual([400, true, true])
+    expect(body).toMatch(new RegExp(`name="${name}"[^>]* aria-invalid="true" aria-describedby="problem"`))
     expect(body).toContain('value="ours &quot;&lt;b&gt;"')
     expect(body).not.toContain('<img')
     expect(asked).toEqual([])
@@ -646,7 +735,7 @@ describe('a stored answer', () => {
     expect([statusCode, headers['x-robots-tag'], headers['cache-control'], headers['content-security-policy']]).toEqual(
       [200, 'noindex, nofollow', 'no-store', PAGE_POLICY],
     )
-    expect(body).toContain('Stored answer of 2026-01-02 03:04 UTC')
+    expect(body).toMatch(/Stored answer of <time datetime="2026-01-02T03:04:[^>]*>2026-01-02 03:04 UTC</)
     expect(body).toContain('href="/domain/neglected.test?only=check">Check again</a>')
     expect(body).not.toContain('<img')
     expect(body.includes(`action="/r/${ID}/delete"`)).toBe(mayDelete)
@@ -681,12 +770,22 @@ describe('a stored answer', () => {
 
   it.each([
     [`/r/${ID.replace(/^A/, 'B')}`, 410],
-    ['/r/x', 400],
+    ['/r/x', 404],
     [`/r/${ID}?x=1`, 400],
   ])('%s is a page that says why not', async (url, status) => {
     const { statusCode, body } = await (await open([])).inject({ url, headers: HTML })
     expect([statusCode, body.includes('class="refusal"')]).toEqual([status, true])
   })
+})
+
+it.each<[string, readonly string[]]>([
+  ['softfail', ['/docs/checks/spf']],
+  ['webhook secret rotate', ['/docs/webhooks#replace-the-secret']],
+  ['<img src=x> nowhere', ['No document has all of these words']],
+])('a search of the documents for %s', async (query, words) => {
+  const { body } = await (await appOf()).inject({ url: `/docs?q=${encodeURIComponent(query)}`, headers: HTML })
+  for (const one of words) expect(body).toContain(one)
+  expect(body).not.toContain('<img src=x>')
 })
 
 describe('weight', () => {
@@ -696,17 +795,18 @@ describe('weight', () => {
   })
 
   it.each(['/', '/docs', '/docs/operations', '/domain/a.example', '/login'])(
-    '%s has at most 40 kB at its first load',
+    '%s has at most 80 kB at its first load, with its typefaces',
     async (url) => {
       const app = await appOf(labWorld({ 'a.example': { A: ['192.0.2.1'] } }))
       const { body } = await app.inject({ url, headers: HTML })
-      const files = await Promise.all(
-        [...body.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(
-          async ([, path]) => (await app.inject({ url: path! })).body,
-        ),
-      )
-      const bytes = [body, ...files].map((text) => brotliCompressSync(text).length)
-      expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(40_000)
+      const load = async (paths: Iterable<string | undefined>) =>
+        Promise.all([...new Set(paths)].map(async (url = '') => (await app.inject({ url })).rawPayload))
+      const files = await load(Array.from(body.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g), ([, path]) => path))
+      const fonts = await load(Array.from(files.join('').matchAll(/url\("([^"]+)"\)/g), ([, path]) => path))
+      expect(fonts.length).toBe(body === '' ? 0 : 3) // /login leads to the start page
+      const sizes = [Buffer.from(body), ...files].map((octets) => brotliCompressSync(octets).length)
+      const bytes = [...sizes, ...fonts.map(({ length }) => length)]
+      expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(80_000)
     },
   )
 })

@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type Blacklists, createBlacklists } from '../../src/dnsbl/blacklists.ts'
+import { DOMAIN_SET } from '../../src/dnsbl/domain-zones.ts'
 import { createGeo } from '../../src/geo/geo.ts'
 import type { HttpOptions } from '../../src/http/options.ts'
 import { httpServer } from '../../src/http/server.ts'
 import { identity } from '../../src/mailbox/source/helo.ts'
 import { type SourcePool, type SourcePoolOptions, sourcePool } from '../../src/mailbox/source/pool.ts'
 import { createVerifier } from '../../src/mailbox/verify.ts'
+import { messageService } from '../../src/message/service.ts'
 import { ip } from '../../src/names/ip.ts'
 import { isPublic } from '../../src/names/ip-range.ts'
 import { type PoolEntry, parsePoolEntry } from '../../src/names/source.ts'
@@ -21,6 +23,7 @@ import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { labIdempotencyKeys, labJobs } from './jobs.ts'
 import { labMonitors, labWebhooks } from './monitors.ts'
+import { labReports } from './reports.ts'
 import { labStored } from './stored.ts'
 import { labStore } from './world.ts'
 
@@ -32,6 +35,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
   const self = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
   return {
     blacklists,
+    domainLists: createBlacklists({ now: monotonic, noCourtesy: true, set: DOMAIN_SET }),
     geo: createGeo({ sources: [], warn: () => {} }),
     verifier: createVerifier(world, { noCourtesy: true }),
     jobs: labJobs,
@@ -39,6 +43,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     stored: async () => labStored,
     monitors: async () => labMonitors,
     webhooks: async () => labWebhooks,
+    reports: async () => labReports,
     sourcePool: labPool(world, blacklists),
     heloName: identity(world, {}).heloName,
     peers: peerRegistry({
@@ -52,11 +57,13 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
       ttlMs: 30_000,
       call,
     }),
+    messages: messageService({ maxBytes: 10_485_760 }),
     mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
     publicResolvers: [],
     probes: { resolver: async () => undefined, store: async () => undefined, queue: async () => undefined },
     canBind: async (address) => address === ip('45.53.1.9'),
     smtpPort: 25,
+    sharedDatabaseUser: undefined,
     ...rest,
   }
 }

@@ -7,6 +7,7 @@ import type { VerifyAnswer } from '../../src/answers/verify.ts'
 import { blacklistDocument } from '../../src/documents/blacklist.ts'
 import { blacklistsDocument } from '../../src/documents/blacklists.ts'
 import type { Document, TimePoint } from '../../src/documents/block.ts'
+import { briefDocument } from '../../src/documents/check/brief.ts'
 import { checkDocument } from '../../src/documents/check/check-document.ts'
 import { configDocument } from '../../src/documents/config.ts'
 import { dmarcDocument } from '../../src/documents/dmarc.ts'
@@ -15,11 +16,16 @@ import { verifyDocument } from '../../src/documents/verify.ts'
 import { blacklist } from '../../src/operations/blacklist.ts'
 import { check } from '../../src/operations/check.ts'
 import { dmarc } from '../../src/operations/dmarc.ts'
+import { plan } from '../../src/operations/plan.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { verify } from '../../src/operations/verify.ts'
 import { exampleOf } from './answer.ts'
 
 const VERSION = '0.0.0'
+
+const { score, grade, steps, end, left } = exampleOf(plan)
+/** A check with its plan, as documents have it. */
+const planned: CheckAnswer = { ...exampleOf(check), plan: { score, grade, steps, end, left } }
 
 /** A verification that went through a pool: two sources were refused, the third was answered; with its transcript. */
 export const failedOver: VerifyAnswer = {
@@ -285,6 +291,8 @@ export async function labDocuments(): Promise<Readonly<Record<string, Document>>
     'verify-failed-over': verifyDocument(failedOver, VERSION),
     'blacklist-listed': blacklistDocument(listedAddress, VERSION),
     'check-many-lookups': checkDocument(manyLookups, VERSION),
+    'check-plan': checkDocument(planned, VERSION),
+    'check-brief': briefDocument(planned, VERSION),
     'dmarc-walked': dmarcDocument(walked, VERSION),
     'blacklists-some': blacklistsDocument(states, VERSION),
     config: configDocument(

@@ -17,7 +17,6 @@ export const labJobRecord = (over: Partial<JobRecord> = {}): JobRecord => ({
   owner: '',
   state: 'running',
   options: {},
-  layout: null,
   created_at: new Date(labJob.created_at),
   touched_at: new Date(labJob.created_at),
   expires_at: new Date(labJob.expires_at),
@@ -26,7 +25,7 @@ export const labJobRecord = (over: Partial<JobRecord> = {}): JobRecord => ({
   received: 0,
   next_line: 1,
   rows: 0,
-  done: 0,
+  own_table: false,
   duplicates: 0,
   bad_rows: 0,
   failure: null,
@@ -41,14 +40,17 @@ export const labJobs: JobService = {
   list: async () => ({ jobs: [labJob], next: undefined }),
   change: async () => labJob,
   remove: async () => {},
-  results: async () => ({ job: labJobRecord(), rows: [] }),
+  results: async () => ({ job: labJobRecord(), layout: undefined, rows: [] }),
   resultText: async () => ({ octets: Buffer.alloc(0), rows: 0, last: 0 }),
   downloadPage: DOWNLOAD_PAGE,
   badRows: async () => [],
   watch: async function* () {
     yield labJob
   },
-  forget: async () => ({ rows: 0, results: 0, columns: 0, bad_rows: 0 }),
+  forget: async () => ({
+    ...{ rows: 0, results: 0, columns: 0, bad_rows: 0 },
+    ...{ job_texts: 0, monitor_texts: 0, webhooks: 0, deliveries: 0, idempotency_keys: 0 },
+  }),
   start: async () => {},
   stop: async () => {},
 }
@@ -57,4 +59,10 @@ export const labJobs: JobService = {
 const noKeys = async (): Promise<never> => {
   throw new Error('the lab has no idempotency keys: bring them over labDatabase')
 }
-export const labIdempotencyKeys: IdempotencyKeys = { claim: noKeys, hold: noKeys, keep: noKeys, release: noKeys }
+export const labIdempotencyKeys: IdempotencyKeys = {
+  claim: noKeys,
+  hold: noKeys,
+  keep: noKeys,
+  sweep: noKeys,
+  release: noKeys,
+}

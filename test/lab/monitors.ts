@@ -31,7 +31,8 @@ export const labMonitors: MonitorService = {
   badge: async () => badgeAnswer.parse(badge.example.output),
   unsubscribe: async () => {},
   forget: async () => ({ monitors: 0, receivers: 0 }),
-  canMail: async () => true,
+  consent: async () => {},
+  mailFault: async () => undefined,
   start: async () => {},
 }
 

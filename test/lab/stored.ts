@@ -13,5 +13,5 @@ export const labStored: Stored = {
   history: async () => [{ ...entry, number: 1 }],
   remove: async () => entry,
   forget: async () => 0,
-  sweep: async () => {},
+  sweep: async () => false,
 }

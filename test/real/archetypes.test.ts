@@ -20,6 +20,8 @@ const { cases, ...shared } = domains()
 /** Cases that cannot stand beside the others. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   'mx-timeout': 'one type of a name is not answered, and the others are',
+  'dns-txt-refused': 'one type of a name is refused, and the others are not',
+  'two-same-records': 'a name server has each record once (RFC 2181 §5)',
   'dane-no-starttls': 'records of its own at mail hosts that others share',
   'dane-domain-not-signed': 'records of its own at mail hosts that others share',
 }
@@ -125,8 +127,12 @@ async function faultsOf(get: Get, { row, fixes }: Turn): Promise<readonly string
   const { answer: was, passing, ranks } = before.get(row.id)!
   const now = await check(get, row)
   const promised = fixesOf(was).filter(({ fix }) => fixes.some((one) => one.value === fix.value))
-  const stays = promised.filter(({ id }) => countOf(now, id) >= countOf(was, id))
-  const came = (now.findings ?? []).filter((one) => isNew(one, was, promised))
+  // A finding with a second record to publish later stays until then.
+  const stays = promised.filter(({ id, next }) => next === undefined && countOf(now, id) >= countOf(was, id))
+  // Whose reverse DNS is judged follows from the SPF record.
+  const came = (now.findings ?? []).filter(
+    (one) => isNew(one, was, promised) && !(one.id.startsWith('ptr.') && fixes.some(isSpf)),
+  )
   const refused = passing.size > 0 ? refusedBy(passing, await spfResults(get, row, shared)) : []
   const isSpared = was.domain_role?.name === 'parked' || !fixes.some(isDmarc)
   const ranksNow = isSpared ? ranks : await policyRanks(get, row.domain!)

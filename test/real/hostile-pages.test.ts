@@ -75,6 +75,8 @@ it.each([
   '/monitors',
   `/monitors/mon_${'A'.repeat(22)}`,
   `/r/${'A'.repeat(22)}`,
+  '/sources',
+  '/blacklists',
   '/nodes',
   `/go?q=${encodeURIComponent(PAYLOAD)}`,
   `/domain/${encodeURIComponent('"><img src=x onerror=alert(1)>')}`,

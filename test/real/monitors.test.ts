@@ -48,7 +48,7 @@ beforeAll(async () => {
   const flags = [
     ...['--database-url', postgres.url, '--resolver', FAR_RESOLVER, '--trust-ad'],
     ...['--smtp-url', `smtp://${LOGIN}@${SUBMISSION_HOST}:587`, '--notify-from', FROM],
-    ...['--public-url', 'https://watch.notify.test'],
+    ...['--public-url', 'https://watch.notify.test', '--mail-recipients', 'inbox.test'],
   ]
   program = await startProgram(flags, clock)
 }, 60_000)

@@ -32,14 +32,14 @@ const forget = (name: string) =>
   runTool('unbound-control', ['-c', `${STATE}/unbound.conf`, 'flush_zone', `${name}.test`])
 
 describe('servers that disagree', () => {
-  it('the odd one of three is named, with what it has otherwise', async () => {
+  it('the odd one of three is named, with what each has', async () => {
     const { servers, found } = await look('nsstale')
     expect(servers).toMatchObject([
       { host: 'late.nsstale.test', lame: false, serial: 2025010101, differs: ['serial', expect.any(String)] },
       { host: 'ns1.lab.test', lame: false, serial: 2026010101, differs: [] },
       { host: 'ns2.lab.test', lame: false, serial: 2026010101, differs: [] },
     ])
-    expect(found.map(({ detail }) => detail).every((detail) => detail.startsWith('late.nsstale.test '))).toBe(true)
+    expect(found.map(({ detail }) => detail).every((detail) => detail.includes('late.nsstale.test'))).toBe(true)
   })
 
   it('of two the one that is behind, whichever of them the resolver asked', async () => {

@@ -66,6 +66,7 @@ it('geo, through HTTP and on the command line', async () => {
 it('a registration and a heartbeat from the command line', async () => {
   const to = ['--server', one.url, '--peer-secret', SECRET] as const
   const registered = await cli(
+    'api',
     'peer-register',
     '--id',
     'by-hand',
@@ -76,9 +77,9 @@ it('a registration and a heartbeat from the command line', async () => {
     ...to,
   )
   expect(registered.body, registered.stderr).toMatchObject({ id: 'by-hand', addresses: ['45.53.9.1'], status: 'alive' })
-  const beat = await cli('peer-heartbeat', '--id', 'by-hand', '--load', '{"active":1,"capacity":2}', ...to)
+  const beat = await cli('api', 'peer-heartbeat', '--id', 'by-hand', '--load', '{"active":1,"capacity":2}', ...to)
   expect(beat.body, beat.stderr).toMatchObject({ id: 'by-hand', status: 'alive' })
-  expect((await cli('peer-heartbeat', '--id', 'nobody', ...to)).code).toBe(2)
+  expect((await cli('api', 'peer-heartbeat', '--id', 'nobody', ...to)).code).toBe(2)
 })
 
 describe('a pool of three addresses', () => {
@@ -151,7 +152,15 @@ async function withFurther<T>(further: readonly Further[], work: () => Promise<T
       const host = FURTHER[i]!
       if (does !== 'dead') await new Promise<void>((resolve) => server.listen(8080, host, resolve))
       const flags = ['--id', `further${i + 1}`, '--url', `http://${host}:8080`, '--server', one.url]
-      const registered = await cli('peer-register', ...flags, '--peer-secret', SECRET, '--node-id', `further${i + 1}`)
+      const registered = await cli(
+        'api',
+        'peer-register',
+        ...flags,
+        '--peer-secret',
+        SECRET,
+        '--node-id',
+        `further${i + 1}`,
+      )
       expect(registered.code, registered.stderr).toBe(0)
       return server
     }),

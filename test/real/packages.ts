@@ -8,6 +8,7 @@ export const PACKAGES = [
   'unbound',
   'rbldnsd',
   'dnsdist',
+  'dovecot-imapd',
   'postfix',
   'postgrey',
   'sasl2-bin',
@@ -31,6 +32,7 @@ export const PACKAGES = [
   'libxml2-utils',
   'curl',
   'postgresql',
+  'pgbouncer',
 ] as const
 
 /** Packages that conflict with Postfix's, and libraries of theirs: unpacked into a folder, not installed. */

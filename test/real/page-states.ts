@@ -278,6 +278,7 @@ export const STATES: readonly State[] = [
 /** A monitor with a webhook of its own, whose secret is shown once. */
 async function createWithWebhook(page: Page): Promise<void> {
   await page.fill('[name=target]', 'healthy.test')
+  await page.click('main form summary')
   await page.fill('[name=webhook]', `https://hooks.notify.test/${Math.round(performance.now())}`)
   await page.click('main form button')
   await page.getByText('Go to the monitor').waitFor()

@@ -4,6 +4,7 @@ import { startProgram } from './program.ts'
 /** Records the answers that the API's documents show, from the test network: `npm run examples`. */
 const EXAMPLES = {
   check: '/v1/check?domain=neglected.test',
+  plan: '/v1/plan?domain=neglected.test',
   verify: '/v1/verify?email=user@accept.test&free=true&role=true&suggestion=true',
   blacklist: '/v1/blacklist?ip=45.53.9.9',
   report: '/v1/report?domain=accept.test',

@@ -127,8 +127,8 @@ it('is ready while its resolver answers', async () => {
 })
 
 it('ready on the command line', async () => {
-  expect(await cli('ready')).toMatchObject({ code: 0, body: { status: 'ready' } })
-  expect(await cli('ready', '--resolver', DEAD_SERVER)).toMatchObject({ code: 1, body: { status: 'not_ready' } })
+  expect(await cli('api', 'ready')).toMatchObject({ code: 0, body: { status: 'ready' } })
+  expect(await cli('api', 'ready', '--resolver', DEAD_SERVER)).toMatchObject({ code: 1, body: { status: 'not_ready' } })
 })
 
 it('the log has neither addresses nor queries', async () => {

@@ -15,7 +15,7 @@ export type PageRow = readonly [path: string, words: string]
 export const PAGES: readonly PageRow[] = [
   ['/', 'Check the mail setup of a domain'],
   ['/go?q=nothing+of+the+kind', 'Not understood'],
-  ['/domain/neglected.test', 'to fix first'],
+  ['/domain/neglected.test', 'What to publish, in this order'],
   ['/domain/healthy.test?only=check', 'All checks'],
   ['/domain/missing.test', 'missing.test'],
   ['/domain/x', 'Not a domain name'],
@@ -28,9 +28,17 @@ export const PAGES: readonly PageRow[] = [
   ['/monitors/MONITOR', 'What changed'],
   ['/r/STORED', 'Stored answer of'],
   ['/r/ADDRESS', 'Stored answer of'],
+  ['/sources', 'Source addresses'],
+  ['/blacklists', 'Blacklists'],
   ['/nodes', 'Nodes'],
+  ['/message', 'message'],
+  ['/reports', 'Reports'],
+  ['/reports/neglected.test', 'neglected.test'],
   ['/docs', 'Documents'],
   ['/docs/operations', 'Documents'],
+  ['/docs/api', 'API'],
+  ['/docs/api/', 'API'],
+  ['/docs/api/domains', 'curl'],
   ['/nowhere', 'Not found'],
 ]
 

@@ -41,13 +41,12 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
   })
   if (wrong.length === 0 && record.logo !== '' && otherImage(record.logo))
     wrong.push(finding('bimi.not_svg', { uri: printable(record.logo, 120) }, { evidence }))
-  if (wrong.length > 0) return { status: 'fail', findings: [...wrong, ...inherited] }
+  if (wrong.length > 0) return { status: 'fail', findings: [...wrong, ...unenforced(facts), ...inherited] }
   const unusable = logoFault(facts, evidence)
-  if (unusable) return { status: 'fail', findings: [unusable, ...inherited] }
+  if (unusable) return { status: 'fail', findings: [unusable, ...unenforced(facts), ...inherited] }
   const found: Finding[] = shapeOf(facts, evidence)
   if (record.logo === '') found.push(finding('bimi.no_logo', {}, { evidence }))
-  if (facts.dmarc.kind === 'not_enforced')
-    found.push(finding('bimi.dmarc_not_enforced', { domain: facts.domain, reason: facts.dmarc.reason }))
+  found.push(...unenforced(facts))
   const weak = found.length > 0
   if (facts.dmarc.kind === 'unknown') found.push(finding('bimi.dmarc_unknown', { reason: facts.dmarc.reason }))
   if (facts.logo?.kind === 'unknown')
@@ -55,6 +54,10 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
   if (record.authority === '') found.push(finding('bimi.no_certificate'))
   return { status: weak ? 'warn' : 'pass', findings: [...found, ...inherited] }
 }
+
+/** A policy that is not enforced prevents the logo, whether or not it can be fetched. */
+const unenforced = ({ domain, dmarc }: BimiFacts): Finding[] =>
+  dmarc.kind === 'not_enforced' ? [finding('bimi.dmarc_not_enforced', { domain, reason: dmarc.reason })] : []
 
 /** Recommended maximum size of a logo, bytes (draft-svg-tiny-ps-abrotman §3). */
 const ADVISED_BYTES = 32 * 1024

@@ -13,9 +13,10 @@ import { keyDigest, type Tlsa } from './tlsa.ts'
  */
 export function judgeDane(
   found: DaneFacts,
-  { tls, noMail }: Pick<DomainContext, 'tls' | 'noMail'>,
+  { tls, noMail, signed }: Pick<DomainContext, 'tls' | 'noMail' | 'signed'>,
 ): Outcome<DaneFacts> {
-  const facts = tls ? { ...found, tls } : found // the certificates that the hosts presented (RFC 7672 §2.2)
+  // The certificates that the hosts presented (RFC 7672 §2.2), and whether the zone is signed at all.
+  const facts = { ...found, ...(tls && { tls }), isUnsigned: signed === false }
   if (facts.mail === 'null' || facts.mail === 'none' || noMail !== undefined)
     return { status: 'not_applicable', reason: withoutHost(facts.mail), facts, findings: [] }
   const states = hostStates(facts)

@@ -32,6 +32,8 @@ export type DaneFacts = {
   readonly hosts: readonly DaneHost[]
   /** Number of hosts beyond the first 20. */
   readonly leftOut: number
+  /** The zone of the domain is not signed, whatever the resolver validates; filled in by the judge. */
+  readonly isUnsigned?: boolean
   /** The result of the STARTTLS check, if it ran; filled in by the judge. */
   readonly tls?: StarttlsFacts
 }

@@ -36,8 +36,10 @@ function stateOf(facts: DaneFacts, host: DaneHost): HostState {
   }
 }
 
-function secureOf({ mxSecure, believed }: DaneFacts, host: DaneHost): boolean | null {
+function secureOf({ mxSecure, believed, isUnsigned }: DaneFacts, host: DaneHost): boolean | null {
   if (mxSecure && host.hostSecure && host.tlsaSecure) return true
+  // RFC 7672 §2.2.1: MX records of a zone without signatures are insecure, also for a resolver that validates nothing.
+  if (isUnsigned && !mxSecure) return false
   // Nothing is secure if the AD bit of the resolver is not trusted.
   if (believed !== true || host.error !== undefined || host.hostSecure === null) return null
   return false

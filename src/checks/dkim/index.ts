@@ -9,8 +9,11 @@ import { presentDkim } from './present.ts'
 
 export type { DkimFacts, FoundKey } from './facts.ts'
 export { judgeDkim, judgeSelector, type SelectorFacts } from './judge.ts'
+export { readKey } from './key.ts'
 export { lookupSelector } from './lookup.ts'
+export { parseKeyRecord, resemblesKey } from './parse.ts'
 export { presentKey, presentSelector } from './present.ts'
+export { generalSelectors } from './selectors.ts'
 
 /** DKIM: the keys that a domain has published, as far as their selectors can be found. */
 export const dkim = defineCheck<DkimFacts, DkimFields>({

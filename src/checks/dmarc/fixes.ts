@@ -10,22 +10,35 @@ import type { Step } from './walk.ts'
 
 const txt = (name: string, value: string): DnsRecord => ({ name, rtype: 'TXT', value })
 
+/** What receivers apply today (undefined: no record), and whether they may apply more: not while none of the domain's own mail can pass. */
+type Today = { readonly before: DmarcReading | undefined; readonly mayRise: boolean }
+
 /**
  * The record to publish at `domain` in place of the one that applies today, if that is harmless; if none applies today, the published policy one step lower
- * (`t=y`, and `pct=0` for receivers of RFC 7489).
+ * (`t=y`, and `pct=0` for receivers of RFC 7489), or as one that requests nothing yet.
  */
-function harmlessFix(domain: string, before: DmarcReading | undefined, record: DmarcRecord): DnsRecord | undefined {
+function harmlessFix(domain: string, { before, mayRise }: Today, record: DmarcRecord): DnsRecord | undefined {
   const softened = { ...record, testing: true, removed: { pct: '0' } }
-  const texts = [record, ...(isUnenforced(before) ? [softened] : [])].map(formatDmarc)
+  const texts = [record, ...(isUnenforced(before) ? [softened, atMostQuarantine(softened)] : [])].map(formatDmarc)
   const value = texts.find((text) => {
     const after = parseDmarc(text)
-    return after.ok && isHarmlessRecord(before, after.value)
+    return after.ok && isHarmlessRecord(before, after.value, mayRise)
   })
   return value === undefined ? undefined : txt(`_dmarc.${domain}`, value)
 }
 
-/** Whether the record of a fix requests one step less than its owner published. */
-export const isSoftened = (fix: DnsRecord | undefined): boolean => /; t=y(?:;|$)/.test(fix?.value ?? '')
+const atMostQuarantine = (record: DmarcRecord): DmarcRecord => {
+  const { p, sp, np } = record
+  const cap = (policy: Policy): Policy => (policy === 'reject' ? 'quarantine' : policy)
+  return { ...record, ...(p && { p: cap(p) }), ...(sp && { sp: cap(sp) }), ...(np && { np: cap(np) }) }
+}
+
+/** How the record of a fix differs from what its owner published: it requests one step less, or nothing yet; empty: not at all. */
+export const softening = ({ value } = NO_FIX): '' | 'lower' | 'nothing' => {
+  if (!/; t=y(?:;|$)/.test(value)) return ''
+  return /(?:^|; )[sn]?p=reject/.test(value) ? 'lower' : 'nothing'
+}
+const NO_FIX = { value: '' }
 
 /**
  * The first record of a domain without one: monitoring, nothing is refused (RFC 9989 §5.1.4); a domain without mail may reject everything at once. Without
@@ -43,10 +56,10 @@ export function startFix(
 const mailbox = (domain: string): string => `mailto:dmarc-reports@${domain}`
 
 /** A record at another name, moved to the right name. */
-export function movedFix(facts: Discovery): DnsRecord | undefined {
+export function movedFix(facts: Discovery, mayRise: boolean): DnsRecord | undefined {
   const text = facts.misplaced ?? facts.doubled
   const parsed = text === undefined ? undefined : parseDmarc(text)
-  return parsed?.ok ? harmlessFix(facts.domain, undefined, tidied(parsed.value)) : undefined
+  return parsed?.ok ? harmlessFix(facts.domain, { before: undefined, mayRise }, tidied(parsed.value)) : undefined
 }
 
 /** A record for publication: with a policy, corrected addresses, without removed tags; a `pct` below 100 stays, because receivers of RFC 7489 apply it. */
@@ -70,10 +83,9 @@ function tidied(reading: DmarcReading): DmarcRecord {
 }
 
 /** The input of a fix: the applied record as its owner meant it, and what receivers apply today. */
-export type Basis = {
+export type Basis = Today & {
   readonly domain: string
   readonly tag: Applied['tag']
-  readonly before: DmarcReading | undefined
   readonly record: DmarcRecord
 }
 
@@ -81,7 +93,7 @@ export type Basis = {
 export function basisOf(
   { domain, tag, broken, reading }: Applied,
   meant: DmarcRecord | undefined,
-  deadHost?: string,
+  { mayRise, deadHost }: { readonly mayRise: boolean; readonly deadHost?: string | undefined },
 ): Basis {
   const record = tidied(meant ? { ...reading, record: meant } : reading)
   const alive = (uris: DmarcRecord['rua']) => uris.filter(({ host }) => deadHost === undefined || host !== deadHost)
@@ -89,15 +101,14 @@ export function basisOf(
     domain,
     tag,
     before: broken ? undefined : reading,
+    mayRise,
     record: { ...record, rua: alive(record.rua), ruf: alive(record.ruf) },
   }
 }
 
 /** The record with changes. */
-export const changedFix = (
-  { domain, before, record }: Basis,
-  change: Partial<DmarcRecord> = {},
-): DnsRecord | undefined => harmlessFix(domain, before, { ...record, ...change })
+export const changedFix = ({ record, ...basis }: Basis, change: Partial<DmarcRecord> = {}): DnsRecord | undefined =>
+  harmlessFix(basis.domain, basis, { ...record, ...change })
 
 /** With a mailbox for reports if there is none: without reports nobody can tell when a stricter policy is safe. */
 export const reported = (basis: Basis): Basis => {
@@ -118,7 +129,7 @@ function withPolicy({ tag, record }: Basis, policy: Policy): DmarcRecord {
 
 /** One step from none to quarantine. */
 export const stepFix = (basis: Basis): DnsRecord | undefined =>
-  harmlessFix(basis.domain, basis.before, withPolicy(basis, 'quarantine'))
+  harmlessFix(basis.domain, basis, withPolicy(basis, 'quarantine'))
 
 /** A domain without mail may reject everything at once. */
 export const refusingFix = (basis: Basis): DnsRecord =>
@@ -128,7 +139,7 @@ export const refusingFix = (basis: Basis): DnsRecord =>
 export function subdomainFix(basis: Basis): DnsRecord | undefined {
   const { sp, np, ...rest } = basis.record
   const p = rest.p ?? 'none'
-  return harmlessFix(basis.domain, basis.before, {
+  return harmlessFix(basis.domain, basis, {
     ...rest,
     ...(sp && !weaker(sp, p) ? { sp } : {}),
     ...(np && !weaker(np, p) ? { np } : {}),
@@ -139,7 +150,7 @@ export function subdomainFix(basis: Basis): DnsRecord | undefined {
  * One record in place of several: the weakest of their policies, not weaker than `inForce`, the policy of a record above that applies while these are
  * discarded; and all their report addresses.
  */
-export function mergedFix(step: Step, inForce: Policy = 'none'): DnsRecord | undefined {
+export function mergedFix(step: Step, mayRise: boolean, inForce: Policy = 'none'): DnsRecord | undefined {
   const records = step.records.flatMap((text) => {
     const meant = mendDmarc(text)?.record
     return meant ? [meant] : []
@@ -152,14 +163,14 @@ export function mergedFix(step: Step, inForce: Policy = 'none'): DnsRecord | und
   const { sp, np, ...rest } = merged
   const kept = { ...(sp && !weaker(sp, inForce) ? { sp } : {}), ...(np && !weaker(np, inForce) ? { np } : {}) }
   const record = { ...rest, ...kept, ...(p ? { p } : {}), removed: {} }
-  return harmlessFix(step.domain, today.ok ? today.value : undefined, record)
+  return harmlessFix(step.domain, { before: today.ok ? today.value : undefined, mayRise }, record)
 }
 
 /** A text that was meant as a record, as its owner meant it. */
-export function mendedFix(step: Step): DnsRecord | undefined {
+export function mendedFix(step: Step, mayRise: boolean): DnsRecord | undefined {
   const meant = mendDmarc(step.records[0] ?? '')?.record
   const reading = meant && parseDmarc(formatDmarc(meant))
-  return reading?.ok ? harmlessFix(step.domain, undefined, tidied(reading.value)) : undefined
+  return reading?.ok ? harmlessFix(step.domain, { before: undefined, mayRise }, tidied(reading.value)) : undefined
 }
 
 /** The record that the owner of a destination has to publish (RFC 9990 §4); none if the name would be too long. */

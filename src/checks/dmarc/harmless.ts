@@ -29,18 +29,22 @@ export const isUnenforced = (reading: DmarcReading | undefined): boolean => {
 
 /**
  * Whether publishing `after` in place of `before` (undefined: no record that applies) leaves the mail of a domain unharmed: no policy rises except from none
- * to quarantine, for receivers of either standard, and a `pct` below 100 does not grow.
+ * to quarantine, for receivers of either standard, and a `pct` below 100 does not grow. If the policy may not rise (`mayRise`), not even that.
  */
-export const isHarmlessRecord = (before: DmarcReading | undefined, after: DmarcReading): boolean =>
-  isStep(enforced(before), enforced(after))
+export const isHarmlessRecord = (before: DmarcReading | undefined, after: DmarcReading, mayRise: boolean): boolean =>
+  isStep(enforced(before), enforced(after), mayRise)
 
 /** The same for the records that apply to a domain before and after a fix. A domain without mail has none that could be lost. */
-export function isHarmless(before: DmarcFacts, after: DmarcFacts, { role }: Pick<DomainContext, 'role'>): boolean {
+export function isHarmless(
+  before: DmarcFacts,
+  after: DmarcFacts,
+  { role, canPass }: Pick<DomainContext, 'role' | 'canPass'>,
+): boolean {
   if (role === 'parked' || before.unknown !== undefined) return true
   if (after.unknown !== undefined) return false
   const [was, is] = [enforcedAt(before), enforcedAt(after)]
   // A record of its own must not remove the protection by a record above either.
-  return isStep(was, is) && !weaker(is.now.p, was.now.p)
+  return isStep(was, is, canPass) && !weaker(is.now.p, was.now.p)
 }
 
 /** The policies for a domain and the names below it: of a record above its `sp`, or `np` if the domain does not exist. */
@@ -51,8 +55,8 @@ function enforcedAt({ applied }: DmarcFacts): Enforced {
   return { now: below(now), older: { p: older.sp, sp: older.sp, np: older.sp }, share }
 }
 
-function isStep(was: Enforced, is: Enforced): boolean {
-  const isOne = (from: Policy, to: Policy): boolean => !weaker(from, to) || to === 'quarantine'
+function isStep(was: Enforced, is: Enforced, mayRise: boolean): boolean {
+  const isOne = (from: Policy, to: Policy): boolean => !weaker(from, to) || (mayRise && to === 'quarantine')
   const steps = NAMES.every((name) => isOne(was.now[name], is.now[name]) && isOne(was.older[name], is.older[name]))
   const asksNothing = NAMES.every((name) => is.older[name] === 'none')
   return steps && (was.share === 100 || is.share <= was.share || asksNothing)

@@ -7,6 +7,7 @@ import { judgeDmarc } from './judge.ts'
 import { lookupDmarc } from './lookup.ts'
 import { presentDmarc } from './present.ts'
 
+export { aligned } from './align.ts'
 export { type DmarcFacts, type PublishedPolicy, publishedPolicyOf } from './facts.ts'
 export { judgeDmarc } from './judge.ts'
 export { lookupDmarc, lookupPolicy } from './lookup.ts'

@@ -3,7 +3,7 @@ import type { Finding, Outcome, Severity } from '../check.ts'
 import { type Applied, type DmarcFacts, discardedSteps, doubledName } from './facts.ts'
 import { type DmarcFindingId, finding } from './finding.ts'
 import { findings as table } from './findings.ts'
-import { basisOf, isSoftened, mendedFix, mergedFix, movedFix, startFix } from './fixes.ts'
+import { basisOf, mendedFix, mergedFix, movedFix, softening, startFix } from './fixes.ts'
 import { type Mended, mendDmarc } from './mend.ts'
 import { brokenFinding, hasNoMail, type Mail, policyFindings } from './policy-findings.ts'
 import { readingFindings } from './reading-findings.ts'
@@ -17,7 +17,7 @@ import type { Step } from './walk.ts'
  * nothing or has faults; `pass`: one that protects.
  */
 export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts> {
-  const discarded = discardedSteps(facts).map((step) => discardedFinding(step, facts))
+  const discarded = discardedSteps(facts).map((step) => discardedFinding(step, facts, context))
   const { applied } = facts
   const judged = applied
     ? [...discarded, ...appliedFindings(facts, applied, context)]
@@ -53,33 +53,33 @@ const aliases = (facts: DmarcFacts): Finding[] =>
   )
 
 /** A step whose records are discarded: several at one name, or one that receivers ignore. */
-function discardedFinding(step: Step, { domain, applied }: DmarcFacts): Finding {
+function discardedFinding(step: Step, { domain, applied }: DmarcFacts, { canPass }: Mail): Finding {
   if (step.decision === 'discarded_several') {
     const above = step.domain === domain && !applied?.broken ? applied : undefined
-    const fix = mergedFix(step, above?.effective)
+    const fix = mergedFix(step, canPass, above?.effective)
     const args = {
       name: step.name,
       count: step.count,
-      softened: isSoftened(fix),
+      softened: softening(fix),
       ...(above ? { above: above.domain } : {}),
     }
     return finding('dmarc.several_records', args, { evidence: step.records.join(' | '), fix })
   }
   const text = step.records[0] ?? ''
-  const fix = mendedFix(step)
-  const args = { name: step.name, reasons: slipProblems(mendDmarc(text)), softened: isSoftened(fix) }
+  const fix = mendedFix(step, canPass)
+  const args = { name: step.name, reasons: slipProblems(mendDmarc(text)), softened: softening(fix) }
   return finding('dmarc.malformed', args, { evidence: text, fix })
 }
 
 function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
   const { domain } = facts
   if (facts.misplaced !== undefined) {
-    const fix = movedFix(facts)
-    return [finding('dmarc.misplaced', { domain, softened: isSoftened(fix) }, { evidence: facts.misplaced, fix })]
+    const fix = movedFix(facts, context.canPass)
+    return [finding('dmarc.misplaced', { domain, softened: softening(fix) }, { evidence: facts.misplaced, fix })]
   }
   if (facts.doubled !== undefined) {
-    const fix = movedFix(facts)
-    const args = { name: doubledName(domain), softened: isSoftened(fix) }
+    const fix = movedFix(facts, context.canPass)
+    const args = { name: doubledName(domain), softened: softening(fix) }
     return [finding('dmarc.doubled_name', args, { evidence: facts.doubled, fix })]
   }
   const none = hasNoMail(context)
@@ -97,7 +97,11 @@ function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
 
 function appliedFindings(facts: DmarcFacts, applied: Applied, context: Mail): Finding[] {
   const meant: Mended | undefined = meantBy(applied)
-  const basis = basisOf(applied, meant?.record, context.takes === false ? facts.domain : undefined)
+  const basis = basisOf(applied, meant?.record, {
+    mayRise: context.canPass,
+    // Mail hosts that cannot be reached will be repaired.
+    deadHost: context.takes === false && context.noMail !== undefined ? facts.domain : undefined,
+  })
   const inherited = applied.inherited
     ? [finding('dmarc.inherited', { domain: facts.domain, from: applied.domain, tag: applied.tag })]
     : []

@@ -1,5 +1,7 @@
 import { atMost } from '../../base/at-most.ts'
 import type { Domain } from '../../names/domain.ts'
+import { looksLikeIp } from '../../names/ip.ts'
+import { isPublic } from '../../names/ip-range.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, type RecordType, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
@@ -85,10 +87,11 @@ async function lookupDestinations(
   const { rua, ruf } = applied.reading.record
   const valid = [...rua, ...ruf].filter((uri) => uri.problem === undefined)
   const hosts = [...new Set(valid.map((uri) => uri.host!))]
+  const budget = { hosts: MAX_MAIL_HOSTS }
   const answers = await atMost(MAX_DESTINATIONS, hosts.slice(0, MAX_DESTINATIONS), (host) => {
     const byMail = valid.some((uri) => uri.host === host && uri.scheme === 'mailto')
     const mx = host === discovery.domain ? ownMx : byMail ? ask(ctx, host, 'MX') : undefined
-    return lookupHost(ctx, discovery, host, byMail ? mx : undefined)
+    return lookupHost(ctx, discovery, host, byMail ? mx : undefined, budget)
   })
   const byHost = new Map(hosts.map((host, i) => [host, answers[i]]))
   const destination = (uri: ReportUri): Destination => {
@@ -105,10 +108,11 @@ async function lookupHost(
   discovery: Discovery,
   host: Domain,
   asking: Promise<MxAnswer> | MxAnswer | undefined,
+  budget: Budget,
 ): Promise<Asked> {
   const [agreed, mx] = await Promise.all([lookupAuthorization(ctx, discovery, host), asking])
   if (!mx) return agreed
-  const mail = agreed.authorization === 'internal' ? await ownMail(ctx, host, mx) : mailOf(mx)
+  const mail = await mailOf(ctx, host, mx, budget)
   // A name that does not exist cannot authorize anything.
   const isGone = !(mx instanceof DnsError) && mx.kind === 'nxdomain' && mx.cname.length === 0
   if (isGone && agreed.authorization === 'unauthorized')
@@ -118,24 +122,33 @@ async function lookupHost(
 
 type Mail = Pick<Asked, 'takesMail' | 'reason'>
 
-/** Whether a host accepts mail by its MX records; the authorization of another organization counts more than their absence. */
-function mailOf(mx: MxAnswer): Mail {
-  if (mx instanceof DnsError) return { takesMail: null, reason: mx.problem }
-  const isNull = mx.kind === 'found' && mx.records.every(({ exchange }) => exchange === '')
-  return isNull ? { takesMail: false, reason: destinationProblem('null_mx') } : { takesMail: true } // RFC 7505 §3
-}
+/** Number of mail hosts whose addresses may still be queried. */
+type Budget = { hosts: number }
+/** Maximum number of mail hosts of report addresses whose addresses are queried per domain; further ones are taken for reachable. */
+const MAX_MAIL_HOSTS = 8
 
-/**
- * The same for a host of the domain's own organization: without an MX, an address is sufficient (RFC 5321 §5.1). The mail hosts themselves are not queried.
- */
-async function ownMail(ctx: Asking, host: Domain, mx: MxAnswer): Promise<Mail> {
-  if (mx instanceof DnsError || mx.kind === 'found') return mailOf(mx)
-  if (mx.kind === 'nxdomain') return { takesMail: false, reason: destinationProblem('no_name') }
-  const addresses = await Promise.all([ask(ctx, host, 'A'), ask(ctx, host, 'AAAA')])
-  if (addresses.some((answer) => !(answer instanceof DnsError) && answer.records.length > 0)) return { takesMail: true }
-  const failed = addresses.find((answer) => answer instanceof DnsError)
+/** Whether a host accepts mail: by its MX hosts, or without an MX by its own address (RFC 5321 §5.1). One of them needs a public address. */
+async function mailOf(ctx: Asking, host: Domain, mx: MxAnswer, budget: Budget): Promise<Mail> {
+  if (mx instanceof DnsError) return { takesMail: null, reason: mx.problem }
+  if (mx.kind === 'nxdomain' && mx.cname.length === 0)
+    return { takesMail: false, reason: destinationProblem('no_name') }
+  const names = [...mx.records].sort((a, b) => a.preference - b.preference).map(({ exchange }) => exchange)
+  const hosts = names.filter((name) => name !== '')
+  if (names.length > 0 && hosts.length === 0) return { takesMail: false, reason: destinationProblem('null_mx') } // RFC 7505 §3
+  const without = destinationProblem(hosts.length > 0 ? 'no_mail_host' : 'no_host')
+  let failed: DnsError | undefined
+  let isPrivate = false
+  for (const name of hosts.length > 0 ? hosts : [host]) {
+    if (looksLikeIp(name) || budget.hosts-- <= 0) return { takesMail: true }
+    for (const type of ['A', 'AAAA'] as const) {
+      const answer = await ask(ctx, name, type)
+      if (answer instanceof DnsError) failed ??= answer
+      else if (answer.records.some(isPublic)) return { takesMail: true }
+      else isPrivate ||= answer.records.length > 0
+    }
+  }
   if (failed) return { takesMail: null, reason: failed.problem }
-  return { takesMail: false, reason: destinationProblem('no_host') }
+  return { takesMail: false, reason: isPrivate ? destinationProblem('not_public') : without }
 }
 
 /** RFC 9990 §4: queried only if the organizational domains differ. */

@@ -3,18 +3,18 @@ import type { Finding } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import type { Applied } from './facts.ts'
 import { finding } from './finding.ts'
-import { type Basis, changedFix, isSoftened, refusingFix, reported, stepFix, subdomainFix } from './fixes.ts'
-import { invalidPolicyTags, weaker } from './policy.ts'
+import { type Basis, changedFix, refusingFix, reported, softening, stepFix, subdomainFix } from './fixes.ts'
+import { invalidPolicyTags, shareOf, weaker } from './policy.ts'
 
 /** Which mail the domain has. */
-export type Mail = Pick<DomainContext, 'role' | 'takes'>
+export type Mail = Pick<DomainContext, 'role' | 'takes' | 'canPass' | 'noMail' | 'mail'>
 export const hasNoMail = ({ role }: Mail): boolean => role === 'parked'
 
 /** A record that receivers cannot apply (RFC 9989 §4.10.1). */
 export function brokenFinding(applied: Applied, basis: Basis): Finding {
   const { text: evidence, domain, reading } = applied
   const fix = changedFix(basis)
-  const softened = isSoftened(fix)
+  const softened = softening(fix)
   if (applied.broken === 'duplicate') {
     const tags = [...new Set(reading.faults.filter((fault) => fault.kind === 'duplicate').map((fault) => fault.tag))]
     return finding('dmarc.duplicate_tag', { domain, tags, softened }, { evidence, fix })
@@ -30,10 +30,10 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
   const tags = invalidPolicyTags(reading)
   const mended = tags.length > 0 || reading.record.p === undefined ? changedFix(basis) : undefined
   if (tags.length > 0)
-    return [finding('dmarc.invalid_policy', { tags, softened: isSoftened(mended) }, { evidence, fix: mended })]
+    return [finding('dmarc.invalid_policy', { tags, softened: softening(mended) }, { evidence, fix: mended })]
   const out: Finding[] = []
   if (reading.record.p === undefined)
-    out.push(finding('dmarc.missing_policy', { softened: isSoftened(mended) }, { evidence, fix: mended }))
+    out.push(finding('dmarc.missing_policy', { softened: softening(mended) }, { evidence, fix: mended }))
   out.push(...strengthFindings(applied, basis, context))
   if (policies && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
     out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence, fix: subdomainFix(basis) }))
@@ -41,7 +41,7 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
     const fix = canReport(applied, context) ? changedFix(reported(basis)) : undefined
     // One that is published, but not recognized by receivers.
     const unread = basis.record.rua.length > 0
-    out.push(finding('dmarc.no_rua', { unread, softened: isSoftened(fix) }, { evidence, fix }))
+    out.push(finding('dmarc.no_rua', { unread, softened: softening(fix) }, { evidence, fix }))
   }
   return out
 }
@@ -58,9 +58,19 @@ function strengthFindings(applied: Applied, basis: Basis, context: Mail): Findin
   }
   if (effective === 'quarantine') return [finding('dmarc.policy_quarantine', {}, { evidence })]
   if (effective !== 'none') return []
-  const fix = hasNoMail(context) ? refusingFix(basis) : stepFix(canReport(applied, context) ? reported(basis) : basis)
-  const unreported = applied.reading.record.rua.length === 0 && !hasNoMail(context) && canReport(applied, context)
-  const unread = applied.reading.record.p === undefined
-  const args = { tag: applied.tag, softened: isSoftened(fix), unreported: unreported && !isSoftened(fix), unread }
-  return [finding('dmarc.policy_none', args, { evidence, fix })]
+  const args = { tag: applied.tag, unread: applied.reading.record.p === undefined, canPass: context.canPass }
+  if (hasNoMail(context)) return [finding('dmarc.policy_none', args, { evidence, fix: refusingFix(basis) })]
+  if (!context.canPass) return [finding('dmarc.policy_none', args, { evidence })]
+  const isUnreported = applied.reading.record.rua.length === 0 && canReport(applied, context)
+  const step = stepFix(isUnreported ? reported(basis) : basis)
+  // Without reports nobody can tell when the step is safe: they come first.
+  const [fix, next] = isUnreported ? [changedFix(reported(basis)), step] : [step, undefined]
+  const share = shareOf(applied.reading)
+  const told = {
+    ...args,
+    ...(share < 100 && { pct: share }),
+    softened: softening(step),
+    unreported: isUnreported && softening(fix) === '',
+  }
+  return [finding('dmarc.policy_none', told, { evidence, fix, next })]
 }

@@ -1,5 +1,6 @@
 import { printable } from '../../base/text.ts'
 import type { Finding } from '../check.ts'
+import { deadMailHosts } from '../dead-mail-hosts.ts'
 import type { Applied, DmarcFacts } from './facts.ts'
 import { finding } from './finding.ts'
 import { authorizationFix, type Basis, changedFix } from './fixes.ts'
@@ -44,11 +45,13 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
     ...takesNone.slice(0, MAX_TOLD).map((uri) => {
       const reason = uri.takesMail === false ? (uri.reason ?? '') : destinationProblem('no_mail')
       const isOwn = uri.host === facts.domain && context.takes === false
-      return finding(
+      const cause = isOwn ? deadMailHosts(context.mail) : undefined
+      const unreachable = finding(
         'dmarc.rua_unreachable',
         { host: uri.host!, reason },
-        { evidence: uri.uri, ...(isOwn ? { fix: changedFix(basis) } : {}) },
+        { evidence: uri.uri, ...(isOwn && cause === undefined ? { fix: changedFix(basis) } : {}) },
       )
+      return { ...unreachable, ...(cause !== undefined && { follows: cause }) }
     }),
     ...of('unknown').map((uri) => finding('dmarc.report_unknown', { host: uri.host!, reason: uri.reason ?? '' })),
     ...(hosts.length > MAX_DESTINATIONS

@@ -2,7 +2,7 @@ import type { Problem } from '../../base/problem.ts'
 import type { Finding } from '../check.ts'
 import type { Applied } from './facts.ts'
 import { finding } from './finding.ts'
-import { type Basis, changedFix, isSoftened } from './fixes.ts'
+import { type Basis, changedFix, softening } from './fixes.ts'
 import { type Mended, mendDmarc, type Slip } from './mend.ts'
 import { type DmarcRecord, formatDmarc } from './parse.ts'
 import { dmarcSlip } from './problems.ts'
@@ -22,7 +22,7 @@ export function slipFindings({ text, reading, broken }: Applied, basis: Basis, m
   const lost = lostTags(broken ? undefined : reading.record, meant.record)
   if (lost.length === 0) return []
   const fix = changedFix(basis)
-  const args = { tags: lost, code: meant.hidden?.code ?? '', at: meant.hidden?.at ?? 0, softened: isSoftened(fix) }
+  const args = { tags: lost, code: meant.hidden?.code ?? '', at: meant.hidden?.at ?? 0, softened: softening(fix) }
   const ids = new Set(meant.slips.flatMap((slip) => IDS[slip] ?? []))
   return [...ids].map((id) => finding(id, args, { evidence: text, fix }))
 }

@@ -5,6 +5,7 @@ import { findings } from './findings.ts'
 import { dnssecState, judgeDnssec } from './judge.ts'
 import { type DnssecFacts, lookupDnssec } from './lookup.ts'
 
+export { dnssecState } from './judge.ts'
 export type { DnssecFacts } from './lookup.ts'
 export { believes } from './lookup.ts'
 

@@ -1,4 +1,14 @@
-import { defineFindings, list } from '../check.ts'
+import { type Args, defineFindings, list } from '../check.ts'
+
+/** Which patterns of the policy match which hosts not (RFC 8461 §4.1). */
+function missed(patterns: Args[string] | undefined, hosts: Args[string] | undefined): string {
+  const isWild = list(patterns).includes('*')
+  return `its patterns (${list(patterns) || 'none'}) do not match ${list(hosts)}${isWild ? '; "*" stands for exactly one label' : ''}`
+}
+
+/** The lines that a policy lacks. */
+const lines = (hosts: Args[string] | undefined): string =>
+  Array.isArray(hosts) ? hosts.map((host) => `"mx: ${host}"`).join(', ') : ''
 
 export const findings = defineFindings({
   'mta_sts.no_record': {
@@ -85,17 +95,20 @@ export const findings = defineFindings({
   'mta_sts.uncovered_mx': {
     severity: 'high',
     title: 'MX hosts missing from the MTA-STS policy',
-    detail: ({ hosts, all }) =>
-      `The policy is enforced, but does not contain ${list(hosts)}. Senders that apply MTA-STS ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
+    detail: ({ hosts, patterns, all }) =>
+      `The policy is enforced, but ${missed(patterns, hosts)}. Senders that apply MTA-STS ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
     repair: 'Add an mx line for each to the policy, then change the id of the record.',
+    advice: ({ hosts }) =>
+      `Add to the policy, each on a line of its own: ${lines(hosts)}. Then change the id of the record.`,
     reference: 'RFC 8461 §4.1',
   },
   'mta_sts.uncovered_mx_testing': {
     severity: 'medium',
     title: 'MX hosts missing from the MTA-STS policy (testing)',
-    detail: ({ hosts, all }) =>
-      `The policy does not contain ${list(hosts)}. Once it is enforced, senders ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
+    detail: ({ hosts, patterns, all }) =>
+      `${missed(patterns, hosts).replace(/^./, (first) => first.toUpperCase())}. Once it is enforced, senders ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
     repair: 'Add an mx line for each before the policy is enforced.',
+    advice: ({ hosts }) => `Add to the policy, each on a line of its own, before it is enforced: ${lines(hosts)}.`,
     reference: 'RFC 8461 §4.1',
   },
   'mta_sts.mx_tls': {

@@ -8,6 +8,9 @@ import { lookupMtaSts, type StsFacts } from './lookup.ts'
 
 export { type Field, hasVersion, parseFields } from './fields.ts'
 export type { StsFacts } from './lookup.ts'
+export { policyUrl } from './lookup.ts'
+export { formatStsRecord } from './parse.ts'
+export { formatStsPolicy, MAX_AGE_SECONDS } from './policy.ts'
 export { type Refusal, refusalsOf } from './refusals.ts'
 
 /** MTA-STS: whether the domain tells senders to require TLS, and whether they can. */

@@ -85,7 +85,7 @@ function judgePolicy(facts: StsFacts, answer: Exclude<PolicyAnswer, { kind: 'unk
 function judgeRead(policy: StsPolicy, { mail, mailError, tls }: Mail): Judged {
   const { mode, maxAgeSeconds, mx } = policy
   const hosts = namesOf(mail)
-  const shut = refusalFindings(mode, refusalsOf(policy, hosts, tls), hosts.length)
+  const shut = refusalFindings(policy, refusalsOf(policy, hosts, tls), hosts.length)
   const found = [...shut]
   if (mode === 'testing') found.push(finding('mta_sts.testing'))
   if (mode === 'none') found.push(finding('mta_sts.none'))
@@ -97,13 +97,17 @@ function judgeRead(policy: StsPolicy, { mail, mailError, tls }: Mail): Judged {
   if (!mail) found.push(finding('mta_sts.mx_unknown', { reason: mailError ?? '' }))
   else if (mode !== 'none') {
     const unused = mx.filter((pattern) => !hosts.some((host) => matchesMx(pattern, host)))
-    if (unused.length > 0) found.push(finding('mta_sts.unused_mx', { patterns: unused.slice(0, 20) }))
+    if (unused.length > 0) {
+      const isMissed = shut.some(({ id }) => id.startsWith('mta_sts.uncovered_mx'))
+      const about = finding('mta_sts.unused_mx', { patterns: unused.slice(0, 20) })
+      found.push(isMissed ? { ...about, follows: shut[0]!.id } : about)
+    }
   }
   return { status: mode === 'enforce' && shut.length > 0 ? 'fail' : weak ? 'warn' : 'pass', findings: found }
 }
 
 /** The hosts that the policy excludes, or would exclude once it is enforced. */
-function refusalFindings(mode: StsPolicy['mode'], refusals: readonly Refusal[], count: number): Finding[] {
+function refusalFindings({ mode, mx }: StsPolicy, refusals: readonly Refusal[], count: number): Finding[] {
   const unnamed = refusals.filter(({ fault }) => fault === 'not_named').map(({ host }) => host)
   const without = refusals.flatMap(({ host, fault }) =>
     fault === 'not_named' ? [] : [stsHostProblem('tls', { host, why: tlsFaultProblem(fault) })],
@@ -112,7 +116,13 @@ function refusalFindings(mode: StsPolicy['mode'], refusals: readonly Refusal[], 
   const isTested = mode === 'testing'
   const found: Finding[] = []
   if (unnamed.length > 0)
-    found.push(finding(isTested ? 'mta_sts.uncovered_mx_testing' : 'mta_sts.uncovered_mx', { hosts: unnamed, all }))
+    found.push(
+      finding(isTested ? 'mta_sts.uncovered_mx_testing' : 'mta_sts.uncovered_mx', {
+        hosts: unnamed,
+        patterns: mx.slice(0, 20),
+        all,
+      }),
+    )
   if (without.length > 0)
     found.push(finding(isTested ? 'mta_sts.mx_tls_testing' : 'mta_sts.mx_tls', { hosts: without, all }))
   return found

@@ -1,4 +1,10 @@
-import { defineFindings, list } from '../check.ts'
+import { type Args, defineFindings, list } from '../check.ts'
+
+/** What to do at a domain that sends no mail. */
+const unused = (args: Args): string | undefined =>
+  args.unused === true
+    ? 'The domain sends no mail, and none can arrive: publish the null MX "0 ." as its only MX record.'
+    : undefined
 
 export const findings = defineFindings({
   'mx.no_domain': {
@@ -35,7 +41,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'Mail from this domain cannot be answered',
     detail: ({ domain, declared }) =>
-      `SPF lets servers send as ${domain}, but ${declared ? 'a null MX declares that it accepts no mail' : 'it has neither an MX record nor an address'}: replies and bounces are lost, and some receivers refuse senders that cannot be answered.`,
+      `SPF names servers that send as ${domain}, but ${declared ? 'a null MX declares that it accepts no mail' : 'it has neither an MX record nor an address'}: replies and bounces are lost, and some receivers refuse senders that cannot be answered.`,
     repair: 'Publish an MX record for replies and bounces; or, if the domain sends no mail, publish "v=spf1 -all".',
     reference: 'RFC 7505 §4.2',
   },
@@ -61,6 +67,7 @@ export const findings = defineFindings({
     detail: ({ count }) =>
       `${count === 1 ? 'The only MX host has no address' : `None of the ${count} MX hosts has an address`}, so mail cannot be delivered.`,
     repair: 'Publish A or AAAA records for the hosts, or MX records with hosts that have them.',
+    advice: unused,
     reference: 'RFC 5321 §5.1',
   },
   'mx.unresolvable': {
@@ -119,6 +126,7 @@ export const findings = defineFindings({
     title: 'An MX host has a private or reserved address',
     detail: ({ host, addresses }) => `${host}: ${list(addresses)}. Senders on the internet cannot connect there.`,
     repair: 'Publish public addresses only.',
+    advice: unused,
     reference: 'RFC 6890 §2.2',
   },
   'mx.duplicate': {

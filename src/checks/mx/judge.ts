@@ -20,6 +20,8 @@ export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts
   if (mail.kind === 'null') return notApplicable(facts, context, [{ id: 'mx.null', evidence: shown(facts) }])
   if (context.role === 'parked') return notApplicable(facts, context, [withoutNullMx(domain)])
   if (!applies('mx', context)) return notApplicable(facts, context)
+  // Where the bounces of an alias go is the provider's business.
+  if (context.role === 'return_path' && mail.kind !== 'explicit') return notApplicable(facts, context)
   const barrier = context.barriers.find(({ kind }) => kind === 'ipv6_only')
   const ipv6Only: Finding[] = barrier ? [{ id: 'mx.ipv6_only', args: { hosts: barrier.hosts } }] : []
   const about = [...aliasFindings(facts), ...ipv6Only]
@@ -36,11 +38,14 @@ export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts
       return concluded(facts, [implicit, ...about, ...hostFindings(facts, mail.hosts[0]!)])
     }
     case 'explicit':
-      return concluded(facts, [
-        ...setFindings(facts),
-        ...about,
-        ...mail.hosts.flatMap((host) => hostFindings(facts, host)),
-      ])
+      return concluded(
+        facts,
+        [
+          ...setFindings(facts, context.role === 'return_path'),
+          ...about,
+          ...mail.hosts.flatMap((host) => hostFindings(facts, host)),
+        ].map(isUnused(context) ? declaring(domain) : (finding) => finding),
+      )
     default: {
       const never: never = mail.kind
       throw new Error(never)
@@ -62,6 +67,17 @@ const withoutNullMx = (domain: string): Finding => ({
   args: { domain },
   fix: nullMx(domain),
 })
+
+/** The domain declares that it sends no mail, and no mail can arrive. */
+const isUnused = ({ sends, takes }: DomainContext): boolean => sends === false && takes === false
+
+/** A finding about hosts that no mail reaches, with the null MX of a domain that needs none. */
+const declaring =
+  (domain: string) =>
+  (finding: Finding): Finding =>
+    finding.id === 'mx.none_resolvable' || finding.id === 'mx.not_public'
+      ? { ...finding, args: { ...finding.args, unused: true }, fix: nullMx(domain) }
+      : finding
 
 /** RFC 7505 §3 */
 const nullMx = (domain: string): DnsRecord => ({ name: domain, rtype: 'MX', value: '0 .' })
@@ -89,7 +105,7 @@ function aliasFindings({ domain, mail }: MxFacts): Finding[] {
 }
 
 /** The findings about all records together. */
-function setFindings(facts: MxFacts): Finding[] {
+function setFindings(facts: MxFacts, isReturnPath: boolean): Finding[] {
   const { mail } = facts
   const findings: Finding[] = []
   if (mail.hosts.every((host) => resolvable(host) === 'no'))
@@ -98,7 +114,7 @@ function setFindings(facts: MxFacts): Finding[] {
   for (const host of mail.duplicates) findings.push({ id: 'mx.duplicate', args: { host }, evidence: shown(facts) })
   if (mail.truncated > 0)
     findings.push({ id: 'mx.too_many', args: { count: mail.hosts.length + mail.truncated, seen: mail.hosts.length } })
-  return [...findings, ...redundancy(mail.hosts), ...withoutIpv6(mail.hosts)]
+  return [...findings, ...(isReturnPath ? [] : redundancy(mail.hosts)), ...withoutIpv6(mail.hosts)]
 }
 
 /** IPv6 is not required; its absence is reported if all hosts were queried. The hosts of a provider are not judged. */

@@ -37,7 +37,7 @@ function compareCopy(facts: NsFacts, copy: Copy, outdated: readonly boolean[]) {
 }
 
 /** The authoritative answer of a server for a record; a name that is an alias is not compared. */
-function textsOf(facts: NsFacts, server: number, copy: Copy): Text[] {
+export function textsOf(facts: NsFacts, server: number, copy: Copy): Text[] {
   return facts.servers[server]!.heard.flatMap(({ copies }) => {
     const answer = copies[copy]
     if (!answer || answer instanceof DnsError || !answer.authoritative || answer.cname.length > 0) return []

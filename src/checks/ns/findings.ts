@@ -76,17 +76,18 @@ export const findings = defineFindings({
     reference: 'RFC 1912 §2.2',
   },
   'ns.differs': {
-    severity: 'high',
-    title: 'Name server with different mail records',
-    detail: ({ host, records }) => `${host} does not give the same ${list(records)} records as the other name servers.`,
-    repair: 'Update the zone on that server.',
+    severity: 'medium',
+    title: 'Name servers with different mail records',
+    detail: ({ records, said }) =>
+      `The name servers do not give the same ${list(records)} records: ${list(said, '; ')}. Which of them applies depends on the server that is asked.`,
+    repair: 'Find out which version is right, and load the same zone on all name servers.',
     reference: 'RFC 1034 §4.3.5',
   },
   'ns.resolver': {
     severity: 'info',
     title: 'Mail records differ between the resolver and a name server',
-    detail: ({ records }) =>
-      `${list(records)}: a name server and the resolver give different answers. Usually the records were changed recently and the resolver still caches the old ones; if this lasts, the name servers differ.`,
+    detail: ({ records, said }) =>
+      `${list(records)}: a name server and the resolver give different answers: ${list(said, '; ')}. Usually the records were changed recently and the resolver still caches the old ones; if this lasts, the name servers differ.`,
     reference: 'RFC 1035 §7.4',
   },
   'ns.delegation': {

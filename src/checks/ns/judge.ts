@@ -1,12 +1,14 @@
+import type { Problem } from '../../base/problem.ts'
 import { networkOf } from '../../names/cidr.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import type { Finding, Outcome } from '../check.ts'
-import type { Copy } from './ask.ts'
+import { COPIES, type Copy } from './ask.ts'
 import { compareServers, type ServerState } from './compare.ts'
+import { textsOf } from './copies.ts'
 import { delegationFindings } from './delegation.ts'
 import { MAX_SERVERS, type NsFacts } from './lookup.ts'
-import { serverAnswerProblem } from './problems.ts'
+import { serverAnswerProblem, serverSaysProblem } from './problems.ts'
 
 /**
  * `not_applicable`: no such domain; `fail`: no zone, or no server that is authoritative for it; `unknown`: none answered us; `warn`: a finding; `pass`: none.
@@ -21,8 +23,11 @@ export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
     ...setFindings(facts, zone),
     ...delegated(facts, zone),
     ...states.flatMap((state) => serverFindings(state, zone)),
+    ...differing(facts, states),
     ...withoutTcp(states),
-    ...(open.length > 0 ? [{ id: 'ns.resolver', args: { records: inCapitals(open) } }] : []),
+    ...(open.length > 0
+      ? [{ id: 'ns.resolver', args: { records: inCapitals(open), said: open.flatMap((copy) => said(facts, copy)) } }]
+      : []),
     ...withoutIpv6(facts, zone),
   ]
   if (states.some((state) => state.lame === false))
@@ -72,6 +77,28 @@ function withoutTcp(states: readonly ServerState[]): Finding[] {
   )
 }
 
+/** Servers that give different mail records: what each says, because nobody knows from outside which of them is right. */
+function differing(facts: NsFacts, states: readonly ServerState[]): Finding[] {
+  const copies = COPIES.filter((copy) => states.some(({ differs }) => differs.includes(copy)))
+  if (copies.length === 0) return []
+  return [
+    { id: 'ns.differs', args: { records: inCapitals(copies), said: copies.flatMap((copy) => said(facts, copy)) } },
+  ]
+}
+
+/** What each server says, and the resolver where only one server was asked. */
+function said(facts: NsFacts, copy: Copy): readonly Problem[] {
+  const heard = facts.servers.flatMap(({ host }, at) =>
+    textsOf(facts, at, copy).map(({ text }) => ({ from: host, text })),
+  )
+  const all = [...new Map(heard.map((one) => [JSON.stringify(one), one])).values()]
+  const resolved = facts.resolved[copy]
+  const isAlone = new Set(all.map(({ text }) => text)).size < 2 && resolved !== undefined
+  return [...all, ...(isAlone ? [{ from: '', text: resolved }] : [])].map(({ from, text }) =>
+    text === '' ? serverSaysProblem('nothing', { from, record: copy }) : serverSaysProblem('text', { from, text }),
+  )
+}
+
 function serverFindings({ server, lame, serial, differs, reason }: ServerState, zone: string): Finding[] {
   const { host, addresses, error, cname } = server
   const findings: Finding[] = []
@@ -84,7 +111,5 @@ function serverFindings({ server, lame, serial, differs, reason }: ServerState, 
     findings.push({ id: 'ns.lame', args: { host, zone, reason: reason ?? serverAnswerProblem('not_authoritative') } })
   if (!lame && reason !== undefined) findings.push({ id: 'ns.silent', args: { host, reason } })
   if (differs.includes('serial')) findings.push({ id: 'ns.serial', args: { host, zone, serial: serial ?? 0 } })
-  const records = differs.filter((what) => what !== 'serial')
-  if (records.length > 0) findings.push({ id: 'ns.differs', args: { host, records: inCapitals(records) } })
   return findings
 }

@@ -16,8 +16,9 @@ export const findings = defineFindings({
   },
   'ptr.missing': {
     severity: 'high',
-    title: 'Sending address without a PTR record',
-    detail: ({ address }) => `${address} has no PTR record; many receivers refuse mail from such an address.`,
+    title: 'Address without a PTR record',
+    detail: ({ address, sends }) =>
+      `${address} has no PTR record; many receivers refuse mail from such an address.${sends ? '' : ' SPF names no sender, so the address of the mail host is judged; it matters if that host also sends.'}`,
     repair: REPAIR,
     advice,
     reference: 'RFC 1912 §2.1',

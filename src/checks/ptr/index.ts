@@ -5,7 +5,7 @@ import { judgePtr } from './judge.ts'
 import { lookupPtr, type PtrFacts } from './lookup.ts'
 import { presentPtr } from './present.ts'
 
-export { type AddressState, judgedStates, ptrOf } from './address.ts'
+export { type AddressState, addressState, judgedStates, ptrOf } from './address.ts'
 export { looksGeneric } from './generic.ts'
 export { type AddressPtr, lookupAddress, type PtrFacts } from './lookup.ts'
 

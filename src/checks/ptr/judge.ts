@@ -20,18 +20,25 @@ export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFa
   if (found.mail.kind === 'null' && context.role !== 'sends_only') return notApplicable(found, context)
   if (!applies('ptr', context)) return notApplicable(found, context)
   const judged = judgedAddresses(found, context)
-  if (judged.length === 0 && !(context.sends && isKnown(found))) return withoutAddress({ ...found, judged })
+  if (judged.length === 0 && !((context.sends || isPrivate(found)) && isKnown(found)))
+    return withoutAddress({ ...found, judged })
   const more = openHost(found, context, judged)
   if (more?.isOther) return { status: 'unknown', reason: more.reason, facts: found, findings: [] }
   const facts = { ...found, judged, ...(more && { open: more }) }
   const own = judged.filter(({ isProviders }) => !isProviders).map(({ ptr }) => ptr)
-  const findings = own.flatMap((ptr) => addressFindings(facts, ptr))
+  const findings = own.flatMap((ptr) => addressFindings(facts, ptr, context.sends === true))
   if (facts.leftOut > 0) findings.push(tooMany(facts))
   if (own.some((ptr) => addressState(ptr).hasPtr === false)) return { status: 'fail', facts, findings }
   const open = own.find((ptr) => ptr.error) ?? own.find((ptr) => addressState(ptr).confirmed === null)
   const reason = (open && unanswered(open)) ?? more?.reason
   if (reason) return { status: 'unknown', reason, facts, findings }
   return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
+}
+
+/** Whether the mail hosts have only addresses for which no PTR record can be set. */
+const isPrivate = ({ mail }: PtrFacts): boolean => {
+  const all = mail.hosts.flatMap(({ addresses }) => addresses)
+  return all.length > 0 && !all.some(isPublic)
 }
 
 /** Whether the addresses of all mail hosts are known. */
@@ -75,13 +82,13 @@ function withoutAddress(facts: PtrFacts): Outcome<PtrFacts> {
   return { status: 'fail', facts, findings: [{ id: 'ptr.no_address', args: { domain: facts.domain } }] }
 }
 
-function addressFindings(facts: PtrFacts, ptr: AddressPtr): Finding[] {
+function addressFindings(facts: PtrFacts, ptr: AddressPtr, sends: boolean): Finding[] {
   const { address, names } = ptr
   const state = addressState(ptr)
   const fix = fixOf(facts, address)
   const offered = fix ? { fix } : {}
   if (ptr.error) return [{ id: 'ptr.not_asked', args: { address, reason: ptr.error.problem } }]
-  if (!state.hasPtr) return [{ id: 'ptr.missing', args: { address }, ...offered }]
+  if (!state.hasPtr) return [{ id: 'ptr.missing', args: { address, sends }, ...offered }]
   const findings: Finding[] = []
   const args = { address, names: names.slice(0, 10) }
   const evidence = `${reverseName(address)} PTR ${names.slice(0, 10).join(', ')}`

@@ -15,7 +15,11 @@ export const findings = defineFindings({
     detail: ({ domain }) => `${domain} does not declare which hosts may send its mail, so anyone can use its name.`,
     repair:
       'Publish the record shown here, or the one that your mail provider gives you, with a term for every other service that sends mail for the domain.',
-    advice: ({ similar }, isOffered) => {
+    advice: ({ similar, returnPath, both }, isOffered) => {
+      if (returnPath)
+        return 'Complete the set-up of this name in your account at the sending provider: it shows the records.'
+      if (both && isOffered)
+        return 'If a host at the address of the domain sends its mail, publish the record shown, with a term for every other service that sends. If the domain sends no mail, publish "v=spf1 -all", the MX record "0 ." (null MX) and, at _dmarc, "v=DMARC1; p=reject".'
       if (similar) return 'Correct the TXT record that is meant as SPF; see the finding "spf.not_spf".'
       return isOffered ? undefined : UNOFFERED
     },
@@ -145,6 +149,44 @@ export const findings = defineFindings({
       `"${term}" refers to ${name}, which has ${count} MX hosts; more than 10 result in permerror.`,
     repair: 'Use the addresses of the sending hosts instead.',
     reference: 'RFC 7208 §4.6.4',
+  },
+  'spf.names_nobody': {
+    severity: 'medium',
+    title: 'SPF names senders, but nobody passes',
+    detail: ({ terms, all }) =>
+      `No host on the internet passes: ${some(terms)}. Receivers ${all === '-' ? 'get "fail" for' : 'find no sender that the record authorizes in'} all mail of the domain.`,
+    repair: 'Publish the record shown, if the hosts that it names send the mail of the domain.',
+    unoffered:
+      'Name the hosts that send the mail: with "ip4", "ip6", "a:" and a host name, or the include of the provider.',
+    reference: 'RFC 7208 §5',
+  },
+  'spf.dead_term': {
+    severity: 'low',
+    title: 'SPF term that lets nobody pass',
+    detail: ({ terms }) => `${some(terms)}. If a host was meant that sends mail, its mail fails SPF.`,
+    repair: 'Publish the record shown.',
+    unoffered: 'Correct the term, or remove it.',
+    reference: 'RFC 7208 §5',
+  },
+  'spf.provider_missing': {
+    severity: 'low',
+    title: 'SPF does not name the mail provider',
+    detail: ({ provider }) =>
+      `The MX hosts and a DKIM key are those of ${provider}, but SPF does not let its servers pass. If it sends mail for the domain, that mail fails SPF.`,
+    repair: 'If this provider sends for you, publish the record shown.',
+    unoffered: 'If this provider sends for you, add its include to the record.',
+    advice: ({ include }, isOffered) =>
+      isOffered ? undefined : `If this provider sends for you, add "include:${String(include)}" to the record.`,
+    reference: 'RFC 7208 §5.2',
+  },
+  'spf.equals_sign': {
+    severity: 'medium',
+    title: 'SPF mechanism written with "="',
+    detail: ({ terms }) =>
+      `Receivers ignore ${some(terms)} as an unknown modifier, so the senders that it was meant to name fail SPF.`,
+    repair: 'Publish the record shown: mechanisms are written with a colon.',
+    unoffered: 'Write the term with a colon.',
+    reference: 'RFC 7208 §6',
   },
   'spf.plus_all': {
     severity: 'critical',
@@ -278,7 +320,7 @@ export const findings = defineFindings({
   'spf.unknown_modifier': {
     severity: 'low',
     title: 'Unknown SPF modifier',
-    detail: ({ term }) => `Receivers ignore "${term}". Mechanisms are written with a colon.`,
+    detail: ({ term }) => `Receivers ignore "${term}".`,
     repair: 'Correct or remove the term.',
     reference: 'RFC 7208 §6',
   },

@@ -87,6 +87,14 @@ export const without = (record: SpfRecord, drop: (directive: Directive) => boole
   directives: record.directives.filter((directive) => !drop(directive)),
 })
 
+/** The record with an include before its `all`. */
+export const withInclude = (record: SpfRecord, name: string): string => {
+  const own: Directive = { qualifier: '+', mechanism: { kind: 'include', domain: [{ kind: 'literal', text: name }] } }
+  const end = record.directives.findIndex(({ mechanism }) => mechanism.kind === 'all')
+  const at = end < 0 ? record.directives.length : end
+  return formatSpf({ ...record, directives: record.directives.toSpliced(at, 0, own) })
+}
+
 /** The record without unused terms: terms after `all`, a redirect beside it, and duplicates. */
 export function tidied(record: SpfRecord): SpfRecord {
   const rest = allOf(record) ? withoutRedirect(record) : record

@@ -12,14 +12,15 @@ export function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext,
   const { domain, exists, similar } = facts
   const fail = (findings: readonly Finding[]): Outcome<SpfFacts> => ({ status: 'fail', facts, findings })
   if (!exists) return fail([{ id: 'spf.no_domain', args: { domain } }])
-  if (role === 'web_name_only' && similar.length === 0) {
+  if (role === 'no_mail' && similar.length === 0) {
     const web: Finding = { id: 'spf.no_record_web', args: { domain }, ...fixOf(domain, 'v=spf1 -all') }
     return { status: 'warn', facts, findings: [web] }
   }
   // A text that was meant as a record is corrected, not replaced.
   const none: Finding = {
     id: 'spf.no_record',
-    args: { domain, similar: similar.length > 0 },
+    ...(role === 'return_path' ? { severity: 'medium' as const } : {}),
+    args: { domain, similar: similar.length > 0, returnPath: role === 'return_path', both: mail?.kind === 'implicit' },
     ...(similar.length === 0 ? fixOf(domain, firstRecord(mail)) : {}),
   }
   return fail([none, ...similar.map((text) => judgeSimilar(facts, text))])

@@ -3,7 +3,7 @@ import type { Finding } from '../check.ts'
 import { meantBy, reordered, softened } from './fixes.ts'
 import { mend, type Slip } from './mend/mend.ts'
 import { slipsIn } from './mend/words.ts'
-import type { SpfReading } from './reading.ts'
+import { namesNobody, type SpfReading } from './reading.ts'
 import { shorter } from './shorter.ts'
 import { formatMacroString, formatSpf, isMechanism, type SpfRecord } from './terms.ts'
 import type { SpfNode } from './tree.ts'
@@ -67,7 +67,7 @@ function judgeTerms({ domain, evidence }: Said, root: SpfNode, reading: SpfReadi
   const { afterAll, duplicateIncludes } = reading
   const own = root.record!
   const findings: Finding[] = []
-  if (afterAll.length > 0) {
+  if (afterAll.length > 0 && !namesNobody(reading)) {
     const fix = fixOf(domain, offered(reordered(own), reading))
     findings.push({ id: 'spf.after_all', args: { terms: afterAll }, evidence, ...fix })
   }
@@ -75,13 +75,9 @@ function judgeTerms({ domain, evidence }: Said, root: SpfNode, reading: SpfReadi
     const fix = fixOf(domain, offered(shorter(root), reading))
     findings.push({ id: 'spf.duplicate_include', args: { names: duplicateIncludes }, evidence, ...fix })
   }
-  const unknown = own.unknown.filter(({ name }) => !REPORTING.has(name.toLowerCase()))
-  const meant = unknown.some(isMechanism) ? offered(meantBy([evidence]), reading) : undefined
-  for (const modifier of unknown.slice(0, MAX_MODIFIERS)) {
-    const term = `${modifier.name}=${formatMacroString(modifier.value)}`
-    const fix = fixOf(domain, isMechanism(modifier) ? meant : undefined)
-    findings.push({ id: 'spf.unknown_modifier', args: { term }, evidence, ...fix })
-  }
+  const unknown = own.unknown.filter((one) => !REPORTING.has(one.name.toLowerCase()) && !isMechanism(one))
+  for (const { name, value } of unknown.slice(0, MAX_MODIFIERS))
+    findings.push({ id: 'spf.unknown_modifier', args: { term: `${name}=${formatMacroString(value)}` }, evidence })
   return findings
 }
 

@@ -131,3 +131,9 @@ function termAt(record: string, at: number): string {
   const space = record.indexOf(' ', Math.max(at, from))
   return record.slice(from, space < 0 ? undefined : space).slice(0, 100)
 }
+
+/** What to do where a record in place of several would need too many lookups; undefined if it does not. */
+export const overLimits = ({ reading }: { readonly reading?: SpfReading }): string | undefined =>
+  reading?.permerrors.some(({ kind }) => kind === 'lookups')
+    ? `Merge them into one record, and first remove what is no longer used: together they need ${reading.lookups} lookups, and above ${MAX_LOOKUPS} receivers return permerror.`
+    : undefined

@@ -125,7 +125,12 @@ const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not:
   ],
   ['spf.very_many_addresses', own('ip4:11.0.0.0/8', '-all'), 'warn', own('ip4:11.0.0.0/9', '-all')],
   ['spf.too_wide', tooWide(480), 'fail', tooWide(100)],
-  ['spf.not_public', own('ip4:10.1.2.3', '-all'), 'warn', own('-ip4:10.0.0.0/8', 'ip4:192.0.2.1', '-all')],
+  [
+    'spf.not_public',
+    own('ip4:10.1.2.3', 'ip4:192.0.2.1', '-all'),
+    'warn',
+    own('-ip4:10.0.0.0/8', 'ip4:192.0.2.1', '-all'),
+  ],
   ['spf.too_long', own(...many(600, 'ip4:192.0.2.###'), '-all'), 'fail', own(...many(580, 'ip4:192.0.2.1'), '-all')],
   ['spf.neutral_all', own('mx:h0.example', '?all'), 'warn', own('-all')],
   ['spf.no_all', own('ip4:192.0.2.1'), 'warn', { ...own('redirect=b.example'), ...B }],
@@ -146,14 +151,25 @@ const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not:
   ],
   ['spf.long', own(...many(22, 'ip4:192.0.2.1#/32').slice(0, 21), `x=${'y'.repeat(80)}`, '-all'), 'warn', clean],
   ['spf.very_long', own(...many(40, 'ip4:192.0.2.#'), '-all'), 'warn', own(...many(30, 'ip4:192.0.2.#'), '-all')],
-  ['spf.after_all', own('-all', 'ip4:192.0.2.1'), 'warn', own('ip4:192.0.2.1', '-all')],
+  ['spf.after_all', own('ip4:192.0.2.1', '-all', 'ip4:192.0.2.2'), 'warn', own('ip4:192.0.2.1', '-all')],
+  ['spf.names_nobody', own('a:gone.example', '-all'), 'warn', own('a:gone.example', 'ip4:192.0.2.1', '-all')],
+  ['spf.names_nobody', own('-all', 'ip4:192.0.2.1'), 'warn', own('-all')],
+  ['spf.names_nobody', own('ip4:10.0.0.1', '-all'), 'warn', own('ip4:10.0.0.1', 'ip4:192.0.2.1', '-all')],
+  ['spf.names_nobody', own('include=b.example', '-all'), 'warn', own('-all')],
+  ['spf.dead_term', own('a:gone.example', 'ip4:192.0.2.1', '-all'), 'warn', own('ip4:192.0.2.1', '-all')],
+  [
+    'spf.equals_sign',
+    own('include=b.example', 'ip4:192.0.2.1', '-all'),
+    'warn',
+    own('exp=b.example', 'ip4:192.0.2.1', '-all'),
+  ],
   [
     'spf.duplicate_include',
     { ...own('include:b.example', 'include:c.example', '-all'), ...B, 'c.example': spf('include:b.example', '-all') },
     'warn',
     { ...own('include:b.example', 'include:c.example', '-all'), ...B, 'c.example': spf('-all') },
   ],
-  ['spf.unknown_modifier', own('include=b.example', '-all'), 'warn', own('exp=b.example', '-all')],
+  ['spf.unknown_modifier', own('x=b.example', '-all'), 'warn', own('exp=b.example', '-all')],
   [
     'spf.part_unknown',
     { ...own('include:b.example', '-all'), 'b.example': 'SERVFAIL' },
@@ -177,8 +193,8 @@ describe('findings', () => {
   })
 
   it('have a row each', () => {
-    const shownBelow = ['spf.no_record_web']
-    expect(Object.keys(table).sort()).toEqual([...ROWS.map(([id]) => id), ...shownBelow].sort())
+    const shownBelow = ['spf.no_record_web', 'spf.provider_missing'] // archetypes
+    expect(Object.keys(table).sort()).toEqual([...new Set([...ROWS.map(([id]) => id), ...shownBelow])].sort())
   })
 
   it('at a name for the web alone, no record is a small matter', async () => {
@@ -275,7 +291,7 @@ describe('fixes', () => {
     [
       'a mechanism with "="',
       { ...own('include=b.example', '-all'), ...B },
-      'spf.unknown_modifier',
+      'spf.names_nobody',
       'v=spf1 include:b.example -all',
     ],
     [
@@ -366,8 +382,8 @@ describe('fixes', () => {
     ['+all', own('mx:h0.example', '+all'), 'spf.plus_all', 'v=spf1 mx:h0.example ~all'],
     ['?all', own('ip4:192.0.2.1', '?all'), 'spf.neutral_all', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['no all', own('ip4:192.0.2.1', 'exp=e.example'), 'spf.no_all', 'v=spf1 ip4:192.0.2.1 ~all exp=e.example'],
-    ['after all', own('-all', 'mx', 'redirect=b.example'), 'spf.after_all', 'v=spf1 mx include:b.example -all'],
-    ['all twice', own('mx', '-all', '~all'), 'spf.after_all', 'v=spf1 mx -all'],
+    ['after all', own('-all', 'mx', 'redirect=b.example'), 'spf.names_nobody', 'v=spf1 mx include:b.example -all'],
+    ['all twice', own('ip4:192.0.2.1', '-all', '~all'), 'spf.after_all', 'v=spf1 ip4:192.0.2.1 -all'],
     [
       'all alone',
       { 'a.example': { TXT: ['v=spf1 ?all'], MX: [[10, 'm.example']] }, 'm.example': { A: ['192.0.2.1'] } },

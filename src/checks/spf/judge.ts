@@ -1,34 +1,71 @@
+import { providerOfInclude, spfIncludeOf } from '../../mailhosts/providers/index.ts'
 import type { Args, Finding, Outcome, Severity } from '../check.ts'
 import type { DomainContext } from '../context.ts'
+import { severityOf } from '../finding.ts'
 import { findings as table } from './findings.ts'
-import { namesSomebody, withAll } from './fixes.ts'
+import { namesSomebody, withAll, withInclude } from './fixes.ts'
 import { judgeAbsent } from './judge-absent.ts'
+import { judgeDeadTerms } from './judge-dead-terms.ts'
 import { fixOf, judgeForm, type Said } from './judge-form.ts'
 import { judgeNames } from './judge-names.ts'
 import { judgeExtent, knownSenders } from './judge-passing.ts'
 import { judgePermerror, judgeTakeover } from './judge-permerror.ts'
 import type { SpfFacts } from './lookup.ts'
-import type { SpfReading } from './reading.ts'
+import { namesNobody, type SpfReading } from './reading.ts'
 import { MAX_LOOKUPS } from './run.ts'
-import { chainOf, type SpfNode } from './tree.ts'
+import { allOf, type SpfRecord } from './terms.ts'
+import { chainOf, nodesOf, type SpfNode } from './tree.ts'
 
 /**
  * Judges the published record. `fail`: there is no record, receivers return permerror, or everybody passes; `unknown`: a part has no answer; `warn`: a
  * finding of severity low or more; otherwise `pass`, also for `~all`.
  */
-export function judgeSpf(facts: SpfFacts, context: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
+export function judgeSpf(facts: SpfFacts, context: SpfContext): Outcome<SpfFacts> {
   const { tree, reading } = facts
   if (!tree || !reading) return judgeAbsent(facts, context)
-  const findings = mendingFirst([
+  const told = [
     ...judgeTakeover(facts, reading, context.mail),
     ...judgePermerror(facts, reading, context.mail),
     ...judgeRecord(facts, tree, reading, context.mail),
+  ]
+  const findings = mendingFirst([
+    ...told,
+    ...judgeDeadTerms(facts, tree, reading, told, context),
+    ...judgeProvider(facts, tree, reading, context),
   ])
-  const failed = reading.permerrors.length > 0 || letsEverybodyPass(reading) || (facts.free?.length ?? 0) > 0
+  const failed =
+    reading.permerrors.length > 0 ||
+    letsEverybodyPass(reading) ||
+    (facts.free?.length ?? 0) > 0 ||
+    findings.some(({ severity }) => severity === 'high')
   const unknown = reading.unknown[0]
   if (!failed && unknown) return { status: 'unknown', reason: unknown.reason, facts, findings }
   return { status: failed ? 'fail' : findings.some(isWeighty) ? 'warn' : 'pass', facts, findings }
 }
+
+/** What the judgement needs to know beside SPF. */
+type SpfContext = Pick<DomainContext, 'role' | 'mail' | 'mailboxes' | 'canPass' | 'enforces'>
+
+/** The provider of the mailboxes, with a DKIM key of the domain, is not among the senders that SPF names. */
+function judgeProvider(
+  { domain, records }: SpfFacts,
+  root: SpfNode,
+  reading: SpfReading,
+  { mail, mailboxes }: SpfContext,
+): Finding[] {
+  const exchanges = mail?.hosts.map(({ exchange }) => exchange) ?? []
+  const include = mailboxes && spfIncludeOf(mailboxes, exchanges)
+  const { permerrors, unknown, extent } = reading
+  if (!mailboxes || include === undefined || permerrors.length + unknown.length > 0) return []
+  const isNamed = nodesOf(root).some((node) => providerOfInclude(node.domain) === mailboxes)
+  // Whoever names senders of its own by macros may have written the provider's out.
+  if (isNamed || extent.everybody || extent.passing.conditional.length > 0 || namesNobody(reading)) return []
+  const args = { provider: mailboxes.name, include }
+  const record = root.record && !redirects(root.record) ? withInclude(root.record, include) : undefined
+  return [{ id: 'spf.provider_missing', args, evidence: records[0] ?? '', ...fixOf(domain, record) }]
+}
+
+const redirects = (record: SpfRecord): boolean => record.redirect !== undefined && !allOf(record)
 
 /** Findings whose fix corrects a term. */
 const MENDING = ['spf.two_in_one', 'spf.joined_terms', 'spf.odd_name', 'spf.doubled_name']
@@ -55,7 +92,7 @@ export const isValid = ({ reading }: SpfFacts): boolean =>
 export const letsEverybodyPass = ({ extent, all }: SpfReading): boolean => extent.everybody || all === '+'
 
 const WEIGHTY: readonly Severity[] = ['critical', 'high', 'medium', 'low']
-const isWeighty = ({ id }: Finding): boolean => WEIGHTY.includes(table[id as keyof typeof table].severity)
+const isWeighty = (finding: Finding): boolean => WEIGHTY.includes(severityOf(table, finding))
 
 function judgeRecord({ domain, records, limit }: SpfFacts, root: SpfNode, reading: SpfReading, mail: Mail): Finding[] {
   const said: Said = { domain, evidence: records[0] ?? '', mail }
@@ -101,7 +138,8 @@ function judgeUse(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   // No fix: it is not known whom "ptr" lets pass, and without it they would be refused.
   if (ptr) findings.push({ id: 'spf.ptr', evidence })
   if (reading.all !== '+') findings.push(...judgeExtent(said, root, reading.extent))
-  if (reserved.length > 0) findings.push({ id: 'spf.not_public', args: { terms: reserved }, evidence })
+  if (reserved.length > 0 && !namesNobody(reading))
+    findings.push({ id: 'spf.not_public', args: { terms: reserved }, evidence })
   if (permerrors.length === 0 && lookups >= MAX_LOOKUPS - 1)
     findings.push({ id: 'spf.lookups_near_limit', args: { lookups } })
   return findings

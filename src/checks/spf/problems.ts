@@ -53,6 +53,20 @@ export const includedProblem = problemsOf('spf_included', {
   invalid: () => 'it is not valid',
 })
 
+/** Why a term lets nobody pass, as text after it. */
+export const deadTermProblem = problemsOf('spf_dead_term', {
+  gone: ({ name }: Name) => `${shown(name, 255)} does not exist`,
+  no_address: ({ name }: Name) => `${shown(name, 255)} has no address`,
+  no_mx: ({ name }: Name) => `${shown(name, 255)} has no MX record, and "mx" does not use the address of the name`,
+  only_private: ({ name, address }: Name & { address: string }) =>
+    `${shown(name, 255)} has no public address, only ${shown(address, 45)}`,
+  not_public: () => 'not a public address, so no receiver ever sees it',
+  include: ({ name }: Name) => `the record of ${shown(name, 255)} lets nobody pass`,
+  equals_sign: () => 'written with "=" in place of ":", so receivers ignore it',
+  after_all: () => 'stands after "all", so it is never evaluated',
+  term: ({ text, why }: Text & { why: Problem }, say) => `${quoted(text, 120)} (${say(why)})`,
+})
+
 /** Why a text cannot be corrected to an SPF record. */
 export const spfTextProblem = problemsOf('spf_text', {
   too_long: ({ max }: { max: number }) => `the text is longer than ${max} characters`,

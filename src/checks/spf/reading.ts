@@ -1,9 +1,10 @@
 import type { Problem } from '../../base/problem.ts'
+import { type DeadTerm, deadTermsOf } from './dead-terms.ts'
 import { isReservedNetwork } from './passing/size.ts'
 import { type Extent, extentOf } from './passing/wide.ts'
 import { spfNote } from './problems.ts'
 import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from './run.ts'
-import { allOf, formatDirective, isMechanism, type Qualifier, reachable, type SpfRecord } from './terms.ts'
+import { allOf, formatDirective, isMechanism, type Qualifier, reachable } from './terms.ts'
 import { chainOf, lookupsOf, nodesOf, type SpfNode, type SpfTerm, termsOf, voidTermsOf } from './tree.ts'
 
 /** Why a receiver returns permerror (RFC 7208 §2.6.7). */
@@ -42,9 +43,11 @@ export type SpfReading = {
   readonly duplicateIncludes: readonly string[]
   /** `v=spf1 -all`: the domain declares that it sends no mail. */
   readonly declaredNonSender: boolean
+  /** The terms of the domain's own record, or of the one it redirects to, that let nobody pass. */
+  readonly dead: readonly DeadTerm[]
   /**
-   * Nobody passes, whatever the record ends in: it `names` nobody, or only names without an address. Absent if somebody may pass, a part is not known, or the
-   * record is broken.
+   * No host on the internet passes, whatever the record ends in; `names`: it names senders all the same. Absent if somebody may pass, a part is not known, or
+   * the record is broken.
    */
   readonly passesNobody?: { readonly names: boolean }
 }
@@ -56,6 +59,7 @@ export function readTree(root: SpfNode): SpfReading {
   const extent = extentOf(root)
   const permerrors = permerrorsOf(root)
   const unknown = unknownOf(root)
+  const dead = deadTermsOf(root)
   return {
     lookups: lookupsOf(root),
     voidLookups: voidTermsOf(root).length,
@@ -71,14 +75,15 @@ export function readTree(root: SpfNode): SpfReading {
     afterAll: afterAll(root),
     duplicateIncludes: duplicateIncludes(root),
     declaredNonSender: isNonSender(chain),
-    ...(permerrors.length === 0 && unknown.length === 0 && !namesSenders(chain) && isEmpty(extent.passing)
-      ? { passesNobody: { names: chain.some(({ record }) => record && !isAllAlone(record)) } }
+    dead,
+    ...(permerrors.length === 0 && unknown.length === 0 && isEmpty(extent)
+      ? { passesNobody: { names: dead.length > 0 } }
       : {}),
   }
 }
 
-const isEmpty = ({ ip4, ip6, conditional, tooWide }: Extent['passing']): boolean =>
-  ip4.length + ip6.length + conditional.length === 0 && !tooWide
+const isEmpty = ({ ipv4, ipv6Prefixes, passing: { conditional, open, tooWide } }: Extent): boolean =>
+  ipv4 + ipv6Prefixes + conditional.length === 0 && !open && !tooWide
 
 /** Whether a record was meant to name senders that receivers do not recognize: `include=…`, terms after `all`, a redirect beside it. */
 const namesSenders = (chain: readonly SpfNode[]): boolean =>
@@ -165,8 +170,6 @@ function duplicateIncludes(root: SpfNode): readonly string[] {
   return [...new Set(named(root.terms))].filter((name) => counts.get(name)! > 1)
 }
 
-const isAllAlone = (record: SpfRecord): boolean => reachable(record).every(({ mechanism }) => mechanism.kind === 'all')
-
 const isNonSender = (chain: readonly SpfNode[]): boolean =>
   chain.every(({ record }) => record && reachable(record).every(({ mechanism }) => mechanism.kind === 'all')) &&
   !namesSenders(chain) &&
@@ -178,3 +181,6 @@ export const namesOf = (root: SpfNode): readonly string[] =>
   nodesOf(root)
     .filter(({ state }) => state === 'record')
     .map(({ domain }) => domain)
+
+/** Whether the record names senders, and no host on the internet passes. */
+export const namesNobody = ({ passesNobody }: SpfReading): boolean => passesNobody?.names === true

@@ -5,7 +5,10 @@ import type { TlsRptFacts } from './lookup.ts'
 import { formatTlsRpt, parseTlsRpt } from './parse.ts'
 
 /** `warn`: no reports are requested; `fail`: they are requested in a form that senders need not support; `not_applicable`: the domain accepts no mail. */
-export function judgeTlsRpt(facts: TlsRptFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<TlsRptFacts> {
+export function judgeTlsRpt(
+  facts: TlsRptFacts,
+  { noMail, takes }: Pick<DomainContext, 'noMail' | 'takes'>,
+): Outcome<TlsRptFacts> {
   const { domain, parsed, count } = facts
   const start = record(facts, `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`)
   if (count > 1) {
@@ -18,11 +21,13 @@ export function judgeTlsRpt(facts: TlsRptFacts, { noMail }: Pick<DomainContext, 
   }
   if (!parsed && noMail !== undefined)
     return done(facts, 'not_applicable', { id: 'tls_rpt.no_mail', args: { domain, reason: noMail } })
-  if (!parsed) return done(facts, 'warn', { id: 'tls_rpt.no_record', args: { domain }, fix: start })
+  // No report could arrive where no mail does.
+  const offered = takes === false ? {} : { fix: start }
+  if (!parsed) return done(facts, 'warn', { id: 'tls_rpt.no_record', args: { domain }, ...offered })
   const evidence = printable(facts.records[0]!)
   if (!parsed.ok) {
     const args = { problem: parsed.problem, at: parsed.at ?? -1 }
-    return done(facts, 'fail', { id: 'tls_rpt.syntax', args, evidence, fix: start })
+    return done(facts, 'fail', { id: 'tls_rpt.syntax', args, evidence, ...offered })
   }
   const bad = parsed.value.rua.filter((uri) => uri.problem !== undefined).slice(0, 10)
   const usable = parsed.value.rua.filter((uri) => uri.problem === undefined)

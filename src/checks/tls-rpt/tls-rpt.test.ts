@@ -14,6 +14,7 @@ const GOOD = 'v=TLSRPTv1; rua=mailto:r@a.example'
 const zone = (...TXT: string[]): LabZone => ({
   '_smtp._tls.a.example': { TXT },
   'a.example': { MX: [[10, 'm.a.example']] },
+  'm.a.example': { A: ['45.53.5.1'] },
 })
 const run = (records: LabZone, name = 'a.example') => runInContext('tls_rpt', labCtx(records), domain(name))
 

@@ -37,7 +37,7 @@ export const failed = (operation: string, target: string, verdict: 'unclear' | '
 
 /** Reads the answer of any operation: findings, listings, checks with their status, and the score. */
 export function outcomeOf(operation: string, target: string, verdict: Verdict, answer: JsonRecord): Outcome {
-  const score = answer.report_score ?? answer.score
+  const score = answer.grade === null ? undefined : (answer.report_score ?? answer.score)
   return {
     ...{ operation, target, verdict },
     line: verdictLine(answer, verdict),
@@ -65,10 +65,13 @@ export function verdictLine(answer: JsonRecord, verdict: Verdict): string {
 }
 
 function scoreLine(answer: JsonRecord): string {
-  const { score, score_min, score_max, grade, status, report_score, blacklist_summary: listed } = answer
+  const { score, score_min, score_max, grade, status, report_score, report_grade, blacklist_summary: listed } = answer
   const range =
     score_min === undefined || score_min === score_max ? '' : ` (${String(score_min)} to ${String(score_max)})`
-  const words = [`score ${String(report_score ?? score)}${range}`, `grade ${String(grade)}`, String(status)]
+  const words =
+    grade === null
+      ? [`grade not known, score ${String(score_min)} to ${String(score_max)}`, String(status)]
+      : [`score ${String(report_score ?? score)}${range}`, `grade ${String(report_grade ?? grade)}`, String(status)]
   if (isJsonRecord(listed) && typeof listed.listings === 'number')
     words.push(`${listed.listings} ${listed.listings === 1 ? 'listing' : 'listings'}`)
   return words.join(', ')

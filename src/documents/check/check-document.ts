@@ -2,18 +2,33 @@ import type { Block, Document, Line } from '../block.ts'
 import { heading } from '../block.ts'
 import type { Answer } from './answer.ts'
 import { checkBlocks } from './checks.ts'
+import { hostBlocks } from './hosts.ts'
 import { ledgerBlocks } from './ledger.ts'
 import { listBlocks, poolBlocks } from './lists.ts'
+import { improvementBlocks, nothingBlocks, planBlocks, wayBlocks } from './path.ts'
 import { unknownBlocks } from './unknowns.ts'
-import { verdictBlocks } from './verdict.ts'
+import { barBlocks, isAllOpen, thingBlocks, verdictBlock } from './verdict.ts'
+import { whoMaySendBlocks } from './who-may-send.ts'
 
 /** The answer of a check or a report as a document: the verdict and what to do first, then the evidence. `version` is the program's. */
 export function checkDocument(answer: Answer, version: string): Document {
+  const isGone = answer.domain_role?.name === 'no_such_domain'
+  const map = isGone ? [] : hostBlocks(answer)
+  const way = wayBlocks(answer)
+  const things = thingBlocks(answer)
   const blocks: Block[] = [
-    ...verdictBlocks(answer),
-    ...ledgerBlocks(answer),
+    verdictBlock(answer),
+    ...(map.length === 0 ? [] : [heading(2, 'Where mail goes', 'map'), ...map]),
+    ...(way.length === 0 && things.length === 0 ? nothingBlocks(!isAllOpen(answer)) : []),
+    ...way,
+    ...planBlocks(answer),
+    ...things,
+    ...improvementBlocks(answer),
+    ...whoMaySendBlocks(answer),
     heading(2, 'All checks', 'checks'),
+    ...barBlocks(answer),
     ...checkBlocks(answer),
+    ...ledgerBlocks(answer),
     ...listBlocks(answer),
     ...poolBlocks(answer),
     ...unknownBlocks(answer),
@@ -28,13 +43,9 @@ export function checkDocument(answer: Answer, version: string): Document {
 function footer(answer: Answer, version: string): Line[] {
   const lists = answer.blacklists?.[0]?.list_version
   return [
-    ...(answer.observed_at === undefined ? [] : [[`Observed ${inWords(answer.observed_at)}.`]]),
+    ...(answer.observed_at === undefined ? [] : [['Observed ', { time: answer.observed_at }, '.']]),
     [
       `mailsonde ${version} · score version ${answer.score_version}${lists === undefined ? '' : ` · blacklists ${lists}`}`,
     ],
   ]
 }
-
-/** `2026-01-02T03:04:05.000Z` as `2026-01-02 03:04 UTC`; anything else unchanged. */
-const inWords = (time: string): string =>
-  time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d{1,9})?Z$/, '$1 $2 UTC')

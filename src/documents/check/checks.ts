@@ -7,6 +7,7 @@ import { dmarcBlocks } from './dmarc.ts'
 import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
 import { keyBlocks } from './keys.ts'
+import { isUnused, sentenceOf } from './sentences.ts'
 import { spfBlocks } from './spf.ts'
 import { type Section, sectionsOf } from './status.ts'
 
@@ -17,13 +18,15 @@ export const checkBlocks = (answer: Answer): readonly Block[] =>
 function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fields }: Section): Block {
   const findings = answer.findings.filter(({ id }) => id.startsWith(`${key}.`))
   const isAbsent = answer.domain_role?.name === 'no_such_domain'
+  const shown = isUnused(answer, key) ? ({ mark: 'none', text: 'Not used' } as const) : { status }
+  const sentence = isAbsent || isUnused(answer, key) ? '' : sentenceOf(answer, key)
   // The title of a finding already says it.
-  const isTold = findings.some(({ title }) => title === reason)
+  const isTold = reason === sentence || findings.some(({ title }) => title === reason)
   return {
     kind: 'group',
     look: 'check',
     blocks: [
-      { kind: 'heading', level: 3, id: key, line: [name, ' ', { status }] },
+      { kind: 'heading', level: 3, id: key, line: [name, ' ', shown, ...(sentence === '' ? [] : [' ', sentence])] },
       ...(purpose === '' ? [] : [quiet(purpose)]),
       ...(reason === undefined || isTold ? [] : [text({ strong: 'Reason: ' }, reason)]),
       ...(status === 'not_applicable' || isAbsent ? reduced(answer, key) : evidence(answer, key, fields)),
@@ -40,7 +43,7 @@ function reduced(answer: Answer, key: string): readonly Block[] {
 }
 
 function evidence(answer: Answer, key: string, fields: JsonRecord = {}): readonly Block[] {
-  if (key === 'mx') return hostBlocks(answer)
+  if (key === 'mx') return [] // the map at the top
   if (key === 'spf') return spfBlocks(answer.spf, answer.domain)
   if (key === 'dmarc') return dmarcBlocks(answer.dmarc)
   return key === 'dkim' ? keyBlocks(answer.dkim) : factBlocks(fields)

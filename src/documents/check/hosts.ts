@@ -14,12 +14,12 @@ const KINDS: Readonly<Record<string, string>> = {
 const MAX_NAMES = 5
 
 /** The mail hosts: the fields of a check's answer, and the blacklists of a report's. */
-export type Hosts = Pick<CheckAnswer, 'domain' | 'mx' | 'mx_kind'> & {
+export type Hosts = Pick<CheckAnswer, 'domain' | 'mx' | 'mx_kind' | 'starttls'> & {
   readonly blacklists?: readonly AddressLists[] | undefined
 }
 
 /** The mail hosts: each with its addresses, their PTR names, location and network, and the blacklists. */
-export function hostBlocks({ domain, mx, mx_kind, blacklists }: Hosts): readonly Block[] {
+export function hostBlocks({ domain, mx, mx_kind, blacklists, starttls }: Hosts): readonly Block[] {
   const words = wordsFor(KINDS, mx_kind ?? '')
   const isImplicit = mx_kind === 'implicit'
   return [
@@ -29,7 +29,11 @@ export function hostBlocks({ domain, mx, mx_kind, blacklists }: Hosts): readonly
       : [
           {
             kind: 'map',
-            map: { label: 'Where mail goes', domain, hosts: mx.map((host) => hostOf(host, isImplicit, blacklists)) },
+            map: {
+              label: 'Where mail goes',
+              domain,
+              hosts: mx.map((host) => hostOf(host, isImplicit, blacklists, starttls)),
+            },
           } as const,
         ]),
   ]
@@ -39,6 +43,7 @@ function hostOf(
   { host, priority, addresses, cname, reason }: MxHost,
   isImplicit: boolean,
   blacklists: Hosts['blacklists'],
+  starttls: Hosts['starttls'],
 ): MapHost {
   const alias = cname.at(-1)
   const problem: Marked | undefined =
@@ -51,7 +56,7 @@ function hostOf(
     ...(isImplicit ? {} : { preference: priority }),
     host,
     ...(problem === undefined ? {} : { problem }),
-    addresses: addresses.map((one) => addressOf(one, blacklists)),
+    addresses: addresses.map((one) => ({ ...addressOf(one, blacklists), ...tlsOf(host, one.address, starttls) })),
   }
 }
 
@@ -66,6 +71,15 @@ function addressOf({ address, ptr, forward_confirmed }: MxAddress, blacklists: H
       ? {}
       : { lists: lists ? listedOn(lists) : { mark: 'none', text: 'blacklists not queried' } }),
   }
+}
+
+/** STARTTLS of an address, where it was looked at. */
+function tlsOf(host: string, address: string, starttls: Hosts['starttls']): Pick<MapAddress, 'tls'> {
+  const found = starttls?.hosts.find((one) => one.host === host && one.address === address)
+  if (!found) return {}
+  if (found.offered === null) return { tls: { mark: 'open', text: 'STARTTLS not known' } }
+  if (!found.offered) return { tls: { mark: 'bad', text: 'no STARTTLS' } }
+  return { tls: { mark: 'good', text: `STARTTLS${found.protocol ? `, ${found.protocol}` : ''}` } }
 }
 
 /** Whether the PTR names of an address resolve back to it. */

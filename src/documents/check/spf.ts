@@ -36,7 +36,8 @@ export function spfBlocks(
   domain: string,
 ): Block[] {
   const shown = records.length > 0 ? records : record === undefined ? [] : [record]
-  const other = all === undefined ? undefined : wordsFor(ALL, all)
+  const isIgnored = shown.length > 0 && !spf.valid && spf.status === 'fail'
+  const other = all === undefined || isIgnored ? undefined : wordsFor(ALL, all)
   return [
     ...shown.map(
       (one, i): Block => ({
@@ -45,6 +46,9 @@ export function spfBlocks(
         text: one,
       }),
     ),
+    ...(isIgnored
+      ? [text('Receivers ', { strong: 'ignore' }, ' the record: it cannot be evaluated (permerror).')]
+      : []),
     ...(other === undefined ? [] : [text('Any other host ', { strong: other }, '.')]),
     ...(void_lookups === undefined || void_lookups === 0
       ? []

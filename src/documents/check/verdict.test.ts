@@ -23,7 +23,7 @@ it.each([
 
 it.each([
   ['sends_only', false],
-  ['sends_and_takes_mail', true],
+  ['sends_and_accepts_mail', true],
 ] as const)('MX of a domain in the role %s has points: %s', (name, hasPoints) => {
   const shown = page({ domain_role: { name, because: 'a test' }, mx_status: 'warn' })
   const bar = /<a href="#mx".*?<a href="#ptr"/s.exec(shown)?.[0] ?? ''

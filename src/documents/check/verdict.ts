@@ -6,44 +6,54 @@ import { BUT_BROKEN, CHECKS, GRADE_WORDS, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
 import { findingReference } from './findings.ts'
 import { firstThings, type Listing, type Thing } from './first-things.ts'
+import { plannedIn } from './path.ts'
 import { statusOf } from './status.ts'
 
-/** The beginning: the verdict on the domain, and at most three things to do about it. */
-export const verdictBlocks = (answer: Answer): readonly Block[] => [
-  {
-    kind: 'verdict',
-    verdict: {
-      subject: answer.domain,
-      ...(answer.unicode_domain === undefined ? {} : { unicode: answer.unicode_domain }),
-      score: answer.report_score ?? answer.score,
-      ...rangeOf(answer),
-      ...(isOpen(answer) ? {} : { grade: answer.report_grade ?? answer.grade }),
-      ...(isBroken(answer) ? { isBroken: true } : {}),
-      words: wordsOf(answer),
-      notes: notesOf(answer),
-    },
+/** The verdict on the domain. */
+export const verdictBlock = (answer: Answer): Block => ({
+  kind: 'verdict',
+  verdict: {
+    subject: answer.domain,
+    ...(answer.unicode_domain === undefined ? {} : { unicode: answer.unicode_domain }),
+    score: answer.report_score ?? answer.score,
+    ...rangeOf(answer),
+    ...gradeIn(answer),
+    ...(isBroken(answer) ? { isBroken: true } : {}),
+    words: wordsOf(answer),
+    notes: notesOf(answer),
   },
-  { kind: 'bars', bars: SCORED.map((component) => barOf(answer, component)) },
-  ...thingBlocks(answer),
-]
+})
+
+/** The points of each scored check; nothing where there is no grade. */
+export const barBlocks = (answer: Answer): readonly Block[] =>
+  isOpen(answer) ? [] : [{ kind: 'bars', bars: SCORED.map((component) => barOf(answer, component)) }]
 
 /** The checks that the score is made of. */
 const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly Component[]
 
 const ALL_OPEN =
-  'The DNS did not answer for this domain, so almost nothing is known about it. The score is not meaningful.'
+  'The DNS did not answer for this domain, so almost nothing is known about it. The score is not meaningful. "mailsonde doctor" tells whether the resolver works.'
+const MOSTLY_OPEN = 'More than half of the points could not be determined, so there is no grade.'
+
+/** There is no grade: more than half of the points could not be determined. */
+export const isOpen = ({ grade }: Answer): boolean => grade === null
 
 /** None of the scored checks has an answer. */
-export const isOpen = (answer: Answer): boolean =>
+export const isAllOpen = (answer: Answer): boolean =>
   SCORED.every((component) => statusOf(answer, component) === 'unknown')
+
+const gradeIn = ({ report_grade: reported, grade }: Answer): { readonly grade?: string } => {
+  const shown = reported ?? grade
+  return shown === null ? {} : { grade: shown }
+}
 
 /** Whether there is a finding of severity high or critical. */
 const isBroken = ({ findings }: Answer): boolean =>
   findings.some(({ severity }) => severity === 'critical' || severity === 'high')
 
 function wordsOf(answer: Answer): string {
-  if (isOpen(answer)) return ALL_OPEN
-  const grade = answer.report_grade ?? answer.grade
+  const { grade } = gradeIn(answer)
+  if (grade === undefined) return isAllOpen(answer) ? ALL_OPEN : MOSTLY_OPEN
   return isBroken(answer) && /^[AB]/.test(grade) ? BUT_BROKEN : (wordsFor(GRADE_WORDS, grade) ?? '')
 }
 
@@ -98,30 +108,30 @@ const barOf = (answer: Answer, component: Component) => {
 
 /**
  * The status of the component's check; what the role leaves out does not apply, and a component that lost a third of its points because of another check
- * (mail that does not arrive) is not good.
+ * (mail that does not arrive) needs repair.
  */
 function barStatus(answer: Answer, component: Component, lostShare: number): Status {
   const role = answer.domain_role && ROLES.find((one) => one === answer.domain_role?.name)
   const status = statusOf(answer, component)
   if (role && role !== 'no_such_domain' && !applies(component, { role })) return 'not_applicable'
-  return status === 'pass' && lostShare > 1 / 3 ? 'warn' : status
+  return status === 'pass' && lostShare > 1 / 3 ? 'fail' : status
 }
 const ROLES = Object.keys(ROLE_WORDS) as readonly Role[]
 
-function thingBlocks(answer: Answer): Block[] {
-  const things = firstThings(answer.findings, answer.score_breakdown, listingsOf(answer))
-  if (things.length === 0)
-    return [
-      heading(2, 'What to do first', 'first'),
-      text(
-        isOpen(answer)
-          ? 'Find out why the DNS does not answer: each check below gives its reason. Then check again.'
-          : 'Nothing needs to be fixed.',
-      ),
-    ]
-  const isMinor = things.every(({ severity, points }) => severity === 'low' && points === 0)
-  const number = ['', 'one thing', 'two things', 'three things'][things.length]
-  const title = isMinor ? 'What could be improved' : `The ${number} to fix${things.length > 1 ? ' first' : ''}`
+/** What no step of the plan repairs: findings of severity medium and more, and listings; without a plan, what to do first. */
+export function leftThings(answer: Answer): readonly Thing[] {
+  const planned = plannedIn(answer)
+  const findings = answer.findings.filter(({ id }) => !planned.has(id))
+  return firstThings(findings, answer.score_breakdown, listingsOf(answer)).filter(
+    ({ severity, points, links }) => severity !== 'low' || links.length > 0 || (points > 0 && !answer.plan),
+  )
+}
+
+/** {@link leftThings}, each with its repair. */
+export function thingBlocks(answer: Answer): Block[] {
+  const things = leftThings(answer)
+  if (things.length === 0) return []
+  const title = plannedIn(answer).size > 0 ? 'Also to repair' : things.length === 1 ? 'To fix' : 'To fix first'
   return [
     heading(2, title, 'first'),
     ...things.map((thing, i) => ({ kind: 'group', look: 'thing', blocks: thingParts(thing, i + 1) }) as const),
@@ -147,8 +157,8 @@ function thingParts(thing: Thing, number: number): Block[] {
 
 const joined = (texts: readonly string[]): Inline[] => texts.flatMap((one, i) => (i === 0 ? [one] : ['; ', one]))
 
-/** Points for display: at most three decimals, as eighths have. */
-export const plain = (points: number): string => String(Number(points.toFixed(3)))
+/** Points for display: at most one decimal, as halves have. */
+export const plain = (points: number): string => String(Number(points.toFixed(1)))
 
 const listingsOf = (answer: Answer): Listing[] =>
   (answer.blacklists ?? []).flatMap(({ ip, results }) =>

@@ -17,7 +17,7 @@ import { markOfScore, STATUS_MARKS } from '../signs.ts'
 import { STATUS_WORDS } from '../words.ts'
 import { attempts, conversation, progress } from './exchange.ts'
 import { badge, inlines, safe } from './inline.ts'
-import { grid, mailMap, round, timeline, tree } from './pictures.ts'
+import { alignment, budget, grid, mailMap, path, round, stack, timeline, tree } from './pictures.ts'
 import { CONTENT_SECURITY_POLICY, STYLE } from './style.ts'
 /** A document as one HTML page without scripts, images or external resources. Every text is escaped here and nowhere else. */
 export const formatHtml = (document: Document): string => `<!doctype html>
@@ -45,9 +45,11 @@ ${htmlBlocks(blocks)}
 ${footer.map((line) => `<p class="quiet">${inlines(line)}</p>`).join('\n')}
 </footer>`
 
-/** Only blocks, as a part of a page. `fold`: the evidence of a check is folded, unless the check needs repair. */
+/** Only blocks, as a part of a page. `fold`: the evidence of a check is folded, unless the check needs repair; so are the records of a step. */
 export const htmlBlocks = (blocks: readonly Block[], { fold = false }: { readonly fold?: boolean } = {}): string =>
-  blocks.map((one) => (fold && one.kind === 'group' && one.look === 'check' ? folded(one) : block(one))).join('\n')
+  blocks.map((one) => (fold && one.kind === 'group' && FOLDED.has(one.look) ? folded(one) : block(one))).join('\n')
+
+const FOLDED: ReadonlySet<Group['look']> = new Set(['check', 'step'])
 
 function folded({ look, blocks: [first, ...rest] }: Group): string {
   if (first === undefined) return ''
@@ -87,7 +89,19 @@ function block(one: Block): string {
   }
 }
 
-const PICTURES: PictureForms<string> = { tree, grid, map: mailMap, timeline, progress, conversation, attempts }
+const PICTURES: PictureForms<string> = {
+  tree,
+  grid,
+  map: mailMap,
+  path,
+  budget,
+  alignment,
+  timeline,
+  stack,
+  progress,
+  conversation,
+  attempts,
+}
 
 const conclusion = ({ subject, mark, badge: label, words, notes }: Conclusion): string => `<header>
 <p class="brand">mailsonde</p>
@@ -132,5 +146,5 @@ function table({ caption, head, rows, sum, numeric = [] }: Table): string {
 <tbody>${rows.map(row).join('\n')}</tbody>${sum ? `<tfoot>${row(sum)}</tfoot>` : ''}</table></div>`
 }
 
-const publish = ({ name, rtype, value }: RecordToPublish): string =>
-  `<div class="publish"><p>Record to publish</p><dl><dt>Name</dt><dd><code>${safe(name)}</code></dd><dt>Type</dt><dd><code>${safe(rtype)}</code></dd><dt>Value</dt><dd><code>${safe(value)}</code></dd></dl></div>`
+const publish = ({ name, rtype, value, replaces = [] }: RecordToPublish): string =>
+  `<div class="publish"><p>Record to publish</p><dl><dt>Name</dt><dd><code>${safe(name)}</code></dd><dt>Type</dt><dd><code>${safe(rtype)}</code></dd><dt>Value</dt><dd class="value"><code>${safe(value)}</code></dd>${replaces.length === 0 ? '' : `<dt>Replaces</dt><dd>${replaces.map((one) => `<code>${safe(one)}</code>`).join(' ')}</dd>`}</dl></div>`

@@ -2,6 +2,7 @@ import { escapeHtml, printable } from '../../base/text.ts'
 import type { Inline, Line, Mark } from '../block.ts'
 import { isPart, safeLink } from '../links.ts'
 import { SEVERITY_MARKS, SIGNS, STATUS_MARKS } from '../signs.ts'
+import { inWords } from '../times.ts'
 import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
 
 /** Maximum number of characters written of one text; external text may be long. */
@@ -18,10 +19,17 @@ function inline(one: Inline): string {
   if ('strong' in one) return `<strong>${safe(one.strong)}</strong>`
   if ('link' in one) return link(one.link, one.text)
   if ('status' in one) return badge('status', STATUS_MARKS[one.status], STATUS_WORDS[one.status])
+  if ('time' in one) return timeTag(one.time)
   if ('severity' in one)
     return `<span class="severity ${wordsFor(SEVERITY_MARKS, one.severity) ?? 'none'}">${safe(wordsFor(SEVERITY_WORDS, one.severity) ?? one.severity)}</span>`
   return badge('mark', one.mark, one.text)
 }
+
+/** A time; scripts of a page show it in the time zone of the reader. Another text is written as such. */
+export const timeTag = (time: string): string =>
+  ISO.test(time) ? `<time datetime="${time}">${inWords(time)}</time>` : safe(time)
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
 
 export const codeText = (text: string): string => `<code${text.length > 60 ? ' class="long"' : ''}>${safe(text)}</code>`
 

@@ -1,6 +1,7 @@
 import type { Inline, Line, Marked } from '../block.ts'
 import { isPart, safeLink } from '../links.ts'
 import { SIGNS } from '../signs.ts'
+import { inWords } from '../times.ts'
 import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
 import { escapeMarkdown, inlineCode } from './markdown-text.ts'
 
@@ -14,6 +15,7 @@ function inline(one: Inline): string {
   if ('strong' in one) return `**${escapeMarkdown(one.strong.trim())}**${one.strong.endsWith(' ') ? ' ' : ''}`
   if ('link' in one) return link(one.link, one.text)
   if ('status' in one) return `(${STATUS_WORDS[one.status]})`
+  if ('time' in one) return escapeMarkdown(inWords(one.time))
   if ('severity' in one) return wordsFor(SEVERITY_WORDS, one.severity) ?? escapeMarkdown(one.severity)
   return marked(one)
 }

@@ -1,4 +1,4 @@
-import { printable } from '../../base/text.ts'
+import { printable, withoutCommands } from '../../base/text.ts'
 import {
   type Bar,
   type Block,
@@ -12,11 +12,23 @@ import {
 import { STATUS_WORDS } from '../words.ts'
 import { inlines } from './inline.ts'
 import { escapeMarkdown, fence, inlineCode } from './markdown-text.ts'
-import { attempts, conclusion, conversation, grid, mailMap, progress, timeline, tree } from './pictures.ts'
+import {
+  alignment,
+  attempts,
+  budget,
+  conclusion,
+  conversation,
+  grid,
+  mailMap,
+  path,
+  progress,
+  timeline,
+  tree,
+} from './pictures.ts'
 
 /** A document as Markdown (CommonMark with GitHub's tables). Every text is escaped here: none of it can become markup, a link or HTML. */
 export const formatMarkdown = (document: Document): string =>
-  `${[...document.blocks.flatMap(block), '---', ...document.footer.map(inlines)].join('\n\n')}\n`
+  `${[...document.blocks.flatMap(block), '---', ...document.footer.map(inlines)].join('\n\n').split('\n').map(withoutCommands).join('\n')}\n`
 
 /** Parts are separated by an empty line. */
 function block(one: Block): string[] {
@@ -48,7 +60,19 @@ function block(one: Block): string[] {
   }
 }
 
-const PICTURES: PictureForms<string[]> = { tree, grid, map: mailMap, timeline, progress, conversation, attempts }
+const PICTURES: PictureForms<string[]> = {
+  tree,
+  grid,
+  map: mailMap,
+  path,
+  budget,
+  alignment,
+  timeline,
+  stack: () => [],
+  progress,
+  conversation,
+  attempts,
+}
 
 const verdict = ({ subject, unicode, score, range, grade, words, notes }: Verdict): string[] => [
   `# ${escapeMarkdown(subject)}: ${grade === undefined ? 'no grade' : `grade ${escapeMarkdown(grade)}`}, ${score} of 100${range ? ` (${range.join('–')})` : ''}`,
@@ -78,7 +102,8 @@ const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]):
 const cellText = (text: string): string =>
   text.replace(/(\\*)\|/g, (_, slashes: string) => `${slashes.length % 2 === 1 ? slashes : `${slashes}\\`}|`)
 
-const publish = ({ name, rtype, value }: RecordToPublish): string[] => [
+const publish = ({ name, rtype, value, replaces = [] }: RecordToPublish): string[] => [
   `Record to publish at ${inlineCode(name)}, type ${escapeMarkdown(printable(rtype))}:`,
   fence(value),
+  ...(replaces.length === 0 ? [] : ['In place of:', fence(...replaces)]),
 ]

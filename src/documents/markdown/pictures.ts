@@ -1,12 +1,16 @@
 import { counted } from '../../base/text.ts'
 import type {
+  Alignment,
   Attempts,
+  Budget,
   Conclusion,
   Conversation,
   Grid,
   MailMap,
   MapAddress,
   MapHost,
+  Milestone,
+  Path,
   Progress,
   Timeline,
   Tree,
@@ -64,8 +68,36 @@ const hostLines = ({ preference, host, problem, addresses }: MapHost): string[] 
   ...addresses.map(addressLine),
 ]
 
-const addressLine = ({ address, names, back, place, lists }: MapAddress): string =>
-  `    - ${inlineCode(address)}${place === undefined ? '' : ` · ${inlines(place)}`} → ${names.map((name) => `${inlineCode(name)} `).join('')}${marked(back)}${lists === undefined ? '' : ` · ${marked(lists)}`}`
+const addressLine = ({ address, names, back, tls, place, lists }: MapAddress): string =>
+  `    - ${inlineCode(address)}${place === undefined ? '' : ` · ${inlines(place)}`} → ${names.map((name) => `${inlineCode(name)} `).join('')}${marked(back)}${tls === undefined ? '' : ` · ${marked(tls)}`}${lists === undefined ? '' : ` · ${marked(lists)}`}`
+
+export const path = ({ label, start, steps }: Path): string[] => [
+  `${caption(label)}: ${[start, ...steps.filter(({ note }) => note !== 'optional')].map(milestone).join(' → ')}`,
+  steps
+    .map((step, i) => {
+      const note = step.note === '' ? '' : ` (${escapeMarkdown(step.note)})`
+      return `${i + 1}. ${milestone(step)}: ${escapeMarkdown(step.title)}${note}`
+    })
+    .join('\n'),
+]
+
+export const budget = ({ label, used, limit, one, many, parts }: Budget): string[] => [
+  `${caption(label)}: ${used} of ${limit} ${escapeMarkdown(many)}`,
+  ...(parts.length === 0
+    ? []
+    : [parts.map(({ name, cost }) => `- ${inlineCode(name)}: ${escapeMarkdown(counted(cost, one, many))}`).join('\n')]),
+]
+
+export const alignment = ({ label, from, paths, result }: Alignment): string[] => [
+  `${caption(label)}: From ${inlineCode(from)}`,
+  paths
+    .map(({ name, domain, state }) => `- ${escapeMarkdown(name)} ${inlineCode(domain)}: ${marked(state)}`)
+    .join('\n'),
+  marked(result),
+]
+
+const milestone = ({ score, grade }: Milestone): string =>
+  escapeMarkdown(grade === undefined ? String(score) : `${grade} ${score}`)
 
 export function timeline({ label, points }: Timeline): string[] {
   const changes = withChange(points)

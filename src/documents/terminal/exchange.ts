@@ -1,10 +1,10 @@
+import { columns } from '../../base/columns.ts'
 import type { Attempts, Bar, Conversation, Progress } from '../block.ts'
 import { SIGNS, STATUS_MARKS } from '../signs.ts'
 import { STATUS_WORDS } from '../words.ts'
 import { markSpan, span, spansOf } from './inline.ts'
 import { barRow } from './pictures.ts'
 import { behind, type Look, padded, plain, type Row, rightAligned, rowWidth, wrap } from './span.ts'
-import { columns } from './width.ts'
 
 /** The progress of work, as a bar with its figures, then each outcome. */
 export function progressRows({ label, done, total, parts }: Progress, width: number, look: Look): Row[] {

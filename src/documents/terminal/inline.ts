@@ -2,6 +2,7 @@ import { printable } from '../../base/text.ts'
 import type { Inline, Line, Marked } from '../block.ts'
 import { isPart, safeLink } from '../links.ts'
 import { SEVERITY_MARKS, SIGNS, STATUS_MARKS } from '../signs.ts'
+import { inWords } from '../times.ts'
 import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
 import { type Look, plain, type Row, type Span, type Style } from './span.ts'
 
@@ -57,6 +58,7 @@ function spanOf(one: Inline, look: Look, style: Style): Row {
   if ('strong' in one) return [span(one.strong, look, 'bold')]
   if ('link' in one) return linkSpans(one.link, one.text, one.named === true, look, style)
   if ('status' in one) return [markSpan({ mark: STATUS_MARKS[one.status], text: STATUS_WORDS[one.status] }, look)]
+  if ('time' in one) return [span(inWords(one.time), look, style)]
   if ('severity' in one)
     return [
       span(

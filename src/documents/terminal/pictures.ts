@@ -1,10 +1,24 @@
+import { columns } from '../../base/columns.ts'
 import { counted } from '../../base/text.ts'
-import type { Grid, MailMap, MapAddress, MapHost, Timeline, TimePoint, Tree, TreeNode } from '../block.ts'
-import { markOfCost, SIGNS } from '../signs.ts'
+import type {
+  Alignment,
+  Budget,
+  Grid,
+  MailMap,
+  MapAddress,
+  MapHost,
+  Milestone,
+  Path,
+  Stack,
+  Timeline,
+  TimePoint,
+  Tree,
+  TreeNode,
+} from '../block.ts'
+import { markOfCost, markOfScore, SIGNS } from '../signs.ts'
 import { pointLine, withChange } from '../timeline.ts'
 import { span, spansOf } from './inline.ts'
 import { behind, type Look, padded, plain, type Row, rowWidth, wrap } from './span.ts'
-import { columns } from './width.ts'
 
 /** Maximum number of indented levels of a tree; deeper ones have the same indent. */
 const MAX_INDENT = 8
@@ -88,13 +102,79 @@ const hostNode = ({ preference, host, problem, addresses }: MapHost): TreeNode =
   children: addresses.map(addressNode),
 })
 
-const addressNode = ({ address, names, back, place, lists }: MapAddress): TreeNode => ({
+const addressNode = ({ address, names, back, tls, place, lists }: MapAddress): TreeNode => ({
   line: [{ code: address }, ...(place === undefined ? [] : [' · ', ...place])],
   children: [
     { line: [...names.flatMap((name) => ['→ ', { code: name }, ' ']), back] },
+    ...(tls === undefined ? [] : [{ line: [tls] }]),
     ...(lists === undefined ? [] : [{ line: [lists] }]),
   ],
 })
+
+/** The way to a better score: all milestones in a line, then a line for each step. */
+export function pathRows({ label, start, steps }: Path, width: number, look: Look): Row[] {
+  const arrow = span(look.unicode ? ' → ' : ' -> ', look, 'quiet')
+  const way = [start, ...steps.filter(({ note }) => note !== OPTIONAL)]
+  return [
+    ...wrap([span(label, look, 'bold')], width),
+    ...wrap(
+      way.flatMap((one, i) => [...(i === 0 ? [] : [arrow]), milestone(one, look)]),
+      width,
+    ),
+    ...steps.flatMap((step, i) =>
+      behind(
+        wrap(
+          [
+            ...padded([milestone(step, look)], 7),
+            span(step.title, look),
+            ...(step.note === '' ? [] : [span(` · ${step.note}`, look, 'quiet')]),
+          ],
+          width - 4,
+        ),
+        span(`${i + 1}.`.padEnd(4), look, 'quiet'),
+        plain('    '),
+      ),
+    ),
+  ]
+}
+
+/** A limit as a bar, then the cost of each part. */
+export function budgetRows({ label, used, limit, one, many, parts }: Budget, width: number, look: Look): Row[] {
+  const mark = markOfCost(used, limit)
+  const bar = barRow(Math.min(1, used / limit), Math.min(limit * 2, width), mark, look)
+  return [
+    ...wrap(
+      [span(label, look, 'bold'), plain('  '), ...bar, plain('  '), span(`${used} of ${limit} ${many}`, look, mark)],
+      width,
+    ),
+    ...parts.flatMap(({ name, cost }) =>
+      behind(wrap([span(name, look), span(`  ${counted(cost, one, many)}`, look, 'quiet')], width - 2), plain('  ')),
+    ),
+  ]
+}
+
+/** The visible domain, and the domains that SPF and DKIM vouch for. */
+export const alignmentRows = ({ label, from, paths, result }: Alignment, width: number, look: Look): Row[] => [
+  ...wrap([span(label, look, 'bold')], width),
+  ...wrap([span('From  ', look, 'quiet'), span(from, look)], width),
+  ...paths.flatMap(({ name, domain, state }) =>
+    wrap(
+      [span(`${name}  `.padStart(6), look, 'quiet'), span(domain, look), plain('  '), ...spansOf([state], look)],
+      width,
+    ),
+  ),
+  ...wrap(spansOf([result], look), width),
+]
+
+/** The note of a step that is not part of the way. */
+const OPTIONAL = 'optional'
+
+const milestone = ({ score, grade }: Milestone, look: Look): Row[number] =>
+  span(
+    grade === undefined ? String(score) : `${grade} ${score}`,
+    look,
+    grade === undefined ? 'open' : markOfScore(score),
+  )
 
 /** Maximum number of changes shown as text. */
 const MAX_CHANGES = 12
@@ -133,4 +213,28 @@ function stepOf({ value }: TimePoint, { least, most }: Timeline, { unicode }: Lo
 export const barRow = (share: number, width: number, style: Row[number]['style'], look: Look): Row => {
   const filled = Math.round(Math.max(0, Math.min(1, share)) * width)
   return [span('█'.repeat(filled), look, style), span('░'.repeat(width - filled), look, 'quiet')]
+}
+
+/** Signs of the parts of a bar, from the left. */
+const PARTS = ['\u2588', '\u2592', '\u2591'] as const
+const PLAIN_PARTS = ['#', '+', '!'] as const
+
+/** Stacked bars that lie, one day a line, newest last; the numbers are in the table that follows. */
+export function stackRows({ label, parts, bars }: Stack, width: number, look: Look): Row[] {
+  const last = bars.slice(-28)
+  const highest = Math.max(1, ...last.map(({ counts }) => counts.reduce((sum, count) => sum + count, 0)))
+  const room = Math.max(1, width - 12)
+  const signs = look.unicode ? PARTS : PLAIN_PARTS
+  const legend = parts.map((part, i) => `${signs[i] ?? '.'} ${part.label}`).join('  ')
+  return [
+    ...wrap([span(`${label} (${legend})`, look, 'bold')], width),
+    ...(width < 24
+      ? []
+      : last.map(({ date, counts }) => [
+          span(`${date}  `, look),
+          ...counts.map((count, i) =>
+            plain((signs[i] ?? '.').repeat(Math.round((count / highest) * room)), parts[i]?.mark ?? 'none'),
+          ),
+        ])),
+  ]
 }

@@ -1,5 +1,6 @@
+import { columns, splitAt } from '../../base/columns.ts'
+import { withoutCommands } from '../../base/text.ts'
 import type { Mark } from '../block.ts'
-import { columns, splitAt } from './width.ts'
 
 /** The capabilities of a terminal. */
 export type Look = {
@@ -138,6 +139,7 @@ const SGR: Readonly<Record<Style, string>> = {
   warn: '35',
   bad: '31',
   open: '36',
+  busy: '36',
   none: '2',
 }
 /** Of the 256, whose shades are the same everywhere, those that are readable on white and on black. */
@@ -157,5 +159,5 @@ export function paint(row: Row, look: Look): string {
       return sgr === '' ? text : `\u001b[${sgr}m${text}\u001b[0m`
     })
     .join('')
-  return text.trimEnd()
+  return withoutCommands(text.trimEnd())
 }

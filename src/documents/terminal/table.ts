@@ -1,7 +1,7 @@
+import { columns } from '../../base/columns.ts'
 import type { Line, Table } from '../block.ts'
 import { span, spansOf } from './inline.ts'
 import { type Look, MAX_PROSE, padded, plain, type Row, rightAligned, rowWidth, wrap } from './span.ts'
-import { columns } from './width.ts'
 
 /** Columns between two cells. */
 const GAP = 2

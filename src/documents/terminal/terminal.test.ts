@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { exampleOf } from '../../../test/lab/answer.ts'
 import { labDocuments } from '../../../test/lab/documents.ts'
 import type { CheckAnswer } from '../../answers/check.ts'
+import { columns, splitAt } from '../../base/columns.ts'
 import { check } from '../../operations/check.ts'
 import type { Block, Document } from '../block.ts'
 import { checkDocument } from '../check/check-document.ts'
 import { type Look, paint, plain, SHADES, wrap } from './span.ts'
 import { formatTerminal, verdictLine } from './terminal.ts'
-import { columns, splitAt } from './width.ts'
 
 const look = (width: number, more: Partial<Look> = {}): Look => ({ width, colour: false, unicode: true, ...more })
 const documents = Object.entries(await labDocuments())
@@ -61,9 +61,7 @@ it('is never narrower than 20 columns', () =>
 
 it('says the verdict first, then what to do, then the evidence', () => {
   const seen = formatTerminal(checkDocument(example, '0'), look(80))
-  const at = ['neglected.test  grade F, 43 of 100', 'The three things to fix first', 'All checks'].map((one) =>
-    seen.indexOf(one),
-  )
+  const at = ['neglected.test  grade F, 43 of 100', 'To fix first', 'All checks'].map((one) => seen.indexOf(one))
   expect(at[0]).toBe(0)
   expect(at).toEqual(at.toSorted((a, b) => a - b))
 })

@@ -12,7 +12,16 @@ import {
 import { markOfScore } from '../signs.ts'
 import { attemptRows, barRows, conversationRows, progressRows } from './exchange.ts'
 import { markSpan, shown, span, spansOf } from './inline.ts'
-import { gridRows, mapRows, timelineRows, treeRows } from './pictures.ts'
+import {
+  alignmentRows,
+  budgetRows,
+  gridRows,
+  mapRows,
+  pathRows,
+  stackRows,
+  timelineRows,
+  treeRows,
+} from './pictures.ts'
 import {
   behind,
   LEAST_WIDTH,
@@ -111,7 +120,11 @@ const picturesOf = (width: number, look: Look): PictureForms<Row[]> => ({
   tree: (one) => treeRows(one, width, look),
   grid: (one) => gridRows(one, width, look),
   map: (one) => mapRows(one, width, look),
+  path: (one) => pathRows(one, width, look),
+  budget: (one) => budgetRows(one, width, look),
+  alignment: (one) => alignmentRows(one, width, look),
   timeline: (one) => timelineRows(one, width, look),
+  stack: (one) => stackRows(one, width, look),
   progress: (one) => progressRows(one, width, look),
   conversation: (one) => conversationRows(one, width, look),
   attempts: (one) => attemptRows(one, width, look),
@@ -157,10 +170,11 @@ const seenRows = (label: string, text: string | readonly string[], width: number
 }
 
 /** The value alone on its line, from the first column on. */
-const publishRows = ({ name, rtype, value }: RecordToPublish, width: number, look: Look): Row[] => [
+const publishRows = ({ name, rtype, value, replaces = [] }: RecordToPublish, width: number, look: Look): Row[] => [
   ...wrap([span(`Publish this ${rtype} record at `, look, 'bold'), span(name, look), span(':', look)], width),
   [],
   [plain(shown(value, look), 'record')],
+  ...replaces.flatMap((one) => wrap([span(`in place of ${one}`, look, 'quiet')], width)),
   [],
 ]
 

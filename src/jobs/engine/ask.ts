@@ -12,18 +12,22 @@ export type Asked = {
   readonly retryAfterMs?: number
 }
 
-/** Runs the operation of the job's kind for one row. Rejects only with the signal's reason, or for a bug. */
+/**
+ * Runs the operation of the job's kind for one row. `begin` is awaited before a mail host is contacted: it rejects once the row is no longer to be asked. Rejects only
+ * with the signal's reason, or for a bug.
+ */
 export type Ask = (
   kind: JobKind,
   input: string,
   options: { readonly [key: string]: Json },
   signal: AbortSignal,
+  begin?: () => Promise<void>,
 ) => Promise<Asked>
 
-/** The provider for the rows of a domain, with the limits toward it across all nodes. */
+/** The limits toward a provider across all nodes. */
 export type RowProvider = {
   readonly id: string
-  /** Rows that may be processed at a time. */
+  /** Rows that may be asked at a time. */
   readonly concurrent: number
   /** Rows per minute. */
   readonly perMinute: number

@@ -6,8 +6,10 @@ import type { Database } from '../../store/postgres/connect.ts'
 import { takeInOf } from '../../store/postgres/job-intake.ts'
 import { jobRowsOf } from '../../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
+import { openUploads } from '../intake/open-uploads.ts'
 import { takeUpload } from '../submit.ts'
 import type { Ask, Asked } from './ask.ts'
+import { PAUSE_MS } from './claims.ts'
 import { type Engine, type EngineSettings, startEngine } from './engine.ts'
 
 let url: string
@@ -38,7 +40,7 @@ async function engine(ask: Ask, more: Partial<EngineSettings> = {}): Promise<Eng
   const made = await startEngine(node, {
     ask,
     findProvider: async (_kind, domain) => provider(domain),
-    limitsOf: provider,
+    room: (_provider, claimed) => 20 - claimed,
     now: Date.now,
     log,
     drainMs: 100,
@@ -61,17 +63,27 @@ async function submit(list: string): Promise<JobRecord> {
   async function* octets() {
     yield Buffer.from(list)
   }
-  const upload = { octets: octets(), contentType: 'text/plain', bounds: { maxUpload: 1e9 } }
-  await takeUpload(takeInOf(database.pool), jobRowsOf(database.db), job, upload)
+  const upload = { octets: octets(), contentType: 'text/plain', bounds: { maxUpload: 1e9, maxRows: 1e9 } }
+  await takeUpload(
+    { takeIn: takeInOf(database.pool), complete: jobRowsOf(database.db).complete, place: openUploads().enter('') },
+    job,
+    upload,
+  )
   return job
 }
 
+/** Rows that nodes hold. */
+async function claimed({ number }: JobRecord): Promise<number> {
+  const text = 'SELECT count(*)::int AS n FROM mailsonde.job_rows WHERE job = $1 AND fence % 2 = 1'
+  return (await database.pool.query<{ n: number }>(text, [number])).rows[0]!.n
+}
 async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await holds())) await sleep(20, AbortSignal.timeout(15_000))
 }
 const stateOf = async ({ id }: JobRecord): Promise<string | undefined> => (await jobsOf(database.db).byId(id))?.state
 const isDone = (job: JobRecord) => async (): Promise<boolean> => (await stateOf(job)) === 'done'
-const resultsOf = ({ number }: JobRecord) => jobRowsOf(database.db).results(number, { after: 0, limit: 10_000 })
+const resultsOf = async ({ id }: JobRecord) =>
+  jobRowsOf(database.db).results((await jobsOf(database.db).byId(id))!, { after: 0, limit: 10_000 })
 
 const list = (n: number): string => Array.from({ length: n }, (_, i) => `user${i}@d${i % 7}.example`).join('\n')
 
@@ -88,10 +100,10 @@ it('verifies each address once on two nodes, and answers every row', async () =>
   expect(asked).toHaveLength(601)
   const results = await resultsOf(job)
   expect(results.map(({ line }) => line)).toEqual(Array.from({ length: 602 }, (_, i) => i + 1))
-  expect(await jobsOf(database.db).byId(job.id)).toMatchObject({ rows: 602, done: 602, duplicates: 1 })
+  expect(await jobsOf(database.db).byId(job.id)).toMatchObject({ rows: 602, duplicates: 1 })
 })
 
-// src/jobs/engine/engine.ts JOBS_AT_A_TIME
+// src/jobs/engine/lookups.ts JOBS_AT_A_TIME
 it('plans for 4 jobs at a time', async () => {
   let [running, most] = [0, 0]
   let release = (): void => {}
@@ -133,7 +145,7 @@ describe('a stop', () => {
   it('returns rows, which another node answers', async () => {
     await engine(hanging)
     const job = await submit(list(30))
-    await until(async () => (await jobRowsOf(database.db).queued(job.number)).size > 0)
+    await until(async () => (await claimed(job)) > 0)
     await stopAll()
     await engine(async (_kind, input) => accepted(input))
     await until(isDone(job))
@@ -168,27 +180,12 @@ describe('a stop', () => {
     })
     const job = await submit('a@a.example')
     await until(async () => (await stateOf(job)) === 'running')
-    await until(async () => (await jobRowsOf(database.db).queued(job.number)).size > 0)
+    await until(async () => (await claimed(job)) > 0)
     await jobsOf(database.db).move(job.id, ['running'], state)
-    await until(async () => (await jobRowsOf(database.db).queued(job.number)).size === 0 || stopped > 0)
+    await until(async () => stopped > 0 && (await claimed(job)) === 0)
     expect(await stateOf(job)).toBe(state)
     expect(await resultsOf(job)).toEqual([])
   })
-})
-
-it('keeps within a rate that all nodes share', async () => {
-  const limits = (id: string) => ({ id, concurrent: 20, perMinute: 600 }) // 10 a second, 20 at once
-  const at: number[] = []
-  const ask: Ask = async (_kind, input) => {
-    at.push(performance.now())
-    return accepted(input)
-  }
-  const both = { findProvider: async () => limits('one'), limitsOf: limits }
-  await Promise.all([engine(ask, both), engine(ask, both)])
-  const job = await submit(list(50))
-  await until(isDone(job))
-  const most = Math.max(...at.map((start) => at.filter((time) => time >= start && time < start + 1_000).length))
-  expect(most).toBeLessThanOrEqual(20 + 10 + 1) // the bucket, and the rows of one second
 })
 
 it('goes on with the other jobs while one cannot be planned, and says which', async () => {
@@ -210,22 +207,42 @@ it('goes on with the other jobs while one cannot be planned, and says which', as
   expect(warned[0]).toEqual(['a bulk job cannot be planned', { job: broken.id, reason: 'a bug' }])
 }, 20_000)
 
-it('ends the other rows of a chunk that failed, which is then assigned again', async () => {
-  const ended: string[] = []
-  let hasFailed = false
+it('a provider with 30,000 rows that has to wait holds up no other', async () => {
+  const slow = Array.from({ length: 30_000 }, (_, i) => `user${i}@tenant.example`)
+  const others = Array.from({ length: 200 }, (_, i) => `user${i}@d${i % 20}.example`)
+  const asked = new Set<string>()
   const ask: Ask = async (_kind, input, _options, signal) => {
-    if (hasFailed) return accepted(input)
-    if (input === 'user0@d0.example') {
-      await sleep(50, signal)
-      hasFailed = true
-      throw new Error('a bug')
-    }
-    await sleep(60_000, signal).catch(() => ended.push(input))
-    throw signal.reason
+    if (input.endsWith('tenant.example')) await sleep(60_000, signal)
+    asked.add(input)
+    return accepted(input)
   }
-  await engine(ask)
-  const job = await submit(['user0', 'user1', 'user2'].map((name) => `${name}@d0.example`).join('\n'))
-  await until(isDone(job))
-  expect(ended.toSorted()).toEqual(['user1@d0.example', 'user2@d0.example'])
-  expect((await resultsOf(job)).map(({ result }) => result)).toEqual(['accepted', 'accepted', 'accepted'])
-}, 20_000)
+  await engine(ask, { room: (id, claimed) => (id === 'tenant.example' ? 10 : 20) - claimed })
+  const job = await submit([...slow, ...others].join('\n'))
+  await until(() => others.every((input) => asked.has(input)))
+  expect(asked.size).toBe(200)
+  await jobsOf(database.db).remove(job.id)
+}, 60_000)
+
+it('no question begins once a pause counts, with 5,000 rows and two nodes', async () => {
+  let begun = 0
+  const ask: Ask = async (_kind, input, _options, signal, begin) => {
+    await sleep(20, signal) // it looks up the mail hosts
+    await begin?.()
+    begun++
+    await sleep(30, signal)
+    return accepted(input)
+  }
+  const room = (_provider: string, claimed: number): number => 100 - claimed
+  await Promise.all([engine(ask, { room }), engine(ask, { room })])
+  const job = await submit(Array.from({ length: 5_000 }, (_, i) => `user${i}@d.example`).join('\n'))
+  await until(() => begun > 100)
+  await jobsOf(database.db).move(job.id, ['running'], 'paused')
+  await sleep(PAUSE_MS, AbortSignal.timeout(5_000))
+  const before = begun
+  await sleep(1_500, AbortSignal.timeout(5_000))
+  expect(begun).toBe(before)
+  expect(begun).toBeLessThan(5_000)
+  await jobsOf(database.db).move(job.id, ['paused'], 'running')
+  await until(() => begun > before)
+  await jobsOf(database.db).remove(job.id)
+}, 60_000)

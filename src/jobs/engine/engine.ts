@@ -1,26 +1,25 @@
 import { atMost } from '../../base/at-most.ts'
-import { firstOf } from '../../base/deadline.ts'
 import { once } from '../../base/once.ts'
 import { wakeable } from '../../base/wakeable.ts'
 import { isAway } from '../../store/postgres/away.ts'
 import type { Database } from '../../store/postgres/connect.ts'
-import { jobRowsOf } from '../../store/postgres/job-rows.ts'
-import { type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
-import { takeTokensOf } from '../../store/postgres/provider-rates.ts'
+import { type DuePair, jobRowsOf, type Place } from '../../store/postgres/job-rows.ts'
+import { dropLeftTables, isTableGone } from '../../store/postgres/job-tables.ts'
+import { jobsOf } from '../../store/postgres/jobs.ts'
 import type { Log } from '../../world.ts'
-import type { Ask, FindProvider, RowProvider } from './ask.ts'
-import { workChunk } from './chunk.ts'
-import { idleJobs } from './idle.ts'
-import { jobWatches } from './job-watches.ts'
-import { cutChunks, findProviders, finishIfDone, type Planning } from './plan.ts'
-import { chunkQueue } from './queue.ts'
-import { rateLeases } from './rate.ts'
-import { resultWriters } from './writer.ts'
+import type { Ask, FindProvider } from './ask.ts'
+import { type Claim, claimsOf } from './claims.ts'
+import { domainLookups } from './lookups.ts'
+import { retryOf } from './retry.ts'
+import { rowWriter } from './writer.ts'
 
 export type EngineSettings = {
   readonly ask: Ask
   readonly findProvider: FindProvider
-  readonly limitsOf: (provider: string) => RowProvider
+  /** Rows of a provider that may begin on this node now, if so many are claimed by it. */
+  readonly room: (provider: string, claimed: number) => number
+  /** Calls the listener when there may be more room. */
+  readonly onRoom?: (listener: () => void) => void
   readonly now: () => number
   readonly log: Log
   /** Time for running questions to end when the engine stops, ms; default 20 s. */
@@ -28,133 +27,240 @@ export type EngineSettings = {
 }
 
 export type Engine = {
-  /** Plans at once instead of at the next turn, because a job (by its number) was submitted or resumed. */
-  readonly wake: (job: number) => void
-  /** Starts nothing new, lets running questions end within `drainMs`, returns rows and chunks, and waits for this. */
+  /** Plans at once instead of at the next turn, because a job was submitted or resumed. */
+  readonly wake: () => void
+  /** Starts nothing new, lets running questions end within `drainMs`, returns the other rows, and waits for this. */
   readonly stop: () => Promise<void>
 }
 
-/** Maximum number of jobs that are planned at the same time. */
-const JOBS_AT_A_TIME = 4
-/** Maximum number of open jobs that are considered; further ones start when the oldest of these have ended. */
-const OPEN_JOBS = 2_000
+/** Maximum number of rows that one node has claimed at the same time, and the share of the free ones that one provider may take: something is left for the others. */
+const MAX_ROWS = 200
+const SHARE = 0.8
+/** Maximum number of rows of one claim. */
+const CLAIM_ROWS = 50
+/** Maximum number of claims of a node that are made at the same time. */
+const CLAIMS_AT_A_TIME = 4
+/** Maximum number of answers that wait to be written; beyond it nothing new is claimed. */
+const MAX_UNWRITTEN = 1_000
+/** Interval between two plans while something is due or in progress, and at rest, ms. */
 const PLAN_EVERY_MS = 500
-const IDLE_EVERY_MS = 1_000
+const REST_MS = 1_000
+/** Rows that end within this time are replaced together, ms. */
+const TOGETHER_MS = 40
+/** How long the place of the last claim is remembered, ms: a row that became due before it by the clock, but was written after it, is found then. */
+const PLACE_MS = 5_000
+/** When a row is asked again whose question failed because of a fault of ours, ms. */
+const FAULT_MS = 60_000
 /** Most questions end within this time, so that a restart repeats none. */
 const DRAIN_MS = 20_000
-const HOUSEKEEPING_MS = 60_000
+const FINISH_EVERY_MS = 15_000
+const SWEEP_EVERY_MS = 60_000
 
 /** Processes the jobs of a database, together with the engines of other nodes. */
 export async function startEngine(database: Database, settings: EngineSettings): Promise<Engine> {
   const { now, log } = settings
   const [jobs, rows] = [jobsOf(database.db), jobRowsOf(database.db)]
   const outage = outageLog(log)
-  const queue = await chunkQueue(database, (error) => {
-    if (isAway(error)) outage.away(error)
-    else log.warn('the job queue failed', { reason: error.message })
-  })
-  const planning: Planning = { ...settings, db: database.db, jobs, rows, queue }
+  const turns = wakeable()
   const stopping = new AbortController() // nothing new starts
-  const ending = new AbortController() // running questions end
-  const turn = rateLeases(takeTokensOf(database.db), stopping.signal)
   const closed = new AbortController() // no more writes
-  const work = { rows, writers: resultWriters(rows, closed.signal), ask: settings.ask, turn, now }
-  const idle = idleJobs(() => performance.now())
-  const watches = jobWatches(jobs.byId)
-  const looks = wakeable()
-
-  queue.work(async (chunk, lease) => {
-    const job = await jobs.byId(chunk.job)
-    if (!job) return
-    const watched = watches.open(chunk.job)
-    const failed = new AbortController()
-    const ended = firstOf([lease.signal, ending.signal, watched.signal, failed.signal])
-    try {
-      await workChunk(work, job, chunk.chunk, settings.limitsOf(chunk.provider), {
-        signal: ended.signal,
-        needs: lease.needs,
-        stopping: stopping.signal,
-      })
-    } catch (error) {
-      failed.abort(error) // ends the questions of its other rows, whose answers nobody would write
-      throw error
-    } finally {
-      ended.clear()
-      const isLast = watched.close()
-      idle.remove(chunk.number)
-      if (isLast) looks.wake() // the job may be done
-    }
+  const ended = new Set<number>() // jobs that may be done
+  const fault = (event: string) => (error: unknown) => {
+    if (isAway(error)) outage.away(error)
+    else if (!stopping.signal.aborted) log.warn(event, { reason: (error as Error).message })
+  }
+  let isNews = true // something became due, or may be done
+  const wake = (): void => {
+    isNews = true
+    turns.wake()
+  }
+  const mayBeDone = (job: number): void => {
+    ended.add(job)
+    wake()
+  }
+  const claims = claimsOf({ jobs, rows, now, onFault: fault('claims of rows could not be renewed') })
+  const writer = rowWriter({
+    rows,
+    onProviderDone: mayBeDone,
+    onFault: fault('results of rows could not be written'),
+    closed: closed.signal,
   })
-
-  async function planOne(job: JobRecord): Promise<boolean> {
-    if (job.state === 'running' && idle.has(job.number)) return false
-    idle.begin(job.number)
-    const running = job.state === 'running' ? job : await jobs.move(job.id, ['waiting'], 'running')
-    if (!running) return false
-    const { hasDomains, hasDue, isOpen, nextDue } = await rows.look(running.number)
-    const resolved = hasDomains && (await findProviders(planning, running, stopping.signal))
-    const cut = resolved || hasDue ? await cutChunks(planning, running) : 0
-    if (cut > 0) queue.wake()
-    if (resolved || cut > 0) return true
-    if (!isOpen && (await finishIfDone(planning, running))) return false
-    if (!hasDue) idle.add(job.number, (nextDue?.getTime() ?? Number.POSITIVE_INFINITY) - now())
-    return true
-  }
-  /** A job that cannot be planned does not keep the others waiting. */
-  async function tryToPlan(job: JobRecord): Promise<boolean> {
-    try {
-      return await planOne(job)
-    } catch (error) {
-      if (isAway(error) || stopping.signal.aborted) throw error
-      log.warn('a bulk job cannot be planned', { job: job.id, reason: (error as Error).message })
-      idle.add(job.number, Number.POSITIVE_INFINITY)
-      return false
-    }
-  }
-  async function planAll(): Promise<boolean> {
-    looks.begin()
-    const open = await jobs.inState(['waiting', 'running'], OPEN_JOBS)
-    idle.keep(open)
-    const busy = await atMost(JOBS_AT_A_TIME, open, tryToPlan)
-    return busy.some(Boolean)
-  }
-  async function loop(): Promise<void> {
-    let cleanedAtMs = Number.NEGATIVE_INFINITY
-    while (!stopping.signal.aborted) {
-      let isBusy = false
-      try {
-        isBusy = await planAll()
-        outage.over()
-        if (now() - cleanedAtMs >= HOUSEKEEPING_MS) {
-          cleanedAtMs = now()
-          for (const id of await jobs.overdue(new Date(now()))) await jobs.remove(id)
-        }
-      } catch (error) {
-        if (isAway(error)) outage.away(error)
-        else if (!stopping.signal.aborted) log.warn('bulk jobs cannot be planned', { reason: (error as Error).message })
-      }
-      await looks.pause(isBusy ? PLAN_EVERY_MS : IDLE_EVERY_MS, stopping.signal)
-    }
-  }
-  const planningLoop = loop()
-  return {
-    wake: (job) => {
-      idle.remove(job)
-      looks.wake()
+  const lookups = domainLookups({
+    ...{ jobs, rows, findProvider: settings.findProvider, stopping: stopping.signal },
+    onFound: mayBeDone,
+    onFault: (error, job) => {
+      if (isAway(error)) outage.away(error)
+      else log.warn('a bulk job cannot be planned', { job: job?.id, reason: (error as Error).message })
     },
+  })
+  const asking = new Set<Promise<void>>()
+  /** Due pairs by provider, those that are next first. */
+  let due = new Map<string, DuePair[]>()
+  const places = new Map<string, { readonly place: Place; readonly sinceMs: number }>()
+  let claiming = 0
+
+  async function ask(claim: Claim): Promise<void> {
+    const { of, row, signal } = claim
+    const again = (waitMs: number, counts: boolean): void =>
+      writer.add(of, { ...row, counts, waitMs, result: null, reason: null, answer: {} })
+    try {
+      await claim.begin()
+      const asked = await settings.ask(of.kind, row.input, of.options, signal, claim.begin)
+      signal.throwIfAborted() // what was cut short is no answer
+      const firstAskedAtMs = row.firstAskedAt?.getTime() ?? now()
+      const retry = retryOf(asked, { attempts: row.attempts, firstAskedAtMs }, now(), giveUpAfterOf(of))
+      if (retry) again(retry.waitMs, retry.counts)
+      else writer.add(of, { ...row, counts: true, waitMs: null, ...asked })
+    } catch (error) {
+      if (signal.aborted || stopping.signal.aborted) again(0, false)
+      else {
+        log.warn('a row of a bulk job cannot be asked', { job: of.id, reason: (error as Error).message })
+        again(FAULT_MS, false)
+      }
+    } finally {
+      claims.close(claim)
+      turns.wake()
+    }
+  }
+
+  /** Claims rows of a pair and begins to ask them; forgets the pair if it has no more that are due. */
+  async function claimOf(pair: DuePair, most: number): Promise<void> {
+    const key = `${pair.number} ${pair.provider}`
+    const after = places.get(key)
+    const sent = claims.moment()
+    const claimed = await rows.claim(pair, most, after?.place)
+    if (claimed.rows.length < most) {
+      places.delete(key) // the next claim finds what the place hides
+      if (!after) drop(pair)
+    } else if (claimed.last) places.set(key, { place: claimed.last, sinceMs: after?.sinceMs ?? performance.now() })
+    for (const claim of claims.open(pair, claimed.rows, sent)) {
+      const work = ask(claim).finally(() => asking.delete(work))
+      asking.add(work)
+    }
+  }
+  function drop(pair: DuePair): void {
+    const left = due.get(pair.provider)?.filter((one) => one !== pair) ?? []
+    if (left.length > 0) due.set(pair.provider, left)
+    else due.delete(pair.provider)
+  }
+
+  /** What to claim now: providers and their pairs take turns, as far as there is room. */
+  function nextClaims(): readonly { readonly pair: DuePair; readonly most: number }[] {
+    const next: { pair: DuePair; most: number }[] = []
+    let free = MAX_ROWS - claims.size() - claiming
+    if (writer.waiting() >= MAX_UNWRITTEN || stopping.signal.aborted) return next
+    for (const [provider, pairs] of due) {
+      if (free <= 0) break
+      const own = claims.count(provider)
+      const share = Math.max(1, Math.floor((free + own) * SHARE)) - own
+      let room = Math.min(free, share, settings.room(provider, own))
+      for (let taken = 0; room > 0 && taken < pairs.length; taken++) {
+        const pair = pairs.shift()!
+        pairs.push(pair)
+        const most = Math.min(CLAIM_ROWS, Math.ceil(room / (pairs.length - taken)))
+        next.push({ pair, most })
+        room -= most
+        free -= most
+      }
+    }
+    return next
+  }
+  async function feed(): Promise<void> {
+    const next = nextClaims()
+    claiming = next.reduce((sum, { most }) => sum + most, 0)
+    try {
+      await atMost(CLAIMS_AT_A_TIME, next, async ({ pair, most }) => {
+        try {
+          await claimOf(pair, most)
+        } catch (error) {
+          if (!isTableGone(error)) throw error
+          drop(pair)
+        } finally {
+          claiming -= most
+        }
+      })
+    } finally {
+      claiming = 0
+    }
+  }
+
+  async function plan(): Promise<void> {
+    await lookups.begin()
+    const pairs = await rows.duePairs()
+    due = Map.groupBy(pairs, ({ provider }) => provider)
+    for (const [key, { sinceMs }] of places) if (performance.now() - sinceMs >= PLACE_MS) places.delete(key)
+    if (ended.size === 0) return
+    const numbers = [...ended]
+    ended.clear()
+    await jobs.finish(new Date(now()), numbers)
+  }
+  let finishedAtMs = performance.now()
+  let sweptAtMs = Number.NEGATIVE_INFINITY
+  async function keepHouse(): Promise<void> {
+    if (performance.now() - finishedAtMs >= FINISH_EVERY_MS) {
+      finishedAtMs = performance.now()
+      await jobs.finish(new Date(now())) // those of which another node wrote the last result and died
+    }
+    if (now() - sweptAtMs < SWEEP_EVERY_MS) return
+    sweptAtMs = now()
+    for (const id of await jobs.overdue(new Date(now()))) await jobs.remove(id)
+    await dropLeftTables(database.db)
+  }
+
+  async function loop(): Promise<void> {
+    let plannedAtMs = Number.NEGATIVE_INFINITY
+    let everyMs = PLAN_EVERY_MS
+    while (!stopping.signal.aborted) {
+      turns.begin()
+      try {
+        const begunMs = performance.now()
+        // Planning takes at most a tenth of the time, whatever happens.
+        if (begunMs - plannedAtMs >= (isNews ? everyMs / 10 : everyMs)) {
+          isNews = false
+          await plan()
+          plannedAtMs = performance.now()
+          everyMs = Math.max(PLAN_EVERY_MS, (plannedAtMs - begunMs) * 100)
+        }
+        await feed()
+        await keepHouse()
+        outage.over()
+      } catch (error) {
+        fault('bulk jobs cannot be planned')(error)
+      }
+      const isBusy = due.size > 0 || claims.size() > 0
+      const isWoken = await turns.pause(isBusy ? PLAN_EVERY_MS : REST_MS, stopping.signal)
+      if (isWoken) await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS))
+    }
+  }
+  settings.onRoom?.(turns.wake)
+  const looping = loop()
+  return {
+    wake,
     stop: once(async () => {
-      stopping.abort(new DOMException('the service is stopping', 'AbortError'))
-      const late = setTimeout(() => ending.abort(stopping.signal.reason), settings.drainMs ?? DRAIN_MS)
-      await planningLoop
-      // An unavailable database does not prevent stopping: leases expire.
-      await queue
-        .stop()
-        .catch((error: Error) => log.warn('chunks of bulk jobs could not be released', { reason: error.message }))
+      const reason = new DOMException('the service is stopping', 'AbortError')
+      stopping.abort(reason)
+      claims.stopBeginning(reason)
+      const late = setTimeout(() => claims.abort(reason), settings.drainMs ?? DRAIN_MS)
+      await looping
+      await Promise.all([...asking, lookups.settled()])
       clearTimeout(late)
-      ending.abort(stopping.signal.reason)
-      closed.abort(stopping.signal.reason)
+      // An unavailable database does not prevent stopping: claims end by themselves.
+      const lastWrite = setTimeout(() => closed.abort(reason), LAST_WRITE_MS)
+      await writer.settled()
+      clearTimeout(lastWrite)
+      closed.abort(reason)
+      claims.stop()
     }),
   }
+}
+
+/** Time to write the last answers when the engine stops while the database is unavailable, ms. */
+const LAST_WRITE_MS = 5_000
+
+const DAY_MS = 86_400_000
+const giveUpAfterOf = ({ options }: Pick<DuePair, 'options'>): number => {
+  const { give_up_after_ms } = options
+  return typeof give_up_after_ms === 'number' ? give_up_after_ms : DAY_MS
 }
 
 /** Logs once that the database is unavailable, and once that it is available again, regardless of the number of attempts. */

@@ -1,105 +1,62 @@
-import { raced } from '../../base/deadline.ts'
 import { throughOutage } from '../../store/postgres/away.ts'
-import type { JobRows, RowAnswer, RowRetry } from '../../store/postgres/job-rows.ts'
+import type { JobRows, RowWrite } from '../../store/postgres/job-rows.ts'
+import { isTableGone, type JobTable } from '../../store/postgres/job-tables.ts'
 
-/** Writes the results of a chunk's rows. */
-export type ResultWriter = {
-  readonly answer: (answer: RowAnswer) => void
-  readonly retry: (retry: RowRetry) => void
-  /** Waits until everything is written; rejects with the first error of any write. */
-  readonly close: () => Promise<void>
+/** Writes what became of rows, those of one job together: a statement costs the database more than the rows in it. */
+export type RowWriter = {
+  readonly add: (job: JobTable, write: RowWrite) => void
+  /** Rows that are not written yet. */
+  readonly waiting: () => number
+  /** Resolves when everything is written, or given up because `closed` fired. */
+  readonly settled: () => Promise<void>
 }
+
+export type RowWriterSettings = {
+  readonly rows: Pick<JobRows, 'write'>
+  /** Called with a job of which a provider has a result for all its rows. */
+  readonly onProviderDone: (job: number) => void
+  readonly onFault: (error: unknown) => void
+  /** Ends the wait for an unavailable database. */
+  readonly closed: AbortSignal
+}
+
+/** Time for which rows wait to be written together, ms. */
+const WRITE_EVERY_MS = 60
+
+type Lane = { readonly job: JobTable; writes: RowWrite[]; running: Promise<void> | undefined }
 
 /**
- * Writes the results of all chunks of a node: those of one job and provider together, whatever their chunks, because each statement costs the database more than
- * the rows in it.
+ * One write of a job at a time: rows that end meanwhile are in the next one. While the database is unavailable they wait. Rows whose write fails otherwise stay claimed,
+ * and are asked again when their claim ends.
  */
-export type ResultWriters = {
-  /** A writer for one chunk. Once `stopping` fires, `close` waits 5 s more for an unavailable database. */
-  readonly open: (job: number, provider: string, stopping: AbortSignal) => ResultWriter
-}
+export function rowWriter({ rows, onProviderDone, onFault, closed }: RowWriterSettings): RowWriter {
+  const lanes = new Map<number, Lane>()
+  let waiting = 0
 
-/** Time for which results wait to be written together, ms. */
-const WRITE_EVERY_MS = 100
-/** Time to write the answers after a stop while the database is unavailable, ms. */
-const LAST_WRITE_MS = 5_000
-
-type Lane = {
-  /** Settles with the write that contains this result. */
-  readonly add: (what: { readonly answer: RowAnswer } | { readonly retry: RowRetry }) => Promise<void>
-  users: number
-}
-
-/** The number of waiting results is bounded by the rows of the chunks in progress. While the database is unavailable they wait until `closed` fires. */
-export function resultWriters(rows: Pick<JobRows, 'answer' | 'retry'>, closed: AbortSignal): ResultWriters {
-  const lanes = new Map<string, Lane>()
-
-  return {
-    open: (job, provider, stopping) => {
-      const key = `${job} ${provider}`
-      const lane = lanes.get(key) ?? newLane(rows, job, provider, closed)
-      lanes.set(key, lane)
-      lane.users++
-      const writes = new Set<Promise<void>>()
-      let fault: { readonly error: unknown } | undefined
-      const keep = (write: Promise<void>): void => {
-        if (writes.has(write)) return
-        writes.add(write)
-        write
-          .catch((error: unknown) => {
-            fault ??= { error }
-          })
-          .finally(() => writes.delete(write))
+  async function drain(lane: Lane): Promise<void> {
+    while (lane.writes.length > 0) {
+      await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS))
+      const { job, writes } = lane
+      lane.writes = []
+      try {
+        if (await throughOutage(() => rows.write(job, writes), closed)) onProviderDone(job.number)
+      } catch (error) {
+        if (!isTableGone(error) && !closed.aborted) onFault(error)
+      } finally {
+        waiting -= writes.length
       }
-      return {
-        answer: (answer) => keep(lane.add({ answer })),
-        retry: (retry) => keep(lane.add({ retry })),
-        close: async () => {
-          const givingUp = new AbortController()
-          const patience = (): void => void setTimeout(() => givingUp.abort(stopping.reason), LAST_WRITE_MS).unref()
-          if (stopping.aborted) patience()
-          else stopping.addEventListener('abort', patience, { once: true })
-          try {
-            await raced(givingUp.signal, Promise.allSettled(writes))
-          } finally {
-            stopping.removeEventListener('abort', patience)
-            if (--lane.users === 0) lanes.delete(key)
-          }
-          if (fault) throw fault.error
-        },
-      }
-    },
-  }
-}
-
-/** One write at a time: results that arrive meanwhile are in the next. */
-function newLane(rows: Pick<JobRows, 'answer' | 'retry'>, job: number, provider: string, closed: AbortSignal): Lane {
-  let answers: RowAnswer[] = []
-  let retries: RowRetry[] = []
-  let next: Promise<void> | undefined
-  let running: Promise<unknown> = Promise.resolve()
-
-  async function write(): Promise<void> {
-    const before = running
-    await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS))
-    await before
-    const [some, others] = [answers, retries]
-    answers = []
-    retries = []
-    next = undefined
-    await throughOutage(() => rows.answer(job, provider, some), closed)
-    await throughOutage(() => rows.retry(job, others), closed)
+    }
+    lanes.delete(lane.job.number)
   }
   return {
-    users: 0,
-    add: (what) => {
-      if ('answer' in what) answers.push(what.answer)
-      else retries.push(what.retry)
-      if (!next) {
-        next = write()
-        running = next.catch(() => {})
-      }
-      return next
+    add: (job, write) => {
+      const lane = lanes.get(job.number) ?? { job, writes: [], running: undefined }
+      lanes.set(job.number, lane)
+      lane.writes.push(write)
+      waiting++
+      lane.running ??= drain(lane)
     },
+    waiting: () => waiting,
+    settled: async () => void (await Promise.all([...lanes.values()].map(({ running }) => running))),
   }
 }

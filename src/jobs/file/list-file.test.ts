@@ -1,10 +1,10 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { labFolder } from '../../../test/lab/folder.ts'
 import { openJournal } from '../../store/files/journal.ts'
 import type { Ask } from '../engine/ask.ts'
-import { answerList, type ListFile, resultsOf } from './list-file.ts'
+import { answerList, isAnswer, type ListFile, resultsOf } from './list-file.ts'
 
 const TEXT = `name,email\n${Array.from({ length: 120 }, (_, i) => `N${i},user${i}@a.example`).join('\n')}\nAgain,user3@a.example\n,\nBad\n"=cmd()",no\n`
 
@@ -23,7 +23,7 @@ const accepted = { result: 'accepted', reason: 'mailbox_exists', answer: { code:
 function lab() {
   const path = join(labFolder(), 'out.part')
   const asked: string[] = []
-  const open = async () => (await openJournal(path, 'about'))!
+  const open = async () => (await openJournal(path, 'about', isAnswer))!
   const run = async (ask: Ask, signal = AbortSignal.timeout(10_000)) => {
     const answers = await open()
     const noted: Ask = (kind, input, ...rest) => {
@@ -95,5 +95,19 @@ it('an unexpected error ends the run, and a file of another list is refused', as
     throw new Error('a bug')
   }
   await expect(run(broken)).rejects.toThrow('a bug')
-  expect(await openJournal(path, 'another')).toBeUndefined()
+  expect(await openJournal(path, 'another', isAnswer)).toBeUndefined()
+})
+
+it.each<[string, string]>([
+  ['no answer', '[3,{"result":"accepted"}]'],
+  ['a result with a line break', '[3,{"result":"a\\nb","reason":"","answer":{}}]'],
+  ['another field', '[3,{"result":"accepted","reason":"","answer":{},"x":1}]'],
+  ['no row', '["3",{"result":"accepted","reason":"","answer":{}}]'],
+  ['no JSON', '[3,'],
+])('a line of the journal that holds %s counts as missing', async (_, line) => {
+  const path = join(labFolder(), 'out.part')
+  writeFileSync(path, `about\n${line}\n[4,{"result":"accepted","reason":"","answer":{}}]\n`, { mode: 0o600 })
+  const journal = (await openJournal(path, 'about', isAnswer))!
+  expect([journal.has(3), journal.has(4)]).toEqual([false, true])
+  await journal.close()
 })

@@ -1,5 +1,5 @@
 import { sleep } from '../../base/deadline.ts'
-import type { Json } from '../../base/json.ts'
+import { formatJson, isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
 import type { ResultRow } from '../../store/postgres/job-rows.ts'
 import type { JobKind } from '../../store/postgres/schema.ts'
 import type { Ask, Asked } from '../engine/ask.ts'
@@ -7,7 +7,7 @@ import { retryOf } from '../engine/retry.ts'
 import { type Layout, readList } from '../intake/intake.ts'
 import type { Octets } from '../intake/octets.ts'
 import type { BadRow, GoodRow } from '../intake/row.ts'
-import { csvOf, presentRow } from '../results.ts'
+import { csvOf, namesOf, presentRow } from '../results.ts'
 import { storedRow } from '../submit.ts'
 
 /** Answers by row number, which survive the process. */
@@ -148,6 +148,11 @@ export async function answerList(list: ListFile, work: ListWork, stopped: AbortS
 
 const answerOf = ({ result, reason, answer }: Asked): Json => ({ result, reason, answer })
 
+/** Whether a value is an answer as {@link answerOf} writes it; the journal is a file that others may have had their hands on. */
+export const isAnswer = ({ result, reason, answer, ...rest }: JsonRecord): boolean =>
+  isWord(result) && isWord(reason) && isJsonRecord(answer) && Object.keys(rest).length === 0
+const isWord = (value: Json | undefined): boolean => typeof value === 'string' && /^[a-z_]{0,40}$/.test(value)
+
 /** The rows to process: the first of each key, with its number among all readable rows. */
 async function* firsts(
   list: ListFile,
@@ -205,10 +210,12 @@ export async function* resultsOf(list: ListFile, answers: Answers, format: 'csv'
       reason: String(kept.reason ?? ''),
       answer: kept.answer as { readonly [key: string]: Json },
     }
-    if (format === 'ndjson') yield `${JSON.stringify(presentRow(result))}\n`
+    if (format === 'ndjson')
+      yield `${formatJson({ ...presentRow(result, namesOf(layout)) } as JsonRecord)}
+`
     else {
       if (!csv) {
-        csv = csvOf({ kind: list.kind, layout: layout ? { ...layout } : null }, 'plain')
+        csv = csvOf(list, layout, 'plain')
         yield csv.header()
       }
       yield csv.row(result)

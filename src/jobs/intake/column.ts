@@ -62,6 +62,21 @@ export function findColumns(kind: Kind, sample: readonly (readonly string[])[], 
   return { header, index }
 }
 
+/**
+ * The names by which a row's own columns are answered, in the order of the list: a name that stands twice gets `_2`, a column without one its number. Null without a header: the
+ * columns have their numbers.
+ */
+export function columnNames(header: readonly string[]): readonly string[] {
+  const taken = new Set<string>()
+  return header.map((own, i) => {
+    const name = own === '' ? String(i + 1) : own
+    let free = name
+    for (let n = 2; taken.has(free); n++) free = `${name}_${n}`
+    taken.add(free)
+    return free
+  })
+}
+
 function chosen(wanted: string, first: readonly string[], header: readonly string[] | null): number {
   const exact = header?.indexOf(wanted) ?? -1
   if (exact >= 0) return exact

@@ -1,25 +1,22 @@
-import { CsvError, Parser } from 'csv-parse'
 import { AppError } from '../../base/errors.ts'
-import type { Problem } from '../../base/problem.ts'
 import { type Columns, findColumns, type Kind } from './column.ts'
+import { type CsvRecord, csvReader } from './csv-records.ts'
 import { headOf } from './octets.ts'
-import { listError, rowProblem } from './problems.ts'
-import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
+import { listError, type RowProblem, rowProblem } from './problems.ts'
+import { badRow, type Held, type IntakeRow, isUndecodable, MAX_FIELD, MAX_RECORD } from './row.ts'
 
-/** Maximum number of columns. */
-const MAX_COLUMNS = 1_000
-/** Maximum size of a record, octets; a longer one has a quote that is never closed. */
-const MAX_RECORD = 16 * 1024 * 1024
-/** Number of records used to detect the header and the column. */
-const SAMPLE = 100
+/** What is used to detect the header and the column: records, or cells or characters of them, whichever is reached first. */
+const SAMPLE = { records: 100, cells: 5_000, characters: 256 * 1024 }
+/** Maximum size of a name in the header, octets. */
+const MAX_NAME = 1_024
+/** Maximum size of all names in the header, octets. */
+const MAX_HEADER = 64 * 1024
 /** Number of characters used to detect the delimiter. */
 const DELIMITER_SAMPLE = 16_384
 const DELIMITERS = [',', ';', '\t', '|'] as const
 
 /** The layout of a CSV list, detected in its first part and used for the following parts. */
 export type CsvLayout = { readonly format: 'csv'; readonly delimiter: string } & Columns
-
-type Parsed = { readonly line: number; readonly cells: readonly string[] }
 
 /**
  * The rows of a streamed CSV list (RFC 4180; any line end, any of four delimiters, stray quotes are kept), those of a piece together. `found` is called once,
@@ -29,10 +26,11 @@ export async function* csvRows(
   text: AsyncIterable<string>,
   about: { readonly kind: Kind; readonly column?: string; readonly layout?: CsvLayout; readonly firstLine: number },
   found: (layout: CsvLayout) => void,
+  held: Held,
 ): AsyncIterable<readonly IntakeRow[]> {
-  const { held, whole } = await headOf(text, DELIMITER_SAMPLE)
-  const delimiter = about.layout?.delimiter ?? delimiterOf(held.join('').slice(0, 4 * DELIMITER_SAMPLE))
-  const records = csvRecords(whole, delimiter, about.firstLine)
+  const { held: start, whole } = await headOf(text, DELIMITER_SAMPLE)
+  const delimiter = about.layout?.delimiter ?? delimiterOf(start.join('').slice(0, 4 * DELIMITER_SAMPLE))
+  const records = csvRecords(whole, delimiter, about.firstLine, held)
   const read = about.layout ? { first: [], layout: about.layout } : await beginOf(records, delimiter, about)
   const { first, layout, fault } = read
   if (!layout) {
@@ -46,20 +44,20 @@ export async function* csvRows(
 }
 
 type Fault = { readonly error: unknown }
-type Beginning = { readonly first: readonly Parsed[]; readonly layout?: CsvLayout; readonly fault?: Fault }
+type Beginning = { readonly first: readonly CsvRecord[]; readonly layout?: CsvLayout; readonly fault?: Fault }
 
 /** The layout and the first rows. If the upload is interrupted among them, the received rows are kept, and the error follows them. */
 async function beginOf(
-  records: AsyncIterable<readonly Parsed[]>,
+  records: AsyncIterable<readonly CsvRecord[]>,
   delimiter: string,
   { kind, column }: { readonly kind: Kind; readonly column?: string },
 ): Promise<Beginning> {
-  const first: Parsed[] = []
+  const first: CsvRecord[] = []
   let fault: Fault | undefined
   try {
     for await (const some of records) {
-      first.push(...some)
-      if (first.length >= SAMPLE) break // the caller continues the iterator
+      for (const record of some) first.push(record)
+      if (sampleOf(first).isFull) break // the caller continues the iterator
     }
   } catch (error) {
     if (error instanceof AppError) throw error // the list is refused as a whole
@@ -67,127 +65,75 @@ async function beginOf(
   }
   const rest = fault && { fault }
   if (first.length === 0) return { first, ...rest }
-  const sample = first.slice(0, SAMPLE).map(({ cells }) => cells)
-  const layout: CsvLayout = { format: 'csv', delimiter, ...findColumns(kind, sample, column) }
+  const layout: CsvLayout = { format: 'csv', delimiter, ...findColumns(kind, sampleOf(first).records, column) }
+  if (layout.header) refuseLongHeader(layout.header)
   return { first: layout.header ? first.slice(1) : first, layout, ...rest }
 }
 
-function rowOf({ line, cells }: Parsed, layout: CsvLayout): IntakeRow {
+/** The first records, and whether more are not needed. */
+function sampleOf(records: readonly CsvRecord[]): {
+  readonly records: readonly (readonly string[])[]
+  readonly isFull: boolean
+} {
+  const sample: (readonly string[])[] = []
+  let [cellCount, characters] = [0, 0]
+  for (const { cells } of records) {
+    if (sample.length === SAMPLE.records || cellCount >= SAMPLE.cells || characters >= SAMPLE.characters)
+      return { records: sample, isFull: true }
+    sample.push(cells)
+    cellCount += cells.length
+    for (const cell of cells) characters += cell.length
+  }
+  return { records: sample, isFull: false }
+}
+
+/** The header is kept with the job. Throws AppError `bad_list` with the number of the column. */
+function refuseLongHeader(header: readonly string[]): void {
+  let size = 0
+  for (const [i, name] of header.entries()) {
+    const octets = Buffer.byteLength(name)
+    size += octets
+    if (octets > MAX_NAME) throw listError('name_too_long', { column: i + 1, max: MAX_NAME })
+    if (size > MAX_HEADER) throw listError('header_too_long', { column: i + 1, max: MAX_HEADER })
+  }
+}
+
+function rowOf({ line, cells, isTooLong }: CsvRecord, layout: CsvLayout): IntakeRow {
   const width = layout.header?.length
-  const bad = (reason: Problem): IntakeRow =>
-    badRow(line, reason, cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter))
+  const bad = (reason: RowProblem): IntakeRow =>
+    badRow(line, reason, () => cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter))
+  if (isTooLong) return bad(rowProblem('record_too_long', { max: MAX_RECORD }))
   if (cells.some((cell) => cell.length > MAX_FIELD)) return bad(rowProblem('field_too_long', { max: MAX_FIELD }))
   if (width !== undefined && cells.length !== width)
-    return bad(rowProblem('columns', { count: cells.length, header: width }))
+    return bad(rowProblem('column_count', { count: cells.length, header: width }))
   const input = (cells[layout.index] ?? '').trim()
   if (input === '') return bad(rowProblem('no_input'))
-  if (cells.some(isUndecodable)) return bad(rowProblem('encoding'))
+  if (cells.some(isUndecodable)) return bad(rowProblem('undecodable'))
   return { ok: true, line, input, columns: cells }
 }
 
 /**
- * Records with the line on which each begins, those of a piece of text together. The parser gets whole lines: if the text fails, the input ends after the last whole line, so
- * that all records before it are returned; then the error is thrown. An iterator that was left early can be resumed.
+ * Records with the line on which each begins, those of a piece of text together. If the text fails, the records that had ended are returned; then the error is thrown. An iterator
+ * that was left early can be resumed.
  */
 function csvRecords(
   text: AsyncIterable<string>,
   delimiter: string,
   firstLine: number,
-): AsyncIterable<readonly Parsed[]> {
-  const parser = recordParser(delimiter, firstLine - 1)
-  async function* records(): AsyncIterable<readonly Parsed[]> {
-    let tail = '' // an unfinished line: joined once, and not scanned again with each piece
-    let cr = '' // a CR at the end, which may be the first half of CR LF
-    let fault: Fault | undefined
-    const pieces = text[Symbol.asyncIterator]()
-    const next = async (): Promise<string | undefined> => {
-      try {
-        const { done, value } = await pieces.next()
-        return done === true ? undefined : value
-      } catch (error) {
-        fault = { error }
-        return undefined
-      }
+  held: Held,
+): AsyncIterable<readonly CsvRecord[]> {
+  const reader = csvReader(delimiter, firstLine)
+  async function* records(): AsyncIterable<readonly CsvRecord[]> {
+    for await (const piece of text) {
+      const some = reader.take(piece)
+      held(reader.held())
+      if (some.length > 0) yield some
     }
-    try {
-      for (let piece = await next(); piece !== undefined; piece = await next()) {
-        const all = cr + piece
-        cr = all.endsWith('\r') ? '\r' : ''
-        const body = all.slice(0, all.length - cr.length)
-        const end = Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1
-        const lines = end > 0 ? tail + body.slice(0, end) : ''
-        tail = end > 0 ? body.slice(end) : tail + body
-        if (tail.length > MAX_RECORD) throw listError('record_too_long', { max: MAX_RECORD })
-        const some = end > 0 ? await parser.take(lines) : []
-        if (some.length > 0) yield some
-      }
-      const last = await parser.end(fault ? '' : tail + cr)
-      if (last.length > 0) yield last
-    } catch (error) {
-      if (!(error instanceof CsvError)) throw error
-      if (fault) throw fault.error // the quote is open because the upload was interrupted
-      throw listError('open_quote', { line: parser.line() }, { cause: error })
-    } finally {
-      await pieces.return?.()
-    }
-    if (fault) throw fault.error
+    const last = reader.end()
+    if (last.length > 0) yield last
   }
   return resumable(records())
 }
-
-type RecordParser = {
-  /** The records that are complete with this text. Rejects with CsvError. */
-  readonly take: (text: string) => Promise<readonly Parsed[]>
-  readonly end: (text: string) => Promise<readonly Parsed[]>
-  /** The line after the last record. */
-  readonly line: () => number
-}
-
-/** Takes the records from the parser directly, because a stream of objects costs several times as much. `before`: number of lines before. */
-function recordParser(delimiter: string, before: number): RecordParser {
-  let found: Parsed[] = []
-  let ended = before
-  let wide: AppError | undefined
-  class Records extends Parser {
-    override push(cells: string[] | null): boolean {
-      if (cells === null) return super.push(null)
-      const begun = ended
-      ended = before + this.info.lines
-      if (cells.length > MAX_COLUMNS)
-        wide ??= listError('columns', { line: begun + 1, count: cells.length, max: MAX_COLUMNS })
-      // The cells of a single-line record contain no line end.
-      const inside = ended - begun === 1 ? 0 : cells.reduce((sum, cell) => sum + lineEnds(cell), 0)
-      found.push({ line: ended - inside, cells })
-      return true
-    }
-  }
-  const parser = new Records({
-    delimiter,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_quotes: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    max_record_size: MAX_RECORD,
-  })
-  parser.on('error', () => {}) // the callbacks report it
-  const taken = (give: (done: (error?: Error | null) => void) => void): Promise<readonly Parsed[]> =>
-    new Promise((resolve, reject) => {
-      give((error) => {
-        const fault = wide ?? error
-        if (fault) return reject(fault)
-        const all = found
-        found = []
-        resolve(all)
-      })
-    })
-  return {
-    take: (text) => taken((done) => parser.write(text, done)),
-    end: (text) => taken((done) => parser.end(text, done)),
-    line: () => ended + 1,
-  }
-}
-
-const lineEnds = (cell: string): number => (/[\r\n]/.test(cell) ? (cell.match(/\r\n|\r|\n/g)?.length ?? 0) : 0)
 
 /** Without `return`: `for await` would end an iterator that it leaves early, and this one is resumed. */
 function resumable<T>(from: AsyncIterable<T>): AsyncIterable<T> {

@@ -4,7 +4,7 @@ import { jsonRows } from './json-items.ts'
 import { ndjsonRows, textRows } from './lines.ts'
 import { listOctets, type Octets, type SizeBounds } from './octets.ts'
 import { listError } from './problems.ts'
-import type { IntakeRow } from './row.ts'
+import type { Held, IntakeRow } from './row.ts'
 import { listText } from './text.ts'
 
 /** The layout of a list, detected in its first part and used for the following parts. */
@@ -18,6 +18,8 @@ export type Intake = {
   readonly kind: Kind
   /** Content-Type of the request: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with or without parameters. */
   readonly contentType: string
+  /** Content-Encoding of the request; gzip is recognized without it. */
+  readonly contentEncoding?: string
   /** The input column, by name or number; detected by default. */
   readonly column?: string
   /** The layout of the previous part of a continued upload. */
@@ -27,6 +29,8 @@ export type Intake = {
   readonly bounds: SizeBounds
   /** Called once, before the first row. */
   readonly found?: (layout: Layout) => void
+  /** Called with the number of characters held of a record that has not ended, at most 1 MiB. */
+  readonly held?: Held
 }
 
 const FORMATS: Readonly<Record<string, Layout['format']>> = {
@@ -49,19 +53,19 @@ export async function* readList(upload: Octets, intake: Intake): AsyncIterable<I
  * list. Throws AppError: `unsupported_media_type`, `payload_too_large`, `bad_list` (with the line) as soon as it is seen.
  */
 export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<readonly IntakeRow[]> {
-  const { kind, firstLine = 1, found = () => {} } = intake
+  const { kind, firstLine = 1, found = () => {}, held = () => {} } = intake
   const format = formatOf(intake.contentType)
-  const text = listText(listOctets(upload, intake.bounds))
+  const text = listText(listOctets(upload, intake.bounds, intake.contentEncoding))
   if (format === 'csv') {
     const layout = intake.layout?.format === 'csv' ? intake.layout : undefined
     const column = intake.column === undefined ? {} : { column: intake.column }
-    yield* csvRows(text, { kind, firstLine, ...column, ...(layout && { layout }) }, found)
+    yield* csvRows(text, { kind, firstLine, ...column, ...(layout && { layout }) }, found, held)
     return
   }
   found({ format })
-  if (format === 'text') yield* textRows(text, firstLine)
-  else if (format === 'ndjson') yield* ndjsonRows(text, kind, firstLine)
-  else yield* jsonRows(text, kind, firstLine)
+  if (format === 'text') yield* textRows(text, firstLine, held)
+  else if (format === 'ndjson') yield* ndjsonRows(text, kind, firstLine, held)
+  else yield* jsonRows(text, kind, firstLine, held)
 }
 
 /** The format that a content type names. Throws AppError `unsupported_media_type` for any other. */

@@ -1,10 +1,12 @@
 import type { Kind } from './column.ts'
-import { rowOfJson } from './lines.ts'
+import { type Line, rowOfJson } from './lines.ts'
 import { listError } from './problems.ts'
-import type { IntakeRow } from './row.ts'
+import { type Held, type IntakeRow, MAX_RECORD } from './row.ts'
 
-/** Maximum number of characters of an item. */
-const MAX_ITEM = 2 * 1024 * 1024
+/** Characters that may stand before the first item, and after the last one. */
+const MAX_AROUND = 1_024
+/** Characters kept of an item that is too long. */
+const KEPT = 1_024
 
 /**
  * The rows of a streamed `{"items": [...]}`, those of a piece together. The items are extracted from the stream and parsed one by one, so that a list of any size needs the memory of its
@@ -15,30 +17,39 @@ export async function* jsonRows(
   text: AsyncIterable<string>,
   kind: Kind,
   firstLine: number,
+  held: Held,
 ): AsyncIterable<readonly IntakeRow[]> {
   const cutter = itemCutter(firstLine)
   for await (const piece of text) {
     const items = cutter.take(piece)
-    if (items.length > 0) yield items.map(({ line, text: item }) => rowOfJson(kind, line, item))
+    held(cutter.held())
+    if (items.length > 0) yield items.map((item) => rowOfJson(kind, item))
   }
   cutter.end()
 }
 
-type Item = { readonly line: number; readonly text: string }
+type Cutter = {
+  readonly take: (piece: string) => readonly Line[]
+  readonly end: () => void
+  /** Characters of the item that has not ended. */
+  readonly held: () => number
+}
 
 /** Extracts the items of the list from pieces of text. */
-function itemCutter(firstLine: number): { readonly take: (piece: string) => Item[]; readonly end: () => void } {
+function itemCutter(firstLine: number): Cutter {
   let state: 'before' | 'between' | 'inside' | 'after' = 'before'
   let line = firstLine
-  let head = ''
+  /** What stands before the items, or after them. */
+  let around = ''
   let item = ''
+  let length = 0
   let itemLine = firstLine - 1
   let depth = 0
   let inText = false
   let isEscaped = false
 
-  /** Reads one character of an item; true if the item ended before it. */
-  function inside(c: string): boolean {
+  /** Whether the item ended before this character. */
+  function isEnd(c: string): boolean {
     if (inText) {
       if (isEscaped) isEscaped = false
       else if (c === '\\') isEscaped = true
@@ -47,48 +58,60 @@ function itemCutter(firstLine: number): { readonly take: (piece: string) => Item
     else if (c === '{' || c === '[') depth++
     else if ((c === '}' || c === ']') && depth > 0) depth--
     else if (depth === 0 && (c === ',' || c === ']')) return true
-    item += c
-    if (item.length > MAX_ITEM) throw listError('item_too_long', { line: itemLine, max: MAX_ITEM })
     return false
   }
-  function before(c: string): void {
-    head += c
-    if (head.length > 1_024) throw listError('no_items')
-    if (c === '[') {
-      if (!/^\s*\{\s*"items"\s*:\s*\[$/.test(head)) throw listError('no_items')
-      state = 'between'
-    }
+  /** Adds a part of a piece to the item: parts are few, since a text that grew by single characters would be a chain in memory. */
+  function add(part: string): void {
+    length += part.length
+    item = length > MAX_RECORD ? (item + part).slice(0, KEPT) : item + part
   }
-  function take(piece: string): Item[] {
-    const items: Item[] = []
-    for (const c of piece) {
+  function before(c: string): void {
+    around += c
+    if (around.length > MAX_AROUND) throw listError('no_items')
+    if (c !== '[') return
+    if (!/^\s*\{\s*"items"\s*:\s*\[$/.test(around)) throw listError('no_items')
+    state = 'between'
+    around = ''
+  }
+  function begin(): void {
+    state = 'inside'
+    item = ''
+    length = 0
+    itemLine = Math.max(line, itemLine + 1)
+    depth = 0
+  }
+
+  function take(piece: string): readonly Line[] {
+    const items: Line[] = []
+    let from = 0
+    for (let at = 0; at < piece.length; at++) {
+      const c = piece[at]!
       if (state === 'before') before(c)
-      else if (state === 'after') head += c
-      else if (state === 'between') {
-        if (c === ']') {
-          state = 'after'
-          head = ''
-        } else if (!/[\s,]/.test(c)) {
-          state = 'inside'
-          item = ''
-          itemLine = Math.max(line, itemLine + 1)
-          depth = 0
+      else if (state === 'after') {
+        around += c
+        if (around.length > MAX_AROUND) throw listError('after_items', { line })
+      } else if (state === 'between') {
+        if (c === ']') state = 'after'
+        else if (!/[\s,]/.test(c)) {
+          begin()
+          from = at
         }
       }
-      if (state === 'inside' && inside(c)) {
-        items.push({ line: itemLine, text: item })
+      if (state === 'inside' && isEnd(c)) {
+        add(piece.slice(from, at))
+        items.push({ line: itemLine, text: item, isTooLong: length > MAX_RECORD })
+        item = ''
         state = c === ']' ? 'after' : 'between'
-        head = ''
       }
       if (c === '\n') line++
     }
-    if (state === 'after' && head.length > 1_024) throw listError('after_items', { line })
+    if (state === 'inside') add(piece.slice(from))
     return items
   }
   function end(): void {
-    if (state === 'before' && head.trim() === '') return
+    if (state === 'before' && around.trim() === '') return
     if (state !== 'after') throw listError('items_end', { line })
-    if (!/^\s*\}\s*$/.test(head)) throw listError('after_items', { line })
+    if (!/^\s*\}\s*$/.test(around)) throw listError('after_items', { line })
   }
-  return { take, end }
+  return { take, end, held: () => item.length }
 }

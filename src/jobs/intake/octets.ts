@@ -1,16 +1,24 @@
-import { createGunzip } from 'node:zlib'
+import { setImmediate } from 'node:timers/promises'
+import { createGunzip, createInflate } from 'node:zlib'
 import { listError, type OtherFile } from './problems.ts'
 
 /** The octets of an upload as a stream. */
 export type Octets = AsyncIterable<Uint8Array>
 
-/** Maximum ratio of decompressed to compressed size of a gzip body; the first mebibyte is always allowed. */
+/** Maximum ratio of decompressed to compressed size of a list; the first mebibyte is always allowed. */
 const MAX_RATIO = 100
 const FREE_OCTETS = 1024 * 1024
+/** Size of the pieces in which a list is read, octets. */
+const PIECE = 64 * 1024
 
 export type SizeBounds = {
   /** Maximum size of the upload, compressed and uncompressed each (`--max-upload`), octets. */
   readonly maxUpload: number
+}
+
+export type ListBounds = SizeBounds & {
+  /** Maximum number of records of a job (`--max-rows`). */
+  readonly maxRows: number
 }
 
 /** The first octets of files that people upload by mistake. */
@@ -26,18 +34,63 @@ const OTHER_FILES: readonly { readonly magic: readonly number[]; readonly file: 
 const GZIP = [0x1f, 0x8b]
 
 /**
- * The octets of a list, decompressed if they are gzip (declared or not). Throws AppError while reading: `unsupported_media_type` for a file of another
- * kind, `payload_too_large` over the limits, `bad_list` for damaged gzip.
+ * The octets of a list in pieces of {@link PIECE}, decompressed if they are gzip (declared or not) or declared as deflate. Between two pieces the event loop turns. Throws AppError
+ * while reading: `unsupported_media_type` for a file of another kind or an encoding that is not accepted, `payload_too_large` over the limits, `bad_list`
+ * for damaged data.
  */
-export async function* listOctets(upload: Octets, bounds: SizeBounds): Octets {
+export async function* listOctets(upload: Octets, bounds: SizeBounds, contentEncoding = ''): Octets {
+  const encoding = encodingOf(contentEncoding)
   const { first, rest } = await peek(bounded(upload, bounds.maxUpload, 'upload_too_large'), 8)
   const other = OTHER_FILES.find(({ magic }) => begins(first, magic))
   if (other) throw listError('other_file', { file: other.file })
-  if (!begins(first, GZIP)) {
-    yield* rest
-    return
+  const packing = encoding ?? (begins(first, GZIP) ? 'gzip' : undefined)
+  yield* inPieces(packing ? bounded(unpacked(rest, packing), bounds.maxUpload, 'unpacked_too_large') : rest)
+}
+
+type Packing = 'gzip' | 'deflate'
+
+/** The encoding that Content-Encoding declares (RFC 9110 §8.4.1). Brotli is not accepted: each stream of it may need a window of 16 MiB. Throws AppError. */
+function encodingOf(contentEncoding: string): Packing | undefined {
+  const name = contentEncoding.trim().toLowerCase()
+  if (name === '' || name === 'identity') return undefined
+  if (name === 'gzip' || name === 'x-gzip') return 'gzip'
+  if (name === 'deflate') return 'deflate'
+  throw listError('content_encoding', { text: contentEncoding })
+}
+
+/**
+ * The same octets in pieces of {@link PIECE}; the last one is shorter, also before an error. Many small pieces would cost more to keep than their content, and a large one would be
+ * one step in which nobody else is answered.
+ */
+async function* inPieces(octets: Octets): Octets {
+  let piece = Buffer.allocUnsafeSlow(PIECE)
+  let size = 0
+  let fault: { readonly error: unknown } | undefined
+  const source = octets[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await source.next().catch((error: unknown) => {
+        fault = { error }
+        return undefined
+      })
+      if (!next || next.done) break
+      for (let at = 0; at < next.value.length; ) {
+        const part = next.value.subarray(at, at + PIECE - size)
+        piece.set(part, size)
+        size += part.length
+        at += part.length
+        if (size < PIECE) continue
+        yield piece
+        await setImmediate()
+        piece = Buffer.allocUnsafeSlow(PIECE)
+        size = 0
+      }
+    }
+    if (size > 0) yield piece.subarray(0, size)
+  } finally {
+    await source.return?.()
   }
-  yield* bounded(unpacked(rest), bounds.maxUpload, 'unpacked_too_large')
+  if (fault) throw fault.error
 }
 
 /** At least `least` octets of the beginning (fewer if there are no more), and the whole stream again. */
@@ -98,51 +151,46 @@ async function* bounded(octets: Octets, max: number, refused: 'upload_too_large'
   }
 }
 
-/** Decompresses, and stops a body that grows beyond {@link MAX_RATIO}. */
-async function* unpacked(packed: Octets): Octets {
-  const gunzip = createGunzip()
-  let taken = 0
+/** Decompresses, and stops a list that grows beyond {@link MAX_RATIO} times what was decompressed of it so far. */
+async function* unpacked(packed: Octets, packing: Packing): Octets {
+  const stream = packing === 'gzip' ? createGunzip() : createInflate()
   let given = 0
-  const feeding = feed(packed, gunzip, (size) => {
-    taken += size
-  })
-  feeding.catch((error: Error) => gunzip.destroy(error))
+  const feeding = feed(packed, stream)
+  feeding.catch((error: Error) => stream.destroy(error))
   try {
-    for await (const chunk of gunzip) {
+    for await (const chunk of stream) {
       given += chunk.length
-      if (given > FREE_OCTETS && given > taken * MAX_RATIO) throw listError('gzip_ratio', { max: MAX_RATIO })
+      if (given > FREE_OCTETS && given > stream.bytesWritten * MAX_RATIO)
+        throw listError('packed_ratio', { max: MAX_RATIO })
       yield chunk
     }
     await feeding
   } catch (error) {
-    throw isZlibError(error) ? listError('gzip_damaged', { reason: error.message }) : error
+    throw isZlibError(error) ? listError('packed_damaged', { reason: error.message }) : error
   } finally {
-    gunzip.destroy()
+    stream.destroy()
   }
 }
 
-async function feed(
-  packed: Octets,
-  gunzip: ReturnType<typeof createGunzip>,
-  took: (size: number) => void,
-): Promise<void> {
+type Unpacker = ReturnType<typeof createGunzip> | ReturnType<typeof createInflate>
+
+async function feed(packed: Octets, stream: Unpacker): Promise<void> {
   for await (const chunk of packed) {
-    took(chunk.length)
-    if (gunzip.destroyed) return
-    if (!gunzip.write(chunk)) await drained(gunzip)
+    if (stream.destroyed) return
+    if (!stream.write(chunk)) await drained(stream)
   }
-  gunzip.end()
+  stream.end()
 }
 
-const drained = (gunzip: ReturnType<typeof createGunzip>): Promise<void> =>
+const drained = (stream: Unpacker): Promise<void> =>
   new Promise((resolve) => {
     const go = (): void => {
-      gunzip.off('drain', go)
-      gunzip.off('close', go)
+      stream.off('drain', go)
+      stream.off('close', go)
       resolve()
     }
-    gunzip.once('drain', go)
-    gunzip.once('close', go)
+    stream.once('drain', go)
+    stream.once('close', go)
   })
 
 const isZlibError = (error: unknown): error is Error & { readonly code: string } =>

@@ -1,5 +1,6 @@
+import type { BadRowReason } from '../../answers/jobs.ts'
 import { errorsOf } from '../../base/errors.ts'
-import { problemsOf, quoted, shown } from '../../base/problem.ts'
+import { type Problem, problemsOf, quoted, shown } from '../../base/problem.ts'
 import { counted } from '../../base/text.ts'
 
 const INPUTS = { verify: 'mail addresses', check: 'domains', blacklist: 'IP addresses' } as const
@@ -19,6 +20,7 @@ export type OtherFile = keyof typeof OTHER_FILES
 
 type Max = { max: number }
 type Line = { line: number }
+type Column = { column: number }
 
 /** Errors of a list that is refused as a whole. */
 export const listError = errorsOf('list', {
@@ -40,27 +42,40 @@ export const listError = errorsOf('list', {
     code: 'payload_too_large',
     detail: ({ max }: Max) => `the unpacked list is larger than ${max} octets (--max-upload): split the list`,
   },
-  gzip_ratio: {
+  too_many_rows: {
     code: 'payload_too_large',
-    detail: ({ max }: Max) => `the gzip body unpacks to more than ${max} times its size`,
+    detail: ({ max }: Max) => `the list has more than ${max} records (--max-rows): split it`,
   },
-  gzip_damaged: {
+  content_encoding: {
+    code: 'unsupported_media_type',
+    detail: ({ text }: { text: string }) =>
+      `Content-Encoding ${quoted(text, 80)} is not accepted: send the list unpacked, or with gzip or deflate`,
+  },
+  packed_ratio: {
+    code: 'payload_too_large',
+    detail: ({ max }: Max) => `the compressed list unpacks to more than ${max} times its size`,
+  },
+  packed_damaged: {
     code: 'bad_list',
-    detail: ({ reason }: { reason: string }) => `the gzip body is damaged or cut off: ${shown(reason)}`,
+    detail: ({ reason }: { reason: string }) => `the compressed list is damaged or cut off: ${shown(reason)}`,
   },
-  line_too_long: {
-    code: 'bad_list',
-    detail: ({ line, max }: Line & Max) => `line ${line} is longer than ${max} characters`,
-  },
-  record_too_long: { code: 'bad_list', detail: ({ max }: Max) => `a line is longer than ${max} characters` },
   open_quote: {
     code: 'bad_list',
     detail: ({ line }: Line) => `the quote opened in the record at line ${line} is never closed`,
   },
   columns: {
     code: 'bad_list',
-    detail: ({ line, count, max }: Line & Max & { count: number }) =>
-      `line ${line} has ${count} columns; at most ${max} are allowed`,
+    detail: ({ line, max }: Line & Max) => `line ${line} has more than ${max} columns`,
+  },
+  name_too_long: {
+    code: 'bad_list',
+    detail: ({ column, max }: Column & Max) =>
+      `the name of column ${column} in the header is longer than ${max} octets`,
+  },
+  header_too_long: {
+    code: 'bad_list',
+    detail: ({ column, max }: Column & Max) =>
+      `the header is longer than ${max} octets: the name of column ${column} is beyond`,
   },
   unknown_column: {
     code: 'bad_list',
@@ -77,10 +92,6 @@ export const listError = errorsOf('list', {
     detail: ({ kind }: { kind: keyof typeof INPUTS }) =>
       `no column of the list contains ${INPUTS[kind]}; choose one with the parameter column`,
   },
-  item_too_long: {
-    code: 'bad_list',
-    detail: ({ line, max }: Line & Max) => `the item at line ${line} is longer than ${max} characters`,
-  },
   no_items: { code: 'bad_list', detail: () => 'the body must begin with {"items": [' },
   after_items: { code: 'bad_list', detail: ({ line }: Line) => `only "}" may follow the items, on line ${line}` },
   items_end: {
@@ -89,18 +100,43 @@ export const listError = errorsOf('list', {
   },
 })
 
+/** Refusals of an upload for the sake of the others. */
+export const uploadLimitError = errorsOf('upload_limit', {
+  owner: {
+    code: 'too_many_uploads',
+    detail: ({ max }: Max) => `${max} uploads of this key are open: wait until one has ended`,
+  },
+  all: { code: 'too_many_uploads', detail: ({ max }: Max) => `${max} uploads are open: wait until one has ended` },
+  memory: {
+    code: 'overloaded',
+    detail: ({ max }: Max) =>
+      `the open uploads hold more than ${Math.floor(max / 1024 / 1024)} MiB: the records so far are kept, continue later`,
+  },
+  idle: {
+    code: 'timeout',
+    detail: ({ seconds }: { seconds: number }) =>
+      `no byte of the list arrived for ${seconds} s: the records so far are kept, continue the upload`,
+  },
+})
+
 type Field = { field: string }
 
-/** What is wrong with one row of a list. */
-export const rowProblem = problemsOf('row', {
-  line_too_long: ({ max }: Max) => `a line is longer than ${max} octets`,
-  item_too_long: ({ max }: Max) => `an item is longer than ${max} characters`,
-  field_too_long: ({ max }: Max) => `a field is longer than ${max} octets`,
-  encoding: () => 'not valid text in the encoding of the list',
+const rowSentences = problemsOf('row', {
+  record_too_long: ({ max }: Max) => `longer than ${max} characters`,
+  field_too_long: ({ max }: Max) => `a field is longer than ${max} characters`,
+  undecodable: () => 'not valid text in the encoding of the list',
   not_json: ({ reason }: { reason: string }) => `not JSON: ${shown(reason)}`,
-  columns: ({ count, header }: { count: number; header: number }) =>
+  too_deep: ({ max }: Max) => `nested more than ${max} levels deep`,
+  too_many_fields: ({ max }: Max) => `more than ${max} fields`,
+  column_count: ({ count, header }: { count: number; header: number }) =>
     `${counted(count, 'column')}, but the header has ${header}`,
   no_input: () => 'no address in its column',
   no_text: ({ field }: Field) => `neither a string nor an object with a string in ${shown(field, 60)}`,
   no_address: ({ field }: Field) => `no address in ${shown(field, 60)}`,
 })
+
+/** What is wrong with one row of a list; `reason` is its code in answers. */
+export type RowProblem = Problem & { readonly reason: BadRowReason }
+export const rowProblem: <Id extends BadRowReason>(...given: Parameters<typeof rowSentences<Id>>) => RowProblem = (
+  ...given
+) => ({ ...rowSentences(...given), reason: given[0] })

@@ -1,7 +1,7 @@
 import type { LimitError } from '../../base/limiter.ts'
 import { limitsFor } from '../provider/provider.ts'
 import type { Reason } from '../reasons.ts'
-import type { ProviderLimits } from '../source/sources.ts'
+import type { ProviderAllowance } from '../source/host-limits.ts'
 import { type Destination, providerKeyOf } from './destinations.ts'
 import type { SourcePass } from './state.ts'
 
@@ -22,20 +22,20 @@ export const tooMany = ({ message, retryAfterMs }: LimitError): Held => ({
 })
 
 /** The limits toward the provider of a destination. */
-export function limitsOf(destination: Destination): ProviderLimits & { readonly maxConnections: number } {
+export function limitsOf(destination: Destination): ProviderAllowance {
   const { perMinute, maxConnections } = limitsFor(destination.provider)
-  return { key: providerKeyOf(destination), perMinute, maxConnections }
+  return { key: providerKeyOf(destination), perMinute, connections: maxConnections }
 }
 
 /** Waits for the rate of the source toward the provider; `held` if the turn would come too late, undefined if the time ran out. */
 export async function waitForRate(
   { ctx, state, source, query }: SourcePass,
-  limits: ProviderLimits,
+  provider: ProviderAllowance,
 ): Promise<'now' | { readonly held: Held } | undefined> {
-  const perMinute = state.sources.perMinute(source, limits)
+  const perMinute = state.sources.perMinute(source, provider)
   const withinMs = query.deadlineMs() - ctx.monotonic()
   try {
-    const hold = await state.limits.waitForRate({ source, provider: limits.key, perMinute }, ctx.signal, withinMs)
+    const hold = await state.limits.waitForRate({ source, perMinute, provider }, ctx.signal, withinMs)
     return hold ? { held: { reason: 'own_limit', ...hold } } : 'now'
   } catch (error) {
     if (ctx.signal.aborted) return undefined

@@ -1,7 +1,7 @@
 import { LimitError } from '../../base/limiter.ts'
 import type { Lifetime } from '../../base/share-work.ts'
 import { madeUpMailbox, type ProbeAnswer, probeResult } from './catch-all.ts'
-import { type Destination, providerKeyOf } from './destinations.ts'
+import type { Destination } from './destinations.ts'
 import { type DialogueResult, runDialogue } from './dialogue.ts'
 import { limitsOf, waitForRate } from './limits.ts'
 import { planOf, probeKeyOf, type TryOptions } from './plan.ts'
@@ -61,12 +61,10 @@ async function dialogueWithin(
   destination: Destination,
   options: TryOptions,
 ): Promise<DialogueResult | undefined> {
-  const { ctx, state, query, source } = pass
+  const { ctx, state, query } = pass
   const limits = limitsOf(destination)
-  const { maxConnections } = limits
   try {
-    const to = { address: destination.address, provider: providerKeyOf(destination), maxConnections, source }
-    const release = await state.limits.acquire(to, ctx.signal)
+    const release = await state.limits.acquire(destination.address, limits, ctx.signal)
     try {
       if ((await waitForRate(pass, limits)) !== 'now') return undefined
       const email = madeUpMailbox(query.email.domain, ctx.random)

@@ -24,14 +24,13 @@ export async function tryHost(
   options: TryOptions,
 ): Promise<Tried | undefined> {
   const { ctx, state, source, query } = pass
-  const { key: provider, maxConnections } = limitsOf(destination)
+  const provider = limitsOf(destination)
   const failure = state.limits.failure(destination.address, source)
   if (failure) return { result: notDialled(pass, destination, failure) }
   const isForced = query.forced.includes(source)
-  const unavailable = isForced ? undefined : state.sources.unavailable(source, limitsOf(destination))
+  const unavailable = isForced ? undefined : state.sources.unavailable(source, provider)
   if (unavailable) return { held: heldBy(pass, unavailable) }
-  const acquireSlot = (signal: AbortSignal) =>
-    state.limits.acquire({ address: destination.address, provider, maxConnections, source }, signal)
+  const acquireSlot = (signal: AbortSignal) => state.limits.acquire(destination.address, provider, signal)
   const reuse = query.reuse && allowsSecondRcpt(destination.provider)
   const key = `${source ?? ''} ${destination.host} ${destination.address} ${query.port} ${options.startTls}`
   let slot: Slot

@@ -10,7 +10,7 @@ import { nodeProblem } from '../problems.ts'
 import { providerOf } from '../provider/provider.ts'
 import { REASONS, type Reason } from '../reasons.ts'
 import type { SourceEvent } from '../source/circuit-breaker.ts'
-import { type Destination, providerKeyOf } from './destinations.ts'
+import type { Destination } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import { type Held, limitsOf, tooMany, waitForRate } from './limits.ts'
 import { planElsewhere } from './plan.ts'
@@ -35,13 +35,7 @@ export async function tryNode(pass: SourcePass, node: NodeName): Promise<Held | 
   const use = state.sources.begin(source, limits, false)
   if (!use.ok) return heldBy(pass, use)
   try {
-    const to = {
-      address: first.address,
-      provider: providerKeyOf(first),
-      maxConnections: limits.maxConnections,
-      source,
-    }
-    const release = await state.limits.acquire(to, ctx.signal)
+    const release = await state.limits.acquire(first.address, limits, ctx.signal)
     try {
       const turn = await waitForRate(pass, limits)
       if (turn !== 'now') return turn?.held

@@ -70,7 +70,7 @@ it.each<[string, Reason]>([
     '550 5.1.1 RCP-P1 http://postmaster.example/response_codes?ip=192.0.2.54#rcp Recipient address does not exist',
     'mailbox_not_found',
   ],
-  ['550 5.1.0 whatever', 'policy'], // does not say whose address
+  ['550 5.1.0 whatever', 'unclear_refusal'], // does not say whose address
   ['550 5.1.1', 'mailbox_not_found'],
   ['550 5.1.8', 'sender_refused'],
   ['550 5.7.1', 'policy'],
@@ -78,13 +78,14 @@ it.each<[string, Reason]>([
   ['550 5.2.2', 'mailbox_full'],
   ['452 4.2.2', 'mailbox_full'],
   ['525 5.7.13', 'mailbox_disabled'],
-  ['550', 'policy'], // refused, and unknown why
-  ['551', 'policy'],
-  ['550 Rejected', 'policy'],
+  ['550', 'unclear_refusal'], // refused, and unknown why
+  ['551', 'unclear_refusal'],
+  ['550 Rejected', 'unclear_refusal'],
   ['550 4.1.1 gone', 'temporary_failure'], // the codes contradict each other
   ['503 5.5.1 Error: need MAIL command', 'protocol_error'],
-  ['550 5.5.4 xyzzy', 'protocol_error'], // by the enhanced code alone
-  ['501 xyzzy', 'protocol_error'], // by the code alone
+  ['550 5.5.4 xyzzy', 'unclear_refusal'], // the server talks to us
+  ['501 xyzzy', 'unclear_refusal'],
+  ['502 xyzzy', 'protocol_error'], // by the code alone
   ['556 5.1.10 Recipient address has null MX', 'null_mx'], // RFC 7505 §4.2
   ['553 5.6.7 Address requires SMTPUTF8', 'smtputf8_required'],
   ['452 4.5.3 Too many recipients', 'too_many_recipients'],
@@ -111,7 +112,7 @@ it.each<[Stage, string, Reason]>([
   ['mail', '552 5.2.2 Mailbox full', 'sender_refused'],
   ['mail', '530 5.7.0 Must issue a STARTTLS command first', 'tls_required'],
   ['mail', '553 5.7.1 relaying denied', 'policy'],
-  ['rset', '550 what', 'policy'],
+  ['rset', '550 what', 'unclear_refusal'],
 ])('at %s %j is %s', (stage, text, reason) => expect(at(stage, text)).toBe(reason))
 
 it.each<[Stage, string, string]>([

@@ -27,7 +27,8 @@ const RECIPIENT_STAGES: readonly Stage[] = ['rcpt', 'data']
 /**
  * The reason of one reply: by its text (the reply table), otherwise by its codes, otherwise by its stage (docs/verification.md). Pure, total, linear. A
  * temporary reply (4xx), and any reply before RCPT, is never `mailbox_not_found`. An accepted recipient (2xx at RCPT) is `mailbox_exists`, or
- * `unverifiable_provider` if the provider accepts anything. An unexplained refusal is `policy`.
+ * `unverifiable_provider` if the provider accepts anything. A permanent
+ * refusal of the recipient that is not explained is `unclear_refusal`.
  */
 export function classify({ stage, reply, provider }: Answered): Verdict {
   if (reply.code < 400) return { reason: accepted(stage, reply.code, provider), by: 'code' }

@@ -62,8 +62,10 @@ export function reasonByCode({ reply, about }: Coded): Reason | undefined {
     if (reply.code === 552 && detail === '') return 'mailbox_full' // RFC 5321 §4.2.3
   }
   if (/^3\.[0-35-9]/.test(detail) || /^4\./.test(detail)) return 'temporary_failure' // RFC 3463 §3.4, §3.5: the system, the network
-  if (/^5\.[124]$/.test(detail) || [500, 501, 502, 503, 504].includes(reply.code)) return 'protocol_error'
-  if (/^[67]\./.test(detail) || [530, 534, 535, 538].includes(reply.code)) return 'policy'
+  if ([500, 502, 503].includes(reply.code)) return 'protocol_error'
+  // A server that refuses the recipient talks to us, whatever its codes say about the syntax.
+  if (about === 'us' && (/^5\.[124]$/.test(detail) || [501, 504].includes(reply.code))) return 'protocol_error'
+  if (/^7\./.test(detail) || [530, 534, 535, 538].includes(reply.code)) return 'policy' // RFC 3463 §3.8
   return undefined
 }
 
@@ -74,5 +76,5 @@ export function reasonByStage(stage: Stage, code: number): Reason {
   if (stage === 'ehlo') return 'helo_refused'
   if (stage === 'starttls') return 'tls_failure'
   if (stage === 'mail') return 'sender_refused'
-  return 'policy'
+  return 'unclear_refusal'
 }

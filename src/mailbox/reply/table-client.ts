@@ -11,6 +11,13 @@ export const ABOUT_US: readonly ReplyRow[] = [
     'Microsoft 365',
     '451 4.4.4 Mail received as unauthenticated, incoming to a recipient domain configured in a hosted tenant which has no mail-enabled subscriptions. ATTR5 [DB5EUR03FT010.eop-EUR03.prod.protection.outlook.com]',
   ),
+  usForNow(
+    // The server's own machinery failed (RFC 4954 §6); nobody authenticated here.
+    'temporary_failure',
+    /\b(?:temporary|temporarily|transient)\b.{0,20}\bauthentication (?:failure|error)|\bauthentication (?:service|server|mechanism|backend)\b.{0,30}\b(?:temporar|unavailable|failed)/,
+    'Exchange',
+    '454 4.7.0 Temporary authentication failure',
+  ),
   us(
     'tls_required',
     /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)/,
@@ -35,6 +42,12 @@ export const ABOUT_US: readonly ReplyRow[] = [
     /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b/,
     'AT&T',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
+  ),
+  us(
+    'reverse_dns_required',
+    /\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
+    'Sendmail',
+    '550 5.7.1 Sender IP must resolve',
   ),
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
@@ -110,12 +123,18 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'helo_refused',
-    /\b(?:helo|ehlo)\b/,
+    /\b(?:helo|ehlo)(?:\b|host|name)/,
     'Postfix',
     '504 5.5.2 <localhost>: Helo command rejected: need fully-qualified hostname',
   ),
   us('helo_refused', /^(?:501 )?5\.0\.0 invalid domain name/, 'Sendmail', '501 5.0.0 Invalid domain name'),
 
+  us(
+    'sender_refused',
+    /\bsyntax error in (?:the )?(?:from|sender|return|mail from)\b/,
+    'Exim',
+    '501 syntax error in from address',
+  ),
   us(
     'sender_refused',
     /\bsend(?:er|ing)(?:'s|s)?\b(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|cannot|could not|must|unresolv|undeliverable|unrout|suspended|disabled|forbidden|required)/,
@@ -136,9 +155,21 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! \[?(?:\d{1,3}\.){3}).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|\bcall(?:back|out)\b|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|cannot|could not|black|block)/,
+    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! \[?(?:\d{1,3}\.){3}| your (?:location|ip|host|server|network|country)\b).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|\bcall(?:back|out)\b|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|cannot|could not|black|block)/,
     'Exim',
     '550 Callback setup failed while verifying <verify@probe.example>',
+  ),
+  us(
+    'sender_refused',
+    /\b(?:sender|your|from)(?:'s)? (?:e-?mail |mail |envelope )?(?:address|account|domain|mailbox)\b.{0,15}\b(?:no longer|inactive|expired|deactivated|dormant|unregistered)\b|\byour (?:e-?mail |mail |smtp |sending )?(?:account|access|service|domain) (?:is |was |has been )?(?:temporarily |permanently )?(?:suspended|disabled|locked|terminated|closed|blocked|restricted|revoked)\b/,
+    'Zimbra',
+    '550 5.1.8 the sender address is no longer in use',
+  ),
+  us(
+    'sender_refused',
+    /\bden(?:y|ies|ied) (?:the |your |this )?sender\b|\bsender (?:e-?mail |address )?is (?:unvalidated|not (?:in|validated|verified)\b)/,
+    'eYou',
+    '553 host denies the sender',
   ),
   us(
     'sender_refused',

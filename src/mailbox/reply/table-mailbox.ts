@@ -14,7 +14,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
-    /\ballowed senders list|\bdelivery to this (?:address|recipient|group|mailbox) is restricted|\bnot permitted to .{0,30}from outside|\bonly accepts? (?:e-?mails?|mail|messages) from (?:people|senders|members|users|addresses|authenticated|internal|its|the|within|inside)|\b(?:does not|doesn't|do not|not) accept (?:e-?mails?|mail|messages) from (?:outside|external|the internet|non-?members|outsiders)/,
+    /\ballowed senders list|\bdelivery to this (?:address|recipient|group|mailbox|user) is (?:restricted|not (?:allowed|permitted))|\bis only accepting (?:e-?mails?|mail|messages) from\b|\bnot permitted to .{0,30}from outside|\bonly accepts? (?:e-?mails?|mail|messages) from (?:people|senders|members|users|addresses|authenticated|internal|its|the|within|inside)|\b(?:does not|doesn't|do not|not) accept (?:e-?mails?|mail|messages) from (?:outside|external|the internet|non-?members|outsiders)/,
     'Microsoft 365',
     "550 5.7.124 RESOLVER.RST.SenderNotInAllowedSendersList; the sender isn't in the recipient's allowed senders list",
   ),
@@ -50,7 +50,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   any(
     // A quota of messages, recipients or hosts, and one with a policy code, unless a mailbox, a user or storage is named.
     'rate_limited',
-    /^(?!.{0,4096}(?:\b(?:mail ?box|in-?box|maildir|mail folder|users?|account|storage|disk|space|[45]\.2\.[12])\b)).{0,4096}(?:\b(?:messages?|mails|e-?mails|recipients|rcpts?|connections?|rate|deliver(?:y|ies)|sessions?|hosts?|ip|client|policy)(?: (?:count|rate|limit|volume|address))? quota\b|\bquota of (?:messages|mails|e-?mails|recipients|connections|hosts)|\bexceed\w{0,3} your\b.{0,30}\bquota|\b[45]\.7\.\d{1,3}\b.{0,300}\bquota)/,
+    /^(?!.{0,4096}(?:\b(?:mail ?box|in-?box|maildir|mail folder|users?|account|storage|disk|space|e-?mail quota|[45]\.2\.[12])\b)).{0,4096}(?:\b(?:messages?|mails|e-?mails|recipients|rcpts?|connections?|rate|deliver(?:y|ies)|sessions?|hosts?|ip|client|policy)(?: (?:count|rate|limit|volume|address))? quota\b|\bquota of (?:messages|mails|e-?mails|recipients|connections|hosts)|\bexceed\w{0,3} your\b.{0,30}\bquota|\b[45]\.7\.\d{1,3}\b.{0,300}\bquota)/,
     'iRedAPD, policyd',
     '450 4.7.1 <user@example.org>: Recipient address rejected: Policy rejection; Message count quota exceeded; try again later',
   ),
@@ -140,6 +140,13 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     '552 5.2.2 Skrzynka odbiorcy jest pełna',
   ),
 
+  now(
+    'mailbox_full',
+    /mailbox[_-]full|\bmail file size exceeds|\bbrevlad\S{0,3}\b.{0,20}\bfull|\bpostkass\S{0,3}\b.{0,20}\bfull|(?:γραμματοκιβ[ωώ]τιο|θυρ[ιί]δα).{0,30}(?:γεμ[αά]τ|πλ[ηή]ρ)|\b(?:hop thu|hộp thư)\b.{0,20}\b(?:đay|day)\b|\bkotak (?:surat|masuk)\b.{0,20}\bpenuh|\bpostafiok\b.{0,20}\b(?:megtelt|tele)\b|(?:скриньк|скринька).{0,30}переповнен|(?:صندوق|البريد).{0,30}(?:ممتلئ|ممتلئة)|(?:תיבה|תיבת).{0,30}מלאה/,
+    'Nordic, Greek, Vietnamese, Indonesian, Hungarian, Ukrainian, Arabic, Hebrew hosts',
+    '552 522_mailbox_full;sz=629145600/629145600;ct=3020/100000',
+  ),
+
   now('mailbox_full', /\bc?quota\b/, 'any host, in any language', '552 5.2.2 Skrzynka: quota 100%'),
 
   now(
@@ -175,6 +182,18 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   forGood(
     'mailbox_disabled',
+    /\b(?:account|mailbox|mail ?box|user|address|recipient|inbox)(?: status)?(?: is| was| has been| status)?(?: now| currently| permanently)? (?:locked|closed|expired|hang ?up)\b|\b(?:account|mailbox|user)\b.{0,12}\bnot (?:yet )?(?:been )?activated\b|<> (?:is|was|has been) (?:now |currently )?(?:disabled|suspended|deactivated|locked|frozen|closed)\b/,
+    'eYou',
+    '550 user is locked',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /\b(?:mail|e-?mail) (?:service|access|delivery)\b.{0,40}\b(?:switched off|turned off|disabled|suspended)\b|\bmail\b.{0,20}\bnot (?:currently (?:being )?|being )accepted (?:for|at|by) (?:this|that|the) (?:mailbox|user|account|recipient|address)\b|\bdisabled for lack of use\b/,
+    'CommuniGate',
+    '550 user@example.org mail service is disabled for this account',
+  ),
+  forGood(
+    'mailbox_disabled',
     /\bmailbox (?:is |has been )?(?:blocked|locked)|\baccount (?:is |has been )(?:blocked|locked)|policy rejection on the target address/,
     'Yandex',
     '550 5.7.1 Policy rejection on the target address',
@@ -193,13 +212,13 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:compte|boite|adresse(?! ip)|utilisateur|destinataire)\b.{0,50}\b(?:desactiv|suspendu|bloque|inactif|inactive|ferme|resili)/,
+    /\b(?:compte|boite|adresse(?! ip)|utilisateur|destinataire)\b.{0,50}\b(?:desactiv|suspendu|bloque|verrouill|inactif|inactive|ferme|resili)/,
     'French hosts',
     '550 5.2.1 Compte desactive',
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:cuenta|buzon|usuario|casilla|conta|caixa|usuario|utilizador|casella|utente|account|indirizzo(?! ip))\b.{0,40}\b(?:deshabilitad|desactivad|suspendid|inactiv|bloquead|cancelad|desativad|desabilitad|suspens|inativ|disabilitat|disattivat|sospes|inattiv|bloccat|chius)/,
+    /\b(?:cuenta|buzon|usuario|casilla|conta|caixa|usuario|utilizador|casella|utente|account|indirizzo(?! ip))\b.{0,40}\b(?:deshabilitad|desactivad|suspendid|expirad|caducad|vencid|inactiv|bloquead|cancelad|desativad|desabilitad|suspens|inativ|disabilitat|disattivat|sospes|inattiv|bloccat|chius)/,
     'Spanish, Portuguese, Italian hosts',
     '550 5.2.1 La cuenta ha sido deshabilitada',
   ),
@@ -217,6 +236,25 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
 
   forGood(
+    'mailbox_disabled',
+    /^(?!.{0,4096}\b(?:your|sender|ip|server|host)\b).{0,4096}(?:\bmail (?:receiving|reception|delivery) (?:is |has been )?(?:disabled|suspended)|\bmail ?address(?:es)? (?:is |are |has been )?(?:administrative(?:ly)? )?(?:disabled|suspended|deactivated|blocked)|\b(?:user|mailbox|account|recipient|address)\b.{0,20}\bnot (?:currently |presently )?accepting (?:any )?(?:new )?(?:(?:e-?)?mails?|messages)\b(?! (?:from|with))|\bno longer (?:in use|used|accepting (?:e-?)?mail)\b|\b(?:account|mailbox|user)(?: is| has been)? (?:dormant|archived|unsubscribed|retired)\b|\b(?:subscription|contract|lease)\b.{0,20}\b(?:has )?(?:expired|lapsed|ended)\b)/,
+    'Sun Messaging Server, CommuniGate',
+    '550 5.7.1 mail receiving disabled',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /\bhesa(?:p|b)\S{0,4}.{0,20}(?:devre d[ıi]s[ıi]|ask[ıi]ya al[ıi]n|kapat[ıi]l|kilitl|engellen)|\b(?:ucet|schrank\w|uzivatel\w{0,2}|konto)\b.{0,30}\b(?:zablokovan|deaktivovan|zrusen|neaktivn|pozastaven)|\b(?:kontot?|brevlad\S{0,3}|postkass\S{0,3}|anvandar\S{0,3}|bruger\S{0,3}|bruker\S{0,3})\b.{0,30}(?:sparra[td]|avstang[td]|inaktivera|deaktiver|sperret|spærret|lukket|stengt)|\b(?:account|postbus|mailbox|gebruiker|adres)\b.{0,30}\b(?:geblokkeerd|gedeactiveerd|uitgeschakeld|opgeheven|gesloten|opgezegd)/,
+    'Turkish, Czech, Nordic, Dutch hosts',
+    '550 5.2.1 Účet je zablokován',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /(?:계정|메일함|사용자|메일 ?주소).{0,16}(?:정지|중지|비활성|해지|휴면|잠겨|잠김)|\b(?:fiok|postafiok|felhasznalo)\b.{0,30}\b(?:letiltva|felfuggesztve|inaktiv|zarolva)|\b(?:cont\w{0,2}|casuta)\b.{0,20}\b(?:dezactivat|suspendat|blocat)|(?:λογαριασμ|γραμματοκιβ[ωώ]τιο)\S{0,3}.{0,30}(?:απενεργοποι|ανενεργ|κλειδωμ|αναστολ)|(?:скриньк|обліков|користувач)\S{0,4}.{0,30}(?:заблокован|вимкнен|деактивован|неактивн)|(?:الحساب|البريد|المستخدم).{0,30}(?:معطل|موقوف|مغلق|معلق)|(?:חשבון|תיבה|משתמש).{0,30}(?:חסום|מושבת|סגור|נעול|מושע)|\b(?:tai khoan|hop thu)\b.{0,30}\b(?:bi khoa|vo hieu|ngung hoat)|\bakun\b.{0,30}\b(?:dinonaktifkan|ditangguhkan|diblokir|tidak aktif)/,
+    'Korean, Hungarian, Romanian, Greek, Ukrainian, Arabic, Hebrew, Vietnamese, Indonesian hosts',
+    '550 5.2.1 사용자 계정이 정지되었습니다',
+  ),
+
+  forGood(
     // Hedged, followed by a list of other causes: the recipient is refused.
     'mailbox_not_found',
     /^(?!.{0,4096}\b(?:your (?:ip|server|host|mta|network|mail ?server|e-?mail|address|domain)|sender|client|dnsbl|rbl)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box|alias|e-?mail)(?:s|es)?(?: or domain)? (?:may|might|could|probably|possibly|does probably) (?:not (?:exist|be (?:valid|found|correct))|no longer (?:exist|be)|be (?:invalid|incorrect|misspelled|mistyped|non-?existent))|^(?!.{0,4096}\b(?:your|sender|client)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box)(?:s|es)? (?:does not|doesn't|do not|don't) exist,? or\b/,
@@ -228,5 +266,12 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     /^(?!.{0,4096}\b(?:your (?:ip|server|host|mta|network|mail ?server|e-?mail|address|domain)|sender|client|dnsbl|rbl)\b).{0,4096}(?:\b(?:recipient|user|mailbox|account|address)(?:s|es)?\b.{0,30}\b(?:can ?not|can't|could not|couldn't) be (?:verified|validated|confirmed|resolved|identified)\b|\b(?:can ?not|can't|could not|couldn't|unable to|failed to) (?:verify|validate|confirm|resolve|identify) (?:the |this |that )?(?:recipient|user|mailbox|account|rcpt)|\brecipient (?:address )?(?:verify|verification|validation) fail)/,
     'cPanel (Exim)',
     '550-The recipient cannot be verified.  Please check all recipients of this 550 message to verify they are valid.',
+  ),
+  forGood(
+    // A reply that begins with a missing mailbox is about it, whatever policy, filter or address of ours it mentions later; a listing is about us.
+    'mailbox_not_found',
+    /^(?!.{0,4096}\b(?:rbl|dnsbl|black ?-?list\w{0,2}|block ?-?list\w{0,2}|spamhaus|spamcop|reputation|harvest\w{0,3}|too many|sender|your (?:ip|host|server|domain))\b)(?:5\.[17]\.\d{1,3} )?(?:<>[:.]{0,4} ?)?(?:recipient address rejected: )?(?:sorry,? )?(?:no such (?:local )?(?:user|mailbox|recipient|address|account)|user unknown|unknown (?:user|recipient|mailbox|address)|(?:user|recipient|mailbox|account) (?:not found|does not exist|doesn't exist|is unknown))\b/,
+    'Exim',
+    '550 No such user here, see our e-mail filter policy',
   ),
 ]

@@ -6,7 +6,7 @@ const gone = rows('recipient', '5xx')
 export const NOT_FOUND_ABROAD: readonly ReplyRow[] = [
   gone(
     'mailbox_not_found',
-    /\b(?:adresse|destinataire|utilisateur|compte|boite)\b.{0,50}\b(?:inconnue?|n'existe|n existe|invalide|introuvable|inexistante?|non trouve)|\b(?:utilisateur|destinataire|adresse) (?:mail )?inconnu|aucun (?:utilisateur|compte|destinataire)/,
+    /\b(?:adresse|destinataire|utilisateur|compte|boite)\b.{0,50}\b(?:inconnue?|n'existe|n existe|invalide|introuvable|inexistante?|non trouve)|\b(?:utilisateur|destinataire|adresse) (?:mail )?inconnu|aucun (?:utilisateur|compte|destinataire)|n'existe (?:pas|aucun\w?) (?:d'|de )?(?:utilisateur|compte|boite|adresse|destinataire)/,
     'Orange (French)',
     '550 5.1.1 Adresse d au moins un destinataire invalide. OFR_416 [416]',
   ),
@@ -24,7 +24,7 @@ export const NOT_FOUND_ABROAD: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:utente|destinatario|casella|indirizzo|account|mailbox)\b.{0,50}\b(?:sconosciut|inesistente|non esiste|non trovat|non valid|non risulta|non presente)|\butente sconosciuto/,
+    /\b(?:utente|destinatario|destin|casella|indirizzo|account|mailbox)\b.{0,50}\b(?:sconosciut|errat|inesistente|non esiste|non trovat|non valid|non risulta|non presente)|\butente sconosciuto/,
     'Libero (Italian)',
     '550 5.1.1 Utente sconosciuto: la casella non esiste',
   ),
@@ -72,7 +72,7 @@ export const NOT_FOUND_ABROAD: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:uzivatel|schrank\w|adresat|prijemce|pouzivatel|prijemca)\b.{0,40}\b(?:neexistuj|neznam|nenalezen|nenajden)|\b(?:kullan[ıi]c[ıi]|adres|hesap|al[ıi]c[ıi]|posta kutusu)\b.{0,40}\b(?:bulunamad|yok|bilinmiyor|mevcut degil|gecersiz)/,
+    /\b(?:uzivatel|schrank\w|adresat|prijemce|pouzivatel|prijemca)\b.{0,40}\b(?:neexistuj|neznam|nenalezen|nenajden)|\b(?:kullan[ıi]c[ıi]|adres|hesap|al[ıi]c[ıi]|posta kutusu)(?![a-z]).{0,40}\b(?:bulunamad|yok|bilinmiyor|mevcut degil|gecersiz)/,
     'Seznam (Czech), Turkish hosts',
     '550 5.1.1 Schránka příjemce neexistuje',
   ),
@@ -81,5 +81,35 @@ export const NOT_FOUND_ABROAD: readonly ReplyRow[] = [
     /\b(?:anvandare\w{0,2}|mottagare\w{0,2}|adressen|bruger\w{0,3}|bruker\w{0,3}|modtager\w{0,3}|mottaker\w{0,3}|kayttaja\w{0,2}|vastaanottaja\w{0,2})\b.{0,40}\b(?:okand|finns inte|finns ej|hittades inte|ukendt|ukjent|findes ikke|finnes ikke|eksisterer ikke|tuntematon|ei ole|ei loydy)|\b(?:okand|ukendt|ukjent) (?:anvandare|mottagare|bruger|bruker|modtager|mottaker)/,
     'Nordic hosts',
     '550 5.1.1 Okänd användare',
+  ),
+  gone(
+    'mailbox_not_found',
+    /(?:χρ[ηή]στη|παραλ[ηή]πτη|δι[εέ][υύ]θυνση|λογαριασμ|γραμματοκιβ[ωώ]τιο)\S{0,3}.{0,40}(?:δεν (?:υπ[αά]ρχ|βρ[εέ]θηκ)|[αά]γνωστ|ανυπ[αά]ρκτ)|[αά]γνωστο\S? (?:χρ[ηή]στη|παραλ[ηή]πτη)/,
+    'Greek hosts',
+    '550 5.1.1 Ο χρήστης δεν υπάρχει',
+  ),
+  gone(
+    'mailbox_not_found',
+    /(?:المستخدم|العنوان|الحساب|صندوق البريد|المستلم|البريد).{0,30}(?:غير موجود|غير معروف|لا يوجد|غير صالح)|لا يوجد (?:مستخدم|حساب|صندوق)|(?:משתמש|כתובת|תיבה|תיבת|נמען|חשבון).{0,30}(?:לא קי|לא נמצא|לא מוכר|לא ידוע|אינ\S{1,2} קי)|(?:کاربر|نشانی|گیرنده|حساب|صندوق).{0,30}(?:وجود ندارد|یافت نشد|نامعتبر)/,
+    'Arabic, Hebrew, Persian hosts',
+    '550 5.1.1 المستخدم غير موجود',
+  ),
+  gone(
+    'mailbox_not_found',
+    /(?:nguoi dung|nguoi nhan|[dđ]ia chi|hop thu|tai khoan)\b.{0,30}\bkhong (?:ton tai|tim thay|hop le|co)|\bkhong (?:ton tai|tim thay)\b.{0,20}(?:nguoi dung|[dđ]ia chi|hop thu|tai khoan)|\b(?:pengguna|penerima|alamat|akun|kotak surat)\b.{0,30}\btidak (?:ditemukan|ada|dikenal|terdaftar|wujud|sah)|(?:ผู้ใช้|ผู้รับ|ที่อยู่|บัญชี|กล่องจดหมาย).{0,30}(?:ไม่มี|ไม่พบ|ไม่ถูกต้อง)|ไม่(?:พบ|มี)(?:ผู้ใช้|ผู้รับ|บัญชี)/,
+    'Vietnamese, Indonesian, Thai hosts',
+    '550 5.1.1 Người dùng không tồn tại',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:felhasznalo|cimzett|postafiok|fiok|e-?mail ?cim)\b.{0,30}\b(?:nem letezik|ismeretlen|nem talalhato|ervenytelen)|\bismeretlen (?:felhasznalo|cimzett)|\bnincs ilyen (?:felhasznalo|cimzett|postafiok|cim)|\b(?:utilizator\w{0,3}|destinatar\w{0,3}|adresa|contul|casuta)\b.{0,30}\b(?:nu exista|necunoscut|inexistent|nu a fost gasit|invalida)|\b(?:korisni[ck]\w?|primatelj|primalac|adresa|racun|uporabnik|prejemnik|naslov)\b.{0,30}\b(?:ne postoji|nepoznat|ne obstaja|neznan|nije prona)/,
+    'Hungarian, Romanian, South Slavic hosts',
+    '550 5.1.1 A felhasználó nem létezik',
+  ),
+  gone(
+    'mailbox_not_found',
+    /(?:користувач|скриньк|одержувач|отримувач|адрес)\S{0,4}.{0,40}(?:не існу|не знайдено|невідом|відсутн)|(?:потребител|получател|пощенск|корисник|прималац)\S{0,4}.{0,40}(?:не съществува|непознат|не е намерен|не постоји|не постои)|\b(?:kasutaja|lietotaj\w|vartotoj\w{1,2}|saaja|adresats)\b.{0,30}\b(?:ei ole olemas|puudub|neeksiste|nerasta|neegzistuoja|tundmatu|nezinam|nezinom)/,
+    'Ukrainian, Bulgarian, Serbian, Baltic hosts',
+    '550 5.1.1 Користувача не знайдено',
   ),
 ]

@@ -19,14 +19,14 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'domain_not_found',
-    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\b(?:unknown|invalid|bad|nonexistent) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|not reachable|is invalid|non-?existent)|domain owner has changed/,
+    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\b(?:unknown|invalid|bad|nonexistent) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|unroutable (?:mail )?domain|unrouteable (?:mail )?domain|no route found to (?:the )?(?:domain|host)|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|not reachable|is invalid|non-?existent)|domain owner has changed|\brecipient domain must exist/,
     'GMX',
     '554 The mail could not be delivered to the recipient because the domain is not reachable. Please check the domain and try again',
   ),
 
   gone(
     'mailbox_not_found',
-    /\bno such (?:an? |local |valid |e-?mail |mail |smtp )?(?:users?|recipients?|mailbox(?:es)?|mail box|accounts?|address(?:es)?|addressees?|person|customer|e-?mail|alias|name|member|inbox|subscriber|receiver|id)\b|\bnosuchuser\b/,
+    /\bno such (?:an? |local |valid |e-?mail |mail |smtp )?(?:users?|recipients?|mailbox(?:es)?|mail box|drop|mail ?drop|accounts?|address(?:es)?|addressees?|person|customer|e-?mail|alias|name|member|inbox|subscriber|receiver|id)\b|\bnosuchuser\b/,
     'Exim, Yandex',
     '550 5.7.1 No such user!',
   ),
@@ -56,7 +56,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:account|mailbox|address)|\bno (?:valid )?(?:mailbox|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
+    /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:account|mailbox|address)|\bno (?:valid )?(?:mailbox|mail-box|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
     'Qmail',
     '550 sorry, no mailbox here by that name (#5.1.1 - chkusr)',
   ),
@@ -114,7 +114,51 @@ export const NOT_FOUND: readonly ReplyRow[] = [
     'Barracuda',
     '550 permanent failure for one or more recipients (user@example.com:550 rejected)',
   ),
+  gone(
+    // The address is the subject; it is not part of the normalized text.
+    'mailbox_not_found',
+    /^(?:5\.\d\.\d{1,3} )?(?:rcpt )?(?:<>|\(\)?)?[ :.)]{0,3}(?:(?:does not|doesn't|dosn't|do not) exists?\b|n'existe pas|existiert nicht|no existe|non esiste|nao existe|nie istnieje)|^(?:5\.\d\.\d{1,3} )?rcpt\b.{0,20}\b(?:does not|doesn't|dosn't) exist/,
+    'Exim',
+    '550 <user@example.org> does not exist on the domain',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\bunavailable (?:mail )?(?:user|mailbox|recipient)\b|\b(?:does not|doesn't|do not|don't) exists? (?:that|this|such an?) (?:user|mailbox|account|recipient)\b|\bnot (?:an? )?(?:user|member|mailbox|account) (?:of|on|at|in) (?:(?:this|the|our|my) )?(?:server|system|domain|host)\b|\bno ?(?:one|body) (?:here )?(?:with|by) (?:that|this)\b|\bno longer an? (?:employee|customer|member|user|subscriber)\b|\bnot found in (?:the |our )?(?:ldap|directory|database|address book|user)|\b(?:unable to|cannot|can't|could not) (?:find|locate) (?:the |this |that |any )?(?:alias|user|mailbox|recipient|account)\b|\brecipient rejected\b.{0,6}\belnk\d{3}_4\d\d\b/,
+    'Coremail, Domino, Earthlink',
+    '550 5.5.1 Recipient rejected - ELNK001_402 -',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
+    'Sendmail',
+    "550 server doesn't handle mail for that user",
+  ),
 
+  gone(
+    'mailbox_not_found',
+    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?<>:? (?:was )?not found\.?$/,
+    'Sendmail, Domino, SVR4 mailers',
+    "550 5.1.1 Can't open mailbox for user",
+  ),
+
+  gone(
+    'relay_denied',
+    /\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to)\b|\bnot (?:handled|served|hosted) (?:by|on|at) (?:this|our) (?:system|server|host)\b|\brelay check\b.{0,20}\bfail/,
+    'Haraka',
+    '550 I cannot deliver mail for user@example.org',
+  ),
+  gone(
+    'relay_denied',
+    /\bn'accept\w{1,4} (?:pas|aucun)\b.{0,40}\bdomaine|\bdomain\w?\b.{0,20}\bkeine (?:e-?)?(?:mails?|post)\b|\bkeine (?:e-?)?(?:mails?|post)\b.{0,20}\bdomain|\bno acept\w{1,4}\b.{0,40}\bdominio|\bnon accett\w{1,5}\b.{0,40}\bdominio|\bnao aceit\w{1,4}\b.{0,40}\bdominio/,
+    'French, German, Spanish, Italian, Portuguese hosts',
+    "550 Nous n'acceptons pas de courrier pour ce domaine",
+  ),
+  gone(
+    'relay_denied',
+    /\bnot the (?:mail|e-?mail) (?:server|host|exchanger|system)s? (?:of|for)\b|\bmail (?:for|to) (?:\S{1,64}\.\S{1,20}|(?:that|this) domain) is not accepted (?:here|by|at)\b|\bisn't in my control\/locals\b|домен\S{0,3}.{0,30}не (?:обслуж|принима)|не принима\S{1,3}.{0,30}домен|ドメイン.{0,16}(?:受け付け|受け取|受信)\S{0,4}(?:ません|ない)|(?:域名|该域|此域).{0,12}(?:不接收|不受理|未托管|不在)|\bdomen\S{0,3}\b.{0,20}\bnie (?:jest )?obs[lł]ugiwan|\bnie (?:przyjmuj|obs[lł]uguj)\S{1,4}\b.{0,30}\bdomen|\baccepteert geen (?:e-?)?mail\b.{0,20}\bdomein|\btar inte emot\b.{0,30}\bdoman/,
+    'hosts in Russian, Japanese, Chinese, Polish, Dutch, Swedish, and others',
+    '550 домен не обслуживается этим сервером',
+  ),
   relay(
     'relay_denied',
     /\brelay(?:ing|ed)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|enabled|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|verboten|interdit|nicht|non)/,
@@ -123,7 +167,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   relay(
     'relay_denied',
-    /\b(?:unable|not (?:permitted|allowed|authori[sz]ed|configured|able|willing)|cannot|can't|do(?:es)? not|don't|doesn't|will not|won't|refuses?|no permission)\b.{0,25}\brelay|\bno relay(?:ing)?\b|as a relay\b|anti-?relay|\bcan(?:not|'t) relay/,
+    /\b(?:unable|isn't (?:permitted|allowed|authori[sz]ed)|not (?:permitted|allowed|authori[sz]ed|configured|able|willing)|cannot|can't|do(?:es)? not|don't|doesn't|will not|won't|refuses?|no permission)\b.{0,25}\brelay|\bno relay(?:ing)?\b|as a relay\b|anti-?relay|\bcan(?:not|'t) relay/,
     'Exchange',
     '550 5.7.1 Unable to relay for user@example.org',
   ),

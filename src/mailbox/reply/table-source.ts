@@ -29,7 +29,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\breputation\b|refused to talk to me/,
+    /\breputation\b|\bkarma\b|refused to talk to me/,
     'Microsoft 365',
     '451 4.7.650 The mail server [192.0.2.25] has been temporarily rate limited due to IP reputation. For e-mail delivery information, see https://postmaster.live.com (S3113)',
   ),
@@ -47,7 +47,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much|fast)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
+    /\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
     'Gmail',
     '421 4.7.28 [192.0.2.1] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been temporarily rate limited. - gsmtp',
   ),
@@ -56,6 +56,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     /server busy\b.{0,40}\bfrom \[|too many (?:errors|unknown|invalid|bad)|zu viele|trop de (?:connexions|messages|connections)|demasiad\S{2} (?:conexiones|mensajes)|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
     'iCloud, Exchange Online',
     '421 4.7.0 me.com Error: too many errors',
+  ),
+  any('rate_limited', /\bhl:i[cf]c\b|\b(?:mi|rp):(?:cel|dmc|ccl|drc|qrc|sfq|stc)\b/, 'NetEase', '450 RP:DRC'),
+  any(
+    'too_many_recipients',
+    /\b(?:rcpts?|recipients?) (?:numbers?|count)\b|\bnumbers? of (?:rcpts?|recipients)\b/,
+    'eYou',
+    '451 out of allow RCPT numbers',
   ),
   any(
     'too_many_recipients',
@@ -107,6 +114,25 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     '550 5.5.0 Service refuse. Veuillez essayer plus tard. service refused, please try later. LPN001_108',
   ),
 
+  any(
+    'source_blocked',
+    /\b(?:black|bad|banned) ip\b|\bip (?:is )?(?:black|hang ?up|banned)\b|\bsmtpport check\b|\brtr:(?:b[bl]|du|sc)\b|\b(?:con:b|dyn:t)\d\b|\bhl:(?:rep|mep)\b|\bdt:rbl\b|\bwm:bli\b|\bdeny_?ip\b/,
+    'eYou, AOL, NetEase',
+    '550 black ip',
+  ),
+  any(
+    'source_blocked',
+    /^(?!.{0,4096}\b(?:no such|unknown|not exist|not found|not an? open)\b).{0,4096}\bopen (?:mail |smtp )?(?:relay|proxy)\b|\byour (?:host|server|ip|mta|network|mail ?server)\b.{0,20}\bnot (?:registered|known|recogni[sz]ed|trusted)\b|\b(?:su|sua|seu|tu|tua|tuo|suo) (?:direccion |endereco |indirizzo )?ip\b.{0,20}\b(?:bloquead|rechazad|rejeitad|listad|bloccat|respint)|\bip\b.{0,24}(?:заблокирован|запрещен|запрещён|заблокован|отклон[её]н)|\bip adres\S{0,6} (?:engellen|yasak|kara liste)|\bip-?a?dress?e?\w{0,2} (?:ar|er) (?:blockera|blokkert|blokeret|sperret)|\bip-adres is geblokkeerd|عنوان ip.{0,20}محظور|(?:כתובת ה-?ip|ה-?ip).{0,20}חסומ|\bip.{0,16}(?:차단|거부)/,
+    'hosts in Spanish, Portuguese, Italian, Russian, Turkish, Nordic languages, and others',
+    '554 Ваш IP заблокирован',
+  ),
+  any(
+    'source_blocked',
+    /\byour access to (?:submit|this|our)\b.{0,60}\b(?:reject|denied|block)|\b(?:mail|access|connections?) from your (?:location|country|region)\b|\bnot (?:yet )?(?:allowed|authori[sz]ed|permitted) (?:access\b|to (?:deliver|submit) (?:mail|messages))/,
+    'Cisco Secure Email',
+    '550 #5.7.1 Your access to submit messages to this e-mail system has been rejected.',
+  ),
+
   recipient(
     'policy',
     /recipient address rejected: (?:access denied|ers-|block-|envelope|spam|policy|delivery not)(?<!5\.4\.1 \[?\]?:? ?recipient address rejected: access denied)/,
@@ -115,7 +141,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   recipient(
     'policy',
-    /permanent failure for one or more recipients.{0,20}: ?blocked|mailbox unavailable or access denied|mail is rejected by recipients|rejected by (?:the )?recipient|recipient (?:has )?(?:blocked|refused|rejects)/,
+    /permanent failure for one or more recipients.{0,20}: ?blocked|mailbox unavailable or access denied|mail is rejected by recipients|rejected by (?:the )?recipient|(?:blocked|refused) by (?:the |this )?recipient\b|recipient (?:has )?(?:blocked|refused|rejects)/,
     'Barracuda',
     '550 permanent failure for one or more recipients (user@example.com:blocked)',
   ),
@@ -140,9 +166,21 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /\b(?:spams?|ube|uce|junk|phish\w{0,4}|virus\w{0,2}|malware|spammer|spammy|unsolicited|suspicious|suspected)\b|mcspam/,
+    /\bsynchroni[sz]ation error\b|\btalk(?:ed|ing)? (?:too (?:soon|early)|before)|\bearly ?talk|\bpre-?greet/,
+    'Exim, Haraka',
+    '554 SMTP synchronization error',
+  ),
+  any(
+    'policy',
+    /\b(?:spams?|ube|uce|junk|phish\w{0,4}|virus\w{0,2}|malware|spammer|spammy|unsolicited|suspicious|suspected)\b|mcspam|anty?spam/,
     'Free',
     '550 spam detected',
+  ),
+  any(
+    'policy',
+    /^(?!.{0,4096}\b(?:no such|unknown|not exist|not found|no (?:user|mailbox|account)|invalid (?:user|recipient|mailbox)|disabled|suspended|[45]\.1\.1|[45]\.2\.[12])\b).{0,4096}(?:\b(?:e-?mail|content|attachment|attachment blocking|virus|mail|mail system) filters?\b|\buser[- ]configured filter)/,
+    'Novell GroupWise, MailMarshal',
+    '554 5.7.0 Blocked by a user configured filter',
   ),
   any(
     'policy',
@@ -158,7 +196,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /^(?!.{0,4096}\brelay).{0,4096}\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|delivery not authori[sz]ed|not authori[sz]ed|turn on smtp auth|authentication failure/,
+    /^(?!.{0,4096}\brelay).{0,4096}\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|\bauthentication required (?:for|to) relay|delivery not authori[sz]ed|not authori[sz]ed|turn on smtp auth|authentication failure/,
     'Exchange',
     '530 5.7.57 Client not authenticated to send mail. Authentication required',
   ),
@@ -171,9 +209,15 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
 
   any(
     'temporary_failure',
-    /\btemporar(?:y|ily)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|message expired|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|hop count|too many hops|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
+    /\btemporar(?:y|ily)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|message expired|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|\bforwarding loop|hop count|too many hops|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
     'Dovecot, Exchange',
     '550 5.3.0 Internal system error',
+  ),
+  any(
+    'temporary_failure',
+    /^(?!.{0,4096}\b(?:no such|unknown|not exist|not found|no (?:user|mailbox|account)|invalid (?:user|recipient|mailbox)|disabled|suspended|[45]\.1\.1|[45]\.2\.[12])\b).{0,4096}(?:\bconfig(?:uration)? error|\b(?:server|host|system) is (?:currently |temporarily )?(?:down|unreachable|offline)\b)/,
+    'Sendmail',
+    '554 5.3.5 Local configuration error',
   ),
   forGood(
     'smtputf8_required',

@@ -1,8 +1,19 @@
 import type { Json } from '../../base/json.ts'
-import type { Release } from '../../base/limiter.ts'
 
-/** A slot at a key, of a limited number over all nodes. */
-export type Slot = { readonly key: string; readonly limit: number }
+/** What a node wants at a key: a provider, or the address of a mail host. */
+export type LeaseWant = {
+  readonly key: string
+  /** Connections that it has, that it wants in all, and the maximum over all nodes. */
+  readonly used: number
+  readonly want: number
+  readonly most: number
+  /** Recipients that it wants to ask about, and the token bucket of all nodes. */
+  readonly tokens: number
+  readonly perSecond: number
+  readonly capacity: number
+}
+/** What it gets: new connections while it has fewer than these, recipients, and the time until there is a further one, ms. */
+export type LeaseGrant = { readonly connections: number; readonly tokens: number; readonly waitMs: number }
 /** A fact about a domain or a provider, and how long it stays valid. */
 export type Remembered = {
   readonly kind: 'catch_all' | 'unknown' | 'pause' | 'answer'
@@ -16,13 +27,11 @@ export type Remembered = {
  * `putSources` reject.
  */
 export type Cluster = {
-  /** Takes a slot at each key, all or none. */
-  readonly take: (slots: readonly Slot[]) => Promise<Release | 'full' | 'away'>
-  /** Takes one token of a bucket: 0 if there was one, otherwise the time until the next, ms. */
-  readonly takeToken: (
-    key: string,
-    rate: { readonly perSecond: number; readonly capacity: number },
-  ) => Promise<number | 'away'>
+  /** Grants this node its share at each key for two seconds. */
+  readonly lease: (wants: readonly LeaseWant[]) => Promise<ReadonlyMap<string, LeaseGrant> | 'away'>
+  /** Whether this node may ask a question, for some seconds: no other node does now. Asking again renews this. */
+  readonly claimQuestion: (name: string) => Promise<boolean | 'away'>
+  readonly releaseQuestion: (name: string) => void
   /** Nodes that are alive, including this one; a share is a limit divided by this number. */
   readonly nodes: () => Promise<number>
   readonly about: (domain: string, provider: string) => Promise<readonly Remembered[] | 'away'>

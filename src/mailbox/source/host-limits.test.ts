@@ -2,22 +2,24 @@ import { describe, expect, it } from 'vitest'
 import { domain } from '../../names/domain.ts'
 import { ip } from '../../names/ip.ts'
 import { madeUpMailbox, probeResult } from '../attempt/catch-all.ts'
-import { hostLimits, LIMITS } from './host-limits.ts'
+import { type HostLimits, hostLimits, LIMITS } from './host-limits.ts'
 import { port25Monitor } from './port25.ts'
 
 const X = domain('x.example')
+const limitsAt = (now: () => number, isLifted = false): HostLimits =>
+  hostLimits({ now, isLifted, cluster: undefined, noted: () => {} })
+const of = (key: string, connections: number, perMinute = 120) => ({ key, connections, perMinute })
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1))
 
 describe('limits toward mail hosts', () => {
-  it('keeps to the connections that a provider takes from one source, and to 20 of one host', async () => {
-    const limits = hostLimits(() => 0, false)
+  it('keeps to the connections that a provider takes, and to 20 of one host', async () => {
+    const limits = limitsAt(() => 0)
     const signal = AbortSignal.timeout(1_000)
     let inside = 0
     let most = 0
-    const to = { address: ip('45.53.5.1'), provider: 'p', maxConnections: 2, source: undefined }
     await Promise.all(
       Array.from({ length: 10 }, async () => {
-        const leave = await limits.acquire(to, signal)
+        const leave = await limits.acquire(ip('45.53.5.1'), of('p', 2), signal)
         most = Math.max(most, ++inside)
         await later()
         inside--
@@ -27,19 +29,18 @@ describe('limits toward mail hosts', () => {
     expect(most).toBe(2)
   })
   it('frees the slot at the host when the wait for the provider is given up', async () => {
-    const limits = hostLimits(() => 0, false)
-    const to = (provider: string, maxConnections: number) =>
-      ({ address: ip('45.53.5.1'), provider, maxConnections, source: undefined }) as const
+    const limits = limitsAt(() => 0)
+    const host = ip('45.53.5.1')
     const signal = AbortSignal.timeout(1_000)
-    const held = await Promise.all(Array.from({ length: 19 }, (_, i) => limits.acquire(to(`p${i}`, 1), signal)))
+    const held = await Promise.all(Array.from({ length: 19 }, (_, i) => limits.acquire(host, of(`p${i}`, 1), signal)))
     const caller = new AbortController()
-    const waiting = limits.acquire(to('p0', 1), caller.signal) // the 20th slot of the host, and none of the provider
+    const waiting = limits.acquire(host, of('p0', 1), caller.signal) // the 20th slot of the host, and none of the provider
     await later()
     caller.abort(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')
-    const last = await limits.acquire(to('p19', 1), signal)
+    const last = await limits.acquire(host, of('p19', 1), signal)
     let isIn = false
-    const next = limits.acquire(to('p20', 1), signal)
+    const next = limits.acquire(host, of('p20', 1), signal)
     void next.then(() => (isIn = true))
     await later()
     expect(isIn).toBe(false) // 20 connections to one address
@@ -49,50 +50,53 @@ describe('limits toward mail hosts', () => {
   })
   it('asks at a rate: a burst of half a minute, then one by one, and says at once what would come too late', async () => {
     let now = 0
-    const limits = hostLimits(() => now, false)
+    const limits = limitsAt(() => now)
     const signal = AbortSignal.timeout(1_000)
-    const from = { source: undefined, provider: 'p', perMinute: 30 }
+    const from = { source: undefined, perMinute: 30, provider: of('p', 10, 30) }
     for (let i = 0; i < 15; i++) expect(await limits.waitForRate(from, signal, 0)).toBeUndefined()
     expect(await limits.waitForRate(from, signal, 1_999)).toMatchObject({ retryAfterMs: 2_000 })
-    expect(await limits.waitForRate({ ...from, source: ip('45.53.1.1') }, signal, 0)).toBeUndefined()
+    // The provider's rate is that of all sources together.
+    expect(await limits.waitForRate({ ...from, source: ip('45.53.1.1') }, signal, 0)).toMatchObject({
+      retryAfterMs: 2_000,
+    })
     now = 2_000
     expect(await limits.waitForRate(from, signal, 0)).toBeUndefined()
   })
   it('remembers a failure for a minute, by address and source', () => {
     let now = 0
-    const limits = hostLimits(() => now, false)
+    const limits = limitsAt(() => now)
     limits.failed(ip('45.53.5.1'), undefined, { reason: 'connect_refused', message: 'no' })
     expect(limits.failure(ip('45.53.5.1'), undefined)?.reason).toBe('connect_refused')
     expect(limits.failure(ip('45.53.5.1'), ip('45.53.1.1'))).toBeUndefined()
     now = 60_000
     expect(limits.failure(ip('45.53.5.1'), undefined)).toBeUndefined()
   })
-  it('asks for no more than 100 unknown names of a domain in an hour', () => {
+  it('asks for no more than 100 unknown names of a domain in an hour', async () => {
     let now = 0
-    const limits = hostLimits(() => now, false)
+    const limits = limitsAt(() => now)
     for (let i = 0; i < LIMITS.unknownPerDomain; i++) {
-      expect(limits.hold(X, `p${i}`)).toBeUndefined()
+      expect(await limits.hold(X, `p${i}`)).toBeUndefined()
       limits.answered(X, `p${i}`, true)
     }
     now = 1_000
-    expect(limits.hold(X, 'p')).toMatchObject({ retryAfterMs: 3_599_000 })
-    expect(limits.hold(domain('y.example'), 'p')).toBeUndefined()
+    expect(await limits.hold(X, 'p')).toMatchObject({ retryAfterMs: 3_599_000 })
+    expect(await limits.hold(domain('y.example'), 'p')).toBeUndefined()
     now = 3_600_000
-    expect(limits.hold(X, 'p')).toBeUndefined()
+    expect(await limits.hold(X, 'p')).toBeUndefined()
   })
   it.each([
     [30, false], // not more than 30 %
     [31, true],
-  ])('%i unknown of the last 100 recipients of a provider: paused %s', (unknown, paused) => {
-    const limits = hostLimits(() => 0, false)
+  ])('%i unknown of the last 100 recipients of a provider: paused %s', async (unknown, paused) => {
+    const limits = limitsAt(() => 0)
     for (let i = 0; i < 100; i++) limits.answered(domain(`d${i}.example`), 'p', i < unknown)
-    expect(limits.hold(X, 'p') !== undefined).toBe(paused)
+    expect((await limits.hold(X, 'p')) !== undefined).toBe(paused)
   })
   it('is lifted as a whole', async () => {
-    const lifted = hostLimits(() => 0, true)
+    const lifted = limitsAt(() => 0, true)
     for (let i = 0; i < 200; i++) lifted.answered(X, 'p', true)
     lifted.failed(ip('45.53.5.1'), undefined, { reason: 'connect_refused', message: 'no' })
-    expect([lifted.hold(X, 'p'), lifted.failure(ip('45.53.5.1'), undefined)]).toEqual([undefined, undefined])
+    expect([await lifted.hold(X, 'p'), lifted.failure(ip('45.53.5.1'), undefined)]).toEqual([undefined, undefined])
   })
 })
 

@@ -4,6 +4,8 @@ import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import type { Domain } from '../../names/domain.ts'
 import type { Ip } from '../../names/ip.ts'
 import type { Reason } from '../reasons.ts'
+import type { Cluster, Remembered } from './cluster.ts'
+import { type LeaseLimits, leases, rateOf } from './leases.ts'
 import type { ProviderKey, Source } from './sources.ts'
 
 /** The limits toward mail hosts, over all callers (docs/verification.md). */
@@ -26,26 +28,30 @@ export type HostFailure = { readonly reason: Reason; readonly message: string; r
 /** Why a question is not asked now. */
 export type Hold = { readonly message: string; readonly retryAfterMs: number }
 
+/** The limits toward a provider from all sources and nodes together. */
+export type ProviderAllowance = { readonly key: ProviderKey } & LeaseLimits
+
 export type HostLimits = {
-  /** Waits for a connection slot at the address and the provider; the returned function frees it. Rejects with the signal's reason. */
-  readonly acquire: (
-    to: { address: Ip; provider: ProviderKey; maxConnections: number; source: Source },
-    signal: AbortSignal,
-  ) => Promise<Release>
+  /** Waits for a connection to the address and the provider; the returned function frees it. Rejects with the signal's reason. */
+  readonly acquire: (address: Ip, provider: ProviderAllowance, signal: AbortSignal) => Promise<Release>
   /**
-   * Waits for the rate of recipients from the source to the provider. Returns undefined at its turn, or at once the reason why the turn would come later than
-   * in `withinMs`. Rejects with the signal's reason.
+   * Waits for the rate of recipients of the source (`perMinute`), and of the provider. Returns undefined at its turn, or at once the reason why the turn would come
+   * later than in `withinMs`. Rejects with the signal's reason.
    */
   readonly waitForRate: (
-    from: { source: Source; provider: ProviderKey; perMinute: number },
+    from: { readonly source: Source; readonly perMinute: number; readonly provider: ProviderAllowance },
     signal: AbortSignal,
     withinMs: number,
   ) => Promise<Hold | undefined>
+  /** Questions that may begin at the provider at once, if `claimed` are about to. */
+  readonly room: (provider: ProviderAllowance, claimed: number) => number
+  /** Calls the listener when there may be more room. */
+  readonly onRoom: (listener: () => void) => void
   /** A connection failure of the last minute from this source. */
   readonly failure: (address: Ip, source: Source) => HostFailure | undefined
   readonly failed: (address: Ip, source: Source, failure: Omit<HostFailure, 'atMs'>) => void
   /** Whether the domain and its provider may be asked now. */
-  readonly hold: (domain: Domain, provider: ProviderKey) => Hold | undefined | Promise<Hold | undefined>
+  readonly hold: (domain: Domain, provider: ProviderKey) => Promise<Hold | undefined>
   /** Counts a reply about a recipient; returns how long the provider is paused, ms, if this reply caused it. */
   readonly answered: (domain: Domain, provider: ProviderKey, unknown: boolean) => number | undefined
 }
@@ -61,15 +67,26 @@ export const holdOfDomain = (domain: Domain, leftMs: number): Hold => ({
   retryAfterMs: leftMs,
 })
 
-/** With `lifted` there are no limits (`--no-courtesy`). */
-export function hostLimits(now: () => number, lifted: boolean): HostLimits {
-  const connections = limiter({ now })
+export type HostLimitsOptions = {
+  /** Milliseconds that never step back. */
+  readonly now: () => number
+  /** No limits (`--no-courtesy`). */
+  readonly isLifted: boolean
+  /** The state that the nodes on one database share. */
+  readonly cluster: Cluster | undefined
+  /** Called with the facts that nodes store about a domain. */
+  readonly noted: (domain: Domain, known: readonly Remembered[]) => void
+}
+
+/** The limits of this node, and those that all nodes on one database share: connections, recipients per minute, unknown mailboxes of a domain and pauses of a provider. */
+export function hostLimits({ now, isLifted, cluster, noted }: HostLimitsOptions): HostLimits {
+  const shared = leases(now, cluster)
   const rates = limiter({ now })
   const failures: TtlCache<HostFailure> = ttlCache({ maxEntries: 10_000, now })
   const unknowns: TtlCache<{ count: number }> = ttlCache({ maxEntries: 10_000, now })
   const recent = new LRUCache<ProviderKey, boolean[]>({ max: 2_000 })
   const pauses: TtlCache<{ readonly untilMs: number }> = ttlCache({ maxEntries: 2_000, now })
-  if (lifted) return NONE
+  if (isLifted) return NONE
 
   function noteDomain(domain: Domain): void {
     const kept = unknowns.get(domain)
@@ -88,14 +105,11 @@ export function hostLimits(now: () => number, lifted: boolean): HostLimits {
     return LIMITS.pauseMs
   }
   return {
-    acquire: async ({ address, provider, maxConnections, source }, signal) => {
-      const releaseHost = await connections.enter(`host ${address}`, { concurrent: LIMITS.hostConnections }, signal)
+    acquire: async (address, provider, signal) => {
+      const host = { connections: LIMITS.hostConnections, perMinute: Number.POSITIVE_INFINITY }
+      const releaseHost = await shared.connect(`host ${address}`, host, signal)
       try {
-        const releaseProvider = await connections.enter(
-          `provider ${provider} ${source ?? ''}`,
-          { concurrent: maxConnections },
-          signal,
-        )
+        const releaseProvider = await shared.connect(provider.key, provider, signal)
         return () => {
           releaseProvider()
           releaseHost()
@@ -105,42 +119,62 @@ export function hostLimits(now: () => number, lifted: boolean): HostLimits {
         throw error
       }
     },
-    waitForRate: async ({ source, provider, perMinute }, signal, withinMs) => {
+    waitForRate: async ({ source, perMinute, provider }, signal, withinMs) => {
+      const begunMs = now()
       try {
-        const done = await rates.enter(`${provider} ${source ?? ''}`, { rate: rateOf(perMinute) }, signal, withinMs)
-        done()
-        return undefined
+        ;(await rates.enter(`${provider.key} ${source ?? ''}`, { rate: rateOf(perMinute) }, signal, withinMs))()
       } catch (error) {
         if (!(error instanceof LimitError)) throw error
-        const message = `this service verifies at most ${Math.round(perMinute)} recipients per minute at ${provider} from one address: ${error.message}`
-        return { message, retryAfterMs: error.retryAfterMs }
+        return tooLate(perMinute, `${provider.key} from one address`, error.retryAfterMs)
       }
+      const waitMs = await shared.recipient(provider.key, provider, signal, withinMs - (now() - begunMs))
+      return waitMs === undefined ? undefined : tooLate(provider.perMinute, provider.key, waitMs)
     },
+    room: (provider, claimed) => shared.room(provider.key, provider, claimed),
+    onRoom: shared.onRoom,
     failure: (address, source) => failures.get(`${address} ${source ?? ''}`)?.value,
     failed: (address, source, failure) =>
       failures.set(`${address} ${source ?? ''}`, { ...failure, atMs: now() }, LIMITS.failedMs),
-    hold: (domain, provider) => {
+    hold: async (domain, provider) => {
       const pause = pauses.get(provider)
       if (pause) return holdOfProvider(provider, pause.value.untilMs - now())
       const kept = unknowns.get(domain)
-      if (!kept || kept.value.count < LIMITS.unknownPerDomain) return undefined
-      return holdOfDomain(domain, kept.expiresAtMs - now())
+      if (kept && kept.value.count >= LIMITS.unknownPerDomain) return holdOfDomain(domain, kept.expiresAtMs - now())
+      return cluster && holdOfOthers(cluster, domain, provider)
     },
     answered: (domain, provider, unknown) => {
       if (unknown) noteDomain(domain)
-      return noteProvider(provider, unknown)
+      if (unknown) cluster?.count('unknown', domain, LIMITS.domainMs)
+      const pausedMs = noteProvider(provider, unknown)
+      if (pausedMs !== undefined) void cluster?.put('pause', provider, '', '', pausedMs)
+      return pausedMs
     },
+  }
+
+  async function holdOfOthers(others: Cluster, domain: Domain, provider: ProviderKey): Promise<Hold | undefined> {
+    const known = await others.about(domain, provider)
+    if (known === 'away') return undefined
+    noted(domain, known)
+    const pause = known.find(({ kind }) => kind === 'pause')
+    if (pause) return holdOfProvider(provider, pause.leftMs)
+    const unknown = known.find(({ kind }) => kind === 'unknown')
+    const isMany = unknown && Number(unknown.value) >= LIMITS.unknownPerDomain
+    return isMany ? holdOfDomain(domain, unknown.leftMs) : undefined
   }
 }
 
-/** A burst of half a minute's rate. */
-export const rateOf = (perMinute: number) => ({ capacity: Math.max(5, perMinute / 2), perSecond: perMinute / 60 })
+const tooLate = (perMinute: number, where: string, retryAfterMs: number): Hold => ({
+  message: `this service verifies at most ${Math.round(perMinute)} recipients per minute at ${where}: the next is due in ${Math.ceil(retryAfterMs)} ms, after the deadline`,
+  retryAfterMs,
+})
 
 const NONE: HostLimits = {
   acquire: async () => () => {},
   waitForRate: async () => undefined,
+  room: () => Number.POSITIVE_INFINITY,
+  onRoom: () => {},
   failure: () => undefined,
   failed: () => {},
-  hold: () => undefined,
+  hold: async () => undefined,
   answered: () => undefined,
 }

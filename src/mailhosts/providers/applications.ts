@@ -10,7 +10,8 @@ export const APPLICATIONS = rows('sender', [
     selectors: ['s1', 's2', 'smtpapi', 'm1'],
     dkim: 'In SendGrid open Settings > Sender Authentication, authenticate {domain}, and publish the CNAME records shown (s1._domainkey and s2._domainkey among them).',
     cnames: ['.sendgrid.net'],
-    seen: 'twilio.com/docs/sendgrid, domain authentication',
+    returnPaths: ['.sendgrid.net'],
+    seen: 'twilio.com/docs/sendgrid, domain authentication: the return path is an alias of u….wl.sendgrid.net, or has mx.sendgrid.net as MX',
   },
   {
     id: 'mandrill',
@@ -20,7 +21,8 @@ export const APPLICATIONS = rows('sender', [
     selectors: ['mandrill', 'mte1', 'mte2'],
     dkim: 'Publish two CNAME records, mte1._domainkey.{domain} to dkim1.mandrillapp.com and mte2._domainkey.{domain} to dkim2.mandrillapp.com, and verify the domain in Mailchimp Transactional.',
     cnames: ['.mandrillapp.com'],
-    seen: 'mailchimp.com/developer/transactional, sending domains',
+    returnPaths: ['mandrillapp.com'],
+    seen: 'mailchimp.com/developer/transactional, sending domains and custom return-path domains',
   },
   {
     id: 'mailgun',
@@ -32,7 +34,8 @@ export const APPLICATIONS = rows('sender', [
     guessable: false,
     dkim: 'In Mailgun open Send > Sending > Domain settings > DNS records for {domain} and publish the records shown.',
     cnames: ['.mailgun.org'],
-    seen: 'documentation.mailgun.com, domain verification; older domains have random selectors',
+    returnPaths: ['.mailgun.org'],
+    seen: 'documentation.mailgun.com, domain verification: mxa and mxb take the bounces of a sending subdomain; older domains have random selectors',
   },
   {
     id: 'postmark',
@@ -41,7 +44,8 @@ export const APPLICATIONS = rows('sender', [
     selectors: ['pm'],
     guessable: false,
     dkim: 'In Postmark open Sender Signatures > {domain} > DNS Settings and publish the TXT record shown.',
-    seen: 'postmarkapp.com/support, DKIM; the selector is a date and pm; it asks for no SPF include',
+    returnPaths: ['pm.mtasv.net'],
+    seen: 'postmarkapp.com/support, DKIM; the selector is a date and pm; it asks for no SPF include; /support, custom Return-Path: an alias of pm.mtasv.net',
   },
   {
     id: 'zendesk',
@@ -60,7 +64,8 @@ export const APPLICATIONS = rows('sender', [
     spf: 'spf.mailjet.com',
     selectors: ['mailjet'],
     dkim: 'In Mailjet open Account settings > Senders & Domains > {domain} and publish the TXT record mailjet._domainkey.{domain} shown.',
-    seen: 'documentation.mailjet.com, SPF and DKIM',
+    returnPaths: ['bnc3.mailjet.com'],
+    seen: 'documentation.mailjet.com, SPF and DKIM; mailjet.com/blog, return-path customization: an alias of bnc3.mailjet.com',
   },
   {
     id: 'sparkpost',
@@ -69,7 +74,8 @@ export const APPLICATIONS = rows('sender', [
     spf: '_netblocks.sparkpostmail.com',
     selectors: ['scph0920', 'scph1122', 'scph0819'],
     guessable: false,
-    seen: 'support.sparkpost.com, sending domains; the selector is scph and a date',
+    returnPaths: ['.sparkpostmail.com', '.e.sparkpost.com'],
+    seen: 'support.sparkpost.com, sending domains and custom bounce domains; the selector is scph and a date',
   },
   {
     id: 'mailersend',
@@ -77,7 +83,8 @@ export const APPLICATIONS = rows('sender', [
     includes: ['.mailersend.net'],
     spf: '_spf.mailersend.net',
     selectors: ['mlsend2', 'mlsend'],
-    seen: 'mailersend.com/help, domain verification',
+    returnPaths: ['.mailersend.net'],
+    seen: 'mailersend.com/help, domain verification: the return path is an alias of mailersend.net',
   },
   {
     id: 'freshdesk',
@@ -96,6 +103,7 @@ export const APPLICATIONS = rows('sender', [
     spf: '_spf.elasticemail.com',
     selectors: ['api'],
     dkim: 'In Elastic Email open Settings > Domains, add {domain}, and publish the TXT record api._domainkey.{domain} shown.',
+    returnPaths: ['bounces.elasticemail.net'],
     seen: 'help.elasticemail.com, verify your domain',
   },
   {
@@ -141,6 +149,7 @@ export const APPLICATIONS = rows('sender', [
     name: 'SMTP2GO',
     includes: ['spf.smtp2go.com'],
     guessable: false,
+    returnPaths: ['return.smtp2go.net'],
     seen: 'support.smtp2go.com, verified senders: the selector carries the account number',
   },
   {

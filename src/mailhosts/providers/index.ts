@@ -25,6 +25,7 @@ const BY_ID = new Map(PROVIDERS.map((provider) => [provider.id, provider]))
 const BY_MX = patternsOf((provider) => provider.mx)
 const BY_INCLUDE = patternsOf((provider) => provider.includes)
 const BY_CNAME = patternsOf((provider) => provider.cnames)
+const BY_RETURN_PATH = patternsOf((provider) => provider.returnPaths)
 /** Maximum length of a DNS name with a final dot, characters. */
 const MAX_NAME = 254
 
@@ -40,6 +41,9 @@ export const providerOfInclude = (target: string): Provider | undefined =>
 
 /** The provider to which the alias (CNAME) of a DKIM selector leads. */
 export const providerOfAlias = (target: string): Provider | undefined => find(BY_CNAME, target)
+
+/** The provider to which the MX host or the alias (CNAME) of a return-path name leads. */
+export const providerOfReturnPath = (host: string): Provider | undefined => find(BY_RETURN_PATH, host)
 
 /** The SPF include that a provider tells a customer with these MX hosts to publish; undefined if it needs none or gives each customer another. */
 export function spfIncludeOf(provider: Provider, exchanges: readonly string[]): string | undefined {

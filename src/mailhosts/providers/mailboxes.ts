@@ -11,6 +11,7 @@ export const MAILBOXES = rows('mailbox', [
     selectors: ['google', '20230601', '20221208', '20210112', '20161025'],
     dkim: 'In the Google Admin console open Apps > Google Workspace > Gmail > Authenticate email, generate a key of 2048 bits for {domain}, publish it as the TXT record google._domainkey.{domain}, and then choose "Start authentication".',
     seen: 'support.google.com/a/answer/174124 and 33786; the dated selectors are those of gmail.com',
+    setup: { mx: [[1, 'smtp.google.com']], source: 'support.google.com/a/answer/174125 (November 2026)' },
   },
   {
     id: 'microsoft365',
@@ -54,6 +55,13 @@ export const MAILBOXES = rows('mailbox', [
     dkim: 'Publish the three CNAME records protonmail._domainkey, protonmail2._domainkey and protonmail3._domainkey of {domain} with the targets that Proton shows under Settings > Domain names > DKIM.',
     cnames: ['.domains.proton.ch', '.dkim.proton.ch'],
     seen: 'proton.me/support/custom-domain',
+    setup: {
+      mx: [
+        [10, 'mail.protonmail.ch'],
+        [20, 'mailsec.protonmail.ch'],
+      ],
+      source: 'proton.me/support/custom-domain (November 2026)',
+    },
   },
   {
     id: 'zoho',
@@ -100,6 +108,18 @@ export const MAILBOXES = rows('mailbox', [
     dkim: 'Publish three CNAME records: fm1._domainkey.{domain} to fm1.{domain}.dkim.fmhosted.com, and fm2 and fm3 in the same way.',
     cnames: ['.dkim.fmhosted.com'],
     seen: 'fastmail.help, Manual DNS configuration',
+    setup: {
+      mx: [
+        [10, 'in1-smtp.messagingengine.com'],
+        [20, 'in2-smtp.messagingengine.com'],
+      ],
+      cnames: [
+        ['fm1._domainkey', 'fm1.{domain}.dkim.fmhosted.com'],
+        ['fm2._domainkey', 'fm2.{domain}.dkim.fmhosted.com'],
+        ['fm3._domainkey', 'fm3.{domain}.dkim.fmhosted.com'],
+      ],
+      source: 'fastmail.help, Manual DNS configuration (November 2026)',
+    },
   },
   {
     id: 'yandex',
@@ -131,6 +151,18 @@ export const MAILBOXES = rows('mailbox', [
     dkim: 'Publish three CNAME records: key1._domainkey.{domain} to key1.{domain}._domainkey.migadu.com, and key2 and key3 in the same way.',
     cnames: ['.migadu.com'],
     seen: 'migadu.com/guides/dns',
+    setup: {
+      mx: [
+        [10, 'aspmx1.migadu.com'],
+        [20, 'aspmx2.migadu.com'],
+      ],
+      cnames: [
+        ['key1._domainkey', 'key1.{domain}._domainkey.migadu.com'],
+        ['key2._domainkey', 'key2.{domain}._domainkey.migadu.com'],
+        ['key3._domainkey', 'key3.{domain}._domainkey.migadu.com'],
+      ],
+      source: 'migadu.com/guides/dns (November 2026)',
+    },
   },
   {
     id: 'mailboxorg',
@@ -214,7 +246,8 @@ export const MAILBOXES = rows('mailbox', [
     guessable: false,
     dkim: 'In the Amazon SES console open Verified identities > {domain} > Authentication, turn on Easy DKIM with 2048 bits, and publish the three CNAME records that it shows.',
     cnames: ['.dkim.amazonses.com'],
-    seen: 'docs.aws.amazon.com/ses, Easy DKIM: three random tokens; resend: services that send by it',
+    returnPaths: ['.amazonses.com'],
+    seen: 'docs.aws.amazon.com/ses, Easy DKIM: three random tokens; custom MAIL FROM domain: exactly one MX, feedback-smtp.<region>.amazonses.com; resend: services that send by it',
   },
   {
     id: 'aliyun',

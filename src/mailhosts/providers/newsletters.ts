@@ -10,6 +10,13 @@ export const NEWSLETTERS = rows('sender', [
     dkim: 'Publish two CNAME records, k2._domainkey.{domain} to dkim2.mcsv.net and k3._domainkey.{domain} to dkim3.mcsv.net, and authenticate the domain in Mailchimp.',
     cnames: ['.mcsv.net'],
     seen: 'mailchimp.com/help/set-up-email-domain-authentication; it asks for no SPF include',
+    setup: {
+      cnames: [
+        ['k2._domainkey', 'dkim2.mcsv.net'],
+        ['k3._domainkey', 'dkim3.mcsv.net'],
+      ],
+      source: 'mailchimp.com/help/set-up-email-domain-authentication (November 2026)',
+    },
   },
   {
     id: 'brevo',
@@ -19,7 +26,18 @@ export const NEWSLETTERS = rows('sender', [
     selectors: ['brevo1', 'brevo2', 'mail'],
     dkim: 'Publish two CNAME records, brevo1._domainkey.{domain} to b1.{dashed}.dkim.brevo.com and brevo2._domainkey.{domain} to b2.{dashed}.dkim.brevo.com, as Brevo shows them under Senders, domains > Domains.',
     cnames: ['.dkim.brevo.com'],
-    seen: 'help.brevo.com, authenticate your domain',
+    returnPaths: ['.mailin.fr', '.sender-sib.com', '.sendinblue.com'],
+    seen: 'help.brevo.com, authenticate your domain; the return paths are those of mail that it sends',
+  },
+  {
+    id: 'omnisend',
+    name: 'Omnisend',
+    includes: ['.omnisend.com'],
+    guessable: false,
+    dkim: 'In Omnisend open Store settings > Sender domains, add {domain}, and publish the CNAME records that it shows.',
+    cnames: ['.omnisend.com'],
+    returnPaths: ['.omnisend.com'],
+    seen: 'support.omnisend.com, SPF & DKIM records: each account is shown its own; no selector is documented',
   },
   {
     id: 'klaviyo',

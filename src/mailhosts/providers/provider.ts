@@ -19,6 +19,8 @@ export type Provider = {
   readonly spfByMx?: Readonly<Record<string, string>>
   /** Targets of the CNAMEs that its customers publish as DKIM selectors, in the form of {@link Provider.mx}. */
   readonly cnames: readonly string[]
+  /** MX hosts and targets of aliases (CNAME) of the names to which bounces of its customers' mail go, in the form of {@link Provider.mx}. */
+  readonly returnPaths: readonly string[]
   /** One of its selectors has a key, and the other gets its own with the next rotation. */
   readonly alternates?: true
   /** DKIM selectors that its customers publish, the most common first. */
@@ -27,6 +29,14 @@ export type Provider = {
   readonly guessable: boolean
   /** How a customer enables DKIM, as an instruction. `{domain}` stands for the domain, `{dashed}` for the domain with "-" in place of each ".". */
   readonly dkim?: string
+  /** What a customer publishes that is the same for everybody; `{domain}` and `{dashed}` as in {@link Provider.dkim}. Absent: the provider's portal shows it. */
+  readonly setup?: {
+    /** MX records: preference and host. */
+    readonly mx?: readonly (readonly [preference: number, host: string])[]
+    /** CNAME records of DKIM keys and bounces: the name relative to the domain, and the target. */
+    readonly cnames?: readonly (readonly [name: string, target: string])[]
+    readonly source: string
+  }
   /** The source of the row. */
   readonly seen: string
 }
@@ -40,6 +50,7 @@ export const rows = (kind: ProviderKind, list: readonly Row[]): readonly Provide
     mx: [],
     includes: [],
     cnames: [],
+    returnPaths: [],
     selectors: [],
     guessable: (row.selectors ?? []).length > 0,
     ...row,

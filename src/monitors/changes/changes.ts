@@ -1,6 +1,7 @@
 import type { BlacklistAnswer } from '../../answers/blacklist.ts'
 import type { Change } from '../../answers/changes.ts'
 import type { CheckAnswer } from '../../answers/check.ts'
+import type { MessageAnswer } from '../../answers/message.ts'
 import type { ReportAnswer } from '../../answers/report.ts'
 import type { VerifyAnswer } from '../../answers/verify.ts'
 import { printable } from '../../base/text.ts'
@@ -8,6 +9,7 @@ import { DKIM_ROWS } from './dkim.ts'
 import { DMARC_ROWS } from './dmarc.ts'
 import { FINDING_ROWS } from './findings.ts'
 import { BLACKLIST_ROWS, REPORT_ROWS } from './listings.ts'
+import { MESSAGE_ROWS } from './message.ts'
 import { MX_ROWS } from './mx.ts'
 import type { Row } from './row.ts'
 import { SPF_ROWS } from './spf.ts'
@@ -61,6 +63,10 @@ export const reportChanges = (before: ReportAnswer, after: ReportAnswer): readon
 /** The differences between two blacklist answers about one address. */
 export const blacklistChanges = (before: BlacklistAnswer, after: BlacklistAnswer): readonly Change[] =>
   rowsOf(BLACKLIST_ROWS, before, after)
+
+/** The differences between the analyses of two messages of one author domain. */
+export const messageChanges = (before: MessageAnswer, after: MessageAnswer): readonly Change[] =>
+  rowsOf(MESSAGE_ROWS, before, after)
 
 /** The differences between two verifications of one mailbox. */
 export const verifyChanges = (before: VerifyAnswer, after: VerifyAnswer): readonly Change[] =>

@@ -5,7 +5,8 @@ import { FetchError } from '../../net/fetch.ts'
 import type { Post, PostRequest } from '../../net/post.ts'
 import { MailError, type SubmitMail } from '../../net/submit-mail.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
-import { mailOf, ntfyOf, slackOf } from './templates.ts'
+import { consentQuestion } from './consent.ts'
+import { consentMailOf, mailOf, ntfyOf, slackOf } from './templates.ts'
 
 /** The stored route of a message. A webhook is looked up when the message is sent. */
 export const channel = z.discriminatedUnion('type', [
@@ -84,12 +85,18 @@ async function byMail(
   signal: AbortSignal,
 ): Promise<Sent> {
   if (!mail) return { ...FAILED, error: 'this service has no --smtp-url', isFinal: false }
-  const event = monitorEvent.parse(JSON.parse(body))
+  const message: unknown = JSON.parse(body)
   const links = {
     publicUrl,
     ...(publicUrl !== undefined && { unsubscribe: `${publicUrl}/v1/unsubscribe/${id}` }),
     ...(from !== undefined && { unsubscribeTo: from }),
   }
-  await mail(mailOf(event, to, links), signal)
+  const question = consentQuestion.safeParse(message)
+  if (question.success && publicUrl === undefined)
+    return { ...FAILED, error: 'this service has no --public-url', isFinal: true }
+  await mail(
+    question.success ? consentMailOf(question.data, to, links) : mailOf(monitorEvent.parse(message), to, links),
+    signal,
+  )
   return { ok: true, status: null, error: null, gone: false, isFinal: false }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MonitorEvent } from '../../answers/events.ts'
 import { eventOf, testEvent } from './event.ts'
 import type { Message } from './machine.ts'
-import { mailOf, ntfyOf, slackOf } from './templates.ts'
+import { consentMailOf, mailOf, ntfyOf, slackOf } from './templates.ts'
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
 const ABOUT = { id: 'mon_1', name: '', kind: 'report', target: 'a.example', state: 'bad' } as const
@@ -149,5 +149,28 @@ describe('Slack and ntfy', () => {
     const test = testEvent(ABOUT, AT)
     expect(slack(test)).toContain('this is a test')
     expect(JSON.parse(ntfyOf(test, { url: 'https://n/t' }).body)).toMatchObject({ priority: 3, tags: ['test_tube'] })
+  })
+})
+
+describe('a mail has no text that a key can word', () => {
+  it.each([
+    ['the name of the monitor', { ...ABOUT, name: 'BUY PILLS' }],
+    ['a quoted local part', { ...ABOUT, kind: 'verify', target: '"BUY PILLS at spam.example"@a.example' }],
+  ] as const)('%s', (_, about) => {
+    const mail = mailOf(eventOf(about, message({ lines: ['the mailbox exists'] }), LAST, AT), 'a@b.example', LINKS)
+    expect(`${mail.subject}${mail.text}`).not.toContain('PILLS')
+    expect(mail.subject).toContain('a.example')
+  })
+
+  it('the question for consent', () => {
+    const question = {
+      type: 'mail.consent',
+      timestamp: '2026-01-02T03:04:05.000Z',
+      data: { consent: 'con_1', about: 'a.example' },
+    } as const
+    const { subject, text, headers } = consentMailOf(question, 'a@b.example', LINKS)
+    expect(subject).toBe('Do you want messages about a.example?')
+    expect(text).toContain('https://w.example/v1/consent/con_1')
+    expect(headers['list-unsubscribe']).toContain('https://w.example/u/msg_1')
   })
 })

@@ -2,6 +2,7 @@ import type { MonitorEvent } from '../../answers/events.ts'
 import { printable } from '../../base/text.ts'
 import type { PostRequest } from '../../net/post.ts'
 import type { Mail } from '../../net/submit-mail.ts'
+import type { ConsentQuestion } from './consent.ts'
 
 /** The targets of the links in a message, if the service has a public URL. */
 export type Links = {
@@ -39,34 +40,61 @@ function standing({ data: { last, monitor } }: MonitorEvent): string {
 /** A message by mail: plain text, with one-click unsubscription (RFC 2369, RFC 8058). */
 export function mailOf(event: MonitorEvent, to: string, links: Links): Mail {
   const { monitor, title } = event.data
-  const named = monitor.name === '' ? monitor.id : `${monitor.name} (${monitor.id})`
   const text = [
     ...linesOf(event),
     '',
     standing(event),
-    `Monitor: ${named}`,
+    `Monitor: ${monitor.id}`, // not its name, which its key has worded
     ...(links.unsubscribe === undefined ? [] : [`Unsubscribe from this monitor: ${links.unsubscribe}`]),
   ]
+  const shownTarget = targetInMail(event)
+  const subject = shownTarget === monitor.target ? title : title.replaceAll(monitor.target, shownTarget)
+  return { to, subject: printable(subject, 150), text: textOf(text), headers: headersOf(links, monitor.id) }
+}
+
+/** The target, without a quoted local part: its key could write a sentence there. */
+function targetInMail({ data: { monitor } }: MonitorEvent): string {
+  const at = monitor.target.lastIndexOf('@')
+  return monitor.kind === 'verify' && !/^[\w.+=-]{1,64}$/.test(monitor.target.slice(0, at))
+    ? `an address at ${monitor.target.slice(at + 1)}`
+    : monitor.target
+}
+
+/** The question whether an address wants mail of monitors, before it gets any. All of it is worded here. */
+export function consentMailOf({ data: { about, consent } }: ConsentQuestion, to: string, links: Links): Mail {
+  const { publicUrl = '', unsubscribe } = links
+  const text = [
+    `Somebody who uses the mailsonde service at ${publicUrl} wants it to send messages about ${about} to this address: one when something changes there, at most one an hour.`,
+    '',
+    'If you want them, open this page and confirm:',
+    `${publicUrl}/v1/consent/${consent}`,
+    '',
+    'If you do nothing, no messages are sent.',
+    ...(unsubscribe === undefined ? [] : [`If this service must not ask you again, open this page: ${unsubscribe}`]),
+  ]
+  const subject = printable(`Do you want messages about ${about}?`, 150)
+  return { to, subject, text: textOf(text), headers: headersOf(links, 'questions') }
+}
+
+const textOf = (lines: readonly string[]): string =>
+  `${lines
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()}\n`
+
+function headersOf(links: Links, unsubscribed: string): Mail['headers'] {
   const ways = [
     ...(links.unsubscribe === undefined ? [] : [`<${links.unsubscribe}>`]),
     ...(links.unsubscribeTo === undefined
       ? []
-      : [`<mailto:${links.unsubscribeTo}?subject=unsubscribe%20${encodeURIComponent(monitor.id)}>`]),
+      : [`<mailto:${links.unsubscribeTo}?subject=unsubscribe%20${encodeURIComponent(unsubscribed)}>`]),
   ]
   return {
-    to,
-    subject: printable(title, 150),
-    text: `${text
-      .join('\n')
-      .replace(/\n{3,}/g, '\n\n')
-      .trim()}\n`,
-    headers: {
-      'auto-submitted': 'auto-generated', // RFC 3834 §5: no vacation notice comes back
-      'x-auto-response-suppress': 'All',
-      ...(ways.length > 0 && { 'list-unsubscribe': ways.join(', ') }),
-      // RFC 8058 §3.1: only beside an HTTPS URI.
-      ...(links.unsubscribe?.startsWith('https://') && { 'list-unsubscribe-post': 'List-Unsubscribe=One-Click' }),
-    },
+    'auto-submitted': 'auto-generated', // RFC 3834 §5: no vacation notice comes back
+    'x-auto-response-suppress': 'All',
+    ...(ways.length > 0 && { 'list-unsubscribe': ways.join(', ') }),
+    // RFC 8058 §3.1: only beside an HTTPS URI.
+    ...(links.unsubscribe?.startsWith('https://') && { 'list-unsubscribe-post': 'List-Unsubscribe=One-Click' }),
   }
 }
 

@@ -3,10 +3,14 @@ import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
 import { maskAddresses } from '../../base/mask.ts'
 
 /**
- * A stored answer for a reader who is not logged in. In a verification every mailbox is masked, wherever it occurs (replies of mail servers repeat it). The
- * other kinds are about domains: the addresses in them are published in the DNS, and a masked record would not be the record.
+ * A stored answer for a reader who is not logged in. In a verification every mailbox is masked, wherever it occurs (replies of mail servers repeat it), and
+ * in the analysis of a message every address. The other kinds are about domains: the addresses in them are published in the DNS, and a masked record would not be the record.
  */
 export function withoutMailboxes(kind: StoredKind, answer: JsonRecord): JsonRecord {
+  if (kind === 'message') {
+    const masked = maskedIn(answer, maskAddresses)
+    return isJsonRecord(masked) ? masked : {}
+  }
   if (kind !== 'verify') return answer
   const email = typeof answer.email === 'string' ? answer.email : ''
   const masked = maskedIn(answer, maskOf(email))

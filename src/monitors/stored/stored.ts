@@ -43,8 +43,8 @@ export type Stored = {
   readonly remove: (id: string, owner: Owner) => Promise<StoredEntry>
   /** Removes every answer about a mailbox, or about a domain and its mailboxes; returns their number. */
   readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
-  /** Removes expired answers. */
-  readonly sweep: () => Promise<void>
+  /** Removes some of the expired answers; returns whether there may be more. */
+  readonly sweep: () => Promise<boolean>
 }
 
 /** Maximum number of stored answers per key. */
@@ -61,9 +61,9 @@ export function storedService(settings: {
   const table = onceUnlessFailed(async () => storedAnswersOf((await settings.open()).db))
   let sweptAtMs = Number.NEGATIVE_INFINITY
 
-  async function sweep(): Promise<void> {
+  async function sweep(): Promise<boolean> {
     sweptAtMs = now()
-    await (await table()).sweep(new Date(now()))
+    return (await table()).sweep(new Date(now()))
   }
   async function found(id: string): Promise<StoredRow & { readonly answer: string }> {
     const row = await (await table()).byId(id)
@@ -112,7 +112,7 @@ export function storedService(settings: {
     remove: async (id, owner) => {
       const row = await (await table()).byId(id)
       if (!row || !owns(owner, row.owner)) throw storedError('not_owned')
-      await (await table()).remove(id)
+      if (!(await (await table()).remove(id))) throw storedError('not_owned') // another request was faster
       return entryOf(row)
     },
     forget: async (name, value) => (await table()).forget(name, value.toLowerCase()),

@@ -82,7 +82,7 @@ export function webhookService(parts: () => Promise<WebhookParts>, now: () => nu
     },
     remove: async (id, owner) => {
       const row = await owned(id, owner)
-      await (await parts()).webhooks.remove(id)
+      if (!(await (await parts()).webhooks.remove(id))) throw webhookError('unknown') // another request was faster
       return present(row, now())
     },
     rotate: async (id, owner) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
-import { type OverlayRecord, overlay } from './overlay.ts'
+import { type OverlayChange, type OverlayRecord, overlay } from './overlay.ts'
 import { type Answer, DnsError, type RecordType } from './resolver.ts'
 
 const signal = AbortSignal.timeout(10_000)
@@ -9,7 +9,7 @@ const txt = (name: string, data: string): OverlayRecord => ({ name, type: 'TXT',
 const cname = (name: string, data: string): OverlayRecord => ({ name, type: 'CNAME', data })
 
 describe('judges as if', () => {
-  it.each<[string, LabZone, OverlayRecord[], string, string, unknown[]]>([
+  it.each<[string, LabZone, OverlayChange[], string, string, unknown[]]>([
     ['a record is added', {}, [txt('a.example', 'x')], 'a.example', 'found', ['x']],
     ['the name is compared without case and trailing dot', {}, [txt('A.Example.', 'x')], 'a.EXAMPLE.', 'found', ['x']],
     [
@@ -22,11 +22,51 @@ describe('judges as if', () => {
     ],
     [
       'published ones of that name and type are replaced',
-      { 'a.example': { TXT: ['old'] } },
-      [txt('a.example', 'new')],
+      { 'a.example': { TXT: ['v=spf1 -all'] } },
+      [txt('a.example', 'v=spf1 mx -all')],
       'a.example',
       'found',
-      ['new'],
+      ['v=spf1 mx -all'],
+    ],
+    [
+      'of TXT only those of the same kind',
+      { 'a.example': { TXT: ['"v=spf1 a" ', 'google-site-verification=x', 'google-site-verification=y'] } },
+      [txt('a.example', 'v=spf1 mx -all')],
+      'a.example',
+      'found',
+      ['google-site-verification=x', 'google-site-verification=y', 'v=spf1 mx -all'],
+    ],
+    [
+      'at _dmarc all texts are of one kind',
+      { '_dmarc.a.example': { TXT: ['v=spf1 -all', 'p=none'] } },
+      [txt('_dmarc.a.example', 'v=DMARC1; p=none')],
+      '_dmarc.a.example',
+      'found',
+      ['v=DMARC1; p=none'],
+    ],
+    [
+      'a removed record is gone, the others stay',
+      { 'a.example': { TXT: ['v=spf1 -all', 'x=1'] } },
+      [{ name: 'a.example', type: 'TXT', data: 'v=spf1 -all', remove: true }],
+      'a.example',
+      'found',
+      ['x=1'],
+    ],
+    [
+      'a removal without data is of all records of the type',
+      { 'a.example': { TXT: ['v=spf1 -all', 'x=1'] } },
+      [{ name: 'a.example', type: 'TXT', remove: true }],
+      'a.example',
+      'nodata',
+      [],
+    ],
+    [
+      'nothing is removed where nothing answers',
+      { 'a.example': 'SERVFAIL' },
+      [{ name: 'a.example', type: 'TXT', remove: true }, txt('a.example', 'x')],
+      'a.example',
+      'found',
+      ['x'],
     ],
     [
       'a fault there is replaced too',
@@ -163,7 +203,7 @@ describe('judges as if', () => {
   it('asks no more than without it where nothing is laid over', async () => {
     const { resolve, asked } = labDns({ 'b.example': { TXT: ['b'] } })
     await overlay(resolve, [txt('a.example', 'x')])('b.example', 'TXT', signal)
-    await overlay(resolve, [txt('a.example', 'x')])('a.example', 'TXT', signal)
+    await overlay(resolve, [txt('_dmarc.a.example', 'x')])('_dmarc.a.example', 'TXT', signal)
     expect(asked).toEqual(['b.example TXT'])
   })
 })

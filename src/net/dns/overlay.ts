@@ -7,12 +7,22 @@ import {
   type RecordType,
   type Resolve,
   type ResolveOptions,
+  settled,
 } from './resolver.ts'
+import { hasOneKind, textKind } from './text-kind.ts'
 
 /** One record that is treated as published; `data` is what a {@link Resolve} returns for its type. */
 export type OverlayRecord = {
   [T in RecordType]: { readonly name: string; readonly type: T; readonly data: RecordData[T] }
 }[RecordType]
+/** A record that is treated as removed; without data, all of its name and type. */
+export type OverlayRemoval = {
+  readonly name: string
+  readonly type: RecordType
+  readonly remove: true
+  readonly data?: RecordData[RecordType]
+}
+export type OverlayChange = OverlayRecord | OverlayRemoval
 
 /** Maximum length of a CNAME chain, as in {@link Answer}. */
 const MAX_CHAIN = 16
@@ -20,13 +30,13 @@ const MAX_CHAIN = 16
 const TTL_SECONDS = 300
 
 /**
- * `resolve` as if `records` were published. The records of a name and type replace the published ones; everything else is queried. A name with an overlaid
- * record, and every name above it, exists (RFC 8020). An overlaid CNAME is the only record at its name, and any other overlaid type removes a published CNAME
+ * `resolve` as if `records` were published, and removals done. The records of a name and type replace the published ones, those of TXT only the ones of
+ * their kind ({@link textKind}); everything else is queried. A name with an overlaid record, and every name above it, exists (RFC 8020). An overlaid CNAME is the only record at its name, and any other overlaid type removes a published CNAME
  * from its name (RFC 1034 §3.6.2). `*` as the first label answers for names below that exist neither in the overlay nor in the DNS (RFC 4592 §2.2). Answers
  * from the overlay are never `secure`. Rejects as `resolve` does, and with `cname_loop` for a chain over 16. Without overlaid records, queries and answers
  * are those of `resolve`.
  */
-export function overlay(resolve: Resolve, records: readonly OverlayRecord[]): Resolve {
+export function overlay(resolve: Resolve, records: readonly OverlayChange[]): Resolve {
   const laid = layOut(records)
   return async (asked, type, signal, options) => {
     const first = canonicalName(asked)
@@ -44,17 +54,23 @@ export function overlay(resolve: Resolve, records: readonly OverlayRecord[]): Re
 /**
  * `ask` as if name servers also had `records`: an authoritative answer contains them in place of its own. Whether and how a server answers does not change.
  */
-export function overlayServers(ask: AskServer, records: readonly OverlayRecord[]): AskServer {
+export function overlayServers(ask: AskServer, records: readonly OverlayChange[]): AskServer {
   const { nodes } = layOut(records)
   return async <T extends RecordType>(...[server, name, type, signal, options]: Parameters<typeof ask<T>>) => {
     const answer = await ask(server, name, type, signal, options)
     const own = nodes.get(canonicalName(name))?.get(type)
     if (!own || !answer.authoritative) return answer
-    return { ...answerOf(name, type, own as readonly RecordData[T][]), authoritative: true }
+    return { ...answerOf(name, type, withKept<T>(own, answer)), authoritative: true }
   }
 }
 
-type Node = ReadonlyMap<RecordType, readonly unknown[]>
+/** The changes at a name and type. */
+type Changes = {
+  readonly records: readonly unknown[]
+  /** Which published records stay. */
+  readonly keeps: 'none' | ((data: unknown) => boolean)
+}
+type Node = ReadonlyMap<RecordType, Changes>
 /** The overlaid names, all names above them, and whether one of them is a wildcard. */
 type Laid = {
   readonly nodes: ReadonlyMap<string, Node>
@@ -75,7 +91,7 @@ type Question<T extends RecordType> = {
 async function stepAt<T extends RecordType>(question: Question<T>): Promise<Step<T>> {
   const { laid, at, type } = question
   const node = laid.nodes.get(at)
-  if (node) return ownStep(node, question) ?? { end: await beside(question) }
+  if (node) return (await ownStep(node, question)) ?? { end: await beside(question) }
   const answer = await question.resolve(at, type, question.signal, question.options)
   const entry = answer.cname.findIndex((target) => laid.nodes.has(target))
   if (entry >= 0) return { follow: answer.cname.slice(0, entry + 1) }
@@ -85,15 +101,31 @@ async function stepAt<T extends RecordType>(question: Question<T>): Promise<Step
   const wildcard = await wildcardFor(question, missing)
   if (!wildcard) return { end: answer }
   if (missing !== at) return { follow: answer.cname }
-  return ownStep(wildcard, question) ?? { end: answerOf(at, type, []) }
+  return (await ownStep(wildcard, question)) ?? { end: answerOf(at, type, []) }
 }
 
 /** The records at the name itself for the type, or its CNAME. */
-function ownStep<T extends RecordType>(node: Node, { at, type }: Question<T>): Step<T> | undefined {
+async function ownStep<T extends RecordType>(node: Node, question: Question<T>): Promise<Step<T> | undefined> {
+  const { resolve, at, type, signal, options } = question
   const own = node.get(type)
-  if (own) return { end: answerOf(at, type, own as readonly RecordData[T][]) }
-  const target = node.get('CNAME')?.[0] as string | undefined
+  if (own) {
+    const published = own.keeps === 'none' ? undefined : await settled(resolve(at, type, signal, options))
+    // A name server that does not answer would still have to be given the records.
+    if (published instanceof DnsError && own.records.length === 0) throw published
+    return { end: answerOf(at, type, withKept<T>(own, published instanceof DnsError ? undefined : published)) }
+  }
+  const target = node.get('CNAME')?.records[0] as string | undefined
   return target === undefined ? undefined : { follow: [canonicalName(target)] }
+}
+
+/** The records of the changes, and the published ones that stay; those of an alias are not the name's own. */
+function withKept<T extends RecordType>(
+  { records, keeps }: Changes,
+  published: Answer<T> | undefined,
+): readonly RecordData[T][] {
+  const own = records as readonly RecordData[T][]
+  if (keeps === 'none' || !published || published.cname.length > 0) return own
+  return [...published.records.filter((data) => keeps(data)), ...own]
 }
 
 /** A type that is not overlaid at a name with other overlaid types: the published records of that name. The name exists. */
@@ -118,18 +150,36 @@ async function wildcardFor<T extends RecordType>(question: Question<T>, name: st
   return laid.nodes.get(`*.${enclosers[last]}`)
 }
 
-function layOut(records: readonly OverlayRecord[]): Laid {
-  const nodes = new Map<string, Map<RecordType, unknown[]>>()
+function layOut(changes: readonly OverlayChange[]): Laid {
+  const nodes = new Map<string, Map<RecordType, OverlayChange[]>>()
   const above = new Set<string>()
-  for (const { name, type, data } of records) {
-    const key = canonicalName(name)
-    const node = nodes.get(key) ?? new Map<RecordType, unknown[]>()
-    const same = node.get(type)
-    if (same) same.push(data)
-    else nodes.set(key, node.set(type, [data]))
+  for (const change of changes) {
+    const key = canonicalName(change.name)
+    const node = nodes.get(key) ?? new Map<RecordType, OverlayChange[]>()
+    const same = node.get(change.type)
+    if (same) same.push(change)
+    else nodes.set(key, node.set(change.type, [change]))
     for (let rest = parentOf(key); rest !== '' && !above.has(rest); rest = parentOf(rest)) above.add(rest)
   }
-  return { nodes, above, hasWildcard: [...nodes.keys()].some((name) => name.startsWith('*.')) }
+  const laid = [...nodes].map(([name, node]): [string, Node] => [
+    name,
+    new Map([...node].map(([type, at]) => [type, changesAt(name, type, at)])),
+  ])
+  return { nodes: new Map(laid), above, hasWildcard: [...nodes.keys()].some((name) => name.startsWith('*.')) }
+}
+
+/** What the changes of one name and type leave of the published records. */
+function changesAt(name: string, type: RecordType, changes: readonly OverlayChange[]): Changes {
+  const records = changes.flatMap((change) => ('remove' in change ? [] : [change.data as unknown]))
+  const removals = changes.filter((change) => 'remove' in change)
+  const all = removals.some(({ data }) => data === undefined)
+  if (all || (records.length > 0 && (type !== 'TXT' || hasOneKind(name)))) return { records, keeps: 'none' }
+  const removed = new Set(removals.map(({ data }) => JSON.stringify(data)))
+  const kinds = new Set(type === 'TXT' ? records.map((data) => textKind(name, String(data))) : [])
+  return {
+    records,
+    keeps: (data) => !removed.has(JSON.stringify(data)) && !(type === 'TXT' && kinds.has(textKind(name, String(data)))),
+  }
 }
 
 const parentOf = (name: string): string => labelsOf(name).slice(1).join('.')

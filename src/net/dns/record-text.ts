@@ -1,6 +1,6 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { canonicalName, labelsOf } from '../../names/domain.ts'
-import type { OverlayRecord } from './overlay.ts'
+import type { OverlayChange, OverlayRecord } from './overlay.ts'
 import { recordProblem } from './problems.ts'
 import {
   type Field,
@@ -17,6 +17,11 @@ import { zoneEntries } from './zone-entries.ts'
 
 /** A record as people write it: `value` is in presentation format; a TXT value without quotes is the text itself. */
 export type RecordText = { readonly name: string; readonly type: string; readonly value: string }
+/** A record to publish, or with `remove` one to remove; a removal without a value is of all records of the name and type. */
+export type ChangeText = Omit<RecordText, 'value'> & {
+  readonly value?: string | undefined
+  readonly remove?: boolean | undefined
+}
 
 /**
  * Reads one record of a domain. `name` is `@`, relative to the domain (`_dmarc`), in full below it (`_dmarc.example.org`), or absolute with a final dot. A
@@ -39,6 +44,19 @@ export function parseRecord({ name, type, value }: RecordText, domain: string): 
     known.value,
     readFields(known.value, fields.value, (text) => targetOf(text, domain)),
   )
+}
+
+/** Reads a record to publish or to remove, as {@link parseRecord} does. */
+export function parseChange({ name, type, value, remove }: ChangeText, domain: string): Parsed<OverlayChange> {
+  if (!remove) return parseRecord({ name, type, value: value ?? '' }, domain)
+  if (value !== undefined) {
+    const record = parseRecord({ name, type, value }, domain)
+    return record.ok ? parsed({ ...record.value, remove: true }) : record
+  }
+  const known = typeOf(type)
+  if (!known.ok) return known
+  const owner = ownerOf(name.trim(), domain)
+  return owner.ok ? parsed({ name: owner.value, type: known.value, remove: true }) : owner
 }
 
 /** Reads a line such as `_dmarc TXT "v=DMARC1; p=none"` into its parts; a TTL and the class IN may precede the type. */

@@ -3,7 +3,14 @@ import { LimitError, limiter, type Release } from '../../base/limiter.ts'
 import { type Lifetime, sharedWork, type Work } from '../../base/share-work.ts'
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import { canonicalName } from '../../names/domain.ts'
-import { type Answer, DnsError, type RecordType, type Resolve, type ResolveOptions } from './resolver.ts'
+import {
+  type Answer,
+  type AskServer,
+  DnsError,
+  type RecordType,
+  type Resolve,
+  type ResolveOptions,
+} from './resolver.ts'
 
 const DAY_S = 86_400
 /** The longest time for which a negative answer is cached (RFC 2308 §5: one to three hours). */
@@ -109,15 +116,24 @@ export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): R
   }
 }
 
-/** The first `most` queries; every other is refused with the reason `too_many_questions`, whatever the answers were. */
-export function budgeted(resolve: Resolve, most: number): Resolve {
-  let left = most
-  return (name, type, signal, asked) => {
-    if (left <= 0) return Promise.reject(new DnsError('too_many_questions', { name, type }))
-    left--
-    return resolve(name, type, signal, asked)
-  }
-}
+/** How many queries may be sent: `spent` grows with each, `most` may be lowered. */
+export type QueryBudget = { spent: number; most: number }
+
+/** The queries within a budget; every other is refused with the reason `too_many_questions`, whatever the answers were. */
+export const budgeted =
+  (resolve: Resolve, budget: QueryBudget): Resolve =>
+  (name, type, signal, asked) =>
+    budget.spent++ < budget.most
+      ? resolve(name, type, signal, asked)
+      : Promise.reject(new DnsError('too_many_questions', { name, type }))
+
+/** {@link budgeted} for queries to the name servers of a zone. */
+export const budgetedServers =
+  (ask: AskServer, budget: QueryBudget): AskServer =>
+  (server, name, type, signal, asked) =>
+    budget.spent++ < budget.most
+      ? ask(server, name, type, signal, asked)
+      : Promise.reject(new DnsError('too_many_questions', { name, type }))
 
 const keyOf = (name: string, type: RecordType, asked: ResolveOptions | undefined): string =>
   `${type}${asked?.checkingDisabled === true ? '!' : ' '}${canonicalName(name)}`

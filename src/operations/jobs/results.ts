@@ -3,11 +3,13 @@ import { blacklistVerdict } from '../../answers/blacklist.ts'
 import { checkAnswer } from '../../answers/check.ts'
 import { type JobRow, jobBadRowsAnswer, jobResultsAnswer } from '../../answers/jobs.ts'
 import { verifyAnswer } from '../../answers/verify.ts'
+import type { CsvStyle } from '../../base/csv.ts'
 import { invalidAt } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { jobBadRowsDocument, jobResultsDocument } from '../../documents/jobs.ts'
-import { type CsvStyle, csvOf, presentRow } from '../../jobs/results.ts'
+import type { Layout } from '../../jobs/intake/intake.ts'
+import { csvOf, namesOf, presentRow } from '../../jobs/results.ts'
 import type { JobService, Owner, ResultPage } from '../../jobs/service.ts'
 import { REASONS } from '../../mailbox/reasons.ts'
 import type { JobRecord } from '../../store/postgres/jobs.ts'
@@ -17,12 +19,10 @@ import { defineOperation, ok } from '../operation.ts'
 import { limitParam, pageOf } from '../page.ts'
 import { choiceParam, optional, textParam, wholeParam } from '../params.ts'
 import { jobParamProblem } from './problems.ts'
-import { idParam, jobExample, lineCursorParam, ownerOf } from './shared.ts'
+import { ENDED, idParam, jobExample, lineCursorParam, MAX_INTEGER, ownerOf } from './shared.ts'
 
 /** Rows of one page of JSON: some hundred kB. */
 const PAGE = 200
-/** The largest `integer` of PostgreSQL: no list has more rows. */
-const ALL_ROWS = 2 ** 31 - 1
 const DOWNLOAD_MS = 6 * 3_600_000
 
 /** The possible results of a row; a row that cannot be queried is invalid. */
@@ -43,7 +43,7 @@ const wordParam = (description: string, example: string) =>
 
 const rowExample: JobRow = {
   line: 2,
-  columns: ['Joe', 'joe@example.org'],
+  columns: { name: 'Joe', email: 'joe@example.org' },
   input: 'joe@example.org',
   result: 'accepted',
   reason: 'mailbox_exists',
@@ -69,13 +69,13 @@ export const jobResults = defineOperation({
     }),
     cursor: lineCursorParam,
     limit: optional({
-      ...wholeParam('maximum number of rows', { min: 1, max: 1_000_000_000 }),
+      ...wholeParam('maximum number of rows; a page of JSON has at most 200', { min: 1, max: 1_000_000_000 }),
       group: 'answer' as const,
     }),
   },
   answer: jobResultsAnswer,
   document: jobResultsDocument,
-  example: { input: jobExample, output: { data: [rowExample], has_more: false, next_cursor: null } },
+  example: { input: jobExample, output: { data: [rowExample], has_more: false, next_cursor: null, complete: true } },
   deadlineMs: DOWNLOAD_MS,
   uses: ['jobs'],
   run: async (ctx, { jobs }, { id, format, csv, cursor = 0, limit, result, reason }) => {
@@ -88,9 +88,18 @@ export const jobResults = defineOperation({
     }
     const first = await jobs.results(id, page, owner)
     refuseUnknown(first.job, result, reason)
-    if (format === 'json') return ok(pageOf(first.rows, page.limit - 1, presentRow, ({ line }) => line, String))
-    const wanted = { ...page, limit: limit ?? ALL_ROWS }
-    return { status: 200, stream: download(jobs, id, owner, wanted, { job: first.job, format, style: csv }) }
+    const names = namesOf(first.layout)
+    if (format === 'json') {
+      const presented = pageOf(
+        first.rows,
+        page.limit - 1,
+        (row) => presentRow(row, names),
+        ({ line }) => line,
+      )
+      return ok({ ...presented, complete: ENDED.includes(first.job.state) })
+    }
+    const wanted = { ...page, limit: limit ?? MAX_INTEGER }
+    return { status: 200, stream: download(jobs, id, owner, wanted, { ...first, format, style: csv }) }
   },
 })
 
@@ -104,7 +113,12 @@ function refuseUnknown({ kind }: JobRecord, result: string | undefined, reason: 
     refuse('reason', reason, REASONS)
 }
 
-type Form = { readonly job: JobRecord; readonly format: 'ndjson' | 'csv'; readonly style: CsvStyle }
+type Form = {
+  readonly job: JobRecord
+  readonly layout: Layout | undefined
+  readonly format: 'ndjson' | 'csv'
+  readonly style: CsvStyle
+}
 
 /** Pages that a download reads ahead, on connections of their own. */
 const PAGES_AHEAD = 2
@@ -118,13 +132,14 @@ function download(
   id: string,
   owner: Owner,
   page: ResultPage,
-  { job, format, style }: Form,
+  { job, layout, format, style }: Form,
 ): TextStream {
-  const csv = format === 'csv' ? csvOf(job, style) : undefined
+  const csv = format === 'csv' ? csvOf(job, layout, style) : undefined
+  const names = namesOf(layout)
   const size = jobs.downloadPage[job.kind]
   const read = (after: number, left: number, upTo?: number): Promise<ResultText> => {
     const bounds = { after, limit: Math.min(size, left), ...(upTo !== undefined && { upTo }) }
-    const some = jobs.resultText(job, { ...page, ...bounds, ...(csv && { fields: csv.fields }) })
+    const some = jobs.resultText(job, { ...page, ...bounds, ...(csv ? { fields: csv.fields } : { names }) })
     some.catch(() => {}) // reported when it is awaited
     return some
   }
@@ -180,7 +195,7 @@ export const jobBadRows = defineOperation({
   example: {
     input: jobExample,
     output: {
-      data: [{ line: 7, reason: 'no address in its column', text: 'Joe,' }],
+      data: [{ line: 7, reason: 'no_input', detail: 'no address in its column', text: 'Joe,' }],
       has_more: false,
       next_cursor: null,
     },
@@ -195,7 +210,6 @@ export const jobBadRows = defineOperation({
         limit,
         (row) => row,
         ({ line }) => line,
-        String,
       ),
     )
   },

@@ -1,31 +1,44 @@
+import { z } from 'zod'
 import type { JobAnswer } from '../../answers/jobs.ts'
 import { formatDuration } from '../../base/duration.ts'
-import { parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import type { Progress } from '../given.ts'
 import type { Call } from '../operation.ts'
-import { optional, textParam, wholeParam } from '../params.ts'
+import { cursorParam, readCursor } from '../page.ts'
+import { optional, textParam } from '../params.ts'
 import { jobInputError } from './problems.ts'
 
 export { ownerOf } from '../owner.ts'
 
 /** The id of a job, in the path. */
 export const idParam = textParam<string>(
-  'invalid_parameter',
+  'not_found', // like one that is not there
   (text) => (/^job_[\w-]{22}$/.test(text) ? parsed(text) : problem(valueProblem('id', { text, kind: 'job' }))),
   { description: 'id of the job', example: 'job_AAAAAAAAAAAAAAAAAAAAAA' },
 )
 
 export const jobExample = { id: 'job_AAAAAAAAAAAAAAAAAAAAAA' }
 
-/** Where rows continue: after a line, which callers may name after an interrupted download. */
-export const lineCursorParam = optional({
-  ...wholeParam('continue after this line: next_cursor, or the line of the last row received', {
-    min: 0,
-    max: 2 ** 31 - 1,
+/** The largest `integer` of PostgreSQL: no list has more lines, and no job a larger number. */
+export const MAX_INTEGER = 2 ** 31 - 1
+const place = z.int().min(0).max(MAX_INTEGER)
+
+/** Where rows continue: after a line, which callers may name themselves after an interrupted download. */
+export const lineCursorParam = optional(
+  textParam<number>('invalid_parameter', (text) => (/^\d{1,10}$/.test(text) ? lineOf(text) : readCursor(place, text)), {
+    description: 'next_cursor of the previous page, or the line of the last row received',
+    group: 'answer',
+    example: '1000',
   }),
-  group: 'answer' as const,
-})
+)
+function lineOf(text: string): Parsed<number> {
+  const line = place.safeParse(Number(text))
+  return line.success ? parsed(line.data) : problem(valueProblem('whole', { text, min: 0, max: MAX_INTEGER }))
+}
+
+/** Where a list of jobs continues: after the job of this number. */
+export const jobCursorParam = cursorParam(place)
 
 /** The upload of a call. Throws AppError if there is none. */
 export function uploadOf({ upload }: Pick<Call, 'upload'>): NonNullable<Call['upload']> {
@@ -33,7 +46,8 @@ export function uploadOf({ upload }: Pick<Call, 'upload'>): NonNullable<Call['up
   throw jobInputError('no_list')
 }
 
-const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
+/** The states from which a job does not go on. */
+export const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
 
 /** The progress of a job, in one line. */
 export function progressOf(job: JobAnswer): Progress {

@@ -1,13 +1,12 @@
-import { z } from 'zod'
 import { type JobAnswer, jobAnswer, jobListAnswer } from '../../answers/jobs.ts'
 import { jobDocument, jobListDocument } from '../../documents/jobs.ts'
 import type { JobAction } from '../../jobs/service.ts'
 import { formatParam } from '../documents.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { defineOperation, ok } from '../operation.ts'
-import { cursorParam, formatCursor, limitParam } from '../page.ts'
+import { formatCursor, limitParam } from '../page.ts'
 import { choiceParam } from '../params.ts'
-import { idParam, jobExample, ownerOf, progressOf } from './shared.ts'
+import { idParam, jobCursorParam, jobExample, ownerOf, progressOf } from './shared.ts'
 
 const DEADLINE_MS = 20_000
 const answerExample = example as JobAnswer
@@ -35,7 +34,7 @@ export const jobList = defineOperation({
   path: '/v1/jobs',
   summary: 'List your jobs, newest first (all with scope admin)',
   scope: 'jobs',
-  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()), format: formatParam },
+  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: jobCursorParam, format: formatParam },
   answer: jobListAnswer,
   document: jobListDocument,
   example: { input: {}, output: { data: [answerExample], has_more: false, next_cursor: null } },

@@ -33,7 +33,7 @@ export const jobSubmit = defineOperation({
   path: '/v1/jobs',
   summary: 'Submit a list of mailboxes, domains or IP addresses',
   scope: 'jobs',
-  uploads: true,
+  uploads: 'list',
   idempotent: true,
   params: {
     kind: choiceParam(['verify', 'check', 'blacklist'], 'verify', {
@@ -85,7 +85,7 @@ export const jobSubmit = defineOperation({
   run: async (ctx, deps, input) => {
     const { jobs, webhooks } = deps
     const url = input.callback === undefined ? undefined : await readReceiver(ctx, deps, input.callback, 'callback')
-    const { octets, contentType } = uploadOf(ctx)
+    const list = uploadOf(ctx)
     const { kind, name = '', column, pool, max_age, selector, give_up_after, expires_in } = input
     if (selector && kind !== 'check') throw jobInputError('selector', { kind }, { parameter: 'selector' })
     const options = {
@@ -94,10 +94,10 @@ export const jobSubmit = defineOperation({
       ...(selector && { selector: selector.join() }),
       ...(give_up_after !== undefined && { give_up_after_ms: give_up_after }),
     }
-    const upload = { octets, contentType, signal: ctx.signal, ...(column !== undefined && { column }) }
+    const upload = { ...list, signal: ctx.signal, ...(column !== undefined && { column }) }
     const about = { kind, name, options, expiresInMs: expires_in ?? EXPIRES_MS }
-    const list = ctx.seed === undefined ? about : { ...about, seed: ctx.seed }
-    const job = await jobs.submit(list, upload, ownerOf(ctx))
+    const named = ctx.seed === undefined ? about : { ...about, seed: ctx.seed }
+    const job = await jobs.submit(named, upload, ownerOf(ctx))
     if (url === undefined) return { status: 202, answer: job }
     const { id, secret } = await (await webhooks()).callback(job.id, url, ownerOf(ctx))
     return { status: 202, answer: { ...job, callback: { id, ...(secret !== undefined && { secret }) } } }
@@ -111,7 +111,7 @@ export const jobUpload = defineOperation({
   path: '/v1/jobs/{id}/rows',
   summary: 'Continue an interrupted upload',
   scope: 'jobs',
-  uploads: true,
+  uploads: 'list',
   params: {
     id: idParam,
     from: textParam<number>(

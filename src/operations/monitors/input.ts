@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type MonitorKind, monitorKind } from '../../answers/monitors.ts'
 import { invalidAt } from '../../base/errors.ts'
 import { isTimezone } from '../../monitors/notify/quiet.ts'
+import { monitorError } from '../../monitors/problems.ts'
 import type { MonitorInput, NotifyTarget } from '../../monitors/service.ts'
 import { parseDomain } from '../../names/domain.ts'
 import { formatEmail, parseEmail } from '../../names/email.ts'
@@ -100,8 +101,10 @@ export async function readNotify(ctx: Ctx, deps: Used, items: readonly Notify[])
 async function readMailbox({ monitors }: Used, text: string): Promise<string> {
   const email = parseEmail(text.trim())
   if (!email.ok) throw invalidAt('invalid_parameter', 'notify', email.problem)
-  if (!(await (await monitors()).canMail())) throw monitorInputError('no_mail', undefined, NOTIFY)
-  return formatEmail(email.value)
+  const address = formatEmail(email.value)
+  const fault = await (await monitors()).mailFault(address)
+  if (fault !== undefined) throw monitorError(fault, undefined, NOTIFY)
+  return address
 }
 
 const NOTIFY = { parameter: 'notify', at: 'notify' } as const

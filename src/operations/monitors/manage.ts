@@ -112,14 +112,13 @@ export const monitorChange = defineOperation({
   name: 'monitors change',
   method: 'PATCH',
   path: '/v1/monitors/{id}',
-  summary: 'Change a monitor, or pause and resume it',
+  summary: 'Change a monitor',
   scope: 'jobs',
   params: {
     id: monitorIdParam,
     ...otherSettings,
     quiet_hours: { ...otherSettings.quiet_hours, schema: otherSettings.quiet_hours.schema.nullable() },
     public: bodySwitchParam('make its badge public', 'answer'),
-    enabled: bodySwitchParam('whether the monitor runs'),
   },
   answer: monitorAnswer,
   document: monitorDocument,
@@ -127,7 +126,7 @@ export const monitorChange = defineOperation({
   deadlineMs: DEADLINE_MS,
   uses: ['monitors', 'mayCall'],
   run: async (ctx, deps, input) => {
-    const { id, name, every, options, notify, when, quiet_hours: quiet, enabled } = input
+    const { id, name, every, options, notify, when, quiet_hours: quiet } = input
     const owner = ownerOf(ctx)
     const monitors = await deps.monitors()
     const now = await monitors.show(id, owner)
@@ -140,11 +139,30 @@ export const monitorChange = defineOperation({
       ...(when && { when }),
       ...(quiet !== undefined && { quiet }),
       ...(input.public !== undefined && { isPublic: input.public }),
-      ...(enabled !== undefined && { enabled }),
     }
     return ok(await monitors.change(id, patch, owner))
   },
 })
+
+const turnOf = <const Action extends 'pause' | 'resume'>(action: Action, summary: string) =>
+  defineOperation({
+    name: `monitors ${action}`,
+    method: 'POST',
+    path: `/v1/monitors/{id}/${action}` as const,
+    summary,
+    scope: 'jobs',
+    params: { id: monitorIdParam },
+    answer: monitorAnswer,
+    document: monitorDocument,
+    example: { input: exampleMonitor, output: { ...monitorExample, enabled: action === 'resume' } },
+    deadlineMs: DEADLINE_MS,
+    uses: ['monitors'],
+    run: async (ctx, { monitors }, { id }) =>
+      ok(await (await monitors()).change(id, { enabled: action === 'resume' }, ownerOf(ctx))),
+  })
+
+export const monitorPause = turnOf('pause', 'Pause a monitor')
+export const monitorResume = turnOf('resume', 'Resume a paused monitor; it runs at once')
 
 export const monitorDelete = defineOperation({
   name: 'monitors delete',

@@ -1,13 +1,19 @@
-import { badgeAnswer, unsubscribeAnswer, unsubscribeQuestion } from '../../answers/monitors.ts'
+import {
+  badgeAnswer,
+  consentAnswer,
+  consentQuestionAnswer,
+  unsubscribeAnswer,
+  unsubscribeQuestion,
+} from '../../answers/monitors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { badgeSvg } from '../../monitors/badge.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { choiceParam, textParam } from '../params.ts'
-import { deliveryIdParam, exampleMonitor } from './shared.ts'
+import { consentIdParam, deliveryIdParam, exampleMonitor } from './shared.ts'
 
 const badgeParam = textParam<{ readonly id: string; readonly isImage: boolean }>(
-  'invalid_parameter',
+  'not_found',
   (text) => {
     const [, id, form] = /^(mon_[\w-]{22})\.(svg|json)$/.exec(text) ?? []
     return id === undefined
@@ -46,6 +52,9 @@ export const badge = defineOperation({
   },
 })
 
+const PAGE_HEADERS = { 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'same-origin' }
+const resultParam = choiceParam(['json', 'html'], 'json', { description: 'the answer, or a page that says so' })
+
 /** One-click unsubscription (RFC 8058): the body is `List-Unsubscribe=One-Click`, and is ignored. */
 export const unsubscribe = defineOperation({
   name: 'unsubscribe',
@@ -55,14 +64,17 @@ export const unsubscribe = defineOperation({
   scope: 'read',
   open: true,
   ignoresBody: true,
-  params: { message: deliveryIdParam },
+  streams: ['html'],
+  params: { message: deliveryIdParam, format: resultParam },
   answer: unsubscribeAnswer,
   example: { input: { message: 'msg_AAAAAAAAAAAAAAAAAAAAAA' }, output: { unsubscribed: true } },
   deadlineMs: 10_000,
   uses: ['monitors'],
-  run: async (_ctx, { monitors }, { message }) => {
+  run: async (_ctx, { monitors }, { message, format }) => {
     await (await monitors()).unsubscribe(message)
-    return ok({ unsubscribed: true as const })
+    return format === 'json'
+      ? ok({ unsubscribed: true as const })
+      : pageOf('Unsubscribed', '<p>This address gets no more of this mail.</p>')
   },
 })
 
@@ -77,7 +89,7 @@ export const unsubscribePage = defineOperation({
   open: true,
   isPage: true,
   streams: ['html'],
-  headers: { 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'same-origin' },
+  headers: PAGE_HEADERS,
   params: {
     message: deliveryIdParam,
     format: choiceParam(['html', 'json'], 'html', { description: 'the page, or nothing' }),
@@ -89,12 +101,70 @@ export const unsubscribePage = defineOperation({
   run: async (_ctx, _deps, { format }) =>
     format === 'json'
       ? ok({ unsubscribed: false as const })
-      : { status: 200, stream: { contentType: 'text/html; charset=utf-8', text: page() } },
+      : pageOf('Stop this mail?', '<form method="post" action="?format=html"><button>Unsubscribe</button></form>'),
 })
 
-async function* page(): AsyncIterable<string> {
+/** An address consents to mail of monitors (double opt-in). */
+export const consent = defineOperation({
+  name: 'consent',
+  method: 'POST',
+  path: '/v1/consent/{consent}',
+  summary: 'Consent to mail from the monitors of a key',
+  scope: 'read',
+  open: true,
+  ignoresBody: true,
+  streams: ['html'],
+  params: { consent: consentIdParam, format: resultParam },
+  answer: consentAnswer,
+  example: { input: { consent: 'con_AAAAAAAAAAAAAAAAAAAAAA' }, output: { consented: true } },
+  deadlineMs: 10_000,
+  uses: ['monitors'],
+  run: async (_ctx, { monitors }, { consent: id, format }) => {
+    await (await monitors()).consent(id)
+    return format === 'json'
+      ? ok({ consented: true as const })
+      : pageOf('You will get these messages', '<p>Each of them has a link that ends them.</p>')
+  },
+})
+
+/** The page behind the link of a question: reading it changes nothing, because programs follow links too. */
+export const consentPage = defineOperation({
+  name: 'consent-page',
+  method: 'GET',
+  path: '/v1/consent/{consent}',
+  partOf: 'consent',
+  summary: 'Show a page that asks for confirmation',
+  scope: 'read',
+  open: true,
+  isPage: true,
+  streams: ['html'],
+  headers: PAGE_HEADERS,
+  params: {
+    consent: consentIdParam,
+    format: choiceParam(['html', 'json'], 'html', { description: 'the page, or nothing' }),
+  },
+  answer: consentQuestionAnswer,
+  example: { input: { consent: 'con_AAAAAAAAAAAAAAAAAAAAAA', format: 'json' }, output: { consented: false } },
+  deadlineMs: 5_000,
+  uses: [],
+  run: async (_ctx, _deps, { format }) =>
+    format === 'json'
+      ? ok({ consented: false as const })
+      : pageOf(
+          'Do you want messages from this service?',
+          '<form method="post" action="?format=html"><button>Yes, send them</button></form>',
+        ),
+})
+
+/** A page for people who have no key. */
+const pageOf = (title: string, content: string) => ({
+  status: 200 as const,
+  stream: { contentType: 'text/html; charset=utf-8', text: page(title, content) },
+})
+
+async function* page(title: string, content: string): AsyncIterable<string> {
   yield `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Unsubscribe</title></head>
-<body><main><h1>Stop mail from this monitor?</h1><form method="post"><button>Unsubscribe</button></form></main></body></html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title></head>
+<body><main><h1>${title}</h1>${content}</main></body></html>
 `
 }

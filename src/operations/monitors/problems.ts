@@ -11,10 +11,6 @@ export const monitorProblem = problemsOf('monitor_field', {
 /** Errors of the input of monitors and webhooks. */
 export const monitorInputError = errorsOf('monitor_input', {
   ntfy: { code: 'invalid_parameter', detail: () => 'the URL of an ntfy topic has the form https://server/topic' },
-  no_mail: {
-    code: 'invalid_parameter',
-    detail: () => 'this service cannot send mail: its operator must set --smtp-url and --notify-from',
-  },
   own_option: {
     code: 'invalid_parameter',
     detail: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor: leave it out`,

@@ -11,23 +11,28 @@ import { monitorInputError } from './problems.ts'
 export const DEADLINE_MS = 20_000
 
 const idOf =
-  (prefix: string, kind: 'monitor' | 'webhook' | 'delivery') =>
+  (prefix: string, kind: 'monitor' | 'webhook' | 'delivery' | 'question') =>
   (text: string): Parsed<string> =>
     new RegExp(`^${prefix}_[\\w-]{22}$`).test(text) ? parsed(text) : problem(valueProblem('id', { text, kind }))
 
 export const exampleMonitor = { id: 'mon_AAAAAAAAAAAAAAAAAAAAAA' }
-export const monitorIdParam = textParam<string>('invalid_parameter', idOf('mon', 'monitor'), {
+export const monitorIdParam = textParam<string>('not_found', idOf('mon', 'monitor'), {
   description: 'id of the monitor',
   example: exampleMonitor.id,
 })
 export const exampleWebhook = { id: 'wh_AAAAAAAAAAAAAAAAAAAAAA' }
-export const webhookIdParam = textParam<string>('invalid_parameter', idOf('wh', 'webhook'), {
+export const webhookIdParam = textParam<string>('not_found', idOf('wh', 'webhook'), {
   description: 'id of the webhook',
   example: exampleWebhook.id,
 })
-export const deliveryIdParam = textParam<string>('invalid_parameter', idOf('msg', 'delivery'), {
+export const deliveryIdParam = textParam<string>('not_found', idOf('msg', 'delivery'), {
   description: 'id of the delivery',
   example: 'msg_AAAAAAAAAAAAAAAAAAAAAA',
+})
+
+export const consentIdParam = textParam<string>('invalid_parameter', idOf('con', 'question'), {
+  description: 'id in the link of the question for consent',
+  example: 'con_AAAAAAAAAAAAAAAAAAAAAA',
 })
 
 /** Maximum number of characters of a recipient's URL. */

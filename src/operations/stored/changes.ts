@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../answers/answer.ts'
 import { blacklistAnswer } from '../../answers/blacklist.ts'
 import { type Change, type ChangesAnswer, changesAnswer } from '../../answers/changes.ts'
 import { checkAnswer } from '../../answers/check.ts'
+import { messageAnswer } from '../../answers/message.ts'
 import { readOpen } from '../../answers/read-answer.ts'
 import { reportAnswer } from '../../answers/report.ts'
 import type { StoredAnswer, StoredKind } from '../../answers/stored.ts'
@@ -13,6 +14,7 @@ import {
   blacklistChanges,
   changeLines,
   checkChanges,
+  messageChanges,
   reportChanges,
   verifyChanges,
 } from '../../monitors/changes/changes.ts'
@@ -82,6 +84,7 @@ const COMPARE: Readonly<Record<StoredKind, (before: StoredAnswer, after: StoredA
   'what-if': compareAs(checkAnswer, checkChanges),
   report: compareAs(reportAnswer, reportChanges),
   verify: compareAs(verifyAnswer, verifyChanges),
+  message: compareAs(messageAnswer, messageChanges),
   blacklist: compareAs(blacklistAnswer, blacklistChanges),
 }
 
@@ -94,6 +97,12 @@ function unknownIn(kind: StoredKind, ...answers: readonly StoredAnswer[]): strin
       const read = readOpen(blacklistAnswer, answer)
       return read.ok
         ? read.value.results.filter(({ status }) => !/listed$/.test(status)).map(({ blacklist }) => blacklist)
+        : []
+    }
+    if (kind === 'message') {
+      const read = readOpen(messageAnswer, answer)
+      return read.ok
+        ? (['spf', 'dmarc'] as const).filter((key) => /^(?:unknown|temperror)$/.test(read.value[key].result))
         : []
     }
     return sectionsUnknown(answer)

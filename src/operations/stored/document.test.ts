@@ -17,8 +17,13 @@ const VERSION = '0.0.0'
 const TIMES = { saved_at: '2026-01-02T03:04:05.000Z', expires_at: '2026-04-02T03:04:05.000Z' }
 const stored = (kind: StoredAnswer['kind'], answer: object): StoredAnswer =>
   storedAnswer.parse({ ...answer, kind, id: 'AAAAAAAAAAAAAAAAAAAAAA', ...TIMES })
-const DATE =
-  'Stored answer of 2026-01-02 03:04 UTC; it expires at 2026-04-02 03:04 UTC. It shows the state at that time.'
+const DATE = [
+  'Stored answer of ',
+  { time: TIMES.saved_at },
+  '; it expires at ',
+  { time: TIMES.expires_at },
+  '. It shows the state at that time.',
+]
 
 describe('the document of its kind', () => {
   it.each<[StoredAnswer['kind'], object, Document]>([
@@ -31,14 +36,14 @@ describe('the document of its kind', () => {
   ])('%s, with its date in quiet text below the conclusion', (kind, answer, plain) => {
     const { title, blocks } = storedDocument(stored(kind, answer), VERSION)
     expect([title, blocks[0]]).toEqual([plain.title, plain.blocks[0]])
-    expect(blocks[1]).toEqual({ kind: 'text', quiet: true, line: [DATE] })
+    expect(blocks[1]).toEqual({ kind: 'text', quiet: true, line: DATE })
     expect(blocks.slice(2).map((block) => block.kind)).toEqual(plain.blocks.slice(1).map((block) => block.kind))
   })
   it.each<StoredAnswer['kind']>(['check', 'report', 'verify', 'blacklist', 'what-if'])(
     '%s of an earlier version, without all fields: a plain list',
     (kind) => {
       const { title, blocks } = storedDocument(stored(kind, { domain: 'a.example' }), VERSION)
-      expect([title, blocks[1]]).toEqual(['Stored answer', { kind: 'text', quiet: true, line: [DATE] }])
+      expect([title, blocks[1]]).toEqual(['Stored answer', { kind: 'text', quiet: true, line: DATE }])
       expect(JSON.stringify(blocks)).toContain('a.example')
     },
   )

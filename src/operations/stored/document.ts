@@ -9,7 +9,6 @@ import { blacklistDocument } from '../../documents/blacklist.ts'
 import type { Block, Document } from '../../documents/block.ts'
 import { checkDocument } from '../../documents/check/check-document.ts'
 import { plainDocument } from '../../documents/plain.ts'
-import { inWords } from '../../documents/timeline.ts'
 import { verifyDocument } from '../../documents/verify.ts'
 import { whatIfDocument } from '../../documents/what-if.ts'
 
@@ -21,7 +20,11 @@ export function storedDocument(answer: StoredAnswer, version: string): Document 
     kind: 'text',
     quiet: true,
     line: [
-      `Stored answer of ${inWords(answer.saved_at)}; it expires at ${inWords(answer.expires_at)}. It shows the state at that time.`,
+      'Stored answer of ',
+      { time: answer.saved_at },
+      '; it expires at ',
+      { time: answer.expires_at },
+      '. It shows the state at that time.',
     ],
   }
   return { ...document, blocks: [...(first ? [first] : []), date, ...rest] }

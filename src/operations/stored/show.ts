@@ -18,7 +18,7 @@ const PRIVATE_HEADERS = {
 } as const
 
 export const storedIdParam = textParam<string>(
-  'invalid_parameter',
+  'not_found',
   (text) => (/^[\w-]{22}$/.test(text) ? parsed(text) : problem(valueProblem('id', { text, kind: 'stored' }))),
   { description: 'id of the stored answer', example: 'AAAAAAAAAAAAAAAAAAAAAA' },
 )

@@ -19,7 +19,7 @@ import { DEADLINE_MS, deliveryIdParam, exampleWebhook, readReceiver, webhookIdPa
 import { defineOperation, ok } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
 import { cursorParam, limitParam, pageOf } from '../page.ts'
-import { choiceParam, textParam } from '../params.ts'
+import { textParam } from '../params.ts'
 
 const example: WebhookAnswer = {
   ...exampleWebhook,
@@ -112,19 +112,21 @@ export const webhookShow = defineOperation({
   run: async (ctx, { webhooks }, { id }) => ok(await (await webhooks()).show(id, ownerOf(ctx))),
 })
 
-export const webhookChange = defineOperation({
-  ...common,
-  name: 'webhooks change',
-  method: 'PATCH',
-  path: '/v1/webhooks/{id}',
-  summary: 'Turn a webhook on or off',
-  params: {
-    id: webhookIdParam,
-    state: choiceParam(['on', 'off'], 'on', { description: 'whether messages are sent', group: 'question' }),
-  },
-  example: { input: { ...exampleWebhook, state: 'on' }, output: example },
-  run: async (ctx, { webhooks }, { id, state }) => ok(await (await webhooks()).turn(id, state, ownerOf(ctx))),
-})
+const turnOf = <const Action extends 'pause' | 'resume'>(action: Action, summary: string) =>
+  defineOperation({
+    ...common,
+    name: `webhooks ${action}`,
+    method: 'POST',
+    path: `/v1/webhooks/{id}/${action}` as const,
+    summary,
+    params: { id: webhookIdParam },
+    example: { input: exampleWebhook, output: example },
+    run: async (ctx, { webhooks }, { id }) =>
+      ok(await (await webhooks()).turn(id, action === 'pause' ? 'off' : 'on', ownerOf(ctx))),
+  })
+
+export const webhookPause = turnOf('pause', 'Turn a webhook off; pending messages are not sent')
+export const webhookResume = turnOf('resume', 'Turn a webhook on again')
 
 export const webhookRotate = defineOperation({
   ...common,

@@ -11,7 +11,15 @@ function takenFor(text: string): string {
   if (bare === '') return unchanged
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(bare))
     return `A URL: its host, ${bare.split('/')[2]?.replace(/^.*@|:\d*$/g, '') ?? ''}, will be checked.`
-  if (bare.includes('@')) return 'A mail address: will be verified.'
+  if (/^\S+[\s,;]+\S+/.test(bare) && !/[<("]/.test(bare)) {
+    const isList = bare.split(/[\s,;]+/).every((word) => word === '' || /[.:]/.test(word))
+    return isList ? 'Several values: will be processed as a list.' : 'Enter one domain, address or IP address.'
+  }
+  if (/@.*@/.test(bare.replace(/"[^"]*"|<.*>/g, ''))) return 'Not a mail address: it has more than one @.'
+  if (bare.includes('@'))
+    return /[^\s<]@[^\s@]+/.test(bare)
+      ? 'A mail address: will be verified.'
+      : 'Keep typing: the domain after the @ is missing.'
   if (/^\[?[0-9a-f:.]*:[0-9a-f:.]*\]?$/i.test(bare) || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(bare))
     return 'An IP address: will be looked up on 29 blacklists.'
   return bare.includes('.') ? 'A domain: its mail setup will be checked.' : 'Keep typing: a domain contains a dot.'
@@ -38,10 +46,14 @@ function showLast(): void {
     link.href = row.path
     link.textContent = String(row.title)
     const item = document.createElement('li')
-    item.append(link, ` ${new Date(Number(row.at)).toLocaleString()}`)
+    const time = document.createElement('time')
+    const at = new Date(Number(row.at))
+    if (!Number.isNaN(at.getTime())) time.dateTime = at.toISOString()
+    item.append(link, time)
     list.append(item)
   }
   section.hidden = list.children.length === 0
+  document.dispatchEvent(new Event('filled'))
   section.querySelector('button')?.addEventListener('click', () => {
     localStorage.removeItem(KEY)
     section.hidden = true

@@ -1,7 +1,7 @@
-/** On every page: a button beside each record and each received text, which copies it. */
+/** On every page: a button at each record and each received text, which copies it; times in the visitor's time zone. */
 
 function addCopyButtons(root: ParentNode): void {
-  for (const place of root.querySelectorAll<HTMLElement>('.publish dd:last-child code, main pre:not(.tree pre)')) {
+  for (const place of root.querySelectorAll<HTMLElement>('.publish .value code, main pre:not(.tree pre)')) {
     if (place.dataset.copies !== undefined || place.textContent === '') continue
     place.dataset.copies = ''
     const button = document.createElement('button')
@@ -9,7 +9,14 @@ function addCopyButtons(root: ParentNode): void {
     button.className = 'copy'
     button.textContent = 'Copy'
     button.addEventListener('click', () => void copy(place, button))
-    place.before(button)
+    const box = place.tagName === 'PRE' ? document.createElement('div') : place.parentElement
+    if (!box) continue
+    box.classList.add('copyable')
+    if (place.tagName === 'PRE') {
+      place.replaceWith(box)
+      box.append(place)
+    }
+    box.prepend(button)
   }
 }
 
@@ -25,12 +32,51 @@ async function copy(place: HTMLElement, button: HTMLButtonElement): Promise<void
   setTimeout(() => (button.textContent = 'Copy'), 2_000)
 }
 
+const two = (value: number): string => String(value).padStart(2, '0')
+
+/** `2026-11-23 04:05` in the time zone of the browser. */
+const localOf = (time: Date): string =>
+  `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`
+
+/** `5 minutes ago`, `in 3 hours`, for times within a week of now; otherwise nothing. */
+function relativeOf(time: Date): string {
+  const minutes = Math.round((time.getTime() - Date.now()) / 60_000)
+  const [count, unit] =
+    Math.abs(minutes) < 90
+      ? [minutes, 'minute' as const]
+      : Math.abs(minutes) < 36 * 60
+        ? [Math.round(minutes / 60), 'hour' as const]
+        : [Math.round(minutes / 1_440), 'day' as const]
+  if (Math.abs(minutes) > 7 * 1_440) return ''
+  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(count, unit).replace('this minute', 'now')
+}
+
+/** Each time in the visitor's zone; the title has it in UTC. */
+function showLocalTimes(root: ParentNode): void {
+  for (const place of root.querySelectorAll<HTMLTimeElement>('time[datetime]:not([title])')) {
+    const time = new Date(place.dateTime)
+    if (Number.isNaN(time.getTime())) continue
+    place.title = `${place.dateTime.slice(0, 16).replace('T', ' ')} UTC`
+    const relative = place.closest('.chart') ? '' : relativeOf(time)
+    place.textContent = localOf(time)
+    if (relative === '') continue
+    const small = document.createElement('small')
+    small.textContent = ` ${relative}`
+    place.append(small)
+  }
+}
+
 /** Evidence is folded: the target of a link is unfolded, even in browsers that do not do so by themselves. */
 function unfoldNamed(): void {
   const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null
   for (let at = named?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
 }
 
+function mend(): void {
+  addCopyButtons(document)
+  showLocalTimes(document)
+}
+
 addEventListener('hashchange', unfoldNamed)
-addCopyButtons(document)
-document.addEventListener('filled', () => addCopyButtons(document))
+mend()
+document.addEventListener('filled', mend)

@@ -25,6 +25,9 @@ function follow(url: string): void {
     const told = JSON.parse(event.data)
     if (!progress) return
     show(progress, told.html)
+    const details = document.getElementById('details')
+    if (details) show(details, told.details)
+    document.dispatchEvent(new Event('filled'))
     if (told.state === progress.dataset.state) return
     source.close()
     location.reload()

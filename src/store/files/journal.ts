@@ -1,5 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises'
-import { isJsonRecord, type Json } from '../../base/json.ts'
+import type { FileHandle } from 'node:fs/promises'
+import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
+import { openOwnFile } from '../own-file.ts'
 
 /** Answers by number, in an append-only file: appended answers survive the end of the process, however it ends. */
 export type Journal = {
@@ -12,15 +13,21 @@ export type Journal = {
 
 /** Number of octets that are read at a time. */
 const CHUNK = 256 * 1024
+/** Maximum size of a line; a longer one is none of ours, octets. */
+const MAX_LINE = 4 * 1024 * 1024
+
+/** Whether a value of a journal is an answer, as it is written there. */
+export type IsAnswer = (value: JsonRecord) => boolean
 
 /**
  * Opens a journal, or creates one (mode 0600). `about` describes its subject and is its first line. Undefined if the file has another subject. A truncated
- * last line is dropped. Memory: 16 octets per answer.
+ * last line is dropped, and a line that is no answer counts as missing. Memory: 16 octets per answer. Rejects with NotOwnFile for a link and for a file that
+ * other users own or may write.
  */
-export async function openJournal(path: string, about: string): Promise<Journal | undefined> {
-  const file = await open(path, 'a+', 0o600)
+export async function openJournal(path: string, about: string, isAnswer: IsAnswer): Promise<Journal | undefined> {
+  const file = await openOwnFile(path, { append: true, create: true })
   try {
-    const known = await readAll(file)
+    const known = await readAll(file, isAnswer)
     if (known.first !== undefined && known.first !== about) {
       await file.close()
       return undefined
@@ -66,6 +73,7 @@ function journalOf(file: FileHandle, places: Map<number, Place>, end: number): J
 /** The first line, the positions of the others by their number, and the end of the last complete line. */
 async function readAll(
   file: FileHandle,
+  isAnswer: IsAnswer,
 ): Promise<{ readonly first: string | undefined; readonly places: Map<number, Place>; readonly end: number }> {
   const places = new Map<number, Place>()
   let first: string | undefined
@@ -82,20 +90,21 @@ async function readAll(
       const length = newline + 1 - from
       if (first === undefined) first = line.toString()
       else {
-        const n = parsed(line)?.[0]
-        if (n !== undefined) places.set(n, { from: end, length })
+        const [n, value] = parsed(line) ?? []
+        if (n !== undefined && value && isAnswer(value)) places.set(n, { from: end, length })
       }
       end += length
       from = newline + 1
     }
     rest = rest.subarray(from)
+    if (rest.length > MAX_LINE) return { first: first ?? '', places, end }
   }
 }
 
-function parsed(line: Buffer): readonly [number, Json] | undefined {
+function parsed(line: Buffer): readonly [number, JsonRecord] | undefined {
   try {
     const value: unknown = JSON.parse(line.toString())
-    if (!Array.isArray(value) || typeof value[0] !== 'number' || !isJsonRecord(value[1])) return undefined
+    if (!Array.isArray(value) || !Number.isSafeInteger(value[0]) || !isJsonRecord(value[1])) return undefined
     return [value[0], value[1]]
   } catch {
     return undefined

@@ -13,8 +13,6 @@ export type BackupHeader = {
 export type TableHeader = {
   readonly table: string
   readonly columns: readonly string[]
-  /** The job to which the partition belongs. */
-  readonly partition?: number
 }
 
 /** The last line: the number of tables, and the SHA-256 of all octets before it. */

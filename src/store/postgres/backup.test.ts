@@ -1,16 +1,19 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { labDatabase, labDatabaseUrl } from '../../../test/lab/database.ts'
 import { labFolder } from '../../../test/lab/folder.ts'
+import { labList, labRunning } from '../../../test/lab/job-rows.ts'
 import { copyRepositories } from '../copy-repositories.ts'
 import { filesStore } from '../files/files-store.ts'
 import { backUp } from './backup.ts'
 import type { Database } from './connect.ts'
 import { jobRowsOf } from './job-rows.ts'
-import { jobsOf } from './jobs.ts'
+import { OWN_TABLE_ROWS } from './job-tables.ts'
+import { type JobRecord, jobsOf } from './jobs.ts'
 import { SCHEMA_VERSION } from './migrate.ts'
 import { poolOf } from './pool.ts'
 import { postgresStore } from './postgres-store.ts'
@@ -21,30 +24,24 @@ const path = join(folder, 'backup.gz')
 const hard = ['plain', 'tab\tnew\nline\r', '\\.', '\\N', '"quotes"', 'ünïcode 🙂', '']
 let source: Database
 const jobs: number[] = []
+let large: JobRecord
 
 beforeAll(async () => {
   source = await labDatabase()
-  const rows = jobRowsOf(source.db)
   for (const n of [0, 1]) {
-    const id = `job_${n}`
-    const expiresAt = new Date(Date.now() + 1e9)
-    const job = await jobsOf(source.db).create({
-      id,
-      kind: 'verify',
-      name: hard.join(),
-      owner: '',
-      options: {},
-      expiresAt,
-    })
-    jobs.push(job.number)
     const list = hard.map((text, i) => ({ line: i + 1, input: text, columns: [text], key: text, domain: `d${i}` }))
-    await rows.append(job.number, list)
-    await rows.appendBad(job.number, [{ line: 99, reason: 'r', text: 'x' }])
-    await rows.complete(job.number)
-    await rows.setProviders(job.number, new Map(list.map(({ domain }) => [domain, 'p'])))
-    const wanted = [{ chunk: randomUUID(), size: 3 }]
-    await source.db.transaction().execute((tx) => rows.cutChunks(tx, job.number, 'p', wanted))
+    const bad = [{ line: 99, reason: 'no_input', detail: 'd', text: 'x' }] as const
+    const job = await labRunning(source, await labList(source, list, { id: `job_${n}`, name: hard.join(), bad }))
+    jobs.push(job.number)
+    await jobRowsOf(source.db).claim({ ...job, provider: 'p' }, 3)
   }
+  large = await labRunning(
+    source,
+    await labList(
+      source,
+      Array.from({ length: OWN_TABLE_ROWS + 1 }, (_, i) => `u${i}@x`),
+    ),
+  )
   await backUp(source.pool, path, Date.now, AbortSignal.timeout(20_000))
 })
 
@@ -54,7 +51,7 @@ async function target() {
   return { pool, open: () => labDatabase(url) }
 }
 
-it('brings back what was there; rows that stood in chunks are due again', async () => {
+it('brings back what was there; claimed rows are due again when their claim ends', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const { pool, open } = await target()
   expect(await restore(pool, path)).toMatchObject({ schema: SCHEMA_VERSION })
@@ -62,17 +59,27 @@ it('brings back what was there; rows that stood in chunks are due again', async 
   const copy = await open()
   const read = async (database: Database, table: string) =>
     (await database.pool.query(`SELECT * FROM mailsonde.${table} ORDER BY 1, 2`)).rows
-  for (const table of ['jobs', 'job_bad_rows', 'job_counts', 'job_domains'])
+  for (const table of [
+    'jobs',
+    'job_bad_rows',
+    'job_counts',
+    'job_domains',
+    'job_providers',
+    `job_rows_${large.number}`,
+  ])
     expect(await read(copy, table)).toEqual(await read(source, table))
   const inputs = (await read(copy, 'job_rows')).map(({ input }) => input)
   expect(inputs).toEqual([...hard, ...hard])
   const rows = jobRowsOf(copy.db)
-  for (const number of jobs) {
-    expect((await rows.queued(number)).size).toBe(0)
-    expect(await rows.due(number)).toEqual(new Map([['p', hard.length]]))
+  await copy.pool.query(
+    `UPDATE mailsonde.job_rows SET due = now(); UPDATE mailsonde.job_providers SET next_due = now()`,
+  )
+  for (const number of [...jobs, large.number]) {
+    const pair = (await rows.duePairs()).find((one) => one.number === number)
+    expect((await rows.claim(pair!, 10)).rows.length).toBe(Math.min(10, number === large.number ? 10 : hard.length))
   }
   const options = { id: 'job_new', kind: 'verify', name: '', owner: '', options: {}, expiresAt: new Date() } as const
-  expect((await jobsOf(copy.db).create(options)).number).toBeGreaterThan(Math.max(...jobs))
+  expect((await jobsOf(copy.db).create(options)).number).toBeGreaterThan(large.number)
 })
 
 /** The same backup with its text changed, and a checksum that fits. */
@@ -80,7 +87,8 @@ function changed(change: (lines: string[]) => void): Buffer {
   const lines = gunzipSync(readFileSync(path)).toString().trimEnd().split('\n').slice(0, -1)
   change(lines)
   const text = `${lines.join('\n')}\n`
-  return gzipSync(`${text}${JSON.stringify({ tables: 0, sha256: createHash('sha256').update(text).digest('hex') })}\n`)
+  const tables = lines.filter((line) => line.startsWith('{"table"')).length
+  return gzipSync(`${text}${JSON.stringify({ tables, sha256: createHash('sha256').update(text).digest('hex') })}\n`)
 }
 const headerWith = (over: object) => (lines: string[]) => {
   lines[1] = JSON.stringify({ ...JSON.parse(lines[1]!), ...over })
@@ -97,6 +105,43 @@ it.each<[string, () => Buffer, string]>([
   ['of something else', () => gzipSync('hello\n'), 'is not a mailsonde backup'],
   ['that is not packed', () => Buffer.from('hello\n'), 'cannot be read as a backup'],
   ['of a newer program', () => changed(headerWith({ schema: 999 })), 'of a newer mailsonde'],
+  ['of schema 0', () => changed(headerWith({ schema: 0 })), 'has no header'],
+  ['of schema 0.5', () => changed(headerWith({ schema: 0.5 })), 'has no header'],
+  ['without sequences', () => changed(headerWith({ sequences: null })), 'has no header'],
+  [
+    'with a sequence that is none',
+    () => changed(headerWith({ sequences: { nowhere_seq: '7' } })),
+    'does not fit its schema',
+  ],
+  [
+    'with a sequence that is no number',
+    () => changed(headerWith({ sequences: { jobs_number_seq: '-1' } })),
+    'has no header',
+  ],
+  [
+    'with a sequence behind its rows',
+    () => changed(headerWith({ sequences: { jobs_number_seq: '1' } })),
+    'beyond the sequence',
+  ],
+  [
+    'with a row of another shape',
+    () => changed((lines) => lines.splice(lines.findIndex((line) => line.includes('"table":"jobs"')) + 1, 0, 'x\ty')),
+    'does not fit its schema',
+  ],
+  [
+    'with the rows of a job twice',
+    () =>
+      changed((lines) =>
+        lines.push(
+          ...lines.slice(
+            lines.findIndex((line) => line.includes('"table":"jobs"')),
+            lines.findIndex((line) => line.includes('"table":"jobs"')) + 5,
+          ),
+        ),
+      ),
+    'does not fit its schema',
+  ],
+  ['whose last table has no end', () => changed((lines) => lines.splice(-1)), 'damaged or truncated'],
   [
     'with a table that would be SQL',
     () => changed((lines) => lines.push('{"table":"x\\"; DROP","columns":["a"]}', '\\.')),
@@ -140,4 +185,62 @@ it('what the data folder keeps is copied once, and what the database has stays',
     ['b', 3],
   ])
   expect(await copyRepositories(files, store)).toContain('sources: 0 rows copied, 2 were there already')
+})
+
+it('a backup and the making and removing of jobs hold up nobody', async () => {
+  const database = await labDatabase()
+  const big = () =>
+    labList(
+      database,
+      Array.from({ length: OWN_TABLE_ROWS + 1 }, (_, i) => `u${i}@x.example`),
+    )
+  const kept = await labRunning(database, await big())
+  const gone = await big()
+  const file = join(folder, 'meanwhile.gz')
+  // The reader of the backup waits while it has read a few rows: its transaction stays open.
+  const backup = backUp(database.pool, file, Date.now, AbortSignal.timeout(60_000))
+  let isOver = false
+  void backup.finally(() => (isOver = true)).catch(() => {})
+  for (let n = 0; n < 3; n++) {
+    const made = await big()
+    expect(await jobsOf(database.db).remove(made.id)).toBe(true)
+  }
+  expect(await jobsOf(database.db).remove(gone.id)).toBe(true)
+  const pair = (await jobRowsOf(database.db).duePairs()).find(({ number }) => number === kept.number)
+  expect((await jobRowsOf(database.db).claim(pair!, 5)).rows).toHaveLength(5)
+  expect((await backup).tables).toBeGreaterThan(10)
+  expect(isOver).toBe(true)
+  const { pool, open } = await target()
+  await restore(pool, file)
+  await pool.end()
+  expect((await jobsOf((await open()).db).list({ limit: 9 })).map(({ id }) => id)).toContain(kept.id)
+})
+
+it('an open snapshot that has read the table of a job delays neither other jobs nor the next removal', async () => {
+  const database = await labDatabase()
+  const job = await labList(
+    database,
+    Array.from({ length: OWN_TABLE_ROWS + 1 }, (_, i) => `u${i}@x.example`),
+  )
+  const other = await labRunning(database, await labList(database, ['a@x.example']))
+  await database.db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE mailsonde.job_rows, ${sql.raw(`mailsonde.job_rows_${job.number}`)} IN ACCESS SHARE MODE`.execute(
+      tx,
+    )
+    await jobsOf(database.db).remove(job.id)
+    const made = await labList(
+      database,
+      Array.from({ length: OWN_TABLE_ROWS + 1 }, (_, i) => `u${i}@x.example`),
+    )
+    expect(made.own_table).toBe(true)
+    expect((await jobRowsOf(database.db).claim({ ...other, provider: 'p' }, 1)).rows).toHaveLength(1)
+  })
+})
+
+it('a second backup to the same file leaves the first alone', async () => {
+  const file = join(labFolder(), 'twice.gz')
+  const signal = new AbortController().signal
+  writeFileSync(`${file}.part`, 'of the first')
+  await expect(backUp(source.pool, file, Date.now, signal)).rejects.toMatchObject({ code: 'EEXIST' })
+  expect(readFileSync(`${file}.part`, 'utf8')).toBe('of the first')
 })

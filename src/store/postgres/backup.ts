@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { chmod, rename, rm } from 'node:fs/promises'
+import { chmod, open, rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -15,37 +14,63 @@ import {
   quoted,
   type TableHeader,
 } from './backup-format.ts'
+import { isTableGone } from './job-tables.ts'
 import { schemaStatus } from './migrate.ts'
 
 export type BackedUp = { readonly tables: number; readonly bytes: number }
 
 /**
  * Writes all tables into a file as one snapshot, while the service runs: gzip, mode 0600, created beside its final name and renamed when it is complete.
- * Memory use is constant: rows are passed on as they are read. The queue's own tables are left out: a restore plans the open rows again.
+ * Memory use is constant: rows are passed on as they are read. The leases of nodes are left out.
  */
 export async function backUp(pool: pg.Pool, path: string, now: () => number, signal: AbortSignal): Promise<BackedUp> {
   const client = await pool.connect()
   const part = `${path}.part`
   const done = { tables: 0, bytes: 0 }
   let isWhole = false
+  let isOurs = false
   try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    await client.query('SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
-    const text = Readable.from(backupText(client, now, done))
-    await pipeline(text, createGzip({ level: 3 }), createWriteStream(part, { flags: 'wx', mode: 0o600 }), { signal })
+    const file = await open(part, 'wx', 0o600) // fails while another backup writes to it
+    isOurs = true
+    const text = Readable.from(backupText(client, await begin(client), now, done))
+    await pipeline(text, createGzip({ level: 3 }), file.createWriteStream(), { signal })
     await chmod(part, 0o600)
     await rename(part, path)
     isWhole = true
     await client.query('COMMIT')
     return done
   } finally {
-    if (!isWhole) await rm(part, { force: true })
+    if (isOurs && !isWhole) await rm(part, { force: true })
     client.release(!isWhole)
+  }
+}
+
+/** Maximum number of attempts to lock the tables of one snapshot. */
+const MAX_TRIES = 20
+
+/**
+ * Begins the transaction, and locks all tables of its snapshot: the table of a job that is removed from now on stays until the end. A job that is removed between
+ * the two steps takes its table with it: then they are repeated.
+ */
+async function begin(client: pg.PoolClient): Promise<readonly TableHeader[]> {
+  for (let tries = 1; ; tries++) {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await client.query('SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
+    const tables = await tablesOf(client)
+    try {
+      const names = tables.map(({ table }) => `mailsonde.${quoted(table)}`)
+      await client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`)
+      return tables
+    } catch (error) {
+      if (!isTableGone(error) || tries === MAX_TRIES) throw error
+      await client.query('ROLLBACK')
+    }
   }
 }
 
 async function* backupText(
   client: pg.PoolClient,
+  tables: readonly TableHeader[],
   now: () => number,
   done: { tables: number; bytes: number },
 ): AsyncIterable<Buffer> {
@@ -64,7 +89,7 @@ async function* backupText(
   }
   yield told(MAGIC)
   yield told(JSON.stringify(header))
-  for (const table of await tablesOf(client)) {
+  for (const table of tables) {
     yield told(JSON.stringify(table))
     const columns = table.columns.map(quoted).join(', ')
     const rows = client.query(copyTo(`COPY mailsonde.${quoted(table.table)} (${columns}) TO STDOUT`))
@@ -83,35 +108,30 @@ async function sequencesOf(client: pg.PoolClient): Promise<Record<string, string
   return Object.fromEntries(rows.flatMap(({ name, value }) => (value === null ? [] : [[name, value]])))
 }
 
-/** The tables with their columns, referenced tables first and partitions last. */
+/** The tables with their columns, referenced tables first. */
 async function tablesOf(client: pg.PoolClient): Promise<readonly TableHeader[]> {
   const { rows } = await client.query<{
     oid: number
     name: string
     columns: string[]
-    bound: string | null
     refers: number[]
   }>(`
-    SELECT c.oid::int, c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound,
+    SELECT c.oid::int, c.relname AS name, 
       ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns,
       ARRAY(SELECT confrelid::int FROM pg_constraint WHERE conrelid = c.oid AND contype = 'f' AND confrelid <> c.oid) AS refers
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'mailsonde' AND c.relkind = 'r' AND c.relname <> 'schema_version' ORDER BY c.relname`)
+    WHERE n.nspname = 'mailsonde' AND c.relkind = 'r' AND c.relname NOT IN ('schema_version', 'provider_leases') ORDER BY c.relname`)
   const ordered: TableHeader[] = []
   const placed = new Set<number>()
   let left = rows.filter(({ name }) => isName(name))
   while (left.length > 0) {
     const next = left.filter(({ refers }) => refers.every((oid) => placed.has(oid)))
     if (next.length === 0) throw new Error('the tables have circular references')
-    for (const { oid, name, columns, bound } of next) {
+    for (const { oid, name, columns } of next) {
       placed.add(oid)
-      const partition = /IN \('?(\d+)'?\)/.exec(bound ?? '')?.[1]
-      ordered.push({ table: name, columns, ...(partition !== undefined && { partition: Number(partition) }) })
+      ordered.push({ table: name, columns })
     }
     left = left.filter(({ oid }) => !placed.has(oid))
   }
-  return [
-    ...ordered.filter((one) => one.partition === undefined),
-    ...ordered.filter((one) => one.partition !== undefined),
-  ]
+  return ordered
 }

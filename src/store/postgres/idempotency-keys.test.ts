@@ -43,6 +43,7 @@ it('a claim that lapsed goes to the next call with its seed, and the first can k
   expect(await keys.claim(of('lapsed'), 'another')).toEqual({ is: 'other_request' })
   const second = await mine('lapsed')
   expect([second.seed, second.claim === first.claim]).toEqual([first.seed, false])
+  expect([await keys.hold(first.claim), await keys.hold(second.claim)]).toEqual([false, true])
   await keys.keep(first.claim, KEPT)
   await keys.release(first.claim)
   expect((await keys.claim(of('lapsed'), 'r')).is).toBe('running')
@@ -69,4 +70,12 @@ it('a caller has so many keys and no more; those that have expired make room', a
   expect((await keys.claim(of('k2', 'full'), 'r')).is).toBe('mine') // known: its claim has lapsed
   await age('k3', 'expires_at')
   expect((await keys.claim(of('one more', 'full'), 'r')).is).toBe('mine')
+})
+
+it('expired keys are removed until none is left', async () => {
+  for (let n = 0; n < 3; n++) await mine(`old ${n}`)
+  await sql`UPDATE mailsonde.idempotency_keys SET expires_at = now() - interval '1 s'`.execute(database.db)
+  while (await keys.sweep());
+  const { rows } = await sql<{ n: string }>`SELECT count(*) AS n FROM mailsonde.idempotency_keys`.execute(database.db)
+  expect(rows[0]!.n).toBe('0')
 })

@@ -34,10 +34,12 @@ export type Claim =
 export type IdempotencyKeys = {
   /** Claims a key for a request (`request` is its digest), for {@link LEASE_SECONDS} s at a time. */
   readonly claim: (of: KeyOfCaller, request: string) => Promise<Claim>
-  /** Renews a claim. */
-  readonly hold: (claim: string) => Promise<void>
+  /** Renews a claim; false if it was lost: another call works on the request. */
+  readonly hold: (claim: string) => Promise<boolean>
   /** Stores the answer for 24 h, if the claim was not lost in the meantime. */
   readonly keep: (claim: string, answer: KeptAnswer) => Promise<void>
+  /** Removes expired keys, at most {@link SWEPT}; returns whether there may be more. */
+  readonly sweep: () => Promise<boolean>
   /** Releases a key: its request failed and may be repeated. */
   readonly release: (claim: string) => Promise<void>
 }
@@ -53,9 +55,10 @@ const SWEPT = 100
 export const idempotencyKeysOf = (open: () => Promise<Kysely<Schema>>): IdempotencyKeys => ({
   claim: told(async (of, request) => claim(await open(), of, request)),
   hold: async (claim) => {
-    await sql`
+    const { numAffectedRows } = await sql`
       UPDATE mailsonde.idempotency_keys SET leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
       WHERE claim = ${claim}::uuid`.execute(await open())
+    return Number(numAffectedRows) > 0
   },
   keep: async (claim, { status, answer, body }) => {
     await sql`
@@ -63,6 +66,7 @@ export const idempotencyKeysOf = (open: () => Promise<Kysely<Schema>>): Idempote
         body_octets = ${body?.octets ?? null}, expires_at = now() + interval '24 h'
       WHERE claim = ${claim}::uuid AND status IS NULL`.execute(await open())
   },
+  sweep: async () => sweep(await open()),
   release: async (claim) => {
     await sql`DELETE FROM mailsonde.idempotency_keys WHERE claim = ${claim}::uuid AND status IS NULL`.execute(
       await open(),
@@ -70,12 +74,17 @@ export const idempotencyKeysOf = (open: () => Promise<Kysely<Schema>>): Idempote
   },
 })
 
-async function claim(db: Kysely<Schema>, { owner, key }: KeyOfCaller, request: string): Promise<Claim> {
-  await sql`
+async function sweep(db: Kysely<Schema>): Promise<boolean> {
+  const { numAffectedRows } = await sql`
     DELETE FROM mailsonde.idempotency_keys WHERE (owner, key) IN (
       SELECT owner, key FROM mailsonde.idempotency_keys WHERE expires_at <= now() LIMIT ${SWEPT} FOR UPDATE SKIP LOCKED)`.execute(
     db,
   )
+  return Number(numAffectedRows) === SWEPT
+}
+
+async function claim(db: Kysely<Schema>, { owner, key }: KeyOfCaller, request: string): Promise<Claim> {
+  await sweep(db)
   // A key that was released between the two queries is free: the second attempt claims it.
   for (let attempt = 0; attempt < 3; attempt++) {
     const seed = randomBytes(16).toString('base64url')

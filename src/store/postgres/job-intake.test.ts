@@ -21,7 +21,7 @@ const part = ({ number }: JobRecord, texts: readonly string[], over: Partial<Int
   rows: texts.map((text, i) =>
     Buffer.from(rowLine(number, { line: i + 1, input: text, columns: [text, 'x'], key: text, domain: 'a' })),
   ),
-  bad: [Buffer.from(badLine(number, { line: 1_000, reason: 'why', text: texts[0] ?? '' }))],
+  bad: [Buffer.from(badLine(number, { line: 1_000, reason: 'no_input', detail: 'why', text: texts[0] ?? '' }))],
   layout: { format: 'text' },
   from: 0,
   received: texts.length + 1,

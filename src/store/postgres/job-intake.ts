@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Json } from '../../base/json.ts'
 import type { StoredBadRow, StoredRow } from './job-rows.ts'
+import { createTableText, OWN_TABLE_ROWS, tableNameOf } from './job-tables.ts'
 import { uploadError } from './problems.ts'
 import { storable, storableJson } from './storable.ts'
 
@@ -30,9 +31,11 @@ export const takeInOf =
     let isBroken = true
     try {
       await client.query('BEGIN')
-      if (await advance(client, job, part)) {
-        await copy(client, `mailsonde.job_rows_${Math.trunc(job)} (job, line, input, columns, key, domain)`, part.rows)
-        await copy(client, 'mailsonde.job_bad_rows (job, line, reason, text)', part.bad)
+      const moved = await advance(client, job, part)
+      if (moved) {
+        const table = tableNameOf({ number: job, own_table: moved.own_table || (await moveOut(client, job, part)) })
+        await copy(client, `${table} (job, line, input, columns, key, domain)`, part.rows)
+        await copy(client, 'mailsonde.job_bad_rows (job, line, reason, detail, text)', part.bad)
       }
       await client.query('COMMIT')
       isBroken = false
@@ -41,21 +44,46 @@ export const takeInOf =
     }
   }
 
-/** Records the progress of the upload; false if this part is stored already. The row of the job stays locked until the end, so two uploads of one job take turns. */
-async function advance(client: pg.PoolClient, job: number, part: IntakePart): Promise<boolean> {
-  const moved = await client.query(
-    `UPDATE mailsonde.jobs SET layout = coalesce($2::jsonb, layout), received = $3, next_line = $4, touched_at = now()
-     WHERE number = $1 AND received = $5 AND state = 'receiving'`,
-    [job, part.layout === null ? null : storableJson(part.layout), part.received, part.nextLine, part.from],
+/** Records the progress of the upload; undefined if this part is stored already. The row of the job stays locked until the end, so two uploads of one job take turns. */
+async function advance(
+  client: pg.PoolClient,
+  job: number,
+  part: IntakePart,
+): Promise<{ readonly own_table: boolean } | undefined> {
+  const moved = await client.query<{ own_table: boolean }>(
+    `UPDATE mailsonde.jobs SET layout = coalesce($2::jsonb, layout), received = $3, next_line = $4, octets = octets + $6, touched_at = now()
+     WHERE number = $1 AND received = $5 AND state = 'receiving' RETURNING own_table`,
+    [
+      job,
+      part.layout === null ? null : storableJson(part.layout),
+      part.received,
+      part.nextLine,
+      part.from,
+      sizeOf(part),
+    ],
   )
-  if (moved.rowCount === 1) return true
+  if (moved.rows[0]) return moved.rows[0]
   const { rows } = await client.query<{ received: string }>('SELECT received FROM mailsonde.jobs WHERE number = $1', [
     job,
   ])
   const held = rows[0] === undefined ? undefined : Number(rows[0].received)
-  if (held === part.received) return false
+  if (held === part.received) return undefined
   throw held === undefined ? uploadError('removed') : uploadError('continued', { received: held }, { received: held })
 }
+
+/** Gives a job that has become large a table of its own; returns whether it did. */
+async function moveOut(client: pg.PoolClient, job: number, { received }: IntakePart): Promise<boolean> {
+  if (received <= OWN_TABLE_ROWS) return false
+  await client.query(createTableText(job))
+  await client.query(
+    `WITH moved AS (DELETE FROM mailsonde.job_rows WHERE job = ${Math.trunc(job)} RETURNING *)
+     INSERT INTO ${tableNameOf({ number: job, own_table: true })} SELECT * FROM moved`,
+  )
+  await client.query('UPDATE mailsonde.jobs SET own_table = true WHERE number = $1', [job])
+  return true
+}
+
+const sizeOf = ({ rows, bad }: IntakePart): number => [...rows, ...bad].reduce((sum, { length }) => sum + length, 0)
 
 async function copy(client: pg.PoolClient, into: string, pieces: readonly Buffer[]): Promise<void> {
   if (pieces.length === 0) return
@@ -73,8 +101,8 @@ export function rowLine(job: number, { line, input, columns, key, domain }: Stor
 }
 
 /** A bad row in the format of COPY. */
-export const badLine = (job: number, { line, reason, text }: StoredBadRow): string =>
-  `${job}\t${line}\t${field(reason)}\t${field(text)}\n`
+export const badLine = (job: number, { line, reason, detail, text }: StoredBadRow): string =>
+  `${job}\t${line}\t${reason}\t${field(detail)}\t${field(text)}\n`
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 

@@ -1,9 +1,11 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { BadRowReason } from '../../answers/jobs.ts'
 import type { Json, JsonRecord } from '../../base/json.ts'
 import { afterDeadlock } from './deadlock.ts'
-import { forJob } from './partitions.ts'
+import { type JobTable, tableOf } from './job-tables.ts'
+import type { JobRecord } from './jobs.ts'
 import type { RowColumns, Schema } from './schema.ts'
-import { jsonArray, storable, storableJson } from './storable.ts'
+import { jsonArray } from './storable.ts'
 
 export type StoredRow = {
   readonly line: number
@@ -13,9 +15,15 @@ export type StoredRow = {
   readonly key: string
   readonly domain: string
 }
-export type StoredBadRow = { readonly line: number; readonly reason: string; readonly text: string }
+/** A record that could not be read: the code of the reason, its sentence, and the beginning of the record. */
+export type StoredBadRow = {
+  readonly line: number
+  readonly reason: BadRowReason
+  readonly detail: string
+  readonly text: string
+}
 
-/** A row that a worker has claimed: its result counts only if no later claim exists. */
+/** A row that a node has claimed for {@link LEASE_MS}: what is written of it counts only if no later claim exists. */
 export type ClaimedRow = {
   readonly line: number
   readonly input: string
@@ -24,28 +32,21 @@ export type ClaimedRow = {
   readonly attempts: number
   readonly firstAskedAt: Date | null
 }
+export type ClaimOf = Pick<ClaimedRow, 'line' | 'fence'>
 
-export type RowAnswer = {
-  readonly line: number
-  readonly fence: string
-  readonly result: string
-  readonly reason: string
+/** What became of a claimed row: its answer, or after how many ms it is due again. `counts`: whether it was an attempt. */
+export type RowWrite = ClaimOf & {
+  readonly counts: boolean
+  readonly waitMs: number | null
+  readonly result: string | null
+  readonly reason: string | null
   readonly answer: JsonRecord
 }
 
-/** A row to retry: when, and whether the attempt counts. */
-export type RowRetry = { readonly line: number; readonly fence: string; readonly due: Date; readonly counts: boolean }
-
-export type JobLook = {
-  /** Domains whose provider is not known and that no node is looking up. */
-  readonly hasDomains: boolean
-  /** Rows that are due now. */
-  readonly hasDue: boolean
-  /** Rows without a result. */
-  readonly isOpen: boolean
-  /** When the first row is due, if some wait and none is due now; of at most {@link MAX_WAITING} providers. */
-  readonly nextDue: Date | null
-}
+/** The rows of a provider in a running job, of which some are due. */
+export type DuePair = JobTable & Pick<JobRecord, 'id' | 'kind' | 'options'> & { readonly provider: string }
+/** A place in the order in which rows are claimed: the time from which the row was due in µs, and its line. */
+export type Place = { readonly dueUs: string; readonly line: number }
 
 export type ResultRow = {
   readonly line: number
@@ -56,17 +57,21 @@ export type ResultRow = {
   readonly answer: { readonly [key: string]: Json } | null
 }
 
-/** The rows of jobs. Every function takes the number of a job. */
+/** The rows of jobs. */
 export type JobRows = ReturnType<typeof jobRowsOf>
 
+/** How long a claim lasts unless it is renewed, ms: the rows of a node that died are due again after this time. */
+export const LEASE_MS = 10_000
+const LEASE = sql.raw(`interval '${LEASE_MS} ms'`)
+/** Maximum number of due pairs that are read: the least recently served ones. */
+const MAX_DUE = 1_000
+/** Maximum number of jobs of one owner that take turns at a provider at the same time. */
+const MAX_JOBS_OF_OWNER = 4
 /** Maximum number of providers of a job whose waiting rows are read. */
 const MAX_WAITING = 1_000
-/** Number of jobs whose waiting rows one statement reads. */
-const WAITING_AT_A_TIME = 25
 
 export const jobRowsOf = (db: Kysely<Schema>) => ({
-  append: (job: number, rows: readonly StoredRow[]): Promise<void> => append(db, job, rows),
-  appendBad: (job: number, rows: readonly StoredBadRow[]): Promise<void> => appendBad(db, job, rows),
+  /** Ends the intake of a list: its rows can be processed. */
   complete: (job: number): Promise<void> => db.transaction().execute((tx) => complete(tx, job)),
 
   /** Leases up to `limit` domains whose provider is not known for 20 s, so that no other node takes them. */
@@ -81,139 +86,62 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
   },
 
   /** Stores the providers of domains; their rows can then be processed. */
-  setProviders: (job: number, providers: ReadonlyMap<string, string>): Promise<void> =>
+  setProviders: (job: JobTable, providers: ReadonlyMap<string, string>): Promise<void> =>
     afterDeadlock(() => db.transaction().execute((tx) => setProviders(tx, job, providers))),
 
-  /** Rows of a job that are due now, by provider. */
-  due: async (job: number): Promise<ReadonlyMap<string, number>> => {
-    const { rows } = await sql<{ provider: string; n: string }>`
-      SELECT provider, count(*) AS n FROM (
-        SELECT provider FROM mailsonde.job_rows
-        WHERE job = ${job} AND state = 'ready' AND due <= now() LIMIT 20000) ready
-      GROUP BY provider`.execute(db)
-    return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
-  },
-
-  /** When the first row is due, by job and by provider that has waiting rows and none due now, at most {@link MAX_WAITING} of each job. */
-  waiting: async (jobs: readonly number[]): Promise<ReadonlyMap<number, ReadonlyMap<string, Date>>> => {
-    const found = new Map<number, Map<string, Date>>(jobs.map((job) => [job, new Map()]))
-    for (let at = 0; at < jobs.length; at += WAITING_AT_A_TIME) {
-      // Each job by its constant number: only then is just one partition planned.
-      const parts = jobs.slice(at, at + WAITING_AT_A_TIME).map(
-        (job) => sql`
-        (SELECT ${job}::int AS job, p.provider, w.due FROM ${firstDueSql(job)} WHERE w.due > now() LIMIT ${MAX_WAITING})`,
-      )
-      const { rows } = await sql<{
-        job: number
-        provider: string
-        due: Date
-      }>`${sql.join(parts, sql` UNION ALL `)}`.execute(db)
-      for (const { job, provider, due } of rows) found.get(job)?.set(provider, due)
-    }
-    return found
-  },
-
-  /** Rows in chunks, by provider. */
-  queued: async (job: number): Promise<ReadonlyMap<string, number>> => {
-    const { rows } = await sql<{ provider: string; n: string }>`
-      SELECT provider, count(*) AS n FROM mailsonde.job_rows WHERE job = ${job} AND state = 'queued' GROUP BY provider`.execute(
-      db,
-    )
-    return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
-  },
-
-  /** Puts due rows of a provider into chunks of these sizes; returns the chunks that got rows, in order. */
-  cutChunks: async (
-    tx: Transaction<Schema>,
-    job: number,
-    provider: string,
-    wanted: readonly { readonly chunk: string; readonly size: number }[],
-  ): Promise<readonly string[]> => {
-    let total = 0
-    const starts = wanted.map(({ size }) => (total += size) - size + 1) // the position of the first row of each
-    const { rows } = await sql<{ chunk: string }>`
-      WITH next AS (
-        SELECT line FROM mailsonde.job_rows
-        WHERE job = ${job} AND state = 'ready' AND provider = ${provider} AND due <= now()
-        ORDER BY due, line LIMIT ${total} FOR UPDATE SKIP LOCKED),
-      placed AS (SELECT line, width_bucket(row_number() OVER (), ${starts}::bigint[]) AS place FROM next),
-      cut AS (
-        UPDATE mailsonde.job_rows r SET state = 'queued', chunk = (${wanted.map(({ chunk }) => chunk)}::uuid[])[place]
-        FROM placed WHERE r.job = ${job} AND r.line = placed.line RETURNING r.chunk)
-      SELECT DISTINCT chunk FROM cut`.execute(tx)
-    const got = new Set(rows.map(({ chunk }) => chunk))
-    return wanted.map(({ chunk }) => chunk).filter((chunk) => got.has(chunk))
-  },
-
-  /** Claims the rows of a chunk that have no result; earlier claims can no longer write. */
-  claim: async (job: number, chunk: string): Promise<readonly ClaimedRow[]> => {
-    const { rows } = await sql<{
-      line: string
-      input: string
-      fence: string
-      attempts: number
-      first_asked_at: Date | null
-    }>`
-      UPDATE mailsonde.job_rows SET fence = fence + 1, first_asked_at = coalesce(first_asked_at, now())
-      WHERE job = ${job} AND chunk = ${chunk}::uuid AND state = 'queued'
-      RETURNING line, input, fence, attempts, first_asked_at`.execute(db)
+  /**
+   * The pairs of a running job and a provider that have due rows, by provider. Owners take turns, then the jobs of an owner: those least recently served
+   * first, at most {@link MAX_DUE} of all and {@link MAX_JOBS_OF_OWNER} of an owner at a provider.
+   */
+  duePairs: async (): Promise<readonly DuePair[]> => {
+    const { rows } = await sql<DuePair>`
+      SELECT job AS number, own_table, provider, id, kind, options FROM (
+        SELECT p.job, p.provider, p.served_at, j.own_table, j.id, j.kind, j.options,
+          row_number() OVER (PARTITION BY p.provider, j.owner ORDER BY p.served_at, p.job) AS turn
+        FROM mailsonde.job_providers p JOIN mailsonde.jobs j ON j.number = p.job AND j.state = 'running'
+        WHERE p.next_due <= now() AND p.next_due < 'infinity') due
+      WHERE turn <= ${MAX_JOBS_OF_OWNER} ORDER BY turn, served_at, job LIMIT ${MAX_DUE}`.execute(db)
     return rows
-      .map(({ line, first_asked_at, ...row }) => ({ ...row, line: Number(line), firstAskedAt: first_asked_at }))
-      .sort((a, b) => a.line - b.line)
   },
 
-  /** Whether a row still belongs to the claim with this fence. */
-  isClaimed: async (job: number, line: number, fence: string): Promise<boolean> => {
-    const { rows } = await sql<{ holds: boolean }>`
-      SELECT EXISTS (SELECT FROM mailsonde.job_rows
-        WHERE job = ${job} AND line = ${line} AND fence = ${fence} AND ${IN_CHUNK}) AS holds`.execute(db)
-    return rows[0]?.holds === true
+  /**
+   * Claims up to `most` due rows of a pair, if its job is running: none later than a pause was committed. `after`: rows up to this place were claimed before, so
+   * that their dead versions are not read again. `last` is the place of the last one.
+   */
+  claim: (
+    pair: JobTable & Pick<DuePair, 'provider'>,
+    most: number,
+    after?: Place,
+  ): Promise<{ readonly rows: readonly ClaimedRow[]; readonly last?: Place }> => claim(db, pair, most, after),
+
+  /** Extends claims whose job is running; returns the lines of those that still exist. */
+  renew: async (job: JobTable, claims: readonly ClaimOf[]): Promise<readonly number[]> => {
+    const { rows } = await sql<{ line: string }>`
+      UPDATE ${tableOf(job)} r SET due = now() + ${LEASE}
+      FROM unnest(${numbers(claims.map(({ line }) => line))}::bigint[], ${numbers(claims.map(({ fence }) => fence))}::bigint[]) AS u (line, fence)
+      WHERE r.job = ${job.number} AND r.line = u.line AND r.fence = u.fence
+        AND EXISTS (SELECT FROM mailsonde.jobs WHERE number = ${job.number} AND state = 'running')
+      RETURNING r.line`.execute(db)
+    return rows.map(({ line }) => Number(line))
   },
 
-  /** Writes results under their claims, with the totals; returns the number of rows that still belonged to their claim. */
-  answer: (job: number, provider: string, answers: readonly RowAnswer[]): Promise<number> =>
-    afterDeadlock(() => answer(db, job, provider, answers)),
+  /** Writes answers and retries under their claims, with the totals. Returns whether all rows of a provider have a result now. */
+  write: (job: JobTable, writes: readonly RowWrite[]): Promise<boolean> => afterDeadlock(() => write(db, job, writes)),
 
-  /** Returns rows to be retried later, or at once if the work was stopped. */
-  retry: async (job: number, rows: readonly RowRetry[]): Promise<void> => {
-    if (rows.length === 0) return
-    await sql`
-      UPDATE mailsonde.job_rows r SET state = 'ready', chunk = NULL, due = u.due, attempts = attempts + u.counts::int
-      FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ fence }) => fence)}::bigint[],
-                  ${rows.map(({ due }) => due)}::timestamptz[], ${rows.map(({ counts }) => counts)}::boolean[])
-        AS u (line, fence, due, counts)
-      WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.${IN_CHUNK}`.execute(db)
-  },
-
-  /** What there is to plan for a job, in one statement: most looks at a job that waits find nothing. */
-  look: async (job: number): Promise<JobLook> => {
-    const { rows } = await sql<JobLook>`
-      SELECT "hasDomains", "isOpen", "hasDue", CASE WHEN NOT "hasDue" THEN (
-          SELECT min(due) FROM (SELECT w.due FROM ${firstDueSql(job)} LIMIT ${MAX_WAITING}) waiting) END AS "nextDue"
-      FROM (SELECT
-          EXISTS (SELECT FROM mailsonde.job_domains WHERE job = ${job} AND provider IS NULL AND leased_until < now()) AS "hasDomains",
-          EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'ready' AND due <= now()) AS "hasDue",
-          ${isOpenSql(job)} AS "isOpen") AS seen`.execute(db)
-    return rows[0]!
-  },
-
-  /** Whether any row of the job has no result yet. */
-  isOpen: async (job: number): Promise<boolean> => {
-    const { rows } = await sql<{ open: boolean }>`SELECT ${isOpenSql(job)} AS open`.execute(db)
-    return rows[0]?.open === true
-  },
+  /** When the first row is due, by job and by provider that has waiting rows and none due or in progress, at most {@link MAX_WAITING} of all. */
+  waiting: (jobs: readonly JobTable[]): Promise<ReadonlyMap<number, ReadonlyMap<string, Date>>> => waiting(db, jobs),
 
   /** Results in the order of the input, after `after`. A duplicate has the answer of its first row. */
   results: async (
-    job: number,
+    job: JobTable,
     page: { readonly after: number; readonly limit: number; readonly result?: string; readonly reason?: string },
   ): Promise<readonly ResultRow[]> => {
     const { rows } = await sql<ResultRow & { line: string }>`
       SELECT r.line, r.input, r.columns,
              coalesce(f.result, r.result) AS result, coalesce(f.reason, r.reason) AS reason, coalesce(f.answer, r.answer) AS answer
-      FROM mailsonde.job_rows r
-      LEFT JOIN mailsonde.job_rows f ON f.job = ${job} AND f.line = r.first_line
-      WHERE r.job = ${job} AND r.line > ${page.after}
+      FROM ${tableOf(job)} r
+      LEFT JOIN ${tableOf(job)} f ON f.job = ${job.number} AND f.line = r.first_line
+      WHERE r.job = ${job.number} AND r.line > ${page.after}
         AND coalesce(f.result, r.result) IS NOT NULL
         AND (${page.result ?? null}::text IS NULL OR coalesce(f.result, r.result) = ${page.result ?? null})
         AND (${page.reason ?? null}::text IS NULL OR coalesce(f.reason, r.reason) = ${page.reason ?? null})
@@ -224,7 +152,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
   badRows: async (job: number, after: number, limit: number): Promise<readonly StoredBadRow[]> => {
     const rows = await db
       .selectFrom('mailsonde.job_bad_rows')
-      .select(['line', 'reason', 'text'])
+      .select(['line', 'reason', 'detail', 'text'])
       .where('job', '=', job)
       .where('line', '>', String(after))
       .orderBy('line')
@@ -234,129 +162,193 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
   },
 })
 
-/**
- * A row in a chunk, whose state is then 'queued'. Not worded by the state: the planner, whose statistics know no such rows until the table is analyzed, would then
- * read all of them by their partial index in place of a few by their key.
- */
-const IN_CHUNK = sql.raw('chunk IS NOT NULL')
-
-/** The providers `p` of a job that have rows to start or to retry, each with the time `w.due` of the first. */
-const firstDueSql = (job: number): RawBuilder<unknown> => sql`
-  (SELECT DISTINCT provider FROM mailsonde.job_counts WHERE job = ${job}) p
-  CROSS JOIN LATERAL (SELECT due FROM mailsonde.job_rows
-    WHERE job = ${job} AND state = 'ready' AND provider = p.provider ORDER BY due LIMIT 1) w`
-
-const isOpenSql = (job: number): RawBuilder<unknown> => sql`(
-  EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'ready')
-  OR EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'queued')
-  OR EXISTS (SELECT FROM mailsonde.job_domains WHERE job = ${job} AND provider IS NULL))`
-
 /** Numbers as an array in PostgreSQL's text format; the driver would quote and escape each. */
 const numbers = (list: readonly (number | string)[]): string => `{${list.join(',')}}`
-
-async function append(db: Kysely<Schema>, job: number, rows: readonly StoredRow[]): Promise<void> {
-  if (rows.length === 0) return
-  // A part that is repeated after a lost answer changes nothing.
-  await sql`
-    INSERT INTO mailsonde.job_rows (job, line, input, columns, key, domain)
-    SELECT ${job}, * FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ input }) => storable(input))}::text[],
-      ${rows.map(({ columns }) => storableJson(columns))}::jsonb[], ${rows.map(({ key }) => storable(key))}::text[],
-      ${rows.map(({ domain }) => domain)}::text[])
-    ON CONFLICT DO NOTHING`.execute(db)
-}
-
-async function appendBad(db: Kysely<Schema>, job: number, rows: readonly StoredBadRow[]): Promise<void> {
-  if (rows.length === 0) return
-  await sql`
-    INSERT INTO mailsonde.job_bad_rows (job, line, reason, text)
-    SELECT ${job}, * FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ reason }) => reason)}::text[],
-      ${rows.map(({ text }) => storable(text))}::text[])
-    ON CONFLICT DO NOTHING`.execute(db)
-}
 
 /** Memory for sorting and grouping at the end of an intake, and for its index. */
 const COMPLETE_MEMORY = '64MB'
 
 /** Ends the intake: links duplicates to their first row, lists the domains, and sets the totals of the job. */
-async function complete(tx: Transaction<Schema>, job: number): Promise<void> {
-  const partition = forJob(job)
+async function complete(tx: Transaction<Schema>, number: number): Promise<void> {
   await sql`SET LOCAL statement_timeout = 0`.execute(tx)
   await sql`SELECT set_config('work_mem', ${COMPLETE_MEMORY}, true), set_config('maintenance_work_mem', ${COMPLETE_MEMORY}, true)`.execute(
     tx,
   )
+  const job = await tx
+    .selectFrom('mailsonde.jobs')
+    .select(['number', 'own_table'])
+    .where('number', '=', number)
+    .where('state', '=', 'receiving')
+    .forUpdate()
+    .executeTakeFirst()
+  if (!job) return
+  const table = tableOf(job)
   // The planner has no statistics of a table that was just filled: without them the next statements take five times as long.
-  await sql`ANALYZE ${partition} (job, line, key, domain, state)`.execute(tx)
+  if (job.own_table) await sql`ANALYZE ${table} (job, line, key, domain, state)`.execute(tx)
   await sql`
-    WITH firsts AS (SELECT key, min(line) AS line, count(*) AS n FROM ${partition} GROUP BY key HAVING count(*) > 1)
-    UPDATE ${partition} r SET
+    WITH firsts AS (
+      SELECT key, min(line) AS line, count(*) AS n FROM ${table} WHERE job = ${number} GROUP BY key HAVING count(*) > 1)
+    UPDATE ${table} r SET
       state = CASE WHEN r.line = f.line THEN r.state ELSE 'duplicate' END,
       first_line = CASE WHEN r.line = f.line THEN NULL ELSE f.line END,
       copies = CASE WHEN r.line = f.line THEN (f.n - 1)::int ELSE 0 END
-    FROM firsts f WHERE r.key = f.key`.execute(tx)
+    FROM firsts f WHERE r.job = ${number} AND r.key = f.key`.execute(tx)
   await sql`
     INSERT INTO mailsonde.job_domains (job, domain)
-    SELECT ${job}, domain FROM ${partition} WHERE state = 'new' GROUP BY domain`.execute(tx)
-  await sql`CREATE INDEX ON ${partition} (domain) WHERE state = 'new'`.execute(tx)
-  const { rows } = await sql<{ n: string; duplicates: string }>`
-    SELECT count(*) AS n, count(*) FILTER (WHERE state = 'duplicate') AS duplicates FROM ${partition}`.execute(tx)
+    SELECT ${number}::int, domain FROM ${table} WHERE job = ${number} AND state = 'new' GROUP BY domain`.execute(tx)
+  if (job.own_table) await sql`CREATE INDEX ON ${table} (job, domain) WHERE state = 'new'`.execute(tx)
   await sql`
-    UPDATE mailsonde.jobs SET touched_at = now(), state = 'waiting', rows = ${rows[0]?.n ?? '0'}, duplicates = ${rows[0]?.duplicates ?? '0'},
-      bad_rows = (SELECT count(*) FROM mailsonde.job_bad_rows WHERE job = ${job})
-    WHERE number = ${job} AND state = 'receiving'`.execute(tx)
+    UPDATE mailsonde.jobs SET touched_at = now(), state = 'waiting', has_domains = true, rows = t.n, duplicates = t.duplicates,
+      bad_rows = (SELECT count(*) FROM mailsonde.job_bad_rows WHERE job = ${number})
+    FROM (SELECT count(*) AS n, count(*) FILTER (WHERE state = 'duplicate') AS duplicates FROM ${table} WHERE job = ${number}) t
+    WHERE number = ${number}`.execute(tx)
 }
 
 async function setProviders(
   tx: Transaction<Schema>,
-  job: number,
+  job: JobTable,
   providers: ReadonlyMap<string, string>,
 ): Promise<void> {
   const [domains, names] = [[...providers.keys()], [...providers.values()]]
-  await sql`SELECT FROM mailsonde.jobs WHERE number = ${job} FOR KEY SHARE`.execute(tx) // the same order as the removal of a job
+  await sql`SELECT FROM mailsonde.jobs WHERE number = ${job.number} FOR KEY SHARE`.execute(tx) // the same order as the removal of a job
   await sql`
-    UPDATE mailsonde.job_domains d SET provider = u.provider
-    FROM unnest(${domains}::text[], ${names}::text[]) AS u (domain, provider)
-    WHERE d.job = ${job} AND d.domain = u.domain`.execute(tx)
-  await sql`
-    WITH known AS (
-      UPDATE mailsonde.job_rows r SET provider = u.provider, state = 'ready', due = now()
-      FROM unnest(${domains}::text[], ${names}::text[]) AS u (domain, provider)
-      WHERE r.job = ${job} AND r.domain = u.domain AND r.state = 'new' RETURNING r.provider, r.copies)
-    INSERT INTO mailsonde.job_counts AS c (job, provider, result, reason, n)
-    SELECT ${job}, provider, '', '', sum(1 + copies) FROM known GROUP BY provider ORDER BY provider
-    ON CONFLICT (job, provider, result, reason) DO UPDATE SET n = c.n + excluded.n`.execute(tx)
+    WITH found AS (SELECT * FROM unnest(${domains}::text[], ${names}::text[]) AS u (domain, provider)),
+    stored AS (
+      UPDATE mailsonde.job_domains d SET provider = u.provider FROM found u WHERE d.job = ${job.number} AND d.domain = u.domain),
+    known AS (
+      UPDATE ${tableOf(job)} r SET provider = u.provider, state = 'ready', due = now()
+      FROM found u WHERE r.job = ${job.number} AND r.domain = u.domain AND r.state = 'new' RETURNING r.provider, r.copies)
+    INSERT INTO mailsonde.job_providers AS p (job, provider, rows, next_due)
+    SELECT ${job.number}::int, provider, sum(1 + copies), now() FROM known GROUP BY provider ORDER BY provider
+    ON CONFLICT (job, provider) DO UPDATE SET rows = p.rows + excluded.rows, next_due = least(p.next_due, excluded.next_due), version = p.version + 1`.execute(
+    tx,
+  )
 }
 
 /**
- * One statement, so that a result and its totals are written together or not at all. Totals are locked in one order, so that two nodes do not deadlock.
+ * One statement: the pair is locked, so that nodes take turns, and its job is running; rows that other transactions hold are skipped. `due` is the end of the claim.
+ * If fewer rows were due than wanted, the next time is set, unless rows became due since the statement began (`version`): its snapshot has none of them.
  */
-async function answer(
+async function claim(
   db: Kysely<Schema>,
-  job: number,
-  provider: string,
-  answers: readonly RowAnswer[],
-): Promise<number> {
-  if (answers.length === 0) return 0
-  const { rows } = await sql<{ n: string }>`
+  { provider, ...job }: JobTable & Pick<DuePair, 'provider'>,
+  most: number,
+  after?: Place,
+): Promise<{ readonly rows: readonly ClaimedRow[]; readonly last?: Place }> {
+  const table = tableOf(job)
+  const ready = sql`job = ${job.number} AND provider = ${provider} AND state = 'ready'`
+  const behind = after
+    ? sql`AND (due, line) > ('epoch'::timestamptz + ${after.dueUs}::bigint * interval '1 us', ${after.line}::bigint)`
+    : sql``
+  type Row = Readonly<Record<'line' | 'input' | 'fence' | 'due_us', string>> & {
+    readonly attempts: number
+    readonly first_asked_at: Date | null
+  }
+  const { rows } = await sql<Row>`
+    WITH seen AS MATERIALIZED (SELECT version FROM mailsonde.job_providers WHERE job = ${job.number} AND provider = ${provider}),
+    pair AS MATERIALIZED (
+      SELECT version FROM mailsonde.job_providers
+      WHERE job = ${job.number} AND provider = ${provider} AND next_due <= now()
+        AND EXISTS (SELECT FROM mailsonde.jobs WHERE number = ${job.number} AND state = 'running') FOR UPDATE),
+    next AS MATERIALIZED (
+      SELECT line, due FROM ${table} WHERE EXISTS (SELECT FROM pair) AND ${ready} AND due <= now() ${behind}
+      ORDER BY due, line LIMIT ${most} FOR UPDATE SKIP LOCKED),
+    claimed AS (
+      UPDATE ${table} r SET due = now() + ${LEASE}, fence = r.fence + 1 + (r.fence & 1) FROM next n
+      WHERE r.job = ${job.number} AND r.line = n.line
+      RETURNING r.line, r.input, r.fence, r.attempts, r.first_asked_at, (extract(epoch FROM n.due) * 1000000)::bigint AS due_us),
+    served AS (
+      UPDATE mailsonde.job_providers SET served_at = clock_timestamp(), version = version + 1,
+        next_due = CASE WHEN ${after !== undefined} OR (SELECT count(*) FROM next) = ${most} OR (SELECT version FROM seen) <> (SELECT version FROM pair)
+          THEN next_due
+          ELSE least((SELECT due FROM ${table} WHERE ${ready} AND due > now() ORDER BY due LIMIT 1),
+            CASE WHEN EXISTS (SELECT FROM next) THEN now() + ${LEASE} ELSE 'infinity' END) END
+      WHERE job = ${job.number} AND provider = ${provider} AND EXISTS (SELECT FROM pair))
+    SELECT * FROM claimed`.execute(db)
+  const places = rows.map(({ line, due_us }) => ({ dueUs: due_us, line: Number(line) })).sort(byPlace)
+  const last = places.at(-1)
+  return {
+    rows: rows
+      .map(({ line, first_asked_at, input, fence, attempts }) => ({
+        ...{ input, fence, attempts },
+        line: Number(line),
+        firstAskedAt: first_asked_at,
+      }))
+      .sort((a, b) => a.line - b.line),
+    ...(last && { last }),
+  }
+}
+
+const byPlace = (a: Place, b: Place): number => Number(BigInt(a.dueUs) - BigInt(b.dueUs)) || a.line - b.line
+
+/**
+ * One statement, so that results and their totals are written together or not at all. Rows are found by their key and fence alone: naming their state, of which the
+ * planner has no statistics, makes it read all that are ready.
+ */
+async function write(db: Kysely<Schema>, job: JobTable, writes: readonly RowWrite[]): Promise<boolean> {
+  if (writes.length === 0) return false
+  const column = <K extends keyof RowWrite>(name: K): RowWrite[K][] => writes.map((one) => one[name])
+  const { rows } = await sql<{ is_done: boolean }>`
     WITH written AS (
-      UPDATE mailsonde.job_rows r SET state = 'done', chunk = NULL, result = u.result, reason = u.reason, answer = u.answer,
-        answered_at = now(), attempts = attempts + 1
-      FROM unnest(${numbers(answers.map(({ line }) => line))}::bigint[], ${numbers(answers.map(({ fence }) => fence))}::bigint[],
-                  ${answers.map(({ result }) => result)}::text[], ${answers.map(({ reason }) => reason)}::text[],
-                  ${jsonArray(answers.map((one) => one.answer))}::json[]) AS u (line, fence, result, reason, answer)
-      WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.${IN_CHUNK}
-      RETURNING r.result, r.reason, r.copies),
+      UPDATE ${tableOf(job)} r SET fence = r.fence + 1, attempts = attempts + u.counts::int,
+        first_asked_at = CASE WHEN u.counts THEN coalesce(first_asked_at, now()) ELSE first_asked_at END,
+        state = CASE WHEN u.wait_ms IS NULL THEN 'done' ELSE 'ready' END, due = coalesce(now() + u.wait_ms * interval '1 ms', r.due),
+        result = u.result, reason = u.reason, answer = CASE WHEN u.wait_ms IS NULL THEN u.answer END,
+        answered_at = CASE WHEN u.wait_ms IS NULL THEN now() END
+      FROM unnest(${numbers(column('line'))}::bigint[], ${numbers(column('fence'))}::bigint[], ${column('counts')}::boolean[], ${column('waitMs')}::float8[],
+                  ${column('result')}::text[], ${column('reason')}::text[], ${jsonArray(column('answer'))}::json[])
+        AS u (line, fence, counts, wait_ms, result, reason, answer)
+      WHERE r.job = ${job.number} AND r.line = u.line AND r.fence = u.fence
+      RETURNING now() + u.wait_ms * interval '1 ms' AS due, r.provider, u.result, u.reason, r.copies),
+    answered AS (SELECT * FROM written WHERE due IS NULL),
     counted AS (
       INSERT INTO mailsonde.job_counts AS c (job, provider, result, reason, n)
-      SELECT ${job}, ${provider}, result, reason, sum(1 + copies) FROM written GROUP BY result, reason ORDER BY result, reason
+      SELECT ${job.number}::int, provider, result, reason, sum(1 + copies) FROM answered GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
       ON CONFLICT (job, provider, result, reason) DO UPDATE SET n = c.n + excluded.n),
     paced AS (
       INSERT INTO mailsonde.job_pace AS p (job, provider, minute, n)
-      SELECT ${job}, ${provider}, date_trunc('minute', now()), sum(1 + copies) FROM written HAVING count(*) > 0
+      SELECT ${job.number}::int, provider, date_trunc('minute', now()), sum(1 + copies) FROM answered GROUP BY 2 ORDER BY 2
       ON CONFLICT (job, provider, minute) DO UPDATE SET n = p.n + excluded.n),
-    summed AS (
-      UPDATE mailsonde.jobs SET done = done + (SELECT coalesce(sum(1 + copies), 0) FROM written),
-        first_result_at = coalesce(first_result_at, now())
-      WHERE number = ${job} AND EXISTS (SELECT FROM written))
-    SELECT count(*) AS n FROM written`.execute(db)
-  return Number(rows[0]?.n ?? 0)
+    first AS (
+      UPDATE mailsonde.jobs SET first_result_at = now()
+      WHERE number = ${job.number} AND first_result_at IS NULL AND EXISTS (SELECT FROM answered)),
+    totals AS MATERIALIZED (
+      SELECT provider, coalesce(sum(1 + copies) FILTER (WHERE due IS NULL), 0) AS done, min(due) AS due FROM written GROUP BY provider),
+    locked AS MATERIALIZED (
+      SELECT provider FROM mailsonde.job_providers
+      WHERE job = ${job.number} AND provider IN (SELECT provider FROM totals) ORDER BY provider FOR UPDATE)
+    UPDATE mailsonde.job_providers p SET done = p.done + t.done, version = p.version + (t.due IS NOT NULL)::int,
+      next_due = CASE WHEN p.done + t.done >= p.rows THEN 'infinity' ELSE least(p.next_due, t.due) END
+    FROM totals t JOIN locked USING (provider) WHERE p.job = ${job.number} AND p.provider = t.provider
+    RETURNING p.done >= p.rows AS is_done`.execute(db)
+  return rows.some(({ is_done }) => is_done)
+}
+
+/** A time within a lease from now may be the end of a claim: there the row itself tells, whose fence is odd while it is claimed. */
+async function waiting(
+  db: Kysely<Schema>,
+  jobs: readonly JobTable[],
+): Promise<ReadonlyMap<number, ReadonlyMap<string, Date>>> {
+  const found = new Map<number, Map<string, Date>>(jobs.map(({ number }) => [number, new Map()]))
+  if (jobs.length === 0) return found
+  const { rows } = await sql<{ job: number; provider: string; due: Date; is_sure: boolean }>`
+    SELECT job, provider, next_due AS due, next_due > now() + ${LEASE} AS is_sure FROM mailsonde.job_providers
+    WHERE job = ANY(${jobs.map(({ number }) => number)}::int[]) AND next_due > now() AND next_due < 'infinity'
+    LIMIT ${MAX_WAITING}`.execute(db)
+  const unsure = Map.groupBy(
+    rows.filter(({ is_sure }) => !is_sure),
+    ({ job }) => job,
+  )
+  for (const { job, provider, due, is_sure } of rows) if (is_sure) found.get(job)?.set(provider, due)
+  const parts = jobs.flatMap((job) => {
+    const providers = unsure.get(job.number)?.map(({ provider }) => provider)
+    if (!providers) return []
+    return sql`(SELECT ${job.number}::int AS job, p.provider, w.due FROM unnest(${providers}::text[]) AS p (provider)
+      CROSS JOIN LATERAL (SELECT due, fence FROM ${tableOf(job)}
+        WHERE job = ${job.number} AND provider = p.provider AND state = 'ready' AND fence % 2 = 0 ORDER BY due LIMIT 1) w)`
+  })
+  if (parts.length === 0) return found
+  const sure = await sql<{ job: number; provider: string; due: Date }>`${sql.join(parts, sql` UNION ALL `)}`.execute(db)
+  for (const { job, provider, due } of sure.rows) found.get(job)?.set(provider, due)
+  return found
 }

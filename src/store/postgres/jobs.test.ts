@@ -1,13 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
+import { labAnswer, labList, labRetry, labRow, labRunning } from '../../../test/lab/job-rows.ts'
 import type { Json } from '../../base/json.ts'
 import type { Database } from './connect.ts'
 import { forgetRows } from './forget-rows.ts'
-import { type JobRows, jobRowsOf, type StoredRow } from './job-rows.ts'
+import { type ClaimedRow, type JobRows, jobRowsOf } from './job-rows.ts'
 import { jobSums } from './job-sums.ts'
-import { type JobRecord, type Jobs, jobsOf } from './jobs.ts'
+import { dropLeftTables, OWN_TABLE_ROWS } from './job-tables.ts'
+import { type JobRecord, type Jobs, jobsOf, MAX_OPEN } from './jobs.ts'
 import type { Schema } from './schema.ts'
 import { jsonArray } from './storable.ts'
 
@@ -20,130 +21,247 @@ beforeAll(async () => {
   rows = jobRowsOf(database.db)
 })
 
-const row = (line: number, key: string): StoredRow => ({
-  line,
-  input: key,
-  columns: [key],
-  key,
-  domain: key.split('@')[1] ?? '',
-})
-
-async function submitted(keys: readonly string[], owner = ''): Promise<JobRecord> {
-  const expiresAt = new Date(Date.now() + 86_400_000)
-  const job = await jobs.create({
-    id: `job_${randomUUID()}`,
-    kind: 'verify',
-    name: 'a list',
-    owner,
-    options: {},
-    expiresAt,
-  })
-  await rows.append(
-    job.number,
-    keys.map((key, i) => row(i + 1, key)),
+const submitted = (keys: readonly string[], owner = ''): Promise<JobRecord> => labList(database, keys, { owner })
+const running = async (keys: readonly string[], owner = ''): Promise<JobRecord> =>
+  labRunning(database, await submitted(keys, owner))
+const pairOf = (job: JobRecord, provider = 'p') => ({ number: job.number, own_table: job.own_table, provider })
+const claim = async (job: JobRecord, most = 100): Promise<readonly ClaimedRow[]> =>
+  (await rows.claim(pairOf(job), most)).rows
+const results = (job: JobRecord) => rows.results(job, { after: 0, limit: 100 })
+const dueNow = async (job: JobRecord): Promise<readonly string[]> =>
+  (await rows.duePairs()).filter(({ number }) => number === job.number).map(({ provider }) => provider)
+/** The claims of a node that died have ended. */
+const lapse = (job: JobRecord) =>
+  database.pool.query(
+    `WITH r AS (UPDATE mailsonde.job_rows SET due = now() WHERE job = $1 AND fence % 2 = 1)
+     UPDATE mailsonde.job_providers SET next_due = least(next_due, now()) WHERE job = $1 AND next_due < 'infinity'`,
+    [job.number],
   )
-  await rows.complete(job.number)
-  return job
-}
-
-/** Resolves all domains to one provider and cuts one chunk of all rows that are due. */
-async function chunked(job: JobRecord, provider = 'p'): Promise<string> {
-  const domains = await rows.leaseDomains(job.number, 1_000)
-  await rows.setProviders(job.number, new Map(domains.map((domain) => [domain, provider])))
-  const chunk = randomUUID()
-  await database.db.transaction().execute((tx) => rows.cutChunks(tx, job.number, provider, [{ chunk, size: 500 }]))
-  return chunk
-}
-
-const answered = (line: number, fence: string, result = 'accepted') => ({
-  line,
-  fence,
-  result,
-  reason: 'r',
-  answer: { line },
-})
+const people = (n: number, domain = 'x.example'): string[] => Array.from({ length: n }, (_, i) => `user${i}@${domain}`)
 
 it('gives a list its duplicates, sums and domains', async () => {
   const job = await submitted(['a@x.example', 'b@y.example', 'a@x.example', 'a@x.example'])
-  expect(await jobs.byId(job.id)).toMatchObject({ state: 'waiting', rows: 4, duplicates: 2, bad_rows: 0 })
+  expect(job).toMatchObject({
+    state: 'waiting',
+    rows: 4,
+    duplicates: 2,
+    bad_rows: 0,
+    own_table: false,
+  })
   expect([...(await rows.leaseDomains(job.number, 10))].sort()).toEqual(['x.example', 'y.example'])
   expect(await rows.leaseDomains(job.number, 10)).toEqual([]) // leased by whoever came first
-})
-
-it('takes a part that is sent twice once', async () => {
-  const job = await submitted(['a@x.example'])
-  await rows.append(job.number, [row(1, 'a@x.example')])
-  expect(await rows.results(job.number, { after: 0, limit: 10 })).toEqual([])
-  expect((await jobs.byId(job.id))?.rows).toBe(1)
+  expect(await jobs.lookedUp(job.number)).toBe(false)
 })
 
 it('answers each row once, duplicates with their first, in the order of the input', async () => {
-  const job = await submitted(['a@x.example', 'b@x.example', 'a@x.example'])
-  const chunk = await chunked(job)
-  const claimed = await rows.claim(job.number, chunk)
+  const job = await running(['a@x.example', 'b@x.example', 'a@x.example'])
+  const claimed = await claim(job)
   expect(claimed.map(({ line }) => line)).toEqual([1, 2])
-  expect(await rows.isOpen(job.number)).toBe(true)
-  const written = await rows.answer(
-    job.number,
-    'p',
-    claimed.map(({ line, fence }) => answered(line, fence)),
-  )
-  expect(written).toBe(2)
-  expect(await rows.isOpen(job.number)).toBe(false)
-  const results = await rows.results(job.number, { after: 0, limit: 10 })
-  expect(results.map(({ line, answer }) => [line, answer])).toEqual([
+  expect(
+    await rows.write(
+      job,
+      claimed.slice(0, 1).map((one) => labAnswer(one)),
+    ),
+  ).toBe(false)
+  await jobs.finish(new Date(), [job.number])
+  expect(await jobs.byId(job.id)).toMatchObject({ state: 'running', first_result_at: expect.any(Date) })
+  expect(
+    await rows.write(
+      job,
+      claimed.slice(1).map((one) => labAnswer(one)),
+    ),
+  ).toBe(true)
+  expect((await results(job)).map(({ line, answer }) => [line, answer])).toEqual([
     [1, { line: 1 }],
     [2, { line: 2 }],
     [3, { line: 1 }],
   ])
-  expect(await rows.results(job.number, { after: 2, limit: 1, result: 'accepted' })).toHaveLength(1)
-  expect(await rows.results(job.number, { after: 0, limit: 9, reason: 'other' })).toEqual([])
-  expect(await jobs.byId(job.id)).toMatchObject({ done: 3 })
+  expect(await rows.results(job, { after: 2, limit: 1, result: 'accepted' })).toHaveLength(1)
+  expect(await rows.results(job, { after: 0, limit: 9, reason: 'other' })).toEqual([])
   const sumsOf = await jobSums(database.db, [job.number, 0], new Date(Date.now() - 120_000))
   expect(sumsOf(job.number)).toEqual({
     words: [{ result: 'accepted', reason: 'r', n: 3 }],
     providers: [{ provider: 'p', rows: 3, done: 3, recent: 3 }],
-    ...{ providerCount: 1, known: 3, recent: 3 },
+    ...{ providerCount: 1, known: 3, done: 3, recent: 3 },
   })
   expect(sumsOf(0)).toMatchObject({ words: [], providers: [], known: 0 })
+  await jobs.finish(new Date(), [job.number])
+  expect(await jobs.byId(job.id)).toMatchObject({ state: 'done' })
 })
 
-describe('the fencing token', () => {
-  it('keeps a worker that lost its claim from writing', async () => {
-    const job = await submitted(['a@x.example'])
-    const chunk = await chunked(job)
-    const [asleep] = await rows.claim(job.number, chunk)
-    const [awake] = await rows.claim(job.number, chunk)
-    expect(await rows.answer(job.number, 'p', [answered(1, asleep!.fence, 'rejected')])).toBe(0)
-    expect(await rows.answer(job.number, 'p', [answered(1, awake!.fence)])).toBe(1)
-    expect(await rows.answer(job.number, 'p', [answered(1, awake!.fence, 'rejected')])).toBe(0)
-    expect((await rows.results(job.number, { after: 0, limit: 1 }))[0]).toMatchObject({ result: 'accepted' })
-    expect((await jobs.byId(job.id))?.done).toBe(1)
+describe('a claim', () => {
+  it('keeps whoever lost it from writing an answer or a retry', async () => {
+    const job = await running(['a@x.example'])
+    const [asleep] = await claim(job)
+    expect(await claim(job)).toEqual([]) // a claim excludes others
+    await lapse(job)
+    const [awake] = await claim(job)
+    expect(await rows.write(job, [labAnswer(asleep!, 'rejected')])).toBe(false)
+    await rows.write(job, [labRetry(asleep!, 1e6)])
+    expect(await rows.renew(job, [asleep!])).toEqual([])
+    expect(await rows.renew(job, [awake!])).toEqual([1])
+    expect(await rows.write(job, [labAnswer(awake!)])).toBe(true)
+    await rows.write(job, [labAnswer(awake!, 'rejected')])
+    expect((await results(job))[0]).toMatchObject({ result: 'accepted' })
+    expect((await jobSums(database.db, [job.number], new Date(0)))(job.number)).toMatchObject({ done: 1 })
   })
-
-  it('holds for rows that are given back, too', async () => {
-    const job = await submitted(['a@x.example'])
-    const chunk = await chunked(job)
-    const [asleep] = await rows.claim(job.number, chunk)
-    const [awake] = await rows.claim(job.number, chunk)
-    await rows.retry(job.number, [{ line: 1, fence: asleep!.fence, due: new Date(Date.now() + 1e6), counts: true }])
-    expect(await rows.answer(job.number, 'p', [answered(1, awake!.fence)])).toBe(1)
+  it.each(['paused', 'canceled'] as const)('is not given while the job is %s, and not renewed', async (state) => {
+    const job = await running(['a@x.example', 'b@x.example'])
+    const [held] = await claim(job, 1)
+    await jobs.move(job.id, ['running'], state)
+    expect(await claim(job)).toEqual([])
+    expect(await rows.renew(job, [held!])).toEqual([])
+    expect(await dueNow(job)).toEqual([])
+    await rows.write(job, [labRetry(held!, 0, false)])
+    await jobs.move(job.id, [state], 'running')
+    expect(await claim(job)).toHaveLength(2)
+  })
+  it('that nobody answered is no attempt: the clock of a row begins with its first answer', async () => {
+    const job = await running(['a@x.example'])
+    const [first] = await claim(job)
+    expect(first).toMatchObject({ attempts: 0, firstAskedAt: null })
+    await rows.write(job, [labRetry(first!, 0, false)])
+    const [second] = await claim(job)
+    expect(second).toMatchObject({ attempts: 0, firstAskedAt: null })
+    await rows.write(job, [labRetry(second!, 0)])
+    expect((await claim(job))[0]).toMatchObject({ attempts: 1, firstAskedAt: expect.any(Date) })
+  })
+  it('goes on after a place, and finds what is due before it without one', async () => {
+    const job = await running(people(6))
+    const first = await rows.claim(pairOf(job), 2)
+    const next = await rows.claim(pairOf(job), 2, first.last)
+    expect([...first.rows, ...next.rows].map(({ line }) => line)).toEqual([1, 2, 3, 4])
+    await database.pool.query(`UPDATE mailsonde.job_rows SET due = 'epoch' WHERE job = $1 AND line = 1`, [job.number])
+    expect((await rows.claim(pairOf(job), 5, next.last)).rows.map(({ line }) => line)).toEqual([5, 6])
+    expect((await claim(job)).map(({ line }) => line)).toEqual([1])
+  })
+  it('tells when the next row is due, so that nothing is looked for before', async () => {
+    const job = await running(people(2))
+    const [one, two] = await claim(job)
+    expect(await dueNow(job)).toEqual([])
+    await lapse(job)
+    expect(await dueNow(job)).toEqual(['p']) // nobody renewed them
+    expect(await rows.write(job, [labRetry(one!, 3_600_000), labAnswer(two!)])).toBe(false)
+    expect((await rows.claim(pairOf(job), 5)).rows).toEqual([])
+    expect(await dueNow(job)).toEqual([])
+    expect((await rows.waiting([job])).get(job.number)?.get('p')?.getTime()).toBeGreaterThan(Date.now() + 3_500_000)
+  })
+  it('never hides rows that became due while it was made', async () => {
+    const job = await submitted(['a@x.example', 'b@y.example'])
+    const [first] = await rows.leaseDomains(job.number, 1)
+    await rows.setProviders(job, new Map([[first!, 'p']]))
+    await jobs.move(job.id, ['waiting'], 'running')
+    // The providers of further rows are written, and not committed yet, while a claim finds too few.
+    let claiming: Promise<unknown> | undefined
+    await database.db.transaction().execute(async (tx) => {
+      const other = jobRowsOf(tx)
+      const [second] = await other.leaseDomains(job.number, 1)
+      await sql`
+        WITH known AS (UPDATE mailsonde.job_rows SET provider = 'p', state = 'ready', due = now() WHERE job = ${job.number} AND domain = ${second!})
+        UPDATE mailsonde.job_providers SET rows = rows + 1, next_due = least(next_due, now()), version = version + 1 WHERE job = ${job.number}`.execute(
+        tx,
+      )
+      claiming = claim(job, 10)
+      await new Promise((resolve) => setTimeout(resolve, 200)) // it waits for the pair now
+    })
+    await claiming
+    expect(await dueNow(job)).toEqual(['p'])
+    expect(await claim(job)).toHaveLength(1)
   })
 })
 
-it('asks a row that waits again when it is due', async () => {
-  const job = await submitted(['a@x.example'])
-  const [claim] = await rows.claim(job.number, await chunked(job))
-  const later = { line: 1, fence: claim!.fence, counts: true }
-  await rows.retry(job.number, [{ ...later, due: new Date(Date.now() + 60_000) }])
-  expect(await rows.due(job.number)).toEqual(new Map())
-  await database.pool.query(`UPDATE mailsonde.job_rows SET due = now() WHERE job = $1`, [job.number])
-  expect(await rows.due(job.number)).toEqual(new Map([['p', 1]]))
-  const [again] = await rows.claim(job.number, await chunked(job))
-  expect(again).toMatchObject({ line: 1, attempts: 1 })
+it('tells when rows of providers are due that wait, and nothing of those in progress', async () => {
+  const job = await labRunning(database, await submitted(people(3)))
+  const claimed = await claim(job)
+  expect((await rows.waiting([job])).get(job.number)).toEqual(new Map())
+  await rows.write(job, [labRetry(claimed[0]!, 5_000), labRetry(claimed[1]!, 60_000)])
+  const due = (await rows.waiting([job])).get(job.number)?.get('p')
+  expect(Math.abs(due!.getTime() - Date.now() - 5_000)).toBeLessThan(2_000) // the third is in progress
+  expect(await rows.waiting([])).toEqual(new Map())
 })
 
-/** Rows of a job that this connection has read and not reported yet. */
+describe('turns', () => {
+  it('of owners come before jobs: one with many jobs holds up nobody', async () => {
+    for (const { id } of await jobs.list({ limit: 200 })) await jobs.remove(id)
+    const many = await Promise.all(Array.from({ length: 12 }, (_, i) => running([`a@m${i}.example`], 'many')))
+    const one = await running(['a@x.example'], 'one')
+    const order = (await rows.duePairs()).map(({ number }) => number)
+    expect(order.indexOf(one.number)).toBeLessThan(2)
+    expect(order).toHaveLength(5) // four jobs of an owner at a provider take turns at a time
+    for (const number of order.slice(0, 4)) await claim([...many, one].find((job) => job.number === number)!)
+    const next = (await rows.duePairs()).map(({ number }) => number)
+    expect(next.filter((number) => order.includes(number))).toHaveLength(1)
+  })
+  it('of owners come first when domains are looked up', async () => {
+    for (const { id } of await jobs.list({ limit: 200 })) await jobs.remove(id)
+    for (let i = 0; i < 5; i++) await submitted([`a@m${i}.example`], 'many')
+    const one = await submitted(['a@x.example'], 'one')
+    expect((await jobs.nextToLookUp(2)).map(({ number }) => number)).toContain(one.number)
+    expect((await jobs.nextToLookUp(9)).map(({ state }) => state)).toEqual(Array(6).fill('running'))
+  })
+})
+
+// src/store/postgres/jobs.ts MAX_OPEN
+it('opens at most a thousand jobs of an owner', async () => {
+  await sql`
+    INSERT INTO mailsonde.jobs (id, kind, name, owner, state, options, expires_at)
+    SELECT 'many_' || i, 'verify', '', 'full', CASE WHEN i % 2 = 0 THEN 'paused' ELSE 'receiving' END, '{}', now() + interval '1 day'
+    FROM generate_series(1, ${MAX_OPEN - 1}::int) i`.execute(database.db)
+  const job = await submitted(['a@x.example'], 'full')
+  await expect(submitted(['a@x.example'], 'full')).rejects.toMatchObject({ code: 'too_many_jobs' })
+  await submitted(['a@x.example'], 'other')
+  await jobs.move(job.id, ['waiting'], 'canceled')
+  await submitted(['a@x.example'], 'full')
+  await sql`DELETE FROM mailsonde.jobs WHERE owner = 'full'`.execute(database.db)
+})
+
+describe('a large job', () => {
+  it('has a table of its own, which is gone with it', async () => {
+    const job = await running(people(OWN_TABLE_ROWS + 1))
+    expect(job.own_table).toBe(true)
+    const claimed = await claim(job, 50)
+    await rows.write(
+      job,
+      claimed.map((one) => labAnswer(one)),
+    )
+    expect((await results(job)).map(({ line }) => line)).toEqual(claimed.map(({ line }) => line))
+    const name = `mailsonde.job_rows_${job.number}`
+    const exists = async () =>
+      (await database.pool.query<{ t: string | null }>('SELECT to_regclass($1) AS t', [name])).rows[0]?.t !== null
+    expect(await exists()).toBe(true)
+    // While something reads the table, the removal of the job waits for nothing; a later sweep drops it.
+    await database.db.transaction().execute(async (tx) => {
+      await sql`LOCK TABLE ${sql.raw(name)} IN ACCESS SHARE MODE`.execute(tx)
+      expect(await jobs.remove(job.id)).toBe(true)
+      expect(await exists()).toBe(true)
+      expect(await jobs.byId(job.id)).toBeUndefined()
+    })
+    await dropLeftTables(database.db)
+    expect(await exists()).toBe(false)
+  })
+  it('moves there with the rows of its first parts', async () => {
+    const { takeInOf, rowLine } = await import('./job-intake.ts')
+    const about = { kind: 'verify', name: '', owner: '', options: {}, expiresAt: new Date(Date.now() + 1e8) } as const
+    const { number, id } = await jobs.create({ id: `job_parts${Date.now()}`, ...about })
+    for (const [from, received] of [
+      [0, 3],
+      [3, OWN_TABLE_ROWS + 3],
+    ] as const) {
+      const lines = Array.from({ length: received - from }, (_, i) =>
+        rowLine(number, labRow(from + i + 1, `u${from + i}@x.example`)),
+      )
+      await takeInOf(database.pool)(number, {
+        ...{ rows: [Buffer.from(lines.join(''))], bad: [], layout: null, from, received, nextLine: received + 1 },
+      })
+    }
+    await rows.complete(number)
+    expect(await jobs.byId(id)).toMatchObject({ own_table: true, rows: OWN_TABLE_ROWS + 3 })
+    expect((await database.pool.query('SELECT FROM mailsonde.job_rows WHERE job = $1', [number])).rowCount).toBe(0)
+    await jobs.remove(id)
+  })
+})
+
+/** Rows of a job's table that this connection has read and not reported yet. */
 async function rowsRead(tx: Transaction<Schema>, { number }: JobRecord): Promise<number> {
   const { rows: told } = await sql<{ n: string }>`
     SELECT idx_tup_fetch + seq_tup_read AS n FROM pg_stat_xact_user_tables
@@ -151,23 +269,16 @@ async function rowsRead(tx: Transaction<Schema>, { number }: JobRecord): Promise
   return Number(told[0]?.n)
 }
 
-it.each<[string, (rows: JobRows, job: JobRecord, fence: string) => Promise<unknown>]>([
-  ['the result of a row', (on, job, fence) => on.answer(job.number, 'p', [answered(700, fence)])],
-  [
-    'the return of a row',
-    (on, job, fence) => on.retry(job.number, [{ line: 700, fence, due: new Date(), counts: true }]),
-  ],
-  ['the confirmation of a claim', (on, job, fence) => on.isClaimed(job.number, 700, fence)],
-])('finds the row for %s by its key: the other rows in chunks are not read', async (_, step) => {
-  const job = await submitted(Array.from({ length: 1_000 }, (_, i) => `user${i}@x.example`))
-  const domains = await rows.leaseDomains(job.number, 1)
-  await rows.setProviders(job.number, new Map(domains.map((domain) => [domain, 'p'])))
-  const chunk = randomUUID()
-  await database.db.transaction().execute((tx) => rows.cutChunks(tx, job.number, 'p', [{ chunk, size: 1_000 }]))
-  const claimed = await rows.claim(job.number, chunk)
+it.each<[string, (rows: JobRows, job: JobRecord, claim: ClaimedRow) => Promise<unknown>]>([
+  ['the result of a row', (on, job, one) => on.write(job, [labAnswer(one)])],
+  ['the return of a row', (on, job, one) => on.write(job, [labRetry(one, 0)])],
+  ['the renewal of a claim', (on, job, one) => on.renew(job, [one])],
+])('finds the row for %s by its key: the other rows that are due are not read', async (_, step) => {
+  const job = await running(people(OWN_TABLE_ROWS + 1))
+  const claimed = await claim(job, 1_000)
   const read = await database.db.transaction().execute(async (tx) => {
     const before = await rowsRead(tx, job)
-    await step(jobRowsOf(tx), job, claimed[699]!.fence)
+    await step(jobRowsOf(tx), job, claimed[699]!)
     return (await rowsRead(tx, job)) - before
   })
   expect(read).toBe(1)
@@ -188,46 +299,11 @@ it.each<[string, readonly Json[], readonly Json[]]>([
   expect(told[0]?.values).toEqual(stored)
 })
 
-it('tells what there is to plan for a job', async () => {
-  const job = await submitted(['a@x.example', 'b@x.example'])
-  const look = () => rows.look(job.number)
-  expect(await look()).toEqual({ hasDomains: true, hasDue: false, isOpen: true, nextDue: null })
-  const [domain] = await rows.leaseDomains(job.number, 1)
-  expect(await look()).toEqual({ hasDomains: false, hasDue: false, isOpen: true, nextDue: null }) // leased
-  await rows.setProviders(job.number, new Map([[domain!, 'p']]))
-  expect(await look()).toEqual({ hasDomains: false, hasDue: true, isOpen: true, nextDue: null })
-  const claimed = await rows.claim(job.number, await chunked(job))
-  expect(await look()).toEqual({ hasDomains: false, hasDue: false, isOpen: true, nextDue: null }) // in a chunk
-  const [soon, late] = [new Date(Date.now() + 60_000), new Date(Date.now() + 120_000)]
-  const later = claimed.map(({ line, fence }) => ({ line, fence, due: line === 1 ? late : soon, counts: true }))
-  await rows.retry(job.number, later)
-  expect(await look()).toEqual({ hasDomains: false, hasDue: false, isOpen: true, nextDue: soon })
-  await sql`UPDATE mailsonde.job_rows SET state = 'done' WHERE job = ${job.number}`.execute(database.db)
-  expect(await look()).toEqual({ hasDomains: false, hasDue: false, isOpen: false, nextDue: null })
-})
-
-it('tells of any number of jobs when their waiting rows are due', async () => {
-  const due = new Date(Date.now() + 3_600_000)
-  const waiting = await Promise.all(
-    Array.from({ length: 30 }, async () => {
-      const job = await submitted(['a@x.example'])
-      const claimed = await rows.claim(job.number, await chunked(job))
-      await rows.retry(job.number, [{ line: 1, fence: claimed[0]!.fence, due, counts: true }])
-      return job.number
-    }),
-  )
-  const none = await submitted(['a@x.example'])
-  const told = await rows.waiting([...waiting, none.number])
-  expect(told.get(none.number)).toEqual(new Map())
-  for (const number of waiting) expect(told.get(number)).toEqual(new Map([['p', due]]))
-  expect(await rows.waiting([])).toEqual(new Map())
-})
-
 it('keeps what PostgreSQL cannot: NULs become U+FFFD', async () => {
-  const job = await submitted([])
-  await rows.append(job.number, [{ line: 1, input: 'a\0b', columns: { x: 'c\0d' }, key: 'a\0b', domain: '' }])
-  await rows.appendBad(job.number, [{ line: 2, reason: 'why', text: 'e\0f' }])
-  expect(await rows.badRows(job.number, 0, 10)).toEqual([{ line: 2, reason: 'why', text: 'e\uFFFDf' }])
+  const bad = [{ line: 2, reason: 'no_input', detail: 'why', text: 'e\0f' }] as const
+  const strange = { line: 1, input: 'a\0b', columns: { x: 'c\0d' }, key: 'a\0b', domain: '' }
+  const job = await labList(database, [strange], { bad })
+  expect(await rows.badRows(job.number, 0, 10)).toEqual([{ ...bad[0], text: 'e\uFFFDf' }])
 })
 
 it('moves between states as allowed, lists by owner and page, and removes', async () => {
@@ -240,9 +316,7 @@ it('moves between states as allowed, lists by owner and page, and removes', asyn
   expect(await jobs.remove(one.id)).toBe(true)
   expect(await jobs.remove(one.id)).toBe(false)
   expect(await jobs.byId(one.id)).toBeUndefined()
-  expect((await database.pool.query(`SELECT to_regclass('mailsonde.job_rows_${one.number}') AS t`)).rows).toEqual([
-    { t: null },
-  ])
+  expect((await database.pool.query('SELECT FROM mailsonde.job_rows WHERE job = $1', [one.number])).rowCount).toBe(0)
 })
 
 it('finds what has expired, and uploads that nobody went on with', async () => {
@@ -264,28 +338,17 @@ describe('forgetting', () => {
       ['joe@a.example.org', 'joe@a.example.org'],
       ['eve@b.example', 'see mail.a.example'],
     ]
-    const expiresAt = new Date(Date.now() + 86_400_000)
-    const about = { kind: 'verify', name: '', owner: '', options: {}, expiresAt } as const
-    const job = await jobs.create({ id: `job_${randomUUID()}`, ...about })
-    await rows.append(
-      job.number,
-      list.map(([key, column], i) => ({ ...row(i + 1, key), columns: [key, column] })),
-    )
-    await rows.appendBad(job.number, [{ line: 9, reason: 'r', text: 'joe@a.example,' }])
-    await rows.complete(job.number)
-    const claimed = await rows.claim(job.number, await chunked(job))
-    await rows.answer(
-      job.number,
-      'p',
-      claimed.map(({ line, fence }) => answered(line, fence)),
+    const bad = [{ line: 9, reason: 'no_input', detail: 'd', text: 'joe@a.example,' }] as const
+    const own = list.map(([key, column], i) => ({ ...labRow(i + 1, key), columns: [key, column] }))
+    const job = await labRunning(database, await labList(database, own, { bad }))
+    await rows.write(
+      job,
+      (await claim(job)).map((one) => labAnswer(one)),
     )
     return job
   }
   const left = async (job: JobRecord) =>
-    (await rows.results(job.number, { after: 0, limit: 99 })).map(({ input, columns }) => [
-      input,
-      Object.values(columns ?? {})[1],
-    ])
+    (await results(job)).map(({ input, columns }) => [input, Object.values(columns ?? {})[1]])
 
   it.each<['email' | 'domain', string, object, readonly (readonly [string, string])[], number]>([
     [
@@ -315,39 +378,29 @@ describe('forgetting', () => {
     const job = await finished()
     expect(await forgetRows(database.db, { name, value })).toEqual(gone)
     expect(await left(job)).toEqual(kept)
-    expect(await jobs.byId(job.id)).toMatchObject({ rows: kept.length, done: kept.length, duplicates })
-    const { words, known } = (await jobSums(database.db, [job.number], new Date(0)))(job.number)
-    expect([words.map(({ result, n }) => [result, n]), known]).toEqual([[['accepted', kept.length]], kept.length])
+    expect(await jobs.byId(job.id)).toMatchObject({ rows: kept.length, duplicates })
+    const { words, known, done } = (await jobSums(database.db, [job.number], new Date(0)))(job.number)
+    expect([words.map(({ result, n }) => [result, n]), known, done]).toEqual([
+      [['accepted', kept.length]],
+      kept.length,
+      kept.length,
+    ])
     expect(await forgetRows(database.db, { name, value })).toEqual({ rows: 0, results: 0, columns: 0, bad_rows: 0 })
   })
-})
-
-it('removes a job although another transaction holds its rows and then wants the job', async () => {
-  const job = await submitted(['a@deadlock.example'])
-  let removed: Promise<boolean> | undefined
-  await database.db.transaction().execute(async (tx) => {
-    await sql`LOCK TABLE ${sql.raw(`mailsonde.job_rows_${job.number}`)} IN ROW EXCLUSIVE MODE`.execute(tx)
-    removed = jobs.remove(job.id)
-    removed.catch(() => {}) // judged below
-    await new Promise((resolve) => setTimeout(resolve, 300)) // it waits for the rows now
-    await tx.updateTable('mailsonde.jobs').set({ touched_at: new Date() }).where('id', '=', job.id).execute()
-  })
-  expect(await removed).toBe(true)
-  expect(await jobs.byId(job.id)).toBeUndefined()
 })
 
 const WRITES: readonly [string, (job: JobRecord) => Promise<() => Promise<unknown>>, string][] = [
   [
     'the result of a row',
     async (job) => {
-      const claimed = await rows.claim(job.number, await chunked(job))
-      return () => rows.answer(job.number, 'p', [answered(1, claimed[0]!.fence)])
+      const claimed = await claim(await labRunning(database, job))
+      return () => rows.write(job, [labAnswer(claimed[0]!)])
     },
     'job_rows',
   ],
   [
     'the providers of domains',
-    async (job) => () => rows.setProviders(job.number, new Map([['a.example', 'p']])),
+    async (job) => () => rows.setProviders(job, new Map([['a.example', 'p']])),
     'job_domains',
   ],
 ]
@@ -358,6 +411,7 @@ it.each(WRITES)(
     const write = await prepared(job)
     let written: Promise<unknown> | undefined
     await database.db.transaction().execute(async (tx) => {
+      await sql`SET LOCAL deadlock_timeout = '20 s'`.execute(tx) // the server ends the other one
       await sql`SELECT FROM mailsonde.jobs WHERE number = ${job.number} FOR UPDATE`.execute(tx)
       written = write()
       written.catch(() => {}) // judged below

@@ -1,20 +1,25 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Json } from '../../base/json.ts'
 import { afterDeadlock } from './deadlock.ts'
+import { dropTable } from './job-tables.ts'
+import { newJobError } from './problems.ts'
 import type { JobKind, JobState, JobsTable, Schema } from './schema.ts'
 
-/** A job as stored. Numbers of rows are always exact, except `done`, which lags by the rows of a running write. */
-export type JobRecord = Omit<
-  Selectable<JobsTable>,
-  'received' | 'next_line' | 'rows' | 'done' | 'duplicates' | 'bad_rows'
-> & {
+/** A job as stored, without the layout of its list ({@link Jobs.layout}), which may have 64 KiB. Numbers of rows are exact once the list is complete. */
+export type JobRecord = Omit<StoredJob, 'received' | 'next_line' | 'rows' | 'duplicates' | 'bad_rows'> & {
   readonly received: number
   readonly next_line: number
   readonly rows: number
-  readonly done: number
   readonly duplicates: number
   readonly bad_rows: number
 }
+
+type StoredJob = Omit<Selectable<JobsTable>, 'layout' | 'planned_at' | 'has_domains'>
+const COLUMNS = [
+  ...(['number', 'id', 'kind', 'name', 'owner', 'state', 'options', 'created_at', 'touched_at', 'expires_at'] as const),
+  ...(['finished_at', 'first_result_at', 'received', 'next_line', 'rows', 'duplicates', 'bad_rows'] as const),
+  ...(['failure', 'own_table'] as const),
+] as const satisfies readonly (keyof StoredJob)[]
 
 export type NewJob = {
   readonly id: string
@@ -28,50 +33,53 @@ export type NewJob = {
 /** Where a list of jobs continues: after the job with this number. */
 export type JobPage = { readonly before?: number; readonly limit: number; readonly owner?: string }
 
-/** The jobs of a database. The rows of each job are in their own partition. */
+/** A list that waits for its rows or has rows to ask. */
+const OPEN: readonly JobState[] = ['receiving', 'waiting', 'running', 'paused']
+/** Maximum number of open jobs of an owner. */
+export const MAX_OPEN = 1_000
+
+/** The jobs of a database. */
 export type Jobs = ReturnType<typeof jobsOf>
 
 export const jobsOf = (db: Kysely<Schema>) => ({
-  /** Creates a job in state `receiving`, with the partition for its rows. */
+  /** Creates a job in state `receiving`. Rejects with AppError `too_many_jobs` if its owner has {@link MAX_OPEN} open ones. */
   create: (job: NewJob): Promise<JobRecord> =>
     db.transaction().execute(async (tx) => {
       const { expiresAt, options, ...rest } = job
+      // Uploads of one owner take turns, so that the bound holds.
+      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`jobs of ${job.owner}`}, 0))`.execute(tx)
+      const open = tx
+        .selectFrom('mailsonde.jobs')
+        .select('number')
+        .where('owner', '=', job.owner)
+        .where('state', 'in', [...OPEN])
+      if ((await open.limit(MAX_OPEN).execute()).length >= MAX_OPEN) throw newJobError('too_many', { max: MAX_OPEN })
       const made = await tx
         .insertInto('mailsonde.jobs')
         .values({ ...rest, state: 'receiving', options: JSON.stringify(options), expires_at: expiresAt })
-        .returningAll()
+        .returning(COLUMNS)
         .executeTakeFirstOrThrow()
-      const partition = sql.raw(`mailsonde.job_rows_${made.number}`)
-      await sql`CREATE TABLE ${partition} PARTITION OF mailsonde.job_rows FOR VALUES IN (${sql.raw(String(made.number))})`.execute(
-        tx,
-      )
       return recordOf(made)
     }),
 
   byId: async (id: string): Promise<JobRecord | undefined> => {
-    const job = await db.selectFrom('mailsonde.jobs').selectAll().where('id', '=', id).executeTakeFirst()
+    const job = await db.selectFrom('mailsonde.jobs').select(COLUMNS).where('id', '=', id).executeTakeFirst()
     return job && recordOf(job)
+  },
+
+  /** What intake found out about the list of a job; null before its first record. */
+  layout: async (number: number): Promise<{ readonly [key: string]: Json } | null> => {
+    const job = await db.selectFrom('mailsonde.jobs').select('layout').where('number', '=', number).executeTakeFirst()
+    return job?.layout ?? null
   },
 
   /** Newest first. */
   list: async ({ before, limit, owner }: JobPage): Promise<readonly JobRecord[]> => {
-    let query = db.selectFrom('mailsonde.jobs').selectAll().orderBy('number', 'desc').limit(limit)
+    let query = db.selectFrom('mailsonde.jobs').select(COLUMNS).orderBy('number', 'desc').limit(limit)
     if (before !== undefined) query = query.where('number', '<', before)
     if (owner !== undefined) query = query.where('owner', '=', owner)
     return (await query.execute()).map(recordOf)
   },
-
-  /** The jobs in one of these states, oldest first, so that they start in the order of submission. */
-  inState: async (states: readonly JobState[], limit: number): Promise<readonly JobRecord[]> =>
-    (
-      await db
-        .selectFrom('mailsonde.jobs')
-        .selectAll()
-        .where('state', 'in', [...states])
-        .orderBy('number')
-        .limit(limit)
-        .execute()
-    ).map(recordOf),
 
   /** Moves a job to a state if it is in one of `from`; returns the changed job, or undefined. */
   move: async (
@@ -85,42 +93,67 @@ export const jobsOf = (db: Kysely<Schema>) => ({
       .set({ state: to, touched_at: sql<Date>`now()`, ...also })
       .where('id', '=', id)
       .where('state', 'in', [...from])
-      .returningAll()
+      .returning(COLUMNS)
       .executeTakeFirst()
     return moved && recordOf(moved)
   },
 
-  /** Records a part of an upload: the detected layout, and the progress. */
-  received: async (
-    number: number,
-    part: {
-      readonly layout: { readonly [key: string]: Json } | null
-      readonly received: number
-      readonly nextLine: number
-    },
-  ): Promise<void> => {
-    await db
-      .updateTable('mailsonde.jobs')
-      .set({
-        ...(part.layout && { layout: JSON.stringify(part.layout) }),
-        received: part.received,
-        next_line: part.nextLine,
-        touched_at: sql<Date>`now()`,
-      })
-      .where('number', '=', number)
-      .execute()
+  /** Starts the jobs, or goes on with those, whose domains are looked up next: owners take turns, then the jobs of an owner. */
+  nextToLookUp: async (limit: number): Promise<readonly JobRecord[]> => {
+    const { rows } = await sql<StoredJob>`
+      UPDATE mailsonde.jobs j SET planned_at = clock_timestamp(), state = 'running' FROM (
+        SELECT number FROM (
+          SELECT number, planned_at, row_number() OVER (PARTITION BY owner ORDER BY planned_at, number) AS turn
+          FROM mailsonde.jobs WHERE has_domains AND state IN ('waiting', 'running')) open
+        ORDER BY turn, planned_at, number LIMIT ${limit}) next
+      WHERE j.number = next.number AND j.state IN ('waiting', 'running') RETURNING ${sql.join(COLUMNS.map((column) => sql.ref(`j.${column}`)))}`.execute(
+      db,
+    )
+    return rows.map(recordOf)
   },
 
-  /** Removes a job with all its data; dropping its partition takes milliseconds at any size. False if there was none. */
-  remove: (id: string): Promise<boolean> =>
-    afterDeadlock(() =>
+  /** Records that all domains of a job have been looked up, if so. */
+  lookedUp: async (number: number): Promise<boolean> => {
+    const done = await sql`
+      UPDATE mailsonde.jobs SET has_domains = false
+      WHERE number = ${number} AND NOT EXISTS (SELECT FROM mailsonde.job_domains WHERE job = ${number} AND provider IS NULL)`.execute(
+      db,
+    )
+    return done.numAffectedRows === 1n
+  },
+
+  /** Which of these jobs are running. */
+  running: async (numbers: readonly number[]): Promise<readonly number[]> => {
+    const found = db.selectFrom('mailsonde.jobs').select('number').where('number', 'in', numbers)
+    return (await found.where('state', '=', 'running').execute()).map(({ number }) => number)
+  },
+
+  /** Ends running jobs whose rows all have a result: these, or all. */
+  finish: async (at: Date, numbers?: readonly number[]): Promise<void> => {
+    const only = numbers ? sql`AND number = ANY(${numbers}::int[])` : sql``
+    await sql`
+      UPDATE mailsonde.jobs SET state = 'done', finished_at = ${at}, touched_at = now()
+      WHERE state = 'running' AND NOT has_domains ${only}
+        AND NOT EXISTS (SELECT FROM mailsonde.job_providers WHERE job = number AND done < rows)`.execute(db)
+  },
+
+  /**
+   * Removes a job with all its data. False if there was none. With `number`, only the job of that number: another run of the same request may have made the job of this
+   * id anew.
+   */
+  remove: async (id: string, number?: number): Promise<boolean> => {
+    const gone = await afterDeadlock(() =>
       db.transaction().execute(async (tx) => {
-        const job = await tx.deleteFrom('mailsonde.jobs').where('id', '=', id).returning('number').executeTakeFirst()
-        if (!job) return false
-        await sql`DROP TABLE IF EXISTS ${sql.raw(`mailsonde.job_rows_${job.number}`)}`.execute(tx)
-        return true
+        const named = tx.deleteFrom('mailsonde.jobs').where('id', '=', id)
+        const meant = number === undefined ? named : named.where('number', '=', number)
+        const job = await meant.returning(['number', 'own_table']).executeTakeFirst()
+        if (job && !job.own_table) await tx.deleteFrom('mailsonde.job_rows').where('job', '=', job.number).execute()
+        return job
       }),
-    ),
+    )
+    if (gone?.own_table) await dropTable(db, gone.number)
+    return gone !== undefined
+  },
 
   /** The jobs that have expired, or whose upload was not continued for an hour. */
   overdue: async (now: Date): Promise<readonly string[]> => {
@@ -143,12 +176,11 @@ export const jobsOf = (db: Kysely<Schema>) => ({
 /** Time after which an interrupted upload is removed. */
 const RECEIVING_MS = 3_600_000
 
-const recordOf = (job: Selectable<JobsTable>): JobRecord => ({
+const recordOf = (job: StoredJob): JobRecord => ({
   ...job,
   received: Number(job.received),
   next_line: Number(job.next_line),
   rows: Number(job.rows),
-  done: Number(job.done),
   duplicates: Number(job.duplicates),
   bad_rows: Number(job.bad_rows),
 })

@@ -28,43 +28,31 @@ export async function schemaStatus(client: pg.Pool | pg.PoolClient): Promise<Sch
 }
 
 /**
- * Brings the schema to the version that this program knows: each step in a transaction of its own, one process at a time. Gives the number of steps made.
- * Rejects with AppError for a standby server and for a schema newer than this program.
+ * Brings the schema to the version that this program knows, one process at a time. Returns the number of steps made. The lock is that of a transaction, because a
+ * session lock is lost behind a pooler. Rejects with AppError for a standby server and for a schema newer than this program.
  */
 export async function migrate(pool: pg.Pool): Promise<number> {
   const client = await pool.connect()
+  let isBroken = true
   try {
     const before = await schemaStatus(client)
     refuseUnusable(before)
-    if (before.version === SCHEMA_VERSION) return 0
-    await client.query('SET statement_timeout = 0')
-    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
-    try {
-      return await applyMissing(client)
-    } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK])
-      await client.query('RESET statement_timeout')
-    }
-  } finally {
-    client.release()
-  }
-}
-
-/** Looks again under the lock: another process may have made the steps while this one waited. */
-async function applyMissing(client: pg.PoolClient): Promise<number> {
-  const { version } = await schemaStatus(client)
-  for (const [index, statements] of [...MIGRATIONS.entries()].slice(version)) {
-    await client.query('BEGIN')
-    try {
-      await client.query(statements)
-      await client.query('INSERT INTO mailsonde.schema_version (version) VALUES ($1)', [index + 1])
+    if (before.version < SCHEMA_VERSION) {
+      await client.query('BEGIN')
+      await client.query('SET LOCAL statement_timeout = 0')
+      await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+      const { version } = await schemaStatus(client) // another process may have made the steps while this one waited
+      for (const [index, statements] of [...MIGRATIONS.entries()].slice(version)) {
+        await client.query(statements)
+        await client.query('INSERT INTO mailsonde.schema_version (version) VALUES ($1)', [index + 1])
+      }
       await client.query('COMMIT')
-    } catch (error) {
-      await client.query('ROLLBACK')
-      throw error
     }
+    isBroken = false
+    return SCHEMA_VERSION - before.version
+  } finally {
+    client.release(isBroken) // a failed transaction ends with its connection
   }
-  return SCHEMA_VERSION - version
 }
 
 function refuseUnusable({ version, isStandby }: SchemaStatus): void {

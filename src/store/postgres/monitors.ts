@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { forgetPattern } from './forget-pattern.ts'
 import type { MonitorsTable, Schema } from './schema.ts'
 
 /** A stored monitor; the JSON columns are read by the code that wrote them. */
@@ -47,7 +48,9 @@ export type PointRow = {
 /** The stored result of a run. */
 export type RunWrite = {
   readonly point: Omit<PointRow, 'changes'> & { readonly changes: string | null }
+  /** The next run, if the interval is still `everyMs`: it may have been changed while the run was under way. */
   readonly nextRun: Date
+  readonly everyMs: number
   readonly messageDue: Date | null
   readonly state: string
   readonly failures: number
@@ -55,6 +58,9 @@ export type RunWrite = {
   readonly known: string | undefined
   readonly notifier: string
 }
+
+/** Number of rows per sweep. */
+const SWEEP = 5_000
 
 /** The monitors of a database. */
 export type Monitors = ReturnType<typeof monitorsOf>
@@ -157,7 +163,10 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     run: RunWrite,
   ): Promise<boolean> => {
     const { rows } = await sql`
-      UPDATE mailsonde.monitors SET leased_until = '-infinity', next_run = ${run.nextRun}, message_due = ${run.messageDue}, ran_at = ${run.point.at},
+      UPDATE mailsonde.monitors SET leased_until = '-infinity',
+        next_run = CASE WHEN every_ms = ${run.everyMs} THEN ${run.nextRun}::timestamptz
+                   ELSE ${run.point.at}::timestamptz + every_ms * interval '1 millisecond' END,
+        message_due = ${run.messageDue}, ran_at = ${run.point.at},
         state = ${run.state}, failures = ${run.failures}, last = ${run.last}::jsonb, known = coalesce(${run.known ?? null}, known),
         notifier = ${run.notifier}::jsonb
       WHERE number = ${number} AND fence = ${fence} RETURNING number`.execute(tx)
@@ -205,9 +214,12 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return rows
   },
 
-  /** Removes points from before a time. */
-  sweepPoints: async (before: Date): Promise<void> => {
-    await sql`DELETE FROM mailsonde.monitor_points WHERE at < ${before}`.execute(db)
+  /** Removes points from before a time, at most {@link SWEEP}; returns whether there may be more. */
+  sweepPoints: async (before: Date): Promise<boolean> => {
+    const { numAffectedRows } = await sql`
+      DELETE FROM mailsonde.monitor_points WHERE ctid IN (
+        SELECT ctid FROM mailsonde.monitor_points WHERE at < ${before} LIMIT ${SWEEP})`.execute(db)
+    return Number(numAffectedRows) === SWEEP
   },
 
   /** Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns the number of each. */
@@ -217,17 +229,28 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
   ): Promise<{ readonly monitors: number; readonly receivers: number }> =>
     db.transaction().execute(async (tx) => {
       const wanted = value.toLowerCase()
+      const text = forgetPattern({ name, value }, 'text')
       const gone =
         await sql`DELETE FROM mailsonde.monitors WHERE ${name === 'email' ? sql`lower(target)` : sql`domain`} = ${wanted}`.execute(
           tx,
         )
+      const isMeant = (mailbox: string) =>
+        name === 'email'
+          ? sql`lower(${sql.raw(mailbox)}) = ${wanted}`
+          : sql`split_part(lower(${sql.raw(mailbox)}), '@', -1) = ${wanted}`
+      // A receiver is the mailbox itself, or a URL that names it. Others that ended their mail stay so.
       const isTold = (entry: string) =>
-        sql`${sql.raw(entry)} ->> 'type' = 'mail' AND ${name === 'email' ? sql`lower(${sql.raw(entry)} ->> 'to')` : sql`split_part(lower(${sql.raw(entry)} ->> 'to'), '@', -1)`} = ${wanted}`
+        sql`(${sql.raw(entry)} ->> 'type' = 'mail' AND ${isMeant(`${entry} ->> 'to'`)} OR coalesce(${sql.raw(entry)} ->> 'url', '') ~* ${text})`
       const told = await sql`
-        UPDATE mailsonde.monitors SET unsubscribed = '[]',
-          notify = (SELECT coalesce(jsonb_agg(e), '[]') FROM jsonb_array_elements(notify) AS e WHERE NOT (${isTold('e')}))
-        WHERE EXISTS (SELECT FROM jsonb_array_elements(notify) AS e WHERE ${isTold('e')})`.execute(tx)
+        UPDATE mailsonde.monitors SET
+          notify = (SELECT coalesce(jsonb_agg(e), '[]') FROM jsonb_array_elements(notify) AS e WHERE NOT ${isTold('e')}),
+          unsubscribed = (SELECT coalesce(jsonb_agg(u), '[]') FROM jsonb_array_elements_text(unsubscribed) AS u WHERE NOT ${isMeant('u')})
+        WHERE EXISTS (SELECT FROM jsonb_array_elements(notify) AS e WHERE ${isTold('e')})
+           OR EXISTS (SELECT FROM jsonb_array_elements_text(unsubscribed) AS u WHERE ${isMeant('u')})`.execute(tx)
       await sql`DELETE FROM mailsonde.deliveries WHERE ${isTold('channel')}`.execute(tx)
+      await sql`
+        DELETE FROM mailsonde.mail_consents
+        WHERE ${name === 'email' ? sql`address` : sql`split_part(address, '@', -1)`} = ${wanted}`.execute(tx)
       return { monitors: Number(gone.numAffectedRows ?? 0), receivers: Number(told.numAffectedRows ?? 0) }
     }),
 })

@@ -6,17 +6,27 @@ const MAX_CONNECTIONS = 12
 const CONNECT_MS = 5_000
 /** A statement that runs longer is canceled. Only migrations, the end of an intake and a removal may need more, and lift this limit. */
 const STATEMENT_MS = 60_000
-/** A connection without data for this long, while an answer is due, is checked. */
+/** A connection without data for this long, while an answer is due, is checked; behind a pooler, where nobody knows whether the server works on it, it is closed after longer. */
 const SILENT_MS = 10_000
+const POOLED_SILENT_MS = 300_000
 
 /**
- * The server's settings for a node that is cut off: the connection ends after some 25 s, and an open transaction with its locks after 15 s. On a Unix socket
- * the first two lines have no effect.
+ * The server's settings for a connection: the limit of a statement; and for a node that is cut off, the connection ends after some 25 s, and an open transaction with its locks
+ * after 15 s. On a Unix socket the settings of TCP have no effect.
  */
-const SESSION = `
-  SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
-  SET tcp_user_timeout = 25000;
-  SET idle_in_transaction_session_timeout = 15000`
+const SETTINGS: Readonly<Record<string, string>> = {
+  statement_timeout: String(STATEMENT_MS),
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '25000',
+  idle_in_transaction_session_timeout: '15000',
+}
+/**
+ * Behind a pooler in transaction mode (pgbouncer) a connection is not one of the server, and settings would stay with whoever gets that one next: there they are left
+ * alone. Such a connection has another process id than the server's process.
+ */
+const CONFIGURE = `SELECT set_config(name, setting, false) FROM unnest($1::text[], $2::text[]) AS s (name, setting) WHERE pg_backend_pid() = $3`
 
 type Warn = (event: string, fields?: Record<string, unknown>) => void
 
@@ -32,11 +42,10 @@ export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTION
     ...where,
     max: maxConnections,
     connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'mailsonde',
-    onConnect: async (client) => void (await client.query(SESSION)),
+    onConnect: configure,
   })
   // A broken idle connection is replaced when the next one is needed.
   pool.on('error', (error) => warn('a database connection was lost', { reason: error.message }))
@@ -46,6 +55,15 @@ export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTION
     watchSilence(client, where, warn)
   })
   return pool
+}
+
+/** Connections through a pooler. */
+const pooled = new WeakSet<object>()
+
+async function configure(client: pg.ClientBase): Promise<void> {
+  const values = [Object.keys(SETTINGS), Object.values(SETTINGS), (client as unknown as Inner).processID]
+  const { rowCount } = await client.query(CONFIGURE, values)
+  if (rowCount === 0) pooled.add(client)
 }
 
 /** The members of a client that `pg` does not declare. */
@@ -60,10 +78,11 @@ type Inner = {
 function watchSilence(client: pg.ClientBase, where: pg.ClientConfig, warn: Warn): void {
   const inner = client as unknown as Inner
   const { stream } = inner.connection
-  const watch = (): void => void stream.setTimeout(SILENT_MS)
+  const watch = (): void => void stream.setTimeout(pooled.has(client) ? POOLED_SILENT_MS : SILENT_MS)
   stream.on('timeout', () => {
     if (inner.readyForQuery) return watch() // no answer is due
-    isWorkedOn(where, inner.processID).then(
+    const isBusy = pooled.has(client) ? Promise.resolve(false) : isWorkedOn(where, inner.processID)
+    isBusy.then(
       (is) => {
         if (is) return watch()
         warn('a silent database connection was closed', {})

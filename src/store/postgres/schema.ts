@@ -1,13 +1,17 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely'
+import type { BadRowReason } from '../../answers/jobs.ts'
 import type { Json } from '../../base/json.ts'
 
 /** 64-bit integers arrive as text; ours stay far below 2^53. */
 type Bigint = ColumnType<string, number | string, number | string>
 type Time = ColumnType<Date, Date, Date>
 
+/** What an address said to the question whether it wants mail. */
+export type ConsentState = 'asked' | 'given' | 'refused'
+
 export type JobKind = 'verify' | 'check' | 'blacklist'
 export type JobState = 'receiving' | 'waiting' | 'running' | 'paused' | 'done' | 'canceled' | 'failed'
-export type RowState = 'new' | 'ready' | 'queued' | 'done' | 'duplicate'
+export type RowState = 'new' | 'ready' | 'done' | 'duplicate'
 
 export type JobsTable = {
   readonly number: Generated<number>
@@ -26,7 +30,9 @@ export type JobsTable = {
   readonly received: ColumnType<string, number | undefined, number>
   readonly next_line: ColumnType<string, number | undefined, number>
   readonly rows: ColumnType<string, number | undefined, number>
-  readonly done: ColumnType<string, number | undefined, number>
+  readonly own_table: Generated<boolean>
+  readonly has_domains: Generated<boolean>
+  readonly planned_at: ColumnType<Date, Date | undefined, Date>
   readonly duplicates: ColumnType<string, number | undefined, number>
   readonly bad_rows: ColumnType<string, number | undefined, number>
   readonly failure: string | null
@@ -49,7 +55,6 @@ export type JobRowsTable = {
   readonly due: Date | null
   readonly attempts: Generated<number>
   readonly fence: Generated<string>
-  readonly chunk: string | null
   readonly first_asked_at: Date | null
   readonly result: string | null
   readonly reason: string | null
@@ -137,13 +142,22 @@ export type Schema = {
   readonly 'mailsonde.monitors': MonitorsTable
   readonly 'mailsonde.webhooks': WebhooksTable
   readonly 'mailsonde.deliveries': DeliveriesTable
+  readonly 'mailsonde.mail_consents': {
+    readonly owner: string
+    readonly address: string
+    readonly id: string
+    readonly state: ConsentState
+    readonly asked_at: Time
+    readonly answered_at: Time | null
+  }
   readonly 'mailsonde.stored_answers': StoredAnswersTable
   readonly 'mailsonde.jobs': JobsTable
   readonly 'mailsonde.job_rows': JobRowsTable
   readonly 'mailsonde.job_bad_rows': {
     readonly job: number
     readonly line: Bigint
-    readonly reason: string
+    readonly reason: BadRowReason
+    readonly detail: string
     readonly text: string
   }
   readonly 'mailsonde.job_domains': {
@@ -165,11 +179,15 @@ export type Schema = {
     readonly reason: string
     readonly n: Bigint
   }
-  readonly 'mailsonde.provider_rates': {
+  readonly 'mailsonde.job_providers': {
+    readonly job: number
     readonly provider: string
-    readonly tokens: number
-    readonly at: Time
-    readonly granted: number
+    readonly rows: Bigint
+    readonly done: Bigint
+    /** `Infinity` if no row has to be asked. */
+    readonly next_due: Date | number
+    readonly version: Bigint
+    readonly served_at: Date | number
   }
   readonly 'mailsonde.rows': {
     readonly scope: string

@@ -3,6 +3,9 @@ import type { Schema } from './schema.ts'
 
 /** The kinds of facts: `catch_all` of a domain by mail host, `unknown` mailboxes of a domain, `pause` of a provider, `answer` to a question. */
 export type MemoryKind = 'catch_all' | 'unknown' | 'pause' | 'answer'
+
+/** How long a question belongs to the node that asks it, unless it says so again, ms. */
+const QUESTION_MS = 3_000
 export type Memory = {
   readonly kind: MemoryKind
   readonly key: string
@@ -19,6 +22,9 @@ export type SharedMemory = {
   readonly put: (kind: MemoryKind, name: string, key: string, value: string, ttlMs: number) => Promise<void>
   /** Increments the count; it starts again when its time is over. */
   readonly count: (kind: MemoryKind, name: string, ttlMs: number) => Promise<void>
+  /** Whether the question (its digest) belongs to this holder for the next {@link QUESTION_MS}: no other one asks it now. */
+  readonly claim: (name: string, holder: string) => Promise<boolean>
+  readonly release: (name: string, holder: string) => Promise<void>
   /** Removes the facts about a mailbox, or about a domain and its mailboxes; returns their number. */
   readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
   /** Removes expired facts; at most 10,000 at a time. */
@@ -66,6 +72,18 @@ export const sharedMemory = (open: () => Promise<Kysely<Schema>>): SharedMemory 
         ON CONFLICT (name, kind, key) DO UPDATE SET
           value = CASE WHEN m.until > clock_timestamp() THEN (m.value::integer + 1)::text ELSE '1' END,
           until = CASE WHEN m.until > clock_timestamp() THEN m.until ELSE excluded.until END`.execute(await open())
+    },
+    claim: async (name, holder) => {
+      const { rows } = await sql`
+        INSERT INTO mailsonde.memories AS m (kind, name, key, value, until) VALUES ('asking', ${name}, '', ${holder}, ${until(QUESTION_MS)})
+        ON CONFLICT (name, kind, key) DO UPDATE SET value = excluded.value, until = excluded.until
+        WHERE m.until < clock_timestamp() OR m.value = excluded.value RETURNING 1`.execute(await open())
+      return rows.length === 1
+    },
+    release: async (name, holder) => {
+      await sql`DELETE FROM mailsonde.memories WHERE name = ${name} AND kind = 'asking' AND key = '' AND value = ${holder}`.execute(
+        await open(),
+      )
     },
     forget: async (name, value) => {
       const mailbox = sql`lower(value::json ->> 'email')`

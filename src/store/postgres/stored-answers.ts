@@ -55,24 +55,26 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
     return (await query.execute()).map((row) => ({ ...row, number: Number(row.number) }))
   },
 
-  /** Removes an answer for good. */
-  remove: async (id: string): Promise<void> => {
-    await db.deleteFrom('mailsonde.stored_answers').where('id', '=', id).execute()
+  /** Removes an answer for good. False if there was none. */
+  remove: async (id: string): Promise<boolean> => {
+    const gone = await db.deleteFrom('mailsonde.stored_answers').where('id', '=', id).executeTakeFirst()
+    return gone.numDeletedRows > 0n
   },
 
-  /** Removes the content of expired answers, and the rest of them after 90 days. */
-  sweep: async (now: Date): Promise<void> => {
-    await sql`
+  /** Removes the content of expired answers, and the rest of them after 90 days, at most {@link SWEEP} of each; returns whether there may be more. */
+  sweep: async (now: Date): Promise<boolean> => {
+    const expired = await sql`
       UPDATE mailsonde.stored_answers SET answer = NULL, subject = '', domain = NULL, email = NULL, ip = NULL
       WHERE id IN (SELECT id FROM mailsonde.stored_answers WHERE answer IS NOT NULL AND expires_at <= ${now} LIMIT ${SWEEP})`.execute(
       db,
     )
-    const gone = new Date(now.getTime() - TOMBSTONE_MS)
-    await sql`
+    const before = new Date(now.getTime() - TOMBSTONE_MS)
+    const gone = await sql`
       DELETE FROM mailsonde.stored_answers
-      WHERE id IN (SELECT id FROM mailsonde.stored_answers WHERE answer IS NULL AND expires_at <= ${gone} LIMIT ${SWEEP})`.execute(
+      WHERE id IN (SELECT id FROM mailsonde.stored_answers WHERE answer IS NULL AND expires_at <= ${before} LIMIT ${SWEEP})`.execute(
       db,
     )
+    return Number(expired.numAffectedRows) === SWEEP || Number(gone.numAffectedRows) === SWEEP
   },
 
   /** Removes every answer about a mailbox, or about a domain and its mailboxes; returns their number. */

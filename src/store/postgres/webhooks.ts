@@ -100,8 +100,10 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
     return webhookRow(row)
   },
 
-  remove: async (id: string): Promise<void> => {
-    await db.deleteFrom('mailsonde.webhooks').where('id', '=', id).execute()
+  /** False if there was none. */
+  remove: async (id: string): Promise<boolean> => {
+    const gone = await db.deleteFrom('mailsonde.webhooks').where('id', '=', id).executeTakeFirst()
+    return gone.numDeletedRows > 0n
   },
 })
 
@@ -122,6 +124,21 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
           next_attempt: createdAt,
         })),
       )
+      .execute()
+  },
+
+  /** Adds a message that was sent at once, so that the links in it work. */
+  addSent: async ({ webhook, monitor, createdAt, ...row }: NewDelivery): Promise<void> => {
+    await db
+      .insertInto('mailsonde.deliveries')
+      .values({
+        ...row,
+        webhook: webhook === null ? null : String(webhook),
+        monitor: monitor === null ? null : String(monitor),
+        created_at: createdAt,
+        state: 'delivered',
+        next_attempt: null,
+      })
       .execute()
   },
 
@@ -192,11 +209,12 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
       .execute()
   },
 
-  /** Removes messages from before a time. */
-  sweep: async (before: Date): Promise<void> => {
-    await sql`
+  /** Removes messages from before a time, at most {@link SWEEP}; returns whether there may be more. */
+  sweep: async (before: Date): Promise<boolean> => {
+    const { numAffectedRows } = await sql`
       DELETE FROM mailsonde.deliveries WHERE number IN (
         SELECT number FROM mailsonde.deliveries WHERE created_at < ${before} LIMIT ${SWEEP})`.execute(db)
+    return Number(numAffectedRows) === SWEEP
   },
 
   /** Jobs that have ended and whose webhook was not called, leased by removing their callback within `tx`. */

@@ -4,15 +4,17 @@ import { REFUSING_HOST } from '../addresses.ts'
 import { dataFolder, type Machine, type Node, plugIn, startNode, unplug } from '../nodes.ts'
 import { type CountingHost, countingHost } from './counting-host.ts'
 import { cutOff, halfOpen } from './disruptions.ts'
-import { answered, HISTORY, judge } from './history.ts'
+import { answered, HISTORY, judge, tableOf } from './history.ts'
 import { ledgerOf } from './ledger.ts'
 import { type DebianPostgres, startPostgres } from './postgres.ts'
 import { IS_LONG, LONG_MS, mailboxesOf, PACE, ROWS, submit, wait } from './rows.ts'
 
-/** A lease lasts 10 s (src/jobs/engine/queue.ts). */
+/** A claim lasts 10 s (src/store/postgres/job-rows.ts). */
 const LEASE_MS = 10_000
 /** Rows that timed out while their node was cut off would be due in 5 minutes. */
-const MOVE_FORWARD = `UPDATE mailsonde.job_rows SET due = now() WHERE state = 'ready' AND due > now() + interval '1 minute'`
+const MOVE_FORWARD = (table: string): string => `
+  UPDATE ${table} SET due = now() WHERE state = 'ready' AND due > now() + interval '1 minute';
+  UPDATE mailsonde.job_providers SET next_due = now(), version = version + 1 WHERE next_due < 'infinity'`
 const MACHINES: readonly Machine[] = [1, 2, 3].map((n) => ({ name: `chaos${n}`, addresses: [`45.53.3.3${n}`] }))
 
 let postgres: DebianPostgres
@@ -128,7 +130,7 @@ it(
     } while (IS_LONG && !(await isDone(job.id)))
     host.pace(100_000)
     const isDoneSoon = async (): Promise<boolean> => {
-      await inDatabase((of) => of.query(MOVE_FORWARD))
+      await inDatabase(async (of) => of.query(MOVE_FORWARD(await tableOf(of, job.id))))
       return isDone(job.id)
     }
     await expect.poll(isDoneSoon, { timeout: 600_000, interval: 500 }).toBe(true)

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import pg from 'pg'
 import { STATE } from '../addresses.ts'
 import { logFile, untilReady } from '../processes.ts'
@@ -23,6 +23,7 @@ export type DebianPostgres = {
 export async function startPostgres(): Promise<DebianPostgres> {
   const bin = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1)
   if (bin === undefined) throw new Error('there is no PostgreSQL of Debian here')
+  rmSync(HOME, { recursive: true, force: true }) // of another test in the same network
   mkdirSync(HOME, { recursive: true })
   const asOwner = (program: string, ...args: string[]): void =>
     void execFileSync(

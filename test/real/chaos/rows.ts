@@ -1,7 +1,7 @@
 import { type JobAnswer, jobAnswer } from '../../../src/answers/jobs.ts'
 import type { Node } from '../nodes.ts'
 
-/** Rows of the chaos: some thousand in the tests; `CHAOS_ROWS=50000` for the long run of docs/benchmarks.md. */
+/** Rows of the chaos: some thousand in the tests; `CHAOS_ROWS=50000` for the long run of contributing/benchmarks.md. */
 export const ROWS = Number(process.env.CHAOS_ROWS ?? 2_500)
 export const IS_LONG = ROWS > 5_000
 /** Rows a second while things break; then as fast as it goes. */

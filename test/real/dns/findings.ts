@@ -15,6 +15,7 @@ export const NOT_SHOWN: Readonly<Record<string, string>> = {
   'mx.no_ipv6': 'a note that a domain which is cared for may have, too',
   'mx.family_unknown': 'one type of a name fails while another answers: real resolvers fail for the whole name',
   'spf.no_domain': 'a domain that does not exist has one finding in a check: that of MX',
+  'spf.provider_missing': 'mail hosts of a provider, none of which is in the test network',
   'spf.too_wide': 'twenty records of eight thousand characters each',
 }
 

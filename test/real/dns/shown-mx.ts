@@ -23,7 +23,7 @@ const ptr = (
 /** What shows each finding of MX. `mx.family_unknown` is in no row: a resolver that knows A of a name and fails for AAAA is not to be had from these servers. */
 export const mxShown: readonly Shown[] = [
   { id: 'mx.no_domain', at: 'missing.test' },
-  mx('mx.none', [], FIXED),
+  { id: 'mx.none', zone: zoneOf({ mx: [], spf: [] }), ...FIXED },
   { id: 'mx.null_missing', zone: [record('@', 'v=spf1 -all'), record('_dmarc', 'v=DMARC1; p=reject')], fixed: true },
   { id: 'mx.null', at: 'parked.test' },
   {

@@ -92,7 +92,15 @@ export const spfShown: readonly Shown[] = [
     [record('a', 'v=spf1 ip4:45.53.5.1 -all')],
     FIXED,
   ),
-  spf('spf.unknown_modifier', ['v=spf1 mx include=a.lab.test -all']),
+  spf('spf.unknown_modifier', ['v=spf1 mx x=a.lab.test -all']),
+  spf('spf.names_nobody', ['v=spf1 a:gone.spf-names-nobody.test -all'], [], FIXED),
+  spf('spf.dead_term', ['v=spf1 mx a:gone.spf-dead-term.test -all']),
+  spf(
+    'spf.equals_sign',
+    ['v=spf1 mx include=a.spf-equals-sign.test -all'],
+    [record('a', 'v=spf1 ip4:45.53.5.1 -all')],
+    FIXED,
+  ),
   spf('spf.part_unknown', ['v=spf1 mx include:a.spf-part-unknown.test -all'], [lameAt('a')]),
   { id: 'spf.not_all_read', at: 'bomb.test' },
 ]

@@ -44,8 +44,14 @@ export async function startSubmission(): Promise<() => void> {
 export const mailOf = (mailbox: string): readonly string[] =>
   globSync(`${MAILBOXES}/${mailbox}/new/*`)
     .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
-    .toSorted((a, b) => (a.file < b.file ? -1 : 1))
+    .toSorted((a, b) => arrivedAt(a.file) - arrivedAt(b.file))
     .map(({ text }) => text)
+
+/** When a file of a Maildir was made, µs: its name begins with the second; the rest of that second follows the inode (`1700000000.VfeI12M345678.host`). */
+const arrivedAt = (file: string): number => {
+  const [, second, rest = '0'] = /\/(\d+)\.(?:V\w*?M(\d+))?[^/]*$/.exec(file) ?? []
+  return Number(second) * 1_000_000 + Number(rest)
+}
 
 const mainConfig = (): string => `compatibility_level = 3.6
 queue_directory = ${HOME}/queue

@@ -77,3 +77,20 @@ function evaluated(root: SpfNode, family: Family, budget: number): Evaluated & R
 
 const isConditional = ({ directive, state }: SpfTerm): boolean =>
   (state === 'macro' || directive?.mechanism.kind === 'ptr') && (directive?.qualifier ?? '+') === '+'
+
+/** A directive of a record with the addresses that pass by it. */
+export type PassingAddresses = Pick<PassingTerm, 'text' | 'include'> & { readonly has: (address: Ip) => boolean }
+
+/** The passing addresses of a record by directive; `open`: more addresses may pass, because a part is not known. No record: no address passes. */
+export function passingTerms(passing: Passing | undefined): {
+  readonly terms: readonly PassingAddresses[]
+  readonly open: boolean
+} {
+  if (!passing) return { terms: [], open: false }
+  const terms = passing.terms.map(({ text, include, ip4, ip6 }) => ({
+    text,
+    include,
+    has: (address: Ip) => contains(familyOf(address) === 4 ? ip4 : ip6, pointOf(address)),
+  }))
+  return { terms, open: passing.open || passing.tooWide }
+}

@@ -1,0 +1,237 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import { listOf } from './list.ts'
+
+const count = z.int().min(0)
+const date = z.iso.date()
+const kind = z.enum(['dmarc', 'tls'])
+
+export const senderVerdict = z
+  .enum(['authorized', 'needs_setup', 'forwarded', 'forged', 'unknown'])
+  .meta({ id: 'SenderVerdict', description: 'docs/reports.md says when each is given' })
+export type SenderVerdict = z.output<typeof senderVerdict>
+
+/** What an input held. */
+export const reportsImportAnswer = z.strictObject({
+  reports: z.array(
+    z.strictObject({
+      id: z.string(),
+      kind,
+      domain: z.string(),
+      organization: z.string(),
+      report_id: z.string(),
+      begin: z.iso.datetime(),
+      end: z.iso.datetime(),
+      messages: count.meta({ description: 'sessions of a TLS report' }),
+      duplicate: z.boolean(),
+      authenticated: z
+        .boolean()
+        .nullable()
+        .meta({ description: 'whether the reporting organization wrote it; null: not known, as for a file' }),
+    }),
+  ),
+  refused: z.array(
+    z.strictObject({
+      name: z.string(),
+      code: z.enum(['bad_report', 'payload_too_large', 'too_old', 'forbidden', 'unknown_domain']),
+      detail: z.string(),
+      line: z.int().optional(),
+    }),
+  ),
+  failure_reports: count.meta({ description: 'failure reports (RFC 6591, RFC 9991): counted, and not kept' }),
+})
+export type ReportsImportAnswer = AnswerOf<typeof reportsImportAnswer>
+
+const advice = z.strictObject({ sender: z.string(), verdict: senderVerdict, messages: count, text: z.string() })
+
+/** A sender as a summary shows it. */
+const senderSummary = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    verdict: senderVerdict,
+    messages: count,
+    passing: count,
+    to_do: z.string().optional(),
+  })
+  .meta({ id: 'SenderSummary' })
+export type SenderSummary = AnswerOf<typeof senderSummary>
+
+const sums = { messages: count, passing: count, forwarded: count, failing: count }
+
+export const reportsAnswer = z.strictObject({
+  domain: z.string(),
+  from: date,
+  to: date,
+  reports: count,
+  reporters: z.array(
+    z.strictObject({
+      name: z.string(),
+      reports: count,
+      known: z.boolean().meta({ description: 'in the table of reporters; verdicts need at least one of these' }),
+    }),
+  ),
+  ...sums,
+  unauthenticated_reports: count,
+  policies: z.array(
+    z.strictObject({
+      domain: z.string(),
+      policy: z.record(z.string(), z.string()),
+      from: date,
+      to: date,
+      reports: count,
+    }),
+  ),
+  days: z.array(z.strictObject({ date, ...sums })),
+  senders: z.array(senderSummary).meta({ description: 'the ten largest' }),
+  advice: z.array(advice),
+  last_report_at: z.iso.datetime().nullable(),
+  differing_reports: count.meta({ description: 'reports that came again with other numbers; the first one counts' }),
+  senders_total: count,
+  unanswered: z
+    .array(z.string())
+    .meta({ description: 'what the DNS did not answer: verdicts that rest on it are unknown' }),
+})
+export type ReportsAnswer = AnswerOf<typeof reportsAnswer>
+
+const today = z.strictObject({
+  spf: z.array(
+    z.strictObject({
+      address: z.string(),
+      result: z.enum(['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror']),
+      mechanism: z.string().optional(),
+    }),
+  ),
+  ptr: z.array(
+    z.strictObject({ address: z.string(), names: z.array(z.string()), forward_confirmed: z.boolean().nullable() }),
+  ),
+  listed: z.array(
+    z.strictObject({
+      blacklist: z.string(),
+      addresses: count,
+      share: z.number().min(0).max(1).meta({ description: 'share of the mail of the addresses that were asked' }),
+    }),
+  ),
+  keys: z.array(
+    z.strictObject({ domain: z.string(), selector: z.string(), status: z.enum(['found', 'missing', 'unknown']) }),
+  ),
+  asked: count,
+  left_out: count.meta({ description: 'addresses beyond the 20 largest' }),
+  lists_answered: count,
+})
+
+export const reportSender = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    verdict: senderVerdict,
+    because: z.array(z.string()),
+    addresses: count,
+    messages: count,
+    passing: count,
+    spf_aligned: count,
+    dkim_aligned: count,
+    dispositions: z.strictObject({ none: count, quarantine: count, reject: count }),
+    dkim_domains: z.array(z.string()),
+    selectors: z.array(z.string()),
+    envelope_domains: z.array(z.string()),
+    first_seen: date,
+    last_seen: date,
+    today: today.optional(),
+    to_do: z.string().optional(),
+  })
+  .meta({ id: 'ReportSender' })
+export type ReportSenderAnswer = AnswerOf<typeof reportSender>
+export const reportSendersAnswer = listOf(reportSender)
+export type ReportSendersAnswer = AnswerOf<typeof reportSendersAnswer>
+
+export const reportRow = z
+  .strictObject({
+    date,
+    address: z.string(),
+    header_from: z.string(),
+    envelope_from: z.string(),
+    spf_domain: z.string(),
+    spf_result: z.string(),
+    spf_aligned: z.boolean().nullable(),
+    dkim_domain: z.string(),
+    dkim_selector: z.string(),
+    dkim_result: z.string(),
+    dkim_aligned: z.boolean().nullable(),
+    disposition: z.string(),
+    sender: z.string(),
+    verdict: senderVerdict,
+    messages: count,
+  })
+  .meta({ id: 'ReportRow' })
+export type ReportRowAnswer = AnswerOf<typeof reportRow>
+export const reportRowsAnswer = listOf(reportRow)
+export type ReportRowsAnswer = AnswerOf<typeof reportRowsAnswer>
+
+const nowAtHost = z.strictObject({ status: z.string(), detail: z.string().optional() })
+
+export const reportsTlsAnswer = z.strictObject({
+  domain: z.string(),
+  from: date,
+  to: date,
+  policies: z.array(
+    z.strictObject({
+      type: z.string(),
+      domain: z.string(),
+      successful: count.nullable(),
+      failed: count.nullable(),
+      mail_hosts: z.array(
+        z.strictObject({
+          host: z.string().nullable().meta({ description: 'null: the reports do not name it' }),
+          failed: count.nullable(),
+          failures: z.array(
+            z.strictObject({
+              type: z.string(),
+              sessions: count.nullable().meta({ description: 'null: not given' }),
+              reporters: z.array(z.string()),
+            }),
+          ),
+          now: z.strictObject({ starttls: nowAtHost, certificate: nowAtHost, mta_sts: nowAtHost, dane: nowAtHost }),
+        }),
+      ),
+    }),
+  ),
+})
+export type ReportsTlsAnswer = AnswerOf<typeof reportsTlsAnswer>
+
+export const reportsPolicyAnswer = z.strictObject({
+  domain: z.string(),
+  from: date,
+  to: date,
+  policy: z.enum(['none', 'quarantine', 'reject']),
+  messages: count,
+  passing_before: count,
+  passing_after: count,
+  affected: z.array(
+    z.strictObject({
+      sender: z.string(),
+      name: z.string(),
+      verdict: senderVerdict,
+      messages: count,
+      share: z.number().min(0).max(1).meta({ description: "of the sender's own mail" }),
+      to_do: z.string().optional(),
+    }),
+  ),
+  not_reevaluated: count.meta({ description: 'messages whose reported SPF result stands' }),
+  days: count.meta({ description: 'days with reports on which this rests' }),
+  reports: count,
+  as_if: z.array(z.strictObject({ name: z.string(), type: z.string(), data: z.unknown() })),
+  unanswered: z.array(z.string()),
+})
+export type ReportsPolicyAnswer = AnswerOf<typeof reportsPolicyAnswer>
+
+/** The domains that have reports. */
+export const reportsDomainsAnswer = z.strictObject({
+  domains: z.array(
+    z.strictObject({ domain: z.string(), reports: count, messages: count, last_report_at: z.iso.datetime() }),
+  ),
+  unknown_domains: z
+    .array(z.strictObject({ domain: z.string(), reports: count, last_report_at: z.iso.datetime() }))
+    .meta({ description: 'domains whose reports came by mail although nobody here takes them' }),
+})
+export type ReportsDomainsAnswer = AnswerOf<typeof reportsDomainsAnswer>

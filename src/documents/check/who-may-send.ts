@@ -1,0 +1,95 @@
+import { type Block, heading, quiet, text } from '../block.ts'
+import type { Answer } from './answer.ts'
+import { grouped, LOOKUPS } from './spf.ts'
+
+/** Who may send as the domain: the lookups of SPF as one bar, and how DMARC aligns with SPF and DKIM. */
+export function whoMaySendBlocks(answer: Answer): readonly Block[] {
+  if (answer.domain_role?.name === 'no_such_domain' || answer.spf.status === 'unknown') return []
+  return [
+    heading(2, 'Who may send as this domain', 'senders'),
+    ...passingBlocks(answer),
+    ...lookupBlocks(answer),
+    alignmentBlock(answer),
+  ]
+}
+
+function passingBlocks({ spf: { valid, passing, all }, findings }: Answer): readonly Block[] {
+  if (!valid) return [text('SPF lets nobody pass: there is no record that receivers can use.')]
+  if (!passing) return []
+  const size = [
+    ...(passing.ipv4 === 0 ? [] : [`${grouped(passing.ipv4)} IPv4 ${passing.ipv4 === 1 ? 'address' : 'addresses'}`]),
+    ...(passing.ipv6_prefixes === 0
+      ? []
+      : [`${grouped(passing.ipv6_prefixes)} IPv6 ${passing.ipv6_prefixes === 1 ? 'network' : 'networks'} of /64`]),
+  ]
+  const everybody = all === '+' || findings.some(({ id }) => id === 'spf.everybody')
+  if (everybody) return [text({ strong: 'Everybody may send.' })]
+  return [
+    text(
+      { strong: size.length === 0 ? 'Nobody' : size.join(' and ') },
+      size.length === 0 ? ' may send by SPF.' : ' may send by SPF',
+      ...(size.length === 0 ? [] : [passing.complete ? '.' : ', at least: not everything could be read.']),
+    ),
+  ]
+}
+
+function lookupBlocks({ spf: { lookups, includes, includes_left_out: leftOut } }: Answer): readonly Block[] {
+  if (lookups === undefined || lookups === 0) return []
+  const parts = includes
+    .filter(({ lookups: cost }) => cost > 0)
+    .map(({ term, lookups: cost }) => ({ name: term, cost }))
+  const rest = lookups - parts.reduce((sum, { cost }) => sum + cost, 0)
+  const own = rest > 0 && leftOut === undefined ? [{ name: 'a, mx, ptr and exists', cost: rest }] : []
+  const { one, many, limit } = LOOKUPS
+  return [
+    {
+      kind: 'budget',
+      budget: { label: 'DNS lookups of SPF', used: lookups, limit, one, many, parts: [...parts, ...own] },
+    },
+  ]
+}
+
+function alignmentBlock(answer: Answer): Block {
+  const { domain, spf, dkim, dmarc } = answer
+  const isSpf = spf.valid && spf.passing?.by.length !== 0
+  const keys = dkim.keys.filter(({ usable }) => usable)
+  const policy = dmarc.effective_policy
+  if (!dmarc.valid && dmarc.status === 'unknown')
+    return quiet('Whether DMARC protects the domain could not be determined.')
+  return {
+    kind: 'alignment',
+    alignment: {
+      label: 'How DMARC aligns',
+      from: domain,
+      paths: [
+        {
+          name: 'SPF',
+          domain,
+          state: isSpf
+            ? { mark: 'good', text: 'aligned when the envelope sender is this domain' }
+            : { mark: 'bad', text: 'no sender can pass' },
+        },
+        {
+          name: 'DKIM',
+          domain: `d=${domain}`,
+          state:
+            keys.length > 0
+              ? { mark: 'good', text: `aligned when signed with a key found (${keys[0]!.selector})` }
+              : dkim.discovery === 'proven_absent' || dkim.discovery === 'found'
+                ? { mark: 'bad', text: 'no usable key' }
+                : dkim.status === 'not_applicable'
+                  ? { mark: 'none', text: 'not needed' }
+                  : { mark: 'open', text: 'no key found; one may exist under another selector' },
+        },
+      ],
+      result: !dmarc.valid
+        ? { mark: 'bad', text: 'No DMARC: receivers do not compare them' }
+        : policy === 'none'
+          ? { mark: 'warn', text: 'Mail that aligns with neither is delivered all the same (p=none)' }
+          : {
+              mark: 'good',
+              text: `Mail that aligns with neither is ${policy === 'reject' ? 'refused' : 'set aside'} (${policy})`,
+            },
+    },
+  }
+}

@@ -1,0 +1,372 @@
+import type { MessageAnswer } from '../answers/message.ts'
+import { counted } from '../base/text.ts'
+import {
+  type Block,
+  code,
+  type Document,
+  heading,
+  type Line,
+  type Mark,
+  type Marked,
+  quiet,
+  type TreeNode,
+  text,
+} from './block.ts'
+import { findingBlock } from './check/findings.ts'
+import { footerOf } from './footer.ts'
+import { duration } from './times.ts'
+
+const VERDICTS: Readonly<Record<MessageAnswer['verdict'], readonly [Mark, string]>> = {
+  passes: ['good', 'passes'],
+  needs_repair: ['bad', 'needs repair'],
+  unknown: ['open', 'unknown'],
+}
+
+/** The mark of a result of SPF, DKIM, DMARC or ARC. */
+export const markOfResult = (result: string): Mark => {
+  if (result === 'pass') return 'good'
+  if (result === 'temperror' || result === 'unknown') return 'open'
+  if (result === 'softfail' || result === 'policy' || result === 'neutral') return 'warn'
+  return result === 'none' ? 'none' : 'bad'
+}
+const result = (word: string): Marked => ({ mark: markOfResult(word), text: word })
+
+const RULES: Readonly<Record<MessageAnswer['bulk_sender']['rules'][number]['status'], Marked>> = {
+  met: { mark: 'good', text: 'met' },
+  not_met: { mark: 'bad', text: 'not met' },
+  unknown: { mark: 'open', text: 'unknown' },
+  not_applicable: { mark: 'none', text: 'does not apply' },
+  not_observable: { mark: 'none', text: 'cannot be seen' },
+}
+
+/** A message taken apart: the verdict, what to repair, how it authenticates, the way it went, and the rest of the evidence. */
+export function messageDocument(answer: MessageAnswer, version: string): Document {
+  const [mark, badge] = VERDICTS[answer.verdict]
+  const { headers, from } = answer
+  const told = answer.findings.filter(({ severity }) => severity !== 'info')
+  const notes = answer.findings.filter(({ severity }) => severity === 'info')
+  return {
+    title: `Message${from.domain === null ? '' : ` from ${from.domain}`}`,
+    blocks: [
+      {
+        kind: 'conclusion',
+        conclusion: {
+          subject: headers.subject === undefined ? `Message from ${from.address ?? 'nobody'}` : headers.subject,
+          mark,
+          badge,
+          words: answer.summary,
+          notes: [
+            [
+              `From ${from.address ?? 'nobody'}${headers.date === undefined ? '' : ', '}`,
+              ...(headers.date === undefined ? [] : [{ time: headers.date }]),
+            ],
+          ],
+        },
+      },
+      heading(2, 'Authentication', 'authentication'),
+      alignmentTree(answer),
+      ...(answer.dkim.length > 0 ? [signaturesTable(answer)] : [text('The message has no DKIM signature.')]),
+      ...(told.length > 0
+        ? [heading(2, 'What to repair', 'findings'), ...told.map((one) => findingBlock(one, 3))]
+        : []),
+      heading(2, 'The way it went', 'path'),
+      ...pathBlocks(answer),
+      ...claimBlocks(answer),
+      ...arcBlocks(answer),
+      heading(2, 'Rules for bulk senders', 'bulk-sender'),
+      ...bulkBlocks(answer),
+      heading(2, 'Blacklists and links', 'blacklists'),
+      ...listBlocks(answer),
+      heading(2, 'Form', 'form'),
+      ...formBlocks(answer),
+      ...(notes.length > 0 ? [heading(2, 'Notes', 'notes'), ...notes.map((one) => findingBlock(one, 3))] : []),
+      ...domainBlocks(answer),
+    ],
+    footer: footerOf(version, answer.observed_at),
+  }
+}
+
+const aligned = (is: boolean | null): string => (is === null ? 'alignment not known' : is ? 'aligned' : 'not aligned')
+
+/** How DMARC comes to its result: the author domain, and each identifier with its result and whether it is aligned. */
+function alignmentTree({ dmarc, spf, dkim, from }: MessageAnswer): Block {
+  const node = (line: Line): TreeNode => ({ line })
+  const spfLine: Line = [
+    'SPF ',
+    result(spf.result),
+    ...(spf.domain === null ? [] : [' for ', code(spf.domain), `, ${aligned(spf.aligned)}`]),
+    `: ${spf.because}`,
+  ]
+  const signatures = dkim.map(
+    (one): TreeNode =>
+      node([
+        'DKIM ',
+        result(one.result),
+        ' for ',
+        code(one.domain || 'an unknown domain'),
+        `, ${aligned(one.aligned)}`,
+      ]),
+  )
+  const modes = dmarc.adkim === undefined ? '' : ` (adkim=${dmarc.adkim}, aspf=${dmarc.aspf})`
+  const policy: Line = dmarc.policy === null ? [] : [`; policy ${dmarc.policy}${modes}`]
+  return {
+    kind: 'tree',
+    tree: {
+      label: 'DMARC and alignment',
+      root: {
+        line: ['DMARC ', result(dmarc.result), ' for ', code(from.domain ?? 'no single author domain'), ...policy],
+        ...(dmarc.because === '' ? {} : { seen: dmarc.because }),
+        children: [node(spfLine), ...(signatures.length > 0 ? signatures : [node(['DKIM ', result('none')])])],
+      },
+    },
+  }
+}
+
+const signaturesTable = ({ dkim }: MessageAnswer): Block => ({
+  kind: 'table',
+  table: {
+    caption: counted(dkim.length, 'DKIM signature'),
+    head: ['Domain', 'Selector', 'Result', 'Why', 'Key', 'Form'],
+    rows: dkim.map((one): Line[] => [
+      [code(one.domain || '–')],
+      [code(one.selector || '–')],
+      [result(one.result)],
+      [one.because],
+      [one.key_bits === null ? one.algorithm || '–' : `${one.algorithm}, ${one.key_bits} bits`],
+      [
+        `${one.canonicalization || '–'}${one.body_length === null ? '' : `, l=${one.body_length}`}${one.expires_at === null ? '' : `, until ${one.expires_at}`}`,
+      ],
+    ]),
+  },
+})
+
+function pathBlocks({ path, path_left_out, envelope }: MessageAnswer): Block[] {
+  const KNOWN = {
+    parameter: 'given by the caller',
+    connection: 'seen by this service',
+    received: 'from the fields of the receiver',
+    none: 'not known',
+  } as const
+  const rows: [string, Line][] = [
+    ['Connecting address', [envelope.ip === null ? 'not known' : code(envelope.ip), `, ${KNOWN[envelope.known_from]}`]],
+    ['HELO', [envelope.helo === null ? 'not known' : code(envelope.helo)]],
+    [
+      'Envelope sender',
+      [
+        envelope.mail_from === null
+          ? 'not known'
+          : envelope.mail_from === ''
+            ? 'empty (a bounce)'
+            : code(envelope.mail_from),
+      ],
+    ],
+  ]
+  const table: Block = {
+    kind: 'table',
+    table: {
+      caption: `${counted(path.length, 'hop')}, oldest first${path_left_out === undefined ? '' : `; ${path_left_out} older ones are left out`}`,
+      head: ['From', 'Address', 'Names', 'To', 'With', 'After', 'Whose words'],
+      rows: path.map((hop): Line[] => [
+        [code(hop.from || '–')],
+        [hop.address === undefined ? '–' : code(hop.address)],
+        namesOf(hop),
+        [code(hop.by || '–')],
+        [`${hop.with || '–'} `, tlsOf(hop.tls)],
+        [
+          hop.delay_ms === undefined
+            ? '–'
+            : hop.delay_ms < 0
+              ? `a clock is ${duration(-hop.delay_ms)} behind`
+              : duration(hop.delay_ms),
+        ],
+        [hop.trusted ? 'the receiver' : 'a sender'],
+      ]),
+    },
+  }
+  return [{ kind: 'facts', rows }, ...(path.length === 0 ? [text('The message has no Received fields.')] : [table])]
+}
+
+function namesOf({ ptr, forward_confirmed }: MessageAnswer['path'][number]): Line {
+  if (ptr === undefined) return ['–']
+  if (ptr.length === 0)
+    return [
+      {
+        mark: forward_confirmed === null ? 'open' : 'warn',
+        text: forward_confirmed === null ? 'could not be looked up' : 'none',
+      },
+    ]
+  const mark: Mark = forward_confirmed === null ? 'open' : forward_confirmed ? 'good' : 'warn'
+  const words =
+    forward_confirmed === null
+      ? 'not known whether it resolves back'
+      : forward_confirmed
+        ? 'resolves back'
+        : 'does not resolve back'
+  return [code(ptr[0]!), ' ', { mark, text: words }]
+}
+
+const tlsOf = (tls: boolean | null): Marked =>
+  tls === null
+    ? { mark: 'none', text: 'TLS not told' }
+    : tls
+      ? { mark: 'good', text: 'TLS' }
+      : { mark: 'warn', text: 'no TLS' }
+
+function claimBlocks({ authentication_results: results }: MessageAnswer): Block[] {
+  if (results.length === 0) return []
+  return [
+    heading(3, 'What receivers said'),
+    {
+      kind: 'table',
+      table: {
+        caption: counted(results.length, 'Authentication-Results field'),
+        head: ['Host', 'Claims', 'We come to', 'Whose words'],
+        rows: results.map((one): Line[] => [
+          [code(one.host || '–')],
+          [
+            one.claims
+              .map(({ method, result: word, domain }) => `${method}=${word}${domain === '' ? '' : ` (${domain})`}`)
+              .join(', ') || 'none',
+          ],
+          [
+            one.agrees === null
+              ? { mark: 'none', text: 'nothing to compare' }
+              : one.agrees
+                ? { mark: 'good', text: 'the same' }
+                : { mark: 'warn', text: 'another result' },
+          ],
+          [one.trusted ? 'the receiver' : 'a sender'],
+        ]),
+      },
+    },
+  ]
+}
+
+function arcBlocks({ arc }: MessageAnswer): Block[] {
+  if (arc.result === 'none') return []
+  return [
+    heading(3, 'ARC'),
+    text(
+      result(arc.result),
+      arc.because === undefined ? ': every seal holds.' : `: ${arc.because}.`,
+      ' ARC is reported, and not scored.',
+    ),
+    {
+      kind: 'table',
+      table: {
+        caption: counted(arc.sets.length, 'set'),
+        head: ['Instance', 'Sealed by', 'It says'],
+        rows: arc.sets.map(({ instance, domain, cv, claims }): Line[] => [
+          [String(instance)],
+          [code(domain || '–')],
+          [[`chain ${cv}`, ...claims.map(({ method, result: word }) => `${method}=${word}`)].join(', ')],
+        ]),
+        numeric: [0],
+      },
+    },
+  ]
+}
+
+function bulkBlocks({ bulk_sender: { met, not_met, unknown, rules, source } }: MessageAnswer): Block[] {
+  return [
+    text(`${met} met, ${not_met} not met, ${unknown} unknown.`),
+    {
+      kind: 'table',
+      table: {
+        caption: 'Rules of Google, Yahoo and Microsoft',
+        head: ['Rule', 'By', 'Status', 'Why'],
+        rows: rules.map((rule): Line[] => [[rule.text], [rule.by.join(', ')], [RULES[rule.status]], [rule.because]]),
+      },
+    },
+    quiet(`From ${source}.`),
+  ]
+}
+
+const LISTED: Readonly<Record<'clean' | 'listed' | 'incomplete', Marked>> = {
+  clean: { mark: 'good', text: 'on no list' },
+  listed: { mark: 'bad', text: 'listed' },
+  incomplete: { mark: 'open', text: 'on no list that answered' },
+}
+
+function listBlocks({ blacklists: { address, domains }, links }: MessageAnswer): Block[] {
+  const rows: Line[][] = [
+    ...(address ? [[[code(address.ip)], ['connecting address'], [LISTED[address.verdict]], [listNames(address)]]] : []),
+    ...domains.map((one): Line[] => [[code(one.domain)], [one.as.join(', ')], [LISTED[one.verdict]], [listNames(one)]]),
+  ]
+  return [
+    ...(rows.length === 0
+      ? [text('Nothing of this message could be looked up.')]
+      : [
+          {
+            kind: 'table',
+            table: {
+              caption: 'Where the sender and the links stand',
+              head: ['Subject', 'What it is', 'Verdict', 'Lists'],
+              rows,
+            },
+          } as const,
+        ]),
+    ...(links.length === 0
+      ? [text('The message has no links.')]
+      : [
+          {
+            kind: 'table',
+            table: {
+              caption: `${counted(links.length, 'host')} in links; none was visited`,
+              head: ['Host', 'Times', 'Lists'],
+              rows: links
+                .slice(0, 20)
+                .map(({ host, times, lists }): Line[] => [
+                  [code(host)],
+                  [String(times)],
+                  [lists === null ? 'not asked' : lists.length === 0 ? 'none' : lists.join(', ')],
+                ]),
+              numeric: [1],
+            },
+          } as const,
+          ...(links.length > 20 ? [quiet(`and ${counted(links.length - 20, 'more host')}.`)] : []),
+        ]),
+  ]
+}
+
+const listNames = ({
+  listings,
+  answered,
+  total,
+}: {
+  listings: readonly { blacklist: string; tier: string }[]
+  answered: number
+  total: number
+}): string =>
+  listings.length > 0
+    ? listings.map(({ blacklist, tier }) => `${blacklist} (tier ${tier})`).join(', ')
+    : `${answered} of ${total} answered`
+
+function formBlocks({ headers, from }: MessageAnswer): Block[] {
+  const names = headers.attachments.map(
+    ({ name, type, bytes }) => `${name || 'without a name'} (${type}, ${bytes} bytes)`,
+  )
+  const rows: [string, Line][] = [
+    ['From', [from.name === undefined ? '' : `${from.name} `, code(from.address ?? '–')]],
+    ['Message-ID', [headers.message_id === undefined ? 'none' : code(headers.message_id)]],
+    ['Size', [`${headers.bytes} bytes, ${counted(headers.lines, 'line')}, ${counted(headers.fields, 'header field')}`]],
+    ['Type', [code(headers.mime)]],
+    ['Attachments', [names.length === 0 ? 'none' : names.join('; ')]],
+  ]
+  return [{ kind: 'facts', rows }]
+}
+
+function domainBlocks({ domain }: MessageAnswer): Block[] {
+  if (!domain) return []
+  return [
+    heading(2, 'The domain of the author', 'domain'),
+    {
+      kind: 'facts',
+      rows: [
+        ['Domain', [{ link: `/domain/${domain.domain}`, text: domain.domain }]],
+        ['Score', [`${domain.score} of 100, grade ${domain.grade}`]],
+        ['First finding', [domain.first_finding?.title ?? 'none']],
+      ],
+    },
+  ]
+}

@@ -1,0 +1,165 @@
+import type { PlanAnswer, PlanStep } from '../answers/plan.ts'
+import { counted } from '../base/text.ts'
+import {
+  type Block,
+  type Conclusion,
+  code,
+  type Document,
+  heading,
+  type Line,
+  type Path,
+  quiet,
+  text,
+} from './block.ts'
+import { footerOf } from './footer.ts'
+
+/** The plan of a domain: the way to the best score in one picture, then each step with its records. `version` is the program's. */
+export function planDocument(plan: PlanAnswer, version: string): Document {
+  const { domain, left, observed_at, setup } = plan
+  return {
+    title: `Plan: ${domain}`,
+    blocks: [
+      { kind: 'conclusion', conclusion: { subject: domain, ...concluded(plan), notes: notesOf(plan) } },
+      ...pathBlocks(plan),
+      ...stepBlocks(plan),
+      ...missingBlocks(plan),
+      ...(left.length === 0
+        ? []
+        : [
+            heading(2, 'What no record repairs', 'left'),
+            { kind: 'list', items: left.map(({ finding, why }): Line => [code(finding), `: ${why}`]) } as const,
+          ]),
+      ...(setup && setup.sources.length > 0 ? [quiet(`Sources: ${setup.sources.join('; ')}.`)] : []),
+    ],
+    footer: footerOf(version, observed_at),
+  }
+}
+
+type Way = Pick<PlanAnswer, 'steps' | 'score' | 'grade' | 'end' | 'left'>
+
+const graded = (score: number, grade: string | null): string =>
+  grade === null ? `${score}, no grade` : `${grade} (${score})`
+
+function concluded({ steps, score, grade, end, left }: Way): Pick<Conclusion, 'mark' | 'badge' | 'words'> {
+  const needed = steps.filter(({ optional }) => !optional)
+  if (needed.length > 0)
+    return {
+      mark: 'warn',
+      badge: counted(needed.length, 'step'),
+      words: `${counted(needed.length, 'step')} ${needed.length === 1 ? 'leads' : 'lead'} from ${graded(score, grade)} to ${graded(end.score, end.grade)}.`,
+    }
+  if (left.some(({ finding }) => !finding.includes('.')))
+    return {
+      mark: 'open',
+      badge: 'Not known',
+      words: 'Too little is known about the domain for a plan: the reasons are below.',
+    }
+  return left.length > 0
+    ? {
+        mark: 'warn',
+        badge: 'No record helps',
+        words: `No record improves ${graded(score, grade)}; what is left is below.`,
+      }
+    : { mark: 'good', badge: 'Nothing to do', words: `Nothing needs to be published: ${graded(score, grade)}.` }
+}
+
+function notesOf({ expected, published, steps }: PlanAnswer): Line[] {
+  return [
+    ...(expected === undefined ? [] : [[`${published ?? 0} of ${expected} expected records are published.`]]),
+    ...(steps.some(({ assumed }) => assumed)
+      ? [
+          [
+            'Each score is measured with the records of the step and all before it; what others have to do is assumed to be done.',
+          ],
+        ]
+      : steps.length > 0
+        ? [['Each score is measured with the records of the step and all before it.']]
+        : []),
+  ]
+}
+
+/** The way in one picture; nothing if there is no step. */
+export function pathBlocks({ score, grade, steps, end }: Way): Block[] {
+  if (steps.length === 0) return []
+  const path: Path = {
+    label: end.grade === null ? 'The path' : `The path to ${end.grade}`,
+    start: { score, ...(grade !== null && { grade }) },
+    steps: steps.map((step, i) => ({
+      title: step.title,
+      score: step.score,
+      ...(step.grade !== null && { grade: step.grade }),
+      href: `#step-${i + 1}`,
+      note: noteOf(step),
+    })),
+  }
+  return [{ kind: 'path', path }]
+}
+
+const BY: Readonly<Record<PlanStep['by'], string>> = {
+  dns: '',
+  'mail provider': 'by the mail provider',
+  'address owner': 'by the owner of the address',
+  'web server': 'on the web server',
+  'report receiver': 'by the report receiver',
+}
+
+const noteOf = ({ optional, wait, by }: PlanStep): string => (optional ? 'optional' : wait ? 'later' : BY[by])
+
+/** A group for each step, with its records. */
+export const stepBlocks = ({ steps }: Pick<PlanAnswer, 'steps'>): Block[] => {
+  const parts = steps.map((step, i) => ({ step, block: stepBlock(step, i + 1) }))
+  const needed = parts.filter(({ step }) => !step.optional).map(({ block }) => block)
+  const optional = parts.filter(({ step }) => step.optional).map(({ block }) => block)
+  return [
+    ...(needed.length === 0 ? [] : [heading(2, 'What to publish, in this order', 'steps'), ...needed]),
+    ...(optional.length === 0 ? [] : [heading(2, 'Could be improved', 'optional'), ...optional]),
+  ]
+}
+
+function stepBlock(step: PlanStep, number: number): Block {
+  const { title, score, grade, wait, instructions, file, records, findings, by } = step
+  const note = noteOf(step)
+  return {
+    kind: 'group',
+    look: 'step',
+    blocks: [
+      {
+        kind: 'heading',
+        level: 3,
+        id: `step-${number}`,
+        line: [`${number}. ${title} `, { strong: `→ ${graded(score, grade)}` }],
+      },
+      ...(note === '' ? [] : [quiet(note.replace(/^./, (first) => first.toUpperCase()))]),
+      ...(wait === undefined ? [] : [text({ strong: 'Wait first: ' }, wait)]),
+      ...(instructions === undefined ? [] : [text({ strong: by === 'dns' ? 'Note: ' : 'What to do: ' }, instructions)]),
+      ...(file ? [{ kind: 'seen', label: `File at ${file.url}`, text: file.text.trim().split('\n') } as const] : []),
+      ...records.flatMap((record): Block[] => recordBlocks(record)),
+      ...(findings.length === 0
+        ? []
+        : [quiet('Resolves ', ...findings.flatMap((id, i) => [i === 0 ? '' : ', ', code(id)]), '.')]),
+    ],
+  }
+}
+
+function recordBlocks({ action, name, type, value, was }: PlanStep['records'][number]): Block[] {
+  if (action === 'remove') return [{ kind: 'seen', label: `Remove this ${type} record at ${name}`, text: value }]
+  if (action === 'keep') return [quiet('Stays at ', code(`${name} ${type}`), ': ', code(value))]
+  return [{ kind: 'publish', record: { name, rtype: type, value, ...(was.length > 0 && { replaces: was }) } }]
+}
+
+/** Expected records that are not published. */
+const missingBlocks = ({ missing = [] }: PlanAnswer): Block[] =>
+  missing.length === 0
+    ? []
+    : [
+        heading(2, 'Not published yet', 'missing'),
+        {
+          kind: 'list',
+          items: missing.map(
+            ({ name, type, value, reason }): Line => [
+              code(`${name} ${type} ${value}`),
+              ...(reason === undefined ? [] : [`: not known, ${reason}`]),
+            ],
+          ),
+        },
+      ]

@@ -1,0 +1,105 @@
+import { createTransport } from 'nodemailer'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { labDatabase } from '../../test/lab/database.ts'
+import { aggregateReport } from '../../test/lab/report-xml.ts'
+import { reportService } from '../reports/service.ts'
+import { awayError } from '../store/postgres/away.ts'
+import { type Deliver, deliverer } from './deliver.ts'
+import { type Lmtp, placeOf, startLmtp } from './lmtp.ts'
+
+const NOW = Date.UTC(2026, 10, 23, 12)
+const lines: string[] = []
+const log = {
+  info: (event: string, fields = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`),
+  warn: (event: string, fields = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`),
+}
+let lmtp: Lmtp
+let deliver: Deliver
+let taken: ReturnType<typeof reportService>
+let isAway = false
+let isProven = true
+
+beforeAll(async () => {
+  const database = await labDatabase()
+  const service = reportService({
+    open: async () => database,
+    envelopeOf: async () => ({
+      from: ['google.com'],
+      signatures: [{ domain: 'google.com', result: isProven ? 'pass' : 'fail', signsFrom: true, isPartial: false }],
+      isTrusted: false,
+    }),
+    networkOf: async () => undefined,
+    ...{ keepMs: 400 * 86_400_000, maxOctets: 200_000, now: () => NOW, monotonic: () => performance.now(), log },
+  })
+  const reports = async () => {
+    if (isAway) throw awayError(new Error('gone'))
+    return service
+  }
+  deliver = deliverer({
+    reports,
+    accepts: async () => (domain) => (domain === 'a.example' ? 'taken' : 'unknown_domain'),
+    log,
+  })
+  lmtp = await startLmtp({ listen: '127.0.0.1:0', deliver, maxOctets: 200_000, log })
+  taken = service
+})
+afterAll(() => lmtp.close())
+
+const xml = (over: Parameters<typeof aggregateReport>[0] = {}) =>
+  aggregateReport({ domain: 'a.example', rows: [{ address: '192.0.2.1', count: 3 }], ...over })
+
+async function send(attachment: string | Buffer | undefined, text = 'hello'): Promise<string> {
+  const transport = createTransport({ host: '127.0.0.1', port: lmtp.port, lmtp: true, ignoreTLS: true } as never)
+  const attachments = attachment === undefined ? [] : [{ filename: 'report.xml', content: attachment }]
+  try {
+    const { response } = await transport.sendMail({
+      from: 'a@google.com',
+      to: 'dmarc@a.example',
+      messageId: '<1@x>',
+      text,
+      attachments,
+    })
+    return response
+  } catch (error) {
+    return (error as { response?: string }).response ?? String(error)
+  } finally {
+    transport.close()
+  }
+}
+
+describe('LMTP answers', () => {
+  it.each<[string, () => Promise<string>, RegExp]>([
+    ['250 for a report that is stored', () => send(xml()), /^250/],
+    ['250 for the same report again', () => send(xml()), /^250/],
+    ['250 for one of another domain, counted by name', () => send(xml({ domain: 'b.example' })), /^250/],
+    ['250 for mail that is no report', () => send(undefined), /^250/],
+    ['250 for a report that cannot be read', () => send('<feedback><report_metadata>'), /^250/],
+    ['552 for a message that is too large', () => send('x'.repeat(300_000)), /^552/],
+  ])('%s', async (_, act, expected) => expect(await act()).toMatch(expected))
+  it('451 while the database is away, and 250 when it is back', async () => {
+    isAway = true
+    expect(await send(xml({ id: '9', domain: 'a.example', begin: 1_000 }))).toMatch(/^451/)
+    isAway = false
+    expect(await send(xml({ id: '9', domain: 'a.example', begin: 1_000 }))).toMatch(/^250/)
+  })
+  it('250 for a forged report, which does not count', async () => {
+    isProven = false
+    expect(await send(xml({ id: 'forged' }))).toMatch(/^250/)
+    isProven = true
+  })
+  it('logs the Message-ID and the reason of what is no report, and nothing of it', () => {
+    expect(lines.find((line) => line.startsWith('a message is no report'))).toMatch(/<1@x>/)
+    expect(lines.join('\n')).not.toMatch(/hello/)
+  })
+})
+
+it('takes the reports of its domains, and counts those of others by name', async () => {
+  expect((await taken.strangers()).map(({ domain, reports: count }) => [domain, count])).toEqual([['b.example', 1]])
+  expect((await taken.domains()).map(({ domain, reports: count }) => [domain, count])).toEqual([['a.example', 1]])
+})
+
+it.each([
+  ['127.0.0.1:2424', { host: '127.0.0.1', port: 2424 }],
+  ['[::1]:24', { host: '::1', port: 24 }],
+  ['/run/reports.sock', { path: '/run/reports.sock' }],
+])('%s is a place to listen on', (text, place) => expect(placeOf(text)).toEqual(place))

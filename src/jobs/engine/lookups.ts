@@ -1,0 +1,74 @@
+import { atMost } from '../../base/at-most.ts'
+import { within } from '../../base/deadline.ts'
+import { throughOutage } from '../../store/postgres/away.ts'
+import type { JobRows } from '../../store/postgres/job-rows.ts'
+import { isTableGone } from '../../store/postgres/job-tables.ts'
+import type { JobRecord, Jobs } from '../../store/postgres/jobs.ts'
+import type { FindProvider } from './ask.ts'
+
+/** Finds the providers of the domains of jobs. */
+export type DomainLookups = {
+  /** Begins to look up the domains of further jobs, as far as there is room. */
+  readonly begin: () => Promise<void>
+  readonly settled: () => Promise<void>
+}
+
+export type LookupSettings = {
+  readonly jobs: Jobs
+  readonly rows: JobRows
+  readonly findProvider: FindProvider
+  /** Called with a job whose rows can be asked now, or whose domains have all been looked up. */
+  readonly onFound: (job: number) => void
+  readonly onFault: (error: unknown, job?: JobRecord) => void
+  readonly stopping: AbortSignal
+}
+
+/** Maximum number of jobs whose domains are looked up at the same time. */
+const JOBS_AT_A_TIME = 4
+/** Domains that are looked up in one step; the first step of a job is small, so that the first result comes soon. */
+const FIRST_DOMAINS = 25
+const DOMAINS = 250
+/** Maximum number of domains of a step that are looked up at the same time. */
+const LOOKUPS_AT_A_TIME = 50
+const LOOKUP_MS = 10_000
+/** Time limit of a step, ms; less than the lease of its domains. Those that are left come in a later turn of the job. */
+const STEP_MS = 15_000
+
+export function domainLookups(settings: LookupSettings): DomainLookups {
+  const { jobs, rows, findProvider, onFound, onFault, stopping } = settings
+  const running = new Map<number, Promise<void>>()
+
+  async function step(job: JobRecord): Promise<void> {
+    const domains = await rows.leaseDomains(job.number, job.first_result_at === null ? FIRST_DOMAINS : DOMAINS)
+    if (domains.length === 0) {
+      if (await jobs.lookedUp(job.number)) onFound(job.number)
+      return
+    }
+    const found = new Map<string, string>()
+    const untilMs = performance.now() + STEP_MS - LOOKUP_MS
+    await atMost(LOOKUPS_AT_A_TIME, domains, async (domain) => {
+      if (performance.now() > untilMs || stopping.aborted) return
+      const { id } = await findProvider(job.kind, domain, within(LOOKUP_MS, stopping))
+      if (!stopping.aborted) found.set(domain, id) // a result obtained while the node stops is not reliable
+    })
+    // Otherwise the lease would have to expire.
+    if (found.size > 0) await throughOutage(() => rows.setProviders(job, found), stopping)
+    onFound(job.number)
+  }
+  return {
+    begin: async () => {
+      const free = JOBS_AT_A_TIME - running.size
+      if (free <= 0) return
+      for (const job of await jobs.nextToLookUp(free)) {
+        if (running.has(job.number)) continue
+        const work = step(job)
+          .catch((error: unknown) => {
+            if (!isTableGone(error) && !stopping.aborted) onFault(error, job)
+          })
+          .finally(() => running.delete(job.number))
+        running.set(job.number, work)
+      }
+    },
+    settled: async () => void (await Promise.all(running.values())),
+  }
+}

@@ -1,0 +1,275 @@
+import { raced } from '../../base/deadline.ts'
+import { type Release, takeToken } from '../../base/limiter.ts'
+import type { Cluster, LeaseGrant, LeaseWant } from './cluster.ts'
+
+/** The limits at a key: a provider, or the address of a mail host. */
+export type LeaseLimits = { readonly connections: number; readonly perMinute: number }
+
+/** What this node may use at providers and mail hosts, for rows of jobs and single questions alike. */
+export type Leases = {
+  /** Waits for a connection, first come first served. Rejects with the signal's reason. */
+  readonly connect: (key: string, limits: LeaseLimits, signal: AbortSignal) => Promise<Release>
+  /** Waits for a recipient of the rate: undefined at its turn, or at once the time to wait if that is longer than `withinMs`. */
+  readonly recipient: (
+    key: string,
+    limits: LeaseLimits,
+    signal: AbortSignal,
+    withinMs: number,
+  ) => Promise<number | undefined>
+  /** Questions that may begin at once, if `claimed` are about to; more is asked for if there are none. */
+  readonly room: (key: string, limits: LeaseLimits, claimed: number) => number
+  /** Calls the listener when there may be more room than before. */
+  readonly onRoom: (listener: () => void) => void
+}
+
+/** How long granted connections may be used, counted from before the grant was asked for, and how often it is renewed, ms. */
+const SLICE_MS = 2_000
+const RENEW_MS = 500
+/** Questions of this time ask together, ms. */
+const TOGETHER_MS = 5
+/** How long the demand of jobs is remembered, ms. */
+const DEMAND_MS = 2_000
+/** How long an unused key is kept, ms. */
+const IDLE_MS = 60_000
+/** Maximum number of keys beyond which unused ones are dropped at once. */
+const MAX_KEYS = 10_000
+
+/** A burst of half a minute's rate. */
+export const rateOf = (perMinute: number) => ({ capacity: Math.max(5, perMinute / 2), perSecond: perMinute / 60 })
+
+type Slice = {
+  readonly key: string
+  limits: LeaseLimits
+  /** Connections begin while fewer are used, until then. */
+  connections: number
+  untilMs: number
+  grantedAtMs: number
+  used: number
+  tokens: number
+  /** When the bucket of all nodes has a further token. */
+  nextTokenMs: number
+  demandUntilMs: number
+  usedAtMs: number
+  /** Whether the last grant was all that was wanted. */
+  isShort: boolean
+  readonly connecting: Set<() => void>
+  readonly asking: Set<object>
+  granted: PromiseWithResolvers<void>
+}
+
+/** Without a cluster, and while its database is away, a node grants itself its share of the limits. `now`: milliseconds that never step back. */
+export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nodes'>): Leases {
+  const slices = new Map<string, Slice>()
+  const listeners: (() => void)[] = []
+  const share = ownShare(now)
+  let running = false
+  let hasNews = false
+  let wake = (): void => {}
+
+  function sliceOf(key: string, limits: LeaseLimits): Slice {
+    const known = slices.get(key)
+    if (known) {
+      known.limits = limits
+      return known
+    }
+    if (slices.size >= MAX_KEYS) purge(0)
+    const made: Slice = {
+      ...{
+        key,
+        limits,
+        connections: 0,
+        untilMs: 0,
+        grantedAtMs: 0,
+        used: 0,
+        tokens: 0,
+        nextTokenMs: 0,
+        demandUntilMs: 0,
+      },
+      ...{ usedAtMs: now(), isShort: false, connecting: new Set(), asking: new Set() },
+      granted: Promise.withResolvers(),
+    }
+    slices.set(key, made)
+    return made
+  }
+  function purge(idleMs: number): void {
+    for (const [key, slice] of slices) if (!isActive(slice) && now() - slice.usedAtMs >= idleMs) slices.delete(key)
+  }
+  const hasDemand = (slice: Slice): boolean => slice.demandUntilMs > now()
+  const isActive = (slice: Slice): boolean =>
+    slice.used > 0 || isAwaited(slice) || hasDemand(slice) || slice.connections > 0
+  const isAwaited = ({ connecting, asking }: Slice): boolean => connecting.size > 0 || asking.size > 0
+  const mayConnect = (slice: Slice): boolean => slice.used < slice.connections && now() < slice.untilMs
+
+  function wantOf(slice: Slice): LeaseWant {
+    const { key, limits, used, connecting, asking, tokens } = slice
+    const rate = Number.isFinite(limits.perMinute) ? rateOf(limits.perMinute) : { capacity: 0, perSecond: 0 }
+    const ahead = hasDemand(slice) ? Math.ceil((rate.perSecond * SLICE_MS) / 1_000) : 0
+    return {
+      ...{ key, used, most: limits.connections, ...rate },
+      want: hasDemand(slice) ? limits.connections : Math.min(limits.connections, used + connecting.size),
+      tokens: Math.min(rate.capacity, Math.max(0, Math.ceil(asking.size + ahead - tokens))),
+    }
+  }
+  function grant(slice: Slice, want: LeaseWant, got: LeaseGrant, untilMs: number): void {
+    slice.connections = got.connections
+    slice.untilMs = untilMs
+    slice.grantedAtMs = now()
+    slice.tokens += got.tokens
+    slice.nextTokenMs = now() + got.waitMs
+    slice.isShort = got.connections < want.want || got.tokens < want.tokens
+    const { granted } = slice
+    slice.granted = Promise.withResolvers()
+    granted.resolve()
+    serve(slice)
+  }
+  function serve(slice: Slice): void {
+    for (const start of slice.connecting) {
+      if (!mayConnect(slice)) return
+      slice.connecting.delete(start)
+      slice.used++
+      start()
+    }
+  }
+
+  async function renew(active: readonly Slice[]): Promise<void> {
+    const wants = active.map(wantOf)
+    const sentMs = now()
+    const told = cluster ? await cluster.lease(wants) : 'away'
+    const grants = told === 'away' ? share(wants, cluster ? await cluster.nodes() : 1) : told
+    const untilMs = cluster ? sentMs + SLICE_MS : Number.POSITIVE_INFINITY // nobody else gets what is not renewed
+    for (const [n, slice] of active.entries()) {
+      const got = grants.get(slice.key)
+      if (got) grant(slice, wants[n]!, got, untilMs)
+    }
+    if (active.some(hasDemand)) for (const tell of listeners) tell()
+  }
+  /** Renews what is in use, until nothing is. */
+  async function run(): Promise<void> {
+    for (;;) {
+      hasNews = false
+      const active = [...slices.values()].filter(isActive)
+      if (active.length === 0) break
+      await renew(active)
+      if (!hasNews) await pause([...slices.values()].reduce(nextMs, RENEW_MS))
+      await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS))
+    }
+    running = false
+    purge(IDLE_MS)
+  }
+  const nextMs = (ms: number, slice: Slice): number =>
+    slice.asking.size > 0 ? Math.max(TOGETHER_MS, Math.min(ms, slice.nextTokenMs - now())) : ms
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      if (![...slices.values()].some(isAwaited)) timer.unref() // nobody waits for what it renews
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  /** Asks for more now, unless the last grant, of a moment ago, was less than what was wanted. */
+  function ask(slice: Slice): void {
+    slice.usedAtMs = now()
+    if (slice.isShort && running && now() - slice.grantedAtMs < RENEW_MS) return
+    hasNews = true
+    wake()
+    if (running) return
+    running = true
+    void Promise.resolve().then(run)
+  }
+
+  return {
+    connect: (key, limits, signal) => {
+      if (signal.aborted) return Promise.reject(signal.reason)
+      const slice = sliceOf(key, limits)
+      const releaseOnce = (): Release => {
+        let isReleased = false
+        return () => {
+          if (isReleased) return
+          isReleased = true
+          slice.used--
+          serve(slice)
+        }
+      }
+      if (slice.connecting.size === 0 && mayConnect(slice)) {
+        slice.used++
+        slice.usedAtMs = now()
+        return Promise.resolve(releaseOnce())
+      }
+      return new Promise((resolve, reject) => {
+        const start = (): void => {
+          signal.removeEventListener('abort', stop)
+          resolve(releaseOnce())
+        }
+        const stop = (): void => {
+          slice.connecting.delete(start)
+          reject(signal.reason)
+        }
+        signal.addEventListener('abort', stop, { once: true })
+        slice.connecting.add(start)
+        ask(slice)
+      })
+    },
+    recipient: async (key, limits, signal, withinMs) => {
+      if (!Number.isFinite(limits.perMinute)) return undefined
+      const slice = sliceOf(key, limits)
+      const untilMs = now() + withinMs
+      const turn = {}
+      slice.asking.add(turn)
+      try {
+        for (;;) {
+          signal.throwIfAborted()
+          const ahead = [...slice.asking].indexOf(turn)
+          if (slice.tokens >= ahead + 1) {
+            slice.tokens--
+            slice.usedAtMs = now()
+            return undefined
+          }
+          ask(slice)
+          await raced(signal, slice.granted.promise)
+          if (slice.tokens >= 1) continue
+          const waitMs = Math.max(0, slice.nextTokenMs - now()) + ahead * (60_000 / limits.perMinute)
+          if (now() + waitMs > untilMs) return Math.ceil(waitMs)
+        }
+      } finally {
+        slice.asking.delete(turn)
+      }
+    },
+    room: (key, limits, claimed) => {
+      const slice = sliceOf(key, limits)
+      const isNew = !hasDemand(slice)
+      slice.demandUntilMs = now() + DEMAND_MS
+      if (isNew) ask(slice)
+      const { connections, used, connecting, tokens, asking } = slice
+      if (now() >= slice.untilMs) return 0
+      const places = connections - Math.max(used + connecting.size, claimed)
+      if (!Number.isFinite(limits.perMinute)) return Math.max(0, places)
+      return Math.max(0, Math.floor(Math.min(places, tokens - asking.size - Math.max(0, claimed - used))))
+    },
+    onRoom: (listener) => void listeners.push(listener),
+  }
+}
+
+type Bucket = ReturnType<typeof takeToken>['bucket']
+
+/** The same rule in memory, with the limits divided by the number of nodes. */
+function ownShare(now: () => number): (wants: readonly LeaseWant[], nodes: number) => ReadonlyMap<string, LeaseGrant> {
+  const buckets = new Map<string, Bucket>()
+  function grantOf({ key, want, most, tokens, perSecond, capacity }: LeaseWant, nodes: number): LeaseGrant {
+    const connections = Math.min(want, Math.max(1, Math.floor(most / nodes)))
+    if (perSecond === 0) return { connections, tokens: 0, waitMs: 0 }
+    const rate = { capacity: Math.max(1, capacity / nodes), perSecond: perSecond / nodes }
+    let bucket = buckets.get(key) ?? { tokens: rate.capacity, atMs: now() }
+    let [given, waitMs] = [0, 0]
+    while (given < tokens && waitMs === 0) {
+      const taken = takeToken(bucket, rate, now())
+      ;({ bucket, waitMs } = taken)
+      if (waitMs === 0) given++
+    }
+    buckets.delete(key)
+    buckets.set(key, bucket)
+    if (buckets.size > MAX_KEYS) buckets.delete(buckets.keys().next().value!)
+    return { connections, tokens: given, waitMs }
+  }
+  return (wants, nodes) => new Map(wants.map((want) => [want.key, grantOf(want, nodes)]))
+}

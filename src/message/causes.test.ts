@@ -1,0 +1,297 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type LabZone, labDns } from '../../test/lab/dns.ts'
+import { crlf, LAB_KEY, type Signing, signed } from '../../test/lab/messages.ts'
+import { analyse } from './analyse.ts'
+import { judgeMessage } from './judge.ts'
+
+const ZONE: LabZone = {
+  'a._domainkey.a.example': { TXT: [LAB_KEY] },
+  'revoked._domainkey.a.example': { TXT: ['v=DKIM1; p='] },
+  '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject'] },
+  'a.example': { TXT: ['v=spf1 ip4:45.53.1.1 -all'] },
+}
+const OTHER = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+const OTHER_KEY = `v=DKIM1; p=${OTHER.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')}`
+const ED = generateKeyPairSync('ed25519')
+const ED_KEY = `v=DKIM1; k=ed25519; p=${ED.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')}`
+
+const PLAIN = `From: Joe <joe@a.example>
+To: list@b.example
+Subject: Minutes
+Date: Mon, 23 Nov 2026 09:00:00 +0000
+Message-ID: <1@a.example>
+Comments: first
+Comments: second
+MIME-Version: 1.0
+Content-Type: text/plain; charset=utf-8
+Content-Transfer-Encoding: 8bit
+
+Gr\u00fc\u00dfe aus K\u00f6ln,
+From here on: a dot
+. and a line
+`
+/** Octets of UTF-8, one a character. */
+const PLAIN8 = Buffer.from(PLAIN, 'utf8').toString('latin1')
+const MULTI = `From: Joe <joe@a.example>
+To: list@b.example
+Subject: Minutes
+Date: Mon, 23 Nov 2026 09:00:00 +0000
+Message-ID: <1@a.example>
+MIME-Version: 1.0
+Content-Type: multipart/alternative; boundary="in"
+
+--in
+Content-Type: text/plain
+
+Hello
+--in
+Content-Type: text/html
+
+<p>Hello
+--in--
+`
+const footer = crlf('_______________\nlist mailing list\nhttps://b.example/list\n')
+const qp = (text: string): string =>
+  text.replace(/[\x80-\xff=]/g, (char) => `=${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
+/** A message whose body is changed by a function. */
+const body = (text: string, change: (body: string) => string): string => {
+  const at = text.indexOf('\r\n\r\n') + 4
+  return text.slice(0, at) + change(text.slice(at))
+}
+
+type Case = {
+  readonly name: string
+  readonly message?: string
+  readonly signing?: Partial<Signing>
+  readonly change?: (text: string) => string
+  readonly zone?: LabZone
+  readonly at?: string
+  readonly result?: string
+  /** The id of the cause; of both, when two things changed. */
+  readonly cause: string | readonly string[]
+  readonly says?: RegExp
+}
+
+const CASES: readonly Case[] = [
+  {
+    name: 'a footer',
+    change: (text) => text + footer,
+    cause: 'change.footer',
+    says: /3 lines were added.*list mailing list/,
+  },
+  {
+    name: 'a footer, simple',
+    signing: { canonicalization: 'simple/simple' },
+    change: (text) => text + footer,
+    cause: 'change.footer',
+  },
+  {
+    name: 'a banner',
+    change: (text) => body(text, (one) => `CAUTION: external\r\n\r\n${one}`),
+    cause: 'change.banner',
+  },
+  {
+    name: 'a footer as a part',
+    message: MULTI.replace('alternative', 'mixed'),
+    change: (text) => text.replace('--in--', `--in\r\nContent-Type: text/plain\r\n\r\n${footer}--in--`),
+    cause: 'change.part_added',
+    says: /list mailing list|___/,
+  },
+  {
+    name: 'a message that a list wrapped',
+    message: MULTI,
+    change: (text) =>
+      body(
+        text.replace(
+          'Content-Type: multipart/alternative; boundary="in"',
+          'Content-Type: multipart/mixed; boundary="out"',
+        ),
+        (one) =>
+          `--out\r\nContent-Type: multipart/alternative; boundary="in"\r\n\r\n${one}\r\n--out\r\nContent-Type: text/plain\r\n\r\n${footer}--out--\r\n`,
+      ),
+    cause: ['change.wrapped', 'change.wrapped'],
+  },
+  {
+    name: 'a subject tag',
+    change: (text) => text.replace('Subject: ', 'Subject: [list] '),
+    cause: 'change.subject_tag',
+    says: /"\[list\]"/,
+  },
+  {
+    name: 'a spam tag',
+    change: (text) => text.replace('Subject: ', 'Subject: ***SPAM*** '),
+    cause: 'change.subject_tag',
+  },
+  {
+    name: 'a footer and a subject tag',
+    change: (text) => text.replace('Subject: ', 'Subject: [list] ') + footer,
+    cause: ['change.footer', 'change.subject_tag'],
+  },
+  {
+    name: '8bit to 7bit',
+    change: (text) => body(text, qp).replace('Encoding: 8bit', 'Encoding: quoted-printable'),
+    signing: { names: ['from', 'to', 'subject', 'date'] },
+    cause: 'change.reencoded_body',
+    says: /8BITMIME/,
+  },
+  {
+    name: '8bit to 7bit, the encoding signed',
+    change: (text) => body(text, qp).replace('Encoding: 8bit', 'Encoding: quoted-printable'),
+    cause: ['change.reencoded_body', 'change.reencoded'],
+  },
+  {
+    name: 'a re-encoded body',
+    change: (text) =>
+      body(text, (one) => `${Buffer.from(one, 'latin1').toString('base64').replace(/.{76}/g, '$&\r\n')}\r\n`).replace(
+        'Encoding: 8bit',
+        'Encoding: base64',
+      ),
+    signing: { names: ['from', 'subject'] },
+    cause: 'change.reencoded_body',
+    says: /base64/,
+  },
+  {
+    name: 'reordered header fields',
+    change: (text) => text.replace('Comments: first\r\nComments: second', 'Comments: second\r\nComments: first'),
+    signing: { names: ['from', 'subject', 'comments', 'comments'] },
+    cause: 'change.reordered',
+  },
+  {
+    name: 'fields of other names in another order are no change',
+    change: (text) => text.replace(/(To: [^\r]*\r\n)(Subject: [^\r]*\r\n)/, '$2$1'),
+    result: 'pass',
+    cause: '',
+  },
+  {
+    name: 'a field added that was signed as absent',
+    signing: { names: ['from', 'subject', 'reply-to'] },
+    change: (text) => text.replace('Subject:', 'Reply-To: list@b.example\r\nSubject:'),
+    cause: 'change.field_added',
+    says: /Reply-To/,
+  },
+  {
+    name: 'resent, with Resent fields signed as absent',
+    signing: { names: ['from', 'subject', 'resent-from'] },
+    change: (text) => `Resent-From: eve@b.example\r\n${text}`,
+    cause: 'change.field_added',
+    says: /Resent-From/,
+  },
+  {
+    name: 'an author that a list replaced',
+    change: (text) =>
+      text.replace(
+        'From: Joe <joe@a.example>',
+        'From: Joe via list <list@b.example>\r\nX-Original-From: Joe <joe@a.example>',
+      ),
+    cause: 'change.field_replaced',
+    says: /x-original-from/,
+  },
+  { name: 'an mbox', change: (text) => text.replace('\r\nFrom here', '\r\n>From here'), cause: 'change.from_escaped' },
+  {
+    name: 'the key is gone',
+    signing: { selector: 'gone' },
+    result: 'permerror',
+    cause: 'signature.key_gone',
+    says: /gone\._domainkey\.a\.example/,
+  },
+  { name: 'the key is revoked', signing: { selector: 'revoked' }, result: 'permerror', cause: 'signature.key_revoked' },
+  {
+    name: 'the key was rotated',
+    zone: { ...ZONE, 'a._domainkey.a.example': { TXT: [OTHER_KEY] } },
+    cause: 'signature.other_key',
+  },
+  {
+    name: 'the wrong selector',
+    signing: { selector: 'b' },
+    zone: {
+      ...ZONE,
+      'b._domainkey.a.example': { TXT: [OTHER_KEY] },
+      'default._domainkey.a.example': { TXT: [LAB_KEY] },
+    },
+    cause: 'signature.other_selector',
+    says: /"default"/,
+  },
+  {
+    name: 'the wrong selector, without a key',
+    signing: { selector: 'b' },
+    zone: { ...ZONE, 'default._domainkey.a.example': { TXT: [LAB_KEY] } },
+    result: 'permerror',
+    cause: 'signature.other_selector',
+  },
+  {
+    name: 'a key of another type',
+    zone: { ...ZONE, 'a._domainkey.a.example': { TXT: [ED_KEY] } },
+    result: 'permerror',
+    cause: 'signature.key_type',
+  },
+  {
+    name: 'l= with added text passes',
+    signing: { tags: 'l=20' },
+    change: (text) => text + footer,
+    result: 'pass',
+    cause: '',
+  },
+  {
+    name: 'l=0 passes whatever the body is',
+    signing: { tags: 'l=0' },
+    change: (text) => body(text, () => 'other\r\n'),
+    result: 'pass',
+    cause: '',
+  },
+  { name: 'l= beyond the body', signing: { tags: 'l=9999' }, cause: 'signature.body_short' },
+  { name: 'expired', signing: { tags: 't=1700000000; x=1700000100' }, result: 'policy', cause: 'signature.expired' },
+  {
+    name: 'not yet expired at its time',
+    signing: { tags: 't=1700000000; x=1700000100' },
+    at: '2023-11-14T22:14:00Z',
+    result: 'pass',
+    cause: '',
+  },
+  { name: 'a change that nobody can name', change: (text) => text.replace('Minutes', 'Hours'), cause: 'change.header' },
+  {
+    name: 'a body change that nobody can name',
+    change: (text) => text.replace('aus K', 'aus B'),
+    cause: 'change.body',
+  },
+]
+
+async function verified({
+  message = PLAIN8,
+  signing = {},
+  change = (text) => text,
+  zone = ZONE,
+  at = '2026-11-23T10:00:00Z',
+}: Case) {
+  const text = change(signed(message, { domain: 'a.example', ...signing }))
+  const ctx = { resolve: labDns(zone).resolve, signal: AbortSignal.timeout(10_000), now: () => Date.parse(at) }
+  return analyse(Buffer.from(text, 'latin1'), ctx)
+}
+
+describe('the cause of a failed signature', () => {
+  it.each(CASES.map((row) => [row.name, row] as const))('%s', async (_, row) => {
+    const [one] = (await verified(row)).dkim
+    const because = one?.because
+    const inner = [because?.values.first, because?.values.second].flatMap((part) =>
+      typeof part === 'object' && 'id' in part ? [part.id] : [],
+    )
+    const ids = inner.length > 0 ? inner : because ? [because.id] : []
+    expect([one?.result, ...ids]).toEqual([row.result ?? 'fail', ...[row.cause].flat().filter((id) => id !== '')])
+    if (row.says) expect(because?.text).toMatch(row.says)
+  })
+  it('a forwarded message is not the fault of its sender', async () => {
+    const text = crlf(`Return-Path: <SRS0=x=y=a.example=joe@b.example>
+Received: from mx.b.example (mx.b.example [45.53.7.7]) by mx.c.example with ESMTPS; Mon, 23 Nov 2026 09:00:09 +0000
+Authentication-Results: mx.c.example; spf=none
+`)
+    const ctx = {
+      resolve: labDns(ZONE).resolve,
+      signal: AbortSignal.timeout(10_000),
+      now: () => Date.parse('2026-11-23T10:00:00Z'),
+    }
+    const facts = await analyse(Buffer.from(text + signed(PLAIN8, { domain: 'a.example' }), 'latin1'), ctx)
+    expect([facts.spf?.result, facts.dmarc.result, facts.dmarc.alignedBy]).toEqual(['none', 'pass', ['dkim']])
+    expect(judgeMessage(facts).map(({ id }) => id)).toContain('message.spf_forwarded')
+    expect(judgeMessage(facts).map(({ id }) => id)).not.toContain('message.spf_failed')
+  })
+})

@@ -1,0 +1,359 @@
+import { constants, type KeyObject, publicDecrypt } from 'node:crypto'
+import type { Problem } from '../base/problem.ts'
+import { hashBody } from './canonical.ts'
+import { headerHolds, keyName, type VerifiedSignature } from './dkim.ts'
+import type { Key, LookupKey } from './keys.ts'
+import { parseMime, quotedPrintable } from './mime.ts'
+import { type Field, type Mail, parseFields } from './parse.ts'
+import { causeProblem, signatureProblem } from './problems.ts'
+import type { Signature } from './signature.ts'
+
+/** Maximum size of a body of which changed forms are tried, octets: each of them is hashed. */
+const MAX_BODY = 1_048_576
+/** Maximum number of lines at the end, or at the begin, that may have been added. */
+const MAX_ADDED_LINES = 60
+/** Maximum number of octets that are hashed for one message to find out what changed. */
+const MAX_HASHED = 24 * 1_048_576
+/** Maximum number of header forms that are tried for one message with keys of usual size. */
+const MAX_HEADER_FORMS = 400
+
+/** The effort that is left to find out what changed in a message, so that no message costs more than a part of a second. */
+export type Effort = { octets: number; forms: number }
+export const fullEffort = (): Effort => ({ octets: MAX_HASHED, forms: MAX_HEADER_FORMS })
+
+type GoodKey = Extract<Key, { ok: true }>
+
+/**
+ * The cause of a failed signature, as far as it can be known: the change that undone makes it hold, or the key that made it. Only what was proven is named;
+ * otherwise the signature keeps the cause that it has. `selectors`: further selectors of the domain whose keys may have made it.
+ */
+export async function causeOf(
+  mail: Mail,
+  verified: VerifiedSignature,
+  lookupKey: LookupKey,
+  selectors: readonly string[],
+  effort: Effort,
+): Promise<Problem | undefined> {
+  const { signature, key, holds, because } = verified
+  if (!signature) return because
+  if (!key) return (await otherSelector(mail, signature, lookupKey, selectors)) ?? because
+  if (!holds || (holds.header && holds.body)) return because
+  if (because?.id === 'signature.body_short') return because
+  const header = holds.header ? undefined : headerCause(mail, signature, key, effort)
+  if (!holds.header && header === undefined && !isMadeWith(key, signature)) {
+    return (
+      (await otherSelector(mail, signature, lookupKey, selectors)) ??
+      signatureProblem('other_key', { name: keyName(signature) })
+    )
+  }
+  const body = holds.body ? undefined : bodyCause(mail, signature, effort)
+  return combined(holds, header, body, signature)
+}
+
+function combined(
+  holds: { readonly header: boolean; readonly body: boolean },
+  header: Problem | undefined,
+  body: Problem | undefined,
+  signature: Signature,
+): Problem {
+  const anyHeader = header ?? causeProblem('header', { simple: signature.header === 'simple' })
+  const anyBody = body ?? causeProblem('body', { simple: signature.body === 'simple' })
+  if (holds.header) return anyBody
+  return holds.body ? anyHeader : causeProblem('two', { first: anyBody, second: anyHeader })
+}
+
+/**
+ * Whether a key made a signature, whatever the signature is about: with the right RSA key it opens to the padding of PKCS #1 (RFC 8017 §9.2). Ed25519 does not
+ * tell: true.
+ */
+function isMadeWith({ key, type }: GoodKey, { signature }: Signature): boolean {
+  if (type !== 'rsa') return true
+  const opened = openedBy(key, signature)
+  return opened !== undefined && opened[0] === 0 && opened[1] === 1 && opened[2] === 0xff
+}
+
+function openedBy(key: KeyObject, signature: Buffer): Buffer | undefined {
+  try {
+    return publicDecrypt({ key, padding: constants.RSA_NO_PADDING }, signature)
+  } catch {
+    return undefined // another length than the key
+  }
+}
+
+/** The selector whose key makes the signature hold. */
+async function otherSelector(
+  mail: Mail,
+  signature: Signature,
+  lookupKey: LookupKey,
+  selectors: readonly string[],
+): Promise<Problem | undefined> {
+  const others = [...new Set(selectors)].filter((one) => one !== signature.selector).slice(0, 10)
+  const keys = await Promise.all(others.map((one) => lookupKey(signature.domain, one)))
+  const found = others.find((_, i) => {
+    const key = keys[i]!
+    return key.ok && signature.algorithm.startsWith(`${key.type}-`) && headerHolds(mail.fields, signature, key.key)
+  })
+  return found === undefined
+    ? undefined
+    : signatureProblem('other_selector', { name: keyName(signature), selector: found })
+}
+
+function headerCause(mail: Mail, signature: Signature, { key, bits }: GoodKey, effort: Effort): Problem | undefined {
+  const size = mail.fields.reduce((sum, { raw }) => sum + raw.length, 0)
+  const cost = bits > 4_096 ? 10 : 1
+  const holdsIn = (fields: readonly Field[]): boolean => {
+    effort.forms -= cost
+    effort.octets -= size
+    return headerHolds(fields, signature, key)
+  }
+  const isSpent = (): boolean => effort.forms < 0 || effort.octets < 0
+  const edits = headerEdits(mail, new Set(signature.names), signature.field)
+  for (const { edit, change } of edits) {
+    if (isSpent()) return undefined
+    if (holdsIn(edit(mail.fields))) return change
+  }
+  // Two changes at once, such as a subject tag and a Reply-To of a list: each applied to what the other left.
+  for (const [i, first] of edits.entries()) {
+    for (const second of edits.slice(i + 1)) {
+      if (isSpent()) return undefined
+      if (holdsIn(second.edit(first.edit(mail.fields))))
+        return causeProblem('two', { first: first.change, second: second.change })
+    }
+  }
+  return undefined
+}
+
+type HeaderEdit = { readonly edit: (fields: readonly Field[]) => readonly Field[]; readonly change: Problem }
+
+/** Each change that hosts on the way make, undone: one field removed, a subject without its tag, fields in another order, an original value restored. */
+function headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): readonly HeaderEdit[] {
+  const edits: HeaderEdit[] = []
+  const isSigned = (field: Field): boolean => field !== own && signed.has(field.name)
+  for (const field of mail.fields.filter(isSigned)) {
+    const shownName = field.raw.slice(0, field.raw.indexOf(':')).trim()
+    const replaced = (value: string, change: Problem): void => {
+      const raw = `${field.raw.slice(0, field.raw.indexOf(':') + 1)}${value}`
+      edits.push({ edit: (fields) => fields.map((one) => (one === field ? { ...one, raw } : one)), change })
+    }
+    if (field.name === 'subject') {
+      for (const { value, tag } of untagged(field)) replaced(value, causeProblem('subject_tag', { tag }))
+    }
+    for (const other of originals(mail.fields, field.name)) {
+      const value = other.raw.slice(other.raw.indexOf(':') + 1)
+      replaced(value, causeProblem('field_replaced', { name: shownName, other: other.name }))
+    }
+    if (field.name === 'content-transfer-encoding')
+      for (const encoding of ['8bit', '7bit', 'quoted-printable', 'base64', '8BIT', '7BIT'])
+        replaced(` ${encoding}`, causeProblem('reencoded', { from: encoding.toLowerCase() }))
+    if (field.name === 'content-type') for (const value of partTypes(mail)) replaced(value, causeProblem('wrapped'))
+    const unfoldedValue = field.raw.slice(field.raw.indexOf(':') + 1).replace(/\r\n[ \t]+/g, ' ')
+    if (unfoldedValue !== field.raw.slice(field.raw.indexOf(':') + 1))
+      replaced(unfoldedValue, causeProblem('refolded', { name: shownName }))
+    edits.push({
+      edit: (fields) => fields.filter((one) => one !== field && one.raw !== field.raw),
+      change: causeProblem('field_added', { name: shownName }),
+    })
+  }
+  for (const name of new Set(mail.fields.filter(isSigned).map((field) => field.name))) {
+    const same = mail.fields.filter((field) => field.name === name && field !== own)
+    if (same.length < 2) continue
+    for (const order of ordersOf(same)) {
+      edits.push({ edit: (fields) => reordered(fields, name, own, order), change: causeProblem('reordered', { name }) })
+    }
+  }
+  return edits
+}
+
+/** A subject without what lists and gateways put in front of it: `[list] `, `***SPAM*** `, `EXTERNAL: `; also where `Re:` stands before it. */
+function untagged(field: Field): readonly { readonly value: string; readonly tag: string }[] {
+  const value = field.raw.slice(field.raw.indexOf(':') + 1)
+  const found =
+    /^(?<space>\s*)(?<re>(?:(?:re|fwd?|aw|wg): ?)?)(?<tag>\[[^\]]{1,80}\]|[*_]{2,5}[^*_]{1,40}[*_]{2,5}|\{[^}]{1,40}\}|(?:external|spam|suspected spam|caution)\s?:)(?<gap>\s*)(?<rest>.*)$/is.exec(
+      value,
+    )
+  const { space = '', re = '', tag, rest = '' } = found?.groups ?? {}
+  if (tag === undefined) return []
+  return [`${space}${re}${rest}`, `${space}${rest}`].map((one) => ({ value: one, tag }))
+}
+
+/** Fields in which hosts keep the original value of another one. */
+function originals(fields: readonly Field[], name: string): readonly Field[] {
+  const names = [`x-original-${name}`, `original-${name}`, `x-${name}-original`, `old-${name}`]
+  if (name === 'from') names.push('reply-to', 'x-from', 'x-rewritten-from')
+  return fields.filter((field) => names.includes(field.name)).slice(0, 3)
+}
+
+/** The Content-Type fields of the parts of a message, which a list that wrapped it kept. */
+function partTypes(mail: Mail): readonly string[] {
+  const types: string[] = []
+  for (const { start, end } of wrappedParts(mail)) {
+    const head = parseFields(mail.body.subarray(start, end))
+    const type = head.fields.find(({ name }) => name === 'content-type')
+    if (type) types.push(type.raw.slice(type.raw.indexOf(':') + 1))
+  }
+  return types.slice(0, 3)
+}
+
+/** The places of the outermost parts of a multipart message, with their header sections. */
+function wrappedParts(mail: Mail): readonly { readonly start: number; readonly end: number }[] {
+  const type = mail.fields.find(({ name }) => name === 'content-type')?.raw ?? ''
+  const boundary = /boundary\s*=\s*(?:"(?<quoted>[^"]{1,200})"|(?<bare>[^\s;]{1,200}))/i.exec(type)?.groups
+  const mark = boundary?.quoted ?? boundary?.bare
+  if (mark === undefined) return []
+  const places: { start: number; end: number }[] = []
+  const line = Buffer.from(`--${mark}`, 'latin1')
+  let start = -1
+  for (let at = mail.body.indexOf(line); at >= 0 && places.length < 20; at = mail.body.indexOf(line, at + 1)) {
+    if (start >= 0) places.push({ start, end: Math.max(start, at - 2) })
+    const newline = mail.body.indexOf(0x0a, at)
+    if (newline < 0) break
+    start = newline + 1
+  }
+  return places
+}
+
+/** Other orders of a few fields: reversed, and each pair of neighbours swapped. */
+function ordersOf(same: readonly Field[]): readonly (readonly Field[])[] {
+  const few = same.slice(0, 8)
+  const swapped = few
+    .slice(1)
+    .map((_, i) => few.map((field, j) => (j === i ? few[i + 1]! : j === i + 1 ? few[i]! : field)))
+  return few.length === 2 ? swapped : [[...few].reverse(), ...swapped]
+}
+
+function reordered(fields: readonly Field[], name: string, own: Field, order: readonly Field[]): readonly Field[] {
+  const queue = [...order]
+  return fields.map((field) => (field.name === name && field !== own ? (queue.shift() ?? field) : field))
+}
+
+/** The change of a body that undone gives the hash that was signed. */
+function bodyCause(mail: Mail, signature: Signature, effort: Effort): Problem | undefined {
+  const { body } = mail
+  if (body.length > MAX_BODY) return undefined
+  const { bodyHash, limit, body: how } = signature
+  const isIt = (candidate: Buffer): boolean => {
+    effort.octets -= candidate.length
+    return effort.octets > 0 && hashBody(candidate, how, limit).hash === bodyHash
+  }
+  return (
+    addedAtEnd(body, isIt) ??
+    addedAtBegin(body, isIt) ??
+    addedPart(mail, isIt) ??
+    reencoded(mail, isIt) ??
+    escaped(body, isIt)
+  )
+}
+
+type IsIt = (candidate: Buffer) => boolean
+
+function addedAtEnd(body: Buffer, isIt: IsIt): Problem | undefined {
+  let end = body.length
+  for (let lines = 1; lines <= MAX_ADDED_LINES && end > 0; lines++) {
+    const newline = body.lastIndexOf(0x0a, end - 2)
+    const at = newline < 0 ? 0 : newline + 1
+    if (isIt(body.subarray(0, at))) return causeProblem('footer', { lines, text: excerpt(body.subarray(at)) })
+    end = at
+  }
+  return undefined
+}
+
+function addedAtBegin(body: Buffer, isIt: IsIt): Problem | undefined {
+  let at = 0
+  for (let lines = 1; lines <= MAX_ADDED_LINES; lines++) {
+    const newline = body.indexOf(0x0a, at)
+    if (newline < 0) return undefined
+    at = newline + 1
+    if (isIt(body.subarray(at))) return causeProblem('banner', { lines, text: excerpt(body.subarray(0, at)) })
+  }
+  return undefined
+}
+
+/** The first line with letters, for people to recognise what was added. */
+const excerpt = (added: Buffer): string =>
+  added
+    .toString('utf8', 0, 2_000)
+    .split('\r\n')
+    .map((line) => line.trim())
+    .find((line) => /[\p{L}\p{N}]/u.test(line))
+    ?.slice(0, 80) ?? ''
+
+/** A list that wrapped the message in a multipart and added a part, or added a part to one: without it. */
+function addedPart(mail: Mail, isIt: IsIt): Problem | undefined {
+  const places = wrappedParts(mail)
+  for (const { start, end } of places.slice(0, 3)) {
+    const head = parseFields(mail.body.subarray(start, end))
+    const content = mail.body.subarray(start + head.end, end)
+    const candidates = [content, Buffer.concat([content, Buffer.from('\r\n')])]
+    if (candidates.some(isIt)) return causeProblem('wrapped')
+  }
+  for (const { start, end } of places.slice(1)) {
+    // the part with the boundary line before it
+    const lineAt = mail.body.lastIndexOf(0x0a, start - 2) + 1
+    const without = Buffer.concat([mail.body.subarray(0, lineAt), mail.body.subarray(end + 2)])
+    const head = parseFields(mail.body.subarray(start, end))
+    if (isIt(without)) return causeProblem('part_added', { text: excerpt(mail.body.subarray(start + head.end, end)) })
+  }
+  return undefined
+}
+
+/** A relay that had to send 7-bit text converted the body to quoted-printable or base64 (RFC 6152 §3), or the other way round. */
+function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
+  const { parts } = parseMime(mail.fields, mail.body)
+  if (parts.length === 1 && parts[0]!.depth === 0) {
+    const text = mail.body.toString('latin1')
+    const decoded = {
+      'quoted-printable': quotedPrintable(text),
+      base64: Buffer.from(text, 'base64').toString('latin1'),
+    }
+    for (const [encoding, original] of Object.entries(decoded)) {
+      const octets = Buffer.from(original, 'latin1')
+      if (isIt(octets)) return causeProblem('reencoded_body', { to: encoding })
+      if (isIt(Buffer.from(original.replace(/\r?\n/g, '\r\n'), 'latin1')))
+        return causeProblem('reencoded_body', { to: encoding })
+    }
+    const wrapped = mail.body.toString('base64').replace(/.{76}(?=.)/g, '$&\r\n')
+    return isIt(Buffer.from(`${wrapped}\r\n`, 'latin1')) ? causeProblem('decoded_body') : undefined
+  }
+  const eightBit = withDecodedParts(mail)
+  return eightBit && isIt(eightBit) ? causeProblem('reencoded_body', { to: 'quoted-printable' }) : undefined
+}
+
+/** A multipart body with every text in quoted-printable or base64 as it was in 8bit, its field Content-Transfer-Encoding included. */
+function withDecodedParts(mail: Mail): Buffer | undefined {
+  const { parts } = parseMime(mail.fields, mail.body)
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const { start, end, encoding, type } of parts) {
+    if (!type.startsWith('text/') || (encoding !== 'quoted-printable' && encoding !== 'base64')) continue
+    const before = mail.body.toString('latin1', from, start)
+    const headAt = before.toLowerCase().lastIndexOf('content-transfer-encoding:')
+    if (headAt < 0) return undefined
+    const text = mail.body.toString('latin1', start, end)
+    const original = encoding === 'base64' ? Buffer.from(text, 'base64').toString('latin1') : quotedPrintable(text)
+    pieces.push(
+      Buffer.from(
+        before.slice(0, headAt) + before.slice(headAt).replace(/(:[ \t]*)(?:quoted-printable|base64)/i, '$18bit'),
+        'latin1',
+      ),
+    )
+    pieces.push(Buffer.from(original, 'latin1'))
+    from = end
+  }
+  if (pieces.length === 0) return undefined
+  return Buffer.concat([...pieces, mail.body.subarray(from)])
+}
+
+/** Lines that a mailbox in mbox form escaped (`>From `), and dots that a broken client doubled or lost (RFC 5321 §4.5.2). */
+function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
+  const text = body.toString('latin1')
+  const forms = [
+    [/^>From /gm, 'From ', 'from_escaped'],
+    [/^\.\./gm, '.', 'dots_doubled'],
+    [/^\./gm, '..', 'dots_lost'],
+  ] as const
+  const found = forms.find(([pattern, form]) => {
+    const original = text.replace(pattern, form)
+    return original !== text && isIt(Buffer.from(original, 'latin1'))
+  })
+  return found && causeProblem(found[2])
+}

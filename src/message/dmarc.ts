@@ -1,0 +1,113 @@
+import type { Problem } from '../base/problem.ts'
+import { aligned, type DmarcFacts, lookupPolicy, type Policy, publishedPolicyOf } from '../checks/dmarc/index.ts'
+import { type Domain, parseMailDomain } from '../names/domain.ts'
+import type { Ctx } from '../world.ts'
+import { dmarcResultProblem } from './problems.ts'
+
+/** What DMARC says of a message (RFC 9989 §5.3). */
+export type MessageDmarc = {
+  /** `unknown`: nothing aligned passes, and SPF could not be evaluated. */
+  readonly result: 'pass' | 'fail' | 'none' | 'temperror' | 'permerror' | 'unknown'
+  readonly because?: Problem
+  readonly domain?: Domain
+  /** The policy that applies to the domain, and what receivers would do with a message that fails (`t=y` lowers it). */
+  readonly policy?: Policy
+  readonly would?: Policy
+  readonly organizationalDomain?: string
+  readonly modes?: { readonly dkim: 'r' | 's'; readonly spf: 'r' | 's' }
+  /** The record was found at this domain. */
+  readonly foundAt?: string
+  /** The identifiers that are aligned and pass. */
+  readonly alignedBy: readonly ('spf' | 'dkim')[]
+  /** Whether each identifier is aligned with the author domain, whatever its result; null where that could not be found out. */
+  readonly alignment: { readonly spf: boolean | null; readonly dkim: readonly (boolean | null)[] }
+}
+
+/** An identifier and the result of its method. */
+export type Identifier = { readonly domain: string; readonly result: string }
+
+/**
+ * Evaluates DMARC for an author domain (RFC 9989 §5.3): `spf` is undefined if it could not be evaluated, because the connection is not known. Never rejects
+ * because of the DNS.
+ */
+export async function evaluateDmarc(
+  ctx: Pick<Ctx, 'resolve' | 'signal'>,
+  author: { readonly domain?: Domain; readonly domains: number },
+  spf: Identifier | undefined,
+  dkim: readonly Identifier[],
+): Promise<MessageDmarc> {
+  const none = { alignedBy: [], alignment: { spf: null, dkim: dkim.map(() => null) } } as const
+  if (author.domain === undefined) {
+    const because =
+      author.domains > 1
+        ? dmarcResultProblem('several_authors', { count: author.domains })
+        : dmarcResultProblem('no_author')
+    return { result: 'permerror', because, ...none }
+  }
+  const facts = await lookupPolicy(ctx, author.domain)
+  const published = publishedPolicyOf(facts)
+  const organization = facts.walk.organizationalDomain
+  const base = {
+    domain: author.domain,
+    ...(organization === undefined ? {} : { organizationalDomain: organization }),
+  }
+  const record = facts.applied?.reading.record
+  const modes = { dkim: record?.adkim ?? 'r', spf: record?.aspf ?? 'r' } as const
+  const isAligned = alignedWith(ctx, facts)
+  const [spfAligned, dkimAligned] = await Promise.all([
+    spf && spf.domain !== '' ? isAligned(spf.domain, modes.spf) : null,
+    Promise.all(dkim.map((one) => isAligned(one.domain, modes.dkim))),
+  ])
+  const alignment = { spf: spfAligned, dkim: dkimAligned }
+  const alignedBy = [
+    ...(spf?.result === 'pass' && spfAligned === true ? ['spf' as const] : []),
+    ...(dkim.some((one, i) => one.result === 'pass' && dkimAligned[i] === true) ? ['dkim' as const] : []),
+  ]
+  if (published.kind === 'unknown')
+    return {
+      ...base,
+      result: 'temperror',
+      alignedBy,
+      alignment,
+      ...(facts.unknown ? { because: unansweredOf(facts) } : {}),
+    }
+  if (published.kind !== 'policy') {
+    const because = published.kind === 'none' ? dmarcResultProblem('no_record') : dmarcResultProblem('unusable')
+    return { ...base, result: published.kind === 'none' ? 'none' : 'permerror', because, alignedBy, alignment }
+  }
+  const policies = {
+    policy: facts.applied!.policy ?? published.effective,
+    would: published.effective,
+    foundAt: facts.applied!.domain,
+    modes,
+  }
+  const known = { ...base, ...policies, alignedBy, alignment }
+  if (alignedBy.length > 0) return { ...known, result: 'pass' }
+  // RFC 9989 §5.3.6: a temporary error of a method that might have passed leaves the result open.
+  const isOpen = (one: Identifier | undefined, is: boolean | null | undefined): boolean =>
+    is !== false && (one?.result === 'temperror' || (one?.result === 'pass' && is === null))
+  if (isOpen(spf, spfAligned) || dkim.some((one, i) => isOpen(one, dkimAligned[i])))
+    return { ...known, result: 'temperror', because: dmarcResultProblem('open') }
+  if (spf === undefined) return { ...known, result: 'unknown', because: dmarcResultProblem('spf_unknown') }
+  return { ...known, result: 'fail', because: dmarcResultProblem('nothing_aligned') }
+}
+
+const unansweredOf = ({ unknown }: DmarcFacts): Problem => dmarcResultProblem('unanswered', { why: unknown! })
+
+/** Whether an identifier is aligned with the author domain of these facts; null if its organizational domain could not be found out. */
+function alignedWith(ctx: Pick<Ctx, 'resolve' | 'signal'>, author: DmarcFacts) {
+  return async (identifier: string, mode: 'r' | 's'): Promise<boolean | null> => {
+    const name = parseMailDomain(identifier)
+    if (!name.ok) return false
+    if (name.value === author.domain) return true
+    if (mode === 's') return false
+    const authors = author.walk.organizationalDomain
+    const { organizationalDomain: own } = (await lookupPolicy(ctx, name.value)).walk
+    if (authors === undefined || own === undefined) return null
+    return aligned(
+      { domain: author.domain, organizationalDomain: authors },
+      { domain: name.value, organizationalDomain: own },
+      mode,
+    )
+  }
+}

@@ -1,0 +1,200 @@
+import { canonicalName } from '../names/domain.ts'
+import { type Ip, parseIp } from '../names/ip.ts'
+import { isPublic } from '../names/ip-range.ts'
+import { registrableDomain } from '../names/suffix.ts'
+import { type Claims, parseAuthenticationResults } from './authentication-results.ts'
+import { parseParameters } from './mime.ts'
+import { type Field, fieldBody } from './parse.ts'
+import { parseReceived, type Received } from './received.ts'
+
+/** The SMTP envelope and where it is known from. */
+export type Envelope = {
+  readonly ip?: Ip
+  readonly helo?: string
+  /** Empty for a bounce. */
+  readonly mailFrom?: string
+  readonly knownFrom: 'parameter' | 'connection' | 'received' | 'none'
+}
+
+/** What the caller knows of the connection. */
+export type GivenEnvelope = {
+  readonly ip?: Ip
+  readonly helo?: string
+  readonly mailFrom?: string
+  /** `connection`: this service received the message itself. */
+  readonly from: 'parameter' | 'connection'
+}
+
+export type Hop = Received & {
+  /** The host that wrote the field is the receiver's own, so the field may be believed. */
+  readonly trusted: boolean
+}
+
+export type ReceiverClaims = Claims & {
+  /** The field was written by the receiver; otherwise its words may be the sender's. */
+  readonly trusted: boolean
+}
+
+/** How a message came in, as its header fields tell it. */
+export type Arrival = {
+  readonly envelope: Envelope
+  /** Newest first; at most {@link MAX_HOPS}. */
+  readonly hops: readonly Hop[]
+  /** At most {@link MAX_RESULTS}. */
+  readonly results: readonly ReceiverClaims[]
+}
+
+/** Maximum number of Received fields that are read; RFC 5321 §6.3 lets a server refuse a message with 100. */
+const MAX_HOPS = 100
+/** Maximum number of Authentication-Results fields that are read. */
+const MAX_RESULTS = 20
+
+/** An entry of the trace: a field of the header section that the hosts on the way wrote, with its place from the top. */
+type Trace = { readonly place: number; readonly field: Field }
+
+/**
+ * Reads the envelope of a message from what is given, else from the fields that its receiver wrote (RFC 5321 §4.4, RFC 7208 §9.1). `receivedBy`: names of hosts
+ * whose fields may be believed; without them, those of the host that wrote the topmost Authentication-Results, unless a field of another host stands above it.
+ */
+export function readArrival(
+  fields: readonly Field[],
+  receivedBy: readonly string[],
+  given: GivenEnvelope | undefined,
+): Arrival {
+  const received = traceOf(fields, 'received').slice(0, MAX_HOPS)
+  const hops = received.map(({ place, field }) => ({ place, ...parseReceived(field) }))
+  const claims = traceOf(fields, 'authentication-results')
+    .slice(0, MAX_RESULTS)
+    .map(({ place, field }) => ({ place, ...parseAuthenticationResults(fieldBody(field)) }))
+    // Microsoft 365 names no host: the field belongs to the host of the Received field above it.
+    .map((one) => (one.host === '' ? { ...one, host: hops.findLast((hop) => hop.place < one.place)?.by ?? '' } : one))
+  const isReceiver = receiverOf(receivedBy, claims, hops)
+  // The receiver's own fields: from the top to the first Received field of another host.
+  const firstForeign = hops.findIndex((hop) => isForeign(hop, isReceiver))
+  const own = isReceiver ? hops.slice(0, firstForeign < 0 ? hops.length : firstForeign) : []
+  const until = isReceiver ? (hops[own.length]?.place ?? endOfTrace(fields, own)) : -1
+  const trusted = (place: number): boolean => place < until
+  return {
+    envelope: given ? fromGiven(given, fields) : fromFields(fields, own, until, isReceiver),
+    hops: hops.map(({ place, ...hop }) => ({ ...hop, trusted: trusted(place) })),
+    results: claims.map(({ place, ...one }) => ({
+      ...one,
+      trusted: trusted(place) && (isReceiver?.(one.host) ?? false),
+    })),
+  }
+}
+
+const traceOf = (fields: readonly Field[], name: string): readonly Trace[] =>
+  fields.flatMap((field, place) => (field.name === name ? [{ place, field }] : []))
+
+type IsReceiver = (host: string) => boolean
+
+function receiverOf(
+  receivedBy: readonly string[],
+  claims: readonly { readonly place: number; readonly host: string }[],
+  hops: readonly (Received & { readonly place: number })[],
+): IsReceiver | undefined {
+  if (receivedBy.length > 0) {
+    const names = receivedBy.map(canonicalName)
+    return (host) => names.some((name) => host === name || host.endsWith(`.${name}`))
+  }
+  const first = claims[0]
+  if (!first || first.host === '') return undefined
+  const isReceiver = sameOrganization(first.host)
+  return hops.some((hop) => hop.place < first.place && isForeign(hop, isReceiver)) ? undefined : isReceiver
+}
+
+const sameOrganization = (host: string): IsReceiver => {
+  const organization = registrableDomain(host) ?? host
+  return (other) => other === host || (registrableDomain(other) ?? other) === organization
+}
+
+/** A field of a named host that is not the receiver's; one without a host name is a step within the receiver's systems. */
+const isForeign = ({ by }: Received, isReceiver: IsReceiver | undefined): boolean =>
+  by.includes('.') && !parseIp(by).ok && by !== 'localhost.localdomain' && !(isReceiver?.(by) ?? false)
+
+/** The receiver's fields of a message that came from nowhere else: those above the first field that hosts on the way do not write. */
+function endOfTrace(fields: readonly Field[], own: readonly { readonly place: number }[]): number {
+  const last = own.at(-1)?.place ?? -1
+  const next = fields.findIndex(({ name }, place) => place > last && !TRACE.has(name))
+  return next < 0 ? fields.length : next
+}
+const TRACE = new Set([
+  'received',
+  'received-spf',
+  'authentication-results',
+  'return-path',
+  'delivered-to',
+  'x-received',
+])
+
+function fromGiven({ from, ...given }: GivenEnvelope, fields: readonly Field[]): Envelope {
+  const returnPath = from === 'parameter' ? returnPathOf(fields, fields.length) : undefined
+  const mailFrom = given.mailFrom ?? returnPath
+  return { ...given, ...(mailFrom === undefined ? {} : { mailFrom }), knownFrom: from }
+}
+
+function fromFields(
+  fields: readonly Field[],
+  own: readonly Received[],
+  until: number,
+  isReceiver: IsReceiver | undefined,
+): Envelope {
+  const firstHop = fields.findIndex(({ name }) => name === 'received')
+  // Return-Path is written by the last host: it counts above its first Received field, and within the receiver's fields.
+  const returnPath = returnPathOf(fields, Math.max(until, firstHop))
+  const spf = isReceiver ? receivedSpf(fields.slice(0, Math.max(0, until)), isReceiver) : undefined
+  const border = isReceiver ? borderOf(own, isReceiver) : undefined
+  const ip = spf?.ip ?? border?.address
+  const helo = spf?.helo ?? (spf?.ip === undefined ? border?.from : undefined)
+  const mailFrom = returnPath ?? spf?.mailFrom
+  return {
+    ...(ip === undefined ? {} : { ip }),
+    ...(ip === undefined || helo === undefined || helo === '' ? {} : { helo }),
+    ...(mailFrom === undefined ? {} : { mailFrom }),
+    knownFrom: ip === undefined ? 'none' : 'received',
+  }
+}
+
+/** The topmost field of the receiver that names a public address of somebody else. Undefined where that is not certain. */
+function borderOf(own: readonly Received[], isReceiver: IsReceiver): Received | undefined {
+  for (const hop of own) {
+    if (!hop.address || !isPublic(hop.address)) continue
+    if (hop.name !== '' && isReceiver(hop.name)) continue // a step between the receiver's own hosts, by the name of the address
+    // Without a name of the address, only the client says that it is one of the receiver's hosts: the field below would be a stranger's words.
+    if (hop.name === '' && isReceiver(hop.from)) return undefined
+    return hop
+  }
+  return undefined
+}
+
+function returnPathOf(fields: readonly Field[], before: number): string | undefined {
+  const field = fields.slice(0, Math.max(0, before)).find(({ name }) => name === 'return-path')
+  if (!field) return undefined
+  const address = /^<(?<address>[^<>]{0,320})>/.exec(fieldBody(field))?.groups?.address
+  return address ?? (/^\S{1,320}$/.test(fieldBody(field)) ? fieldBody(field) : undefined)
+}
+
+type ReceivedSpf = { readonly ip?: Ip; readonly helo?: string; readonly mailFrom?: string }
+
+/** Received-SPF of the receiver (RFC 7208 §9.1): `pass (comment) client-ip=…; envelope-from=…; helo=…;`. */
+function receivedSpf(fields: readonly Field[], isReceiver: IsReceiver): ReceivedSpf | undefined {
+  const field = fields.find(({ name }) => name === 'received-spf')
+  if (!field) return undefined
+  // The comment may hold semicolons; the key-value pairs follow it.
+  const pairs = fieldBody(field)
+    .slice(0, 5_000)
+    .replace(/^\s*[A-Za-z]+\s*/, '')
+    .replace(/^\((?:[^()]|\([^()]*\))*\)/, '')
+  const { parameters } = parseParameters(`;${pairs.replace(/(?<=\S)\s+(?=[a-z-]+=)/gi, '; ')}`)
+  const receiver = parameters.get('receiver')
+  if (receiver !== undefined && !isReceiver(canonicalName(receiver))) return undefined
+  const address = parseIp(parameters.get('client-ip') ?? '')
+  const helo = parameters.get('helo')
+  const mailFrom = parameters.get('envelope-from')?.replace(/^<|>$/g, '')
+  return {
+    ...(address.ok ? { ip: address.value } : {}),
+    ...(helo === undefined ? {} : { helo: canonicalName(helo) }),
+    ...(mailFrom === undefined ? {} : { mailFrom }),
+  }
+}

@@ -1,0 +1,223 @@
+import type { Problem } from '../base/problem.ts'
+import type { Finding } from '../checks/check.ts'
+import { type MakeFinding, makeFinding } from '../checks/finding.ts'
+import { decodedField, mailboxesOf } from './author.ts'
+import { MAX_SIGNATURES } from './dkim.ts'
+import type { Facts } from './facts.ts'
+import type { messageFindings } from './findings.ts'
+import type { MimeFault } from './mime.ts'
+import { type Field, fieldBody, MAX_FIELDS } from './parse.ts'
+import { dateOf } from './received.ts'
+
+const found: MakeFinding<typeof messageFindings> = makeFinding
+
+/** The judgement of a message by its facts; pure. In the order in which a reader wants to know. */
+export function judgeMessage(facts: Facts): readonly Finding[] {
+  return [
+    ...judgeDmarc(facts),
+    ...judgeSpf(facts),
+    ...judgeDkim(facts),
+    ...judgeWay(facts),
+    ...judgeFields(facts),
+    ...judgeOctets(facts),
+    ...judgeMime(facts),
+  ]
+}
+
+function judgeDmarc({ dmarc, author }: Facts): Finding[] {
+  const domain = author.domain ?? ''
+  const reason = dmarc.because
+  switch (dmarc.result) {
+    case 'fail':
+      return [found('message.dmarc_failed', { domain, reason: reason!, would: dmarc.would ?? 'none' })]
+    case 'none':
+      return [found('message.no_dmarc_record', { domain, reason: reason! })]
+    case 'permerror':
+      return author.domain === undefined ? [] : [found('message.no_dmarc_record', { domain, reason: reason! })]
+    case 'temperror':
+    case 'unknown':
+      return reason === undefined ? [] : [found('message.dmarc_unknown', { reason })]
+    case 'pass':
+      return []
+  }
+}
+
+function judgeSpf({ spf, envelope, dmarc, author, forwarding }: Facts): Finding[] {
+  if (!spf || envelope.ip === undefined) return []
+  const { result, domain } = spf
+  if (result === 'pass') {
+    return author.domain !== undefined && dmarc.alignment.spf === false
+      ? [found('message.spf_not_aligned', { domain, author: author.domain })]
+      : []
+  }
+  if (result === 'temperror') return []
+  if (forwarding !== undefined && dmarc.result === 'pass')
+    return [found('message.spf_forwarded', { address: envelope.ip, evidence: forwarding })]
+  return [found('message.spf_failed', { address: envelope.ip, domain, result })]
+}
+
+/** Fields that readers see, or that say what the body is (RFC 6376 §5.4.1). */
+const WANTED = ['Subject', 'Date', 'To', 'Message-ID', 'MIME-Version', 'Content-Type']
+
+function judgeDkim({ dkim, dmarc, author, mail }: Facts): Finding[] {
+  const signatures = mail.fields.filter(({ name }) => name === 'dkim-signature').length
+  if (signatures === 0) return [found('message.not_signed')]
+  const findings: Finding[] = []
+  const passing = dkim.filter(({ result }) => result === 'pass')
+  const isAligned = (one: (typeof dkim)[number]): boolean => dmarc.alignment.dkim[dkim.indexOf(one)] === true
+  const aligned = passing.find(isAligned)
+  for (const one of dkim) {
+    const { domain, selector, result, because } = one
+    if (result === 'pass') continue
+    const args = { domain: domain || 'an unknown domain', selector: selector || 'unknown', reason: because! }
+    if (result === 'temperror' || result === 'neutral') findings.push(found('message.dkim_unknown', args))
+    else findings.push(found(aligned ? 'message.dkim_failed_beside' : 'message.dkim_failed', args))
+  }
+  if (
+    !aligned &&
+    author.domain !== undefined &&
+    passing.length > 0 &&
+    dkim.every(({ result }) => result !== 'temperror')
+  ) {
+    const domains = [...new Set(passing.map(({ domain }) => domain))]
+    const isKnown = passing.every((one) => dmarc.alignment.dkim[dkim.indexOf(one)] === false)
+    if (isKnown) findings.push(found('message.dkim_not_aligned', { domains, author: author.domain }))
+  }
+  for (const { signature, bodyLength, domain } of passing) {
+    if (signature?.limit !== undefined)
+      findings.push(
+        found('message.dkim_length', { domain, signed: signature.limit, length: bodyLength ?? signature.limit }),
+      )
+  }
+  if (aligned?.signature) {
+    const signed = new Set(aligned.signature.names)
+    const there = new Set(mail.fields.map(({ name }) => name))
+    const names = WANTED.filter((name) => there.has(name.toLowerCase()) && !signed.has(name.toLowerCase()))
+    if (names.length > 0) findings.push(found('message.dkim_unsigned_fields', { domain: aligned.domain, names }))
+  }
+  if (signatures > MAX_SIGNATURES)
+    findings.push(found('message.too_many_signatures', { count: signatures, seen: MAX_SIGNATURES }))
+  return findings
+}
+
+/** A host may be this far behind another one before it is told, ms. */
+const CLOCK_TOLERANCE_MS = 5_000
+
+function judgeWay({ hops, forwarding, spf, dmarc, mail, arc, connection }: Facts): Finding[] {
+  const findings: Finding[] = []
+  const isTold = spf !== undefined && spf.result !== 'pass' && spf.result !== 'temperror' && dmarc.result === 'pass'
+  if (forwarding !== undefined && !isTold) findings.push(found('message.forwarded', { evidence: forwarding }))
+  const resent = mail.fields.find(({ name }) => name === 'resent-from')
+  if (resent) findings.push(found('message.resent', { by: mailboxesOf(resent)[0]?.address ?? '' }))
+  const list = mail.fields.find(({ name }) => name === 'list-id')
+  if (list) findings.push(found('message.through_list', { list: decodedField(list).slice(0, 200) }))
+  if (arc.result === 'fail' && arc.because)
+    findings.push(found('message.arc_failed', { reason: capitalized(arc.because.text) }))
+  const oldestFirst = hops.toReversed()
+  for (const [i, hop] of oldestFirst.entries()) {
+    const before = oldestFirst[i - 1]?.at
+    if (hop.at === undefined || before === undefined || hop.at >= before - CLOCK_TOLERANCE_MS) continue
+    findings.push(
+      found('message.clock_backwards', { host: hop.by || 'a host', seconds: Math.round((before - hop.at) / 1_000) }),
+    )
+    break
+  }
+  if (connection.forwardConfirmed === false && connection.address !== undefined)
+    findings.push(found('message.ptr_not_confirmed', { address: connection.address }))
+  if (connection.tls === false) findings.push(found('message.no_tls', { host: connection.by || 'the receiver' }))
+  return findings
+}
+
+const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+/** RFC 5322 §3.6: fields that may occur once. */
+const ONCE = [
+  'Date',
+  'From',
+  'Sender',
+  'Reply-To',
+  'To',
+  'Cc',
+  'Bcc',
+  'Message-ID',
+  'In-Reply-To',
+  'References',
+  'Subject',
+]
+const MIME_ONCE = ['MIME-Version', 'Content-Type', 'Content-Transfer-Encoding']
+/** A date may be this far ahead, ms. */
+const AHEAD_MS = 15 * 60_000
+
+function judgeFields({ mail, author, at }: Facts): Finding[] {
+  const { fields } = mail
+  const findings: Finding[] = []
+  const count = (name: string): number => fields.filter((field) => field.name === name.toLowerCase()).length
+  for (const name of ['From', 'Date', 'Message-ID'])
+    if (count(name) === 0) findings.push(found('message.field_missing', { name }))
+  for (const name of [...ONCE, ...MIME_ONCE])
+    if (count(name) > 1) findings.push(found('message.field_doubled', { name, count: count(name) }))
+  if (author.mailboxes.length > 1)
+    findings.push(found('message.several_authors', { count: author.mailboxes.length, domains: author.domains }))
+  if (count('From') > 0 && author.domains === 0) findings.push(found('message.no_author'))
+  const shown = author.mailboxes[0]
+  const inName = shown && /[^\s<>"()]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+)+/i.exec(shown.name.slice(0, 1_000))?.[0]
+  if (shown && inName !== undefined && inName.toLowerCase() !== shown.address.toLowerCase())
+    findings.push(
+      found('message.display_name_address', { name: shown.name.slice(0, 200), address: shown.address.slice(0, 320) }),
+    )
+  const date = fields.find(({ name }) => name === 'date')
+  if (date) findings.push(...judgeDate(date, at))
+  if (mail.cut) findings.push(found('message.too_many_fields', { max: MAX_FIELDS }))
+  if (mail.strayLines > 0) findings.push(found('message.stray_lines', { count: mail.strayLines }))
+  return findings
+}
+
+function judgeDate(field: Field, at: number): Finding[] {
+  const written = dateOf(fieldBody(field))
+  if (written === undefined) return [found('message.date_invalid', {}, { evidence: fieldBody(field).slice(0, 200) })]
+  return written > at + AHEAD_MS ? [found('message.date_future', { date: new Date(written).toISOString() })] : []
+}
+
+/** Maximum length of a line, octets (RFC 5322 §2.1.1). */
+const MAX_LINE = 998
+
+function judgeOctets({ mail: { octets }, smtputf8 }: Facts): Finding[] {
+  const { highInHeader, longestLine, bareLf, bareCr, nul } = octets
+  return [
+    ...(highInHeader && !smtputf8 ? [found('message.raw_octets')] : []),
+    ...(longestLine > MAX_LINE ? [found('message.long_lines', { length: longestLine })] : []),
+    ...(bareLf > 0 ? [found('message.bare_lf', { count: bareLf })] : []),
+    ...(bareCr > 0 ? [found('message.bare_cr', { count: bareCr })] : []),
+    ...(nul > 0 ? [found('message.nul', { count: nul })] : []),
+  ]
+}
+
+const FAULTS: Record<MimeFault, string> = {
+  no_boundary: 'a multipart has no boundary',
+  boundary_missing: 'the boundary of a multipart does not occur',
+  not_closed: 'a multipart is not closed',
+  too_deep: 'parts are nested too deeply',
+  too_many: 'there are too many parts',
+  encoding: 'a transfer encoding is not known',
+  type: 'a media type cannot be read',
+}
+
+/** Types of files that Gmail and others refuse. */
+const EXECUTABLE =
+  /\.(?:ade|adp|apk|appx|bat|cab|chm|cmd|com|cpl|dll|dmg|exe|hta|ins|iso|isp|jar|js|jse|lib|lnk|mde|msc|msi|msp|mst|nsh|pif|ps1|scr|sct|shb|sys|vb|vbe|vbs|vhd|vxd|wsc|wsf|wsh)$/i
+
+function judgeMime({ mime }: Facts): Finding[] {
+  const leaves = mime.parts.filter(({ disposition }) => disposition !== 'attachment')
+  const has = (type: string): boolean => leaves.some((part) => part.type === type)
+  const executables = mime.parts.map(({ name }) => name).filter((name) => EXECUTABLE.test(name.trim()))
+  return [
+    ...(mime.faults.length > 0
+      ? [found('message.mime_broken', { faults: mime.faults.map((fault) => FAULTS[fault]) })]
+      : []),
+    ...(has('text/html') && !has('text/plain') ? [found('message.text_missing')] : []),
+    ...(executables.length > 0 ? [found('message.executable', { names: executables.slice(0, 10) })] : []),
+  ]
+}
+
+/** The finding of the rule on one-click unsubscribe; it is judged in the profile. */
+export const oneClickFinding = (reason: Problem | string): Finding => found('message.one_click', { reason })

@@ -1,0 +1,154 @@
+/** A header field of a message. Texts hold one octet a character. */
+export type Field = {
+  /** Lower case. */
+  readonly name: string
+  /** The whole field as it arrived, folded lines included, without the final CRLF. */
+  readonly raw: string
+}
+
+/** A message as octets: its header fields from top to bottom, its body with CRLF line endings, and what its octets look like. */
+export type Mail = {
+  readonly fields: readonly Field[]
+  /** Lines of the header section that are no field and no continuation of one; at most {@link MAX_FIELDS} are counted. */
+  readonly strayLines: number
+  /** There were more fields than are read: what depends on all of them is unknown. */
+  readonly cut: boolean
+  readonly body: Buffer
+  readonly octets: Octets
+}
+
+/** What the octets of a message look like, as they arrived. */
+export type Octets = {
+  readonly bytes: number
+  readonly lines: number
+  /** The length of the longest line in octets, without its line ending. */
+  readonly longestLine: number
+  /** LF without CR in a message that also has CRLF; a message with LF alone counts as one with CRLF. */
+  readonly bareLf: number
+  readonly bareCr: number
+  readonly nul: number
+  /** Octets above 127 in the header section. */
+  readonly highInHeader: boolean
+  readonly highInBody: boolean
+}
+
+/** Maximum number of header fields that are read; a message of a mailing list has fewer than 100. */
+export const MAX_FIELDS = 2_000
+
+const CR = 0x0d
+const LF = 0x0a
+
+/**
+ * Splits a message into header fields and body (RFC 5322 §2.1). A file with LF alone is read as if it had CRLF; in others a bare LF ends a line, too, as
+ * mail servers read it. A first line of an mbox file (`From joe@example.org …`) is left out. Never throws.
+ */
+export function parseMail(octets: Buffer): Mail {
+  const counted = countOctets(octets)
+  const text = counted.bareLf > 0 ? withCrlf(octets, counted.bareLf) : octets
+  const start = text.subarray(0, 5).toString('latin1') === 'From ' ? endOfLine(text, 0) : 0
+  const { fields, strayLines, cut, end } = parseFields(text, start)
+  const isLfOnly = counted.crlf === 0
+  const { crlf: _, ...rest } = counted
+  return {
+    fields,
+    strayLines,
+    cut,
+    body: text.subarray(end),
+    octets: { ...rest, bareLf: isLfOnly ? 0 : counted.bareLf, ...high(text, end) },
+  }
+}
+
+/** The index after the line that begins at `from`. */
+function endOfLine(text: Buffer, from: number): number {
+  const at = text.indexOf(LF, from)
+  return at < 0 ? text.length : at + 1
+}
+
+function high(text: Buffer, bodyAt: number): Pick<Octets, 'highInHeader' | 'highInBody'> {
+  return { highInHeader: hasHigh(text, 0, bodyAt), highInBody: hasHigh(text, bodyAt, text.length) }
+}
+
+function hasHigh(text: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (text[i]! > 127) return true
+  return false
+}
+
+function countOctets(text: Buffer) {
+  let [lines, longestLine, crlf, bareLf, bareCr, nul] = [0, 0, 0, 0, 0, 0]
+  let lineStart = 0
+  let before = 0
+  for (let i = 0; i < text.length; i++) {
+    const octet = text[i]!
+    if (octet <= CR) {
+      if (octet === LF) {
+        lines++
+        const isCrlf = before === CR
+        if (isCrlf) crlf++
+        else bareLf++
+        const length = i - lineStart - (isCrlf ? 1 : 0)
+        if (length > longestLine) longestLine = length
+        lineStart = i + 1
+      } else if (octet === 0) nul++
+      else if (octet === CR && text[i + 1] !== LF) bareCr++
+    }
+    before = octet
+  }
+  const rest = text.length - lineStart
+  if (rest > 0) lines++
+  if (rest > longestLine) longestLine = rest
+  return { bytes: text.length, lines, longestLine, crlf, bareLf, bareCr, nul }
+}
+
+/** The text with CRLF in place of every bare LF. */
+function withCrlf(text: Buffer, bareLf: number): Buffer {
+  const out = Buffer.allocUnsafe(text.length + bareLf)
+  let at = 0
+  let before = 0
+  for (let i = 0; i < text.length; i++) {
+    const octet = text[i]!
+    if (octet === LF && before !== CR) out[at++] = CR
+    out[at++] = octet
+    before = octet
+  }
+  return out.subarray(0, at)
+}
+
+type Fields = Pick<Mail, 'fields' | 'strayLines' | 'cut'> & { readonly end: number }
+
+/** The fields from `start` to the first empty line, and the index after that line. */
+export function parseFields(text: Buffer, start = 0): Fields {
+  const fields: Field[] = []
+  let strayLines = 0
+  let at = start
+  let fieldAt = -1
+  let cut = false
+  const endField = (end: number): void => {
+    if (fieldAt < 0) return
+    const raw = text.toString('latin1', fieldAt, end).replace(/\r\n$/, '')
+    const name = /^([\x21-\x39\x3b-\x7e]{1,998})[ \t]{0,998}:/.exec(raw)?.[1]
+    if (name === undefined) strayLines++
+    else fields.push({ name: name.toLowerCase(), raw })
+    fieldAt = -1
+  }
+  while (at < text.length) {
+    const end = endOfLine(text, at)
+    const first = text[at]!
+    if (first === CR && end - at === 2) {
+      endField(at)
+      return { fields, strayLines, cut, end }
+    }
+    if (first !== 0x20 && first !== 0x09) {
+      endField(at)
+      if (fields.length + strayLines < MAX_FIELDS) fieldAt = at
+      else cut = true
+    } else if (fieldAt < 0 && !cut) strayLines++
+    at = end
+  }
+  endField(text.length)
+  return { fields, strayLines, cut, end: text.length }
+}
+
+/** The value of a field: what follows the colon, unfolded (RFC 5322 §2.2.3) and trimmed. */
+export const fieldBody = ({ raw }: Field): string => unfolded(raw.slice(raw.indexOf(':') + 1)).trim()
+
+export const unfolded = (text: string): string => text.replace(/\r\n(?=[ \t])/g, '')

@@ -1,0 +1,114 @@
+import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
+import { counted } from '../base/text.ts'
+
+type Text = { text: string }
+type Name = { name: string }
+type Max = { max: number }
+
+/** Why a signature does not pass: its cause, as far as it can be known. */
+export const signatureProblem = problemsOf('signature', {
+  too_long: ({ max }: Max) => `the signature is longer than ${max} characters`,
+  too_many_tags: ({ max }: Max) => `the signature has more than ${max} tags`,
+  too_many_fields: ({ max }: Max) => `the message has more than ${max} header fields, so not all of them were read`,
+  not_a_tag: ({ text }: Text) => `${quoted(text, 40)} is not a tag and its value`,
+  tag_twice: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)} occurs twice`,
+  tag_missing: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)} is missing`,
+  tag_invalid: ({ tag, text }: { tag: string } & Text) =>
+    `the tag ${shown(tag, 20)} has the invalid value ${quoted(text, 40)}`,
+  from_unsigned: () => 'the signature does not cover the field From',
+  identity: ({ text, domain }: Text & { domain: string }) =>
+    `the identity ${quoted(text, 80)} is not in the signing domain ${shown(domain)}`,
+  algorithm: ({ text }: Text) => `the algorithm ${quoted(text, 30)} is not supported`,
+  sha1: () => 'the algorithm rsa-sha1 is not accepted any more',
+  expired: ({ at }: { at: string }) => `the signature expired at ${shown(at)}`,
+  expires_before_signing: () => 'the signature expires before it was made',
+
+  no_answer: ({ name, why }: Name & { why: Problem }, say) =>
+    `the key at ${shown(name)} could not be looked up: ${say(why)}`,
+  key_gone: ({ name }: Name) => `there is no key at ${shown(name)}`,
+  key_revoked: ({ name }: Name) => `the key at ${shown(name)} is revoked`,
+  key_unusable: ({ name, why }: Name & { why: Problem }, say) =>
+    `the key at ${shown(name)} cannot be used: ${say(why)}`,
+  key_type: ({ name, type, algorithm }: Name & { type: string; algorithm: string }) =>
+    `the key at ${shown(name)} is of the type ${shown(type)}, but the signature uses ${shown(algorithm)}`,
+  key_short: ({ name, bits }: Name & { bits: number }) =>
+    `the key at ${shown(name)} has ${bits} bits, which is too short to be trusted`,
+  other_key: ({ name }: Name) =>
+    `the signature was not made with the key at ${shown(name)}: the key was replaced, or the signer uses another one`,
+  other_selector: ({ name, selector }: Name & { selector: string }) =>
+    `the signature was made with the key of the selector ${quoted(selector)}, not with the one at ${shown(name)}`,
+
+  header_changed: () => 'a signed header field was changed after signing',
+  body_changed: () => 'the body was changed after signing',
+  both_changed: () => 'the body and a signed header field were changed after signing',
+  body_short: ({ signed, arrived }: { signed: number; arrived: number }) =>
+    `the signature covers ${counted(signed, 'byte')} of the body, but only ${arrived} arrived`,
+})
+
+type Instance = { instance: number }
+
+/** Why an ARC chain does not pass. */
+export const arcProblem = problemsOf('arc', {
+  too_many: ({ max }: Max) => `the chain has more than ${max} sets`,
+  instance: ({ name }: Name) => `a field ${shown(name)} has no valid instance`,
+  twice: ({ name, instance }: Name & Instance) => `the field ${shown(name)} of instance ${instance} occurs twice`,
+  incomplete: ({ instance }: Instance) => `the set of instance ${instance} is incomplete`,
+  cv: ({ instance, text }: Instance & Text) => `the seal of instance ${instance} says cv=${shown(text, 20)}`,
+  signature: ({ instance, why }: Instance & { why: Problem }, say) =>
+    `the message signature of instance ${instance} cannot be verified: ${say(why)}`,
+  seal_signed: ({ instance }: Instance) => `the message signature of instance ${instance} covers a seal`,
+  algorithm: ({ instance, text }: Instance & Text) =>
+    `the message signature of instance ${instance} uses the algorithm ${quoted(text, 30)}`,
+  header: ({ instance }: Instance) =>
+    `the message signature of instance ${instance} does not hold: a header field was changed after it was made`,
+  body: ({ instance }: Instance) =>
+    `the message signature of instance ${instance} does not hold: the body was changed after it was made`,
+  seal_unreadable: ({ instance, why }: Instance & { why: Problem }, say) =>
+    `the seal of instance ${instance} cannot be read: ${say(why)}`,
+  seal_incomplete: ({ instance }: Instance) => `the seal of instance ${instance} lacks a tag, or has an invalid one`,
+  seal: ({ instance, why }: Instance & { why: Problem }, say) =>
+    `the seal of instance ${instance} cannot be verified: ${say(why)}`,
+  seal_invalid: ({ instance }: Instance) => `the seal of instance ${instance} does not hold`,
+})
+
+/** What was done to a message after it was signed: proven by undoing it. */
+export const causeProblem = problemsOf('change', {
+  footer: ({ lines, text }: { lines: number } & Text) =>
+    `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the end of the body after signing, as mailing lists and gateways do: ${quoted(text, 80)}`,
+  banner: ({ lines, text }: { lines: number } & Text) =>
+    `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the begin of the body after signing: ${quoted(text, 80)}`,
+  wrapped: () => 'the message was put into a multipart message after signing, as mailing lists do to add a footer',
+  part_added: ({ text }: Text) => `a part was added to the body after signing: ${quoted(text, 80)}`,
+  reencoded_body: ({ to }: { to: string }) =>
+    `the body was converted from 8-bit text to ${shown(to, 30)} after signing, because a server on the way does not accept 8BITMIME`,
+  decoded_body: () => 'the body was converted from base64 to plain text after signing',
+  from_escaped: () => 'lines that begin with "From " got a ">" after signing, as mbox files need',
+  dots_doubled: () => 'dots at the begin of lines were doubled after signing',
+  dots_lost: () => 'dots at the begin of lines were lost after signing',
+  subject_tag: ({ tag }: { tag: string }) => `${quoted(tag, 80)} was put in front of the subject after signing`,
+  field_added: ({ name }: Name) => `the field ${shown(name, 80)} was added after signing`,
+  field_replaced: ({ name, other }: Name & { other: string }) =>
+    `the field ${shown(name, 80)} was replaced after signing; ${shown(other, 80)} has the signed value`,
+  refolded: ({ name }: Name) => `the field ${shown(name, 80)} was folded in another way after signing`,
+  reordered: ({ name }: Name) => `the fields ${shown(name, 80)} were put in another order after signing`,
+  reencoded: ({ from }: { from: string }) =>
+    `the field Content-Transfer-Encoding was changed after signing; it was ${shown(from, 30)}`,
+  two: ({ first, second }: { first: Problem; second: Problem }, say) => `${say(first)}; ${say(second)}`,
+  header: ({ simple }: { simple: boolean }) =>
+    `a signed header field was changed or removed after signing${simple ? '; the signature (c=simple) allows no change at all, not even other folding' : ''}`,
+  body: ({ simple }: { simple: boolean }) =>
+    `the body was changed after signing${simple ? '; the signature (c=simple) allows no change of white space' : ''}`,
+})
+
+/** Why DMARC has the result that it has. */
+export const dmarcResultProblem = problemsOf('message_dmarc', {
+  no_author: () => 'the message has no author address with a domain',
+  several_authors: ({ count }: { count: number }) => `the message has authors of ${count} domains`,
+  unanswered: ({ why }: { why: Problem }, say) => say(why),
+  no_record: () => 'the domain has no DMARC record',
+  unusable: () => 'the DMARC record of the domain cannot be used',
+  open: () => 'a lookup had no answer, so it is not known whether SPF or DKIM passes',
+  spf_unknown: () =>
+    'no signature passes for the domain, and SPF cannot be evaluated without the address of the connection',
+  nothing_aligned: () => 'neither SPF nor DKIM passes for the domain of the author',
+})

@@ -1,0 +1,257 @@
+import type { BlacklistAnswer } from '../../answers/blacklist.ts'
+import type { FindingAnswer } from '../../answers/finding.ts'
+import type { MessageAnswer } from '../../answers/message.ts'
+import { atMost } from '../../base/at-most.ts'
+import type { Finding } from '../../checks/check.ts'
+import { makeFinding } from '../../checks/finding.ts'
+import { presentFinding } from '../../checks/present.ts'
+import { presentBlacklist, presentDomainBlacklist } from '../../dnsbl/present.ts'
+import { type AnalyseOptions, analyse } from '../../message/analyse.ts'
+import type { Facts } from '../../message/facts.ts'
+import { messageFindings } from '../../message/findings.ts'
+import { judgeMessage } from '../../message/judge.ts'
+import { fieldBody } from '../../message/parse.ts'
+import { isSame, ourResult, presentFacts } from '../../message/present.ts'
+import { type Domain, parseDomain } from '../../names/domain.ts'
+import type { Ip } from '../../names/ip.ts'
+import { BULK_SENDER, type BulkSenderFacts } from '../../profiles/bulk-sender.ts'
+import { type Judged, judgeProfile } from '../../profiles/profile.ts'
+import type { Ctx } from '../../world.ts'
+import { checkDomain } from '../check.ts'
+import { remembering } from '../context.ts'
+import type { Deps } from '../deps.ts'
+
+/** The services that the analysis of a message needs. */
+export const ANALYSIS_DEPS = ['blacklists', 'domainLists', 'heloName', 'messages', 'smtpPort'] as const
+type Used = Pick<Deps, (typeof ANALYSIS_DEPS)[number]>
+
+/**
+ * Takes a message apart and judges it: its authentication, its way, the lists of its sender and links, the rules for bulk senders, and the check of the author
+ * domain. Nothing of the message is kept but the answer. Never rejects because of the message or of a remote server.
+ */
+export async function analyseMessage(
+  ctx: Ctx,
+  deps: Used,
+  raw: Buffer,
+  options: Omit<AnalyseOptions, 'selectorsOf'>,
+): Promise<MessageAnswer> {
+  const { verified } = deps.messages
+  const facts = await analyse(raw, remembering(ctx), { ...options, selectorsOf: verified.of })
+  for (const { result, domain, selector } of facts.dkim) if (result === 'pass') verified.remember(domain, selector)
+  const { ip } = facts.envelope
+  const [address, domains, domain] = await Promise.all([
+    ip === undefined ? undefined : addressListings(ctx, deps, ip),
+    domainListings(ctx, deps, facts),
+    facts.author.domain === undefined ? null : checkOf(ctx, deps, facts.author.domain),
+  ])
+  const bulk = judgeProfile(BULK_SENDER, bulkFacts(facts))
+  const findings = [
+    ...judgeMessage(facts),
+    ...oneClickFindings(facts, bulk),
+    ...claimFindings(facts),
+    ...listingFindings(address),
+    ...domainFindings(domains),
+  ]
+  const presented = findings
+    .map((one) => presentFinding(messageFindings, one))
+    .sort((a, b) => RANK[a.severity] - RANK[b.severity])
+  const verdict = verdictOf(facts, presented)
+  return {
+    verdict,
+    summary: summaryOf(verdict, facts, presented),
+    ...presentFacts(facts),
+    bulk_sender: bulk,
+    links: facts.links.map(({ host, times }) => ({
+      host,
+      times,
+      lists: domains.find((one) => one.domain === host)?.lists ?? null,
+    })),
+    blacklists: { address: address ?? null, domains: domains.map(({ lists: _, ...one }) => one) },
+    domain,
+    findings: presented,
+    observed_at: new Date(ctx.now()).toISOString(),
+  }
+}
+
+const RANK = { critical: 0, high: 1, medium: 2, low: 3, info: 4 } as const
+
+type Address = NonNullable<MessageAnswer['blacklists']['address']>
+
+async function addressListings(ctx: Ctx, { blacklists }: Used, ip: Ip): Promise<Address> {
+  const answer: BlacklistAnswer = presentBlacklist(await blacklists.lookup(ctx, ip), ctx)
+  const { verdict, answered, total, results } = answer
+  return { ip, verdict, answered, total, listings: results.filter(({ listed }) => listed).map(withoutDuration) }
+}
+
+/** Maximum number of hosts of links that are looked up. */
+const MAX_LINKS = 20
+/** Maximum number of domains that are looked up. */
+const MAX_DOMAINS = 40
+/** Maximum number of domains that are looked up at the same time. */
+const AT_A_TIME = 8
+
+type DomainRow = MessageAnswer['blacklists']['domains'][number] & { readonly lists: readonly string[] }
+
+/** The domains of author, envelope, signatures and links on the lists of domains, each once. Addresses are no names: they are not asked. */
+async function domainListings(ctx: Ctx, { domainLists }: Used, facts: Facts): Promise<readonly DomainRow[]> {
+  const uses = new Map<Domain, Set<DomainRow['as'][number]>>()
+  const add = (name: string | undefined, use: DomainRow['as'][number]): void => {
+    const domain = name === undefined ? undefined : parseDomain(name)
+    if (!domain?.ok || (uses.size >= MAX_DOMAINS && !uses.has(domain.value))) return
+    uses.set(domain.value, (uses.get(domain.value) ?? new Set()).add(use))
+  }
+  add(facts.author.domain, 'author')
+  const { mailFrom = '' } = facts.envelope
+  if (mailFrom !== '') add(mailFrom.slice(mailFrom.lastIndexOf('@') + 1), 'envelope')
+  for (const { domain } of facts.dkim) add(domain, 'signature')
+  for (const { host } of facts.links.slice(0, MAX_LINKS)) add(host, 'link')
+  return atMost(AT_A_TIME, [...uses], async ([domain, as]) => {
+    const { verdict, answered, total, results } = presentDomainBlacklist(
+      domain,
+      await domainLists.lookup(ctx, domain),
+      ctx,
+    )
+    const listings = results.filter(({ listed }) => listed)
+    const lists = listings.filter(({ tier }) => tier !== 'D').map(({ blacklist }) => blacklist)
+    return { domain, as: [...as], verdict, answered, total, listings: listings.map(withoutDuration), lists }
+  })
+}
+
+/** One finding for each listed domain: of a sender, or of links alone. */
+const domainFindings = (domains: readonly DomainRow[]): Finding[] =>
+  domains
+    .filter(({ verdict }) => verdict === 'listed')
+    .map(({ domain, as, lists }) =>
+      as.every((use) => use === 'link')
+        ? makeFinding('message.link_listed', { host: domain, lists })
+        : makeFinding('message.domain_listed', { domain, lists }),
+    )
+
+const withoutDuration = ({ duration_ms: _, ...entry }: BlacklistAnswer['results'][number]) => entry
+
+async function checkOf(ctx: Ctx, deps: Used, domain: Domain): Promise<MessageAnswer['domain']> {
+  const answer = await checkDomain(ctx, deps, domain, { selectors: deps.messages.verified.of(domain) })
+  return {
+    domain,
+    role: answer.domain_role,
+    score: answer.score,
+    grade: answer.grade,
+    first_finding: answer.findings.find(({ severity }) => severity !== 'info') ?? null,
+  }
+}
+
+/** Fields that show that a message is bulk mail. */
+const BULK_SIGNS = ['list-unsubscribe', 'list-id', 'feedback-id', 'precedence']
+/** Findings on the format that RFC 5322 asks for. */
+const FORMAT = [
+  'message.field_missing',
+  'message.field_doubled',
+  'message.several_authors',
+  'message.no_author',
+  'message.raw_octets',
+  'message.long_lines',
+  'message.bare_lf',
+  'message.bare_cr',
+  'message.nul',
+  'message.date_invalid',
+  'message.stray_lines',
+]
+
+function bulkFacts(facts: Facts): BulkSenderFacts {
+  const { author, spf, dkim, dmarc, connection, mail } = facts
+  const values = (name: string): readonly string[] => mail.fields.filter((field) => field.name === name).map(fieldBody)
+  const format = judgeMessage(facts)
+    .map(({ id }) => id)
+    .filter((id) => FORMAT.includes(id))
+  const isBulk = (name: string): boolean =>
+    values(name).some((value) => name !== 'precedence' || /^(?:bulk|list|junk)\b/i.test(value))
+  return {
+    ...(author.domain === undefined ? {} : { domain: author.domain }),
+    ...(spf ? { spf: spf.result } : {}),
+    dkim: dkim.map(({ domain, result, key, signature }, i) => ({
+      domain,
+      result,
+      aligned: dmarc.alignment.dkim[i] ?? null,
+      ...(key ? { keyBits: key.bits, keyType: key.type } : {}),
+      signedFields: signature?.names ?? [],
+    })),
+    dmarc: { result: dmarc.result, ...(dmarc.policy === undefined ? {} : { policy: dmarc.policy }) },
+    forwardConfirmed: connection.forwardConfirmed,
+    tls: connection.tls,
+    formatFindings: format,
+    bulkSigns: BULK_SIGNS.filter(isBulk),
+    listUnsubscribe: values('list-unsubscribe'),
+    listUnsubscribePost: values('list-unsubscribe-post'),
+    fromGmail: author.domain === 'gmail.com' || author.domain === 'googlemail.com',
+  }
+}
+
+/** The signs of bulk mail other than List-Id, which posts of discussion lists have. */
+const isMarketing = ({ mail }: Facts): boolean =>
+  mail.fields.some(
+    (field) =>
+      ['list-unsubscribe', 'feedback-id'].includes(field.name) ||
+      (field.name === 'precedence' && /^bulk\b/i.test(fieldBody(field))),
+  )
+
+function oneClickFindings(facts: Facts, { rules }: Judged): Finding[] {
+  const rule = rules.find(({ id }) => id === 'one_click')
+  return rule?.status === 'not_met' && isMarketing(facts)
+    ? [makeFinding('message.one_click', { reason: rule.because })]
+    : []
+}
+
+/** Where a receiver that can be believed came to another result than we do, at most one finding for each method. */
+function claimFindings(facts: Facts): Finding[] {
+  const told = new Set<string>()
+  return facts.results
+    .filter(({ trusted }) => trusted)
+    .flatMap(({ host, claims }) =>
+      claims.flatMap((claim) => {
+        const ours = ourResult(facts, claim)
+        if (ours === undefined || isSame(claim, ours) || told.has(claim.method)) return []
+        told.add(claim.method)
+        const { method, result } = claim
+        return [makeFinding('message.claims_differ', { host, method, claimed: result, ours })]
+      }),
+    )
+}
+
+function listingFindings(address: Address | undefined): Finding[] {
+  if (address?.verdict !== 'listed') return []
+  const lists = address.listings.filter(({ tier }) => tier !== 'D').map(({ blacklist }) => blacklist)
+  return [makeFinding('message.address_listed', { address: address.ip, lists })]
+}
+
+/** Severities of findings that need a repair. */
+const NEEDS_REPAIR: readonly FindingAnswer['severity'][] = ['critical', 'high', 'medium']
+
+function verdictOf({ dmarc }: Facts, findings: readonly FindingAnswer[]): MessageAnswer['verdict'] {
+  if (findings.some(({ severity }) => NEEDS_REPAIR.includes(severity))) return 'needs_repair'
+  return dmarc.result === 'pass' ? 'passes' : 'unknown'
+}
+
+function summaryOf(
+  verdict: MessageAnswer['verdict'],
+  { dmarc, author }: Facts,
+  findings: readonly FindingAnswer[],
+): string {
+  const who = author.domain ?? 'the author'
+  const by = dmarc.alignedBy.map((one) => (one === 'spf' ? 'SPF' : 'DKIM')).join(' and ')
+  const authentication: Record<Facts['dmarc']['result'], string> = {
+    pass: `DMARC passes for ${who} by ${by}`,
+    fail: `DMARC fails for ${who}`,
+    none: `${who} has no DMARC record`,
+    permerror: 'DMARC cannot be applied',
+    temperror: 'DMARC could not be evaluated, because a lookup had no answer',
+    unknown: 'whether DMARC passes is not known without the address of the connection',
+  }
+  const said = authentication[dmarc.result]
+  const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}`
+  const repairs = findings.filter(({ severity }) => NEEDS_REPAIR.includes(severity))
+  if (verdict !== 'needs_repair') return `${sentence}.`
+  // That DMARC fails is said; what made it fail is what the reader needs.
+  const first = repairs.find(({ id }) => id !== 'message.dmarc_failed') ?? repairs[0]!
+  const count = repairs.length === 1 ? 'One thing needs' : `${repairs.length} things need`
+  return `${sentence}. ${count} repair: ${first.detail}`
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { labDeps, labExecutor } from '../../../test/lab/app.ts'
+import type { LabZone } from '../../../test/lab/dns.ts'
+import { crlf, LAB_KEY, signed } from '../../../test/lab/messages.ts'
+import { labWorld } from '../../../test/lab/world.ts'
+import type { MessageAnswer } from '../../answers/message.ts'
+import { message } from './message.ts'
+
+const ZONE: LabZone = {
+  'example.org': { MX: [[10, 'mail.example.org']], TXT: ['v=spf1 ip4:45.53.1.1 -all'] },
+  'mail.example.org': { A: ['45.53.1.1'] },
+  '1.1.53.45.in-addr.arpa': { PTR: ['mail.example.org'] },
+  'a._domainkey.example.org': { TXT: [LAB_KEY] },
+  '_dmarc.example.org': { TXT: ['v=DMARC1; p=reject; rua=mailto:dmarc@example.org'] },
+}
+const HELLO = `From: Joe Doe <joe@example.org>
+To: eve@example.net
+Subject: Minutes of the meeting
+Date: Mon, 23 Nov 2026 09:00:00 +0000
+Message-ID: <1@example.org>
+MIME-Version: 1.0
+Content-Type: text/plain; charset=utf-8
+
+Hello Eve,
+see https://www.example.com/minutes
+`
+const TRACE = `Return-Path: <joe@example.org>
+Received: from mail.example.org (mail.example.org [45.53.1.1])
+ by mx.example.net (Postfix) with ESMTPS id 1 for <eve@example.net>;
+ Mon, 23 Nov 2026 09:00:02 +0000 (UTC)
+Authentication-Results: mx.example.net; spf=pass smtp.mailfrom=example.org; dkim=pass header.d=example.org
+`
+const AT = Date.parse('2026-11-23T10:00:00Z')
+
+const uploaded = (text: string, contentType = 'message/rfc822') => ({
+  upload: {
+    octets: (async function* () {
+      yield Buffer.from(text, 'latin1')
+    })(),
+    contentType,
+  },
+})
+
+async function analysed(text: string, input: Record<string, string> = {}, zone = ZONE): Promise<MessageAnswer> {
+  const world = { ...labWorld(zone), now: () => AT }
+  const { answer } = await labExecutor(world, labDeps(world))(message, input, uploaded(text))
+  return answer as MessageAnswer
+}
+
+const ids = ({ findings }: MessageAnswer) => findings.map(({ id }) => id)
+
+describe('the analysis of a message', () => {
+  it('of a file with the trace of its receiver', async () => {
+    const answer = await analysed(crlf(TRACE) + signed(HELLO, { domain: 'example.org' }))
+    expect(answer).toMatchObject({
+      verdict: 'passes',
+      from: { address: 'joe@example.org', name: 'Joe Doe', domain: 'example.org' },
+      envelope: { ip: '45.53.1.1', helo: 'mail.example.org', mail_from: 'joe@example.org', known_from: 'received' },
+      spf: { result: 'pass', domain: 'example.org', aligned: true },
+      dkim: [{ result: 'pass', aligned: true, key_bits: 2048 }],
+      dmarc: { result: 'pass', policy: 'reject', aligned_by: ['spf', 'dkim'] },
+      arc: { result: 'none', sets: [] },
+      authentication_results: [{ host: 'mx.example.net', trusted: true, agrees: true }],
+      path: [{ by: 'mx.example.net', tls: true, trusted: true, forward_confirmed: true }],
+      links: [{ host: 'www.example.com', times: 1 }],
+      domain: { domain: 'example.org' },
+    })
+    expect(ids(answer)).toEqual([])
+  })
+  it('without a trace SPF is unknown, and DKIM decides', async () => {
+    const answer = await analysed(signed(HELLO, { domain: 'example.org' }))
+    expect(answer).toMatchObject({
+      verdict: 'passes',
+      envelope: { ip: null, known_from: 'none' },
+      spf: { result: 'unknown' },
+      dmarc: { result: 'pass', aligned_by: ['dkim'] },
+    })
+  })
+  it('without a trace and a signature nothing is claimed to fail', async () => {
+    const answer = await analysed(crlf(HELLO))
+    expect([answer.dmarc.result, answer.spf.result]).toEqual(['unknown', 'unknown'])
+  })
+  it('a trace below that of another host is the words of the sender', async () => {
+    const forged = crlf(`Received: by mbox.example.com; Mon, 23 Nov 2026 09:00:09 +0000\n${TRACE}${HELLO}`)
+    const answer = await analysed(forged)
+    expect([answer.envelope.known_from, answer.spf.result]).toEqual(['none', 'unknown'])
+    expect(answer.authentication_results[0]?.trusted).toBe(false)
+    const told = await analysed(forged, { received_by: 'mbox.example.com,mx.example.net' })
+    expect([told.envelope.ip, told.spf.result]).toEqual(['45.53.1.1', 'pass'])
+  })
+  it('what the caller knows of the connection counts', async () => {
+    const answer = await analysed(crlf(HELLO), { ip: '45.53.9.9', mail_from: 'joe@example.org' })
+    expect(answer).toMatchObject({
+      verdict: 'needs_repair',
+      spf: { result: 'fail' },
+      dmarc: { result: 'fail', would: 'reject' },
+    })
+    expect(ids(answer)).toContain('message.dmarc_failed')
+  })
+  it('a lookup without an answer is unknown, never a failure', async () => {
+    const zone: LabZone = { ...ZONE, 'a._domainkey.example.org': { TXT: 'SERVFAIL' } }
+    const answer = await analysed(
+      signed(HELLO, { domain: 'example.org' }),
+      { ip: '45.53.9.9', mail_from: 'x@example.com' },
+      zone,
+    )
+    expect(answer).toMatchObject({ dkim: [{ result: 'temperror' }], dmarc: { result: 'temperror' } })
+    expect(ids(answer)).not.toContain('message.dmarc_failed')
+  })
+  it('takes only messages, of a bounded size, and not empty ones', async () => {
+    const world = labWorld(ZONE)
+    const execute = labExecutor(world, labDeps(world))
+    await expect(execute(message, {}, uploaded('x', 'text/csv'))).rejects.toMatchObject({
+      code: 'unsupported_media_type',
+    })
+    await expect(execute(message, {}, uploaded(''))).rejects.toMatchObject({ code: 'invalid_parameter' })
+    await expect(execute(message, {}, uploaded('x'.repeat(10_485_761)))).rejects.toMatchObject({
+      code: 'payload_too_large',
+    })
+  })
+})

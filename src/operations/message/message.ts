@@ -1,0 +1,145 @@
+import type { MessageAnswer } from '../../answers/message.ts'
+import { messageAnswer } from '../../answers/message.ts'
+import type { JsonRecord } from '../../base/json.ts'
+import { parsed, problem } from '../../base/parsed.ts'
+import type { GivenEnvelope } from '../../message/envelope.ts'
+import { parseDomain } from '../../names/domain.ts'
+import { formatParam } from '../documents.ts'
+import example from '../examples/message.json' with { type: 'json' }
+import { type Call, defineOperation, ok, type Upload } from '../operation.ts'
+import { ipParam, optional, textParam, timeoutParam } from '../params.ts'
+import { messageError, paramProblem } from '../problems.ts'
+import { saveParams } from '../saving.ts'
+import { parseHelo, parseSender } from '../spf.ts'
+import { ANALYSIS_DEPS, analyseMessage } from './analysis.ts'
+
+const DEADLINE_MS = 30_000
+/** Maximum number of names of `received_by`. */
+const MAX_HOSTS = 20
+
+/** Takes a message apart: who touched it, what verifies, what does not and why. */
+export const message = defineOperation({
+  name: 'message',
+  method: 'POST',
+  path: '/v1/message',
+  summary: 'Analyse a message: SPF, DKIM, DMARC, ARC, its way and its form',
+  scope: 'read',
+  uploads: 'message',
+  params: {
+    ip: optional(ipParam('address of the host that sent the message to its receiver')),
+    helo: optional(
+      textParam('invalid_parameter', parseHelo, {
+        description: 'HELO or EHLO name of that host',
+        example: 'mail.example.org',
+      }),
+    ),
+    mail_from: optional(
+      textParam('invalid_parameter', parseSender, {
+        description: 'envelope sender (MAIL FROM); empty for a bounce',
+        example: 'joe@example.org',
+      }),
+    ),
+    received_by: optional(
+      textParam<readonly string[]>('invalid_domain', parseHosts, {
+        description: 'names of the receiving hosts, whose Received fields are believed: a,b',
+        bounds: { max: String(MAX_HOSTS) },
+        unit: 'items',
+        example: 'mx.example.net',
+      }),
+    ),
+    at: optional(
+      textParam<number>('invalid_parameter', parseTime, {
+        description: 'time at which the expiry of signatures is judged (RFC 3339); default now',
+        example: '2026-01-31T12:00:00Z',
+      }),
+    ),
+    timeout: timeoutParam('time limit of the analysis', DEADLINE_MS),
+    format: formatParam,
+    ...saveParams,
+  },
+  answer: messageAnswer,
+  document: async (answer, version) => (await import('../../documents/message.ts')).messageDocument(answer, version),
+  example: { input: { ip: '192.0.2.1' }, output: example as JsonRecord },
+  deadlineMs: DEADLINE_MS,
+  graceMs: 2_000,
+  uses: ANALYSIS_DEPS,
+  run: async (ctx, deps, { ip, helo, mail_from, received_by, at }) => {
+    const raw = await readMessage(ctx, deps.messages.maxBytes)
+    return ok(
+      await analyseMessage(ctx, deps, raw, {
+        ...(received_by && { receivedBy: received_by }),
+        ...(at !== undefined && { at }),
+        ...envelopeOf(ip, helo, mail_from),
+      }),
+    )
+  },
+  saves: {
+    kind: 'message',
+    about: ({ from, verdict }: MessageAnswer) => ({
+      subject: from.domain ?? '',
+      names: from.domain === null ? {} : { domain: from.domain },
+      status: verdict,
+      score: null,
+    }),
+    add: (answer, fields) => ({ ...answer, ...fields }),
+  },
+  verdict: ({ verdict }) => (verdict === 'passes' ? 'good' : verdict === 'unknown' ? 'unclear' : 'bad'),
+})
+
+type Given = Omit<GivenEnvelope, 'from'>
+
+function envelopeOf(
+  ip: Given['ip'],
+  helo: string | undefined,
+  mailFrom: string | undefined,
+): { readonly envelope?: GivenEnvelope } {
+  if (ip === undefined && helo === undefined && mailFrom === undefined) return {}
+  const given = {
+    ...(ip !== undefined && { ip }),
+    ...(helo !== undefined && { helo }),
+    ...(mailFrom !== undefined && { mailFrom }),
+  }
+  return { envelope: { ...given, from: 'parameter' } }
+}
+
+function parseHosts(text: string) {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.length > MAX_HOSTS) return problem(paramProblem('items', { max: MAX_HOSTS }))
+  const hosts: string[] = []
+  for (const name of names) {
+    const host = parseDomain(name)
+    if (!host.ok) return host
+    hosts.push(host.value)
+  }
+  return parsed(hosts)
+}
+
+function parseTime(text: string) {
+  const isTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text)
+  const at = isTime ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? problem(paramProblem('time', { text })) : parsed(at)
+}
+
+/** The content types of messages (RFC 5322, RFC 6532 §3.7). */
+const TYPES = ['message/rfc822', 'message/global']
+
+/** The whole message. Throws AppError: it has another type, it is larger than `max` octets, or there is none. */
+async function readMessage({ upload, signal }: Call, max: number): Promise<Buffer> {
+  if (upload === undefined) throw messageError('empty')
+  refuseType(upload)
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of upload.octets) {
+    signal.throwIfAborted()
+    size += piece.length
+    if (size > max) throw messageError('too_large', { max })
+    pieces.push(piece)
+  }
+  if (size === 0) throw messageError('empty')
+  return Buffer.concat(pieces, size)
+}
+
+function refuseType({ contentType }: Upload): void {
+  const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
+  if (!TYPES.includes(type)) throw messageError('type', { type })
+}

@@ -1,0 +1,217 @@
+import { z } from 'zod'
+import { type PlanAnswer, planAnswer } from '../answers/plan.ts'
+import { AppError } from '../base/errors.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { planDocument } from '../documents/plan.ts'
+import { type Domain, parseDomain, unicodeOf } from '../names/domain.ts'
+import { parseIp } from '../names/ip.ts'
+import type { OverlayRecord } from '../net/dns/overlay.ts'
+import { presentationOf } from '../net/dns/presentation.ts'
+import { textKind } from '../net/dns/text-kind.ts'
+import type { Looks } from '../plan/look.ts'
+import { knownProviders, type MailHost, providerNamed, type Setup, setupSteps } from '../plan/setup.ts'
+import { selectorParam } from './check.ts'
+import { repeatable } from './context.ts'
+import { planExample } from './examples.ts'
+import { fieldsOf } from './expect.ts'
+import { defineOperation } from './operation.ts'
+import { BODY_LIMIT, MAX_BYTES, plainRecordsParam, readRecords } from './overlay-input.ts'
+import type { Param } from './param.ts'
+import { domainParam, listParam, optional, positional, textParam, timeoutParam } from './params.ts'
+import { inputOf, PLAN_DEADLINE_MS, planFormatParam, planReply, terraformParam } from './plan.ts'
+import { firstLook, looksOf } from './plan-looks.ts'
+import { planSteps } from './plan-steps.ts'
+import { paramProblem, questionError, setupError, setupProblem } from './problems.ts'
+
+/** Maximum number of sending providers of a setup. */
+const MAX_SENDERS = 20
+/** Maximum number of mail hosts of a setup. */
+const MAX_HOSTS = 20
+const OWN = 'own'
+
+const mailboxes = {
+  ...optional(
+    textParam<string>('invalid_parameter', parsed, { description: 'provider of the mailboxes, or own, for a setup' }),
+  ),
+  flag: { kind: 'text', name: 'mailboxes', argument: 'PROVIDER', description: 'plan a setup with these mailboxes' },
+} as const satisfies Param
+const senders = {
+  ...listParam(z.string().max(80), MAX_SENDERS, { description: 'providers that send as the domain, for a setup' }),
+  flag: {
+    kind: 'text',
+    isList: true,
+    name: 'senders',
+    argument: 'PROVIDERS',
+    description: 'plan a setup with these senders: a,b',
+  },
+} as const satisfies Param
+const reports = {
+  ...optional(
+    textParam<string>('invalid_parameter', mailtoOf, { description: 'mail address for DMARC reports, for a setup' }),
+  ),
+  flag: { kind: 'text', name: 'reports', argument: 'ADDRESS', description: 'mail address for DMARC reports' },
+} as const satisfies Param
+const expect = {
+  kind: 'text',
+  description: 'records of a plan, as a zone file or JSON: the answer says how many are published',
+  group: 'question',
+  required: false,
+  bounds: { max: String(MAX_BYTES) },
+  unit: 'bytes',
+  flag: {
+    kind: 'file',
+    name: 'expect',
+    argument: 'FILE',
+    maxBytes: MAX_BYTES,
+    description: 'exit 1 unless the records of this file are published',
+  },
+  schema: z.string().optional(),
+} as const satisfies Param
+
+/** The plan of a setup from nothing, or what of a plan's records is published. */
+export const planSetup = defineOperation({
+  name: 'plan-setup',
+  method: 'POST',
+  path: '/v1/plan',
+  partOf: 'plan',
+  summary: 'Plan the records of mailbox and sending providers, or compare a plan with the DNS',
+  scope: 'read',
+  bodyLimit: BODY_LIMIT,
+  params: {
+    domain: positional(domainParam('domain to plan for')),
+    mailboxes,
+    senders,
+    mail_hosts: listParam(
+      z.strictObject({ host: z.string().max(254), addresses: z.array(z.string().max(45)).max(20) }),
+      MAX_HOSTS,
+      { description: 'the mail hosts, with mailboxes=own' },
+    ),
+    reports,
+    expect,
+    selector: selectorParam,
+    timeout: timeoutParam('time limit of the plan', PLAN_DEADLINE_MS),
+    format: planFormatParam,
+    provider: terraformParam,
+  },
+  answer: planAnswer,
+  example: {
+    ...planExample,
+    input: { domain: 'neglected.test', mailboxes: 'google-workspace', senders: ['mailchimp'] },
+  },
+  deadlineMs: PLAN_DEADLINE_MS,
+  uses: ['heloName', 'smtpPort'],
+  document: planDocument,
+  verdict: ({ missing = [] }) => {
+    if (missing.length === 0) return 'good'
+    return missing.every(({ reason }) => reason !== undefined) ? 'unclear' : 'bad'
+  },
+  run: async (ctx, deps, { domain, selector, format, provider, ...wanted }) => {
+    const shared = repeatable(ctx)
+    const input = inputOf(ctx, deps, selector)
+    const setup = readSetup(wanted)
+    const expected = wanted.expect === undefined ? undefined : readExpected(domain, wanted.expect)
+    const start = await firstLook(shared, domain, input)
+    const looks = looksOf(shared, domain, input, start)
+    const unicode = unicodeOf(domain)
+    const answer: PlanAnswer = {
+      domain,
+      ...(await planSteps(shared, domain, input, start.facts, setup && (await seedsOf(domain, setup, looks)))),
+      ...(expected && (await comparison(expected, looks))),
+      ...(unicode === domain ? {} : { unicode_domain: unicode }),
+      ...(setup && { setup: shownSetup(setup) }),
+      observed_at: new Date(ctx.now()).toISOString(),
+    }
+    return planReply(answer, format, provider)
+  },
+})
+
+async function seedsOf(domain: Domain, setup: Setup, looks: Looks) {
+  const texts = await looks.published(domain, 'TXT')
+  const spf = 'values' in texts ? texts.values.filter((text) => /^v=spf1(?: |$)/i.test(text)) : []
+  return setupSteps(domain, setup, spf.length === 1 ? spf[0] : undefined)
+}
+
+function mailtoOf(text: string): Parsed<string> {
+  const address = text.replace(/^mailto:/i, '')
+  return /^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}$/.test(address)
+    ? parsed(`mailto:${address}`)
+    : problem(setupProblem('reports', { text }))
+}
+
+type Wanted = {
+  readonly mailboxes?: string | undefined
+  readonly senders?: readonly string[] | undefined
+  readonly mail_hosts?: readonly { readonly host: string; readonly addresses: readonly string[] }[] | undefined
+  readonly reports?: string | undefined
+}
+
+function readSetup({
+  mailboxes: text,
+  senders: names = [],
+  mail_hosts: hosts = [],
+  reports: to,
+}: Wanted): Setup | undefined {
+  if (text === undefined && names.length === 0 && hosts.length === 0) return undefined
+  const isOwn = text === undefined || text.toLowerCase() === OWN
+  if (isOwn && hosts.length === 0) throw setupError('no_hosts', undefined, { parameter: 'mail_hosts' })
+  return {
+    ...(isOwn ? {} : { mailboxes: known(text, true) }),
+    senders: names.map((name) => known(name, false)),
+    mailHosts: isOwn ? hosts.map(readHost) : [],
+    ...(to !== undefined && { reports: to }),
+  }
+}
+
+function known(text: string, isMailbox: boolean) {
+  const found = providerNamed(text)
+  if (found) return found
+  const ids = [...(isMailbox ? [OWN] : []), ...knownProviders(isMailbox)]
+  throw setupError('provider', { text, known: ids }, { parameter: isMailbox ? 'mailboxes' : 'senders' })
+}
+
+function readHost({ host, addresses }: NonNullable<Wanted['mail_hosts']>[number]): MailHost {
+  const name = parseDomain(host)
+  const ips = addresses.map((text) => parseIp(text))
+  const bad = addresses[ips.findIndex((ip) => !ip.ok)]
+  if (!name.ok || bad !== undefined) throw setupError('host', { text: bad ?? host }, { parameter: 'mail_hosts' })
+  return { host: name.value, addresses: ips.flatMap((ip) => (ip.ok ? [ip.value] : [])) }
+}
+
+const shownSetup = ({ mailboxes: provider, senders: others }: Setup): NonNullable<PlanAnswer['setup']> => ({
+  ...(provider && { mailboxes: provider.id }),
+  senders: others.map(({ id }) => id),
+  sources: [...(provider ? [provider] : []), ...others].map(
+    ({ name, seen, setup }) => `${name}: ${setup?.source ?? seen}`,
+  ),
+})
+
+function readExpected(domain: Domain, text: string): readonly OverlayRecord[] {
+  const read = fieldsOf(text)
+  if (!read.ok) throw new AppError('invalid_parameter', read.problem, { parameter: 'expect' })
+  const { records, zone } = read.value
+  const list = plainRecordsParam('').schema.safeParse(records)
+  if (!list.success) throw new AppError('invalid_parameter', paramProblem('no_records'), { parameter: 'expect' })
+  const { laid } = readRecords(domain, list.data ?? [], typeof zone === 'string' ? zone : undefined)
+  const stray = laid.find(({ name }) => name !== domain && !name.endsWith(`.${domain}`))
+  if (stray) throw questionError('outside_domain', { name: stray.name, domain }, { parameter: 'expect' })
+  return laid
+}
+
+/** Which of the records are published: a TXT is if it is the only one of its kind. */
+async function comparison(
+  records: readonly OverlayRecord[],
+  { published }: Looks,
+): Promise<Pick<PlanAnswer, 'expected' | 'published' | 'missing'>> {
+  const missing: { name: string; type: string; value: string; reason?: string }[] = []
+  for (const { name, type, data } of records) {
+    const value = presentationOf(type, data)
+    const found = await published(name, type)
+    if ('unknown' in found) missing.push({ name, type, value, reason: found.unknown })
+    else {
+      const isSame = (text: string): boolean => type !== 'TXT' || textKind(name, text) === textKind(name, value)
+      const same = found.values.filter(isSame)
+      if (!same.includes(value) || (type === 'TXT' && same.length > 1)) missing.push({ name, type, value })
+    }
+  }
+  return { expected: records.length, published: records.length - missing.length, missing }
+}

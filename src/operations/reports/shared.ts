@@ -1,0 +1,67 @@
+import { parsed, problem } from '../../base/parsed.ts'
+import type { Domain } from '../../names/domain.ts'
+import { isNamed } from '../../names/domain-pattern.ts'
+import { dayOf } from '../../reports/import.ts'
+import type { Period } from '../../store/postgres/report-sums.ts'
+import type { Call } from '../operation.ts'
+import { choiceParam, domainParam, optional, positional, textParam } from '../params.ts'
+import { reportsError, reportsParamProblem } from './problems.ts'
+
+const DAY_MS = 86_400_000
+/** The period without `from`, days. */
+const DEFAULT_DAYS = 28
+/** The longest period, days. */
+const MAX_DAYS = 800
+
+const dateParam = (description: string) =>
+  optional(
+    textParam<string>(
+      'invalid_parameter',
+      (text) => (isDate(text) ? parsed(text) : problem(reportsParamProblem('date', { text }))),
+      { description, example: '2026-11-01' },
+    ),
+  )
+const isDate = (text: string): boolean => {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
+  const ms = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(ms) && dayOf(ms) === text
+}
+
+export const domainOfReports = positional(domainParam('domain; the names below it are included'))
+
+/** Parameters of every question about reports. */
+export const periodParams = {
+  domain: domainOfReports,
+  from: dateParam('first day, UTC; default 27 days before the last one'),
+  to: dateParam('last day, UTC; default today'),
+  include: choiceParam(['authenticated', 'unauthenticated'], 'authenticated', {
+    description: 'unauthenticated: with reports whose sender is not proven, which anybody can mail',
+  }),
+}
+
+type PeriodInput = {
+  readonly domain: Domain
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly include: 'authenticated' | 'unauthenticated'
+}
+
+/** The period of a question. Throws AppError if the key is not made for the domain, or for days in the wrong order. */
+export function periodOf(ctx: Pick<Call, 'caller' | 'now'>, input: PeriodInput): Period & { readonly domain: Domain } {
+  refuseOthers(ctx, input.domain)
+  const to = input.to ?? dayOf(ctx.now())
+  const from = input.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS)
+  if (from > to) throw reportsError('period', { from, to }, { parameter: 'from' })
+  if (Date.parse(to) - Date.parse(from) > MAX_DAYS * DAY_MS)
+    throw reportsError('too_long', { max: MAX_DAYS }, { parameter: 'from' })
+  return { domain: input.domain, from, to, includeUncounted: input.include === 'unauthenticated' }
+}
+
+/** A key that is made for domains sees these alone. */
+export function refuseOthers({ caller }: Pick<Call, 'caller'>, domain: Domain): void {
+  if (!seesDomain(caller, domain)) throw reportsError('other_domain', { domain }, { parameter: 'domain' })
+}
+
+/** Whether the caller may see the reports of a domain: its scope is checked by the gate, and its domains here. */
+export const seesDomain = (caller: Call['caller'], domain: Domain): boolean =>
+  caller?.domains === undefined || caller.domains.some((pattern) => isNamed(pattern, domain))

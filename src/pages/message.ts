@@ -1,0 +1,68 @@
+import { AppError, ERRORS } from '../base/errors.ts'
+import { htmlBlocks } from '../documents/html/html.ts'
+import { type Html, html, rendered } from './html.ts'
+import { layout } from './layout.ts'
+import { readForm } from './multipart.ts'
+import type { Page, PageAnswer, Visit } from './page.ts'
+import { documentOf, type Parts } from './parts.ts'
+import { sentenceOf } from './problem.ts'
+
+/** Maximum size of a message that the page takes, octets; the operation has its own limit. */
+const MAX_MESSAGE = 10_485_760
+
+/** `/message`: a message is dropped or pasted, and taken apart. Nothing of it is kept. */
+export const messagePages = (parts: Parts): readonly Page[] => [
+  { method: 'GET', path: '/message', scope: 'read', visit: async (visit) => page(parts, visit, 200) },
+  { method: 'POST', path: '/message', scope: 'read', uploads: true, visit: (visit) => analysed(parts, visit) },
+]
+
+async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  try {
+    const { fields, file } = await readForm(visit, MAX_MESSAGE)
+    const octets = file && file.length > 0 ? file : Buffer.from(fields.text ?? '', 'utf8')
+    const given = Object.fromEntries(
+      ['ip', 'helo', 'mail_from'].flatMap((name) =>
+        (fields[name] ?? '').trim() === '' ? [] : [[name, fields[name]!.trim()]],
+      ),
+    )
+    const upload = { octets: once(octets), contentType: 'message/rfc822' }
+    const answer = await parts.execute(parts.operation('message'), given, { ...visit.by, upload })
+    const document = await documentOf(parts, answer, 'Message')
+    return page(
+      parts,
+      visit,
+      200,
+      html`${rendered(htmlBlocks(document.blocks))}${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}`,
+    )
+  } catch (error) {
+    if (!(error instanceof AppError) || ERRORS[error.code].status >= 500) throw error
+    const { status } = ERRORS[error.code]
+    return page(parts, visit, status, html`<p class="problem" role="alert">${sentenceOf(error)}</p>`)
+  }
+}
+
+async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield octets
+}
+
+const page = (parts: Parts, visit: Visit, status: number, result?: Html): PageAnswer => ({
+  status,
+  html: layout(parts.assets, visit, {
+    title: 'Message',
+    main: html`<main id="main" tabindex="-1">${
+      result ??
+      html`<h1>A message taken apart</h1>
+<p class="lead">Who touched it, what verifies, what does not and why, and what large providers would object to.</p>`
+    }
+${result && html`<h2 id="another">Another message</h2>`}
+<form class="stack" method="post" action="/message?_csrf=${visit.token}" enctype="multipart/form-data">
+<label class="wide">Message file (.eml): choose it, or drop it here <input type="file" name="file" accept=".eml,message/rfc822"></label>
+<label class="wide">or its source, with all header fields <textarea name="text" rows="8" spellcheck="false" placeholder="Return-Path: …"></textarea></label>
+<details><summary>What you know of the connection</summary>
+<label>Address that sent it <input name="ip" maxlength="60" placeholder="192.0.2.1"></label>
+<label>HELO name <input name="helo" maxlength="255"></label>
+<label>Envelope sender <input name="mail_from" maxlength="320"></label></details>
+<button>Analyse</button></form>
+<p class="quiet">The message is not stored and not logged. Links in it are not followed.</p></main>`,
+  }),
+})

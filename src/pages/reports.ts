@@ -1,0 +1,137 @@
+import { ownAnswer } from '../answers/read-answer.ts'
+import {
+  reportSendersAnswer,
+  reportsAnswer,
+  reportsDomainsAnswer,
+  reportsImportAnswer,
+  reportsPolicyAnswer,
+} from '../answers/reports.ts'
+import { AppError } from '../base/errors.ts'
+import { htmlBlocks } from '../documents/html/html.ts'
+import {
+  reportsDomainsDocument,
+  reportsImportDocument,
+  reportsPolicyDocument,
+  senderDetails,
+} from '../documents/reports.ts'
+import { type Html, html, rendered } from './html.ts'
+import { layout } from './layout.ts'
+import { readFiles } from './multipart.ts'
+import type { Page, PageAnswer, Visit } from './page.ts'
+import { documentOf, type Parts } from './parts.ts'
+import { pathWith, reportsPath } from './paths.ts'
+
+/** Maximum size of a file that is sent by the form, bytes. */
+const MAX_FILE = 26_214_400
+/** Senders with their evidence on the page of a domain. */
+const SENDERS = 50
+
+/** `/reports`: the domains that have reports, and a form for files; `/reports/{domain}`: who sends as a domain. */
+export const reportsPages = (parts: Parts): readonly Page[] => [
+  { method: 'GET', path: '/reports', scope: 'reports', visit: (visit) => index(parts, visit) },
+  { method: 'POST', path: '/reports', scope: 'reports', uploads: true, visit: (visit) => upload(parts, visit) },
+  { method: 'GET', path: '/reports/:domain', scope: 'reports', visit: (visit) => domain(parts, visit) },
+]
+
+async function index(parts: Parts, visit: Visit, came?: Html): Promise<PageAnswer> {
+  const given = await parts.execute(parts.operation('reports domains'), {}, visit.by)
+  const answer = ownAnswer(reportsDomainsAnswer, given.answer)
+  const [, ...blocks] = reportsDomainsDocument(
+    { domains: [], unknown_domains: answer.unknown_domains },
+    parts.version,
+  ).blocks
+  const { domains } = answer
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: 'Reports',
+      main: html`<main id="main" tabindex="-1"><h1>Reports</h1>
+<p class="lead">Receivers report every day who sends as your domains. Here each sender has a name, a verdict, and one thing to do.</p>
+${came}
+${
+  domains.length === 0
+    ? html`<p>No reports have come in yet.</p>`
+    : html`<div class="scroll" role="group" tabindex="0" aria-label="Domains"><table><caption class="hidden">Domains with reports</caption>
+<thead><tr><th scope="col">Domain</th><th scope="col">Reports</th><th scope="col">Messages</th><th scope="col">Last report</th></tr></thead>
+<tbody>${domains.map((one) => html`<tr><td><a href="${reportsPath(one.domain)}">${one.domain}</a></td><td>${one.reports.toLocaleString('en-US')}</td><td>${one.messages.toLocaleString('en-US')}</td><td>${one.last_report_at.slice(0, 10)}</td></tr>`)}</tbody></table></div>`
+}
+${rendered(htmlBlocks(blocks))}
+<h2 id="add">Add reports</h2>
+<form class="stack" method="post" action="/reports?_csrf=${visit.token}" enctype="multipart/form-data">
+<label>Files (messages, XML, JSON, gzip, zip, mbox) <input type="file" name="file" multiple required></label>
+<button>Store reports</button></form>
+<h2 id="ways">How reports come in by themselves</h2>
+<ul><li>By LMTP from your mail server: <code>--reports-lmtp 127.0.0.1:2424</code></li>
+<li>From a mailbox: <code>--reports-imap imaps://user@host/INBOX</code></li>
+<li>From an alias or a sieve script: <code>mailsonde reports import -</code></li>
+<li>Over HTTP: <code>POST /v1/reports</code></li></ul>
+<p>Point the <code>rua</code> of your DMARC record at such a mailbox. If its domain is another one, that domain publishes <code>&lt;your domain&gt;._report._dmarc TXT "v=DMARC1"</code> (RFC 9990 §4). Reports from mail are taken for the domains of <code>--reports-domains</code>, of monitors and of keys.</p>
+<footer><p class="quiet"><a href="${pathWith('/v1/reports/domains', {})}">The same as JSON</a></p></footer></main>`,
+    }),
+  }
+}
+
+async function upload(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const files = await readFiles(visit, MAX_FILE)
+  const results: Html[] = []
+  for (const { name, octets } of files) {
+    try {
+      const sent = { octets: piecesOf(octets), contentType: 'application/octet-stream' }
+      const given = await parts.execute(parts.operation('reports import'), {}, { ...visit.by, upload: sent })
+      const { blocks } = reportsImportDocument(ownAnswer(reportsImportAnswer, given.answer), parts.version)
+      results.push(html`<h3>${name}</h3>${rendered(htmlBlocks(blocks.slice(1)))}`)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      results.push(html`<p class="problem" role="alert"><code>${name}</code>: ${error.message}</p>`)
+    }
+  }
+  return index(parts, visit, html`<section><h2>What came in</h2>${results}</section>`)
+}
+
+async function* piecesOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield octets
+}
+
+async function domain(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const name = visit.params.domain ?? ''
+  const { from, to, policy = 'reject' } = visit.query
+  const period = { domain: name, ...(from && { from }), ...(to && { to }) }
+  const ask = (operation: string, raw: object) =>
+    parts.execute(parts.operation(operation), { ...period, ...raw }, visit.by)
+  const [given, senders, tried] = await Promise.all([
+    ask('reports show', {}),
+    ask('reports senders', { today: 'false', limit: String(SENDERS) }),
+    ask('reports policy', { policy }),
+  ])
+  const answer = ownAnswer(reportsAnswer, given.answer)
+  const { blocks } = await documentOf(parts, given, `Who sends as ${name}`)
+  const outcome = reportsPolicyDocument(ownAnswer(reportsPolicyAnswer, tried.answer), parts.version)
+  const { data } = ownAnswer(reportSendersAnswer, senders.answer)
+  const query = { domain: answer.domain, from: answer.from, to: answer.to }
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: `Who sends as ${answer.domain}`,
+      main: html`<main id="main" tabindex="-1"><p><a href="/reports">Reports</a></p>
+${rendered(htmlBlocks(blocks))}
+<form class="stack" action="${reportsPath(answer.domain)}"><label>From <input type="date" name="from" value="${answer.from}"></label> <label>To <input type="date" name="to" value="${answer.to}"></label> <button>Show</button></form>
+${answer.reports > 0 && html`<h2 id="policy">What p=${policy} would do</h2>${rendered(htmlBlocks(policyBlocks(outcome.blocks)))}`}
+${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}</details>`)}`}
+<footer><p class="quiet"><a href="${pathWith('/v1/reports/rows', { ...query, format: 'csv', csv: 'spreadsheet' })}">Rows as CSV</a> · <a href="${pathWith('/v1/reports/tls', query)}">TLS reports</a> · <a href="${pathWith('/v1/reports', { ...query, format: 'json' })}">The same as JSON</a></p></footer></main>`,
+    }),
+  }
+}
+
+/** The blocks of a document without its headline, which has the rank of the page's. */
+const policyBlocks = (blocks: Parameters<typeof htmlBlocks>[0]): Parameters<typeof htmlBlocks>[0] =>
+  blocks.flatMap((block) =>
+    block.kind === 'conclusion'
+      ? [
+          {
+            kind: 'text' as const,
+            line: [{ mark: block.conclusion.mark, text: block.conclusion.badge }, ` ${block.conclusion.words}`],
+          },
+          ...block.conclusion.notes.map((line) => ({ kind: 'text' as const, line, quiet: true as const })),
+        ]
+      : [block],
+  )

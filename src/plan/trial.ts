@@ -1,0 +1,50 @@
+import type { DnsRecord, Finding, Outcome, Severity } from '../checks/check.ts'
+import { severityOf } from '../checks/finding.ts'
+import { harmOf, type Situation } from '../checks/harmless.ts'
+import * as registry from '../checks/registry.ts'
+import type { CheckKey, Outcomes } from '../checks/run.ts'
+import { isProvidersInclude } from '../checks/spf/index.ts'
+
+export const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
+
+/** A finding of a check. */
+export type Found = { readonly key: CheckKey; readonly finding: Finding }
+/** A domain as it is, or with records laid over its DNS. */
+export type Trial = Situation & { readonly outcomes: Outcomes }
+
+/** The rank of a finding's severity, 0 (info) to 4 (critical). */
+export const rankOf = ({ key, finding }: Found): number => RANK[severityOf(registry[key].table, finding)]
+
+/** Why a record is not offered, as a sentence; undefined: it resolves its finding and does no harm. */
+export function objectionTo(found: Found, fix: DnsRecord, before: Trial, after: Trial): string | undefined {
+  const harm = harmOf({ key: found.key, fix, before, after })
+  if (harm !== undefined) return `Publishing the record alone is not safe: ${harm}.`
+  return isBetter(found, before, after, found.finding.next !== undefined && fix === found.finding.fix)
+    ? undefined
+    : 'The record that was tried does not resolve it, or causes another fault.'
+}
+
+/**
+ * Whether a record resolves a finding and causes none that is more severe (nor one of its severity if the check fails), and leaves the check known.
+ * `isFirst`: another record follows, which resolves the finding; this one must resolve any other.
+ */
+export function isBetter({ key, finding }: Found, before: Trial, after: Trial, isFirst = false): boolean {
+  const [was, is]: readonly (Outcome<unknown> | undefined)[] = [before.outcomes[key], after.outcomes[key]]
+  if (!was || !is || (is.status === 'unknown' && was.status !== 'unknown')) return false
+  // One check may have a finding of one id for several names: there must be one less.
+  const count = ({ findings }: Outcome<unknown>): number => findings.filter(({ id }) => id === finding.id).length
+  // Replacing one finding by another of the same severity helps only if the check no longer fails.
+  const least = rankOf({ key, finding }) + (is.status === 'fail' ? 0 : 1)
+  const worse = is.findings.filter(
+    (one) =>
+      rankOf({ key, finding: one }) >= least &&
+      !was.findings.some(({ id }) => id === one.id) &&
+      !(was.status === 'fail' && isOfProvider(one)),
+  )
+  if (worse.length > 0) return false
+  return isFirst ? was.findings.some(({ id }) => !is.findings.some((one) => one.id === id)) : count(is) < count(was)
+}
+
+/** Records that a known provider publishes are not questioned, but never put into a record that works. */
+const isOfProvider = ({ id, args }: Finding): boolean =>
+  id === 'spf.include_without_record' && typeof args?.name === 'string' && isProvidersInclude(args.name)

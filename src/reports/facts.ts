@@ -1,0 +1,226 @@
+import { atMost } from '../base/at-most.ts'
+import { within } from '../base/deadline.ts'
+import type { TtlCache } from '../base/ttl-cache.ts'
+import { lookupAddress } from '../checks/ptr/index.ts'
+import { lookupSpf, type PassingAddresses, passingTerms } from '../checks/spf/index.ts'
+import { PROVIDERS, type Provider } from '../mailhosts/providers/index.ts'
+import { providerOfSignature } from '../mailhosts/providers/sending.ts'
+import { type Domain, parseDomain } from '../names/domain.ts'
+import { type Ip, parseIp } from '../names/ip.ts'
+import { DnsError, settled } from '../net/dns/resolver.ts'
+import type { SourceSum } from '../store/postgres/report-sums.ts'
+import type { Ctx } from '../world.ts'
+import type { SenderFacts, SpfMatch } from './senders.ts'
+import { organizationOf } from './summed-row.ts'
+
+/** Return paths below the organizational domain whose SPF records are read, the one with most mail first. */
+const MAX_ENVELOPES = 10
+/** Addresses whose names are asked for one answer, those with most mail first; the rest is known once they were asked. */
+const MAX_HOSTS = 300
+const HOSTS_AT_ONCE = 50
+/** Selectors of the domain whose keys are asked for one answer. */
+const MAX_KEYS = 20
+/** Time limit for all that is asked of the DNS for one answer, ms. */
+const DNS_MS = 3_000
+/** How long a name and the ranges of a provider are remembered, ms. */
+const REMEMBER_MS = 86_400_000
+
+type Lookup = Pick<Ctx, 'resolve' | 'signal'>
+
+/** What a process remembers between two answers. */
+export type FactMemory = {
+  readonly hosts: TtlCache<{ readonly host: string | undefined }>
+  readonly ranges: TtlCache<readonly PassingAddresses[]>
+}
+export type FactSources = {
+  readonly memory: FactMemory
+  /** The name of an address's network; undefined if no database has it. */
+  readonly networkOf: (address: Ip) => Promise<string | undefined>
+}
+
+/** The facts beside the reports; `unanswered` names what the DNS did not answer: without the SPF record only `authorized` is certain. */
+export type AskedFacts = SenderFacts & { readonly unanswered: readonly string[] }
+
+/** Asks what the senders are judged by. Never rejects because of the DNS. */
+export async function askFacts(
+  ctx: Lookup,
+  domain: Domain,
+  sources: readonly SourceSum[],
+  { memory, networkOf }: FactSources,
+): Promise<AskedFacts> {
+  const asked = { resolve: ctx.resolve, signal: within(DNS_MS, ctx.signal) }
+  const organization = organizationOf(domain)
+  const { terms, unanswered } = await spfTerms(asked, domain, envelopesOf(sources, organization))
+  const matches = new Map<string, SpfMatch | undefined>()
+  const spfOf = (address: string, envelope: string): SpfMatch | undefined => {
+    const own = terms.has(envelope) ? envelope : domain
+    const key = `${address} ${own}`
+    if (matches.has(key)) return matches.get(key)
+    const match =
+      matchIn(terms.get(own) ?? [], own, address) ??
+      (own === domain ? undefined : matchIn(terms.get(domain) ?? [], domain, address))
+    matches.set(key, match)
+    return match
+  }
+  const open = openAddresses(sources, organization, spfOf)
+  const [hosts, keys] = await Promise.all([hostsOf(asked, open, memory), keysOf(asked, sources, organization)])
+  const nameless = open.filter((address) => hosts.get(address) === undefined)
+  const [ranges, networks] = await Promise.all([
+    rangesOf(asked, nameless.length > 0, memory),
+    networksOf(nameless, networkOf),
+  ])
+  return {
+    domain,
+    spfOf,
+    hostOf: (address) => hosts.get(address),
+    rangeOf: (address) => ranges.find(({ terms: all }) => matchIn(all, '', address))?.provider,
+    networkOf: (address) => networks.get(address),
+    isListed: () => false,
+    isSpfKnown: unanswered.length === 0,
+    hasKey: (name, selector) => keys.has(`${selector}._domainkey.${name}`),
+    unanswered,
+  }
+}
+
+/** Names of return paths at or below the organizational domain, most mail first. */
+function envelopesOf(sources: readonly SourceSum[], organization: string): readonly Domain[] {
+  const sums = new Map<string, number>()
+  for (const { envelope_from, spf_domain, messages } of sources) {
+    const name = envelope_from || spf_domain
+    if (name === organization || name.endsWith(`.${organization}`)) sums.set(name, (sums.get(name) ?? 0) + messages)
+  }
+  return [...sums]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, MAX_ENVELOPES)
+    .flatMap(([name]) => {
+      const domain = parseDomain(name)
+      return domain.ok ? [domain.value] : []
+    })
+}
+
+async function spfTerms(ctx: Lookup, domain: Domain, envelopes: readonly Domain[]) {
+  const names = [...new Set([domain, ...envelopes])]
+  const unanswered: string[] = []
+  const found = await atMost(5, names, async (name): Promise<readonly PassingAddresses[]> => {
+    const facts = await settled(lookupSpf(ctx, name))
+    if (!(facts instanceof DnsError)) {
+      const { terms, open } = passingTerms(facts.reading?.extent.passing)
+      if (open) unanswered.push(`a part of the SPF record of ${name}`)
+      return terms
+    }
+    unanswered.push(`the SPF record of ${name}`)
+    return []
+  })
+  return { terms: new Map<string, readonly PassingAddresses[]>(names.map((name, i) => [name, found[i]!])), unanswered }
+}
+
+function matchIn(terms: readonly PassingAddresses[], domain: string, text: string): SpfMatch | undefined {
+  const address = parseIp(text)
+  if (!address.ok) return undefined
+  const term = terms.find((one) => one.has(address.value))
+  return term && { text: term.text, include: term.include, domain }
+}
+
+/** Addresses that neither a provider's signature nor an include names, those with most mail first. */
+function openAddresses(
+  sources: readonly SourceSum[],
+  organization: string,
+  spfOf: SenderFacts['spfOf'],
+): readonly Ip[] {
+  const open = new Set<string>()
+  for (const { signers, address, envelope_from, spf_domain } of sources) {
+    if (open.has(address)) continue
+    const isSigned =
+      signers !== '' &&
+      signers.split(' ').some((one) => {
+        const name = one.slice(0, one.indexOf(':'))
+        return organizationOf(name) !== organization && providerOfSignature(name) !== undefined
+      })
+    if (isSigned || spfOf(address, envelope_from || spf_domain)?.include) continue
+    open.add(address)
+  }
+  return [...open].flatMap((text) => {
+    const address = parseIp(text)
+    return address.ok ? [address.value] : []
+  })
+}
+
+async function hostsOf(
+  ctx: Lookup,
+  addresses: readonly Ip[],
+  { hosts }: FactMemory,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  const unknown: Ip[] = []
+  for (const address of addresses) {
+    const known = hosts.get(address)
+    if (!known) unknown.push(address)
+    else if (known.value.host !== undefined) found.set(address, known.value.host)
+  }
+  await atMost(HOSTS_AT_ONCE, unknown.slice(0, MAX_HOSTS), async (address) => {
+    if (ctx.signal.aborted) return
+    const ptr = await settled(lookupAddress(ctx, address))
+    if (ptr instanceof DnsError || ptr.error || ptr.forward.some(({ leads }) => leads === 'unknown')) return
+    const host = ptr.forward
+      .find(({ leads }) => leads === 'back')
+      ?.name.toLowerCase()
+      .replace(/\.$/, '')
+    hosts.set(address, { host }, REMEMBER_MS)
+    if (host !== undefined) found.set(address, host)
+  })
+  return found
+}
+
+/** The names of published keys among those that signatures name. */
+async function keysOf(ctx: Lookup, sources: readonly SourceSum[], organization: string): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
+  for (const { dkim_domain, dkim_selector } of sources) {
+    if (names.size >= MAX_KEYS) break
+    const name = `${dkim_selector}._domainkey.${dkim_domain}`
+    if (dkim_selector !== '' && organizationOf(dkim_domain) === organization && parseDomain(dkim_domain).ok)
+      names.add(name)
+  }
+  const there = await atMost(10, [...names], async (name) => {
+    const answer = await settled(ctx.resolve(name, 'TXT', ctx.signal))
+    return (
+      !(answer instanceof DnsError) && answer.records.some((record) => /(?:^|;)\s*p\s*=\s*[A-Za-z0-9+/]/.test(record))
+    )
+  })
+  return new Set([...names].filter((_, i) => there[i]))
+}
+
+type Ranges = readonly { readonly provider: Provider; readonly terms: readonly PassingAddresses[] }[]
+
+/** Includes of providers that send for others: what is in them is theirs. Web hosts are left out: their ranges hold anybody's servers. */
+const RANGED: readonly (readonly [provider: Provider, include: string])[] = PROVIDERS.filter(
+  ({ kind, spf }) => spf !== undefined && (kind === 'sender' || kind === 'mailbox' || kind === 'forwarder'),
+).map((provider) => [provider, provider.spf!])
+
+/** The published ranges of the providers; asked once a day, in the time that is left. */
+async function rangesOf(ctx: Lookup, isNeeded: boolean, { ranges }: FactMemory): Promise<Ranges> {
+  if (!isNeeded) return []
+  const found = await atMost(10, RANGED, async ([provider, include]) => {
+    const known = ranges.get(include)
+    if (known) return { provider, terms: known.value }
+    const name = parseDomain(include)
+    if (ctx.signal.aborted || !name.ok) return undefined
+    const facts = await settled(lookupSpf(ctx, name.value))
+    if (facts instanceof DnsError) return undefined
+    const { terms } = passingTerms(facts.reading?.extent.passing)
+    ranges.set(include, terms, REMEMBER_MS)
+    return { provider, terms }
+  })
+  return found.flatMap((one) => one ?? [])
+}
+
+async function networksOf(
+  addresses: readonly Ip[],
+  networkOf: FactSources['networkOf'],
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const address of addresses) {
+    const name = await networkOf(address)
+    if (name !== undefined) found.set(address, name)
+  }
+  return found
+}

@@ -1,0 +1,253 @@
+import { createGunzip } from 'node:zlib'
+import type { Attachment, Email } from 'postal-mime'
+import type { ZipFile } from 'yauzl'
+import { AppError } from '../../base/errors.ts'
+import { contentOf, HEAD_OCTETS } from './content.ts'
+import { reportError } from './problems.ts'
+
+/** A file without a container around it. Its octets must be read before the next one is requested; what is not read is dropped. */
+export type Leaf = {
+  /** Name of the attachment or file as it was given, for answers; never a path. */
+  readonly name: string
+  readonly content: 'xml' | 'json' | 'failure' | 'other'
+  readonly octets: AsyncIterable<Uint8Array>
+  /** The message in which it came: the outermost, which is the one that somebody sent to us. */
+  readonly message?: Uint8Array
+}
+/** A file or container that could not be read. */
+export type Unread = { readonly name: string; readonly error: AppError; readonly message?: Uint8Array }
+
+export type Bounds = {
+  /** Maximum octets of an input and of a container within it, which is held in memory. */
+  readonly maxOctets: number
+  /** Maximum octets of all that is unpacked from an input. A ratio is not judged: real XML packs well. */
+  readonly maxUnpacked: number
+  readonly maxEntries: number
+  /** Maximum nesting of archives and messages. */
+  readonly maxNesting: number
+}
+export const BOUNDS: Bounds = {
+  maxOctets: 25 * 1_048_576,
+  maxUnpacked: 1_073_741_824,
+  maxEntries: 1_000,
+  maxNesting: 3,
+}
+
+type Place = { readonly name: string; readonly depth: number; readonly message?: Uint8Array }
+type Budget = { readonly bounds: Bounds; unpacked: number; entries: number }
+type Octets = AsyncIterable<Uint8Array>
+
+/** The files in an input, whatever is packed in whatever, each recognized by its content. Never rejects for what the octets are; a fault is an {@link Unread}. */
+export async function* filesIn(octets: Octets, name: string, bounds: Bounds = BOUNDS): AsyncGenerator<Leaf | Unread> {
+  yield* within(octets, { name, depth: 0 }, { bounds, unpacked: 0, entries: 0 })
+}
+
+async function* within(octets: Octets, place: Place, budget: Budget): AsyncGenerator<Leaf | Unread> {
+  const about = { name: place.name, ...(place.message && { message: place.message }) }
+  try {
+    const { head, all } = await peeked(octets)
+    const content = contentOf(head)
+    if (content === 'xml' || content === 'json') yield { ...about, content, octets: all }
+    else if (content === 'other' || content === 'empty') yield { ...about, content: 'other', octets: all }
+    else if (content === 'gzip') yield* within(gunzipped(all, budget), deeper(place, budget), budget)
+    else {
+      const whole = await buffered(all, budget.bounds.maxOctets)
+      if (content === 'zip') yield* inZip(whole, deeper(place, budget), budget)
+      else if (content === 'mbox') yield* inMbox(whole, place, budget)
+      else yield* inMessage(whole, place.message ? deeper(place, budget) : place, budget)
+    }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    yield { ...about, error }
+  }
+}
+
+function deeper(place: Place, { bounds }: Budget): Place {
+  if (place.depth >= bounds.maxNesting) throw reportError('nesting', { max: bounds.maxNesting })
+  return { ...place, depth: place.depth + 1 }
+}
+
+/** The beginning of a stream, and the whole of it. */
+async function peeked(octets: Octets): Promise<{ readonly head: Uint8Array; readonly all: Octets }> {
+  const chunks = octets[Symbol.asyncIterator]()
+  const first: Uint8Array[] = []
+  let size = 0
+  while (size < HEAD_OCTETS) {
+    const next = await chunks.next()
+    if (next.done) break
+    first.push(next.value)
+    size += next.value.length
+  }
+  const head = Buffer.concat(first)
+  async function* all(): AsyncGenerator<Uint8Array> {
+    try {
+      if (head.length > 0) yield head
+      for (;;) {
+        const next = await chunks.next()
+        if (next.done) return
+        yield next.value
+      }
+    } finally {
+      await chunks.return?.()
+    }
+  }
+  return { head: head.subarray(0, HEAD_OCTETS), all: all() }
+}
+
+/** All octets in memory. Throws if there are more than `max`. */
+export async function buffered(octets: Octets, max: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of octets) {
+    size += chunk.length
+    if (size > max) throw reportError('too_large', { max })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Counts unpacked octets. Throws at the bound. */
+async function* bounded(octets: Octets, budget: Budget): AsyncGenerator<Uint8Array> {
+  for await (const chunk of octets) {
+    budget.unpacked += chunk.length
+    if (budget.unpacked > budget.bounds.maxUnpacked) throw reportError('unpacked', { max: budget.bounds.maxUnpacked })
+    yield chunk
+  }
+}
+
+async function* gunzipped(octets: Octets, budget: Budget): AsyncGenerator<Uint8Array> {
+  const unzip = createGunzip()
+  let ended = false
+  const feed = (async () => {
+    for await (const chunk of octets) {
+      if (ended) return
+      if (!unzip.write(chunk)) await new Promise<void>((resolve) => unzip.once('drain', resolve).once('close', resolve))
+    }
+    unzip.end()
+  })()
+  feed.catch((error) => unzip.destroy(error))
+  try {
+    yield* bounded(unzip, budget)
+  } catch (cause) {
+    throw cause instanceof AppError
+      ? cause
+      : reportError('archive', { kind: 'gzip', reason: (cause as Error).message }, { cause })
+  } finally {
+    ended = true
+    unzip.destroy()
+  }
+}
+
+async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf | Unread> {
+  const { fromBufferPromise } = await import('yauzl')
+  let zip: ZipFile
+  try {
+    // Names are shown and never used as paths: any name is accepted.
+    zip = await fromBufferPromise(whole, { lazyEntries: true, decodeStrings: false, autoClose: false })
+  } catch (cause) {
+    throw reportError('archive', { kind: 'zip', reason: (cause as Error).message }, { cause })
+  }
+  try {
+    for await (const entry of zip.eachEntry()) {
+      if (++budget.entries > budget.bounds.maxEntries) throw reportError('entries', { max: budget.bounds.maxEntries })
+      const name = entry.fileNameRaw.toString('utf8').replace(/^.*[/\\]/s, '')
+      if (name === '' || isOfMac(entry.fileNameRaw)) continue
+      const stream = await zip.openReadStreamPromise(entry)
+      try {
+        yield* within(bounded(stream, budget), { ...place, name }, budget)
+      } finally {
+        stream.destroy()
+      }
+    }
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    throw reportError('archive', { kind: 'zip', reason: (cause as Error).message }, { cause })
+  } finally {
+    zip.close()
+  }
+}
+
+/** macOS adds a folder with the properties of each file. */
+const isOfMac = (name: Buffer): boolean => name.toString('latin1').startsWith('__MACOSX/')
+
+/** Messages between lines that begin with "From " after an empty line (RFC 4155); ">From " is "From " (mboxrd). */
+async function* inMbox(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf | Unread> {
+  let number = 0
+  for (const message of messagesOfMbox(whole)) {
+    number++
+    yield* inMessage(message, { ...place, name: `${place.name}#${number}` }, budget)
+  }
+}
+
+export function* messagesOfMbox(whole: Buffer): Generator<Buffer> {
+  let start = afterLine(whole, 0)
+  for (;;) {
+    const next = nextSeparator(whole, start)
+    yield unquoted(whole.subarray(start, next < 0 ? whole.length : next))
+    if (next < 0) return
+    start = afterLine(whole, next)
+  }
+}
+
+const afterLine = (whole: Buffer, from: number): number => {
+  const end = whole.indexOf(10, from)
+  return end < 0 ? whole.length : end + 1
+}
+
+function nextSeparator(whole: Buffer, from: number): number {
+  for (let at = whole.indexOf('\nFrom ', from); at >= 0; at = whole.indexOf('\nFrom ', at + 1)) {
+    const before = whole[at - 1] === 13 ? whole[at - 2] : whole[at - 1]
+    if (before === 10) return at + 1
+  }
+  return -1
+}
+
+const unquoted = (message: Buffer): Buffer =>
+  message.includes('\n>') ? Buffer.from(message.toString('latin1').replace(/^>(>*From )/gm, '$1'), 'latin1') : message
+
+async function* inMessage(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf | Unread> {
+  const message = place.message ?? whole
+  const mail = await parsedMessage(whole)
+  if (mail.attachments.some(isFailureReport)) {
+    yield { name: place.name, content: 'failure', octets: none(), message }
+    return
+  }
+  const texts = [mail.text, mail.html].filter((text) => text !== undefined && /^\s*[<{]/.test(text))
+  let found = 0
+  for (const one of mail.attachments) {
+    if (++budget.entries > budget.bounds.maxEntries) throw reportError('entries', { max: budget.bounds.maxEntries })
+    found++
+    const name = one.filename ?? place.name
+    yield* within(once(octetsOf(one)), { depth: place.depth, name, message }, budget)
+  }
+  for (const text of texts) {
+    // A body that looks like a report; HTML of a person's mail is none, and is not read as one.
+    if (text === undefined || /^\s*<(?:!doctype|html)/i.test(text)) continue
+    found++
+    yield* within(once(Buffer.from(text)), { depth: place.depth, name: place.name, message }, budget)
+  }
+  if (found === 0) yield { name: place.name, content: 'other', octets: none(), message }
+}
+
+async function parsedMessage(whole: Buffer): Promise<Email> {
+  const { default: PostalMime } = await import('postal-mime')
+  try {
+    return await PostalMime.parse(whole, { attachmentEncoding: 'arraybuffer', maxNestingDepth: 20 })
+  } catch (cause) {
+    throw reportError('archive', { kind: 'message', reason: (cause as Error).message }, { cause })
+  }
+}
+
+/** A failure report or another abuse report (RFC 6591, RFC 5965): by its type, or by the field with which it begins. */
+const isFailureReport = (one: Attachment): boolean =>
+  one.mimeType === 'message/feedback-report' || /^\s*(?:[\w-]+:[^\n]*\n)*?Feedback-Type\s*:/i.test(headText(one))
+
+const headText = (one: Attachment): string => Buffer.from(octetsOf(one).subarray(0, HEAD_OCTETS)).toString('latin1')
+
+const octetsOf = ({ content }: Attachment): Uint8Array =>
+  typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content as ArrayBuffer)
+
+async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield octets
+}
+async function* none(): AsyncGenerator<Uint8Array> {}

@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest'
+import { labFacts, labSource } from '../../test/lab/reports.ts'
+import type { SourceSum } from '../store/postgres/report-sums.ts'
+import { policyOutcome, stepUpOf } from './policy.ts'
+import { findSenders, type SenderFacts } from './senders.ts'
+
+type Rows = readonly Partial<SourceSum>[]
+const found = (rows: Rows, facts: Partial<SenderFacts> = {}) =>
+  findSenders(
+    rows.map((row, i) => labSource({ number: i + 1, ...row })),
+    labFacts(facts),
+  )
+const told = (rows: Rows, facts: Partial<SenderFacts> = {}) =>
+  found(rows, facts).map(({ name, verdict }) => `${name}: ${verdict}`)
+
+const include = (target: string) => ({
+  spfOf: () => ({ text: `include:${target}`, include: true, domain: 'example.org' }),
+})
+const passes = { spf_aligned: true, spf_result: 'pass' } as const
+const signed = (domain: string, selector: string, aligned = false): Partial<SourceSum> => ({
+  ...{
+    dkim_domain: domain,
+    dkim_selector: selector,
+    dkim_result: 'pass',
+    dkim_aligned: aligned,
+    signers: `${domain}:${selector}`,
+  },
+})
+/** One day, the last. */
+const brief = { recent_days: 1, first_day: '2026-11-23' } as const
+
+describe('a sender is named by the strongest evidence', () => {
+  it.each<[string, Rows, Partial<SenderFacts>, string]>([
+    ["a provider's own signature", [signed('mcsv.net', 'k2')], {}, 'Mailchimp: needs_setup'],
+    [
+      '… before the include that contains the address',
+      [signed('mcsv.net', 'k2')],
+      include('_spf.google.com'),
+      'Mailchimp: needs_setup',
+    ],
+    ['the include that contains the address', [passes], include('_spf.google.com'), 'Google Workspace: authorized'],
+    ['an include of nobody known', [passes], include('spf.crm.example'), 'spf.crm.example: authorized'],
+    ["a provider's host", [{}], { hostOf: () => 'a8-31.smtp-out.amazonses.com' }, 'Amazon SES: needs_setup'],
+    [
+      'a selector that one provider tells its customers to publish',
+      [signed('example.org', 'brevo1', true)],
+      {},
+      'Brevo: authorized',
+    ],
+    [
+      "the domain's own host",
+      [passes],
+      { hostOf: () => 'mail.example.org' },
+      'mail.example.org (your own server): authorized',
+    ],
+    ["a stranger's host", [{}], { hostOf: () => 'dsl-1.isp.example.net' }, 'example.net: unknown'],
+    ['the network', [{}], { networkOf: () => 'Example Telecom' }, 'unknown senders in Example Telecom: unknown'],
+    ['nothing', [{}], {}, 'unknown senders: unknown'],
+  ])('%s', (_, rows, facts, expected) => expect(told(rows, facts)).toEqual([expected]))
+})
+
+describe('the first row of the table of verdicts that fits', () => {
+  it.each<[string, Rows, Partial<SenderFacts>, readonly string[]]>([
+    [
+      'half passes',
+      [{ ...passes, messages: 50 }, { messages: 50 }],
+      include('_spf.google.com'),
+      ['Google Workspace: authorized'],
+    ],
+    [
+      'less than half passes',
+      [{ ...passes, messages: 49 }, { messages: 51 }],
+      include('_spf.google.com'),
+      ['Google Workspace: needs_setup'],
+    ],
+    [
+      'the first passing message is enough',
+      [{ ...passes, messages: 1, ...brief, last_reporter: 1 }],
+      include('_spf.google.com'),
+      ['Google Workspace: authorized'],
+    ],
+    [
+      'a receiver says forwarded',
+      [{ reason: 'forwarded' }],
+      { hostOf: () => 'mout.gmx.net' },
+      ['forwarded by gmx.net: forwarded'],
+    ],
+    [
+      'a receiver says mailing_list',
+      [{ reason: 'mailing_list', envelope_from: 'lists.debian.org' }],
+      {},
+      ['forwarded by debian.org: forwarded'],
+    ],
+    [
+      '… but its address is in the SPF record',
+      [{ reason: 'forwarded', ...passes }],
+      include('_spf.google.com'),
+      ['Google Workspace: authorized'],
+    ],
+    ['local_policy is no forwarding', [{ reason: 'local_policy' }], {}, ['unknown senders: unknown']],
+    ['a known forwarder', [{}], { hostOf: () => 'mx1.improvmx.com' }, ['forwarded by ImprovMX: forwarded']],
+    [
+      'it carries a selector that an authorized sender uses more',
+      [
+        { ...signed('example.org', 'google', true), ...passes, messages: 900 },
+        { ...signed('example.org', 'google', true), address: '192.0.2.9', messages: 20 },
+      ],
+      {
+        spfOf: (address) => (address === '192.0.2.1' ? include('_spf.google.com').spfOf() : undefined),
+        hostOf: (address) => (address === '192.0.2.9' ? 'mx.alumni.example.edu' : undefined),
+      },
+      ['Google Workspace: authorized', 'forwarded by example.edu: forwarded'],
+    ],
+    [
+      'a return path below the domain is related',
+      [{ envelope_from: 'bounce.example.org' }],
+      {},
+      ['unknown senders: needs_setup'],
+    ],
+    [
+      'a return path at the domain is what forgers write',
+      [{ envelope_from: 'example.org' }],
+      {},
+      ['unknown senders: unknown'],
+    ],
+    [
+      'a key in its zone',
+      [{ dkim_domain: 'example.org', dkim_selector: 'crm', dkim_result: 'fail' }],
+      { hasKey: () => true },
+      ['unknown senders: needs_setup'],
+    ],
+    [
+      'nothing passes, on 3 of 28 days',
+      [{ recent_days: 0b111, first_day: '2026-11-21' }],
+      {},
+      ['unknown senders: forged'],
+    ],
+    [
+      'nothing passes, on 4 of 28 days',
+      [{ recent_days: 0b1111, first_day: '2026-11-20' }],
+      {},
+      ['unknown senders: unknown'],
+    ],
+    ['nothing passes, on every day, listed', [{}], { isListed: () => true }, ['unknown senders: forged']],
+    [
+      'a botnet: each address on one day, all of them on each',
+      [1, 2, 3, 4, 5].map((i) => ({
+        address: `192.0.2.${i}`,
+        recent_days: 1 << i,
+        first_day: '2026-11-01',
+        last_day: '2026-11-20',
+      })),
+      {},
+      ['unknown senders: forged'],
+    ],
+    ['9 messages are too few', [{ messages: 9 }], include('_spf.google.com'), ['Google Workspace: unknown']],
+    [
+      'one reporter on one day is too little',
+      [{ ...brief, last_reporter: 1 }],
+      include('_spf.google.com'),
+      ['Google Workspace: unknown'],
+    ],
+    ['two reporters on one day', [brief], include('_spf.google.com'), ['Google Workspace: needs_setup']],
+    [
+      'only reporters that nobody knows',
+      [{ ...passes, is_known: false }],
+      include('_spf.google.com'),
+      ['Google Workspace: unknown'],
+    ],
+    [
+      'the SPF record has no answer',
+      [{}],
+      { isSpfKnown: false, ...include('_spf.google.com') },
+      ['Google Workspace: unknown'],
+    ],
+    [
+      '… which does not matter to what passes',
+      [passes],
+      { isSpfKnown: false, ...include('_spf.google.com') },
+      ['Google Workspace: authorized'],
+    ],
+  ])('%s', (_, rows, facts, expected) => expect(told(rows, facts)).toEqual(expected))
+})
+
+it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
+  [
+    'needs_setup',
+    [signed('mcsv.net', 'k2')],
+    {},
+    /^Set up DKIM for example\.org\. Publish two CNAME records, k2\._domainkey\.example\.org/,
+  ],
+  [
+    'authorized without DKIM',
+    [passes],
+    { hostOf: () => 'mail.example.org' },
+    /^Sign its mail with DKIM for example\.org/,
+  ],
+  ['authorized with all', [{ ...passes, ...signed('example.org', 's1', true) }], include('_spf.google.com'), undefined],
+  ['forwarded', [{ reason: 'forwarded' }], {}, undefined],
+  ['forged', [{ recent_days: 1, first_day: '2026-11-23' }], {}, undefined],
+  ['unknown', [{}], {}, /^Is this yours\?/],
+])('what to do about %s', (_, rows, facts, expected) => {
+  const { to_do } = found(rows, facts)[0]!
+  if (expected === undefined) expect(to_do).toBeUndefined()
+  else expect(to_do).toMatch(expected)
+})
+
+it('texts of strangers stay data: a selector with a colon, an envelope that is no name', () => {
+  const [one] = found([{ signers: 'example.org:a:b', dkim_domain: '<script>', envelope_from: '../../etc' }])
+  expect(one).toMatchObject({ dkimDomains: ['<script>'], envelopeDomains: ['../../etc'] })
+})
+
+describe('a policy', () => {
+  const senders = found(
+    [
+      { ...passes, envelope_from: 'example.org', messages: 900 },
+      { address: '192.0.2.2', envelope_from: 'example.org', messages: 60 },
+      { address: '192.0.2.3', ...signed('mcsv.net', 'k2'), envelope_from: 'mail1.mcsv.net', messages: 40 },
+      { address: '192.0.2.4', envelope_from: '', messages: 5, ...passes },
+    ],
+    include('_spf.google.com'),
+  )
+  const everyone = { ip4: [[0, 2 ** 32]] as const, ip6: [], terms: [], conditional: [], open: false, tooWide: false }
+  const nobody = { ...everyone, ip4: [] }
+  const tried = { passingOf: () => everyone, adkim: 'r', aspf: 'r' } as const
+  it('none touches no mail', () => expect(policyOutcome(senders, 'none', tried).affected).toEqual([]))
+  it('is tried on each address with its return path', () =>
+    expect(policyOutcome(senders, 'reject', tried)).toMatchObject({
+      messages: 1_005,
+      passingBefore: 905,
+      passingAfter: 965,
+      notReevaluated: 5,
+    }))
+  it('a record that loses an address loses its mail', () =>
+    expect(policyOutcome(senders, 'reject', { ...tried, passingOf: () => nobody })).toMatchObject({ passingAfter: 5 }))
+  it('a record that depends on the message leaves what was reported', () =>
+    expect(
+      policyOutcome(senders, 'reject', { ...tried, passingOf: () => ({ ...nobody, conditional: ['exists:%{l}'] }) }),
+    ).toMatchObject({
+      ...{ passingAfter: 905, notReevaluated: 965 },
+    }))
+  it('a step up is blocked by a sender of the domain that would lose more than 0.5 % of its own mail', () => {
+    const { blockers } = stepUpOf(policyOutcome(senders, 'reject', tried))
+    expect(blockers.map(({ sender, messages }) => [sender.name, messages])).toEqual([['Mailchimp', 40]])
+  })
+})

@@ -1,0 +1,431 @@
+import type { PassingAddresses } from '../checks/spf/index.ts'
+import { dkimStepsOf, type Provider, providerOfInclude } from '../mailhosts/providers/index.ts'
+import { providerOfSelector, providerOfSendingHost, providerOfSignature } from '../mailhosts/providers/sending.ts'
+import type { SourceSum } from '../store/postgres/report-sums.ts'
+import { organizationOf, PASSED_ON } from './summed-row.ts'
+
+export type Verdict = 'authorized' | 'needs_setup' | 'forwarded' | 'forged' | 'unknown'
+
+/** The term of an SPF record that contains an address. */
+export type SpfMatch = Pick<PassingAddresses, 'text' | 'include'> & { readonly domain: string }
+
+/** What is known beside the reports. Each function answers at once; undefined: not known. */
+export type SenderFacts = {
+  /** The domain whose reports are read. */
+  readonly domain: string
+  /** The term that lets the address pass, of the domain's record or of the envelope's. */
+  readonly spfOf: (address: string, envelope: string) => SpfMatch | undefined
+  /** The forward-confirmed name of an address. */
+  readonly hostOf: (address: string) => string | undefined
+  /** The provider whose published ranges contain the address. */
+  readonly rangeOf: (address: string) => Provider | undefined
+  readonly networkOf: (address: string) => string | undefined
+  /** Listed on a list of tier A or B. */
+  readonly isListed: (address: string) => boolean
+  /** False: the DNS did not answer for a part of the SPF record; then only `authorized` is certain. */
+  readonly isSpfKnown: boolean
+  /** Whether the domain's zone has a key for this selector. */
+  readonly hasKey: (domain: string, selector: string) => boolean
+}
+
+export type Dispositions = { readonly none: number; readonly quarantine: number; readonly reject: number }
+
+export type Sender = {
+  readonly id: string
+  readonly name: string
+  readonly verdict: Verdict
+  /** The evidence in words: what names it, then what decides the verdict. */
+  readonly because: readonly string[]
+  readonly to_do?: string
+  /** By address, largest first. */
+  readonly addresses: ReadonlyMap<string, number>
+  readonly messages: number
+  readonly passing: number
+  readonly spfAligned: number
+  readonly dkimAligned: number
+  readonly dispositions: Dispositions
+  readonly dkimDomains: readonly string[]
+  readonly selectors: readonly string[]
+  readonly envelopeDomains: readonly string[]
+  readonly firstSeen: string
+  readonly lastSeen: string
+  /** Days of the last 28 of the period on which it was seen. */
+  readonly recentDays: number
+  readonly provider?: Provider
+  readonly sources: readonly SourceSum[]
+}
+
+/** Fewer messages say too little for a verdict other than `authorized`. */
+const FEW_MESSAGES = 10
+/** A source that fails everything and was seen on at most so many of 28 days looks forged. */
+const FORGED_DAYS = 3
+/** Names of one kind that a sender shows. */
+const SHOWN = 20
+
+/** Why a source has the sender that it has. */
+type Home = {
+  readonly id: string
+  readonly name: string
+  readonly because: string
+  readonly provider?: Provider
+  /** In the domain's SPF record, a provider, a key in its zone, or a name below its organizational domain. */
+  readonly related: boolean
+  /** A name that strangers could have too: by the host's name, the network, or nothing. */
+  readonly weak: boolean
+}
+
+type Placed = { readonly source: SourceSum; readonly home: Home; readonly spf: SpfMatch | undefined }
+
+export const passesDmarc = ({ spf_aligned, dkim_aligned }: Pick<SourceSum, 'spf_aligned' | 'dkim_aligned'>): boolean =>
+  spf_aligned === true || dkim_aligned === true
+
+/** Finds the senders behind the sources of a domain, and judges each: the first row of the table of verdicts that fits (docs/reports.md). Largest first. */
+export function findSenders(sources: readonly SourceSum[], facts: SenderFacts): readonly Sender[] {
+  const organization = organizationOf(facts.domain)
+  const placed = sources.map((source): Placed => {
+    const spf = facts.spfOf(source.address, source.envelope_from || source.spf_domain)
+    return { source, spf, home: homeOf(source, spf, facts, organization) }
+  })
+  const owners = selectorOwners(placed, organization)
+  const groups = new Map<string, { home: Home; forwarded: boolean; members: Placed[] }>()
+  const add = (home: Home, forwarded: boolean, member: Placed): void => {
+    const group = groups.get(home.id)
+    if (group) group.members.push(member)
+    else groups.set(home.id, { home, forwarded, members: [member] })
+  }
+  const failing = failingAddresses(placed)
+  for (const member of placed) {
+    const why = forwardedBecause(member, owners, organization)
+    if (why !== undefined) add(forwarderOf(member, facts, why), true, member)
+    else add(split(member, failing, facts), false, member)
+  }
+  return [...groups.values()]
+    .map(({ home, forwarded, members }) => senderOf(home, forwarded, members, facts))
+    .sort((a, b) => b.messages - a.messages || (a.id < b.id ? -1 : 1))
+}
+
+/** The evidence, strongest first: a provider's own signature, the include that contains the address, the selector, ranges, the host's name, the network. */
+function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts, organization: string): Home {
+  const { address } = source
+  for (const { domain, selector } of signersOf(source)) {
+    const provider = organizationOf(domain) === organization ? undefined : providerOfSignature(domain)
+    if (provider)
+      return ofProvider(provider, `a verified signature of ${domain}${selector && ` (selector ${selector})`}`)
+  }
+  const host = facts.hostOf(address)
+  const hostProvider = host === undefined ? undefined : providerOfSendingHost(host)
+  if (spf?.include) {
+    const target = spf.text.replace(/^[+?~-]?include:/i, '')
+    const because = `its address is in ${spf.text} of the SPF record of ${spf.domain}`
+    const provider = providerOfInclude(target) ?? hostProvider
+    if (provider) return ofProvider(provider, because)
+    if (organizationOf(target.toLowerCase()) !== organization)
+      return { id: `include:${target.toLowerCase()}`, name: target, because, related: true, weak: false }
+  }
+  if (hostProvider) return ofProvider(hostProvider, `its host is ${host}`)
+  const own = signersOf(source).find(({ domain }) => organizationOf(domain) === organization)
+  const bySelector = own && providerOfSelector(own.selector)
+  if (bySelector && (host === undefined || isBelow(host, organization)))
+    return ofProvider(bySelector, `a verified signature of ${own.domain} with its selector ${own.selector}`)
+  const byRange = facts.rangeOf(address)
+  if (byRange) return ofProvider(byRange, 'its address is in the published ranges of the provider')
+  if (host !== undefined && isBelow(host, organization))
+    return {
+      id: `host:${host}`,
+      name: `${host} (your own server)`,
+      because: `its host is ${host}`,
+      related: true,
+      weak: false,
+    }
+  if (spf)
+    return {
+      ...{ id: `address:${address}`, name: `${host ?? address} (in your SPF record)`, related: true, weak: false },
+      because: `its address is in ${spf.text} of the SPF record of ${spf.domain}`,
+    }
+  const related = isRelated(source, facts, organization)
+  if (host !== undefined) {
+    const name = organizationOf(host)
+    return { id: `host:${name}`, name, because: `its host is ${host}`, related: related !== undefined, weak: true }
+  }
+  const network = facts.networkOf(address)
+  if (network !== undefined)
+    return {
+      id: `network:${network}`,
+      name: `unknown senders in ${network}`,
+      because: `its network is ${network}`,
+      related: related !== undefined,
+      weak: true,
+    }
+  return {
+    id: 'unknown',
+    name: 'unknown senders',
+    because: 'nothing names its addresses',
+    related: related !== undefined,
+    weak: true,
+  }
+}
+
+const ofProvider = (provider: Provider, because: string): Home => ({
+  ...{ id: `provider:${provider.id}`, name: provider.name, because, provider, related: true, weak: false },
+})
+
+const isBelow = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
+
+/** A key in the domain's zone, or an envelope below (not at) the organizational domain: a forger writes the domain itself. */
+function isRelated(source: SourceSum, facts: SenderFacts, organization: string): string | undefined {
+  const { dkim_domain, dkim_selector, envelope_from } = source
+  if (dkim_selector !== '' && isBelow(dkim_domain, organization) && facts.hasKey(dkim_domain, dkim_selector))
+    return `its signatures name the key ${dkim_selector} of ${dkim_domain}`
+  if (envelope_from.endsWith(`.${organization}`)) return `its return path is ${envelope_from}`
+  return undefined
+}
+
+/** The verified signatures of a source. */
+function signersOf({ signers }: SourceSum): readonly { readonly domain: string; readonly selector: string }[] {
+  if (signers === '') return []
+  return signers.split(' ').map((one) => {
+    const at = one.indexOf(':')
+    return { domain: one.slice(0, at), selector: one.slice(at + 1) }
+  })
+}
+
+/** For each selector of the domain's own signatures the authorized sender that uses it most, with its messages. */
+function selectorOwners(
+  placed: readonly Placed[],
+  organization: string,
+): ReadonlyMap<string, { readonly id: string; readonly name: string; readonly messages: number }> {
+  const uses = new Map<string, Map<string, { id: string; name: string; messages: number }>>()
+  for (const { source, home, spf } of placed) {
+    // Its mail passes, and it passes by its own path: the record names it, or the return path is aligned.
+    if (!passesDmarc(source) || (spf === undefined && source.spf_aligned !== true && home.weak)) continue
+    if (source.dkim_selector === '' || organizationOf(source.dkim_domain) !== organization) continue
+    const key = `${source.dkim_domain}:${source.dkim_selector}`
+    const homes = uses.get(key) ?? new Map<string, { id: string; name: string; messages: number }>()
+    const known = homes.get(home.id)
+    homes.set(home.id, { id: home.id, name: home.name, messages: (known?.messages ?? 0) + source.messages })
+    uses.set(key, homes)
+  }
+  return new Map(
+    [...uses].map(([key, homes]) => [key, [...homes.values()].sort((a, b) => b.messages - a.messages)[0]!] as const),
+  )
+}
+
+/** Why mail of a source is forwarded mail; undefined if nothing says so. */
+function forwardedBecause(
+  { source, home, spf }: Placed,
+  owners: ReturnType<typeof selectorOwners>,
+  organization: string,
+): string | undefined {
+  if (spf !== undefined) return undefined
+  if (PASSED_ON.includes(source.reason)) return `receivers call it ${source.reason}`
+  if (home.provider?.kind === 'forwarder') return `${home.provider.name} forwards mail`
+  const fails = source.spf_aligned !== true
+  if (!fails || source.dkim_selector === '' || organizationOf(source.dkim_domain) !== organization) return undefined
+  const owner = owners.get(`${source.dkim_domain}:${source.dkim_selector}`)
+  return owner && owner.id !== home.id && owner.messages > source.messages
+    ? `it carries the signature ${source.dkim_selector} of ${owner.name} and fails SPF`
+    : undefined
+}
+
+function forwarderOf({ source, home }: Placed, facts: SenderFacts, because: string): Home {
+  const host = facts.hostOf(source.address)
+  const envelope = source.envelope_from || source.spf_domain
+  const name =
+    home.provider?.name ??
+    (host !== undefined ? organizationOf(host) : undefined) ??
+    (envelope !== '' && organizationOf(envelope) !== organizationOf(facts.domain)
+      ? organizationOf(envelope)
+      : undefined) ??
+    facts.networkOf(source.address)
+  return {
+    ...{
+      id: `forward:${name ?? 'others'}`,
+      name: `forwarded by ${name ?? 'others'}`,
+      because,
+      related: false,
+      weak: false,
+    },
+    ...(home.provider && { provider: home.provider }),
+  }
+}
+
+/** By address: whether any of its mail passes, and the days on which it was seen. */
+function failingAddresses(
+  placed: readonly Placed[],
+): ReadonlyMap<string, { readonly passes: boolean; readonly days: number }> {
+  const found = new Map<string, { passes: boolean; days: number }>()
+  for (const { source } of placed) {
+    const known = found.get(source.address) ?? { passes: false, days: 0 }
+    known.passes ||= passesDmarc(source)
+    known.days |= source.recent_days
+    found.set(source.address, known)
+  }
+  return found
+}
+
+/** Addresses that nothing but a host's name or a network names are judged one by one: those that look forged are not mixed with those that may be somebody's. */
+function split({ source, home }: Placed, addresses: ReturnType<typeof failingAddresses>, facts: SenderFacts): Home {
+  if (!home.weak) return home
+  if (home.related) return { ...home, id: `${home.id}:related`, weak: false }
+  const { passes, days } = addresses.get(source.address)!
+  if (passes || (bitsOf(days) > FORGED_DAYS && !facts.isListed(source.address))) return home
+  return { ...home, id: `${home.id}:brief` }
+}
+
+const bitsOf = (days: number): number => {
+  let bits = 0
+  for (let rest = days >>> 0; rest !== 0; rest &= rest - 1) bits++
+  return bits
+}
+
+function senderOf(home: Home, forwarded: boolean, members: readonly Placed[], facts: SenderFacts): Sender {
+  const sources = members.map(({ source }) => source)
+  const sum = (wanted: (one: SourceSum) => boolean): number =>
+    sources.reduce((total, one) => total + (wanted(one) ? one.messages : 0), 0)
+  const addresses = new Map<string, number>()
+  for (const { address, messages } of sources) addresses.set(address, (addresses.get(address) ?? 0) + messages)
+  const messages = sum(() => true)
+  const passing = sum(passesDmarc)
+  const days = sources.reduce((all, one) => all | one.recent_days, 0)
+  const [firstSeen, lastSeen] = [least(sources.map((one) => one.first_day)), most(sources.map((one) => one.last_day))]
+  const judged: Judged = {
+    ...{ home, forwarded, messages, passing, firstSeen, lastSeen, addresses },
+    recentDays: bitsOf(days),
+    isKnown: sources.some((one) => one.is_known),
+    reporters:
+      least(sources.map((one) => one.first_reporter)) === most(sources.map((one) => one.last_reporter)) ? 1 : 2,
+  }
+  const { verdict, because } = verdictOf(judged, facts)
+  const spfAligned = sum((one) => one.spf_aligned === true)
+  const dkimAligned = sum((one) => one.dkim_aligned === true)
+  const to_do = toDo(verdict, { home, domain: facts.domain, messages, spfAligned, dkimAligned })
+  return {
+    ...{
+      id: home.id,
+      name: home.name,
+      verdict,
+      because: [home.because, ...because],
+      messages,
+      passing,
+      spfAligned,
+      dkimAligned,
+    },
+    addresses: new Map([...addresses].sort((a, b) => b[1] - a[1])),
+    dispositions: {
+      none: sum(({ disposition }) => disposition !== 'quarantine' && disposition !== 'reject'),
+      quarantine: sum(({ disposition }) => disposition === 'quarantine'),
+      reject: sum(({ disposition }) => disposition === 'reject'),
+    },
+    dkimDomains: namesBy(sources, ({ dkim_domain }) => dkim_domain),
+    selectors: namesBy(sources, ({ dkim_selector }) => dkim_selector),
+    envelopeDomains: namesBy(sources, ({ envelope_from, spf_domain }) => envelope_from || spf_domain),
+    ...{ firstSeen, lastSeen, recentDays: judged.recentDays, sources },
+    ...(home.provider && { provider: home.provider }),
+    ...(to_do !== undefined && { to_do }),
+  }
+}
+
+const least = <T extends string | number>(all: readonly T[]): T => all.reduce((a, b) => (b < a ? b : a))
+const most = <T extends string | number>(all: readonly T[]): T => all.reduce((a, b) => (b > a ? b : a))
+
+/** Distinct names, most mail first. */
+function namesBy(sources: readonly SourceSum[], pick: (source: SourceSum) => string): readonly string[] {
+  const sums = new Map<string, number>()
+  for (const source of sources) {
+    const name = pick(source)
+    if (name !== '') sums.set(name, (sums.get(name) ?? 0) + source.messages)
+  }
+  return [...sums]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, SHOWN)
+    .map(([name]) => name)
+}
+
+type Judged = {
+  readonly home: Home
+  readonly forwarded: boolean
+  readonly messages: number
+  readonly passing: number
+  readonly firstSeen: string
+  readonly lastSeen: string
+  readonly recentDays: number
+  /** 1, or 2 for two and more. */
+  readonly reporters: number
+  readonly isKnown: boolean
+  readonly addresses: ReadonlyMap<string, number>
+}
+
+/** The table of verdicts: the first row that fits, unless the evidence is too thin. */
+function verdictOf(
+  judged: Judged,
+  facts: SenderFacts,
+): { readonly verdict: Verdict; readonly because: readonly string[] } {
+  const { home, forwarded, messages, passing, recentDays, reporters, isKnown, firstSeen, lastSeen } = judged
+  if (!isKnown) return { verdict: 'unknown', because: ['only reporters that nobody knows have seen it'] }
+  const half = passing * 2 >= messages && passing > 0
+  if (!forwarded && half)
+    return { verdict: 'authorized', because: [`${share(passing, messages)} of its mail passes DMARC`] }
+  // What follows is said with two reporters or two days, and 10 messages.
+  const thin = (reporters < 2 && firstSeen === lastSeen) || messages < FEW_MESSAGES
+  if (thin) return { verdict: 'unknown', because: ['too little was seen of it for a verdict'] }
+  if (!facts.isSpfKnown) return { verdict: 'unknown', because: ['the SPF record could not be read'] }
+  if (forwarded) return { verdict: 'forwarded', because: [] }
+  if (home.related) return { verdict: 'needs_setup', because: [`${share(passing, messages)} of its mail passes DMARC`] }
+  const listed = [...judged.addresses.keys()].filter((address) => facts.isListed(address)).length
+  if (passing === 0 && (home.id.endsWith(':brief') || recentDays <= FORGED_DAYS || listed > 0)) {
+    const days =
+      home.id.endsWith(':brief') && listed < judged.addresses.size
+        ? ['none of its addresses was seen on more than 3 of 28 days']
+        : []
+    return {
+      verdict: 'forged',
+      because: ['nothing passes', ...days, ...(listed > 0 ? [`${listed} of its addresses are on blacklists`] : [])],
+    }
+  }
+  return {
+    verdict: 'unknown',
+    because: [`${share(passing, messages)} of its mail passes DMARC`, `seen on ${recentDays} of 28 days`],
+  }
+}
+
+/** A share in percent that is 0 or 100 only if it is exactly that. */
+export function share(part: number, whole: number): string {
+  if (part === 0 || part === whole) return part === 0 ? 'none' : 'all'
+  const percent = (part / whole) * 100
+  return `${percent < 1 ? percent.toFixed(1) : Math.min(99, Math.round(percent))} %`
+}
+
+type ToDo = {
+  readonly home: Home
+  readonly domain: string
+  readonly messages: number
+  readonly spfAligned: number
+  readonly dkimAligned: number
+}
+
+/** The one thing to do about a sender; undefined if there is none. */
+function toDo(verdict: Verdict, { home, domain, messages, spfAligned, dkimAligned }: ToDo): string | undefined {
+  const steps = home.provider && dkimStepsOf(home.provider, domain)
+  switch (verdict) {
+    case 'forwarded':
+    case 'forged':
+      return undefined
+    case 'authorized':
+      if (dkimAligned * 2 < messages)
+        return `Sign its mail with DKIM for ${domain}: SPF alone breaks when mail is forwarded.${steps === undefined ? '' : ` ${steps}`}`
+      return dkimAligned < messages && spfAligned < messages
+        ? 'Most of its mail passes: see the rows that fail for a second system without a key.'
+        : undefined
+    case 'needs_setup':
+      if (steps !== undefined) return `Set up DKIM for ${domain}. ${steps}`
+      return home.provider
+        ? `Have ${home.provider.name} sign with a key of ${domain}, and use a return path below ${domain} if it offers one.`
+        : `Sign its mail with DKIM for ${domain}, and send with a return path at or below ${domain} that its SPF record covers.`
+    case 'unknown':
+      return `Is this yours? If it is, sign its mail with DKIM for ${domain}. If not, do nothing: a stricter policy refuses it.`
+    default: {
+      const never: never = verdict
+      throw new Error(never)
+    }
+  }
+}

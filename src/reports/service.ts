@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto'
+import { limiter } from '../base/limiter.ts'
+import { onceUnlessFailed } from '../base/once.ts'
+import { ttlCache } from '../base/ttl-cache.ts'
+import type { Domain } from '../names/domain.ts'
+import type { Ip } from '../names/ip.ts'
+import { told } from '../store/postgres/away.ts'
+import type { Database } from '../store/postgres/connect.ts'
+import {
+  type DayRow,
+  type DaySum,
+  type DomainWithReports,
+  type Period,
+  type PolicySeen,
+  type ReportSums,
+  type ReportsAbout,
+  type RowPlace,
+  reportSumsOf,
+  type TlsSum,
+} from '../store/postgres/report-sums.ts'
+import { reportIntake } from '../store/postgres/reports.ts'
+import type { Ctx, Log } from '../world.ts'
+import type { Envelope } from './authenticity.ts'
+import { type AskedFacts, askFacts, type FactSources } from './facts.ts'
+import { dayOf, type Imported, type ImportRequest, importReports } from './import.ts'
+import { BOUNDS } from './parse/containers.ts'
+import { findSenders, type Sender } from './senders.ts'
+
+/** The senders of a domain in a period, with the facts by which they were judged. */
+export type SendersOf = {
+  readonly senders: readonly Sender[]
+  readonly facts: AskedFacts
+  readonly names: readonly number[]
+}
+export type Summary = SendersOf & {
+  readonly about: ReportsAbout
+  readonly days: readonly DaySum[]
+  readonly policies: readonly PolicySeen[]
+}
+type Asking = Pick<Ctx, 'resolve' | 'signal'>
+
+/** Reports. Every function opens the database when it is first needed, and rejects with AppError `upstream_unavailable` while it is away. */
+export type ReportService = {
+  /** Stores the reports of an input; what it names is stored when this resolves. At most {@link AT_ONCE} inputs are read at the same time. */
+  readonly import: (octets: AsyncIterable<Uint8Array>, request: ImportRequest) => Promise<Imported>
+  readonly senders: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<SendersOf>
+  readonly summary: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<Summary>
+  readonly rows: (
+    names: readonly number[],
+    period: Period,
+    page: { readonly after?: RowPlace; readonly limit: number; readonly sources?: readonly number[] },
+  ) => Promise<readonly DayRow[]>
+  readonly namesOf: (domain: Domain) => Promise<readonly number[]>
+  readonly tls: (period: Period) => Promise<readonly TlsSum[]>
+  readonly domains: () => Promise<readonly DomainWithReports[]>
+  readonly strangers: ReportSums['strangers']
+  readonly countStranger: (domain: string) => Promise<void>
+  readonly mailboxPlace: ReportSums['mailboxPlace']
+  readonly rememberPlace: ReportSums['rememberPlace']
+  /** The domains of all monitors. */
+  readonly monitored: ReportSums['monitored']
+  /** Selectors of verified signatures of the last 90 days, most mail first. */
+  readonly selectors: (domain: Domain) => Promise<readonly { readonly domain: string; readonly selector: string }[]>
+  /** Removes the reports about a domain and the names below it. */
+  readonly forget: (domain: string) => Promise<number>
+  /** Removes what is older than the time that reports are kept; at most once an hour. */
+  readonly sweep: () => Promise<void>
+  /** Failure reports that came in since the start: they are counted and not kept. */
+  readonly counted: () => { readonly reports: number; readonly failureReports: number; readonly refused: number }
+}
+
+/** Inputs that are read at the same time: each may hold 25 MiB. */
+const AT_ONCE = 4
+const SWEEP_EVERY_MS = 3_600_000
+const SELECTORS_MS = 90 * 86_400_000
+const REMEMBERED_HOSTS = 50_000
+
+export type ReportServiceSettings = {
+  readonly open: () => Promise<Pick<Database, 'db' | 'pool'>>
+  readonly envelopeOf: (message: Uint8Array, signal: AbortSignal) => Promise<Envelope>
+  readonly networkOf: (address: Ip) => Promise<string | undefined>
+  readonly keepMs: number
+  readonly maxOctets: number
+  readonly now: () => number
+  readonly monotonic: () => number
+  readonly log: Pick<Log, 'warn'>
+}
+
+export function reportService(settings: ReportServiceSettings): ReportService {
+  const { now, monotonic, keepMs, maxOctets } = settings
+  const database = onceUnlessFailed(settings.open)
+  const sums = async (): Promise<ReportSums> => reportSumsOf((await database()).db)
+  const turns = limiter({ now: monotonic })
+  const factSources: FactSources = {
+    memory: {
+      hosts: ttlCache({ maxEntries: REMEMBERED_HOSTS, now: monotonic }),
+      ranges: ttlCache({ maxEntries: 1_000, now: monotonic }),
+    },
+    networkOf: settings.networkOf,
+  }
+  const counts = { reports: 0, failureReports: 0, refused: 0 }
+  let sweptAtMs = Number.NEGATIVE_INFINITY
+
+  async function sweep(): Promise<void> {
+    if (monotonic() - sweptAtMs < SWEEP_EVERY_MS) return
+    sweptAtMs = monotonic()
+    await (await sums()).sweep(dayOf(now() - keepMs))
+  }
+  async function sendersIn(ctx: Asking, period: Period & { readonly domain: Domain }): Promise<SendersOf> {
+    const table = await sums()
+    const names = await table.namesOf(period.domain)
+    const sources = await table.sources(names, period)
+    const facts = await askFacts(ctx, period.domain, sources, factSources)
+    return { senders: findSenders(sources, facts), facts, names }
+  }
+  return {
+    import: told(async (octets, request) => {
+      const leave = await turns.enter('import', { concurrent: AT_ONCE }, request.signal)
+      try {
+        const importing = {
+          ...{
+            intake: async () => reportIntake((await database()).pool),
+            envelopeOf: settings.envelopeOf,
+            now,
+            keepMs,
+          },
+          ...{ newId: () => `rep_${randomBytes(16).toString('base64url')}`, bounds: { ...BOUNDS, maxOctets } },
+        }
+        const imported = await importReports(importing, octets, request)
+        counts.reports += imported.reports.length
+        counts.failureReports += imported.failureReports
+        counts.refused += imported.refused.length
+        if (imported.reports.length > 0)
+          sweep().catch((error) => settings.log.warn('old reports could not be removed', { reason: error.message }))
+        return imported
+      } finally {
+        leave()
+      }
+    }),
+    senders: told(sendersIn),
+    summary: told(async (ctx, period) => {
+      const [found, table] = await Promise.all([sendersIn(ctx, period), sums()])
+      const forwarded = found.senders
+        .filter(({ verdict }) => verdict === 'forwarded')
+        .flatMap(({ sources }) => sources.map(({ number }) => number))
+      const [about, days, policies] = await Promise.all([
+        table.about('dmarc', period),
+        table.days(found.names, period, forwarded),
+        table.policies(period),
+      ])
+      return { ...found, about, days, policies }
+    }),
+    rows: told(async (...asked) => (await sums()).rows(...asked)),
+    namesOf: told(async (domain) => (await sums()).namesOf(domain)),
+    tls: told(async (period) => (await sums()).tls(period)),
+    domains: told(async () => (await sums()).domains()),
+    strangers: told(async () => (await sums()).strangers()),
+    countStranger: told(async (domain) => (await sums()).countStranger(domain, new Date(now()))),
+    mailboxPlace: told(async (name) => (await sums()).mailboxPlace(name)),
+    rememberPlace: told(async (...asked) => (await sums()).rememberPlace(...asked)),
+    monitored: told(async () => (await sums()).monitored()),
+    selectors: told(async (domain) => (await sums()).selectors(domain, dayOf(now() - SELECTORS_MS))),
+    forget: told(async (domain) => (await sums()).forget(domain)),
+    sweep: told(sweep),
+    counted: () => ({ ...counts }),
+  }
+}

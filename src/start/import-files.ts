@@ -1,0 +1,136 @@
+import { type Dirent, opendirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ReportsImportAnswer } from '../answers/reports.ts'
+import { AppError } from '../base/errors.ts'
+import type { Config } from '../config.ts'
+import { reportsImportDocument } from '../documents/reports.ts'
+import { formatTerminal, type Look } from '../documents/terminal/terminal.ts'
+import type { Imported } from '../reports/import.ts'
+import { buffered } from '../reports/parse/containers.ts'
+import { presentImport } from '../reports/present.ts'
+import type { ReportService } from '../reports/service.ts'
+import { openKeyFile } from '../store/key-file.ts'
+import { embeddedConnection } from '../store/postgres/embedded.ts'
+import type { Log } from '../world.ts'
+import { createDeps } from './deps.ts'
+import { delivererOf } from './intake.ts'
+import { keyPath } from './keys.ts'
+import { messagesOfFile } from './mbox-file.ts'
+import { openOutside } from './world.ts'
+
+/** EX_TEMPFAIL of sysexits.h: a mail server keeps the message and tries again. */
+const EX_TEMPFAIL = 75
+/** Files that one command reads. */
+const MAX_FILES = 1_000_000
+const IMPORT_MS = 15 * 60_000
+
+type Setup = {
+  readonly log: Log
+  readonly version: string
+  readonly service: object | undefined
+  readonly print: (text: string) => void
+  readonly complain: (text: string) => void
+  readonly look: Look
+}
+
+/**
+ * `mailsonde reports import FILE…`: files, folders, Maildir, mbox, `-`. Returns the exit status: 0 done, 1 a file could not be read, 75 when another attempt can
+ * help. A message on standard input counts only if its sender is proven, and is never a reason for a bounce: what is no report is logged, and the status is 0.
+ */
+export async function importFiles(paths: readonly string[], config: Config, setup: Setup): Promise<number> {
+  const { service: remote, complain, print, look, version } = setup
+  if (remote !== undefined) {
+    complain(
+      'mailsonde: reports import runs beside its database: leave --server out, or send the file to POST /v1/reports',
+    )
+    return 2
+  }
+  const outside = await openOutside(await besideService(config), setup.log, version)
+  const made = createDeps(await besideService(config), outside)
+  try {
+    const { reports } = await made.provide(['reports'])
+    const all: ReportsImportAnswer = { reports: [], refused: [], failure_reports: 0 }
+    const sums = { reports: [...all.reports], refused: [...all.refused], failure_reports: 0 }
+    for (const path of paths) {
+      if (path === '-') await importMessage(config, reports, outside.world)
+      else
+        for (const file of filesBelow(path)) {
+          const one = await importFile(await reports(), file, config.maxReport)
+          sums.reports.push(...one.reports)
+          sums.refused.push(...one.refused)
+          sums.failure_reports += one.failure_reports
+        }
+    }
+    if (paths.some((path) => path !== '-')) print(formatTerminal(reportsImportDocument(sums, version), look))
+    return sums.refused.some(({ code }) => code === 'bad_report' || code === 'payload_too_large') ? 1 : 0
+  } catch (error) {
+    complain(`mailsonde: ${(error as Error).message}`)
+    return error instanceof AppError && error.code === 'invalid_parameter' ? 2 : EX_TEMPFAIL
+  } finally {
+    await made.shutDown()
+    await outside.close()
+  }
+}
+
+/** The private database of a running service is used through its socket: two servers cannot share a folder. */
+async function besideService(config: Config): Promise<Config> {
+  if (config.databaseUrl !== undefined) return config
+  try {
+    const { host, user, password } = await embeddedConnection(config.dataDir, config.dbUser)
+    statSync(join(host, '.s.PGSQL.5432'))
+    const url = `postgres://${user}:${encodeURIComponent(password)}@/postgres?host=${encodeURIComponent(host)}`
+    return { ...config, databaseUrl: url }
+  } catch {
+    return config // no service runs: this process starts the database
+  }
+}
+
+async function importMessage(
+  config: Config,
+  reports: () => Promise<ReportService>,
+  world: Parameters<typeof delivererOf>[3],
+): Promise<void> {
+  const keys = openKeyFile(keyPath(config), world.monotonic).read()
+  const deliver = delivererOf(config, reports, () => (keys.kind === 'keys' ? keys.keys : []), world)
+  let message: Buffer
+  try {
+    message = await buffered(process.stdin, config.maxReport)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    world.log.warn('a message is larger than --max-report', { way: 'pipe' })
+    process.stdin.resume() // the mail server writes all of it, and must not get a broken pipe
+    return
+  }
+  await deliver(message, 'pipe', AbortSignal.timeout(IMPORT_MS))
+}
+
+async function importFile(service: ReportService, path: string, maxOctets: number): Promise<ReportsImportAnswer> {
+  const sums: Imported[] = []
+  const signal = AbortSignal.timeout(IMPORT_MS)
+  for await (const octets of messagesOfFile(path, maxOctets))
+    sums.push(await service.import(octets, { name: path, way: 'file', signal, accepts: () => 'taken' }))
+  const all: Imported = {
+    reports: sums.flatMap(({ reports }) => reports),
+    refused: sums.flatMap(({ refused }) => refused),
+    failureReports: sums.reduce((sum, one) => sum + one.failureReports, 0),
+    others: sums.reduce((sum, one) => sum + one.others, 0),
+  }
+  return presentImport(all)
+}
+
+/** The files at and below a path; a Maildir is a folder. Links are not followed. */
+function* filesBelow(path: string, budget = { left: MAX_FILES }): Generator<string> {
+  if (!statSync(path).isDirectory()) {
+    if (budget.left-- > 0) yield path
+    return
+  }
+  const folder = opendirSync(path)
+  try {
+    for (let entry: Dirent | null = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      if (entry.name === 'tmp' && entry.isDirectory()) continue // of a Maildir: not delivered yet
+      if (entry.isDirectory() || entry.isFile()) yield* filesBelow(join(path, entry.name), budget)
+    }
+  } finally {
+    folder.closeSync()
+  }
+}

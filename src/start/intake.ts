@@ -1,0 +1,102 @@
+import { getCACertificates } from 'node:tls'
+import { invalidFlag } from '../base/errors.ts'
+import type { Config } from '../config.ts'
+import { type Deliver, deliverer } from '../intake/deliver.ts'
+import type { Domain } from '../names/domain.ts'
+import { isNamed } from '../names/domain-pattern.ts'
+import type { Deps } from '../operations/deps.ts'
+import type { ImportRequest } from '../reports/import.ts'
+import type { ApiKey } from '../store/key-file.ts'
+import type { World } from '../world.ts'
+import { startProblem } from './problems.ts'
+
+/** How long the domains of monitors are remembered, ms. */
+const REMEMBER_MS = 60_000
+
+export type Intake = { readonly close: () => Promise<void> }
+
+/** Which domains' reports are taken from mail: those of `--reports-domains`, of monitors and of keys. */
+export function acceptedDomains(
+  config: Pick<Config, 'reportsDomains'>,
+  reports: Deps['reports'],
+  keys: () => readonly ApiKey[],
+  monotonic: () => number,
+): () => Promise<ImportRequest['accepts']> {
+  let monitored: readonly string[] = []
+  let readAtMs = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (monotonic() - readAtMs > REMEMBER_MS) {
+      monitored = await (await reports()).monitored()
+      readAtMs = monotonic()
+    }
+    const patterns = [...config.reportsDomains, ...monitored, ...keys().flatMap(({ domains = [] }) => domains)]
+    return (domain: Domain) => (patterns.some((pattern) => isNamed(pattern, domain)) ? 'taken' : 'unknown_domain')
+  }
+}
+
+/** The function that takes the reports of a message in. */
+export const delivererOf = (
+  config: Pick<Config, 'reportsDomains'>,
+  reports: Deps['reports'],
+  keys: () => readonly ApiKey[],
+  { monotonic, log }: Pick<World, 'monotonic' | 'log'>,
+): Deliver => deliverer({ reports, accepts: acceptedDomains(config, reports, keys, monotonic), log })
+
+/** Starts the ways in that are configured; without one nothing is loaded and nothing runs. Rejects if LMTP cannot listen. */
+export async function startIntake(
+  config: Config,
+  { reports }: Pick<Deps, 'reports'>,
+  keys: () => readonly ApiKey[],
+  world: World,
+): Promise<Intake> {
+  const { reportsLmtp, reportsImap, maxReport: maxOctets } = config
+  if (reportsLmtp === undefined && reportsImap === undefined) return { close: async () => {} }
+  const { log } = world
+  const deliver = delivererOf(config, reports, keys, world)
+  const leaving = new AbortController()
+  const ends: (() => Promise<unknown>)[] = []
+  if (reportsLmtp !== undefined) {
+    const { startLmtp } = await import('../intake/lmtp.ts')
+    const lmtp = await startLmtp({ listen: reportsLmtp, deliver, maxOctets, log }).catch((cause: Error) => {
+      throw invalidFlag('reports-lmtp', startProblem('not_opened', { reason: cause.message }), { cause })
+    })
+    ends.push(lmtp.close)
+  }
+  if (reportsImap !== undefined) {
+    const password = await passwordOf(config)
+    const { watchImap } = await import('../intake/imap.ts')
+    const settings = {
+      url: reportsImap,
+      password,
+      deliver,
+      places: reports,
+      maxOctets,
+      ca: getCACertificates('extra'),
+      log,
+    }
+    const watching = watchImap(settings, leaving.signal)
+    ends.push(() => watching)
+  }
+  return {
+    close: async () => {
+      leaving.abort(new DOMException('the service stops', 'AbortError'))
+      await Promise.all(ends.map((end) => end()))
+    },
+  }
+}
+
+async function passwordOf({ reportsImapPassword, reportsImapPasswordFile }: Config): Promise<string> {
+  if (reportsImapPassword !== undefined) return reportsImapPassword
+  if (reportsImapPasswordFile === undefined)
+    throw invalidFlag(
+      'reports-imap',
+      startProblem('not_opened', { reason: 'it has no password: set MAILSONDE_REPORTS_IMAP_PASSWORD' }),
+    )
+  try {
+    return (await import('../intake/imap.ts')).passwordIn(reportsImapPasswordFile)
+  } catch (cause) {
+    throw invalidFlag('reports-imap-password-file', startProblem('not_opened', { reason: (cause as Error).message }), {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,73 @@
+import { addressParser } from 'postal-mime'
+import type { Config } from '../config.ts'
+import type { LookupGeo } from '../geo/geo.ts'
+import { type VerifiedSignature, verifySignatures } from '../message/dkim.ts'
+import { type Field, fieldBody, parseMail } from '../message/parse.ts'
+import type { Envelope, ReportSignature } from '../reports/authenticity.ts'
+import { type ReportService, reportService } from '../reports/service.ts'
+import type { LazyDatabase } from '../store/postgres/connect.ts'
+import type { World } from '../world.ts'
+
+/** Reports over a database that is opened when it is first needed. */
+export const openReports = (config: Config, world: World, { open }: LazyDatabase, geo: LookupGeo): ReportService =>
+  reportService({
+    open,
+    envelopeOf: (message, signal) =>
+      envelopeOf(message, { resolve: world.resolve, signal }, world.now(), config.reportsTrust),
+    networkOf: async (address) => (await geo(address)).asOrg ?? undefined,
+    keepMs: config.reportsKeep,
+    maxOctets: config.maxReport,
+    now: world.now,
+    monotonic: world.monotonic,
+    log: world.log,
+  })
+
+/** Addresses of From that are read. */
+const MAX_AUTHORS = 10
+
+/** What is known of a message that brings a report. Never rejects because of the DNS. */
+export async function envelopeOf(
+  message: Uint8Array,
+  ctx: Parameters<typeof verifySignatures>[1],
+  nowMs: number,
+  trusted: readonly string[],
+): Promise<Envelope> {
+  const octets = Buffer.from(message.buffer, message.byteOffset, message.length)
+  const { fields } = parseMail(octets)
+  const named = (name: string): readonly Field[] => fields.filter((field) => field.name === name)
+  const authors = named('from').flatMap((field) => addressParser(fieldBody(field), { flatten: true }))
+  const from = authors
+    .slice(0, MAX_AUTHORS)
+    .map(({ address = '' }) => address.slice(address.lastIndexOf('@') + 1).toLowerCase())
+  const [results] = named('authentication-results')
+  const signatures = await verifySignatures(octets, ctx, nowMs)
+  return {
+    from,
+    signatures: signatures.map(signatureOf),
+    isTrusted: results !== undefined && saysPass(fieldBody(results), trusted),
+  }
+}
+
+/** What says nothing about the sender: a key that is gone, a signature that has expired. */
+const SILENT: readonly string[] = ['signature.key_gone', 'signature.key_revoked', 'signature.expired']
+
+const signatureOf = ({ domain, result, because, signature }: VerifiedSignature): ReportSignature => ({
+  domain,
+  result:
+    result === 'pass'
+      ? 'pass'
+      : result === 'temperror'
+        ? 'unanswered'
+        : because !== undefined && SILENT.includes(because.id)
+          ? 'unknown'
+          : 'fail',
+  signsFrom: signature?.names.includes('from') ?? false,
+  isPartial: signature?.limit !== undefined,
+})
+
+/** Whether an Authentication-Results field of a trusted host says dmarc=pass (RFC 8601 §2.2). Comments and quoted texts say nothing. */
+function saysPass(text: string, trusted: readonly string[]): boolean {
+  const bare = text.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\([^()]*\)/g, ' ')
+  const host = /^\s*([^\s;]+)/.exec(bare)?.[1]?.toLowerCase()
+  return host !== undefined && trusted.includes(host) && /;\s*dmarc\s*=\s*pass(?=[\s;]|$)/i.test(bare)
+}

@@ -1,0 +1,320 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { ReportKind } from './reports.ts'
+import type { Schema } from './schema.ts'
+
+/** Which rows are meant: names in From at or below a domain, days as `2026-11-23` (both included), and whether what does not count is included. */
+export type Period = {
+  readonly domain: string
+  readonly from: string
+  readonly to: string
+  readonly includeUncounted: boolean
+}
+
+/** The sums of one source over a period. */
+export type SourceSum = {
+  readonly number: number
+  readonly name: string
+  readonly address: string
+  readonly envelope_from: string
+  readonly spf_domain: string
+  readonly spf_result: string
+  readonly spf_aligned: boolean | null
+  readonly dkim_domain: string
+  readonly dkim_selector: string
+  readonly dkim_result: string
+  readonly dkim_aligned: boolean | null
+  readonly signers: string
+  readonly disposition: string
+  readonly reason: string
+  readonly messages: number
+  readonly first_day: string
+  readonly last_day: string
+  /** Bit N: seen on the Nth day before the last day of the period; the last 28 days. */
+  readonly recent_days: number
+  /** The smallest and the largest number of a reporter: equal if there is one reporter. */
+  readonly first_reporter: number
+  readonly last_reporter: number
+  /** A reporter of the table has seen it. */
+  readonly is_known: boolean
+}
+
+export type DaySum = {
+  readonly day: string
+  readonly messages: number
+  readonly passing: number
+  readonly forwarded: number
+}
+
+export type PolicySeen = {
+  readonly policy: Readonly<Record<string, string>>
+  readonly domain: string
+  readonly first_day: string
+  readonly last_day: string
+  readonly reports: number
+}
+
+export type ReportsAbout = {
+  readonly reports: number
+  readonly uncounted: number
+  readonly differing: number
+  readonly reporters: readonly { readonly name: string; readonly is_known: boolean; readonly reports: number }[]
+  readonly lastReceived: Date | null
+}
+
+export type DayRow = Omit<
+  SourceSum,
+  'recent_days' | 'first_day' | 'last_day' | 'first_reporter' | 'last_reporter' | 'is_known'
+> & {
+  readonly day: string
+}
+/** The last row of a page: rows follow in the order of day and source. */
+export type RowPlace = { readonly day: string; readonly source: number }
+
+export type TlsSum = {
+  readonly domain: string
+  readonly type: string
+  readonly host: string | null
+  readonly failure: string | null
+  readonly successful: number | null
+  readonly failed: number | null
+  readonly reporters: readonly string[]
+}
+
+/** The last message that was read of a mailbox. */
+export type MailboxPlace = { readonly validity: string; readonly uid: number }
+
+export type DomainWithReports = {
+  readonly domain: string
+  readonly reports: number
+  readonly messages: number
+  readonly last_at: Date
+}
+
+/** Sources that an answer is computed from, largest first; the rest is in the sums of the days only. */
+export const MAX_SOURCES = 200_000
+/** Names in From that are read for one domain. */
+const MAX_NAMES = 10_000
+/** Reporters and policies that an answer names. */
+const MAX_SHOWN = 200
+
+export type ReportSums = ReturnType<typeof reportSumsOf>
+
+const num = (text: string | number | null): number => Number(text ?? 0)
+
+/** Reads sums of reports. Domains include the names below them. */
+export const reportSumsOf = (db: Kysely<Schema>) => {
+  /** `column` is the domain or below it. The pattern has no wildcard of a stranger: domains are parsed, and `_` is escaped. */
+  const below = (column: RawBuilder<unknown>, domain: string): RawBuilder<boolean> => {
+    const reversed = [...domain].reverse().join('')
+    return sql`(reverse(${column}) = ${reversed} OR reverse(${column}) LIKE ${`${reversed.replaceAll('_', '\\_')}.%`})`
+  }
+  const namesOf = async (domain: string): Promise<readonly number[]> => {
+    const { rows } = await sql<{ number: number }>`
+      SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)} LIMIT ${MAX_NAMES}`.execute(db)
+    return rows.map(({ number }) => number)
+  }
+  const chosen = (names: readonly number[], { from, to, includeUncounted }: Period): RawBuilder<boolean> =>
+    sql`name = ANY(${names}::int[]) AND day BETWEEN ${from}::date AND ${to}::date AND (counts OR ${includeUncounted}::boolean)`
+  const reportsIn = (kind: ReportKind, { domain, from, to }: Period): RawBuilder<boolean> =>
+    sql`kind = ${kind} AND ${below(sql`domain`, domain)} AND day BETWEEN ${from}::date AND ${to}::date`
+
+  return {
+    namesOf,
+    sources: async (names: readonly number[], period: Period): Promise<readonly SourceSum[]> => {
+      const { rows } = await sql<SourceSum & { messages: string }>`
+        WITH known AS (SELECT coalesce(array_agg(number), '{}') AS numbers FROM mailsonde.report_reporters WHERE is_known),
+        sums AS (
+          SELECT source, sum(messages)::bigint AS messages, min(day) AS first_day, max(day) AS last_day,
+            min(reporter) AS first_reporter, max(reporter) AS last_reporter, bool_or(reporter = ANY((SELECT numbers FROM known)::int[])) AS is_known,
+            bit_or(CASE WHEN ${period.to}::date - day < 28 THEN 1 << (${period.to}::date - day) ELSE 0 END) AS recent_days
+          FROM mailsonde.report_rows WHERE ${chosen(names, period)}
+          GROUP BY source ORDER BY 2 DESC LIMIT ${MAX_SOURCES})
+        SELECT s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
+          s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages, g.first_day::text, g.last_day::text, g.recent_days,
+          g.first_reporter, g.last_reporter, g.is_known
+        FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
+        ORDER BY g.messages DESC, s.number`.execute(db)
+      return rows.map((row) => ({ ...row, messages: num(row.messages) }))
+    },
+
+    /** The sums of each day with reports; `forwarded` has the sources whose failing messages are forwarded. */
+    days: async (
+      names: readonly number[],
+      period: Period,
+      forwarded: readonly number[],
+    ): Promise<readonly DaySum[]> => {
+      const { rows } = await sql<{ day: string; messages: string; passing: string; forwarded: string }>`
+        SELECT day::text, sum(messages) AS messages, coalesce(sum(messages) FILTER (WHERE passes), 0) AS passing,
+          coalesce(sum(messages) FILTER (WHERE NOT passes AND source = ANY(${forwarded}::int[])), 0) AS forwarded
+        FROM mailsonde.report_rows WHERE ${chosen(names, period)} GROUP BY day ORDER BY day`.execute(db)
+      return rows.map((row) => ({
+        day: row.day,
+        messages: num(row.messages),
+        passing: num(row.passing),
+        forwarded: num(row.forwarded),
+      }))
+    },
+
+    /** The summed rows by day and source, each over all reporters. */
+    rows: async (
+      names: readonly number[],
+      period: Period,
+      page: { readonly after?: RowPlace; readonly limit: number; readonly sources?: readonly number[] },
+    ): Promise<readonly DayRow[]> => {
+      const { after, limit, sources } = page
+      const of = sources === undefined ? sql`true` : sql`source = ANY(${sources}::int[])`
+      const from = after === undefined ? sql`true` : sql`(day, source) > (${after.day}::date, ${after.source}::int)`
+      const { rows } = await sql<DayRow & { messages: string }>`
+        WITH sums AS (
+          SELECT day, source, sum(messages)::bigint AS messages FROM mailsonde.report_rows
+          WHERE ${chosen(names, period)} AND ${of} AND ${from} GROUP BY day, source ORDER BY day, source LIMIT ${limit})
+        SELECT g.day::text, s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain,
+          s.dkim_selector, s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages
+        FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
+        ORDER BY g.day, s.number`.execute(db)
+      return rows.map((row) => ({ ...row, messages: num(row.messages) }))
+    },
+
+    about: async (kind: ReportKind, period: Period): Promise<ReportsAbout> => {
+      const [sums, reporters] = await Promise.all([
+        sql<{ reports: string; uncounted: string; differing: string; last: Date | null }>`
+          SELECT count(*) FILTER (WHERE counts) AS reports, count(*) FILTER (WHERE NOT counts) AS uncounted,
+            count(*) FILTER (WHERE counts AND differs) AS differing, max(received_at) FILTER (WHERE counts) AS last
+          FROM mailsonde.reports WHERE ${reportsIn(kind, period)}`.execute(db),
+        sql<{ name: string; is_known: boolean; reports: string }>`
+          SELECT r.name, r.is_known, count(*) AS reports FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
+          WHERE ${reportsIn(kind, period)} AND (counts OR ${period.includeUncounted}::boolean)
+          GROUP BY r.name, r.is_known ORDER BY r.is_known DESC, 3 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(db),
+      ])
+      const row = sums.rows[0]
+      return {
+        reports: num(row?.reports ?? 0),
+        uncounted: num(row?.uncounted ?? 0),
+        differing: num(row?.differing ?? 0),
+        lastReceived: row?.last ?? null,
+        reporters: reporters.rows.map((one) => ({ ...one, reports: num(one.reports) })),
+      }
+    },
+
+    policies: async (period: Period): Promise<readonly PolicySeen[]> => {
+      const { rows } = await sql<PolicySeen & { reports: string }>`
+        SELECT policy, domain, min(day)::text AS first_day, max(day)::text AS last_day, count(*) AS reports FROM mailsonde.reports
+        WHERE ${reportsIn('dmarc', period)} AND counts GROUP BY policy, domain ORDER BY 4 DESC, 5 DESC LIMIT ${MAX_SHOWN}`.execute(
+        db,
+      )
+      return rows.map((row) => ({ ...row, reports: num(row.reports) }))
+    },
+
+    tls: async (period: Period): Promise<readonly TlsSum[]> => {
+      const { rows } = await sql<
+        Omit<TlsSum, 'successful' | 'failed'> & { successful: string | null; failed: string | null }
+      >`
+        SELECT t.domain, t.type, t.host, t.failure, sum(t.successful) AS successful, sum(t.failed) AS failed, array_agg(DISTINCT r.name) AS reporters
+        FROM mailsonde.reports p JOIN mailsonde.report_tls t ON t.report = p.number JOIN mailsonde.report_reporters r ON r.number = p.reporter
+        WHERE p.kind = 'tls' AND ${below(sql`t.domain`, period.domain)} AND p.day BETWEEN ${period.from}::date AND ${period.to}::date
+          AND (p.counts OR ${period.includeUncounted}::boolean)
+        GROUP BY t.domain, t.type, t.host, t.failure ORDER BY t.domain, t.type, t.host NULLS FIRST, t.failure NULLS FIRST LIMIT 10000`.execute(
+        db,
+      )
+      return rows.map((row) => ({
+        ...row,
+        successful: row.successful === null ? null : num(row.successful),
+        failed: row.failed === null ? null : num(row.failed),
+      }))
+    },
+
+    /** Domains that have reports, those with the newest first. */
+    domains: async (): Promise<readonly DomainWithReports[]> => {
+      const { rows } = await sql<DomainWithReports & { reports: string; messages: string }>`
+        SELECT domain, count(*) AS reports, sum(CASE WHEN kind = 'dmarc' THEN messages ELSE 0 END) AS messages, max(received_at) AS last_at
+        FROM mailsonde.reports WHERE counts GROUP BY domain ORDER BY 4 DESC LIMIT 1000`.execute(db)
+      return rows.map((row) => ({ ...row, reports: num(row.reports), messages: num(row.messages) }))
+    },
+
+    /** Domains whose reports came by mail although nobody here takes them. */
+    strangers: async (): Promise<
+      readonly { readonly domain: string; readonly reports: number; readonly last_at: Date }[]
+    > => {
+      const { rows } = await sql<{ domain: string; reports: string; last_at: Date }>`
+        SELECT domain, reports, last_at FROM mailsonde.report_strangers ORDER BY reports DESC, domain LIMIT ${MAX_SHOWN}`.execute(
+        db,
+      )
+      return rows.map((row) => ({ ...row, reports: num(row.reports) }))
+    },
+
+    /** Counts a report about a domain that nobody here takes; at most 1,000 domains. */
+    countStranger: async (domain: string, now: Date): Promise<void> => {
+      await sql`
+        INSERT INTO mailsonde.report_strangers AS s (domain, reports, last_at)
+        SELECT ${domain}, 1, ${now} WHERE (SELECT count(*) FROM mailsonde.report_strangers) < 1000
+          OR EXISTS (SELECT FROM mailsonde.report_strangers WHERE domain = ${domain})
+        ON CONFLICT (domain) DO UPDATE SET reports = s.reports + 1, last_at = excluded.last_at`.execute(db)
+    },
+
+    mailboxPlace: async (name: string): Promise<MailboxPlace | undefined> => {
+      const { rows } = await sql<{ validity: string; uid: string }>`
+        SELECT validity, uid FROM mailsonde.report_mailboxes WHERE name = ${name}`.execute(db)
+      return rows[0] && { validity: rows[0].validity, uid: num(rows[0].uid) }
+    },
+    rememberPlace: async (name: string, { validity, uid }: MailboxPlace): Promise<void> => {
+      await sql`
+        INSERT INTO mailsonde.report_mailboxes (name, validity, uid) VALUES (${name}, ${validity}, ${uid})
+        ON CONFLICT (name) DO UPDATE SET validity = excluded.validity, uid = excluded.uid`.execute(db)
+    },
+
+    /** The domains of all monitors. */
+    monitored: async (): Promise<readonly string[]> => {
+      const { rows } = await sql<{ domain: string }>`
+        SELECT DISTINCT domain FROM mailsonde.monitors WHERE domain <> '' LIMIT 100000`.execute(db)
+      return rows.map(({ domain }) => domain)
+    },
+
+    /** Selectors of verified signatures by names at or below the domain, most mail first. */
+    selectors: async (
+      domain: string,
+      since: string,
+    ): Promise<readonly { readonly domain: string; readonly selector: string }[]> => {
+      const names = await namesOf(domain)
+      const { rows } = await sql<{ domain: string; selector: string }>`
+        SELECT s.dkim_domain AS domain, s.dkim_selector AS selector FROM mailsonde.report_rows r JOIN mailsonde.report_sources s ON s.number = r.source
+        WHERE r.name = ANY(${names}::int[]) AND r.day >= ${since}::date AND r.counts AND s.dkim_result = 'pass' AND s.dkim_selector <> ''
+          AND ${below(sql`s.dkim_domain`, domain)}
+        GROUP BY 1, 2 ORDER BY sum(r.messages) DESC LIMIT 50`.execute(db)
+      return rows
+    },
+
+    /** Removes all reports about the domain and the names below it. Returns their number. */
+    forget: async (domain: string): Promise<number> =>
+      db.transaction().execute(async (tx) => {
+        await sql`SET LOCAL statement_timeout = 0`.execute(tx)
+        await sql`SELECT pg_advisory_xact_lock(hashtextextended('mailsonde reports sweep', 0))`.execute(tx)
+        const gone = await sql`DELETE FROM mailsonde.reports WHERE ${below(sql`domain`, domain)}`.execute(tx)
+        await sql`DELETE FROM mailsonde.report_rows WHERE name IN (SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)})`.execute(
+          tx,
+        )
+        await sql`DELETE FROM mailsonde.report_sources WHERE name IN (SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)})`.execute(
+          tx,
+        )
+        await sql`DELETE FROM mailsonde.report_names WHERE ${below(sql`name`, domain)}`.execute(tx)
+        await sql`DELETE FROM mailsonde.report_tls WHERE ${below(sql`domain`, domain)}`.execute(tx)
+        await sql`DELETE FROM mailsonde.report_strangers WHERE ${below(sql`domain`, domain)}`.execute(tx)
+        return Number(gone.numAffectedRows ?? 0)
+      }),
+
+    /** Removes what is older than the day, and sources and names that have no rows any more. */
+    sweep: async (oldest: string): Promise<void> => {
+      await db.transaction().execute(async (tx) => {
+        await sql`SET LOCAL statement_timeout = 0`.execute(tx)
+        await sql`SELECT pg_advisory_xact_lock(hashtextextended('mailsonde reports sweep', 0))`.execute(tx)
+        const gone = await sql`DELETE FROM mailsonde.report_rows WHERE day < ${oldest}::date`.execute(tx)
+        await sql`DELETE FROM mailsonde.reports WHERE day < ${oldest}::date`.execute(tx)
+        await sql`DELETE FROM mailsonde.report_strangers WHERE last_at < ${oldest}::date`.execute(tx)
+        if (Number(gone.numAffectedRows ?? 0) === 0) return
+        await sql`DELETE FROM mailsonde.report_sources s WHERE NOT EXISTS (
+          SELECT FROM mailsonde.report_rows r WHERE r.source = s.number)`.execute(tx)
+        await sql`DELETE FROM mailsonde.report_names n WHERE NOT EXISTS (
+          SELECT FROM mailsonde.report_rows r WHERE r.name = n.number)`.execute(tx)
+      })
+    },
+  }
+}

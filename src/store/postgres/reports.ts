@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { finished } from 'node:stream/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { afterDeadlock } from './deadlock.ts'
+import { storable, storableJson } from './storable.ts'
+
+/** A record of a DMARC report as it is summed. Texts may come from strangers and are bounded by the parser. */
+export type ReportRow = {
+  /** Name in From. */
+  readonly name: string
+  readonly address: string
+  readonly envelope_from: string
+  readonly spf_domain: string
+  readonly spf_result: string
+  readonly spf_aligned: boolean | null
+  readonly dkim_domain: string
+  readonly dkim_selector: string
+  readonly dkim_result: string
+  readonly dkim_aligned: boolean | null
+  readonly signers: string
+  readonly disposition: string
+  readonly reason: string
+  readonly messages: number
+}
+
+export type ReportKind = 'dmarc' | 'tls'
+export type TlsRow = {
+  readonly domain: string
+  readonly type: string
+  readonly host: string | null
+  readonly failure: string | null
+  readonly successful: number | null
+  readonly failed: number | null
+}
+
+/** A report without its rows. Times in ms, the day as `2026-11-23`. */
+export type NewReport = {
+  readonly id: string
+  readonly kind: ReportKind
+  readonly domain: string
+  readonly organization: string
+  readonly reporter: string
+  readonly isKnownReporter: boolean
+  readonly reportId: string
+  readonly beginMs: number
+  readonly endMs: number
+  readonly day: string
+  readonly messages: number
+  readonly policy: Readonly<Record<string, string>>
+  readonly authenticated: boolean | null
+  readonly counts: boolean
+  readonly receivedMs: number
+}
+
+export type Stored = { readonly id: string; readonly duplicate: boolean; readonly differs: boolean }
+
+/**
+ * Takes the rows of one report in. Few rows stay in memory until {@link ReportIntake.commit}; many go to a temporary table. Nothing is visible before `commit`
+ * has ended, and nothing is left after `abort`, or when the process dies.
+ */
+export type ReportIntake = {
+  readonly add: (row: ReportRow) => void
+  /** Waits until there is room for more rows. */
+  readonly flush: () => Promise<void> | undefined
+  readonly commit: (report: NewReport, tls?: readonly TlsRow[]) => Promise<Stored>
+  readonly abort: () => Promise<void>
+}
+
+/** Distinct rows that are held in memory. */
+const BATCH = 10_000
+
+const DIGESTED = [
+  'name',
+  'address',
+  'envelope_from',
+  'spf_domain',
+  'spf_result',
+  'spf_aligned',
+  'dkim_domain',
+  'dkim_selector',
+  'dkim_result',
+  'dkim_aligned',
+  'signers',
+  'disposition',
+  'reason',
+] as const satisfies readonly (keyof ReportRow)[]
+
+type Summed = { readonly row: ReportRow; messages: number }
+
+export function reportIntake(pool: pg.Pool): ReportIntake {
+  let rows = new Map<string, Summed>()
+  let staging: pg.PoolClient | undefined
+  const shape = createHash('sha256')
+  let isOver = false
+
+  /** Moves the rows from memory to a temporary table of a transaction of its own. */
+  async function spill(): Promise<void> {
+    if (staging === undefined) {
+      staging = await pool.connect()
+      await staging.query('BEGIN')
+      await staging.query('SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
+      await staging.query(STAGING)
+    }
+    const full = rows
+    rows = new Map()
+    await copyRows(staging, full)
+  }
+  async function end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    const client = staging
+    staging = undefined
+    isOver = true
+    if (!client) return
+    let isBroken = true
+    try {
+      await client.query(how)
+      isBroken = false
+    } finally {
+      client.release(isBroken)
+    }
+  }
+
+  return {
+    add: (row) => {
+      const key = DIGESTED.map((field) => row[field]).join('\u0000')
+      shape.update(`${key}\u0001${row.messages}\n`)
+      const known = rows.get(key)
+      if (known) known.messages += row.messages
+      else rows.set(key, { row, messages: row.messages })
+    },
+    flush: () => (rows.size >= BATCH ? spill() : undefined),
+    commit: async (report, tls = []) => {
+      if (isOver) throw new Error('the intake of this report has ended')
+      for (const one of tls) shape.update(JSON.stringify(one))
+      const digest = shape.digest('hex')
+      if (staging !== undefined) {
+        if (rows.size > 0) await spill()
+        const stored = await keep(staging, report, digest, 'staged', tls)
+        await end('COMMIT')
+        return stored
+      }
+      return afterDeadlock(() => inTransaction(pool, (client) => keep(client, report, digest, rows, tls)))
+    },
+    abort: () => end('ROLLBACK').catch(() => {}),
+  }
+}
+
+async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let isBroken = true
+  try {
+    await client.query('BEGIN')
+    const result = await work(client)
+    await client.query('COMMIT')
+    isBroken = false
+    return result
+  } catch (error) {
+    isBroken = await client.query('ROLLBACK').then(
+      () => false,
+      () => true,
+    )
+    throw error
+  } finally {
+    client.release(isBroken)
+  }
+}
+
+const STAGING = `
+CREATE TEMPORARY TABLE staged_rows (
+  digest uuid, name text, address inet, envelope_from text, spf_domain text, spf_result text, spf_aligned boolean, dkim_domain text, dkim_selector text,
+  dkim_result text, dkim_aligned boolean, signers text, disposition text, reason text, messages bigint
+) ON COMMIT DROP`
+
+/** Sources and rows of `staged_rows`. In the order of their keys, so that two reports never wait for each other. */
+const MERGE = [
+  `INSERT INTO mailsonde.report_names (name) SELECT DISTINCT name FROM staged_rows ORDER BY name ON CONFLICT DO NOTHING`,
+  `INSERT INTO mailsonde.report_sources (digest, name, address, envelope_from, spf_domain, spf_result, spf_aligned, dkim_domain, dkim_selector, dkim_result,
+     dkim_aligned, signers, disposition, reason)
+   SELECT DISTINCT ON (s.digest) s.digest, n.number, s.address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
+     s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason
+   FROM staged_rows s JOIN mailsonde.report_names n ON n.name = s.name ORDER BY s.digest ON CONFLICT (digest) DO NOTHING`,
+]
+const SUM = `
+  INSERT INTO mailsonde.report_rows AS r (name, day, source, reporter, counts, passes, messages)
+  SELECT o.name, $1::date, o.number, $2::int, $3::boolean, coalesce(o.dkim_aligned, false) OR coalesce(o.spf_aligned, false), sum(s.messages)
+  FROM staged_rows s JOIN mailsonde.report_sources o ON o.digest = s.digest
+  GROUP BY o.number ORDER BY o.name, o.number
+  ON CONFLICT (name, day, source, reporter, counts) DO UPDATE SET messages = r.messages + excluded.messages`
+
+/** Stores the report and its rows unless it is there already. */
+async function keep(
+  client: pg.PoolClient,
+  report: NewReport,
+  digest: string,
+  rows: ReadonlyMap<string, Summed> | 'staged',
+  tls: readonly TlsRow[],
+): Promise<Stored> {
+  const { kind, domain, reportId, counts } = report
+  // Reports of one domain take turns: their sources and sums meet. The sweep waits for all of them.
+  await client.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [SWEEPS])
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`mailsonde reports ${domain}`])
+  const reporter = await reporterOf(client, report)
+  const begins = new Date(report.beginMs)
+  const key = [kind, domain, reporter, storable(reportId), begins]
+  const { rows: known } = await client.query<{ id: string; digest: string; counts: boolean }>(
+    `SELECT id, digest, counts FROM mailsonde.reports
+     WHERE kind = $1 AND domain = $2 AND reporter = $3 AND report_id = $4 AND begins = $5 ORDER BY counts DESC`,
+    key,
+  )
+  const first = known.find((one) => one.counts || !counts)
+  if (first) {
+    const differs = first.digest !== digest
+    if (differs && counts) await client.query('UPDATE mailsonde.reports SET differs = true WHERE id = $1', [first.id])
+    return { id: first.id, duplicate: true, differs }
+  }
+  const { rows: made } = await client.query<{ number: string }>(
+    `INSERT INTO mailsonde.reports (kind, domain, reporter, report_id, begins, id, organization, ends, day, messages, policy, digest, authenticated, counts, received_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING number`,
+    [
+      ...key,
+      report.id,
+      storable(report.organization),
+      new Date(report.endMs),
+      report.day,
+      report.messages,
+      storableJson(report.policy),
+      digest,
+      report.authenticated,
+      counts,
+      new Date(report.receivedMs),
+    ],
+  )
+  if (tls.length > 0) await keepTls(client, made[0]!.number, tls)
+  if (rows === 'staged' || rows.size > 0) {
+    if (rows !== 'staged') {
+      await client.query(STAGING)
+      await copyRows(client, rows)
+    }
+    await client.query('ANALYZE staged_rows')
+    for (const statement of MERGE) await client.query(statement)
+    await client.query(SUM, [report.day, reporter, counts])
+  }
+  return { id: report.id, duplicate: false, differs: false }
+}
+
+/** Taken exclusively by the sweep, which removes sources without rows. */
+const SWEEPS = 'mailsonde reports sweep'
+
+async function reporterOf(client: pg.PoolClient, { reporter, isKnownReporter }: NewReport): Promise<number> {
+  const name = storable(reporter)
+  const find = 'SELECT number, is_known FROM mailsonde.report_reporters WHERE name = $1'
+  const { rows } = await client.query<{ number: number; is_known: boolean }>(find, [name])
+  if (rows[0]?.is_known === isKnownReporter) return rows[0].number
+  const { rows: made } = await client.query<{ number: number }>(
+    `INSERT INTO mailsonde.report_reporters (name, is_known) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET is_known = excluded.is_known RETURNING number`,
+    [name, isKnownReporter],
+  )
+  return made[0]!.number
+}
+
+async function keepTls(client: pg.PoolClient, report: string, tls: readonly TlsRow[]): Promise<void> {
+  const column = <K extends keyof TlsRow>(key: K) =>
+    tls.map((one) => (typeof one[key] === 'string' ? storable(one[key]) : one[key]))
+  await client.query(
+    `INSERT INTO mailsonde.report_tls (report, domain, type, host, failure, successful, failed)
+     SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])`,
+    [report, ...(['domain', 'type', 'host', 'failure', 'successful', 'failed'] as const).map(column)],
+  )
+}
+
+/** Octets that are given to COPY at once. */
+const PIECE = 128 * 1024
+
+async function copyRows(client: pg.PoolClient, rows: ReadonlyMap<string, Summed>): Promise<void> {
+  const stream = client.query(copyFrom('COPY staged_rows FROM STDIN'))
+  const ended = finished(stream)
+  ended.catch(() => {}) // reported by the last await
+  let piece = ''
+  for (const [key, { row, messages }] of rows) {
+    piece += `${createHash('md5').update(key).digest('hex')}\t${DIGESTED.map((field) => cell(row[field])).join('\t')}\t${messages}\n`
+    if (piece.length < PIECE) continue
+    if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), ended])
+    piece = ''
+  }
+  stream.end(piece)
+  await ended
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+
+/** A value in the text format of COPY. */
+function cell(value: string | boolean | null): string {
+  if (value === null) return '\\N'
+  if (typeof value === 'boolean') return value ? 't' : 'f'
+  const text = storable(value)
+  return /[\\\t\n\r]/.test(text) ? text.replaceAll(/[\\\t\n\r]/g, (letter) => ESCAPES[letter]!) : text
+}

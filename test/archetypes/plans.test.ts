@@ -1,0 +1,81 @@
+import type { CheckAnswer } from '../../src/answers/check.ts'
+import type { PlanAnswer, PlanStep } from '../../src/answers/plan.ts'
+import { assumedKey } from '../../src/plan/assumed.ts'
+import {
+  type DomainCase,
+  domains,
+  questionOf,
+  type WrittenNode,
+  type WrittenRecord,
+  type WrittenZone,
+} from './cases.ts'
+import { KNOWN_FAILURES } from './known-failures.ts'
+import { answerOf, serviceFor, zoneOf } from './lab.ts'
+import { runCases } from './run.ts'
+
+/** The plan of each domain: after each step is published, the check gives the score that the plan promised. */
+const { cases, ...shared } = domains()
+
+const CASES = cases.filter(
+  ({ id, domain, ask, expect }) => domain && !ask && !expect.refused && KNOWN_FAILURES[id] !== 'test zone',
+)
+
+/** No plan may break its promise. */
+const NONE = {}
+
+async function faultsOf(row: DomainCase): Promise<readonly string[]> {
+  const start: DomainCase = { ...row, zone: zoneOf(row, shared), policies: row.policies ?? {} }
+  const { format: _format, ...query } = questionOf(row)
+  const plan = (await asked(start, '/v1/plan', query)) as PlanAnswer
+  const before = ((await asked(start, '/v1/check', query)) as CheckAnswer).score
+  const faults = before === plan.score ? [] : [`the plan starts at ${plan.score}, the check at ${before}`]
+  let world = start
+  for (const [i, step] of plan.steps.entries()) {
+    world = { ...world, ...done(world, step) }
+    const { score, grade } = (await asked(world, '/v1/check', query)) as CheckAnswer
+    if (score !== step.score || grade !== step.grade)
+      faults.push(`step ${i + 1} (${step.title}) promises ${step.grade} ${step.score} and gives ${grade} ${score}`)
+  }
+  const last = plan.steps.filter(({ optional }) => !optional).at(-1) ?? plan
+  if (last.score !== plan.end.score) faults.push(`the end is ${plan.end.score}, the last step ${last.score}`)
+  return faults
+}
+
+runCases('plans of archetypes', CASES, faultsOf, NONE)
+
+async function asked(row: DomainCase, path: string, query: Readonly<Record<string, string>>): Promise<unknown> {
+  const { get, close } = await serviceFor(row, shared)
+  try {
+    return await answerOf(get, path, query)
+  } finally {
+    await close()
+  }
+}
+
+/** The world after a step: its records published, its file on the web server, and the key of the mail provider created. */
+function done({ zone, policies, domain = '' }: DomainCase, { records, file, findings, assumed }: PlanStep) {
+  let next: WrittenZone = zone ?? {}
+  const sets = Map.groupBy(records, ({ name, type }) => `${name} ${type}`)
+  for (const set of sets.values()) {
+    const { name, type, beside = [] } = set[0]!
+    const values = [...beside, ...set.filter(({ action }) => action !== 'remove').map(({ value }) => value)]
+    next = published(next, name, type, values)
+  }
+  if (assumed && findings.some((id) => id.startsWith('dkim.'))) {
+    const { name, data } = assumedKey(domain, 'default')
+    next = published(next, name, 'TXT', [String(data)])
+  }
+  return { zone: next, ...(file && { policies: { ...policies, [new URL(file.url).host]: file.text } }) }
+}
+
+function published(zone: WrittenZone, name: string, type: string, values: readonly string[]): WrittenZone {
+  const { CNAME: _alias, ...node }: WrittenNode = zone[name] ?? {}
+  return { ...zone, [name]: { ...node, [type]: values.map((value) => dataOf(type, value)) } }
+}
+
+function dataOf(type: string, value: string): WrittenRecord {
+  if (type === 'TXT') return Buffer.from(value).toString('latin1') // octets
+  const bare = (name = ''): string => (name === '.' ? name : name.replace(/\.$/, ''))
+  const [first = '', second] = value.split(' ')
+  return type === 'MX' ? [Number(first), bare(second)] : bare(value)
+}

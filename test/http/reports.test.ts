@@ -1,0 +1,223 @@
+import { gzipSync } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allOperations } from '../../src/operations/registry.ts'
+import { reportService } from '../../src/reports/service.ts'
+import { openSite } from '../../src/start/pages.ts'
+import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
+import { labDatabase } from '../lab/database.ts'
+import { aggregateReport, type LabRow } from '../lab/report-xml.ts'
+import { labWorld } from '../lab/world.ts'
+
+const NOW = Date.UTC(2026, 10, 23, 12)
+const world = labWorld(
+  {
+    'a.example': { TXT: ['v=spf1 ip4:45.53.5.1 include:spf.news.example -all'] },
+    'spf.news.example': { TXT: ['v=spf1 ip4:45.53.6.0/24 -all'] },
+    '1.5.53.45.in-addr.arpa': { PTR: ['mail.a.example'] },
+    'mail.a.example': { A: ['45.53.5.1'] },
+    'b.example': {},
+  },
+  { now: () => NOW },
+)
+const keys = [
+  labKey('all', ['reports']),
+  labKey('one', ['reports'], { domains: ['a.example'] }),
+  labKey('read', ['read']),
+]
+let app: FastifyInstance
+beforeAll(async () => {
+  const database = await labDatabase()
+  const service = reportService({
+    open: async () => database,
+    envelopeOf: async () => ({ from: [], signatures: [], isTrusted: false }),
+    networkOf: async () => undefined,
+    keepMs: 400 * 86_400_000,
+    maxOctets: 1_048_576,
+    now: () => NOW,
+    monotonic: () => performance.now(),
+    log: world.log,
+  })
+  const deps = labDeps(world, { reports: async () => service })
+  const site = openSite({
+    operations: await allOperations(),
+    execute: labExecutor(world, deps),
+    world,
+    version: '0.0.0',
+  })
+  app = await labApp(world, { deps, keys: () => keys, site })
+})
+afterAll(() => app.close())
+
+async function post(payload: Buffer | string, key = 'all') {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/octet-stream' }
+  const response = await app.inject({ method: 'POST', url: '/v1/reports', headers, payload })
+  return { status: response.statusCode, body: response.json() }
+}
+async function get(path: string, key = 'all') {
+  const response = await app.inject({ url: path, headers: { authorization: `Bearer ${key}` } })
+  return {
+    status: response.statusCode,
+    body: response.headers['content-type']?.includes('json') ? response.json() : response.body,
+  }
+}
+
+const own: LabRow = { address: '45.53.5.1', count: 70, spf: 'pass', envelope: 'a.example' }
+const news: LabRow = { address: '45.53.6.9', count: 20, spf: 'fail', envelope: 'bounce.news.example' }
+const bot: LabRow = { address: '45.99.0.1', count: 10, spf: 'fail', envelope: 'a.example' }
+const report = (over: Parameters<typeof aggregateReport>[0] = {}) =>
+  aggregateReport({ domain: 'a.example', rows: [own, news, bot], ...over })
+
+describe('a report over HTTP', () => {
+  it('is stored, and a duplicate when it comes again in another container', async () => {
+    const first = await post(report())
+    expect(first).toMatchObject({ status: 200, body: { refused: [], failure_reports: 0 } })
+    expect(first.body.reports).toEqual([
+      expect.objectContaining({
+        kind: 'dmarc',
+        domain: 'a.example',
+        messages: 100,
+        duplicate: false,
+        authenticated: null,
+      }),
+    ])
+    const again = await post(gzipSync(report()))
+    expect(again.body.reports[0]).toMatchObject({ id: first.body.reports[0].id, duplicate: true })
+  })
+  it.each([
+    ['nothing', '', 400, 'bad_report'],
+    ['a text', 'hello', 400, 'bad_report'],
+    ['HTML', '<html><body>hello</body></html>', 400, 'bad_report'],
+    ['a DTD', `<!DOCTYPE feedback [<!ENTITY a "b">]>${aggregateReport({ domain: 'a.example' })}`, 400, 'bad_report'],
+    ['a count below zero', aggregateReport({ domain: 'a.example', rows: [{ ...own, count: -1 }] }), 400, 'bad_report'],
+    ['a count of 10^18', aggregateReport({ domain: 'a.example', rows: [{ ...own, count: 1e18 }] }), 400, 'bad_report'],
+    [
+      'an address that is none',
+      aggregateReport({ domain: 'a.example', rows: [{ ...own, address: '999.1.1.1' }] }),
+      400,
+      'bad_report',
+    ],
+    ['the year 2300', aggregateReport({ domain: 'a.example', begin: 10_413_792_000 }), 400, 'bad_report'],
+    [
+      'begin after end',
+      aggregateReport({ domain: 'a.example', begin: 1_795_400_000, end: 1_795_300_000 }),
+      400,
+      'bad_report',
+    ],
+    ['a depth of 100', `<feedback>${'<a>'.repeat(100)}`, 400, 'bad_report'],
+    ['an attribute of 900 kB', `<feedback a="${'x'.repeat(900_000)}"/>`, 400, 'bad_report'],
+    ['more than --max-report', Buffer.alloc(1_100_000, 'x'), 413, 'payload_too_large'],
+    ['a truncated file', report().slice(0, -200), 400, 'bad_report'],
+  ])('%s: %i', async (_, payload, status, code) => {
+    const answer = await post(payload)
+    expect([answer.status, answer.body.code]).toEqual([status, code])
+  })
+  it('of 1970 is too old, and that is an answer', async () => {
+    const { status, body } = await post(aggregateReport({ domain: 'a.example', begin: 1_000 }))
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ reports: [], refused: [{ code: 'too_old' }] })
+  })
+  it('of another domain is refused for a key that is made for one, beside the one that is taken', async () => {
+    const { status, body } = await post(report({ domain: 'b.example', id: 'x', rows: [own] }), 'one')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ reports: [], refused: [{ code: 'forbidden' }] })
+  })
+})
+
+describe('questions', () => {
+  it('show who sends, with the sums of the report', async () => {
+    const { status, body } = await get('/v1/reports?domain=a.example')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      ...{
+        domain: 'a.example',
+        from: '2026-10-27',
+        to: '2026-11-23',
+        reports: 1,
+        messages: 100,
+        passing: 70,
+        forwarded: 0,
+      },
+      ...{ failing: 30, unauthenticated_reports: 0 },
+      reporters: [{ name: 'google.com', known: true, reports: 1 }],
+      policies: [{ policy: { p: 'none' } }],
+      days: [{ date: '2026-11-20', messages: 100, passing: 70, forwarded: 0, failing: 30 }],
+    })
+    expect(
+      body.senders.map((one: { name: string; messages: number; verdict: string }) => [
+        one.name,
+        one.messages,
+        one.verdict,
+      ]),
+    ).toEqual([
+      ['mail.a.example (your own server)', 70, 'authorized'],
+      ['spf.news.example', 20, 'unknown'],
+      ['unknown senders', 10, 'unknown'],
+    ])
+  })
+  it('list senders with what is seen today', async () => {
+    const { body } = await get('/v1/reports/senders?domain=a.example&verdict=authorized')
+    expect(body.data).toHaveLength(1)
+    expect(body.data[0]).toMatchObject({
+      ...{
+        addresses: 1,
+        messages: 70,
+        spf_aligned: 70,
+        dkim_aligned: 0,
+        dispositions: { none: 70, quarantine: 0, reject: 0 },
+      },
+      today: { asked: 1, left_out: 0, spf: [{ address: '45.53.5.1', result: 'pass' }] },
+    })
+  })
+  it('page through rows, and give them as CSV without formulas', async () => {
+    const first = await get('/v1/reports/rows?domain=a.example&limit=2')
+    expect([first.body.data.length, first.body.has_more]).toEqual([2, true])
+    const second = await get(`/v1/reports/rows?domain=a.example&limit=2&cursor=${first.body.next_cursor}`)
+    expect(second.body).toMatchObject({ has_more: false, data: [{ address: expect.any(String) }] })
+    const csv = await get('/v1/reports/rows?domain=a.example&format=csv&csv=spreadsheet')
+    expect(csv.body.split('\r\n')).toHaveLength(5)
+    expect(csv.body).toMatch(/^date,address,header_from,envelope_from,spf_domain,spf_result,spf_aligned,/)
+  })
+  it.each([
+    ['the scope read', '/v1/reports?domain=a.example', 'read', 403],
+    ['a key of another domain', '/v1/reports?domain=b.example', 'one', 403],
+    ['a name below its domain', '/v1/reports?domain=x.a.example', 'one', 200],
+    ['from after to', '/v1/reports?domain=a.example&from=2026-11-02&to=2026-11-01', 'all', 400],
+    ['no date', '/v1/reports?domain=a.example&from=2026-02-30', 'all', 400],
+    ['a domain without reports', '/v1/reports?domain=b.example', 'all', 200],
+  ])('%s: %s as %s is %i', async (_, path, key, status) => {
+    expect((await get(path, key)).status).toBe(status)
+  })
+  it('a domain without reports has none, and that is no statement about mail', async () => {
+    const { body } = await get('/v1/reports?domain=b.example')
+    expect(body).toMatchObject({ reports: 0, messages: 0, days: [], senders: [], last_report_at: null })
+  })
+})
+
+describe('pages', () => {
+  const page = (url: string, key = 'all') =>
+    app.inject({
+      url,
+      headers: { authorization: `Bearer ${key}`, accept: 'text/html', 'sec-fetch-site': 'same-origin' },
+    })
+  it('list the domains with reports', async () => {
+    const { statusCode, body } = await page('/reports')
+    expect(statusCode).toBe(200)
+    expect(body).toContain('<a href="/reports/a.example">a.example</a>')
+  })
+  it('show who sends, the days as a drawing with its table, and what a policy would do', async () => {
+    const { statusCode, body } = await page('/reports/a.example')
+    expect(statusCode).toBe(200)
+    for (const text of [
+      'mail.a.example (your own server)',
+      'class="daybars"',
+      'Messages by day',
+      'What p=reject would do',
+      'The evidence',
+    ])
+      expect(body).toContain(text)
+  })
+  it('show only the domains of a key', async () => {
+    expect((await page('/reports/b.example', 'one')).statusCode).toBe(403)
+  })
+})
