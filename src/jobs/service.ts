@@ -54,6 +54,8 @@ export type JobService = {
   /** Continues an interrupted upload after the stored records. Rejects with `wrong_offset` or `wrong_state`. */
   readonly resumeUpload: (id: string, from: number, upload: ListUpload, owner: Owner) => Promise<JobAnswer>
   readonly show: (id: string, owner: Owner) => Promise<JobAnswer>
+  /** The job as events tell of it: without the columns of its list, which may have 64 KiB. */
+  readonly event: (id: string, owner: Owner) => Promise<JobAnswer>
   /** Newest first. */
   readonly list: (
     page: { readonly before?: number; readonly limit: number },
@@ -213,6 +215,7 @@ export function jobService(settings: JobServiceSettings): JobService {
       return whole(id, owner)
     }),
     show: told(whole),
+    event: told(fresh),
     list: told(async ({ before, limit }, owner) => {
       const { jobs } = await tables()
       const found = await jobs.list({

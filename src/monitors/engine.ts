@@ -1,7 +1,7 @@
 import { sleep } from '../base/deadline.ts'
 import { once } from '../base/once.ts'
 import { wakeable } from '../base/wakeable.ts'
-import type { MonitorRow } from '../store/postgres/monitors.ts'
+import type { ClaimedMonitor } from '../store/postgres/monitors.ts'
 import type { DeliveryRow, NewDelivery } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
 import { type Delivering, deliver } from './deliver.ts'
@@ -61,7 +61,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
       })
     set.add(tracked)
   }
-  async function runOne(row: MonitorRow): Promise<void> {
+  async function runOne(row: ClaimedMonitor): Promise<void> {
     try {
       await workOn(parts, row, AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]))
     } catch (error) {

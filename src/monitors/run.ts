@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { monitorKind } from '../answers/monitors.ts'
 import { AppError } from '../base/errors.ts'
 import type { Database } from '../store/postgres/connect.ts'
-import type { MonitorRow, Monitors } from '../store/postgres/monitors.ts'
+import type { ClaimedMonitor, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { Deliveries, NewDelivery } from '../store/postgres/webhooks.ts'
 import { knownSelectors, type Reading, readRun } from './kinds.ts'
 import { type About, eventOf } from './notify/event.ts'
@@ -39,12 +39,12 @@ export type Running = {
 }
 
 /** Processes a claimed monitor: runs it if that is due, and sends held messages that are due. */
-export async function workOn(parts: Running, row: MonitorRow, signal: AbortSignal): Promise<void> {
+export async function workOn(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<void> {
   if (row.next_run.getTime() <= parts.now()) await run(parts, row, signal)
   else await sendHeld(parts, row)
 }
 
-async function run(parts: Running, row: MonitorRow, signal: AbortSignal): Promise<void> {
+async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<void> {
   const { now, database, monitors, deliveries } = parts
   const seen = await look(parts, row, signal)
   const atMs = now()
@@ -99,7 +99,7 @@ async function run(parts: Running, row: MonitorRow, signal: AbortSignal): Promis
 
 type Seen = { readonly reading: Reading | undefined; readonly open: readonly string[] }
 
-async function look({ runOnce }: Running, row: MonitorRow, signal: AbortSignal): Promise<Seen> {
+async function look({ runOnce }: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<Seen> {
   const kind = monitorKind.parse(row.kind)
   const selector = knownSelectors(kind, row.known)
   const options = { ...(selector !== undefined && { selector }), ...optionsOf(row) }
@@ -120,7 +120,7 @@ function monitorStateOf(row: MonitorRow, state: NotifyState, reading: Reading | 
   return holds || reading.isBad ? 'bad' : 'ok'
 }
 
-async function sendHeld({ now, database, monitors, deliveries }: Running, row: MonitorRow): Promise<void> {
+async function sendHeld({ now, database, monitors, deliveries }: Running, row: ClaimedMonitor): Promise<void> {
   const atMs = now()
   const step = afterWait(stateOf(row), atMs, quietUntil(atMs, quietOf(row) ?? undefined))
   await database.db.transaction().execute(async (tx) => {
@@ -132,7 +132,7 @@ async function sendHeld({ now, database, monitors, deliveries }: Running, row: M
 const dateOf = ({ dueMs }: Step): Date | null => (dueMs === undefined ? null : new Date(dueMs))
 
 /** The notifier's state; the state of an earlier version is discarded. */
-function stateOf({ notifier }: MonitorRow): NotifyState {
+function stateOf({ notifier }: ClaimedMonitor): NotifyState {
   const read = notifyState.safeParse(notifier)
   return read.success ? read.data : NEW_STATE
 }

@@ -14,6 +14,7 @@ export function lazyJobs(load: () => Promise<JobService>): JobService {
     submit: async (...asked) => (await jobs()).submit(...asked),
     resumeUpload: async (...asked) => (await jobs()).resumeUpload(...asked),
     show: async (...asked) => (await jobs()).show(...asked),
+    event: async (...asked) => (await jobs()).event(...asked),
     list: async (...asked) => (await jobs()).list(...asked),
     change: async (...asked) => (await jobs()).change(...asked),
     remove: async (...asked) => (await jobs()).remove(...asked),

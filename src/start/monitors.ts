@@ -47,7 +47,7 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
     mailRules: { recipients: config.mailRecipients, perDay: config.mailRate },
     jobEvent: async (id) => {
       try {
-        return await deps.jobs.show(id, { id: '', isAdmin: true })
+        return await deps.jobs.event(id, { id: '', isAdmin: true })
       } catch (error) {
         if (error instanceof AppError && error.code === 'not_found') return undefined
         throw error

@@ -86,6 +86,12 @@ async function done({ id }: JobAnswer): Promise<JobAnswer> {
 const LIST = 'name,email\nJoe,joe@a.example\nAnn,no@a.example\nJoe again,joe@a.example\nnobody,\n'
 
 describe('a list', () => {
+  it('an event tells of the job without the columns of its list', async () => {
+    const { id, columns: _, column: __, ...job } = await submit(LIST)
+    const event = await jobs.event(id, { id: '', isAdmin: true })
+    expect(Object.keys(event).sort()).toEqual(['id', ...Object.keys(job)].sort())
+  })
+
   it('is taken in, worked on, and given back with a verdict a row', async () => {
     const job = await submit(LIST, '?name=spring')
     expect(job).toMatchObject({

@@ -17,6 +17,8 @@ import { FetchError } from '../../src/net/fetch.ts'
 import type { PostRequest } from '../../src/net/post.ts'
 import type { Mail } from '../../src/net/submit-mail.ts'
 import blacklistExample from '../../src/operations/examples/blacklist.json' with { type: 'json' }
+import { monitorsOf } from '../../src/store/postgres/monitors.ts'
+import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
 import { labProblem } from '../lab/problem.ts'
@@ -429,6 +431,13 @@ it('is forgotten with its target, and nobody is told at an address that is forgo
   expect((await show(kept)).notify).toEqual([])
 })
 
+it('no list or look reads the last known answer of a run, which may have 1 MiB', async () => {
+  const { id } = await watch()
+  const { db } = database
+  const rows = [...(await monitorsOf(db).list({ limit: 200 })), await monitorsOf(db).byId(id)]
+  expect(rows.filter((row) => row && ('known' in row || 'notifier' in row))).toEqual([])
+})
+
 describe('a webhook', () => {
   const URL_OF = (name: string) => `https://hooks.example/${name}`
   async function hooked(name: string) {
@@ -541,6 +550,25 @@ describe('a webhook', () => {
     })
   })
 
+  it('a list of its messages reads no more of a body than it shows', async () => {
+    const { id } = await hooked('large')
+    const body = JSON.stringify({ filler: 'ä'.repeat(100_000) })
+    await database.pool.query(
+      `INSERT INTO mailsonde.deliveries (id, webhook, channel, type, body, created_at, state)
+       SELECT 'msg_large', number, '{"type": "webhook"}', 'monitor.changed', $1, now(), 'delivered' FROM mailsonde.webhooks WHERE id = $2`,
+      [body, id],
+    )
+    const [one] = await deliveries(id)
+    expect([one!.body.slice(0, 20), one!.body.at(-1)]).toEqual([body.slice(0, 20), '…'])
+    expect(Buffer.byteLength(one!.body)).toBeLessThanOrEqual(4_096)
+    const { rows } = await database.pool.query<{ number: string }>(
+      `SELECT number FROM mailsonde.webhooks WHERE id = $1`,
+      [id],
+    )
+    const [row] = await deliveriesOf(database.db).ofWebhook(Number(rows[0]!.number), { limit: 1 })
+    expect(row!.body.length).toBeLessThanOrEqual(4_097)
+  })
+
   it('is made once for a URL, listed without its secret, and removed', async () => {
     const create = async () => webhookAnswer.parse((await call('POST', '/v1/webhooks', { url: URL_OF('once') })).json())
     const [one, two] = [await create(), await create()]
@@ -575,6 +603,7 @@ it.each<[string, object, string]>([
   ['this machine', { url: 'https://localhost/' }, 'invalid_parameter'],
   ['another scheme', { url: 'file:///etc/passwd' }, 'invalid_parameter'],
   ['no URL', { url: 'hooks' }, 'invalid_parameter'],
+  ['1,900 characters beyond ASCII', { url: `https://hooks.example/${'ü'.repeat(1_900)}` }, 'invalid_parameter'],
 ])('a webhook of %s is refused', async (_, body, code) => {
   const response = await call('POST', '/v1/webhooks', body)
   expect([response.statusCode, response.json().code]).toEqual([400, code])

@@ -37,6 +37,7 @@ export const labJobs: JobService = {
   submit: async () => labJob,
   resumeUpload: async () => labJob,
   show: async () => labJob,
+  event: async () => labJob,
   list: async () => ({ jobs: [labJob], next: undefined }),
   change: async () => labJob,
   remove: async () => {},

@@ -65,12 +65,10 @@ export function storedService(settings: {
     sweptAtMs = now()
     return (await table()).sweep(new Date(now()))
   }
-  async function found(id: string): Promise<StoredRow & { readonly answer: string }> {
-    const row = await (await table()).byId(id)
+  function current<Row extends StoredRow>(row: Row | undefined, isWhole: boolean): Row {
     if (!row) throw storedError('unknown')
-    if (row.answer === null || row.expires_at.getTime() <= now())
-      throw storedError('expired', { time: row.expires_at.toISOString() })
-    return { ...row, answer: row.answer }
+    if (isWhole && row.expires_at.getTime() > now()) return row
+    throw storedError('expired', { time: row.expires_at.toISOString() })
   }
   return {
     save: async ({ kind, answer, subject, names, status, score, expiresInMs }, owner) => {
@@ -89,8 +87,9 @@ export function storedService(settings: {
       return { id, url: urlOf(id), expires_at: expiresAt.toISOString() }
     },
     read: async (id, reader) => {
-      const row = await found(id)
-      const answer = parsedAnswer(row.answer)
+      const found = await (await table()).byId(id)
+      const row = current(found, found?.answer !== null)
+      const answer = parsedAnswer(row.answer ?? '')
       return {
         ...(reader ? answer : withoutMailboxes(kindOf(row), answer)),
         kind: kindOf(row),
@@ -99,7 +98,10 @@ export function storedService(settings: {
         expires_at: row.expires_at.toISOString(),
       }
     },
-    entry: async (id) => entryOf(await found(id)),
+    entry: async (id) => {
+      const found = await (await table()).entry(id)
+      return entryOf(current(found, found?.isWhole === true))
+    },
     history: async (name, value, { before, limit }, owner) => {
       const rows = await (await table()).list(name, value, {
         limit,
@@ -110,7 +112,7 @@ export function storedService(settings: {
       return rows.map((row) => ({ ...entryOf(row), number: row.number }))
     },
     remove: async (id, owner) => {
-      const row = await (await table()).byId(id)
+      const row = await (await table()).entry(id)
       if (!row || !owns(owner, row.owner)) throw storedError('not_owned')
       if (!(await (await table()).remove(id))) throw storedError('not_owned') // another request was faster
       return entryOf(row)

@@ -16,5 +16,10 @@ export const monitorInputError = errorsOf('monitor_input', {
     detail: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor: leave it out`,
   },
   url: { code: 'invalid_parameter', detail: () => 'the URL of a recipient must begin with https://' },
+  url_length: {
+    code: 'invalid_parameter',
+    detail: ({ max }: { max: number }) =>
+      `the URL of a recipient has at most ${max} characters, where characters beyond ASCII are percent-encoded`,
+  },
   login: { code: 'invalid_parameter', detail: () => 'a URL with a user name or a password is not accepted' },
 })

@@ -35,7 +35,7 @@ export const consentIdParam = textParam<string>('invalid_parameter', idOf('con',
   example: 'con_AAAAAAAAAAAAAAAAAAAAAA',
 })
 
-/** Maximum number of characters of a recipient's URL. */
+/** Maximum number of characters of a recipient's URL, also as it is stored: there a character beyond ASCII has up to 12. */
 const MAX_URL = 2_000
 export const receiverUrl = z.string().max(MAX_URL)
 
@@ -54,6 +54,7 @@ export async function readReceiver(
   if (!url || !/^https?:$/.test(url.protocol)) throw monitorInputError('url', undefined, at)
   if (url.username !== '' || url.password !== '') throw monitorInputError('login', undefined, at)
   url.hash = ''
+  if (url.href.length > MAX_URL) throw monitorInputError('url_length', { max: MAX_URL }, at)
   await refusePrivateUrl(ctx, deps, url.origin, parameter)
   return url.href
 }

@@ -2,11 +2,31 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { forgetPattern } from './forget-pattern.ts'
 import type { MonitorsTable, Schema } from './schema.ts'
 
+/** Columns that only a run reads: the last known answer has up to 1 MiB. */
+type OfRuns = 'known' | 'notifier'
+type StoredMonitor = Omit<Selectable<MonitorsTable>, OfRuns>
+
 /** A stored monitor; the JSON columns are read by the code that wrote them. */
-export type MonitorRow = Omit<Selectable<MonitorsTable>, 'number' | 'every_ms'> & {
+export type MonitorRow = Omit<StoredMonitor, 'number' | 'every_ms'> & {
   readonly number: number
   readonly every_ms: number
 }
+/** A monitor with what its run reads. */
+export type ClaimedMonitor = MonitorRow & Pick<Selectable<MonitorsTable>, OfRuns>
+const COLUMNS = [
+  ...(['number', 'id', 'owner', 'name', 'kind', 'target', 'domain', 'every_ms', 'options', 'notify'] as const),
+  ...([
+    'conditions',
+    'quiet',
+    'is_public',
+    'enabled',
+    'created_at',
+    'next_run',
+    'message_due',
+    'leased_until',
+  ] as const),
+  ...(['fence', 'ran_at', 'state', 'failures', 'last', 'unsubscribed'] as const),
+] as const satisfies readonly (keyof StoredMonitor)[]
 
 export type NewMonitor = Pick<
   MonitorRow,
@@ -65,7 +85,7 @@ const SWEEP = 5_000
 /** The monitors of a database. */
 export type Monitors = ReturnType<typeof monitorsOf>
 
-const rowOf = (row: Selectable<MonitorsTable>): MonitorRow => ({
+const rowOf = <Row extends StoredMonitor>(row: Row) => ({
   ...row,
   number: Number(row.number),
   every_ms: Number(row.every_ms),
@@ -84,20 +104,20 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
       .insertInto('mailsonde.monitors')
       .values(row)
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ owner: sql`excluded.owner` }))
-      .returningAll()
+      .returning(COLUMNS)
       .executeTakeFirstOrThrow()
     return rowOf(made)
   },
 
   byId: async (id: string): Promise<MonitorRow | undefined> => {
-    const row = await db.selectFrom('mailsonde.monitors').selectAll().where('id', '=', id).executeTakeFirst()
+    const row = await db.selectFrom('mailsonde.monitors').select(COLUMNS).where('id', '=', id).executeTakeFirst()
     return row && rowOf(row)
   },
 
   byNumber: async (number: number): Promise<MonitorRow | undefined> => {
     const row = await db
       .selectFrom('mailsonde.monitors')
-      .selectAll()
+      .select(COLUMNS)
       .where('number', '=', String(number))
       .executeTakeFirst()
     return row && rowOf(row)
@@ -109,7 +129,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     readonly limit: number
     readonly owner?: string
   }): Promise<readonly MonitorRow[]> => {
-    let query = db.selectFrom('mailsonde.monitors').selectAll().orderBy('number', 'desc').limit(page.limit)
+    let query = db.selectFrom('mailsonde.monitors').select(COLUMNS).orderBy('number', 'desc').limit(page.limit)
     if (page.before !== undefined) query = query.where('number', '<', String(page.before))
     if (page.owner !== undefined) query = query.where('owner', '=', page.owner)
     return (await query.execute()).map(rowOf)
@@ -120,7 +140,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
       .updateTable('mailsonde.monitors')
       .set({ ...edit })
       .where('number', '=', String(number))
-      .returningAll()
+      .returning(COLUMNS)
       .executeTakeFirst()
     return row && rowOf(row)
   },
@@ -134,7 +154,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
    * Leases up to `limit` monitors of which a run or a message is due, those that wait longest first. A next run further ahead than its interval comes from a
    * clock that stepped back: it is due at once.
    */
-  claim: async (now: Date, leaseMs: number, limit: number): Promise<readonly MonitorRow[]> => {
+  claim: async (now: Date, leaseMs: number, limit: number): Promise<readonly ClaimedMonitor[]> => {
     const { rows } = await sql<Selectable<MonitorsTable>>`
       UPDATE mailsonde.monitors m SET fence = fence + 1, leased_until = ${new Date(now.getTime() + leaseMs)}
       FROM (

@@ -12,6 +12,11 @@ export type StoredName = 'domain' | 'email' | 'ip'
 /** The stored answers of a database. */
 export type StoredAnswers = ReturnType<typeof storedAnswersOf>
 
+const ENTRY = [
+  ...(['number', 'id', 'kind', 'owner', 'subject', 'domain', 'email', 'ip'] as const),
+  ...(['status', 'score', 'saved_at', 'expires_at'] as const),
+] as const satisfies readonly (keyof StoredRow)[]
+
 /** How long an expired answer is kept, without its content, ms. */
 const TOMBSTONE_MS = 90 * 86_400_000
 /** Number of rows per sweep. */
@@ -35,6 +40,17 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
     return row && { ...row, number: Number(row.number) }
   },
 
+  /** An answer without its text, and whether that is still there. */
+  entry: async (id: string): Promise<(StoredRow & { readonly isWhole: boolean }) | undefined> => {
+    const row = await db
+      .selectFrom('mailsonde.stored_answers')
+      .select(ENTRY)
+      .select(sql<boolean>`answer IS NOT NULL`.as('isWhole'))
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return row && { ...row, number: Number(row.number) }
+  },
+
   /** The unexpired answers about a name, newest first. */
   list: async (
     name: StoredName,
@@ -43,8 +59,7 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
   ): Promise<readonly StoredRow[]> => {
     let query = db
       .selectFrom('mailsonde.stored_answers')
-      .select(['number', 'id', 'kind', 'owner', 'subject', 'domain', 'email', 'ip'])
-      .select(['status', 'score', 'saved_at', 'expires_at'])
+      .select(ENTRY)
       .where(name, '=', value)
       .where('expires_at', '>', page.now)
       .where('answer', 'is not', null)

@@ -25,6 +25,13 @@ const deliveryRow = (row: Selectable<DeliveriesTable>): DeliveryRow => ({
   monitor: row.monitor === null ? null : Number(row.monitor),
 })
 
+const COLUMNS = [
+  ...(['number', 'id', 'webhook', 'monitor', 'channel', 'type', 'created_at', 'state'] as const),
+  ...(['next_attempt', 'leased_until', 'attempts', 'tries'] as const),
+] as const satisfies readonly (keyof DeliveriesTable)[]
+/** Characters of a body in a list: one more than an answer keeps, which marks it as shortened. */
+const SHOWN = 4_097
+
 /** Maximum number of messages sent to one recipient at the same time, and of messages read to select them. */
 const AT_A_TIME = 4
 const LOOKED_AT = 5_000
@@ -173,14 +180,14 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return row && deliveryRow(row)
   },
 
-  /** Messages to a webhook, newest first. */
+  /** Messages to a webhook, newest first. Of a body, no more is read than an answer has of a text: {@link SHOWN}. */
   ofWebhook: async (
     webhook: number,
     page: { readonly before?: number; readonly limit: number },
   ): Promise<readonly DeliveryRow[]> => {
     let query = db
       .selectFrom('mailsonde.deliveries')
-      .selectAll()
+      .select([...COLUMNS, sql<string>`left(body, ${SHOWN})`.as('body')])
       .where('webhook', '=', String(webhook))
       .orderBy('number', 'desc')
       .limit(page.limit)
