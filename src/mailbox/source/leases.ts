@@ -45,6 +45,8 @@ type Slice = {
   untilMs: number
   grantedAtMs: number
   used: number
+  /** What the request for a grant that is on its way says is used: until it is answered no more are, because others may be granted the rest. */
+  told: number
   tokens: number
   /** When the bucket of all nodes has a further token. */
   nextTokenMs: number
@@ -81,6 +83,7 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
         untilMs: 0,
         grantedAtMs: 0,
         used: 0,
+        told: Number.POSITIVE_INFINITY,
         tokens: 0,
         nextTokenMs: 0,
         demandUntilMs: 0,
@@ -98,7 +101,8 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
   const isActive = (slice: Slice): boolean =>
     slice.used > 0 || isAwaited(slice) || hasDemand(slice) || slice.connections > 0
   const isAwaited = ({ connecting, asking }: Slice): boolean => connecting.size > 0 || asking.size > 0
-  const mayConnect = (slice: Slice): boolean => slice.used < slice.connections && now() < slice.untilMs
+  const mayConnect = ({ used, connections, told, untilMs }: Slice): boolean =>
+    used < Math.min(connections, told) && now() < untilMs
 
   function wantOf(slice: Slice): LeaseWant {
     const { key, limits, used, connecting, asking, tokens } = slice
@@ -112,6 +116,7 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
   }
   function grant(slice: Slice, want: LeaseWant, got: LeaseGrant, untilMs: number): void {
     slice.connections = got.connections
+    slice.told = Number.POSITIVE_INFINITY
     slice.untilMs = untilMs
     slice.grantedAtMs = now()
     slice.tokens += got.tokens
@@ -131,10 +136,15 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
     }
   }
 
+  /** When the last grant of the database was asked for: slices of that time have ended before nodes use their shares of the limits instead. */
+  let sharedMs = Number.NEGATIVE_INFINITY
   async function renew(active: readonly Slice[]): Promise<void> {
     const wants = active.map(wantOf)
     const sentMs = now()
+    if (cluster) for (const slice of active) slice.told = slice.used
     const told = cluster ? await cluster.lease(wants) : 'away'
+    if (told !== 'away') sharedMs = sentMs
+    else if (now() < sharedMs + SLICE_MS) return
     const grants = told === 'away' ? share(wants, cluster ? await cluster.nodes() : 1) : told
     const untilMs = cluster ? sentMs + SLICE_MS : Number.POSITIVE_INFINITY // nobody else gets what is not renewed
     for (const [n, slice] of active.entries()) {

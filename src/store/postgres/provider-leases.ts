@@ -15,7 +15,7 @@ export type LeaseWant = {
   readonly capacity: number
 }
 
-/** What it gets: new connections while it has fewer than `connections`, for {@link SLICE_MS} from before it asked; and `tokens` for good. */
+/** What it gets: new connections while it has fewer than `connections`, for two seconds from before it asked; and `tokens` for good. */
 export type LeaseGrant = {
   readonly connections: number
   readonly tokens: number
@@ -23,14 +23,17 @@ export type LeaseGrant = {
   readonly waitMs: number
 }
 
-/** How long connections are granted, ms: those of a node that died are free after this time. */
-export const SLICE_MS = 2_000
+/**
+ * How long granted connections count, ms: those of a node that died are free after this time. It is longer than a node begins connections under a grant, so that those of
+ * a node whose renewal is late are not granted to others.
+ */
+const COUNTED_MS = 5_000
 /** With more nodes than connections, nodes take turns of this length, ms. */
 const TURN_MS = 4_000
 
 /**
  * Grants a node its share at many keys in one statement. The holders of a key are in its row, so that their sum cannot be out of date. If others want more than they have, a
- * node gets an equal share; what it uses beyond it counts until those connections end. An earlier slice that has ended counts nothing: a node that slept asks anew.
+ * node gets an equal share; what it uses beyond it counts until those connections end.
  */
 export async function takeLeases(
   db: Kysely<Schema>,
@@ -46,14 +49,13 @@ export async function takeLeases(
         AS u (provider, used, want, most, wanted, rate, capacity))
     INSERT INTO mailsonde.provider_leases AS l (provider, tokens, at, holders)
     SELECT provider, capacity - least(wanted, floor(capacity)), clock_timestamp(),
-      jsonb_build_object(${node}::text, jsonb_build_array(least(want, most), want, ${ms} + ${SLICE_MS}::int, least(want, most), least(wanted, floor(capacity))))
+      jsonb_build_object(${node}::text, jsonb_build_array(greatest(used, least(want, most)), want, ${ms} + ${COUNTED_MS}::int, least(want, most), least(wanted, floor(capacity))))
     FROM u ORDER BY provider
     ON CONFLICT (provider) DO UPDATE SET (tokens, at, holders) = (
       SELECT filled - given, clock_timestamp(),
-        others || jsonb_build_object(${node}::text, jsonb_build_array(greatest(own, may), want, ms + ${SLICE_MS}::int, may, given))
+        others || jsonb_build_object(${node}::text, jsonb_build_array(greatest(used, may), want, ms + ${COUNTED_MS}::int, may, given))
       FROM (SELECT ${ms} AS ms) t
       CROSS JOIN LATERAL (SELECT * FROM u WHERE u.provider = l.provider) v
-      CROSS JOIN LATERAL (SELECT CASE WHEN (l.holders -> ${node}::text ->> 2)::bigint > ms THEN used ELSE 0 END AS own) w
       CROSS JOIN LATERAL (
         SELECT coalesce(jsonb_object_agg(key, value), '{}') AS others, count(*)::int + 1 AS nodes,
           coalesce(sum((value ->> 0)::int), 0)::int AS held, count(*) FILTER (WHERE key < ${node}::text)::int AS place,
