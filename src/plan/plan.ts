@@ -479,7 +479,8 @@ async function recordsOf(
       value,
       was: value === first ? [...gone] : [],
     }))
-    const removed = is.length === 0 ? gone.map((value) => ({ action: 'remove' as const, value, was: [value] })) : []
+    // What goes stands with the first new value, or alone where none is new.
+    const removed = first === undefined ? gone.map((value) => ({ action: 'remove' as const, value, was: [value] })) : []
     return [...rows, ...removed].map(({ action, value, was }) => ({
       action,
       name,

@@ -11,6 +11,7 @@ import {
 } from './cases.ts'
 import { KNOWN_FAILURES } from './known-failures.ts'
 import { answerOf, serviceFor, zoneOf } from './lab.ts'
+import { withoutReplaced } from './published.ts'
 import { runCases } from './run.ts'
 
 /** The plan of each domain: after each step is published, the check gives the score that the plan promised. */
@@ -54,23 +55,20 @@ async function asked(row: DomainCase, path: string, query: Readonly<Record<strin
 
 /** The world after a step: its records published, its file on the web server, and the key of the mail provider created. */
 function done({ zone, policies, domain = '' }: DomainCase, { records, file, findings, assumed }: PlanStep) {
-  let next: WrittenZone = zone ?? {}
-  const sets = Map.groupBy(records, ({ name, type }) => `${name} ${type}`)
-  for (const set of sets.values()) {
-    const { name, type, beside = [] } = set[0]!
-    const values = [...beside, ...set.filter(({ action }) => action !== 'remove').map(({ value }) => value)]
-    next = published(next, name, type, values)
-  }
+  let next: WrittenZone = withoutReplaced(zone ?? {}, records)
+  for (const { action, name, type, value } of records)
+    if (action !== 'remove') next = published(next, name, type, value)
   if (assumed && findings.some((id) => id.startsWith('dkim.'))) {
     const { name, data } = assumedKey(domain, 'default')
-    next = published(next, name, 'TXT', [String(data)])
+    next = published({ ...next, [name]: {} }, name, 'TXT', String(data))
   }
   return { zone: next, ...(file && { policies: { ...policies, [new URL(file.url).host]: file.text } }) }
 }
 
-function published(zone: WrittenZone, name: string, type: string, values: readonly string[]): WrittenZone {
+function published(zone: WrittenZone, name: string, type: string, value: string): WrittenZone {
   const { CNAME: _alias, ...node }: WrittenNode = zone[name] ?? {}
-  return { ...zone, [name]: { ...node, [type]: values.map((value) => dataOf(type, value)) } }
+  const { [type]: all = [] } = node
+  return { ...zone, [name]: { ...node, [type]: [...(typeof all === 'string' ? [] : all), dataOf(type, value)] } }
 }
 
 function dataOf(type: string, value: string): WrittenRecord {

@@ -1,4 +1,5 @@
-import type { ShownFinding, WrittenRecord, WrittenZone } from './cases.ts'
+import type { PlanRecord } from '../../src/answers/plan.ts'
+import type { ShownFinding, WrittenNode, WrittenRecord, WrittenZone } from './cases.ts'
 
 type Fix = NonNullable<ShownFinding['fix']>
 
@@ -26,4 +27,24 @@ function dataOf(rtype: string, value: string): WrittenRecord {
   if (rtype === 'TXT') return value
   const words = value.split(' ').map((word) => (word.length > 1 && word.endsWith('.') ? word.slice(0, -1) : word))
   return rtype === 'MX' ? [Number(words[0]), words[1]!] : words.join(' ')
+}
+
+/** The zone without the values that the records of a plan replace or remove, and without aliases at their names; the rest stays. */
+export function withoutReplaced(zone: WrittenZone, records: readonly PlanRecord[]): WrittenZone {
+  const next: Record<string, WrittenNode> = { ...zone }
+  for (const { name, type, value, was } of records) {
+    const { CNAME: _alias, ...node } = next[name] ?? {}
+    const gone = new Set([...was, value].map((one) => compared(type, one)))
+    const all = node[type] ?? []
+    const kept = typeof all === 'string' ? [] : all.filter((one) => !gone.has(compared(type, shown(type, one))))
+    next[name] = { ...node, [type]: kept }
+  }
+  return next
+}
+
+const shown = (type: string, record: WrittenRecord): string => [record].flat().join(type === 'TXT' ? '' : ' ')
+/** Octets outside of ASCII are written in one way in a zone and in another in an answer. */
+const compared = (type: string, text: string): string => {
+  const ascii = text.replace(/[^ -~]+/g, '')
+  return type === 'TXT' ? ascii : ascii.toLowerCase().replace(/\.$/, '')
 }

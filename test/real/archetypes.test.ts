@@ -1,15 +1,18 @@
 import { expect, it } from 'vitest'
+import type { CheckAnswer } from '../../src/answers/check.ts'
+import type { PlanAnswer, PlanRecord } from '../../src/answers/plan.ts'
 import { atMost } from '../../src/base/at-most.ts'
+import { partsOf } from '../../src/plan/formats/sets.ts'
 import { type DomainCase, domains, questionOf, type ShownFinding, type WrittenZone } from '../archetypes/cases.ts'
 import { brokenBut, DEVIATIONS } from '../archetypes/deviations.ts'
 import { answerOf, type Get, zoneOf } from '../archetypes/lab.ts'
 import { isSteep, policyRanks, type Ranks } from '../archetypes/policies.ts'
-import { published } from '../archetypes/published.ts'
+import { published, withoutReplaced } from '../archetypes/published.ts'
 import { RANK, type ShownAnswer } from '../archetypes/rules.ts'
 import { refusedBy, spfResults } from '../archetypes/senders.ts'
 import { ARCHETYPE_RESOLVER } from './addresses.ts'
 import { serveRecords } from './dns/archetypes.ts'
-import { startProgram } from './program.ts'
+import { type Program, startProgram } from './program.ts'
 
 /**
  * The archetypes on real name servers, all of them in the DNS at once: each is judged as on fakes, and each fix that it is offered is published and asked again. What one of them is told to
@@ -62,16 +65,70 @@ it('each fix takes its finding away, and does no harm', { timeout: 240_000 }, as
   }
 })
 
+it('the zone file of each plan, as it is, gives the score that was promised', { timeout: 240_000 }, async () => {
+  const planned = await inWorld({}, async (get, program) =>
+    atMost(AT_A_TIME, rows.filter(isPlanned), (row) => planOf(get, program, row)),
+  )
+  expect(planned.filter(({ lines }) => lines.length > 0).length).toBeGreaterThan(50)
+  const world = Object.assign({}, ...planned.map(({ row, now }) => withoutReplaced(row.zone ?? {}, now)))
+  const lines = planned.flatMap((one) => one.lines)
+  const faults = await inWorld(
+    world,
+    (get) =>
+      atMost(AT_A_TIME, planned, async ({ row, promised }) => {
+        const { score = 0 } = await check(get, row)
+        return score === promised ? [] : [`${row.id}: ${promised} is promised, ${score} is measured`]
+      }),
+    lines,
+  )
+  expect(faults.flat()).toEqual([])
+})
+
+const isPlanned = ({ ask, expect: { refused } }: DomainCase): boolean => !ask && !refused
+
+/** The lines of the plan's zone file that are no comments, what of the plan they are, and the score with them by what-if. */
+type Planned = {
+  readonly row: DomainCase
+  readonly lines: readonly string[]
+  readonly now: readonly PlanRecord[]
+  readonly promised: number
+}
+
+async function planOf(get: Get, program: Program, row: DomainCase): Promise<Planned> {
+  const query = { ...questionOf(row), timeout: '30s' }
+  const plan = (await answerOf(get, '/v1/plan', query)) as PlanAnswer
+  const { body: file } = await program.get(`/v1/plan?${new URLSearchParams({ ...query, format: 'zone' })}`)
+  const lines = String(file)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith(';'))
+  const now = partsOf(plan).flatMap((part) => part.now)
+  const records = now.flatMap(({ name, type, value, action, beside = [] }) => [
+    ...(type === 'TXT' ? [] : beside.map((one) => ({ name, type, value: one }))),
+    { name, type, value, ...(action === 'remove' && { remove: true }) },
+  ])
+  if (records.length === 0) return { row, lines, now, promised: plan.score }
+  const { status, body } = await program.post('/v1/check', { ...query, domain: row.domain, records })
+  if (status !== 200) throw new Error(`${row.id}: ${JSON.stringify(body)}`)
+  return { row, lines, now, promised: (body as CheckAnswer).score }
+}
+
 const AT_A_TIME = 8
 
 /** Runs the program on the records of all cases, with `changed` laid over them. */
-async function inWorld<T>(changed: WrittenZone, run: (get: Get) => Promise<T>): Promise<T> {
+async function inWorld<T>(
+  changed: WrittenZone,
+  run: (get: Get, program: Program) => Promise<T>,
+  added: readonly string[] = [],
+): Promise<T> {
   const zones = rows.map(({ zone }) => zone ?? {})
   const merged = { ...shared.hosts, ...Object.assign({}, ...zones), ...changed }
-  const stop = await serveRecords(zoneOf({ id: '', class: '', zone: merged, expect: {} }, { ...shared, hosts: {} }))
+  const stop = await serveRecords(
+    zoneOf({ id: '', class: '', zone: merged, expect: {} }, { ...shared, hosts: {} }),
+    added,
+  )
   const program = await startProgram(['--resolver', ARCHETYPE_RESOLVER])
   try {
-    return await run((path, query) => program.get(`${path}?${new URLSearchParams(query)}`))
+    return await run((path, query) => program.get(`${path}?${new URLSearchParams(query)}`), program)
   } finally {
     await program.stop()
     await stop()

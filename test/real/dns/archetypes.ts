@@ -12,9 +12,10 @@ const HOME = `${STATE}/archetypes`
 
 /**
  * Serves records as the archetypes write them: knot with one zone for each name with an SOA record and a root with all other names, and unbound on top at
- * {@link ARCHETYPE_RESOLVER}. Nothing is signed; a name with the fault SERVFAIL is a zone without file. Gives what ends both.
+ * {@link ARCHETYPE_RESOLVER}. `added` are lines of zone files with full names, which stand in their zones as they are. Nothing is signed; a name with the fault SERVFAIL is a zone
+ * without file. Gives what ends both.
  */
-export async function serveRecords(world: WrittenZone): Promise<() => Promise<void>> {
+export async function serveRecords(world: WrittenZone, added: readonly string[] = []): Promise<() => Promise<void>> {
   rmSync(HOME, { recursive: true, force: true })
   mkdirSync(HOME, { recursive: true })
   const cuts = Object.keys(world).filter((name) => isCut(world[name]!))
@@ -24,11 +25,20 @@ export async function serveRecords(world: WrittenZone): Promise<() => Promise<vo
     `${ROOT_NAME}. A ${ARCHETYPE_ROOT}`,
     ...cuts.flatMap((name) => serversOf(world[name]!).map((host) => `${name}. NS ${host}.`)),
     ...linesOf(world, (name) => cutOf(name, cuts) === undefined),
+    ...added.filter((line) => cutOf(nameIn(line), cuts) === undefined),
   ]
   const zones = [
     writeZone('', root),
     ...cuts.map((cut) =>
-      writeZone(cut, isFaulty(world[cut]!) ? [] : linesOf(world, (name) => cutOf(name, cuts) === cut)),
+      writeZone(
+        cut,
+        isFaulty(world[cut]!)
+          ? []
+          : [
+              ...linesOf(world, (name) => cutOf(name, cuts) === cut),
+              ...added.filter((line) => cutOf(nameIn(line), cuts) === cut),
+            ],
+      ),
     ),
   ]
   writeFileSync(`${HOME}/knot.conf`, knotConfig(HOME, [ARCHETYPE_ROOT, ...listenOf(world)], zones))
@@ -42,6 +52,8 @@ export async function serveRecords(world: WrittenZone): Promise<() => Promise<vo
   await untilAnswers('unbound-archetypes', ARCHETYPE_RESOLVER, '.')
   return async () => void (await Promise.all(servers.map(ended)))
 }
+
+const nameIn = (line: string): string => line.slice(0, line.indexOf(' ')).replace(/\.$/, '')
 
 async function ended(server: ChildProcess): Promise<void> {
   const exit = once(server, 'exit')
