@@ -116,6 +116,10 @@ const lmtpPlace = (value: string): Parsed<string> => {
   const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^:\s]+):(\d{1,5})$/.exec(value) ?? []
   return host !== '' && Number(port) <= 65_535 ? parsed(value) : problem(optionProblem('lmtp'))
 }
+const messagesPlace = (value: string): Parsed<string> => {
+  const place = lmtpPlace(value.replace(/^lmtp:/, ''))
+  return place.ok ? parsed(value) : place
+}
 /** The value is not repeated, because it may contain a password, which does not belong there. */
 const imapUrl = (value: string): Parsed<string> => {
   if (!/^imaps?:\/\/[^/]+/.test(value) || !URL.canParse(value)) return problem(optionProblem('imap_url'))
@@ -344,6 +348,28 @@ export const OPTIONS = {
     'maximum size of a message to analyse, such as 10MiB',
     size(1_024, 104_857_600),
   ),
+  messagesListen: one(
+    'messages-listen',
+    'ADDRESS:PORT|PATH',
+    undefined,
+    'receive messages to analyse over SMTP, such as 0.0.0.0:25; over LMTP at lmtp:127.0.0.1:2525 or at the path of a socket',
+    messagesPlace,
+  ),
+  messagesDomain: one(
+    'messages-domain',
+    'DOMAIN',
+    undefined,
+    'domain of the one-time addresses; its MX leads to --messages-listen',
+    parseDomain,
+  ),
+  messagesCert: one(
+    'messages-cert',
+    'FILE',
+    undefined,
+    'certificate (PEM, with its chain) with which STARTTLS is offered; read again every hour',
+    text,
+  ),
+  messagesKey: one('messages-key', 'FILE', undefined, 'private key of --messages-cert (PEM)', text),
   reportsLmtp: one(
     'reports-lmtp',
     'ADDRESS:PORT|PATH',

@@ -9,7 +9,7 @@ import { forgetAnswer } from './forget.ts'
 import { geoAnswer } from './geo.ts'
 import { healthAnswer } from './health.ts'
 import { jobAnswer, jobBadRowsAnswer, jobListAnswer, jobResultsAnswer } from './jobs.ts'
-import { messageAnswer } from './message.ts'
+import { messageAddressAnswer, messageAnswer, receivedMessageAnswer } from './message.ts'
 import {
   badgeAnswer,
   consentAnswer,
@@ -57,6 +57,9 @@ export const ANSWERS = {
   'plan-setup': planAnswer,
   expect: expectAnswer,
   message: messageAnswer,
+  'message-address': messageAddressAnswer,
+  'message-received': receivedMessageAnswer,
+  'message-events': receivedMessageAnswer,
   probe: probeAnswer,
   verify: verifyAnswer,
   blacklist: blacklistAnswer,

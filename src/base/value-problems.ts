@@ -31,6 +31,7 @@ const KINDS = {
   delivery: 'a delivery',
   question: 'a question for consent',
   stored: 'a stored answer',
+  message_address: 'a one-time address',
   badge: 'a monitor with .svg or .json at its end',
 } as const
 

@@ -1,6 +1,15 @@
 /** The groups of commands in `mailsonde --help`, the most used first and those for other programs last. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Check and verify': ['check', 'plan', 'report', 'verify', 'message', 'blacklist'],
+  'Check and verify': [
+    'check',
+    'plan',
+    'report',
+    'verify',
+    'message',
+    'message-address',
+    'message-received',
+    'blacklist',
+  ],
   'Single lookups': ['spf', 'dkim', 'dmarc', 'geo', 'blacklists', 'domain-blacklist'],
   'Reports, jobs, monitors, stored answers': [
     'reports',

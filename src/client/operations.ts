@@ -309,6 +309,173 @@ export type BlacklistEntry = {
   readonly reason?: string
 }
 
+export type Message = {
+  readonly verdict: 'passes' | 'needs_repair' | 'unknown'
+  readonly summary: string
+  readonly from: {
+    /** the first author address */ readonly address: string | null
+    readonly name?: string
+    /** the author domain; null without one, or with several */ readonly domain: string | null
+    readonly authors: number
+  }
+  readonly envelope: {
+    readonly ip: string | null
+    readonly helo: string | null
+    /** empty for a bounce; null if it is not known */ readonly mail_from: string | null
+    readonly known_from: 'parameter' | 'connection' | 'received' | 'none'
+  }
+  readonly path: readonly ({
+    readonly from: string
+    readonly by: string
+    readonly with: string
+    readonly at?: string
+    /** time since the hop before; negative if a clock is wrong */ readonly delay_ms?: number
+    readonly tls: boolean | null
+    readonly address?: string
+    readonly ptr?: readonly (string)[]
+    readonly forward_confirmed?: boolean | null
+    /** the host that wrote the field is the receiver, so it may be believed */ readonly trusted: boolean
+  })[]
+  readonly path_left_out?: number
+  readonly spf: {
+    readonly result: 'none' | 'neutral' | 'pass' | 'fail' | 'softfail' | 'temperror' | 'permerror' | 'unknown'
+    readonly domain: string | null
+    readonly aligned: boolean | null
+    readonly because: string
+  }
+  readonly dkim: readonly ({
+    readonly domain: string
+    readonly selector: string
+    readonly result: 'pass' | 'fail' | 'policy' | 'permerror' | 'temperror' | 'neutral'
+    readonly because: string
+    /** the id of the cause, such as change.footer or signature.key_gone */ readonly cause?: string
+    readonly aligned: boolean | null
+    readonly algorithm: string
+    readonly key_bits: number | null
+    readonly signed_headers: readonly (string)[]
+    /** fields of the message that the signature does not cover */ readonly unsigned: readonly (string)[]
+    /** the tag l: octets of the body that are covered */ readonly body_length: number | null
+    readonly expires_at: string | null
+    readonly canonicalization: string
+    /** the key has t=y */ readonly testing?: boolean
+  })[]
+  readonly dmarc: {
+    readonly result: 'pass' | 'fail' | 'none' | 'temperror' | 'permerror' | 'unknown'
+    readonly domain: string | null
+    readonly policy: 'none' | 'quarantine' | 'reject' | null
+    /** what the policy asks receivers to do with a message that fails */ readonly would: 'none' | 'quarantine' | 'reject' | null
+    readonly aligned_by: readonly ('spf' | 'dkim')[]
+    readonly organizational_domain: string | null
+    readonly because: string
+    readonly found_at?: string
+    readonly adkim?: 'r' | 's'
+    readonly aspf?: 'r' | 's'
+  }
+  readonly arc: {
+    readonly result: 'none' | 'pass' | 'fail' | 'temperror'
+    readonly sets: readonly ({
+      readonly instance: number
+      readonly domain: string
+      readonly selector: string
+      readonly cv: string
+      readonly claims: readonly ({
+        readonly method: string
+        readonly result: string
+        readonly domain: string
+      })[]
+    })[]
+    readonly because?: string
+  }
+  readonly authentication_results: readonly ({
+    readonly host: string
+    readonly trusted: boolean
+    readonly claims: readonly ({
+      readonly method: string
+      readonly result: string
+      readonly domain: string
+    })[]
+    /** we come to the same; null if nothing can be compared */ readonly agrees: boolean | null
+  })[]
+  readonly headers: {
+    readonly bytes: number
+    readonly lines: number
+    readonly mime: string
+    readonly attachments: readonly ({
+      readonly name: string
+      readonly type: string
+      readonly bytes: number
+    })[]
+    readonly attachments_left_out?: number
+    /** number of header fields */ readonly fields: number
+    readonly subject?: string
+    readonly date?: string
+    readonly message_id?: string
+  }
+  readonly bulk_sender: Profile
+  readonly links: readonly ({
+    readonly host: string
+    readonly times: number
+    /** names of the domain lists that list it; null if they were not asked */ readonly lists: readonly (string)[] | null
+  })[]
+  readonly blacklists: {
+    readonly address: {
+      readonly ip: string
+      readonly verdict: 'clean' | 'listed' | 'incomplete'
+      readonly answered: number
+      readonly total: number
+      readonly listings: readonly ({
+        readonly blacklist: string
+        readonly listed: boolean
+        readonly zone: string
+        readonly status: 'listed' | 'not_listed' | 'blocked' | 'timeout' | 'error' | 'unsupported'
+        readonly tier: 'A' | 'B' | 'C' | 'D'
+        readonly scope: 'ip' | 'range' | 'asn' | 'policy' | 'domain'
+        readonly scope_text?: string
+        readonly codes: readonly (string)[]
+        readonly meaning: readonly (string)[]
+        readonly txt?: string
+        readonly delist_url: string
+        readonly reason?: string
+      })[]
+    } | null
+    readonly domains: readonly ({
+      readonly domain: string
+      readonly as: readonly ('author' | 'envelope' | 'signature' | 'link')[]
+      readonly verdict: 'clean' | 'listed' | 'incomplete'
+      readonly answered: number
+      readonly total: number
+      readonly listings: readonly ({
+        readonly blacklist: string
+        readonly listed: boolean
+        readonly zone: string
+        readonly status: 'listed' | 'not_listed' | 'blocked' | 'timeout' | 'error' | 'unsupported'
+        readonly tier: 'A' | 'B' | 'C' | 'D'
+        readonly scope: 'ip' | 'range' | 'asn' | 'policy' | 'domain'
+        readonly scope_text?: string
+        readonly codes: readonly (string)[]
+        readonly meaning: readonly (string)[]
+        readonly txt?: string
+        readonly delist_url: string
+        readonly reason?: string
+      })[]
+    })[]
+  }
+  /** the check of the author domain */ readonly domain: {
+    readonly domain: string
+    /** use of the domain, and the records that show it. The domain is judged in this role: what the role does not need costs no points */ readonly role: {
+      readonly name: 'no_such_domain' | 'sends_and_accepts_mail' | 'accepts_mail_only' | 'sends_only' | 'parked' | 'no_mail' | 'return_path'
+      readonly because: string
+    }
+    readonly score: number
+    /** null: not known, because more than half of the points could not be determined */ readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F' | null
+    readonly first_finding: Finding | null
+  } | null
+  readonly findings: readonly (Finding)[]
+  readonly observed_at: string
+  readonly profile?: Profile
+  readonly saved?: Saved
+}
+
 export type Profile = {
   readonly name: string
   readonly version: string
@@ -325,6 +492,14 @@ export type Profile = {
     readonly finding?: string
     readonly reference: string
   })[]
+}
+
+export type ReceivedMessage = {
+  readonly id: string
+  readonly state: 'waiting' | 'received' | 'expired'
+  /** the analysis; absent while it is made */ readonly answer?: Message
+  readonly address: string
+  readonly expires_at: string
 }
 
 export type Geo = {
@@ -1109,173 +1284,30 @@ export type Operations = {
   /** Analyse a message: SPF, DKIM, DMARC, ARC, its way and its form. */
   message: {
     input: { ip?: string; helo?: string; mail_from?: string; received_by?: string; at?: string; timeout?: string; save?: boolean; expires_in?: string }
-    output: {
-      readonly verdict: 'passes' | 'needs_repair' | 'unknown'
-      readonly summary: string
-      readonly from: {
-        /** the first author address */ readonly address: string | null
-        readonly name?: string
-        /** the author domain; null without one, or with several */ readonly domain: string | null
-        readonly authors: number
-      }
-      readonly envelope: {
-        readonly ip: string | null
-        readonly helo: string | null
-        /** empty for a bounce; null if it is not known */ readonly mail_from: string | null
-        readonly known_from: 'parameter' | 'connection' | 'received' | 'none'
-      }
-      readonly path: readonly ({
-        readonly from: string
-        readonly by: string
-        readonly with: string
-        readonly at?: string
-        /** time since the hop before; negative if a clock is wrong */ readonly delay_ms?: number
-        readonly tls: boolean | null
-        readonly address?: string
-        readonly ptr?: readonly (string)[]
-        readonly forward_confirmed?: boolean | null
-        /** the host that wrote the field is the receiver, so it may be believed */ readonly trusted: boolean
-      })[]
-      readonly path_left_out?: number
-      readonly spf: {
-        readonly result: 'none' | 'neutral' | 'pass' | 'fail' | 'softfail' | 'temperror' | 'permerror' | 'unknown'
-        readonly domain: string | null
-        readonly aligned: boolean | null
-        readonly because: string
-      }
-      readonly dkim: readonly ({
-        readonly domain: string
-        readonly selector: string
-        readonly result: 'pass' | 'fail' | 'policy' | 'permerror' | 'temperror' | 'neutral'
-        readonly because: string
-        /** the id of the cause, such as change.footer or signature.key_gone */ readonly cause?: string
-        readonly aligned: boolean | null
-        readonly algorithm: string
-        readonly key_bits: number | null
-        readonly signed_headers: readonly (string)[]
-        /** fields of the message that the signature does not cover */ readonly unsigned: readonly (string)[]
-        /** the tag l: octets of the body that are covered */ readonly body_length: number | null
-        readonly expires_at: string | null
-        readonly canonicalization: string
-        /** the key has t=y */ readonly testing?: boolean
-      })[]
-      readonly dmarc: {
-        readonly result: 'pass' | 'fail' | 'none' | 'temperror' | 'permerror' | 'unknown'
-        readonly domain: string | null
-        readonly policy: 'none' | 'quarantine' | 'reject' | null
-        /** what the policy asks receivers to do with a message that fails */ readonly would: 'none' | 'quarantine' | 'reject' | null
-        readonly aligned_by: readonly ('spf' | 'dkim')[]
-        readonly organizational_domain: string | null
-        readonly because: string
-        readonly found_at?: string
-        readonly adkim?: 'r' | 's'
-        readonly aspf?: 'r' | 's'
-      }
-      readonly arc: {
-        readonly result: 'none' | 'pass' | 'fail' | 'temperror'
-        readonly sets: readonly ({
-          readonly instance: number
-          readonly domain: string
-          readonly selector: string
-          readonly cv: string
-          readonly claims: readonly ({
-            readonly method: string
-            readonly result: string
-            readonly domain: string
-          })[]
-        })[]
-        readonly because?: string
-      }
-      readonly authentication_results: readonly ({
-        readonly host: string
-        readonly trusted: boolean
-        readonly claims: readonly ({
-          readonly method: string
-          readonly result: string
-          readonly domain: string
-        })[]
-        /** we come to the same; null if nothing can be compared */ readonly agrees: boolean | null
-      })[]
-      readonly headers: {
-        readonly bytes: number
-        readonly lines: number
-        readonly mime: string
-        readonly attachments: readonly ({
-          readonly name: string
-          readonly type: string
-          readonly bytes: number
-        })[]
-        readonly attachments_left_out?: number
-        /** number of header fields */ readonly fields: number
-        readonly subject?: string
-        readonly date?: string
-        readonly message_id?: string
-      }
-      readonly bulk_sender: Profile
-      readonly links: readonly ({
-        readonly host: string
-        readonly times: number
-        /** names of the domain lists that list it; null if they were not asked */ readonly lists: readonly (string)[] | null
-      })[]
-      readonly blacklists: {
-        readonly address: {
-          readonly ip: string
-          readonly verdict: 'clean' | 'listed' | 'incomplete'
-          readonly answered: number
-          readonly total: number
-          readonly listings: readonly ({
-            readonly blacklist: string
-            readonly listed: boolean
-            readonly zone: string
-            readonly status: 'listed' | 'not_listed' | 'blocked' | 'timeout' | 'error' | 'unsupported'
-            readonly tier: 'A' | 'B' | 'C' | 'D'
-            readonly scope: 'ip' | 'range' | 'asn' | 'policy' | 'domain'
-            readonly scope_text?: string
-            readonly codes: readonly (string)[]
-            readonly meaning: readonly (string)[]
-            readonly txt?: string
-            readonly delist_url: string
-            readonly reason?: string
-          })[]
-        } | null
-        readonly domains: readonly ({
-          readonly domain: string
-          readonly as: readonly ('author' | 'envelope' | 'signature' | 'link')[]
-          readonly verdict: 'clean' | 'listed' | 'incomplete'
-          readonly answered: number
-          readonly total: number
-          readonly listings: readonly ({
-            readonly blacklist: string
-            readonly listed: boolean
-            readonly zone: string
-            readonly status: 'listed' | 'not_listed' | 'blocked' | 'timeout' | 'error' | 'unsupported'
-            readonly tier: 'A' | 'B' | 'C' | 'D'
-            readonly scope: 'ip' | 'range' | 'asn' | 'policy' | 'domain'
-            readonly scope_text?: string
-            readonly codes: readonly (string)[]
-            readonly meaning: readonly (string)[]
-            readonly txt?: string
-            readonly delist_url: string
-            readonly reason?: string
-          })[]
-        })[]
-      }
-      /** the check of the author domain */ readonly domain: {
-        readonly domain: string
-        /** use of the domain, and the records that show it. The domain is judged in this role: what the role does not need costs no points */ readonly role: {
-          readonly name: 'no_such_domain' | 'sends_and_accepts_mail' | 'accepts_mail_only' | 'sends_only' | 'parked' | 'no_mail' | 'return_path'
-          readonly because: string
-        }
-        readonly score: number
-        /** null: not known, because more than half of the points could not be determined */ readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F' | null
-        readonly first_finding: Finding | null
-      } | null
-      readonly findings: readonly (Finding)[]
-      readonly observed_at: string
-      readonly profile?: Profile
-      readonly saved?: Saved
-    }
+    output: Message
     kind: 'upload'
+  }
+  /** Make a one-time address; the message that comes in is analysed. */
+  messageAddress: {
+    input: { expires_in?: string }
+    output: {
+      /** reads what came in; the address does not tell it */ readonly id: string
+      /** takes one message */ readonly address: string
+      readonly expires_at: string
+    }
+    kind: 'json'
+  }
+  /** Show what came to a one-time address. */
+  messageReceived: {
+    input: { id: string }
+    output: ReceivedMessage
+    kind: 'json'
+  }
+  /** Stream the state of a one-time address as server-sent events. */
+  messageEvents: {
+    input: { id: string }
+    output: ReceivedMessage
+    kind: 'json'
   }
   /** Check a domain and the blacklists of its mail hosts. */
   report: {
@@ -2309,6 +2341,9 @@ export const ROUTES: { readonly [Name in keyof Operations]: Route } = {
   domainBlacklist: { method: 'GET', path: '/v1/domain-blacklist', kind: 'json' },
   domainBlacklistBulk: { method: 'POST', path: '/v1/domain-blacklist', kind: 'lines' },
   message: { method: 'POST', path: '/v1/message', kind: 'upload' },
+  messageAddress: { method: 'POST', path: '/v1/message/address', kind: 'json' },
+  messageReceived: { method: 'GET', path: '/v1/message/{id}', kind: 'json' },
+  messageEvents: { method: 'GET', path: '/v1/message/{id}/events', kind: 'json', isStream: true },
   report: { method: 'GET', path: '/v1/report', kind: 'live' },
   peerRegister: { method: 'POST', path: '/v1/peer/register', kind: 'json' },
   peers: { method: 'GET', path: '/v1/peer/peers', kind: 'json' },

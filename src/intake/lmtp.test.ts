@@ -5,7 +5,8 @@ import { aggregateReport } from '../../test/lab/report-xml.ts'
 import { reportService } from '../reports/service.ts'
 import { awayError } from '../store/postgres/away.ts'
 import { type Deliver, deliverer } from './deliver.ts'
-import { type Lmtp, placeOf, startLmtp } from './lmtp.ts'
+import { startLmtp } from './lmtp.ts'
+import { type Listening, placeOf } from './mail-server.ts'
 
 const NOW = Date.UTC(2026, 10, 23, 12)
 const lines: string[] = []
@@ -13,7 +14,7 @@ const log = {
   info: (event: string, fields = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`),
   warn: (event: string, fields = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`),
 }
-let lmtp: Lmtp
+let lmtp: Listening
 let deliver: Deliver
 let taken: ReturnType<typeof reportService>
 let isAway = false

@@ -23,6 +23,8 @@ export type GivenEnvelope = {
   readonly mailFrom?: string
   /** `connection`: this service received the message itself. */
   readonly from: 'parameter' | 'connection'
+  /** The connection as this service saw it. The fields of the message are then the words of others: none of them is believed. */
+  readonly hop?: Received
 }
 
 export type Hop = Received & {
@@ -68,15 +70,18 @@ export function readArrival(
     .map(({ place, field }) => ({ place, ...parseAuthenticationResults(fieldBody(field)) }))
     // Microsoft 365 names no host: the field belongs to the host of the Received field above it.
     .map((one) => (one.host === '' ? { ...one, host: hops.findLast((hop) => hop.place < one.place)?.by ?? '' } : one))
-  const isReceiver = receiverOf(receivedBy, claims, hops)
+  const isReceiver = given?.hop ? undefined : receiverOf(receivedBy, claims, hops)
   // The receiver's own fields: from the top to the first Received field of another host.
   const firstForeign = hops.findIndex((hop) => isForeign(hop, isReceiver))
   const own = isReceiver ? hops.slice(0, firstForeign < 0 ? hops.length : firstForeign) : []
   const until = isReceiver ? (hops[own.length]?.place ?? endOfTrace(fields, own)) : -1
   const trusted = (place: number): boolean => place < until
   return {
-    envelope: given ? fromGiven(given, fields) : fromFields(fields, own, until, isReceiver),
-    hops: hops.map(({ place, ...hop }) => ({ ...hop, trusted: trusted(place) })),
+    envelope: envelopeOf(given, fields, () => fromFields(fields, own, until, isReceiver)),
+    hops: [
+      ...(given?.hop ? [{ ...given.hop, trusted: true }] : []),
+      ...hops.map(({ place, ...hop }) => ({ ...hop, trusted: trusted(place) })),
+    ],
     results: claims.map(({ place, ...one }) => ({
       ...one,
       trusted: trusted(place) && (isReceiver?.(one.host) ?? false),
@@ -128,7 +133,19 @@ const TRACE = new Set([
   'x-received',
 ])
 
-function fromGiven({ from, ...given }: GivenEnvelope, fields: readonly Field[]): Envelope {
+function envelopeOf(given: GivenEnvelope | undefined, fields: readonly Field[], found: () => Envelope): Envelope {
+  if (given === undefined) return found()
+  if (given.from === 'parameter' || given.hop) return fromGiven(given, fields)
+  // LMTP: only the envelope sender is known of the transfer; the client is that of the mail server in front.
+  const { knownFrom, ...rest } = found()
+  return {
+    ...rest,
+    ...(given.mailFrom === undefined ? {} : { mailFrom: given.mailFrom }),
+    knownFrom: knownFrom === 'none' ? 'connection' : knownFrom,
+  }
+}
+
+function fromGiven({ from, hop: _, ...given }: GivenEnvelope, fields: readonly Field[]): Envelope {
   const returnPath = from === 'parameter' ? returnPathOf(fields, fields.length) : undefined
   const mailFrom = given.mailFrom ?? returnPath
   return { ...given, ...(mailFrom === undefined ? {} : { mailFrom }), knownFrom: from }

@@ -1,3 +1,4 @@
+import { errorsOf } from '../base/errors.ts'
 import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
 import { counted } from '../base/text.ts'
 
@@ -111,4 +112,18 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
   spf_unknown: () =>
     'no signature passes for the domain, and SPF cannot be evaluated without the address of the connection',
   nothing_aligned: () => 'neither SPF nor DKIM passes for the domain of the author',
+})
+
+/** Errors of one-time addresses. */
+export const inboxError = errorsOf('inbox', {
+  closed: {
+    code: 'wrong_state',
+    detail: () => 'this service does not receive messages: its operator has not set --messages-listen',
+  },
+  too_many: {
+    code: 'limit_reached',
+    detail: ({ max }: Max) =>
+      `too many one-time addresses are waiting (at most ${max} for one key): wait until some expire`,
+  },
+  unknown: { code: 'not_found', detail: () => 'there is no one-time address with this id' },
 })

@@ -1,3 +1,5 @@
+import type { World } from '../world.ts'
+import { type Inbox, inbox } from './inbox.ts'
 import { type VerifiedSelectors, verifiedSelectors } from './selectors.ts'
 
 /** What the analysis of messages needs in addition to the message, and what it keeps. */
@@ -5,10 +7,15 @@ export type MessageService = {
   /** Maximum size of a message, octets. */
   readonly maxBytes: number
   readonly verified: VerifiedSelectors
+  readonly inbox: Inbox
 }
 
 /** Creates the service of a process. */
-export const messageService = ({ maxBytes }: Pick<MessageService, 'maxBytes'>): MessageService => ({
+export const messageService = ({
+  maxBytes,
+  ...clocks
+}: Pick<MessageService, 'maxBytes'> & Pick<World, 'now' | 'monotonic'>): MessageService => ({
   maxBytes,
   verified: verifiedSelectors(),
+  inbox: inbox(clocks),
 })

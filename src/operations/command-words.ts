@@ -11,6 +11,7 @@ const FOR_PROGRAMS: readonly string[] = [
   'consent',
   'blacklist-bulk',
   'domain-blacklist-bulk',
+  'message-events',
 ]
 
 /** The words of the command of an operation: `jobs submit`, `api health`. */

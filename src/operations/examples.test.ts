@@ -4,6 +4,7 @@ import { labProblem } from '../../test/lab/problem.ts'
 import { labWorld } from '../../test/lab/world.ts'
 import { ANSWERS } from '../answers/registry.ts'
 import { mergeGeo } from '../geo/merge.ts'
+import { domain } from '../names/domain.ts'
 import { ip } from '../names/ip.ts'
 import { FetchError } from '../net/fetch.ts'
 import { DialError } from '../net/smtp/dial.ts'
@@ -26,6 +27,7 @@ const parts = {
 const world = labWorld({ 'neglected.test': { MX: [[10, 'mx.test']] }, 'mx.test': { A: ['45.53.5.1'] } }, parts)
 const deps = labDeps(world)
 const execute = labExecutor(world, deps)
+deps.messages.inbox.open(domain('test.example.org'))
 
 /** The executor of the lab holds every answer against its schema, strictly: here are all operations, so that none escapes. */
 it.each(byName)('%s answers as its schema says', async (name, operation) => {
@@ -42,9 +44,15 @@ it.each(byName)('%s answers as its schema says', async (name, operation) => {
           contentType: 'message/rfc822',
         }
       : { octets: (async function* () {})(), contentType: 'text/csv' }
+  const waiting = deps.messages.inbox.create({ id: '', isAdmin: true }, 60_000)
+  const named = /^message-(?:received|events)$/.test(name) ? { id: waiting.id } : {}
   // The node that registered is not there to be told.
   const run = name === 'forget' ? labExecutor(world, labDeps(world)) : execute
-  const { answer, status } = await run(operation, operation.example.input, operation.uploads ? { upload } : {})
+  const { answer, status } = await run(
+    operation,
+    { ...operation.example.input, ...named },
+    operation.uploads ? { upload } : {},
+  )
   expect([status < 300, typeof answer]).toEqual([true, 'object'])
 })
 

@@ -25,13 +25,15 @@ export type Content = {
   readonly typed?: string
   /** The target for browsers without scripts, for the complete answer. */
   readonly withoutScript?: string
+  /** Seconds after which a browser without scripts loads the page again. */
+  readonly againSeconds?: number
   /** The search field is in the page itself. */
   readonly hasOwnBox?: true
 }
 
 /** A complete page: the frame with search field, navigation and login, and the content. It contains no script or style; both come from files of this site. */
 export function layout(assets: Assets, visitor: Visitor, content: Content): string {
-  const { title, main, islands = [], typed = '', withoutScript, hasOwnBox } = content
+  const { title, main, islands = [], typed = '', withoutScript, againSeconds, hasOwnBox } = content
   const scripts = [...new Set(['common', ...islands])].flatMap((name) => assets.islands[name] ?? [])
   return html`<!doctype html>
 <html lang="en">
@@ -46,6 +48,7 @@ export function layout(assets: Assets, visitor: Visitor, content: Content): stri
 ${assets.typeface !== undefined && html`<link rel="preload" as="font" type="font/woff2" href="${assets.typeface}" crossorigin>`}
 ${scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
 ${withoutScript !== undefined && html`<noscript><meta http-equiv="refresh" content="0; url=${withoutScript}"></noscript>`}
+${againSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${againSeconds}"></noscript>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>

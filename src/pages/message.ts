@@ -1,7 +1,7 @@
 import { AppError, ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { type Html, html, rendered } from './html.ts'
-import { layout } from './layout.ts'
+import { csrfField, layout } from './layout.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
@@ -55,6 +55,7 @@ const page = (parts: Parts, visit: Visit, status: number, result?: Html): PageAn
 <p class="lead">Who touched it, what verifies, what does not and why, and what large providers would object to.</p>`
     }
 ${result && html`<h2 id="another">Another message</h2>`}
+${parts.canReceive() && addressForm(visit)}
 <form class="stack" method="post" action="/message?_csrf=${visit.token}" enctype="multipart/form-data">
 <label class="wide">Message file (.eml): choose it, or drop it here <input type="file" name="file" accept=".eml,message/rfc822"></label>
 <label class="wide">or its source, with all header fields <textarea name="text" rows="8" spellcheck="false" placeholder="Return-Path: …"></textarea></label>
@@ -66,3 +67,8 @@ ${result && html`<h2 id="another">Another message</h2>`}
 <p class="quiet">The message is not stored and not logged. Links in it are not followed.</p></main>`,
   }),
 })
+
+/** The request for a one-time address. */
+const addressForm = (visit: Visit): Html =>
+  html`<form class="controls" method="post" action="/message/address">${csrfField(visit)}<button>Send it to a one-time address</button> <span class="quiet">you get the address; the page shows the result when the message is there</span></form>
+<h2 class="quiet">Or from a file</h2>`

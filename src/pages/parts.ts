@@ -19,6 +19,8 @@ export type Parts = {
   readonly runs: Runs
   /** Whether this service can send mail. */
   readonly canMail: boolean
+  /** Whether this service receives messages. */
+  readonly canReceive: () => boolean
   readonly streams: StreamTokens
   readonly version: string
   /** The PTR names of an address, and whether they resolve back. */

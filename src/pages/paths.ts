@@ -16,6 +16,7 @@ export const addressPath = (email: unknown, query: Query = {}): string =>
 export const ipPath = (ip: unknown, query: Query = {}): string =>
   pathWith(`/ip/${part(ip).replaceAll('%3A', ':')}`, query)
 export const jobPath = (id: unknown): string => `/jobs/${part(id)}`
+export const receivedPath = (id: unknown): string => `/message/${part(id)}`
 export const reportsPath = (domain: unknown): string => `/reports/${part(domain)}`
 export const monitorPath = (id: unknown): string => `/monitors/${part(id)}`
 
@@ -27,6 +28,7 @@ export function pathFor(operation: string, raw: Query): string | undefined {
   if (operation === 'verify') return email === undefined ? '/' : addressPath(email, rest)
   if (operation === 'blacklist') return ip === undefined ? '/' : ipPath(ip, rest)
   if (operation === 'message') return '/message'
+  if (operation === 'message-received') return receivedPath(id)
   if (operation === 'reports domains') return '/reports'
   if (operation === 'reports show') return domain === undefined ? '/reports' : pathWith(reportsPath(domain), rest)
   if (operation === 'jobs list') return '/jobs'

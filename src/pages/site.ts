@@ -24,6 +24,7 @@ import type { Site, StaticFile } from './page.ts'
 import type { Parts } from './parts.ts'
 import { pathFor } from './paths.ts'
 import { problemIn } from './problem.ts'
+import { receivedPages } from './received-message.ts'
 import { refusalPage } from './refusal.ts'
 import { reportsPages } from './reports.ts'
 import { runsOf } from './runs.ts'
@@ -49,6 +50,8 @@ export type SiteOptions = {
   readonly hasPeers: () => boolean
   /** Whether this service can send mail. */
   readonly canMail: boolean
+  /** Whether this service receives messages. */
+  readonly canReceive: () => boolean
 }
 
 /** All pages, with their files. */
@@ -79,6 +82,7 @@ export function createSite(options: SiteOptions): Site {
     streams: streamTokens({ now: options.now }),
     version: options.version,
     canMail: options.canMail,
+    canReceive: options.canReceive,
     pointers: (ip, signal) => lookupAddress({ resolve: options.resolve, signal }, ip),
     faultInWords: (error) => {
       const known = error instanceof AppError
@@ -95,6 +99,7 @@ export function createSite(options: SiteOptions): Site {
       ...addressPages(parts),
       ...ipPages(parts),
       ...messagePages(parts),
+      ...receivedPages(parts),
       ...jobsPages(parts),
       ...jobPages(parts),
       ...reportsPages(parts),

@@ -216,7 +216,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     }),
     messages: once(async () => {
       const { messageService } = await import('../message/service.ts')
-      return messageService({ maxBytes: config.maxMessage })
+      return messageService({ maxBytes: config.maxMessage, now: world.now, monotonic: world.monotonic })
     }),
     peers: async () => (await nodes()).peers,
     mayCall: async () => (await nodes()).mayCall,

@@ -18,8 +18,18 @@ export function openSite(options: {
   readonly hasPeers?: () => boolean
   /** Whether the service can send mail; by default it can. */
   readonly canMail?: boolean
+  /** Whether the service receives messages; by default it does not. */
+  readonly canReceive?: () => boolean
 }): Site {
-  const { operations, execute, world, version, hasPeers = () => false, canMail = true } = options
+  const {
+    operations,
+    execute,
+    world,
+    version,
+    hasPeers = () => false,
+    canMail = true,
+    canReceive = () => false,
+  } = options
   return createSite({
     operations,
     execute,
@@ -32,6 +42,7 @@ export function openSite(options: {
     fonts: readFonts(),
     hasPeers,
     canMail,
+    canReceive,
   })
 }
 

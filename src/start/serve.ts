@@ -16,6 +16,7 @@ import { warnOfOpenFolder } from './data-folder.ts'
 import { createDeps } from './deps.ts'
 import { startIntake } from './intake.ts'
 import { keyPath } from './keys.ts'
+import { startMessages } from './messages.ts'
 import { createMetrics } from './metrics.ts'
 import { openSite } from './pages.ts'
 import { knowsPeers, startJoining } from './peers.ts'
@@ -46,6 +47,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       ...{ operations, execute, world: outside.world, version },
       hasPeers: knowsPeers(deps, outside.world.monotonic),
       canMail: config.smtpUrl !== undefined,
+      canReceive: deps.messages.inbox.isOpen,
     }),
     ...access,
     hostNames: config.hostNames,
@@ -67,6 +69,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, leaving.signal)
   startJoining(config, outside, deps, { load, signal: leaving.signal })
   const intake = await startIntake(config, deps, access.keys, outside.world)
+  const messages = await startMessages(config, deps, outside.world)
   if (mayHaveJobs(config)) void goOnWithJobs(deps, logger, leaving.signal)
   const url = await listen(app, config)
   logger.info({ url, keys: access.keys().length }, 'listening')
@@ -81,7 +84,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       if (err) logger.error({ err }, 'an unexpected error ends the service')
       draining = true
       leaving.abort()
-      const intakeEnds = intake.close()
+      const intakeEnds = Promise.all([intake.close(), messages.close()])
       const handingBack = Promise.all([deps.jobs.stop(), handBack()])
       logger.info({ signal }, 'stopping: waiting for running requests')
       await Promise.all([drained(app), handingBack, intakeEnds])

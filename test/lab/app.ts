@@ -57,7 +57,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
       ttlMs: 30_000,
       call,
     }),
-    messages: messageService({ maxBytes: 10_485_760 }),
+    messages: messageService({ maxBytes: 10_485_760, now, monotonic }),
     mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
     publicResolvers: [],
     probes: { resolver: async () => undefined, store: async () => undefined, queue: async () => undefined },

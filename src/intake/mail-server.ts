@@ -1,0 +1,75 @@
+import { existsSync, lstatSync, unlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import type { SMTPServer, SMTPServerDataStream } from 'smtp-server'
+
+/** A server of mail that listens. */
+export type Listening = {
+  /** The port, if it listens on one. */
+  readonly port: number | undefined
+  readonly close: () => Promise<void>
+}
+
+/** A refusal of a command: the reply of the server. */
+export const refusal = (code: number, text: string): Error => Object.assign(new Error(text), { responseCode: code })
+
+/** Listens on a host and port, or on the path of a socket. Rejects if that is not possible. */
+export async function listenAt(server: SMTPServer, listen: string): Promise<Listening> {
+  const place = placeOf(listen)
+  if ('path' in place) await removeStale(place.path)
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject)
+    const done = (): void => {
+      server.server.off('error', reject)
+      resolve()
+    }
+    if ('path' in place) server.server.listen(place.path, done)
+    else server.listen(place.port, place.host, done)
+  })
+  const bound = server.server.address()
+  return {
+    port: typeof bound === 'object' ? bound?.port : undefined,
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** A message as it was sent, or undefined if it has more than `max` octets; `keep` is asked for each piece, and false drops the message. */
+export async function readMessage(
+  stream: SMTPServerDataStream,
+  max: number,
+  keep: (octets: number) => boolean = () => true,
+): Promise<Buffer | 'too_large' | 'dropped'> {
+  const chunks: Buffer[] = []
+  let size = 0
+  let isDropped = false
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length
+    isDropped ||= size <= max && !keep(chunk.length)
+    if (size <= max && !isDropped) chunks.push(chunk)
+    else chunks.length = 0
+  }
+  if (size > max) return 'too_large'
+  return isDropped ? 'dropped' : Buffer.concat(chunks)
+}
+
+type Place = { readonly path: string } | { readonly host: string; readonly port: number }
+
+/** A path contains a slash; everything else is a host and a port. */
+export function placeOf(listen: string): Place {
+  if (listen.includes('/')) return { path: listen }
+  const at = listen.lastIndexOf(':')
+  return { host: listen.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(listen.slice(at + 1)) }
+}
+
+/** Removes a socket that an earlier run left; one that answers is in use, and listening then fails. */
+async function removeStale(path: string): Promise<void> {
+  if (!existsSync(path) || !lstatSync(path).isSocket()) return
+  const answers = await new Promise<boolean>((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+  if (!answers) unlinkSync(path)
+}

@@ -1,0 +1,186 @@
+import type { SMTPServer, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import { limiter } from '../base/limiter.ts'
+import type { GivenEnvelope } from '../message/envelope.ts'
+import type { Inbox, Keep } from '../message/inbox.ts'
+import { networkOf } from '../names/cidr.ts'
+import { canonicalName } from '../names/domain.ts'
+import { familyOf, parseIp } from '../names/ip.ts'
+import type { World } from '../world.ts'
+import { type Listening, listenAt, readMessage, refusal } from './mail-server.ts'
+
+/** Connections at the same time. */
+const MAX_CLIENTS = 100
+/** Connections of one client at the same time; an IPv6 client is a /64. */
+const MAX_OF_CLIENT = 5
+/** Transactions that a client may begin: so many at once, and so many a minute. */
+const MAIL_RATE = { capacity: 60, perSecond: 1 }
+/** Recipients that are refused on one connection before it is closed. */
+const MAX_REFUSED = 10
+/** Messages of the largest size that are in memory at the same time, being received or analysed. */
+const MAX_IN_MEMORY = 8
+/** Analyses at the same time; most of their time they wait for the DNS. */
+const MAX_ANALYSES = 500
+/** Time without a command or a piece of a message after which a connection is closed, and the time of a whole connection, ms. */
+const IDLE_MS = 30_000
+const CONNECTION_MS = 300_000
+
+export type ReceiveSettings = {
+  /** `0.0.0.0:25`, `[::1]:25`, or the path of a socket. */
+  readonly listen: string
+  /** LMTP: the client is a mail server of our own, so it says nothing about the sender, and is not limited. */
+  readonly lmtp: boolean
+  readonly domain: string
+  readonly maxOctets: number
+  /** PEM; without it STARTTLS is not offered. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly inbox: Pick<Inbox, 'accepts' | 'take'>
+  /** Analyses a message and keeps the answer. */
+  readonly analyse: (raw: Buffer, envelope: GivenEnvelope) => Promise<Parameters<Keep>[0]>
+  readonly world: Pick<World, 'now' | 'monotonic' | 'log'>
+}
+
+/** A server that receives messages, and takes another certificate. */
+export type Receiving = Listening & { readonly useCertificate: (tls: { cert: string; key: string }) => void }
+
+/**
+ * An SMTP server (RFC 5321), or an LMTP server (RFC 2033), that takes one message for each living one-time address, and refuses all other recipients with 550.
+ * It never sends anything. A message is answered when all of it is in memory, and forgotten when its analysis is done.
+ */
+export async function startReceiving(settings: ReceiveSettings): Promise<Receiving> {
+  const { listen, lmtp, domain, maxOctets, tls, inbox, world } = settings
+  const { SMTPServer: Server } = await import('smtp-server')
+  const limits = limiter({ now: world.monotonic })
+  const refused = new WeakMap<SMTPServerSession, number>()
+  const open = new Map<string, { readonly release: () => void; readonly late: NodeJS.Timeout }>()
+  const take = taking(settings)
+  function disconnect(id: string): void {
+    for (const connection of server.connections) if (connection.id === id) connection.close()
+  }
+  const server: SMTPServer = new Server({
+    lmtp,
+    name: domain,
+    banner: 'mailsonde',
+    size: maxOctets,
+    ...tls,
+    authOptional: true,
+    disabledCommands: ['AUTH', ...(tls ? [] : ['STARTTLS' as const])],
+    disableReverseLookup: true,
+    maxClients: MAX_CLIENTS,
+    maxRecipients: 1, // the next one gets 452, and its own transaction
+    socketTimeout: IDLE_MS,
+    closeTimeout: 5_000,
+    // Not by the socket: that of a connection with STARTTLS is another one in the end.
+    onConnect: (session, callback) => {
+      const client = `client ${clientOf(session.remoteAddress)}`
+      const release = lmtp ? () => {} : limits.tryEnter(client, { concurrent: MAX_OF_CLIENT })
+      if (!release) return callback(refusal(421, '4.7.0 too many connections from your address'))
+      open.set(session.id, { release, late: setTimeout(() => disconnect(session.id), CONNECTION_MS).unref() })
+      callback(null)
+    },
+    onClose: ({ id }) => {
+      clearTimeout(open.get(id)?.late)
+      open.get(id)?.release()
+      open.delete(id)
+    },
+    onMailFrom: (_address, { remoteAddress }, callback) => {
+      const entered = lmtp || limits.tryEnter(`mail ${clientOf(remoteAddress)}`, { rate: MAIL_RATE })
+      if (typeof entered === 'function') entered()
+      callback(entered ? null : refusal(450, '4.7.1 too many messages in a minute; try again later'))
+    },
+    onRcptTo: ({ address }, session, callback) => {
+      const accepts = inbox.accepts(address)
+      if (accepts === 'yes') return callback(null)
+      if (accepts === 'full') return callback(refusal(452, '4.3.1 no room now; try again later'))
+      const count = (refused.get(session) ?? 0) + 1
+      refused.set(session, count)
+      if (count > MAX_REFUSED && !lmtp) callback(refusal(421, '4.7.0 too many unknown recipients'))
+      else callback(refusal(550, '5.1.1 no such address'))
+    },
+    onData: (stream, session, callback) => {
+      take(stream, session).then((problem) => callback(problem ?? null), callback)
+    },
+  })
+  server.on('error', () => {}) // a fault of one connection, which ends with it
+  const listening = await listenAt(server, listen)
+  world.log.info('listening for messages', { [lmtp ? 'lmtp' : 'smtp']: listen, starttls: tls !== undefined })
+  return { ...listening, useCertificate: (renewed) => server.updateSecureContext(renewed) }
+}
+
+type Take = (stream: SMTPServerDataStream, session: SMTPServerSession) => Promise<Error | undefined>
+
+/** Receives messages and hands them on; resolves to the refusal, if it is one. The text of a message is in no log. */
+function taking({ lmtp, domain, maxOctets, inbox, analyse, world }: ReceiveSettings): Take {
+  let room = MAX_IN_MEMORY * maxOctets
+  let analyses = 0
+
+  async function analysed(raw: Buffer, envelope: GivenEnvelope, keep: Keep): Promise<void> {
+    analyses++
+    try {
+      keep(await analyse(raw, envelope))
+    } catch (error) {
+      keep(undefined)
+      world.log.error('a message could not be analysed', { reason: (error as Error).name })
+    } finally {
+      analyses--
+    }
+  }
+
+  return async (stream, session) => {
+    let held = 0
+    const release = (): void => void (room += held)
+    const hold = (octets: number): boolean => {
+      if (octets > room) return false
+      room -= octets
+      held += octets
+      return true
+    }
+    try {
+      const raw = await readMessage(stream, maxOctets, hold)
+      const refused = refusalOf(raw, maxOctets, analyses)
+      if (refused || typeof raw === 'string') {
+        release()
+        return refused
+      }
+      const keep = inbox.take(session.envelope.rcptTo[0]?.address ?? '')
+      if (!keep) {
+        release()
+        return refusal(550, '5.1.1 no such address')
+      }
+      void analysed(raw, envelopeOf(session, { lmtp, domain, now: world.now() }), keep).finally(release)
+      return undefined
+    } catch {
+      release() // the connection was lost
+      return refusal(451, '4.3.0 try again later')
+    }
+  }
+}
+
+function refusalOf(raw: Buffer | 'too_large' | 'dropped', max: number, analyses: number): Error | undefined {
+  if (raw === 'too_large') return refusal(552, `5.3.4 the message is larger than ${max} octets`)
+  return raw === 'dropped' || analyses >= MAX_ANALYSES ? refusal(452, '4.3.1 no room now; try again later') : undefined
+}
+
+/** What the connection tells: over SMTP everything, over LMTP the envelope sender alone. */
+function envelopeOf(
+  { remoteAddress, hostNameAppearsAs, envelope, secure, transmissionType }: SMTPServerSession,
+  { lmtp, domain, now }: { readonly lmtp: boolean; readonly domain: string; readonly now: number },
+): GivenEnvelope {
+  const mailFrom = envelope.mailFrom === false ? '' : envelope.mailFrom.address
+  const client = parseIp(remoteAddress)
+  if (lmtp || !client.ok) return { from: 'connection', mailFrom }
+  const helo = typeof hostNameAppearsAs === 'string' ? canonicalName(hostNameAppearsAs).slice(0, 255) : ''
+  return {
+    ...{ from: 'connection', ip: client.value, helo, mailFrom },
+    hop: {
+      ...{ from: helo, name: '', address: client.value, by: domain, at: now, tls: secure },
+      with: envelope.smtpUtf8 ? `UTF8${transmissionType.replace(/^E/, '')}` : transmissionType,
+    },
+  }
+}
+
+/** A client by its address; one of IPv6 has a /64 (RFC 4291 §2.5.4). */
+function clientOf(remoteAddress: string): string {
+  const address = parseIp(remoteAddress)
+  if (!address.ok) return remoteAddress
+  return familyOf(address.value) === 6 ? networkOf(address.value, 64) : address.value
+}

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { type MessageAnswer, messageAnswer } from '../answers/message.ts'
+import { ownAnswer } from '../answers/read-answer.ts'
+import { type Domain, parseDomain } from '../names/domain.ts'
+import { type Owner, owns } from '../names/owner.ts'
+import type { World } from '../world.ts'
+import { inboxError } from './problems.ts'
+
+/** Maximum number of addresses that are known at the same time, those that have expired included. */
+const MAX_ADDRESSES = 10_000
+/** Maximum number of living addresses of an owner. */
+const MAX_OF_OWNER = 2_000
+/** Maximum size of all kept answers, octets as they are kept. */
+const MAX_KEPT = 64 * 1_048_576
+/** How long an address that has expired is still told from one that never was, ms. */
+const TOLD_MS = 3_600_000
+
+/** The life of an address, ms. */
+export const LIFE = { least: 60_000, most: 86_400_000 } as const
+
+/** A one-time address and what came in. */
+export type Waiting = {
+  readonly id: string
+  readonly address: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+  readonly state: 'waiting' | 'received' | 'expired'
+  /** Undefined as long as the message is analysed. */
+  readonly answer?: MessageAnswer
+}
+
+/** Keeps the answer of a message that was taken; undefined: it could not be analysed, and the address waits again. */
+export type Keep = (answer: MessageAnswer | undefined) => void
+
+/** The one-time addresses of a process. They and the analyses are in memory alone; the messages are not kept at all. */
+export type Inbox = {
+  /** Makes an address. Throws AppError: messages are not received, or there are too many addresses. */
+  readonly create: (owner: Owner, lifeMs: number) => Waiting
+  /** Throws AppError `not_found`. */
+  readonly show: (id: string, owner: Owner) => Waiting
+  /** The state now and at each change, until the analysis is there or the address has expired. */
+  readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<Waiting>
+  /** Whether a message to this address is taken; `full`: not now. */
+  readonly accepts: (address: string) => 'yes' | 'no' | 'full'
+  /** Takes the one message of an address; undefined: the address has expired, or has its message. */
+  readonly take: (address: string) => Keep | undefined
+  /** Messages to this domain are received from now on. */
+  readonly open: (domain: Domain) => void
+  readonly isOpen: () => boolean
+}
+
+type Entry = {
+  readonly id: string
+  readonly owner: string
+  readonly local: string
+  readonly expiresAt: number
+  /** The same on the clock that does not step. */
+  readonly endsAt: number
+  isTaken: boolean
+  kept?: Buffer
+  readonly waiting: Set<() => void>
+}
+
+/** Creates the inbox of a process; until it is opened it receives nothing. */
+export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inbox {
+  let domain: Domain | undefined
+  // In the order in which they were made.
+  const byId = new Map<string, Entry>()
+  const byLocal = new Map<string, Entry>()
+  let keptOctets = 0
+
+  const isOver = ({ endsAt }: Entry): boolean => monotonic() >= endsAt
+
+  function release(entry: Entry): void {
+    keptOctets -= entry.kept?.length ?? 0
+    delete entry.kept
+    byLocal.delete(entry.local)
+  }
+
+  /** Forgets what has expired. Lives differ, so all are looked at; an address is made at most as often as the rate of the API permits. */
+  function sweep(): void {
+    for (const entry of byId.values()) {
+      if (!isOver(entry)) continue
+      release(entry)
+      if (monotonic() >= entry.endsAt + TOLD_MS) byId.delete(entry.id)
+    }
+  }
+
+  function living(address: string): Entry | undefined {
+    const at = address.lastIndexOf('@')
+    const named = parseDomain(address.slice(at + 1))
+    if (domain === undefined || !named.ok || named.value !== domain) return undefined
+    const entry = byLocal.get(address.slice(0, at).toLowerCase())
+    return entry === undefined || entry.isTaken || isOver(entry) ? undefined : entry
+  }
+
+  function present(entry: Entry): Waiting {
+    const { id, local, expiresAt, isTaken } = entry
+    const facts = { id, address: `${local}@${domain ?? ''}`, expiresAt }
+    if (isOver(entry)) return { ...facts, state: 'expired' }
+    if (!isTaken) return { ...facts, state: 'waiting' }
+    const answer = entry.kept && ownAnswer(messageAnswer, JSON.parse(gunzipSync(entry.kept).toString('utf8')))
+    return { ...facts, state: 'received', ...(answer && { answer }) }
+  }
+
+  function entryOf(id: string, owner: Owner): Entry {
+    const entry = byId.get(id)
+    if (!entry || !owns(owner, entry.owner) || monotonic() >= entry.endsAt + TOLD_MS) throw inboxError('unknown')
+    return entry
+  }
+
+  function wake({ waiting }: Entry): void {
+    for (const one of [...waiting]) one()
+  }
+
+  return {
+    open: (named) => {
+      domain = named
+    },
+    isOpen: () => domain !== undefined,
+    create: ({ id: owner }, lifeMs) => {
+      if (domain === undefined) throw inboxError('closed')
+      sweep()
+      const isLiving = (entry: Entry): boolean => entry.owner === owner && !isOver(entry)
+      if (byId.size >= MAX_ADDRESSES || [...byId.values()].filter(isLiving).length >= MAX_OF_OWNER)
+        throw inboxError('too_many', { max: MAX_OF_OWNER })
+      const entry: Entry = {
+        id: `msg_${randomBytes(16).toString('base64url')}`,
+        owner,
+        local: `t-${base32(randomBytes(16))}`,
+        expiresAt: now() + lifeMs,
+        endsAt: monotonic() + lifeMs,
+        isTaken: false,
+        waiting: new Set(),
+      }
+      byId.set(entry.id, entry)
+      byLocal.set(entry.local, entry)
+      return present(entry)
+    },
+    show: (id, owner) => present(entryOf(id, owner)),
+    watch: async function* (id, owner, signal) {
+      const entry = entryOf(id, owner)
+      while (!signal.aborted) {
+        const shown = present(entry)
+        yield shown
+        if (shown.state === 'expired' || shown.answer) return
+        await changed(entry, Math.max(0, entry.endsAt - monotonic()), signal)
+      }
+    },
+    accepts: (address) => (living(address) === undefined ? 'no' : keptOctets >= MAX_KEPT ? 'full' : 'yes'),
+    take: (address) => {
+      const entry = living(address)
+      if (!entry) return undefined
+      entry.isTaken = true
+      wake(entry)
+      return (answer) => {
+        if (answer === undefined) entry.isTaken = false
+        else if (!isOver(entry)) {
+          entry.kept = gzipSync(JSON.stringify(answer))
+          keptOctets += entry.kept.length
+        }
+        wake(entry)
+      }
+    },
+  }
+}
+
+/** Resolves when the entry is woken, after `ms`, or when the signal fires. */
+const changed = ({ waiting }: Entry, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      waiting.delete(done)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms).unref()
+    waiting.add(done)
+    signal.addEventListener('abort', done, { once: true })
+  })
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** Base32 (RFC 4648 §6) in lower case without padding: 16 octets are 26 characters. */
+function base32(octets: Buffer): string {
+  let text = ''
+  let bits = 0
+  let value = 0
+  for (const octet of octets) {
+    value = (value << 8) | octet
+    bits += 8
+    for (; bits >= 5; bits -= 5) text += ALPHABET[(value >>> (bits - 5)) & 31]
+    value &= (1 << bits) - 1
+  }
+  return bits > 0 ? text + ALPHABET[(value << (5 - bits)) & 31] : text
+}

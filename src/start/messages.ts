@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { within } from '../base/deadline.ts'
+import { invalidFlag } from '../base/errors.ts'
+import type { Config } from '../config.ts'
+import type { Listening } from '../intake/mail-server.ts'
+import type { Deps } from '../operations/deps.ts'
+import type { World } from '../world.ts'
+import { startProblem } from './problems.ts'
+
+/** Time limit of the analysis of a message that came in, ms. */
+const ANALYSIS_MS = 30_000
+/** Interval between looks at the files of the certificate, ms. */
+const CERTIFICATE_MS = 3_600_000
+
+type Files = Pick<Config, 'messagesCert' | 'messagesKey'>
+
+/** Starts the server that receives messages, if it is configured. Throws AppError if an option is missing, or it cannot listen. */
+export async function startMessages(config: Config, deps: Deps, world: World): Promise<Pick<Listening, 'close'>> {
+  const { messagesListen: listen, messagesDomain: domain, maxMessage: maxOctets } = config
+  if (listen === undefined) return { close: async () => {} }
+  if (domain === undefined)
+    throw invalidFlag('messages-domain', startProblem('needed_for', { flag: 'messages-listen' }))
+  const tls = certificateOf(config)
+  deps.messages.inbox.open(domain)
+  const [{ startReceiving }, { analyseMessage }] = await Promise.all([
+    import('../intake/receive.ts'),
+    import('../operations/message/analysis.ts'),
+  ])
+  const leaving = new AbortController()
+  const receiving = await startReceiving({
+    listen: listen.replace(/^lmtp:/, ''),
+    lmtp: listen.startsWith('lmtp:') || listen.includes('/'),
+    ...{ domain, maxOctets, world, inbox: deps.messages.inbox },
+    ...(tls && { tls }),
+    analyse: (raw, envelope) =>
+      analyseMessage({ ...world, signal: within(ANALYSIS_MS, leaving.signal) }, deps, raw, { envelope }),
+  }).catch((cause: Error) => {
+    throw invalidFlag('messages-listen', startProblem('not_opened', { reason: cause.message }), { cause })
+  })
+  const renewing = setInterval(() => renew(config, receiving.useCertificate, world), CERTIFICATE_MS).unref()
+  return {
+    close: async () => {
+      clearInterval(renewing)
+      await receiving.close()
+      leaving.abort(new DOMException('the service stops', 'AbortError'))
+    },
+  }
+}
+
+/** The certificate and its key; undefined without them. Throws AppError if one is missing or cannot be read. */
+function certificateOf({ messagesCert, messagesKey }: Files): { cert: string; key: string } | undefined {
+  if (messagesCert === undefined && messagesKey === undefined) return undefined
+  if (messagesCert === undefined)
+    throw invalidFlag('messages-cert', startProblem('needed_for', { flag: 'messages-key' }))
+  if (messagesKey === undefined)
+    throw invalidFlag('messages-key', startProblem('needed_for', { flag: 'messages-cert' }))
+  const read = (flag: string, path: string): string => {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch (cause) {
+      throw invalidFlag(flag, startProblem('not_opened', { reason: (cause as Error).message }), { cause })
+    }
+  }
+  return { cert: read('messages-cert', messagesCert), key: read('messages-key', messagesKey) }
+}
+
+/** Certificates are renewed while the service runs; one that cannot be read leaves the old one in force. */
+function renew(files: Files, use: (tls: { cert: string; key: string }) => void, { log }: Pick<World, 'log'>): void {
+  try {
+    const tls = certificateOf(files)
+    if (tls) use(tls)
+  } catch (error) {
+    log.warn('the certificate for messages could not be read again', { reason: (error as Error).message })
+  }
+}

@@ -1,0 +1,319 @@
+import { connect, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { createTransport } from 'nodemailer'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { MessageAddressAnswer, ReceivedMessageAnswer } from '../../src/answers/message.ts'
+import { type Receiving, startReceiving } from '../../src/intake/receive.ts'
+import { parseDomain } from '../../src/names/domain.ts'
+import type { Deps } from '../../src/operations/deps.ts'
+import { analyseMessage } from '../../src/operations/message/analysis.ts'
+import { allOperations } from '../../src/operations/registry.ts'
+import { openSite } from '../../src/start/pages.ts'
+import { labApp, labDeps, labExecutor } from '../lab/app.ts'
+import { CERT, KEY } from '../lab/certificate.ts'
+import type { LabZone } from '../lab/dns.ts'
+import { crlf, LAB_KEY, signed } from '../lab/messages.ts'
+import { labWorld } from '../lab/world.ts'
+
+/** Messages sent to one-time addresses over real sockets, and what a caller of the API and a visitor of the page see of them. */
+const MAX = 100_000
+const DOMAIN = 'test.example.org'
+const MARKER = 'Zebra-marker-of-the-text'
+const zone: LabZone = {
+  'example.org': { MX: [[10, 'mail.example.org']], TXT: ['v=spf1 ip4:127.0.0.0/8 -all'] },
+  'mail.example.org': { A: ['45.53.1.1'] },
+  'a._domainkey.example.org': { TXT: [LAB_KEY] },
+  '_dmarc.example.org': { TXT: ['v=DMARC1; p=reject; rua=mailto:dmarc@example.org'] },
+}
+const MAIL = signed(
+  `From: Joe <joe@example.org>
+To: eve@test.example.org
+Subject: Minutes
+Date: Mon, 23 Nov 2026 09:00:00 +0000
+Message-ID: <1@example.org>
+MIME-Version: 1.0
+Content-Type: text/plain; charset=utf-8
+
+Hello Eve, ${MARKER}
+`,
+  { domain: 'example.org' },
+)
+
+const logged: string[] = []
+const log = (event: string, fields = {}): void => void logged.push(`${event} ${JSON.stringify(fields)}`)
+const world = { ...labWorld(zone), log: { debug: log, info: log, warn: log, error: log } }
+let later = 0
+const clocked = { ...world, monotonic: () => performance.now() + later }
+let deps: Deps
+let app: FastifyInstance
+let smtp: Receiving
+let lmtp: Receiving
+
+beforeAll(async () => {
+  deps = labDeps(clocked)
+  const domain = parseDomain(DOMAIN)
+  if (domain.ok) deps.messages.inbox.open(domain.value)
+  const operations = await allOperations()
+  const execute = labExecutor(clocked, deps)
+  const site = openSite({ operations, execute, world: clocked, version: '0', canReceive: deps.messages.inbox.isOpen })
+  app = await labApp(clocked, { deps, site, onLine: (line) => void logged.push(line) })
+  const settings = {
+    ...{ listen: '127.0.0.1:0', domain: DOMAIN, maxOctets: MAX, world: clocked, inbox: deps.messages.inbox },
+    analyse: (raw: Buffer, envelope: Parameters<Parameters<typeof startReceiving>[0]['analyse']>[1]) =>
+      analyseMessage({ ...clocked, signal: AbortSignal.timeout(20_000) }, deps, raw, { envelope }),
+  }
+  smtp = await startReceiving({ ...settings, lmtp: false, tls: { cert: CERT, key: KEY } })
+  lmtp = await startReceiving({ ...settings, lmtp: true })
+})
+afterAll(async () => {
+  await Promise.all([smtp.close(), lmtp.close(), app.close()])
+})
+
+async function newAddress(payload: object = {}): Promise<MessageAddressAnswer> {
+  const response = await app.inject({ method: 'POST', url: '/v1/message/address', payload })
+  expect(response.statusCode).toBe(201)
+  return response.json()
+}
+const show = async (id: string): Promise<ReceivedMessageAnswer> =>
+  (await app.inject({ url: `/v1/message/${id}` })).json()
+
+/** The replies to commands, sent one after another. */
+async function talk(server: Receiving, commands: readonly string[]): Promise<readonly string[]> {
+  const socket = connect(server.port!, '127.0.0.1')
+  const replies: string[] = []
+  let text = ''
+  const next = (): Promise<string> =>
+    new Promise((resolve) => {
+      const read = (): void => {
+        const end = /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/.exec(text)?.[0]
+        if (end === undefined) return
+        text = text.slice(end.length)
+        socket.off('data', take).off('close', ended)
+        resolve(end.trim())
+      }
+      const take = (octets: Buffer): void => {
+        text += octets.toString('latin1')
+        read()
+      }
+      const ended = (): void => resolve('closed')
+      socket.on('data', take).once('close', ended)
+      read()
+    })
+  socket.on('error', () => {})
+  replies.push(await next())
+  for (const command of commands) {
+    socket.write(command, 'latin1')
+    replies.push(await next())
+  }
+  socket.destroy()
+  return replies.slice(1)
+}
+const codes = (replies: readonly string[]): readonly string[] => replies.map((reply) => reply.slice(0, 3))
+const EHLO = 'EHLO mail.example.org\r\n'
+const transaction = (to: string, from = '<joe@example.org>', mail = MAIL): readonly string[] => [
+  `MAIL FROM:${from}\r\n`,
+  `RCPT TO:<${to}>\r\n`,
+  'DATA\r\n',
+  `${mail}\r\n.\r\n`,
+]
+const analysed = (id: string) =>
+  expect.poll(async () => (await show(id)).answer?.verdict, { timeout: 20_000 }).toBeDefined()
+
+describe('a one-time address', () => {
+  it('takes a message over SMTP; its envelope is that of the connection', async () => {
+    const { id, address, expires_at } = await newAddress()
+    expect(address).toMatch(/^t-[a-z2-7]{26}@test\.example\.org$/)
+    expect(await show(id)).toEqual({ id, state: 'waiting', address, expires_at })
+    expect(codes(await talk(smtp, [EHLO, ...transaction(address.toUpperCase())]))).toEqual(
+      '250 250 250 354 250'.split(' '),
+    )
+    await analysed(id)
+    const { state, answer } = await show(id)
+    expect(state).toBe('received')
+    expect(answer).toMatchObject({
+      envelope: { ip: '127.0.0.1', helo: 'mail.example.org', mail_from: 'joe@example.org', known_from: 'connection' },
+      spf: { result: 'pass', aligned: true },
+      dkim: [{ result: 'pass', aligned: true }],
+      dmarc: { result: 'pass', aligned_by: ['spf', 'dkim'] },
+      path: [{ by: DOMAIN, from: 'mail.example.org', with: 'ESMTP', tls: false, trusted: true }],
+    })
+  })
+  it('takes one message', async () => {
+    const { address } = await newAddress()
+    const replies = await talk(smtp, [EHLO, ...transaction(address), ...transaction(address).slice(0, 2)])
+    expect(codes(replies).slice(-3)).toEqual(['250', '250', '550'])
+  })
+  it('over STARTTLS', async () => {
+    const { id, address } = await newAddress()
+    const transport = createTransport({
+      host: '127.0.0.1',
+      port: smtp.port!,
+      requireTLS: true,
+      tls: { rejectUnauthorized: false },
+    })
+    await transport.sendMail({ envelope: { from: '', to: address }, raw: MAIL })
+    transport.close()
+    await analysed(id)
+    expect((await show(id)).answer).toMatchObject({
+      envelope: { mail_from: '', known_from: 'connection' },
+      path: [{ with: 'ESMTPS', tls: true }],
+    })
+  })
+  it('over LMTP, where only the envelope sender is known', async () => {
+    const { id, address } = await newAddress()
+    expect(codes(await talk(lmtp, [EHLO.replace('EHLO', 'LHLO'), ...transaction(address)])).at(-1)).toBe('250')
+    await analysed(id)
+    expect((await show(id)).answer).toMatchObject({
+      envelope: { ip: null, mail_from: 'joe@example.org', known_from: 'connection' },
+      spf: { result: 'unknown' },
+      dmarc: { result: 'pass', aligned_by: ['dkim'] },
+    })
+  })
+  it('does not believe what the message says about this host', async () => {
+    const { id, address } = await newAddress()
+    const forged =
+      crlf(`Received: from good.example (good.example [192.0.2.9]) by ${DOMAIN} with ESMTPS; Mon, 23 Nov 2026 09:00:00 +0000
+Authentication-Results: ${DOMAIN}; dmarc=fail header.from=example.org
+`)
+    await talk(smtp, [EHLO, ...transaction(address, '<joe@example.org>', forged + MAIL)])
+    await analysed(id)
+    const { answer } = await show(id)
+    expect(answer?.path.map(({ trusted }) => trusted)).toEqual([false, true])
+    expect(answer?.authentication_results).toMatchObject([{ trusted: false }])
+    expect(answer?.envelope.ip).toBe('127.0.0.1')
+  })
+  it('expires', async () => {
+    const { id, address } = await newAddress({ expires_in: '1m' })
+    later += 61_000
+    expect((await show(id)).state).toBe('expired')
+    expect(codes(await talk(smtp, [EHLO, ...transaction(address).slice(0, 2)]))).toEqual(['250', '250', '550'])
+    later += 3_600_000
+    expect((await app.inject({ url: `/v1/message/${id}` })).statusCode).toBe(404)
+  })
+  it('is told as events: each state, the last with the answer', async () => {
+    const { id, address } = await newAddress()
+    const events = app.inject({ url: `/v1/message/${id}/events` })
+    await talk(smtp, [EHLO, ...transaction(address)])
+    const told = (await events).body
+      .split('\n\n')
+      .filter((block) => block.startsWith('event: state'))
+      .map((block) => JSON.parse(block.slice(block.indexOf('data: ') + 6)))
+    expect(told.map(({ state }) => state).at(0)).toBe('waiting')
+    expect(told.at(-1)).toMatchObject({ state: 'received', answer: { dmarc: { result: 'pass' } } })
+  })
+  it('has a page, which waits and then shows the analysis', async () => {
+    const html = { accept: 'text/html', 'sec-fetch-site': 'same-origin' }
+    const form = await app.inject({ url: '/message', headers: html })
+    const token = /name="_csrf" value="([\w-]+)"/.exec(form.body)![1]!
+    const cookie = String(form.headers['set-cookie'] ?? '').split(';')[0]!
+    const made = await app.inject({
+      method: 'POST',
+      url: '/message/address',
+      headers: { ...html, cookie, 'content-type': 'application/x-www-form-urlencoded' },
+      payload: `_csrf=${token}`,
+    })
+    const path = String(made.headers.location)
+    const waiting = await app.inject({ url: path, headers: html })
+    expect(waiting.body).toMatch(/data-state="waiting"/)
+    expect(waiting.body).toMatch(/<noscript><meta http-equiv="refresh" content="10">/)
+    const address = /t-[a-z2-7]{26}@test\.example\.org/.exec(waiting.body)![0]
+    await talk(smtp, [EHLO, ...transaction(address)])
+    await analysed(path.split('/').at(-1)!)
+    const shown = await app.inject({ url: path, headers: html })
+    expect(shown.body).toMatch(/DMARC passes for example\.org/)
+    expect(shown.body).not.toMatch(/data-events/)
+  })
+})
+
+describe('what is refused', () => {
+  const unknown = `t-${'a'.repeat(26)}@${DOMAIN}`
+  it.each<[string, readonly string[], string]>([
+    ['an address that was never made', [`MAIL FROM:<>\r\n`, `RCPT TO:<${unknown}>\r\n`], '550'],
+    ['another domain', [`MAIL FROM:<>\r\n`, 'RCPT TO:<postmaster@example.net>\r\n'], '550'],
+    ['an address of 10 kB', [`MAIL FROM:<>\r\n`, `RCPT TO:<${'a'.repeat(10_000)}@${DOMAIN}>\r\n`], '501'],
+    ['DATA without a recipient', ['MAIL FROM:<>\r\n', 'DATA\r\n'], '503'],
+    ['a size that is announced', [`MAIL FROM:<> SIZE=${MAX + 1}\r\n`], '552'],
+    ['VRFY tells nothing', [`VRFY ${unknown}\r\n`], '252'],
+    ['AUTH', ['AUTH PLAIN AAAA\r\n'], '500'],
+  ])('%s', async (_, commands, code) => {
+    expect(codes(await talk(smtp, [EHLO, ...commands])).at(-1)).toBe(code)
+  })
+  it('a message that is too large, and the address still waits', async () => {
+    const { id, address } = await newAddress()
+    const mail = `${MAIL}${`${'x'.repeat(70)}\r\n`.repeat(2_000)}`
+    expect(codes(await talk(smtp, [EHLO, ...transaction(address, '<>', mail)])).at(-1)).toBe('552')
+    expect((await show(id)).state).toBe('waiting')
+  })
+  it('a message that is cut off is not analysed', async () => {
+    const { id, address } = await newAddress()
+    await talk(smtp, [EHLO, ...transaction(address).slice(0, 3)])
+    expect((await show(id)).state).toBe('waiting')
+    expect(codes(await talk(smtp, [EHLO, ...transaction(address)])).at(-1)).toBe('250')
+    await analysed(id)
+  })
+  it('a second recipient gets its own transaction', async () => {
+    const [one, other] = [await newAddress(), await newAddress()]
+    const commands = ['MAIL FROM:<>\r\n', `RCPT TO:<${one.address}>\r\n`, `RCPT TO:<${other.address}>\r\n`]
+    expect(codes(await talk(smtp, [EHLO, ...commands]))).toEqual(['250', '250', '250', '452'])
+  })
+  it('a client that guesses addresses is disconnected', async () => {
+    const guesses = Array.from({ length: 12 }, () => `RCPT TO:<${unknown}>\r\n`)
+    expect(codes(await talk(smtp, [EHLO, 'MAIL FROM:<>\r\n', ...guesses])).slice(2)).toEqual([
+      ...Array(10).fill('550'),
+      '421',
+      'clo',
+    ])
+  })
+  it('a sixth connection of a client', async () => {
+    const greeting = (): Promise<[Socket, string]> =>
+      new Promise((resolve) => {
+        const socket = connect(smtp.port!, '127.0.0.1')
+        socket.on('error', () => {}).once('close', () => resolve([socket, 'closed']))
+        socket.once('data', (octets) => resolve([socket, octets.toString('latin1')]))
+      })
+    const open: Socket[] = []
+    // connections of the tests above may still be closing
+    await expect
+      .poll(
+        async () => {
+          for (const socket of open.splice(0)) socket.destroy()
+          await new Promise((resolve) => setTimeout(resolve, 300))
+          const greetings: string[] = []
+          for (let i = 0; i < 6; i++) {
+            const [socket, text] = await greeting()
+            open.push(socket)
+            greetings.push(text.slice(0, 3))
+          }
+          return greetings
+        },
+        { timeout: 20_000 },
+      )
+      .toEqual(['220', '220', '220', '220', '220', '421'])
+    for (const socket of open) socket.destroy()
+  })
+  it.each([
+    ['a life that is too short', { expires_in: '1s' }, 400],
+    ['a life that is too long', { expires_in: '25h' }, 400],
+    ['an unknown field', { x: 1 }, 400],
+  ])('%s', async (_, payload, status) => {
+    expect((await app.inject({ method: 'POST', url: '/v1/message/address', payload })).statusCode).toBe(status)
+  })
+  it('an address without a body has the default life', async () => {
+    expect((await app.inject({ method: 'POST', url: '/v1/message/address' })).statusCode).toBe(201)
+  })
+  it.each(['address', 'msg_x', `msg_${'A'.repeat(22)}`])('GET /v1/message/%s is not found', async (id) => {
+    expect((await app.inject({ url: `/v1/message/${id}` })).statusCode).toBe(404)
+  })
+})
+
+it('the text of a message and its addresses are in no log', () => {
+  const all = logged.join('\n')
+  expect(all).toMatch(/listening for messages/)
+  expect(all).not.toMatch(new RegExp(`${MARKER}|joe@example|t-[a-z2-7]{26}@`))
+})
+
+it('a service that receives no messages says so', async () => {
+  const other = await labApp(labWorld(zone))
+  const response = await other.inject({ method: 'POST', url: '/v1/message/address', payload: {} })
+  expect([response.statusCode, response.json().code]).toEqual([409, 'wrong_state'])
+})
