@@ -117,6 +117,16 @@ describe('a report over HTTP', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({ reports: [], refused: [{ code: 'too_old' }] })
   })
+  it('whose texts are longer than any report needs is stored with their beginnings', async () => {
+    // Two pieces of a text; no two characters alike, so that nothing compresses.
+    const long = (at: number) => Array.from({ length: 500 }, (_, i) => String.fromCodePoint(at + i * 13)).join('')
+    const id = `${long(0x4e00)}<![CDATA[${long(0x4e05)}]]>`
+    const strange = aggregateReport({ domain: 'long.example', id, organization: id })
+    const { status, body } = await post(strange)
+    expect([status, body.reports?.[0]?.duplicate]).toEqual([200, false])
+    expect(body.reports[0].organization.length).toBeLessThanOrEqual(512)
+    expect((await post(strange)).body.reports[0].duplicate).toBe(true)
+  })
   it('of another domain is refused for a key that is made for one, beside the one that is taken', async () => {
     const { status, body } = await post(report({ domain: 'b.example', id: 'x', rows: [own] }), 'one')
     expect(status).toBe(200)

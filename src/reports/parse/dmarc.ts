@@ -10,7 +10,7 @@ import { reportError } from './problems.ts'
 const MAX_DEPTH = 32
 /** Maximum length of a text or a tag, characters. */
 const MAX_TEXT = 65_536
-/** Maximum length of a kept text, characters: names have 253, selectors and organizations less. */
+/** Maximum length of a kept text, characters: names have 253, selectors and organizations less. An index of PostgreSQL has room for it, whatever they are. */
 const MAX_KEPT = 512
 /** Results of one method that a record keeps. */
 const MAX_RESULTS = 20
@@ -89,7 +89,7 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
   const line = (): number => parser.line
   const addText = (more: string): void => {
     lastEvent = parser.position
-    if (text.length < MAX_KEPT) text += more.length > MAX_KEPT ? more.slice(0, MAX_KEPT) : more
+    if (text.length < MAX_KEPT) text += more.slice(0, MAX_KEPT - text.length)
   }
   parser.on('error', (error) => {
     throw reportError('xml', { reason: error.message.replace(/^\d+:\d+: /, ''), line: line() })
