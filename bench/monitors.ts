@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type MonitorServices, monitorServices } from '../src/monitors/open.ts'
 import report from '../src/operations/examples/report.json' with { type: 'json' }
 import { type Database, openDatabase } from '../src/store/postgres/connect.ts'
+import { UNBOUNDED } from '../test/lab/storage.ts'
 import { cpuMs, flags, machine, median, sleep } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
@@ -34,6 +35,7 @@ try {
   )
 
   services = monitorServices({
+    storage: UNBOUNDED,
     open: async () => database,
     runOnce: async () => {
       ran++

@@ -2,6 +2,7 @@ import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../test/lab/database.ts'
 import { aggregateReport } from '../../test/lab/report-xml.ts'
+import { UNBOUNDED } from '../../test/lab/storage.ts'
 import { reportService } from '../reports/service.ts'
 import { awayError } from '../store/postgres/away.ts'
 import { type Deliver, deliverer } from './deliver.ts'
@@ -23,6 +24,7 @@ let isProven = true
 beforeAll(async () => {
   const database = await labDatabase()
   const service = reportService({
+    storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({
       from: ['google.com'],

@@ -4,31 +4,6 @@ import { counted } from '../base/text.ts'
 
 const PARTICIPLES = { pause: 'paused', resume: 'resumed', cancel: 'canceled' } as const
 
-/** Refusals of a list before the store is full. */
-export const storageError = errorsOf('storage', {
-  open_rows: {
-    code: 'too_many_rows',
-    detail: ({ rows, max }: { rows: number; max: number }) =>
-      `the open jobs of this key have ${counted(rows, 'row')} of at most ${max} (--max-open-rows): wait until some have ended`,
-  },
-  key: {
-    code: 'too_much_stored',
-    detail: ({ max }: { max: number }) =>
-      `the jobs of this key take up ${mebibytes(max)} (--max-key-storage): delete some, or wait until some expire`,
-  },
-  database: {
-    code: 'storage_full',
-    detail: ({ max }: { max: number }) =>
-      `the database takes up ${mebibytes(max)} (--max-storage): delete jobs, or wait until some expire`,
-  },
-  disk: {
-    code: 'storage_full',
-    detail: ({ min }: { min: number }) =>
-      `less than ${mebibytes(min)} are free on the disk (--min-free-disk): delete jobs, or make room`,
-  },
-})
-const mebibytes = (octets: number): string => `${Math.round(octets / 1024 / 1024)} MiB`
-
 type State = { state: string }
 
 /** Errors of bulk jobs. */

@@ -14,6 +14,7 @@ import { jobSums } from '../store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
 import { resultCells, resultLines } from '../store/postgres/result-texts.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
+import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { ResultText } from '../store/result-text.ts'
 import type { RowProvider } from './engine/ask.ts'
 import { PAUSE_MS } from './engine/claims.ts'
@@ -23,7 +24,6 @@ import { openUploads, type UploadPlace } from './intake/open-uploads.ts'
 import { jobError } from './problems.ts'
 import { columnsOf, PACE_MINUTES, presentJob } from './progress.ts'
 import { DOWNLOAD_PAGE } from './results.ts'
-import { type StorageBounds, type StorageGuard, storageGuard } from './storage.ts'
 import { isRefusal, takeUpload, type Upload } from './submit.ts'
 
 export type NewList = {
@@ -112,7 +112,7 @@ export type JobServiceSettings = EngineSettings & {
   readonly open: () => Promise<Database>
   readonly maxUpload: number
   /** Default: no bounds but those of a list. */
-  readonly storage?: StorageBounds & { readonly maxRows: number }
+  readonly storage?: Pick<StorageGuard, 'admitRows'> & { readonly maxRows: number }
 }
 
 export function jobService(settings: JobServiceSettings): JobService {
@@ -165,12 +165,7 @@ export function jobService(settings: JobServiceSettings): JobService {
     return { ...job!, ...columnsOf(layout) }
   }
   const uploads = openUploads()
-  let guard: StorageGuard | undefined
-  async function admission(owner: string, records: number): Promise<void> {
-    if (!settings.storage) return
-    guard ??= storageGuard((await tables()).db, settings.storage)
-    await guard.admit(owner, records)
-  }
+  const admission = async (owner: string, records: number): Promise<void> => settings.storage?.admitRows(owner, records)
   async function receive(job: JobRecord, upload: ListUpload, place: UploadPlace): Promise<void> {
     const { rows, takeIn } = await tables()
     const bounds = { maxUpload: settings.maxUpload, maxRows: settings.storage?.maxRows ?? MAX_ROWS }

@@ -2,6 +2,7 @@ import { onceUnlessFailed } from '../base/once.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { mailConsentsOf } from '../store/postgres/mail-consents.ts'
 import { monitorsOf } from '../store/postgres/monitors.ts'
+import type { StorageGuard } from '../store/postgres/storage.ts'
 import { deliveriesOf, webhooksOf } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
 import { type JobEvent, type MonitorEngine, type Sweep, startMonitors } from './engine.ts'
@@ -15,6 +16,7 @@ import { type WebhookService, webhookService } from './webhooks/service.ts'
 export type MonitorSettings = {
   readonly open: () => Promise<Database>
   readonly runOnce: RunOnce
+  readonly storage: Pick<StorageGuard, 'admit' | 'admitRun'>
   readonly senders: Senders
   readonly mailRules: MailRules
   readonly jobEvent: JobEvent
@@ -41,7 +43,7 @@ export function monitorServices(settings: MonitorSettings): MonitorServices {
     const tables = { webhooks: webhooksOf(db), deliveries: deliveriesOf(db), consents: mailConsentsOf(db) }
     const monitors = monitorsOf(database.db)
     engine = startMonitors({ ...settings, ...tables, database, monitors })
-    return { monitors, tables, database, mailRules: settings.mailRules, senders, engine }
+    return { monitors, tables, database, mailRules: settings.mailRules, storage: settings.storage, senders, engine }
   })
   const webhooks = webhookService(async () => {
     const { tables, engine: running } = await opened()

@@ -3,6 +3,7 @@ import { monitorKind } from '../answers/monitors.ts'
 import { AppError } from '../base/errors.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import type { ClaimedMonitor, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
+import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Deliveries, NewDelivery } from '../store/postgres/webhooks.ts'
 import { knownSelectors, type Reading, readRun } from './kinds.ts'
 import { type About, eventOf } from './notify/event.ts'
@@ -34,6 +35,7 @@ export type Running = {
   readonly monitors: Monitors
   readonly deliveries: Deliveries
   readonly runOnce: RunOnce
+  readonly storage: Pick<StorageGuard, 'admitRun'>
   readonly now: () => number
   readonly random: () => number
 }
@@ -84,6 +86,7 @@ async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Pr
   await database.db.transaction().execute(async (tx) => {
     const isWritten = await monitors.write(tx, row, {
       point,
+      isKept: seen.isKept,
       nextRun: new Date(nextMs),
       everyMs: row.every_ms,
       messageDue: dateOf(step),
@@ -97,18 +100,24 @@ async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Pr
   })
 }
 
-type Seen = { readonly reading: Reading | undefined; readonly open: readonly string[] }
+type Seen = {
+  readonly reading: Reading | undefined
+  readonly open: readonly string[]
+  /** False: the key stores as much as it may. Nothing is asked then, and the history does not grow. */
+  readonly isKept: boolean
+}
 
-async function look({ runOnce }: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<Seen> {
+async function look({ runOnce, storage }: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<Seen> {
   const kind = monitorKind.parse(row.kind)
   const selector = knownSelectors(kind, row.known)
   const options = { ...(selector !== undefined && { selector }), ...optionsOf(row) }
   try {
+    await storage.admitRun(row.owner)
     const reading = readRun(kind, row.known, await runOnce(row.kind, row.target, options, signal))
-    return { reading, open: reading.open }
+    return { reading, open: reading.open, isKept: true }
   } catch (error) {
     if (signal.aborted || !(error instanceof AppError)) throw error
-    return { reading: undefined, open: [error.message] }
+    return { reading: undefined, open: [error.message], isKept: error.code !== 'too_much_stored' }
   }
 }
 

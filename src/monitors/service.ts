@@ -166,7 +166,8 @@ export function monitorService(
 
   return {
     create: async (input, owner, seed) => {
-      const { monitors, engine } = await opened()
+      const { monitors, engine, storage } = await opened()
+      await storage.admit(owner.id, 0)
       const asked = await openConsents(mailboxesOf(input.notify), owner.id)
       const { notify, secrets } = await kept(input.notify, owner)
       const at = new Date(now())

@@ -71,6 +71,8 @@ export type ImportRequest = {
   readonly name: string
   readonly way: Way
   readonly accepts: Accepts
+  /** The key that brings it; undefined for mail. */
+  readonly owner?: string
   readonly signal: AbortSignal
 }
 
@@ -168,6 +170,7 @@ async function importFile(
         counts: authenticity === true || (authenticity === null && request.way === 'file'),
       },
       receivedMs: settings.now(),
+      owner: request.owner,
     }
     const stored = await intake.commit(report, read.tls)
     isDone = true

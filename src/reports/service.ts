@@ -19,6 +19,7 @@ import {
   type TlsSum,
 } from '../store/postgres/report-sums.ts'
 import { reportIntake } from '../store/postgres/reports.ts'
+import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Ctx, Log } from '../world.ts'
 import type { Envelope } from './authenticity.ts'
 import { type AskedFacts, askFacts, type FactSources } from './facts.ts'
@@ -77,6 +78,7 @@ const REMEMBERED_HOSTS = 50_000
 
 export type ReportServiceSettings = {
   readonly open: () => Promise<Pick<Database, 'db' | 'pool'>>
+  readonly storage: Pick<StorageGuard, 'admit'>
   readonly envelopeOf: (message: Uint8Array, signal: AbortSignal) => Promise<Envelope>
   readonly networkOf: (address: Ip) => Promise<string | undefined>
   readonly keepMs: number
@@ -119,7 +121,11 @@ export function reportService(settings: ReportServiceSettings): ReportService {
       try {
         const importing = {
           ...{
-            intake: async () => reportIntake((await database()).pool),
+            intake: async () => {
+              const admit = () => settings.storage.admit(request.owner, 0)
+              await admit()
+              return reportIntake((await database()).pool, admit)
+            },
             envelopeOf: settings.envelopeOf,
             now,
             keepMs,

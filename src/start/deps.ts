@@ -106,6 +106,10 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     opened.database = lazyDatabase({ url, dataDir, dbUser, log: { info, warn } })
     return opened.database
   })
+  const storage = once(async () => {
+    const opening = await database()
+    return (await import('./storage.ts')).openStorage(config, opening)
+  })
   /** The state that the nodes on one `--database-url` share; undefined without one. */
   const sharedStore = once(async () => {
     if (config.databaseUrl === undefined) return undefined
@@ -141,11 +145,16 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
   })
   const stored = once(async () => {
     const { storedService } = await import('../monitors/stored/stored.ts')
-    return storedService({ open: (await database()).open, now: world.now, log: world.log })
+    return storedService({
+      open: (await database()).open,
+      storage: await storage(),
+      now: world.now,
+      log: world.log,
+    })
   })
   const reports = once(async () => {
     const [{ openReports }, { geo }] = await Promise.all([import('./reports.ts'), provide(['geo'])])
-    return openReports(config, world, await database(), geo)
+    return openReports(config, world, await database(), { geo, storage: await storage() })
   })
   const monitors = once(async () => {
     const [{ openMonitors }, { executor }, { jobs, idempotencyKeys }] = await Promise.all([
@@ -160,6 +169,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
       jobs,
       stored,
       idempotencyKeys,
+      storage: await storage(),
     })
     return opened.monitors
   })
@@ -195,7 +205,11 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
           provide(['verifier']),
         ])
         const execute = executor({ world, provide })
-        opened.jobs = openJobs(config, world, opening, { execute, limits: verifier.limits })
+        opened.jobs = openJobs(config, world, opening, {
+          execute,
+          limits: verifier.limits,
+          storage: await storage(),
+        })
         return opened.jobs
       }),
     ),

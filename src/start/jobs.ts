@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises'
 import { AppError } from '../base/errors.ts'
 import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { once } from '../base/once.ts'
@@ -6,19 +5,23 @@ import type { Config } from '../config.ts'
 import type { Ask, Asked } from '../jobs/engine/ask.ts'
 import { findProviderOf, limitsFor } from '../jobs/providers.ts'
 import { type JobService, jobService } from '../jobs/service.ts'
-import type { StorageBounds } from '../jobs/storage.ts'
 import type { Verifier } from '../mailbox/verify.ts'
 import type { By, Execute } from '../operations/execute.ts'
 import type { Operation, Raw } from '../operations/operation.ts'
 import { OPERATIONS } from '../operations/registry.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
+import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { World } from '../world.ts'
 
-type Parts = { readonly execute: Execute; readonly limits: Verifier['limits'] }
+type Parts = {
+  readonly execute: Execute
+  readonly limits: Verifier['limits']
+  readonly storage: StorageGuard
+}
 
 /** Bulk jobs over a database that is opened when it is first needed. */
 export function openJobs(config: Config, world: World, { open }: LazyDatabase, parts: Parts): JobService {
-  const { execute, limits } = parts
+  const { execute, limits, storage } = parts
   const limitsOf = limitsFor(config.noCourtesy)
   return jobService({
     open,
@@ -32,25 +35,11 @@ export function openJobs(config: Config, world: World, { open }: LazyDatabase, p
     },
     onRoom: limits.onRoom,
     maxUpload: config.maxUpload,
-    storage: storageOf(config),
+    storage: { admitRows: storage.admitRows, maxRows: config.maxRows },
     now: world.now,
     log: world.log,
   })
 }
-
-/** The bounds of what lists take up. The disk of a private database is looked at in the data folder. */
-const storageOf = (config: Config): StorageBounds & { readonly maxRows: number } => ({
-  maxRows: config.maxRows,
-  maxOpenRows: config.maxOpenRows,
-  maxKeyStorage: config.maxKeyStorage,
-  maxStorage: config.maxStorage,
-  minFreeDisk: config.minFreeDisk,
-  freeDisk: async () => {
-    if (config.databaseUrl !== undefined) return undefined
-    const { bavail, bsize } = await statfs(config.dataDir)
-    return bavail * bsize
-  },
-})
 
 /** Time limit for the verification of one row, as text. */
 const ROW_TIMEOUT = '60s'

@@ -15,6 +15,7 @@ import { NAMES } from '../operations/monitors/input.ts'
 import { OPERATIONS } from '../operations/registry.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
+import type { StorageGuard } from '../store/postgres/storage.ts'
 import { optionError } from './problems.ts'
 import type { Outside } from './world.ts'
 
@@ -24,6 +25,7 @@ export type MonitorDeps = {
   readonly jobs: JobService
   readonly stored: () => Promise<Stored>
   readonly idempotencyKeys: IdempotencyKeys
+  readonly storage: StorageGuard
 }
 
 /** Monitors and webhooks over a database that is opened when it is first needed. Throws AppError if the mail options cannot be used. */
@@ -43,6 +45,7 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
   return monitorServices({
     open: deps.database.open,
     runOnce: runBy(deps.execute),
+    storage: deps.storage,
     senders: { post, mail, from, publicUrl: config.publicUrl },
     mailRules: { recipients: config.mailRecipients, perDay: config.mailRate },
     jobEvent: async (id) => {

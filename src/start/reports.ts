@@ -6,12 +6,19 @@ import { type Field, fieldBody, parseMail } from '../message/parse.ts'
 import type { Envelope, ReportSignature } from '../reports/authenticity.ts'
 import { type ReportService, reportService } from '../reports/service.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
+import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { World } from '../world.ts'
 
 /** Reports over a database that is opened when it is first needed. */
-export const openReports = (config: Config, world: World, { open }: LazyDatabase, geo: LookupGeo): ReportService =>
+export const openReports = (
+  config: Config,
+  world: World,
+  { open }: LazyDatabase,
+  { geo, storage }: { readonly geo: LookupGeo; readonly storage: StorageGuard },
+): ReportService =>
   reportService({
     open,
+    storage,
     envelopeOf: (message, signal) =>
       envelopeOf(message, { resolve: world.resolve, signal }, world.now(), config.reportsTrust),
     networkOf: async (address) => (await geo(address)).asOrg ?? undefined,

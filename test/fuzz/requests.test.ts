@@ -12,6 +12,7 @@ import { idempotencyKeysOf } from '../../src/store/postgres/idempotency-keys.ts'
 import { labApp, labDeps } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
 import { labProblem } from '../lab/problem.ts'
+import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
 
 /**
@@ -37,6 +38,7 @@ beforeAll(async () => {
     ...{ now: Date.now, log: world.log, maxUpload: 4_000_000 },
   })
   const services = monitorServices({
+    storage: UNBOUNDED,
     ...{ open, sweeps: [], now: Date.now, random: () => 0.5, log: world.log, jobEvent: async () => undefined },
     runOnce: async () => blacklistExample,
     senders: {
@@ -47,7 +49,7 @@ beforeAll(async () => {
     },
     mailRules: { recipients: ['example.org'], perDay: 1_000_000 },
   })
-  const stored = storedService({ open, now: Date.now, log: world.log })
+  const stored = storedService({ open, storage: UNBOUNDED, now: Date.now, log: world.log })
   const deps = labDeps(world, {
     jobs,
     stored: async () => stored,

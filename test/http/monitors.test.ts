@@ -18,10 +18,12 @@ import type { PostRequest } from '../../src/net/post.ts'
 import type { Mail } from '../../src/net/submit-mail.ts'
 import blacklistExample from '../../src/operations/examples/blacklist.json' with { type: 'json' }
 import { monitorsOf } from '../../src/store/postgres/monitors.ts'
+import { storageError } from '../../src/store/postgres/problems.ts'
 import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
 import { labProblem } from '../lab/problem.ts'
+import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
 
 const MINUTE = 60_000
@@ -40,6 +42,7 @@ const keys = [
 /** What the lists say of the address, by the run; and what receivers answer. */
 let listed = false
 let fault: AppError | undefined
+let isFull = false
 let answer: (request: PostRequest) => number = () => 204
 const posts: PostRequest[] = []
 const mails: Mail[] = []
@@ -52,6 +55,12 @@ const ended: Record<string, object> = {}
 beforeAll(async () => {
   database = await labDatabase()
   const services = monitorServices({
+    storage: {
+      ...UNBOUNDED,
+      admitRun: async () => {
+        if (isFull) throw storageError('key', { max: 1_048_576 })
+      },
+    },
     open: async () => database,
     runOnce: async (_kind, target) => {
       ran.push(target)
@@ -98,6 +107,7 @@ afterAll(async () => {
 beforeEach(() => {
   listed = false
   fault = undefined
+  isFull = false
   answer = () => 204
   posts.length = 0
   mails.length = 0
@@ -179,6 +189,20 @@ describe('a monitor', () => {
     expect(changes.data.map(({ changes: [one] }) => one!.id)).toEqual(['blacklist.delisted', 'blacklist.listed'])
   })
 
+  it('of a key that stores as much as it may asks nothing, says why, and its history does not grow', async () => {
+    const monitor = await watch()
+    const before = ran.length
+    isFull = true
+    const { point } = await later(monitor, 60)
+    expect([ran.length, point]).toEqual([before, null])
+    const { last } = await show(monitor)
+    expect(last).toMatchObject({ status: 'unknown', reason: expect.stringContaining('this key stores 1 MiB') })
+    const history = async () => monitorHistoryAnswer.parse((await call('GET', `/v1/monitors/${monitor.id}/history`)).json()).data
+    expect(await history()).toHaveLength(1)
+    isFull = false
+    expect((await later(monitor, 60)).point).toMatchObject({ listed: 0 })
+    expect(await history()).toHaveLength(2)
+  })
   it('keeps the last known state when it cannot find out, says so, and tells after three in a row', async () => {
     const monitor = await watch({ notify: [{ type: 'webhook', url: HOOK }], every: '1d' })
     fault = new AppError('timeout', labProblem('no answer in time'))

@@ -7,6 +7,7 @@ import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
 import { aggregateReport, type LabRow } from '../lab/report-xml.ts'
+import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
 
 const NOW = Date.UTC(2026, 10, 23, 12)
@@ -29,6 +30,7 @@ let app: FastifyInstance
 beforeAll(async () => {
   const database = await labDatabase()
   const service = reportService({
+    storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({ from: [], signatures: [], isTrusted: false }),
     networkOf: async () => undefined,

@@ -7,6 +7,7 @@ import { DialError } from '../../src/net/smtp/dial.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
 import { labProblem } from '../lab/problem.ts'
+import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
 
 const DAY_MS = 86_400_000
@@ -24,7 +25,13 @@ let app: FastifyInstance
 let database: Awaited<ReturnType<typeof labDatabase>>
 beforeAll(async () => {
   database = await labDatabase()
-  const stored = storedService({ open: async () => database, now: () => nowMs, log: world.log, maxStored: 12 })
+  const stored = storedService({
+    open: async () => database,
+    storage: UNBOUNDED,
+    now: () => nowMs,
+    log: world.log,
+    maxStored: 12,
+  })
   app = await labApp(world, { deps: labDeps(world, { stored: async () => stored }), keys: () => keys })
 })
 afterAll(() => app.close())

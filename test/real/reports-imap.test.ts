@@ -6,6 +6,7 @@ import { lookOnce } from '../../src/intake/imap.ts'
 import { reportService } from '../../src/reports/service.ts'
 import { openDatabase } from '../../src/store/postgres/connect.ts'
 import { aggregateReport } from '../lab/report-xml.ts'
+import { UNBOUNDED } from '../lab/storage.ts'
 import { STATE } from './addresses.ts'
 import { debianPostgres } from './postgres.ts'
 import { runTool, startServer, untilReady } from './processes.ts'
@@ -99,6 +100,7 @@ const filesIn = (name: string): readonly string[] =>
 it('moves reports after they are stored, and leaves other mail with its flags; a DNS that is away is the next round', async () => {
   let isAnswered = true
   const service = reportService({
+    storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({
       from: ['google.com'],

@@ -5,6 +5,7 @@ import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
 import { onceUnlessFailed } from '../../base/once.ts'
 import { type Owner, owns } from '../../names/owner.ts'
 import type { Database } from '../../store/postgres/connect.ts'
+import type { StorageGuard } from '../../store/postgres/storage.ts'
 import { type StoredName, type StoredRow, storedAnswersOf } from '../../store/postgres/stored-answers.ts'
 import type { Log } from '../../world.ts'
 import { storedError } from '../problems.ts'
@@ -23,7 +24,7 @@ export type ToStore = {
 
 /** Stored answers. Every function opens the database when it is first needed. */
 export type Stored = {
-  /** Rejects with AppError `limit_reached` if the owner has 20,000. */
+  /** Rejects with AppError `limit_reached` if the owner has 20,000, `too_much_stored` or `storage_full`. */
   readonly save: (toStore: ToStore, owner: Owner) => Promise<Saved>
   /**
    * The unchanged answer; mailboxes are masked for a reader who is not logged in (`reader` undefined). Rejects with `not_found`, and with `gone` if it has
@@ -53,6 +54,7 @@ const SWEEP_EVERY_MS = 3_600_000
 
 export function storedService(settings: {
   readonly open: () => Promise<Database>
+  readonly storage: Pick<StorageGuard, 'admit'>
   readonly now: () => number
   readonly log: Pick<Log, 'warn'>
   readonly maxStored?: number
@@ -76,6 +78,7 @@ export function storedService(settings: {
       const [savedAt, expiresAt] = [new Date(now()), new Date(now() + expiresInMs)]
       const { domain = null, email = null, ip = null } = names
       const text = JSON.stringify(answer)
+      await settings.storage.admit(owner.id, Buffer.byteLength(text))
       const about = { id, kind, owner: owner.id, subject: subject.slice(0, 1_000), domain, email, ip, status, score }
       const added = await (await table()).add(
         { ...about, saved_at: savedAt, expires_at: expiresAt, answer: text },

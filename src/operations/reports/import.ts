@@ -5,6 +5,7 @@ import type { Imported } from '../../reports/import.ts'
 import { reportError } from '../../reports/parse/problems.ts'
 import { presentImport } from '../../reports/present.ts'
 import { defineOperation, ok } from '../operation.ts'
+import { ownerOf } from '../owner.ts'
 import { importExample } from './examples.ts'
 import { reportsError } from './problems.ts'
 import { seesDomain } from './shared.ts'
@@ -29,7 +30,7 @@ export const reportsImport = defineOperation({
     if (!ctx.upload) throw reportsError('no_body')
     const { import: importOctets } = await reports()
     const imported = await importOctets(ctx.upload.octets, {
-      ...{ name: 'body', way: 'file', signal: ctx.signal },
+      ...{ name: 'body', way: 'file', signal: ctx.signal, owner: ownerOf(ctx).id },
       accepts: (domain) => (seesDomain(ctx.caller, domain) ? 'taken' : 'forbidden'),
     })
     refuseUnread(imported)

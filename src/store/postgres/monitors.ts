@@ -1,9 +1,10 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { forgetPattern } from './forget-pattern.ts'
 import type { MonitorsTable, Schema } from './schema.ts'
+import { POINT_OCTETS } from './storage.ts'
 
 /** Columns that only a run reads: the last known answer has up to 1 MiB. */
-type OfRuns = 'known' | 'notifier'
+type OfRuns = 'known' | 'notifier' | 'stored'
 type StoredMonitor = Omit<Selectable<MonitorsTable>, OfRuns>
 
 /** A stored monitor; the JSON columns are read by the code that wrote them. */
@@ -12,7 +13,7 @@ export type MonitorRow = Omit<StoredMonitor, 'number' | 'every_ms'> & {
   readonly every_ms: number
 }
 /** A monitor with what its run reads. */
-export type ClaimedMonitor = MonitorRow & Pick<Selectable<MonitorsTable>, OfRuns>
+export type ClaimedMonitor = MonitorRow & Pick<Selectable<MonitorsTable>, 'known' | 'notifier'>
 const COLUMNS = [
   ...(['number', 'id', 'owner', 'name', 'kind', 'target', 'domain', 'every_ms', 'options', 'notify'] as const),
   ...([
@@ -68,6 +69,8 @@ export type PointRow = {
 /** The stored result of a run. */
 export type RunWrite = {
   readonly point: Omit<PointRow, 'changes'> & { readonly changes: string | null }
+  /** Whether the point becomes part of the history. */
+  readonly isKept: boolean
   /** The next run, if the interval is still `everyMs`: it may have been changed while the run was under way. */
   readonly nextRun: Date
   readonly everyMs: number
@@ -188,10 +191,12 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
                    ELSE ${run.point.at}::timestamptz + every_ms * interval '1 millisecond' END,
         message_due = ${run.messageDue}, ran_at = ${run.point.at},
         state = ${run.state}, failures = ${run.failures}, last = ${run.last}::jsonb, known = coalesce(${run.known ?? null}, known),
-        notifier = ${run.notifier}::jsonb
+        notifier = ${run.notifier}::jsonb,
+        stored = stored + CASE WHEN ${run.isKept}::boolean THEN ${POINT_OCTETS}::int + coalesce(octet_length((${run.point.changes}::jsonb)::text), 0) ELSE 0 END
       WHERE number = ${number} AND fence = ${fence} RETURNING number`.execute(tx)
     if (rows.length === 0) return false
     const { at, status, score, listed, reason, changes } = run.point
+    if (!run.isKept) return true
     await sql`
       INSERT INTO mailsonde.monitor_points (monitor, at, status, score, listed, reason, changes)
       VALUES (${number}, ${at}, ${status}, ${score}, ${listed}, ${reason}, ${changes}::jsonb) ON CONFLICT DO NOTHING`.execute(

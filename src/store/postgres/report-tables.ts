@@ -20,11 +20,14 @@ CREATE TABLE mailsonde.reports (
   authenticated boolean,
   counts boolean NOT NULL,             -- false: kept apart, because anybody can mail a report
   differs boolean NOT NULL DEFAULT false,
+  owner text,                          -- id of the key that brought it, '' without keys; null: it came by mail
+  octets bigint NOT NULL,              -- size of what it added
   received_at timestamptz NOT NULL
 );
 -- A report counts once; one that does not count shadows none that does.
 CREATE UNIQUE INDEX reports_once ON mailsonde.reports (kind, domain, reporter, report_id, begins, counts);
 CREATE INDEX reports_by_domain ON mailsonde.reports (reverse(domain) text_pattern_ops, day);
+CREATE INDEX reports_by_owner ON mailsonde.reports (owner) INCLUDE (octets) WHERE owner IS NOT NULL;
 CREATE INDEX reports_by_day ON mailsonde.reports (day);
 
 CREATE TABLE mailsonde.report_reporters (

@@ -43,6 +43,7 @@ const report = (over: Partial<NewReport> = {}): NewReport => ({
   authenticated: null,
   counts: true,
   receivedMs: Date.UTC(2026, 10, 2, 3),
+  owner: '',
   ...over,
 })
 async function keep(rows: readonly ReportRow[], over: Partial<NewReport> = {}) {

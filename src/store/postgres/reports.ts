@@ -52,6 +52,8 @@ export type NewReport = {
   readonly authenticated: boolean | null
   readonly counts: boolean
   readonly receivedMs: number
+  /** The key that brought it; undefined for mail. */
+  readonly owner: string | undefined
 }
 
 export type Stored = { readonly id: string; readonly duplicate: boolean; readonly differs: boolean }
@@ -89,7 +91,8 @@ const DIGESTED = [
 
 type Summed = { readonly row: ReportRow; messages: number }
 
-export function reportIntake(pool: pg.Pool): ReportIntake {
+/** `admit` rejects if no more may be stored: asked before each {@link BATCH} of rows. */
+export function reportIntake(pool: pg.Pool, admit: () => Promise<void> = async () => {}): ReportIntake {
   let rows = new Map<string, Summed>()
   let staging: pg.PoolClient | undefined
   const shape = createHash('sha256')
@@ -97,6 +100,7 @@ export function reportIntake(pool: pg.Pool): ReportIntake {
 
   /** Moves the rows from memory to a temporary table of a transaction of its own. */
   async function spill(): Promise<void> {
+    await admit()
     if (staging === undefined) {
       staging = await pool.connect()
       await staging.query('BEGIN')
@@ -172,15 +176,19 @@ CREATE TEMPORARY TABLE staged_rows (
   dkim_result text, dkim_aligned boolean, signers text, disposition text, reason text, messages bigint
 ) ON COMMIT DROP`
 
-/** Sources and rows of `staged_rows`. In the order of their keys, so that two reports never wait for each other. */
-const MERGE = [
-  `INSERT INTO mailsonde.report_names (name) SELECT DISTINCT name FROM staged_rows ORDER BY name ON CONFLICT DO NOTHING`,
-  `INSERT INTO mailsonde.report_sources (digest, name, address, envelope_from, spf_domain, spf_result, spf_aligned, dkim_domain, dkim_selector, dkim_result,
-     dkim_aligned, signers, disposition, reason)
-   SELECT DISTINCT ON (s.digest) s.digest, n.number, s.address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
-     s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason
-   FROM staged_rows s JOIN mailsonde.report_names n ON n.name = s.name ORDER BY s.digest ON CONFLICT (digest) DO NOTHING`,
-]
+/** Names, sources and sums of `staged_rows`. In the order of their keys, so that two reports never wait for each other. */
+const NAMES = `
+  INSERT INTO mailsonde.report_names (name) SELECT DISTINCT name FROM staged_rows ORDER BY name ON CONFLICT DO NOTHING`
+/** Returns the size of the new sources. */
+const SOURCES = `
+  WITH made AS (
+    INSERT INTO mailsonde.report_sources (digest, name, address, envelope_from, spf_domain, spf_result, spf_aligned, dkim_domain, dkim_selector, dkim_result,
+      dkim_aligned, signers, disposition, reason)
+    SELECT DISTINCT ON (s.digest) s.digest, n.number, s.address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
+      s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason
+    FROM staged_rows s JOIN mailsonde.report_names n ON n.name = s.name ORDER BY s.digest ON CONFLICT (digest) DO NOTHING
+    RETURNING 300 + octet_length(envelope_from) + octet_length(spf_domain) + octet_length(dkim_domain) + octet_length(dkim_selector) + octet_length(signers) AS octets)
+  SELECT coalesce(sum(octets), 0) AS octets FROM made`
 const SUM = `
   INSERT INTO mailsonde.report_rows AS r (name, day, source, reporter, counts, passes, messages)
   SELECT o.name, $1::date, o.number, $2::int, $3::boolean, coalesce(o.dkim_aligned, false) OR coalesce(o.spf_aligned, false), sum(s.messages)
@@ -215,8 +223,8 @@ async function keep(
     return { id: first.id, duplicate: true, differs }
   }
   const { rows: made } = await client.query<{ number: string }>(
-    `INSERT INTO mailsonde.reports (kind, domain, reporter, report_id, begins, id, organization, ends, day, messages, policy, digest, authenticated, counts, received_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING number`,
+    `INSERT INTO mailsonde.reports (kind, domain, reporter, report_id, begins, id, organization, ends, day, messages, policy, digest, authenticated, counts, received_at, owner, octets)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING number`,
     [
       ...key,
       report.id,
@@ -229,6 +237,8 @@ async function keep(
       report.authenticated,
       counts,
       new Date(report.receivedMs),
+      report.owner ?? null,
+      tls.reduce((sum, one) => sum + ROW_OCTETS + Buffer.byteLength(JSON.stringify(one)), 0),
     ],
   )
   if (tls.length > 0) await keepTls(client, made[0]!.number, tls)
@@ -238,8 +248,13 @@ async function keep(
       await copyRows(client, rows)
     }
     await client.query('ANALYZE staged_rows')
-    for (const statement of MERGE) await client.query(statement)
-    await client.query(SUM, [report.day, reporter, counts])
+    await client.query(NAMES)
+    const { rows: sources } = await client.query<{ octets: string }>(SOURCES)
+    const { rowCount } = await client.query(SUM, [report.day, reporter, counts])
+    await client.query('UPDATE mailsonde.reports SET octets = octets + $2 WHERE number = $1', [
+      made[0]!.number,
+      Number(sources[0]?.octets ?? 0) + (rowCount ?? 0) * ROW_OCTETS,
+    ])
   }
   return { id: report.id, duplicate: false, differs: false }
 }
@@ -270,6 +285,8 @@ async function keepTls(client: pg.PoolClient, report: string, tls: readonly TlsR
   )
 }
 
+/** Size of a row in the database with its indexes, octets; of one of a TLS report beside its texts. */
+const ROW_OCTETS = 128
 /** Octets that are given to COPY at once. */
 const PIECE = 128 * 1024
 

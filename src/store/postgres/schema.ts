@@ -90,6 +90,7 @@ export type MonitorsTable = {
   readonly last: ColumnType<unknown, string | undefined, string>
   readonly known: string | null
   readonly notifier: ColumnType<unknown, string | undefined, string>
+  readonly stored: Generated<string>
   readonly unsubscribed: ColumnType<unknown, string | undefined, string>
 }
 
@@ -104,6 +105,7 @@ export type WebhooksTable = {
   readonly state: Generated<string>
   readonly reason: string | null
   readonly created_at: Time
+  readonly stored: Generated<string>
 }
 
 export type DeliveriesTable = {

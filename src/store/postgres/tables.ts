@@ -33,6 +33,7 @@ CREATE TABLE mailsonde.monitors (
   last jsonb,                          -- the last point
   known text,                          -- the last known answer, JSON
   notifier jsonb,                      -- what the notifier remembers
+  stored bigint NOT NULL DEFAULT 0,    -- size of its points and messages, octets
   unsubscribed jsonb NOT NULL DEFAULT '[]'
 );
 CREATE INDEX monitors_due ON mailsonde.monitors (least(next_run, message_due)) WHERE enabled;
@@ -62,6 +63,7 @@ CREATE TABLE mailsonde.webhooks (
   state text NOT NULL DEFAULT 'on' CHECK (state IN ('on', 'off')),
   reason text,
   created_at timestamptz NOT NULL,
+  stored bigint NOT NULL DEFAULT 0,    -- size of its messages about jobs, octets
   UNIQUE (owner, url)
 );
 -- Messages to send, written with what they tell of, and kept for 90 days.
@@ -80,6 +82,26 @@ CREATE TABLE mailsonde.deliveries (
   attempts jsonb NOT NULL DEFAULT '[]',
   tries integer NOT NULL DEFAULT 0     -- of the present round: a replay begins anew
 );
+-- What was removed is stored no more; what is added is counted where it is written.
+CREATE FUNCTION mailsonde.points_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE mailsonde.monitors m SET stored = greatest(0, m.stored - g.octets) FROM (
+    SELECT monitor, sum(128 + coalesce(octet_length(changes::text), 0)) AS octets FROM gone GROUP BY monitor) g
+  WHERE m.number = g.monitor;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER points_removed AFTER DELETE ON mailsonde.monitor_points REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT EXECUTE FUNCTION mailsonde.points_removed();
+CREATE FUNCTION mailsonde.deliveries_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE mailsonde.monitors m SET stored = greatest(0, m.stored - g.octets) FROM (
+    SELECT monitor, sum(512 + octet_length(body)) AS octets FROM gone WHERE monitor IS NOT NULL GROUP BY monitor) g
+  WHERE m.number = g.monitor;
+  UPDATE mailsonde.webhooks w SET stored = greatest(0, w.stored - g.octets) FROM (
+    SELECT webhook, sum(512 + octet_length(body)) AS octets FROM gone WHERE monitor IS NULL AND webhook IS NOT NULL GROUP BY webhook) g
+  WHERE w.number = g.webhook;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER deliveries_removed AFTER DELETE ON mailsonde.deliveries REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT EXECUTE FUNCTION mailsonde.deliveries_removed();
 CREATE INDEX deliveries_due ON mailsonde.deliveries (next_attempt) WHERE state = 'pending';
 CREATE INDEX deliveries_by_webhook ON mailsonde.deliveries (webhook, number DESC);
 CREATE INDEX deliveries_by_time ON mailsonde.deliveries (created_at);

@@ -1,7 +1,9 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { DeliveriesTable, Schema, WebhooksTable } from './schema.ts'
+import { MESSAGE_OCTETS } from './storage.ts'
 
-export type WebhookRow = Omit<Selectable<WebhooksTable>, 'number'> & { readonly number: number }
+type StoredWebhook = Omit<Selectable<WebhooksTable>, 'stored'>
+export type WebhookRow = Omit<StoredWebhook, 'number'> & { readonly number: number }
 export type DeliveryRow = Omit<Selectable<DeliveriesTable>, 'number' | 'webhook' | 'monitor'> & {
   readonly number: number
   readonly webhook: number | null
@@ -17,7 +19,7 @@ export type NewDelivery = {
   readonly createdAt: Date
 }
 
-const webhookRow = (row: Selectable<WebhooksTable>): WebhookRow => ({ ...row, number: Number(row.number) })
+const webhookRow = (row: StoredWebhook): WebhookRow => ({ ...row, number: Number(row.number) })
 const deliveryRow = (row: Selectable<DeliveriesTable>): DeliveryRow => ({
   ...row,
   number: Number(row.number),
@@ -25,6 +27,10 @@ const deliveryRow = (row: Selectable<DeliveriesTable>): DeliveryRow => ({
   monitor: row.monitor === null ? null : Number(row.monitor),
 })
 
+const WEBHOOK = [
+  ...(['number', 'id', 'owner', 'url', 'secret', 'old_secret', 'old_secret_until', 'state', 'reason'] as const),
+  'created_at',
+] as const satisfies readonly (keyof StoredWebhook)[]
 const COLUMNS = [
   ...(['number', 'id', 'webhook', 'monitor', 'channel', 'type', 'created_at', 'state'] as const),
   ...(['next_attempt', 'leased_until', 'attempts', 'tries'] as const),
@@ -46,15 +52,15 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
     row: Pick<WebhookRow, 'id' | 'owner' | 'url' | 'secret' | 'created_at'>,
     most: number,
   ): Promise<{ readonly webhook: WebhookRow; readonly isNew: boolean } | undefined> => {
-    const made = await sql<Selectable<WebhooksTable>>`
+    const made = await sql<StoredWebhook>`
       INSERT INTO mailsonde.webhooks (id, owner, url, secret, created_at)
       SELECT ${row.id}, ${row.owner}, ${row.url}, ${row.secret}, ${row.created_at}::timestamptz
       WHERE (SELECT count(*) FROM mailsonde.webhooks WHERE owner = ${row.owner}) < ${most}
-      ON CONFLICT (owner, url) DO NOTHING RETURNING *`.execute(db)
+      ON CONFLICT (owner, url) DO NOTHING RETURNING ${sql.join(WEBHOOK.map((column) => sql.ref(column)))}`.execute(db)
     if (made.rows[0]) return { webhook: webhookRow(made.rows[0]), isNew: true }
     const known = await db
       .selectFrom('mailsonde.webhooks')
-      .selectAll()
+      .select(WEBHOOK)
       .where('owner', '=', row.owner)
       .where('url', '=', row.url)
       .executeTakeFirst()
@@ -62,13 +68,13 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
   },
 
   byId: async (id: string): Promise<WebhookRow | undefined> => {
-    const row = await db.selectFrom('mailsonde.webhooks').selectAll().where('id', '=', id).executeTakeFirst()
+    const row = await db.selectFrom('mailsonde.webhooks').select(WEBHOOK).where('id', '=', id).executeTakeFirst()
     return row && webhookRow(row)
   },
   byNumber: async (number: number): Promise<WebhookRow | undefined> => {
     const row = await db
       .selectFrom('mailsonde.webhooks')
-      .selectAll()
+      .select(WEBHOOK)
       .where('number', '=', String(number))
       .executeTakeFirst()
     return row && webhookRow(row)
@@ -80,7 +86,7 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
     readonly limit: number
     readonly owner?: string
   }): Promise<readonly WebhookRow[]> => {
-    let query = db.selectFrom('mailsonde.webhooks').selectAll().orderBy('number', 'desc').limit(page.limit)
+    let query = db.selectFrom('mailsonde.webhooks').select(WEBHOOK).orderBy('number', 'desc').limit(page.limit)
     if (page.before !== undefined) query = query.where('number', '<', String(page.before))
     if (page.owner !== undefined) query = query.where('owner', '=', page.owner)
     return (await query.execute()).map(webhookRow)
@@ -92,7 +98,7 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
       .updateTable('mailsonde.webhooks')
       .set({ old_secret: sql<string>`secret`, old_secret_until: until, secret })
       .where('number', '=', String(number))
-      .returningAll()
+      .returning(WEBHOOK)
       .executeTakeFirstOrThrow()
     return webhookRow(row)
   },
@@ -102,7 +108,7 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
       .updateTable('mailsonde.webhooks')
       .set({ state, reason })
       .where('number', '=', String(number))
-      .returningAll()
+      .returning(WEBHOOK)
       .executeTakeFirstOrThrow()
     return webhookRow(row)
   },
@@ -113,6 +119,27 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
     return gone.numDeletedRows > 0n
   },
 })
+
+/** Counts new messages with what their monitors store, those about jobs with what their webhooks store. */
+async function count(tx: Kysely<Schema>, messages: readonly NewDelivery[]): Promise<void> {
+  const sizes = (rows: readonly NewDelivery[], of: 'monitor' | 'webhook') => [
+    rows.map((row) => row[of]),
+    rows.map(({ body }) => MESSAGE_OCTETS + Buffer.byteLength(body)),
+  ]
+  const [ofMonitors, ofWebhooks] = [
+    messages.filter(({ monitor }) => monitor !== null),
+    messages.filter(({ monitor, webhook }) => monitor === null && webhook !== null),
+  ]
+  for (const [table, [numbers, octets]] of [
+    [sql.table('mailsonde.monitors'), sizes(ofMonitors, 'monitor')],
+    [sql.table('mailsonde.webhooks'), sizes(ofWebhooks, 'webhook')],
+  ] as const)
+    if (numbers && numbers.length > 0)
+      await sql`
+        UPDATE ${table} AS t SET stored = t.stored + g.octets FROM (
+          SELECT number, sum(octets) AS octets FROM unnest(${numbers}::bigint[], ${octets}::bigint[]) AS m (number, octets) GROUP BY number) g
+        WHERE t.number = g.number`.execute(tx)
+}
 
 /** The pending and sent messages of a database. */
 export type Deliveries = ReturnType<typeof deliveriesOf>
@@ -132,10 +159,12 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
         })),
       )
       .execute()
+    await count(tx, rows)
   },
 
   /** Adds a message that was sent at once, so that the links in it work. */
-  addSent: async ({ webhook, monitor, createdAt, ...row }: NewDelivery): Promise<void> => {
+  addSent: async (message: NewDelivery): Promise<void> => {
+    const { webhook, monitor, createdAt, ...row } = message
     await db
       .insertInto('mailsonde.deliveries')
       .values({
@@ -147,6 +176,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
         next_attempt: null,
       })
       .execute()
+    await count(db, [message])
   },
 
   /** Leases due messages, oldest first; at most {@link AT_A_TIME} per receiver are in progress over all nodes. */

@@ -1,0 +1,4 @@
+import type { StorageGuard } from '../../src/store/postgres/storage.ts'
+
+/** Storage without bounds. */
+export const UNBOUNDED: StorageGuard = { admitRows: async () => {}, admit: async () => {}, admitRun: async () => {} }
