@@ -77,7 +77,7 @@ export const forget = defineOperation({
       total: 3,
       places: {
         ...{ rows: 2, results: 2, columns: 0, bad_rows: 0, stored_answers: 0, monitors: 0, receivers: 0 },
-        ...{ job_texts: 0, monitor_texts: 0, webhooks: 0, deliveries: 0, idempotency_keys: 0 },
+        ...{ job_texts: 0, monitor_texts: 0, webhooks: 0, deliveries: 0, idempotency_keys: 0, texts_of_others: 0 },
         ...{ remembered_answers: 1, remembered_domains: 0 },
       },
       out_of_reach: OUT_OF_REACH,

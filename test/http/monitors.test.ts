@@ -197,7 +197,8 @@ describe('a monitor', () => {
     expect([ran.length, point]).toEqual([before, null])
     const { last } = await show(monitor)
     expect(last).toMatchObject({ status: 'unknown', reason: expect.stringContaining('this key stores 1 MiB') })
-    const history = async () => monitorHistoryAnswer.parse((await call('GET', `/v1/monitors/${monitor.id}/history`)).json()).data
+    const history = async () =>
+      monitorHistoryAnswer.parse((await call('GET', `/v1/monitors/${monitor.id}/history`)).json()).data
     expect(await history()).toHaveLength(1)
     isFull = false
     expect((await later(monitor, 60)).point).toMatchObject({ listed: 0 })

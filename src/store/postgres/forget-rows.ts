@@ -8,7 +8,7 @@ export type ForgottenRows = {
   readonly rows: number
   /** Rows of these that had a result. */
   readonly results: number
-  /** Rows about others in whose own columns it stood: it was replaced by a word there. */
+  /** Rows about others in whose own columns, or answer, it stood: it was replaced by a word there. */
   readonly columns: number
   readonly bad_rows: number
 }
@@ -76,6 +76,10 @@ const forgetInJob = (
     const columns = await sql`
       UPDATE ${table} SET columns = regexp_replace(columns::text, ${json}, ${REMOVED}, 'gi')::jsonb
       WHERE job = ${job} AND columns::text ~* ${json}`.execute(tx)
+    // Answers about others name mailboxes, too: receivers of reports, for example.
+    const answers = await sql`
+      UPDATE ${table} SET answer = regexp_replace(answer::text, ${json}, ${REMOVED}, 'gi')::json
+      WHERE job = ${job} AND answer::text ~* ${json}`.execute(tx)
     const bad = await sql`
       DELETE FROM mailsonde.job_bad_rows WHERE job = ${job} AND text ~* ${text}`.execute(tx)
     if (name === 'domain')
@@ -83,7 +87,7 @@ const forgetInJob = (
     return {
       rows: Number(rows[0]?.rows ?? 0),
       results: Number(rows[0]?.results ?? 0),
-      columns: Number(columns.numAffectedRows ?? 0),
+      columns: Number(columns.numAffectedRows ?? 0) + Number(answers.numAffectedRows ?? 0),
       bad_rows: Number(bad.numAffectedRows ?? 0),
     }
   })

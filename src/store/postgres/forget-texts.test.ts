@@ -8,6 +8,7 @@ import { forgetTexts } from './forget-texts.ts'
 import { idempotencyKeysOf } from './idempotency-keys.ts'
 import { jobsOf } from './jobs.ts'
 import { monitorsOf } from './monitors.ts'
+import { storedAnswersOf } from './stored-answers.ts'
 import { webhooksOf } from './webhooks.ts'
 
 let database: Database
@@ -106,13 +107,37 @@ it('a mailbox is erased from all texts that callers chose, and nothing else is',
         body: undefined,
       })
   }
+  // What others publish names mailboxes, too: the receivers of reports in a DMARC record.
+  const seen = JSON.stringify({ rua: ['mailto:JOE@a.example', 'mailto:ann@a.example'] })
+  await sql`UPDATE mailsonde.monitors SET known = ${seen}, last = '{"reason": "joe%40a.example"}'`.execute(db)
+  await sql`INSERT INTO mailsonde.monitor_points (monitor, at, status, changes) VALUES (${made!.number}, now(), 'pass', ${JSON.stringify([seen])}::jsonb)`.execute(
+    db,
+  )
+  const saved = {
+    kind: 'check',
+    owner: '',
+    email: null,
+    ip: null,
+    status: 'pass',
+    score: null,
+    saved_at: new Date(),
+  } as const
+  const names = { subject: 'b.example', domain: 'b.example', expires_at: expiresAt, answer: seen }
+  await storedAnswersOf(db).add({ ...saved, ...names, id: 'r1' }, 9)
   const what = { name: 'email', value: 'joe@a.example' } as const
   expect(await forgetTexts(db, what)).toMatchObject({
     job_texts: 1,
     monitor_texts: 1,
     webhooks: 1,
     idempotency_keys: 1,
+    texts_of_others: 2,
   })
+  const { rows } = await sql<{ text: string }>`
+    SELECT known || last::text AS text FROM mailsonde.monitors UNION ALL SELECT changes::text FROM mailsonde.monitor_points
+    UNION ALL SELECT answer FROM mailsonde.stored_answers`.execute(db)
+  expect(
+    rows.map(({ text }) => [/joe/i.test(text), text.includes('ann@a.example'), text.includes('[removed]')]),
+  ).toEqual(Array(3).fill([false, true, true]))
   expect(await monitorsOf(db).forget(what.name, what.value)).toEqual({ monitors: 0, receivers: 1 })
   const [row] = await monitorsOf(db).list({ limit: 1 })
   expect(row).toMatchObject({
@@ -126,7 +151,7 @@ it('a mailbox is erased from all texts that callers chose, and nothing else is',
   ])
   expect(await keys.claim({ owner: '', key: 'key of ann' }, 'r')).toMatchObject({ is: 'answered' })
   expect(await forgetTexts(db, what)).toEqual({
-    ...{ job_texts: 0, monitor_texts: 0, webhooks: 0, deliveries: 0, idempotency_keys: 0 },
+    ...{ job_texts: 0, monitor_texts: 0, webhooks: 0, deliveries: 0, idempotency_keys: 0, texts_of_others: 0 },
   })
 })
 
