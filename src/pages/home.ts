@@ -66,6 +66,8 @@ ${may('jobs') && html`<details class="try list"${rows !== undefined && html` ope
 <dt>A domain</dt><dd>SPF, DKIM, DMARC, MX, PTR, TLS and more: a score in which every point is explained, what to do first, and the records to publish.</dd>
 <dt>A mail address</dt><dd>Whether the mailbox exists, according to its mail servers. No message is sent.</dd>
 <dt>An IP address</dt><dd>Whether it is on any of 29 blacklists, and how to request removal.</dd>
+<dt>A message</dt><dd>Who touched it, what verifies, what does not and why: <a href="/message">upload or paste it</a>.</dd>
+<dt>Reports</dt><dd>Who sends as your domain, from the DMARC reports of receivers${may('reports') ? html`: <a href="/reports">reports</a>` : ''}.</dd>
 <dt>A list</dt><dd>${may('jobs') ? html`CSV or text of any size, in the background: <a href="/jobs">jobs</a>.` : 'CSV or text of any size, in the background.'}</dd>
 </dl>
 <p class="quiet">What could not be determined is reported as unknown, with the reason. The same answers are available as JSON and on the command line: <a href="/docs">documents</a>, <a href="/docs/api">API</a>.</p>

@@ -1,3 +1,4 @@
+import type { FindingAnswer } from '../../answers/finding.ts'
 import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
 import { type Block, quiet, text } from '../block.ts'
 import { fieldBlocks, labelOf } from '../plain.ts'
@@ -22,6 +23,7 @@ function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fiel
   const sentence = isAbsent || isUnused(answer, key) ? '' : sentenceOf(answer, key)
   // The title of a finding already says it.
   const isTold = reason === sentence || findings.some(({ title }) => title === reason)
+  const seen = status === 'not_applicable' || isAbsent ? reduced(answer, key) : evidence(answer, key, fields)
   return {
     kind: 'group',
     look: 'check',
@@ -29,10 +31,16 @@ function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fiel
       { kind: 'heading', level: 3, id: key, line: [name, ' ', shown, ...(sentence === '' ? [] : [' ', sentence])] },
       ...(purpose === '' ? [] : [quiet(purpose)]),
       ...(reason === undefined || isTold ? [] : [text({ strong: 'Reason: ' }, reason)]),
-      ...(status === 'not_applicable' || isAbsent ? reduced(answer, key) : evidence(answer, key, fields)),
-      ...findings.map((one) => findingBlock(one)),
+      ...seen,
+      ...findings.map((one) => findingBlock(isSeenIn(seen, one) ? { ...one, evidence: undefined } : one)),
     ],
   }
+}
+
+/** Whether the evidence of a finding is a record, or several, that already stand above it. */
+function isSeenIn(blocks: readonly Block[], { evidence: text }: FindingAnswer): boolean {
+  const texts = new Set(blocks.flatMap((block) => (block.kind === 'seen' ? [block.text].flat() : [])))
+  return text?.split(' | ').every((part) => texts.has(part)) ?? false
 }
 
 /** For a check that does not apply: the published records, if any, without a judgement. */

@@ -2,6 +2,7 @@ import type { CheckAnswer } from '../../answers/check.ts'
 import type { MxAddress, MxHost } from '../../answers/checks.ts'
 import type { GeoAnswer } from '../../answers/geo.ts'
 import type { AddressLists } from '../../answers/report.ts'
+import { counted } from '../../base/text.ts'
 import { type Block, type Line, type MapAddress, type MapHost, type Marked, text } from '../block.ts'
 import { wordsFor } from '../words.ts'
 
@@ -30,7 +31,7 @@ export function hostBlocks({ domain, mx, mx_kind, blacklists, starttls }: Hosts)
           {
             kind: 'map',
             map: {
-              label: 'Where mail goes',
+              label: `${counted(mx.length, 'mail host')}${mx.length > 1 ? ', in order of preference' : ''}`,
               domain,
               hosts: mx.map((host) => hostOf(host, isImplicit, blacklists, starttls)),
             },

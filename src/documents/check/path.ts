@@ -1,5 +1,6 @@
 import type { PlanStep } from '../../answers/plan.ts'
-import { type Block, heading, type Line, type Path, quiet, text } from '../block.ts'
+import { earnedGrade, type Grade, worstGrade } from '../../answers/weights.ts'
+import { type Block, heading, type Line, quiet, text } from '../block.ts'
 import { pathBlocks, stepBlocks } from '../plan.ts'
 import type { Answer } from './answer.ts'
 import { faultsOf } from './sentences.ts'
@@ -9,35 +10,43 @@ type Plan = NonNullable<Answer['plan']>
 /** The points that listings cost a report; 0 for a check. */
 const listed = ({ score, report_score: reported = score }: Answer): number => score - reported
 
-/** The way up in one picture. In a report, the listings cost the same points after each step, and their removal is the last one. */
+/** The way up in one picture. */
 export function wayBlocks(answer: Answer): readonly Block[] {
-  const { plan } = answer
-  if (!plan || plan.steps.length === 0) return []
-  const cost = listed(answer)
-  if (cost === 0) return pathBlocks(plan)
-  const [block] = pathBlocks(plan)
-  return block?.kind === 'path' ? [{ kind: 'path', path: withListings(block.path, plan, cost) }] : []
-}
-
-function withListings({ label, start, steps }: Path, { end }: Plan, cost: number): Path {
-  const less = ({ score }: { readonly score: number }): { readonly score: number } => ({
-    score: Math.max(0, score - cost),
-  })
-  const needed = steps.filter(({ note }) => note !== 'optional')
-  const removal = { title: 'Removal from the blacklists', href: '#blacklists', note: 'by the owner of the address' }
-  return {
-    label,
-    start: less(start),
-    steps: [
-      ...needed.map(({ grade: _, ...step }) => ({ ...step, ...less(step) })),
-      { ...removal, score: end.score, ...(end.grade !== null && { grade: end.grade }) },
-      ...steps.filter(({ note }) => note === 'optional'),
-    ],
-  }
+  const plan = planOf(answer)
+  return plan ? pathBlocks(plan) : []
 }
 
 /** What to publish: each step with its records, the optional ones apart. */
-export const planBlocks = ({ plan }: Answer): readonly Block[] => (plan ? stepBlocks(plan) : [])
+export function planBlocks(answer: Answer): readonly Block[] {
+  const plan = planOf(answer)
+  return plan ? stepBlocks(plan) : []
+}
+
+/** The plan of the answer. In a report the listings cost the same points at each step until they are removed, which is the step before the first that has to wait. */
+function planOf(answer: Answer): Plan | undefined {
+  const { plan } = answer
+  const cost = listed(answer)
+  if (!plan || plan.steps.length === 0 || cost === 0) return plan
+  const { steps } = plan
+  const later = steps.findIndex(({ wait, optional }) => wait !== undefined || optional === true)
+  const at = later < 0 ? steps.length : later
+  const { score, grade } = steps[at - 1] ?? plan
+  const removal: PlanStep = {
+    title: 'Removal from the blacklists',
+    findings: [],
+    records: [],
+    by: 'address owner',
+    instructions: 'Ask each list to remove the address. How is told below, under each list.',
+    assumed: true,
+    score,
+    grade,
+  }
+  const less = <T extends { readonly score: number; readonly grade: Grade | null }>(one: T): T => {
+    const left = Math.max(0, one.score - cost)
+    return { ...one, score: left, grade: one.grade && worstGrade(one.grade, earnedGrade(left)) }
+  }
+  return { ...less(plan), steps: [...steps.slice(0, at).map(less), removal, ...steps.slice(at)] }
+}
 
 /** The ids of the findings that the steps resolve. */
 export const plannedIn = ({ plan }: Answer): ReadonlySet<string> =>

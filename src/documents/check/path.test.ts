@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest'
+import { manyLookups } from '../../../test/lab/documents.ts'
+import type { CheckAnswer } from '../../answers/check.ts'
+import type { PlanStep } from '../../answers/plan.ts'
+import type { Answer } from './answer.ts'
+import { planBlocks, wayBlocks } from './path.ts'
+
+const step = (title: string, score: number, grade: PlanStep['grade'], more: Partial<PlanStep> = {}): PlanStep => ({
+  title,
+  findings: [],
+  records: [],
+  by: 'dns',
+  score,
+  grade,
+  ...more,
+})
+const STEPS = [
+  step('PTR', 82, 'B'),
+  step('Later', 95, 'B', { wait: 'a month' }),
+  step('More', 100, 'B', { optional: true }),
+]
+const plan: NonNullable<CheckAnswer['plan']> = {
+  score: 75,
+  grade: 'C',
+  steps: STEPS,
+  end: { score: 95, grade: 'B' },
+  left: [],
+}
+
+/** Grade, score and title of each milestone, and the headings of the steps. */
+function shown(answer: Partial<Answer>) {
+  const whole: Answer = { ...manyLookups, score: 75, plan, ...answer }
+  const [way] = wayBlocks(whole)
+  const milestones = way?.kind === 'path' ? [way.path.start, ...way.path.steps] : []
+  return {
+    way: milestones.map(({ grade, score }) => `${grade} ${score}`),
+    steps: planBlocks(whole).flatMap((block) =>
+      block.kind === 'group' && block.blocks[0]?.kind === 'heading'
+        ? [
+            block.blocks[0].line
+              .map((part) => (typeof part === 'object' && 'strong' in part ? part.strong : part))
+              .join(''),
+          ]
+        : [],
+    ),
+  }
+}
+
+it('a check: the way and its steps have the same numbers', () => {
+  expect(shown({})).toEqual({
+    way: ['C 75', 'B 82', 'B 95', 'B 100'],
+    steps: ['1. PTR → B (82)', '2. Later → B (95)', '3. More → B (100)'],
+  })
+})
+
+it('a report: listings cost the same until they are removed, before what has to wait; the way and its steps agree', () => {
+  expect(shown({ report_score: 35 })).toEqual({
+    way: ['F 35', 'F 42', 'B 82', 'B 95', 'B 100'],
+    steps: ['1. PTR → F (42)', '2. Removal from the blacklists → B (82)', '3. Later → B (95)', '4. More → B (100)'],
+  })
+})
+
+it('a listing that leaves many points does not better a grade that findings hold down', () => {
+  expect(shown({ score: 100, report_score: 99, plan: { ...plan, score: 100, grade: 'B' } }).way[0]).toBe('B 99')
+})
