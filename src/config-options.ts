@@ -7,6 +7,7 @@ import { optionProblem } from './config-problems.ts'
 import { parseCidr } from './names/cidr.ts'
 import { parseDomain } from './names/domain.ts'
 import { parseDomainPattern } from './names/domain-pattern.ts'
+import { formatEmail, parseEmail } from './names/email.ts'
 import { NODE_ID } from './names/node-id.ts'
 import { sourceProblem } from './names/problems.ts'
 import { distinctEntries, type PoolEntry, parsePoolEntry } from './names/source.ts'
@@ -119,6 +120,10 @@ const lmtpPlace = (value: string): Parsed<string> => {
 const messagesPlace = (value: string): Parsed<string> => {
   const place = lmtpPlace(value.replace(/^lmtp:/, ''))
   return place.ok ? parsed(value) : place
+}
+const mailbox = (value: string): Parsed<string> => {
+  const address = parseEmail(value.replace(/^mailto:/i, ''))
+  return address.ok ? parsed(formatEmail(address.value)) : address
 }
 /** The value is not repeated, because it may contain a password, which does not belong there. */
 const imapUrl = (value: string): Parsed<string> => {
@@ -340,6 +345,13 @@ export const OPTIONS = {
     'HOST',
     'hosts whose Authentication-Results are believed for the messages that bring reports',
     parseDomain,
+  ),
+  reportsRua: one(
+    'reports-rua',
+    'ADDRESS',
+    undefined,
+    'mail address whose reports come in here; pages tell domain owners to publish it; default the user of --reports-imap, if that is an address',
+    mailbox,
   ),
   maxMessage: one(
     'max-message',

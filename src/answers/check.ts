@@ -4,6 +4,7 @@ import * as checks from './checks.ts'
 import { finding, status } from './finding.ts'
 import { planFields } from './plan.ts'
 import { grade, points } from './points.ts'
+import { reportsOfDomain } from './reports.ts'
 import { savedField } from './stored.ts'
 import { vantageFields } from './vantage.ts'
 
@@ -69,6 +70,12 @@ export const checkAnswer = z.strictObject({
   observed_at: z.iso.datetime().optional(),
   ...vantageFields,
   ...savedField,
+  reports: reportsOfDomain
+    .optional()
+    .meta({ description: 'who sends as the domain; only for a caller who may see its reports, never stored' }),
 })
 export type CheckAnswer = AnswerOf<typeof checkAnswer>
 export type ScoreRow = CheckAnswer['score_breakdown'][number]
+
+/** The reports in the answer of a check. */
+export const reportedCheck = checkAnswer.pick({ domain: true, reports: true })

@@ -39,6 +39,9 @@ export const dkim = z
     wildcard: z.boolean(),
     discovery: z.enum(['found', 'none_found', 'proven_absent', 'unknown']),
     signers: strings,
+    learned: strings.optional().meta({
+      description: 'selectors that were tried because reports name them; only for a caller who may see the reports',
+    }),
   })
   .meta({ id: 'Dkim' })
 

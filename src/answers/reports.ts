@@ -94,6 +94,36 @@ export const reportsAnswer = z.strictObject({
 })
 export type ReportsAnswer = AnswerOf<typeof reportsAnswer>
 
+const record = z.strictObject({ name: z.string(), type: z.literal('TXT'), value: z.string() })
+
+/** Who sends as a domain, in the answer of its check: only for a caller who may see its reports. */
+export const reportsOfDomain = z
+  .strictObject({
+    from: date,
+    to: date,
+    reports: count,
+    days: count.meta({ description: 'days with reports' }),
+    ...sums,
+    senders: z.array(senderSummary).meta({ description: 'the ten largest' }),
+    senders_total: count,
+    unknown: z.string().optional().meta({ description: 'why the reports could not be read' }),
+    how_to_get: z
+      .strictObject({
+        rua: z
+          .string()
+          .nullable()
+          .meta({ description: 'the address that this installation reads; null: none is set up' }),
+        publish: record.optional().meta({ description: 'the record that asks receivers for reports' }),
+        authorization: record.optional().meta({
+          description: 'the record at the domain of `rua`, which allows reports about this domain (RFC 9990 §4)',
+        }),
+      })
+      .optional()
+      .meta({ description: 'while there are no reports' }),
+  })
+  .meta({ id: 'ReportsOfDomain' })
+export type ReportsOfDomain = AnswerOf<typeof reportsOfDomain>
+
 const today = z.strictObject({
   spf: z.array(
     z.strictObject({

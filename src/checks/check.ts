@@ -6,6 +6,7 @@ import type { FetchError } from '../net/fetch.ts'
 import type { DialError } from '../net/smtp/dial.ts'
 import type { Ctx } from '../world.ts'
 import type { DomainContext } from './context.ts'
+import type { SeenMail } from './seen-mail.ts'
 
 /** `unknown`: it could not be determined. It is never scored as a failure and never reported as "no record". */
 export type Status = 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
@@ -84,8 +85,12 @@ export const defineFindings = <T extends FindingTable>(table: T): T => table
 export type CheckInput = {
   /** DKIM selectors to try first, at most 10. */
   readonly selectors?: readonly string[]
+  /** Selectors of signatures that receivers verified, according to reports, at most 10: tried after `selectors`. */
+  readonly learned?: readonly string[]
   /** The addresses that SPF names one by one and lets pass, at most 10; provided by run.ts. Never rejects. */
   readonly namedSenders?: () => Promise<readonly Ip[]>
+  /** What reports say about the domain's mail: what no fix may lose. Never rejects; undefined: there are none, or they are not for the caller. */
+  readonly seen?: () => Promise<SeenMail | undefined>
   /** The mail hosts are contacted too (STARTTLS). */
   readonly starttls?: boolean
   /** The name for EHLO from a source address; its address literal if absent. Must not reject. */

@@ -5,6 +5,8 @@ import type { DnsRecord } from './check.ts'
 import type { Barrier, DomainContext } from './context.ts'
 import { allAddresses, notPublic } from './mx/index.ts'
 import { type CheckKey, type FactSets, isHarmless } from './run.ts'
+import { seenObjection } from './seen-fixes.ts'
+import type { SeenMail } from './seen-mail.ts'
 
 /** A domain as it is, or with a fix: the facts of all checks and the resulting context. */
 export type Situation = { readonly facts: FactSets; readonly context: DomainContext }
@@ -14,6 +16,8 @@ export type Trial = {
   readonly fix: DnsRecord
   readonly before: Situation
   readonly after: Situation
+  /** What reports say about the domain's mail, if there are any. */
+  readonly seen?: SeenMail | undefined
 }
 
 /**
@@ -21,7 +25,7 @@ export type Trial = {
  * harm").
  */
 export function harmOf(trial: Trial): string | undefined {
-  return RULES.find(([breaks]) => breaks(trial))?.[1]
+  return RULES.find(([breaks]) => breaks(trial))?.[1] ?? (trial.seen && seenObjection(trial, trial.seen))
 }
 
 const RULES: readonly (readonly [(trial: Trial) => boolean, string])[] = [

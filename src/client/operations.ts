@@ -83,6 +83,7 @@ export type Dkim = {
   readonly wildcard: boolean
   readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
   readonly signers: readonly (string)[]
+  /** selectors that were tried because reports name them; only for a caller who may see the reports */ readonly learned?: readonly (string)[]
 }
 
 export type Dmarc = {
@@ -292,6 +293,44 @@ export type Saved = {
   readonly url: string
   readonly expires_at: string
 }
+
+export type ReportsOfDomain = {
+  readonly from: string
+  readonly to: string
+  readonly reports: number
+  /** days with reports */ readonly days: number
+  readonly messages: number
+  readonly passing: number
+  readonly forwarded: number
+  readonly failing: number
+  /** the ten largest */ readonly senders: readonly (SenderSummary)[]
+  readonly senders_total: number
+  /** why the reports could not be read */ readonly unknown?: string
+  /** while there are no reports */ readonly how_to_get?: {
+    /** the address that this installation reads; null: none is set up */ readonly rua: string | null
+    /** the record that asks receivers for reports */ readonly publish?: {
+      readonly name: string
+      readonly type: 'TXT'
+      readonly value: string
+    }
+    /** the record at the domain of `rua`, which allows reports about this domain (RFC 9990 §4) */ readonly authorization?: {
+      readonly name: string
+      readonly type: 'TXT'
+      readonly value: string
+    }
+  }
+}
+
+export type SenderSummary = {
+  readonly id: string
+  readonly name: string
+  readonly verdict: SenderVerdict
+  readonly messages: number
+  readonly passing: number
+  readonly to_do?: string
+}
+
+export type SenderVerdict = 'authorized' | 'needs_setup' | 'forwarded' | 'forged' | 'unknown'
 
 export type BlacklistEntry = {
   readonly blacklist: string
@@ -634,17 +673,6 @@ export type WebhookDelivery = {
   readonly body: string
 }
 
-export type SenderSummary = {
-  readonly id: string
-  readonly name: string
-  readonly verdict: SenderVerdict
-  readonly messages: number
-  readonly passing: number
-  readonly to_do?: string
-}
-
-export type SenderVerdict = 'authorized' | 'needs_setup' | 'forwarded' | 'forged' | 'unknown'
-
 export type ReportSender = {
   readonly id: string
   readonly name: string
@@ -870,6 +898,7 @@ export type Operations = {
         })[]
       }
       readonly saved?: Saved
+      /** who sends as the domain; only for a caller who may see its reports, never stored */ readonly reports?: ReportsOfDomain
     }
     kind: 'live'
   }
@@ -963,6 +992,7 @@ export type Operations = {
         })[]
       }
       readonly saved?: Saved
+      /** who sends as the domain; only for a caller who may see its reports, never stored */ readonly reports?: ReportsOfDomain
       readonly before: {
         readonly score: number
         /** null: not known, because more than half of the points could not be determined */ readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F' | null
@@ -1399,6 +1429,7 @@ export type Operations = {
         })[]
       }
       readonly saved?: Saved
+      /** who sends as the domain; only for a caller who may see its reports, never stored */ readonly reports?: ReportsOfDomain
       readonly blacklists: readonly ({
         readonly ip: string
         readonly total: 29

@@ -5,6 +5,7 @@ import type {
   ReportsAnswer,
   ReportsDomainsAnswer,
   ReportsImportAnswer,
+  ReportsOfDomain,
   ReportsPolicyAnswer,
   ReportsTlsAnswer,
   SenderVerdict,
@@ -190,27 +191,76 @@ function dayBlocks({ days }: ReportsAnswer): readonly Block[] {
   ]
 }
 
-const senderBlocks = ({ senders, senders_total }: ReportsAnswer): readonly Block[] =>
-  senders.length === 0
-    ? []
-    : [
-        heading(2, 'Senders', 'senders'),
-        ...table(
-          'Senders, largest first',
-          ['Sender', 'Verdict', 'Messages', 'Passing', 'What to do'],
-          [2, 3],
-          senders.map((one) => [
-            [one.name],
-            [VERDICTS[one.verdict]],
-            [number(one.messages)],
-            [percent(one.passing, one.messages)],
-            [one.to_do ?? (one.verdict === 'authorized' || one.verdict === 'unknown' ? '' : 'nothing')],
-          ]),
-        ),
-        ...(senders_total > senders.length
-          ? [quiet(`${senders_total - senders.length} more senders are in the list of senders.`)]
-          : []),
-      ]
+/** Who sends as a domain, in the document of its check; how to get reports while there are none. */
+export function reportsOfDomainBlocks(answer: ReportsOfDomain): readonly Block[] {
+  const { unknown, how_to_get: how, messages, passing, forwarded, failing, reports, days } = answer
+  const head = heading(2, 'Who sends as this domain', 'sent')
+  if (unknown !== undefined) return [head, text(`Not known: ${unknown}.`)]
+  if (how) return [head, ...howToGetBlocks(how)]
+  return [
+    head,
+    text(
+      { strong: `${percent(passing, messages)} of the mail passes DMARC` },
+      `: of ${mails(messages)} from ${period(answer)}, ${number(forwarded)} were forwarded and ${number(failing)} fail.`,
+    ),
+    ...senderTable(answer),
+    quiet(`By ${counted(reports, 'report')} about ${counted(days, 'day')}.`),
+  ]
+}
+
+/** The records that bring reports here. */
+export function howToGetBlocks({
+  rua,
+  publish,
+  authorization,
+}: NonNullable<ReportsOfDomain['how_to_get']>): readonly Block[] {
+  const record = (one: NonNullable<typeof publish>): Block => ({
+    kind: 'publish',
+    record: { name: one.name, rtype: one.type, value: one.value },
+  })
+  if (rua === null)
+    return [
+      text('No reports about this domain have come in.'),
+      quiet('This installation names no address for reports: ', code('--reports-rua'), ' sets it.'),
+    ]
+  return [
+    text(
+      'No reports about this domain have come in. Receivers send them to the ',
+      code('rua'),
+      ' of its DMARC record; this installation reads ',
+      code(rua),
+      '.',
+    ),
+    ...(publish ? [quiet('With a DMARC record, add the rua to it. Without one, begin with:'), record(publish)] : []),
+    ...(authorization
+      ? [quiet('The domain of that address allows reports about this one (RFC 9990 §4):'), record(authorization)]
+      : []),
+  ]
+}
+
+const senderBlocks = (answer: ReportsAnswer): readonly Block[] =>
+  answer.senders.length === 0 ? [] : [heading(2, 'Senders', 'senders'), ...senderTable(answer)]
+
+const senderTable = ({
+  senders,
+  senders_total,
+}: Pick<ReportsAnswer, 'senders' | 'senders_total'>): readonly Block[] => [
+  ...table(
+    'Senders, largest first',
+    ['Sender', 'Verdict', 'Messages', 'Passing', 'What to do'],
+    [2, 3],
+    senders.map((one) => [
+      [one.name],
+      [VERDICTS[one.verdict]],
+      [number(one.messages)],
+      [percent(one.passing, one.messages)],
+      [one.to_do ?? (one.verdict === 'authorized' || one.verdict === 'unknown' ? '' : 'nothing')],
+    ]),
+  ),
+  ...(senders_total > senders.length
+    ? [quiet(`${senders_total - senders.length} more senders are in the list of senders.`)]
+    : []),
+]
 
 function basisBlocks({
   reporters,

@@ -32,6 +32,7 @@ beforeAll(async () => {
       isTrusted: false,
     }),
     networkOf: async () => undefined,
+    listedOn: async () => undefined,
     ...{ keepMs: 400 * 86_400_000, maxOctets: 200_000, now: () => NOW, monotonic: () => performance.now(), log },
   })
   const reports = async () => {

@@ -11,6 +11,7 @@ import { checkExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
 import { domainParam, flagParam, optional, positional, textParam, timeoutParam } from './params.ts'
+import { joinedReports } from './reports/joined.ts'
 import { saveParams } from './saving.ts'
 import { checkScore, checkVerdict } from './score-range.ts'
 import { MAX_SELECTORS, parseSelectors } from './selector.ts'
@@ -50,9 +51,13 @@ export const check = defineOperation({
   answer: checkAnswer,
   example: checkExample,
   deadlineMs: DEADLINE_MS,
-  uses: ['heloName', 'smtpPort'],
-  run: async (ctx, deps, { domain, selector, starttls, plan, format }) =>
-    ok(await checkDomain(ctx, deps, domain, { selectors: selector ?? [], starttls, plan: plan || format !== 'json' })),
+  uses: ['heloName', 'smtpPort', 'reportsHere'],
+  run: async (ctx, deps, { domain, selector, starttls, plan, format, save, vantage }) => {
+    const joined = await joinedReports(ctx, deps, domain, { save, vantage })
+    const wanted = { selectors: selector ?? [], starttls, plan: plan || format !== 'json', ...joined?.input }
+    const answer = await checkDomain(ctx, deps, domain, wanted)
+    return ok({ ...answer, ...(joined && { reports: await joined.answer() }) })
+  },
   vantage: {
     node: ({ vantage }) => vantage,
     needs: ['check'],
@@ -91,7 +96,7 @@ export async function checkDomain(
   ctx: Ctx & Pick<Call, 'onPart'>,
   deps: Pick<Deps, 'heloName' | 'smtpPort'>,
   domain: Domain,
-  { plan, ...wanted }: Pick<CheckInput, 'selectors' | 'starttls'> & { readonly plan?: boolean },
+  { plan, ...wanted }: Pick<CheckInput, 'selectors' | 'starttls' | 'learned' | 'seen'> & { readonly plan?: boolean },
 ): Promise<CheckAnswer> {
   const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
   const [shared, input] = [repeatable(ctx), { ...wanted, helo, smtpPort: deps.smtpPort }]

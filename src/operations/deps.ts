@@ -16,6 +16,14 @@ import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 /** Whether a dependency of the service is available: undefined, or why it is not. Never rejects. */
 export type Probe = (signal: AbortSignal) => Promise<string | undefined>
 
+/** The reports of this installation, for answers that only look whether there are any. */
+export type ReportsHere = {
+  /** Undefined while there can be none: no database is opened, or started, for the question. */
+  readonly find: () => Promise<ReportService | undefined>
+  /** The mail address whose reports come in here. */
+  readonly rua: string | undefined
+}
+
 /**
  * What operations get in addition to the world: the services that keep state, created once for the life of the process. Each operation names those that it
  * uses.
@@ -35,6 +43,7 @@ export type Deps = {
   readonly webhooks: () => Promise<WebhookService>
   /** Reports that came in; loaded on demand. */
   readonly reports: () => Promise<ReportService>
+  readonly reportsHere: ReportsHere
   /** The name for EHLO from a source address. */
   readonly heloName: Identity['heloName']
   /** The analysis of messages: its bounds, and the selectors that verified. */

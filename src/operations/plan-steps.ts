@@ -17,5 +17,6 @@ export async function planSteps(
   seeds: readonly Draft[] = [],
 ): Promise<Plan> {
   const start = await firstLook(ctx, domain, input, known)
-  return makePlan(start, { domain, nowMs: ctx.now() }, looksOf(ctx, domain, input, start), seeds)
+  const seen = await input.seen?.()
+  return makePlan(start, { domain, nowMs: ctx.now(), ...(seen && { seen }) }, looksOf(ctx, domain, input, start), seeds)
 }

@@ -11,6 +11,7 @@ import { planExample } from './examples.ts'
 import { type Call, defineOperation, ok, type Reply } from './operation.ts'
 import { choiceParam, domainParam, flagParam, positional, timeoutParam } from './params.ts'
 import { planSteps } from './plan-steps.ts'
+import { joinedReports } from './reports/joined.ts'
 
 export const PLAN_DEADLINE_MS = 20_000
 
@@ -40,11 +41,12 @@ export const plan = defineOperation({
   answer: planAnswer,
   example: planExample,
   deadlineMs: PLAN_DEADLINE_MS,
-  uses: ['heloName', 'smtpPort'],
+  uses: ['heloName', 'smtpPort', 'reportsHere'],
   streams: PLAN_FORMATS,
   document: planDocument,
   run: async (ctx, deps, { domain, selector, starttls, format, provider }) => {
-    const input = { ...inputOf(ctx, deps, selector), starttls }
+    const joined = await joinedReports(ctx, deps, domain, {})
+    const input = { ...inputOf(ctx, deps, selector), starttls, ...joined?.input }
     const unicode = unicodeOf(domain)
     const answer: PlanAnswer = {
       domain,

@@ -1,6 +1,7 @@
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { atMost } from '../base/at-most.ts'
 import type { Parsed } from '../base/parsed.ts'
+import type { CheckInput } from '../checks/check.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'
 import { suggestionFor } from '../mailbox/side-data/side-data.ts'
@@ -18,6 +19,7 @@ import { formatParam } from './documents.ts'
 import { reportExample } from './examples.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
 import { optional, positional, textParam, timeoutParam } from './params.ts'
+import { joinedReports } from './reports/joined.ts'
 import { saveParams } from './saving.ts'
 import { checkVerdict, reportScore } from './score-range.ts'
 import { vantageParam } from './vantage-param.ts'
@@ -55,9 +57,13 @@ export const report = defineOperation({
   answer: reportAnswer,
   example: reportExample,
   deadlineMs: DEADLINE_MS,
-  uses: ['blacklists', 'geo', 'heloName', 'smtpPort', 'sourcePool'],
-  run: async (ctx, deps, { domain, selector, plan, format }) =>
-    ok(await reportOn(ctx, deps, domain, { selectors: selector ?? [], plan: plan || format !== 'json' })),
+  uses: ['blacklists', 'geo', 'heloName', 'smtpPort', 'sourcePool', 'reportsHere'],
+  run: async (ctx, deps, { domain, selector, plan, format, save, vantage }) => {
+    const joined = await joinedReports(ctx, deps, domain.domain, { save, vantage })
+    const wanted = { selectors: selector ?? [], plan: plan || format !== 'json', ...joined?.input }
+    const answer = await reportOn(ctx, deps, domain, wanted)
+    return ok({ ...answer, ...(joined && { reports: await joined.answer() }) })
+  },
   vantage: {
     node: ({ vantage }) => vantage,
     needs: ['check', 'blacklist'],
@@ -102,7 +108,7 @@ async function reportOn(
   ctx: Call,
   deps: Used,
   { domain, local }: Subject,
-  wanted: { readonly selectors: readonly string[]; readonly plan?: boolean },
+  wanted: Pick<CheckInput, 'selectors' | 'learned' | 'seen'> & { readonly plan?: boolean },
 ): Promise<ReportAnswer> {
   const shared = remembering(ctx)
   const [checked, addresses, pool, suggestion] = await Promise.all([

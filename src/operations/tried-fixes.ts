@@ -1,5 +1,7 @@
 import type { CheckInput, DnsRecord, Finding, Outcome } from '../checks/check.ts'
 import { harmOf } from '../checks/harmless.ts'
+import { presentFinding } from '../checks/present.ts'
+import * as registry from '../checks/registry.ts'
 import {
   CHECK_KEYS,
   type CheckKey,
@@ -9,6 +11,8 @@ import {
   lookupAgain,
   type Outcomes,
 } from '../checks/run.ts'
+import { seenObjection, seenStepUp } from '../checks/seen-fixes.ts'
+import type { SeenMail } from '../checks/seen-mail.ts'
 import { overLimits } from '../checks/spf/index.ts'
 import type { Domain } from '../names/domain.ts'
 import { overlay } from '../net/dns/overlay.ts'
@@ -36,7 +40,7 @@ type Setting = {
 }
 type Offer = { readonly key: CheckKey; readonly finding: Finding; readonly fix: DnsRecord }
 /** The result for a finding: the fix with its gain, or why there is none. */
-type Result = { readonly gain: number; readonly next: boolean } | { readonly repair?: string }
+type Result = { readonly gain: number; readonly next: boolean; readonly seen?: string } | { readonly repair?: string }
 
 /**
  * The outcomes with only those fixes that help. Each fix is laid over the DNS; the facts that depend on it are looked up again, with most answers already
@@ -55,14 +59,18 @@ export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Pr
   // What the domain itself needed is sent; fixes are tried with what is left.
   ctx.permit(questionsOf(setting.judged))
   const results = new Map<Finding, Result>()
+  const seen = await setting.input.seen?.()
   const lay = layer(ctx, setting)
   await Promise.all(
     found.map(async (offer) => {
       const isBorrowed = lender !== undefined && isBorrowedAt(lender, setting.domain, offer.fix)
-      results.set(offer.finding, isBorrowed ? borrowed(lender, offer.fix) : await tried(setting, offer, lay))
+      results.set(offer.finding, isBorrowed ? borrowed(lender, offer.fix) : await tried(setting, offer, lay, seen))
     }),
   )
-  const kept = Object.entries(outcomes).map(([key, outcome]) => [key, withResults(outcome, results)])
+  const kept = CHECK_KEYS.flatMap((key) => {
+    const outcome = outcomes[key]
+    return outcome ? [[key, withResults(key, outcome, results)]] : []
+  })
   return Object.fromEntries(kept) as Outcomes
 }
 
@@ -123,20 +131,39 @@ function layer(ctx: Repeatable<Ctx>, { domain, input, facts }: Setting): Lay {
 }
 
 /** Whether a fix helps, and by how much. */
-async function tried({ facts, judged }: Setting, { key, finding, fix }: Offer, lay: Lay): Promise<Result> {
+async function tried(
+  { facts, judged }: Setting,
+  { key, finding, fix }: Offer,
+  lay: Lay,
+  seen: SeenMail | undefined,
+): Promise<Result> {
   const before: Trial = { facts, ...judged }
   const after = await lay(key, [fix])
   if (!after || harmOf({ key, fix, before, after })) return {}
+  const objection = seen && seenObjection({ key, before, after }, seen)
+  if (objection !== undefined) return { repair: `Not yet: ${objection}` }
   if (!isBetter({ key, finding }, before, after, finding.next !== undefined)) return refusal(finding, after)
   const gain = scoreOf(after).score - scoreOf(before).score
-  return { gain, next: finding.next !== undefined && (await leadsOn(key, finding, finding.next, after, lay)) }
+  const told = seen && key === 'dmarc' ? seenStepUp({ before, after }, seen)?.words : undefined
+  return {
+    gain,
+    next: finding.next !== undefined && (await leadsOn({ key, finding, fix: finding.next }, after, lay, seen)),
+    ...(told !== undefined && { seen: told }),
+  }
 }
 
 /** Whether a record may follow the fix: it resolves the finding and does no harm to what the fix left. */
-async function leadsOn(key: CheckKey, finding: Finding, next: DnsRecord, now: Trial, lay: Lay): Promise<boolean> {
+async function leadsOn(
+  { key, finding, fix: next }: Offer,
+  now: Trial,
+  lay: Lay,
+  seen: SeenMail | undefined,
+): Promise<boolean> {
   const then = await lay(key, [next])
   return (
-    then !== undefined && !harmOf({ key, fix: next, before: now, after: then }) && isBetter({ key, finding }, now, then)
+    then !== undefined &&
+    !harmOf({ key, fix: next, before: now, after: then, seen }) &&
+    isBetter({ key, finding }, now, then)
   )
 }
 
@@ -146,13 +173,20 @@ function refusal({ id }: Finding, { facts }: Trial): Result {
   return repair === undefined ? {} : { repair }
 }
 
-function withResults(outcome: Outcome<unknown>, results: ReadonlyMap<Finding, Result>): Outcome<unknown> {
+function withResults(
+  key: CheckKey,
+  outcome: Outcome<unknown>,
+  results: ReadonlyMap<Finding, Result>,
+): Outcome<unknown> {
   const findings = outcome.findings.map((finding) => {
     const result = results.get(finding)
     if (!result) return finding
     const { fix, next, ...rest } = finding
     if (!('gain' in result)) return { ...rest, ...result }
-    return { ...rest, ...(fix && { fix }), ...(next && result.next ? { next } : {}), gain: result.gain }
+    const kept = { ...rest, ...(fix && { fix }), ...(next && result.next ? { next } : {}), gain: result.gain }
+    if (result.seen === undefined) return kept
+    const { repair } = presentFinding(registry[key].table, kept)
+    return { ...kept, repair: [repair, result.seen].filter((one) => one !== undefined).join(' ') }
   })
   return { ...outcome, findings }
 }

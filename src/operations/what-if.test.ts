@@ -12,7 +12,11 @@ const ZONE: LabZone = {
   'm.example': { A: ['45.53.5.1'] },
   '1.5.53.45.in-addr.arpa': { PTR: ['m.example'] },
 }
-const DEPS = { smtpPort: 25, heloName: async () => 'sonde.example' }
+const DEPS = {
+  smtpPort: 25,
+  heloName: async () => 'sonde.example',
+  reportsHere: { find: async () => undefined, rua: undefined },
+}
 const ask = (body: object, zone = ZONE) => answerTo(whatIf, labCtx(zone), DEPS, { domain: 'a.example', ...body })
 const DMARC = { name: '_dmarc', type: 'TXT', value: 'v=DMARC1; p=reject; rua=mailto:d@a.example' }
 

@@ -1,3 +1,4 @@
+import { reportedCheck } from '../answers/check.ts'
 import { plannedCheck } from '../answers/plan.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { CHECK_NAMES, CHECKS } from '../documents/words.ts'
@@ -7,7 +8,7 @@ import { formatZone } from '../plan/formats/zone.ts'
 import { type Html, html, verbatim } from './html.ts'
 import type { Page, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
-import { domainPath, pathWith } from './paths.ts'
+import { domainPath, pathWith, reportsPath } from './paths.ts'
 import { recordForms } from './record-forms.ts'
 import { type Subject, subjectPages } from './subject.ts'
 
@@ -36,7 +37,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     ],
     path: domainPath(domain, { ...given, ...only }),
     events: domainPath(domain, { ...given, ...only }).replace(/(\?|$)/, '/events$1'),
-    before: ({ answer }) => ({ steps: planFiles(answer) }),
+    before: ({ answer }) => ({ steps: planFiles(answer), checks: sendersLink(answer) }),
     below: (answer, visit) => html`<h2 id="options">Options</h2>
 ${controls(domain, query)}
 ${recordForms(domain, answer.answer, visit)}`,
@@ -65,6 +66,14 @@ function planFiles(answer: unknown): Html {
     ([format, provider, name], i) =>
       html`${i > 0 && ' · '}<a href="${pathWith('/v1/plan', { domain, format, ...(provider && { provider }) })}">${name}</a>`,
   )}</p>`
+}
+
+/** The page of the reports, where the answer has some. */
+function sendersLink(answer: unknown): Html {
+  const read = readOpen(reportedCheck, answer)
+  const { domain, reports } = read.ok ? read.value : {}
+  if (domain === undefined || !reports || reports.unknown !== undefined || reports.how_to_get) return html``
+  return html`<p><a href="${reportsPath(domain)}">All senders, by day, with the evidence and what p=reject would do</a></p>`
 }
 
 function controls(domain: string, query: Visit['query']): Html {

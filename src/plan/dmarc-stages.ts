@@ -9,6 +9,16 @@ export const WAITS = {
     'At least a month at p=quarantine with reports in which all mail that you send passes DMARC, and with no complaint about mail in junk folders.',
 } as const
 
+/** Days with reports that stand for the month of a stage. */
+export const REPORTED_DAYS = 28
+
+/** Whether the policy of the stage before this one is published. */
+export function isStageBefore(stage: keyof typeof WAITS, { facts: { dmarc } }: Look): boolean {
+  if (dmarc instanceof Error) return false
+  const today = publishedPolicyOf(dmarc)
+  return today.kind === 'policy' && today.effective === (stage === 'reject' ? 'quarantine' : 'none')
+}
+
 /** What `p=reject` does. */
 export const ABOUT_REJECT =
   'Optional. Receivers then refuse mail that fails, also what mailing lists changed on the way (RFC 9989 §7.4); with quarantine it goes to the junk folder.'

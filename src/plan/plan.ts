@@ -3,13 +3,23 @@ import type { DnsRecord } from '../checks/check.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS, type CheckKey } from '../checks/run.ts'
+import { seenObjection, seenStepUp } from '../checks/seen-fixes.ts'
+import type { SeenMail } from '../checks/seen-mail.ts'
 import type { Domain } from '../names/domain.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/presentation.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
 import { textKind } from '../net/dns/text-kind.ts'
 import { assumedKey, correctedPolicy } from './assumed.ts'
-import { ABOUT_REJECT, isRaise, isRefusing, refusingRecord, WAITS } from './dmarc-stages.ts'
+import {
+  ABOUT_REJECT,
+  isRaise,
+  isRefusing,
+  isStageBefore,
+  REPORTED_DAYS,
+  refusingRecord,
+  WAITS,
+} from './dmarc-stages.ts'
 import type { Laid, Look, Looks } from './look.ts'
 import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
 import { titleOf } from './words.ts'
@@ -39,11 +49,11 @@ export type Plan = Pick<PlanAnswer, 'score' | 'grade' | 'steps' | 'end' | 'left'
  */
 export async function makePlan(
   start: Look,
-  { domain, nowMs }: { readonly domain: Domain; readonly nowMs: number },
+  { domain, nowMs, seen }: { readonly domain: Domain; readonly nowMs: number; readonly seen?: SeenMail },
   looks: Looks,
   seeds: readonly Draft[] = [],
 ): Promise<Plan> {
-  const plan = new Planner(start, domain, nowMs, looks)
+  const plan = new Planner(start, domain, nowMs, looks, seen)
   for (const seed of seeds) await plan.take(seed)
   if (start.context.role !== 'no_such_domain' || seeds.length > 0) await plan.run()
   return plan.presented()
@@ -63,8 +73,10 @@ class Planner {
   private readonly domain: Domain
   private readonly nowMs: number
   private readonly looks: Looks
+  private readonly seen: SeenMail | undefined
 
-  constructor(start: Look, domain: Domain, nowMs: number, looks: Looks) {
+  constructor(start: Look, domain: Domain, nowMs: number, looks: Looks, seen: SeenMail | undefined) {
+    this.seen = seen
     this.start = start
     this.domain = domain
     this.nowMs = nowMs
@@ -114,7 +126,7 @@ class Planner {
       const tried = withChanges(laid, [change])
       const after = await this.again(before, tried, [change])
       if (!after) break
-      const why = objectionTo(found, fix, before, after)
+      const why = objectionTo(found, fix, before, after, this.seen)
       const gain = after.score.score - before.score.score
       // What gains nothing is offered after the way.
       if (why !== undefined) this.objections.set(finding.id, why)
@@ -274,7 +286,7 @@ class Planner {
     const laid = withChanges(this.laid, [change])
     const after = await this.again(this.look, laid, [change])
     if (!after) return
-    const why = sendsNothing ? undefined : objectionTo(found, fix, this.look, after)
+    const why = sendsNothing ? undefined : objectionTo(found, fix, this.look, after, this.seen)
     if (why !== undefined) return void this.objections.set(found.finding.id, why)
     const isReject = !sendsNothing && isRefusing(value)
     if (isReject && !hasUsableKey(after.facts.dkim)) return
@@ -284,8 +296,8 @@ class Planner {
         by: 'dns',
         findings: [found.finding.id],
         changes: [change],
-        ...(sendsNothing ? {} : { wait: isReject ? WAITS.reject : WAITS.quarantine }),
-        ...(isReject && { optional: true, instructions: ABOUT_REJECT }),
+        ...(sendsNothing ? {} : this.waitFor(isReject ? 'reject' : 'quarantine', after)),
+        ...(isReject && { optional: true, instructions: aboutReject(this.waitFor('reject', after)) }),
         after,
       },
       laid,
@@ -304,19 +316,31 @@ class Planner {
     const laid = withChanges(this.laid, [change])
     const after = await this.again(this.look, laid, [change])
     if (!after || after.score.score <= this.look.score.score) return
+    const why = this.seen && seenObjection({ key: 'dmarc', before: this.look, after }, this.seen)
+    if (why !== undefined) return void this.objections.set('dmarc.policy_quarantine', `Not yet: ${why}`)
     this.push(
       {
         title: 'DMARC: reject',
         by: 'dns',
         findings: ['dmarc.policy_quarantine'],
         changes: [change],
-        wait: WAITS.reject,
-        instructions: ABOUT_REJECT,
+        ...this.waitFor('reject', after),
+        instructions: aboutReject(this.waitFor('reject', after)),
         optional: true,
         after,
       },
       laid,
     )
+  }
+
+  /** What to wait for before a stage: nothing once reports of 28 days say that it harms no sender of the domain, while the stage before it is published. */
+  private waitFor(stage: keyof typeof WAITS, after: Look): Pick<Draft, 'wait' | 'instructions'> {
+    const told = this.seen && seenStepUp({ before: this.look, after }, this.seen)
+    if (!told) return { wait: WAITS[stage] }
+    const isNext = isStageBefore(stage, this.start)
+    return isNext && told.days >= REPORTED_DAYS
+      ? { instructions: told.words }
+      : { wait: `${WAITS[stage]} ${told.words}` }
   }
 
   /** Adds a step; one that changes the same records as an earlier one is merged into it, unless it has to wait. */
@@ -388,6 +412,9 @@ class Planner {
     return this.objections.get(finding.id) ?? repair ?? `${title}: there is no record to publish for it.`
   }
 }
+
+const aboutReject = ({ instructions }: Pick<Draft, 'instructions'>): string =>
+  instructions === undefined ? ABOUT_REJECT : `${ABOUT_REJECT} ${instructions}`
 
 /** Findings for which the policy file must change. */
 const POLICY_FAULTS: ReadonlySet<string> = new Set([

@@ -3,6 +3,7 @@ import { severityOf } from '../checks/finding.ts'
 import { harmOf, type Situation } from '../checks/harmless.ts'
 import * as registry from '../checks/registry.ts'
 import type { CheckKey, Outcomes } from '../checks/run.ts'
+import type { SeenMail } from '../checks/seen-mail.ts'
 import { isProvidersInclude } from '../checks/spf/index.ts'
 
 export const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
@@ -16,8 +17,14 @@ export type Trial = Situation & { readonly outcomes: Outcomes }
 export const rankOf = ({ key, finding }: Found): number => RANK[severityOf(registry[key].table, finding)]
 
 /** Why a record is not offered, as a sentence; undefined: it resolves its finding and does no harm. */
-export function objectionTo(found: Found, fix: DnsRecord, before: Trial, after: Trial): string | undefined {
-  const harm = harmOf({ key: found.key, fix, before, after })
+export function objectionTo(
+  found: Found,
+  fix: DnsRecord,
+  before: Trial,
+  after: Trial,
+  seen?: SeenMail,
+): string | undefined {
+  const harm = harmOf({ key: found.key, fix, before, after, seen })
   if (harm !== undefined) return `Publishing the record alone is not safe: ${harm}.`
   return isBetter(found, before, after, found.finding.next !== undefined && fix === found.finding.fix)
     ? undefined

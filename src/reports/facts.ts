@@ -2,7 +2,7 @@ import { atMost } from '../base/at-most.ts'
 import { within } from '../base/deadline.ts'
 import type { TtlCache } from '../base/ttl-cache.ts'
 import { lookupAddress } from '../checks/ptr/index.ts'
-import { lookupSpf, type PassingAddresses, passingTerms } from '../checks/spf/index.ts'
+import { lookupSpf, type Passing, type PassingAddresses, passes, passingTerms } from '../checks/spf/index.ts'
 import { PROVIDERS, type Provider } from '../mailhosts/providers/index.ts'
 import { providerOfSignature } from '../mailhosts/providers/sending.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
@@ -10,7 +10,8 @@ import { type Ip, parseIp } from '../names/ip.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import type { Ctx } from '../world.ts'
-import type { SenderFacts, SpfMatch } from './senders.ts'
+import type { TriedRecords } from './policy.ts'
+import { bitsOf, FORGED_DAYS, passesDmarc, type SenderFacts, type SpfMatch } from './senders.ts'
 import { organizationOf } from './summed-row.ts'
 
 /** Return paths below the organizational domain whose SPF records are read, the one with most mail first. */
@@ -22,6 +23,11 @@ const HOSTS_AT_ONCE = 50
 const MAX_KEYS = 20
 /** Time limit for all that is asked of the DNS for one answer, ms. */
 const DNS_MS = 3_000
+/** Addresses that are looked up on the blacklists for one answer, those with most mail first. */
+const MAX_LISTED = 30
+const LISTED_AT_ONCE = 5
+/** How long it is remembered whether an address is listed, ms. */
+const REMEMBER_LISTED_MS = 3_600_000
 /** How long a name and the ranges of a provider are remembered, ms. */
 const REMEMBER_MS = 86_400_000
 
@@ -31,26 +37,33 @@ type Lookup = Pick<Ctx, 'resolve' | 'signal'>
 export type FactMemory = {
   readonly hosts: TtlCache<{ readonly host: string | undefined }>
   readonly ranges: TtlCache<readonly PassingAddresses[]>
+  readonly listed: TtlCache<{ readonly isListed: boolean }>
 }
 export type FactSources = {
   readonly memory: FactMemory
   /** The name of an address's network; undefined if no database has it. */
   readonly networkOf: (address: Ip) => Promise<string | undefined>
+  /** Whether the address is on a blacklist of tier A or B; undefined: no list answered. Never rejects because of the DNS. */
+  readonly listedOn: (address: Ip, signal: AbortSignal) => Promise<boolean | undefined>
 }
 
 /** The facts beside the reports; `unanswered` names what the DNS did not answer: without the SPF record only `authorized` is certain. */
-export type AskedFacts = SenderFacts & { readonly unanswered: readonly string[] }
+export type AskedFacts = SenderFacts & {
+  readonly unanswered: readonly string[]
+  /** Who passes SPF, by the name of the return path; undefined: its record was not read. */
+  readonly passesOf: TriedRecords['passesOf']
+}
 
 /** Asks what the senders are judged by. Never rejects because of the DNS. */
 export async function askFacts(
   ctx: Lookup,
   domain: Domain,
   sources: readonly SourceSum[],
-  { memory, networkOf }: FactSources,
+  { memory, networkOf, listedOn }: FactSources,
 ): Promise<AskedFacts> {
   const asked = { resolve: ctx.resolve, signal: within(DNS_MS, ctx.signal) }
   const organization = organizationOf(domain)
-  const { terms, unanswered } = await spfTerms(asked, domain, envelopesOf(sources, organization))
+  const { terms, passing, unanswered } = await spfTerms(asked, domain, envelopesOf(sources, organization))
   const matches = new Map<string, SpfMatch | undefined>()
   const spfOf = (address: string, envelope: string): SpfMatch | undefined => {
     const own = terms.has(envelope) ? envelope : domain
@@ -63,7 +76,11 @@ export async function askFacts(
     return match
   }
   const open = openAddresses(sources, organization, spfOf)
-  const [hosts, keys] = await Promise.all([hostsOf(asked, open, memory), keysOf(asked, sources, organization)])
+  const [hosts, keys, listed] = await Promise.all([
+    hostsOf(asked, open, memory),
+    keysOf(asked, sources, organization),
+    listedOf(asked.signal, steadyFailures(sources, spfOf), memory, listedOn),
+  ])
   const nameless = open.filter((address) => hosts.get(address) === undefined)
   const [ranges, networks] = await Promise.all([
     rangesOf(asked, nameless.length > 0, memory),
@@ -75,10 +92,14 @@ export async function askFacts(
     hostOf: (address) => hosts.get(address),
     rangeOf: (address) => ranges.find(({ terms: all }) => matchIn(all, '', address))?.provider,
     networkOf: (address) => networks.get(address),
-    isListed: () => false,
+    isListed: (address) => listed.has(address),
     isSpfKnown: unanswered.length === 0,
     hasKey: (name, selector) => keys.has(`${selector}._domainkey.${name}`),
     unanswered,
+    passesOf: (name) => {
+      const found = passing.get(name)
+      return found && ((address) => passes(found, address))
+    },
   }
 }
 
@@ -101,18 +122,24 @@ function envelopesOf(sources: readonly SourceSum[], organization: string): reado
 async function spfTerms(ctx: Lookup, domain: Domain, envelopes: readonly Domain[]) {
   const names = [...new Set([domain, ...envelopes])]
   const unanswered: string[] = []
+  const passing = new Map<string, Passing>()
   const found = await atMost(5, names, async (name): Promise<readonly PassingAddresses[]> => {
     const facts = await settled(lookupSpf(ctx, name))
     if (!(facts instanceof DnsError)) {
       const { terms, open } = passingTerms(facts.reading?.extent.passing)
       if (open) unanswered.push(`a part of the SPF record of ${name}`)
+      passing.set(name, facts.reading?.extent.passing ?? NOBODY)
       return terms
     }
     unanswered.push(`the SPF record of ${name}`)
     return []
   })
-  return { terms: new Map<string, readonly PassingAddresses[]>(names.map((name, i) => [name, found[i]!])), unanswered }
+  const terms = new Map<string, readonly PassingAddresses[]>(names.map((name, i) => [name, found[i]!]))
+  return { terms, passing, unanswered }
 }
+
+/** No record: nobody passes. */
+const NOBODY: Passing = { ip4: [], ip6: [], terms: [], conditional: [], open: false, tooWide: false }
 
 function matchIn(terms: readonly PassingAddresses[], domain: string, text: string): SpfMatch | undefined {
   const address = parseIp(text)
@@ -143,6 +170,41 @@ function openAddresses(
     const address = parseIp(text)
     return address.ok ? [address.value] : []
   })
+}
+
+/** Addresses outside of the SPF record that pass nothing and were seen on more days than a forger's: whether they are listed decides. Most mail first. */
+function steadyFailures(sources: readonly SourceSum[], spfOf: SenderFacts['spfOf']): readonly Ip[] {
+  const found = new Map<string, { passes: boolean; days: number }>()
+  for (const source of sources) {
+    const known = found.get(source.address) ?? { passes: false, days: 0 }
+    known.passes ||=
+      passesDmarc(source) || spfOf(source.address, source.envelope_from || source.spf_domain) !== undefined
+    known.days |= source.recent_days
+    found.set(source.address, known)
+  }
+  return [...found]
+    .filter(([, { passes, days }]) => !passes && bitsOf(days) > FORGED_DAYS)
+    .slice(0, MAX_LISTED)
+    .flatMap(([text]) => {
+      const address = parseIp(text)
+      return address.ok ? [address.value] : []
+    })
+}
+
+async function listedOf(
+  signal: AbortSignal,
+  addresses: readonly Ip[],
+  { listed }: FactMemory,
+  listedOn: FactSources['listedOn'],
+): Promise<ReadonlySet<string>> {
+  const found = await atMost(LISTED_AT_ONCE, addresses, async (address) => {
+    const known = listed.get(address)
+    if (known || signal.aborted) return known?.value.isListed
+    const answer = await listedOn(address, signal)
+    if (answer !== undefined) listed.set(address, { isListed: answer }, REMEMBER_LISTED_MS)
+    return answer
+  })
+  return new Set(addresses.filter((_, i) => found[i] === true))
 }
 
 async function hostsOf(

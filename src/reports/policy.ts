@@ -1,5 +1,4 @@
-import { type Passing, passes } from '../checks/spf/index.ts'
-import { parseIp } from '../names/ip.ts'
+import { type Ip, parseIp } from '../names/ip.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { passesDmarc, type Sender, type Verdict } from './senders.ts'
 import { organizationOf } from './summed-row.ts'
@@ -7,7 +6,7 @@ import { organizationOf } from './summed-row.ts'
 /** The records that a policy is tried with. */
 export type TriedRecords = {
   /** Who passes SPF, by the name of the return path; undefined: its record is not known. */
-  readonly passingOf: (name: string) => Passing | undefined
+  readonly passesOf: (name: string) => ((address: Ip) => boolean | null) | undefined
   readonly adkim: 'r' | 's'
   readonly aspf: 'r' | 's'
 }
@@ -60,9 +59,9 @@ function passesAfter(source: SourceSum, tried: TriedRecords): After {
   if (envelope === '') return { passes: spf_aligned === true, stands: true }
   const aligned = tried.aspf === 's' ? envelope === name : organizationOf(envelope) === organizationOf(name)
   if (!aligned) return { passes: false, stands: false } // no record of this domain changes that
-  const passing = tried.passingOf(envelope)
+  const passes = tried.passesOf(envelope)
   const address = parseIp(source.address)
-  const result = passing && address.ok ? passes(passing, address.value) : null
+  const result = passes && address.ok ? passes(address.value) : null
   return result === null ? { passes: spf_aligned === true, stands: true } : { passes: result, stands: false }
 }
 

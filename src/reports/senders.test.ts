@@ -220,9 +220,8 @@ describe('a policy', () => {
     ],
     include('_spf.google.com'),
   )
-  const everyone = { ip4: [[0, 2 ** 32]] as const, ip6: [], terms: [], conditional: [], open: false, tooWide: false }
-  const nobody = { ...everyone, ip4: [] }
-  const tried = { passingOf: () => everyone, adkim: 'r', aspf: 'r' } as const
+  const all = (answer: boolean | null) => () => () => answer
+  const tried = { passesOf: all(true), adkim: 'r', aspf: 'r' } as const
   it('none touches no mail', () => expect(policyOutcome(senders, 'none', tried).affected).toEqual([]))
   it('is tried on each address with its return path', () =>
     expect(policyOutcome(senders, 'reject', tried)).toMatchObject({
@@ -232,11 +231,9 @@ describe('a policy', () => {
       notReevaluated: 5,
     }))
   it('a record that loses an address loses its mail', () =>
-    expect(policyOutcome(senders, 'reject', { ...tried, passingOf: () => nobody })).toMatchObject({ passingAfter: 5 }))
+    expect(policyOutcome(senders, 'reject', { ...tried, passesOf: all(false) })).toMatchObject({ passingAfter: 5 }))
   it('a record that depends on the message leaves what was reported', () =>
-    expect(
-      policyOutcome(senders, 'reject', { ...tried, passingOf: () => ({ ...nobody, conditional: ['exists:%{l}'] }) }),
-    ).toMatchObject({
+    expect(policyOutcome(senders, 'reject', { ...tried, passesOf: all(null) })).toMatchObject({
       ...{ passingAfter: 905, notReevaluated: 965 },
     }))
   it('a step up is blocked by a sender of the domain that would lose more than 0.5 % of its own mail', () => {

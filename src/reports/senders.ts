@@ -58,7 +58,7 @@ export type Sender = {
 /** Fewer messages say too little for a verdict other than `authorized`. */
 const FEW_MESSAGES = 10
 /** A source that fails everything and was seen on at most so many of 28 days looks forged. */
-const FORGED_DAYS = 3
+export const FORGED_DAYS = 3
 /** Names of one kind that a sender shows. */
 const SHOWN = 20
 
@@ -272,7 +272,7 @@ function split({ source, home }: Placed, addresses: ReturnType<typeof failingAdd
   return { ...home, id: `${home.id}:brief` }
 }
 
-const bitsOf = (days: number): number => {
+export const bitsOf = (days: number): number => {
   let bits = 0
   for (let rest = days >>> 0; rest !== 0; rest &= rest - 1) bits++
   return bits

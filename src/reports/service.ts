@@ -3,7 +3,6 @@ import { limiter } from '../base/limiter.ts'
 import { onceUnlessFailed } from '../base/once.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import type { Domain } from '../names/domain.ts'
-import type { Ip } from '../names/ip.ts'
 import { told } from '../store/postgres/away.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import {
@@ -80,7 +79,10 @@ export type ReportServiceSettings = {
   readonly open: () => Promise<Pick<Database, 'db' | 'pool'>>
   readonly storage: Pick<StorageGuard, 'admit'>
   readonly envelopeOf: (message: Uint8Array, signal: AbortSignal) => Promise<Envelope>
-  readonly networkOf: (address: Ip) => Promise<string | undefined>
+  readonly networkOf: FactSources['networkOf']
+  readonly listedOn: FactSources['listedOn']
+  /** Called when reports were stored. */
+  readonly onStored?: () => Promise<void>
   readonly keepMs: number
   readonly maxOctets: number
   readonly now: () => number
@@ -97,8 +99,10 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     memory: {
       hosts: ttlCache({ maxEntries: REMEMBERED_HOSTS, now: monotonic }),
       ranges: ttlCache({ maxEntries: 1_000, now: monotonic }),
+      listed: ttlCache({ maxEntries: REMEMBERED_HOSTS, now: monotonic }),
     },
     networkOf: settings.networkOf,
+    listedOn: settings.listedOn,
   }
   const counts = { reports: 0, failureReports: 0, refused: 0 }
   let sweptAtMs = Number.NEGATIVE_INFINITY
@@ -136,6 +140,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
         counts.reports += imported.reports.length
         counts.failureReports += imported.failureReports
         counts.refused += imported.refused.length
+        if (imported.reports.length > 0) await settings.onStored?.()
         if (imported.reports.length > 0)
           sweep().catch((error) => settings.log.warn('old reports could not be removed', { reason: error.message }))
         return imported

@@ -153,8 +153,8 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     })
   })
   const reports = once(async () => {
-    const [{ openReports }, { geo }] = await Promise.all([import('./reports.ts'), provide(['geo'])])
-    return openReports(config, world, await database(), { geo, storage: await storage() })
+    const [{ openReports }, services] = await Promise.all([import('./reports.ts'), provide(['geo', 'blacklists'])])
+    return openReports(config, world, await database(), { ...services, storage: await storage() })
   })
   const monitors = once(async () => {
     const [{ openMonitors }, { executor }, { jobs, idempotencyKeys }] = await Promise.all([
@@ -224,6 +224,10 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     monitors: () => async () => (await monitors()).monitors,
     webhooks: () => async () => (await monitors()).webhooks,
     reports: () => reports,
+    reportsHere: once(async () => {
+      const { reportsHere } = await import('./reports-here.ts')
+      return reportsHere(config, reports, () => opened.database?.isOpened() ?? false)
+    }),
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')
       return identity(world, config.helo ? { helo: config.helo } : {}).heloName

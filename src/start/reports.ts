@@ -1,33 +1,48 @@
 import { addressParser } from 'postal-mime'
 import type { Config } from '../config.ts'
-import type { LookupGeo } from '../geo/geo.ts'
+import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
 import { type VerifiedSignature, verifySignatures } from '../message/dkim.ts'
 import { type Field, fieldBody, parseMail } from '../message/parse.ts'
+import type { Deps } from '../operations/deps.ts'
 import type { Envelope, ReportSignature } from '../reports/authenticity.ts'
 import { type ReportService, reportService } from '../reports/service.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { World } from '../world.ts'
+import { markReports } from './reports-here.ts'
 
 /** Reports over a database that is opened when it is first needed. */
 export const openReports = (
   config: Config,
   world: World,
   { open }: LazyDatabase,
-  { geo, storage }: { readonly geo: LookupGeo; readonly storage: StorageGuard },
+  { geo, blacklists, storage }: Pick<Deps, 'geo' | 'blacklists'> & { readonly storage: StorageGuard },
 ): ReportService =>
   reportService({
     open,
     storage,
+    listedOn: async (address, signal) => listedOn(await blacklists.lookup({ ...world, signal }, address)),
     envelopeOf: (message, signal) =>
       envelopeOf(message, { resolve: world.resolve, signal }, world.now(), config.reportsTrust),
     networkOf: async (address) => (await geo(address)).asOrg ?? undefined,
+    onStored: () => markReports(config),
     keepMs: config.reportsKeep,
     maxOctets: config.maxReport,
     now: world.now,
     monotonic: world.monotonic,
     log: world.log,
   })
+
+/** Whether an address is on a list of tier A or B; undefined: none of them answered. */
+export function listedOn({ entries }: Pick<BlacklistAnswer, 'entries'>): boolean | undefined {
+  const weighty = entries.filter(({ list, reading }) =>
+    reading.status === 'listed' ? isWeighty(reading.tier) : reading.status === 'not_listed' && isWeighty(list.tier),
+  )
+  if (weighty.length === 0) return undefined
+  return weighty.some(({ reading }) => reading.status === 'listed')
+}
+
+const isWeighty = (tier: string): boolean => tier === 'A' || tier === 'B'
 
 /** Addresses of From that are read. */
 const MAX_AUTHORS = 10

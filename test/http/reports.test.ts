@@ -34,6 +34,7 @@ beforeAll(async () => {
     open: async () => database,
     envelopeOf: async () => ({ from: [], signatures: [], isTrusted: false }),
     networkOf: async () => undefined,
+    listedOn: async () => undefined,
     keepMs: 400 * 86_400_000,
     maxOctets: 1_048_576,
     now: () => NOW,

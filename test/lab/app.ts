@@ -44,6 +44,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     monitors: async () => labMonitors,
     webhooks: async () => labWebhooks,
     reports: async () => labReports,
+    reportsHere: { find: async () => undefined, rua: undefined },
     sourcePool: labPool(world, blacklists),
     heloName: identity(world, {}).heloName,
     peers: peerRegistry({

@@ -35,7 +35,7 @@ const senders: readonly Sender[] = findSenders(
       address === '192.0.2.2' ? { text: 'ip4:192.0.2.2', include: false, domain: 'example.org' } : undefined,
   }),
 )
-const found = { senders, facts: { ...labFacts(), unanswered: [] }, names: [1] }
+const found = { senders, facts: { ...labFacts(), unanswered: [], passesOf: () => undefined }, names: [1] }
 
 /** Reports without a database: the same two senders, whatever is asked, and an import that reads everything and finds one report. A test of reports brings the real service, over labDatabase. */
 export const labReports: ReportService = {

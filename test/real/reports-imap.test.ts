@@ -110,6 +110,7 @@ it('moves reports after they are stored, and leaves other mail with its flags; a
       isTrusted: false,
     }),
     networkOf: async () => undefined,
+    listedOn: async () => undefined,
     ...{
       keepMs: 400 * 86_400_000,
       maxOctets: 1_000_000,

@@ -32,6 +32,8 @@ export type DkimFacts = {
   readonly wildcardRevokes: boolean
   /** Selectors of the caller with an answer and without a key. */
   readonly keyless: readonly string[]
+  /** Selectors that reports named and that were queried. */
+  readonly learned?: readonly string[]
   /** Selectors whose CNAME leads to a name without a key. */
   readonly dangling: readonly { readonly selector: string; readonly target: string }[]
   readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
@@ -53,6 +55,7 @@ export type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> 
 /** The answers of one lookup. */
 type Seen = {
   readonly named: readonly string[]
+  readonly learned: readonly string[]
   readonly made: Asked
   readonly base: Asked
   readonly asked: readonly Asked[]
@@ -60,7 +63,7 @@ type Seen = {
 }
 
 /** Reads the answers of one lookup. `asked` is in the order of preference: the first usable key stands for the domain. */
-export function factsOf(domain: Domain, { named, made, base, asked, providers }: Seen): DkimFacts {
+export function factsOf(domain: Domain, { named, learned, made, base, asked, providers }: Seen): DkimFacts {
   const keys = ownKeys(domain, made, asked)
   const errors = [made, base, ...asked].flatMap(({ answer }) => (answer instanceof DnsError ? [answer] : []))
   return {
@@ -73,6 +76,7 @@ export function factsOf(domain: Domain, { named, made, base, asked, providers }:
         ? []
         : [selector],
     ),
+    ...(learned.length > 0 && { learned }),
     dangling: danglingOf(made, asked),
     discovery: discoveryOf(keys, [made, base, ...asked], errors),
     providers,

@@ -19,7 +19,7 @@ export { generalSelectors } from './selectors.ts'
 export const dkim = defineCheck<DkimFacts, DkimFields>({
   specs: ['RFC 8463', 'RFC 8301', 'RFC 6376', 'RFC 9824', 'RFC 8020'],
   table: findings,
-  lookup: (ctx, domain, { selectors }) => lookupDkim(ctx, domain, selectors),
+  lookup: (ctx, domain, { selectors, learned }) => lookupDkim(ctx, domain, selectors, learned),
   judge: judgeDkim,
   isHarmless: keepsKeys,
   present: presentDkim,

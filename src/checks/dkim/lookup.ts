@@ -25,31 +25,37 @@ type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'random'>
 type AskNew = (selectors: readonly string[]) => Promise<readonly Asked[]>
 
 /**
- * Looks for the keys of `domain` with at most {@link MAX_QUESTIONS} queries. At once: a made-up selector, `_domainkey` itself, the caller's selectors and the
+ * Looks for the keys of `domain` with at most {@link MAX_QUESTIONS} queries. At once: a made-up selector, `_domainkey` itself, the caller's selectors, those that reports name, and the
  * general list. As soon as MX and SPF are known, each separately: the selectors of the providers that they name. Then, if no key was found, the rest of the
  * general list; if none can exist, names that contain the domain twice. Never rejects because of a query without an answer, which is data.
  */
-export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly string[] = []): Promise<DkimFacts> {
+export async function lookupDkim(
+  ctx: Asker,
+  domain: Domain,
+  wanted: readonly string[] = [],
+  learned: readonly string[] = [],
+): Promise<DkimFacts> {
   const named = [...new Set(wanted)]
+  const first = [...new Set([...wanted, ...learned])]
   const general = generalSelectors(ctx.now())
   const askNew = askingOnce(ctx, domain)
   const mx = settled(ctx.resolve(domain, 'MX', ctx.signal))
-  const atOnce = askNew([...named, ...general.slice(0, firstOf(named.length))])
-  const [made, base, first, byMx, bySpf] = await Promise.all([
+  const atOnce = askNew([...first, ...general.slice(0, firstOf(first.length))])
+  const [made, base, early, byMx, bySpf] = await Promise.all([
     askTxt(ctx, '', `${madeUpSelector(ctx.random)}._domainkey.${domain}`),
     askTxt(ctx, '', `_domainkey.${domain}`),
     atOnce,
     askProviders(askNew, providersByMx(mx)),
     askProviders(askNew, providersBySpf(ctx, domain)),
   ])
-  const found = [...first, ...byMx.asked, ...bySpf.asked]
+  const found = [...early, ...byMx.asked, ...bySpf.asked]
   // The rarer selectors are queried only if no other was found, and not if none can exist (RFC 8020 §2) or nothing answers.
   const isHopeless = base.answer instanceof DnsError || base.answer.kind === 'nxdomain'
   const rest = isHopeless || found.some(hasRecord) ? [] : await askNew(general)
   const providers = [...new Set([...byMx.providers, ...bySpf.providers])]
-  const order = new Map([...new Set([...named, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
+  const order = new Map([...new Set([...first, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
   const asked = [...found, ...rest].sort((a, b) => order.get(a.selector)! - order.get(b.selector)!)
-  const facts = factsOf(domain, { named, made, base, asked, providers })
+  const facts = factsOf(domain, { named, learned, made, base, asked, providers })
   if (facts.discovery !== 'proven_absent' || isGone(await mx)) return facts
   return { ...facts, ...(await lookupDoubled(ctx, domain, [...order.keys()], MAX_QUESTIONS - 2 - asked.length)) }
 }

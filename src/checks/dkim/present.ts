@@ -18,6 +18,7 @@ export function presentDkim({ facts }: Outcome<DkimFacts>): DkimFields {
     wildcard: facts?.wildcard ?? false,
     discovery: facts?.discovery ?? 'unknown',
     signers: facts?.providers.map(({ name }) => name) ?? [],
+    ...(facts?.learned && { learned: facts.learned.map((selector) => printable(selector, 64)) }),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Block, Document, Line } from '../block.ts'
 import { heading } from '../block.ts'
+import { reportsOfDomainBlocks } from '../reports.ts'
 import type { Answer } from './answer.ts'
 import { checkBlocks } from './checks.ts'
 import { hostBlocks } from './hosts.ts'
@@ -25,6 +26,7 @@ export function checkDocument(answer: Answer, version: string): Document {
     ...things,
     ...improvementBlocks(answer),
     ...whoMaySendBlocks(answer),
+    ...(answer.reports && !isGone ? reportsOfDomainBlocks(answer.reports) : []),
     heading(2, 'All checks', 'checks'),
     ...barBlocks(answer),
     ...checkBlocks(answer),

@@ -11,7 +11,7 @@ const DISCOVERY: Readonly<Record<DkimFields['discovery'], string>> = {
 }
 
 /** The DKIM keys: the state of each, and its record. */
-export function keyBlocks({ keys, tried, wildcard, discovery }: DkimFields): readonly Block[] {
+export function keyBlocks({ keys, tried, wildcard, discovery, learned = [] }: DkimFields): readonly Block[] {
   const words = DISCOVERY[discovery]
   return [
     ...(words === '' ? [] : [text(words)]),
@@ -21,6 +21,16 @@ export function keyBlocks({ keys, tried, wildcard, discovery }: DkimFields): rea
       `${tried} selectors tried`,
       wildcard ? '; a wildcard answers for every selector, so every name seems to be a selector.' : '.',
     ),
+    ...(learned.length === 0
+      ? []
+      : [
+          quiet(
+            'Reports name ',
+            learned.length === 1 ? 'the selector ' : 'the selectors ',
+            code(learned.join(', ')),
+            '.',
+          ),
+        ]),
   ]
 }
 

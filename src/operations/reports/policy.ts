@@ -5,7 +5,7 @@ import { within } from '../../base/deadline.ts'
 import { invalidAt } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { lookupDmarc } from '../../checks/dmarc/index.ts'
-import { lookupSpf, type Passing } from '../../checks/spf/index.ts'
+import { lookupSpf, type Passing, passes } from '../../checks/spf/index.ts'
 import { reportsPolicyDocument } from '../../documents/reports.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import { type OverlayRecord, overlay } from '../../net/dns/overlay.ts'
@@ -81,7 +81,10 @@ export const reportsPolicy = defineOperation({
     if (tried === undefined) throw reportsError('policy_missing', undefined, { parameter: 'policy' })
     const { passing, unanswered } = await passingOf(asking, period.domain, summary.senders)
     const outcome = policyOutcome(summary.senders, tried, {
-      passingOf: (name) => passing.get(name),
+      passesOf: (name) => {
+        const found = passing.get(name)
+        return found && ((address) => passes(found, address))
+      },
       adkim: record?.adkim ?? 'r',
       aspf: record?.aspf ?? 'r',
     })

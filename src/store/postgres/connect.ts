@@ -29,6 +29,8 @@ export type DatabaseSettings = {
 export type LazyDatabase = {
   /** The database, opened with the first call within 90 s; the next call repeats a failed attempt. */
   readonly open: () => Promise<Database>
+  /** Whether it was needed. */
+  readonly isOpened: () => boolean
   /** Why it does not answer, within the signal's time; undefined if it does, and while it has not been needed. Never rejects. */
   readonly probe: (signal: AbortSignal) => Promise<string | undefined>
   /** Closes it if it was opened. */
@@ -46,6 +48,7 @@ export function lazyDatabase(settings: DatabaseSettings): LazyDatabase {
       last = openDatabase(settings, AbortSignal.timeout(OPEN_MS))
       return last
     }),
+    isOpened: () => last !== undefined,
     probe: async (signal) => {
       if (!last) return undefined
       try {

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { labDns } from '../../test/lab/dns.ts'
+import { labSource } from '../../test/lab/reports.ts'
+import { ttlCache } from '../base/ttl-cache.ts'
+import { domain } from '../names/domain.ts'
+import { askFacts } from './facts.ts'
+import { findSenders } from './senders.ts'
+
+const ZONE = { 'example.org': { TXT: ['v=spf1 ip4:192.0.2.9 -all'] } }
+const STEADY = 0b11111
+
+/** The senders of rows when the lists know some addresses, and the addresses that the lists were asked about. */
+async function told(rows: readonly Parameters<typeof labSource>[0][], listed: Readonly<Record<string, boolean>>) {
+  const sources = rows.map((row, i) => labSource({ number: i + 1, ...row }))
+  const asked: string[] = []
+  const cache = { maxEntries: 100, now: () => 0 }
+  const facts = await askFacts(
+    { resolve: labDns(ZONE).resolve, signal: AbortSignal.timeout(5_000) },
+    domain('example.org'),
+    sources,
+    {
+      memory: { hosts: ttlCache(cache), ranges: ttlCache(cache), listed: ttlCache(cache) },
+      networkOf: async () => undefined,
+      listedOn: async (address) => {
+        asked.push(address)
+        return listed[address]
+      },
+    },
+  )
+  return { asked, verdicts: findSenders(sources, facts).map(({ verdict }) => verdict) }
+}
+
+it.each([
+  ['listed', { recent_days: STEADY }, { '192.0.2.1': true }, ['192.0.2.1'], ['forged']],
+  ['not listed', { recent_days: STEADY }, { '192.0.2.1': false }, ['192.0.2.1'], ['unknown']],
+  ['no list answers', { recent_days: STEADY }, {}, ['192.0.2.1'], ['unknown']],
+  ['seen on few days: nothing is asked', { recent_days: 0b111 }, { '192.0.2.1': true }, [], ['forged']],
+  ['its mail passes', { recent_days: STEADY, spf_aligned: true }, { '192.0.2.1': true }, [], ['authorized']],
+  ['in the SPF record', { recent_days: STEADY, address: '192.0.2.9' }, { '192.0.2.9': true }, [], ['needs_setup']],
+])('an address that fails, %s', async (_, row, listed, asked, verdicts) =>
+  expect(await told([row], listed)).toEqual({ asked, verdicts }),
+)
