@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../base/errors.ts'
+import { paced } from '../base/paced.ts'
 import type { By } from '../operations/execute.ts'
 import { inParts, type Told } from '../operations/in-parts.ts'
 import { type Operation, type Raw, readsQuery, type Upload } from '../operations/operation.ts'
@@ -14,7 +15,7 @@ import { requestError } from './problems.ts'
 /** Answers one request: executes the operation until its deadline or until the caller disconnects, and sends its answer in the requested form. */
 export async function handle(
   operation: Operation,
-  { execute, version, site }: HttpOptions,
+  { execute, version, site, minUploadRate }: HttpOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -23,7 +24,7 @@ export async function handle(
   const to = opensAsPage(operation, request) ? site?.pathFor(operation.name, asked) : undefined
   if (to !== undefined) return reply.header('vary', 'accept').redirect(to, 303)
   const raw = negotiated(operation, request, reply, asked)
-  const by = operation.scope === undefined ? {} : callerOf(operation, request, reply)
+  const by = operation.scope === undefined ? {} : callerOf(operation, request, reply, minUploadRate)
   if (operation.live && raw.format === undefined && wantsEvents(request.headers.accept))
     return sendEvents(reply, eventsOf(inParts(execute, operation, raw, by), request))
   if (operation.line) return sendLines(reply, await execute.lines(operation, raw, by))
@@ -67,10 +68,10 @@ function logged(error: unknown, request: FastifyRequest): AppError {
   return known
 }
 
-const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyReply): By => ({
+const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyReply, minUploadRate?: number): By => ({
   signal: hangUp(reply),
   ...(request.auth && { caller: request.auth }),
-  ...(operation.uploads && { upload: uploadOf(request) }),
+  ...(operation.uploads && { upload: uploadOf(request, minUploadRate) }),
   ...(operation.idempotent && idempotencyKeyOf(request)),
 })
 
@@ -85,9 +86,17 @@ function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey
   throw requestError('idempotency_key', undefined, { parameter: 'Idempotency-Key' })
 }
 
-/** The body as a stream, unread so far. */
-const uploadOf = ({ raw, headers }: FastifyRequest): Upload => ({
-  octets: raw.iterator({ destroyOnReturn: false }), // a list that is refused early gets its answer
+/** Time in which the least rate of an upload is measured, ms. */
+const SPAN_MS = 60_000
+const LEAST_OCTETS = 65_536
+
+/** The body as a stream, unread so far. It ends with AppError `timeout` if its octets trickle. */
+const uploadOf = ({ raw, headers }: FastifyRequest, least = LEAST_OCTETS): Upload => ({
+  octets: paced(
+    raw.iterator({ destroyOnReturn: false }), // a list that is refused early gets its answer
+    { least, ms: SPAN_MS },
+    () => requestError('slow_body', { least, seconds: SPAN_MS / 1_000 }),
+  ),
   contentType: headers['content-type'] ?? '',
   ...(headers['content-encoding'] !== undefined && { contentEncoding: headers['content-encoding'] }),
 })

@@ -22,6 +22,8 @@ export type HttpOptions = CallerRule & {
   readonly ratePerMinute: number
   /** Maximum number of requests in progress. */
   readonly maxConcurrency: number
+  /** Octets of an upload that arrive at least in a minute; default 65,536. */
+  readonly minUploadRate?: number
   /** Maximum number of open connections; default 10,000. */
   readonly maxConnections?: number
   readonly logger: FastifyBaseLogger

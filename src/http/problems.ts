@@ -38,6 +38,11 @@ export const requestError = errorsOf('request', {
     code: 'timeout',
     detail: ({ seconds }: { seconds: number }) => `the body was not received within ${seconds} s`,
   },
+  slow_body: {
+    code: 'timeout',
+    detail: ({ least, seconds }: { least: number; seconds: number }) =>
+      `fewer than ${least} bytes of the body arrived in ${seconds} s (--min-upload-rate); the records of a list that did are kept: continue its upload`,
+  },
   nowhere: {
     code: 'not_found',
     detail: ({ path }: { path: string }) => `there is nothing at ${shown(path)}; /docs/api lists the paths`,

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
+import { paced } from '../base/paced.ts'
 import type { IntakePart } from '../store/postgres/job-intake.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import { MAX_OPEN, openUploads } from './intake/open-uploads.ts'
@@ -15,6 +16,8 @@ const job: JobRecord = {
   ...{ received: 0, next_line: 1, rows: 0, duplicates: 0, bad_rows: 0 },
   ...{ own_table: false },
 }
+const late = () => new AppError('timeout', { id: 'x', values: {}, text: 'late' })
+const inTime = (octets: AsyncIterable<Uint8Array>, ms: number) => paced(octets, { least: 1, ms }, late)
 const LIST = { contentType: 'text/plain', bounds: { maxUpload: 1e9, maxRows: 1e9 } }
 
 async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncIterable<Uint8Array> {
@@ -50,7 +53,7 @@ it('keeps what came before an upload stalls', async () => {
     yield Buffer.from('a@a.example\nb@a.example\nc@a.ex')
     await new Promise(() => {})
   }
-  const taken = takeUpload({ ...kept, place: openUploads().enter(''), idleMs: 20 }, job, { ...LIST, octets: source() })
+  const taken = takeUpload({ ...kept, place: openUploads().enter('') }, job, { ...LIST, octets: inTime(source(), 20) })
   await expect(taken).rejects.toMatchObject({ code: 'timeout' })
   expect(kept.parts.map(({ received }) => received)).toEqual([2])
   expect(kept.completed()).toBe(0)
@@ -97,7 +100,7 @@ it('records that never end hold no more than the bound of all uploads', async ()
     }
     const place = uploads.enter('')
     try {
-      await takeUpload({ ...store(), place, idleMs: 200 }, job, { ...LIST, octets: source() })
+      await takeUpload({ ...store(), place }, job, { ...LIST, octets: inTime(source(), 200) })
     } finally {
       place.leave()
     }

@@ -10,7 +10,7 @@ import type { JobKind } from '../store/postgres/schema.ts'
 import { type Layout, readParts } from './intake/intake.ts'
 import type { ListBounds, Octets } from './intake/octets.ts'
 import type { UploadPlace } from './intake/open-uploads.ts'
-import { listError, uploadLimitError } from './intake/problems.ts'
+import { listError } from './intake/problems.ts'
 import type { IntakeRow } from './intake/row.ts'
 
 /** Rows, and octets, that are written at a time, whichever is reached first. */
@@ -20,8 +20,6 @@ const BATCH_OCTETS = 4 * 1024 * 1024
 const PIECE = 64 * 1024
 /** Time for which an upload waits for an unavailable database, ms. */
 const PATIENCE_MS = 60_000
-/** Time without an octet after which an upload ends, ms. */
-const IDLE_MS = 60_000
 
 export type Upload = {
   readonly octets: Octets
@@ -39,7 +37,6 @@ export type Intaking = {
   readonly complete: JobRows['complete']
   /** The place of the upload; the caller leaves it. */
   readonly place: UploadPlace
-  readonly idleMs?: number
   /** Rejects if no further records may be stored; called before each part, with its number of records. */
   readonly admit?: (records: number) => Promise<void>
 }
@@ -54,7 +51,7 @@ const REFUSALS: readonly ErrorCode[] = ['bad_list', 'empty_list', 'payload_too_l
  * is written after the refusal.
  */
 export async function takeUpload(
-  { takeIn, complete, place, idleMs = IDLE_MS, admit = async () => {} }: Intaking,
+  { takeIn, complete, place, admit = async () => {} }: Intaking,
   job: JobRecord,
   upload: Upload,
   earlier?: Layout,
@@ -109,7 +106,7 @@ export async function takeUpload(
   const isFull = (): boolean => good.count() + bad.count() >= BATCH || collected() >= BATCH_OCTETS
   /** The octets, as long as they come and there is memory: an upload writes what it holds before it waits for others. */
   async function* octets(): Octets {
-    for await (const octets of unlessIdle(upload.octets, idleMs)) {
+    for await (const octets of upload.octets) {
       tell()
       if (place.isFull()) {
         await flush()
@@ -154,27 +151,6 @@ export async function takeUpload(
   await writing
   if (received === 0) throw listError('empty')
   await complete(job.number)
-}
-
-/** The same octets; ends with AppError `timeout` if none arrives for `idleMs`. */
-async function* unlessIdle(octets: Octets, idleMs: number): Octets {
-  const source = octets[Symbol.asyncIterator]()
-  try {
-    for (;;) {
-      const { done, value } = await inTime(source.next(), idleMs)
-      if (done) return
-      yield value
-    }
-  } finally {
-    source.return?.().catch(() => {}) // not awaited: a source that has stalled never ends
-  }
-}
-
-function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(uploadLimitError('idle', { seconds: Math.round(ms / 1_000) })), ms)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }
 
 type Lines = { readonly pieces: readonly Buffer[]; readonly count: number }

@@ -71,6 +71,8 @@ export type ReportService = {
 
 /** Inputs that are read at the same time: each may hold 25 MiB. */
 const AT_ONCE = 4
+/** Those of them of one key, or of mail: others never wait for them alone. */
+const AT_ONCE_OF_ONE = 2
 const SWEEP_EVERY_MS = 3_600_000
 const SELECTORS_MS = 90 * 86_400_000
 const REMEMBERED_HOSTS = 50_000
@@ -121,8 +123,18 @@ export function reportService(settings: ReportServiceSettings): ReportService {
   }
   return {
     import: told(async (octets, request) => {
-      const leave = await turns.enter('import', { concurrent: AT_ONCE }, request.signal)
+      const leaveOwn = await turns.enter(
+        `import of ${request.owner ?? 'mail'}`,
+        { concurrent: AT_ONCE_OF_ONE },
+        request.signal,
+      )
+      let leave = leaveOwn
       try {
+        const leaveAll = await turns.enter('import', { concurrent: AT_ONCE }, request.signal)
+        leave = () => {
+          leaveAll()
+          leaveOwn()
+        }
         const importing = {
           ...{
             intake: async () => {

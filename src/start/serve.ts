@@ -55,6 +55,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
     ratePerMinute: config.rate,
     maxConcurrency: config.maxConcurrency,
     maxConnections: config.maxConnections,
+    minUploadRate: config.minUploadRate,
     logger,
     draining: () => draining,
     onAnswer: metrics.answered,

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allOperations } from '../../src/operations/registry.ts'
-import { reportService } from '../../src/reports/service.ts'
+import { type ReportService, reportService } from '../../src/reports/service.ts'
 import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
@@ -27,9 +27,10 @@ const keys = [
   labKey('read', ['read']),
 ]
 let app: FastifyInstance
+let service: ReportService
 beforeAll(async () => {
   const database = await labDatabase()
-  const service = reportService({
+  service = reportService({
     storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({ from: [], signatures: [], isTrusted: false }),
@@ -129,6 +130,28 @@ describe('a report over HTTP', () => {
     expect([status, body.reports?.[0]?.duplicate]).toEqual([200, false])
     expect(body.reports[0].organization.length).toBeLessThanOrEqual(512)
     expect((await post(strange)).body.reports[0].duplicate).toBe(true)
+  })
+  it('is not kept waiting by one key whose uploads do not end', async () => {
+    const stop = new AbortController()
+    const stalled = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('<feedback>')
+      await new Promise((_, reject) => stop.signal.addEventListener('abort', () => reject(stop.signal.reason)))
+    }
+    const about = { name: 'x', way: 'file', accepts: () => 'taken' as const } as const
+    const held = Array.from({ length: 8 }, () =>
+      service.import(stalled(), { ...about, owner: 'slow', signal: stop.signal }).catch(() => 'ended'),
+    )
+    const octets = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(aggregateReport({ domain: 'held.example', rows: [own] }))
+    }
+    const { reports } = await service.import(octets(), {
+      ...about,
+      owner: 'other',
+      signal: AbortSignal.timeout(30_000),
+    })
+    expect(reports).toHaveLength(1)
+    stop.abort(new Error('over'))
+    expect(await Promise.all(held)).toEqual(Array(8).fill('ended'))
   })
   it('of another domain is refused for a key that is made for one, beside the one that is taken', async () => {
     const { status, body } = await post(report({ domain: 'b.example', id: 'x', rows: [own] }), 'one')

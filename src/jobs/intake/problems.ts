@@ -112,11 +112,6 @@ export const uploadLimitError = errorsOf('upload_limit', {
     detail: ({ max }: Max) =>
       `the open uploads hold more than ${Math.floor(max / 1024 / 1024)} MiB: the records so far are kept, continue later`,
   },
-  idle: {
-    code: 'timeout',
-    detail: ({ seconds }: { seconds: number }) =>
-      `no byte of the list arrived for ${seconds} s: the records so far are kept, continue the upload`,
-  },
 })
 
 type Field = { field: string }
