@@ -5,7 +5,7 @@ import { listOf } from './list.ts'
 
 const time = z.iso.datetime()
 
-export const monitorKind = z.enum(['check', 'report', 'verify', 'blacklist'])
+export const monitorKind = z.enum(['check', 'report', 'verify', 'blacklist', 'reports'])
 export type MonitorKind = z.output<typeof monitorKind>
 export const monitorState = z.enum(['ok', 'bad', 'unknown'])
 
@@ -36,7 +36,7 @@ export const monitorPoint = z
     time,
     status: z.string().meta({
       description:
-        'status (check, report), result (verify) or verdict (blacklist); unknown if it could not be determined',
+        'status (check, report), result (verify), verdict (blacklist), or `reported` or `no_reports` (reports); unknown if it could not be determined',
     }),
     score: z.int().nullable(),
     listed: z.int().nullable(),

@@ -255,6 +255,16 @@ export const reportsPolicyAnswer = z.strictObject({
 })
 export type ReportsPolicyAnswer = AnswerOf<typeof reportsPolicyAnswer>
 
+/** What a monitor of kind reports sees in a run: the period, its days, the senders by messages, and the last report, of any time. */
+export const reportsWatch = z.strictObject({
+  domain: z.string(),
+  to: date,
+  days: z.array(z.strictObject({ date, messages: count, failing: count })),
+  senders: z.array(z.strictObject({ id: z.string(), name: z.string(), verdict: senderVerdict, messages: count })),
+  last_report_at: z.iso.datetime().nullable(),
+})
+export type ReportsWatch = AnswerOf<typeof reportsWatch>
+
 /** The domains that have reports. */
 export const reportsDomainsAnswer = z.strictObject({
   domains: z.array(

@@ -598,7 +598,7 @@ export type Change = {
 export type Monitor = {
   readonly id: string
   readonly name: string
-  readonly kind: 'check' | 'report' | 'verify' | 'blacklist'
+  readonly kind: 'check' | 'report' | 'verify' | 'blacklist' | 'reports'
   readonly target: string
   readonly every: string
   readonly options: { readonly [name: string]: string }
@@ -636,7 +636,7 @@ export type Monitor = {
 
 export type MonitorPoint = {
   readonly time: string
-  /** status (check, report), result (verify) or verdict (blacklist); unknown if it could not be determined */ readonly status: string
+  /** status (check, report), result (verify), verdict (blacklist), or `reported` or `no_reports` (reports); unknown if it could not be determined */ readonly status: string
   readonly score: number | null
   readonly listed: number | null
   /** what could not be determined */ readonly reason?: string
@@ -1884,7 +1884,7 @@ export type Operations = {
   }
   /** Watch a domain, mailbox or IP address on a schedule. */
   monitorsCreate: {
-    input: { kind?: 'check' | 'report' | 'verify' | 'blacklist'; target: string; name?: string; every?: string; options?: object; notify?: readonly unknown[]; when?: readonly unknown[]; quiet_hours?: object; public?: boolean }
+    input: { kind?: 'check' | 'report' | 'verify' | 'blacklist' | 'reports'; target: string; name?: string; every?: string; options?: object; notify?: readonly unknown[]; when?: readonly unknown[]; quiet_hours?: object; public?: boolean }
     output: Monitor
     kind: 'json'
   }

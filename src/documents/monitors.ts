@@ -23,6 +23,11 @@ const KINDS: Readonly<Record<MonitorKind, { readonly asks: string; readonly ok: 
     ok: 'The address is on no blacklist that answered.',
     bad: 'The address is on a blacklist.',
   },
+  reports: {
+    asks: 'Reports about a domain: who sends as it',
+    ok: 'No condition holds.',
+    bad: 'A condition holds.',
+  },
 }
 export const kindInWords = (kind: MonitorKind): string => KINDS[kind].asks
 
@@ -41,6 +46,10 @@ export function monitorState({ enabled, state, last }: MonitorAnswer): { readonl
 export function conditionInWords(condition: string): string {
   const limit = /^score_below:(\d+)$/.exec(condition)?.[1]
   if (limit !== undefined) return `the score falls below ${limit}`
+  const failing = /^failing_above:(\d+)$/.exec(condition)?.[1]
+  if (failing !== undefined) return `more than ${failing} % of a day's mail fails DMARC`
+  if (condition === 'new_sender') return 'a new sender is seen'
+  if (condition === 'no_reports') return 'no report has come in for 3 days'
   if (condition === 'changed') return 'anything changes'
   if (condition === 'worse') return 'the status or the score gets worse'
   return condition === 'listed' ? 'an address is on a blacklist' : condition

@@ -6,13 +6,15 @@ import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { MonitorKind } from '../answers/monitors.ts'
 import { ownAnswer, readOpen } from '../answers/read-answer.ts'
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
+import { type ReportsWatch, reportsWatch } from '../answers/reports.ts'
 import { verifyAnswer } from '../answers/verify.ts'
-import { blacklistChanges, checkChanges, reportChanges, verifyChanges } from './changes/changes.ts'
+import { blacklistChanges, checkChanges, reportChanges, verifyChanges, watchChanges } from './changes/changes.ts'
 import { listingName } from './changes/listings.ts'
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
+import { rememberReports } from './changes/reports.ts'
 import { list } from './changes/row.ts'
 import { isFirm } from './changes/verify.ts'
-import type { Facts } from './notify/state.ts'
+import type { Facts, ReportFacts } from './notify/state.ts'
 
 /** An answer compared with the last known one: the changes, what is known now, and what could not be determined. */
 export type Reading = {
@@ -91,6 +93,20 @@ const listedOn = ({ results }: Pick<BlacklistAnswer, 'results'>): readonly strin
 const listingsOf = ({ blacklists }: ReportAnswer): number =>
   blacklists.reduce((sum, { results }) => sum + results.filter(({ status }) => status === 'listed').length, 0)
 
+const wordOf = ({ days }: ReportsWatch): string => (days.length > 0 ? 'reported' : 'no_reports')
+
+/** Fewer messages of a day say nothing about a share. */
+const MANY_MESSAGES = 100
+const DAY_MS = 86_400_000
+
+const reportFactsOf = ({ days, to, last_report_at }: ReportsWatch): ReportFacts => ({
+  failing: days.findLast(({ messages }) => messages >= MANY_MESSAGES) ?? null,
+  silentDays:
+    last_report_at === null
+      ? null
+      : Math.max(0, Math.round((Date.parse(to) - Date.parse(last_report_at.slice(0, 10))) / DAY_MS)),
+})
+
 const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown) => Reading>> = {
   check: kindOf(checkAnswer, {
     status: ({ status }) => status,
@@ -148,5 +164,13 @@ const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown
     changes: blacklistChanges,
     remember: rememberLists,
     open: ({ answered, total }) => (answered * 2 < total ? [`${answered} of ${total} lists answered`] : []),
+  }),
+  reports: kindOf(reportsWatch, {
+    status: wordOf,
+    facts: (watch) => ({ ...UNLISTED, status: wordOf(watch), rank: 2, score: null, reports: reportFactsOf(watch) }),
+    isBad: () => false,
+    changes: watchChanges,
+    remember: rememberReports,
+    open: () => [],
   }),
 }

@@ -41,11 +41,15 @@ export const mailboxesOf = (targets: readonly { readonly type: string; readonly 
 export function wantedOf({ conditions }: MonitorRow): Wanted {
   const when = strings.parse(conditions)
   const limit = when.find((one) => one.startsWith('score_below:'))
+  const failing = when.find((one) => one.startsWith('failing_above:'))
   return {
     changed: when.includes('changed'),
     worse: when.includes('worse'),
     listed: when.includes('listed'),
     scoreBelow: limit === undefined ? undefined : Number(limit.slice('score_below:'.length)),
+    newSender: when.includes('new_sender'),
+    failingAbove: failing === undefined ? undefined : Number(failing.slice('failing_above:'.length)),
+    noReports: when.includes('no_reports'),
   }
 }
 

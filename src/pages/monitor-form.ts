@@ -8,9 +8,11 @@ import type { Visit } from './page.ts'
 /** The forms that create and change a monitor. Its kind and target cannot be changed. */
 
 type Fields = Visit['form']
-const KINDS: readonly MonitorKind[] = ['report', 'check', 'verify', 'blacklist']
+const KINDS: readonly MonitorKind[] = ['report', 'check', 'verify', 'blacklist', 'reports']
 const EVERY = { '15m': '15 minutes', '1h': 'hour', '6h': '6 hours', '12h': '12 hours', '24h': 'day', '7d': 'week' }
 const WHEN = ['changed', 'worse', 'listed'] as const
+/** Conditions of a monitor of reports. */
+const WHEN_REPORTS = ['new_sender', 'no_reports'] as const
 /** The possible receivers, each with its field. */
 const RECEIVERS = [
   { type: 'mail', field: 'to', label: 'Mail to', hint: 'postmaster@example.org' },
@@ -88,7 +90,16 @@ const beside = (name: string, place: string | undefined, problem: FormProblem | 
   place === name ? html`<span class="problem" id="problem" role="alert">${problem?.words}</span>` : html``
 
 function settings({ fields, problem }: Form, hasSelector: boolean): Html {
-  const { every = '24h', name = '', selector = '', score_below = '', from = '', to = '', timezone = '' } = fields
+  const {
+    every = '24h',
+    name = '',
+    selector = '',
+    score_below = '',
+    failing_above = '',
+    from = '',
+    to = '',
+    timezone = '',
+  } = fields
   const intervals = Object.hasOwn(EVERY, every) ? EVERY : { [every]: every, ...EVERY }
   const place = placeOf(problem, fields)
   return html`<label>Every <select name="every"${invalid('every', place)}>${options(intervals, every)}</select>${beside('every', place, problem)}</label>
@@ -96,7 +107,9 @@ function settings({ fields, problem }: Form, hasSelector: boolean): Html {
 ${hasSelector && html`<label>DKIM selectors (domains only) <input name="selector" maxlength="200" value="${selector}" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid('selector', place)}>${beside('selector', place, problem)}</label>`}
 <fieldset class="wide"><legend>Notify when</legend>
 ${WHEN.map((one) => html`<label class="tick"><input type="checkbox" name="${one}" value="true"${fields[one] === 'true' && html` checked`}> ${conditionInWords(one)}</label>`)}
-<label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"${invalid('score_below', place)}></label>${beside('score_below', place, problem)}</fieldset>
+<label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"${invalid('score_below', place)}></label>${beside('score_below', place, problem)}
+${WHEN_REPORTS.map((one) => html`<label class="tick"><input type="checkbox" name="${one}" value="true"${fields[one] === 'true' && html` checked`}> ${conditionInWords(one)} (reports)</label>`)}
+<label class="tick">the failing share of a day, in percent, is above <input class="short" name="failing_above" type="number" min="0" max="100" value="${failing_above}"> (reports)</label></fieldset>
 <fieldset class="wide"><legend>Quiet hours (no notifications)</legend>
 <label>From <input class="short" name="from" type="time" value="${from}"></label><label>To <input class="short" name="to" type="time" value="${to}"></label>
 <label>Time zone <input name="timezone" maxlength="60" value="${timezone}" placeholder="Europe/Berlin" autocapitalize="off" autocomplete="off" spellcheck="false"></label>${beside('quiet_hours', place, problem)}</fieldset>
@@ -119,7 +132,7 @@ const options = (names: Readonly<Record<string, string>>, chosen: string | undef
 
 /** The fields of a form for a new monitor, with the values of a link. */
 export const newFields = ({ kind, target }: Visit['query']): Fields => ({
-  changed: 'true',
+  ...(kind === 'reports' ? { new_sender: 'true', no_reports: 'true', failing_above: '5' } : { changed: 'true' }),
   every: '24h',
   ...(kind && { kind }),
   ...(target && { target }),
@@ -182,10 +195,12 @@ const trimmed = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.trim()]))
 
 function whenOf(fields: Fields): readonly string[] {
-  const { score_below = '' } = fields
+  const { score_below = '', failing_above = '' } = fields
   return [
     ...WHEN.filter((name) => fields[name] === 'true'),
     ...(score_below === '' ? [] : [`score_below:${Number(score_below)}`]),
+    ...WHEN_REPORTS.filter((name) => fields[name] === 'true'),
+    ...(failing_above === '' ? [] : [`failing_above:${Number(failing_above)}`]),
   ]
 }
 

@@ -117,6 +117,7 @@ ${rendered(htmlBlocks(blocks))}
 <form class="stack" action="${reportsPath(answer.domain)}"><label>From <input type="date" name="from" value="${answer.from}"></label> <label>To <input type="date" name="to" value="${answer.to}"></label> <button>Show</button></form>
 ${answer.reports > 0 && html`<h2 id="policy">What p=${policy} would do</h2>${rendered(htmlBlocks(policyBlocks(outcome.blocks)))}`}
 ${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}</details>`)}`}
+${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monitors', { kind: 'reports', target: answer.domain })}#add">Tell me about new senders and failing mail</a></p>`}
 <footer><p class="quiet"><a href="${pathWith('/v1/reports/rows', { ...query, format: 'csv', csv: 'spreadsheet' })}">Rows as CSV</a> · <a href="${pathWith('/v1/reports/tls', query)}">TLS reports</a> · <a href="${pathWith('/v1/reports', { ...query, format: 'json' })}">The same as JSON</a></p></footer></main>`,
     }),
   }

@@ -1,4 +1,8 @@
 import { getCACertificates } from 'node:tls'
+import type { z } from 'zod'
+import type { AnswerOf } from '../answers/answer.ts'
+import { ownAnswer } from '../answers/read-answer.ts'
+import { type ReportsWatch, reportSendersAnswer, reportsAnswer, reportsDomainsAnswer } from '../answers/reports.ts'
 import { AppError, invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
@@ -79,6 +83,7 @@ const RUN_TIMEOUT = '60s'
 const runBy =
   (execute: Execute): RunOnce =>
   async (kind, target, options, signal) => {
+    if (kind === 'reports') return watchReports(execute, target, options, signal)
     const name = kind === 'check' || kind === 'report' || kind === 'verify' ? kind : 'blacklist'
     const timeout = name === 'blacklist' || 'timeout' in options ? {} : { timeout: RUN_TIMEOUT }
     const age = name === 'verify' || name === 'blacklist' ? { max_age: '0' } : {}
@@ -86,3 +91,33 @@ const runBy =
     const { answer } = await execute(await OPERATIONS[name](), raw, { signal })
     return JSON.parse(JSON.stringify(answer))
   }
+
+/** Senders of a run, those with most mail. */
+const MAX_SENDERS = '100'
+
+/** The reports of a domain, as a monitor looks at them. */
+async function watchReports(
+  execute: Execute,
+  domain: string,
+  options: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<ReportsWatch> {
+  const ask = async <S extends z.ZodType>(
+    name: keyof typeof OPERATIONS,
+    schema: S,
+    raw: object,
+  ): Promise<AnswerOf<S>> => ownAnswer(schema, (await execute(await OPERATIONS[name](), { ...raw }, { signal })).answer)
+  const [shown, { data }] = await Promise.all([
+    ask('reports show', reportsAnswer, { ...options, domain }),
+    ask('reports senders', reportSendersAnswer, { ...options, domain, today: 'false', limit: MAX_SENDERS }),
+  ])
+  const earlier = async (): Promise<string | null> => {
+    const { domains } = await ask('reports domains', reportsDomainsAnswer, {})
+    return domains.find((one) => one.domain === domain)?.last_report_at ?? null
+  }
+  return {
+    ...{ domain, to: shown.to, last_report_at: shown.last_report_at ?? (await earlier()) },
+    days: shown.days.map(({ date, messages, failing }) => ({ date, messages, failing })),
+    senders: data.map(({ id, name, verdict, messages }) => ({ id, name, verdict, messages })),
+  }
+}

@@ -36,6 +36,8 @@ const keys = [
   labKey('both', ['read', 'reports']),
   labKey('other', ['read', 'reports'], { domains: ['b.example'] }),
   labKey('read', ['read']),
+  labKey('watcher', ['jobs', 'reports'], { domains: ['a.example'] }),
+  labKey('jobs', ['jobs']),
 ]
 const signed = { signatures: [{ domain: 'a.example', selector: 'odd77' }] }
 const own: LabRow = { address: '45.53.5.1', count: 900, spf: 'pass', dkim: 'pass', envelope: 'a.example', ...signed }
@@ -150,4 +152,19 @@ it('is the check without them while the database is away, and says so', async ()
   expect(reports).toMatchObject({ reports: 0, unknown: expect.stringContaining('database') })
   expect(reports).not.toHaveProperty('how_to_get')
   expect(findings.find(({ id }) => id === 'dmarc.policy_none')?.fix?.value).toContain('p=quarantine')
+})
+
+it.each([
+  ['its usual conditions', 'watcher', {}, 201],
+  ['a share of failing mail', 'watcher', { when: ['failing_above:5'] }, 201],
+  ['a condition of other kinds', 'watcher', { when: ['score_below:80'] }, 400],
+  ['a public badge', 'watcher', { public: true }, 400],
+  ['a domain that is not for the key', 'watcher', { target: 'b.example' }, 403],
+  ['a key without the scope reports', 'jobs', {}, 403],
+  ['new senders of another kind', 'watcher', { kind: 'check', when: ['new_sender'] }, 400],
+])('a monitor of reports with %s (%s)', async (_, key, input, status) => {
+  const headers = { authorization: `Bearer ${key}` }
+  const payload = { kind: 'reports', target: 'a.example', ...input }
+  const response = await app.inject({ method: 'POST', url: '/v1/monitors', headers, payload })
+  expect(response.statusCode).toBe(status)
 })

@@ -3,6 +3,7 @@ import type { Change } from '../../answers/changes.ts'
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { MessageAnswer } from '../../answers/message.ts'
 import type { ReportAnswer } from '../../answers/report.ts'
+import type { ReportsWatch } from '../../answers/reports.ts'
 import type { VerifyAnswer } from '../../answers/verify.ts'
 import { printable } from '../../base/text.ts'
 import { DKIM_ROWS } from './dkim.ts'
@@ -11,6 +12,7 @@ import { FINDING_ROWS } from './findings.ts'
 import { BLACKLIST_ROWS, REPORT_ROWS } from './listings.ts'
 import { MESSAGE_ROWS } from './message.ts'
 import { MX_ROWS } from './mx.ts'
+import { REPORTS_ROWS } from './reports.ts'
 import type { Row } from './row.ts'
 import { SPF_ROWS } from './spf.ts'
 import { TRANSPORT_ROWS } from './transport.ts'
@@ -67,6 +69,10 @@ export const blacklistChanges = (before: BlacklistAnswer, after: BlacklistAnswer
 /** The differences between the analyses of two messages of one author domain. */
 export const messageChanges = (before: MessageAnswer, after: MessageAnswer): readonly Change[] =>
   rowsOf(MESSAGE_ROWS, before, after)
+
+/** The differences between two looks at the reports of a domain. */
+export const watchChanges = (before: ReportsWatch, after: ReportsWatch): readonly Change[] =>
+  rowsOf(REPORTS_ROWS, before, after)
 
 /** The differences between two verifications of one mailbox. */
 export const verifyChanges = (before: VerifyAnswer, after: VerifyAnswer): readonly Change[] =>

@@ -3,7 +3,13 @@ import type { Message } from './machine.ts'
 
 export type About = MonitorEvent['data']['monitor']
 
-const KIND_WORDS = { check: 'mail setup', report: 'mail setup', verify: 'mailbox', blacklist: 'listings' } as const
+const KIND_WORDS = {
+  check: 'mail setup',
+  report: 'mail setup',
+  verify: 'mailbox',
+  blacklist: 'listings',
+  reports: 'mail',
+} as const
 
 /** A message as an event. */
 export function eventOf(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Change } from '../../answers/changes.ts'
 import { afterRun, afterWait, type Observation, type Step, type Wanted } from './machine.ts'
 import { type QuietHours, quietUntil } from './quiet.ts'
-import { NEW_STATE, notifyState } from './state.ts'
+import { NEW_STATE, notifyState, type ReportFacts } from './state.ts'
 
 const MINUTE = 60_000
 /** 12:00 UTC of the day on which every row begins. */
@@ -11,15 +11,27 @@ const ALL: Wanted = { changed: true, worse: false, listed: true, scoreBelow: 80 
 const ONLY = { changed: false, worse: false, listed: false, scoreBelow: undefined }
 
 const change = (text: string, area = 'SPF'): Change => ({ id: `${area}.x`, area, effect: 'neutral', text })
-type Seen = Partial<Observation> & { readonly score?: number; readonly listed?: number; readonly rank?: number }
+type Seen = Partial<Observation> & {
+  readonly score?: number
+  readonly listed?: number
+  readonly rank?: number
+  readonly reports?: ReportFacts
+}
 const base: Seen = { isBaseline: true }
 const fine: Seen = {}
 const gap: Seen = { facts: undefined, open: ['SPF: no answer'] }
 const changed = (text: string, area?: string): Seen => ({ changes: [change(text, area)] })
 
 const STATUSES = ['fail', 'warn', 'pass']
-const observationOf = ({ score = 90, listed = 0, rank = 2, ...rest }: Seen): Observation => ({
-  facts: { status: STATUSES[rank]!, rank, score, listed, listedAs: listed > 0 ? `X and ${listed}` : '' },
+const reports = (failing: number, silentDays: number | null = 0): Seen => ({
+  reports: { failing: { date: '2026-01-01', messages: 200, failing }, silentDays },
+})
+const newcomer = (text: string): Change => ({ ...change(text, 'Senders'), id: 'reports.new_sender' })
+const observationOf = ({ score = 90, listed = 0, rank = 2, reports: facts, ...rest }: Seen): Observation => ({
+  facts: {
+    ...{ status: STATUSES[rank]!, rank, score, listed, listedAs: listed > 0 ? `X and ${listed}` : '' },
+    ...(facts && { reports: facts }),
+  },
   changes: [],
   open: [],
   isBaseline: false,
@@ -68,6 +80,42 @@ describe('what is told', () => {
       ],
       ALL,
       [],
+    ],
+    [
+      'the share of a day that fails, at its beginning and end',
+      [
+        [0, { ...base, ...reports(20) }],
+        [1_440, reports(30)],
+        [2_880, reports(10)],
+        [4_320, reports(11)],
+      ],
+      { ...ONLY, failingAbove: 5 },
+      [
+        '0 changed ×1: 10.0 % of the 200 messages of 2026-01-01 fail DMARC, more than 5 %',
+        '2880 recovered ×1: 5.0 % of the 200 messages of 2026-01-01 fail DMARC, not more than 5 %',
+        '4320 changed ×1: 5.5 % of the 200 messages of 2026-01-01 fail DMARC, more than 5 %',
+      ],
+    ],
+    [
+      'no report for three days, also at the first run; not where there never was one',
+      [
+        [0, { ...base, ...reports(0, 3) }],
+        [1_440, reports(0, 4)],
+        [2_880, reports(0, 0)],
+        [4_320, reports(0, null)],
+      ],
+      { ...ONLY, noReports: true },
+      ['0 changed ×1: no report has come in for 3 days', '2880 recovered ×1: reports come in again'],
+    ],
+    [
+      'a new sender, and no other change',
+      [
+        [0, base],
+        [1_440, { changes: [newcomer('new sender A'), change('B is unknown', 'Senders')] }],
+        [2_880, { changes: [change('B is authorized', 'Senders')] }],
+      ],
+      { ...ONLY, newSender: true },
+      ['1440 changed ×1: Senders: new sender A'],
     ],
     ['nothing of the baseline', [[0, { ...base, changes: [change('x')] }]], ALL, []],
     [

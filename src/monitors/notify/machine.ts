@@ -1,6 +1,6 @@
 import type { Change } from '../../answers/changes.ts'
 import { changeLines } from '../changes/changes.ts'
-import { beside, type Facts, type Level, levelOf, levelWords, type NotifyState } from './state.ts'
+import { beside, type Facts, type Level, levelOf, levelWords, type NotifyState, type ReportFacts } from './state.ts'
 
 /** When a monitor sends messages: `score_below:N` has its number beside it. */
 export type Wanted = {
@@ -8,6 +8,11 @@ export type Wanted = {
   readonly worse: boolean
   readonly listed: boolean
   readonly scoreBelow: number | undefined
+  /** Of a monitor of reports. */
+  readonly newSender?: boolean
+  /** Percent of a day's mail. */
+  readonly failingAbove?: number | undefined
+  readonly noReports?: boolean
 }
 
 /** The result of a run. `facts` are of the last known state; `open` lists what could not be determined, empty if everything could. */
@@ -70,7 +75,8 @@ function toldChanges(changes: readonly Change[], reasons: readonly Reason[], wan
     topic === 'worse' || topic === 'score' ? [isRecovery ? 'better' : 'worse'] : [],
   )
   const areas = reasons.flatMap(({ topic }) => (topic === 'listed' ? ['Blacklists'] : []))
-  return changes.filter(({ area, effect }) => areas.includes(area) || effects.includes(effect))
+  const isNewSender = ({ id }: Change): boolean => wanted.newSender === true && id === NEW_SENDER
+  return changes.filter((one) => areas.includes(one.area) || effects.includes(one.effect) || isNewSender(one))
 }
 
 /** The messages when held ones are due, without a run. */
@@ -123,7 +129,10 @@ function observed(state: NotifyState, { facts, open, isBaseline }: Observation, 
       `score ${score} is ${isBelowLimit ? '' : 'no longer '}below the limit of ${wanted.scoreBelow}`,
     )
   }
+  if (facts.reports) observeReports(facts.reports, wanted, set)
   for (const [name, isWanted] of [
+    ['failing_mail', wanted.failingAbove !== undefined],
+    ['no_reports', wanted.noReports === true],
     ['worse', wanted.worse],
     ['listed', wanted.listed],
     ['score', wanted.scoreBelow !== undefined],
@@ -131,6 +140,31 @@ function observed(state: NotifyState, { facts, open, isBaseline }: Observation, 
     if (!isWanted) delete topics[name]
   return { ...state, failures, topics, better, last: last ?? levelOf(facts) }
 }
+
+type Set = (name: 'failing_mail' | 'no_reports', isBad: boolean, line: string) => void
+
+function observeReports({ failing, silentDays }: ReportFacts, wanted: Wanted, set: Set): void {
+  const { failingAbove: limit, noReports } = wanted
+  if (limit !== undefined && failing) {
+    const percent = (failing.failing / failing.messages) * 100
+    const isAbove = percent > limit
+    set(
+      'failing_mail',
+      isAbove,
+      `${percent.toFixed(1)} % of the ${failing.messages} messages of ${failing.date} fail DMARC, ${isAbove ? 'more' : 'not more'} than ${limit} %`,
+    )
+  }
+  if (noReports && silentDays !== null)
+    set(
+      'no_reports',
+      silentDays >= SILENT_DAYS,
+      silentDays >= SILENT_DAYS ? `no report has come in for ${silentDays} days` : 'reports come in again',
+    )
+}
+/** Days without a report that are told. */
+const SILENT_DAYS = 3
+/** The change that `new_sender` tells. */
+export const NEW_SENDER = 'reports.new_sender'
 
 const isBelow = (facts: Level, level: Level): boolean =>
   facts.rank < level.rank || (facts.score !== null && level.score !== null && facts.score < level.score)
@@ -146,7 +180,8 @@ function reasonsOf(before: NotifyState, after: NotifyState, seen: Observation, w
   const turned = Object.entries(after.topics).flatMap(([topic, { isBad }]): Reason[] =>
     (before.topics[topic]?.isBad ?? false) === isBad ? [] : [{ topic, isRecovery: !isBad }],
   )
-  const areas = wanted.changed && !seen.isBaseline ? [...new Set(seen.changes.map(({ area }) => area))] : []
+  const told = seen.changes.filter(({ id }) => wanted.changed || (wanted.newSender && id === NEW_SENDER))
+  const areas = seen.isBaseline ? [] : [...new Set(told.map(({ area }) => area))]
   return [...turned, ...areas.map((area) => ({ topic: `changed ${area}`, isRecovery: false }))]
 }
 
@@ -232,7 +267,7 @@ function told(state: NotifyState, reasons: readonly Reason[], changes: readonly 
 }
 
 /** The conditions, in the order in which they are reported. */
-const CONDITIONS = ['failing', 'listed', 'worse', 'score'] as const
+const CONDITIONS = ['failing', 'listed', 'worse', 'score', 'failing_mail', 'no_reports'] as const
 const LISTINGS: readonly string[] = ['blacklist.listed', 'blacklist.new_address']
 /** Maximum number of characters of a line. */
 const MAX_LINE = 600

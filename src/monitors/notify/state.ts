@@ -8,6 +8,15 @@ export type Facts = {
   readonly score: number | null
   readonly listed: number | null
   readonly listedAs: string
+  /** Of a monitor of reports. */
+  readonly reports?: ReportFacts
+}
+
+export type ReportFacts = {
+  /** The last day with 100 messages or more; null: none. */
+  readonly failing: { readonly date: string; readonly messages: number; readonly failing: number } | null
+  /** Full days since the last report; null: there never was one. */
+  readonly silentDays: number | null
 }
 
 const topic = z.strictObject({

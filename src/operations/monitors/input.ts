@@ -11,8 +11,11 @@ import type { Ctx } from '../../world.ts'
 import { blacklist } from '../blacklist.ts'
 import { check } from '../check.ts'
 import type { Deps } from '../deps.ts'
+import type { Caller } from '../operation.ts'
 import { bodyFlagParam, durationParam, lineParam, listParam, objectParam, optional } from '../params.ts'
 import { report } from '../report.ts'
+import { refuseOthers } from '../reports/shared.ts'
+import { reportsShow } from '../reports/show.ts'
 import { verify } from '../verify.ts'
 import { monitorInputError, monitorProblem } from './problems.ts'
 import { readReceiver, receiverUrl } from './shared.ts'
@@ -37,7 +40,11 @@ const notifyItem = z.discriminatedUnion('type', [
       .optional(),
   }),
 ])
-const CONDITION = /^(?:changed|worse|listed|score_below:(?:100|[1-9]?\d))$/
+const CONDITION =
+  /^(?:changed|worse|listed|score_below:(?:100|[1-9]?\d)|new_sender|failing_above:(?:100|[1-9]?\d)|no_reports)$/
+/** Conditions of a monitor of reports, and of all others. */
+const OF_REPORTS = /^(?:changed|new_sender|failing_above:\d+|no_reports)$/
+const OF_OTHERS = /^(?:changed|worse|listed|score_below:\d+)$/
 const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, monitorProblem('clock').text)
 const quietHours = z.strictObject({
   from: clock,
@@ -67,7 +74,8 @@ export const settingParams = {
     group: 'notify',
   }),
   when: listParam(z.string().regex(CONDITION, monitorProblem('condition').text), 4, {
-    description: 'when to notify: changed, worse, listed, score_below:N',
+    description:
+      'when to notify: changed, worse, listed, score_below:N; of reports changed, new_sender, failing_above:N, no_reports',
     group: 'notify',
     example: 'changed',
   }),
@@ -109,7 +117,7 @@ async function readMailbox({ monitors }: Used, text: string): Promise<string> {
 
 const NOTIFY = { parameter: 'notify', at: 'notify' } as const
 
-const OPERATION_OF = { check, report, verify, blacklist } as const
+const OPERATION_OF = { check, report, verify, blacklist, reports: reportsShow } as const
 /** Parameters of an operation that the monitor sets by itself. */
 const OWN: readonly string[] = [
   'save',
@@ -147,12 +155,37 @@ export function readOptions(
   return options
 }
 
+/** When a monitor tells, without `when`. */
+export const usualConditions = (kind: MonitorKind): readonly string[] =>
+  kind === 'reports' ? ['new_sender', 'failing_above:5', 'no_reports'] : ['changed']
+
+/**
+ * Throws AppError for conditions that a kind does not have, and for a monitor of reports that the caller may not see or that would show them to everybody.
+ */
+export function checkKind(
+  { caller }: { readonly caller?: Caller },
+  kind: MonitorKind,
+  target: string,
+  { when = [], isPublic }: { readonly when?: readonly string[]; readonly isPublic: boolean | undefined },
+): void {
+  const allowed = kind === 'reports' ? OF_REPORTS : OF_OTHERS
+  const other = when.find((one) => !allowed.test(one))
+  if (other !== undefined)
+    throw monitorInputError('condition_kind', { condition: other, kind }, { parameter: 'when', at: 'when' })
+  if (kind !== 'reports') return
+  if (isPublic) throw monitorInputError('reports_private', undefined, { parameter: 'public', at: 'public' })
+  if (caller?.maySeeReports === false) throw monitorInputError('no_scope', undefined, { parameter: 'kind', at: 'kind' })
+  const domain = parseDomain(target)
+  if (domain.ok) refuseOthers({ ...(caller && { caller }) }, domain.value)
+}
+
 /** The parameter of each kind that names the target. */
 export const NAMES: Readonly<Record<MonitorKind, string>> = {
   check: 'domain',
   report: 'domain',
   verify: 'email',
   blacklist: 'ip',
+  reports: 'domain',
 }
 
 type Target = { readonly target: string; readonly domain: string }
@@ -164,6 +197,7 @@ const domainTarget = (text: string): Target => {
 const TARGETS: Readonly<Record<MonitorKind, (text: string) => Target>> = {
   check: domainTarget,
   report: domainTarget,
+  reports: domainTarget,
   verify: (text) => {
     const email = parseEmail(text)
     if (!email.ok) throw invalidAt('invalid_parameter', 'target', email.problem)

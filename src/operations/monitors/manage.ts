@@ -6,7 +6,7 @@ import { defineOperation, ok } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
 import { cursorParam, limitParam, pageOf } from '../page.ts'
 import { bodySwitchParam, choiceParam, lineParam } from '../params.ts'
-import { readNotify, readOptions, readTarget, settingParams } from './input.ts'
+import { checkKind, readNotify, readOptions, readTarget, settingParams, usualConditions } from './input.ts'
 import { DEADLINE_MS, exampleMonitor, monitorExample, monitorIdParam } from './shared.ts'
 
 const EVERY_MS = 86_400_000
@@ -20,13 +20,13 @@ export const monitorCreate = defineOperation({
   scope: 'jobs',
   idempotent: true,
   params: {
-    kind: choiceParam(['check', 'report', 'verify', 'blacklist'], 'report', {
+    kind: choiceParam(['check', 'report', 'verify', 'blacklist', 'reports'], 'report', {
       description: 'what each run does',
       group: 'question',
     }),
     target: {
       positional: true,
-      ...lineParam('domain (check, report), mailbox (verify) or IP address (blacklist)', 320),
+      ...lineParam('domain (check, report, reports), mailbox (verify) or IP address (blacklist)', 320),
       example: 'example.org',
     },
     ...settingParams,
@@ -49,8 +49,10 @@ export const monitorCreate = defineOperation({
   deadlineMs: DEADLINE_MS,
   uses: ['monitors', 'mayCall'],
   run: async (ctx, deps, input) => {
-    const { kind, target, every, options, notify = [], when = ['changed'], quiet_hours: quiet, name = '' } = input
+    const { kind, target, every, options, notify = [], quiet_hours: quiet, name = '' } = input
     const read = readTarget(kind, target, options ?? {})
+    const { when = usualConditions(read.kind) } = input
+    checkKind(ctx, read.kind, read.target, { when, isPublic: input.public })
     const targets = await readNotify(ctx, deps, notify)
     const about = {
       ...read,
@@ -131,6 +133,7 @@ export const monitorChange = defineOperation({
     const monitors = await deps.monitors()
     const now = await monitors.show(id, owner)
     const kind = monitorKind.parse(now.kind)
+    checkKind(ctx, kind, now.target, { ...(when && { when }), isPublic: input.public })
     const patch = {
       ...(name !== undefined && { name }),
       ...(every !== undefined && { everyMs: every }),

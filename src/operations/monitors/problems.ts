@@ -5,7 +5,8 @@ import { problemsOf, shown } from '../../base/problem.ts'
 export const monitorProblem = problemsOf('monitor_field', {
   clock: () => 'the time of day does not have the form 22:00',
   timezone: () => 'the time zone is unknown: give one such as Europe/Berlin',
-  condition: () => 'the condition is not one of changed, worse, listed, score_below:N',
+  condition: () =>
+    'the condition is not one of changed, worse, listed, score_below:N, and for reports new_sender, failing_above:N, no_reports',
 })
 
 /** Errors of the input of monitors and webhooks. */
@@ -15,6 +16,16 @@ export const monitorInputError = errorsOf('monitor_input', {
     code: 'invalid_parameter',
     detail: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor: leave it out`,
   },
+  condition_kind: {
+    code: 'invalid_parameter',
+    detail: ({ condition, kind }: { condition: string; kind: string }) =>
+      `a monitor of kind ${shown(kind, 20)} has no condition ${shown(condition, 40)}`,
+  },
+  reports_private: {
+    code: 'invalid_parameter',
+    detail: () => 'what comes from reports is private: a monitor of kind reports has no public badge',
+  },
+  no_scope: { code: 'forbidden', detail: () => 'a monitor of kind reports requires a key with the scope reports' },
   url: { code: 'invalid_parameter', detail: () => 'the URL of a recipient must begin with https://' },
   url_length: {
     code: 'invalid_parameter',
