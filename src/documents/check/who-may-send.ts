@@ -54,6 +54,8 @@ function alignmentBlock(answer: Answer): Block {
   const isSpf = spf.valid && spf.passing?.by.length !== 0
   const keys = dkim.keys.filter(({ usable }) => usable)
   const policy = dmarc.effective_policy
+  // A domain that sends nothing needs no key, and nobody should pass.
+  const isSilent = dkim.status === 'not_applicable'
   if (!dmarc.valid && dmarc.status === 'unknown')
     return quiet('Whether DMARC protects the domain could not be determined.')
   return {
@@ -67,7 +69,9 @@ function alignmentBlock(answer: Answer): Block {
           domain,
           state: isSpf
             ? { mark: 'good', text: 'aligned when the envelope sender is this domain' }
-            : { mark: 'bad', text: 'no sender can pass' },
+            : isSilent
+              ? { mark: 'none', text: 'no sender passes, as the domain declares' }
+              : { mark: 'bad', text: 'no sender can pass' },
         },
         {
           name: 'DKIM',
@@ -75,10 +79,10 @@ function alignmentBlock(answer: Answer): Block {
           state:
             keys.length > 0
               ? { mark: 'good', text: `aligned when signed with a key found (${keys[0]!.selector})` }
-              : dkim.discovery === 'proven_absent' || dkim.discovery === 'found'
-                ? { mark: 'bad', text: 'no usable key' }
-                : dkim.status === 'not_applicable'
-                  ? { mark: 'none', text: 'not needed' }
+              : isSilent
+                ? { mark: 'none', text: 'not needed' }
+                : dkim.discovery === 'proven_absent' || dkim.discovery === 'found'
+                  ? { mark: 'bad', text: 'no usable key' }
                   : { mark: 'open', text: 'no key found; one may exist under another selector' },
         },
       ],
