@@ -52,8 +52,8 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
 /** The documents under their headings, in reading order; documents that are not listed are under the last one. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Start: ['quickstart', 'install', 'coming-from', 'comparison', 'faq'],
-  'Read an answer': ['score', 'findings', 'report', 'verification', 'blacklists', 'glossary'],
-  'Lists, monitors, reports': ['jobs', 'monitors', 'webhooks', 'reports', 'messages', 'message', 'plans', 'plan'],
+  'Read an answer': ['score', 'findings', 'report', 'plan', 'verification', 'blacklists', 'glossary'],
+  'Lists, monitors, reports': ['jobs', 'monitors', 'webhooks', 'reports', 'message'],
   'From programs': ['automation', 'client', 'library', 'assistants', 'errors'],
   'Run the service': ['operations', 'config', 'security', 'peers', 'scale'],
 }
