@@ -1,6 +1,7 @@
-import type { MailHosts } from '../mailhosts/mailhosts.ts'
+import { hostError, type MailHosts } from '../mailhosts/mailhosts.ts'
 import { familyOf } from '../names/ip.ts'
-import type { Barrier } from './context.ts'
+import type { LookupFailure } from './check.ts'
+import type { Barrier, OpenBarrier } from './context.ts'
 import { type DaneFacts, refusedHosts } from './dane/index.ts'
 import { refusalsOf, type StsFacts } from './mta-sts/index.ts'
 import type { StarttlsFacts } from './tls-host.ts'
@@ -12,12 +13,41 @@ type Facts = {
   readonly tls: StarttlsFacts | undefined
 }
 
+/** Which barriers may exist, or concern more hosts than is known, because an answer is missing. */
+export function openBarriersOf({ mail, sts, dane, tls }: OpenFacts): readonly OpenBarrier[] {
+  const silent = mail?.hosts.filter(hostError) ?? []
+  const isUnreached = silent.some(({ addresses }) => addresses.length === 0)
+  const policy = sts instanceof Error || sts === undefined ? undefined : sts.policy
+  const isStsOpen =
+    sts instanceof Error ||
+    policy?.kind === 'unknown' ||
+    (isUnreached && policy?.kind === 'read' && policy.policy.mode === 'enforce')
+  const isDaneOpen = tls !== undefined && dane !== undefined && (dane instanceof Error || isOpenDane(dane))
+  const isIpv4Open = silent.length > 0 && hasIpv6Only(mail)
+  return [...(isStsOpen || isDaneOpen ? ['refusal' as const] : []), ...(isIpv4Open ? ['ipv6_only' as const] : [])]
+}
+
+type OpenFacts = Pick<Facts, 'mail' | 'tls'> & {
+  readonly sts: StsFacts | LookupFailure | undefined
+  readonly dane: DaneFacts | LookupFailure | undefined
+}
+
+/** Whether TLSA records that have no answer would be applied. */
+const isOpenDane = ({ hosts, mxSecure }: DaneFacts): boolean =>
+  mxSecure && hosts.some(({ error, hostSecure }) => (error && hostSecure !== false) || hostSecure === null)
+
+const hasIpv6Only = (mail: MailHosts | undefined): boolean =>
+  mail !== undefined && mail.hosts.every(({ addresses }) => addresses.every((address) => familyOf(address) === 6))
+
 /** Which senders cannot deliver, as far as it is known: MX, addresses, MTA-STS, DANE and STARTTLS are examined together. */
 export function barriersOf({ mail, sts, dane, tls }: Facts): readonly Barrier[] {
   const reachable = mail?.hosts.filter(({ addresses }) => addresses.length > 0) ?? []
   const hosts = reachable.map(({ exchange }) => exchange)
   if (!mail || hosts.length === 0) return []
-  return [...stsBarrier(sts, hosts, tls), ...daneBarrier(dane, hosts, tls), ...ipv6Barrier(reachable)]
+  // A host whose addresses have no answer may be one that they can deliver to.
+  const isWhole = !mail.hosts.some((host) => host.addresses.length === 0 && hostError(host))
+  const refusals = [...stsBarrier(sts, hosts, tls), ...daneBarrier(dane, hosts, tls)]
+  return [...refusals.map((one) => ({ ...one, all: one.all && isWhole })), ...(isWhole ? ipv6Barrier(reachable) : [])]
 }
 
 function stsBarrier(sts: StsFacts | undefined, hosts: readonly string[], tls: StarttlsFacts | undefined): Barrier[] {

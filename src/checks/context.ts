@@ -30,6 +30,9 @@ export type Barrier = {
   readonly all: boolean
 }
 
+/** A barrier that may exist, or concern more hosts than are known. */
+export type OpenBarrier = 'refusal' | 'ipv6_only'
+
 /** A possible role of the domain, with its consequences. */
 export type OtherRole = { readonly role: Role; readonly noMail?: Problem }
 
@@ -42,6 +45,8 @@ export type DomainContext = {
   readonly otherRoles: readonly OtherRole[]
   /** Whether SPF lets anybody send as this domain; null: no usable record, or not known. */
   readonly sends: boolean | null
+  /** An answer about SPF is missing, so that others may send than is known: any, or only the mail hosts. Absent: all are known. */
+  readonly sendersOpen?: 'any' | 'mail_hosts'
   /**
    * Whether mail to the domain arrives: false for a null MX, for neither MX nor address, for only an address with an SPF record that passes nobody, and if no MX
    * host has a public address; null: not known.
@@ -68,8 +73,8 @@ export type DomainContext = {
   readonly tls?: StarttlsFacts
   /** Which senders cannot deliver; empty if mail arrives, and if that is not known. */
   readonly barriers: readonly Barrier[]
-  /** It could not be determined whether senders that apply MTA-STS can deliver: the record or the policy has no answer. */
-  readonly isStsOpen: boolean
+  /** Which senders may be unable to deliver: an answer about MTA-STS, DANE or the addresses of a host is missing. */
+  readonly openBarriers: readonly OpenBarrier[]
 }
 
 /** The scored checks that a role does not need. */
@@ -100,5 +105,5 @@ export const UNKNOWN_CONTEXT: DomainContext = {
   names: {},
   sendingHosts: [],
   barriers: [],
-  isStsOpen: false,
+  openBarriers: [],
 }

@@ -5,7 +5,8 @@ import { type Provider, providerOfAlias, providerOfHost, providerOfReturnPath } 
 import type { Ip } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import { registrableDomain } from '../names/suffix.ts'
-import { barriersOf } from './arrival.ts'
+import { DnsError } from '../net/dns/resolver.ts'
+import { barriersOf, openBarriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, OtherRole, Role } from './context.ts'
 import type { DaneFacts } from './dane/index.ts'
@@ -45,12 +46,13 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const mailboxes = mailboxesOf(mail, known(facts.dkim))
   return {
     ...role,
-    otherRoles: otherRoles(facts, role.role).map((other) => withNoMail(other, mail)),
+    otherRoles: otherRoles(facts, { role: role.role, ...(noMail === undefined ? {} : { noMail }) }),
     sends,
     takes,
     canPass: sends === false || known(facts.dkim)?.discovery !== 'proven_absent' || mayPass(facts.spf),
     enforces: enforcesPolicy(dmarc),
     signed: signedOf(known(facts.dnssec)),
+    ...sendersOpenIn(facts.spf),
     ...(noMail === undefined ? {} : { noMail }),
     ...(mailboxes ? { mailboxes } : {}),
     ...(mail ? { mail } : {}),
@@ -59,8 +61,14 @@ export function contextOf(facts: ContextFacts): DomainContext {
     sendingHosts: sendingHostsOf(spf, mail),
     ...(tls ? { tls } : {}),
     barriers: barriersOf({ mail, sts: known(facts.mta_sts), dane: known(facts.dane), tls }),
-    isStsOpen: facts.mta_sts instanceof Error || known(facts.mta_sts)?.policy?.kind === 'unknown',
+    openBarriers: openBarriersOf({ mail, sts: facts.mta_sts, dane: facts.dane, tls }),
   }
+}
+
+function sendersOpenIn(spf: ContextFacts['spf']): Pick<DomainContext, 'sendersOpen'> {
+  if (spf instanceof Error) return { sendersOpen: 'any' }
+  const open = spf?.reading?.open
+  return open === undefined ? {} : { sendersOpen: open === 'own' ? 'any' : 'mail_hosts' }
 }
 
 const namesOf = (ptr: PtrFacts | undefined): DomainContext['names'] =>
@@ -86,7 +94,7 @@ type ReturnPath = { readonly above: string; readonly provider: string }
  * Null: there is no record, receivers return permerror, a decisive part is not known, or nobody passes without being refused (`~all`) at a domain with MX
  * hosts, which may send.
  */
-function sendsMail(spf: SpfFacts | undefined, mail: MailHosts | undefined): boolean | null {
+function sendsMail(spf: SpfFacts | undefined, mail: Pick<MailHosts, 'kind'> | undefined): boolean | null {
   const reading = spf?.reading
   if (!reading || reading.permerrors.length > 0) return null
   if (reading.declaredNonSender) return false
@@ -173,30 +181,112 @@ function roleOf({ spf, mail, dmarc, sends, returnPath }: Seen): { readonly role:
   return { role: 'sends_and_accepts_mail', because: because(mail, spf, sends) }
 }
 
-/** The roles that are possible because of missing answers. */
-function otherRoles(facts: ContextFacts, role: Role): readonly Role[] {
-  const [spf, mail] = [known(facts.spf), known(facts.mx)?.mail]
-  if (mail && !mail.exists) return []
-  const sends = sendsMail(spf, mail)
-  const isSpfOpen =
-    facts.spf instanceof Error || (spf?.reading !== undefined && spf.reading.unknown.length > 0 && sends === null)
-  const possible = new Set<Role>()
-  if (facts.mx instanceof Error) {
-    if (isSpfOpen || sends === false) possible.add('accepts_mail_only').add('parked')
-    if (isSpfOpen || sends !== false) possible.add('sends_and_accepts_mail').add('sends_only')
-  } else if (mail && isSpfOpen) {
-    if (mail.kind === 'explicit') possible.add('accepts_mail_only')
-    else possible.add('parked')
-    if (mail.kind === 'null' || mail.kind === 'none') possible.add('sends_only')
-  }
-  if (facts.dmarc instanceof Error && spf?.records.length === 0 && (mail?.kind === 'implicit' || mail?.kind === 'none'))
-    possible.add('no_mail')
-  possible.delete(role)
-  return [...possible]
+/** What the role depends on, one reading of it. */
+type Traits = {
+  readonly kind: MailHosts['kind'] | 'absent'
+  readonly sends: boolean | null
+  readonly names: boolean
+  readonly hasSpf: boolean
+  readonly isBelowPolicy: boolean
+  readonly isAlias: boolean
+  readonly isReturnPath: boolean
 }
 
-function withNoMail(role: Role, mail: MailHosts | undefined): OtherRole {
-  const noMail = mail ? noMailIn(mail, role) : TAKES_NONE.has(role) ? noMailRole('maybe') : undefined
+/** The role by {@link Traits}, in the order of {@link roleOf}. */
+function roleBy({ kind, sends, names, hasSpf, isBelowPolicy, isAlias, isReturnPath }: Traits): Role {
+  if (kind === 'absent') return 'no_such_domain'
+  if (isReturnPath) return 'return_path'
+  if (sends === false) return kind === 'explicit' ? 'accepts_mail_only' : 'parked'
+  if ((sends === true || names) && (kind === 'null' || kind === 'none')) return 'sends_only'
+  if (isBelowPolicy && isAlias) return 'no_mail'
+  return isBelowPolicy && !hasSpf && (kind === 'implicit' || kind === 'none') ? 'no_mail' : 'sends_and_accepts_mail'
+}
+
+/** The roles that are possible because of missing answers: those of every reading of what is not known. */
+function otherRoles(facts: ContextFacts, own: OtherRole): readonly OtherRole[] {
+  const mail = known(facts.mx)?.mail
+  if (mail && !mail.exists) return []
+  const possible = new Map<string, OtherRole>()
+  for (const hosts of hostsOf(facts, mail))
+    for (const senders of sendersOf(facts, hosts.kind))
+      for (const isBelowPolicy of policiesOf(facts))
+        for (const isReturnPath of returnPathsOf(facts, mail)) {
+          const other = withNoMail(roleBy({ ...senders, ...hosts, isBelowPolicy, isReturnPath }), mail, hosts.kind)
+          possible.set(keyOf(other), other)
+        }
+  possible.delete(keyOf(own))
+  return [...possible.values()]
+}
+
+const keyOf = ({ role, noMail }: OtherRole): string => `${role} ${noMail !== undefined}`
+
+/** What SPF may say. */
+function sendersOf({ spf }: ContextFacts, kind: Traits['kind']): readonly Pick<Traits, 'sends' | 'names' | 'hasSpf'>[] {
+  const found = known(spf)
+  const own = {
+    sends: sendsMail(found, kind === 'absent' ? undefined : { kind }),
+    names: namesSenders(found),
+    hasSpf: (found?.records.length ?? 0) > 0,
+  }
+  const record = { names: false, hasSpf: true }
+  if (spf instanceof Error)
+    return [
+      { ...record, sends: true },
+      { ...record, sends: false },
+      { ...record, sends: null, names: true },
+      { ...record, sends: null },
+      { ...own, hasSpf: false },
+    ]
+  if (own.sends !== null || (found?.reading?.unknown ?? []).length === 0) return [own]
+  return [own, { ...own, sends: true }, { ...own, sends: false }, { ...own, names: true }]
+}
+
+/** Where mail may go. An MX record that has no answer may be any; without one, the domain's own addresses count. */
+function hostsOf({ mx, spf }: ContextFacts, mail: MailHosts | undefined): readonly Pick<Traits, 'kind' | 'isAlias'>[] {
+  if (mail) return [{ kind: mail.kind, isAlias: mail.cname.length > 0 }]
+  if (!(mx instanceof DnsError)) return [{ kind: 'explicit', isAlias: false }]
+  const isAddress = mx.question.type !== 'MX'
+  const kinds: readonly Traits['kind'][] = isAddress
+    ? ['implicit', 'none']
+    : known(spf)?.exists
+      ? ['explicit', 'null', 'implicit', 'none']
+      : ['absent', 'explicit', 'null', 'implicit', 'none']
+  return kinds.flatMap((kind) => [
+    { kind, isAlias: false },
+    { kind, isAlias: true },
+  ])
+}
+
+/** Whether a policy of the domain above may cover the name. */
+function policiesOf({ dmarc, mx }: ContextFacts): readonly boolean[] {
+  const found = known(dmarc)
+  if (found && publishedPolicyOf(found).kind !== 'unknown') return [policyFrom(found) !== undefined]
+  const name = domainOf({ dmarc, mx })
+  return name !== undefined && registrableDomain(name) === name ? [false] : [false, true]
+}
+
+/** Whether the name may be a return path: by an MX record, or because a key that would say otherwise was not found. */
+function returnPathsOf(facts: ContextFacts, mail: MailHosts | undefined): readonly boolean[] {
+  const name = domainOf(facts)
+  const isBelow = name === undefined || registrableDomain(name) !== name
+  if (!mail) return isBelow && known(facts.dkim)?.discovery !== 'found' ? [false, true] : [false]
+  const isOne = returnPathOf(facts) !== undefined
+  const dkim = known(facts.dkim)
+  const isOpen = dkim === undefined || (dkim.discovery !== 'found' && dkim.unanswered > 0)
+  return isOne && isOpen ? [true, false] : [isOne]
+}
+
+/** The domain, by any of its facts. */
+const domainOf = (
+  facts: { readonly [K in 'mx' | 'dmarc' | 'spf' | 'dkim']?: ContextFacts[K] | undefined },
+): string | undefined =>
+  [facts.mx, facts.dmarc, facts.spf, facts.dkim]
+    .map((one) => known<{ readonly domain: string }>(one)?.domain)
+    .find((one) => one !== undefined)
+
+function withNoMail(role: Role, mail: MailHosts | undefined, kind: Traits['kind']): OtherRole {
+  const isNone = TAKES_NONE.has(role) || kind === 'null' || kind === 'none'
+  const noMail = mail ? noMailIn(mail, role) : isNone ? noMailRole('maybe') : undefined
   return noMail === undefined ? { role } : { role, noMail }
 }
 

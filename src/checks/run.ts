@@ -34,7 +34,13 @@ const CHECKS: { readonly [K in CheckKey]: Check<FactsBy[K]> } = registry
 export const CHECK_KEYS = Object.keys(registry) as readonly CheckKey[]
 
 /** A domain as all checks together judge it. */
-export type JudgedChecks = { readonly context: DomainContext; readonly outcomes: Outcomes }
+export type JudgedChecks = {
+  readonly context: DomainContext
+  readonly outcomes: Outcomes
+  /** Each reading of what has no answer, the context's own first, with what the checks say then; absent if the role is certain. */
+  readonly readings?: readonly Reading[]
+}
+type Reading = { readonly context: DomainContext; readonly outcomes: Outcomes }
 
 /** Looks up and judges with every check. */
 export const runChecks = async (ctx: Ctx, domain: Domain, input: CheckInput = {}): Promise<Outcomes> =>
@@ -136,10 +142,23 @@ export async function lookupAgain(
 /** Judges every fact set once, with the resulting context. */
 export function judgeFacts(facts: FactSets): JudgedChecks {
   const context = contextOf(facts)
+  const outcomes = judgeAll(facts, context)
+  if (context.otherRoles.length === 0) return { context, outcomes }
+  const readings = readingsOf(context).map((one) => ({ context: one, outcomes: judgeAll(facts, one) }))
+  return { context, outcomes, readings }
+}
+
+function judgeAll(facts: FactSets, context: DomainContext): Outcomes {
   const keys = CHECK_KEYS.filter((key) => facts[key] !== undefined)
   const outcomes = Object.fromEntries(keys.map((key) => [key, judgeOne(key, facts, context)]))
-  return { context, outcomes: outcomes as Outcomes } // one entry for each fact set
+  return outcomes as Outcomes // one entry for each fact set
 }
+
+/** The context in each role that the domain may have. */
+const readingsOf = ({ otherRoles, noMail, ...rest }: DomainContext): readonly DomainContext[] => [
+  { ...rest, ...(noMail && { noMail }), otherRoles: [] },
+  ...otherRoles.map((other) => ({ ...rest, ...other, otherRoles: [] })),
+]
 
 /** The outcome of one check. A lookup without an answer is `unknown` with the reason. */
 export function judgeOne<K extends CheckKey>(
@@ -149,10 +168,11 @@ export function judgeOne<K extends CheckKey>(
 ): Outcome<FactsBy[K]> {
   const found: FactsBy[K] | LookupFailure | undefined = facts[key]
   if (found === undefined) throw new Error(`the check ${key} was not run`)
+  const check: Check<FactsBy[K]> = CHECKS[key]
   // For a name that does not exist, one check reports it and the others have nothing to judge.
-  const isSilent = context.role === 'no_such_domain' && key !== 'mx'
-  const check: Judge<FactsBy[K]> = isSilent ? { judge: notApplicable } : CHECKS[key]
-  return judged(check, found, context)
+  const judge: Judge<FactsBy[K]>['judge'] = (own, as) =>
+    as.role === 'no_such_domain' && key !== 'mx' ? notApplicable(own, as) : check.judge(own, as)
+  return judged({ judge }, found, context)
 }
 
 /** Whether the facts after a fix of one check leave the domain's mail unharmed; facts that could not be looked up before are not compared. */
@@ -197,24 +217,20 @@ export async function runCheck<Facts>(
 }
 
 type Judge<Facts> = Pick<Check<Facts>, 'judge'>
-/**
- * Whether a check applies must be known: if the role is not certain, and the check does not apply in a possible one, it is `unknown`, with the findings of
- * every role.
- */
+/** If the role is not certain, only what is the same in every possible one is said: otherwise the status is `unknown`, with the findings of every role. */
 function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> {
   if (isFailure(found)) return { status: 'unknown', reason: found.problem, findings: [] }
   const outcome = check.judge(found, context)
   if (outcome.status === 'unknown' || context.otherRoles.length === 0) return outcome
-  const { noMail: _noMail, ...rest } = context
-  const others = context.otherRoles.map((other) => check.judge(found, { ...rest, ...other }))
-  const applied = [outcome, ...others].filter(({ status }) => status !== 'not_applicable').length
-  if (applied === 0 || applied > others.length) return outcome
+  const [, ...others] = readingsOf(context).map((one) => check.judge(found, one))
   const inAll = (id: string): boolean => others.every(({ findings }) => findings.some((finding) => finding.id === id))
+  const findings = outcome.findings.filter(({ id }) => inAll(id))
+  if (others.every(({ status }) => status === outcome.status)) return { ...outcome, findings }
   return {
     status: 'unknown',
     reason: roleProblem('not_certain', { why: context.because }),
     facts: outcome.facts,
-    findings: outcome.findings.filter(({ id }) => inAll(id)),
+    findings,
   }
 }
 

@@ -54,7 +54,8 @@ it.each<Row>([
   [
     'the MX',
     { ...WHOLE, 'a.example': { ...WHOLE['a.example'], MX: 'TIMEOUT' } },
-    { mx_status: 'unknown', dmarc: { status: 'pass' }, blacklists: [], complete: false },
+    // Whether its reports arrive is not known either.
+    { mx_status: 'unknown', dmarc: { status: 'unknown' }, blacklists: [], complete: false },
   ],
   [
     'the SPF record',
@@ -64,7 +65,7 @@ it.each<Row>([
   [
     'the address of the MX host',
     { ...WHOLE, 'mx.a.example': 'TIMEOUT' },
-    { ptr: { status: 'unknown' }, blacklists: [], dmarc: { status: 'pass' }, complete: false },
+    { ptr: { status: 'unknown' }, blacklists: [], dmarc: { status: 'unknown' }, complete: false },
   ],
   [
     'one family of the MX host',
@@ -73,10 +74,10 @@ it.each<Row>([
       mx: [{ host: 'mx.a.example', reason: expect.stringContaining('AAAA') }],
       ptr: { status: 'unknown', valid: false, reason: expect.stringContaining('AAAA') },
       complete: false,
-      score: 79,
-      score_min: 70,
-      score_max: 79,
-      report_score: 79,
+      score: 80,
+      score_min: 64,
+      score_max: 80,
+      report_score: 80,
       blacklist_summary: { addresses: 1, unanswered: 0, unknown_hosts: ['mx.a.example'] },
     },
   ],

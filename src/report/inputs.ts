@@ -1,11 +1,11 @@
 import type { JudgedChecks } from '../checks/run.ts'
 import { fromDkim } from './dkim-input.ts'
-import { type Score, scoreInRoles } from './score.ts'
+import { type Score, scoreWithin } from './score.ts'
 import { fromDmarc, fromMx, fromPtr, fromSpf } from './score-inputs.ts'
 import type { ScoreInputs } from './score-types.ts'
 
 /** What the score needs of all checks. */
-export const scoreInputs = ({ context, outcomes }: JudgedChecks): ScoreInputs => ({
+export const scoreInputs = ({ context, outcomes }: Pick<JudgedChecks, 'context' | 'outcomes'>): ScoreInputs => ({
   role: context.role,
   spf: fromSpf(outcomes.spf),
   dkim: fromDkim(outcomes.dkim),
@@ -16,7 +16,4 @@ export const scoreInputs = ({ context, outcomes }: JudgedChecks): ScoreInputs =>
 
 /** The score of a domain as all checks judge it, with the range of all roles that it may have. */
 export const scoreOf = (judged: JudgedChecks): Score =>
-  scoreInRoles(
-    scoreInputs(judged),
-    judged.context.otherRoles.map(({ role }) => role),
-  )
+  scoreWithin((judged.readings ?? [judged]).map((reading) => scoreInputs(reading)))

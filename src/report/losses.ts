@@ -1,11 +1,12 @@
 import { COMPONENTS, WEIGHTS } from '../answers/weights.ts'
-import type { Barrier, Role } from '../checks/context.ts'
+import type { Barrier, OpenBarrier, Role } from '../checks/context.ts'
 import type {
   DkimScoreInput,
   DmarcScoreInput,
   FindingId,
   Loss,
   MxScoreInput,
+  PtrScoreAddress,
   PtrScoreInput,
   SpfScoreInput,
 } from './score-types.ts'
@@ -22,6 +23,11 @@ export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role
   const { left, off } = WEIGHTS.spf
   if (spf.state === 'unknown') return [half('spf')]
   if (spf.state === 'none' && role === 'no_mail') return [lost(COMPONENTS.spf - left.none_at_web_name, spf.finding)]
+  if (spf.state === 'permerror' && spf.isOpen)
+    return [
+      lost(COMPONENTS.spf - left.permerror, spf.finding),
+      perhaps(left.permerror - left.everybody, 'spf.part_unknown'),
+    ]
   if (spf.state !== 'record') return [lost(COMPONENTS.spf - left[spf.state], spf.finding)]
   const finding = spf.allFinding ?? null
   if (spf.all === '+') return [lost(COMPONENTS.spf - left.everybody, finding)]
@@ -33,6 +39,7 @@ export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role
   if (widest !== undefined) losses.push(lost(off[wide], widest))
   for (const fault of ['ptr', 'equals_sign', 'dead_term', 'long', 'untidy'] as const)
     if (spf[fault] !== undefined) losses.push(lost(off[fault], spf[fault]))
+  if (spf.mayBeTaken && spf.dead_term === undefined) losses.push(perhaps(off.dead_term, 'spf.include_takeover'))
   return losses
 }
 
@@ -82,6 +89,7 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
     return [
       lost(COMPONENTS.mx - left.implicit, 'mx.implicit'),
       ...(mx.notPublic ? [notPublic] : []),
+      ...(mx.isOpen && !mx.notPublic ? [perhaps(off.not_public, 'mx.family_unknown')] : []),
       ...barrierLosses(mx),
     ]
   if (mx.noneResolvable) return [lost(COMPONENTS.mx - left.none_resolvable, 'mx.none_resolvable')]
@@ -95,19 +103,29 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
   if (mx.cname) losses.push(lost(off.cname, 'mx.cname'))
   if (mx.notPublic) losses.push(notPublic)
   if (mx.singleAddress) losses.push(lost(off.single_address, 'mx.single_address'))
+  if (mx.isOpen) losses.push(perhaps(openHostLoss(mx), 'mx.family_unknown'))
   return [...losses, ...barrierLosses(mx)]
 }
 
-/** The deduction if some senders cannot deliver; if that could not be determined for MTA-STS, the deduction in the worst case. */
+/** What addresses without an answer may cost: an address that is not public, an alias, or that there is no other address. */
+function openHostLoss({ notPublic, cname, unknown, isAlone }: Extract<MxScoreInput, { state: 'explicit' }>): number {
+  const { off } = WEIGHTS.mx
+  return (
+    (notPublic ? 0 : off.not_public) + (cname || unknown === 0 ? 0 : off.cname) + (isAlone ? off.single_address : 0)
+  )
+}
+
+/** The deduction if some senders cannot deliver; if that could not be determined, the deduction in the worst case. */
 const barrierLosses = ({
   barriers,
-  isStsOpen,
+  openBarriers = [],
 }: {
   readonly barriers: readonly Barrier[]
-  readonly isStsOpen?: boolean
+  readonly openBarriers?: readonly OpenBarrier[]
 }): Loss[] => [
   ...barriers.map(barrierLoss),
-  ...(isStsOpen ? [perhaps(WEIGHTS.mx.off.refused_at_all, 'mta_sts.policy_unknown')] : []),
+  ...(openBarriers.includes('refusal') ? [perhaps(WEIGHTS.mx.off.refused_at_all, 'mta_sts.policy_unknown')] : []),
+  ...(openBarriers.includes('ipv6_only') ? [perhaps(WEIGHTS.mx.off.ipv6_only, 'mx.family_unknown')] : []),
 ]
 
 /** The deduction if some senders cannot deliver. */
@@ -125,13 +143,23 @@ export function ptrLosses(ptr: PtrScoreInput): Loss[] {
   if (ptr.state === 'not_applicable') return []
   if (ptr.state === 'none') return [lost(COMPONENTS.ptr, 'ptr.no_address')]
   const addresses = ptr.addresses.slice(0, WEIGHTS.ptr.addresses)
-  const { certain } = ptr
+  const { certain, candidates } = ptr
+  if (candidates !== undefined) return anyOf(addresses, candidates, ptr.isMore === true)
   const share = (loss: Loss, at: number): Loss => {
     const own = shareOf(loss, addresses.length)
     return certain === undefined ? own : { ...leastShareOf(loss, at < certain), units: own.units }
   }
   const losses = addresses.flatMap((one, at) => addressLosses(one).map((loss) => share(loss, at)))
   return together(certain === undefined ? losses : [...losses, perhaps(unknownShare(certain), null)])
+}
+
+/** The deductions where it is not known which addresses send: those that are judged, none in the best case, and the worst candidate alone in the worst. */
+function anyOf(addresses: readonly PtrScoreAddress[], candidates: readonly PtrScoreAddress[], isMore: boolean): Loss[] {
+  const open = (loss: Loss): Loss => ({ ...shareOf(loss, addresses.length), leastUnits: 0, mostUnits: 0 })
+  const own = addresses.flatMap((one) => addressLosses(one).map(open))
+  const most = candidates.map((one) => addressLosses(one).reduce((sum, { mostUnits }) => sum + mostUnits, 0))
+  const worst = isMore ? COMPONENTS.ptr : Math.max(0, ...most) / UNIT
+  return together([...own, perhaps(worst, 'spf.part_unknown')])
 }
 
 /** The deduction for unknown addresses in the worst case: they fill all places except the first `certain`, and none has a PTR record. */
@@ -142,12 +170,7 @@ const unknownShare = (certain: number): number =>
 const leastShareOf = (loss: Loss, isCertain: boolean): Loss =>
   isCertain ? shareOf(loss, WEIGHTS.ptr.addresses) : { ...loss, units: 0, leastUnits: 0, mostUnits: 0 }
 
-function addressLosses(one: {
-  hasPtr: boolean | null
-  confirmed: boolean | null
-  generic: boolean
-  names: number
-}): Loss[] {
+function addressLosses(one: PtrScoreAddress): Loss[] {
   const { address, off } = WEIGHTS.ptr
   if (one.hasPtr === null) return [half('ptr', 'ptr.not_asked')]
   if (!one.hasPtr) return [lost(COMPONENTS.ptr - address.none, 'ptr.missing')]

@@ -52,7 +52,7 @@ describe('MX', () => {
     [
       'one unknown',
       { ...at([1, 'm.example'], [2, 's.example']), 'm.example': M, 's.example': 'SERVFAIL' },
-      ['mx.host_unknown 0 (0 to 4)'],
+      ['mx.host_unknown 0 (0 to 4)', 'mx.family_unknown 0 (0 to 9)'],
     ],
     [
       'a CNAME to one address',
@@ -61,7 +61,7 @@ describe('MX', () => {
     ],
   ])('%s', async (_why, zone, expected) =>
     expect(
-      told(mxLosses(fromMx(await runCheck(mx, labCtx(zone), A), { barriers: [], isStsOpen: false })), mxTable),
+      told(mxLosses(fromMx(await runCheck(mx, labCtx(zone), A), { barriers: [], openBarriers: [] })), mxTable),
     ).toEqual(expected),
   )
 })

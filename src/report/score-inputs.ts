@@ -4,17 +4,20 @@ import { type DmarcFacts, publishedPolicyOf } from '../checks/dmarc/index.ts'
 import { type MxFacts, resolvable } from '../checks/mx/index.ts'
 import { judgedStates, type PtrFacts } from '../checks/ptr/index.ts'
 import type { SpfFacts } from '../checks/spf/index.ts'
+import { hostError } from '../mailhosts/mailhosts.ts'
 import type { DmarcScoreInput, FindingId, MxScoreInput, PtrScoreInput, SpfScoreInput } from './score-types.ts'
 
 /** What the score needs of the SPF check. */
 export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
-  if (outcome.status === 'unknown') return { state: 'unknown' }
+  if (!outcome.facts) return { state: 'unknown' }
   const { reading } = outcome.facts
   if (!reading)
     return { state: 'none', finding: firstOf(outcome, ['spf.no_domain', 'spf.no_record_web']) ?? 'spf.no_record' }
   const { everybody } = reading.extent
+  const isOpen = reading.unknown.length > 0
   if (reading.permerrors.length > 0 && !everybody)
-    return { state: 'permerror', finding: firstOf(outcome, PERMERROR) ?? 'spf.syntax' }
+    return { state: 'permerror', finding: firstOf(outcome, PERMERROR) ?? 'spf.syntax', ...(isOpen && { isOpen }) }
+  if (isOpen && !everybody) return { state: 'unknown' }
   if (reading.passesNobody?.names && !everybody)
     return { state: 'names_nobody', finding: firstOf(outcome, NAMES_NOBODY) ?? 'spf.names_nobody' }
   const has = (id: FindingId): boolean => firstOf(outcome, [id]) !== undefined
@@ -25,7 +28,9 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
     ...told('allFinding', firstOf(outcome, ALL)),
     ...told('ptr', firstOf(outcome, ['spf.ptr'])),
     ...told('equals_sign', firstOf(outcome, ['spf.equals_sign'])),
-    ...told('dead_term', firstOf(outcome, ['spf.dead_term'])),
+    // A name that anybody could register is gone too.
+    ...(outcome.facts.freeUnknown && { mayBeTaken: true }),
+    ...told('dead_term', firstOf(outcome, ['spf.dead_term', 'spf.include_takeover'])),
     ...told('veryWide', firstOf(outcome, ['spf.very_many_addresses'])),
     ...told('wide', firstOf(outcome, ['spf.many_addresses'])),
     ...told('long', firstOf(outcome, ['spf.very_long', 'spf.long'])),
@@ -36,7 +41,7 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
 /** What the score needs of the MX check. */
 export function fromMx(
   outcome: Outcome<MxFacts>,
-  { barriers, isStsOpen }: Pick<DomainContext, 'barriers' | 'isStsOpen'>,
+  { barriers, openBarriers }: Pick<DomainContext, 'barriers' | 'openBarriers'>,
 ): MxScoreInput {
   const has = (id: FindingId): boolean => outcome.findings.some((finding) => finding.id === id)
   const mail = outcome.facts?.mail
@@ -45,7 +50,9 @@ export function fromMx(
   if (!mail || (outcome.status === 'unknown' && !isPartly)) return { state: 'unknown' }
   if (mail.kind === 'none') return { state: 'none' }
   if (mail.kind === 'null' || outcome.status === 'not_applicable') return { state: 'null' }
-  if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public'), barriers, isStsOpen }
+  const isOpen = mail.hosts.some((host) => hostError(host) !== undefined)
+  const open = { ...(isOpen && { isOpen }), barriers, openBarriers }
+  if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public'), ...open }
   const named = mail.hosts.filter((host) => host.literal === undefined).map(resolvable)
   return {
     state: 'explicit',
@@ -58,20 +65,23 @@ export function fromMx(
     cname: has('mx.cname'),
     notPublic: has('mx.not_public'),
     singleAddress: has('mx.single_address'),
-    barriers,
-    isStsOpen,
+    ...(isOpen && { isAlone: new Set(mail.hosts.flatMap(({ addresses }) => addresses)).size < 2 }),
+    ...open,
   }
 }
 
 /** The score's input from the PTR check: each address that sends as the domain, even if one of them leaves the whole unknown. */
 export function fromPtr(outcome: Outcome<PtrFacts>): PtrScoreInput {
   if (outcome.status === 'not_applicable') return { state: 'not_applicable' }
-  const addresses = outcome.facts ? judgedStates(outcome.facts) : []
-  const open = outcome.facts?.open
-  if (addresses.length > 0) return { state: 'addresses', addresses, ...(open && { certain: open.certain }) }
-  if (outcome.status === 'unknown') return { state: 'unknown' }
+  if (!outcome.facts) return { state: 'unknown' }
+  const { judged, candidates, isMore, open } = outcome.facts
+  if (judged === undefined) return { state: outcome.status === 'unknown' ? 'unknown' : 'none' }
+  const addresses = judgedStates(judged)
   // Only addresses for which others are responsible send as the domain.
-  return outcome.status === 'pass' ? { state: 'not_applicable' } : { state: 'none' }
+  if (addresses.length === 0) return { state: candidates ? 'unknown' : 'not_applicable' }
+  if (candidates)
+    return { state: 'addresses', addresses, candidates: judgedStates(candidates), ...(isMore && { isMore }) }
+  return { state: 'addresses', addresses, ...(open && { certain: open.certain }) }
 }
 
 /** What the score needs of the DMARC check. */

@@ -1,5 +1,5 @@
 import type { Component } from '../answers/weights.ts'
-import type { Barrier, Role } from '../checks/context.ts'
+import type { Barrier, OpenBarrier, Role } from '../checks/context.ts'
 
 /** The id of the finding on which a deduction is based. */
 export type FindingId = string
@@ -8,7 +8,8 @@ export type FindingId = string
 export type SpfScoreInput =
   | { readonly state: 'unknown' }
   | { readonly state: 'none'; readonly finding: FindingId }
-  | { readonly state: 'permerror'; readonly finding: FindingId }
+  /** `isOpen`: a part has no answer, and everybody may pass by it. */
+  | { readonly state: 'permerror'; readonly finding: FindingId; readonly isOpen?: boolean }
   /** The record names senders, and nobody passes. */
   | { readonly state: 'names_nobody'; readonly finding: FindingId }
   | {
@@ -22,6 +23,8 @@ export type SpfScoreInput =
       readonly equals_sign?: FindingId
       /** A term that names nobody, beside terms that let senders pass. */
       readonly dead_term?: FindingId
+      /** Whether anybody could register a name of the record has no answer. */
+      readonly mayBeTaken?: boolean
       /** 2^24 IPv4 addresses or more. */
       readonly veryWide?: FindingId
       /** Over 2^17 IPv4 addresses outside includes. */
@@ -84,8 +87,10 @@ export type MxScoreInput =
   | {
       readonly state: 'implicit'
       readonly notPublic: boolean
+      /** An address family of the domain has no answer. */
+      readonly isOpen?: boolean
       readonly barriers: readonly Barrier[]
-      readonly isStsOpen?: boolean
+      readonly openBarriers?: readonly OpenBarrier[]
     }
   | {
       readonly state: 'explicit'
@@ -97,13 +102,16 @@ export type MxScoreInput =
       readonly unresolvableFinding?: FindingId
       /** Hosts without an answer. */
       readonly unknown: number
+      /** An address family of a host has no answer; `isAlone`: at most one address is known. */
+      readonly isOpen?: boolean
+      readonly isAlone?: boolean
       readonly cname: boolean
       readonly notPublic: boolean
       readonly singleAddress: boolean
       /** Senders that cannot deliver. */
       readonly barriers: readonly Barrier[]
-      /** It could not be determined whether MTA-STS excludes hosts. */
-      readonly isStsOpen?: boolean
+      /** Those that may exist, or concern more hosts than is known. */
+      readonly openBarriers?: readonly OpenBarrier[]
     }
 
 /** What the score needs to know of PTR: the addresses of the best MX. */
@@ -114,16 +122,21 @@ export type PtrScoreInput =
   | {
       readonly state: 'addresses'
       /** One to ten. */
-      readonly addresses: readonly {
-        /** Null: no answer. */
-        readonly hasPtr: boolean | null
-        readonly confirmed: boolean | null
-        readonly generic: boolean
-        readonly names: number
-      }[]
+      readonly addresses: readonly PtrScoreAddress[]
       /** A mail host may have more addresses, which could not be looked up: this number of the addresses precedes them and counts for certain. 0 to 9. */
       readonly certain?: number
+      /** An answer about SPF is missing: any of these may be judged in place of `addresses`, and with `isMore` others too. */
+      readonly candidates?: readonly PtrScoreAddress[]
+      readonly isMore?: boolean
     }
+
+export type PtrScoreAddress = {
+  /** Null: no answer. */
+  readonly hasPtr: boolean | null
+  readonly confirmed: boolean | null
+  readonly generic: boolean
+  readonly names: number
+}
 
 export type ScoreInputs = {
   /** The components that it does not need do not count. */

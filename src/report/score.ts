@@ -1,5 +1,5 @@
 import { COMPONENTS, type Component, SCORE_VERSION, type Tier, WEIGHTS } from '../answers/weights.ts'
-import { applies, type Role } from '../checks/context.ts'
+import { applies } from '../checks/context.ts'
 import { dkimLosses, dmarcLosses, mxLosses, ptrLosses, spfLosses, UNIT } from './losses.ts'
 import type { Loss, ScoreInputs, ScoreRow, SpfScoreInput } from './score-types.ts'
 
@@ -23,9 +23,14 @@ export function score(inputs: ScoreInputs): Score {
   const parts = partsOf(inputs)
   const scale = { of: componentsOf(inputs).reduce((sum, component) => sum + COMPONENTS[component], 0) }
   const cap = inputs.spf.state === 'record' && inputs.spf.all === '+' ? WEIGHTS.spf.cap_of_everybody : 100
-  const final = (pick: keyof Reading): number => capped(rounded(lostOf(parts, pick), scale), cap)
+  // Everybody may pass by a part of SPF that has no answer.
+  const worstCap = mayBeEverybody(inputs) ? WEIGHTS.spf.cap_of_everybody : cap
+  const final = (pick: keyof Reading): number =>
+    capped(rounded(lostOf(parts, pick), scale), pick === 'mostUnits' ? worstCap : cap)
   const value = final('units')
-  const complete = parts.every(({ losses }) => losses.every((loss) => loss.leastUnits === loss.mostUnits))
+  const complete = parts.every(({ losses }) =>
+    losses.every((loss) => loss.leastUnits === loss.mostUnits && loss.units === loss.leastUnits),
+  )
   return {
     score: value,
     scoreVersion: SCORE_VERSION,
@@ -35,10 +40,10 @@ export function score(inputs: ScoreInputs): Score {
   }
 }
 
-/** {@link score} of a domain that may have another role: the worst and the best case cover all its possible roles. */
-export function scoreInRoles(inputs: ScoreInputs, otherRoles: readonly Role[]): Score {
-  const own = score(inputs)
-  const others = otherRoles.map((role) => score({ ...inputs, role }))
+/** {@link score} of the first of several readings of a domain: the worst and the best case cover all of them. */
+export function scoreWithin(readings: readonly ScoreInputs[]): Score {
+  const [own, ...others] = readings.map(score)
+  if (!own) throw new Error('a domain has at least one reading')
   const least = Math.min(...[own, ...others].map((one) => one.scoreMin ?? one.score))
   const most = Math.max(...[own, ...others].map((one) => one.scoreMax ?? one.score))
   const isSame = least === (own.scoreMin ?? own.score) && most === (own.scoreMax ?? own.score)
@@ -94,6 +99,9 @@ function notBelowZero(losses: readonly Loss[], worth: number): Loss[] {
     return cut
   })
 }
+
+const mayBeEverybody = ({ spf }: ScoreInputs): boolean =>
+  spf.state === 'unknown' || (spf.state === 'permerror' && spf.isOpen === true)
 
 const lostOf = (parts: readonly Part[], pick: keyof Reading): number =>
   parts.reduce((sum, { losses }) => sum + losses.reduce((part, loss) => part + loss[pick], 0), 0)

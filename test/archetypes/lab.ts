@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { registrableDomain } from '../../src/names/suffix.ts'
 import type { AskServer, Resolve } from '../../src/net/dns/resolver.ts'
 import { type Fetch, FetchError } from '../../src/net/fetch.ts'
+import type { World } from '../../src/world.ts'
 import { labApp } from '../lab/app.ts'
 import { type LabServer, labDial } from '../lab/dial.ts'
 import { type LabZone, labDns } from '../lab/dns.ts'
@@ -32,11 +33,8 @@ export async function answerOf(get: Get, path: string, query: Readonly<Record<st
   return body
 }
 
-/** The HTTP service in the world of a case: DNS from its zone, HTTPS from its policies, SMTP from its mail hosts. */
-export async function serviceFor(
-  row: DomainCase,
-  shared: Shared,
-): Promise<{ readonly get: Get; readonly close: () => Promise<void> }> {
+/** The world of a case: DNS from its zone, HTTPS from its policies, SMTP from its mail hosts. */
+export function worldOf(row: DomainCase, shared: Shared): World {
   const zone = zoneOf(row, shared)
   const resolve = late(signed(labDns(labZone(zone)).resolve, row.secure ?? []), zone)
   const askServer: AskServer = async (_server, name, type, signal) => ({
@@ -44,7 +42,15 @@ export async function serviceFor(
     authoritative: true,
   })
   const { dial } = labDial(serversOf(row.mail_hosts ?? {}, zone))
-  const app = await labApp(labWorld({}, { resolve, askServer, dial, fetch: fetchOf(row.policies ?? {}) }))
+  return labWorld({}, { resolve, askServer, dial, fetch: fetchOf(row.policies ?? {}) })
+}
+
+/** The HTTP service in the world of a case. */
+export async function serviceFor(
+  row: DomainCase,
+  shared: Shared,
+): Promise<{ readonly get: Get; readonly close: () => Promise<void> }> {
+  const app = await labApp(worldOf(row, shared))
   const get: Get = async (url, query) => {
     const response = await app.inject({ url, query })
     return { status: response.statusCode, body: response.json() }

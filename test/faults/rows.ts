@@ -28,8 +28,11 @@ const row = (operation: Row['operation'], input: Row['input'], judge: Judge): Ro
 const heavy = (one: Row): Row => ({ ...one, isHeavy: true })
 
 /** Findings that tell what could not be determined. */
-const TOLD = new Set([
+export const TOLD: ReadonlySet<string> = new Set([
+  'dane.unanswered',
+  'dkim.none_found',
   'dkim.not_asked',
+  'dmarc.report_unknown',
   'dmarc.walk_gap',
   'mta_sts.mx_unknown',
   'mta_sts.policy_unknown',

@@ -51,7 +51,7 @@ const rows: [string, string, LabZone][] = [
   ['bimi.dmarc_not_enforced', 'warn', dmarc('v=DMARC1; p=reject; sp=none')],
   ['bimi.dmarc_not_enforced', 'warn', dmarc('v=DMARC1; p=quarantine; pct=50')],
   ['bimi.dmarc_not_enforced', 'warn', dmarc('hello')],
-  ['bimi.dmarc_unknown', 'pass', { ...zone(GOOD), '_dmarc.a.example': 'SERVFAIL' }],
+  ['bimi.dmarc_unknown', 'unknown', { ...zone(GOOD), '_dmarc.a.example': 'SERVFAIL' }],
   ['bimi.no_certificate', 'pass', zone('v=BIMI1; l=https://a.example/logo.svg;')],
   ['bimi.inherited', 'pass', zone(GOOD)],
 ]
@@ -61,8 +61,12 @@ const logos: [string, string, Fetch][] = [
   ['bimi.logo_unavailable', 'fail', serving(new FetchError('certificate', labProblem('the certificate has expired')))],
   ['bimi.logo_unavailable', 'fail', serving(gzipSync(Buffer.alloc(10_000_000)))], // a bomb
   ['bimi.logo_unavailable', 'fail', serving(new FetchError('dns', labProblem('a.example has no address')))], // nobody can get it
-  ['bimi.logo_unknown', 'pass', serving(new FetchError('timeout', labProblem('no answer in time')))],
-  ['bimi.logo_unknown', 'pass', serving(new FetchError('dns', labProblem('no answer in time'), { cause: UNANSWERED }))],
+  ['bimi.logo_unknown', 'unknown', serving(new FetchError('timeout', labProblem('no answer in time')))],
+  [
+    'bimi.logo_unknown',
+    'unknown',
+    serving(new FetchError('dns', labProblem('no answer in time'), { cause: UNANSWERED })),
+  ],
   ['bimi.logo_profile', 'fail', serving('<html></html>')],
   ['bimi.logo_profile', 'fail', serving(SVG.replace('<path', '<script>alert(1)</script><path'))],
   ['bimi.logo_large', 'warn', serving(SVG.replace('<path', `<desc>${'x'.repeat(40_000)}</desc><path`))],

@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import { printable } from '../../base/text.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import { type MakeFinding, makeFinding } from '../finding.ts'
@@ -5,14 +6,13 @@ import type { findings } from './findings.ts'
 import type { BimiFacts } from './lookup.ts'
 import { type BimiRecord, formatBimi, locationProblem, otherImage, parseBimi } from './parse.ts'
 
-type Judged = {
-  readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'
-  readonly findings: readonly Finding[]
-}
+type Judged =
+  | { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; readonly findings: readonly Finding[] }
+  | { readonly status: 'unknown'; readonly reason: Problem; readonly findings: readonly Finding[] }
 
 /**
  * `not_applicable`: no record, which no standard requires; `fail`: a record that receivers cannot use; `warn`: a record for which receivers will not show a
- * logo; `pass`: a record with usable URLs, or one that declines.
+ * logo; `pass`: a record with usable URLs, or one that declines; `unknown`: the logo or DMARC could not be looked up.
  */
 export function judgeBimi(facts: BimiFacts): Outcome<BimiFacts> {
   return { ...judgeRecords(facts), facts }
@@ -52,7 +52,10 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
   if (facts.logo?.kind === 'unknown')
     found.push(finding('bimi.logo_unknown', { reason: facts.logo.reason }, { evidence }))
   if (record.authority === '') found.push(finding('bimi.no_certificate'))
-  return { status: weak ? 'warn' : 'pass', findings: [...found, ...inherited] }
+  const findings = [...found, ...inherited]
+  if (!weak && facts.dmarc.kind === 'unknown') return { status: 'unknown', reason: facts.dmarc.reason, findings }
+  if (!weak && facts.logo?.kind === 'unknown') return { status: 'unknown', reason: facts.logo.reason, findings }
+  return { status: weak ? 'warn' : 'pass', findings }
 }
 
 /** A policy that is not enforced prevents the logo, whether or not it can be fetched. */

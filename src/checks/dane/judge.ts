@@ -47,7 +47,8 @@ const BROKEN = new Set(['dane.mismatch', 'dane.no_starttls'])
 function openReason(facts: DaneFacts, states: readonly HostState[]): Problem | undefined {
   const failed = states.find(({ host }) => host.error !== undefined)
   if (failed) return failed.host.error!.problem
-  const open = states.find(({ secure, records }) => records.length > 0 && secure === null)
+  const isInForce = states.some(({ inForce }) => inForce)
+  const open = states.find(({ secure, records }) => (records.length > 0 || isInForce) && secure === null)
   if (!open) return undefined
   if (open.host.hostSecure === null) return validationProblem('addresses', { host: open.host.host })
   return facts.believed === false ? validationProblem('not_believed') : validationProblem('not_known')

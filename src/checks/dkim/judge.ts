@@ -74,9 +74,12 @@ function doubled({ domain, doubled: found }: DkimFacts): Finding[] {
 
 /** Selectors that should have a key: those that the caller named, and those with an alias. */
 function named(facts: DkimFacts): Finding[] {
-  const aliases = facts.dangling.map(({ selector, target }) =>
-    isNext(facts, target) ? nextKey(selector, target) : keyless(facts, selector, target),
-  )
+  const aliases = facts.dangling
+    // A selector without an answer may have the present key.
+    .filter(({ target }) => isNext(facts, target) || facts.unanswered === 0 || !providerOfAlias(target)?.alternates)
+    .map(({ selector, target }) =>
+      isNext(facts, target) ? nextKey(selector, target) : keyless(facts, selector, target),
+    )
   const others = facts.keyless.filter((one) => !facts.dangling.some(({ selector }) => selector === one))
   return [...aliases, ...others.map((one) => keyless(facts, one))].slice(0, MAX_KEYLESS)
 }

@@ -1,4 +1,6 @@
+import type { Problem } from '../../base/problem.ts'
 import { printable } from '../../base/text.ts'
+import { hostError } from '../../mailhosts/mailhosts.ts'
 import type { Finding, Outcome, Severity } from '../check.ts'
 import { type Applied, type DmarcFacts, discardedSteps, doubledName } from './facts.ts'
 import { type DmarcFindingId, finding } from './finding.ts'
@@ -6,9 +8,11 @@ import { findings as table } from './findings.ts'
 import { basisOf, mendedFix, mergedFix, movedFix, softening, startFix } from './fixes.ts'
 import { type Mended, mendDmarc } from './mend.ts'
 import { brokenFinding, hasNoMail, type Mail, policyFindings } from './policy-findings.ts'
+import { destinationProblem } from './problems.ts'
 import { readingFindings } from './reading-findings.ts'
 import { recordFindings } from './record-findings.ts'
 import { reportFindings } from './report-findings.ts'
+import { MAX_DESTINATIONS } from './reports.ts'
 import { meantBy, slipFindings, slipProblems } from './slips.ts'
 import type { Step } from './walk.ts'
 
@@ -29,7 +33,24 @@ export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts
   // Discarded records at one name do no harm if another record applies.
   const counted = applied && !applied.broken ? judged.slice(discarded.length) : judged
   const status = statusOf(counted)
+  const open = status === 'pass' && discarded.length === 0 ? openDestination(facts, context) : undefined
+  if (open) return { status: 'unknown', reason: open, facts, findings }
   return { status: status === 'pass' && discarded.length > 0 ? 'warn' : status, facts, findings }
+}
+
+/** Why it is not known whether reports arrive, if an answer is missing. */
+function openDestination(
+  { domain, rua, ruf, applied }: DmarcFacts,
+  { takes, mailError, mail }: Mail,
+): Problem | undefined {
+  if (!applied || applied.broken) return undefined
+  const all = [...rua, ...ruf]
+  const hosts = [...new Set(all.flatMap(({ host }) => host ?? []))].slice(0, MAX_DESTINATIONS)
+  const asked = all.filter(({ host }) => host !== undefined && hosts.includes(host))
+  const silent = asked.find(({ authorization, takesMail }) => authorization === 'unknown' || takesMail === null)
+  if (silent) return silent.reason ?? destinationProblem('no_answer')
+  if (takes !== null || !asked.some(({ host }) => host === domain)) return undefined
+  return mailError ?? mail?.hosts.map(hostError).find((error) => error)?.problem
 }
 
 /**

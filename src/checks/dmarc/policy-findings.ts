@@ -7,7 +7,7 @@ import { type Basis, changedFix, refusingFix, reported, softening, stepFix, subd
 import { invalidPolicyTags, shareOf, weaker } from './policy.ts'
 
 /** Which mail the domain has. */
-export type Mail = Pick<DomainContext, 'role' | 'takes' | 'canPass' | 'noMail' | 'mail'>
+export type Mail = Pick<DomainContext, 'role' | 'takes' | 'canPass' | 'noMail' | 'mail' | 'mailError'>
 export const hasNoMail = ({ role }: Mail): boolean => role === 'parked'
 
 /** A record that receivers cannot apply (RFC 9989 §4.10.1). */

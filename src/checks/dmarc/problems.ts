@@ -44,6 +44,7 @@ export const destinationProblem = problemsOf('report_destination', {
   no_record: () => 'no record there authorizes it',
   redirects: ({ host }: { host: string }) =>
     `the record there redirects the reports to ${shown(host, 255)}, which is not allowed`,
+  no_answer: () => 'it could not be looked up',
   no_mail: () => 'the domain accepts no mail',
   no_mail_host: () => 'none of its MX hosts has an address',
   not_public: () => 'its mail hosts have only addresses that are not public',

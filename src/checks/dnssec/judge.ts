@@ -46,7 +46,7 @@ export function judgeDnssec(facts: DnssecFacts): Outcome<DnssecFacts> {
   const state = dnssecState(facts)
   const findings = [...brokenFindings(facts, state), ...signedFindings(facts, state), ...aboutSignatures(facts, state)]
   if (state.bogus || findings.some(({ id }) => id === 'dnssec.ds_mismatch')) return { status: 'fail', facts, findings }
-  const open = openReason(facts, state)
+  const open = openReason(facts, state) ?? (findings.length === 0 ? unanswered(facts, state) : undefined)
   if (open !== undefined) return { status: 'unknown', reason: open, facts, findings }
   if (facts.zone === undefined) return { status: 'not_applicable', facts, findings: [] }
   return { status: findings.length > 0 ? 'warn' : 'pass', facts, findings }
@@ -66,10 +66,15 @@ function openReason(facts: DnssecFacts, { signed, validated }: DnssecState): Pro
   if ('failed' in facts.validation) return facts.validation.failed.problem
   if (facts.zoneError) return facts.zoneError.problem
   if (validated) return undefined
-  const error = [facts.ds, facts.keys].find((answer) => answer instanceof DnsError)
-  if (signed === null && error instanceof DnsError) return error.problem
+  if (signed === null) return unanswered(facts, { signed })
   if (validated !== null) return undefined
   return facts.believed === false ? validationProblem('not_believed') : validationProblem('not_known')
+}
+
+/** Without its DS and DNSKEY records, what is weak about a signed zone is not known. */
+function unanswered({ ds, keys }: DnssecFacts, { signed }: Pick<DnssecState, 'signed'>): Problem | undefined {
+  const error = [ds, keys].find((answer) => answer instanceof DnsError)
+  return signed !== false && error instanceof DnsError ? error.problem : undefined
 }
 
 function brokenFindings(facts: DnssecFacts, { bogus }: DnssecState): Finding[] {

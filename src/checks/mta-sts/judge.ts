@@ -1,4 +1,5 @@
 import { printable } from '../../base/text.ts'
+import { hostError } from '../../mailhosts/mailhosts.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { type MakeFinding, makeFinding } from '../finding.ts'
@@ -29,8 +30,12 @@ export function judgeMtaSts(found: StsFacts, mail: Mail): Outcome<StsFacts> {
     return { status: 'unknown', reason: policy.problem, facts, findings: [unknown] }
   }
   const judged = policy ? judgePolicy(facts, policy, mail) : judgeRecord(facts, mail)
-  const isOpen = policy?.kind === 'read' && policy.policy.mode === 'enforce' && !mail.mail
-  if (!isOpen) return { ...judged, facts }
+  const isEnforced = policy?.kind === 'read' && policy.policy.mode === 'enforce'
+  const unseen =
+    mail.tls && mail.mail?.hosts.find(({ addresses, errors }) => addresses.length === 0 && hostError({ errors }))
+  if (isEnforced && unseen && judged.status === 'pass')
+    return { ...judged, facts, status: 'unknown', reason: hostError(unseen)!.problem }
+  if (!isEnforced || mail.mail) return { ...judged, facts }
   // Whether the policy excludes mail hosts decides the status.
   return { ...judged, facts, status: 'unknown', reason: mail.mailError ?? stsFetchProblem('no_mail_hosts') }
 }

@@ -35,11 +35,12 @@ export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts
     case 'implicit': {
       const fix = { name: domain, rtype: 'MX', value: `0 ${domain}.` }
       const implicit: Finding = { id: 'mx.implicit', args: { domain }, fix }
-      return concluded(facts, [implicit, ...about, ...hostFindings(facts, mail.hosts[0]!)])
+      return concluded(facts, context, [implicit, ...about, ...hostFindings(facts, mail.hosts[0]!)])
     }
     case 'explicit':
       return concluded(
         facts,
+        context,
         [
           ...setFindings(facts, context.role === 'return_path'),
           ...about,
@@ -85,7 +86,7 @@ const nullMx = (domain: string): DnsRecord => ({ name: domain, rtype: 'MX', valu
 /** Faults with which mail still arrives as long as one host is reachable. */
 const HARMLESS = new Set(['mx.single_address', 'mx.single_host', 'mx.duplicate', 'mx.family_unknown', 'mx.no_ipv6'])
 
-function concluded(facts: MxFacts, findings: readonly Finding[]): Outcome<MxFacts> {
+function concluded(facts: MxFacts, { openBarriers }: DomainContext, findings: readonly Finding[]): Outcome<MxFacts> {
   const { hosts } = facts.mail
   const reachable = hosts.some((host) => host.addresses.length > notPublic(host).length)
   const open = hosts.find((host) => resolvable(host) === 'unknown')
@@ -94,6 +95,8 @@ function concluded(facts: MxFacts, findings: readonly Finding[]): Outcome<MxFact
   if (open && (!reachable || (weighty.length > 0 && weighty.every(({ id }) => id === 'mx.host_unknown'))))
     return { status: 'unknown', reason: unanswered(open) ?? mailHostProblem('unanswered'), facts, findings }
   if (!reachable) return { status: 'fail', facts, findings }
+  const silent = openBarriers.includes('ipv6_only') && weighty.length === 0 ? hosts.find(unanswered) : undefined
+  if (silent) return { status: 'unknown', reason: unanswered(silent)!, facts, findings }
   return { status: weighty.length === 0 ? 'pass' : 'warn', facts, findings }
 }
 
@@ -120,7 +123,9 @@ function setFindings(facts: MxFacts, isReturnPath: boolean): Finding[] {
 /** IPv6 is not required; its absence is reported if all hosts were queried. The hosts of a provider are not judged. */
 function withoutIpv6(hosts: readonly MailHost[]): Finding[] {
   const named = hosts.filter(({ addresses }) => addresses.length > 0)
-  const isKnown = named.every(({ answers }) => answers.AAAA === 'nodata' || answers.AAAA === 'nxdomain')
+  const isKnown =
+    named.every(({ answers }) => answers.AAAA === 'nodata' || answers.AAAA === 'nxdomain') &&
+    hosts.every(({ answers }) => answers.AAAA !== 'unknown')
   if (named.length === 0 || !isKnown || named.every(({ exchange }) => providerOfHost(exchange))) return []
   return [{ id: 'mx.no_ipv6', args: { hosts: named.map(({ exchange }) => exchange) } }]
 }
@@ -128,7 +133,7 @@ function withoutIpv6(hosts: readonly MailHost[]): Finding[] {
 function redundancy(hosts: readonly MailHost[]): Finding[] {
   const addresses = allAddresses(hosts)
   const host = hosts[0]!.exchange
-  if (hosts.some((other) => resolvable(other) === 'unknown') || addresses.length === 0) return []
+  if (hosts.some(unanswered) || addresses.length === 0) return []
   // The redundancy behind a provider's address is not judged.
   if (hosts.every(({ exchange }) => providerOfHost(exchange))) return []
   if (addresses.length === 1) return [{ id: 'mx.single_address', args: { address: addresses[0]! } }]

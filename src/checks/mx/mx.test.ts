@@ -250,7 +250,7 @@ describe('judges', () => {
     [
       'A could not be asked for',
       { ...at([1, 'm.example']), 'm.example': { ...SIX, A: 'SERVFAIL' } },
-      ['mx.single_address', 'mx.family_unknown'],
+      ['mx.family_unknown'],
     ],
   ])('senders without IPv6: %s', async (_why, zone, ids) => {
     const outcome = await runInContext('mx', labCtx(zone), A)

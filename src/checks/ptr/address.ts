@@ -1,7 +1,7 @@
 import type { MxAddress } from '../../answers/checks.ts'
 import type { Ip } from '../../names/ip.ts'
 import { looksGeneric } from './generic.ts'
-import type { AddressPtr, PtrFacts } from './lookup.ts'
+import type { AddressPtr, JudgedAddress, PtrFacts } from './lookup.ts'
 
 /** The state of one address. `confirmed`: a PTR name resolves back to it; null if that could not be determined. */
 export type AddressState = {
@@ -42,8 +42,8 @@ function stateOf(ptr: AddressPtr): AddressState {
 }
 
 /** The states of the judged addresses; a provider's own address never counts against the domain. */
-export const judgedStates = (facts: PtrFacts): AddressState[] =>
-  (facts.judged ?? []).map(({ ptr, isProviders }) =>
+export const judgedStates = (judged: readonly JudgedAddress[]): AddressState[] =>
+  judged.map(({ ptr, isProviders }) =>
     isProviders ? { ...addressState(ptr), hasPtr: true, confirmed: true, generic: false, names: 1 } : addressState(ptr),
   )
 

@@ -9,7 +9,8 @@ import { notApplicable } from '../not-applicable.ts'
 import { addressState } from './address.ts'
 import { looksGeneric } from './generic.ts'
 import { type AddressPtr, type JudgedAddress, MAX_BEST, MAX_NAMES, type PtrFacts } from './lookup.ts'
-import { openHost } from './open.ts'
+import { bestUnanswered, openHost } from './open.ts'
+import { ptrProblem } from './problems.ts'
 
 /**
  * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge; `unknown`: an address has no answer,
@@ -20,8 +21,9 @@ export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFa
   if (found.mail.kind === 'null' && context.role !== 'sends_only') return notApplicable(found, context)
   if (!applies('ptr', context)) return notApplicable(found, context)
   const judged = judgedAddresses(found, context)
-  if (judged.length === 0 && !((context.sends || isPrivate(found)) && isKnown(found)))
-    return withoutAddress({ ...found, judged })
+  const open = openSenders(found, context)
+  if (open) return whoSends({ ...found, ...open, judged }, context)
+  if (judged.length === 0 && !((context.sends || isPrivate(found)) && isKnown(found))) return withoutAddress(found)
   const more = openHost(found, context, judged)
   if (more?.isOther) return { status: 'unknown', reason: more.reason, facts: found, findings: [] }
   const facts = { ...found, judged, ...(more && { open: more }) }
@@ -29,8 +31,10 @@ export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFa
   const findings = own.flatMap((ptr) => addressFindings(facts, ptr, context.sends === true))
   if (facts.leftOut > 0) findings.push(tooMany(facts))
   if (own.some((ptr) => addressState(ptr).hasPtr === false)) return { status: 'fail', facts, findings }
-  const open = own.find((ptr) => ptr.error) ?? own.find((ptr) => addressState(ptr).confirmed === null)
-  const reason = (open && unanswered(open)) ?? more?.reason
+  // Whether those of the best MX have names is shown, also where it costs nothing.
+  const best = found.addresses.filter(({ address }) => found.best.includes(address))
+  const silent = [...own, ...best].find((ptr) => ptr.error) ?? own.find((ptr) => addressState(ptr).confirmed === null)
+  const reason = (silent && unanswered(silent)) ?? more?.reason ?? bestUnanswered(found)
   if (reason) return { status: 'unknown', reason, facts, findings }
   return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
 }
@@ -52,9 +56,38 @@ function judgedAddresses(facts: PtrFacts, { sends, sendingHosts }: DomainContext
   const senders = sends ? sendingHosts : facts.best
   const chosen = [...facts.addresses.filter(({ address }) => senders.includes(address)), ...(sends ? facts.named : [])]
   return chosen
-    .filter(({ address }) => isPublic(address) && !facts.mail.hosts.some(({ literal }) => literal === address))
+    .filter(isOwn(facts))
     .slice(0, MAX_BEST)
-    .map((ptr) => ({ ptr, isProviders: isProviders(facts, ptr) }))
+    .map((ptr) => asJudged(facts, ptr))
+}
+
+const isOwn =
+  ({ mail }: PtrFacts) =>
+  ({ address }: AddressPtr): boolean =>
+    isPublic(address) && !mail.hosts.some(({ literal }) => literal === address)
+
+const asJudged = (facts: PtrFacts, ptr: AddressPtr): JudgedAddress => ({ ptr, isProviders: isProviders(facts, ptr) })
+
+type Candidates = Required<Pick<PtrFacts, 'candidates' | 'isMore'>>
+
+/** The addresses that may send, if an answer about SPF is missing and it matters which of them do. */
+function openSenders(facts: PtrFacts, { sendersOpen }: DomainContext): Candidates | undefined {
+  if (sendersOpen === undefined) return undefined
+  const candidates = [...facts.addresses, ...facts.named].filter(isOwn(facts)).map((ptr) => asJudged(facts, ptr))
+  const isFlawless = ({ ptr, isProviders }: JudgedAddress): boolean =>
+    isProviders || addressFindings(facts, ptr, true).length === 0
+  const isMore = sendersOpen === 'any' || !isKnown(facts) || facts.leftOut > 0
+  return !isMore && candidates.length > 0 && candidates.every(isFlawless) ? undefined : { candidates, isMore }
+}
+
+/** Only what holds whoever sends: of addresses of the best MX that are known to send. */
+function whoSends(facts: PtrFacts, { sendingHosts }: DomainContext): Outcome<PtrFacts> {
+  const certain = (facts.judged ?? []).filter(
+    ({ ptr, isProviders }) => !isProviders && facts.best.includes(ptr.address) && sendingHosts.includes(ptr.address),
+  )
+  const findings = certain.flatMap(({ ptr }) => addressFindings(facts, ptr, true))
+  if (certain.some(({ ptr }) => addressState(ptr).hasPtr === false)) return { status: 'fail', facts, findings }
+  return { status: 'unknown', reason: ptrProblem('senders_unknown'), facts, findings }
 }
 
 /** In a mail provider's own zone: its MX host, or one of its names that resolves back. */

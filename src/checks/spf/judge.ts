@@ -39,7 +39,8 @@ export function judgeSpf(facts: SpfFacts, context: SpfContext): Outcome<SpfFacts
     (facts.free?.length ?? 0) > 0 ||
     findings.some(({ severity }) => severity === 'high')
   const unknown = reading.unknown[0]
-  if (!failed && unknown) return { status: 'unknown', reason: unknown.reason, facts, findings }
+  const reason = unknown?.reason ?? facts.freeUnknown
+  if (!failed && reason) return { status: 'unknown', reason, facts, findings }
   return { status: failed ? 'fail' : findings.some(isWeighty) ? 'warn' : 'pass', facts, findings }
 }
 
@@ -92,7 +93,9 @@ export const isValid = ({ reading }: SpfFacts): boolean =>
 export const letsEverybodyPass = ({ extent, all }: SpfReading): boolean => extent.everybody || all === '+'
 
 const WEIGHTY: readonly Severity[] = ['critical', 'high', 'medium', 'low']
-const isWeighty = (finding: Finding): boolean => WEIGHTY.includes(severityOf(table, finding))
+/** That a provider is not named depends on DKIM, and is a question to the owner: it leaves the status of SPF as it is. */
+const isWeighty = (finding: Finding): boolean =>
+  finding.id !== 'spf.provider_missing' && WEIGHTY.includes(severityOf(table, finding))
 
 function judgeRecord({ domain, records, limit }: SpfFacts, root: SpfNode, reading: SpfReading, mail: Mail): Finding[] {
   const said: Said = { domain, evidence: records[0] ?? '', mail }

@@ -69,16 +69,16 @@ async function lookupExchanges(ask: Ask, term: TermDraft, reached: boolean, budg
   term.found = { ip4: together(term.state, ip4!, all), ip6: together(term.state, ip6!, all) }
 }
 
-/** The addresses of the hosts of an `mx`, up to the first host without an answer: `check_host` stops there (RFC 7208 §5). */
+/** The known addresses of the hosts of an `mx`. */
 function together(kind: Found['kind'], answers: readonly (Answer<'A' | 'AAAA'> | DnsError)[], all: boolean): Found {
-  const failed = answers.findIndex((answer) => answer instanceof DnsError)
-  const before = failed < 0 ? answers : answers.slice(0, failed)
-  const addresses = before.flatMap((answer) => foundIn(answer).addresses)
-  return { kind, addresses, ...(failed >= 0 || !all ? { partial: true } : {}) }
+  const failed = answers.find((answer) => answer instanceof DnsError)
+  const addresses = answers.flatMap((answer) => foundIn(answer).addresses)
+  if (failed) return { kind, addresses, partial: true, reason: failed.problem }
+  return { kind, addresses, ...(all ? {} : { partial: true }) }
 }
 
 function foundIn(answer: Answer<'A' | 'AAAA'> | DnsError): Found {
-  if (answer instanceof DnsError) return { kind: 'unknown', addresses: [] }
+  if (answer instanceof DnsError) return { kind: 'unknown', addresses: [], reason: answer.problem }
   return { kind: answer.kind === 'found' ? 'found' : 'void', addresses: answer.records }
 }
 

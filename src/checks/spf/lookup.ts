@@ -1,4 +1,5 @@
 import { atMost } from '../../base/at-most.ts'
+import type { Problem } from '../../base/problem.ts'
 import type { Domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
@@ -34,6 +35,8 @@ export type SpfLookup = {
   readonly tree?: SpfNode
   /** The terms whose names anybody could register; absent without a tree. */
   readonly free?: readonly FreeTerm[]
+  /** Why it is not known whether a name can be registered. */
+  readonly freeUnknown?: Problem
   /** Which bound of the reading was reached. */
   readonly limit?: 'records' | 'hosts'
 }
@@ -54,8 +57,9 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   const found = { domain, exists: answer.kind !== 'nxdomain', records, similar }
   if (records.length === 0) return found
   const { root, limit } = await lookupTree(ask, draftNode(domain, records, { path: [], before: 0 }))
-  const free = await lookupFree(ask, root)
-  return { ...found, tree: root, ...(limit === undefined ? {} : { limit }), free, reading: readTree(root) }
+  const { free, unknown } = await lookupFree(ask, root)
+  const open = unknown === undefined ? {} : { freeUnknown: unknown }
+  return { ...found, tree: root, ...(limit === undefined ? {} : { limit }), free, ...open, reading: readTree(root) }
 }
 
 /** White space, quotes and invisible characters may precede it. */

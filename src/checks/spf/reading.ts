@@ -1,4 +1,5 @@
 import type { Problem } from '../../base/problem.ts'
+import { isPublic } from '../../names/ip-range.ts'
 import { type DeadTerm, deadTermsOf } from './dead-terms.ts'
 import { isReservedNetwork } from './passing/size.ts'
 import { type Extent, extentOf } from './passing/wide.ts'
@@ -23,8 +24,13 @@ export type SpfReading = {
   /** A part of the tree could not be read: the counts are minimums. */
   readonly atLeast: boolean
   readonly permerrors: readonly Permerror[]
-  /** The parts without an answer: name and reason. */
+  /** The parts without an answer on which the judgement depends: name and reason. */
   readonly unknown: readonly { readonly name: string; readonly reason: Problem }[]
+  /**
+   * An answer is missing, so that more addresses may pass than are known: `includes`: only those that others name; `own`: the domain's own record or the one
+   * it redirects to may name more. The addresses of the domain's own `mx` are not meant. Absent: all are known.
+   */
+  readonly open?: 'includes' | 'own'
   /** The qualifier of the `all` that takes effect, through redirects; absent if there is none. */
   readonly all?: Qualifier
   /** Who passes, over the whole tree. */
@@ -66,6 +72,7 @@ export function readTree(root: SpfNode): SpfReading {
     atLeast: termsOf(root).some(({ state }) => state === 'unknown' || state === 'not_asked') || hasUnread(root),
     permerrors,
     unknown,
+    ...openIn(root, chain),
     ...(all ? { all: all.qualifier } : {}),
     extent,
     reserved: chain.flatMap(reservedTerms),
@@ -143,8 +150,39 @@ const hasUnread = (root: SpfNode): boolean =>
 
 const unknownOf = (root: SpfNode): { name: string; reason: Problem }[] =>
   termsOf(root)
-    .filter(({ state }) => state === 'unknown')
-    .map(({ name, text, reason }) => ({ name: name ?? text, reason: reason ?? spfNote('no_answer') }))
+    .filter((term) => term.state === 'unknown' || isDecisive(term))
+    .map(({ name, text, reason, found }) => ({
+      name: name ?? text,
+      reason: reason ?? found?.ip4.reason ?? found?.ip6.reason ?? spfNote('no_answer'),
+    }))
+
+function openIn(root: SpfNode, chain: readonly SpfNode[]): Pick<SpfReading, 'open'> {
+  const open = termsOf(root).filter((term) => isOpen(term) && !(isOwnMx(term) && root.terms.includes(term)))
+  if (open.length === 0) return {}
+  const isOwn = (term: SpfTerm): boolean =>
+    term.directive?.mechanism.kind !== 'include' && chain.some(({ terms }) => terms.includes(term))
+  return { open: open.some(isOwn) ? 'own' : 'includes' }
+}
+
+/** Whether an answer about a term is missing. */
+const isOpen = ({ state, found }: SpfTerm): boolean =>
+  state === 'unknown' || found?.ip4.reason !== undefined || found?.ip6.reason !== undefined
+
+/** The mail hosts of the record's own domain. */
+const isOwnMx = ({ directive, state }: SpfTerm): boolean =>
+  directive?.mechanism.kind === 'mx' && directive.mechanism.domain === undefined && state === 'found'
+
+/** Prefix lengths below which a missing address may let much of the internet pass. */
+const FEW = { ip4: 20, ip6: 32 } as const
+
+/** Whether missing addresses of an `a` or `mx` decide: no other address of the term passes, or each lets many pass. */
+function isDecisive({ directive, found }: SpfTerm): boolean {
+  const mechanism = directive?.mechanism
+  if (!found || directive?.qualifier !== '+' || (mechanism?.kind !== 'a' && mechanism?.kind !== 'mx')) return false
+  const open = (['ip4', 'ip6'] as const).filter((family) => found[family].reason !== undefined)
+  const isAlone = ![...found.ip4.addresses, ...found.ip6.addresses].some(isPublic)
+  return open.length > 0 && (isAlone || open.some((family) => (mechanism.cidr[family] ?? 128) < FEW[family]))
+}
 
 const reservedTerms = ({ record }: SpfNode): string[] =>
   (record ? reachable(record) : [])

@@ -1,6 +1,7 @@
+import type { Problem } from '../../base/problem.ts'
 import { providerOfInclude } from '../../mailhosts/providers/index.ts'
 import { hasKnownSuffix, registrableDomain } from '../../names/suffix.ts'
-import { DnsError } from '../../net/dns/resolver.ts'
+import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ask } from './ask.ts'
 import { type SpfNode, type SpfTerm, termsOf } from './tree.ts'
 
@@ -12,17 +13,22 @@ export type FreeTerm = { readonly term: string; readonly name: string; readonly 
 
 /**
  * The terms of a tree whose names anybody could register: the name does not exist (NXDOMAIN) or depends on the message, and its registrable domain by the
- * public suffix list does not exist. At most 5 domains are queried, in one round; one without an answer is left out.
+ * public suffix list does not exist. At most 5 domains are queried, in one round; one without an answer is left out, and `unknown` says why.
  */
-export async function lookupFree(ask: Ask, root: SpfNode): Promise<readonly FreeTerm[]> {
+export async function lookupFree(
+  ask: Ask,
+  root: SpfNode,
+): Promise<{ readonly free: readonly FreeTerm[]; readonly unknown?: Problem }> {
   const found = termsOf(root).flatMap((term): FreeTerm[] => {
     const name = term.gone ?? constantEnd(term)
     const free = name === undefined || !letsPass(term) ? undefined : registrable(name)
     return free === undefined || isBelow(root.domain, free) ? [] : [{ term: term.text, name: name!, free }]
   })
   const domains = [...new Set(found.map(({ free }) => free))].slice(0, MAX_ASKED)
-  const gone = await Promise.all(domains.map(async (name) => ((await isGone(ask, name)) ? name : undefined)))
-  return found.filter(({ free }) => gone.includes(free))
+  const answers = await Promise.all(domains.map((name) => settled(ask(name, 'NS'))))
+  const gone = domains.filter((_, i) => isGone(answers[i]!))
+  const failed = answers.find((answer) => answer instanceof DnsError)
+  return { free: found.filter(({ free }) => gone.includes(free)), ...(failed && { unknown: failed.problem }) }
 }
 
 const letsPass = ({ directive }: SpfTerm): boolean => directive === undefined || directive.qualifier === '+'
@@ -46,12 +52,5 @@ function registrable(name: string): string | undefined {
 const isBelow = (name: string, domain: string): boolean =>
   name.toLowerCase() === domain || name.toLowerCase().endsWith(`.${domain}`)
 
-async function isGone(ask: Ask, name: string): Promise<boolean> {
-  try {
-    const { kind, cname } = await ask(name, 'NS')
-    return kind === 'nxdomain' && cname.length === 0
-  } catch (error) {
-    if (error instanceof DnsError) return false
-    throw error
-  }
-}
+const isGone = (answer: Answer | DnsError): boolean =>
+  !(answer instanceof DnsError) && answer.kind === 'nxdomain' && answer.cname.length === 0

@@ -33,6 +33,8 @@ export type Found = {
   readonly addresses: readonly Ip[]
   /** Hosts of an `mx` without a query or an answer: there may be more addresses. */
   readonly partial?: boolean
+  /** Why addresses are not known, if an answer is missing. */
+  readonly reason?: Problem
 }
 
 /** A term that costs a lookup (RFC 7208 §4.6.4) and the result of its lookup. */

@@ -15,7 +15,7 @@ const OLD_PROTOCOLS = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1'])
 
 /**
  * `pass`: every host that answered offers TLS without a finding of severity low or more; `fail`: one offers none, or none that works; `warn`: a certificate
- * or protocol needs attention; `unknown`: no host answered; `not_applicable`: there is no mail host.
+ * or protocol needs attention; `unknown`: no host answered, or the addresses of one are not known; `not_applicable`: there is no mail host.
  */
 export function judgeStarttls(
   facts: StarttlsFacts,
@@ -34,7 +34,10 @@ export function judgeStarttls(
   if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
   if (hosts.every(({ offered, open }) => offered === null || open))
     return { status: 'unknown', reason: hosts[0]?.reason ?? tlsProblem('no_answer'), facts, findings }
-  return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
+  const isPass = findings.every(({ id }) => HARMLESS.has(id))
+  const silent = isPass ? hosts.find(({ address, offered }) => address === undefined && offered === null) : undefined
+  if (silent) return { status: 'unknown', reason: silent.reason ?? tlsProblem('no_answer'), facts, findings }
+  return { status: isPass ? 'pass' : 'warn', facts, findings }
 }
 
 const BROKEN = new Set(['starttls.not_offered', 'starttls.broken'])

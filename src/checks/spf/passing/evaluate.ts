@@ -28,10 +28,11 @@ export type Run = {
  * nobody here. The work is proportional to the number of intervals, which the budget bounds.
  */
 export function evaluate(run: Run, node: SpfNode, groups: readonly Group[]): Evaluated {
-  if (node.state !== 'record') {
-    if (node.state === 'unknown') run.open = true
-    return NOBODY // every other state is permerror
+  if (node.state === 'unknown') {
+    run.open = true
+    return { passed: [], others: groups } // with an answer it might match nobody
   }
+  if (node.state !== 'record') return NOBODY // permerror
   const passed: Passed[] = []
   const others: Group[] = []
   let undecided = groups
@@ -117,9 +118,13 @@ function matchHosts(run: Run, directive: Directive, term: SpfTerm, groups: reado
   if (mechanism.kind === 'ptr' || term.state === 'macro' || term.state === 'malformed') return nobody
   if ((term.exchanges ?? 0) > MAX_MX_NAMES) return { matched: [], rest: [] }
   const found: Found | undefined = run.family === 4 ? term.found?.ip4 : term.found?.ip6
-  if (!found || found.kind === 'unknown') {
+  if (found?.kind === 'unknown') {
     run.open = true
-    return { matched: [], rest: [] }
+    return nobody
+  }
+  if (!found) {
+    run.open = true
+    return term.state === 'unknown' ? nobody : { matched: [], rest: [] }
   }
   if (found.kind === 'void')
     return {
@@ -136,7 +141,7 @@ function matchHosts(run: Run, directive: Directive, term: SpfTerm, groups: reado
   const result = cut(run, firstMatches(networks), groups, [directive])
   if (!found.partial) return result
   run.open = true
-  return { ...result, rest: [] }
+  return found.reason === undefined ? { ...result, rest: [] } : result
 }
 
 /** Splits the groups along segments whose index is that of a directive. */

@@ -30,7 +30,8 @@ describe('who passes', () => {
           const passing = passingOf(await treeOf(zone))
           const ctx = { resolve: labDns(zone).resolve, signal: signal(), now: () => 0 }
           const { result } = await checkHost(ctx, { ip: ip(client), sender: 'joe@a.example', helo: 'h.example' })
-          expect(passes({ ...passing, open: false }, ip(client))).toBe(result === 'pass')
+          // Where an answer is missing, the set has who would pass if what is asked there matched nobody.
+          if (result !== 'temperror') expect(passes({ ...passing, open: false }, ip(client))).toBe(result === 'pass')
           // What is known to the end says no only where check_host has no fault of the DNS to tell.
           if (!passing.open) expect(result).not.toBe('temperror')
         },
