@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
 
 /** The median of the values. */
 export function median(values: readonly number[]): number {
@@ -33,3 +34,31 @@ export function flags(args: readonly string[]): Readonly<Record<string, string |
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** The documents whose figures are written by the benchmarks: between `<!-- figures NAME -->` and `<!-- /figures -->` all, after `<!-- sentence NAME -->` the first part. */
+const DOCUMENTS = ['docs/scale.md', 'docs/jobs.md', 'contributing/benchmarks.md']
+
+/** Prints the figures of a benchmark, the sentence first; with `--write yes` they replace those in the documents. */
+export function figures(name: string, parts: readonly string[]): void {
+  const text = parts.join('\n\n')
+  console.log(`\n${text}`)
+  if (flags(process.argv.slice(2)).write !== 'yes') return
+  for (const document of DOCUMENTS) {
+    const path = join(import.meta.dirname, '..', document)
+    const old = readFileSync(path, 'utf8')
+    const now = between(between(old, `figures ${name}`, `\n${text}\n`), `sentence ${name}`, parts[0]!)
+    if (now !== old) writeFileSync(path, now)
+  }
+}
+
+function between(text: string, what: string, inner: string): string {
+  const [begin, end] = [`<!-- ${what} -->`, `<!-- /${what.split(' ')[0]} -->`]
+  return text
+    .split(begin)
+    .map((part, n) => (n === 0 ? part : `${begin}${inner}${part.slice(part.indexOf(end))}`))
+    .join('')
+}
+
+/** A table of a document. */
+export const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  [head, head.map((_, n) => (n === 0 ? '---' : '--:')), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')

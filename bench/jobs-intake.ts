@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { JobAnswer } from '../src/answers/jobs.ts'
-import { cpuMs, flags, machine, median, residentMiB } from './figures.ts'
+import { cpuMs, figures, flags, machine, median, residentMiB, table } from './figures.ts'
 import {
   benchFolder,
   curl,
@@ -18,7 +18,7 @@ import {
 
 /**
  * Rows per second at the intake of a list, compared with a plain COPY of the same rows into the same table, and the memory of the service meanwhile.
- * `node bench/jobs-intake.ts [--rows 1000000] [--rounds 1] [--list other|equal|bad]`. Client, service and database share the machine.
+ * `node bench/jobs-intake.ts [--rows 1000000] [--rounds 1] [--list other|equal|bad] [--write yes]`. Client, service and database share the machine.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 1_000_000)
@@ -38,14 +38,21 @@ try {
   console.log(`first list of jobs, with the first start of the database: ${(performance.now() - begun).toFixed(0)} ms`)
   const measured = []
   for (let round = 0; round < rounds; round++) measured.push(await takeIn(service))
-  console.log(
-    '\n| rows/s | bare COPY, rows/s | ratio | µs of service + database a row | MiB before | at most | later |\n|--:|--:|--:|--:|--:|--:|--:|',
-  )
-  for (const { perSecond, bare, serviceUs, serverUs, before, most, later } of measured)
-    console.log(
-      `| ${perSecond.toFixed(0)} | ${bare.toFixed(0)} | ${(perSecond / bare).toFixed(2)} | ${serviceUs.toFixed(1)} + ${serverUs.toFixed(1)} | ${before.toFixed(0)} | ${most.toFixed(0)} | ${later.toFixed(0)} |`,
-    )
-  console.log(`\nmedian ${median(measured.map(({ perSecond }) => perSecond)).toFixed(0)} rows/s; ${machine()}`)
+  const [rate, more] = [
+    median(measured.map(({ perSecond }) => perSecond)),
+    Math.max(...measured.map(({ most, before }) => most - before)),
+  ]
+  figures('jobs-intake', [
+    `A list of ${rows.toLocaleString('en')} rows is taken in at ${Math.round(rate).toLocaleString('en')} rows/s (goal 50,000), with at most ${more.toFixed(0)} MiB more memory in the service (goal 50).`,
+    table(
+      ['rows/s', 'bare COPY, rows/s', 'ratio', 'µs of service + database a row', 'MiB before', 'at most', 'later'],
+      measured.map(({ perSecond, bare, serviceUs, serverUs, before, most, later }) => [
+        ...[perSecond.toFixed(0), bare.toFixed(0), (perSecond / bare).toFixed(2)],
+        ...[`${serviceUs.toFixed(1)} + ${serverUs.toFixed(1)}`, before.toFixed(0), most.toFixed(0), later.toFixed(0)],
+      ]),
+    ),
+    `${machine()}.`,
+  ])
 } finally {
   await service.stop()
   folder.remove()

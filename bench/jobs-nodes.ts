@@ -4,13 +4,13 @@ import { type DebianPostgres, startPostgres } from '../test/real/chaos/postgres.
 import { withDelay } from '../test/real/delay/delay.ts'
 import { dataFolder, type Machine, type Node, plugIn, startNode, unplug } from '../test/real/nodes.ts'
 import { runTool } from '../test/real/processes.ts'
-import { flags, machine, sleep } from './figures.ts'
+import { figures, flags, machine, median, sleep, table } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 import { startSink } from './smtp-sink.ts'
 
 /**
  * Three nodes compared with one when mail hosts are the limit: the host answers after 40 ms and accepts ten sessions per address at a time, so each node adds the capacity of
- * its address. `node bench/jobs-nodes.ts [--rows 3000] [--delay 40] [--sessions 10] [--rounds 2]`, in the test network: nodes in network namespaces, Debian's PostgreSQL, one
+ * its address. `node bench/jobs-nodes.ts [--rows 3000] [--delay 40] [--sessions 10] [--rounds 2] [--write yes]`, in the test network: nodes in network namespaces, Debian's PostgreSQL, one
  * smtp-sink for each address, all on one machine. `--rows`: rows for one node; three nodes get three times as many.
  */
 const options = flags(process.argv.slice(2))
@@ -47,8 +47,7 @@ if (await insideLab()) {
 async function measure(postgres: DebianPostgres): Promise<void> {
   const start = (one: Machine): Promise<Node> =>
     startNode(one, { data: dataFolder(), flags: ['--database-url', postgres.url, '--pool', addressOf(one)] })
-  console.log(`${machine()}; ${sessions} sessions an address, ${delayMs} ms\n`)
-  console.log('| one node, rows/s | three nodes, rows/s | ratio | goal |\n|--:|--:|--:|--:|')
+  const measured: { readonly one: number; readonly three: number }[] = []
   const first = await start(MACHINES[0]!)
   const nodes = [first]
   try {
@@ -59,12 +58,20 @@ async function measure(postgres: DebianPostgres): Promise<void> {
       await through(first, 600, `new${round}-`) // warms up the others too
       const three = await through(first, 3 * rows, `three${round}-`)
       for (const other of nodes.splice(1)) await other.end('SIGTERM')
-      console.log(`| ${one.toFixed(1)} | ${three.toFixed(1)} | ${(three / one).toFixed(2)} | ${GOAL} |`)
+      console.log(`${one.toFixed(1)} ${three.toFixed(1)}`)
+      measured.push({ one, three })
     }
   } finally {
     for (const node of nodes) await node.end('SIGTERM')
   }
-  console.log(`\n${machine()}`)
+  figures('jobs-nodes', [
+    `Three nodes do ${median(measured.map(({ one, three }) => three / one)).toFixed(2)} times what one does, where mail hosts are the limit: they answer after ${delayMs} ms and accept ${sessions} sessions of an address (goal ${GOAL}).`,
+    table(
+      ['one node, rows/s', 'three nodes, rows/s', 'ratio'],
+      measured.map(({ one, three }) => [one.toFixed(1), three.toFixed(1), (three / one).toFixed(2)]),
+    ),
+    `${rows} rows for one node, ${3 * rows} for three; ${machine()}.`,
+  ])
 }
 
 /** Submits a list and waits for its end; returns rows per second between submission and end. */

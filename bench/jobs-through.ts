@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { JobAnswer } from '../src/answers/jobs.ts'
 import { REFUSING_HOST } from '../test/real/addresses.ts'
 import { type Program, startProgram } from '../test/real/program.ts'
-import { cpuMs, flags, machine, median, sleep } from './figures.ts'
+import { cpuMs, figures, flags, machine, median, sleep, table } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 import { serverOfCpuMs } from './jobs-service.ts'
 import { startSink } from './smtp-sink.ts'
@@ -11,10 +11,10 @@ import type { Figures } from './smtp-worker.ts'
 
 /**
  * A job against smtp-sink compared with the engine alone, in turns, and the time from the submission of a list to its first result.
- * `node bench/jobs-through.ts [--rows 10000] [--rounds 3] [--cpu-prof FOLDER]`, in the test network. Both are asked the same and have 160 sessions at a time, each over its own connection; the domain is known to be a catch-all. Both have answered 3,000 rows before.
+ * `node bench/jobs-through.ts [--rows 10000,30000] [--rounds 3] [--cpu-prof FOLDER] [--write yes]`, in the test network. Both are asked the same and have 160 sessions at a time, each over its own connection; the domain is known to be a catch-all. Both have answered 3,000 rows before.
  */
 const options = flags(process.argv.slice(2))
-const rows = Number(options.rows ?? 10_000)
+const sizes = (options.rows ?? '10000').split(',').map(Number)
 const rounds = Number(options.rounds ?? 3)
 const profile = options['cpu-prof']
 /** Rows in progress on one node. */
@@ -23,31 +23,38 @@ const WIDTH = 160
 const WARM_UP = 3_000
 
 if (await insideLab()) {
-  console.log(`${machine()}; ${rows} rows\n`)
   const sink = await startSink(REFUSING_HOST, 25)
   const profiled = profile ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` } : {}
   const allowed = ['--allow-network', '45.53.0.0/16', '--log-level', 'warn']
   const program = await startProgram(allowed, undefined, profiled)
-  const firsts: number[] = []
-  const ratios: number[] = []
   await through(program, WARM_UP, 'warm')
-  console.log(
-    '| job, rows/s | engine, rows/s | ratio | µs of the service a row | of the engine | ratio | of the database | first result, ms |',
-  )
-  console.log('|--:|--:|--:|--:|--:|--:|--:|--:|')
-  for (let round = 0; round < rounds; round++) {
-    const job = await through(program, rows, `r${round}-`)
-    const engine = await direct()
-    firsts.push(job.firstMs)
-    ratios.push(job.perSecond / engine.perSecond)
-    const rates = [job.perSecond, engine.perSecond, ratios.at(-1)!]
-    const costs = [job.cpuUs, engine.cpuUs, engine.cpuUs / job.cpuUs]
-    const shown = [...rates, ...costs, job.serverUs, job.firstMs].map((one) => one.toFixed(one < 5 ? 2 : 0))
-    console.log(`| ${shown.join(' | ')} |`)
-  }
-  console.log(
-    `\nmedian: ratio ${median(ratios).toFixed(2)}, first result after ${median(firsts).toFixed(0)} ms; ${machine()}`,
-  )
+  const firsts: number[] = []
+  const ratios = new Map<number, number[]>()
+  const lines: string[][] = []
+  for (const rows of sizes)
+    for (let round = 0; round < rounds; round++) {
+      const job = await through(program, rows, `r${rows}-${round}-`)
+      const engine = await direct(rows)
+      firsts.push(job.firstMs)
+      const ratio = job.perSecond / engine.perSecond
+      ratios.set(rows, [...(ratios.get(rows) ?? []), ratio])
+      const costs = [job.cpuUs, engine.cpuUs, engine.cpuUs / job.cpuUs, job.serverUs, job.firstMs]
+      const cells = [rows, job.perSecond, engine.perSecond, ratio, ...costs].map((one) => one.toFixed(one < 5 ? 2 : 0))
+      lines.push(cells)
+      console.log(cells.join(' | '))
+    }
+  const reached = [...ratios].map(([rows, all]) => `${median(all).toFixed(2)} with ${rows.toLocaleString('en')} rows`)
+  figures('jobs-through', [
+    `A job does this share of what the engine alone does, against a mail host that answers at once: ${reached.join(', ')} (medians, goal 0.8). Its first result comes after ${median(firsts).toFixed(0)} ms (goal 1,000).`,
+    table(
+      [
+        ...['rows', 'job, rows/s', 'engine, rows/s', 'ratio', 'µs of the service a row', 'of the engine', 'ratio'],
+        ...['of the database', 'first result, ms'],
+      ],
+      lines,
+    ),
+    `${machine()}.`,
+  ])
   await program.stop()
   await sink.stop()
 }
@@ -89,7 +96,7 @@ async function through(
 }
 
 /** The engine alone, in its own process. */
-async function direct(): Promise<{ readonly perSecond: number; readonly cpuUs: number }> {
+async function direct(rows: number): Promise<{ readonly perSecond: number; readonly cpuUs: number }> {
   const job = {
     address: REFUSING_HOST,
     port: 25,

@@ -38,10 +38,11 @@ async function makeJob(url: string, database: string): Promise<string> {
   )
   // As the intake of a list does.
   await client.query('ANALYZE mailsonde.job_rows')
-  await client.query('UPDATE mailsonde.jobs SET rows = $2, done = $2, received = $2 WHERE id = $1', [id, rows])
+  await client.query('UPDATE mailsonde.jobs SET rows = $2, received = $2 WHERE id = $1', [id, rows])
+  const of = '(SELECT number FROM mailsonde.jobs WHERE id = $1)'
+  await client.query(`UPDATE mailsonde.job_providers SET rows = $2, done = $2 WHERE job = ${of}`, [id, rows])
   await client.query(
-    `INSERT INTO mailsonde.job_counts (job, provider, result, reason, n)
-     SELECT number, 'many', 'accepted', 'mailbox_exists', $2::int / 1000 FROM mailsonde.jobs WHERE id = $1`,
+    `INSERT INTO mailsonde.job_counts (job, provider, result, reason, n) VALUES (${of}, 'many', 'accepted', 'mailbox_exists', $2::int / 1000)`,
     [id, rows],
   )
   await client.end()

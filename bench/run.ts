@@ -4,7 +4,7 @@ import { ensureMachine } from '../test/real/packages.ts'
 
 /**
  * `npm run bench`: every benchmark that can run on this machine, one after the other, and the reason why others cannot. `npm run bench -- server waits` runs some.
- * Each is also a command (`node bench/server.ts`), with the options in its first lines. The figures are entered by hand in contributing/benchmarks.md.
+ * Each is also a command (`node bench/server.ts`), with the options in its first lines. The figures of jobs are entered in the documents by `--write yes` of each; the others by hand in contributing/benchmarks.md.
  */
 type Bench = {
   readonly name: string
@@ -39,6 +39,8 @@ const BENCHES: readonly Bench[] = [
     shows: 'listing jobs and showing progress with many rows',
     args: ['--rows', '1000000', '--jobs', '100'],
   },
+  { name: 'jobs-store', shows: 'the time of the statements that work on rows' },
+  { name: 'jobs-fair', shows: 'turns of providers and jobs', args: ['--rows', '100000'] },
   { name: 'jobs-nodes', shows: 'three nodes compared with one, limited by mail hosts', needs: 'test network' },
   {
     name: 'jobs-through',

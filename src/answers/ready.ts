@@ -9,9 +9,20 @@ const dependency = z.strictObject({
 })
 export type Dependency = AnswerOf<typeof dependency>
 
-/** The answer of `/v1/ready`. */
+/** What waits to be asked: rows without a result, those at providers that are due and for how long, rows that this node has claimed, connections of all nodes. */
+const queue = z.strictObject({
+  open_rows: z.int(),
+  due_rows: z.int(),
+  due_for_ms: z.int(),
+  waiting_providers: z.int(),
+  claimed_rows: z.int(),
+  held_connections: z.int(),
+})
+
+/** The answer of `/v1/ready`; `queue`: while the database of bulk jobs is in use and answers. */
 export const readyAnswer = z.strictObject({
   status: z.enum(['ready', 'not_ready']),
   dependencies: z.array(dependency),
+  queue: queue.optional(),
 })
 export type ReadyAnswer = AnswerOf<typeof readyAnswer>

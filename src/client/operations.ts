@@ -805,6 +805,14 @@ export type Operations = {
         readonly reason?: string
         readonly duration_ms: number
       })[]
+      readonly queue?: {
+        readonly open_rows: number
+        readonly due_rows: number
+        readonly due_for_ms: number
+        readonly waiting_providers: number
+        readonly claimed_rows: number
+        readonly held_connections: number
+      }
     }
     kind: 'json'
   }

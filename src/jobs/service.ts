@@ -12,6 +12,7 @@ import { takeInOf } from '../store/postgres/job-intake.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
 import { jobSums } from '../store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
+import { type QueueState, queueState } from '../store/postgres/queue-state.ts'
 import { resultCells, resultLines } from '../store/postgres/result-texts.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
@@ -46,6 +47,8 @@ export type ResultPage = {
   readonly result?: string
   readonly reason?: string
 }
+
+export type JobQueue = QueueState & { readonly claimed: number }
 
 /** Bulk jobs. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a job that is not the owner's. */
 export type JobService = {
@@ -87,9 +90,11 @@ export type JobService = {
   readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
   /** Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners, and from the texts of {@link forgetTexts}. */
   readonly forget: (what: Forgotten) => Promise<ForgottenRows & ForgottenTexts>
+  /** What waits to be asked, and the rows that this node has claimed, as they were at most a second ago; undefined while the database was not needed. */
+  readonly queue: () => Promise<JobQueue | undefined>
   /** Starts to process the jobs that an earlier run left. */
   readonly start: () => Promise<void>
-  /** Returns the rows and chunks in progress. */
+  /** Returns the rows in progress. */
   readonly stop: () => Promise<void>
 }
 
@@ -105,6 +110,8 @@ const MAX_ROWS = 2 ** 31 - 1
 const ENDED: readonly JobState[] = ['done', 'canceled', 'failed']
 const WATCH_EVERY_MS = 500
 const REPEAT_MS = 15_000
+/** How long the state of the queue counts for all who ask, ms. */
+const QUEUE_MS = 1_000
 
 export type JobServiceSettings = EngineSettings & {
   /** The limits toward a provider. */
@@ -129,6 +136,14 @@ export function jobService(settings: JobServiceSettings): JobService {
       takeIn: takeInOf(database.pool),
     }
   })
+
+  let looked: { readonly state: Promise<QueueState>; readonly atMs: number } | undefined
+  async function queue(): Promise<JobQueue | undefined> {
+    if (!engine) return undefined
+    if (!looked || performance.now() - looked.atMs > QUEUE_MS)
+      looked = { state: tables().then(({ db }) => queueState(db)), atMs: performance.now() }
+    return { ...(await looked.state), claimed: engine.claimed() }
+  }
 
   async function owned(id: string, owner: Owner): Promise<JobRecord> {
     const job = await (await tables()).jobs.byId(id)
@@ -175,6 +190,7 @@ export function jobService(settings: JobServiceSettings): JobService {
     engine?.wake()
   }
   return {
+    queue,
     submit: told(async (list, upload, owner) => {
       const { jobs } = await tables()
       const { expiresInMs, seed, ...about } = list

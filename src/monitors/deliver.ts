@@ -72,7 +72,8 @@ export function mailRefusal(
   return state === 'asked' ? 'the address has not consented yet' : 'the address refused mail of this service'
 }
 
-const attemptOf = (atMs: number, tookMs: number, { status, error }: Pick<Sent, 'status' | 'error'>): object => ({
+/** An attempt as it is stored. */
+export const attemptOf = (atMs: number, tookMs: number, { status, error }: Pick<Sent, 'status' | 'error'>): object => ({
   time: new Date(atMs).toISOString(),
   status,
   error,

@@ -15,7 +15,7 @@ import { type Owner, owns } from '../names/owner.ts'
 import type { MailUse } from '../store/postgres/mail-consents.ts'
 import type { MonitorEdit, MonitorRow } from '../store/postgres/monitors.ts'
 import { badgeOf } from './badge.ts'
-import { mailRefusal, secretsOf } from './deliver.ts'
+import { attemptOf, mailRefusal, secretsOf } from './deliver.ts'
 import { askForConsent, consentQuestion, consentsOf, needsNoConsent } from './notify/consent.ts'
 import { testEvent } from './notify/event.ts'
 import { channel, sendOnce } from './notify/send.ts'
@@ -284,17 +284,23 @@ export function monitorService(
         const message = { id: makeMessageId(), body, channel: channel.parse(channelOf(target)) }
         const unwanted = target.type === 'mail' ? mailRefusal(row, target.to, consents) : undefined
         if (unwanted !== undefined) return { type: target.type, to: shownTo(target), ok: false, reason: unwanted }
-        if (target.type === 'mail')
-          await tables.deliveries.addSent({
-            ...message,
-            webhook: null,
-            monitor: row.number,
-            channel: JSON.stringify(message.channel),
-            type: event.type,
-            createdAt: new Date(now()),
-          })
+        const stored = await tables.deliveries.addSent({
+          ...message,
+          webhook: webhook?.number ?? null,
+          monitor: row.number,
+          channel: JSON.stringify(message.channel),
+          type: event.type,
+          createdAt: new Date(now()),
+        })
         const signed = webhook && { url: webhook.url, secrets: secretsOf(webhook, now()) }
-        const { ok, error } = await sendOnce(senders, signed ? { ...message, webhook: signed } : message, now(), signal)
+        const [begunMs, begun] = [now(), performance.now()]
+        const sending = signed ? { ...message, webhook: signed } : message
+        const result = await sendOnce(senders, sending, begunMs, signal)
+        const { ok, error } = result
+        await tables.deliveries.attempted(stored, attemptOf(begunMs, performance.now() - begun, result), {
+          state: ok ? 'delivered' : 'failed',
+          next: null,
+        })
         return { type: target.type, to: shownTo(target), ok, ...(error !== null && { reason: error }) }
       })
       return { sent }

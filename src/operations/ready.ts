@@ -1,6 +1,7 @@
 import { type Dependency, type ReadyAnswer, readyAnswer } from '../answers/ready.ts'
-import { within } from '../base/deadline.ts'
+import { raced, within } from '../base/deadline.ts'
 import { readyDocument } from '../documents/service.ts'
+import type { JobQueue } from '../jobs/service.ts'
 import type { Probe } from './deps.ts'
 import { type Call, defineOperation, type Reply } from './operation.ts'
 
@@ -30,19 +31,33 @@ export const ready = defineOperation({
     },
   },
   deadlineMs: PROBE_MS + 1_000,
-  uses: ['probes'],
-  run: async (ctx, { probes }): Promise<Reply<ReadyAnswer>> => {
+  uses: ['probes', 'jobs'],
+  run: async (ctx, { probes, jobs }): Promise<Reply<ReadyAnswer>> => {
+    const asked = raced(within(PROBE_MS, ctx.signal), jobs.queue()).catch(() => undefined)
     const dependencies = await Promise.all([
       probed(ctx, 'resolver', probes.resolver),
       probed(ctx, 'store', probes.store),
       probed(ctx, 'queue', probes.queue),
     ])
+    const queue = await asked
     const isReady = dependencies.every(({ status }) => status === 'ok')
-    return isReady
-      ? { status: 200, answer: { status: 'ready', dependencies } }
-      : { status: 503, answer: { status: 'not_ready', dependencies } }
+    const answer = {
+      status: isReady ? 'ready' : 'not_ready',
+      dependencies,
+      ...(queue && { queue: shown(queue) }),
+    } as const
+    return { status: isReady ? 200 : 503, answer }
   },
   verdict: ({ status }) => (status === 'ready' ? 'good' : 'bad'),
+})
+
+const shown = (queue: JobQueue): NonNullable<ReadyAnswer['queue']> => ({
+  open_rows: queue.openRows,
+  due_rows: queue.dueRows,
+  due_for_ms: Math.round(queue.dueSeconds * 1_000),
+  waiting_providers: queue.waiting,
+  claimed_rows: queue.claimed,
+  held_connections: queue.connections,
 })
 
 async function probed(ctx: Call, name: Dependency['name'], probe: Probe): Promise<Dependency> {

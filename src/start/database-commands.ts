@@ -12,6 +12,7 @@ import { embeddedConnection, startEmbedded } from '../store/postgres/embedded.ts
 import { migrate, schemaStatus } from '../store/postgres/migrate.ts'
 import { poolOf } from '../store/postgres/pool.ts'
 import { postgresStore } from '../store/postgres/postgres-store.ts'
+import { queueState } from '../store/postgres/queue-state.ts'
 import { restore } from '../store/postgres/restore.ts'
 import { fileError, serviceStartError } from './problems.ts'
 
@@ -73,7 +74,7 @@ async function statusText(pool: pg.Pool, where: string): Promise<string> {
     `SELECT current_setting('server_version') AS server, pg_size_pretty(pg_database_size(current_database())) AS size`,
   )
   const jobs = version === 0 ? [] : (await pool.query<JobsLine>(JOBS)).rows
-  const work = version === known ? (await pool.query<WorkLine>(WORK)).rows[0] : undefined
+  const work = version === known ? await queueState(kyselyOn(pool)) : undefined
   const schema =
     version === known
       ? `version ${version}, up to date`
@@ -88,7 +89,8 @@ async function statusText(pool: pg.Pool, where: string): Promise<string> {
     ...jobs.map(({ state, jobs: n, rows: r, done }) => `jobs      ${state}: ${n}, with ${r} rows, ${done} done`),
     ...(work
       ? [
-          `due       ${work.due} providers of running jobs, the first since ${work.seconds} s; ${work.waiting} wait for a later time`,
+          `queue     ${work.openRows} rows without a result, ${work.dueRows} of them at providers that are due`,
+          `due       ${work.due} providers of running jobs, the first since ${Math.round(work.dueSeconds)} s; ${work.waiting} wait for a later time`,
           `leases    ${work.nodes} nodes hold ${work.connections} connections at ${work.keys} providers and mail hosts`,
         ]
       : []),
@@ -98,17 +100,6 @@ async function statusText(pool: pg.Pool, where: string): Promise<string> {
 type JobsLine = { readonly state: string; readonly jobs: string; readonly rows: string; readonly done: string }
 const JOBS = `SELECT state, count(*) AS jobs, sum(rows) AS rows, coalesce(sum((SELECT sum(done) FROM mailsonde.job_providers WHERE job = number)), 0) AS done
   FROM mailsonde.jobs GROUP BY state ORDER BY state`
-
-/** What waits to be asked, and who holds connections. */
-type WorkLine = Readonly<Record<'due' | 'waiting' | 'seconds' | 'nodes' | 'connections' | 'keys', string>>
-const WORK = `
-  SELECT p.*, l.* FROM (
-    SELECT count(*) FILTER (WHERE next_due <= now()) AS due, count(*) FILTER (WHERE next_due > now()) AS waiting,
-      coalesce(round(extract(epoch FROM now() - min(next_due) FILTER (WHERE next_due <= now()))), 0) AS seconds
-    FROM mailsonde.job_providers JOIN mailsonde.jobs ON number = job AND state = 'running' WHERE next_due < 'infinity') p
-  CROSS JOIN (
-    SELECT count(DISTINCT key) AS nodes, coalesce(sum((value ->> 0)::int), 0) AS connections, count(DISTINCT provider) AS keys
-    FROM mailsonde.provider_leases, jsonb_each(holders) WHERE (value ->> 2)::bigint > extract(epoch FROM now()) * 1000) l`
 
 /** The database as it is, without migrating it: the named one, or the private one, of a running service or started for this command. */
 async function openAsIs({ databaseUrl, dataDir, dbUser }: Config): Promise<Opened> {

@@ -26,6 +26,7 @@ export function lazyJobs(load: () => Promise<JobService>): JobService {
       yield* (await jobs()).watch(...asked)
     },
     forget: async (...asked) => (await jobs()).forget(...asked),
+    queue: async () => (isLoaded ? (await jobs()).queue() : undefined),
     start: async () => (await jobs()).start(),
     stop: async () => {
       if (isLoaded) await (await jobs()).stop()

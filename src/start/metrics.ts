@@ -1,4 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { raced, within } from '../base/deadline.ts'
+import type { JobQueue } from '../jobs/service.ts'
 import type { Verifier } from '../mailbox/verify.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import type { Deps } from '../operations/deps.ts'
@@ -97,7 +99,7 @@ const PROBE_MS = 1_000
 
 function watch(
   registry: Registry,
-  { blacklists, verifier, peers, probes }: Deps,
+  { blacklists, verifier, peers, probes, jobs }: Deps,
   underWay: () => number,
   now: () => number,
 ) {
@@ -149,6 +151,23 @@ function watch(
       this.set((await probes.queue(AbortSignal.timeout(PROBE_MS))) === undefined ? 0 : 1)
     },
   })
+  const queue = (name: string, help: string, of: (queue: JobQueue) => number): void =>
+    void new Gauge({
+      name: `mailsonde_jobs_${name}`,
+      help,
+      registers,
+      async collect() {
+        const state = await raced(within(PROBE_MS), jobs.queue()).catch(() => undefined)
+        if (state) this.set(of(state))
+        else this.reset()
+      },
+    })
+  queue('open_rows', 'Rows of running jobs without a result whose provider is known.', ({ openRows }) => openRows)
+  queue('due_rows', 'Those of them whose provider has a row that is due.', ({ dueRows }) => dueRows)
+  queue('due_seconds', 'How long the first due row has been due.', ({ dueSeconds }) => dueSeconds)
+  queue('waiting_providers', 'Providers of running jobs of which no row is due yet.', ({ waiting }) => waiting)
+  queue('claimed_rows', 'Rows that this node has claimed.', ({ claimed }) => claimed)
+  queue('held_connections', 'Connections to mail hosts that all nodes hold together.', ({ connections }) => connections)
   new Gauge({
     name: 'mailsonde_peers',
     help: 'Nodes by status.',

@@ -167,6 +167,14 @@ it.each([
   expect([response.statusCode, response.json().code]).toEqual([status, code])
 })
 
+it('ready tells what is in progress', async () => {
+  const job = await submit('slow@a.example\njoe@a.example\n', '', 'text/plain')
+  const queue = async () => (await call('/v1/ready')).json().queue
+  await expect.poll(queue, { timeout: 20_000 }).toMatchObject({ open_rows: 1, claimed_rows: 1 })
+  await call(`/v1/jobs/${job.id}/cancel`, { method: 'POST' })
+  await expect.poll(queue, { timeout: 20_000 }).toMatchObject({ open_rows: 0, due_rows: 0, claimed_rows: 0 })
+})
+
 it('selectors are for jobs of kind check', async () => {
   const refused = await call('/v1/jobs?selector=s1', { method: 'POST', body: 'joe@a.example\n', type: 'text/plain' })
   expect([refused.statusCode, refused.json().parameter]).toEqual([400, 'selector'])

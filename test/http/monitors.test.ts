@@ -495,6 +495,17 @@ describe('a webhook', () => {
     expect(post!.headers['webhook-id']).toBe((await deliveries(id))[0]!.id)
   })
 
+  it.each([
+    [200, 'delivered'],
+    [404, 'failed'],
+  ])('has its test messages among the deliveries: answered %i it is %s', async (status, state) => {
+    const { monitor, id } = await hooked(`tested-${status}`)
+    answer = () => status
+    const { sent } = (await call('POST', `/v1/monitors/${monitor.id}/test`)).json()
+    expect(sent).toMatchObject([{ type: 'webhook', ok: status === 200 }])
+    expect(await deliveries(id)).toMatchObject([{ type: 'monitor.changed', state, attempts: [{ status }] }])
+  })
+
   it('has two valid secrets for a day after they were rotated', async () => {
     nowMs = Date.now()
     const { monitor, id, secret } = await hooked('rotated')

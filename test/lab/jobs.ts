@@ -52,6 +52,7 @@ export const labJobs: JobService = {
     ...{ rows: 0, results: 0, columns: 0, bad_rows: 0 },
     ...{ job_texts: 0, monitor_texts: 0, webhooks: 0, deliveries: 0, idempotency_keys: 0, texts_of_others: 0 },
   }),
+  queue: async () => undefined,
   start: async () => {},
   stop: async () => {},
 }

@@ -50,8 +50,8 @@ async function engine(ask: Ask, more: Partial<EngineSettings> = {}): Promise<Eng
   return made
 }
 
-async function submit(list: string): Promise<JobRecord> {
-  const expiresAt = new Date(Date.now() + 86_400_000)
+async function submit(list: string, keptMs = 86_400_000): Promise<JobRecord> {
+  const expiresAt = new Date(Date.now() + keptMs)
   const job = await jobsOf(database.db).create({
     id: randomUUID(),
     kind: 'verify',
@@ -135,6 +135,27 @@ it('retries a row when it is due, and keeps the last answer', async () => {
   const job = await submit('a@a.example')
   await until(isDone(job))
   expect(calls.get('a@a.example')).toBe(2)
+  expect((await resultsOf(job))[0]).toMatchObject({ result: 'accepted' })
+})
+
+it('a row that waited for two days before its first question is tried again like any other', async () => {
+  let aheadMs = 0
+  const calls: string[] = []
+  await engine(
+    async (_kind, input) => {
+      calls.push(input)
+      if (calls.length === 1) {
+        aheadMs = 2 * 86_400_000 // our own limit held it back for so long
+        return { result: 'unknown', reason: 'own_limit', answer: {}, retryAfterMs: 50 }
+      }
+      if (calls.length === 2) return { result: 'deferred', reason: 'greylisted', answer: {}, retryAfterMs: 50 }
+      return accepted(input)
+    },
+    { now: () => Date.now() + aheadMs },
+  )
+  const job = await submit('a@a.example', 30 * 86_400_000)
+  await until(isDone(job))
+  expect(calls).toHaveLength(3)
   expect((await resultsOf(job))[0]).toMatchObject({ result: 'accepted' })
 })
 

@@ -29,6 +29,8 @@ export type EngineSettings = {
 export type Engine = {
   /** Plans at once instead of at the next turn, because a job was submitted or resumed. */
   readonly wake: () => void
+  /** Rows that this node has claimed. */
+  readonly claimed: () => number
   /** Starts nothing new, lets running questions end within `drainMs`, returns the other rows, and waits for this. */
   readonly stop: () => Promise<void>
 }
@@ -44,7 +46,7 @@ const CLAIMS_AT_A_TIME = 4
 const MAX_UNWRITTEN = 1_000
 /** Interval between two plans while something is due or in progress, and at rest, ms. */
 const PLAN_EVERY_MS = 500
-const REST_MS = 1_000
+const REST_MS = 2_000
 /** Rows that end within this time are replaced together, ms. */
 const TOGETHER_MS = 40
 /** How long the place of the last claim is remembered, ms: a row that became due before it by the clock, but was written after it, is found then. */
@@ -236,6 +238,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const looping = loop()
   return {
     wake,
+    claimed: claims.size,
     stop: once(async () => {
       const reason = new DOMException('the service is stopping', 'AbortError')
       stopping.abort(reason)

@@ -9,6 +9,8 @@ import { type ClaimedRow, type JobRows, jobRowsOf } from './job-rows.ts'
 import { jobSums } from './job-sums.ts'
 import { dropLeftTables, OWN_TABLE_ROWS } from './job-tables.ts'
 import { type JobRecord, type Jobs, jobsOf, MAX_OPEN } from './jobs.ts'
+import { takeLeases } from './provider-leases.ts'
+import { queueState } from './queue-state.ts'
 import type { Schema } from './schema.ts'
 import { jsonArray } from './storable.ts'
 
@@ -180,6 +182,24 @@ it('tells when rows of providers are due that wait, and nothing of those in prog
   expect(await rows.waiting([])).toEqual(new Map())
 })
 
+it('tells what waits in the queue, and who holds connections', async () => {
+  for (const { id } of await jobs.list({ limit: 200 })) await jobs.remove(id)
+  expect(await queueState(database.db)).toMatchObject({ openRows: 0, dueRows: 0, dueSeconds: 0, due: 0, waiting: 0 })
+  const job = await running([...people(5), 'user0@x.example'])
+  const later = await labRunning(database, await submitted(people(3, 'y.example')), 'q')
+  const { rows: asked } = await rows.claim(pairOf(later, 'q'), 4)
+  await rows.write(
+    later,
+    asked.map((row) => labRetry(row, 600_000)),
+  )
+  await rows.write(job, [labAnswer((await claim(job, 1))[0]!)])
+  const want = { key: 'p', used: 0, want: 4, most: 20, tokens: 0, perSecond: 0, capacity: 0 }
+  await takeLeases(database.db, 'node', [want])
+  const state = await queueState(database.db)
+  expect(state).toMatchObject({ openRows: 7, dueRows: 4, due: 1, waiting: 1, nodes: 1, connections: 4, keys: 1 })
+  expect(state.dueSeconds).toBeGreaterThan(0)
+})
+
 describe('turns', () => {
   it('of owners come before jobs: one with many jobs holds up nobody', async () => {
     for (const { id } of await jobs.list({ limit: 200 })) await jobs.remove(id)
@@ -191,6 +211,22 @@ describe('turns', () => {
     for (const number of order.slice(0, 4)) await claim([...many, one].find((job) => job.number === number)!)
     const next = (await rows.duePairs()).map(({ number }) => number)
     expect(next.filter((number) => order.includes(number))).toHaveLength(1)
+  })
+  it.each([
+    ['one owner', 'a', 'a'],
+    ['two owners', 'a', 'b'],
+  ])('at a provider are even for two jobs of %s, whichever came first', async (_, one, other) => {
+    for (const { id } of await jobs.list({ limit: 200 })) await jobs.remove(id)
+    const first = await running(people(40), one)
+    expect(await claim(first, 10)).toHaveLength(10)
+    const second = await running(people(40), other)
+    const claimed = new Map([first, second].map(({ number }) => [number, 0]))
+    for (let n = 0; n < 10; n++) {
+      const [next] = await rows.duePairs()
+      const got = (await rows.claim(next!, 2)).rows.length
+      claimed.set(next!.number, claimed.get(next!.number)! + got)
+    }
+    expect([...claimed.values()]).toEqual([10, 10])
   })
   it('of owners come first when domains are looked up', async () => {
     for (const { id } of await jobs.list({ limit: 200 })) await jobs.remove(id)

@@ -162,10 +162,10 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     await count(tx, rows)
   },
 
-  /** Adds a message that was sent at once, so that the links in it work. */
-  addSent: async (message: NewDelivery): Promise<void> => {
+  /** Adds a message that is sent at once, so that the links in it work; returns its number. */
+  addSent: async (message: NewDelivery): Promise<number> => {
     const { webhook, monitor, createdAt, ...row } = message
-    await db
+    const { number } = await db
       .insertInto('mailsonde.deliveries')
       .values({
         ...row,
@@ -175,8 +175,10 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
         state: 'delivered',
         next_attempt: null,
       })
-      .execute()
+      .returning('number')
+      .executeTakeFirstOrThrow()
     await count(db, [message])
+    return Number(number)
   },
 
   /** Leases due messages, oldest first; at most {@link AT_A_TIME} per receiver are in progress over all nodes. */

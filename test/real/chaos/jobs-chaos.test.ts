@@ -1,13 +1,15 @@
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { REFUSING_HOST } from '../addresses.ts'
+import { withDelay } from '../delay/delay.ts'
 import { dataFolder, type Machine, type Node, plugIn, startNode, unplug } from '../nodes.ts'
 import { type CountingHost, countingHost } from './counting-host.ts'
 import { cutOff, halfOpen } from './disruptions.ts'
 import { answered, HISTORY, judge, tableOf } from './history.ts'
 import { ledgerOf } from './ledger.ts'
+import { type PgBouncer, startPgBouncer } from './pgbouncer.ts'
 import { type DebianPostgres, startPostgres } from './postgres.ts'
-import { IS_LONG, LONG_MS, mailboxesOf, PACE, ROWS, submit, wait } from './rows.ts'
+import { DELAY_MS, IS_LONG, IS_POOLED, LONG_MS, mailboxesOf, PACE, ROWS, submit, wait } from './rows.ts'
 
 /** A claim lasts 10 s (src/store/postgres/job-rows.ts). */
 const LEASE_MS = 10_000
@@ -18,6 +20,7 @@ const MOVE_FORWARD = (table: string): string => `
 const MACHINES: readonly Machine[] = [1, 2, 3].map((n) => ({ name: `chaos${n}`, addresses: [`45.53.3.3${n}`] }))
 
 let postgres: DebianPostgres
+let pooler: PgBouncer | undefined
 let host: CountingHost
 let client: pg.Client
 const nodes = new Map<string, Node>()
@@ -27,7 +30,7 @@ const addressOf = (machine: Machine): string => machine.addresses[0]!
 const nodeOf = ({ name }: Machine): Node => nodes.get(name)!
 
 async function start(machine: Machine): Promise<void> {
-  const flags = ['--database-url', postgres.url, '--pool', addressOf(machine)]
+  const flags = ['--database-url', pooler?.url ?? postgres.url, '--pool', addressOf(machine)]
   nodes.set(machine.name, await startNode(machine, { data: folders.get(machine.name)!, flags }))
 }
 /** The database's own view, on a connection that a restart does not outlive. */
@@ -45,6 +48,7 @@ async function inDatabase<T>(ask: (of: pg.Client) => Promise<T>): Promise<T> {
 
 beforeAll(async () => {
   postgres = await startPostgres()
+  if (IS_POOLED) pooler = await startPgBouncer(postgres.address)
   host = await countingHost(REFUSING_HOST, PACE)
   client = await postgres.client()
   for (const machine of MACHINES) plugIn(machine)
@@ -64,6 +68,7 @@ afterAll(async () => {
   await client.end().catch(() => {})
   await Promise.all([...nodes.values()].map((node) => node.end('SIGKILL')))
   for (const machine of MACHINES) unplug(machine)
+  await pooler?.stop()
   await postgres.stop()
 }, 60_000)
 
@@ -124,10 +129,19 @@ it(
     }
     const begun = performance.now()
     let rounds = 0
-    do {
-      await everything()
-      rounds++
-    } while (IS_LONG && !(await isDone(job.id)))
+    const untilDone = async (): Promise<void> => {
+      do {
+        await everything()
+        rounds++
+      } while (IS_LONG && !(await isDone(job.id)))
+    }
+    if (DELAY_MS === 0) await untilDone()
+    else
+      await withDelay(
+        DELAY_MS,
+        MACHINES.map((machine) => `${addressOf(machine)}/32`),
+        untilDone,
+      )
     host.pace(100_000)
     const isDoneSoon = async (): Promise<boolean> => {
       await inDatabase(async (of) => of.query(MOVE_FORWARD(await tableOf(of, job.id))))

@@ -9,6 +9,10 @@ export const PACE = IS_LONG ? 400 : 40
 /** Time for a test in the long run: the machine may be busy, ms. */
 export const LONG_MS = 3_600_000
 
+/** `CHAOS_POOLER=yes`: the nodes reach the database through pgbouncer. `CHAOS_DELAY=20`: it is so many ms away. */
+export const IS_POOLED = process.env.CHAOS_POOLER === 'yes'
+export const DELAY_MS = Number(process.env.CHAOS_DELAY ?? 0)
+
 export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Names of mailboxes that the counting host has. */
