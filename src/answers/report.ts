@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { blacklistAnswer, blacklistVerdict, tier } from './blacklist.ts'
 import { checkAnswer } from './check.ts'
+import { domainBlacklistAnswer } from './domain-blacklist.ts'
 import { geoAnswer } from './geo.ts'
 import { grade, points } from './points.ts'
 
@@ -50,5 +51,8 @@ export const reportAnswer = checkAnswer.extend({
     .array(poolAddress)
     .optional()
     .meta({ description: 'the source addresses of this service, if a pool is configured' }),
+  domain_blacklists: domainBlacklistAnswer
+    .optional()
+    .meta({ description: 'the lists of domains; its listings count like those of an address' }),
 })
 export type ReportAnswer = AnswerOf<typeof reportAnswer>

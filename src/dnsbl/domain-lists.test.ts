@@ -13,8 +13,8 @@ const WELL: LabZone = {
   'dbltest.com.dbl.spamhaus.org': { A: ['127.0.1.2'] },
   'test.surbl.org.multi.surbl.org': { A: ['127.0.0.254'] },
   'test.uribl.com.multi.uribl.com': { A: ['127.0.0.14'] },
-  'test.uribl.spameatingmonkey.net': { A: ['127.0.0.2'] },
-  'test.urired.spameatingmonkey.net': { A: ['127.0.0.2'] },
+  '_dnsbl_.test.uribl.spameatingmonkey.net': { A: ['127.0.0.2'] },
+  '_dnsbl_.test.urired.spameatingmonkey.net': { A: ['127.0.0.2'] },
   'test.dbl.nordspam.com': { A: ['127.0.0.2'] },
 }
 

@@ -1,7 +1,7 @@
 import type { BitRow, CodeRow, List, ListSet } from './zone-type.ts'
 
 /** Changes with every change of a row below. */
-export const DOMAIN_LIST_VERSION = '2026.11.1'
+export const DOMAIN_LIST_VERSION = '2026.11.2'
 
 /** RFC 5782 §5: a list of names has an entry for `test` and none for `invalid`. */
 const USUAL = {
@@ -18,7 +18,13 @@ const USUAL = {
 
 const dbl = (code: string, meaning: string): CodeRow => ({ code, meaning })
 const bit = (value: number, meaning: string, more: Partial<BitRow> = {}): BitRow => ({ bit: value, meaning, ...more })
-const testPoint = (positive: string) => ({ negative: true, answers: [], names: { positive, negative: 'invalid' } })
+const testPoint = (positive: string, negative = 'invalid') => ({
+  negative: true,
+  answers: [],
+  names: { positive, negative },
+})
+/** The test points of all lists of names of Spam Eating Monkey (https://spameatingmonkey.com/faq.html). */
+const SEM_POINTS = testPoint('_dnsbl_.test', '_dnsblneg_.test')
 
 /**
  * The lists of domains, in the order of every answer. Each row names the operator's page; `seen`, the day on which the row was compared with that
@@ -46,7 +52,10 @@ export const DOMAIN_LISTS: readonly List[] = [
     allowance: { perDay: 300_000 },
     testPoint: testPoint('dbltest.com'),
     delistUrl: 'https://check.spamhaus.org',
-    source: { page: 'https://www.spamhaus.org/blocklists/domain-blocklist/', seen: '' },
+    source: {
+      page: 'https://docs.spamhaus.com/datasets/docs/source/10-data-type-documentation/datasets/040-zones.html',
+      seen: '2026-11-23',
+    },
     notes: 'Refuses public resolvers (127.255.255.254) and heavy use (127.255.255.255).',
   },
   {
@@ -67,7 +76,7 @@ export const DOMAIN_LISTS: readonly List[] = [
     testPoint: testPoint('test.surbl.org'),
     delistUrl: 'https://surbl.org/surbl-analysis',
     source: { page: 'https://surbl.org/lists', seen: '' },
-    notes: 'Refuses heavy use (127.0.0.1).',
+    notes: "Refuses heavy use (127.0.0.1). The operator's page could not be read: the bits are those of copies of it.",
   },
   {
     ...USUAL,
@@ -83,7 +92,7 @@ export const DOMAIN_LISTS: readonly List[] = [
     ],
     testPoint: testPoint('test.uribl.com'),
     delistUrl: 'https://admin.uribl.com',
-    source: { page: 'https://uribl.com/about.shtml', seen: '' },
+    source: { page: 'https://uribl.com/about.shtml', seen: '2026-11-23' },
     notes: 'Refuses public resolvers and heavy use (127.0.0.1).',
   },
   {
@@ -93,8 +102,9 @@ export const DOMAIN_LISTS: readonly List[] = [
     tier: 'C',
     names: 'registrable',
     allowance: { perSecond: 5 },
+    testPoint: SEM_POINTS,
     delistUrl: 'https://spameatingmonkey.com',
-    source: { page: 'https://spameatingmonkey.com/services/SEM-URI', seen: '' },
+    source: { page: 'https://spameatingmonkey.com/lists.html', seen: '2026-11-23' },
   },
   {
     ...USUAL,
@@ -103,8 +113,9 @@ export const DOMAIN_LISTS: readonly List[] = [
     tier: 'C',
     names: 'registrable',
     allowance: { perSecond: 5 },
+    testPoint: SEM_POINTS,
     delistUrl: 'https://spameatingmonkey.com',
-    source: { page: 'https://spameatingmonkey.com/services/SEM-URIRED', seen: '' },
+    source: { page: 'https://spameatingmonkey.com/lists.html', seen: '2026-11-23' },
   },
   {
     ...USUAL,
@@ -114,7 +125,7 @@ export const DOMAIN_LISTS: readonly List[] = [
     names: 'registrable',
     allowance: { perDay: 10_000 },
     delistUrl: 'https://www.nordspam.com/delist',
-    source: { page: 'https://www.nordspam.com/usage', seen: '' },
+    source: { page: 'https://nordspam.com/usage', seen: '2026-11-23' },
   },
 ]
 

@@ -120,6 +120,30 @@ it('listings by tier, and what they take', async () => {
   expect(answer.pool).toBeUndefined()
 })
 
+it('a listing of the domain counts like one of an address of the same tier', async () => {
+  const clean = await reportOf(WHOLE)
+  expect(clean.domain_blacklists).toMatchObject({ domain: 'a.example', verdict: 'clean', total: 6, answered: 6 })
+  const answer = await reportOf({
+    ...WHOLE,
+    'a.example.dbl.spamhaus.org': { A: ['127.0.1.4'] },
+    'a.example.multi.surbl.org': { A: ['127.0.0.4'] }, // of tier D
+  })
+  expect(answer).toMatchObject({
+    report_score: clean.report_score - 15,
+    domain_blacklists: { verdict: 'listed', worst_tier: 'A', listed: 2 },
+    blacklist_summary: { listings: 0 },
+  })
+  const text = formatMarkdown(checkDocument(answer, '0'))
+  expect(text).toMatch(/a\.example.*is on a blacklist/)
+  expect(text).toMatch(/Spamhaus DBL \(tier A\)/)
+})
+
+it('a list of domains without an answer makes the report incomplete and costs nothing', async () => {
+  const answer = await reportOf({ ...WHOLE, 'a.example.multi.uribl.com': { A: ['127.0.0.1'] } })
+  expect(answer).toMatchObject({ complete: false, report_score: answer.score, domain_blacklists: { answered: 5 } })
+  expect(formatMarkdown(checkDocument(answer, '0'))).toMatch(/URIBL multi/)
+})
+
 it('the listings of a configured pool are told and costs the domain nothing', async () => {
   const pool = [ip('45.53.1.9'), ip('45.53.1.8')]
   const answer = await reportOf({ ...WHOLE, [zen('45.53.1.9')]: LISTED }, pool)

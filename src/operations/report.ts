@@ -57,7 +57,7 @@ export const report = defineOperation({
   answer: reportAnswer,
   example: reportExample,
   deadlineMs: DEADLINE_MS,
-  uses: ['blacklists', 'geo', 'heloName', 'smtpPort', 'sourcePool', 'reportsHere'],
+  uses: ['blacklists', 'domainLists', 'geo', 'heloName', 'smtpPort', 'sourcePool', 'reportsHere'],
   run: async (ctx, deps, { domain, selector, plan, format, save, vantage }) => {
     const joined = await joinedReports(ctx, deps, domain.domain, { save, vantage })
     const wanted = { selectors: selector ?? [], plan: plan || format !== 'json', ...joined?.input }
@@ -94,15 +94,16 @@ export const report = defineOperation({
 
 /** Whether any address is listed. An address for which no list answered is not "not listed", and neither is one that could not be looked up. */
 function listedOf({
+  domain_blacklists: domain,
   blacklists: addresses,
   blacklist_summary: { unknown_hosts: unknownHosts = [] },
 }: ReportAnswer): string {
-  if (addresses.some(({ verdict }) => verdict === 'listed')) return 'listed'
+  if (domain?.verdict === 'listed' || addresses.some(({ verdict }) => verdict === 'listed')) return 'listed'
   if (unknownHosts.length > 0 || addresses.some(({ answered }) => answered === 0)) return 'listings unknown'
   return addresses.length === 0 ? 'no addresses' : 'not listed'
 }
 
-type Used = Pick<Deps, 'blacklists' | 'geo' | 'heloName' | 'smtpPort' | 'sourcePool'>
+type Used = Pick<Deps, 'blacklists' | 'domainLists' | 'geo' | 'heloName' | 'smtpPort' | 'sourcePool'>
 
 async function reportOn(
   ctx: Call,
@@ -111,15 +112,16 @@ async function reportOn(
   wanted: Pick<CheckInput, 'selectors' | 'learned' | 'seen'> & { readonly plan?: boolean },
 ): Promise<ReportAnswer> {
   const shared = remembering(ctx)
-  const [checked, addresses, pool, suggestion] = await Promise.all([
+  const [checked, addresses, pool, suggestion, lists] = await Promise.all([
     checkDomain(shared, deps, domain, { ...wanted, starttls: true }),
     lookUpAddresses(shared, deps, domain),
     lookUpPool(shared, deps),
     suggestionFor(shared, domain),
+    deps.domainLists.lookup(shared, domain),
   ])
   return composeReport(
     checked,
-    { ...addresses, ...(pool && { pool }) },
+    { ...addresses, ...(pool && { pool }), domain: { name: domain, lists } },
     {
       role: local === undefined ? '' : roleOf(local),
       suggestion,
@@ -129,7 +131,11 @@ async function reportOn(
 }
 
 /** The blacklists of every MX address, each address queried once, in MX order; none if the mail hosts could not be determined (the check says so). */
-async function lookUpAddresses(ctx: Call, deps: Used, domain: Domain): Promise<Omit<ReportedAddresses, 'pool'>> {
+async function lookUpAddresses(
+  ctx: Call,
+  deps: Used,
+  domain: Domain,
+): Promise<Omit<ReportedAddresses, 'pool' | 'domain'>> {
   const { addresses, unknownHosts } = await mxAddresses(ctx, domain)
   const answers = await atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), async (address) => {
     const [blacklists, geo] = await Promise.all([deps.blacklists.lookup(ctx, address.ip), deps.geo(address.ip)])

@@ -3,9 +3,10 @@ import type { PoolAddress, ReportAnswer } from '../answers/report.ts'
 import type { Tier } from '../answers/weights.ts'
 import type { Clocks } from '../base/clock.ts'
 import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
-import { presentBlacklist, summarize } from '../dnsbl/present.ts'
+import { presentBlacklist, presentDomainBlacklist, summarize } from '../dnsbl/present.ts'
 import type { Geo } from '../geo/merge.ts'
 import { presentGeo } from '../geo/present.ts'
+import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import { gradeOf } from './grade.ts'
 import { reportScore } from './score.ts'
@@ -28,6 +29,8 @@ export type ReportedAddresses = {
   readonly leftOut: number
   readonly unknownHosts: readonly string[]
   readonly pool?: readonly BlacklistAnswer[]
+  /** The lists of domains about the domain itself. */
+  readonly domain: { readonly name: Domain; readonly lists: BlacklistAnswer }
 }
 
 /**
@@ -40,17 +43,21 @@ export function composeReport(
   addresses: ReportedAddresses,
   about: { readonly role: string; readonly suggestion: string; readonly clocks: Clocks },
 ): ReportAnswer {
-  const { answers, leftOut, unknownHosts, pool } = addresses
+  const { answers, leftOut, unknownHosts, pool, domain } = addresses
   const summaries = answers.map(({ blacklists }) => summarize(blacklists))
-  const listings = answers.flatMap(({ blacklists }) =>
-    blacklists.entries.flatMap(({ reading }) => (reading.status === 'listed' ? [reading.tier] : [])),
-  )
+  const tiersOf = ({ entries }: BlacklistAnswer): readonly Tier[] =>
+    entries.flatMap(({ reading }) => (reading.status === 'listed' ? [reading.tier] : []))
+  const listings = answers.flatMap(({ blacklists }) => tiersOf(blacklists))
+  const onDomain = summarize(domain.lists)
   const countOf = (tier: Tier): number => listings.filter((one) => one === tier).length
   const isEveryAddressKnown = leftOut === 0 && unknownHosts.length === 0
-  const answered = summaries.every((summary) => summary.answered === summary.total) && isEveryAddressKnown
+  const answered =
+    summaries.every((summary) => summary.answered === summary.total) &&
+    isEveryAddressKnown &&
+    onDomain.answered === onDomain.total
   const complete = checked.complete && answered
   const { score } = checked
-  const reported = reportScore(score, listings)
+  const reported = reportScore(score, [...listings, ...tiersOf(domain.lists)])
   return {
     ...checked,
     complete,
@@ -76,6 +83,7 @@ export function composeReport(
     report_score: reported,
     report_grade: checked.grade === null ? null : gradeOf({ score: reported }, checked.findings),
     ...(pool ? { pool: pool.map(presentPoolAddress) } : {}),
+    domain_blacklists: presentDomainBlacklist(domain.name, domain.lists, about.clocks),
   }
 }
 

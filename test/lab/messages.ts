@@ -3,7 +3,7 @@ import { type Canonicalization, hashBody, signedText } from '../../src/message/c
 import { type Field, parseMail } from '../../src/message/parse.ts'
 
 /** A key that tests sign with: RSA of 2,048 bits, made for them. */
-const PRIVATE = createPrivateKey(`-----BEGIN PRIVATE KEY-----
+export const LAB_PRIVATE = `-----BEGIN PRIVATE KEY-----
 MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQColT07JqLxenoDQ89EiZA0dY/6
 tWVAvcIC/4ZSOs7nQ8Gr4cNBhmr8RPgmfgysNuf30MejKigYcIprP/q3Mc/PVBw5lHHkoC8njB4x
 fn8nhSmvDv1kVt5RGgyErr/GM7hyvIxfVrahiOEjhsPawL7WquubalNpuOFXK3bVkkZ/E0U6FFV1
@@ -26,7 +26,8 @@ ZbevcHhmyhPrBY5aQsb+1SUtY95oZ7o5/ggq8lSh06G5vOXFFN2Y6EAcd/M3Ot6wOLx/wd2mrPNy
 1yEvAoGBALeVwBED7FiN6pezZ1M0pwz7k19rjeTDRtePM+TMcUCGBbEwDlOdSSrM01h38oN3Ghyc
 vcYUR4lnpHlLaBAUif764TqFx3m3z4j3JQfvpuFjAc7oALR3cgDA8WuYitvO4Il8MApTT6UkYZ6f
 xKekcvovfLzHQQAyDGBUdfw2CrDE
------END PRIVATE KEY-----`)
+-----END PRIVATE KEY-----`
+const PRIVATE = createPrivateKey(LAB_PRIVATE)
 
 export type Signing = {
   readonly domain: string

@@ -15,6 +15,15 @@ export const WATCHED_SERVERS = ['45.53.0.31', '45.54.0.31'] as const
 /** Postfix for submission, and HTTPS receivers of messages; tests start them. */
 export const SUBMISSION = '45.53.3.60'
 export const RECEIVER = '45.53.6.60'
+/** The hosts of `messages.test.ts`: where the program receives messages, the senders, the forwarder, and the list. */
+export const MESSAGES = {
+  inbound: '45.53.3.81',
+  postfix: '45.53.3.82',
+  exim: '45.53.3.83',
+  forwarder: '45.53.3.84',
+  narrow: '45.53.3.85',
+  list: '45.53.3.86',
+} as const
 /** Nothing answers here: what is sent to it is dropped. */
 export const DEAD_SERVER = '45.53.0.99'
 export const DEAD_HOST = '45.53.7.99'

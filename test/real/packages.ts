@@ -10,6 +10,7 @@ export const PACKAGES = [
   'dnsdist',
   'dovecot-imapd',
   'postfix',
+  'opendkim',
   'postgrey',
   'sasl2-bin',
   'swaks',

@@ -3,6 +3,7 @@ import { dnsDomains } from './dns/domains.ts'
 import { findingDomains, findingPointers } from './dns/findings.ts'
 import { hardeningDomains } from './dns/hardening-findings.ts'
 import { hostileDomains } from './dns/hostile.ts'
+import { messageDomains, messagePointers } from './dns/messages.ts'
 import { wholeDomains } from './dns/whole-domains.ts'
 import { policyDomains } from './https/hosts.ts'
 import { mailDomains } from './smtp/domains.ts'
@@ -78,6 +79,7 @@ export const DOMAINS: readonly LabDomain[] = [
   ...policyDomains,
   ...hardeningDomains,
   ...findingDomains,
+  ...messageDomains,
   ...hostileDomains,
 ]
 
@@ -98,4 +100,5 @@ export const POINTERS: readonly (readonly [address: string, name: string])[] = [
   ...scriptedListeners.map((row) => [row.address, `mx.${row.domain}`] as const),
   ['45.53.8.2', '45-53-8-2.dyn.neglected.test'],
   ...findingPointers,
+  ...messagePointers,
 ]

@@ -45,7 +45,7 @@ const rowOf = (answer: Answer, key: string, name: string, status: Status): Row =
   return [name, [{ mark: STATUS_MARKS[status], text: sentence === '' ? STATUS_WORDS[status] : sentence }]]
 }
 
-function listingsRow({ blacklist_summary: summary }: Answer): Block[] {
+function listingsRow({ blacklist_summary: summary, domain_blacklists: domain }: Answer): Block[] {
   if (summary === undefined) return []
   const { listings, listed_addresses: listed, addresses } = summary
   const line: Line =
@@ -59,7 +59,11 @@ function listingsRow({ blacklist_summary: summary }: Answer): Block[] {
               text: `${counted(listings, 'listing')} of ${listed} of ${counted(addresses, 'address', 'addresses')}`,
             },
           ]
-  return [{ kind: 'facts', rows: [['Blacklists', line]] }]
+  const ofDomain: Line[] =
+    domain && domain.verdict === 'listed'
+      ? [[{ mark: 'bad', text: `the domain is on ${counted(domain.listed, 'list of domains', 'lists of domains')}` }]]
+      : []
+  return [{ kind: 'facts', rows: [line, ...ofDomain].map((one) => ['Blacklists', one]) }]
 }
 
 /** Where the evidence and the records are. */

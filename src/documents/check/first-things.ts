@@ -103,11 +103,13 @@ const namesOf = (listings: readonly Listing[], word: string): string => {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
 }
 
+const isIpText = (subject: string): boolean => /^[\d.]+$|:/.test(subject)
+
 const listedThing = (address: string, { acted, others }: Listings, severity: Severity): Thing => ({
   severity,
   points: acted.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0),
   title: `${address} is on ${acted.length === 1 ? 'a blacklist' : `${acted.length} blacklists`}`,
-  detail: `Receivers that use ${namesOf(acted, 'or')} refuse or distrust mail from this address.${
+  detail: `Receivers that use ${namesOf(acted, 'or')} refuse or distrust mail from ${isIpText(address) ? 'this address' : 'this domain, or with links to it'}.${
     others.length === 0
       ? ''
       : ` It is also on ${namesOf(others, 'and')}, for policy or information, which does not count.`

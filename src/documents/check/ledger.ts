@@ -39,8 +39,13 @@ function causeOf(answer: Answer, component: string, finding: string | null, kind
 
 function listingBlocks(answer: Answer): Block[] {
   if (answer.report_score === undefined || answer.report_score === answer.score) return []
-  const listings = (answer.blacklists ?? []).flatMap(({ ip, results }) =>
-    results.filter(({ listed }) => listed).map(({ blacklist, tier }) => ({ ip, blacklist, tier })),
+  const { domain_blacklists: ofDomain } = answer
+  const subjects = [
+    ...(answer.blacklists ?? []).map(({ ip, results }) => ({ subject: ip, results })),
+    ...(ofDomain ? [{ subject: ofDomain.domain, results: ofDomain.results }] : []),
+  ]
+  const listings = subjects.flatMap(({ subject, results }) =>
+    results.filter(({ listed }) => listed).map(({ blacklist, tier }) => ({ subject, blacklist, tier })),
   )
   const taken = listings.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0)
   const lost = answer.score - answer.report_score
@@ -63,11 +68,11 @@ function listingBlocks(answer: Answer): Block[] {
       kind: 'table',
       table: {
         caption: 'Report score: the check and the blacklists',
-        head: ['Address', 'Listed on', 'Points'],
+        head: ['Address or domain', 'Listed on', 'Points'],
         rows: [
           [['Whole'], ['Check score'], [String(answer.score)]],
-          ...listings.map(({ ip, blacklist, tier }): Line[] => [
-            [{ code: ip }],
+          ...listings.map(({ subject, blacklist, tier }): Line[] => [
+            [{ code: subject }],
             [`${blacklist} (tier ${tier})`],
             [signed(-WEIGHTS.listing[tier])],
           ]),

@@ -12,6 +12,7 @@ export function listBlocks(answer: Answer): readonly Block[] {
     return [
       heading(2, 'Blacklists', 'blacklists'),
       text('No address of a mail server is known, so no list was queried.'),
+      ...domainBlocks(answer),
     ]
   const leftOut = answer.blacklist_summary?.left_out ?? 0
   const unknownHosts = answer.blacklist_summary?.unknown_hosts ?? []
@@ -24,6 +25,30 @@ export function listBlocks(answer: Answer): readonly Block[] {
       addresses.length === 1 ? 'All blacklists' : `Every list and all ${addresses.length} addresses`,
       addresses,
     ),
+    ...domainBlocks(answer),
+  ]
+}
+
+/** The lists of domains about the domain itself. */
+function domainBlocks({ domain_blacklists: lists }: Answer): readonly Block[] {
+  if (lists === undefined) return []
+  const { domain, verdict, answered, total } = lists
+  const state: Inline =
+    verdict === 'listed'
+      ? { mark: 'bad', text: 'listed' }
+      : verdict === 'clean'
+        ? { mark: 'good', text: `on none of ${total} lists of domains` }
+        : { mark: 'open', text: `on none of the ${answered} lists of domains that answered` }
+  return [
+    {
+      kind: 'group',
+      look: 'check',
+      blocks: [
+        { kind: 'heading', level: 3, line: [code(domain), ' ', state] },
+        ...listingBlocks(lists),
+        combinedGrid('Lists of domains', [lists]),
+      ],
+    },
   ]
 }
 

@@ -51,6 +51,10 @@ function silentLists(answer: Answer): Line[] {
       lines.set(`${reason}${about}`, [...(lines.get(`${reason}${about}`) ?? []), name])
     }
   }
+  for (const { blacklist, ...entry } of (answer.domain_blacklists?.results ?? []).filter(isSilent)) {
+    const why = whySilent({ blacklist, ...entry })
+    lines.set(why, [...(lines.get(why) ?? []), blacklist])
+  }
   return [...lines].map(([why, lists]): Line => [{ strong: lists.join(', ') }, `: ${why}`])
 }
 

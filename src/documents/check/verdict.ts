@@ -160,12 +160,15 @@ const joined = (texts: readonly string[]): Inline[] => texts.flatMap((one, i) =>
 /** Points for display: at most one decimal, as halves have. */
 export const plain = (points: number): string => String(Number(points.toFixed(1)))
 
-const listingsOf = (answer: Answer): Listing[] =>
-  (answer.blacklists ?? []).flatMap(({ ip, results }) =>
+const listingsOf = ({ blacklists = [], domain_blacklists: ofDomain }: Answer): Listing[] =>
+  [
+    ...blacklists.map(({ ip, results }) => ({ subject: ip, results })),
+    ...(ofDomain ? [{ subject: ofDomain.domain, results: ofDomain.results }] : []),
+  ].flatMap(({ subject, results }) =>
     results
       .filter(({ listed }) => listed)
       .map(({ blacklist, tier, delist_url }) => ({
-        address: ip,
+        address: subject,
         list: blacklist,
         tier,
         delistUrl: delist_url,

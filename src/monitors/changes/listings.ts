@@ -4,6 +4,10 @@ import { better, type Row, type Said, worse } from './row.ts'
 
 type Lists = Pick<BlacklistAnswer, 'ip' | 'results'>
 
+/** The lists of domains about the domain of a report, in the form of those about an address. */
+const ofDomain = ({ domain_blacklists: lists }: ReportAnswer): readonly Lists[] =>
+  lists ? [{ ip: lists.domain, results: lists.results }] : []
+
 /** `SpamCop (Spam source)`: a list with the first meaning of its listing, if that adds information. */
 export const listingName = ({ blacklist, meaning }: Lists['results'][number]): string =>
   meaning[0] === undefined || meaning[0] === 'listed' ? blacklist : `${blacklist} (${meaning[0]})`
@@ -29,8 +33,8 @@ export const BLACKLIST_ROWS: readonly Row<BlacklistAnswer>[] = [
 const perAddress =
   (wanted: 'new' | 'gone') =>
   (before: ReportAnswer, after: ReportAnswer): readonly Said[] => {
-    const was = new Map(before.blacklists.map((one) => [one.ip, one]))
-    return after.blacklists.flatMap((one) => {
+    const was = new Map([...before.blacklists, ...ofDomain(before)].map((one) => [one.ip, one]))
+    return [...after.blacklists, ...ofDomain(after)].flatMap((one) => {
       const old = was.get(one.ip)
       return old ? listings(old, one, wanted) : []
     })

@@ -1,7 +1,10 @@
+import { DOMAIN_LISTS } from '../../../src/dnsbl/domain-zones.ts'
+import { positivePoint } from '../../../src/dnsbl/query.ts'
 import { BUILT_IN } from '../../../src/dnsbl/zones.ts'
+import { listingCode } from '../../lab/lists.ts'
 import { listServer } from '../addresses.ts'
 
-/** What a list says of one address: its codes (the last octet of 127.0.0.x), and why. */
+/** What a list says of one address or domain: its codes (the last octet), and why. */
 export type Entry = { readonly address: string; readonly codes: readonly number[]; readonly text: string }
 
 /** How a list behaves. `entries`: as RFC 5782 has it, with these addresses on it. */
@@ -21,6 +24,8 @@ export type LabList = {
   readonly server: string
   readonly code: number
   readonly ipv6: boolean
+  /** A list of domains: the name that it must contain, and the first three octets of its codes. */
+  readonly names?: { readonly point: string; readonly network: string }
 }
 
 /** On some of the lists; see {@link LISTED_ON}. */
@@ -36,6 +41,17 @@ export const LISTS: readonly LabList[] = BUILT_IN.lists.map((list, n) => ({
   server: listServer(n),
   ...(list.zoneV6 !== undefined && { zone6: list.zoneV6 }),
 }))
+
+/** The lists of domains of the product. */
+export const NAME_LISTS: readonly LabList[] = DOMAIN_LISTS.map((list, n) => {
+  const code = listingCode(list)
+  const at = code.lastIndexOf('.')
+  return {
+    ...{ zone: list.zone, code: Number(code.slice(at + 1)), ipv6: false, server: listServer(LISTS.length + n) },
+    names: { point: positivePoint(list, 4), network: code.slice(0, at) },
+  }
+})
+export const ALL_LISTS: readonly LabList[] = [...LISTS, ...NAME_LISTS]
 
 /** Where LISTED stands in the default world, with the codes it has there. */
 export const LISTED_ON: Readonly<Record<string, readonly number[]>> = {
@@ -58,6 +74,6 @@ export const defaultBehaviour = (zone: string): ListBehaviour => {
 }
 
 /** What the parent zones delegate. */
-export const LIST_DELEGATIONS: readonly { readonly zone: string; readonly server: string }[] = LISTS.flatMap((list) =>
-  [list.zone, list.zone6 ?? []].flat().map((zone) => ({ zone, server: list.server })),
+export const LIST_DELEGATIONS: readonly { readonly zone: string; readonly server: string }[] = ALL_LISTS.flatMap(
+  (list) => [list.zone, list.zone6 ?? []].flat().map((zone) => ({ zone, server: list.server })),
 )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dig } from '../ask.ts'
-import { CLEAN, LISTED, LISTED_ON, LISTS, REFUSING_LIST } from './lists.ts'
+import { CLEAN, LISTED, LISTED_ON, LISTS, NAME_LISTS, REFUSING_LIST } from './lists.ts'
 import { withLists } from './servers.ts'
 
 const reversed = (address: string): string => address.split('.').reverse().join('.')
@@ -43,5 +43,12 @@ describe('the 29 lists', () => {
     })
     expect(await codes('all.s5h.net', CLEAN)).toEqual([])
     expect((await dig(`${reversed(CLEAN)}.${dead}`, 'A')).status).toBe('NXDOMAIN')
+  })
+})
+
+describe('the lists of domains', () => {
+  it.each(NAME_LISTS)('$zone keeps its test points', async ({ zone, names }) => {
+    expect((await dig(`${names!.point}.${zone}`, 'A')).answers).toHaveLength(1)
+    expect((await dig(`invalid.${zone}`, 'A')).answers).toEqual([])
   })
 })

@@ -3,21 +3,22 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { STATE } from '../addresses.ts'
 import { untilAnswers } from '../dns/servers.ts'
 import { runTool, startServer } from '../processes.ts'
-import { defaultBehaviour, type LabList, LISTS, type ListBehaviour } from './lists.ts'
+import { ALL_LISTS, defaultBehaviour, type LabList, type ListBehaviour } from './lists.ts'
 
 const FOLDER = `${STATE}/rbl`
 /** rbldnsd binds few addresses a process. */
 const A_PROCESS = 15
 
-/** Starts rbldnsd with the 29 lists, each at its own address, in the default world. */
+/** Starts rbldnsd with the 29 lists and those of domains, each at its own address, in the default world. */
 export async function startRbl(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true })
-  for (const list of LISTS) writeList(list, defaultBehaviour(list.zone))
+  for (const list of ALL_LISTS) writeList(list, defaultBehaviour(list.zone))
   const started: ChildProcess[] = []
-  for (let at = 0; at < LISTS.length; at += A_PROCESS) started.push(startProcess(LISTS.slice(at, at + A_PROCESS)))
+  for (let at = 0; at < ALL_LISTS.length; at += A_PROCESS)
+    started.push(startProcess(ALL_LISTS.slice(at, at + A_PROCESS)))
   writeFileSync(`${FOLDER}/pids`, started.map((child) => child.pid).join(' '))
   await Promise.all(
-    LISTS.filter((_, n) => n % A_PROCESS === 0).map((list) => untilAnswers('rbldnsd', list.server, list.zone)),
+    ALL_LISTS.filter((_, n) => n % A_PROCESS === 0).map((list) => untilAnswers('rbldnsd', list.server, list.zone)),
   )
 }
 
@@ -26,7 +27,7 @@ export async function startRbl(): Promise<void> {
  * Only one such world at a time.
  */
 export async function withLists<T>(changed: Readonly<Record<string, ListBehaviour>>, fn: () => Promise<T>): Promise<T> {
-  const lists = LISTS.filter((list) => changed[list.zone])
+  const lists = ALL_LISTS.filter((list) => changed[list.zone])
   const dead = lists.filter((list) => changed[list.zone]!.kind === 'dead')
   const rule = (flag: string) => async (list: LabList) =>
     void (await runTool('iptables', ['-w', flag, 'INPUT', '-d', list.server, '-j', 'DROP']))
@@ -52,14 +53,14 @@ export async function forgetAnswers(): Promise<void> {
 
 async function reread(): Promise<void> {
   await runTool('sh', ['-c', `kill -HUP $(cat ${FOLDER}/pids)`])
-  await Promise.all(LISTS.map((list) => untilAnswers('rbldnsd', list.server, list.zone)))
+  await Promise.all(ALL_LISTS.map((list) => untilAnswers('rbldnsd', list.server, list.zone)))
   await forgetAnswers()
 }
 
 function startProcess(lists: readonly LabList[]): ChildProcess {
   const binds = lists.flatMap((list) => ['-b', `${list.server}/53`])
   const sets = lists.flatMap((list) => [
-    `${list.zone}:ip4set:${list.zone}.4`,
+    `${list.zone}:${list.names ? 'dnset' : 'ip4set'}:${list.zone}.4`,
     ...(list.ipv6 ? [`${list.zone6 ?? list.zone}:ip6trie:${list.zone}.6`] : []),
   ])
   return startServer('rbldnsd', 'rbldnsd', [
@@ -95,7 +96,25 @@ function write(name: string, all: readonly string[]): void {
 /** Every address; an ip4set does not take a network of all. */
 const ALL = { 4: ['0.0.0.0/1', '128.0.0.0/1'], 6: ['0::/0'] } as const
 
+/** Every name that a test asks for; a dnset takes no root. */
+const ALL_NAMES = ['.test', '.com', '.org', '.net', '.invalid'] as const
+
+function nameLines(
+  { code, names: { point, network } }: Required<Pick<LabList, 'code' | 'names'>>,
+  behaviour: ListBehaviour,
+): string[] {
+  if (behaviour.kind === 'refuses')
+    return ALL_NAMES.map((name) => `${name} :127.255.255.${behaviour.code}:Error: your resolver may not ask`)
+  if (behaviour.kind === 'everything') return [point, ...ALL_NAMES].map((name) => `${name} :${network}.${code}:Listed`)
+  const entries = behaviour.kind === 'entries' ? behaviour.entries : []
+  return [
+    `${point} :${network}.${code}:Test point`,
+    ...entries.flatMap(({ address, codes, text }) => codes.map((one) => `.${address} :${network}.${one}:${text}`)),
+  ]
+}
+
 function lines(list: LabList, behaviour: ListBehaviour, family: 4 | 6): string[] {
+  if (list.names) return nameLines({ code: list.code, names: list.names }, behaviour)
   const toAll = (value: string) => ALL[family].map((network) => `${network} ${value}`)
   if (behaviour.kind === 'refuses') return toAll(`:127.255.255.${behaviour.code}:Error: your resolver may not ask`)
   if (behaviour.kind === 'everything') return toAll(`:127.0.0.${list.code}:Listed`)
