@@ -95,7 +95,7 @@ export function addOperation(
           .filter(([name]) => name !== target)
           .map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
       ),
-      ...rawOf(inputs, flags, shared),
+      ...withFile(rawOf(inputs, flags, shared), setup.readFile),
     }
     const texts = byPlace.filter(([name]) => name === target).flatMap(([, value]) => [value].flat().map(String))
     refuseListOptions(flags)
@@ -106,6 +106,15 @@ export function addOperation(
     return run({ ...chosen, ...targets, ...uploads, ...(upload !== undefined && { upload }), flags, view })
   })
 }
+
+/** Maximum size of a file with a profile. */
+const MAX_PROFILE_FILE = 65_536
+
+/** `--profile FILE.json` stands for what is in the file. */
+const withFile = (raw: Raw, readFile: ReadFile): Raw =>
+  typeof raw.profile === 'string' && raw.profile.endsWith('.json')
+    ? { ...raw, profile: readFile(raw.profile, MAX_PROFILE_FILE) }
+    : raw
 
 const UPLOAD_WORDS = {
   list: 'list file: .csv, .tsv, .txt, .ndjson, .jsonl or .json, optionally with .gz; or - for CSV on standard input',

@@ -1321,7 +1321,7 @@ export type Operations = {
   }
   /** Analyse a message: SPF, DKIM, DMARC, ARC, its way and its form. */
   message: {
-    input: { ip?: string; helo?: string; mail_from?: string; received_by?: string; at?: string; timeout?: string; save?: boolean; expires_in?: string }
+    input: { ip?: string; helo?: string; mail_from?: string; received_by?: string; at?: string; profile?: string; timeout?: string; save?: boolean; expires_in?: string }
     output: Message
     kind: 'upload'
   }
@@ -1484,6 +1484,17 @@ export type Operations = {
         readonly answered: number
         readonly total: number
       })[]
+      /** the lists of domains; its listings count like those of an address */ readonly domain_blacklists?: {
+        readonly domain: string
+        readonly total: number
+        readonly listed: number
+        readonly results: readonly (BlacklistEntry)[]
+        readonly answered: number
+        readonly verdict: 'clean' | 'listed' | 'incomplete'
+        readonly worst_tier: 'A' | 'B' | 'C' | 'D' | null
+        readonly list_version: string
+        readonly observed_at: string
+      }
     }
     kind: 'live'
   }

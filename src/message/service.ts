@@ -1,6 +1,6 @@
 import type { World } from '../world.ts'
 import { type Inbox, inbox } from './inbox.ts'
-import { type VerifiedSelectors, verifiedSelectors } from './selectors.ts'
+import type { VerifiedSelectors } from './selectors.ts'
 
 /** What the analysis of messages needs in addition to the message, and what it keeps. */
 export type MessageService = {
@@ -13,9 +13,10 @@ export type MessageService = {
 /** Creates the service of a process. */
 export const messageService = ({
   maxBytes,
+  verified,
   ...clocks
-}: Pick<MessageService, 'maxBytes'> & Pick<World, 'now' | 'monotonic'>): MessageService => ({
+}: Pick<MessageService, 'maxBytes' | 'verified'> & Pick<World, 'now' | 'monotonic'>): MessageService => ({
   maxBytes,
-  verified: verifiedSelectors(),
+  verified,
   inbox: inbox(clocks),
 })

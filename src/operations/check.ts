@@ -51,10 +51,11 @@ export const check = defineOperation({
   answer: checkAnswer,
   example: checkExample,
   deadlineMs: DEADLINE_MS,
-  uses: ['heloName', 'smtpPort', 'reportsHere'],
+  uses: ['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors'],
   run: async (ctx, deps, { domain, selector, starttls, plan, format, save, vantage }) => {
     const joined = await joinedReports(ctx, deps, domain, { save, vantage })
-    const wanted = { selectors: selector ?? [], starttls, plan: plan || format !== 'json', ...joined?.input }
+    const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain)]
+    const wanted = { selectors: selector ?? [], starttls, plan: plan || format !== 'json', ...joined?.input, learned }
     const answer = await checkDomain(ctx, deps, domain, wanted)
     return ok({ ...answer, ...(joined && { reports: await joined.answer() }) })
   },

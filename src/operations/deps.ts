@@ -4,6 +4,7 @@ import type { JobService } from '../jobs/service.ts'
 import type { Identity } from '../mailbox/source/helo.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verifier } from '../mailbox/verify.ts'
+import type { VerifiedSelectors } from '../message/selectors.ts'
 import type { MessageService } from '../message/service.ts'
 import type { MonitorService } from '../monitors/service.ts'
 import type { Stored } from '../monitors/stored/stored.ts'
@@ -46,7 +47,9 @@ export type Deps = {
   readonly reportsHere: ReportsHere
   /** The name for EHLO from a source address. */
   readonly heloName: Identity['heloName']
-  /** The analysis of messages: its bounds, and the selectors that verified. */
+  /** The selectors whose signatures verified in messages. */
+  readonly verifiedSelectors: VerifiedSelectors
+  /** The analysis of messages: its bounds, those selectors, and the one-time addresses. */
   readonly messages: MessageService
   readonly peers: PeerRegistry
   /** Whether the node may be called at this address of its URL. */

@@ -57,10 +57,11 @@ export const report = defineOperation({
   answer: reportAnswer,
   example: reportExample,
   deadlineMs: DEADLINE_MS,
-  uses: ['blacklists', 'domainLists', 'geo', 'heloName', 'smtpPort', 'sourcePool', 'reportsHere'],
+  uses: ['blacklists', 'domainLists', 'geo', 'heloName', 'smtpPort', 'sourcePool', 'reportsHere', 'verifiedSelectors'],
   run: async (ctx, deps, { domain, selector, plan, format, save, vantage }) => {
     const joined = await joinedReports(ctx, deps, domain.domain, { save, vantage })
-    const wanted = { selectors: selector ?? [], plan: plan || format !== 'json', ...joined?.input }
+    const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain.domain)]
+    const wanted = { selectors: selector ?? [], plan: plan || format !== 'json', ...joined?.input, learned }
     const answer = await reportOn(ctx, deps, domain, wanted)
     return ok({ ...answer, ...(joined && { reports: await joined.answer() }) })
   },

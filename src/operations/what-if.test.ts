@@ -16,6 +16,7 @@ const DEPS = {
   smtpPort: 25,
   heloName: async () => 'sonde.example',
   reportsHere: { find: async () => undefined, rua: undefined },
+  verifiedSelectors: { of: () => [], remember: () => {} },
 }
 const ask = (body: object, zone = ZONE) => answerTo(whatIf, labCtx(zone), DEPS, { domain: 'a.example', ...body })
 const DMARC = { name: '_dmarc', type: 'TXT', value: 'v=DMARC1; p=reject; rua=mailto:d@a.example' }

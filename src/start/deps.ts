@@ -133,6 +133,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     opened.domainLists = (await import('./lists.ts')).openDomainLists(config, outside)
     return opened.domainLists
   })
+  const verifiedSelectors = once(async () => (await import('../message/selectors.ts')).verifiedSelectors())
   const sourcePool = once(async () => {
     const { createSourcePool } = await import('./pool.ts')
     return createSourcePool(config, outside, await blacklists())
@@ -232,9 +233,11 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
       const { identity } = await import('../mailbox/source/helo.ts')
       return identity(world, config.helo ? { helo: config.helo } : {}).heloName
     }),
+    verifiedSelectors,
     messages: once(async () => {
       const { messageService } = await import('../message/service.ts')
-      return messageService({ maxBytes: config.maxMessage, now: world.now, monotonic: world.monotonic })
+      const verified = await verifiedSelectors()
+      return messageService({ maxBytes: config.maxMessage, verified, now: world.now, monotonic: world.monotonic })
     }),
     peers: async () => (await nodes()).peers,
     mayCall: async () => (await nodes()).mayCall,

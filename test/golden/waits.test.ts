@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createBlacklists } from '../../src/dnsbl/blacklists.ts'
+import { DOMAIN_SET } from '../../src/dnsbl/domain-zones.ts'
 import { TEST_POINTS } from '../../src/dnsbl/query.ts'
 import { BUILT_IN_LISTS } from '../../src/dnsbl/zones.ts'
 import { mergeGeo } from '../../src/geo/merge.ts'
 import { identity } from '../../src/mailbox/source/helo.ts'
 import { createVerifier } from '../../src/mailbox/verify.ts'
+import { verifiedSelectors } from '../../src/message/selectors.ts'
 import { domain } from '../../src/names/domain.ts'
 import { ip, reversed } from '../../src/names/ip.ts'
 import type { AskServer } from '../../src/net/dns/resolver.ts'
@@ -102,6 +104,8 @@ function network(servers: Readonly<Record<string, LabServer>> = {}) {
   )
   const deps = {
     blacklists: createBlacklists({ now: ctx.now, noCourtesy: true }),
+    domainLists: createBlacklists({ now: ctx.now, noCourtesy: true, set: DOMAIN_SET }),
+    verifiedSelectors: verifiedSelectors(),
     geo: async (address) => mergeGeo(address, []),
     heloName: identity(ctx, {}).heloName,
     sourcePool: { isConfigured: false },

@@ -8,6 +8,7 @@ import { httpServer } from '../../src/http/server.ts'
 import { identity } from '../../src/mailbox/source/helo.ts'
 import { type SourcePool, type SourcePoolOptions, sourcePool } from '../../src/mailbox/source/pool.ts'
 import { createVerifier } from '../../src/mailbox/verify.ts'
+import { verifiedSelectors } from '../../src/message/selectors.ts'
 import { messageService } from '../../src/message/service.ts'
 import { ip } from '../../src/names/ip.ts'
 import { isPublic } from '../../src/names/ip-range.ts'
@@ -32,6 +33,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
   const { call = unasked, ...rest } = parts
   const { now, monotonic, random, log } = world
   const blacklists = createBlacklists({ now: monotonic, noCourtesy: true })
+  const verified = verifiedSelectors()
   const self = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
   return {
     blacklists,
@@ -58,7 +60,8 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
       ttlMs: 30_000,
       call,
     }),
-    messages: messageService({ maxBytes: 10_485_760, now, monotonic }),
+    messages: messageService({ maxBytes: 10_485_760, verified, now, monotonic }),
+    verifiedSelectors: verified,
     mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
     publicResolvers: [],
     probes: { resolver: async () => undefined, store: async () => undefined, queue: async () => undefined },

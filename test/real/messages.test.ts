@@ -7,7 +7,7 @@ import type { MessageAddressAnswer, MessageAnswer, ReceivedMessageAnswer } from 
 import { MESSAGES, STATE } from './addresses.ts'
 import { certificateFile } from './certificates.ts'
 import { logFile } from './processes.ts'
-import { type Program, startProgram } from './program.ts'
+import { cli, type Program, startProgram } from './program.ts'
 import type { ListBehaviour } from './rbl/lists.ts'
 import { withLists } from './rbl/servers.ts'
 import { sendByExim, startSenders } from './smtp/senders.ts'
@@ -70,7 +70,7 @@ async function startList(): Promise<SMTPServer> {
 async function send(host: string, source: string, envelope: { from: string; to: string }, raw: Buffer | string) {
   const transport = createTransport({ host, port: 25, localAddress: source, name: 'mx.list.test', ignoreTLS: true })
   try {
-    await transport.sendMail({ envelope, raw })
+    await transport.sendMail({ envelope: { ...envelope, use8BitMime: true }, raw })
   } finally {
     transport.close()
   }
@@ -170,7 +170,11 @@ describe('a message', () => {
 describe('the lists of domains', () => {
   const look = async (domain = 'signer.test') =>
     (await program.get(`/v1/domain-blacklist?domain=${domain}&max_age=0`)).body as DomainBlacklistAnswer
-  const entryOf = async (zone: string) => (await look()).results.find((one) => one.zone === zone)
+  /** By a new process, which remembers no self-test. */
+  const entryOf = async (zone: string) => {
+    const { results } = (await cli('domain-blacklist', 'signer.test')).body as DomainBlacklistAnswer
+    return results.find((one) => one.zone === zone)
+  }
   const DBL = 'dbl.spamhaus.org'
   it('a clean domain is on none of them', async () => {
     expect(await look()).toMatchObject({ verdict: 'clean', total: 6, answered: 6, listed: 0 })

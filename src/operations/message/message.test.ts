@@ -3,7 +3,9 @@ import { labDeps, labExecutor } from '../../../test/lab/app.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { crlf, LAB_KEY, signed } from '../../../test/lab/messages.ts'
 import { labWorld } from '../../../test/lab/world.ts'
+import type { CheckAnswer } from '../../answers/check.ts'
 import type { MessageAnswer } from '../../answers/message.ts'
+import { check } from '../check.ts'
 import { message } from './message.ts'
 
 const ZONE: LabZone = {
@@ -118,4 +120,39 @@ describe('the analysis of a message', () => {
       code: 'payload_too_large',
     })
   })
+})
+
+describe('a profile decides instead of the findings', () => {
+  const own = (rule: object) => JSON.stringify({ name: 'own', rules: [{ id: 'r', text: 'a rule', ...rule }] })
+  it.each<[string, string, 'good' | 'bad' | 'unclear']>([
+    ['an own rule that is met', own({ field: 'dmarc.policy', in: ['reject'] }), 'good'],
+    ['an own rule that is not met', own({ field: 'headers.mime', in: ['text/html'] }), 'bad'],
+    ['an own rule that is not known', own({ field: 'spf.result', in: ['pass'] }), 'unclear'],
+    ['the rules for bulk senders', 'bulk-sender', 'unclear'],
+  ])('%s', async (_, profile, verdict) => {
+    const world = { ...labWorld(ZONE), now: () => AT }
+    const given = await labExecutor(world, labDeps(world))(
+      message,
+      { profile },
+      uploaded(signed(HELLO, { domain: 'example.org' })),
+    )
+    expect((given.answer as MessageAnswer).profile?.rules.length).toBeGreaterThan(0)
+    expect(given.verdict()).toBe(verdict)
+  })
+  it.each(['internet', '{', '{"name":"x"}'])('%s is no profile', async (profile) => {
+    const world = labWorld(ZONE)
+    await expect(labExecutor(world, labDeps(world))(message, { profile }, uploaded(HELLO))).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    })
+  })
+})
+
+it('a selector that verified in a message is asked for by the check of its domain', async () => {
+  const { 'a._domainkey.example.org': key, ...rest } = ZONE
+  const zone = { ...rest, 'minutes2026._domainkey.example.org': key! }
+  const world = { ...labWorld(zone), now: () => AT }
+  const execute = labExecutor(world, labDeps(world))
+  await execute(message, {}, uploaded(signed(HELLO, { domain: 'example.org', selector: 'minutes2026' })))
+  const { answer } = await execute(check, { domain: 'example.org' }, {})
+  expect((answer as CheckAnswer).dkim).toMatchObject({ valid: true, selector: 'minutes2026', learned: ['minutes2026'] })
 })

@@ -1,9 +1,12 @@
 import type { MessageAnswer } from '../../answers/message.ts'
 import { messageAnswer } from '../../answers/message.ts'
-import type { JsonRecord } from '../../base/json.ts'
-import { parsed, problem } from '../../base/parsed.ts'
+import type { Json, JsonRecord } from '../../base/json.ts'
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import type { GivenEnvelope } from '../../message/envelope.ts'
 import { parseDomain } from '../../names/domain.ts'
+import { MAX_PROFILE, parseOwnProfile } from '../../profiles/own.ts'
+import { profileProblem } from '../../profiles/problems.ts'
+import { judgeProfile, type Profile } from '../../profiles/profile.ts'
 import { formatParam } from '../documents.ts'
 import example from '../examples/message.json' with { type: 'json' }
 import { type Call, defineOperation, ok, type Upload } from '../operation.ts'
@@ -14,6 +17,8 @@ import { parseHelo, parseSender } from '../spf.ts'
 import { ANALYSIS_DEPS, analyseMessage } from './analysis.ts'
 
 const DEADLINE_MS = 30_000
+/** The name of the shipped profile. */
+const BULK = 'bulk-sender'
 /** Maximum number of names of `received_by`. */
 const MAX_HOSTS = 20
 
@@ -53,6 +58,15 @@ export const message = defineOperation({
         example: '2026-01-31T12:00:00Z',
       }),
     ),
+    profile: optional(
+      textParam<Profile<Json> | typeof BULK>('invalid_parameter', parseProfile, {
+        description:
+          'rules that decide about the exit status: bulk-sender, or an own profile as JSON (a file on the command line)',
+        bounds: { max: String(MAX_PROFILE) },
+        unit: 'characters',
+        example: BULK,
+      }),
+    ),
     timeout: timeoutParam('time limit of the analysis', DEADLINE_MS),
     format: formatParam,
     ...saveParams,
@@ -63,15 +77,16 @@ export const message = defineOperation({
   deadlineMs: DEADLINE_MS,
   graceMs: 2_000,
   uses: ANALYSIS_DEPS,
-  run: async (ctx, deps, { ip, helo, mail_from, received_by, at }) => {
+  run: async (ctx, deps, { ip, helo, mail_from, received_by, at, profile }) => {
     const raw = await readMessage(ctx, deps.messages.maxBytes)
-    return ok(
-      await analyseMessage(ctx, deps, raw, {
-        ...(received_by && { receivedBy: received_by }),
-        ...(at !== undefined && { at }),
-        ...envelopeOf(ip, helo, mail_from),
-      }),
-    )
+    const answer = await analyseMessage(ctx, deps, raw, {
+      ...(received_by && { receivedBy: received_by }),
+      ...(at !== undefined && { at }),
+      ...envelopeOf(ip, helo, mail_from),
+    })
+    if (profile === undefined) return ok(answer)
+    const judged = profile === BULK ? answer.bulk_sender : judgeProfile(profile, jsonOf(answer))
+    return ok({ ...answer, profile: judged })
   },
   saves: {
     kind: 'message',
@@ -83,10 +98,21 @@ export const message = defineOperation({
     }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
-  verdict: ({ verdict }) => (verdict === 'passes' ? 'good' : verdict === 'unknown' ? 'unclear' : 'bad'),
+  // A profile decides instead of the findings.
+  verdict: ({ verdict, profile }) => {
+    if (profile) return profile.not_met > 0 ? 'bad' : profile.unknown > 0 ? 'unclear' : 'good'
+    return verdict === 'passes' ? 'good' : verdict === 'unknown' ? 'unclear' : 'bad'
+  },
 })
 
-type Given = Omit<GivenEnvelope, 'from'>
+function parseProfile(text: string): Parsed<Profile<Json> | typeof BULK> {
+  if (text === BULK) return parsed(BULK)
+  return text.startsWith('{') ? parseOwnProfile(text) : problem(profileProblem('unknown', { text, known: [BULK] }))
+}
+
+const jsonOf = (answer: MessageAnswer): Json => JSON.parse(JSON.stringify(answer))
+
+type Given = Omit<GivenEnvelope, 'from' | 'hop'>
 
 function envelopeOf(
   ip: Given['ip'],

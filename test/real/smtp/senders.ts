@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { LAB_PRIVATE } from '../../lab/messages.ts'
 import { MESSAGES, STATE } from '../addresses.ts'
 import { unpacked } from '../packages.ts'
@@ -83,6 +83,7 @@ Syslog no
 const exim = (): string => `primary_hostname = exim.signer.test
 spool_directory = ${HOME}/exim
 log_file_path = ${HOME}/exim/%slog
+exim_path = ${unpacked('usr/sbin/exim4').program}
 keep_environment =
 trusted_users = root
 
@@ -101,7 +102,7 @@ out:
   dkim_canon = relaxed
 `
 
-/** Sends a message by Exim, from its command line; resolves when it was delivered or deferred. */
+/** Sends a message by Exim, from its command line; rejects with its log unless it was delivered. */
 export async function sendByExim(from: string, to: string, message: string): Promise<void> {
   const { program, env } = unpacked('usr/sbin/exim4')
   const file = `${HOME}/exim-message`
@@ -113,4 +114,6 @@ export async function sendByExim(from: string, to: string, message: string): Pro
     from,
     to,
   ])
+  const log = readFileSync(`${HOME}/exim/mainlog`, 'utf8')
+  if (!log.includes(` => ${to} `)) throw new Error(`Exim did not deliver:\n${log.slice(-2_000)}`)
 }
