@@ -8,6 +8,7 @@ import { withSpinner } from './spinner.ts'
 import { CLOSED_PIPE, exitOf, isClosedPipe, verdictOf } from './status.ts'
 import { readView, type View } from './view-flags.ts'
 import { repeated } from './watch.ts'
+import { withoutCommandsIn } from './without-commands.ts'
 import { inputOf, type Setting, type Work } from './work.ts'
 
 /** Characters that clear a terminal and move the cursor to the top. */
@@ -70,7 +71,8 @@ async function oneAnswer(work: Work): Promise<number> {
   stopped.throwIfAborted() // partial results are not an answer
   const given = view.wait ? await follow(work, first) : first
   if (given.stream) {
-    for await (const piece of given.stream.text) await setting.write(piece.toString())
+    const text = setting.intoFile ? given.stream.text : withoutCommandsIn(given.stream)
+    for await (const piece of text) await setting.write(piece.toString())
     return exitOf(given.verdict(), view.wanted)
   }
   return await give(work, given, target)

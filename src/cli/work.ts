@@ -11,6 +11,8 @@ export type Setting = Sessions & {
   /** Writes text and waits until it is accepted. Rejects with EPIPE if the reader has closed the pipe. */
   readonly write: (text: string) => Promise<void>
   readonly onTerminal: boolean
+  /** Standard output is a file: nobody takes its lines for commands, and rows are written as they are. */
+  readonly intoFile?: boolean
   /** What standard output supports. */
   readonly look: Look
   /** Shows progress on standard error. */

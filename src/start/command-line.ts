@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, createReadStream, fstatSync, readFileSync, statSync } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
@@ -147,6 +147,7 @@ const actions: Actions = {
     return operate(asked, {
       version,
       onTerminal: process.stdout.isTTY === true,
+      intoFile: fstatSync(1).isFile(),
       look: look(),
       open: () => open(config, log),
       service,

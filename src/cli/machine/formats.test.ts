@@ -10,7 +10,7 @@ import { writerOf } from './writer.ts'
 const finding = (id: string, severity: string, detail: string) => ({
   ...{ id, severity, title: `Title of ${id}`, detail, repair: 'Mend it.', reference: 'RFC 7208 §4.6.4' },
 })
-const HOSTILE = 'a::b,c%d\n::error::owned "<]]>&\u001b[31m\u202e\ufffe|x=1\''
+const HOSTILE = '##vso[x]y ##[error]z a::b,c%d\n::error::owned "<]]>&\u001b[31m\u202e\ufffe|x=1\''
 const JSON_ANSWER = JSON.parse(
   JSON.stringify({
     ...reportExample,
@@ -62,6 +62,15 @@ it.each(['github', 'junit', 'sarif', 'nagios'] as const)(
   '%s has no character that steers a terminal',
   async (format) => {
     expect((await write(format)).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  },
+)
+
+it.each(['github', 'junit', 'sarif', 'nagios'] as const)(
+  '%s has no command of another build server',
+  async (format) => {
+    const text = await write(format)
+    expect(text).not.toMatch(/##(?:vso)?\[/i)
+    if (format !== 'github') expect(text).not.toMatch(/^\s*::/m)
   },
 )
 

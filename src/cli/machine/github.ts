@@ -32,7 +32,7 @@ export function githubWriter({ file }: Pick<Setup, 'file'>): Writer {
 function verdictOf({ target, line, verdict }: Outcome): readonly string[] {
   const text = `${target}: ${line}`
   // Plain text must not begin like a command of the runner.
-  if (verdict === 'good' || verdict === 'bad') return [printable(text, 1_000).replace(/^[:#]+/, '')]
+  if (verdict === 'good' || verdict === 'bad') return [withoutHashes(printable(text, 1_000).replace(/^[:#]+/, ''))]
   return [`::${verdict === 'refused' ? 'error' : 'warning'} title=${property(target)}::${data(line)}`]
 }
 
@@ -40,8 +40,11 @@ function verdictOf({ target, line, verdict }: Outcome): readonly string[] {
 const data = (text: string): string =>
   text
     .split(/\r?\n/)
-    .map((line) => printable(line, 4_000).replaceAll('%', '%25'))
+    .map((line) => withoutHashes(printable(line, 4_000)).replaceAll('%', '%25'))
     .join('%0A')
 
+/** No command of Azure Pipelines, nor one of the older form. */
+const withoutHashes = (text: string): string => text.replaceAll(/##(?=(?:vso)?\[)/gi, '# #')
+
 const property = (text: string): string =>
-  printable(text, 500).replaceAll('%', '%25').replaceAll(':', '%3A').replaceAll(',', '%2C')
+  withoutHashes(printable(text, 500)).replaceAll('%', '%25').replaceAll(':', '%3A').replaceAll(',', '%2C')

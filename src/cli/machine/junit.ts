@@ -91,3 +91,6 @@ const text = (value: string): string =>
 /** `printable` removes all characters that XML 1.0 §2.2 forbids except U+FFFE and U+FFFF. */
 const plain = (value: string, maxLength: number): string =>
   escapeHtml(printable(value, maxLength).replaceAll(/[\ufffe\uffff]/g, ' '))
+    // No command of a build server.
+    .replaceAll(/##(?=(?:vso)?\[)/gi, '#&#35;')
+    .replace(/^(\s*):(?=:)/, '$1&#58;')

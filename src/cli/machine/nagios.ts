@@ -1,4 +1,4 @@
-import { printable } from '../../base/text.ts'
+import { printable, withoutCommands } from '../../base/text.ts'
 import { reaches } from '../severity.ts'
 import type { Setup, Writer } from './names.ts'
 import type { Outcome } from './outcome.ts'
@@ -55,5 +55,5 @@ function countOf(all: readonly Outcome[], setup: Pick<Setup, 'failOn'>): string 
 }
 
 /** `|` begins the performance data. */
-const plain = (text: string): string => printable(text, 1_000).replaceAll('|', '/')
-const label = (text: string): string => printable(text, 100).replaceAll(/['=|]/g, '_')
+const plain = (text: string): string => withoutCommands(printable(text, 1_000).replaceAll('|', '/'))
+const label = (text: string): string => withoutCommands(printable(text, 100)).replaceAll(/['=|]/g, '_')

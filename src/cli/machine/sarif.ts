@@ -44,7 +44,11 @@ export const sarifWriter = ({ version, file }: Setup): Writer => ({
         },
       ],
     }
-    return `${JSON.stringify(log, null, 2).split('\n').map(escapeUnsafe).join('\n')}\n`
+    return `${JSON.stringify(log, null, 2)
+      .split('\n')
+      .map(escapeUnsafe)
+      .join('\n')
+      .replaceAll(/##(?=(?:vso)?\[)/gi, '#\\u0023')}\n`
   },
 })
 
