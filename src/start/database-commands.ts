@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { DbAction } from '../cli/db-commands.ts'
 import type { Config } from '../config.ts'
+import { presentMonitor } from '../monitors/present.ts'
+import { readDelivery } from '../monitors/webhooks/service.ts'
 import { copyRepositories } from '../store/copy-repositories.ts'
 import { filesStore } from '../store/files/files-store.ts'
 import { isAway } from '../store/postgres/away.ts'
@@ -52,7 +54,10 @@ const ACTIONS: Readonly<
     return `${path}: ${tables} tables, ${bytes} bytes before compression`
   },
   restore: async ({ pool }, _config, action) => {
-    const { tables, schema } = await restore(pool, fileOf(action))
+    const { tables, schema } = await restore(pool, fileOf(action), {
+      monitor: (row) => void presentMonitor(row),
+      delivery: readDelivery,
+    })
     return `restored ${tables} tables of schema version ${schema}`
   },
   import: async ({ pool }, config) => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type DeliveryAnswer, eventType, type WebhookAnswer } from '../../answers/webhooks.ts'
 import { type Owner, owns } from '../../names/owner.ts'
 import type { Deliveries, DeliveryRow, WebhookRow, Webhooks } from '../../store/postgres/webhooks.ts'
+import { channel } from '../notify/send.ts'
 import { webhookError } from '../problems.ts'
 import { makeSecret } from './signature.ts'
 
@@ -129,6 +130,12 @@ const present = (row: WebhookRow, nowMs: number, secret?: string): WebhookAnswer
 const attempts = z.array(
   z.strictObject({ time: z.string(), status: z.int().nullable(), error: z.string().nullable(), duration_ms: z.int() }),
 )
+
+/** Throws for a message that cannot be sent or shown. */
+export function readDelivery(row: Pick<DeliveryRow, 'channel' | 'attempts'>): void {
+  channel.parse(row.channel)
+  attempts.parse(row.attempts)
+}
 
 const presentDelivery = (row: DeliveryRow): DeliveryAnswer => ({
   id: row.id,

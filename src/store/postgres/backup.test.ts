@@ -7,6 +7,8 @@ import { beforeAll, expect, it } from 'vitest'
 import { labDatabase, labDatabaseUrl } from '../../../test/lab/database.ts'
 import { labFolder } from '../../../test/lab/folder.ts'
 import { labList, labRunning } from '../../../test/lab/job-rows.ts'
+import { presentMonitor } from '../../monitors/present.ts'
+import { readDelivery } from '../../monitors/webhooks/service.ts'
 import { copyRepositories } from '../copy-repositories.ts'
 import { filesStore } from '../files/files-store.ts'
 import { backUp } from './backup.ts'
@@ -15,10 +17,13 @@ import { jobRowsOf } from './job-rows.ts'
 import { OWN_TABLE_ROWS } from './job-tables.ts'
 import { type JobRecord, jobsOf } from './jobs.ts'
 import { SCHEMA_VERSION } from './migrate.ts'
+import { type MonitorRow, monitorsOf } from './monitors.ts'
 import { poolOf } from './pool.ts'
 import { postgresStore } from './postgres-store.ts'
 import { restore } from './restore.ts'
+import { deliveriesOf } from './webhooks.ts'
 
+const READERS = { monitor: (row: MonitorRow) => void presentMonitor(row), delivery: readDelivery }
 const folder = labFolder()
 const path = join(folder, 'backup.gz')
 const hard = ['plain', 'tab\tnew\nline\r', '\\.', '\\N', '"quotes"', 'ünïcode 🙂', '']
@@ -42,6 +47,27 @@ beforeAll(async () => {
       Array.from({ length: OWN_TABLE_ROWS + 1 }, (_, i) => `u${i}@x`),
     ),
   )
+  const at = new Date()
+  const monitor = await monitorsOf(source.db).add(
+    {
+      ...{ id: 'mon_1', owner: '', name: '', kind: 'check', target: 'a.example', domain: 'a.example', every_ms: 1e9 },
+      ...{ options: '{}', notify: '[{"type": "mail", "to": "a@a.example"}]', conditions: '["changed"]', quiet: null },
+      ...{ is_public: false, enabled: true, created_at: at, next_run: at },
+    },
+    9,
+  )
+  await deliveriesOf(source.db).add(source.db, [
+    {
+      ...{
+        id: 'msg_1',
+        webhook: null,
+        monitor: monitor!.number,
+        channel: '{"type": "webhook"}',
+        type: 'monitor.changed',
+      },
+      ...{ body: '{}', createdAt: at },
+    },
+  ])
   await backUp(source.pool, path, Date.now, AbortSignal.timeout(20_000))
 })
 
@@ -54,7 +80,7 @@ async function target() {
 it('brings back what was there; claimed rows are due again when their claim ends', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const { pool, open } = await target()
-  expect(await restore(pool, path)).toMatchObject({ schema: SCHEMA_VERSION })
+  expect(await restore(pool, path, READERS)).toMatchObject({ schema: SCHEMA_VERSION })
   await pool.end()
   const copy = await open()
   const read = async (database: Database, table: string) =>
@@ -65,6 +91,8 @@ it('brings back what was there; claimed rows are due again when their claim ends
     'job_counts',
     'job_domains',
     'job_providers',
+    'monitors',
+    'deliveries',
     `job_rows_${large.number}`,
   ])
     expect(await read(copy, table)).toEqual(await read(source, table))
@@ -89,6 +117,11 @@ function changed(change: (lines: string[]) => void): Buffer {
   const text = `${lines.join('\n')}\n`
   const tables = lines.filter((line) => line.startsWith('{"table"')).length
   return gzipSync(`${text}${JSON.stringify({ tables, sha256: createHash('sha256').update(text).digest('hex') })}\n`)
+}
+const replaced = (was: string, is: string) => (lines: string[]) => {
+  const at = lines.findIndex((line) => line.includes(was))
+  expect(at).toBeGreaterThan(0)
+  lines[at] = lines[at]!.replace(was, is)
 }
 const headerWith = (over: object) => (lines: string[]) => {
   lines[1] = JSON.stringify({ ...JSON.parse(lines[1]!), ...over })
@@ -141,6 +174,17 @@ it.each<[string, () => Buffer, string]>([
       ),
     'does not fit its schema',
   ],
+  [
+    'with conditions that are no list',
+    () => changed(replaced('["changed"]', '"changed"')),
+    'other JSON in "conditions"',
+  ],
+  ['with a receiver of no kind', () => changed(replaced('"type": "mail"', '"type": "pager"')), 'a row of "monitors"'],
+  [
+    'with a message to nothing',
+    () => changed(replaced('{"type": "webhook"}', '{"type": "fax"}')),
+    'a row of "deliveries"',
+  ],
   ['whose last table has no end', () => changed((lines) => lines.splice(-1)), 'damaged or truncated'],
   [
     'with a table that would be SQL',
@@ -152,7 +196,7 @@ it.each<[string, () => Buffer, string]>([
   writeFileSync(file, make())
   const { pool } = await target()
   await pool.query('CREATE SCHEMA mailsonde; CREATE TABLE mailsonde.mine ()')
-  await expect(restore(pool, file)).rejects.toThrow(why)
+  await expect(restore(pool, file, READERS)).rejects.toThrow(why)
   await pool.query('SELECT FROM mailsonde.mine')
   await pool.end()
 })
@@ -161,7 +205,7 @@ it('is refused while services are connected', async () => {
   const { pool, open } = await target()
   const service = await open()
   await service.pool.query('SELECT 1')
-  await expect(restore(pool, path)).rejects.toThrow('stop the services first')
+  await expect(restore(pool, path, READERS)).rejects.toThrow('stop the services first')
   await pool.end()
 })
 
@@ -211,7 +255,7 @@ it('a backup and the making and removing of jobs hold up nobody', async () => {
   expect((await backup).tables).toBeGreaterThan(10)
   expect(isOver).toBe(true)
   const { pool, open } = await target()
-  await restore(pool, file)
+  await restore(pool, file, READERS)
   await pool.end()
   expect((await jobsOf((await open()).db).list({ limit: 9 })).map(({ id }) => id)).toContain(kept.id)
 })

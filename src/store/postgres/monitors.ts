@@ -88,7 +88,8 @@ const SWEEP = 5_000
 /** The monitors of a database. */
 export type Monitors = ReturnType<typeof monitorsOf>
 
-const rowOf = <Row extends StoredMonitor>(row: Row) => ({
+/** A monitor as it is read, its numbers as numbers. */
+export const monitorRow = <Row extends StoredMonitor>(row: Row) => ({
   ...row,
   number: Number(row.number),
   every_ms: Number(row.every_ms),
@@ -109,12 +110,12 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ owner: sql`excluded.owner` }))
       .returning(COLUMNS)
       .executeTakeFirstOrThrow()
-    return rowOf(made)
+    return monitorRow(made)
   },
 
   byId: async (id: string): Promise<MonitorRow | undefined> => {
     const row = await db.selectFrom('mailsonde.monitors').select(COLUMNS).where('id', '=', id).executeTakeFirst()
-    return row && rowOf(row)
+    return row && monitorRow(row)
   },
 
   byNumber: async (number: number): Promise<MonitorRow | undefined> => {
@@ -123,7 +124,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
       .select(COLUMNS)
       .where('number', '=', String(number))
       .executeTakeFirst()
-    return row && rowOf(row)
+    return row && monitorRow(row)
   },
 
   /** Newest first. */
@@ -135,7 +136,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     let query = db.selectFrom('mailsonde.monitors').select(COLUMNS).orderBy('number', 'desc').limit(page.limit)
     if (page.before !== undefined) query = query.where('number', '<', String(page.before))
     if (page.owner !== undefined) query = query.where('owner', '=', page.owner)
-    return (await query.execute()).map(rowOf)
+    return (await query.execute()).map(monitorRow)
   },
 
   edit: async (number: number, edit: MonitorEdit): Promise<MonitorRow | undefined> => {
@@ -145,7 +146,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
       .where('number', '=', String(number))
       .returning(COLUMNS)
       .executeTakeFirst()
-    return row && rowOf(row)
+    return row && monitorRow(row)
   },
 
   remove: async (id: string): Promise<boolean> => {
@@ -165,7 +166,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
         WHERE enabled AND least(next_run, message_due) <= ${now} AND (leased_until <= ${now} OR leased_until > ${new Date(now.getTime() + 2 * leaseMs)})
         ORDER BY least(next_run, message_due) LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
       WHERE m.number = due.number RETURNING m.*`.execute(db)
-    return rows.map(rowOf)
+    return rows.map(monitorRow)
   },
 
   /** Reschedules runs that a clock which stepped back would delay; returns their number. */

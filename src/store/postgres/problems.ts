@@ -135,6 +135,16 @@ export const backupError = errorsOf('backup', {
     code: 'invalid_parameter',
     detail: ({ path, reason }: Path & Reason) => `${shown(path)} does not fit its schema: ${shown(reason)}`,
   },
+  json: {
+    code: 'invalid_parameter',
+    detail: ({ path, table, column }: Path & { table: string; column: string }) =>
+      `${shown(path)} does not fit its schema: a row of ${quoted(table)} has other JSON in ${quoted(column)}`,
+  },
+  row: {
+    code: 'invalid_parameter',
+    detail: ({ path, table, reason }: Path & Reason & { table: string }) =>
+      `${shown(path)} does not fit its schema: a row of ${quoted(table)} cannot be read (${shown(reason)})`,
+  },
   job: { code: 'invalid_parameter', detail: () => 'the backup contains a job without the table of its rows' },
   in_use: {
     code: 'invalid_parameter',

@@ -11,6 +11,7 @@ import { createTableText, jobOfTable } from './job-tables.ts'
 import { SCHEMA_VERSION } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { backupError } from './problems.ts'
+import { checkJson, type RowReaders } from './restored-json.ts'
 
 /** Maximum size of a line of a backup: a row has a few fields of 64 KiB and an answer of 1 MiB. */
 const MAX_LINE = 256 * 1024 * 1024
@@ -25,6 +26,7 @@ const PIECE = 256 * 1024
 export async function restore(
   pool: pg.Pool,
   path: string,
+  readers: RowReaders,
 ): Promise<{ readonly tables: number; readonly schema: number }> {
   const header = await checkBackup(path)
   await refuseWhileInUse(pool)
@@ -46,6 +48,7 @@ export async function restore(
       await client.query(statements)
       await client.query('INSERT INTO mailsonde.schema_version (version) VALUES ($1)', [index + 1])
     }
+    await checkJson(client, path, readers)
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
