@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
+import { startProgram } from '../../test/lab/program.ts'
 import { loadConfig } from '../config.ts'
 import { serve } from './serve.ts'
 
@@ -66,3 +67,25 @@ it('connections that come while it is busy wait in the backlog, up to the limit 
     await once(service, 'exit')
   }
 })
+
+it.each(['node', 'peers', 'sources', 'self-tests'])(
+  'with %s.json of a later version it starts, says so in words, and leaves the file as it is',
+  async (name) => {
+    const dataDir = folder()
+    const later = '{"format": 9, "rows": []}'
+    writeFileSync(join(dataDir, `${name}.json`), later, { mode: 0o600 })
+    const program = await startProgram(['--data-dir', dataDir])
+    try {
+      expect((await fetch(`${program.url}/v1/health`)).status).toBe(200)
+      const [words] = program
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('later version'))
+      if (name === 'node') expect(words).toContain('"level":"warn"')
+      expect(program.output()).not.toMatch(/ {4}at /) // no stack
+      expect(readFileSync(join(dataDir, `${name}.json`), 'utf8')).toBe(later)
+    } finally {
+      await program.stop()
+    }
+  },
+)

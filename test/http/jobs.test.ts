@@ -220,6 +220,12 @@ it('is a matter of the key that made it, and of admins', async () => {
   expect((await call(url)).statusCode).toBe(404)
 })
 
+it('of two that remove it at once, one finds it gone', async () => {
+  const { id } = await submit('joe@a.example\n', '', 'text/plain')
+  const remove = async () => (await call(`/v1/jobs/${id}`, { method: 'DELETE' })).statusCode
+  expect((await Promise.all([remove(), remove()])).sort()).toEqual([200, 404])
+})
+
 it('goes on with an upload that was cut off, at the record where it stopped', async () => {
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const jobNamed = async (name: string): Promise<JobAnswer | undefined> =>

@@ -456,6 +456,14 @@ it('is forgotten with its target, and nobody is told at an address that is forgo
   expect((await show(kept)).notify).toEqual([])
 })
 
+it.each(['monitors', 'webhooks'])('of two that remove one of the %s at once, one finds it gone', async (what) => {
+  const body =
+    what === 'monitors' ? { kind: 'blacklist', target: '192.0.2.249' } : { url: 'https://hooks.example/gone' }
+  const { id } = (await call('POST', `/v1/${what}`, body)).json()
+  const remove = async () => (await call('DELETE', `/v1/${what}/${id}`)).statusCode
+  expect((await Promise.all([remove(), remove()])).sort()).toEqual([200, 404])
+})
+
 it('no list or look reads the last known answer of a run, which may have 1 MiB', async () => {
   const { id } = await watch()
   const { db } = database

@@ -131,6 +131,8 @@ it('is removed by the key that stored it, or an admin', async () => {
     401, 404, 200,
   ])
   expect(await remove(two.url, 'admin')).toBe(200)
+  const three = await stored(CHECK) // of two that remove it at once, one finds it gone
+  expect((await Promise.all([remove(three.url, 'mine'), remove(three.url, 'mine')])).sort()).toEqual([200, 404])
   expect((await call(one.url)).statusCode).toBe(404)
 })
 
