@@ -95,7 +95,7 @@ const uploadOf = ({ raw, headers }: FastifyRequest, least = LEAST_OCTETS): Uploa
   octets: paced(
     raw.iterator({ destroyOnReturn: false }), // a list that is refused early gets its answer
     { least, ms: SPAN_MS },
-    () => requestError('slow_body', { least, seconds: SPAN_MS / 1_000 }),
+    () => requestError('slow_body', { min: least, seconds: SPAN_MS / 1_000 }),
   ),
   contentType: headers['content-type'] ?? '',
   ...(headers['content-encoding'] !== undefined && { contentEncoding: headers['content-encoding'] }),

@@ -40,8 +40,8 @@ export const requestError = errorsOf('request', {
   },
   slow_body: {
     code: 'timeout',
-    detail: ({ least, seconds }: { least: number; seconds: number }) =>
-      `fewer than ${least} bytes of the body arrived in ${seconds} s (--min-upload-rate); the records of a list that did are kept: continue its upload`,
+    detail: ({ min, seconds }: { min: number; seconds: number }) =>
+      `fewer than ${min} bytes of the body arrived in ${seconds} s (--min-upload-rate); the records of a list that did are kept: continue its upload`,
   },
   nowhere: {
     code: 'not_found',
