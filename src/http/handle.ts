@@ -106,11 +106,13 @@ function rawInput(operation: Operation, { query, body, params }: FastifyRequest)
   const names = pathNames(operation.path)
   const named: Raw = names.length === 0 ? {} : { ...(params as Raw) }
   if (readsQuery(operation)) return withPath(named, { ...(query as Raw) })
-  const stray = Object.keys(query as Raw)[0]
+  const stray = Object.keys(query as Raw).find((name) => !operation.alsoInQuery?.includes(name))
   if (stray !== undefined) throw requestError('query', { name: stray }, { parameter: stray.slice(0, 60) })
-  if (body === undefined || body === null) return named
+  if (body === undefined || body === null) return { ...(query as Raw), ...named }
   if (typeof body !== 'object' || Array.isArray(body)) throw requestError('no_object')
-  return withPath(named, { ...body })
+  const twice = Object.keys(query as Raw).find((name) => Object.hasOwn(body, name))
+  if (twice !== undefined) throw requestError('twice', { name: twice }, { parameter: twice })
+  return withPath(named, { ...(query as Raw), ...body })
 }
 
 function withPath(named: Raw, others: Raw): Raw {

@@ -60,6 +60,10 @@ export const requestError = errorsOf('request', {
     code: 'unknown_parameter',
     detail: ({ name }: { name: string }) => `${quoted(name)}: this operation reads its parameters from the body`,
   },
+  twice: {
+    code: 'invalid_parameter',
+    detail: ({ name }: { name: string }) => `${shown(name)} is in the query and in the body; give it once`,
+  },
   no_object: { code: 'invalid_parameter', detail: () => 'the body must be one JSON object' },
   batch: {
     code: 'invalid_parameter',

@@ -128,7 +128,7 @@ function describeInput(operation: Operation): Schema {
   const inQuery = readsQuery(operation)
   const parameters = [
     ...named
-      .filter(([name]) => inQuery || inPath.includes(name))
+      .filter(([name]) => inQuery || inPath.includes(name) || operation.alsoInQuery?.includes(name))
       .map(([name, param]) => parameter(name, param, inPath.includes(name) ? 'path' : 'query', example.input[name])),
     ...(idempotent ? [IDEMPOTENCY_KEY] : []),
   ]

@@ -99,6 +99,8 @@ export type OperationFacts = {
   readonly example: { readonly input: Readonly<Record<string, unknown>>; readonly output: object }
   /** Maximum duration of the operation, ms; a `timeout` in the input replaces it. */
   readonly deadlineMs: number
+  /** Parameters of the body that may be in the query instead. */
+  readonly alsoInQuery?: readonly string[]
   /** Additional ms for an operation that observes the deadline itself and returns what it has. */
   readonly graceMs?: number
 }

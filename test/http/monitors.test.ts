@@ -278,6 +278,20 @@ describe('a monitor', () => {
     expect(JSON.stringify(await show(monitor))).not.toMatch(/secret|tk_x/)
   })
 
+  it.each<[string, string, object | undefined, number, string | undefined]>([
+    ['in the query', '?wait=true', undefined, 200, 'done'],
+    ['in the body', '', { wait: true }, 200, 'done'],
+    ['in the body, as text', '', { wait: 'true' }, 200, 'done'],
+    ['not', '', undefined, 202, 'waiting'],
+    ['not, in the query', '?wait=false', undefined, 202, 'waiting'],
+    ['twice', '?wait=true', { wait: true }, 400, undefined],
+  ])('is waited for if the caller asks for it %s', async (_, query, body, status, state) => {
+    const monitor = await watch({})
+    nowMs += 2 * MINUTE
+    const response = await call('POST', `/v1/monitors/${monitor.id}/run${query}`, body)
+    expect([response.statusCode, response.json().run?.state]).toEqual([status, state])
+  })
+
   it('has a badge where it is public', async () => {
     const monitor = await watch({ public: true })
     const json = await call('GET', `/v1/badge/${monitor.id}.json`, undefined, '')

@@ -28,6 +28,9 @@ const JOBS_AT_A_TIME = 4
 /** Domains that are looked up in one step; the first step of a job is small, so that the first result comes soon. */
 const FIRST_DOMAINS = 25
 const DOMAINS = 250
+/** Rows that one statement gives their provider: a domain may have all of a list, and the first ones are asked meanwhile. */
+const FIRST_ROWS = 1_000
+const ROWS = 50_000
 /** Maximum number of domains of a step that are looked up at the same time. */
 const LOOKUPS_AT_A_TIME = 50
 const LOOKUP_MS = 10_000
@@ -51,9 +54,14 @@ export function domainLookups(settings: LookupSettings): DomainLookups {
       const { id } = await findProvider(job.kind, domain, within(LOOKUP_MS, stopping))
       if (!stopping.aborted) found.set(domain, id) // a result obtained while the node stops is not reliable
     })
-    // Otherwise the lease would have to expire.
-    if (found.size > 0) await throughOutage(() => rows.setProviders(job, found), stopping)
-    onFound(job.number)
+    if (found.size === 0) return // their lease expires
+    let most = job.first_result_at === null ? FIRST_ROWS : ROWS
+    while (!stopping.aborted) {
+      const isWhole = await throughOutage(() => rows.setProviders(job, found, most), stopping)
+      onFound(job.number)
+      if (isWhole) return
+      most = ROWS
+    }
   }
   return {
     begin: async () => {

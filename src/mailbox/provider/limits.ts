@@ -1,8 +1,8 @@
 /** The limits toward the mail hosts of a provider. */
 export type SmtpLimits = {
-  /** Concurrent connections to all its hosts together, from one source address. */
+  /** Concurrent connections to all its hosts together, from all nodes and source addresses that share a database. */
   readonly maxConnections: number
-  /** Recipients per minute, from one source address. */
+  /** Recipients per minute, from all of them together; a new or throttled source address has less (source/circuit-breaker.ts). */
   readonly perMinute: number
   /** What an accepted RCPT shows: that the mailbox exists, nothing, or it depends on the customer's settings. */
   readonly tells: 'existence' | 'nothing' | 'depends'

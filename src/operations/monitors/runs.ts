@@ -24,6 +24,7 @@ export const monitorRun = defineOperation({
   summary: 'Run a monitor now (at most once a minute)',
   scope: 'jobs',
   params: { id: monitorIdParam, wait: bodyFlagParam('wait for the run and return it') },
+  alsoInQuery: ['wait'],
   answer: monitorRunAnswer,
   document: monitorRunDocument,
   statuses: { 202: 'the run has started' },

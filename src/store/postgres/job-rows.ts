@@ -85,9 +85,12 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return rows.map(({ domain }) => domain)
   },
 
-  /** Stores the providers of domains; their rows can then be processed. */
-  setProviders: (job: JobTable, providers: ReadonlyMap<string, string>): Promise<void> =>
-    afterDeadlock(() => db.transaction().execute((tx) => setProviders(tx, job, providers))),
+  /**
+   * Stores the provider of up to `most` rows of these domains, which can then be processed, and those of the domains with the last of their rows; returns whether that
+   * was done.
+   */
+  setProviders: (job: JobTable, providers: ReadonlyMap<string, string>, most?: number): Promise<boolean> =>
+    afterDeadlock(() => db.transaction().execute((tx) => setProviders(tx, job, providers, most))),
 
   /**
    * The pairs of a running job and a provider that have due rows, by provider. Owners take turns, then the jobs of an owner: those least recently served
@@ -208,21 +211,28 @@ async function setProviders(
   tx: Transaction<Schema>,
   job: JobTable,
   providers: ReadonlyMap<string, string>,
-): Promise<void> {
+  most?: number,
+): Promise<boolean> {
   const [domains, names] = [[...providers.keys()], [...providers.values()]]
   await sql`SELECT FROM mailsonde.jobs WHERE number = ${job.number} FOR KEY SHARE`.execute(tx) // the same order as the removal of a job
-  await sql`
+  const { rows } = await sql<{ is_whole: boolean }>`
     WITH found AS (SELECT * FROM unnest(${domains}::text[], ${names}::text[]) AS u (domain, provider)),
+    next AS MATERIALIZED (
+      SELECT r.line, u.provider FROM found u JOIN ${tableOf(job)} r ON r.job = ${job.number} AND r.domain = u.domain AND r.state = 'new'
+      LIMIT ${most ?? null}::bigint),
+    whole AS (SELECT count(*) < ${most ?? Number.MAX_SAFE_INTEGER}::bigint AS is_whole FROM next),
     stored AS (
-      UPDATE mailsonde.job_domains d SET provider = u.provider FROM found u WHERE d.job = ${job.number} AND d.domain = u.domain),
+      UPDATE mailsonde.job_domains d SET provider = u.provider FROM found u
+      WHERE d.job = ${job.number} AND d.domain = u.domain AND (SELECT is_whole FROM whole)),
     known AS (
-      UPDATE ${tableOf(job)} r SET provider = u.provider, state = 'ready', due = now()
-      FROM found u WHERE r.job = ${job.number} AND r.domain = u.domain AND r.state = 'new' RETURNING r.provider, r.copies)
-    INSERT INTO mailsonde.job_providers AS p (job, provider, rows, next_due)
-    SELECT ${job.number}::int, provider, sum(1 + copies), now() FROM known GROUP BY provider ORDER BY provider
-    ON CONFLICT (job, provider) DO UPDATE SET rows = p.rows + excluded.rows, next_due = least(p.next_due, excluded.next_due), version = p.version + 1`.execute(
-    tx,
-  )
+      UPDATE ${tableOf(job)} r SET provider = n.provider, state = 'ready', due = now()
+      FROM next n WHERE r.job = ${job.number} AND r.line = n.line AND r.state = 'new' RETURNING r.provider, r.copies),
+    counted AS (
+      INSERT INTO mailsonde.job_providers AS p (job, provider, rows, next_due)
+      SELECT ${job.number}::int, provider, sum(1 + copies), now() FROM known GROUP BY provider ORDER BY provider
+      ON CONFLICT (job, provider) DO UPDATE SET rows = p.rows + excluded.rows, next_due = least(p.next_due, excluded.next_due), version = p.version + 1)
+    SELECT is_whole FROM whole`.execute(tx)
+  return rows[0]?.is_whole ?? true
 }
 
 /**

@@ -55,6 +55,19 @@ it('gives a list its duplicates, sums and domains', async () => {
   expect(await jobs.lookedUp(job.number)).toBe(false)
 })
 
+it('gives the rows of a large domain their provider in parts, the first of which can be asked meanwhile', async () => {
+  const job = await submitted([...people(5), ...people(2, 'y.example')])
+  await jobs.move(job.id, ['waiting'], 'running')
+  const found = new Map([...(await rows.leaseDomains(job.number, 10))].map((domain) => [domain, 'p']))
+  expect(await rows.setProviders(job, found, 3)).toBe(false)
+  expect(await claim(job)).toHaveLength(3)
+  expect(await jobs.lookedUp(job.number)).toBe(false)
+  expect(await rows.setProviders(job, found, 3)).toBe(false)
+  expect(await rows.setProviders(job, found, 3)).toBe(true)
+  expect(await claim(job)).toHaveLength(4)
+  expect(await jobs.lookedUp(job.number)).toBe(true)
+})
+
 it('answers each row once, duplicates with their first, in the order of the input', async () => {
   const job = await running(['a@x.example', 'b@x.example', 'a@x.example'])
   const claimed = await claim(job)
