@@ -8,6 +8,10 @@ import type { Ctx } from '../world.ts'
 const MAX_REMEMBERED = 5_000
 /** Maximum number of different queries of one check; the owner of the domain decides how many it needs. */
 const MAX_CHECK_QUESTIONS = 120
+/** Number of queries that every check may send. */
+const USUAL_QUESTIONS = 60
+/** Number of further queries for each address of a mail host: its PTR names, and ten of them back. */
+const QUESTIONS_PER_ADDRESS = 12
 
 /**
  * The same context, with every answer cached for the length of this request. Checks that send the same query get the same answer, even for records that must
@@ -35,8 +39,8 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
 export type Repeatable<C> = C & {
   /** The context for one run. */
   readonly anew: () => C
-  /** Permits only so many queries in all, of which some are already sent: at most 120. */
-  readonly permit: (most: number) => void
+  /** Permits only 60 queries in all, 12 for each of so many addresses of mail hosts, and at most 120. Those beyond 60 wait until the number is known. */
+  readonly permit: (addresses: Promise<number>) => void
 }
 
 /** Maximum number of pages that one request caches. */
@@ -47,7 +51,7 @@ const MAX_PAGES = 100
  * those to name servers included; the others fail with `too_many_questions`.
  */
 export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
-  const budget: QueryBudget = { spent: 0, most: MAX_CHECK_QUESTIONS }
+  const budget: QueryBudget = { spent: 0, most: MAX_CHECK_QUESTIONS, least: MAX_CHECK_QUESTIONS }
   const shared = remembering({
     ...ctx,
     resolve: budgeted(ctx.resolve, budget),
@@ -67,8 +71,12 @@ export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
   return {
     ...run,
     anew: () => ({ ...run, random: sequence(seed) }),
-    permit: (most) => {
-      budget.most = Math.min(MAX_CHECK_QUESTIONS, most)
+    permit: (addresses) => {
+      budget.least = USUAL_QUESTIONS
+      budget.known = addresses.then((count) => {
+        budget.most = Math.min(MAX_CHECK_QUESTIONS, USUAL_QUESTIONS + QUESTIONS_PER_ADDRESS * count)
+        budget.known = undefined
+      })
     },
   }
 }

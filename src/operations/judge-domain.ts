@@ -1,6 +1,8 @@
 import type { CheckInput } from '../checks/check.ts'
 import { type CheckPart, type FactSets, type JudgedChecks, judgeFacts, lookupFacts } from '../checks/run.ts'
+import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
 import type { Domain } from '../names/domain.ts'
+import { settled } from '../net/dns/resolver.ts'
 import { scoreOf } from '../report/inputs.ts'
 import type { Score } from '../report/score.ts'
 import type { Ctx } from '../world.ts'
@@ -20,8 +22,15 @@ export async function judgeDomain(
   input: CheckInput,
   onPart?: (part: CheckPart) => void,
 ): Promise<Judged> {
+  ctx.permit(mailAddresses(ctx, domain))
   const facts = await lookupFacts(ctx.anew(), domain, input, onPart)
   const judged = judgeFacts(facts)
   const outcomes = await withTriedFixes(ctx, { domain, input, facts, judged })
   return { ...judged, facts, outcomes, score: scoreOf(judged) }
+}
+
+/** The number of addresses of the mail hosts, by queries that the MX check shares; none if they have no answer. */
+async function mailAddresses(ctx: Ctx, domain: Domain): Promise<number> {
+  const mail = await settled(lookupMailHosts(ctx, domain))
+  return mail instanceof Error ? 0 : new Set(mail.hosts.flatMap(({ addresses }) => addresses)).size
 }

@@ -27,11 +27,6 @@ import type { Repeatable } from './context.ts'
 /** Maximum number of different records that are tried per domain; findings with further ones get no fix. */
 export const MAX_TRIED = 10
 
-/** Number of queries of a domain in the usual case, without those about the addresses of its mail hosts and the terms of its SPF record. */
-const USUAL_QUESTIONS = 60
-/** Number of queries about one address of a mail host: its PTR names, and ten of them back. */
-const QUESTIONS_PER_ADDRESS = 12
-
 type Setting = {
   readonly domain: Domain
   readonly input: CheckInput
@@ -56,8 +51,6 @@ export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Pr
   ).sort((a, b) => rankOf(b) - rankOf(a))
   if (found.length === 0) return outcomes
   const lender = await lenderAt(ctx, setting.domain, found)
-  // What the domain itself needed is sent; fixes are tried with what is left.
-  ctx.permit(questionsOf(setting.judged))
   const results = new Map<Finding, Result>()
   const seen = await setting.input.seen?.()
   const lay = layer(ctx, setting)
@@ -189,11 +182,4 @@ function withResults(
     return { ...kept, repair: [repair, result.seen].filter((one) => one !== undefined).join(' ') }
   })
   return { ...outcome, findings }
-}
-
-/** The number of queries with which fixes are tried; a fix may give a domain without mail hosts its first address. */
-function questionsOf({ context, outcomes }: JudgedChecks): number {
-  const addresses = new Set(context.mail?.hosts.flatMap((host) => host.addresses))
-  const terms = outcomes.spf.facts?.reading?.lookups ?? 0
-  return USUAL_QUESTIONS + QUESTIONS_PER_ADDRESS * Math.max(1, addresses.size) + terms
 }

@@ -25,17 +25,11 @@ async function costOf(name: string): Promise<Cost & Judged> {
   }
 }
 
-/** Questions over the budget, and why. */
-const OVER: Readonly<Record<string, number>> = {
-  'ptr-many-names.test': 3, // one address with 11 names, 10 of which are confirmed, is alone more than 12
-}
-
 it.each(DOMAINS.map(({ name }) => name))('%s is within the budget', async (name) => {
-  const { questions, waits, outcomes } = await costOf(name)
+  const { questions, to_name_servers, waits, outcomes } = await costOf(name)
   const hosts = outcomes.mx.facts?.mail.hosts ?? []
   const addresses = new Set(hosts.flatMap((host) => host.addresses)).size
-  const spfTerms = outcomes.spf.facts?.reading?.lookups ?? 0
-  expect(questions).toBeLessThanOrEqual(60 + 12 * addresses + spfTerms + (OVER[name] ?? 0))
+  expect(questions + to_name_servers).toBeLessThanOrEqual(Math.min(120, 60 + 12 * addresses))
   // A seventh for the PTR names of addresses that only the fix of an SPF record names.
   expect(waits).toBeLessThanOrEqual(7)
 })

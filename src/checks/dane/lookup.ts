@@ -58,6 +58,15 @@ export async function lookupDane(ctx: Asker, domain: Domain): Promise<DaneFacts>
 }
 
 async function lookupTlsa(ctx: Asker, host: MailHost): Promise<DaneHost> {
+  // No sender gets as far as the TLSA records of a host without an address.
+  if (host.addresses.length === 0 && !hostError(host))
+    return {
+      host: host.exchange,
+      name: `_25._tcp.${host.exchange}`,
+      hostSecure: host.secure,
+      records: [],
+      tlsaSecure: false,
+    }
   const target = host.cname.at(-1)
   // RFC 7672 §2.2.3: behind a validated CNAME the name at its end comes first, then the host itself.
   const expanded = target !== undefined && host.secure ? await askTlsa(ctx, host, target) : undefined

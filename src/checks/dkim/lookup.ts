@@ -1,3 +1,4 @@
+import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Provider } from '../../mailhosts/providers/index.ts'
 import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
@@ -16,7 +17,7 @@ import {
 } from './selectors.ts'
 
 /** Maximum number of queries below `_domainkey`, including the name itself and the made-up selector. */
-export const MAX_QUESTIONS = 40
+export const MAX_QUESTIONS = 36
 /** Number of these queries that the general list reserves for the selectors of providers. */
 const FOR_PROVIDERS = 10
 
@@ -41,6 +42,7 @@ export async function lookupDkim(
   const askNew = askingOnce(ctx, domain)
   const mx = settled(ctx.resolve(domain, 'MX', ctx.signal))
   const atOnce = askNew([...first, ...general.slice(0, firstOf(first.length))])
+  const later = general.slice(firstOf(first.length))
   const [made, base, early, byMx, bySpf] = await Promise.all([
     askTxt(ctx, '', `${madeUpSelector(ctx.random)}._domainkey.${domain}`),
     askTxt(ctx, '', `_domainkey.${domain}`),
@@ -51,7 +53,8 @@ export async function lookupDkim(
   const found = [...early, ...byMx.asked, ...bySpf.asked]
   // The rarer selectors are queried only if no other was found, and not if none can exist (RFC 8020 §2) or nothing answers.
   const isHopeless = base.answer instanceof DnsError || base.answer.kind === 'nxdomain'
-  const rest = isHopeless || found.some(hasRecord) ? [] : await askNew(general)
+  const rest =
+    isHopeless || found.some(hasRecord) ? [] : await askNew(later.slice(0, await placesLeft(ctx, domain, found.length)))
   const providers = [...new Set([...byMx.providers, ...bySpf.providers])]
   const order = new Map([...new Set([...first, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
   const asked = [...found, ...rest].sort((a, b) => order.get(a.selector)! - order.get(b.selector)!)
@@ -94,6 +97,17 @@ const isUsable = (text: string): boolean => {
 
 const hasRecord = ({ answer }: Asked): boolean =>
   !(answer instanceof DnsError) && answer.records.some((text) => resemblesKey(text))
+
+/** Maximum number of queries below `_domainkey` of a domain with up to {@link FEW_ADDRESSES} of mail hosts. */
+const MAX_OF_SMALL = 32
+const FEW_ADDRESSES = 4
+
+/** How many more selectors are queried: the queries of a check depend on the addresses of the mail hosts, and a domain without any sends little. */
+async function placesLeft(ctx: Asker, domain: Domain, asked: number): Promise<number> {
+  const mail = await settled(lookupMailHosts(ctx, domain))
+  const addresses = mail instanceof DnsError ? 0 : mail.hosts.reduce((sum, host) => sum + host.addresses.length, 0)
+  return addresses > FEW_ADDRESSES ? MAX_QUESTIONS : addresses > 0 ? Math.max(0, MAX_OF_SMALL - 2 - asked) : 0
+}
 
 /** Number of general selectors that are queried at once in addition to `named` ones. */
 const firstOf = (named: number): number =>

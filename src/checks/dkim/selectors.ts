@@ -1,7 +1,7 @@
 import { type Provider, providerOfHost, providerOfInclude } from '../../mailhosts/providers/index.ts'
 
 /** General selectors that are queried at once; the rest of the list is queried while queries are left. */
-export const FIRST_GENERAL = 26
+export const FIRST_GENERAL = 20
 
 /** Selectors that mail servers and many guides use, the most common first; dates come from the clock. */
 const GENERAL = [
@@ -26,7 +26,7 @@ const GENERAL = [
   'sig1',
   'stalwart',
 ] as const
-const RARER = ['k2', 'selector', 'main', 'server', 'm1', 'mxvault', 'modoboa', 'beta', 'dkim2', 'key2'] as const
+const RARER = ['k2', 'selector', 'modoboa', 'mxvault', 'main', 'server', 'dkim2', 'key2'] as const
 
 /**
  * The general list with the dates that mail servers and guides use as selectors: the year alone (mox: `2026a`, `2026b`) or with its first month. Each
@@ -35,7 +35,7 @@ const RARER = ['k2', 'selector', 'main', 'server', 'm1', 'mxvault', 'modoboa', '
 export function generalSelectors(nowMs: number): readonly string[] {
   const year = new Date(nowMs).getUTCFullYear()
   const first = [`${year}`, `${year}01`, `${year}a`, `${year}b`, `${year - 1}01`, `${year - 1}a`]
-  return [...GENERAL, ...first, ...RARER, `${year - 1}`, `${year - 1}b`]
+  return [...GENERAL, ...first, ...RARER]
 }
 
 /** The providers of MX hosts, each once. */

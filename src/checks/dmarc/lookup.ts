@@ -88,9 +88,10 @@ async function lookupDestinations(
   const valid = [...rua, ...ruf].filter((uri) => uri.problem === undefined)
   const hosts = [...new Set(valid.map((uri) => uri.host!))]
   const budget = { hosts: MAX_MAIL_HOSTS }
+  const others = hosts.filter((host) => host !== discovery.domain).slice(0, MAX_REACHED)
   const answers = await atMost(MAX_DESTINATIONS, hosts.slice(0, MAX_DESTINATIONS), (host) => {
     const byMail = valid.some((uri) => uri.host === host && uri.scheme === 'mailto')
-    const mx = host === discovery.domain ? ownMx : byMail ? ask(ctx, host, 'MX') : undefined
+    const mx = host === discovery.domain ? ownMx : byMail && others.includes(host) ? ask(ctx, host, 'MX') : undefined
     return lookupHost(ctx, discovery, host, byMail ? mx : undefined, budget)
   })
   const byHost = new Map(hosts.map((host, i) => [host, answers[i]]))
@@ -124,8 +125,10 @@ type Mail = Pick<Asked, 'takesMail' | 'reason'>
 
 /** Number of mail hosts whose addresses may still be queried. */
 type Budget = { hosts: number }
+/** Maximum number of hosts of report addresses whose MX is queried; further ones are taken for reachable. */
+const MAX_REACHED = 4
 /** Maximum number of mail hosts of report addresses whose addresses are queried per domain; further ones are taken for reachable. */
-const MAX_MAIL_HOSTS = 8
+const MAX_MAIL_HOSTS = 4
 
 /** Whether a host accepts mail: by its MX hosts, or without an MX by its own address (RFC 5321 §5.1). One of them needs a public address. */
 async function mailOf(ctx: Asking, host: Domain, mx: MxAnswer, budget: Budget): Promise<Mail> {

@@ -223,7 +223,7 @@ describe('limited', () => {
 
 it('budgeted: refuses every question after so many, and asks nothing more', async () => {
   const { resolve, asked } = labDns({ 'a.example': { A: ['192.0.2.1'] } })
-  const two = budgeted(resolve, { spent: 0, most: 2 })
+  const two = budgeted(resolve, { spent: 0, most: 2, least: 2 })
   const kinds = await Promise.allSettled(['a.example', 'b.example', 'a.example'].map((name) => two(name, 'A', forever)))
   expect(kinds.map((one) => (one.status === 'fulfilled' ? one.value.kind : one.reason.reason))).toEqual([
     'found',

@@ -116,24 +116,42 @@ export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): R
   }
 }
 
-/** How many queries may be sent: `spent` grows with each, `most` may be lowered. */
-export type QueryBudget = { spent: number; most: number }
+/**
+ * How many queries may be sent: `spent` grows with each. While `most` is still to be determined, `least` are certain; queries beyond wait until `known`
+ * settles, except those that determine it.
+ */
+export type QueryBudget = { spent: number; most: number; least: number; known?: Promise<unknown> | undefined }
+
+/** Types of queries by which the budget of a check is determined: they never wait for it. */
+const DETERMINING: ReadonlySet<RecordType> = new Set<RecordType>(['MX', 'A', 'AAAA'])
+
+/** Takes a query from the budget. Rejects if there is none left. */
+async function taken(budget: QueryBudget, name: string, type: RecordType): Promise<void> {
+  const place = ++budget.spent
+  if (budget.known && !DETERMINING.has(type)) await budget.known
+  if (place > budget.most) throw new DnsError('too_many_questions', { name, type })
+}
+
+/** Whether a query needs no thought. */
+const isWithin = (budget: QueryBudget): boolean => budget.spent < Math.min(budget.least, budget.most)
 
 /** The queries within a budget; every other is refused with the reason `too_many_questions`, whatever the answers were. */
 export const budgeted =
   (resolve: Resolve, budget: QueryBudget): Resolve =>
-  (name, type, signal, asked) =>
-    budget.spent++ < budget.most
-      ? resolve(name, type, signal, asked)
-      : Promise.reject(new DnsError('too_many_questions', { name, type }))
+  async (name, type, signal, asked) => {
+    if (isWithin(budget)) budget.spent++
+    else await taken(budget, name, type)
+    return resolve(name, type, signal, asked)
+  }
 
 /** {@link budgeted} for queries to the name servers of a zone. */
 export const budgetedServers =
   (ask: AskServer, budget: QueryBudget): AskServer =>
-  (server, name, type, signal, asked) =>
-    budget.spent++ < budget.most
-      ? ask(server, name, type, signal, asked)
-      : Promise.reject(new DnsError('too_many_questions', { name, type }))
+  async (server, name, type, signal, asked) => {
+    if (isWithin(budget)) budget.spent++
+    else await taken(budget, name, type)
+    return ask(server, name, type, signal, asked)
+  }
 
 const keyOf = (name: string, type: RecordType, asked: ResolveOptions | undefined): string =>
   `${type}${asked?.checkingDisabled === true ? '!' : ' '}${canonicalName(name)}`
