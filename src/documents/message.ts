@@ -104,7 +104,7 @@ function alignmentTree({ dmarc, spf, dkim, from }: MessageAnswer): Block {
         result(one.result),
         ' for ',
         code(one.domain || 'an unknown domain'),
-        `, ${aligned(one.aligned)}`,
+        `, ${aligned(one.aligned)}: ${one.because}`,
       ]),
   )
   const modes = dmarc.adkim === undefined ? '' : ` (adkim=${dmarc.adkim}, aspf=${dmarc.aspf})`
@@ -126,12 +126,11 @@ const signaturesTable = ({ dkim }: MessageAnswer): Block => ({
   kind: 'table',
   table: {
     caption: counted(dkim.length, 'DKIM signature'),
-    head: ['Domain', 'Selector', 'Result', 'Why', 'Key', 'Form'],
+    head: ['Domain', 'Selector', 'Result', 'Key', 'Form'],
     rows: dkim.map((one): Line[] => [
       [code(one.domain || '–')],
       [code(one.selector || '–')],
       [result(one.result)],
-      [one.because],
       [one.key_bits === null ? one.algorithm || '–' : `${one.algorithm}, ${one.key_bits} bits`],
       [
         `${one.canonicalization || '–'}${one.body_length === null ? '' : `, l=${one.body_length}`}${one.expires_at === null ? '' : `, until ${one.expires_at}`}`,

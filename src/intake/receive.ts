@@ -37,6 +37,8 @@ export type ReceiveSettings = {
   /** Analyses a message and keeps the answer. */
   readonly analyse: (raw: Buffer, envelope: GivenEnvelope) => Promise<Parameters<Keep>[0]>
   readonly world: Pick<World, 'now' | 'monotonic' | 'log'>
+  /** Maximum duration of a connection, ms. */
+  readonly connectionMs?: number
 }
 
 /** A server that receives messages, and takes another certificate. */
@@ -47,7 +49,7 @@ export type Receiving = Listening & { readonly useCertificate: (tls: { cert: str
  * It never sends anything. A message is answered when all of it is in memory, and forgotten when its analysis is done.
  */
 export async function startReceiving(settings: ReceiveSettings): Promise<Receiving> {
-  const { listen, lmtp, domain, maxOctets, tls, inbox, world } = settings
+  const { listen, lmtp, domain, maxOctets, tls, inbox, world, connectionMs = CONNECTION_MS } = settings
   const { SMTPServer: Server } = await import('smtp-server')
   const limits = limiter({ now: world.monotonic })
   const refused = new WeakMap<SMTPServerSession, number>()
@@ -74,7 +76,7 @@ export async function startReceiving(settings: ReceiveSettings): Promise<Receivi
       const client = `client ${clientOf(session.remoteAddress)}`
       const release = lmtp ? () => {} : limits.tryEnter(client, { concurrent: MAX_OF_CLIENT })
       if (!release) return callback(refusal(421, '4.7.0 too many connections from your address'))
-      open.set(session.id, { release, late: setTimeout(() => disconnect(session.id), CONNECTION_MS).unref() })
+      open.set(session.id, { release, late: setTimeout(() => disconnect(session.id), connectionMs).unref() })
       callback(null)
     },
     onClose: ({ id }) => {

@@ -1,3 +1,4 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { labDns } from '../../test/lab/dns.ts'
 import { crlf, LAB_KEY, signed } from '../../test/lab/messages.ts'
@@ -26,6 +27,14 @@ const arc = (sets: number): string =>
         `ARC-Seal: i=${i + 1}; a=rsa-sha256; d=a.example; s=a; cv=${i > 0 ? 'pass' : 'none'}; b=AAAA\r\nARC-Message-Signature: i=${i + 1}; a=rsa-sha256; d=a.example; s=a; h=from; bh=AAAA; b=AAAA\r\nARC-Authentication-Results: i=${i + 1}; x\r\n`,
     )
     .join('')
+const SHORT = generateKeyPairSync('rsa', { modulusLength: 512 })
+/** Nobody has the private key: to make one takes minutes. */
+const LONG = createPublicKey({
+  key: { kty: 'RSA', n: Buffer.alloc(2_048, 0xc3).toString('base64url'), e: 'AQAB' },
+  format: 'jwk',
+})
+const recordOf = (key: KeyObject): string =>
+  `v=DKIM1; p=${key.export({ type: 'spki', format: 'der' }).toString('base64')}`
 const ATTACHMENT = '--x\r\nContent-Disposition: attachment; filename=a.exe\r\n\r\nabc\r\n'
 const QP = 'Content-Transfer-Encoding: quoted-printable\n\n'
 
@@ -54,6 +63,12 @@ it.each<[name: string, text: string, finding: string | undefined]>([
   ['l=0', signed(message('\nb'), { domain: 'a.example', tags: 'l=0' }), 'dkim_length'],
   ['a signature from the future', signature('t=99999999999; x=999999999999;') + message('\nb'), 'dkim_failed'],
   ['a key that times out', signature('').replace('s=a', 's=slow') + message('\nb'), 'dkim_unknown'],
+  [
+    'an RSA key of 512 bits',
+    signed(message('\nb'), { domain: 'a.example', selector: 'short', key: SHORT.privateKey }),
+    'dkim_failed',
+  ],
+  ['an RSA key of 16,384 bits', signature('').replace('s=a', 's=long') + message('\nb'), 'dkim_failed'],
   ['60 signatures', signature('').repeat(60) + message('\nb'), 'too_many_signatures'],
   ['an ARC chain of 60 sets', arc(60) + message('\nb'), 'arc_failed'],
   ['an ARC chain of 50 sets', arc(50) + message('\nb'), 'arc_failed'],
@@ -75,6 +90,8 @@ it.each<[name: string, text: string, finding: string | undefined]>([
   const { resolve, asked } = labDns({
     'a._domainkey.a.example': { TXT: [LAB_KEY] },
     'slow._domainkey.a.example': { TXT: 'TIMEOUT' },
+    'short._domainkey.a.example': { TXT: [recordOf(SHORT.publicKey)] },
+    'long._domainkey.a.example': { TXT: [recordOf(LONG)] },
   })
   const ctx = { resolve, signal: AbortSignal.timeout(20_000), now: () => Date.parse('2026-11-23T10:00:00Z') }
   const facts = await analyse(Buffer.from(text, 'latin1'), ctx)

@@ -136,6 +136,7 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
       }
       byId.set(entry.id, entry)
       byLocal.set(entry.local, entry)
+      setTimeout(() => release(entry), lifeMs).unref() // the analysis goes even if nobody asks any more
       return present(entry)
     },
     show: (id, owner) => present(entryOf(id, owner)),

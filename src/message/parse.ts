@@ -1,3 +1,5 @@
+import { isAscii } from 'node:buffer'
+
 /** A header field of a message. Texts hold one octet a character. */
 export type Field = {
   /** Lower case. */
@@ -65,12 +67,7 @@ function endOfLine(text: Buffer, from: number): number {
 }
 
 function high(text: Buffer, bodyAt: number): Pick<Octets, 'highInHeader' | 'highInBody'> {
-  return { highInHeader: hasHigh(text, 0, bodyAt), highInBody: hasHigh(text, bodyAt, text.length) }
-}
-
-function hasHigh(text: Buffer, from: number, to: number): boolean {
-  for (let i = from; i < to; i++) if (text[i]! > 127) return true
-  return false
+  return { highInHeader: !isAscii(text.subarray(0, bodyAt)), highInBody: !isAscii(text.subarray(bodyAt)) }
 }
 
 function countOctets(text: Buffer) {

@@ -46,6 +46,7 @@ let later = 0
 const clocked = { ...world, monotonic: () => performance.now() + later }
 let deps: Deps
 let app: FastifyInstance
+let settings: Omit<Parameters<typeof startReceiving>[0], 'lmtp'>
 let smtp: Receiving
 let lmtp: Receiving
 
@@ -57,9 +58,9 @@ beforeAll(async () => {
   const execute = labExecutor(clocked, deps)
   const site = openSite({ operations, execute, world: clocked, version: '0', canReceive: deps.messages.inbox.isOpen })
   app = await labApp(clocked, { deps, site, onLine: (line) => void logged.push(line) })
-  const settings = {
+  settings = {
     ...{ listen: '127.0.0.1:0', domain: DOMAIN, maxOctets: MAX, world: clocked, inbox: deps.messages.inbox },
-    analyse: (raw: Buffer, envelope: Parameters<Parameters<typeof startReceiving>[0]['analyse']>[1]) =>
+    analyse: (raw, envelope) =>
       analyseMessage({ ...clocked, signal: AbortSignal.timeout(20_000) }, deps, raw, { envelope }),
   }
   smtp = await startReceiving({ ...settings, lmtp: false, tls: { cert: CERT, key: KEY } })
@@ -78,8 +79,12 @@ const show = async (id: string): Promise<ReceivedMessageAnswer> =>
   (await app.inject({ url: `/v1/message/${id}` })).json()
 
 /** The replies to commands, sent one after another. */
-async function talk(server: Receiving, commands: readonly string[]): Promise<readonly string[]> {
-  const socket = connect(server.port!, '127.0.0.1')
+async function talk(
+  server: Receiving,
+  commands: readonly string[],
+  localAddress = '127.0.0.1',
+): Promise<readonly string[]> {
+  const socket = connect({ port: server.port!, host: '127.0.0.1', localAddress })
   const replies: string[] = []
   let text = ''
   const next = (): Promise<string> =>
@@ -263,6 +268,29 @@ describe('what is refused', () => {
       '421',
       'clo',
     ])
+  })
+  it('more than 60 messages at once of a client, and not those of others', async () => {
+    const many = Array.from({ length: 61 }, () => ['MAIL FROM:<>\r\n', 'RSET\r\n']).flat()
+    const replies = codes(await talk(smtp, [EHLO, ...many], '127.0.0.61')).slice(1)
+    expect(replies.slice(0, 120)).toEqual(Array(120).fill('250'))
+    // A token a second comes back while the test runs.
+    const other = await talk(smtp, [EHLO, 'MAIL FROM:<>\r\n'], '127.0.0.62')
+    expect(codes(other).at(-1)).toBe('250')
+    const rest = codes(await talk(smtp, [EHLO, ...many], '127.0.0.61'))
+    expect(rest).toContain('450')
+  })
+  it('a slow sender is disconnected, and what it sent is forgotten', async () => {
+    const { id, address } = await newAddress()
+    const server = await startReceiving({ ...settings, lmtp: false, connectionMs: 1_500 })
+    const socket = connect(server.port!, '127.0.0.1')
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    socket.on('error', () => {}).on('data', () => {})
+    const lines = [EHLO, ...transaction(address).slice(0, 3)]
+    const trickle = setInterval(() => socket.write(lines.shift() ?? 'x', 'latin1'), 100)
+    await closed
+    clearInterval(trickle)
+    await server.close()
+    expect((await show(id)).state).toBe('waiting')
   })
   it('a sixth connection of a client', async () => {
     const greeting = (): Promise<[Socket, string]> =>

@@ -22,7 +22,7 @@ export async function startSenders(): Promise<() => void> {
     postfix('sender', MESSAGES.postfix, 'mail.signer.test', SENDER, [`${MESSAGES.postfix}:25 inet n - n - - smtpd`]),
     postfix('forwarder', MESSAGES.forwarder, 'mx.forward.test', FORWARDER, [
       `${MESSAGES.forwarder}:25 inet n - n - - smtpd`,
-      `${MESSAGES.narrow}:25 inet n - n - - smtpd\n  -o smtpd_discard_ehlo_keywords=8bitmime`,
+      `${MESSAGES.narrow}:25 inet n - n - - smtpd\n  -o smtpd_discard_ehlo_keywords=8bitmime,smtputf8`,
     ]),
   ])
   writeFileSync(EXIM, exim())
@@ -107,13 +107,13 @@ export async function sendByExim(from: string, to: string, message: string): Pro
   const { program, env } = unpacked('usr/sbin/exim4')
   const file = `${HOME}/exim-message`
   writeFileSync(file, message, 'latin1')
-  await runTool('sh', [
+  const said = await runTool('sh', [
     '-c',
-    `exec env ${env.join(' ')} ${program} -C ${EXIM} -odf -oi -f "$1" "$2" < ${file}`,
+    `env ${env.join(' ')} ${program} -C ${EXIM} -odq -oi -f "$1" "$2" < ${file} && env ${env.join(' ')} ${program} -C ${EXIM} -v -qff 2>&1`,
     'sh',
     from,
     to,
   ])
   const log = readFileSync(`${HOME}/exim/mainlog`, 'utf8')
-  if (!log.includes(` => ${to} `)) throw new Error(`Exim did not deliver:\n${log.slice(-2_000)}`)
+  if (!log.includes(` => ${to} `)) throw new Error(`Exim did not deliver:\n${log.slice(-2_000)}\n${said.slice(-2_000)}`)
 }
