@@ -273,5 +273,19 @@ export const reportsDomainsAnswer = z.strictObject({
   unknown_domains: z
     .array(z.strictObject({ domain: z.string(), reports: count, last_report_at: z.iso.datetime() }))
     .meta({ description: 'domains whose reports came by mail although nobody here takes them' }),
+  ways: z
+    .array(
+      z.strictObject({
+        way: z.enum(['lmtp', 'imap']),
+        place: z.string(),
+        taken: count.meta({ description: 'messages with reports, since the service started' }),
+        unreadable: count,
+        others: count.meta({ description: 'mail that is no report' }),
+        failed: count.meta({ description: 'messages that could not be stored and come again' }),
+        last_at: z.iso.datetime().nullable(),
+        problem: z.string().nullable().meta({ description: 'why it does not work now' }),
+      }),
+    )
+    .meta({ description: 'the ways in from mail servers; only for a key that is not made for domains' }),
 })
 export type ReportsDomainsAnswer = AnswerOf<typeof reportsDomainsAnswer>

@@ -2185,6 +2185,16 @@ export type Operations = {
         readonly reports: number
         readonly last_report_at: string
       })[]
+      /** the ways in from mail servers; only for a key that is not made for domains */ readonly ways: readonly ({
+        readonly way: 'lmtp' | 'imap'
+        readonly place: string
+        /** messages with reports, since the service started */ readonly taken: number
+        readonly unreadable: number
+        /** mail that is no report */ readonly others: number
+        /** messages that could not be stored and come again */ readonly failed: number
+        readonly last_at: string | null
+        /** why it does not work now */ readonly problem: string | null
+      })[]
     }
     kind: 'json'
   }

@@ -489,7 +489,7 @@ export function reportsTlsDocument({ domain, from, to, policies }: ReportsTlsAns
 
 /** The domains that have reports. */
 export const reportsDomainsDocument = (
-  { domains, unknown_domains }: ReportsDomainsAnswer,
+  { domains, unknown_domains, ways }: ReportsDomainsAnswer,
   version: string,
 ): Document => ({
   title: 'Reports',
@@ -517,6 +517,22 @@ export const reportsDomainsDocument = (
       ['Domain', 'Reports', 'Last report'],
       [1],
       unknown_domains.map((one) => [[code(one.domain)], [number(one.reports)], [{ time: one.last_report_at }]]),
+    ),
+    ...table(
+      'Ways in, since the service started',
+      ['Way', 'Place', 'State', 'With reports', 'Unreadable', 'Other mail', 'Last message'],
+      [3, 4, 5],
+      ways.map((one) => [
+        [one.way === 'lmtp' ? 'LMTP' : 'IMAP'],
+        [code(one.place)],
+        one.problem === null
+          ? [{ mark: 'good', text: 'works' }]
+          : [{ mark: 'bad', text: 'does not work' }, ` ${one.problem}`],
+        [number(one.taken)],
+        [number(one.unreadable)],
+        [number(one.others)],
+        [one.last_at === null ? '–' : { time: one.last_at }],
+      ]),
     ),
   ],
   footer: footerOf(version),

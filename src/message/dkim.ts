@@ -47,15 +47,17 @@ export function hashing(mail: Mail): HashMail {
 
 /**
  * Verifies the DKIM signatures of a message, at most {@link MAX_SIGNATURES}, from top to bottom (RFC 6376 §6.1, RFC 8301, RFC 8463). `at`: the time at which
- * expiry is judged, ms since the epoch. A key without an answer is `temperror`; never rejects because of the DNS or of the message.
+ * expiry is judged, ms since the epoch. A key without an answer is `temperror`; never rejects because of the DNS or of the message. `takesReports`: keys for TLS
+ * reports alone (RFC 8460 §3) are keys too.
  */
 export async function verifySignatures(
   raw: Buffer,
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
   at: number,
+  takesReports = false,
 ): Promise<readonly VerifiedSignature[]> {
   const mail = parseMail(raw)
-  return verifyMail(mail, lookingUpKeys(ctx), hashing(mail), at)
+  return verifyMail(mail, lookingUpKeys(ctx, takesReports), hashing(mail), at)
 }
 
 /** The same for a message that is already parsed. */

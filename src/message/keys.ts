@@ -15,35 +15,37 @@ export type Key =
       /** `t=s`: the identity has to be in the signing domain itself (RFC 6376 §3.6.1). */
       readonly strict: boolean
       readonly testing: boolean
+      /** It is for TLS reports alone (`s=tlsrpt`, RFC 8460 §3). */
+      readonly onlyFor?: 'tlsrpt'
     }
   | { readonly ok: false; readonly result: 'permerror' | 'temperror' | 'policy'; readonly because: Problem }
 
 /** Looks up the key of a signing domain and selector; never rejects because of the DNS. */
 export type LookupKey = (domain: string, selector: string) => Promise<Key>
 
-/** A {@link LookupKey} that asks for each key once. */
-export function lookingUpKeys(ctx: Pick<Ctx, 'resolve' | 'signal'>): LookupKey {
+/** A {@link LookupKey} that asks for each key once. `takesReports`: keys for TLS reports alone are keys too. */
+export function lookingUpKeys(ctx: Pick<Ctx, 'resolve' | 'signal'>, takesReports = false): LookupKey {
   const asked = new Map<string, Promise<Key>>()
   return (domain, selector) => {
     const name = `${selector}._domainkey.${domain}`.toLowerCase()
-    const known = asked.get(name) ?? lookup(ctx, name)
+    const known = asked.get(name) ?? lookup(ctx, name, takesReports)
     asked.set(name, known)
     return known
   }
 }
 
-async function lookup(ctx: Pick<Ctx, 'resolve' | 'signal'>, name: string): Promise<Key> {
+async function lookup(ctx: Pick<Ctx, 'resolve' | 'signal'>, name: string, takesReports: boolean): Promise<Key> {
   const answer = await settled(ctx.resolve(name, 'TXT', ctx.signal))
   if (answer instanceof DnsError) {
     const result = answer.reason === 'invalid_name' ? 'permerror' : 'temperror'
     return { ok: false, result, because: signatureProblem('no_answer', { name, why: answer.problem }) }
   }
-  const keys = answer.records.filter((text) => resemblesKey(text)).map((text) => readRecord(name, text))
+  const keys = answer.records.filter((text) => resemblesKey(text)).map((text) => readRecord(name, text, takesReports))
   // Of several records, one that can be used (RFC 6376 §3.6.2.2 leaves the choice open).
-  const best = keys.find((key) => key.ok) ?? keys[0]
+  const best = keys.find((key) => key.ok && !key.onlyFor) ?? keys.find((key) => key.ok) ?? keys[0]
   if (best) return best
   const first = answer.records[0]
-  return first === undefined ? gone(name) : readRecord(name, first)
+  return first === undefined ? gone(name) : readRecord(name, first, takesReports)
 }
 
 const gone = (name: string): Key => ({
@@ -52,10 +54,13 @@ const gone = (name: string): Key => ({
   because: signatureProblem('key_gone', { name }),
 })
 
-function readRecord(name: string, text: string): Key {
+function readRecord(name: string, text: string, takesReports: boolean): Key {
   const record = parseKeyRecord(text)
   if (!record.ok) return unusable(name, record.problem)
-  const state = readKey(record.value)
+  const { services } = record.value
+  const isOfReports =
+    takesReports && services.includes('tlsrpt') && !['*', 'email'].some((one) => services.includes(one))
+  const state = readKey(isOfReports ? { ...record.value, services: ['*'] } : record.value)
   if (state.state === 'revoked')
     return { ok: false, result: 'permerror', because: signatureProblem('key_revoked', { name }) }
   if (state.state === 'broken') {
@@ -67,7 +72,11 @@ function readRecord(name: string, text: string): Key {
   }
   const { flags, publicKey } = record.value
   const key = keyObject(state.type, Buffer.from(publicKey, 'base64'))
-  return { ok: true, key, type: state.type, bits: state.bits, strict: flags.includes('s'), testing: state.testing }
+  const { type, bits, testing } = state
+  return {
+    ...{ ok: true, key, type, bits, strict: flags.includes('s'), testing },
+    ...(isOfReports && { onlyFor: 'tlsrpt' as const }),
+  }
 }
 
 const unusable = (name: string, why: Problem): Key => ({

@@ -23,6 +23,25 @@ export type ReportsHere = {
   readonly find: () => Promise<ReportService | undefined>
   /** The mail address whose reports come in here. */
   readonly rua: string | undefined
+  /** The ways in from mail servers that this process has open. */
+  readonly ways: readonly ReportWay[]
+  /** What came in since the start of this process, by every way. */
+  readonly counted: ReportService['counted']
+}
+
+/** A way in, since the start of this process. */
+export type ReportWay = {
+  readonly way: 'lmtp' | 'imap'
+  readonly place: string
+  /** Messages with reports, with a report that cannot be read, and other mail. */
+  readonly taken: number
+  readonly unreadable: number
+  readonly others: number
+  /** Messages that could not be stored, and come again. */
+  readonly failed: number
+  readonly lastAtMs: number | null
+  /** Why it does not work now. */
+  readonly problem: string | null
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answerTo, exampleOf } from '../../test/lab/answer.ts'
 import type { LabZone } from '../../test/lab/dns.ts'
+import { NO_REPORTS } from '../../test/lab/reports.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { formatMarkdown } from '../documents/markdown/markdown.ts'
 import { whatIfDocument } from '../documents/what-if.ts'
@@ -15,7 +16,7 @@ const ZONE: LabZone = {
 const DEPS = {
   smtpPort: 25,
   heloName: async () => 'sonde.example',
-  reportsHere: { find: async () => undefined, rua: undefined },
+  reportsHere: NO_REPORTS,
   verifiedSelectors: { of: () => [], remember: () => {} },
 }
 const ask = (body: object, zone = ZONE) => answerTo(whatIf, labCtx(zone), DEPS, { domain: 'a.example', ...body })

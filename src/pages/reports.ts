@@ -37,7 +37,7 @@ async function index(parts: Parts, visit: Visit, came?: Html): Promise<PageAnswe
   const given = await parts.execute(parts.operation('reports domains'), {}, visit.by)
   const answer = ownAnswer(reportsDomainsAnswer, given.answer)
   const [, ...blocks] = reportsDomainsDocument(
-    { domains: [], unknown_domains: answer.unknown_domains },
+    { domains: [], unknown_domains: answer.unknown_domains, ways: answer.ways },
     parts.version,
   ).blocks
   const { domains } = answer

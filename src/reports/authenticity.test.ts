@@ -53,6 +53,20 @@ it.each<[string, 'dmarc' | 'tls', string | null, Envelope, Authenticity]>([
   ['a signature with l=', 'dmarc', AUTHOR, envelope({ signatures: [signature({ isPartial: true })] }), false],
   ['two authors in From', 'dmarc', AUTHOR, envelope({ from: ['google.com', 'google.com'] }), false],
   ['no address in the report', 'dmarc', null, envelope(), false],
+  [
+    'a TLS report by a key for these',
+    'tls',
+    AUTHOR,
+    envelope({ signatures: [signature({ isOfTlsReports: true })] }),
+    true,
+  ],
+  [
+    '… which proves no DMARC report',
+    'dmarc',
+    AUTHOR,
+    envelope({ signatures: [signature({ isOfTlsReports: true })] }),
+    false,
+  ],
   ['a broken signature', 'dmarc', AUTHOR, envelope({ signatures: [signature({ result: 'fail' })] }), false],
   ['no signature', 'dmarc', AUTHOR, envelope({ signatures: [] }), false],
   [

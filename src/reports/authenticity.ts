@@ -10,6 +10,8 @@ export type ReportSignature = {
   readonly signsFrom: boolean
   /** It has `l=`: something may have been added to the message. */
   readonly isPartial: boolean
+  /** Its key is for TLS reports alone (`s=tlsrpt`, RFC 8460 §3). */
+  readonly isOfTlsReports?: boolean
 }
 
 /** What is known of the message that brought a report. */
@@ -34,7 +36,8 @@ export function authenticityOf(kind: ReportKind, author: string | null, envelope
   const organization = organizationalDomainOf(author)
   if (sender === undefined || organization === undefined || !writesFor(sender, organization)) return false
   const aligned = signatures.filter(
-    ({ domain, signsFrom, isPartial }) => signsFrom && !isPartial && organizationalOf(domain) === sender,
+    ({ domain, signsFrom, isPartial, isOfTlsReports }) =>
+      signsFrom && !isPartial && organizationalOf(domain) === sender && (kind === 'tls' || !isOfTlsReports),
   )
   if (aligned.some(({ result }) => result === 'pass')) return true
   if (kind === 'dmarc' && isTrusted) return true

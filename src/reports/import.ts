@@ -1,3 +1,4 @@
+import { dayOf } from '../base/day.ts'
 import { AppError } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
@@ -179,9 +180,6 @@ async function importFile(
     if (!isDone) await intake.abort()
   }
 }
-
-/** The day of a time in ms, UTC: `2026-11-23`. */
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 const imported = (report: NewReport, { id, duplicate }: Stored): ImportedReport => {
   const { kind, domain, organization, reportId, beginMs, endMs, messages, authenticated } = report

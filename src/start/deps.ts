@@ -13,6 +13,7 @@ import { parseEmail } from '../names/email.ts'
 import { formatServer, isPublicResolver } from '../net/dns/system.ts'
 import type { DepName, Deps } from '../operations/deps.ts'
 import type { Provide } from '../operations/operation.ts'
+import type { ReportService } from '../reports/service.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { OpenedCluster } from './cluster.ts'
 import { lazyIdempotencyKeys, lazyJobs } from './lazy-jobs.ts'
@@ -43,6 +44,7 @@ type Opened = {
   verifier?: Deps['verifier']
   jobs?: JobService
   monitors?: MonitorServices
+  reports?: ReportService
   database?: LazyDatabase
   cluster?: OpenedCluster
 }
@@ -155,7 +157,8 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
   })
   const reports = once(async () => {
     const [{ openReports }, services] = await Promise.all([import('./reports.ts'), provide(['geo', 'blacklists'])])
-    return openReports(config, world, await database(), { ...services, storage: await storage() })
+    opened.reports = openReports(config, world, await database(), { ...services, storage: await storage() })
+    return opened.reports
   })
   const monitors = once(async () => {
     const [{ openMonitors }, { executor }, { jobs, idempotencyKeys }] = await Promise.all([
@@ -227,7 +230,12 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     reports: () => reports,
     reportsHere: once(async () => {
       const { reportsHere } = await import('./reports-here.ts')
-      return reportsHere(config, reports, () => opened.database?.isOpened() ?? false)
+      return reportsHere(
+        config,
+        reports,
+        () => opened.database?.isOpened() ?? false,
+        () => opened.reports,
+      )
     }),
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')

@@ -2,9 +2,10 @@ import { getCACertificates } from 'node:tls'
 import { invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { type Deliver, deliverer } from '../intake/deliver.ts'
+import { countedBy, newWay, type WayRecord } from '../intake/ways.ts'
 import type { Domain } from '../names/domain.ts'
 import { isNamed } from '../names/domain-pattern.ts'
-import type { Deps } from '../operations/deps.ts'
+import type { Deps, ReportWay } from '../operations/deps.ts'
 import type { ImportRequest } from '../reports/import.ts'
 import type { ApiKey } from '../store/key-file.ts'
 import type { World } from '../world.ts'
@@ -45,19 +46,24 @@ export const delivererOf = (
 /** Starts the ways in that are configured; without one nothing is loaded and nothing runs. Rejects if LMTP cannot listen. */
 export async function startIntake(
   config: Config,
-  { reports }: Pick<Deps, 'reports'>,
+  { reports, reportsHere }: Pick<Deps, 'reports' | 'reportsHere'>,
   keys: () => readonly ApiKey[],
   world: World,
 ): Promise<Intake> {
   const { reportsLmtp, reportsImap, maxReport: maxOctets } = config
   if (reportsLmtp === undefined && reportsImap === undefined) return { close: async () => {} }
   const { log } = world
-  const deliver = delivererOf(config, reports, keys, world)
+  const delivering = delivererOf(config, reports, keys, world)
+  const recordOf = (way: ReportWay['way']): WayRecord =>
+    reportsHere.ways.find((one) => one.way === way) ?? newWay(way, '')
   const leaving = new AbortController()
   const ends: (() => Promise<unknown>)[] = []
   if (reportsLmtp !== undefined) {
     const { startLmtp } = await import('../intake/lmtp.ts')
-    const lmtp = await startLmtp({ listen: reportsLmtp, deliver, maxOctets, log }).catch((cause: Error) => {
+    const lmtp = await startLmtp({
+      ...{ listen: reportsLmtp, maxOctets, log },
+      deliver: countedBy(recordOf('lmtp'), delivering, world.now),
+    }).catch((cause: Error) => {
       throw invalidFlag('reports-lmtp', startProblem('not_opened', { reason: cause.message }), { cause })
     })
     ends.push(lmtp.close)
@@ -65,10 +71,14 @@ export async function startIntake(
   if (reportsImap !== undefined) {
     const password = await passwordOf(config)
     const { watchImap } = await import('../intake/imap.ts')
+    const record = recordOf('imap')
     const settings = {
       url: reportsImap,
       password,
-      deliver,
+      deliver: countedBy(record, delivering, world.now),
+      onLook: (problem: string | undefined) => {
+        record.problem = problem ?? null
+      },
       places: reports,
       maxOctets,
       ca: getCACertificates('extra'),

@@ -99,7 +99,7 @@ const PROBE_MS = 1_000
 
 function watch(
   registry: Registry,
-  { blacklists, verifier, peers, probes, jobs }: Deps,
+  { blacklists, verifier, peers, probes, jobs, reportsHere }: Deps,
   underWay: () => number,
   now: () => number,
 ) {
@@ -168,6 +168,28 @@ function watch(
   queue('waiting_providers', 'Providers of running jobs of which no row is due yet.', ({ waiting }) => waiting)
   queue('claimed_rows', 'Rows that this node has claimed.', ({ claimed }) => claimed)
   queue('held_connections', 'Connections to mail hosts that all nodes hold together.', ({ connections }) => connections)
+  new Gauge({
+    name: 'mailsonde_report_messages',
+    help: 'Messages that came for reports since startup, by way in and outcome.',
+    labelNames: ['way', 'outcome'] as const,
+    registers,
+    collect() {
+      for (const { way, taken, unreadable, others, failed } of reportsHere.ways)
+        for (const [outcome, count] of Object.entries({ taken, unreadable, others, failed }))
+          this.set({ way, outcome }, count)
+    },
+  })
+  new Gauge({
+    name: 'mailsonde_reports',
+    help: 'Reports since startup, over all ways in: stored or already there, refused, and failure reports, which are not kept.',
+    labelNames: ['outcome'] as const,
+    registers,
+    collect() {
+      const { reports, refused, failureReports } = reportsHere.counted()
+      for (const [outcome, count] of Object.entries({ stored: reports, refused, failure: failureReports }))
+        this.set({ outcome }, count)
+    },
+  })
   new Gauge({
     name: 'mailsonde_peers',
     help: 'Nodes by status.',

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { newWay, type WayRecord } from '../intake/ways.ts'
 import { parseEmail } from '../names/email.ts'
 import type { ReportsHere } from '../operations/deps.ts'
 import type { ReportService } from '../reports/service.ts'
@@ -18,17 +19,23 @@ export async function markReports(config: Placed): Promise<void> {
   await writeFile(markOf(config), '', { mode: 0o600 })
 }
 
-/** The reports of this installation. `isOpened`: the database is in use. */
+/** The reports of this installation. `isOpened`: the database is in use; `opened`: the service, once it was needed. */
 export const reportsHere = (
   config: Placed & Pick<Config, 'reportsLmtp' | 'reportsImap' | 'reportsRua'>,
   reports: () => Promise<ReportService>,
   isOpened: () => boolean,
-): ReportsHere => ({
+  opened: () => ReportService | undefined,
+): ReportsHere & { readonly ways: readonly WayRecord[] } => ({
+  ways: [
+    ...(config.reportsLmtp === undefined ? [] : [newWay('lmtp', config.reportsLmtp)]),
+    ...(config.reportsImap === undefined ? [] : [newWay('imap', config.reportsImap)]),
+  ],
   find: async () => {
     const { databaseUrl, reportsLmtp, reportsImap } = config
     const mayBe = (databaseUrl ?? reportsLmtp ?? reportsImap) !== undefined || isOpened() || existsSync(markOf(config))
     return mayBe ? reports() : undefined
   },
+  counted: () => opened()?.counted() ?? { reports: 0, failureReports: 0, refused: 0 },
   rua: config.reportsRua ?? userOf(config.reportsImap),
 })
 

@@ -62,7 +62,7 @@ export async function envelopeOf(
     .slice(0, MAX_AUTHORS)
     .map(({ address = '' }) => address.slice(address.lastIndexOf('@') + 1).toLowerCase())
   const [results] = named('authentication-results')
-  const signatures = await verifySignatures(octets, ctx, nowMs)
+  const signatures = await verifySignatures(octets, ctx, nowMs, true)
   return {
     from,
     signatures: signatures.map(signatureOf),
@@ -73,7 +73,7 @@ export async function envelopeOf(
 /** What says nothing about the sender: a key that is gone, a signature that has expired. */
 const SILENT: readonly string[] = ['signature.key_gone', 'signature.key_revoked', 'signature.expired']
 
-const signatureOf = ({ domain, result, because, signature }: VerifiedSignature): ReportSignature => ({
+const signatureOf = ({ domain, result, because, signature, key }: VerifiedSignature): ReportSignature => ({
   domain,
   result:
     result === 'pass'
@@ -85,6 +85,7 @@ const signatureOf = ({ domain, result, because, signature }: VerifiedSignature):
           : 'fail',
   signsFrom: signature?.names.includes('from') ?? false,
   isPartial: signature?.limit !== undefined,
+  ...(key?.onlyFor && { isOfTlsReports: true }),
 })
 
 /** Whether an Authentication-Results field of a trusted host says dmarc=pass (RFC 8601 §2.2). Comments and quoted texts say nothing. */

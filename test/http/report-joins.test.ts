@@ -7,6 +7,7 @@ import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
 import { LAB_KEY } from '../lab/messages.ts'
 import { aggregateReport, type LabRow } from '../lab/report-xml.ts'
+import { NO_REPORTS } from '../lab/reports.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
 
@@ -74,6 +75,7 @@ beforeAll(async () => {
   }
   const deps = labDeps(world, {
     reportsHere: {
+      ...NO_REPORTS,
       find: async () => (isAway ? { ...service, selectors: away } : service),
       rua: 'dmarc@reports.example',
     },

@@ -24,7 +24,7 @@ import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { labIdempotencyKeys, labJobs } from './jobs.ts'
 import { labMonitors, labWebhooks } from './monitors.ts'
-import { labReports } from './reports.ts'
+import { labReports, NO_REPORTS } from './reports.ts'
 import { labStored } from './stored.ts'
 import { labStore } from './world.ts'
 
@@ -46,7 +46,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     monitors: async () => labMonitors,
     webhooks: async () => labWebhooks,
     reports: async () => labReports,
-    reportsHere: { find: async () => undefined, rua: undefined },
+    reportsHere: NO_REPORTS,
     sourcePool: labPool(world, blacklists),
     heloName: identity(world, {}).heloName,
     peers: peerRegistry({

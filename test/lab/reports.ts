@@ -1,4 +1,5 @@
 import { domain } from '../../src/names/domain.ts'
+import type { ReportsHere } from '../../src/operations/deps.ts'
 import { findSenders, type Sender, type SenderFacts } from '../../src/reports/senders.ts'
 import type { ReportService } from '../../src/reports/service.ts'
 import type { SourceSum } from '../../src/store/postgres/report-sums.ts'
@@ -99,5 +100,13 @@ export const labReports: ReportService = {
   selectors: async () => [],
   forget: async () => 0,
   sweep: async () => {},
+  counted: () => ({ reports: 0, failureReports: 0, refused: 0 }),
+}
+
+/** An installation without reports. */
+export const NO_REPORTS: ReportsHere = {
+  find: async () => undefined,
+  rua: undefined,
+  ways: [],
   counted: () => ({ reports: 0, failureReports: 0, refused: 0 }),
 }

@@ -18,6 +18,7 @@ export const certificateFile = (host: string): string => `${FOLDER}/${host}.pem`
 const wanted: readonly Wanted[] = [
   ...mailServers.flatMap((row) => (row.certificate ? [{ host: `mx.${row.domain}`, kind: row.certificate }] : [])),
   ...webHosts.map((row) => ({ host: row.host, kind: row.certificate })),
+  { host: 'imap.reports.test', kind: 'good' },
   ...['hooks', 'slack', 'ntfy', 'submit'].map((name) => ({ host: `${name}.notify.test`, kind: 'good' as const })),
 ]
 

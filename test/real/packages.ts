@@ -9,6 +9,7 @@ export const PACKAGES = [
   'rbldnsd',
   'dnsdist',
   'dovecot-imapd',
+  'opendkim',
   'postfix',
   'opendkim',
   'postgrey',

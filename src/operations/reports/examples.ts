@@ -164,4 +164,10 @@ export const tlsExample: ReportsTlsAnswer = {
 export const domainsExample: ReportsDomainsAnswer = {
   domains: [{ domain: 'example.org', reports: 56, messages: 48_211, last_report_at: '2026-11-21T07:12:44.000Z' }],
   unknown_domains: [],
+  ways: [
+    {
+      ...{ way: 'lmtp', place: '127.0.0.1:2424', taken: 56, unreadable: 0, others: 2, failed: 0 },
+      ...{ last_at: '2026-11-21T07:12:44.000Z', problem: null },
+    },
+  ],
 }

@@ -1,7 +1,7 @@
+import { dayOf } from '../../base/day.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import type { Domain } from '../../names/domain.ts'
 import { isNamed } from '../../names/domain-pattern.ts'
-import { dayOf } from '../../reports/import.ts'
 import type { Period } from '../../store/postgres/report-sums.ts'
 import type { Call } from '../operation.ts'
 import { choiceParam, domainParam, optional, positional, textParam } from '../params.ts'

@@ -1,7 +1,9 @@
-import { reportsAnswer, reportsDomainsAnswer } from '../../answers/reports.ts'
+import { type ReportsDomainsAnswer, reportsAnswer, reportsDomainsAnswer } from '../../answers/reports.ts'
+import { printable } from '../../base/text.ts'
 import { reportsDocument, reportsDomainsDocument } from '../../documents/reports.ts'
 import { parseDomain } from '../../names/domain.ts'
 import { presentSummary } from '../../reports/present.ts'
+import type { ReportWay } from '../deps.ts'
 import { formatParam } from '../documents.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { domainsExample, reportsExample } from './examples.ts'
@@ -40,8 +42,8 @@ export const reportsDomains = defineOperation({
   document: reportsDomainsDocument,
   example: { input: {}, output: domainsExample },
   deadlineMs: DEADLINE_MS,
-  uses: ['reports'],
-  run: async (ctx, { reports }) => {
+  uses: ['reports', 'reportsHere'],
+  run: async (ctx, { reports, reportsHere }) => {
     const service = await reports()
     const mayAll = ctx.caller?.domains === undefined
     const [domains, strangers] = await Promise.all([service.domains(), mayAll ? service.strangers() : []])
@@ -52,6 +54,14 @@ export const reportsDomains = defineOperation({
     return ok({
       domains: seen.map(({ last_at, ...one }) => ({ ...one, last_report_at: last_at.toISOString() })),
       unknown_domains: strangers.map(({ last_at, ...one }) => ({ ...one, last_report_at: last_at.toISOString() })),
+      ways: mayAll ? reportsHere.ways.map(presentWay) : [],
     })
   },
+})
+
+const presentWay = ({ lastAtMs, problem, place, ...one }: ReportWay): ReportsDomainsAnswer['ways'][number] => ({
+  ...one,
+  place: printable(place),
+  last_at: lastAtMs === null ? null : new Date(lastAtMs).toISOString(),
+  problem: problem === null ? null : printable(problem),
 })

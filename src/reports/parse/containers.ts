@@ -247,7 +247,10 @@ const headText = (one: Attachment): string => Buffer.from(octetsOf(one).subarray
 const octetsOf = ({ content }: Attachment): Uint8Array =>
   typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content as ArrayBuffer)
 
+/** Octets that are parsed at once: rows are taken over between two pieces. */
+const PIECE = 65_536
+
 async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield octets
+  for (let at = 0; at < octets.length; at += PIECE) yield octets.subarray(at, at + PIECE)
 }
 async function* none(): AsyncGenerator<Uint8Array> {}

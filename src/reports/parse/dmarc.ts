@@ -10,6 +10,8 @@ import { reportError } from './problems.ts'
 const MAX_DEPTH = 32
 /** Maximum length of a text or a tag, characters. */
 const MAX_TEXT = 65_536
+/** Characters that are parsed at once. */
+const PIECE = 32_768
 /** Maximum length of a kept text, characters: names have 253, selectors and organizations less. An index of PostgreSQL has room for it, whatever they are. */
 const MAX_KEPT = 512
 /** Results of one method that a record keeps. */
@@ -85,6 +87,7 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
   const head: Record<string, string | undefined> = {}
   const policy: Record<string, string> = {}
   let lastEvent = 0
+  let written = 0
 
   const line = (): number => parser.line
   const addText = (more: string): void => {
@@ -187,9 +190,13 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
 
   return {
     write: (chunk: string): void => {
-      parser.write(chunk)
-      // The parser holds a text or tag until it ends.
-      if (parser.position - lastEvent > MAX_TEXT) throw reportError('long_text', { max: MAX_TEXT, line: line() })
+      for (let at = 0; at < chunk.length; at += PIECE) {
+        const piece = chunk.slice(at, at + PIECE)
+        parser.write(piece)
+        written += piece.length
+        // The parser holds a text or tag until it ends. Between two pieces its position counts the last one twice.
+        if (written - lastEvent > MAX_TEXT) throw reportError('long_text', { max: MAX_TEXT, line: line() })
+      }
     },
     end: (): DmarcHead => {
       if (!isComplete) throw reportError(path.length === 0 && records === 0 ? 'none' : 'cut_off')

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { labDns } from '../../test/lab/dns.ts'
+import { LAB_KEY, signed } from '../../test/lab/messages.ts'
+import { envelopeOf } from './reports.ts'
+
+const MAIL = 'From: a@a.example\nSubject: x\nDate: Mon, 23 Nov 2026 09:00:00 +0000\n\nx\n'
+const FROM = { domain: 'a.example', signsFrom: true, isPartial: false }
+
+it.each<[string, string[] | undefined, Parameters<typeof signed>[1], object]>([
+  ['for everything', [LAB_KEY], { domain: 'a.example' }, { ...FROM, result: 'pass' }],
+  ['s=email', [`${LAB_KEY}; s=email`], { domain: 'a.example' }, { ...FROM, result: 'pass' }],
+  ['s=email:tlsrpt', [`${LAB_KEY}; s=email:tlsrpt`], { domain: 'a.example' }, { ...FROM, result: 'pass' }],
+  ['s=tlsrpt', [`${LAB_KEY}; s=tlsrpt`], { domain: 'a.example' }, { ...FROM, result: 'pass', isOfTlsReports: true }],
+  [
+    's=tlsrpt beside one for mail',
+    [`${LAB_KEY}; s=tlsrpt`, LAB_KEY],
+    { domain: 'a.example' },
+    { ...FROM, result: 'pass' },
+  ],
+  ['s=other', [`${LAB_KEY}; s=other`], { domain: 'a.example' }, { ...FROM, result: 'fail' }],
+  ['revoked', ['v=DKIM1; p='], { domain: 'a.example' }, { ...FROM, result: 'unknown' }],
+  ['gone', undefined, { domain: 'a.example' }, { ...FROM, result: 'unknown' }],
+  ['… with l=', [LAB_KEY], { domain: 'a.example', tags: 'l=1' }, { ...FROM, result: 'pass', isPartial: true }],
+  [
+    '… over other fields',
+    [LAB_KEY],
+    { domain: 'a.example', names: ['subject'] },
+    { ...FROM, result: expect.any(String), signsFrom: false },
+  ],
+])('the signature of a message with a key %s', async (_, keys, signing, expected) => {
+  const { resolve } = labDns(keys ? { 'a._domainkey.a.example': { TXT: keys } } : { 'a.example': {} })
+  const raw = Buffer.from(signed(MAIL, signing), 'latin1')
+  const { from, signatures } = await envelopeOf(raw, { resolve, signal: AbortSignal.timeout(5_000) }, 0, [])
+  expect([from, signatures]).toEqual([['a.example'], [expected]])
+})
