@@ -2,7 +2,9 @@ import { fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { embeddedConnection } from '../src/store/postgres/embedded.ts'
 import { flags, machine, sleep } from './figures.ts'
@@ -10,7 +12,7 @@ import { benchFolder } from './jobs-service.ts'
 
 /**
  * What one caller can do to the others: the answer time of /v1/health, asked by another process during each attack, and the memory of the service before, at
- * its highest and a minute after. Options: --seconds 15 (of each attack), --rest 60, --only NAME
+ * its highest and a minute after. Options: --seconds 15 (of each attack), --rest 60, --only PATTERN, --message N
  */
 if (process.argv[2] === 'prober') {
   const times: number[] = []
@@ -97,8 +99,125 @@ async function flood(atOnce: number, work: (n: number) => Promise<unknown>): Pro
   )
   return n
 }
+/** Sends a body to an operation as its type. */
+const post = (path: string, type: string, body: Uint8Array | string, more: Record<string, string> = {}) =>
+  call(path, { method: 'POST', headers: { 'content-type': type, ...more }, body })
+const MIB = 1_048_576
+const statuses = (all: readonly { readonly status: number }[]): string =>
+  [...Map.groupBy(all, ({ status }) => status)].map(([status, some]) => `${some.length} × ${status}`).join(', ')
+
+/** Uploads that never end; each sends `body` and stays for the time of an attack. */
+async function unfinished(count: number, body: Buffer): Promise<string> {
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect(PORT, '127.0.0.1').on('error', () => {})
+    const fields = `Host: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked`
+    socket.write(`POST /v1/jobs HTTP/1.1\r\n${fields}\r\n\r\n${body.length.toString(16)}\r\n`)
+    socket.write(body)
+    socket.write('\r\n')
+    return socket.resume()
+  })
+  await sleep(ATTACK_MS)
+  for (const socket of sockets) socket.destroy()
+  return `${count} uploads`
+}
+
+/** A DMARC report of `rows` records with texts as long as they are kept. */
+function report(rows: number, id: string): Buffer {
+  const long = 'x'.repeat(240)
+  const signature = (n: number) =>
+    `<dkim><domain>${long}.d${n}</domain><selector>${long}.s${n}</selector><result>pass</result></dkim>`
+  const signatures = [0, 1, 2, 3].map(signature).join('')
+  const record = (n: number) =>
+    `<record><row><source_ip>10.${n >> 16}.${(n >> 8) & 255}.${n & 255}</source_ip><count>1</count></row><identifiers><header_from>reports.example</header_from><envelope_from>${long}.e</envelope_from></identifiers><auth_results>${signatures}</auth_results></record>`
+  const begin = Math.floor(Date.now() / 1_000) - 172_800
+  const head = `<?xml version="1.0"?><feedback><report_metadata><org_name>x</org_name><email>a@x.example</email><report_id>${id}</report_id><date_range><begin>${begin}</begin><end>${begin + 86_399}</end></date_range></report_metadata><policy_published><domain>reports.example</domain><p>none</p></policy_published>`
+  return gzipSync(`${head}${Array.from({ length: rows }, (_, n) => record(n)).join('')}</feedback>`)
+}
+
+const parts = (count: number): string =>
+  Array.from({ length: count }, (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\r\n\r\n--b${n}\r\n`).join('')
+
 const ids: string[] = []
 const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
+  '45 uploads, each with an unfinished record of 15.5 MB': () =>
+    unfinished(45, Buffer.from(`email,note\nx@a.example,"${'y'.repeat(15_500_000)}`)),
+  '36 jobs with 63 KiB of headers, looked at': async () => {
+    const header = `email,${Array.from({ length: 63 }, (_, n) => `${n}`.padEnd(1_000, 'h')).join()}`
+    const made = await Promise.all(
+      Array.from({ length: 36 }, () => post('/v1/jobs', 'text/csv', `${header}\nx@a.example\n`)),
+    )
+    const jobs = made.flatMap(({ status, text }) => (status === 202 ? [String(JSON.parse(text).id)] : []))
+    const n = await flood(16, (i) =>
+      call(i % 4 === 0 ? '/v1/jobs?limit=100' : `/v1/jobs/${jobs[i % jobs.length]}${i % 4 === 1 ? '/results' : ''}`),
+    )
+    for (const id of jobs) await call(`/v1/jobs/${id}`, { method: 'DELETE' })
+    return `${statuses(made)}; ${n} looks`
+  },
+  '2,050 jobs of a row at a dead host': async () => {
+    const made: { status: number }[] = []
+    for (let n = 0; n < 2_050; n += 8)
+      made.push(
+        ...(await Promise.all(
+          Array.from({ length: 8 }, (_, i) => post('/v1/jobs', 'text/plain', `x@dead${n + i}.example\n`)),
+        )),
+      )
+    return statuses(made)
+  },
+  'gzip bombs of 1 GiB': async () => {
+    const bomb = gzipSync(Buffer.alloc(256 * MIB, 'a@a.example\n'))
+    const all: { status: number }[] = []
+    await flood(8, async () => all.push(await post('/v1/jobs', 'text/csv', bomb)))
+    return statuses(all)
+  },
+  'records of 15 MiB: commas, columns, quoted fields': async () => {
+    const lists = [
+      `email\n${','.repeat(15 * MIB)}\n`,
+      `${'c,'.repeat(MIB)}email\nx\n`,
+      `email\n"${'"'.repeat(15 * MIB)}`,
+      `email\n${'"a",'.repeat(4 * MIB)}\n`,
+    ]
+    const all: { status: number }[] = []
+    await flood(8, async (n) => all.push(await post('/v1/jobs', 'text/csv', lists[n % lists.length]!)))
+    return statuses(all)
+  },
+  'messages of 10 MB': async () => {
+    const bodies = [
+      `From: a@a.example\r\n${parts(200_000)}`,
+      `From: a@a.example\r\n${'X: y\r\n'.repeat(1_500_000)}\r\n`,
+      `From: ${'"a" <a@a.example>,'.repeat(500_000)}\r\n\r\n`,
+      `From: a@a.example\r\nSubject: ${'=?utf-8?B?YQ==?= '.repeat(500_000)}\r\n\r\n`,
+      `From: a@a.example\r\n${`DKIM-Signature: v=1; a=rsa-sha256; d=a.example; s=s; h=${'from:'.repeat(100)}; bh=AA==; b=AA==\r\n`.repeat(10_000)}\r\n`,
+      `From: a@a.example\r\n${'Received: from a by b (c); Mon, 1 Jan 2024 00:00:00 +0000\r\n'.repeat(150_000)}\r\n`,
+      `From: a@a.example\r\nContent-Type: text/html\r\n\r\n${'<a href="https://a.example/">a</a>'.repeat(280_000)}`,
+      `From: a@a.example\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${'=C3=BC'.repeat(1_600_000)}`,
+      `From: a@a.example\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\nx\r\n'.repeat(900_000)}`,
+    ]
+    const all: { status: number }[] = []
+    const only = options.message === undefined ? bodies : [bodies[Number(options.message)]!]
+    await flood(4, async (n) => all.push(await post('/v1/message', 'message/rfc822', only[n % only.length]!)))
+    return statuses(all)
+  },
+  'reports of 100,000 long records, and looks at them': async () => {
+    const files = [report(100_000, '1'), report(100_000, '2')]
+    const all = await Promise.all(files.map((file) => post('/v1/reports', 'application/gzip', file)))
+    const n = await flood(4, () => call('/v1/reports?domain=reports.example'))
+    return `${statuses(all)}; ${n} looks`
+  },
+  plans: async () => {
+    const body = JSON.stringify({
+      domain: 'a.example',
+      mailboxes: 'google',
+      senders: Array.from({ length: 20 }, () => 'sendgrid'),
+    })
+    const all: { status: number }[] = []
+    await flood(32, async () => all.push(await post('/v1/plan', 'application/json', body)))
+    return statuses(all)
+  },
+  'streams of events': async () =>
+    `${await flood(200, async () => {
+      const stop = AbortSignal.timeout(1_000)
+      await call('/v1/report?domain=a.example', { headers: { accept: 'text/event-stream' }, signal: stop })
+    })} streams`,
   'wrong keys': async () =>
     `${await flood(32, (n) => call('/v1/pool', { headers: { authorization: `Bearer wrong${n}` } }))} refusals`,
   'streams without a token': async () => `${await flood(32, (n) => call(`/domain/a${n}.example/events`))} refusals`,
@@ -150,7 +269,7 @@ try {
   await sleep(10_000)
   console.log('| attack | what | health p99, ms | longest | MiB before | highest | a minute after |')
   for (const [name, attack] of Object.entries(ATTACKS)) {
-    if (options.only !== undefined && !name.includes(options.only)) continue
+    if (options.only !== undefined && !new RegExp(options.only).test(name)) continue
     await times()
     const before = rssOf()
     let highest = before
