@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { atMost } from '../base/at-most.ts'
 import { generalSelectors } from '../checks/dkim/index.ts'
 import { addressState, lookupAddress } from '../checks/ptr/index.ts'
@@ -36,7 +37,9 @@ const MAX_NAMED = 10
 export async function analyse(raw: Buffer, ctx: Asking, options: AnalyseOptions = {}): Promise<Facts> {
   const at = options.at ?? ctx.now()
   const mail = parseMail(raw)
+  await setImmediate() // each step over a message of 10 MiB takes some ms: others are answered in between
   const mime = parseMime(mail.fields, mail.body)
+  await setImmediate()
   const author = authorOf(mail.fields)
   const arrival = readArrival(mail.fields, options.receivedBy ?? [], options.envelope)
   const lookupKey = lookingUpKeys(ctx)
@@ -52,6 +55,8 @@ export async function analyse(raw: Buffer, ctx: Asking, options: AnalyseOptions 
     evaluateDmarc(ctx, author, spf && { domain: spf.domain, result: spf.result }, identifiers),
     withCauses(ctx, mail, verified, lookupKey, options.selectorsOf),
   ])
+  await setImmediate()
+  const links = linkHosts(mail.body, mime)
   const { envelope, hops, results } = arrival
   const border = hops.find((hop) => hop.trusted && hop.address !== undefined && hop.address === envelope.ip)
   const forwarding = forwardingOf(mail.fields, arrival)
@@ -67,7 +72,7 @@ export async function analyse(raw: Buffer, ctx: Asking, options: AnalyseOptions 
     dkim,
     arc,
     dmarc,
-    links: linkHosts(mail.body, mime),
+    links,
     connection: {
       ...(envelope.ip === undefined ? {} : { address: envelope.ip }),
       by: border?.by ?? '',

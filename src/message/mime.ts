@@ -38,6 +38,8 @@ export type Mime = {
 
 /** Maximum number of parts that are read. */
 const MAX_PARTS = 1_000
+/** Maximum number of places that begin like a boundary and are looked at. */
+const MAX_LOOKED_AT = 20_000
 /** Maximum nesting of parts. */
 const MAX_DEPTH = 20
 const TEXT_PLAIN = { type: 'text/plain', parameters: new Map<string, string>() }
@@ -46,7 +48,7 @@ const TEXT_PLAIN = { type: 'text/plain', parameters: new Map<string, string>() }
 export function parseMime(fields: readonly Field[], body: Buffer): Mime {
   const parts: Part[] = []
   const faults = new Set<MimeFault>()
-  walk({ fields, body, start: 0, end: body.length, depth: 0 }, parts, faults)
+  walk({ fields, body, start: 0, end: body.length, depth: 0, looks: { left: MAX_LOOKED_AT } }, parts, faults)
   return { type: contentTypeOf(fields).type, parts, faults: [...faults] }
 }
 
@@ -56,10 +58,11 @@ type At = {
   readonly start: number
   readonly end: number
   readonly depth: number
+  readonly looks: { left: number }
 }
 
 function walk(at: At, parts: Part[], faults: Set<MimeFault>): void {
-  const { fields, body, start, end, depth } = at
+  const { fields, body, start, end, depth, looks } = at
   const { type, parameters } = contentTypeOf(fields, faults)
   if (!type.startsWith('multipart/')) {
     if (parts.length >= MAX_PARTS) faults.add('too_many')
@@ -69,25 +72,24 @@ function walk(at: At, parts: Part[], faults: Set<MimeFault>): void {
   const boundary = parameters.get('boundary')
   if (!boundary) return void faults.add('no_boundary')
   if (depth >= MAX_DEPTH) return void faults.add('too_deep')
-  for (const [from, to] of sectionsOf(body, start, end, boundary, faults)) {
+  for (const [from, to] of sectionsOf(at, boundary, faults)) {
     if (parts.length >= MAX_PARTS) return void faults.add('too_many')
     const section = body.subarray(from, to)
     const head = parseFields(section)
-    walk({ fields: head.fields, body, start: from + head.end, end: to, depth: depth + 1 }, parts, faults)
+    walk({ fields: head.fields, body, start: from + head.end, end: to, depth: depth + 1, looks }, parts, faults)
   }
 }
 
 /** The places between the lines of a boundary (RFC 2046 §5.1.1), without the line ends that belong to the boundary. */
 function* sectionsOf(
-  body: Buffer,
-  start: number,
-  end: number,
+  { body, start, end, looks }: At,
   boundary: string,
   faults: Set<MimeFault>,
 ): Generator<readonly [number, number]> {
   const mark = Buffer.from(`--${boundary}`, 'latin1')
   let from = -1
   for (let at = body.indexOf(mark, start); at >= 0 && at < end; at = body.indexOf(mark, at + mark.length)) {
+    if (looks.left-- <= 0) return void faults.add('too_many')
     if (at > start && body[at - 1] !== 0x0a) continue // not at the begin of a line
     const after = at + mark.length
     const line = body.toString('latin1', after, Math.min(after + 80, end))
@@ -197,10 +199,39 @@ export function decodedText(body: Buffer, { start, end, encoding }: Part, max: n
   return encoding === 'quoted-printable' ? quotedPrintable(raw) : raw
 }
 
-/** RFC 2045 §6.7; what is no escape stays as it is. */
-export const quotedPrintable = (text: string): string =>
-  text
-    .replace(/(?<![ \t])[ \t]+(?=\r\n)/g, '') // the lookbehind keeps it linear: a run of spaces is tried once
-    .replace(/=(?:\r\n|([0-9A-Fa-f]{2}))/g, (_, hex: string | undefined) =>
-      hex === undefined ? '' : String.fromCharCode(Number.parseInt(hex, 16)),
-    )
+/** RFC 2045 §6.7; what is no escape stays as it is. One pass over octets: a call for each escape of 2 MiB would hold the event loop for 0.3 s. */
+export function quotedPrintable(text: string): string {
+  const octets = Buffer.from(text, 'latin1')
+  let size = 0
+  for (let i = 0; i < octets.length; ) {
+    const octet = octets[i]!
+    const isEscape = octet === EQUALS
+    // Spaces at the end of a line are none of the text, also between the sign of a soft line break and the line end.
+    const end = isEscape || isBlank(octet) ? afterBlanks(octets, isEscape ? i + 1 : i) : i
+    if (end > i && octets[end] === 0x0d && octets[end + 1] === 0x0a) {
+      i = isEscape ? end + 2 : end
+      continue
+    }
+    const value = isEscape ? hexOf(octets[i + 1]) * 16 + hexOf(octets[i + 2]) : Number.NaN
+    if (value >= 0) {
+      octets[size++] = value
+      i += 3
+    } else if (isEscape || end === i) octets[size++] = octets[i++]!
+    else while (i < end) octets[size++] = octets[i++]!
+  }
+  return octets.toString('latin1', 0, size)
+}
+
+const EQUALS = 0x3d
+const isBlank = (octet: number | undefined): boolean => octet === 0x20 || octet === 0x09
+function afterBlanks(octets: Buffer, from: number): number {
+  let at = from
+  while (isBlank(octets[at])) at++
+  return at
+}
+/** The value of a hexadecimal digit, NaN for anything else. */
+function hexOf(octet = 0): number {
+  if (octet >= 0x30 && octet <= 0x39) return octet - 0x30
+  const letter = octet | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN
+}
