@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { once } from '../base/once.ts'
 import { loadPackage } from '../base/packages.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { isNetworkOrRange } from './ip.ts'
 import { domainProblem } from './problems.ts'
 
 /** A host name of two labels or more as requested by a caller: lower-case A-labels, no final dot, at most 253 octets. Only {@link parseDomain} creates it. */
@@ -27,6 +28,7 @@ export function parseDomain(text: string): Parsed<Domain> {
   if (bare === '') return problem(domainProblem('empty'))
   if (text.length > 1_000) return problem(domainProblem('too_long', { text }))
   if (isIP(bare.replace(/^\[|\]$/g, '')) !== 0) return problem(domainProblem('address', { text }))
+  if (isNetworkOrRange(bare)) return problem(domainProblem('network', { text }))
   const ascii = uts46().toASCII(bare, IDNA)
   if (ascii === null || ascii === '') return problem(domainProblem('invalid', { text }))
   if (ascii.length > 253) return problem(domainProblem('too_long', { text }))

@@ -10,7 +10,7 @@ export type Family = 4 | 6
 /** Reads an IPv4 or IPv6 address. Octal, hexadecimal and short forms, zone ids, prefixes, brackets and ports are refused. */
 export function parseIp(text: string): Parsed<Ip> {
   if (text.includes('%')) return problem(ipProblem('zone_id', { text }))
-  if (text.includes('/')) return problem(ipProblem('network', { text }))
+  if (text.includes('/') || isNetworkOrRange(text)) return problem(ipProblem('network', { text }))
   if (!looksLikeIp(text) || isIP(text) === 0) return problem(ipProblem('invalid', { text }))
   return parsed(canonical(ipaddr.parse(text)))
 }
@@ -23,6 +23,15 @@ function canonical(address: ipaddr.IPv4 | ipaddr.IPv6): Ip {
 /** Whether to call `isIP`, which compiles a large pattern with the first text that is not an IPv4 address, such as a name, or `192.0.2.1:53`. */
 export const looksLikeIp = (text: string): boolean =>
   text.indexOf(':') !== text.lastIndexOf(':') || /^[\d.]+$/.test(text)
+
+/** Whether a text has the form of a network (`192.0.2.0/24`, `192.0.2.0/255.255.255.0`, `192.0.2.*`) or of a range (`192.0.2.1-192.0.2.9`, `192.0.2.1-9`). */
+export function isNetworkOrRange(text: string): boolean {
+  if (text.length > 100) return false
+  if (/^(?:\d{1,3}\.){1,3}(?:\*\.?){1,3}$/.test(text)) return true
+  const [first = '', last] = text.split(/\s*[-–/]\s*/, 3)
+  if (last === undefined || !looksLikeIp(first) || isIP(first) === 0) return false
+  return /^[\da-f.:]+$/i.test(last)
+}
 
 /** A parsed address, for literals that are known to be valid. Throws for invalid text. */
 export function ip(text: string): Ip {

@@ -7,6 +7,8 @@ export const domainProblem = problemsOf('domain', {
   empty: () => 'the domain is empty',
   too_long: ({ text }: Text) => `${quoted(text, 80)} is longer than 253 octets, the limit for a domain name`,
   address: ({ text }: Text) => `${quoted(text, 80)} is an IP address, not a domain name`,
+  network: ({ text }: Text) =>
+    `${quoted(text, 80)} is a network or a range of addresses, not a domain name: give one domain, or look one of its addresses up`,
   invalid: ({ text }: Text) => `${quoted(text, 80)} is not a domain name`,
   empty_label: ({ text }: Text) => `${quoted(text, 80)} has an empty label`,
   label: ({ text, label }: Text & { label: string }) =>
@@ -19,7 +21,8 @@ export const domainProblem = problemsOf('domain', {
 /** What is wrong with an IP address or a network. */
 export const ipProblem = problemsOf('ip', {
   zone_id: ({ text }: Text) => `${quoted(text, 80)} has a zone id: give only the address`,
-  network: ({ text }: Text) => `${quoted(text, 80)} is a network: give one address`,
+  network: ({ text }: Text) =>
+    `${quoted(text, 80)} is a network or a range of addresses: give one of them, or a list with one address in each line`,
   invalid: ({ text }: Text) => `${quoted(text, 80)} is not an IP address (such as 192.0.2.1 or 2001:db8::1)`,
   no_network: ({ text }: Text) => `${quoted(text, 80)} is not a network (such as 192.0.2.0/24)`,
   prefix: ({ length, bits }: { length: string; bits: number }) =>

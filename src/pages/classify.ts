@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import { parseDomain } from '../names/domain.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
-import { parseIp } from '../names/ip.ts'
+import { isNetworkOrRange, parseIp } from '../names/ip.ts'
+import { ipProblem } from '../names/problems.ts'
 
 /** How a text in the search field is interpreted, and the value for its page. `words` describes it. */
 export type Classified =
@@ -72,6 +73,7 @@ function addressIn(text: string): string | undefined {
 }
 
 function classifyHost(text: string, typed: string): Classified {
+  if (isNetworkOrRange(text)) return { kind: 'unknown', problem: ipProblem('network', { text }).text }
   const host = hostIn(text)
   const ip = parseIp(host)
   if (ip.ok)

@@ -22,7 +22,7 @@ export const APPLICATIONS = rows('sender', [
     dkim: 'Publish two CNAME records, mte1._domainkey.{domain} to dkim1.mandrillapp.com and mte2._domainkey.{domain} to dkim2.mandrillapp.com, and verify the domain in Mailchimp Transactional.',
     cnames: ['.mandrillapp.com'],
     returnPaths: ['mandrillapp.com'],
-    seen: 'mailchimp.com/developer/transactional, sending domains and custom return-path domains',
+    seen: 'mailchimp.com/developer/transactional, sending domains; a custom return path, like a tracking domain, is an alias of mandrillapp.com (mandrill.zendesk.com article 205582727, and published zones, 2026-11-23)',
   },
   {
     id: 'mailgun',
@@ -83,8 +83,9 @@ export const APPLICATIONS = rows('sender', [
     includes: ['.mailersend.net'],
     spf: '_spf.mailersend.net',
     selectors: ['mlsend2', 'mlsend'],
-    returnPaths: ['.mailersend.net'],
-    seen: 'mailersend.com/help, domain verification: the return path is an alias of mailersend.net',
+    cnames: ['.mailersend.net'],
+    returnPaths: ['mailersend.net'],
+    seen: 'mailersend.com/help, domain verification; published zones (2026-11-23): mta.{domain} is an alias of mailersend.net itself, links.mailersend.net is for tracking, inbound.mailersend.net takes mail (also its template at Domain Connect)',
   },
   {
     id: 'freshdesk',
@@ -104,7 +105,7 @@ export const APPLICATIONS = rows('sender', [
     selectors: ['api'],
     dkim: 'In Elastic Email open Settings > Domains, add {domain}, and publish the TXT record api._domainkey.{domain} shown.',
     returnPaths: ['bounces.elasticemail.net'],
-    seen: 'help.elasticemail.com, verify your domain',
+    seen: 'help.elasticemail.com, verify your domain; published zones and the envelope of mail on public lists (2026-11-23): bounces.elasticemail.net',
   },
   {
     id: 'salesforce',
@@ -149,8 +150,9 @@ export const APPLICATIONS = rows('sender', [
     name: 'SMTP2GO',
     includes: ['spf.smtp2go.com'],
     guessable: false,
+    cnames: ['dkim.smtp2go.net'],
     returnPaths: ['return.smtp2go.net'],
-    seen: 'support.smtp2go.com, verified senders: the selector carries the account number',
+    seen: 'support.smtp2go.com, verified senders: three CNAME records; names carry the account number (s123456._domainkey to dkim.smtp2go.net, em123456 to return.smtp2go.net: templates of Domain Connect and published zones, 2026-11-23)',
   },
   {
     id: 'mailtrap',

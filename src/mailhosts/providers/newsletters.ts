@@ -26,8 +26,8 @@ export const NEWSLETTERS = rows('sender', [
     selectors: ['brevo1', 'brevo2', 'mail'],
     dkim: 'Publish two CNAME records, brevo1._domainkey.{domain} to b1.{dashed}.dkim.brevo.com and brevo2._domainkey.{domain} to b2.{dashed}.dkim.brevo.com, as Brevo shows them under Senders, domains > Domains.',
     cnames: ['.dkim.brevo.com'],
-    returnPaths: ['.mailin.fr', '.sender-sib.com', '.sendinblue.com'],
-    seen: 'help.brevo.com, authenticate your domain; the return paths are those of mail that it sends',
+    returnPaths: ['.sender-sib.com'],
+    seen: 'help.brevo.com, authenticate your domain; mail has a return path below sender-sib.com (mail on public lists, 2026-11-23), and its template at Domain Connect has no alias for one: with an own address the MX is a name of the customer',
   },
   {
     id: 'omnisend',
