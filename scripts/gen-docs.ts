@@ -7,6 +7,7 @@ import { manPage } from '../src/cli/man-page.ts'
 import { buildProgram } from '../src/cli/program.ts'
 import { showOption, variableOf } from '../src/config.ts'
 import { OPTIONS } from '../src/config-options.ts'
+import { DOMAIN_LISTS } from '../src/dnsbl/domain-zones.ts'
 import { BUILT_IN_LISTS } from '../src/dnsbl/zones.ts'
 import { briefJson, curlOf } from '../src/operations/curl.ts'
 import { openApiDocument } from '../src/operations/openapi.ts'
@@ -148,6 +149,17 @@ function filled(path: string): void {
     table(
       ['#', 'list', 'zone', 'tier', 'scope'],
       BUILT_IN_LISTS.map((list, i) => [String(i + 1), list.name, `\`${list.zone}\``, list.tier, list.scope]),
+    ),
+  )
+  text = between(
+    text,
+    'domain-lists',
+    table(
+      ['list', 'zone', 'tier', 'asked about', 'test point', 'page', 'compared'],
+      DOMAIN_LISTS.map(({ name, zone, tier, names, testPoint, source }) => [
+        ...[name, `\`${zone}\``, tier, names === 'exact' ? 'the name itself' : 'the registrable domain'],
+        ...[`\`${testPoint.names?.positive ?? ''}\``, `<${source?.page ?? ''}>`, source?.seen ?? ''],
+      ]),
     ),
   )
   for (const operation of operations) text = between(text, `example:${operation.name}`, exampleOf(operation))
