@@ -199,6 +199,14 @@ it('while the database is away single questions are answered, within the share o
   expect(await made[0]!.ask()).toMatchObject({ result: 'accepted' })
 })
 
+it('a database whose connections are all busy with statements of this node is not away', async () => {
+  const busy = Array.from({ length: database.pool.options.max }, () => database.pool.query('SELECT pg_sleep(3)'))
+  const node = labCluster(async () => database, 1, 2_500)
+  opened.push(node)
+  expect(await granted(node, 2)).toBe(2) // after three seconds
+  await Promise.all(busy)
+}, 60_000)
+
 /** What a node wants at the host and the provider of the lab. */
 const want = (connections: number, used = 0) => [
   { key: 'host 45.53.5.1', used, want: connections, most: 2, tokens: 0, perSecond: 0, capacity: 0 },

@@ -4,10 +4,11 @@ import type { Database } from '../../src/store/postgres/connect.ts'
 import { postgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { labWorld } from './world.ts'
 
-/** What one node of so many shares over a database, which has time to answer on a busy machine; `away`: from then on the database does not answer it. */
+/** What one node of so many shares over a database, which has time to answer on a busy machine (`answerMs`); `away`: from then on the database does not answer it. */
 export function labCluster(
   database: () => Promise<Database>,
   nodes: number,
+  answerMs = 20_000,
 ): OpenedCluster & { readonly cluster: Cluster; readonly setAway: (away: boolean) => void } {
   let isAway = false
   const open = async () => {
@@ -23,7 +24,7 @@ export function labCluster(
   })
   const { sources } = postgresStore(async () => (await open()).db, { cluster: '', node: '' })
   return {
-    ...openCluster({ open }, { world, peers, sources, answerMs: 20_000 }),
+    ...openCluster({ open }, { world, peers, sources, answerMs }),
     setAway: (away) => void (isAway = away),
   }
 }
