@@ -13,6 +13,8 @@ export type ShownFinding = {
   /** The record to publish after `fix`, once its time has come. */
   readonly next?: unknown
 }
+/** A finding with its record, if one is offered. */
+export type Offered = { readonly id: string; readonly fix?: ShownFinding['fix'] | undefined }
 export type Severity = 'info' | 'low' | 'medium' | 'high' | 'critical'
 
 /** What is asked of the findings whose id matches `of` (default: all) and whose words match `text`. */

@@ -1,4 +1,4 @@
-import type { DomainCase, ShownFinding, WrittenZone } from './cases.ts'
+import type { DomainCase, Offered, WrittenZone } from './cases.ts'
 import { answerOf, type Get, type Shared, serviceFor } from './lab.ts'
 import { published } from './published.ts'
 
@@ -15,7 +15,7 @@ export async function steepFixes(
   row: DomainCase,
   shared: Shared,
   role: string | undefined,
-  findings: readonly ShownFinding[],
+  findings: readonly Offered[],
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ id, fix }) => (fix && /^_dmarc\./.test(fix.name) ? [{ id, fix }] : []))
   if (fixes.length === 0 || role === 'parked') return []

@@ -1,5 +1,5 @@
 import { parseCidr } from '../../src/names/cidr.ts'
-import type { DomainCase, ShownFinding, WrittenZone } from './cases.ts'
+import type { DomainCase, Offered, WrittenZone } from './cases.ts'
 import { addressesOf, answerOf, type Get, type Shared, serviceFor, zoneOf } from './lab.ts'
 import { published } from './published.ts'
 
@@ -7,7 +7,7 @@ import { published } from './published.ts'
 export async function harmfulFixes(
   row: DomainCase,
   shared: Shared,
-  findings: readonly ShownFinding[],
+  findings: readonly Offered[],
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ id, fix }) => (id.startsWith('spf.') && fix?.rtype === 'TXT' ? [{ id, fix }] : []))
   if (fixes.length === 0 || row.domain === undefined) return []

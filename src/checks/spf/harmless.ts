@@ -15,10 +15,12 @@ import { termsOf as allTermsOf, type SpfNode, type SpfTerm } from './tree.ts'
  */
 export function isHarmless(before: SpfFacts, after: SpfFacts): boolean {
   if (!after.reading || !after.tree) return false
-  const breaks = after.reading.permerrors.some(
-    (fault) => !(fault.kind === 'no_record' && isProvidersInclude(fault.node.domain)),
-  )
   const isBroken = (before.reading?.permerrors.length ?? 0) > 0
+  const works = before.reading !== undefined && !isBroken
+  // The include of a provider that this DNS does not know is offered only where no record works today.
+  const breaks = after.reading.permerrors.some(
+    (fault) => works || !(fault.kind === 'no_record' && isProvidersInclude(fault.node.domain)),
+  )
   return (
     (!breaks || isBroken) && keepsSenders(before, after.reading, after.tree) && refusesNoMore(before, after.reading)
   )
