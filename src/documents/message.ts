@@ -363,7 +363,12 @@ function domainBlocks({ domain }: MessageAnswer): Block[] {
       kind: 'facts',
       rows: [
         ['Domain', [{ link: `/domain/${domain.domain}`, text: domain.domain }]],
-        ['Score', [`${domain.score} of 100, grade ${domain.grade}`]],
+        [
+          'Score',
+          [
+            `${domain.score} of 100, ${domain.grade === null ? 'no grade, because too little is known' : `grade ${domain.grade}`}`,
+          ],
+        ],
         ['First finding', [domain.first_finding?.title ?? 'none']],
       ],
     },

@@ -21,7 +21,8 @@ export const messageFindings = defineFindings({
     severity: 'info',
     title: 'DMARC could not be evaluated',
     detail: ({ reason }) => `Whether DMARC passes is not known: ${reason}.`,
-    repair: 'Give the address of the connection (ip), or the names of your own mail hosts (received_by).',
+    repair:
+      'Analyse the message again if a lookup had no answer. If the connection is not known, give its address (ip), or the names of your own mail hosts (received_by).',
     reference: 'RFC 9989 §5.3',
   },
   'message.spf_failed': {

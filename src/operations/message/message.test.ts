@@ -5,6 +5,8 @@ import { crlf, LAB_KEY, signed } from '../../../test/lab/messages.ts'
 import { labWorld } from '../../../test/lab/world.ts'
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { MessageAnswer } from '../../answers/message.ts'
+import { formatMarkdown } from '../../documents/markdown/markdown.ts'
+import { messageDocument } from '../../documents/message.ts'
 import { check } from '../check.ts'
 import { message } from './message.ts'
 
@@ -155,4 +157,12 @@ it('a selector that verified in a message is asked for by the check of its domai
   await execute(message, {}, uploaded(signed(HELLO, { domain: 'example.org', selector: 'minutes2026' })))
   const { answer } = await execute(check, { domain: 'example.org' }, {})
   expect((answer as CheckAnswer).dkim).toMatchObject({ valid: true, selector: 'minutes2026', learned: ['minutes2026'] })
+})
+
+it('a domain of which too little is known has no grade, in words', async () => {
+  const answer = await analysed(crlf(HELLO), {}, { 'example.org': 'SERVFAIL', '_dmarc.example.org': 'SERVFAIL' })
+  expect(answer.domain?.grade).toBeNull()
+  const text = formatMarkdown(messageDocument(answer, '0'))
+  expect(text).toContain('no grade')
+  expect(text).not.toContain('grade null')
 })
