@@ -108,7 +108,7 @@ const isIpText = (subject: string): boolean => /^[\d.]+$|:/.test(subject)
 const listedThing = (address: string, { acted, others }: Listings, severity: Severity): Thing => ({
   severity,
   points: acted.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0),
-  title: `${address} is on ${acted.length === 1 ? 'a blacklist' : `${acted.length} blacklists`}`,
+  title: `${address} is on ${acted.length + others.length === 1 ? 'a blacklist' : `${acted.length + others.length} blacklists`}`,
   detail: `Receivers that use ${namesOf(acted, 'or')} refuse or distrust mail from ${isIpText(address) ? 'this address' : 'this domain, or with links to it'}.${
     others.length === 0
       ? ''
