@@ -64,7 +64,7 @@ const { signal } = new AbortController()
 async function lookupsAtOnce(n: number): Promise<number> {
   const { run, most } = meter()
   let isFirst = true
-  const rows = { leaseDomains: async () => times(n, (i) => `d${i}.example`), setProviders: async () => {} }
+  const rows = { leaseDomains: async () => times(n, (i) => `d${i}.example`), setProviders: async () => true }
   const jobs = { nextToLookUp: async () => (isFirst ? [job] : []), lookedUp: async () => true }
   const findProvider = async () => run().then(() => provider)
   const settings = { rows, jobs, findProvider, onFound: () => {}, onFault: () => {}, stopping: signal }

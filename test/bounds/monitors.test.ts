@@ -102,7 +102,8 @@ function isMonitorMade(n: number): Promise<boolean> {
   const add = async (row: object, most: number) => (n > most ? undefined : { ...row, number: n, state: null })
   const tables = { consents: { states: async () => new Map() } }
   const mailRules = { recipients: [], perDay: 20 }
-  const parts = { monitors: { add }, engine: { wake: () => {} }, tables, mailRules }
+  const storage = { admit: async () => {} }
+  const parts = { monitors: { add }, engine: { wake: () => {} }, tables, mailRules, storage }
   const input = { name: '', kind: 'check', target: 'a.example', domain: 'a.example', everyMs: 900_000 } as const
   const more = { options: {}, notify: [], when: ['changed'], quiet: null, isPublic: false } as const
   return monitorService(opened(parts), labWebhooks, () => 0)
@@ -129,7 +130,7 @@ async function testsAtOnce(n: number): Promise<number> {
   const mailRules = { recipients: [], perDay: 20 }
   const parts = {
     monitors: { byId: async () => row },
-    tables: { consents },
+    tables: { consents, deliveries: { addSent: async () => 1, attempted: async () => {} } },
     engine: { wake: () => {} },
     mailRules,
     senders,
