@@ -57,6 +57,10 @@ const senderSummary = z
   .meta({ id: 'SenderSummary' })
 export type SenderSummary = AnswerOf<typeof senderSummary>
 
+const leftOut = z.strictObject({ sources: count, messages: count }).optional().meta({
+  description: 'the smallest sources, beyond what an answer is computed from; their mail is in the sums alone',
+})
+
 const sums = { messages: count, passing: count, forwarded: count, failing: count }
 
 export const reportsAnswer = z.strictObject({
@@ -88,6 +92,7 @@ export const reportsAnswer = z.strictObject({
   last_report_at: z.iso.datetime().nullable(),
   differing_reports: count.meta({ description: 'reports that came again with other numbers; the first one counts' }),
   senders_total: count,
+  left_out: leftOut,
   unanswered: z
     .array(z.string())
     .meta({ description: 'what the DNS did not answer: verdicts that rest on it are unknown' }),
@@ -106,6 +111,7 @@ export const reportsOfDomain = z
     ...sums,
     senders: z.array(senderSummary).meta({ description: 'the ten largest' }),
     senders_total: count,
+    left_out: leftOut,
     unknown: z.string().optional().meta({ description: 'why the reports could not be read' }),
     how_to_get: z
       .strictObject({
@@ -172,7 +178,7 @@ export const reportSender = z
   })
   .meta({ id: 'ReportSender' })
 export type ReportSenderAnswer = AnswerOf<typeof reportSender>
-export const reportSendersAnswer = listOf(reportSender)
+export const reportSendersAnswer = listOf(reportSender).extend({ left_out: leftOut })
 export type ReportSendersAnswer = AnswerOf<typeof reportSendersAnswer>
 
 export const reportRow = z
@@ -250,6 +256,7 @@ export const reportsPolicyAnswer = z.strictObject({
   not_reevaluated: count.meta({ description: 'messages whose reported SPF result stands' }),
   days: count.meta({ description: 'days with reports on which this rests' }),
   reports: count,
+  left_out: leftOut,
   as_if: z.array(z.strictObject({ name: z.string(), type: z.string(), data: z.unknown() })),
   unanswered: z.array(z.string()),
 })

@@ -305,6 +305,10 @@ export type ReportsOfDomain = {
   readonly failing: number
   /** the ten largest */ readonly senders: readonly (SenderSummary)[]
   readonly senders_total: number
+  /** the smallest sources, beyond what an answer is computed from; their mail is in the sums alone */ readonly left_out?: {
+    readonly sources: number
+    readonly messages: number
+  }
   /** why the reports could not be read */ readonly unknown?: string
   /** while there are no reports */ readonly how_to_get?: {
     /** the address that this installation reads; null: none is set up */ readonly rua: string | null
@@ -2166,6 +2170,10 @@ export type Operations = {
       readonly last_report_at: string | null
       /** reports that came again with other numbers; the first one counts */ readonly differing_reports: number
       readonly senders_total: number
+      /** the smallest sources, beyond what an answer is computed from; their mail is in the sums alone */ readonly left_out?: {
+        readonly sources: number
+        readonly messages: number
+      }
       /** what the DNS did not answer: verdicts that rest on it are unknown */ readonly unanswered: readonly (string)[]
     }
     kind: 'json'
@@ -2205,6 +2213,10 @@ export type Operations = {
       readonly data: readonly (ReportSender)[]
       readonly has_more: boolean
       readonly next_cursor: string | null
+      /** the smallest sources, beyond what an answer is computed from; their mail is in the sums alone */ readonly left_out?: {
+        readonly sources: number
+        readonly messages: number
+      }
     }
     kind: 'json'
   }
@@ -2273,6 +2285,10 @@ export type Operations = {
       /** messages whose reported SPF result stands */ readonly not_reevaluated: number
       /** days with reports on which this rests */ readonly days: number
       readonly reports: number
+      /** the smallest sources, beyond what an answer is computed from; their mail is in the sums alone */ readonly left_out?: {
+        readonly sources: number
+        readonly messages: number
+      }
       readonly as_if: readonly ({
         readonly name: string
         readonly type: string

@@ -244,7 +244,8 @@ const senderBlocks = (answer: ReportsAnswer): readonly Block[] =>
 const senderTable = ({
   senders,
   senders_total,
-}: Pick<ReportsAnswer, 'senders' | 'senders_total'>): readonly Block[] => [
+  left_out,
+}: Pick<ReportsAnswer, 'senders' | 'senders_total' | 'left_out'>): readonly Block[] => [
   ...table(
     'Senders, largest first',
     ['Sender', 'Verdict', 'Messages', 'Passing', 'What to do'],
@@ -260,7 +261,13 @@ const senderTable = ({
   ...(senders_total > senders.length
     ? [quiet(`${senders_total - senders.length} more senders are in the list of senders.`)]
     : []),
+  ...leftOutBlocks(left_out),
 ]
+
+const leftOutBlocks = (leftOut: ReportsAnswer['left_out']): readonly Block[] =>
+  leftOut
+    ? [quiet(`Not judged: the ${number(leftOut.sources)} smallest sources, with ${mails(leftOut.messages)}.`)]
+    : []
 
 function basisBlocks({
   reporters,

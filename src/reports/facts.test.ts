@@ -27,7 +27,7 @@ async function told(rows: readonly Parameters<typeof labSource>[0][], listed: Re
       },
     },
   )
-  return { asked, verdicts: findSenders(sources, facts).map(({ verdict }) => verdict) }
+  return { asked, verdicts: (await findSenders(sources, facts)).map(({ verdict }) => verdict) }
 }
 
 it.each([

@@ -1,5 +1,6 @@
 import { atMost } from '../base/at-most.ts'
 import { within } from '../base/deadline.ts'
+import { inTurns } from '../base/in-turns.ts'
 import type { TtlCache } from '../base/ttl-cache.ts'
 import { lookupAddress } from '../checks/ptr/index.ts'
 import { lookupSpf, type Passing, type PassingAddresses, passes, passingTerms } from '../checks/spf/index.ts'
@@ -63,7 +64,7 @@ export async function askFacts(
 ): Promise<AskedFacts> {
   const asked = { resolve: ctx.resolve, signal: within(DNS_MS, ctx.signal) }
   const organization = organizationOf(domain)
-  const { terms, passing, unanswered } = await spfTerms(asked, domain, envelopesOf(sources, organization))
+  const { terms, passing, unanswered } = await spfTerms(asked, domain, await envelopesOf(sources, organization))
   const matches = new Map<string, SpfMatch | undefined>()
   const spfOf = (address: string, envelope: string): SpfMatch | undefined => {
     const own = terms.has(envelope) ? envelope : domain
@@ -75,11 +76,11 @@ export async function askFacts(
     matches.set(key, match)
     return match
   }
-  const open = openAddresses(sources, organization, spfOf)
+  const open = await openAddresses(sources, organization, spfOf)
   const [hosts, keys, listed] = await Promise.all([
     hostsOf(asked, open, memory),
     keysOf(asked, sources, organization),
-    listedOf(asked.signal, steadyFailures(sources, spfOf), memory, listedOn),
+    steadyFailures(sources, spfOf).then((steady) => listedOf(asked.signal, steady, memory, listedOn)),
   ])
   const nameless = open.filter((address) => hosts.get(address) === undefined)
   const [ranges, networks] = await Promise.all([
@@ -104,12 +105,12 @@ export async function askFacts(
 }
 
 /** Names of return paths at or below the organizational domain, most mail first. */
-function envelopesOf(sources: readonly SourceSum[], organization: string): readonly Domain[] {
+async function envelopesOf(sources: readonly SourceSum[], organization: string): Promise<readonly Domain[]> {
   const sums = new Map<string, number>()
-  for (const { envelope_from, spf_domain, messages } of sources) {
+  await inTurns(sources, ({ envelope_from, spf_domain, messages }) => {
     const name = envelope_from || spf_domain
     if (name === organization || name.endsWith(`.${organization}`)) sums.set(name, (sums.get(name) ?? 0) + messages)
-  }
+  })
   return [...sums]
     .sort((a, b) => b[1] - a[1])
     .slice(0, MAX_ENVELOPES)
@@ -149,39 +150,39 @@ function matchIn(terms: readonly PassingAddresses[], domain: string, text: strin
 }
 
 /** Addresses that neither a provider's signature nor an include names, those with most mail first. */
-function openAddresses(
+async function openAddresses(
   sources: readonly SourceSum[],
   organization: string,
   spfOf: SenderFacts['spfOf'],
-): readonly Ip[] {
-  const open = new Set<string>()
-  for (const { signers, address, envelope_from, spf_domain } of sources) {
-    if (open.has(address)) continue
+): Promise<readonly Ip[]> {
+  const seen = new Set<string>()
+  const open: Ip[] = []
+  await inTurns(sources, ({ signers, address, envelope_from, spf_domain }) => {
+    if (seen.has(address)) return
     const isSigned =
       signers !== '' &&
       signers.split(' ').some((one) => {
         const name = one.slice(0, one.indexOf(':'))
         return organizationOf(name) !== organization && providerOfSignature(name) !== undefined
       })
-    if (isSigned || spfOf(address, envelope_from || spf_domain)?.include) continue
-    open.add(address)
-  }
-  return [...open].flatMap((text) => {
-    const address = parseIp(text)
-    return address.ok ? [address.value] : []
+    if (isSigned || spfOf(address, envelope_from || spf_domain)?.include) return
+    seen.add(address)
+    const ip = parseIp(address)
+    if (ip.ok) open.push(ip.value)
   })
+  return open
 }
 
 /** Addresses outside of the SPF record that pass nothing and were seen on more days than a forger's: whether they are listed decides. Most mail first. */
-function steadyFailures(sources: readonly SourceSum[], spfOf: SenderFacts['spfOf']): readonly Ip[] {
+async function steadyFailures(sources: readonly SourceSum[], spfOf: SenderFacts['spfOf']): Promise<readonly Ip[]> {
   const found = new Map<string, { passes: boolean; days: number }>()
-  for (const source of sources) {
+  await inTurns(sources, (source) => {
     const known = found.get(source.address) ?? { passes: false, days: 0 }
     known.passes ||=
       passesDmarc(source) || spfOf(source.address, source.envelope_from || source.spf_domain) !== undefined
     known.days |= source.recent_days
     found.set(source.address, known)
-  }
+  })
   return [...found]
     .filter(([, { passes, days }]) => !passes && bitsOf(days) > FORGED_DAYS)
     .slice(0, MAX_LISTED)
@@ -236,12 +237,12 @@ async function hostsOf(
 /** The names of published keys among those that signatures name. */
 async function keysOf(ctx: Lookup, sources: readonly SourceSum[], organization: string): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
-  for (const { dkim_domain, dkim_selector } of sources) {
-    if (names.size >= MAX_KEYS) break
+  await inTurns(sources, ({ dkim_domain, dkim_selector }) => {
+    if (names.size >= MAX_KEYS) return
     const name = `${dkim_selector}._domainkey.${dkim_domain}`
     if (dkim_selector !== '' && organizationOf(dkim_domain) === organization && parseDomain(dkim_domain).ok)
       names.add(name)
-  }
+  })
   const there = await atMost(10, [...names], async (name) => {
     const answer = await settled(ctx.resolve(name, 'TXT', ctx.signal))
     return (
@@ -280,9 +281,9 @@ async function networksOf(
   networkOf: FactSources['networkOf'],
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
-  for (const address of addresses) {
+  await inTurns(addresses, async (address) => {
     const name = await networkOf(address)
     if (name !== undefined) found.set(address, name)
-  }
+  })
   return found
 }

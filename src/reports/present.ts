@@ -6,7 +6,7 @@ import type {
   SenderSummary,
 } from '../answers/reports.ts'
 import { printable } from '../base/text.ts'
-import type { DayRow, Period } from '../store/postgres/report-sums.ts'
+import type { DayRow, LeftOut, Period } from '../store/postgres/report-sums.ts'
 import type { Imported } from './import.ts'
 import type { Sender, Verdict } from './senders.ts'
 import type { Summary } from './service.ts'
@@ -34,7 +34,10 @@ export const presentImport = ({ reports, refused, failureReports }: Imported): R
   failure_reports: failureReports,
 })
 
-export function presentSummary(period: Period, { about, days, policies, senders, facts }: Summary): ReportsAnswer {
+export function presentSummary(
+  period: Period,
+  { about, days, policies, senders, facts, leftOut }: Summary,
+): ReportsAnswer {
   const all = days.map(({ day, messages, passing, forwarded }) => ({
     ...{ date: day, messages, passing, forwarded, failing: messages - passing - forwarded },
   }))
@@ -63,9 +66,13 @@ export function presentSummary(period: Period, { about, days, policies, senders,
     last_report_at: about.lastReceived?.toISOString() ?? null,
     differing_reports: about.differing,
     senders_total: senders.length,
+    ...presentLeftOut(leftOut),
     unanswered: [...facts.unanswered],
   }
 }
+
+export const presentLeftOut = (leftOut: LeftOut): { readonly left_out?: LeftOut } =>
+  leftOut.sources > 0 ? { left_out: leftOut } : {}
 
 const presentSummed = ({ id, name, verdict, messages, passing, to_do }: Sender): SenderSummary => ({
   ...{ id, name: printable(name), verdict, messages, passing },

@@ -23,7 +23,7 @@ const reach = async (record: string) => {
 const own = { envelope_from: 'example.org', spf_aligned: true, spf_result: 'pass' }
 const seen = seenMailOf({
   ...{ domain: 'example.org', from: '2026-10-25', to: '2026-11-23', days: 28, passesOf: () => undefined },
-  senders: findSenders(
+  senders: await findSenders(
     [
       labSource({ ...own, number: 1, address: '45.53.6.9' }),
       labSource({ ...own, number: 2, address: '45.99.0.1' }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { labFacts, labSource } from '../../test/lab/reports.ts'
+import { MAX_HELD_MS } from '../http/loop-watch.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { policyOutcome, stepUpOf } from './policy.ts'
 import { findSenders, type SenderFacts } from './senders.ts'
@@ -10,8 +11,8 @@ const found = (rows: Rows, facts: Partial<SenderFacts> = {}) =>
     rows.map((row, i) => labSource({ number: i + 1, ...row })),
     labFacts(facts),
   )
-const told = (rows: Rows, facts: Partial<SenderFacts> = {}) =>
-  found(rows, facts).map(({ name, verdict }) => `${name}: ${verdict}`)
+const told = async (rows: Rows, facts: Partial<SenderFacts> = {}) =>
+  (await found(rows, facts)).map(({ name, verdict }) => `${name}: ${verdict}`)
 
 const include = (target: string) => ({
   spfOf: () => ({ text: `include:${target}`, include: true, domain: 'example.org' }),
@@ -56,7 +57,7 @@ describe('a sender is named by the strongest evidence', () => {
     ["a stranger's host", [{}], { hostOf: () => 'dsl-1.isp.example.net' }, 'example.net: unknown'],
     ['the network', [{}], { networkOf: () => 'Example Telecom' }, 'unknown senders in Example Telecom: unknown'],
     ['nothing', [{}], {}, 'unknown senders: unknown'],
-  ])('%s', (_, rows, facts, expected) => expect(told(rows, facts)).toEqual([expected]))
+  ])('%s', async (_, rows, facts, expected) => expect(await told(rows, facts)).toEqual([expected]))
 })
 
 describe('the first row of the table of verdicts that fits', () => {
@@ -179,7 +180,7 @@ describe('the first row of the table of verdicts that fits', () => {
       { isSpfKnown: false, ...include('_spf.google.com') },
       ['Google Workspace: authorized'],
     ],
-  ])('%s', (_, rows, facts, expected) => expect(told(rows, facts)).toEqual(expected))
+  ])('%s', async (_, rows, facts, expected) => expect(await told(rows, facts)).toEqual(expected))
 })
 
 it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
@@ -199,19 +200,19 @@ it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
   ['forwarded', [{ reason: 'forwarded' }], {}, undefined],
   ['forged', [{ recent_days: 1, first_day: '2026-11-23' }], {}, undefined],
   ['unknown', [{}], {}, /^Is this yours\?/],
-])('what to do about %s', (_, rows, facts, expected) => {
-  const { to_do } = found(rows, facts)[0]!
+])('what to do about %s', async (_, rows, facts, expected) => {
+  const { to_do } = (await found(rows, facts))[0]!
   if (expected === undefined) expect(to_do).toBeUndefined()
   else expect(to_do).toMatch(expected)
 })
 
-it('texts of strangers stay data: a selector with a colon, an envelope that is no name', () => {
-  const [one] = found([{ signers: 'example.org:a:b', dkim_domain: '<script>', envelope_from: '../../etc' }])
+it('texts of strangers stay data: a selector with a colon, an envelope that is no name', async () => {
+  const [one] = await found([{ signers: 'example.org:a:b', dkim_domain: '<script>', envelope_from: '../../etc' }])
   expect(one).toMatchObject({ dkimDomains: ['<script>'], envelopeDomains: ['../../etc'] })
 })
 
-describe('a policy', () => {
-  const senders = found(
+describe('a policy', async () => {
+  const senders = await found(
     [
       { ...passes, envelope_from: 'example.org', messages: 900 },
       { address: '192.0.2.2', envelope_from: 'example.org', messages: 60 },
@@ -241,3 +242,32 @@ describe('a policy', () => {
     expect(blockers.map(({ sender, messages }) => [sender.name, messages])).toEqual([['Mailchimp', 40]])
   })
 })
+
+it('others get their turn while many sources are judged', async () => {
+  const sources = Array.from({ length: 60_000 }, (_, n) =>
+    labSource({
+      number: n,
+      address: `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`,
+      dkim_domain: `d${n}.example.net`,
+      dkim_selector: `s${n}`,
+    }),
+  )
+  const facts = labFacts({ hostOf: (address) => (address.endsWith('.7') ? `mx.h${address}.example.net` : undefined) })
+  let [lastMs, longestMs, isOver] = [cpuMs(), 0, false]
+  const look = (): void => {
+    longestMs = Math.max(longestMs, cpuMs() - lastMs)
+    lastMs = cpuMs()
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  const senders = await findSenders(sources, facts)
+  isOver = true
+  look()
+  expect(senders.reduce((sum, { messages }) => sum + messages, 0)).toBe(6_000_000)
+  expect(longestMs).toBeLessThan(MAX_HELD_MS)
+})
+/** Processor time of this thread, ms. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}

@@ -1,3 +1,4 @@
+import { inTurns } from '../base/in-turns.ts'
 import type { PassingAddresses } from '../checks/spf/index.ts'
 import { dkimStepsOf, type Provider, providerOfInclude } from '../mailhosts/providers/index.ts'
 import { providerOfSelector, providerOfSendingHost, providerOfSignature } from '../mailhosts/providers/sending.ts'
@@ -79,29 +80,34 @@ type Placed = { readonly source: SourceSum; readonly home: Home; readonly spf: S
 export const passesDmarc = ({ spf_aligned, dkim_aligned }: Pick<SourceSum, 'spf_aligned' | 'dkim_aligned'>): boolean =>
   spf_aligned === true || dkim_aligned === true
 
-/** Finds the senders behind the sources of a domain, and judges each: the first row of the table of verdicts that fits (docs/reports.md). Largest first. */
-export function findSenders(sources: readonly SourceSum[], facts: SenderFacts): readonly Sender[] {
+/**
+ * Finds the senders behind the sources of a domain, and judges each: the first row of the table of verdicts that fits (docs/reports.md). Largest first. Others get their
+ * turn of the event loop in between.
+ */
+export async function findSenders(sources: readonly SourceSum[], facts: SenderFacts): Promise<readonly Sender[]> {
   const organization = organizationOf(facts.domain)
-  const placed = sources.map((source): Placed => {
+  const placed: Placed[] = []
+  const failing: FailingAddresses = new Map()
+  const uses: SelectorUses = new Map()
+  await inTurns(sources, (source) => {
     const spf = facts.spfOf(source.address, source.envelope_from || source.spf_domain)
-    return { source, spf, home: homeOf(source, spf, facts, organization) }
+    const one = { source, spf, home: homeOf(source, spf, facts, organization) }
+    placed.push(one)
+    addAddress(failing, source)
+    addUse(uses, one, organization)
   })
-  const owners = selectorOwners(placed, organization)
-  const groups = new Map<string, { home: Home; forwarded: boolean; members: Placed[] }>()
-  const add = (home: Home, forwarded: boolean, member: Placed): void => {
-    const group = groups.get(home.id)
-    if (group) group.members.push(member)
-    else groups.set(home.id, { home, forwarded, members: [member] })
-  }
-  const failing = failingAddresses(placed)
-  for (const member of placed) {
+  const owners = selectorOwners(uses)
+  const groups = new Map<string, Group>()
+  await inTurns(placed, (member) => {
     const why = forwardedBecause(member, owners, organization)
-    if (why !== undefined) add(forwarderOf(member, facts, why), true, member)
-    else add(split(member, failing, facts), false, member)
-  }
-  return [...groups.values()]
-    .map(({ home, forwarded, members }) => senderOf(home, forwarded, members, facts))
-    .sort((a, b) => b.messages - a.messages || (a.id < b.id ? -1 : 1))
+    const home = why === undefined ? split(member, failing, facts) : forwarderOf(member, facts, why)
+    const group = groups.get(home.id) ?? newGroup(home, why !== undefined)
+    groups.set(home.id, group)
+    addSource(group, member.source)
+  })
+  const senders: Sender[] = []
+  await inTurns(groups.values(), (group) => void senders.push(senderOf(group, facts)))
+  return senders.sort((a, b) => b.messages - a.messages || (a.id < b.id ? -1 : 1))
 }
 
 /** The evidence, strongest first: a provider's own signature, the include that contains the address, the selector, ranges, the host's name, the network. */
@@ -189,26 +195,27 @@ function signersOf({ signers }: SourceSum): readonly { readonly domain: string; 
   })
 }
 
-/** For each selector of the domain's own signatures the authorized sender that uses it most, with its messages. */
-function selectorOwners(
-  placed: readonly Placed[],
-  organization: string,
-): ReadonlyMap<string, { readonly id: string; readonly name: string; readonly messages: number }> {
-  const uses = new Map<string, Map<string, { id: string; name: string; messages: number }>>()
-  for (const { source, home, spf } of placed) {
-    // Its mail passes, and it passes by its own path: the record names it, or the return path is aligned.
-    if (!passesDmarc(source) || (spf === undefined && source.spf_aligned !== true && home.weak)) continue
-    if (source.dkim_selector === '' || organizationOf(source.dkim_domain) !== organization) continue
-    const key = `${source.dkim_domain}:${source.dkim_selector}`
-    const homes = uses.get(key) ?? new Map<string, { id: string; name: string; messages: number }>()
-    const known = homes.get(home.id)
-    homes.set(home.id, { id: home.id, name: home.name, messages: (known?.messages ?? 0) + source.messages })
-    uses.set(key, homes)
-  }
-  return new Map(
-    [...uses].map(([key, homes]) => [key, [...homes.values()].sort((a, b) => b.messages - a.messages)[0]!] as const),
-  )
+type Use = { readonly id: string; readonly name: string; messages: number }
+/** For each selector of the domain's own signatures the authorized senders that use it, by their ids. */
+type SelectorUses = Map<string, Map<string, Use>>
+
+function addUse(uses: SelectorUses, { source, home, spf }: Placed, organization: string): void {
+  // Its mail passes, and it passes by its own path: the record names it, or the return path is aligned.
+  if (!passesDmarc(source) || (spf === undefined && source.spf_aligned !== true && home.weak)) return
+  if (source.dkim_selector === '' || organizationOf(source.dkim_domain) !== organization) return
+  const key = `${source.dkim_domain}:${source.dkim_selector}`
+  const homes = uses.get(key) ?? new Map<string, Use>()
+  const use = homes.get(home.id) ?? { id: home.id, name: home.name, messages: 0 }
+  use.messages += source.messages
+  homes.set(home.id, use)
+  uses.set(key, homes)
 }
+
+/** For each selector the sender that uses it most. */
+const selectorOwners = (uses: SelectorUses): ReadonlyMap<string, Use> =>
+  new Map(
+    [...uses].map(([key, homes]) => [key, [...homes.values()].reduce((a, b) => (b.messages > a.messages ? b : a))]),
+  )
 
 /** Why mail of a source is forwarded mail; undefined if nothing says so. */
 function forwardedBecause(
@@ -250,21 +257,17 @@ function forwarderOf({ source, home }: Placed, facts: SenderFacts, because: stri
 }
 
 /** By address: whether any of its mail passes, and the days on which it was seen. */
-function failingAddresses(
-  placed: readonly Placed[],
-): ReadonlyMap<string, { readonly passes: boolean; readonly days: number }> {
-  const found = new Map<string, { passes: boolean; days: number }>()
-  for (const { source } of placed) {
-    const known = found.get(source.address) ?? { passes: false, days: 0 }
-    known.passes ||= passesDmarc(source)
-    known.days |= source.recent_days
-    found.set(source.address, known)
-  }
-  return found
+type FailingAddresses = Map<string, { passes: boolean; days: number }>
+
+function addAddress(found: FailingAddresses, source: SourceSum): void {
+  const known = found.get(source.address) ?? { passes: false, days: 0 }
+  known.passes ||= passesDmarc(source)
+  known.days |= source.recent_days
+  found.set(source.address, known)
 }
 
 /** Addresses that nothing but a host's name or a network names are judged one by one: those that look forged are not mixed with those that may be somebody's. */
-function split({ source, home }: Placed, addresses: ReturnType<typeof failingAddresses>, facts: SenderFacts): Home {
+function split({ source, home }: Placed, addresses: FailingAddresses, facts: SenderFacts): Home {
   if (!home.weak) return home
   if (home.related) return { ...home, id: `${home.id}:related`, weak: false }
   const { passes, days } = addresses.get(source.address)!
@@ -278,95 +281,100 @@ export const bitsOf = (days: number): number => {
   return bits
 }
 
-function senderOf(home: Home, forwarded: boolean, members: readonly Placed[], facts: SenderFacts): Sender {
-  const sources = members.map(({ source }) => source)
-  const sum = (wanted: (one: SourceSum) => boolean): number =>
-    sources.reduce((total, one) => total + (wanted(one) ? one.messages : 0), 0)
-  const addresses = new Map<string, number>()
-  for (const { address, messages } of sources) addresses.set(address, (addresses.get(address) ?? 0) + messages)
-  const messages = sum(() => true)
-  const passing = sum(passesDmarc)
-  const days = sources.reduce((all, one) => all | one.recent_days, 0)
-  const [firstSeen, lastSeen] = [least(sources.map((one) => one.first_day)), most(sources.map((one) => one.last_day))]
-  const judged: Judged = {
-    ...{ home, forwarded, messages, passing, firstSeen, lastSeen, addresses },
-    recentDays: bitsOf(days),
-    isKnown: sources.some((one) => one.is_known),
-    reporters:
-      least(sources.map((one) => one.first_reporter)) === most(sources.map((one) => one.last_reporter)) ? 1 : 2,
-  }
-  const { verdict, because } = verdictOf(judged, facts)
-  const spfAligned = sum((one) => one.spf_aligned === true)
-  const dkimAligned = sum((one) => one.dkim_aligned === true)
+/** The sums of a sender's sources. */
+type Group = {
+  readonly home: Home
+  readonly forwarded: boolean
+  readonly sources: SourceSum[]
+  messages: number
+  passing: number
+  spfAligned: number
+  dkimAligned: number
+  readonly dispositions: { none: number; quarantine: number; reject: number }
+  days: number
+  firstSeen: string
+  lastSeen: string
+  firstReporter: number
+  lastReporter: number
+  isKnown: boolean
+  /** Messages by address and by name. */
+  readonly addresses: Map<string, number>
+  readonly dkimDomains: Map<string, number>
+  readonly selectors: Map<string, number>
+  readonly envelopeDomains: Map<string, number>
+}
+
+const newGroup = (home: Home, forwarded: boolean): Group => ({
+  ...{ home, forwarded, sources: [], messages: 0, passing: 0, spfAligned: 0, dkimAligned: 0, days: 0, isKnown: false },
+  ...{ dispositions: { none: 0, quarantine: 0, reject: 0 }, firstSeen: '9999', lastSeen: '' },
+  ...{ firstReporter: Number.POSITIVE_INFINITY, lastReporter: Number.NEGATIVE_INFINITY },
+  ...{ addresses: new Map(), dkimDomains: new Map(), selectors: new Map(), envelopeDomains: new Map() },
+})
+
+function addSource(group: Group, source: SourceSum): void {
+  const { messages, disposition, first_day, last_day } = source
+  group.sources.push(source)
+  group.messages += messages
+  if (passesDmarc(source)) group.passing += messages
+  if (source.spf_aligned === true) group.spfAligned += messages
+  if (source.dkim_aligned === true) group.dkimAligned += messages
+  group.dispositions[disposition === 'quarantine' || disposition === 'reject' ? disposition : 'none'] += messages
+  group.days |= source.recent_days
+  if (first_day < group.firstSeen) group.firstSeen = first_day
+  if (last_day > group.lastSeen) group.lastSeen = last_day
+  group.firstReporter = Math.min(group.firstReporter, source.first_reporter)
+  group.lastReporter = Math.max(group.lastReporter, source.last_reporter)
+  group.isKnown ||= source.is_known
+  const count = (sums: Map<string, number>, name: string): void => void sums.set(name, (sums.get(name) ?? 0) + messages)
+  count(group.addresses, source.address)
+  count(group.dkimDomains, source.dkim_domain)
+  count(group.selectors, source.dkim_selector)
+  count(group.envelopeDomains, source.envelope_from || source.spf_domain)
+}
+
+function senderOf(group: Group, facts: SenderFacts): Sender {
+  const { home, messages, passing, spfAligned, dkimAligned, firstSeen, lastSeen } = group
+  const recentDays = bitsOf(group.days)
+  const { verdict, because } = verdictOf({ ...group, recentDays }, facts)
   const to_do = toDo(verdict, { home, domain: facts.domain, messages, spfAligned, dkimAligned })
   return {
-    ...{
-      id: home.id,
-      name: home.name,
-      verdict,
-      because: [home.because, ...because],
-      messages,
-      passing,
-      spfAligned,
-      dkimAligned,
-    },
-    addresses: new Map([...addresses].sort((a, b) => b[1] - a[1])),
-    dispositions: {
-      none: sum(({ disposition }) => disposition !== 'quarantine' && disposition !== 'reject'),
-      quarantine: sum(({ disposition }) => disposition === 'quarantine'),
-      reject: sum(({ disposition }) => disposition === 'reject'),
-    },
-    dkimDomains: namesBy(sources, ({ dkim_domain }) => dkim_domain),
-    selectors: namesBy(sources, ({ dkim_selector }) => dkim_selector),
-    envelopeDomains: namesBy(sources, ({ envelope_from, spf_domain }) => envelope_from || spf_domain),
-    ...{ firstSeen, lastSeen, recentDays: judged.recentDays, sources },
+    ...{ id: home.id, name: home.name, verdict, because: [home.because, ...because] },
+    ...{ messages, passing, spfAligned, dkimAligned, dispositions: group.dispositions },
+    addresses: new Map([...group.addresses].sort(byMessages)),
+    dkimDomains: mostUsed(group.dkimDomains),
+    selectors: mostUsed(group.selectors),
+    envelopeDomains: mostUsed(group.envelopeDomains),
+    ...{ firstSeen, lastSeen, recentDays, sources: group.sources },
     ...(home.provider && { provider: home.provider }),
     ...(to_do !== undefined && { to_do }),
   }
 }
 
-const least = <T extends string | number>(all: readonly T[]): T => all.reduce((a, b) => (b < a ? b : a))
-const most = <T extends string | number>(all: readonly T[]): T => all.reduce((a, b) => (b > a ? b : a))
+type Counted = readonly [name: string, messages: number]
+const byMessages = (a: Counted, b: Counted): number => b[1] - a[1]
 
-/** Distinct names, most mail first. */
-function namesBy(sources: readonly SourceSum[], pick: (source: SourceSum) => string): readonly string[] {
-  const sums = new Map<string, number>()
-  for (const source of sources) {
-    const name = pick(source)
-    if (name !== '') sums.set(name, (sums.get(name) ?? 0) + source.messages)
-  }
-  return [...sums]
-    .sort((a, b) => b[1] - a[1])
+/** The names with most mail. */
+const mostUsed = (sums: ReadonlyMap<string, number>): readonly string[] =>
+  [...sums]
+    .filter(([name]) => name !== '')
+    .sort(byMessages)
     .slice(0, SHOWN)
     .map(([name]) => name)
-}
 
-type Judged = {
-  readonly home: Home
-  readonly forwarded: boolean
-  readonly messages: number
-  readonly passing: number
-  readonly firstSeen: string
-  readonly lastSeen: string
-  readonly recentDays: number
-  /** 1, or 2 for two and more. */
-  readonly reporters: number
-  readonly isKnown: boolean
-  readonly addresses: ReadonlyMap<string, number>
-}
+type Judged = Group & { readonly recentDays: number }
 
 /** The table of verdicts: the first row that fits, unless the evidence is too thin. */
 function verdictOf(
   judged: Judged,
   facts: SenderFacts,
 ): { readonly verdict: Verdict; readonly because: readonly string[] } {
-  const { home, forwarded, messages, passing, recentDays, reporters, isKnown, firstSeen, lastSeen } = judged
+  const { home, forwarded, messages, passing, recentDays, isKnown, firstSeen, lastSeen } = judged
   if (!isKnown) return { verdict: 'unknown', because: ['only reporters that nobody knows have seen it'] }
   const half = passing * 2 >= messages && passing > 0
   if (!forwarded && half)
     return { verdict: 'authorized', because: [`${share(passing, messages)} of its mail passes DMARC`] }
   // What follows is said with two reporters or two days, and 10 messages.
-  const thin = (reporters < 2 && firstSeen === lastSeen) || messages < FEW_MESSAGES
+  const thin = (judged.firstReporter === judged.lastReporter && firstSeen === lastSeen) || messages < FEW_MESSAGES
   if (thin) return { verdict: 'unknown', because: ['too little was seen of it for a verdict'] }
   if (!facts.isSpfKnown) return { verdict: 'unknown', because: ['the SPF record could not be read'] }
   if (forwarded) return { verdict: 'forwarded', because: [] }

@@ -10,6 +10,7 @@ import {
   type DayRow,
   type DaySum,
   type DomainWithReports,
+  type LeftOut,
   type Period,
   type PolicySeen,
   type ReportSums,
@@ -32,6 +33,7 @@ export type SendersOf = {
   readonly senders: readonly Sender[]
   readonly facts: AskedFacts
   readonly names: readonly number[]
+  readonly leftOut: LeftOut
 }
 export type Summary = SendersOf & {
   readonly about: ReportsAbout
@@ -74,6 +76,8 @@ export type ReportService = {
 const AT_ONCE = 4
 /** Those of them of one key, or of mail: others never wait for them alone. */
 const AT_ONCE_OF_ONE = 2
+/** Looks at the sources of a domain at the same time: each may hold as much as an answer is computed from. */
+const LOOKS_AT_ONCE = 4
 const SWEEP_EVERY_MS = 3_600_000
 const SELECTORS_MS = 90 * 86_400_000
 const REMEMBERED_HOSTS = 50_000
@@ -118,9 +122,17 @@ export function reportService(settings: ReportServiceSettings): ReportService {
   async function sendersIn(ctx: Asking, period: Period & { readonly domain: Domain }): Promise<SendersOf> {
     const table = await sums()
     const names = await table.namesOf(period.domain)
-    const sources = await table.sources(names, period)
+    const { sources, leftOut } = await table.sources(names, period)
     const facts = await askFacts(ctx, period.domain, sources, factSources)
-    return { senders: findSenders(sources, facts), facts, names }
+    return { senders: await findSenders(sources, facts), facts, names, leftOut }
+  }
+  async function inPlace<T>({ signal }: Asking, work: () => Promise<T>): Promise<T> {
+    const leave = await turns.enter('look', { concurrent: LOOKS_AT_ONCE }, signal)
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
   }
   return {
     import: told(async (octets, request) => {
@@ -161,19 +173,21 @@ export function reportService(settings: ReportServiceSettings): ReportService {
         leave()
       }
     }),
-    senders: told(sendersIn),
-    summary: told(async (ctx, period) => {
-      const [found, table] = await Promise.all([sendersIn(ctx, period), sums()])
-      const forwarded = found.senders
-        .filter(({ verdict }) => verdict === 'forwarded')
-        .flatMap(({ sources }) => sources.map(({ number }) => number))
-      const [about, days, policies] = await Promise.all([
-        table.about('dmarc', period),
-        table.days(found.names, period, forwarded),
-        table.policies(period),
-      ])
-      return { ...found, about, days, policies }
-    }),
+    senders: told((ctx, period) => inPlace(ctx, () => sendersIn(ctx, period))),
+    summary: told((ctx, period) =>
+      inPlace(ctx, async () => {
+        const [found, table] = await Promise.all([sendersIn(ctx, period), sums()])
+        const forwarded = found.senders
+          .filter(({ verdict }) => verdict === 'forwarded')
+          .flatMap(({ sources }) => sources.map(({ number }) => number))
+        const [about, days, policies] = await Promise.all([
+          table.about('dmarc', period),
+          table.days(found.names, period, forwarded),
+          table.policies(period),
+        ])
+        return { ...found, about, days, policies }
+      }),
+    ),
     rows: told(async (...asked) => (await sums()).rows(...asked)),
     namesOf: told(async (domain) => (await sums()).namesOf(domain)),
     tls: told(async (period) => (await sums()).tls(period)),

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
 import { jobSums } from '../../src/store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../../src/store/postgres/jobs.ts'
+import { reportSumsOf } from '../../src/store/postgres/report-sums.ts'
 import { sharedMemory } from '../../src/store/postgres/shared-memory.ts'
 import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
 import { labDatabase } from '../lab/database.ts'
@@ -78,7 +79,24 @@ async function turns(n: number): Promise<number> {
   return due.length
 }
 
+/** Whether a source whose texts make it as large as `n` octets is read. */
+async function sourceOf(n: number): Promise<boolean> {
+  const { rows } = await database.pool.query<{ name: number }>(
+    `WITH named AS (INSERT INTO mailsonde.report_names (name) VALUES (gen_random_uuid()::text) RETURNING number),
+       made AS (
+         INSERT INTO mailsonde.report_sources (digest, name, address, envelope_from, spf_domain, spf_result, dkim_domain, dkim_selector, dkim_result, signers, disposition, reason)
+         SELECT gen_random_uuid(), number, '192.0.2.1', '', '', '', '', '', '', repeat('x', $1 - 300), '', '' FROM named RETURNING number, name)
+     INSERT INTO mailsonde.report_rows (name, day, source, reporter, counts, passes, messages)
+     SELECT name, '2026-11-01', number, 1, true, false, 1 FROM made RETURNING name`,
+    [n],
+  )
+  const period = { domain: 'a.example', from: '2026-11-01', to: '2026-11-01', includeUncounted: false }
+  const { sources, leftOut } = await reportSumsOf(database.db).sources([rows[0]!.name], period)
+  return sources.length === 1 && leftOut.sources === 0
+}
+
 testBounds([
+  ['src/store/postgres/report-sums.ts MAX_SOURCE_OCTETS', 32 * 1_048_576, sourceOf],
   [
     'src/store/postgres/job-rows.ts MAX_WAITING',
     1_000,

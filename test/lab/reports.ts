@@ -26,7 +26,7 @@ export const labFacts = (over: Partial<SenderFacts> = {}): SenderFacts => ({
   ...over,
 })
 
-const senders: readonly Sender[] = findSenders(
+const senders: readonly Sender[] = await findSenders(
   [
     labSource({ signers: 'mcsv.net:k2', dkim_domain: 'mcsv.net', dkim_selector: 'k2', dkim_result: 'pass' }),
     labSource({ number: 2, address: '192.0.2.2', spf_aligned: true, spf_result: 'pass', messages: 900 }),
@@ -36,7 +36,12 @@ const senders: readonly Sender[] = findSenders(
       address === '192.0.2.2' ? { text: 'ip4:192.0.2.2', include: false, domain: 'example.org' } : undefined,
   }),
 )
-const found = { senders, facts: { ...labFacts(), unanswered: [], passesOf: () => undefined }, names: [1] }
+const found = {
+  senders,
+  facts: { ...labFacts(), unanswered: [], passesOf: () => undefined },
+  names: [1],
+  leftOut: { sources: 0, messages: 0 },
+}
 
 /** Reports without a database: the same two senders, whatever is asked, and an import that reads everything and finds one report. A test of reports brings the real service, over labDatabase. */
 export const labReports: ReportService = {

@@ -85,12 +85,12 @@ export async function joinedReports(
       const one = await reading
       if ('fault' in one) return none(one.fault)
       if (one.value.about.reports === 0) return none()
-      const { reports, days, messages, passing, forwarded, failing, senders, senders_total } = presentSummary(
+      const { reports, days, messages, passing, forwarded, failing, senders, senders_total, left_out } = presentSummary(
         period,
         one.value,
       )
       const sums = { messages, passing, forwarded, failing }
-      return { from, to, reports, days: days.length, ...sums, senders, senders_total }
+      return { from, to, reports, days: days.length, ...sums, senders, senders_total, ...(left_out && { left_out }) }
     },
   }
 }

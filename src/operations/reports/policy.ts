@@ -12,6 +12,7 @@ import { type OverlayRecord, overlay } from '../../net/dns/overlay.ts'
 import { parseRecord, parseRecordLine } from '../../net/dns/record-text.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import { policyOutcome } from '../../reports/policy.ts'
+import { presentLeftOut } from '../../reports/present.ts'
 import type { Sender } from '../../reports/senders.ts'
 import type { Ctx } from '../../world.ts'
 import { defineOperation, ok } from '../operation.ts'
@@ -96,6 +97,7 @@ export const reportsPolicy = defineOperation({
         ...(sender.to_do !== undefined && { to_do: sender.to_do }),
       })),
       ...{ not_reevaluated: outcome.notReevaluated, days: summary.days.length, reports: summary.about.reports },
+      ...presentLeftOut(summary.leftOut),
       as_if: laid.map(({ name, type, data }) => ({ name, type, data })),
       unanswered: [...new Set([...summary.facts.unanswered, ...unanswered])],
     })

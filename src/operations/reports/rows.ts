@@ -50,7 +50,12 @@ export const reportsRows = defineOperation({
     const wanted = sender === undefined ? senders : senders.filter(({ id }) => id === sender)
     if (sender !== undefined && wanted.length === 0)
       throw reportsError('no_sender', { sender }, { parameter: 'sender' })
-    const bySource = new Map(senders.flatMap((one) => one.sources.map(({ number }) => [number, one] as const)))
+    const bySource = new Map(
+      senders.flatMap(({ name, verdict, sources }) => {
+        const shown = { name, verdict }
+        return sources.map(({ number }) => [number, shown] as const)
+      }),
+    )
     const named = (one: Sender['sources'][number]): boolean =>
       header_from === undefined || one.name === header_from.toLowerCase()
     const isAll = sender === undefined && header_from === undefined
@@ -75,7 +80,7 @@ type Asked = {
   readonly names: readonly number[]
   readonly period: Period
   readonly sources?: readonly number[]
-  readonly bySource: ReadonlyMap<number, Sender>
+  readonly bySource: ReadonlyMap<number, Pick<Sender, 'name' | 'verdict'>>
 }
 
 /** All rows as CSV (RFC 4180), page by page. */

@@ -11,7 +11,7 @@ import { reportSendersDocument } from '../../documents/reports.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
-import { presentSender } from '../../reports/present.ts'
+import { presentLeftOut, presentSender } from '../../reports/present.ts'
 import type { Sender } from '../../reports/senders.ts'
 import type { Ctx } from '../../world.ts'
 import { defineOperation, ok } from '../operation.ts'
@@ -67,7 +67,7 @@ export const reportsSenders = defineOperation({
   uses: ['reports', 'blacklists'],
   run: async (ctx, { reports, blacklists }, { verdict, today, limit, cursor, ...input }) => {
     const period = periodOf(ctx, input)
-    const { senders } = await (await reports()).senders(ctx, period)
+    const { senders, leftOut } = await (await reports()).senders(ctx, period)
     const wanted = senders.filter((one) => verdict === undefined || one.verdict === verdict)
     const from = cursor === undefined ? 0 : wanted.findIndex(({ id }) => id === cursor) + 1
     const page = pageOf(
@@ -85,7 +85,7 @@ export const reportsSenders = defineOperation({
         ...(to_do !== undefined && { to_do }),
       }
     })
-    return ok({ ...page, data })
+    return ok({ ...page, data, ...presentLeftOut(leftOut) })
   },
 })
 

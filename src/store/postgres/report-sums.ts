@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { inTurns } from '../../base/in-turns.ts'
 import type { ReportKind } from './reports.ts'
 import type { Schema } from './schema.ts'
 
@@ -37,6 +38,14 @@ export type SourceSum = {
   /** A reporter of the table has seen it. */
   readonly is_known: boolean
 }
+
+/** The largest sources of a period. */
+export type Sources = {
+  readonly sources: readonly SourceSum[]
+  /** Sources beyond the bounds of an answer, and their messages. */
+  readonly leftOut: LeftOut
+}
+export type LeftOut = { readonly sources: number; readonly messages: number }
 
 export type DaySum = {
   readonly day: string
@@ -90,8 +99,10 @@ export type DomainWithReports = {
   readonly last_at: Date
 }
 
-/** Sources that an answer is computed from, largest first; the rest is in the sums of the days only. */
-export const MAX_SOURCES = 200_000
+/** Memory of the sources that an answer is computed from, largest first, octets; the rest is in the sums of the days only. */
+const MAX_SOURCE_OCTETS = 32 * 1_048_576
+/** Memory of a source beside its long texts, octets. */
+const SOURCE_OCTETS = 300
 /** Names in From that are read for one domain. */
 const MAX_NAMES = 10_000
 /** Reporters and policies that an answer names. */
@@ -120,21 +131,34 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
 
   return {
     namesOf,
-    sources: async (names: readonly number[], period: Period): Promise<readonly SourceSum[]> => {
-      const { rows } = await sql<SourceSum & { messages: string }>`
+    sources: async (names: readonly number[], period: Period): Promise<Sources> => {
+      const { rows } = await sql<SourceSum & { messages: string; all_sources: string; all_messages: string }>`
         WITH known AS (SELECT coalesce(array_agg(number), '{}') AS numbers FROM mailsonde.report_reporters WHERE is_known),
         sums AS (
           SELECT source, sum(messages)::bigint AS messages, min(day) AS first_day, max(day) AS last_day,
             min(reporter) AS first_reporter, max(reporter) AS last_reporter, bool_or(reporter = ANY((SELECT numbers FROM known)::int[])) AS is_known,
-            bit_or(CASE WHEN ${period.to}::date - day < 28 THEN 1 << (${period.to}::date - day) ELSE 0 END) AS recent_days
+            bit_or(CASE WHEN ${period.to}::date - day < 28 THEN 1 << (${period.to}::date - day) ELSE 0 END) AS recent_days,
+            count(*) OVER () AS all_sources, sum(sum(messages)) OVER () AS all_messages
           FROM mailsonde.report_rows WHERE ${chosen(names, period)}
-          GROUP BY source ORDER BY 2 DESC LIMIT ${MAX_SOURCES})
+          GROUP BY source ORDER BY 2 DESC, source LIMIT ${Math.floor(MAX_SOURCE_OCTETS / SOURCE_OCTETS)}),
+        sized AS (
+          SELECT g.*, sum(${SOURCE_OCTETS}::int + octet_length(s.envelope_from) + octet_length(s.spf_domain) + octet_length(s.dkim_domain)
+            + octet_length(s.dkim_selector) + octet_length(s.signers)) OVER (ORDER BY g.messages DESC, g.source) AS octets
+          FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source)
         SELECT s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
           s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages, g.first_day::text, g.last_day::text, g.recent_days,
-          g.first_reporter, g.last_reporter, g.is_known
-        FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
-        ORDER BY g.messages DESC, s.number`.execute(db)
-      return rows.map((row) => ({ ...row, messages: num(row.messages) }))
+          g.first_reporter, g.last_reporter, g.is_known, g.all_sources, g.all_messages
+        FROM sized g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
+        WHERE g.octets <= ${MAX_SOURCE_OCTETS} ORDER BY g.messages DESC, s.number`.execute(db)
+      const [all, allMessages] = [num(rows[0]?.all_sources ?? 0), num(rows[0]?.all_messages ?? 0)]
+      const sources: SourceSum[] = []
+      let left = allMessages
+      await inTurns(rows, ({ all_sources, all_messages, ...row }) => {
+        const messages = num(row.messages)
+        left -= messages
+        sources.push({ ...row, messages })
+      })
+      return { sources, leftOut: { sources: all - sources.length, messages: left } }
     },
 
     /** The sums of each day with reports; `forwarded` has the sources whose failing messages are forwarded. */

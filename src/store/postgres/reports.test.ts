@@ -60,7 +60,7 @@ const period = (domain: string, over = {}) => ({
 })
 async function sources(domain: string, over = {}) {
   const sums = reportSumsOf(database.db)
-  return sums.sources(await sums.namesOf(domain), period(domain, over))
+  return (await sums.sources(await sums.namesOf(domain), period(domain, over))).sources
 }
 
 describe('a report', () => {
@@ -157,4 +157,24 @@ it('is removed by forget, and by the sweep when it is old', async () => {
   })
   await sums.sweep('2025-06-01')
   expect(await sources('stays.example', { from: '2024-01-01' })).toHaveLength(1)
+})
+
+it('a look reads the largest sources, as many as its memory may hold, and says what it left out', async () => {
+  const [{ number }] = (
+    await database.pool.query("INSERT INTO mailsonde.report_names (name) VALUES ('many.example') RETURNING number")
+  ).rows
+  await database.pool.query(
+    `WITH made AS (
+       INSERT INTO mailsonde.report_sources (digest, name, address, envelope_from, spf_domain, spf_result, dkim_domain, dkim_selector, dkim_result, signers, disposition, reason)
+       SELECT gen_random_uuid(), $1, '10.0.0.0'::inet + n, repeat('e', 250), repeat('d', 250), 'fail', repeat('k', 250), repeat('s', 250), 'fail', repeat('g', 2000), 'none', ''
+       FROM generate_series(1, 12000) n RETURNING number, address)
+     INSERT INTO mailsonde.report_rows (name, day, source, reporter, counts, passes, messages)
+     SELECT $1, '2026-11-01', number, 1, true, false, address - '10.0.0.0'::inet FROM made`,
+    [number],
+  )
+  const sums = reportSumsOf(database.db)
+  const { sources: read, leftOut } = await sums.sources(await sums.namesOf('many.example'), period('many.example'))
+  const kept = Math.floor((32 * 1_048_576) / 3_300)
+  expect([read.length, leftOut.sources, read[0]!.messages]).toEqual([kept, 12_000 - kept, 12_000])
+  expect(read.reduce((sum, { messages }) => sum + messages, leftOut.messages)).toBe((12_000 * 12_001) / 2)
 })
