@@ -242,13 +242,14 @@ function sendersOf({ spf }: ContextFacts, kind: Traits['kind']): readonly Pick<T
 }
 
 /** Where mail may go. An MX record that has no answer may be any; without one, the domain's own addresses count. */
-function hostsOf({ mx, spf }: ContextFacts, mail: MailHosts | undefined): readonly Pick<Traits, 'kind' | 'isAlias'>[] {
+function hostsOf(facts: ContextFacts, mail: MailHosts | undefined): readonly Pick<Traits, 'kind' | 'isAlias'>[] {
+  const { mx } = facts
   if (mail) return [{ kind: mail.kind, isAlias: mail.cname.length > 0 }]
   if (!(mx instanceof DnsError)) return [{ kind: 'explicit', isAlias: false }]
   const isAddress = mx.question.type !== 'MX'
   const kinds: readonly Traits['kind'][] = isAddress
     ? ['implicit', 'none']
-    : known(spf)?.exists
+    : isSeen(facts)
       ? ['explicit', 'null', 'implicit', 'none']
       : ['absent', 'explicit', 'null', 'implicit', 'none']
   return kinds.flatMap((kind) => [
@@ -256,6 +257,9 @@ function hostsOf({ mx, spf }: ContextFacts, mail: MailHosts | undefined): readon
     { kind, isAlias: true },
   ])
 }
+
+/** Whether another answer shows that the name exists: to the question for its SPF record or for its SOA record, also one that only a validator refuses. */
+const isSeen = ({ spf, dnssec }: ContextFacts): boolean => known(spf)?.exists === true || known(dnssec)?.exists === true
 
 /** Whether a policy of the domain above may cover the name. */
 function policiesOf({ dmarc, mx }: ContextFacts): readonly boolean[] {

@@ -63,17 +63,28 @@ export async function lookupFacts(
   onPart?: (part: CheckPart) => void,
 ): Promise<FactSets> {
   const keys = CHECK_KEYS.filter((key) => CHECKS[key].when?.(input) ?? true)
-  const spf = lookupOne('spf', ctx, domain, input)
+  const found = await lookupEach(keys, lookupOne('spf', ctx, domain, input), { ctx, domain, input }, onPart)
+  return found as FactSets // one entry for each key that is not optional
+}
+
+type Asking = { readonly ctx: Ctx; readonly domain: Domain; readonly input: CheckInput }
+
+/** The facts of these checks, with SPF as it was looked up; `onPart` is called with each as its lookup ends. */
+async function lookupEach(
+  keys: readonly CheckKey[],
+  spf: Promise<FactSets['spf']>,
+  { ctx, domain, input }: Asking,
+  onPart?: (part: CheckPart) => void,
+): Promise<Partial<FactSets>> {
   const known = { ...input, namedSenders: async () => namedIn(await spf) }
-  const lookup = (key: CheckKey) => (key === 'spf' ? spf : lookupOne(key, ctx, domain, known))
   const found = await Promise.all(
     keys.map(async (key) => {
-      const facts = await lookup(key)
+      const facts = await (key === 'spf' ? spf : lookupOne(key, ctx, domain, known))
       onPart?.(partOf(key, facts))
       return [key, facts] as const
     }),
   )
-  return Object.fromEntries(found) as FactSets // one entry for each key that is not optional
+  return Object.fromEntries(found)
 }
 
 /** The facts with those of some checks looked up again. Never rejects with a {@link LookupFailure}. */
@@ -85,11 +96,7 @@ export async function lookupChecks(
   input: CheckInput,
 ): Promise<FactSets> {
   const spf = keys.includes('spf') ? lookupOne('spf', ctx, domain, input) : Promise.resolve(before.spf)
-  const known = { ...input, namedSenders: async () => namedIn(await spf) }
-  const found = await Promise.all(
-    keys.map(async (key) => [key, await (key === 'spf' ? spf : lookupOne(key, ctx, domain, known))] as const),
-  )
-  return { ...before, ...Object.fromEntries(found) } as FactSets
+  return { ...before, ...(await lookupEach(keys, spf, { ctx, domain, input })) }
 }
 
 function partOf<K extends CheckKey>(key: K, found: FactsBy[K] | LookupFailure): CheckPart {
@@ -132,11 +139,7 @@ export async function lookupAgain(
   const keys = new Set<CheckKey>([key, ...ofMail])
   const spf = keys.has('spf') ? await lookupOne('spf', ctx, domain, input) : facts.spf
   if (namedIn(spf).join() !== namedIn(facts.spf).join()) keys.add('ptr')
-  const known = { ...input, namedSenders: async () => namedIn(spf) }
-  const found = await Promise.all(
-    [...keys].map(async (one) => [one, one === 'spf' ? spf : await lookupOne(one, ctx, domain, known)] as const),
-  )
-  return { ...facts, ...Object.fromEntries(found) } as FactSets // the keys of `facts`
+  return { ...facts, ...(await lookupEach([...keys], Promise.resolve(spf), { ctx, domain, input })) }
 }
 
 /** Judges every fact set once, with the resulting context. */
@@ -172,11 +175,6 @@ export function judgeOne<K extends CheckKey>(
   // For a name that does not exist, one check reports it and the others have nothing to judge.
   const judge: Judge<FactsBy[K]>['judge'] = (own, as) =>
     as.role === 'no_such_domain' && key !== 'mx' ? notApplicable(own, as) : check.judge(own, as)
-  // Signatures that fail show that the domain exists, whatever it is used for.
-  if (key === 'dnssec' && !isFailure(found)) {
-    const outcome = judge(found, context)
-    if (outcome.status === 'fail') return outcome
-  }
   return judged({ judge }, found, context)
 }
 

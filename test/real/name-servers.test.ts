@@ -94,8 +94,6 @@ describe('servers that are somebody else', () => {
     watch = await watchPort(53, [VICTIM])
     const { servers } = await look('nsvictim')
     expect(servers).toHaveLength(13)
-    // The names of thirteen servers may use up the questions that a check has: then nothing is sent.
-    const sent = watch.arrivals.toSorted()
-    expect(sent).toEqual([`${VICTIM} tcp`, `${VICTIM} udp`].filter((one) => sent.includes(one)))
+    expect(watch.arrivals.toSorted()).toEqual([`${VICTIM} tcp`, `${VICTIM} udp`])
   })
 })

@@ -17,6 +17,8 @@ const MAX_RECORDS = 50
 
 export type DnssecFacts = {
   readonly domain: Domain
+  /** The name exists: there is an answer to the question for its SOA record, checked or not, and it is not NXDOMAIN. */
+  readonly exists: boolean
   /** The apex of the domain's zone; absent if it was not found. */
   readonly zone?: string
   /** Why it could not be determined. */
@@ -61,6 +63,7 @@ export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFa
   const signed = isSigned ? await askSignatures(ctx, zone) : { signatures: [], nsec3: [] }
   return {
     domain,
+    exists: isThere(answers[0]!),
     ...(zone === undefined ? {} : { zone }),
     ...(at instanceof DnsError ? { zoneError: at } : {}),
     validation: failed ? { failed: validation } : { secure: validation.secure },
@@ -101,6 +104,9 @@ const askSoa = (ctx: Asker, names: readonly string[], checkingDisabled = false):
 /** A SOA record that does not belong to another zone behind a CNAME; or no answer, in which case the names above do not decide. */
 const decides = (answer: Asked<'SOA'>): boolean =>
   answer instanceof DnsError || (answer.kind === 'found' && answer.cname.length === 0)
+
+const isThere = (answer: Asked<'SOA'>): boolean =>
+  !(answer instanceof DnsError) && (answer.kind !== 'nxdomain' || answer.cname.length > 0) // RFC 6604 §3
 
 /** Checking is disabled so that the keys of a bogus zone can be seen. */
 async function askKeys(ctx: Asker, zone: string): Promise<[DnssecFacts['ds'], DnssecFacts['keys']]> {

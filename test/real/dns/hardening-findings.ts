@@ -192,12 +192,20 @@ const nsDomains: readonly LabDomain[] = [
     '@ NS c',
     'c AAAA 64:ff9b::a35:1',
   ),
-  servers(
-    'nsvictim',
-    "twelve names of servers at a stranger's address",
-    ...BOTH,
-    ...Array.from({ length: 11 }, (_, n) => [`@ NS v${n}`, `v${n} A ${VICTIM}`]).flat(),
-  ),
+  {
+    ...servers(
+      'nsvictim',
+      "twelve names of servers at a stranger's address",
+      ...BOTH,
+      ...Array.from({ length: 11 }, (_, n) => [`@ NS v${n}`, `v${n} A ${VICTIM}`]).flat(),
+    ),
+    // Each address of a mail host allows 12 more questions: the servers are asked as well.
+    zone: [
+      '@ MX 10 mx',
+      ...Array.from({ length: 5 }, (_, n) => `mx A 45.53.7.${50 + n}`),
+      ...wellKept('nsvictim.test'),
+    ],
+  },
 ]
 
 /** Domains for the checks that give findings and no points: MTA-STS, TLS-RPT, BIMI, CAA, NS and SOA. */
