@@ -23,8 +23,16 @@ const testPoint = (positive: string, negative = 'invalid') => ({
   answers: [],
   names: { positive, negative },
 })
-/** The test points of all lists of names of Spam Eating Monkey (https://spameatingmonkey.com/faq.html). */
-const SEM_POINTS = testPoint('_dnsbl_.test', '_dnsblneg_.test')
+/** What the lists of names of Spam Eating Monkey share; their test points: https://spameatingmonkey.com/faq.html. */
+const SEM = {
+  ...USUAL,
+  tier: 'C',
+  names: 'registrable',
+  allowance: { perSecond: 5 },
+  testPoint: testPoint('_dnsbl_.test', '_dnsblneg_.test'),
+  delistUrl: 'https://spameatingmonkey.com',
+  source: { page: 'https://spameatingmonkey.com/lists.html', seen: '2026-11-23' },
+} as const satisfies Partial<List>
 
 /**
  * The lists of domains, in the order of every answer. Each row names the operator's page; `seen`, the day on which the row was compared with that
@@ -95,28 +103,8 @@ export const DOMAIN_LISTS: readonly List[] = [
     source: { page: 'https://uribl.com/about.shtml', seen: '2026-11-23' },
     notes: 'Refuses public resolvers and heavy use (127.0.0.1).',
   },
-  {
-    ...USUAL,
-    name: 'SEM-URI',
-    zone: 'uribl.spameatingmonkey.net',
-    tier: 'C',
-    names: 'registrable',
-    allowance: { perSecond: 5 },
-    testPoint: SEM_POINTS,
-    delistUrl: 'https://spameatingmonkey.com',
-    source: { page: 'https://spameatingmonkey.com/lists.html', seen: '2026-11-23' },
-  },
-  {
-    ...USUAL,
-    name: 'SEM-URIRED',
-    zone: 'urired.spameatingmonkey.net',
-    tier: 'C',
-    names: 'registrable',
-    allowance: { perSecond: 5 },
-    testPoint: SEM_POINTS,
-    delistUrl: 'https://spameatingmonkey.com',
-    source: { page: 'https://spameatingmonkey.com/lists.html', seen: '2026-11-23' },
-  },
+  { ...SEM, name: 'SEM-URI', zone: 'uribl.spameatingmonkey.net' },
+  { ...SEM, name: 'SEM-URIRED', zone: 'urired.spameatingmonkey.net' },
   {
     ...USUAL,
     name: 'NordSpam DBL',

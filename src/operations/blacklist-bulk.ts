@@ -1,18 +1,15 @@
 import { z } from 'zod'
-import { type BlacklistAnswer, blacklistAnswer, blacklistBulkAnswer } from '../answers/blacklist.ts'
+import { blacklistAnswer, blacklistBulkAnswer } from '../answers/blacklist.ts'
 import { wholeList } from '../answers/list.ts'
-import { asTheyCome } from '../base/as-they-come.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { expandTargets, MAX_TARGETS } from '../dnsbl/targets.ts'
 import { blacklistBulkDocument } from '../documents/blacklist.ts'
 import type { Ip } from '../names/ip.ts'
+import { blacklistLines } from './blacklist-lines.ts'
 import type { Deps } from './deps.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
-import { type Call, defineOperation, ok } from './operation.ts'
+import { defineOperation } from './operation.ts'
 import { issueOf, listParam } from './params.ts'
-
-/** Maximum number of addresses looked up at the same time: 29 queries each. */
-const AT_A_TIME = 8
 
 const ips = {
   ...listParam(z.string().max(100), MAX_TARGETS, {
@@ -46,27 +43,10 @@ export const blacklistBulk = defineOperation({
   example: { input: { ips: ['192.0.2.1'] }, output: wholeList([example]) },
   deadlineMs: 120_000,
   uses: ['blacklists'],
-  run: async (ctx, deps, input) => {
-    const data: BlacklistAnswer[] = []
-    for await (const answer of answers(ctx, deps, input.ips)) data.push(answer)
-    return ok(wholeList(data))
-  },
-  lines: {
-    item: blacklistAnswer,
-    run: (ctx, deps, input) => answers(ctx, deps, input.ips),
-    of: ({ data }) => data,
-    join: wholeList,
-  },
-  verdict: ({ data }) => {
-    if (data.some(({ verdict }) => verdict === 'listed')) return 'bad'
-    return data.every(({ verdict }) => verdict === 'clean') ? 'good' : 'unclear'
-  },
+  ...blacklistLines(
+    blacklistAnswer,
+    (input: { readonly ips: readonly Ip[] }) => input.ips,
+    async (ctx, { blacklists }: Pick<Deps, 'blacklists'>, address: Ip) =>
+      presentBlacklist(await blacklists.lookup(ctx, address), ctx),
+  ),
 })
-
-/** Every address gets its line, even after the deadline: the line then says which lists gave no answer. */
-const answers = (
-  ctx: Call,
-  { blacklists }: Pick<Deps, 'blacklists'>,
-  addresses: readonly Ip[],
-): AsyncIterable<BlacklistAnswer> =>
-  asTheyCome(AT_A_TIME, addresses, async (address) => presentBlacklist(await blacklists.lookup(ctx, address), ctx))

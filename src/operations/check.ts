@@ -12,7 +12,7 @@ import { judgeDomain } from './judge-domain.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
 import { domainParam, flagParam, optional, positional, textParam, timeoutParam } from './params.ts'
 import { joinedReports } from './reports/joined.ts'
-import { saveParams } from './saving.ts'
+import { aboutDomain, saveParams } from './saving.ts'
 import { checkScore, checkVerdict } from './score-range.ts'
 import { MAX_SELECTORS, parseSelectors } from './selector.ts'
 import { vantageParam } from './vantage-param.ts'
@@ -75,16 +75,7 @@ export const check = defineOperation({
     verdict: ({ status }) => status,
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
-  saves: {
-    kind: 'check',
-    about: ({ domain, status, score, grade }) => ({
-      subject: domain,
-      names: { domain },
-      status,
-      score: grade === null ? null : score,
-    }),
-    add: (answer, fields) => ({ ...answer, ...fields }),
-  },
+  saves: { kind: 'check', about: aboutDomain, add: (answer, fields) => ({ ...answer, ...fields }) },
   verdict: checkVerdict,
   score: checkScore,
   document: async (answer, version) =>

@@ -5,20 +5,18 @@ import {
   domainBlacklistBulkAnswer,
 } from '../answers/domain-blacklist.ts'
 import { wholeList } from '../answers/list.ts'
-import { asTheyCome } from '../base/as-they-come.ts'
 import { presentDomainBlacklist } from '../dnsbl/present.ts'
 import { domainBlacklistDocument } from '../documents/domain-blacklist.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
+import { blacklistLines } from './blacklist-lines.ts'
 import type { Deps } from './deps.ts'
 import example from './examples/domain-blacklist.json' with { type: 'json' }
-import { type Call, defineOperation, ok } from './operation.ts'
+import { defineOperation, ok } from './operation.ts'
 import { domainParam, issueOf, listParam, maxAgeParam, positional } from './params.ts'
 
 const DEADLINE_MS = 15_000
 /** Maximum number of domains of one request. */
 const MAX_DOMAINS = 256
-/** Maximum number of domains that are looked up at the same time. */
-const AT_A_TIME = 8
 
 const exampleAnswer = example as DomainBlacklistAnswer
 
@@ -76,28 +74,10 @@ export const domainBlacklistBulk = defineOperation({
   example: { input: { domains: ['example.org'] }, output: wholeList([exampleAnswer]) },
   deadlineMs: 120_000,
   uses: ['domainLists'],
-  run: async (ctx, deps, input) => {
-    const data: DomainBlacklistAnswer[] = []
-    for await (const answer of answers(ctx, deps, input.domains)) data.push(answer)
-    return ok(wholeList(data))
-  },
-  lines: {
-    item: domainBlacklistAnswer,
-    run: (ctx, deps, input) => answers(ctx, deps, input.domains),
-    of: ({ data }) => data,
-    join: wholeList,
-  },
-  verdict: ({ data }) => {
-    if (data.some(({ verdict }) => verdict === 'listed')) return 'bad'
-    return data.every(({ verdict }) => verdict === 'clean') ? 'good' : 'unclear'
-  },
+  ...blacklistLines(
+    domainBlacklistAnswer,
+    (input: { readonly domains: readonly Domain[] }) => input.domains,
+    async (ctx, { domainLists }: Pick<Deps, 'domainLists'>, domain: Domain) =>
+      presentDomainBlacklist(domain, await domainLists.lookup(ctx, domain), ctx),
+  ),
 })
-
-const answers = (
-  ctx: Call,
-  { domainLists }: Pick<Deps, 'domainLists'>,
-  asked: readonly Domain[],
-): AsyncIterable<DomainBlacklistAnswer> =>
-  asTheyCome(AT_A_TIME, asked, async (domain) =>
-    presentDomainBlacklist(domain, await domainLists.lookup(ctx, domain), ctx),
-  )

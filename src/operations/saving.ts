@@ -29,6 +29,21 @@ export type Saves<A> = {
   readonly add: (answer: A, fields: { readonly saved: Saved }) => A
 }
 
+type Graded = {
+  readonly domain: string
+  readonly status: ToStore['status']
+  readonly score: number
+  readonly grade: string | null
+}
+
+/** How an answer about a domain is stored; without a grade it has no score. */
+export const aboutDomain = ({ domain, status, score, grade }: Graded): ReturnType<Saves<Graded>['about']> => ({
+  subject: domain,
+  names: { domain },
+  status,
+  score: grade === null ? null : score,
+})
+
 /** How long the answer to an input is stored, ms; undefined: not at all. Throws AppError for an expiry without `save`. */
 export function wishOf(input: object): number | undefined {
   const [save, expiresIn]: unknown[] = [Reflect.get(input, 'save'), Reflect.get(input, 'expires_in')]

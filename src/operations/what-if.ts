@@ -13,7 +13,7 @@ import { judgeDomain } from './judge-domain.ts'
 import { defineOperation, ok } from './operation.ts'
 import { BODY_LIMIT, readOverlay, recordsParam, zoneParam } from './overlay-input.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
-import { bodySaveParams } from './saving.ts'
+import { aboutDomain, bodySaveParams } from './saving.ts'
 import { checkScore, checkVerdict } from './score-range.ts'
 
 /** Maximum number of records of the overlay that the answer repeats. */
@@ -58,16 +58,7 @@ export const whatIf = defineOperation({
   example: whatIfExample,
   deadlineMs: DEADLINE_MS,
   uses: ['heloName', 'smtpPort'],
-  saves: {
-    kind: 'what-if',
-    about: ({ domain, status, score, grade }) => ({
-      subject: domain,
-      names: { domain },
-      status,
-      score: grade === null ? null : score,
-    }),
-    add: (answer, fields) => ({ ...answer, ...fields }),
-  },
+  saves: { kind: 'what-if', about: aboutDomain, add: (answer, fields) => ({ ...answer, ...fields }) },
   verdict: checkVerdict,
   score: checkScore,
   document: whatIfDocument,

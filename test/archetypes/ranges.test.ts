@@ -10,11 +10,13 @@ import { type DomainCase, domains, type WrittenNode } from './cases.ts'
 import { worldOf } from './lab.ts'
 
 /**
- * Every domain with one question at a time that has no answer: its score is within `score_min` and `score_max`, and nothing firm is said that the whole
- * answer does not say. A sample of the questions, the same each time; `RANGES=all` tries each.
+ * Every domain with one question at a time that has no answer, because of a timeout or a SERVFAIL: its score is within `score_min` and `score_max`, and
+ * nothing firm is said that the whole answer does not say. A sample of the questions, the same each time; `RANGES=all` tries each, both ways.
  */
 const ALL = process.env.RANGES === 'all'
 const SAMPLED = 4
+const REASONS = ['timeout', 'servfail'] as const
+type Reason = (typeof REASONS)[number]
 
 const { cases, ...shared } = domains()
 const CASES = cases.filter(({ domain: name, path, expect: { refused } }) => name && !path && !refused)
@@ -26,13 +28,13 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
   const asked = new Set<string>()
   const plain = await checked(row, world, (question) => {
     asked.add(question)
-    return false
+    return undefined
   })
   const faults: string[] = []
-  for (const question of sampled(row.id, [...asked])) {
-    const seen = await checked(row, world, (other) => other === question)
+  for (const [question, reason] of sampled(row.id, [...asked])) {
+    const seen = await checked(row, world, (other) => (other === question ? reason : undefined))
     const wrong = judge(plain, seen, false).filter((fault) => !isExplained(fault, plain, seen))
-    faults.push(...[...wrong, ...narrowed(plain, seen)].map((fault) => `${question}: ${fault}`))
+    faults.push(...[...wrong, ...narrowed(plain, seen)].map((fault) => `${question} ${reason}: ${fault}`))
   }
   return faults
 }
@@ -74,14 +76,16 @@ const rangeOf = ({ score, score_min, score_max }: Json): readonly [number, numbe
   Number(score_max ?? score),
 ]
 
-/** The check of a domain while those questions fail for which `fails` holds: `name TYPE`, of those to a name server `@address name TYPE`. */
-async function checked(row: DomainCase, world: World, fails: (question: string) => boolean): Promise<Json> {
+/** The check of a domain while those questions fail for which `fails` gives a reason: `name TYPE`, of those to a name server `@address name TYPE`. */
+async function checked(row: DomainCase, world: World, fails: (question: string) => Reason | undefined): Promise<Json> {
   const resolve: Resolve = async (name, type, signal, options) => {
-    if (fails(`${name.toLowerCase()} ${type}`)) throw new DnsError('timeout', { name, type })
+    const reason = fails(`${name.toLowerCase()} ${type}`)
+    if (reason) throw new DnsError(reason, { name, type })
     return world.resolve(name, type, signal, options)
   }
   const askServer: World['askServer'] = async (server, name, type, signal, options) => {
-    if (fails(`@${server} ${name.toLowerCase()} ${type}`)) throw new DnsError('timeout', { name, type })
+    const reason = fails(`@${server} ${name.toLowerCase()} ${type}`)
+    if (reason) throw new DnsError(reason, { name, type })
     return world.askServer(server, name, type, signal, options)
   }
   const ctx = { ...world, resolve, askServer, signal: AbortSignal.timeout(20_000) }
@@ -94,11 +98,12 @@ async function checked(row: DomainCase, world: World, fails: (question: string) 
   return JSON.parse(JSON.stringify(answer)) as Json
 }
 
-/** The same sample each time, another for each domain. */
-function sampled(id: string, questions: readonly string[]): readonly string[] {
-  if (ALL) return questions
+/** The same sample each time, another for each domain, half of it with each reason. */
+function sampled(id: string, questions: readonly string[]): readonly (readonly [question: string, reason: Reason])[] {
+  if (ALL) return questions.flatMap((question) => REASONS.map((reason) => [question, reason] as const))
   const rank = (question: string): string => createHash('sha256').update(`${id} ${question}`).digest('hex')
-  return questions.toSorted((a, b) => rank(a).localeCompare(rank(b))).slice(0, SAMPLED)
+  const some = questions.toSorted((a, b) => rank(a).localeCompare(rank(b))).slice(0, SAMPLED)
+  return some.map((question, i) => [question, REASONS[i % REASONS.length]!])
 }
 
 /** A domain with 40 addresses, of which each fifth has no PTR record and each seventh one that is not confirmed, under some SPF record. */

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { inTurns } from '../../base/in-turns.ts'
-import type { ReportKind } from './reports.ts'
+import type { ReportKind, ReportRow } from './reports.ts'
 import type { Schema } from './schema.ts'
 
 /** Which rows are meant: names in From at or below a domain, days as `2026-11-23` (both included), and whether what does not count is included. */
@@ -12,22 +12,8 @@ export type Period = {
 }
 
 /** The sums of one source over a period. */
-export type SourceSum = {
+export type SourceSum = ReportRow & {
   readonly number: number
-  readonly name: string
-  readonly address: string
-  readonly envelope_from: string
-  readonly spf_domain: string
-  readonly spf_result: string
-  readonly spf_aligned: boolean | null
-  readonly dkim_domain: string
-  readonly dkim_selector: string
-  readonly dkim_result: string
-  readonly dkim_aligned: boolean | null
-  readonly signers: string
-  readonly disposition: string
-  readonly reason: string
-  readonly messages: number
   readonly first_day: string
   readonly last_day: string
   /** Bit N: seen on the Nth day before the last day of the period; the last 28 days. */
