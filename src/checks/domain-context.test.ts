@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { domain } from '../names/domain.ts'
+import { DnsError, type Resolve } from '../net/dns/resolver.ts'
 import type { DomainContext, Role } from './context.ts'
 import { contextOf } from './domain-context.ts'
-import { lookupOne, runInContext } from './run.ts'
+import { lookupFacts, lookupOne, runInContext } from './run.ts'
 
 const NOBODY = 'v=spf1 -all'
 const SENDER = 'v=spf1 ip4:45.53.5.1 -all'
@@ -154,5 +155,34 @@ describe('a domain without mail is judged alike by MX and DMARC', () => {
       at,
     )
     expect(reject.findings.map(({ id }) => id)).not.toContain('dmarc.no_rua')
+  })
+})
+
+describe('a name whose MX has no answer', () => {
+  const refusing = (zone: LabZone) => {
+    const lab = labCtx(zone)
+    const resolve: Resolve = async (name, type, signal, options) => {
+      if (name !== '.' && !options?.checkingDisabled) throw new DnsError('servfail', { name, type })
+      return lab.resolve(name, type, signal, options)
+    }
+    return { ...lab, resolve }
+  }
+  const SOA = {
+    mname: 'ns.a.example',
+    rname: 'h.a.example',
+    serial: 1,
+    refresh: 1,
+    retry: 1,
+    expire: 1,
+    minimum: 1,
+  }
+  it.each<[string, LabZone, boolean]>([
+    ['an answer that only a validator refuses: it exists', { 'a.example': { SOA: [SOA], DS: [], MX } }, false],
+    ['NXDOMAIN without validation', {}, true],
+  ])('%s', async (_why, zone, mayBeAbsent) => {
+    const at = domain('a.example')
+    const facts = await lookupFacts(refusing(zone), at, {})
+    const { otherRoles } = contextOf(facts)
+    expect(otherRoles.some(({ role }) => role === 'no_such_domain')).toBe(mayBeAbsent)
   })
 })
