@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
@@ -142,20 +143,63 @@ export async function lookupAgain(
   return { ...facts, ...(await lookupEach([...keys], Promise.resolve(spf), { ctx, domain, input })) }
 }
 
-/** Judges every fact set once, with the resulting context. */
-export function judgeFacts(facts: FactSets): JudgedChecks {
+/**
+ * Judges every fact set once, with the resulting context. With `known`, a check whose facts are the same object, and for which all is equal that its judge read
+ * of the context, keeps its outcome.
+ */
+export function judgeFacts(facts: FactSets, known?: Judgements): JudgedChecks {
   const context = contextOf(facts)
-  const outcomes = judgeAll(facts, context)
+  const outcomes = judgeAll(facts, context, known)
   if (context.otherRoles.length === 0) return { context, outcomes }
   const readings = readingsOf(context).map((one) => ({ context: one, outcomes: judgeAll(facts, one) }))
   return { context, outcomes, readings }
 }
 
-function judgeAll(facts: FactSets, context: DomainContext): Outcomes {
+function judgeAll(facts: FactSets, context: DomainContext, known?: Judgements): Outcomes {
   const keys = CHECK_KEYS.filter((key) => facts[key] !== undefined)
-  const outcomes = Object.fromEntries(keys.map((key) => [key, judgeOne(key, facts, context)]))
+  const outcomes = Object.fromEntries(
+    keys.map((key) => [key, known?.(key, facts, context) ?? judgeOne(key, facts, context)]),
+  )
   return outcomes as Outcomes // one entry for each fact set
 }
+
+/** The outcome of a check by facts and context. */
+export type Judgements = (key: CheckKey, facts: FactSets, context: DomainContext) => Outcome<unknown>
+
+/** Judges each check at most once for the same facts and an equal context, as far as its judge reads it. */
+export function rememberedJudgements(): Judgements {
+  const judgements = new Map<CheckKey, Judgement[]>()
+  return (key, facts, context) => {
+    if (context.otherRoles.length > 0) return judgeOne(key, facts, context)
+    const known = judgements.get(key) ?? []
+    const same = known.find(
+      ({ of, read }) => of === facts[key] && read.every(([field, was]) => isEqual(was, context[field])),
+    )
+    if (same) return same.outcome
+    const fields = new Set<keyof DomainContext>()
+    const outcome = judgeOne(key, facts, watched(context, fields))
+    const read = [...fields].map((field) => [field, context[field]] as const)
+    judgements.set(key, [...known, { of: facts[key], read, outcome }])
+    return outcome
+  }
+}
+
+type Judgement = {
+  readonly of: unknown
+  readonly read: readonly (readonly [field: keyof DomainContext, value: unknown])[]
+  readonly outcome: Outcome<unknown>
+}
+
+/** The context, with a note of each field that is read. */
+const watched = (context: DomainContext, fields: Set<keyof DomainContext>): DomainContext =>
+  new Proxy(context, {
+    get: (target, field: keyof DomainContext) => {
+      fields.add(field)
+      return target[field]
+    },
+  })
+
+const isEqual = (a: unknown, b: unknown): boolean => a === b || isDeepStrictEqual(a, b)
 
 /** The context in each role that the domain may have. */
 const readingsOf = ({ otherRoles, noMail, ...rest }: DomainContext): readonly DomainContext[] => [

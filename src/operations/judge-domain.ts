@@ -1,5 +1,12 @@
 import type { CheckInput } from '../checks/check.ts'
-import { type CheckPart, type FactSets, type JudgedChecks, judgeFacts, lookupFacts } from '../checks/run.ts'
+import {
+  type CheckPart,
+  type FactSets,
+  type JudgedChecks,
+  judgeFacts,
+  lookupFacts,
+  rememberedJudgements,
+} from '../checks/run.ts'
 import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
 import type { Domain } from '../names/domain.ts'
 import { settled } from '../net/dns/resolver.ts'
@@ -24,9 +31,11 @@ export async function judgeDomain(
 ): Promise<Judged> {
   ctx.permit(mailAddresses(ctx, domain))
   const facts = await lookupFacts(ctx.anew(), domain, input, onPart)
-  const judged = judgeFacts(facts)
-  const outcomes = await withTriedFixes(ctx, { domain, input, facts, judged })
-  return { ...judged, facts, outcomes, score: scoreOf(judged) }
+  const judgements = rememberedJudgements()
+  const judged = judgeFacts(facts, judgements)
+  const score = scoreOf(judged)
+  const outcomes = await withTriedFixes(ctx, { domain, input, facts, judged, score, judgements })
+  return { ...judged, facts, outcomes, score }
 }
 
 /** The number of addresses of the mail hosts, by queries that the MX check shares; none if they have no answer. */

@@ -4,6 +4,7 @@ import { labCtx, labWorld } from '../../test/lab/world.ts'
 import type { DnsRecord, Finding } from '../checks/check.ts'
 import { judgeFacts, lookupFacts, type Outcomes, runChecks } from '../checks/run.ts'
 import { domain } from '../names/domain.ts'
+import { scoreOf } from '../report/inputs.ts'
 import { repeatable } from './context.ts'
 import { judgeDomain } from './judge-domain.ts'
 import { withTriedFixes } from './tried-fixes.ts'
@@ -27,7 +28,13 @@ describe('fixes are tried before they are offered', () => {
     const facts = await lookupFacts(ctx.anew(), A, {})
     const judged = judgeFacts(facts)
     const outcomes: Outcomes = { ...judged.outcomes, spf: { ...judged.outcomes.spf, findings: fixes } }
-    const kept = await withTriedFixes(ctx, { domain: A, input: {}, facts, judged: { ...judged, outcomes } })
+    const kept = await withTriedFixes(ctx, {
+      domain: A,
+      input: {},
+      facts,
+      judged: { ...judged, outcomes },
+      score: scoreOf(judged),
+    })
     return kept.spf.findings.map(({ fix }) => fix)
   }
   const several = (value: string, rtype = 'TXT'): Finding => ({
@@ -58,7 +65,13 @@ describe('fixes are tried before they are offered', () => {
     const judged = judgeFacts(facts)
     const finding: Finding = { id: 'dmarc.policy_none', fix: { name: '_dmarc.a.example', rtype: 'TXT', value } }
     const outcomes: Outcomes = { ...judged.outcomes, dmarc: { ...judged.outcomes.dmarc, findings: [finding] } }
-    const kept = await withTriedFixes(ctx, { domain: A, input: {}, facts, judged: { ...judged, outcomes } })
+    const kept = await withTriedFixes(ctx, {
+      domain: A,
+      input: {},
+      facts,
+      judged: { ...judged, outcomes },
+      score: scoreOf(judged),
+    })
     expect(kept.dmarc.findings[0]!.fix !== undefined).toBe(stays)
   })
   it('a record that cannot be published', async () =>

@@ -7,6 +7,7 @@ import {
   type CheckKey,
   type FactSets,
   type JudgedChecks,
+  type Judgements,
   judgeFacts,
   lookupAgain,
   type Outcomes,
@@ -20,6 +21,7 @@ import { parseRecord } from '../net/dns/record-text.ts'
 import { DnsError, type Resolve } from '../net/dns/resolver.ts'
 import { isBetter, rankOf, type Trial } from '../plan/trial.ts'
 import { scoreOf } from '../report/inputs.ts'
+import type { Score } from '../report/score.ts'
 import type { Ctx } from '../world.ts'
 import { isWithin, type Lender, lenderOf, repairBeside, takesRecords } from './borrowed-name.ts'
 import type { Repeatable } from './context.ts'
@@ -32,6 +34,9 @@ type Setting = {
   readonly input: CheckInput
   readonly facts: FactSets
   readonly judged: JudgedChecks
+  readonly score: Score
+  /** What the checks said before, for the facts that a fix leaves as they are. */
+  readonly judgements?: Judgements
 }
 type Offer = { readonly key: CheckKey; readonly finding: Finding; readonly fix: DnsRecord }
 /** The result for a finding: the fix with its gain, or why there is none. */
@@ -89,7 +94,7 @@ const borrowed = (lender: Lender | DnsError, fix: DnsRecord): Result =>
 type Lay = (key: CheckKey, records: readonly DnsRecord[]) => Promise<Trial | undefined>
 
 /** Lays records over the DNS and judges the domain with them, the same ones once; undefined for a record that cannot be read, and beyond the tenth. */
-function layer(ctx: Repeatable<Ctx>, { domain, input, facts }: Setting): Lay {
+function layer(ctx: Repeatable<Ctx>, { domain, input, facts, judgements }: Setting): Lay {
   const trials = new Map<string, Promise<Trial | undefined>>()
   const judged = async (key: CheckKey, records: readonly DnsRecord[]): Promise<Trial | undefined> => {
     const read = records.map(({ name, rtype, value }) => parseRecord({ name: `${name}.`, type: rtype, value }, domain))
@@ -111,7 +116,7 @@ function layer(ctx: Repeatable<Ctx>, { domain, input, facts }: Setting): Lay {
       types: records.map(({ rtype }) => rtype),
     })
     // What could not be looked up cannot be compared.
-    return isCutOff ? undefined : { facts: found, ...judgeFacts(found) }
+    return isCutOff ? undefined : { facts: found, ...judgeFacts(found, judgements) }
   }
   return (key, records) => {
     const id = JSON.stringify([key, records])
@@ -125,7 +130,7 @@ function layer(ctx: Repeatable<Ctx>, { domain, input, facts }: Setting): Lay {
 
 /** Whether a fix helps, and by how much. */
 async function tried(
-  { facts, judged }: Setting,
+  { facts, judged, score }: Setting,
   { key, finding, fix }: Offer,
   lay: Lay,
   seen: SeenMail | undefined,
@@ -136,7 +141,7 @@ async function tried(
   const objection = seen && seenObjection({ key, before, after }, seen)
   if (objection !== undefined) return { repair: `Not yet: ${objection}` }
   if (!isBetter({ key, finding }, before, after, finding.next !== undefined)) return refusal(finding, after)
-  const gain = scoreOf(after).score - scoreOf(before).score
+  const gain = scoreOf(after).score - score.score
   const told = seen && key === 'dmarc' ? seenStepUp({ before, after }, seen)?.words : undefined
   return {
     gain,
