@@ -97,11 +97,15 @@ async function readOne(client: ImapFlow, uid: number, deliver: Deliver, signal: 
   return deliver(message.source, 'imap', signal)
 }
 
-/** Moves a message. A mailbox that cannot be made, or a move that is refused, leaves it where it is: it is stored, and its UID is remembered. */
+/**
+ * Moves a message. A mailbox that cannot be made, or a move that is refused, leaves it where it is: it is stored, and its UID is remembered. Rejects if the
+ * connection was lost: the message is read again, and moved then.
+ */
 async function moveTo(client: ImapFlow, uid: number, mailbox: string, log: Pick<Log, 'warn'>): Promise<void> {
   try {
     await client.mailboxCreate(mailbox)
     const moved = await client.messageMove(String(uid), mailbox, { uid: true })
+    if (!moved && !client.usable) throw new Error('the connection was lost')
     if (!moved) log.warn('a message could not be moved', { way: 'imap', uid, mailbox })
   } catch (error) {
     if (!client.usable) throw error

@@ -2,6 +2,7 @@ import { type Dirent, opendirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReportsImportAnswer } from '../answers/reports.ts'
 import { AppError } from '../base/errors.ts'
+import { printable } from '../base/text.ts'
 import type { Config } from '../config.ts'
 import { reportsImportDocument } from '../documents/reports.ts'
 import { formatTerminal, type Look } from '../documents/terminal/terminal.ts'
@@ -34,8 +35,8 @@ type Setup = {
 }
 
 /**
- * `mailsonde reports import FILE…`: files, folders, Maildir, mbox, `-`. Returns the exit status: 0 done, 1 a file could not be read, 75 when another attempt can
- * help. A message on standard input counts only if its sender is proven, and is never a reason for a bounce: what is no report is logged, and the status is 0.
+ * `mailsonde reports import FILE…`: files, folders, Maildir, mbox, `-`. Returns the exit status: 0 done, 1 a report could not be read, 2 there is no such file or
+ * no report in any of them, 75 when another attempt can help. A message on standard input counts only if its sender is proven, and is never a reason for a bounce: what is no report is logged, and the status is 0.
  */
 export async function importFiles(paths: readonly string[], config: Config, setup: Setup): Promise<number> {
   const { service: remote, complain, print, look, version } = setup
@@ -61,16 +62,28 @@ export async function importFiles(paths: readonly string[], config: Config, setu
           sums.failure_reports += one.failure_reports
         }
     }
-    if (paths.some((path) => path !== '-')) print(formatTerminal(reportsImportDocument(sums, version), look))
+    if (paths.every((path) => path === '-')) return 0
+    if (!paths.includes('-') && sums.reports.length + sums.refused.length + sums.failure_reports === 0) {
+      complain(`mailsonde: there is no report in ${paths.map((path) => printable(path, 200)).join(', ')}`)
+      return 2
+    }
+    print(formatTerminal(reportsImportDocument(sums, version), look))
     return sums.refused.some(({ code }) => code === 'bad_report' || code === 'payload_too_large') ? 1 : 0
   } catch (error) {
-    complain(`mailsonde: ${(error as Error).message}`)
-    return error instanceof AppError && error.code === 'invalid_parameter' ? 2 : EX_TEMPFAIL
+    complain(`mailsonde: ${printable((error as Error).message, 1_000)}`)
+    return isOfInput(error) ? 2 : EX_TEMPFAIL
   } finally {
     await made.shutDown()
     await outside.close()
   }
 }
+
+/** A file that cannot be opened stays so, and an option that is refused, too: another attempt does not help. */
+const isOfInput = (error: unknown): boolean =>
+  error instanceof AppError
+    ? error.code === 'invalid_parameter'
+    : ['ENOENT', 'EACCES', 'ENOTDIR', 'EISDIR', 'ELOOP'].includes(String((error as NodeJS.ErrnoException).code)) &&
+      'path' in (error as NodeJS.ErrnoException)
 
 /** The private database of a running service is used through its socket: two servers cannot share a folder. */
 async function besideService(config: Config): Promise<Config> {

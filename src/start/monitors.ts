@@ -96,7 +96,7 @@ const runBy =
 const MAX_SENDERS = '100'
 
 /** The reports of a domain, as a monitor looks at them. */
-async function watchReports(
+export async function watchReports(
   execute: Execute,
   domain: string,
   options: Readonly<Record<string, string>>,

@@ -6,6 +6,7 @@ const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
 export type Program = {
   readonly url: string
+  readonly pid: number
   /** Everything it has written so far. */
   readonly output: () => string
   /** Bytes of memory that it holds in RAM. */
@@ -14,7 +15,14 @@ export type Program = {
 }
 
 /** The real program as a service in a process of its own, on a free port of loopback, with a data folder of its own and a resolver that does not answer unless flags name them. */
-export async function startProgram(flags: readonly string[] = [], main = MAIN): Promise<Program> {
+export async function startProgram(
+  flags: readonly string[] = [],
+  main = MAIN,
+  {
+    env = {},
+    onSpawn,
+  }: { readonly env?: Readonly<Record<string, string>>; readonly onSpawn?: (pid: number) => void } = {},
+): Promise<Program> {
   const folder = labFolder()
   const unless = (flag: string, value: string): string[] => (flags.includes(flag) ? [] : [flag, value])
   const own = [
@@ -25,7 +33,8 @@ export async function startProgram(flags: readonly string[] = [], main = MAIN): 
     ...unless('--data-dir', `${folder}/data`),
     ...unless('--resolver', '127.0.0.1:9'),
   ]
-  const child = spawn(process.execPath, [main, 'serve', ...own, ...flags], { cwd: folder, env: {} })
+  const child = spawn(process.execPath, [main, 'serve', ...own, ...flags], { cwd: folder, env })
+  onSpawn?.(child.pid!)
   let written = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (written += chunk))
   const url = await new Promise<string>((resolve, reject) => {
@@ -37,6 +46,7 @@ export async function startProgram(flags: readonly string[] = [], main = MAIN): 
   })
   return {
     url,
+    pid: child.pid!,
     output: () => written,
     residentBytes: () => Number(readFileSync(`/proc/${child.pid}/statm`, 'utf8').split(' ')[1]) * 4_096,
     stop: () => ended(child),

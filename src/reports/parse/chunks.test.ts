@@ -1,5 +1,7 @@
+import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { aggregateReport } from '../../../test/lab/report-xml.ts'
+import { filesIn } from './containers.ts'
 import { readDmarc } from './dmarc.ts'
 
 const ROWS = 2_000
@@ -22,4 +24,19 @@ it.each([1_000, 16_384, 65_536, 100_000, XML.length])('a report is read in chunk
 it.each([1_000, 65_536, 200_000])('a text without an end is refused, in chunks of %i octets', async (size) => {
   const endless = Buffer.from(`<feedback><report_metadata a="${'x'.repeat(150_000)}`)
   await expect(readDmarc(inPieces(endless, size), () => {})).rejects.toThrow(/longer than 65536/)
+})
+
+it('a gzip file in many chunks is unpacked without a listener more for each of them', async () => {
+  const warnings: string[] = []
+  const note = ({ name }: Error): void => void warnings.push(name)
+  process.on('warning', note)
+  const packed = gzipSync(
+    Buffer.from(Array.from({ length: 200_000 }, (_, n) => `<!-- ${(n * 7919) % 65_537} -->`).join('')),
+  )
+  let octets = 0
+  for await (const file of filesIn(inPieces(packed, 4_096), 'x'))
+    if ('octets' in file) for await (const chunk of file.octets) octets += chunk.length
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', note)
+  expect([warnings, octets > 2_000_000, packed.length > 20 * 4_096]).toEqual([[], true, true])
 })

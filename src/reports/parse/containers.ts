@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Attachment, Email } from 'postal-mime'
 import type { ZipFile } from 'yauzl'
@@ -116,16 +117,9 @@ async function* bounded(octets: Octets, budget: Budget): AsyncGenerator<Uint8Arr
 }
 
 async function* gunzipped(octets: Octets, budget: Budget): AsyncGenerator<Uint8Array> {
+  const packed = Readable.from(octets, { highWaterMark: 1 })
   const unzip = createGunzip()
-  let ended = false
-  const feed = (async () => {
-    for await (const chunk of octets) {
-      if (ended) return
-      if (!unzip.write(chunk)) await new Promise<void>((resolve) => unzip.once('drain', resolve).once('close', resolve))
-    }
-    unzip.end()
-  })()
-  feed.catch((error) => unzip.destroy(error))
+  packed.on('error', (error) => unzip.destroy(error)).pipe(unzip)
   try {
     yield* bounded(unzip, budget)
   } catch (cause) {
@@ -133,7 +127,7 @@ async function* gunzipped(octets: Octets, budget: Budget): AsyncGenerator<Uint8A
       ? cause
       : reportError('archive', { kind: 'gzip', reason: (cause as Error).message }, { cause })
   } finally {
-    ended = true
+    packed.destroy()
     unzip.destroy()
   }
 }
