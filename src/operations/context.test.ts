@@ -39,3 +39,24 @@ it('asks at most 120 questions for one check, of the resolver and of name server
   expect(asked).toHaveLength(120)
   expect(JSON.stringify(outcomes)).toContain('too_many_questions')
 })
+
+it('a caller who disconnects leaves no rejection that nobody handles', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown): void => void unhandled.push(reason)
+  const others = process.listeners('unhandledRejection')
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', note)
+  const leaving = new AbortController()
+  const resolve: Resolve = (_name, _type, signal) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  const judged = judgeDomain(
+    repeatable({ ...labCtx({}, { resolve }), signal: leaving.signal }),
+    domain('a.example'),
+    {},
+  )
+  leaving.abort(new DOMException('the client disconnected', 'AbortError'))
+  await expect(judged).rejects.toThrow('the client disconnected')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  process.off('unhandledRejection', note)
+  for (const other of others) process.on('unhandledRejection', other)
+  expect(unhandled).toEqual([])
+})

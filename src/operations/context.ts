@@ -77,6 +77,7 @@ export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
         budget.most = Math.min(MAX_CHECK_QUESTIONS, USUAL_QUESTIONS + QUESTIONS_PER_ADDRESS * count)
         budget.known = undefined
       })
+      budget.known.catch(() => {}) // only queries beyond the usual number wait for it
     },
   }
 }
