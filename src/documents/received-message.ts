@@ -4,7 +4,7 @@ import { footerOf } from './footer.ts'
 import { messageDocument } from './message.ts'
 
 const STATES: Readonly<Record<ReceivedMessageAnswer['state'], Pick<Conclusion, 'mark' | 'badge' | 'words'>>> = {
-  waiting: { mark: 'busy', badge: 'waiting', words: 'Send one message to this address. No message has come in yet.' },
+  waiting: { mark: 'busy', badge: 'waiting', words: 'Send one message to the address below. None has come in yet.' },
   received: { mark: 'busy', badge: 'received', words: 'The message came in and is being analysed.' },
   expired: { mark: 'none', badge: 'expired', words: 'The address has expired. It takes no message any more.' },
 }
@@ -17,7 +17,8 @@ export function receivedMessageDocument(answer: ReceivedMessageAnswer, version: 
   return {
     title: 'Message to a one-time address',
     blocks: [
-      { kind: 'conclusion', conclusion: { subject: address, ...STATES[state], notes: [] } },
+      { kind: 'conclusion', conclusion: { subject: 'One-time address', ...STATES[state], notes: [] } },
+      { kind: 'seen', label: 'Address', text: address },
       ...until,
       ...(state === 'waiting' ? [text('The message is not stored, and no bounce is ever sent.')] : []),
     ],

@@ -5,7 +5,7 @@ import { briefJson, curlOf } from '../operations/curl.ts'
 import { openApiDocument } from '../operations/openapi.ts'
 import { TAGS, tagOf } from '../operations/openapi-tags.ts'
 import type { Operation } from '../operations/operation.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, verbatim } from './html.ts'
 import { layout } from './layout.ts'
 import type { Page, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
@@ -121,8 +121,8 @@ ${parameters.length > 0 && html`<h3>Parameters</h3><dl class="fields">${paramete
 ${answerOf(described, read)}
 <details class="try"><summary>Errors of this operation</summary><ul class="plain">${errorsOf(described)}</ul></details>
 </div><div class="sample">
-<p class="label">Request</p><pre tabindex="0" aria-label="Request of ${name}">${curlOf(operation)}</pre>
-<p class="label">${line ? 'A line of the answer' : 'Answer'}${Object.keys(operation.statuses ?? {}).length > 0 && html` (${Object.keys(operation.statuses ?? {}).join(', ')})`}</p><pre tabindex="0" aria-label="Answer of ${name}">${briefJson(output)}</pre>
+<p class="label">Request</p><pre tabindex="0" aria-label="Request of ${name}">${verbatim(curlOf(operation))}</pre>
+<p class="label">${line ? 'A line of the answer' : 'Answer'}${Object.keys(operation.statuses ?? {}).length > 0 && html` (${Object.keys(operation.statuses ?? {}).join(', ')})`}</p><pre tabindex="0" aria-label="Answer of ${name}">${verbatim(briefJson(output))}</pre>
 </div></section>`
 }
 

@@ -51,6 +51,7 @@ const main = (
   rows?: readonly string[],
 ): Html => html`<main id="main" tabindex="-1" class="start">
 <h1>Check the mail setup of a domain</h1>
+<p class="lead">What receivers see of it, what is wrong, and which records to publish, in which order, for an A.</p>
 ${rows !== undefined && html`<p class="notice" role="status">These are ${rows.length} values. They are processed as a list: look at it, and press Preview.</p>`}
 <form class="box large" action="/go" role="search" id="box">
 <label for="q">Domain, mail address, IP address or URL</label>
@@ -62,13 +63,13 @@ ${login === 'out' && html`<p class="notice">This service requires a key. <a href
 ${may('jobs') && html`<details class="try list"${rows !== undefined && html` open`}><summary>Or upload or paste a list</summary>${listForm({ token }, rows)}</details>`}
 <section id="last" hidden><h2>Recent checks</h2><ul></ul><p><button class="plain" type="button">Clear</button></p></section>
 <h2>What you can check</h2>
-<dl class="can">
-<dt>A domain</dt><dd>SPF, DKIM, DMARC, MX, PTR, TLS and more: a score in which every point is explained, what to do first, and the records to publish.</dd>
-<dt>A mail address</dt><dd>Whether the mailbox exists, according to its mail servers. No message is sent.</dd>
-<dt>An IP address</dt><dd>Whether it is on any of 29 blacklists, and how to request removal.</dd>
-<dt>A message</dt><dd>Who touched it, what verifies, what does not and why: <a href="/message">upload or paste it</a>.</dd>
-<dt>Reports</dt><dd>Who sends as your domain, from the DMARC reports of receivers${may('reports') ? html`: <a href="/reports">reports</a>` : ''}.</dd>
-<dt>A list</dt><dd>${may('jobs') ? html`CSV or text of any size, in the background: <a href="/jobs">jobs</a>.` : 'CSV or text of any size, in the background.'}</dd>
-</dl>
+<ul class="can">
+<li><h3>A domain</h3><p>SPF, DKIM, DMARC, MX, PTR, TLS and more, with a score in which every point is explained.</p></li>
+<li><h3>A mail address</h3><p>Whether the mailbox exists, according to its mail servers. No message is sent.</p></li>
+<li><h3>An IP address</h3><p>Whether it is on any of 29 blacklists, and how to request removal.</p></li>
+<li><h3>${may('read') ? html`<a href="/message">A message</a>` : 'A message'}</h3><p>Who touched it, what verifies, what does not and why.</p></li>
+<li><h3>${may('reports') ? html`<a href="/reports">Reports</a>` : 'Reports'}</h3><p>Who sends as your domain, from the DMARC reports of receivers.</p></li>
+<li><h3>${may('jobs') ? html`<a href="/jobs">A list</a>` : 'A list'}</h3><p>CSV or text of any size, in the background.</p></li>
+</ul>
 <p class="quiet">What could not be determined is reported as unknown, with the reason. The same answers are available as JSON and on the command line: <a href="/docs">documents</a>, <a href="/docs/api">API</a>.</p>
 </main>`

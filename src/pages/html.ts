@@ -20,7 +20,7 @@ function written(value: Value): string {
   return 'safe' in value ? value.safe : value.map(({ safe }) => safe).join('')
 }
 
-/** Text of any length for the content of a `textarea`: it is sent back unchanged. */
+/** Text of any length for the content of a `textarea` or `pre`, with its line ends. */
 export const verbatim = (text: string): Html => ({ safe: `\n${escapeHtml(text)}` }) // the parser drops the first newline
 
 /** HTML of a renderer that has escaped every text itself. */

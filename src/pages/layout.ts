@@ -9,7 +9,7 @@ export type Assets = {
   readonly icon: string
   readonly typeface: string | undefined
   readonly islands: Readonly<Record<string, string>>
-  /** Whether this node knows others; the page about them is then in the navigation. */
+  /** Whether this node knows others; the page about them is then at the foot of each page. */
   readonly hasPeers: () => boolean
 }
 
@@ -31,7 +31,7 @@ export type Content = {
   readonly hasOwnBox?: true
 }
 
-/** A complete page: the frame with search field, navigation and login, and the content. It contains no script or style; both come from files of this site. */
+/** A complete page: the frame with search field, navigation, login and foot, and the content. It contains no script or style; both come from files of this site. */
 export function layout(assets: Assets, visitor: Visitor, content: Content): string {
   const { title, main, islands = [], typed = '', withoutScript, againSeconds, hasOwnBox } = content
   const scripts = [...new Set(['common', ...islands])].flatMap((name) => assets.islands[name] ?? [])
@@ -55,13 +55,34 @@ ${againSeconds !== undefined && html`<noscript><meta http-equiv="refresh" conten
 <header class="bar"><div class="top">
 <a class="home" href="/">${wordMark()}</a>
 ${hasOwnBox ? '' : smallBox(typed)}
-<nav aria-label="Site">${ways(visitor, assets.hasPeers())}</nav>
+<nav aria-label="Site">${ways(visitor)}</nav>
 </div></header>
 ${main}
+${foot(visitor, assets.hasPeers())}
 </body>
 </html>
 `.safe
 }
+
+/** The foot of every page: what is about the service itself. */
+function foot({ may, url }: Visitor, hasPeers: boolean): Html {
+  const ways = [
+    ...(may('read') ? [way(url, '/sources', 'Source addresses'), way(url, '/blacklists', 'Blacklists')] : []),
+    ...(hasPeers && may('admin') ? [way(url, '/nodes', 'Nodes')] : []),
+    way(url, '/docs/api', 'HTTP API'),
+    way(url, '/docs/findings', 'Findings'),
+    way(url, '/docs/faq', 'Questions'),
+  ]
+  return html`<footer class="end"><nav aria-label="Service">${ways}</nav></footer>`
+}
+
+const isAt = (url: string, to: string): boolean => {
+  const path = url.split('?')[0]!
+  return path === to || path.startsWith(`${to}/`)
+}
+
+const way = (url: string, to: string, name: string): Html =>
+  html`<a href="${to}"${isAt(url, to) ? rendered(' aria-current="page"') : ''}>${name}</a>`
 
 const smallBox = (typed: string): Html => html`<form class="box" action="/go" role="search" aria-label="Check">
 <label class="hidden" for="q">Domain, mail address or IP address</label>
@@ -69,17 +90,13 @@ const smallBox = (typed: string): Html => html`<form class="box" action="/go" ro
 <button>Check</button>
 </form>`
 
-function ways({ login, may, token, url }: Visitor, hasPeers: boolean): readonly Html[] {
-  const path = url.split('?')[0]!
-  const way = (to: string, name: string): Html =>
-    html`<a href="${to}"${path === to || path.startsWith(`${to}/`) ? rendered(' aria-current="page"') : ''}>${name}</a>`
+function ways({ login, may, token, url }: Visitor): readonly Html[] {
   return [
-    ...(may('reports') ? [way('/reports', 'Reports')] : []),
-    ...(may('jobs') ? [way('/jobs', 'Jobs'), way('/monitors', 'Monitors')] : []),
-    ...(may('read') ? [way('/message', 'Message')] : []),
-    ...(may('read') ? [way('/sources', 'Sources'), way('/blacklists', 'Blacklists')] : []),
-    ...(hasPeers && may('admin') ? [way('/nodes', 'Nodes')] : []),
-    way('/docs', 'Docs'),
+    ...(may('jobs') ? [way(url, '/monitors', 'Monitors')] : []),
+    ...(may('reports') ? [way(url, '/reports', 'Reports')] : []),
+    ...(may('read') ? [way(url, '/message', 'Message')] : []),
+    ...(may('jobs') ? [way(url, '/jobs', 'Jobs')] : []),
+    way(url, '/docs', 'Docs'),
     ...(login === 'out' ? [html`<a href="/login?to=${encodeURIComponent(url.slice(0, 1_000))}">Log in</a>`] : []),
     ...(login === 'in'
       ? [

@@ -51,7 +51,7 @@ const page = (parts: Parts, visit: Visit, status: number, result?: Html): PageAn
     title: 'Message',
     main: html`<main id="main" tabindex="-1">${
       result ??
-      html`<h1>A message taken apart</h1>
+      html`<h1>Analyse a message</h1>
 <p class="lead">Who touched it, what verifies, what does not and why, and what large providers would object to.</p>`
     }
 ${result && html`<h2 id="another">Another message</h2>`}

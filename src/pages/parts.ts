@@ -1,6 +1,6 @@
 import { isJsonRecord } from '../base/json.ts'
 import type { AddressPtr } from '../checks/ptr/index.ts'
-import type { Document } from '../documents/block.ts'
+import type { Block, Document } from '../documents/block.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Answered, Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -52,3 +52,14 @@ export async function documentOf(
     footer: [],
   }
 }
+
+/** Blocks without the name of their subject, for a page or a part that has a heading of its own. */
+export const withoutSubject = (blocks: readonly Block[]): readonly Block[] =>
+  blocks.flatMap((block): readonly Block[] => {
+    if (block.kind !== 'conclusion') return [block]
+    const { mark, badge, words, notes } = block.conclusion
+    return [
+      { kind: 'text', line: [...(badge === '' ? [] : [{ mark, text: badge }, ' ']), words] },
+      ...notes.map((line): Block => ({ kind: 'text', line, quiet: true })),
+    ]
+  })

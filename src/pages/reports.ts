@@ -18,7 +18,7 @@ import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import { readFiles } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
-import { documentOf, type Parts } from './parts.ts'
+import { documentOf, type Parts, withoutSubject } from './parts.ts'
 import { pathWith, reportsPath } from './paths.ts'
 
 /** Maximum size of a file that is sent by the form, bytes. */
@@ -112,10 +112,10 @@ async function domain(parts: Parts, visit: Visit): Promise<PageAnswer> {
     status: 200,
     html: layout(parts.assets, visit, {
       title: `Who sends as ${answer.domain}`,
-      main: html`<main id="main" tabindex="-1"><p><a href="/reports">Reports</a></p>
+      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
 ${rendered(htmlBlocks(blocks))}
-<form class="stack" action="${reportsPath(answer.domain)}"><label>From <input type="date" name="from" value="${answer.from}"></label> <label>To <input type="date" name="to" value="${answer.to}"></label> <button>Show</button></form>
-${answer.reports > 0 && html`<h2 id="policy">What p=${policy} would do</h2>${rendered(htmlBlocks(policyBlocks(outcome.blocks)))}`}
+<form class="stack" action="${reportsPath(answer.domain)}">${dateField('From', 'from', answer.from)} ${dateField('To', 'to', answer.to)} <button>Show</button></form>
+${answer.reports > 0 && html`<h2 id="policy">What p=${policy} would do</h2>${rendered(htmlBlocks(withoutSubject(outcome.blocks)))}`}
 ${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}</details>`)}`}
 ${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monitors', { kind: 'reports', target: answer.domain })}#add">Tell me about new senders and failing mail</a></p>`}
 <footer><p class="quiet"><a href="${pathWith('/v1/reports/rows', { ...query, format: 'csv', csv: 'spreadsheet' })}">Rows as CSV</a> · <a href="${pathWith('/v1/reports/tls', query)}">TLS reports</a> · <a href="${pathWith('/v1/reports', { ...query, format: 'json' })}">The same as JSON</a></p></footer></main>`,
@@ -123,16 +123,6 @@ ${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monit
   }
 }
 
-/** The blocks of a document without its headline, which has the rank of the page's. */
-const policyBlocks = (blocks: Parameters<typeof htmlBlocks>[0]): Parameters<typeof htmlBlocks>[0] =>
-  blocks.flatMap((block) =>
-    block.kind === 'conclusion'
-      ? [
-          {
-            kind: 'text' as const,
-            line: [{ mark: block.conclusion.mark, text: block.conclusion.badge }, ` ${block.conclusion.words}`],
-          },
-          ...block.conclusion.notes.map((line) => ({ kind: 'text' as const, line, quiet: true as const })),
-        ]
-      : [block],
-  )
+/** A day as it is written everywhere else on the pages; the date fields of browsers write it as their own language does. */
+const dateField = (label: string, name: string, value: string): Html =>
+  html`<label>${label} <input class="short" name="${name}" value="${value}" required pattern="\\d{4}-\\d\\d-\\d\\d" maxlength="10" size="11" placeholder="2026-01-31" autocomplete="off" title="year-month-day"></label>`

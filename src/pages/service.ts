@@ -3,7 +3,7 @@ import type { Scope } from '../store/key-file.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
-import { documentOf, type Parts } from './parts.ts'
+import { documentOf, type Parts, withoutSubject } from './parts.ts'
 
 /** A page about the service itself: the operation that it shows, and a sentence about what it is for. */
 type About = {
@@ -63,7 +63,7 @@ async function show(parts: Parts, visit: Visit, about: About): Promise<PageAnswe
     html: layout(parts.assets, visit, {
       title,
       main: html`<main id="main" tabindex="-1"><h1>${title}</h1><p class="lead">${words}</p>
-<section>${rendered(htmlBlocks(blocks))}</section>
+<section class="wall">${rendered(htmlBlocks(withoutSubject(blocks)))}</section>
 ${below?.(visit)}
 <footer><p class="quiet"><a href="${operation.path}?format=json">The same as JSON</a></p></footer></main>`,
     }),

@@ -40,7 +40,7 @@ body { max-width: none; padding: 0 }
 main { padding-block: var(--s5) var(--s6) }
 main[tabindex]:focus, main[tabindex]:focus-visible { outline: none }
 main .brand { display: none }
-.end { padding-block: var(--s4) var(--s5); color: var(--quiet); font-size: var(--small); display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); border-top: 1px solid var(--line) }
+.end { margin-top: 0; padding-block: var(--s3) var(--s5); font-size: var(--small); border-top: 1px solid var(--line) } .end nav { display: flex; flex-wrap: wrap; gap: 0 var(--s4) } .end a { display: inline-flex; align-items: center; min-height: 2rem; color: var(--quiet); text-decoration: none } .end a:hover { text-decoration: underline } .end a[aria-current] { color: var(--ink); font-weight: 600 }
 .back { margin: 0 0 var(--s2); font-size: var(--small) }
 .tabs { display: flex; flex-wrap: wrap; gap: 0 var(--s4); margin: 0 0 var(--s5); border-bottom: 1px solid var(--line) }
 .tabs a { padding: var(--s2) 0; text-decoration: none; color: var(--quiet) } .tabs a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -3px 0 var(--link) }
@@ -92,7 +92,7 @@ progress { width: 100%; height: .8rem; accent-color: var(--link) }
 
 /* The start page. */
 .start { max-width: 52rem } .start h1 { margin-top: var(--s5) }
-.can { grid-template-columns: 1fr } .can dt { font-weight: 600; color: var(--ink); font-size: 1rem; margin-top: var(--s2) }
+.can { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: var(--s3) } .can li { padding: var(--s3) var(--s4); border: 1px solid var(--line); border-radius: var(--round) } .can h3 { margin: 0; font-size: 1rem } .can p { margin: var(--s1) 0 0; font-size: var(--small); color: var(--quiet) }
 .rows th:first-child { width: 1% }
 #last ul { list-style: none; padding: 0 } #last li { display: flex; flex-wrap: wrap; gap: 0 var(--s3); padding: var(--s1) 0; border-bottom: 1px solid var(--line) } #last time { margin-left: auto; color: var(--quiet) }
 
@@ -102,6 +102,9 @@ progress { width: 100%; height: .8rem; accent-color: var(--link) }
 .places .what { font-weight: 600 }
 .places .said { min-width: 0; overflow-wrap: anywhere }
 .places .done .what::after { content: " ✓"; color: var(--quiet) }
+
+/* The service itself: cards beside each other where there is room. */
+.wall { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 0 var(--s4); align-items: start } .wall > .check { margin: var(--s2) 0 } .wall > :not(.check), .wall > :has(.scroll) { grid-column: 1 / -1; min-width: 0 }
 
 /* Monitors, jobs. */
 time { white-space: nowrap } time small { color: var(--quiet); font-size: inherit }
@@ -117,7 +120,7 @@ time { white-space: nowrap } time small { color: var(--quiet); font-size: inheri
 .found li { margin: var(--s2) 0 }
 
 /* The API reference. */
-.api.api { max-width: 80rem } .operation { display: grid; gap: 0 var(--s6); grid-template-columns: minmax(0, 1fr); padding-block: var(--s4); border-top: 1px solid var(--line); content-visibility: auto; contain-intrinsic-size: auto 60rem; margin: 0 -.5rem; padding-inline: .5rem }
+.operation { display: grid; gap: 0 var(--s6); grid-template-columns: minmax(0, 1fr); padding-block: var(--s4); border-top: 1px solid var(--line); content-visibility: auto; contain-intrinsic-size: auto 60rem; margin: 0 -.5rem; padding-inline: .5rem }
 .operation > * { min-width: 0 } .operation h2 { margin-top: var(--s2); font-size: var(--large) } .operation h3 { margin: var(--s4) 0 var(--s2); font-size: 1rem } .operation pre { white-space: pre; overflow: auto; max-height: 34rem }
 @media (min-width: 64rem) { .operation { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) } .sample { position: sticky; top: var(--s4); align-self: start } }
 .method { display: inline-block; min-width: 3.6rem; padding: 0 .4rem; border: 1px solid currentColor; border-radius: var(--s1); font-size: var(--tiny); font-weight: 600; text-align: center } .get { color: var(--good) } .post, .put, .patch { color: var(--link) } .delete { color: var(--bad) }

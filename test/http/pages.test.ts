@@ -111,6 +111,14 @@ it('every page is in the table, and nothing else', () => {
   expect(routes.toSorted()).toEqual(Object.keys(REQUIRED).toSorted())
 })
 
+it('the reference of the API keeps the lines of its requests and answers', async () => {
+  const app = await appOf(labWorld())
+  const { body } = await app.inject({ url: '/docs/api/domains', headers: HTML })
+  const samples = [...body.matchAll(/<pre[^>]* aria-label="Answer of [^>]*>([^<]*)<\/pre>/g)].map(([, text]) => text!)
+  expect(samples.length).toBeGreaterThan(5)
+  expect(samples.filter((text) => text.trim().split('\n').length < 3)).toEqual([])
+})
+
 /** Every method and path that the router of a service has; HEAD goes with GET. */
 function routesOf(app: App): readonly string[] {
   const parts: string[] = []

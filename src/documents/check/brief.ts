@@ -8,7 +8,7 @@ import type { Answer } from './answer.ts'
 import { nothingBlocks, plannedIn, wayBlocks } from './path.ts'
 import { isUnused, sentenceOf } from './sentences.ts'
 import { sectionsOf } from './status.ts'
-import { isAllOpen, leftThings, verdictBlock } from './verdict.ts'
+import { isAllOpen, isGone, leftThings, verdictBlock } from './verdict.ts'
 
 /** The first screen of a check or a report: the verdict, the way up, and one line a check. `version` is the program's. */
 export function briefDocument(answer: Answer, version: string): Document {
@@ -28,14 +28,18 @@ export function briefDocument(answer: Answer, version: string): Document {
               items: left.map(({ title, repair }): Line => [{ strong: title }, repair ? `: ${repair}` : '']),
             } as const,
           ]),
-      heading(2, 'Checks', 'checks'),
-      { kind: 'facts', rows: sectionsOf(answer).map(({ key, name, status }) => rowOf(answer, key, name, status)) },
+      ...(isGone(answer) ? [] : checkRows(answer)),
       ...listingsRow(answer),
       ...nextBlocks(answer),
     ],
     footer: footerOf(version, answer.observed_at, `score version ${answer.score_version}`),
   }
 }
+
+const checkRows = (answer: Answer): Block[] => [
+  heading(2, 'Checks', 'checks'),
+  { kind: 'facts', rows: sectionsOf(answer).map(({ key, name, status }) => rowOf(answer, key, name, status)) },
+]
 
 type Row = readonly [string, Line]
 

@@ -8,13 +8,12 @@ import { ledgerBlocks } from './ledger.ts'
 import { listBlocks, poolBlocks } from './lists.ts'
 import { improvementBlocks, nothingBlocks, planBlocks, wayBlocks } from './path.ts'
 import { unknownBlocks } from './unknowns.ts'
-import { barBlocks, isAllOpen, thingBlocks, verdictBlock } from './verdict.ts'
+import { barBlocks, isAllOpen, isGone, thingBlocks, verdictBlock } from './verdict.ts'
 import { whoMaySendBlocks } from './who-may-send.ts'
 
 /** The answer of a check or a report as a document: the verdict and what to do first, then the evidence. `version` is the program's. */
 export function checkDocument(answer: Answer, version: string): Document {
-  const isGone = answer.domain_role?.name === 'no_such_domain'
-  const map = isGone ? [] : hostBlocks(answer)
+  const map = isGone(answer) ? [] : hostBlocks(answer)
   const way = wayBlocks(answer)
   const things = thingBlocks(answer)
   const blocks: Block[] = [
@@ -26,11 +25,10 @@ export function checkDocument(answer: Answer, version: string): Document {
     ...things,
     ...improvementBlocks(answer),
     ...whoMaySendBlocks(answer),
-    ...(answer.reports && !isGone ? reportsOfDomainBlocks(answer.reports) : []),
-    heading(2, 'All checks', 'checks'),
-    ...barBlocks(answer),
-    ...checkBlocks(answer),
-    ...ledgerBlocks(answer),
+    ...(answer.reports && !isGone(answer) ? reportsOfDomainBlocks(answer.reports) : []),
+    ...(isGone(answer)
+      ? []
+      : [heading(2, 'All checks', 'checks'), ...barBlocks(answer), ...checkBlocks(answer), ...ledgerBlocks(answer)]),
     ...listBlocks(answer),
     ...poolBlocks(answer),
     ...unknownBlocks(answer),

@@ -49,14 +49,19 @@ function shown(answer: Partial<Answer>) {
 it('a check: the way and its steps have the same numbers', () => {
   expect(shown({})).toEqual({
     way: ['C 75', 'B 82', 'B 95', 'B 100'],
-    steps: ['1. PTR → B (82)', '2. Later → B (95)', '3. More → B (100)'],
+    steps: ['1. PTR → B (82)', '2. Later (later) → B (95)', '3. More (optional) → B (100)'],
   })
 })
 
 it('a report: listings cost the same until they are removed, before what has to wait; the way and its steps agree', () => {
   expect(shown({ report_score: 35 })).toEqual({
     way: ['F 35', 'F 42', 'B 82', 'B 95', 'B 100'],
-    steps: ['1. PTR → F (42)', '2. Removal from the blacklists → B (82)', '3. Later → B (95)', '4. More → B (100)'],
+    steps: [
+      '1. PTR → F (42)',
+      '2. Removal from the blacklists (by the owner of the address) → B (82)',
+      '3. Later (later) → B (95)',
+      '4. More (optional) → B (100)',
+    ],
   })
 })
 

@@ -29,3 +29,17 @@ it.each([
   const bar = /<a href="#mx".*?<a href="#ptr"/s.exec(shown)?.[0] ?? ''
   expect(/\b15\b/.test(bar) && !bar.includes('Does not apply'), bar).toBe(hasPoints)
 })
+
+it('names where the points are lost, the most first', () => {
+  const row = (component: 'spf' | 'dkim' | 'mx', points: number) =>
+    ({ component, points, kind: 'deduction', finding: null }) as const
+  const shown = page({ score: 78, grade: 'B', score_breakdown: [row('mx', 1.5), row('spf', 12), row('mx', 8.5)] })
+  expect(shown).toContain('Points lost: <a href="#spf">SPF</a> −12, <a href="#mx">MX</a> −10.')
+  expect(page({})).not.toContain('Points lost')
+})
+
+it('a domain that does not exist has no checks', () => {
+  const shown = page({ score: 0, grade: 'F', domain_role: { name: 'no_such_domain', because: 'NXDOMAIN' } })
+  expect(shown).toContain('The domain does not exist, so no mail can reach it.')
+  expect(shown).not.toMatch(/id="(?:checks|spf|score)"|class="bars"/)
+})

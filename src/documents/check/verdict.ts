@@ -33,6 +33,7 @@ const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly
 
 const ALL_OPEN =
   'The DNS did not answer for this domain, so almost nothing is known about it. The score is not meaningful. "mailsonde doctor" tells whether the resolver works.'
+const GONE = 'The domain does not exist, so no mail can reach it.'
 const MOSTLY_OPEN = 'More than half of the points could not be determined, so there is no grade.'
 
 /** There is no grade: more than half of the points could not be determined. */
@@ -53,6 +54,7 @@ const isBroken = ({ findings }: Answer): boolean =>
 
 function wordsOf(answer: Answer): string {
   const { grade } = gradeIn(answer)
+  if (isGone(answer)) return GONE
   if (grade === undefined) return isAllOpen(answer) ? ALL_OPEN : MOSTLY_OPEN
   return isBroken(answer) && /^[AB]/.test(grade) ? BUT_BROKEN : (wordsFor(GRADE_WORDS, grade) ?? '')
 }
@@ -64,8 +66,28 @@ function rangeOf({ score, score_min: least = score, score_max: most = score, rep
 }
 
 function notesOf(answer: Answer): Line[] {
-  return [...roleNote(answer), ...scoreNotes(answer)]
+  return [...roleNote(answer), ...lossNote(answer), ...scoreNotes(answer)]
 }
+
+/** Where the points are lost, the most first, each with a link to its check. */
+function lossNote(answer: Answer): Line[] {
+  if (isOpen(answer) || isGone(answer)) return []
+  const lost = SCORED.map((component) => ({ component, points: lostBy(answer, component) }))
+    .filter(({ points }) => points > 0)
+    .toSorted((a, b) => b.points - a.points)
+  if (lost.length === 0) return []
+  const named = lost.map(({ component, points }): Inline[] => [
+    { link: `#${component}`, text: CHECKS[component].name },
+    ` −${plain(points)}`,
+  ])
+  return [['Points lost: ', ...named.flatMap((one, i) => (i === 0 ? one : [', ', ...one])), '.']]
+}
+
+/** The name does not exist, so that no check has a subject. */
+export const isGone = ({ domain_role: role }: Answer): boolean => role?.name === 'no_such_domain'
+
+const lostBy = ({ score_breakdown: rows }: Answer, component: Component): number =>
+  rows.filter((row) => row.component === component).reduce((sum, { points }) => sum + points, 0)
 
 /** The role in which the domain was judged, if the answer has it. */
 function roleNote({ domain_role: role }: Answer): Line[] {
@@ -97,9 +119,7 @@ function scoreNotes(answer: Answer): Line[] {
 }
 
 const barOf = (answer: Answer, component: Component) => {
-  const lost = answer.score_breakdown
-    .filter((row) => row.component === component)
-    .reduce((sum, { points }) => sum + points, 0)
+  const lost = lostBy(answer, component)
   const worth = COMPONENTS[component]
   const status = barStatus(answer, component, lost / worth)
   const kept = status === 'not_applicable' ? {} : { kept: worth - lost }

@@ -59,14 +59,14 @@ const host = ({ preference, host: name, problem, addresses }: MapHost): string =
   `<li><p class="hop">${preference === undefined ? '' : `<span class="preference"><span class="unseen">preference </span>${preference}</span> `}${codeText(name)}${problem === undefined ? '' : ` ${badge('mark', problem.mark, problem.text)}`}</p>${addresses.length === 0 ? '' : `<ul>${addresses.map(address).join('')}</ul>`}</li>`
 
 const address = ({ address: ip, names, back, tls, place, lists }: MapAddress): string =>
-  `<li><p class="hop">${codeText(ip)}${place === undefined ? '' : `<span class="place">${inlines(place)}</span>`}</p><p class="hop">${names.map((name) => `${codeText(name)} `).join('')}${badge('mark', back.mark, back.text)}</p>${tls === undefined ? '' : `<p class="hop">${badge('mark', tls.mark, tls.text)}</p>`}${lists === undefined ? '' : `<p class="hop">${badge('mark', lists.mark, lists.text)}</p>`}</li>`
+  `<li><p class="hop">${codeText(ip)}${place === undefined ? '' : `<span class="place">${inlines(place)}</span>`}${lists === undefined ? '' : ` ${badge('mark', lists.mark, lists.text)}`}</p><p class="hop">${names.map((name) => `${codeText(name)} `).join('')}${badge('mark', back.mark, back.text)}</p>${tls === undefined ? '' : `<p class="hop">${badge('mark', tls.mark, tls.text)}</p>`}</li>`
 
 /** The way to a better score: one milestone after the other, each a link to its records. */
 export const path = ({ label, start, steps }: Path): string =>
-  `<div class="path"><p class="label">${safe(label)}</p><ol><li>${milestone(start)}<span class="what">now</span></li>${steps
+  `<div class="path"><h2 id="path">${safe(label)}</h2><ol><li>${milestone(start)}<span class="what">now</span></li>${steps
     .map(
       (step) =>
-        `<li${step.note === '' ? '' : ' class="later"'}>${milestone(step)}<a class="what" href="${isPart(step.href) ? step.href : '#'}">${safe(step.title)}</a>${step.note === '' ? '' : `<span class="note">${safe(step.note)}</span>`}</li>`,
+        `<li${step.note === '' ? '' : ' class="later"'}><a href="${isPart(step.href) ? step.href : '#'}">${milestone(step)}<span class="what">${safe(step.title)}</span></a>${step.note === '' ? '' : `<span class="note">${safe(step.note)}</span>`}</li>`,
     )
     .join('')}</ol></div>`
 
@@ -95,6 +95,9 @@ export const alignment = ({ label, from, paths, result }: Alignment): string =>
 const milestone = ({ score, grade }: Milestone): string =>
   `<span class="milestone ${grade === undefined ? 'open' : markOfScore(score)}">${grade === undefined ? '' : `<b>${safe(grade)}</b> `}${score}</span>`
 
+/** A list of so many changes is not folded. */
+const UNFOLDED = 3
+
 /** Size of a drawing, in its own units; it is stretched to the width of the page. */
 const [WIDTH, HEIGHT] = [600, 120]
 
@@ -105,10 +108,12 @@ const [WIDTH, HEIGHT] = [600, 120]
 export function timeline({ label, least, most, points }: Timeline): string {
   const changes = withChange(points)
   const shown = changes.slice(-MAX_CHANGES)
-  const cut =
-    shown.length < changes.length ? `<p class="quiet">The last ${MAX_CHANGES} of ${changes.length} changes:</p>` : ''
+  const named =
+    shown.length < changes.length
+      ? `The last ${MAX_CHANGES} of ${changes.length} changes in words`
+      : 'The same in words'
   const drawing = points.length === 0 ? '' : chart(points, { least, most, changes })
-  return `<div class="timeline"><p class="label">${safe(label)}</p>${drawing}${cut}${shown.length === 0 ? '<p class="quiet">There is nothing yet.</p>' : `<ol>${shown.map((point) => `<li class="${point.mark}"><span>${inlines(pointLine(point))}</span></li>`).join('')}</ol>`}</div>`
+  return `<div class="timeline"><p class="label">${safe(label)}</p>${drawing}${shown.length === 0 ? '<p class="quiet">There is nothing yet.</p>' : `<details${shown.length > UNFOLDED ? '' : ' open'}><summary>${named}</summary><ol>${shown.map((point) => `<li class="${point.mark}"><span>${inlines(pointLine(point))}</span></li>`).join('')}</ol></details>`}</div>`
 }
 
 type Range = { readonly least: number; readonly most: number }
