@@ -1,20 +1,25 @@
+import { createTransport } from 'nodemailer'
 import type { Page } from 'playwright-core'
+import { startReceiving } from '../../src/intake/receive.ts'
+import { parseDomain } from '../../src/names/domain.ts'
+import { analyseMessage } from '../../src/operations/message/analysis.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
+import { LAB_KEY as DKIM_KEY, signed } from '../lab/messages.ts'
 import { labWorld } from '../lab/world.ts'
 import { type Program, startProgram } from './program.ts'
 
 /** States of pages that need more than their path: a refusal, a form that was filled in, a connection that was lost. */
 
-export type ServiceName = 'program' | 'locked' | 'bare' | 'stopping' | 'busy' | 'limited' | 'reader'
+export type ServiceName = 'program' | 'locked' | 'bare' | 'stopping' | 'busy' | 'limited' | 'reader' | 'inbox'
 type Service = Pick<Program, 'url'>
 export type Services = Readonly<Record<ServiceName, Service>> & {
   readonly program: Program
   readonly stop: () => Promise<void>
 }
 
-/** The program in the ways that it can be run, and services that refuse. `locked` asks for a key, `bare` has no database, of `reader` the visitor has a key that may only read. */
+/** The program in the ways that it can be run, and services that refuse. `locked` asks for a key, `bare` has no database, of `reader` the visitor has a key that may only read, and `inbox` takes messages. */
 export async function startServices(databaseUrl: string): Promise<Services> {
   const nowhere = ['--database-url', 'postgres://nobody@127.0.0.1:1/none']
   const programs = await Promise.all([
@@ -27,13 +32,14 @@ export async function startServices(databaseUrl: string): Promise<Services> {
     refusing({ maxConcurrency: 0 }),
     refusing({ ratePerMinute: 1 }),
     refusing({ keys: () => [labKey(READ_KEY, ['read'])] }),
+    inboxService(),
   ])
   const [program, locked, bare] = programs
-  const [stopping, busy, limited, reader] = apps
+  const [stopping, busy, limited, reader, inbox] = apps
   const stop = async (): Promise<void> => {
     await Promise.all([...programs, ...apps].map((one) => one.stop()))
   }
-  return { program, locked, bare, stopping, busy, limited, reader, stop }
+  return { program, locked, bare, stopping, busy, limited, reader, inbox, stop }
 }
 
 export const LAB_KEY = 'a-key-of-the-lab'
@@ -47,6 +53,62 @@ async function refusing(options: Parameters<typeof labApp>[1]) {
   return { url: await app.listen({ host: '127.0.0.1', port: 0 }), stop: () => app.close() }
 }
 
+const INBOX = 'inbox.example.org'
+/** The port at which the service `inbox` takes messages, once it runs. */
+let inboxPort = 0
+
+/** A service that takes messages for one-time addresses over SMTP, and knows the domain that {@link sendTo} writes as. */
+async function inboxService() {
+  const world = labWorld({
+    'example.org': { MX: [[10, 'mail.example.org']], TXT: ['v=spf1 ip4:127.0.0.0/8 -all'] },
+    'mail.example.org': { A: ['45.53.1.1'] },
+    'a._domainkey.example.org': { TXT: [DKIM_KEY] },
+    '_dmarc.example.org': { TXT: ['v=DMARC1; p=reject'] },
+  })
+  const deps = labDeps(world)
+  const { inbox } = deps.messages
+  const domain = parseDomain(INBOX)
+  if (!domain.ok) throw new Error(INBOX)
+  inbox.open(domain.value)
+  const operations = await allOperations()
+  const execute = labExecutor(world, deps)
+  const site = openSite({ operations, world, version: '0.0.0', execute, canReceive: inbox.isOpen })
+  const app = await labApp(world, { site, operations, deps })
+  const server = await startReceiving({
+    ...{ listen: '127.0.0.1:0', domain: INBOX, maxOctets: 100_000, world, inbox, lmtp: false },
+    analyse: (raw, envelope) =>
+      analyseMessage({ ...world, signal: AbortSignal.timeout(20_000) }, deps, raw, { envelope }),
+  })
+  inboxPort = server.port!
+  return {
+    url: await app.listen({ host: '127.0.0.1', port: 0 }),
+    stop: async () => {
+      await server.close()
+      await app.close()
+    },
+  }
+}
+
+/** Sends a signed message to an address of the service `inbox`. */
+async function sendTo(address: string): Promise<void> {
+  const text = `From: Joe <joe@example.org>
+To: ${address}
+Subject: Minutes
+Date: Mon, 23 Nov 2026 09:00:00 +0000
+Message-ID: <1@example.org>
+MIME-Version: 1.0
+Content-Type: text/plain; charset=utf-8
+
+Hello.
+`
+  const transport = createTransport({ host: '127.0.0.1', port: inboxPort, ignoreTLS: true })
+  await transport.sendMail({
+    envelope: { from: 'joe@example.org', to: address },
+    raw: signed(text, { domain: 'example.org' }),
+  })
+  transport.close()
+}
+
 export type State = {
   readonly name: string
   /** With the names of what it shows in capitals, as in states.ts. */
@@ -55,7 +117,7 @@ export type State = {
   readonly words: string
   readonly at?: ServiceName
   /** What the visitor does once the page is there. */
-  readonly act?: (page: Page) => Promise<void>
+  readonly act?: (page: Page) => Promise<unknown>
   /** It can be reached without script, too. */
   readonly plain?: true
   /** Another answer of a page that is tested: for pictures alone. */
@@ -97,7 +159,7 @@ export const STATES: readonly State[] = [
     words: 'The connection was lost',
     act: async (page) => {
       await page.context().route('**/events*', (route) => route.abort('connectionreset'))
-      await askFor(page, 'servfail.test')
+      await askFor(page, 'expired.test')
       await page.getByText('The connection was lost').waitFor()
     },
   },
@@ -235,6 +297,26 @@ export const STATES: readonly State[] = [
   },
   { name: 'monitor-asked', path: '/monitors/MONITOR?asked=run', words: 'The monitor is running' },
   { name: 'monitor-missing', path: `/monitors/mon_${NOTHING}`, words: 'Not found', picture: true },
+  // A message to a one-time address.
+  { name: 'message-form', path: '/message', words: 'Send it to a one-time address', at: 'inbox', plain: true },
+  {
+    name: 'message-waiting',
+    path: '/message',
+    words: 'None has come in yet',
+    at: 'inbox',
+    act: newAddress,
+    plain: true,
+  },
+  {
+    name: 'message-received',
+    path: '/message',
+    words: 'DMARC passes for example.org',
+    at: 'inbox',
+    act: async (page) => {
+      await sendTo(await newAddress(page))
+      await page.getByText('DMARC passes for example.org').waitFor()
+    },
+  },
   { name: 'stored-missing', path: `/r/${NOTHING}`, words: 'Not found' },
   // A service that refuses.
   { name: 'login', path: '/login', words: 'API key', at: 'locked', plain: true },
@@ -274,6 +356,13 @@ export const STATES: readonly State[] = [
     plain: true,
   },
 ]
+
+/** Asks for a one-time address; the page then waits for its message. */
+async function newAddress(page: Page): Promise<string> {
+  await page.click('text=Send it to a one-time address')
+  await page.waitForURL('**/message/msg_*')
+  return (await page.textContent('#progress pre')) ?? ''
+}
 
 /** A monitor with a webhook of its own, whose secret is shown once. */
 async function createWithWebhook(page: Page): Promise<void> {
