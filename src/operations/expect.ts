@@ -63,7 +63,7 @@ export const expectRecords = defineOperation({
   uses: [],
   run: async (ctx, _none, { domain, records = [], zone }) => {
     const { laid, passedOver } = readRecords(domain, records, zone)
-    refuse(domain, laid)
+    checkSets(domain, laid, 'records')
     const compared = await compareSets(ctx, laid)
     const count = (...wanted: readonly string[]): number =>
       compared.filter(({ status }) => wanted.includes(status)).length
@@ -86,12 +86,12 @@ export const expectRecords = defineOperation({
 
 const rank = (status: string): number => ['differs', 'missing', 'unknown', 'same'].indexOf(status)
 
-/** Throws AppError for names outside of the domain, for wildcards, which answer under other names, and for too many. */
-function refuse(domain: Domain, laid: readonly OverlayRecord[]): void {
+/** Throws AppError for names outside of the domain, and for too many names and types. */
+export function checkSets(domain: Domain, laid: readonly OverlayRecord[], parameter: string): void {
   const stray = laid.find(({ name }) => name !== domain && !name.endsWith(`.${domain}`))
-  if (stray) throw questionError('outside_domain', { name: stray.name, domain }, { parameter: 'records' })
+  if (stray) throw questionError('outside_domain', { name: stray.name, domain }, { parameter })
   const sets = new Set(laid.map(({ name, type }) => `${name} ${type}`)).size
-  if (sets > MAX_SETS) throw questionError('record_sets', { count: sets, max: MAX_SETS }, { parameter: 'records' })
+  if (sets > MAX_SETS) throw questionError('record_sets', { count: sets, max: MAX_SETS }, { parameter })
 }
 
 /** A file for `--expect`: JSON in the form of what-if (`{"records": [...]}`, or only the list), otherwise a zone file. */

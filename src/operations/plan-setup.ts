@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type PlanAnswer, planAnswer } from '../answers/plan.ts'
+import { asTheyCome } from '../base/as-they-come.ts'
 import { AppError } from '../base/errors.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { planDocument } from '../documents/plan.ts'
@@ -13,7 +14,7 @@ import { knownProviders, type MailHost, providerNamed, type Setup, setupSteps } 
 import { selectorParam } from './check.ts'
 import { repeatable } from './context.ts'
 import { planExample } from './examples.ts'
-import { fieldsOf } from './expect.ts'
+import { checkSets, fieldsOf } from './expect.ts'
 import { defineOperation } from './operation.ts'
 import { BODY_LIMIT, MAX_BYTES, plainRecordsParam, readRecords } from './overlay-input.ts'
 import type { Param } from './param.ts'
@@ -21,7 +22,8 @@ import { domainParam, listParam, optional, positional, textParam, timeoutParam }
 import { inputOf, PLAN_DEADLINE_MS, planFormatParam, planReply, terraformParam } from './plan.ts'
 import { firstLook, looksOf } from './plan-looks.ts'
 import { planSteps } from './plan-steps.ts'
-import { paramProblem, questionError, setupError, setupProblem } from './problems.ts'
+import { paramProblem, setupError, setupProblem } from './problems.ts'
+import { AT_A_TIME } from './record-sets.ts'
 
 /** Maximum number of sending providers of a setup. */
 const MAX_SENDERS = 20
@@ -192,26 +194,26 @@ function readExpected(domain: Domain, text: string): readonly OverlayRecord[] {
   const list = plainRecordsParam('').schema.safeParse(records)
   if (!list.success) throw new AppError('invalid_parameter', paramProblem('no_records'), { parameter: 'expect' })
   const { laid } = readRecords(domain, list.data ?? [], typeof zone === 'string' ? zone : undefined)
-  const stray = laid.find(({ name }) => name !== domain && !name.endsWith(`.${domain}`))
-  if (stray) throw questionError('outside_domain', { name: stray.name, domain }, { parameter: 'expect' })
+  checkSets(domain, laid, 'expect')
   return laid
 }
 
-/** Which of the records are published: a TXT is if it is the only one of its kind. */
+/** Which of the records are published: a TXT is if it is the only one of its kind. At most 16 questions at a time. */
 async function comparison(
   records: readonly OverlayRecord[],
   { published }: Looks,
 ): Promise<Pick<PlanAnswer, 'expected' | 'published' | 'missing'>> {
-  const missing: { name: string; type: string; value: string; reason?: string }[] = []
-  for (const { name, type, data } of records) {
+  const compared = asTheyCome(AT_A_TIME, [...records.entries()], async ([i, { name, type, data }]) => {
     const value = presentationOf(type, data)
     const found = await published(name, type)
-    if ('unknown' in found) missing.push({ name, type, value, reason: found.unknown })
-    else {
-      const isSame = (text: string): boolean => type !== 'TXT' || textKind(name, text) === textKind(name, value)
-      const same = found.values.filter(isSame)
-      if (!same.includes(value) || (type === 'TXT' && same.length > 1)) missing.push({ name, type, value })
-    }
-  }
+    if ('unknown' in found) return [i, { name, type, value, reason: found.unknown }] as const
+    const isSame = (text: string): boolean => type !== 'TXT' || textKind(name, text) === textKind(name, value)
+    const same = found.values.filter(isSame)
+    const isThere = same.includes(value) && (type !== 'TXT' || same.length === 1)
+    return [i, isThere ? undefined : { name, type, value }] as const
+  })
+  const rows = new Map<number, NonNullable<PlanAnswer['missing']>[number] | undefined>()
+  for await (const [i, row] of compared) rows.set(i, row)
+  const missing = records.flatMap((_, i) => rows.get(i) ?? [])
   return { expected: records.length, published: records.length - missing.length, missing }
 }

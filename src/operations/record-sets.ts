@@ -6,7 +6,7 @@ import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 
 /** Maximum number of queries sent at the same time. */
-const AT_A_TIME = 16
+export const AT_A_TIME = 16
 
 type RecordSet = ExpectAnswer['sets'][number]
 type Wanted = { readonly name: string; readonly type: RecordType; readonly expected: readonly string[] }
