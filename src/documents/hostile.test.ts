@@ -79,9 +79,9 @@ function hostileAnswer(text: string): Answer {
 }
 
 const TAGS =
-  /^<(?:!doctype html|\/?(?:html|head|body|main|header|footer|section|div|title|style|h[1-4]|p|ul|li|dl|dt|dd|pre|code|span|strong|b|a|svg|rect|ol|polyline|path|time|line|table|caption|thead|tbody|tfoot|tr|th|td|meta))(?=[\s>/])/
+  /^<(?:!doctype html|\/?(?:html|head|body|main|header|footer|section|div|title|style|h[1-4]|p|ul|li|dl|dt|dd|pre|code|span|strong|b|a|svg|rect|ol|polyline|path|time|line|table|caption|thead|tbody|tfoot|tr|th|td|meta|details|summary))(?=[\s>/])/
 const ATTRIBUTE =
-  /^\s+(?:lang|charset|name|content|http-equiv|class|id|href|rel|role|tabindex|scope|aria-label|aria-hidden|data-head|focusable|viewBox|preserveAspectRatio|width|height|rx|x|y|x1|x2|y1|y2|d|datetime|points)="[^"<>]*"/
+  /^\s+(?:lang|charset|name|content|http-equiv|class|id|href|rel|role|tabindex|scope|aria-label|aria-hidden|data-head|focusable|viewBox|preserveAspectRatio|width|height|rx|x|y|x1|x2|y1|y2|d|datetime|points|open)="[^"<>]*"/
 
 /** What a browser would take for markup, and is none of ours. */
 function foreign(page: string): string[] {

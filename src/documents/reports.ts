@@ -92,15 +92,15 @@ function table(
   return rows.length === 0 ? [] : [{ kind: 'table', table: { caption, head, rows, numeric } }]
 }
 
-/** Who sends as a domain: the verdict, what to do, the days, the senders. */
+/** Who sends as a domain: the verdict, what to do, the senders, the days. */
 export function reportsDocument(answer: ReportsAnswer, version: string): Document {
   return {
     title: `Who sends as ${answer.domain}`,
     blocks: [
       conclusion(conclusionOf(answer)),
       ...adviceBlocks(answer),
-      ...dayBlocks(answer),
       ...senderBlocks(answer),
+      ...dayBlocks(answer),
       ...basisBlocks(answer),
     ],
     footer: footerOf(version),

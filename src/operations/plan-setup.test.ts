@@ -17,6 +17,8 @@ const INCLUDES = [
   'spf.messagingengine.com',
   'sendgrid.net',
   'spf.brevo.com',
+  'mailgun.org',
+  'amazonses.com',
 ]
 const HOSTS = ['smtp.google.com', 'in1-smtp.messagingengine.com', 'in2-smtp.messagingengine.com']
 const ZONE: LabZone = Object.fromEntries([
@@ -40,6 +42,18 @@ describe('a setup from nothing', () => {
       expect(records.find(({ value }) => value.startsWith('v=spf1'))?.beside).toEqual(['google-site-verification=abc'])
     },
   )
+
+  it.each([
+    ['sendgrid', 'v=spf1 include:_spf.google.com ~all'],
+    ['brevo', 'v=spf1 include:_spf.google.com ~all'],
+    ['amazonses', 'v=spf1 include:_spf.google.com ~all'],
+    ['postmark', 'v=spf1 include:_spf.google.com ~all'],
+    ['mailgun', 'v=spf1 include:_spf.google.com include:mailgun.org ~all'], // it sends as the domain that is set up at it
+  ])('%s: the SPF record is %s', async (sender, spf) => {
+    const plan = await ask({ mailboxes: 'google', senders: [sender] })
+    const [first] = plan.steps.flatMap(({ records }) => records.filter(({ value }) => value.startsWith('v=spf1')))
+    expect(first?.value).toBe(spf)
+  })
 
   it('the records of a plan without assumptions give its end score', async () => {
     const zone: LabZone = {

@@ -70,5 +70,5 @@ ${parts.canReceive() && addressForm(visit)}
 
 /** The request for a one-time address. */
 const addressForm = (visit: Visit): Html =>
-  html`<form class="controls" method="post" action="/message/address">${csrfField(visit)}<button>Send it to a one-time address</button> <span class="quiet">you get the address; the page shows the result when the message is there</span></form>
-<h2 class="quiet">Or from a file</h2>`
+  html`<form class="actions" method="post" action="/message/address">${csrfField(visit)}<button>Send it to a one-time address</button> <span class="quiet">The next page shows the address, and the result when the message is there.</span></form>
+<h2>Or from a file</h2>`

@@ -52,8 +52,8 @@ ${
   domains.length === 0
     ? html`<p>No reports have come in yet.</p>`
     : html`<div class="scroll" role="group" tabindex="0" aria-label="Domains"><table><caption class="hidden">Domains with reports</caption>
-<thead><tr><th scope="col">Domain</th><th scope="col">Reports</th><th scope="col">Messages</th><th scope="col">Last report</th></tr></thead>
-<tbody>${domains.map((one) => html`<tr><td><a href="${reportsPath(one.domain)}">${one.domain}</a></td><td>${one.reports.toLocaleString('en-US')}</td><td>${one.messages.toLocaleString('en-US')}</td><td>${one.last_report_at.slice(0, 10)}</td></tr>`)}</tbody></table></div>`
+<thead><tr><th scope="col">Domain</th><th scope="col" class="number">Reports</th><th scope="col" class="number">Messages</th><th scope="col">Last report</th></tr></thead>
+<tbody>${domains.map((one) => html`<tr><td><a href="${reportsPath(one.domain)}">${one.domain}</a></td><td class="number">${one.reports.toLocaleString('en-US')}</td><td class="number">${one.messages.toLocaleString('en-US')}</td><td>${one.last_report_at.slice(0, 10)}</td></tr>`)}</tbody></table></div>`
 }
 ${rendered(htmlBlocks(blocks))}
 <h2 id="add">Add reports</h2>

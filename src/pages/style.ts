@@ -141,5 +141,5 @@ time { white-space: nowrap } time small { color: var(--quiet); font-size: inheri
   .large .line { flex-wrap: wrap } .large .line button { width: 100% } .apart { margin-left: 0 }
 }
 @media (prefers-reduced-motion: no-preference) { [aria-busy=true] .places li:not(.done) .said { animation: wait 1.6s ease-in-out infinite alternate } @keyframes wait { to { opacity: .65 } } }
-@media print { .document section { content-visibility: visible !important } details.check:not([open])::details-content { content-visibility: visible } .bar, .end, .controls, .try, #try, #try + p, button, .skip, .contents, .tabs, .keep { display: none !important } main { max-width: none; padding: 0 } }
+@media print { .document section { content-visibility: visible !important } .bar, .end, .controls, .try, #try, #try + p, #options, button, .button, .skip, .contents, .tabs, .keep, .back, details.all, details.all + p, main > form, main > footer a { display: none !important } main { max-width: none; padding: 0 } }
 `

@@ -83,7 +83,7 @@ function mailStep(domain: Domain, { mailboxes, mailHosts }: Setup): Draft {
 function spfStep(domain: Domain, { mailboxes, senders }: Setup, published: string | undefined): Draft {
   const exchanges = mailboxes?.setup?.mx?.map(([, host]) => host) ?? []
   const includes = [...(mailboxes ? [mailboxes] : []), ...senders].flatMap((provider) => {
-    const include = spfIncludeOf(provider, exchanges)
+    const include = provider.setup?.ownReturnPath ? undefined : spfIncludeOf(provider, exchanges)
     return include === undefined ? [] : [`include:${include}`]
   })
   const terms = (published ?? '')

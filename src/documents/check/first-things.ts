@@ -4,6 +4,8 @@ import { type Tier, WEIGHTS } from '../../answers/weights.ts'
 
 /** One thing to do, with everything needed to do it. */
 export type Thing = {
+  /** The finding; a listing has none. */
+  readonly id?: string
   readonly severity: Severity
   /** The points of the score that it costs. */
   readonly points: number
@@ -63,7 +65,7 @@ function costsOf(breakdown: readonly ScoreRow[]): ReadonlyMap<string, number> {
 /** The subject of a finding: the record to publish, otherwise the fault itself wherever it occurs. */
 const keyOf = ({ id, fix }: FindingAnswer): string => (fix ? `${fix.name.toLowerCase()} ${fix.rtype}` : id)
 
-const thingOf = ({ id: _id, ...finding }: FindingAnswer, points: number): Thing => ({
+const thingOf = (finding: FindingAnswer, points: number): Thing => ({
   ...finding,
   points,
   links: [],

@@ -154,17 +154,38 @@ export function thingBlocks(answer: Answer): Block[] {
   const title = plannedIn(answer).size > 0 ? 'Also to repair' : things.length === 1 ? 'To fix' : 'To fix first'
   return [
     heading(2, title, 'first'),
-    ...things.map((thing, i) => ({ kind: 'group', look: 'thing', blocks: thingParts(thing, i + 1) }) as const),
+    ...things.map(
+      (thing, i) =>
+        ({
+          kind: 'group',
+          look: 'thing',
+          blocks: thingParts(withoutShown(answer, thing), i + 1, whyLeft(answer, thing)),
+        }) as const,
+    ),
   ]
 }
 
-function thingParts(thing: Thing, number: number): Block[] {
+/** A thing without the record that a step of the plan shows already. */
+const withoutShown = ({ plan }: Answer, thing: Thing): Thing => {
+  const { fix, ...rest } = thing
+  const isShown = plan?.steps.some(({ records }) =>
+    records.some(({ name, type, value }) => name === fix?.name && type === fix.rtype && value === fix.value),
+  )
+  return isShown ? rest : thing
+}
+
+/** Why the plan has no step for it, where that is known. */
+const whyLeft = ({ plan }: Answer, { id }: Thing): string | undefined =>
+  plan?.left.find(({ finding }) => finding === id)?.why
+
+function thingParts(thing: Thing, number: number, why: string | undefined): Block[] {
   const points: Inline =
     thing.points === 0 ? 'outside the score' : `${plain(thing.points)} ${thing.points === 1 ? 'point' : 'points'}`
   return [
     { kind: 'heading', level: 3, line: [`${number}. ${thing.title}`] },
     quiet({ severity: thing.severity }, ' · ', points),
     text(thing.detail),
+    ...(why === undefined || why === thing.repair ? [] : [text({ strong: 'Why it is no step: ' }, why)]),
     ...(thing.repair === undefined ? [] : [text({ strong: 'What to do: ' }, thing.repair)]),
     ...(thing.fix ? [{ kind: 'publish', record: thing.fix } as const] : []),
     ...(thing.links.length === 0

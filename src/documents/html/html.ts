@@ -47,7 +47,16 @@ ${footer.map((line) => `<p class="quiet">${inlines(line)}</p>`).join('\n')}
 
 /** Only blocks, as a part of a page. `fold`: the evidence of a check is folded, unless the check needs repair; so are the records of a step. */
 export const htmlBlocks = (blocks: readonly Block[], { fold = false }: { readonly fold?: boolean } = {}): string =>
-  blocks.map((one) => (fold && one.kind === 'group' && FOLDED.has(one.look) ? folded(one) : block(one))).join('\n')
+  blocks
+    .map((one, i) => {
+      if (one.kind === 'table' && blocks[i - 1]?.kind === 'stack') return numbers(one.table)
+      return fold && one.kind === 'group' && FOLDED.has(one.look) ? folded(one) : block(one)
+    })
+    .join('\n')
+
+/** The numbers of the picture above them. */
+const numbers = (of: Table): string =>
+  `<details class="numbers"><summary>The same in numbers</summary>${table(of)}</details>`
 
 const FOLDED: ReadonlySet<Group['look']> = new Set(['check', 'step'])
 

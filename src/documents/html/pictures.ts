@@ -113,7 +113,7 @@ export function timeline({ label, least, most, points }: Timeline): string {
       ? `The last ${MAX_CHANGES} of ${changes.length} changes in words`
       : 'The same in words'
   const drawing = points.length === 0 ? '' : chart(points, { least, most, changes })
-  return `<div class="timeline"><p class="label">${safe(label)}</p>${drawing}${shown.length === 0 ? '<p class="quiet">There is nothing yet.</p>' : `<details${shown.length > UNFOLDED ? '' : ' open'}><summary>${named}</summary><ol>${shown.map((point) => `<li class="${point.mark}"><span>${inlines(pointLine(point))}</span></li>`).join('')}</ol></details>`}</div>`
+  return `<div class="timeline"><p class="label">${safe(label)}</p>${drawing}${shown.length === 0 ? '<p class="quiet">There is nothing yet.</p>' : `<details${shown.length > UNFOLDED ? '' : ' open=""'}><summary>${named}</summary><ol>${shown.map((point) => `<li class="${point.mark}"><span>${inlines(pointLine(point))}</span></li>`).join('')}</ol></details>`}</div>`
 }
 
 type Range = { readonly least: number; readonly most: number }

@@ -67,7 +67,7 @@ table { border-collapse: collapse; width: 100%; font-size: var(--small) }
 caption { text-align: left; font-weight: 600; padding: 0 0 .35rem }
 th, td { padding: .4rem .7rem .4rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
 th { color: var(--quiet); font-weight: 600; font-size: var(--tiny); white-space: nowrap } table { font-variant-numeric: tabular-nums }
-td { min-width: 4.5rem }
+td { min-width: 4.5rem } td:has(> .mark:only-child) { min-width: 8rem }
 td code { overflow-wrap: normal }
 td code.long { overflow-wrap: anywhere; display: inline-block; min-width: 16rem }
 code, td, dd, .name, .hop { unicode-bidi: isolate } pre { unicode-bidi: plaintext }
@@ -103,7 +103,7 @@ code, td, dd, .name, .hop { unicode-bidi: isolate } pre { unicode-bidi: plaintex
 .step { margin: .5rem 0; padding: .6rem 1rem; border: 1px solid var(--line); border-radius: var(--round) } details.step > summary { cursor: pointer } details.step > summary h3 { display: inline-flex; width: calc(100% - 1.4rem); margin: 0 } .step h3 strong { margin-left: auto; font-variant-numeric: tabular-nums; white-space: nowrap }
 .daybars { margin: var(--s2) 0 } .daybars > .label { font-weight: 600 } .daybars > svg { display: block; width: 100%; height: 10rem } .daybars line { stroke: var(--line); vector-effect: non-scaling-stroke } .daybars rect { fill: currentColor } .daybars .part-1 { opacity: .45 } .daybars .part-2 { opacity: .9 }
 .daybars .ends { display: flex; justify-content: space-between; margin: var(--s1) 0; font-size: var(--tiny); color: var(--quiet) } .daybars .legend { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); list-style: none; padding: 0; margin: var(--s1) 0 }
-.timeline summary { cursor: pointer; min-height: 1.75rem; color: var(--quiet); font-size: var(--small) } .timeline ol { margin: .4rem 0; padding-left: 2rem } .timeline li span { color: var(--ink) }
+.timeline summary, .numbers > summary { cursor: pointer; min-height: 1.75rem; color: var(--quiet); font-size: var(--small) } .timeline ol { margin: .4rem 0; padding-left: 2rem } .timeline li span { color: var(--ink) }
 .progress svg { display: block; width: 100%; height: .6rem; border-radius: .3rem } .progress p { margin: .2rem 0; font-variant-numeric: tabular-nums } .progress rect.none { color: var(--quiet) }
 .progress ul { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; list-style: none; margin: .5rem 0; padding: 0 }
 .conversation ol { list-style: none; margin: .3rem 0; padding: .6rem .75rem; background: var(--soft); border: 1px solid var(--line); border-radius: var(--round) } .conversation li { display: grid; grid-template-columns: 3.6rem minmax(0, 1fr); align-items: baseline; padding: .05rem 0 }
@@ -119,7 +119,7 @@ footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line
   .path ol { gap: .5rem .25rem } .path li { flex: none } .path li + li { padding-left: 1.25rem } .path .what, .path .note { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
   .bars { grid-template-columns: 1fr 1fr } .bars li { padding: .6rem .5rem } .bars .status { padding: .05rem .35rem; font-size: var(--tiny); white-space: normal } td:last-child:not(.number):not([data-head]) { min-width: 9rem } th { white-space: normal } td code { overflow-wrap: anywhere } .number { padding-right: .7rem } }
 @page { size: A4; margin: 15mm 14mm }
-@media print { html { font-size: 9pt } body { max-width: none; padding: 0 } h2, h3, h4, .label, caption { break-after: avoid } .thing, .finding, .publish, pre, tr, .bars li { break-inside: avoid }
+@media print { html { font-size: 9pt } details:not([open])::details-content { content-visibility: visible } summary { list-style: none } summary::-webkit-details-marker { display: none } body { max-width: none; padding: 0 } h2, h3, h4, .label, caption { break-after: avoid } .thing, .finding, .publish, pre, tr, .bars li { break-inside: avoid }
   .status, .severity, .publish p, pre { print-color-adjust: exact; -webkit-print-color-adjust: exact } .bars { grid-template-columns: repeat(5, 1fr) } .bars svg { print-color-adjust: exact; -webkit-print-color-adjust: exact }
   .scroll { overflow: visible } table { font-size: var(--small) } td code { overflow-wrap: break-word } td code.long { overflow-wrap: anywhere; min-width: 0 } td { min-width: 0 } a { color: inherit } li .away::after { content: " (" attr(href) ")"; font-size: .8em; color: var(--quiet) } h2 { margin-top: 1.6rem } }
 `

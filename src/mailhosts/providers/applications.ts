@@ -11,6 +11,11 @@ export const APPLICATIONS = rows('sender', [
     dkim: 'In SendGrid open Settings > Sender Authentication, authenticate {domain}, and publish the CNAME records shown (s1._domainkey and s2._domainkey among them).',
     cnames: ['.sendgrid.net'],
     returnPaths: ['.sendgrid.net'],
+    setup: {
+      ownReturnPath: true,
+      source:
+        'support.sendgrid.com, Automated Security explained: the return path and its SPF record are at a name below the domain (November 2026)',
+    },
     seen: 'twilio.com/docs/sendgrid, domain authentication: the return path is an alias of u….wl.sendgrid.net, or has mx.sendgrid.net as MX',
   },
   {

@@ -247,6 +247,11 @@ export const MAILBOXES = rows('mailbox', [
     dkim: 'In the Amazon SES console open Verified identities > {domain} > Authentication, turn on Easy DKIM with 2048 bits, and publish the three CNAME records that it shows.',
     cnames: ['.dkim.amazonses.com'],
     returnPaths: ['.amazonses.com'],
+    setup: {
+      ownReturnPath: true,
+      source:
+        'docs.aws.amazon.com/ses, authenticating email with SPF: the return path is amazonses.com, or a MAIL FROM name below the domain (November 2026)',
+    },
     seen: 'docs.aws.amazon.com/ses, Easy DKIM: three random tokens; custom MAIL FROM domain: exactly one MX, feedback-smtp.<region>.amazonses.com; resend: services that send by it',
   },
   {

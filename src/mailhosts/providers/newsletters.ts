@@ -27,6 +27,15 @@ export const NEWSLETTERS = rows('sender', [
     dkim: 'Publish two CNAME records, brevo1._domainkey.{domain} to b1.{dashed}.dkim.brevo.com and brevo2._domainkey.{domain} to b2.{dashed}.dkim.brevo.com, as Brevo shows them under Senders, domains > Domains.',
     cnames: ['.dkim.brevo.com'],
     returnPaths: ['.sender-sib.com'],
+    setup: {
+      cnames: [
+        ['brevo1._domainkey', 'b1.{dashed}.dkim.brevo.com'],
+        ['brevo2._domainkey', 'b2.{dashed}.dkim.brevo.com'],
+      ],
+      ownReturnPath: true,
+      source:
+        'help.brevo.com, questions about domain authentication: Brevo code, DKIM and DMARC records, no SPF record (November 2026)',
+    },
     seen: 'help.brevo.com, authenticate your domain; mail has a return path below sender-sib.com (mail on public lists, 2026-11-23), and its template at Domain Connect has no alias for one: with an own address the MX is a name of the customer',
   },
   {
