@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { connect } from 'node:net'
 import { startReceiving } from '../src/intake/receive.ts'
+import { inbox as inboxOf } from '../src/message/inbox.ts'
 import { domain } from '../src/names/domain.ts'
 import { analyseMessage } from '../src/operations/message/analysis.ts'
 import { labDeps } from '../test/lab/app.ts'
@@ -33,7 +34,7 @@ async function main(): Promise<void> {
   }
   const world = labWorld(zone)
   const deps = labDeps(world)
-  const { inbox } = deps.messages
+  const inbox = inboxOf(world)
   inbox.open(DOMAIN)
   const server = await startReceiving({
     ...{ listen: '127.0.0.1:0', lmtp: false, domain: DOMAIN, maxOctets: 10_485_760, inbox, world },

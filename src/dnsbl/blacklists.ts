@@ -3,7 +3,7 @@ import { sharedWork } from '../base/share-work.ts'
 import type { Family } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import type { Ctx } from '../world.ts'
-import { allowances, unlimited } from './allowance.ts'
+import { type Allow, allowances, unlimited } from './allowance.ts'
 import { askAll, type ListSignals, type Lookup } from './ask-all.ts'
 import { askList } from './ask-list.ts'
 import { barredEntry, type Entry, provenEntry, unansweredEntry } from './entry.ts'
@@ -67,11 +67,13 @@ export function createBlacklists(options: {
   readonly set?: ListSet
   readonly keys?: ListKeys
   readonly noCourtesy?: boolean
+  /** The allowances of the lists, if other processes share them. */
+  readonly allow?: Allow
   readonly deadlineMs?: number
 }): Blacklists {
   const { now, set = BUILT_IN, keys = {}, deadlineMs = DEFAULT_DEADLINE_MS } = options
   const { lists } = set
-  const allow = options.noCourtesy ? unlimited : allowances(now)
+  const allow = options.noCourtesy ? unlimited : (options.allow ?? allowances(now))
   const states = testStates()
   const tests = tester({ states, keys, deadlineMs })
   const kept = memory(lists, now)

@@ -10,7 +10,7 @@ import { parseProof, refuteProof, SCHEME } from '../peers/proof.ts'
 import type { ApiKey } from '../store/key-file.ts'
 import { isLoopbackHost, refusal } from './caller.ts'
 import { allows, findKey, presentedKey } from './keys.ts'
-import type { HttpOptions } from './options.ts'
+import type { HttpOptions, SharedHttp } from './options.ts'
 import { callerError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -21,6 +21,8 @@ export type Auth = {
   readonly refused?: AppError
   /** The key of the request, or of the session. */
   readonly key?: ApiKey
+  /** The nonce of a node's proof that {@link SharedHttp} has to look at. */
+  readonly nonce?: string
   /** The cookie of a session stands for the key: changes also need the token of the session. */
   readonly bySession?: true
 }
@@ -33,8 +35,9 @@ export const bringsProof = (request: FastifyRequest): boolean =>
 
 /** The rule of docs/operations.md: a node's proof, otherwise a key of the scope, otherwise, while no key is in force, the callers that may use this host. */
 export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf'>): Authorize {
-  const seen = nonceMemory(options.world.now)
-  const startedMs = options.world.now()
+  const { shared } = options
+  const seen = shared ? () => false : nonceMemory(options.world.now)
+  const startedMs = shared?.startedMs ?? options.world.now()
   return (operation, request) => {
     const by = callerAddress(request.ip)
     if (options.closed?.() !== undefined) return { by, refused: closedError() }
@@ -73,7 +76,7 @@ type Memory = { readonly by: string; readonly seen: (nonce: string) => boolean; 
 
 function byProof(
   operation: Parameters<Authorize>[0],
-  { peerSecret: secret, origin, world }: HttpOptions,
+  { peerSecret: secret, origin, world, shared }: HttpOptions,
   request: FastifyRequest,
   { by, seen, startedMs }: Memory,
 ): Auth {
@@ -84,7 +87,11 @@ function byProof(
   const call = { method: request.method, origin, path: request.url, body: request.rawBody }
   const why = refuteProof(proof, call, { secret, nowMs: world.now(), notBeforeMs: startedMs, seen })
   if (why !== undefined) return refuse(why)
-  const auth = { by: `node ${proof.id}`, caller: { peer: proof.id, isAdmin: false } }
+  const auth = {
+    by: `node ${proof.id}`,
+    caller: { peer: proof.id, isAdmin: false },
+    ...(shared && { nonce: `${proof.id} ${proof.nonce}` }),
+  }
   if (operation.forPeers || operation.scope === 'read' || operation.scope === 'verify') return auth
   return { ...auth, refused: callerError('not_for_nodes') }
 }

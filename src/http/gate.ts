@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../operations/operation.ts'
+import { proofProblem } from '../peers/problems.ts'
 import { type Authorize, bringsProof, callerAddress } from './authorize.ts'
 import { loopWatch } from './loop-watch.ts'
 import type { HttpOptions } from './options.ts'
@@ -52,16 +53,25 @@ export function gateOf(
   app.decorateRequest('over')
   app.decorateRequest('refused')
   // A completed answer ends the request, whether the client reads it or not (connections.ts bounds unread data); a stream is produced while it is read.
-  const streams = openStreams()
+  const takeStream = openStreams(options.shared)
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!(payload instanceof Readable)) {
       request.over?.()
       done(null, payload)
-    } else if (!isEventStream(reply) || streams.take(request.caller, reply.raw)) {
+    } else if (!isEventStream(reply)) {
       done(null, payload)
     } else {
-      payload.destroy()
-      done(callerError('streams', { max: MAX_STREAMS }))
+      const answer = (isTaken: boolean): void => {
+        if (isTaken) {
+          done(null, payload)
+          return
+        }
+        payload.destroy()
+        done(callerError('streams', { max: MAX_STREAMS }))
+      }
+      const taken = takeStream(request.caller, reply.raw)
+      if (taken instanceof Promise) taken.then(answer, done)
+      else answer(taken)
     }
   })
 
@@ -75,6 +85,8 @@ export function gateOf(
     request.auth = auth.caller
     await spend(await rate(request), reply) // before the refusal, so that guessed keys count too
     if (auth.refused) throw auth.refused
+    if (auth.nonce !== undefined && (await options.shared?.seen(auth.nonce)))
+      throw callerError('proof', { why: proofProblem('replay') })
     if (auth.bySession && changes(request)) sessions.refuseForged(request, tokenIn(request))
     if (underWay >= options.maxConcurrency) {
       void reply.header('retry-after', '1')

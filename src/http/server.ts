@@ -25,7 +25,7 @@ import { requestError } from './problems.ts'
 import { rateWindows } from './rate-windows.ts'
 import { type RefusalLog, refusalLog } from './refusal-log.ts'
 import { securityHeaders } from './security-headers.ts'
-import { sessionsOf } from './sessions.ts'
+import { type Sessions, sessionsOf } from './sessions.ts'
 import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
 import { inTurns } from './turns.ts'
 
@@ -68,7 +68,9 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     frameworkErrors: (error, request, reply) => void send(error, request, reply, undefined),
   })
   const fixed = securityHeaders()
-  const sessions = sessionsOf({ keys: options.keys, now: options.world.now, monotonic: options.world.monotonic })
+  const { shared } = options
+  const { now, monotonic } = options.world
+  const sessions = sessionsOf({ keys: options.keys, now, monotonic, shared })
   const authorize = authorizer(options, sessions)
   const { site } = options
   app.setErrorHandler((error, request, reply) => send(error, request, reply, site && { site, serving: serving() }))
@@ -86,6 +88,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     tell(options, refusals, request, reply)
     done()
   })
+  if (shared) shareSessions(app, sessions)
   const guard = guardOf(options, () => gate)
   app.addHook('onRequest', guard.everywhere) // before CORS, which answers preflights by itself
   app.addHook('onRoute', (route) => {
@@ -97,7 +100,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
       exposedHeaders: ['x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
     })
   app.addHook('onSend', compressed)
-  await app.register(rateLimit, { global: false, store: rateWindows(options.world.monotonic) })
+  await app.register(rateLimit, { global: false, store: rateWindows(monotonic, shared) })
   if (options.refuseWhenLate !== false) refuseWhenLate(app, () => app.underWay())
   readJsonBodies(app)
   documentApi(app, options)
@@ -152,6 +155,17 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     throw notFound(options.operations, request, reply)
   })
   return app
+}
+
+/** A request may come to another process than the one before it: its session is asked for first, and an answer waits until its own is known. */
+function shareSessions(app: FastifyInstance, sessions: Pick<Sessions, 'look' | 'kept'>): void {
+  app.addHook('onRequest', async (request) => {
+    await sessions.look(request)
+  })
+  app.addHook('onSend', async (request, _reply, payload) => {
+    await sessions.kept(request)
+    return payload
+  })
 }
 
 /** Node limits a body by the longer of two times and checks every half minute: a slow body would hold its place for 90 s. */

@@ -4,6 +4,7 @@ import { ttlCache } from '../base/ttl-cache.ts'
 import { type ApiKey, hashKey } from '../store/key-file.ts'
 import { parseHostField } from './caller.ts'
 import { findKey } from './keys.ts'
+import type { KeptSession, SharedHttp } from './options.ts'
 import { callerError } from './problems.ts'
 
 /** How long an unused session lasts, ms. */
@@ -33,6 +34,10 @@ export type Sessions = {
   readonly begin: (request: Request, reply: Reply, key: string) => boolean
   readonly end: (request: Request, reply: Reply) => void
   readonly size: () => number
+  /** Learns the session of a request from the process that has it, before {@link keyOf}; undefined: there is nothing to wait for. */
+  readonly look: (request: Request) => Promise<void> | undefined
+  /** Resolves when that process knows what the request began or ended. */
+  readonly kept: (request: Request) => Promise<void> | undefined
 }
 
 /** `keys` are those in force. Of a session the hash of its id is stored, of its key the id and the hash. */
@@ -41,12 +46,17 @@ export function sessionsOf(options: {
   readonly now: () => number
   readonly monotonic: () => number
   readonly maxSessions?: number
+  readonly shared?: Pick<SharedHttp, 'secret' | 'session' | 'keepSession'> | undefined
 }): Sessions {
-  const secret = randomBytes(32)
-  const known = ttlCache<{ readonly key: string; readonly hash: string }>({
-    maxEntries: options.maxSessions ?? MAX_SESSIONS,
-    now: options.monotonic,
-  })
+  const { shared } = options
+  const secret = shared?.secret ?? randomBytes(32)
+  const known = sessionMemory(options.monotonic, options.maxSessions)
+  const looked = new WeakMap<Request, KeptSession>()
+  const writing = new WeakMap<Request, Promise<void>>()
+  function keep(request: Request, id: string, session: KeptSession | null): void {
+    if (shared) writing.set(request, shared.keepSession(hashKey(id), session))
+    else known.keep(hashKey(id), session)
+  }
   const tokenOf = (id: string): string => createHmac('sha256', secret).update(id).digest('base64url')
 
   function give(request: Request, reply: Reply, id: string, maxAgeS?: number): void {
@@ -59,11 +69,10 @@ export function sessionsOf(options: {
   return {
     keyOf: (request) => {
       const id = idOf(request)
-      const session = id === undefined ? undefined : known.get(hashKey(id))
-      if (id === undefined || !session) return undefined
-      const key = options.keys().find((one) => one.id === session.value.key && one.hash === session.value.hash)
+      if (id === undefined) return undefined
+      const session = shared ? looked.get(request) : known.use(hashKey(id))
+      const key = session && options.keys().find((one) => one.id === session.key && one.hash === session.hash)
       if (!key || (key.expires_at !== undefined && Date.parse(key.expires_at) <= options.now())) return undefined
-      known.set(hashKey(id), session.value, LIFETIME_MS)
       return key
     },
     tokenFor: (request, reply) => {
@@ -80,14 +89,38 @@ export function sessionsOf(options: {
       const key = findKey(options.keys(), presented, options.now())
       if (!key) return false
       const id = newId() // never one that existed before the login
-      known.set(hashKey(id), { key: key.id, hash: key.hash }, LIFETIME_MS)
+      keep(request, id, { key: key.id, hash: key.hash })
       give(request, reply, id)
       return true
     },
     end: (request, reply) => {
       const id = idOf(request)
-      if (id !== undefined) known.delete(hashKey(id))
+      if (id !== undefined) keep(request, id, null)
       give(request, reply, 'ended', 0)
+    },
+    size: known.size,
+    look: (request) => {
+      const id = shared && idOf(request)
+      if (id === undefined) return undefined
+      return shared?.session(hashKey(id)).then((session) => void (session && looked.set(request, session)))
+    },
+    kept: (request) => writing.get(request),
+  }
+}
+
+/** Sessions by the hash of their id, each as long as it is used. */
+export function sessionMemory(monotonic: () => number, maxEntries = MAX_SESSIONS) {
+  const known = ttlCache<KeptSession>({ maxEntries, now: monotonic })
+  return {
+    /** The session, which is renewed. */
+    use: (hash: string): KeptSession | undefined => {
+      const session = known.get(hash)?.value
+      if (session) known.set(hash, session, LIFETIME_MS)
+      return session
+    },
+    keep: (hash: string, session: KeptSession | null): void => {
+      if (session) known.set(hash, session, LIFETIME_MS)
+      else known.delete(hash)
     },
     size: known.size,
   }

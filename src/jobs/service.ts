@@ -92,7 +92,7 @@ export type JobService = {
   readonly forget: (what: Forgotten) => Promise<ForgottenRows & ForgottenTexts>
   /** What waits to be asked, and the rows that this node has claimed, as they were at most a second ago; undefined while the database was not needed. */
   readonly queue: () => Promise<JobQueue | undefined>
-  /** Starts to process the jobs that an earlier run left. */
+  /** Starts to process the jobs that an earlier run left, or another process submitted. */
   readonly start: () => Promise<void>
   /** Returns the rows in progress. */
   readonly stop: () => Promise<void>
@@ -118,6 +118,8 @@ export type JobServiceSettings = EngineSettings & {
   readonly limitsOf: (provider: string) => RowProvider
   readonly open: () => Promise<Database>
   readonly maxUpload: number
+  /** Rows are processed by another process of this service, which this wakes. */
+  readonly wakeElsewhere?: () => void
   /** Default: no bounds but those of a list. */
   readonly storage?: Pick<StorageGuard, 'admitRows'> & { readonly maxRows: number }
 }
@@ -127,7 +129,10 @@ export function jobService(settings: JobServiceSettings): JobService {
   let engine: Engine | undefined
   const tables = onceUnlessFailed(async () => {
     const database = await settings.open()
-    engine = await startEngine(database, settings)
+    engine = settings.wakeElsewhere
+      ? { wake: settings.wakeElsewhere, claimed: () => 0, stop: async () => {} }
+      : await startEngine(database, settings)
+    settings.wakeElsewhere?.() // it may not have needed the database so far
     return {
       db: database.db,
       pool: database.pool,
@@ -280,7 +285,10 @@ export function jobService(settings: JobServiceSettings): JobService {
       const { db } = await tables()
       return { ...(await forgetRows(db, what)), ...(await forgetTexts(db, what)) }
     }),
-    start: told(async () => void (await tables())),
+    start: told(async () => {
+      await tables()
+      engine?.wake()
+    }),
     stop: async () => engine?.stop(),
   }
 }

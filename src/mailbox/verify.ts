@@ -44,6 +44,8 @@ export type VerifySettings = {
   readonly deny?: readonly Domain[]
   /** The state shared with the nodes on the same database. */
   readonly cluster?: Cluster
+  /** Names this machine if several processes of it use its sources. */
+  readonly machine?: string
   /** No limits toward mail hosts (`--no-courtesy`); for labs. */
   readonly noCourtesy?: boolean
 }
@@ -89,7 +91,13 @@ export function createVerifier(
   const { cluster } = settings
   const catchAll = sharedCatchAll(catchAllCache(world.monotonic), cluster)
   const isLifted = settings.noCourtesy === true
-  const limits = hostLimits({ now: world.monotonic, isLifted, cluster, noted: catchAll.noted })
+  const limits = hostLimits({
+    now: world.monotonic,
+    isLifted,
+    cluster,
+    machine: settings.machine,
+    noted: catchAll.noted,
+  })
   const state: VerifierState = {
     identity: identity(world, settings),
     sources: sources(world, settings.listed, cluster),

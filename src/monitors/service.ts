@@ -344,7 +344,7 @@ export function monitorService(
       if (senders.mail === undefined) return 'no_mail'
       return senders.publicUrl === undefined && !needsNoConsent(mailRules, address) ? 'no_public_url' : undefined
     },
-    start: async () => void (await opened()),
+    start: async () => (await opened()).engine.wake(),
   }
 }
 

@@ -44,7 +44,7 @@ it.each(byName)('%s answers as its schema says', async (name, operation) => {
           contentType: 'message/rfc822',
         }
       : { octets: (async function* () {})(), contentType: 'text/csv' }
-  const waiting = deps.messages.inbox.create({ id: '', isAdmin: true }, 60_000)
+  const waiting = await deps.messages.inbox.create({ id: '', isAdmin: true }, 60_000)
   const named = /^message-(?:received|events)$/.test(name) ? { id: waiting.id } : {}
   // The node that registered is not there to be told.
   const run = name === 'forget' ? labExecutor(world, labDeps(world)) : execute

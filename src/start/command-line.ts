@@ -22,6 +22,7 @@ import type { Log } from '../world.ts'
 import { logAtNeed } from './log-at-need.ts'
 import { fileError, optionError } from './problems.ts'
 import { version } from './version.ts'
+import { workerNumber } from './workers/number.ts'
 
 /** Runs the command of the arguments and returns the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
 export async function commandLine(argv: readonly string[]): Promise<number> {
@@ -84,6 +85,7 @@ const logOptions = (config: Config, level: string = config.logLevel): LogOptions
   level,
   format: config.logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json'),
   addresses: config.logAddresses,
+  worker: workerNumber(),
 })
 
 const actions: Actions = {

@@ -19,10 +19,13 @@ import type { OpenedCluster } from './cluster.ts'
 import { lazyIdempotencyKeys, lazyJobs } from './lazy-jobs.ts'
 import { startProblem } from './problems.ts'
 import { sharedProbe } from './shared-probe.ts'
+import type { Sharing } from './workers/sharing.ts'
 import type { Outside } from './world.ts'
 
 /** The services that operations use, each created when it is first needed, and a hook that saves their state before shutdown. */
 export type Made = {
+  /** Opens the database; starts the private one, if there is no other. */
+  readonly openDatabase: () => Promise<unknown>
   /** Throws AppError for an option whose file cannot be used. */
   readonly provide: Provide
   readonly all: () => Promise<Deps>
@@ -49,10 +52,19 @@ type Opened = {
   cluster?: OpenedCluster
 }
 
-/** The services that keep state, each created once for the life of the process; the code of unused ones is not loaded. */
-export function createDeps(config: Config, outside: Outside, metered: Metered = (verifier) => verifier): Made {
+/**
+ * The services that keep state, each created once for the life of the process; the code of unused ones is not loaded. `sharing`: what other processes of the
+ * service share with this one.
+ */
+export function createDeps(
+  config: Config,
+  outside: Outside,
+  metered: Metered = (verifier) => verifier,
+  sharing?: Sharing,
+): Made {
   const opened: Opened = {}
-  const makers: Makers = makersOf(config, outside, { opened, metered, provide: (names) => provide(names) })
+  const own: Making = { opened, metered, sharing, provide: (names) => provide(names) }
+  const { database, ...makers } = makersOf(config, outside, own)
   // An operation lists its services once: they are collected only for its first question.
   const provided = new WeakMap<readonly DepName[], object>()
   const provide: Provide = async (names) => {
@@ -67,6 +79,7 @@ export function createDeps(config: Config, outside: Outside, metered: Metered = 
   const unsaved = (error: Error): void =>
     outside.world.log.warn('the state of the sources was not saved', { reason: error.message })
   return {
+    openDatabase: async () => (await database()).open(),
     provide,
     all: () => provide(Object.keys(makers) as readonly DepName[]), // the keys of a table by DepName
     handBack: async () => opened.monitors?.stop(),
@@ -91,9 +104,19 @@ async function inSteps(...loads: readonly (() => Promise<unknown>)[]): Promise<v
   }
 }
 
-type Making = { readonly opened: Opened; readonly metered: Metered; readonly provide: Provide }
+type Making = {
+  readonly opened: Opened
+  readonly metered: Metered
+  readonly sharing: Sharing | undefined
+  readonly provide: Provide
+}
 
-function makersOf(config: Config, outside: Outside, { opened, metered, provide }: Making): Makers {
+function makersOf(
+  config: Config,
+  outside: Outside,
+  { opened, metered, sharing, provide }: Making,
+): Makers & { readonly database: () => Promise<LazyDatabase> } {
+  const first = sharing?.first
   const { world, version, probes, servers } = outside
   /** `--database-url`, or the private server of the data folder, for services with state in a database. */
   const database = once(async () => {
@@ -105,7 +128,10 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     const { lazyDatabase } = await import('../store/postgres/connect.ts')
     const { dataDir, databaseUrl: url, dbUser } = config
     const { info, warn } = world.log
-    opened.database = lazyDatabase({ url, dataDir, dbUser, log: { info, warn } })
+    opened.database = lazyDatabase({
+      ...{ url, dataDir, dbUser, log: { info, warn } },
+      ...(first && { ofOther: first.openDatabase, ...connectionsOf(config) }),
+    })
     return opened.database
   })
   const storage = once(async () => {
@@ -124,21 +150,38 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     if (!store) return undefined
     const { openCluster } = await import('./cluster.ts')
     const peers = async () => (await nodes()).peers
-    opened.cluster = openCluster(await database(), { world, peers, sources: store.sources })
+    const { processes = 1 } = sharing ?? {}
+    opened.cluster = openCluster(await database(), { world, peers, sources: store.sources, processes })
     return opened.cluster.cluster
   })
   const blacklists = once(async () => {
-    opened.blacklists = await (await import('./lists.ts')).openLists(config, outside)
+    opened.blacklists = await (await import('./lists.ts')).openLists(config, outside, sharing?.allow('addresses'))
     return opened.blacklists
   })
   const domainLists = once(async () => {
-    opened.domainLists = (await import('./lists.ts')).openDomainLists(config, outside)
+    opened.domainLists = (await import('./lists.ts')).openDomainLists(config, outside, sharing?.allow('domains'))
     return opened.domainLists
   })
-  const verifiedSelectors = once(async () => (await import('../message/selectors.ts')).verifiedSelectors())
+  const verifiedSelectors = once(async () => {
+    const own = (await import('../message/selectors.ts')).verifiedSelectors()
+    if (!sharing) return own
+    sharing.onNews((news) => news.kind === 'selector' && own.remember(news.domain, news.selector))
+    const remember = (domain: string, selector: string): void => {
+      own.remember(domain, selector)
+      sharing.tell({ kind: 'selector', domain, selector })
+    }
+    return { ...own, remember }
+  })
   const sourcePool = once(async () => {
     const { createSourcePool } = await import('./pool.ts')
-    return createSourcePool(config, outside, await blacklists())
+    const pool = createSourcePool(config, outside, await blacklists(), first?.listings)
+    if (!sharing) return pool
+    sharing.onNews((news) => news.kind === 'pool_reloaded' && pool.reload())
+    const reload = (): void => {
+      pool.reload()
+      sharing.tell({ kind: 'pool_reloaded' })
+    }
+    return { ...pool, reload }
   })
   const nodes = once(async () => {
     const { createPeers } = await import('./peers.ts')
@@ -174,10 +217,12 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
       stored,
       idempotencyKeys,
       storage: await storage(),
+      ...(first && { wakeElsewhere: first.wakeMonitors }),
     })
     return opened.monitors
   })
   return {
+    database,
     blacklists,
     domainLists,
     sourcePool,
@@ -191,14 +236,27 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
       const { createVerifier } = await import('../mailbox/verify.ts')
       const { askNodeOf } = await import('../operations/verify-elsewhere.ts')
       const askNode: AskNode = async (...asked) => askNodeOf((await nodes()).peers)(...asked)
-      const shared = await cluster()
+      const shared = (await cluster()) ?? sharing?.cluster
       const settings = {
         ...verifySettings(config, await sourcePool()),
         askNode,
         ...(shared && { cluster: shared }),
+        ...(sharing && { machine: sharing.machine }),
       }
-      opened.verifier = metered(createVerifier(world, settings))
-      return opened.verifier
+      const verifier = metered(createVerifier(world, settings))
+      opened.verifier = verifier
+      if (!sharing) return verifier
+      sharing.onNews((news) => {
+        if (news.kind === 'forget') verifier.forget(news.what)
+        if (news.kind === 'pool_reloaded') void verifier.reloadPool()
+      })
+      return {
+        ...verifier,
+        forget: (what: Parameters<Deps['verifier']['forget']>[0]) => {
+          sharing.tell({ kind: 'forget', what })
+          return verifier.forget(what)
+        },
+      }
     }),
     jobs: once(() =>
       lazyJobs(async () => {
@@ -213,8 +271,9 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
           execute,
           limits: verifier.limits,
           storage: await storage(),
+          ...(first && { wakeElsewhere: first.wakeJobs }),
         })
-        return opened.jobs
+        return first ? { ...opened.jobs, queue: first.queue } : opened.jobs
       }),
     ),
     idempotencyKeys: once(() =>
@@ -230,12 +289,19 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     reports: () => reports,
     reportsHere: once(async () => {
       const { reportsHere } = await import('./reports-here.ts')
-      return reportsHere(
+      const here = reportsHere(
         config,
         reports,
         () => opened.database?.isOpened() ?? false,
         () => opened.reports,
       )
+      if (!first) return here
+      return {
+        ...here,
+        get ways() {
+          return first.ways()
+        },
+      }
     }),
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')
@@ -245,7 +311,9 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     messages: once(async () => {
       const { messageService } = await import('../message/service.ts')
       const verified = await verifiedSelectors()
-      return messageService({ maxBytes: config.maxMessage, verified, now: world.now, monotonic: world.monotonic })
+      const { now, monotonic } = world
+      const own = messageService({ maxBytes: config.maxMessage, verified, now, monotonic })
+      return first ? { ...own, inbox: first.inbox } : own
     }),
     peers: async () => (await nodes()).peers,
     mayCall: async () => (await nodes()).mayCall,
@@ -256,6 +324,12 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     sharedDatabaseUser: () => sharedDatabaseUser(config),
   }
 }
+
+/** Connections that the private database has for all workers together; the first process has its own. */
+const WORKER_CONNECTIONS = 72
+
+const connectionsOf = ({ databaseUrl, workers }: Config): { readonly maxConnections?: number } =>
+  databaseUrl === undefined ? { maxConnections: Math.min(12, Math.floor(WORKER_CONNECTIONS / workers)) } : {}
 
 /** Root starts the private database as --db-user, by default as `nobody`, whose files and processes any other service of that user may change. */
 const sharedDatabaseUser = ({ databaseUrl, dataDir, dbUser }: Config): string | undefined =>

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { raced, within } from '../base/deadline.ts'
 import type { JobQueue } from '../jobs/service.ts'
 import type { Verifier } from '../mailbox/verify.ts'
@@ -13,10 +13,15 @@ export type Metrics = {
   readonly executed: (event: Executed) => void
   readonly onDns: (event: DnsEvent) => void
   readonly metered: (verifier: Verifier) => Verifier
-  /** Registers the gauges that are read when `/metrics` is requested. */
-  readonly watch: (deps: Deps, underWay: () => number, now: () => number) => void
-  readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
+  /** Registers the gauges that are read when `/metrics` is requested: in a worker those of requests and blacklists, without `underWay` all but that one. */
+  readonly watch: (deps: Deps, now: () => number, underWay?: () => number, isWorker?: boolean) => void
+  readonly read: () => Promise<Scraped>
+  /** The same as data, for the process that adds up those of all workers. */
+  readonly data: () => Promise<readonly MetricData[]>
 }
+export type Scraped = { readonly contentType: string; readonly text: string }
+/** A metric with its values, as JSON. */
+export type MetricData = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number]
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -89,7 +94,11 @@ export function createMetrics(): Metrics {
         return verification
       },
     }),
-    watch: (deps, underWay, now) => watch(registry, deps, underWay, now),
+    watch: (deps, now, underWay, isWorker = false) => {
+      watchRequests(registry, deps, underWay)
+      if (!isWorker) watchService(registry, deps, now)
+    },
+    data: () => registry.getMetricsAsJSON(),
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   }
 }
@@ -97,19 +106,31 @@ export function createMetrics(): Metrics {
 /** Time limit for the database during a scrape, ms. */
 const PROBE_MS = 1_000
 
-function watch(
+/** The gauges of each process that answers requests. */
+function watchRequests(
   registry: Registry,
-  { blacklists, verifier, peers, probes, jobs, reportsHere }: Deps,
-  underWay: () => number,
-  now: () => number,
-) {
+  { blacklists, reportsHere }: Pick<Deps, 'blacklists' | 'reportsHere'>,
+  underWay: (() => number) | undefined,
+): void {
   const registers = [registry]
+  if (underWay)
+    new Gauge({
+      name: 'mailsonde_requests_under_way',
+      help: 'Requests in progress.',
+      registers,
+      collect() {
+        this.set(underWay())
+      },
+    })
   new Gauge({
-    name: 'mailsonde_requests_under_way',
-    help: 'Requests in progress.',
+    name: 'mailsonde_reports',
+    help: 'Reports since startup, over all ways in: stored or already there, refused, and failure reports, which are not kept.',
+    labelNames: ['outcome'] as const,
     registers,
     collect() {
-      this.set(underWay())
+      const { reports, refused, failureReports } = reportsHere.counted()
+      for (const [outcome, count] of Object.entries({ stored: reports, refused, failure: failureReports }))
+        this.set({ outcome }, count)
     },
   })
   new Gauge({
@@ -132,6 +153,15 @@ function watch(
         for (const [status, count] of Object.entries(answers)) this.set({ list: list.name, status }, count)
     },
   })
+}
+
+/** The gauges of what one process of a service does. */
+function watchService(
+  registry: Registry,
+  { verifier, peers, probes, jobs, reportsHere }: Pick<Deps, 'verifier' | 'peers' | 'probes' | 'jobs' | 'reportsHere'>,
+  now: () => number,
+): void {
+  const registers = [registry]
   new Gauge({
     name: 'mailsonde_pool_providers',
     help: 'Providers by state of the circuit breaker, for each source address of the pool.',
@@ -180,17 +210,6 @@ function watch(
     },
   })
   new Gauge({
-    name: 'mailsonde_reports',
-    help: 'Reports since startup, over all ways in: stored or already there, refused, and failure reports, which are not kept.',
-    labelNames: ['outcome'] as const,
-    registers,
-    collect() {
-      const { reports, refused, failureReports } = reportsHere.counted()
-      for (const [outcome, count] of Object.entries({ stored: reports, refused, failure: failureReports }))
-        this.set({ outcome }, count)
-    },
-  })
-  new Gauge({
     name: 'mailsonde_peers',
     help: 'Nodes by status.',
     labelNames: ['status'] as const,
@@ -201,3 +220,13 @@ function watch(
     },
   })
 }
+
+/** Gauges that only grow while a process runs. */
+const GROWING: readonly string[] = ['mailsonde_blacklist_answers', 'mailsonde_reports']
+
+/** What stays of the metrics of a process that has ended: without it, sums would fall. */
+export const lasting = (data: readonly MetricData[]): readonly MetricData[] =>
+  data.filter(({ name, type }) => `${type}` === 'counter' || `${type}` === 'histogram' || GROWING.includes(name))
+
+/** The metrics of several processes as those of one: sums, and averages of the delays of event loops. */
+export const added = (of: readonly (readonly MetricData[])[]): Registry => AggregatorRegistry.aggregate([...of])

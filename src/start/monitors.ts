@@ -30,6 +30,7 @@ export type MonitorDeps = {
   readonly stored: () => Promise<Stored>
   readonly idempotencyKeys: IdempotencyKeys
   readonly storage: StorageGuard
+  readonly wakeElsewhere?: () => void
 }
 
 /** Monitors and webhooks over a database that is opened when it is first needed. Throws AppError if the mail options cannot be used. */
@@ -60,6 +61,7 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
         throw error
       }
     },
+    ...(deps.wakeElsewhere && { wakeElsewhere: deps.wakeElsewhere }),
     sweeps: [async () => (await deps.stored()).sweep(), async () => deps.idempotencyKeys.sweep()],
     now,
     random,

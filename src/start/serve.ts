@@ -1,185 +1,36 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import closeWithGrace from 'close-with-grace'
-import type { FastifyInstance } from 'fastify'
-import { sleep, within } from '../base/deadline.ts'
 import type { Config } from '../config.ts'
-import { httpServer } from '../http/server.ts'
-import { type Logger, logOf } from '../log.ts'
-import type { Deps } from '../operations/deps.ts'
-import { executor } from '../operations/execute.ts'
-import { allOperations } from '../operations/registry.ts'
-import { StoreError } from '../store/contract.ts'
-import { openKeyFile } from '../store/key-file.ts'
-import { type Access, openAccess } from './access.ts'
+import type { Logger } from '../log.ts'
 import { warnOfOpenFolder } from './data-folder.ts'
-import { createDeps } from './deps.ts'
-import { startIntake } from './intake.ts'
-import { keyPath } from './keys.ts'
-import { startMessages } from './messages.ts'
-import { createMetrics } from './metrics.ts'
-import { openSite } from './pages.ts'
-import { knowsPeers, startJoining } from './peers.ts'
-import { isNotListening, keyError, serviceStartError } from './problems.ts'
-import { type Outside, openOutside } from './world.ts'
+import { DRAIN_MS, drained, listen, openHttp, openService, STOP_MS, startBackground, tellListening } from './service.ts'
+import { workerNumber } from './workers/number.ts'
 
-/** Time that running requests have after SIGTERM, ms. */
-const DRAIN_MS = 30_000
-/** Time that the private database server has to stop after that, ms. */
-const STOP_MS = 17_000
-
-/** Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0. */
+/** Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0. With `--workers` above 1, other processes answer. */
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
-  const metrics = createMetrics()
-  const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
-  const { all, handBack, shutDown } = createDeps(config, outside, metrics.metered)
-  const deps = await all()
+  if (workerNumber() !== undefined) return (await import('./workers/worker.ts')).work(logger, version)
+  if (config.workers > 1) return (await import('./workers/first.ts')).serveByWorkers(config, logger, version)
+  const service = await openService(config, logger, version)
+  const { deps, metrics, outside } = service
   warnOfOpenFolder(config.dataDir, outside.world.log)
-  const access = await accessTo(config, outside)
   let draining = false
-  const operations = await allOperations()
-  const execute = executor({ world: outside.world, provide: async () => deps, onExecuted: metrics.executed })
-  const app = await httpServer({
-    operations,
-    world: outside.world,
-    execute,
-    site: openSite({
-      ...{ operations, execute, world: outside.world, version },
-      hasPeers: knowsPeers(deps, outside.world.monotonic),
-      canMail: config.smtpUrl !== undefined,
-      canReceive: deps.messages.inbox.isOpen,
-    }),
-    ...access,
-    hostNames: config.hostNames,
-    corsOrigins: config.corsOrigins,
-    ratePerMinute: config.rate,
-    maxConcurrency: config.maxConcurrency,
-    maxConnections: config.maxConnections,
-    minUploadRate: config.minUploadRate,
-    logger,
-    draining: () => draining,
-    onAnswer: metrics.answered,
-    metrics: metrics.read,
-    ...(config.peerSecret === undefined ? {} : { peerSecret: config.peerSecret }),
-    origin: deps.peers.self.url ?? originOf(config),
-    version,
-  })
-  metrics.watch(deps, app.underWay, outside.world.now)
+  const canReceive = deps.messages.inbox.isOpen
+  const app = await openHttp(service, { draining: () => draining, scrape: metrics.read, canReceive })
+  metrics.watch(deps, outside.world.now, app.underWay)
   const leaving = new AbortController()
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
-  if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, leaving.signal)
-  startJoining(config, outside, deps, { load, signal: leaving.signal })
-  const intake = await startIntake(config, deps, access.keys, outside.world)
-  const messages = await startMessages(config, deps, outside.world)
-  if (mayHaveJobs(config)) void goOnWithJobs(deps, logger, leaving.signal)
-  const url = await listen(app, config)
-  logger.info({ url, keys: access.keys().length }, 'listening')
-  if (process.stderr.isTTY)
-    process.stderr.write(`\nOpen ${urlToOpen(url)} in a browser. Press Ctrl-C to stop the service.\n\n`)
-  if (config.noCourtesy)
-    logger.warn(
-      '--no-courtesy: the limits toward mail hosts, providers and blacklists are disabled; only for labs and your own servers',
-    )
+  const background = await startBackground(service, { load, signal: leaving.signal })
+  tellListening(service, await listen(app, config))
   return new Promise((resolve) => {
     closeWithGrace({ delay: DRAIN_MS + STOP_MS, logger: false }, async ({ err, signal }) => {
       if (err) logger.error({ err }, 'an unexpected error ends the service')
       draining = true
       leaving.abort()
-      const intakeEnds = Promise.all([intake.close(), messages.close()])
-      const handingBack = Promise.all([deps.jobs.stop(), handBack()])
+      const ends = Promise.all([background.close(), deps.jobs.stop(), service.handBack()])
       logger.info({ signal }, 'stopping: waiting for running requests')
-      await Promise.all([drained(app), handingBack, intakeEnds])
-      await shutDown()
+      await Promise.all([drained(app), ends])
+      await service.shutDown()
       await outside.close()
       resolve(err ? 1 : 0)
     })
   })
 }
-
-async function accessTo(config: Config, { world }: Outside): Promise<Access> {
-  try {
-    return await openAccess(config, world, openKeyFile(keyPath(config), world.monotonic), showKey(config))
-  } catch (cause) {
-    if (!(cause instanceof StoreError)) throw cause
-    throw keyError('not_stored', { why: cause.problem }, { cause })
-  }
-}
-
-/**
- * The system queues as many new connections as may be open, within its own limit (Linux: `net.core.somaxconn`): Node's default of 511 is too small for a
- * burst.
- */
-async function listen(app: FastifyInstance, { host, port, maxConnections: backlog }: Config): Promise<string> {
-  try {
-    return await app.listen({ host, port, backlog })
-  } catch (cause) {
-    const { code = '' } = cause as NodeJS.ErrnoException
-    if (!isNotListening(code)) throw cause
-    throw serviceStartError('listen', { place: hostAndPort({ host, port }), code }, { cause })
-  }
-}
-
-const hostAndPort = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
-  `${host.includes(':') ? `[${host}]` : host}:${port}`
-
-/** The URL at which a browser of this machine finds a service that listens on all addresses. */
-const urlToOpen = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')
-
-/** The URL of a node without --node-url: its listening address. */
-const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin
-
-/** Whether jobs of an earlier run may wait: the database is shared, or the private one exists. */
-const mayHaveJobs = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
-  databaseUrl !== undefined || existsSync(join(dataDir, 'postgres.password'))
-
-/** Delays between attempts to reach the database at startup, ms. */
-const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
-
-/**
- * Takes over the jobs and monitors of an earlier run, in the background and until it succeeds: an unavailable database does not delay the start of the
- * service.
- */
-async function goOnWithJobs({ jobs, monitors }: Deps, logger: Logger, leaving: AbortSignal): Promise<void> {
-  for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
-    try {
-      await jobs.start()
-      return await (await monitors()).start()
-    } catch (error) {
-      logger.error({ reason: (error as Error).message }, 'bulk jobs and monitors wait for the database')
-    }
-    await sleep(Math.min(waitMs, DATABASE_AGAIN_MS.longest), leaving).catch(() => {})
-  }
-}
-
-/** Interval between lookups of the pool's addresses on the blacklists, and their time limit, ms. */
-const POOL_EVERY_MS = 15 * 60_000
-const POOL_LOOK_MS = 60_000
-
-/** Refreshes the pool in the background: addresses listed by a provider's blacklist are then not used for that provider. Ends when `signal` fires. */
-function keepPoolFresh({ sourcePool }: Deps, logger: Logger, signal: AbortSignal): void {
-  const look = (): void => {
-    sourcePool
-      .refresh(within(POOL_LOOK_MS, signal))
-      .catch((err: unknown) => logger.error({ err }, 'the listings of the pool could not be looked at'))
-  }
-  look()
-  const timer = setInterval(look, POOL_EVERY_MS).unref()
-  signal.addEventListener('abort', () => clearInterval(timer), { once: true })
-}
-
-/** Waits until running requests have ended, at most 30 s, and closes connections as they become idle. */
-async function drained(app: FastifyInstance): Promise<void> {
-  const closed = app.close()
-  const late = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS).unref())
-  const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
-  await Promise.race([closed, late])
-  clearInterval(sweep)
-}
-
-/** Shows the key that the first start has created, once. */
-const showKey =
-  ({ host }: Config) =>
-  (key: string): void =>
-    void process.stderr.write(
-      `\nAn API key was created, because ${host} is not loopback. It is not shown again:\n\n    ${key}\n\n`,
-    )

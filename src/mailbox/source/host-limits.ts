@@ -74,12 +74,14 @@ export type HostLimitsOptions = {
   readonly isLifted: boolean
   /** The state that the nodes on one database share. */
   readonly cluster: Cluster | undefined
+  /** Names this machine if several processes of it use its sources: they then share the rate of each. */
+  readonly machine?: string | undefined
   /** Called with the facts that nodes store about a domain. */
   readonly noted: (domain: Domain, known: readonly Remembered[]) => void
 }
 
 /** The limits of this node, and those that all nodes on one database share: connections, recipients per minute, unknown mailboxes of a domain and pauses of a provider. */
-export function hostLimits({ now, isLifted, cluster, noted }: HostLimitsOptions): HostLimits {
+export function hostLimits({ now, isLifted, cluster, machine, noted }: HostLimitsOptions): HostLimits {
   const shared = leases(now, cluster)
   const rates = limiter({ now })
   const failures: TtlCache<HostFailure> = ttlCache({ maxEntries: 10_000, now })
@@ -104,6 +106,25 @@ export function hostLimits({ now, isLifted, cluster, noted }: HostLimitsOptions)
     recent.delete(provider)
     return LIMITS.pauseMs
   }
+  async function rateOfSource(
+    { source, perMinute, provider }: Parameters<HostLimits['waitForRate']>[0],
+    signal: AbortSignal,
+    withinMs: number,
+  ): Promise<Hold | undefined> {
+    const from = `${provider.key} from one address`
+    if (machine !== undefined) {
+      const limits = { connections: 1, perMinute }
+      const waitMs = await shared.recipient(`${machine} ${source ?? ''} ${provider.key}`, limits, signal, withinMs)
+      return waitMs === undefined ? undefined : tooLate(perMinute, from, waitMs)
+    }
+    try {
+      ;(await rates.enter(`${provider.key} ${source ?? ''}`, { rate: rateOf(perMinute) }, signal, withinMs))()
+      return undefined
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error
+      return tooLate(perMinute, from, error.retryAfterMs)
+    }
+  }
   return {
     acquire: async (address, provider, signal) => {
       const host = { connections: LIMITS.hostConnections, perMinute: Number.POSITIVE_INFINITY }
@@ -119,14 +140,11 @@ export function hostLimits({ now, isLifted, cluster, noted }: HostLimitsOptions)
         throw error
       }
     },
-    waitForRate: async ({ source, perMinute, provider }, signal, withinMs) => {
+    waitForRate: async (from, signal, withinMs) => {
+      const { provider } = from
       const begunMs = now()
-      try {
-        ;(await rates.enter(`${provider.key} ${source ?? ''}`, { rate: rateOf(perMinute) }, signal, withinMs))()
-      } catch (error) {
-        if (!(error instanceof LimitError)) throw error
-        return tooLate(perMinute, `${provider.key} from one address`, error.retryAfterMs)
-      }
+      const late = await rateOfSource(from, signal, withinMs)
+      if (late) return late
       const waitMs = await shared.recipient(provider.key, provider, signal, withinMs - (now() - begunMs))
       return waitMs === undefined ? undefined : tooLate(provider.perMinute, provider.key, waitMs)
     },

@@ -79,7 +79,7 @@ const SHARED_AGE_MS = 1_000
 export function sources(
   world: Pick<Ctx, 'now' | 'monotonic' | 'store' | 'log'>,
   listed: (source: SourceName, provider: ProviderKey) => string | undefined = () => undefined,
-  shared?: Pick<Cluster, 'changedSources' | 'putSources'>,
+  shared?: Pick<Cluster, 'changedSources' | 'putSources' | 'isOneMachine'>,
 ): Sources {
   const rows = new Map<string, SourceRow>()
   const unsaved = new Set<string>()
@@ -107,7 +107,8 @@ export function sources(
     const keys = [...unsaved]
     unsaved.clear()
     const changed = keys.flatMap((key) => rows.get(key) ?? [])
-    const isShared = ({ source }: SourceRow): boolean => shared !== undefined && source !== undefined
+    const isShared = ({ source }: SourceRow): boolean =>
+      shared !== undefined && (source !== undefined || shared.isOneMachine === true)
     try {
       await shared?.putSources(changed.filter(isShared).map(stored))
       await world.store.sources.putAll(changed.filter((row) => !isShared(row)).map(stored))

@@ -35,7 +35,7 @@ export const messageAddress = defineOperation({
   followedBy: 'message-received',
   progress: ({ id, address, expires_at }) => progressOf({ id, address, expires_at, state: 'waiting' }),
   run: async (ctx, { messages }, { expires_in }) => {
-    const { id, address, expiresAt } = messages.inbox.create(ownerOf(ctx), expires_in ?? LIFE.most)
+    const { id, address, expiresAt } = await messages.inbox.create(ownerOf(ctx), expires_in ?? LIFE.most)
     return { status: 201, answer: { id, address, expires_at: new Date(expiresAt).toISOString() } }
   },
 })
@@ -65,7 +65,7 @@ export const messageReceived = defineOperation({
   progress: progressOf,
   verdict: ({ answer }) =>
     answer?.verdict === 'passes' ? 'good' : answer?.verdict === 'needs_repair' ? 'bad' : 'unclear',
-  run: async (ctx, { messages }, { id }) => ok(present(messages.inbox.show(id, ownerOf(ctx)))),
+  run: async (ctx, { messages }, { id }) => ok(present(await messages.inbox.show(id, ownerOf(ctx)))),
 })
 
 export const messageEvents = defineOperation({
@@ -87,7 +87,7 @@ export const messageEvents = defineOperation({
   uses: ['messages'],
   run: async (ctx, { messages }, { id, format }) => {
     const owner = ownerOf(ctx)
-    const now = present(messages.inbox.show(id, owner)) // an address that does not exist is a problem, and not a stream
+    const now = present(await messages.inbox.show(id, owner)) // an address that does not exist is a problem, and not a stream
     if (format === 'json') return ok(now)
     const text = eventsOf(messages.inbox.watch(id, owner, ctx.signal))
     return { status: 200, stream: { contentType: 'text/event-stream; charset=utf-8', text } }

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { raced } from '../../base/deadline.ts'
 import { AppError } from '../../base/errors.ts'
 import { once, onceUnlessFailed } from '../../base/once.ts'
-import { startEmbedded } from './embedded.ts'
+import { type EmbeddedServer, embeddedConnection, startEmbedded } from './embedded.ts'
 import { migrate } from './migrate.ts'
 import { poolOf } from './pool.ts'
 import { databaseError } from './problems.ts'
@@ -21,6 +21,8 @@ export type DatabaseSettings = {
   readonly url: string | undefined
   readonly dataDir: string
   readonly dbUser: string
+  /** Resolves when the private server runs, if another process starts and stops it. */
+  readonly ofOther?: () => Promise<void>
   /** Maximum number of connections of this process; default 12. */
   readonly maxConnections?: number
   readonly log: Parameters<typeof startEmbedded>[0]['log']
@@ -74,13 +76,12 @@ async function probeOf({ pool }: Database): Promise<string | undefined> {
  * program.
  */
 export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
-  const server =
-    settings.url === undefined ? await startEmbedded({ ...settings, user: settings.dbUser }, signal) : undefined
+  const server = settings.url === undefined ? await privateServer(settings, signal) : undefined
   const where = server ? server.connection : { connectionString: settings.url }
   const pool = poolOf(where, { maxConnections: settings.maxConnections, warn: settings.log.warn })
   const close = once(async () => {
     await pool.end()
-    await server?.stop()
+    await server?.stop?.()
   })
   try {
     await migrate(pool)
@@ -89,6 +90,15 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
     throw error instanceof AppError ? error : notConnected(settings, error)
   }
   return { db: kyselyOn(pool), pool, close }
+}
+
+async function privateServer(
+  { dataDir, dbUser, ofOther, log }: DatabaseSettings,
+  signal: AbortSignal,
+): Promise<Pick<EmbeddedServer, 'connection'> & Partial<EmbeddedServer>> {
+  if (!ofOther) return startEmbedded({ dataDir, user: dbUser, log }, signal)
+  await raced(signal, ofOther())
+  return { connection: await embeddedConnection(dataDir, dbUser) }
 }
 
 /** Our tables over the connections of a pool. */

@@ -17,7 +17,7 @@ export type Connection = {
 const SERVER_SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
-  max_connections: '60',
+  max_connections: '100',
   shared_buffers: '48MB',
   max_wal_size: '512MB',
   jit: 'off',

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 
-/** Maximum number of connections of one process: statements are short, and the private server allows 60. */
+/** Maximum number of connections of one process: statements are short, and the private server allows 100. */
 const MAX_CONNECTIONS = 12
 const CONNECT_MS = 5_000
 /** A statement that runs longer is canceled. Only migrations, the end of an intake and a removal may need more, and lift this limit. */

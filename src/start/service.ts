@@ -1,0 +1,217 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { sleep, within } from '../base/deadline.ts'
+import type { Config } from '../config.ts'
+import type { SharedHttp } from '../http/options.ts'
+import { httpServer } from '../http/server.ts'
+import { type Logger, logOf } from '../log.ts'
+import type { Deps } from '../operations/deps.ts'
+import { executor } from '../operations/execute.ts'
+import { allOperations } from '../operations/registry.ts'
+import type { Load } from '../peers/peer.ts'
+import { StoreError } from '../store/contract.ts'
+import { openKeyFile } from '../store/key-file.ts'
+import { type Access, openAccess } from './access.ts'
+import { createDeps, type Made } from './deps.ts'
+import { startIntake } from './intake.ts'
+import { keyPath } from './keys.ts'
+import { startMessages } from './messages.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { openSite } from './pages.ts'
+import { knowsPeers, startJoining } from './peers.ts'
+import { isNotListening, keyError, serviceStartError } from './problems.ts'
+import type { Sharing } from './workers/sharing.ts'
+import { type Outside, openOutside } from './world.ts'
+
+/** Time that running requests have after SIGTERM, ms. */
+export const DRAIN_MS = 30_000
+/** Time that the private database server has to stop after that, ms. */
+export const STOP_MS = 17_000
+
+/** A service in this process: alone, or (`sharing`) the first one or a worker. */
+export type Service = Omit<Made, 'all' | 'provide'> & {
+  readonly config: Config
+  readonly logger: Logger
+  readonly version: string
+  readonly metrics: Metrics
+  readonly outside: Outside
+  readonly deps: Deps
+  readonly access: Access
+}
+
+/** Creates what a service needs. Throws AppError for an option that cannot be used, and if a needed key cannot be stored. */
+export async function openService(
+  config: Config,
+  logger: Logger,
+  version: string,
+  sharing?: Sharing,
+): Promise<Service> {
+  const metrics = createMetrics()
+  const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
+  const { all, ...made } = createDeps(config, outside, metrics.metered, sharing)
+  const deps = await all()
+  const access = await accessTo(config, outside)
+  return { ...made, config, logger, version, metrics, outside, deps, access }
+}
+
+/** The HTTP adapter of a service, ready to listen. `scrape`: the text of `/metrics`. */
+export async function openHttp(
+  { config, logger, version, metrics, outside, deps, access }: Service,
+  options: {
+    readonly draining: () => boolean
+    readonly scrape: Metrics['read']
+    readonly canReceive: () => boolean
+    readonly shared?: SharedHttp
+  },
+): Promise<FastifyInstance> {
+  const { scrape, canReceive, ...given } = options
+  const operations = await allOperations()
+  const execute = executor({ world: outside.world, provide: async () => deps, onExecuted: metrics.executed })
+  return httpServer({
+    ...given,
+    operations,
+    world: outside.world,
+    execute,
+    site: openSite({
+      ...{ operations, execute, world: outside.world, version, canReceive },
+      hasPeers: knowsPeers(deps, outside.world.monotonic),
+      canMail: config.smtpUrl !== undefined,
+    }),
+    ...access,
+    hostNames: config.hostNames,
+    corsOrigins: config.corsOrigins,
+    ratePerMinute: config.rate,
+    maxConcurrency: shareOf(config.maxConcurrency, config),
+    maxConnections: shareOf(config.maxConnections, config),
+    minUploadRate: config.minUploadRate,
+    logger,
+    onAnswer: metrics.answered,
+    metrics: scrape,
+    ...(config.peerSecret === undefined ? {} : { peerSecret: config.peerSecret }),
+    origin: deps.peers.self.url ?? originOf(config),
+    version,
+  })
+}
+
+/** The part of a bound that each of the processes has which answer requests: connections come to them in turns. */
+const shareOf = (most: number, { workers }: Pick<Config, 'workers'>): number => Math.max(1, Math.floor(most / workers))
+
+/** What a service does without being asked: nodes, mail, jobs, monitors, and the listings of its sources. One process does it. */
+export async function startBackground(
+  { config, logger, outside, deps, access }: Service,
+  { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
+): Promise<{ readonly close: () => Promise<unknown> }> {
+  if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, signal)
+  startJoining(config, outside, deps, { load, signal })
+  const intake = await startIntake(config, deps, access.keys, outside.world)
+  const messages = await startMessages(config, deps, outside.world)
+  if (mayHaveJobs(config)) void goOnWithJobs(deps, logger, signal)
+  return { close: () => Promise.all([intake.close(), messages.close()]) }
+}
+
+/** Tells the operator where the service listens. */
+export function tellListening(
+  { config, logger, access }: Pick<Service, 'config' | 'logger' | 'access'>,
+  url: string,
+): void {
+  const workers = config.workers > 1 ? { workers: config.workers } : {}
+  logger.info({ url, keys: access.keys().length, ...workers }, 'listening')
+  if (process.stderr.isTTY)
+    process.stderr.write(`\nOpen ${urlToOpen(url)} in a browser. Press Ctrl-C to stop the service.\n\n`)
+  if (config.noCourtesy)
+    logger.warn(
+      '--no-courtesy: the limits toward mail hosts, providers and blacklists are disabled; only for labs and your own servers',
+    )
+}
+
+async function accessTo(config: Config, { world }: Outside): Promise<Access> {
+  try {
+    return await openAccess(config, world, openKeyFile(keyPath(config), world.monotonic), showKey(config))
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause
+    throw keyError('not_stored', { why: cause.problem }, { cause })
+  }
+}
+
+/**
+ * The system queues as many new connections as may be open, within its own limit (Linux: `net.core.somaxconn`): Node's default of 511 is too small for a
+ * burst.
+ */
+export async function listen(
+  app: FastifyInstance,
+  { host, port, maxConnections: backlog }: Pick<Config, 'host' | 'port' | 'maxConnections'>,
+): Promise<string> {
+  try {
+    return await app.listen({ host, port, backlog })
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException
+    if (!isNotListening(code)) throw cause
+    throw serviceStartError('listen', { place: hostAndPort({ host, port }), code }, { cause })
+  }
+}
+
+const hostAndPort = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** The URL at which a browser of this machine finds a service that listens on all addresses. */
+const urlToOpen = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')
+
+/** The URL of a node without --node-url: its listening address. */
+const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin
+
+/** Whether jobs of an earlier run may wait: the database is shared, or the private one exists. */
+const mayHaveJobs = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
+  databaseUrl !== undefined || existsSync(join(dataDir, 'postgres.password'))
+
+/** Delays between attempts to reach the database at startup, ms. */
+const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
+
+/**
+ * Takes over the jobs and monitors of an earlier run, in the background and until it succeeds: an unavailable database does not delay the start of the
+ * service.
+ */
+async function goOnWithJobs({ jobs, monitors }: Deps, logger: Logger, leaving: AbortSignal): Promise<void> {
+  for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
+    try {
+      await jobs.start()
+      return await (await monitors()).start()
+    } catch (error) {
+      logger.error({ reason: (error as Error).message }, 'bulk jobs and monitors wait for the database')
+    }
+    await sleep(Math.min(waitMs, DATABASE_AGAIN_MS.longest), leaving).catch(() => {})
+  }
+}
+
+/** Interval between lookups of the pool's addresses on the blacklists, and their time limit, ms. */
+const POOL_EVERY_MS = 15 * 60_000
+const POOL_LOOK_MS = 60_000
+
+/** Refreshes the pool in the background: addresses listed by a provider's blacklist are then not used for that provider. Ends when `signal` fires. */
+export function keepPoolFresh({ sourcePool }: Pick<Deps, 'sourcePool'>, logger: Logger, signal: AbortSignal): void {
+  const look = (): void => {
+    sourcePool
+      .refresh(within(POOL_LOOK_MS, signal))
+      .catch((err: unknown) => logger.error({ err }, 'the listings of the pool could not be looked at'))
+  }
+  look()
+  const timer = setInterval(look, POOL_EVERY_MS).unref()
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+}
+
+/** Waits until running requests have ended, at most 30 s, and closes connections as they become idle. */
+export async function drained(app: FastifyInstance): Promise<void> {
+  const closed = app.close()
+  const late = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS).unref())
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
+  await Promise.race([closed, late])
+  clearInterval(sweep)
+}
+
+/** Shows the key that the first start has created, once. */
+const showKey =
+  ({ host }: Config) =>
+  (key: string): void =>
+    void process.stderr.write(
+      `\nAn API key was created, because ${host} is not loopback. It is not shown again:\n\n    ${key}\n\n`,
+    )
