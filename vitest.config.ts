@@ -15,6 +15,6 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000, // the first file that needs it starts the database
     setupFiles: ['test/no-internet.ts'],
-    globalSetup: ['test/skipped-corpora.ts', 'test/database-server.ts'],
+    globalSetup: ['test/client-types.ts', 'test/skipped-corpora.ts', 'test/database-server.ts'],
   },
 })

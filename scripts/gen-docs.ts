@@ -15,7 +15,6 @@ import type { Operation } from '../src/operations/operation.ts'
 import { allOperations } from '../src/operations/registry.ts'
 import { labActions } from '../test/lab/actions.ts'
 import { boundsTable } from './bounds.ts'
-import { clientModule } from './client-module.ts'
 import { rfcIndex } from './rfc-index.ts'
 import { errorLists } from './sentences.ts'
 
@@ -36,7 +35,6 @@ const documents = new Map<string, string>([
   ['docs/findings.md', findingsPage()],
   ['docs/mailsonde.1', manual()],
   ['src/cli/command-list.ts', commandList()],
-  ['src/client/operations.ts', clientModule(operations, version)],
   [
     'contributing/bounds.md',
     `# Bounds\n\n${HEADER}This page lists the bounds that are constants in the code. [threat-model.md](threat-model.md) has those of the service and the store.\n\n${boundsTable(ROOT)}\n`,
