@@ -15,8 +15,11 @@ import { flags, machine, median } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * The 29 lists, each `--rtt` milliseconds behind the resolver: whole commands compared with Debian's `check_rbl` and `rblcheck`, and the lookup alone, in process.
- * `node bench/blacklist.ts [--rtt 20] [--rounds 7] [--parts commands,dead,process]`. The built program is measured too if `npm run build` has created `dist`. Every address is looked up once, so that no answer is cached; the tools take turns.
+ * The 29 lists, each `--rtt` milliseconds behind the resolver: whole commands compared with Debian's `check_rbl` and
+ * `rblcheck`, and the lookup alone, in process.
+ * `node bench/blacklist.ts [--rtt 20] [--rounds 7] [--parts commands,dead,process]`. The built program is measured too
+ * if `npm run build` has created `dist`. Every address is looked up once, so that no answer is cached; the tools take
+ * turns.
  */
 const options = flags(process.argv.slice(2))
 const rtt = Number(options.rtt ?? 20)

@@ -6,8 +6,9 @@ import { countedWorld } from '../test/golden/worlds.ts'
 import { flags, machine } from './figures.ts'
 
 /**
- * What a check costs this machine without the DNS: all records come from the program's own cache, no results of earlier checks are reused, and the answer is
- * serialized to JSON. `node bench/check.ts [--seconds 5]`; `node --cpu-prof bench/check.ts` shows where the time is spent.
+ * What a check costs this machine without the DNS: all records come from the program's own cache, no results of earlier
+ * checks are reused, and the answer is serialized to JSON. `node bench/check.ts [--seconds 5]`;
+ * `node --cpu-prof bench/check.ts` shows where the time is spent.
  */
 const seconds = Number(flags(process.argv.slice(2)).seconds ?? 5)
 const DOMAINS = ['healthy.test', 'accept.test', 'neglected.test', 'parked.test', 'manylookups.test'] as const

@@ -11,11 +11,17 @@ export const ZONE = 'bench.example'
 
 const LOOPBACK: Ip = ip('127.0.0.1')
 
-/** knotd uses the system's default receive buffer, about 250 datagrams: its losses in a burst would be counted against the client. */
+/**
+ * knotd uses the system's default receive buffer, about 250 datagrams: its losses in a burst would be counted against
+ * the client.
+ */
 const RECEIVE_BUFFER = '/proc/sys/net/core/rmem_default'
 const RECEIVE_BYTES = 16 * 1_048_576
 
-/** knotd on a free loopback port with a wildcard zone, in `folder`, with a large receive buffer if that may be set (as root). Rejects if it does not answer within 5 s. */
+/**
+ * knotd on a free loopback port with a wildcard zone, in `folder`, with a large receive buffer if that may be set (as
+ * root). Rejects if it does not answer within 5 s.
+ */
 export async function startKnot(
   folder: string,
 ): Promise<{ readonly server: Server; readonly stop: () => Promise<void> }> {

@@ -120,8 +120,8 @@ type Waiting = {
 }
 
 /**
- * A client based on dns-packet that returns the same as ours: a promise of the records. It has one socket and sequential ids, does not check the
- * question section and uses no randomness; one sweep finds lost queries, as in ours.
+ * A client based on dns-packet that returns the same as ours: a promise of the records. It has one socket and
+ * sequential ids, does not check the question section and uses no randomness; one sweep finds lost queries, as in ours.
  */
 function packet(server: Server): Subject {
   const base = exchanges(server)

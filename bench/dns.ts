@@ -9,8 +9,8 @@ import type { Figures, Job } from './dns-worker.ts'
 /**
  * Queries per second of processor time of each client against one server, each client in its own process:
  * `node bench/dns.ts [--server IP:PORT] [--seconds N] [--in-flight 1000,5000] [--only ours,dns-packet,dns-packet-bare,c-ares] [--rounds N]`.
- * Without `--server` it starts knotd on a loopback port. Rounds take turns, so that a slow moment of the machine affects all alike;
- * figures are medians of the rounds, ratios the medians of the ratios of each round.
+ * Without `--server` it starts knotd on a loopback port. Rounds take turns, so that a slow moment of the machine
+ * affects all alike; figures are medians of the rounds, ratios the medians of the ratios of each round.
  */
 const CLIENTS = ['ours', 'dns-packet', 'dns-packet-bare', 'c-ares'] as const
 
@@ -70,7 +70,10 @@ function measure(job: Job): Promise<Figures> {
   })
 }
 
-/** Queries per second of wall-clock time of dnsperf with its default number of threads; undefined if it is not installed. */
+/**
+ * Queries per second of wall-clock time of dnsperf with its default number of threads; undefined if it is not
+ * installed.
+ */
 function dnsperf(width: number): number | undefined {
   const list = join(folder, 'questions')
   const lines = Array.from({ length: 10_000 }, (_, i) => `n${i}.${ZONE} A`)

@@ -7,7 +7,10 @@ import { report } from '../src/operations/report.ts'
 import { exampleOf } from '../test/lab/answer.ts'
 import { labDocuments } from '../test/lab/documents.ts'
 
-/** The cost of writing a report: the document and each format, median and 99th percentile of 2,000 after a warm-up, and the mean processor time; with the ratio to JSON.stringify of the same answer. */
+/**
+ * The cost of writing a report: the document and each format, median and 99th percentile of 2,000 after a warm-up, and
+ * the mean processor time; with the ratio to JSON.stringify of the same answer.
+ */
 const ROUNDS = 2_000
 const answer = exampleOf(report)
 const many = { ...answer, findings: [...Array(400).keys()].map(() => answer.findings[0]!) }

@@ -35,7 +35,10 @@ export function flags(args: readonly string[]): Readonly<Record<string, string |
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** The documents whose figures are written by the benchmarks: between `<!-- figures NAME -->` and `<!-- /figures -->` all, after `<!-- sentence NAME -->` the first part. */
+/**
+ * The documents whose figures are written by the benchmarks: between `<!-- figures NAME -->` and `<!-- /figures -->`
+ * all, after `<!-- sentence NAME -->` the first part.
+ */
 const DOCUMENTS = ['docs/scale.md', 'docs/jobs.md', 'contributing/benchmarks.md']
 
 /** Prints the figures of a benchmark, the sentence first; with `--write yes` they replace those in the documents. */

@@ -4,8 +4,9 @@ import { enterLab, untilEnded } from '../test/real/namespace.ts'
 import { ensureMachine } from '../test/real/packages.ts'
 
 /**
- * Whether this process is in the test network. If not, runs the same command in one and passes on its exit status. On a machine that
- * does not support the test network, prints the reason and exits with 0, because nothing was measured and nothing failed.
+ * Whether this process is in the test network. If not, runs the same command in one and passes on its exit status. On a
+ * machine that does not support the test network, prints the reason and exits with 0, because nothing was measured and
+ * nothing failed.
  */
 export async function insideLab(): Promise<boolean> {
   if (existsSync(CA_FILE)) return true

@@ -10,8 +10,9 @@ import { figures, flags, machine, sleep, table } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
 /**
- * Whether rows and jobs get their turns on one node, with the limits toward a provider of which nothing is known, and its private database: 100 rows at each of 20 providers
- * behind a list at one slow provider, and two jobs at one provider, of which one came first. A mailbox at the slow provider takes two seconds, others 50 ms.
+ * Whether rows and jobs get their turns on one node, with the limits toward a provider of which nothing is known, and
+ * its private database: 100 rows at each of 20 providers behind a list at one slow provider, and two jobs at one
+ * provider, of which one came first. A mailbox at the slow provider takes two seconds, others 50 ms.
  * `node bench/jobs-fair.ts [--rows 1000000] [--seconds 40] [--write yes]`.
  */
 const options = flags(process.argv.slice(2))

@@ -17,8 +17,10 @@ import {
 } from './jobs-service.ts'
 
 /**
- * Rows per second at the intake of a list, compared with a plain COPY of the same rows into the same table, and the memory of the service meanwhile.
- * `node bench/jobs-intake.ts [--rows 1000000] [--rounds 1] [--list other|equal|bad] [--write yes]`. Client, service and database share the machine.
+ * Rows per second at the intake of a list, compared with a plain COPY of the same rows into the same table, and the
+ * memory of the service meanwhile.
+ * `node bench/jobs-intake.ts [--rows 1000000] [--rounds 1] [--list other|equal|bad] [--write yes]`. Client, service and
+ * database share the machine.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 1_000_000)

@@ -10,10 +10,12 @@ import { serverCpuMs } from './jobs-service.ts'
 import { type Serving, startServing } from './serving.ts'
 
 /**
- * Listing jobs and showing their progress when the database has many: ten million rows in 1,000 jobs, which the database generates. Of ten jobs, eight are done, one is
- * paused and one runs, with a fifth of its rows left, which are due tomorrow. Then the cost of planning for those that wait, and the disk that jobs of one row take. Needs
- * some 15 GB of disk, and root for the private database.
- * `node bench/jobs-many.ts [--rows 10000000] [--jobs 1000] [--asks 300] [--folder PATH] [--write yes]`: a named folder is kept, and measured again if it has data.
+ * Listing jobs and showing their progress when the database has many: ten million rows in 1,000 jobs, which the
+ * database generates. Of ten jobs, eight are done, one is paused and one runs, with a fifth of its rows left, which are
+ * due tomorrow. Then the cost of planning for those that wait, and the disk that jobs of one row take. Needs some 15 GB
+ * of disk, and root for the private database.
+ * `node bench/jobs-many.ts [--rows 10000000] [--jobs 1000] [--asks 300] [--folder PATH] [--write yes]`: a named folder
+ * is kept, and measured again if it has data.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 10_000_000)

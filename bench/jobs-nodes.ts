@@ -9,9 +9,11 @@ import { insideLab } from './inside-lab.ts'
 import { startSink } from './smtp-sink.ts'
 
 /**
- * Three nodes compared with one when mail hosts are the limit: the host answers after 40 ms and accepts ten sessions per address at a time, so each node adds the capacity of
- * its address. `node bench/jobs-nodes.ts [--rows 3000] [--delay 40] [--sessions 10] [--rounds 2] [--write yes]`, in the test network: nodes in network namespaces, Debian's PostgreSQL, one
- * smtp-sink for each address, all on one machine. `--rows`: rows for one node; three nodes get three times as many.
+ * Three nodes compared with one when mail hosts are the limit: the host answers after 40 ms and accepts ten sessions
+ * per address at a time, so each node adds the capacity of its address.
+ * `node bench/jobs-nodes.ts [--rows 3000] [--delay 40] [--sessions 10] [--rounds 2] [--write yes]`, in the test
+ * network: nodes in network namespaces, Debian's PostgreSQL, one smtp-sink for each address, all on one machine.
+ * `--rows`: rows for one node; three nodes get three times as many.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 3_000)

@@ -6,8 +6,10 @@ import { flags, machine, median, sleep } from './figures.ts'
 import { benchFolder, type JobsService, serverPids, startJobsService } from './jobs-service.ts'
 
 /**
- * The costs of bulk jobs on one machine with the private server: its first and later starts, the time from a submission to its first result, and the memory of service and
- * server together at rest. `node bench/jobs-rest.ts [--rounds 5] [--rest 20] [--rows 2000]`. The rows are not addresses, so that they cause no queries. Needs root.
+ * The costs of bulk jobs on one machine with the private server: its first and later starts, the time from a submission
+ * to its first result, and the memory of service and server together at rest.
+ * `node bench/jobs-rest.ts [--rounds 5] [--rest 20] [--rows 2000]`. The rows are not addresses, so that they cause no
+ * queries. Needs root.
  */
 const options = flags(process.argv.slice(2))
 const rounds = Number(options.rounds ?? 5)

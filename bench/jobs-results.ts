@@ -10,8 +10,9 @@ import { cpuMs, figures, flags, machine, median, table } from './figures.ts'
 import { benchFolder, curl, serverCpuMs, startJobsService, watchMemory, writeList } from './jobs-service.ts'
 
 /**
- * Rows per second when results are read, as NDJSON and as CSV, compared with a plain COPY of the same columns from the database.
- * `node bench/jobs-results.ts [--rows 300000] [--rounds 2] [--formats ndjson,csv] [--write yes]`. Client, service and database share the machine; the answers are those of a verification, 0.8 kB each.
+ * Rows per second when results are read, as NDJSON and as CSV, compared with a plain COPY of the same columns from the
+ * database. `node bench/jobs-results.ts [--rows 300000] [--rounds 2] [--formats ndjson,csv] [--write yes]`. Client,
+ * service and database share the machine; the answers are those of a verification, 0.8 kB each.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 300_000)

@@ -46,7 +46,10 @@ const LINES: Readonly<Record<ListKind, (n: number, domains: number) => string>> 
   bad: (n) => `Person ${n},\r\n`,
 }
 
-/** Writes a CSV of `rows` mailboxes at `domains` domains, each with a name. In a list of bad rows, the last row has an address. */
+/**
+ * Writes a CSV of `rows` mailboxes at `domains` domains, each with a name. In a list of bad rows, the last row has an
+ * address.
+ */
 export async function writeList(path: string, rows: number, domains: number, kind: ListKind = 'other'): Promise<void> {
   async function* lines(): AsyncIterable<string> {
     yield 'name,email\r\n'

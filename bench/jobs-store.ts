@@ -7,8 +7,9 @@ import { figures, flags, machine, median, table } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
 /**
- * The time of the statements that work on rows, each by itself on one connection of the private database: claims and answers of so many rows, the plan of many providers, and
- * the renewal of leases. `node bench/jobs-store.ts [--rows 10000] [--providers 3000] [--write yes]`.
+ * The time of the statements that work on rows, each by itself on one connection of the private database: claims and
+ * answers of so many rows, the plan of many providers, and the renewal of leases.
+ * `node bench/jobs-store.ts [--rows 10000] [--providers 3000] [--write yes]`.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 10_000)

@@ -10,8 +10,10 @@ import { startSink } from './smtp-sink.ts'
 import type { Figures } from './smtp-worker.ts'
 
 /**
- * A job against smtp-sink compared with the engine alone, in turns, and the time from the submission of a list to its first result.
- * `node bench/jobs-through.ts [--rows 10000,30000] [--rounds 3] [--cpu-prof FOLDER] [--write yes]`, in the test network. Both are asked the same and have 160 sessions at a time, each over its own connection; the domain is known to be a catch-all. Both have answered 3,000 rows before.
+ * A job against smtp-sink compared with the engine alone, in turns, and the time from the submission of a list to its
+ * first result. `node bench/jobs-through.ts [--rows 10000,30000] [--rounds 3] [--cpu-prof FOLDER] [--write yes]`, in
+ * the test network. Both are asked the same and have 160 sessions at a time, each over its own connection; the domain
+ * is known to be a catch-all. Both have answered 3,000 rows before.
  */
 const options = flags(process.argv.slice(2))
 const sizes = (options.rows ?? '10000').split(',').map(Number)

@@ -11,10 +11,12 @@ import { DOMAINS } from '../test/real/world.ts'
 import { machine, median } from './figures.ts'
 
 /**
- * 2,000 requests of mixed kinds at once, on the test network: `npm run lab -- node bench/load.ts [requests] [idle connections]`. One caller asks about mail hosts that
- * hold a session for as long as they can, and the given number of idle connections is open (10,000 with `2000 10000`; `ulimit -n` must allow them). Prints the
- * statuses (only results, 429 and 503 are allowed), the response times, the response times of `/v1/health` meanwhile (requested every 10 ms by a separate process), the
- * time until a check is as fast as before, and the memory.
+ * 2,000 requests of mixed kinds at once, on the test network:
+ * `npm run lab -- node bench/load.ts [requests] [idle connections]`. One caller asks about mail hosts that hold a
+ * session for as long as they can, and the given number of idle connections is open (10,000 with `2000 10000`;
+ * `ulimit -n` must allow them). Prints the statuses (only results, 429 and 503 are allowed), the response times, the
+ * response times of `/v1/health` meanwhile (requested every 10 ms by a separate process), the time until a check is as
+ * fast as before, and the memory.
  */
 const REQUESTS = Number(process.argv[2] ?? 2_000)
 const IDLE = Number(process.argv[3] ?? 0)
@@ -93,7 +95,10 @@ async function measure(): Promise<number> {
   return wrong.length === 0 && at(health, 0.99) <= HEALTH_LIMIT_MS && normalMs <= NORMAL_AGAIN_MS ? 0 : 1
 }
 
-/** Processor time of the steps that held the event loop for longer than 50 ms while a request was in progress, ms, the longest first: as the service logs them, at most one per second. */
+/**
+ * Processor time of the steps that held the event loop for longer than 50 ms while a request was in progress, ms, the
+ * longest first: as the service logs them, at most one per second.
+ */
 function heldMs(url: string): readonly number[] {
   const log = readFileSync(logFile(`program-${new URL(url).port}`), 'utf8')
   return [...log.matchAll(/"held_ms":(\d+)/g)].map(([, ms]) => Number(ms)).toSorted((a, b) => b - a)
@@ -156,7 +161,10 @@ async function ask(pool: Pool, path: string): Promise<{ path: string; status: nu
   }
 }
 
-/** Requests `/v1/health` every 10 ms until standard input ends; then prints the times, sorted. A failure counts as a minute. */
+/**
+ * Requests `/v1/health` every 10 ms until standard input ends; then prints the times, sorted. A failure counts as a
+ * minute.
+ */
 async function watchHealth(url: string): Promise<void> {
   const pool = new Pool(url, { connections: 4 })
   const times: number[] = []

@@ -5,8 +5,8 @@ import { flags, machine, residentMiB } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * Resident memory of the server over many checks, first of the same 30 domains, then each of a new one, which fills the DNS cache:
- * `node bench/memory.ts [--checks 10000] [--width 20]`. The goal: under 120 MiB after 10,000.
+ * Resident memory of the server over many checks, first of the same 30 domains, then each of a new one, which fills the
+ * DNS cache: `node bench/memory.ts [--checks 10000] [--width 20]`. The goal: under 120 MiB after 10,000.
  */
 const options = flags(process.argv.slice(2))
 const checks = Number(options.checks ?? 10_000)

@@ -11,8 +11,8 @@ import { labWorld } from '../test/lab/world.ts'
 import { machine } from './figures.ts'
 
 /**
- * Messages that one core receives over SMTP and analyses, without the DNS: a process of its own sends them, from many addresses on loopback, one to each
- * one-time address. `node bench/message-receive.ts`.
+ * Messages that one core receives over SMTP and analyses, without the DNS: a process of its own sends them, from many
+ * addresses on loopback, one to each one-time address. `node bench/message-receive.ts`.
  */
 const MESSAGES = 1_000
 const CLIENTS = 40

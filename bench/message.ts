@@ -7,8 +7,8 @@ import { LAB_KEY, signed } from '../test/lab/messages.ts'
 import { machine } from './figures.ts'
 
 /**
- * What the analysis of a message costs, without the DNS, beside mailauth verifying its signatures alone, in turns in one run: 100 kB with two signatures, and
- * 10 MiB. `node bench/message.ts`.
+ * What the analysis of a message costs, without the DNS, beside mailauth verifying its signatures alone, in turns in
+ * one run: 100 kB with two signatures, and 10 MiB. `node bench/message.ts`.
  */
 const HEAD =
   'From: a@a.example\nTo: b@b.example\nSubject: x\nDate: Mon, 23 Nov 2026 09:00:00 +0000\nMessage-ID: <1@a.example>\n\n'

@@ -8,9 +8,10 @@ import { cpuMs, flags, machine, median, sleep } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
 /**
- * The cost of 10,000 daily monitors: at rest, when all are due at once, and the history of one over a year; this process and its private PostgreSQL together.
- * A recorded report (45 kB) is the immediate answer to each question; bench/check.ts measures a real one.
- * Options: --monitors 10000 --points 100 (of each, beside a year of one) --seconds 30 (at rest)
+ * The cost of 10,000 daily monitors: at rest, when all are due at once, and the history of one over a year; this
+ * process and its private PostgreSQL together. A recorded report (45 kB) is the immediate answer to each question;
+ * bench/check.ts measures a real one. Options: --monitors 10000 --points 100 (of each, beside a year of one) --seconds
+ * 30 (at rest)
  */
 const options = flags(process.argv.slice(2))
 const MONITORS = Number(options.monitors ?? 10_000)
@@ -89,7 +90,10 @@ try {
   folder.remove()
 }
 
-/** The monitors, each after its first run and with its own time in the day that begins an hour from now; the first has points for a year. */
+/**
+ * The monitors, each after its first run and with its own time in the day that begins an hour from now; the first has
+ * points for a year.
+ */
 async function fill({ pool }: Database): Promise<void> {
   await pool.query(
     `INSERT INTO mailsonde.monitors (id, owner, name, kind, target, domain, every_ms, options, notify, conditions, is_public, enabled, created_at, next_run, ran_at, state, last, known)

@@ -6,8 +6,8 @@ import { median } from './figures.ts'
 import { startServing } from './serving.ts'
 
 /**
- * The cost of a first visit to each page in a browser: bytes transferred, and the time to the first contentful paint with the processor slowed down four times, on
- * loopback. Needs Debian's Chromium. `node bench/pages.ts --rounds 5`.
+ * The cost of a first visit to each page in a browser: bytes transferred, and the time to the first contentful paint
+ * with the processor slowed down four times, on loopback. Needs Debian's Chromium. `node bench/pages.ts --rounds 5`.
  */
 const PATHS = [
   '/',

@@ -8,9 +8,9 @@ import { flags } from './figures.ts'
 import { startServing } from './serving.ts'
 
 /**
- * Paging through a list of a million rows: the memory in the browser (the heap of the script, and the private memory of the process), and the time for a
- * page of rows at the beginning, with a filter and at the end. Needs Debian's Chromium, and root for the private database.
- * `node bench/rows.ts --rows 1000000 --pages 100`.
+ * Paging through a list of a million rows: the memory in the browser (the heap of the script, and the private memory of
+ * the process), and the time for a page of rows at the beginning, with a filter and at the end. Needs Debian's
+ * Chromium, and root for the private database. `node bench/rows.ts --rows 1000000 --pages 100`.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 1_000_000)
@@ -52,7 +52,10 @@ async function makeJob(url: string, database: string): Promise<string> {
 const MIB = 1_048_576
 type Cost = { readonly heap: number; readonly held: number; readonly resident: number }
 
-/** The heap of the page's script after a garbage collection, and the private memory of its process before and after it, MiB. */
+/**
+ * The heap of the page's script after a garbage collection, and the private memory of its process before and after it,
+ * MiB.
+ */
 async function costOf(browser: Browser, devtools: CDPSession): Promise<Cost> {
   const held = await privateMib(browser)
   await devtools.send('HeapProfiler.collectGarbage')

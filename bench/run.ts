@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { ensureMachine } from '../test/real/packages.ts'
 
 /**
- * `npm run bench`: every benchmark that can run on this machine, one after the other, and the reason why others cannot. `npm run bench -- server waits` runs some.
- * Each is also a command (`node bench/server.ts`), with the options in its first lines. The figures of jobs are entered in the documents by `--write yes` of each; the others by hand in contributing/benchmarks.md.
+ * `npm run bench`: every benchmark that can run on this machine, one after the other, and the reason why others cannot.
+ * `npm run bench -- server waits` runs some. Each is also a command (`node bench/server.ts`), with the options in its
+ * first lines. The figures of jobs are entered in the documents by `--write yes` of each; the others by hand in
+ * contributing/benchmarks.md.
  */
 type Bench = {
   readonly name: string

@@ -7,7 +7,8 @@ import { type Serving, startServing } from './serving.ts'
 
 /**
  * The server's start and its fastest answer, compared with fastify with the same plugins only:
- * `node bench/server.ts [--rounds N] [--seconds N] [--main dist/main.js]`. All take turns, so that a slow moment of the machine affects all alike.
+ * `node bench/server.ts [--rounds N] [--seconds N] [--main dist/main.js]`. All take turns, so that a slow moment of the
+ * machine affects all alike.
  */
 const options = flags(process.argv.slice(2))
 const rounds = Number(options.rounds ?? 7)
@@ -25,7 +26,9 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** Milliseconds from the start of the process to the first answer; `again`: with the compile cache of the first start. */
+/**
+ * Milliseconds from the start of the process to the first answer; `again`: with the compile cache of the first start.
+ */
 async function starts(): Promise<void> {
   const kinds = {
     'first start ever': (round: number) => ours(`new-${round}`),
@@ -53,7 +56,10 @@ async function starts(): Promise<void> {
 
 type Load = { readonly perSecond: number; readonly cpuMicros: number; readonly failed: number }
 
-/** `GET /v1/health` on 20 connections. If the load generator shares the cores, the server's processor time per request says more than the rate. */
+/**
+ * `GET /v1/health` on 20 connections. If the load generator shares the cores, the server's processor time per request
+ * says more than the rate.
+ */
 async function answers(): Promise<void> {
   const servers = { mailsonde: await startServing(ours('kept')), 'bare fastify': await startServing(BARE) }
   const loads = new Map<string, Load[]>(Object.keys(servers).map((name) => [name, []]))

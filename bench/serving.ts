@@ -13,7 +13,10 @@ export type Serving = {
   readonly stop: () => Promise<void>
 }
 
-/** Starts `node <args> --port N` on a free port and waits for its first answer at `/v1/health` (at most 60 s; the process is then ended). */
+/**
+ * Starts `node <args> --port N` on a free port and waits for its first answer at `/v1/health` (at most 60 s; the
+ * process is then ended).
+ */
 export async function startServing(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
   const port = await freePort()
   const begun = performance.now()

@@ -8,7 +8,10 @@ import { mailServers } from '../test/real/smtp/other-listeners.ts'
 import { scriptedListeners } from '../test/real/smtp/scripts.ts'
 import { sleep } from './figures.ts'
 
-/** Verifies addresses of all hosts in turn, `width` at a time, some with a pool; reports the number, and at the end the answers and the remaining sockets. */
+/**
+ * Verifies addresses of all hosts in turn, `width` at a time, some with a pool; reports the number, and at the end the
+ * answers and the remaining sockets.
+ */
 const { count, width, minutes } = JSON.parse(process.argv[2]!) as { count: number; width: number; minutes: number }
 /** Each occupies a worker for seconds, so they get one address in a hundred. */
 const HOSTILE = scriptedListeners.map((row) => row.domain)

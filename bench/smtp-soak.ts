@@ -5,8 +5,9 @@ import { flags, machine, residentMiB, sleep } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * Continuous verifications against every mail host of the test network, some of them hostile: memory and open files must not grow.
- * `node bench/smtp-soak.ts [--count 200000] [--minutes 8] [--width 60]`. The slope is that of a straight line through the samples of the second half.
+ * Continuous verifications against every mail host of the test network, some of them hostile: memory and open files
+ * must not grow. `node bench/smtp-soak.ts [--count 200000] [--minutes 8] [--width 60]`. The slope is that of a straight
+ * line through the samples of the second half.
  */
 const options = flags(process.argv.slice(2))
 const count = Number(options.count ?? 200_000)

@@ -34,7 +34,10 @@ const { guard } = await import('../src/net/public-only.ts')
 const { tcpDial } = await import('../src/net/smtp/tcp-dial.ts')
 const { labStore, labWorld } = await import('../test/lab/world.ts')
 
-/** DNS answers come from memory, so that only the SMTP session is measured. There is one domain, whose catch-all state is determined once. */
+/**
+ * DNS answers come from memory, so that only the SMTP session is measured. There is one domain, whose catch-all state
+ * is determined once.
+ */
 const world = labWorld(
   { 'sink.example': { MX: [[10, 'mx.sink.example']] }, 'mx.sink.example': { A: [job.address] } },
   {

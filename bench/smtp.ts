@@ -8,16 +8,20 @@ import { type Sink, startSink } from './smtp-sink.ts'
 import type { Figures, Job } from './smtp-worker.ts'
 
 /**
- * Verifications per second against smtp-sink, each over its own connection and over reused sessions; smtp-sink counts the connections.
- * `node bench/smtp.ts [--rounds 3] [--count 6000] [--delay 40] [--cpu-prof FOLDER] [--only many]`. First without delay, compared with smtp-source in the same rounds; then with the sink
- * `--delay` ms away; then 10,000 at once, each of which waits for its RCPT.
+ * Verifications per second against smtp-sink, each over its own connection and over reused sessions; smtp-sink counts
+ * the connections. `node bench/smtp.ts [--rounds 3] [--count 6000] [--delay 40] [--cpu-prof FOLDER] [--only many]`.
+ * First without delay, compared with smtp-source in the same rounds; then with the sink `--delay` ms away; then 10,000
+ * at once, each of which waits for its RCPT.
  */
 const options = flags(process.argv.slice(2))
 const rounds = Number(options.rounds ?? 3)
 const count = Number(options.count ?? 6_000)
 const delayMs = Number(options.delay ?? 40)
 const WIDTH = 100
-/** Round trips of a verification here: connect, banner, EHLO, MAIL and RCPT in one batch; none for the DNS or a made-up mailbox. */
+/**
+ * Round trips of a verification here: connect, banner, EHLO, MAIL and RCPT in one batch; none for the DNS or a made-up
+ * mailbox.
+ */
 const WAITS = 4
 const SINK = '45.53.9.25'
 const run = promisify(execFile)

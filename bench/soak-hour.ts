@@ -8,8 +8,10 @@ import { cpuMs, flags, machine, median, residentMiB, sleep } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * An hour of mixed requests at a steady rate, while 1 % of the packets to name servers, mail hosts and policy hosts are lost, 1 % of the segments to mail hosts are answered with a
- * reset, and 1 % of the callers disconnect: `node bench/soak-hour.ts [--minutes 60] [--rate 8] [--warm-up 15]`. Prints a line per minute, then the growth after the warm-up.
+ * An hour of mixed requests at a steady rate, while 1 % of the packets to name servers, mail hosts and policy hosts are
+ * lost, 1 % of the segments to mail hosts are answered with a reset, and 1 % of the callers disconnect:
+ * `node bench/soak-hour.ts [--minutes 60] [--rate 8] [--warm-up 15]`. Prints a line per minute, then the growth after
+ * the warm-up.
  */
 const options = flags(process.argv.slice(2))
 const minutes = Math.min(Number(options.minutes ?? 60), 24 * 60)
@@ -55,7 +57,9 @@ if (await insideLab()) {
   console.log(`the program ended with ${await program.stop()}`)
 }
 
-/** Loss and resets in the kernel of the test network: they affect the program's own queries and those of its resolver. */
+/**
+ * Loss and resets in the kernel of the test network: they affect the program's own queries and those of its resolver.
+ */
 async function breakOnePercent(): Promise<void> {
   const one = ['-m', 'statistic', '--mode', 'random', '--probability', '0.01']
   for (const match of [
@@ -187,7 +191,10 @@ function at(values: readonly number[], part: number): number {
   return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0
 }
 
-/** The growth: memory by linear regression over all minutes, open files and p99 by the medians of the first and the last third. */
+/**
+ * The growth: memory by linear regression over all minutes, open files and p99 by the medians of the first and the last
+ * third.
+ */
 function report(samples: readonly Minute[]): void {
   const third = Math.max(1, Math.floor(samples.length / 3))
   const drift = (of: (one: Minute) => number): { first: number; last: number } => ({

@@ -6,8 +6,9 @@ import { flags, machine, residentMiB, sleep } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * Verifications against every mail host of the test network, normal and hostile, with samples of memory and open sockets:
- * `node bench/soak.ts [--count 20000] [--width 50] [--seconds 360]`. It ends at the count or at the time limit; the slope of the second half shows the growth.
+ * Verifications against every mail host of the test network, normal and hostile, with samples of memory and open
+ * sockets: `node bench/soak.ts [--count 20000] [--width 50] [--seconds 360]`. It ends at the count or at the time
+ * limit; the slope of the second half shows the growth.
  */
 const options = flags(process.argv.slice(2))
 const count = Math.min(Number(options.count ?? 20_000), 200_000)

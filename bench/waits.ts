@@ -8,8 +8,9 @@ import { flags, machine, median } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * How often the program waits for the network: every server is `--rtt` milliseconds away, and the time of a question is given in such
- * round trips. `node bench/waits.ts [--rtt 20] [--rounds 3]`. Each question is new to the program, and its resolver has the answer.
+ * How often the program waits for the network: every server is `--rtt` milliseconds away, and the time of a question is
+ * given in such round trips. `node bench/waits.ts [--rtt 20] [--rounds 3]`. Each question is new to the program, and
+ * its resolver has the answer.
  */
 type Kind = {
   readonly name: string
@@ -24,7 +25,10 @@ type Kind = {
 const options = flags(process.argv.slice(2))
 const rtt = Number(options.rtt ?? 20)
 const rounds = Number(options.rounds ?? 3)
-/** Mail hosts, policy hosts, the resolver and the name servers that are queried directly. The lists are behind the resolver. */
+/**
+ * Mail hosts, policy hosts, the resolver and the name servers that are queried directly. The lists are behind the
+ * resolver.
+ */
 const FAR = ['45.53.5.0/24', '45.53.6.0/24', FAR_RESOLVER, ...LEAF_SERVERS]
 
 /** Hosts that are slow, reached at the second attempt, or over IPv6, which has no delay. */

@@ -11,8 +11,9 @@ import { flags, machine, sleep } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
 /**
- * What one caller can do to the others: the answer time of /v1/health, asked by another process during each attack, and the memory of the service before, at
- * its highest and a minute after. Options: --seconds 15 (of each attack), --rest 60, --only PATTERN, --message N
+ * What one caller can do to the others: the answer time of /v1/health, asked by another process during each attack, and
+ * the memory of the service before, at its highest and a minute after. Options: --seconds 15 (of each attack), --rest
+ * 60, --only PATTERN, --message N
  */
 if (process.argv[2] === 'prober') {
   const times: number[] = []

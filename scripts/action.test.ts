@@ -8,7 +8,10 @@ const action = readFileSync(resolve(import.meta.dirname, '../action.yml'), 'utf8
 /** The script of the one step, as the runner gets it. */
 const script = /\n {6}run: \|\n([\s\S]*)$/.exec(action)![1]!.replaceAll(/^ {8}/gm, '')
 
-/** Runs the script with an `npx` and a `node` that note their arguments and end with the status that stands for their command. */
+/**
+ * Runs the script with an `npx` and a `node` that note their arguments and end with the status that stands for their
+ * command.
+ */
 function run(env: Readonly<Record<string, string>>, statuses: string) {
   const folder = mkdtempSync(join(tmpdir(), 'mailsonde-action-'))
   const npx = `#!/bin/bash\nprintf '%s\\n' "$(IFS='|'; echo "$*")" >> ${folder}/asked\ncase "$*" in ${statuses} *) exit 0;; esac\n`

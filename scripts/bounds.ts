@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A bound of the code: the place of its constant, its value as written, its comment, and the file of a test at the bound and one step beyond, or why there is none. */
+/**
+ * A bound of the code: the place of its constant, its value as written, its comment, and the file of a test at the
+ * bound and one step beyond, or why there is none.
+ */
 export type Bound = {
   readonly place: string
   readonly value: string
@@ -28,7 +31,10 @@ const UNTESTED: Readonly<Record<string, string>> = {
   'src/store/postgres/restore.ts MAX_LINE': 'a line at the bound takes 512 MiB of memory',
 }
 
-/** Every bound that a constant of src/ names, by its place. Throws for a bound without a one-line comment, and if {@link UNTESTED} or a test names a missing constant. */
+/**
+ * Every bound that a constant of src/ names, by its place. Throws for a bound without a one-line comment, and if
+ * {@link UNTESTED} or a test names a missing constant.
+ */
 export function boundsOf(root: string): readonly Bound[] {
   const tests = testsOf(root)
   const bounds = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -62,11 +68,22 @@ function inFile(root: string, path: string, tests: ReadonlyMap<string, string>):
     const [, name, value] = CONSTANT.exec(code) ?? []
     if (name === undefined || value === undefined) return []
     const place = `${path} ${name}`
-    const comment = /^(?:\/\*\*| \*) (.*?)(?: \*\/)?$/.exec(lines[at - 1] ?? '')?.[1]
+    const comment = commentAbove(lines, at)
     return [
       { place, value: value.trim(), what: comment ?? remark ?? '', test: tests.get(place), untested: UNTESTED[place] },
     ]
   })
+}
+
+/** The text of the doc comment that ends in the line before `at`; undefined if there is none. */
+function commentAbove(lines: readonly string[], at: number): string | undefined {
+  const one = /^(?:\/\*\*| \*) (.*?)(?: \*\/)?$/.exec(lines[at - 1] ?? '')?.[1]
+  if (one !== undefined || lines[at - 1] !== ' */') return one
+  const from = lines.lastIndexOf('/**', at)
+  return lines
+    .slice(from + 1, at - 1)
+    .map((line) => line.replace(/^ \* ?/, ''))
+    .join(' ')
 }
 
 /** The table of contributing/bounds.md. */

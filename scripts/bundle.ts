@@ -5,9 +5,10 @@ import { readIslands } from '../src/start/pages.ts'
 import { licencesOf, packageOf } from './licences.ts'
 
 /**
- * `npm run build`: the program in `dist`, with all packages that it imports (contributing/decisions/0007-bundle.md), so that the installed package has no dependency
- * except the optional embedded database. `main.js`, `library.js` and `client.js` are entries, and `chunks` is the code that they load; `packages` has what is
- * loaded on demand, `islands` and `docs` the content of the pages, `LICENSES.txt` the licences of the packages.
+ * `npm run build`: the program in `dist`, with all packages that it imports (contributing/decisions/0007-bundle.md), so
+ * that the installed package has no dependency except the optional embedded database. `main.js`, `library.js` and
+ * `client.js` are entries, and `chunks` is the code that they load; `packages` has what is loaded on demand, `islands`
+ * and `docs` the content of the pages, `LICENSES.txt` the licences of the packages.
  */
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = `${ROOT}/dist`
@@ -37,9 +38,9 @@ const packagesBeside: Plugin = {
   load: (id) => (id === `${ROOT}/src/base/packages.ts` ? { code: PACKAGES_MODULE, moduleType: 'js' } : null),
 }
 /**
- * Node's modules are loaded with `process.getBuiltinModule`: an import statement copies everything that a module exports, which loads what is behind each of
- * its getters (Web Crypto, `fs.promises`, `readline`), a tenth of the time of a short command. An entry must get as far as its own message on a version of
- * Node that is too old.
+ * Node's modules are loaded with `process.getBuiltinModule`: an import statement copies everything that a module
+ * exports, which loads what is behind each of its getters (Web Crypto, `fs.promises`, `readline`), a tenth of the time
+ * of a short command. An entry must get as far as its own message on a version of Node that is too old.
  */
 const builtinsByName: Plugin = {
   name: 'builtins-by-name',

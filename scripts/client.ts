@@ -2,8 +2,9 @@ import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from '
 import { join, resolve } from 'node:path'
 
 /**
- * `npm run client`: writes `src/client/operations.ts`, the types of the client, which is not in the tree. `npm run lint`, `npm run build` and every run of the tests call it first; it does
- * nothing if no source is newer than the file.
+ * `npm run client`: writes `src/client/operations.ts`, the types of the client, which is not in the tree.
+ * `npm run lint`, `npm run build` and every run of the tests call it first; it does nothing if no source is newer than
+ * the file.
  */
 const ROOT = resolve(import.meta.dirname, '..')
 const PATH = join(ROOT, 'src/client/operations.ts')

@@ -4,11 +4,12 @@ import type { Bounds } from '../test/fuzz/run.ts'
 import type { Target } from '../test/fuzz/targets.ts'
 
 /**
- * `npm run fuzz -- [--time 60] [--cases N] [--target NAME] [--seed N] [--guided]`: random input for every parser of outside data, for a number of seconds in
- * total, or a number of cases of each target. With `--guided`, inputs that reach new code are kept and changed further; each case takes several times as
- * long. A find is printed with the data to reproduce it; add it to test/fuzz/corpus.json. Exit status 1 if there is one. `--cases N --counts FILE` makes a
- * run that can be stopped and continued: the file has the number of cases of each target so far. `--part 1/2` takes every second target, for a process on
- * each core.
+ * `npm run fuzz -- [--time 60] [--cases N] [--target NAME] [--seed N] [--guided]`: random input for every parser of
+ * outside data, for a number of seconds in total, or a number of cases of each target. With `--guided`, inputs that
+ * reach new code are kept and changed further; each case takes several times as long. A find is printed with the data
+ * to reproduce it; add it to test/fuzz/corpus.json. Exit status 1 if there is one. `--cases N --counts FILE` makes a
+ * run that can be stopped and continued: the file has the number of cases of each target so far. `--part 1/2` takes
+ * every second target, for a process on each core.
  */
 const { values } = parseArgs({
   options: {

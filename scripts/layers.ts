@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix, resolve } from 'node:path'
 
 /**
- * Enforces the import rule of contributing/architecture.md: imports go down only, modules on the same row do not import each other, a check imports only the index.ts
- * of another check, and there are no circles; only few modules may use sockets, files, the clock, randomness and the environment.
+ * Enforces the import rule of contributing/architecture.md: imports go down only, modules on the same row do not import
+ * each other, a check imports only the index.ts of another check, and there are no circles; only few modules may use
+ * sockets, files, the clock, randomness and the environment.
  */
 
 /** The modules of src/ from top to bottom; a module on an earlier row is above one on a later row. */

@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The path below node_modules of the package of a module, or undefined for our own module: `a/node_modules/@s/b` is a package in another. */
+/**
+ * The path below node_modules of the package of a module, or undefined for our own module: `a/node_modules/@s/b` is a
+ * package in another.
+ */
 export function packageOf(module: string): string | undefined {
   const [, path] = /node_modules\/(.*)/.exec(module.replaceAll('\\', '/')) ?? []
   return path === undefined ? undefined : /^(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path)![0]
@@ -17,8 +20,9 @@ type Manifest = {
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice|nro_license)(?:[-.].*)?$/i
 
 /**
- * The licences of the packages in the bundle: each with its version, its SPDX id and its licence text. `names` are paths below `modules`, the folder
- * node_modules. A package without a licence text is listed with the author in its package.json. Throws for a package without a licence.
+ * The licences of the packages in the bundle: each with its version, its SPDX id and its licence text. `names` are
+ * paths below `modules`, the folder node_modules. A package without a licence text is listed with the author in its
+ * package.json. Throws for a package without a licence.
  */
 export function licencesOf(names: ReadonlySet<string>, modules: string): string {
   const parts = [...names].sort().map((name) => {

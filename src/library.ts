@@ -19,7 +19,10 @@ export type VerifyAnswer = Operations['verify']['output']
 /** The error of a refused call: `code` is stable, docs/errors.md lists the codes. */
 export { AppError as MailsondeError }
 
-/** The options of a world; omitted ones have the program's defaults. Neither the environment nor a configuration file is read. */
+/**
+ * The options of a world; omitted ones have the program's defaults. Neither the environment nor a configuration file is
+ * read.
+ */
 export type WorldOptions = {
   /** Recursive resolvers, `IP` or `IP:PORT`; default: those of the system. */
   readonly resolvers?: readonly string[]
@@ -113,7 +116,10 @@ export async function openWorld({ log = {}, parts = {}, ...options }: WorldOptio
   return opened
 }
 
-/** The check of a domain: its published mail setup, judged, with a score. Never rejects because of a server: what could not be determined is `unknown`. */
+/**
+ * The check of a domain: its published mail setup, judged, with a score. Never rejects because of a server: what could
+ * not be determined is `unknown`.
+ */
 export async function checkDomain(domain: string, options: CheckOptions = {}): Promise<CheckAnswer> {
   return (await ask('check', { domain, ...judging(options) }, options)) as CheckAnswer // tests validate it against its schema
 }

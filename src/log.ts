@@ -16,8 +16,8 @@ export type LogOptions = {
 export type Logger = pino.Logger
 
 /**
- * The log, by default on standard error, because standard output is for answers. Mail addresses in any field are masked unless `addresses` is set. `write`
- * gets the lines in place of standard error.
+ * The log, by default on standard error, because standard output is for answers. Mail addresses in any field are masked
+ * unless `addresses` is set. `write` gets the lines in place of standard error.
  */
 export function createLogger({ level, format, addresses, worker }: LogOptions, write?: (line: string) => void): Logger {
   const clean = addresses ? (value: unknown) => value : masked

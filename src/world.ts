@@ -18,11 +18,15 @@ export type World = {
   readonly dial: Dial
   readonly fetch: Fetch
   readonly store: Store
-  /** Milliseconds since the epoch, by the system clock, which may step: only for times that are shown, stored, or compared with times of other machines. */
+  /**
+   * Milliseconds since the epoch, by the system clock, which may step: only for times that are shown, stored, or
+   * compared with times of other machines.
+   */
   readonly now: () => number
   /**
-   * Whole milliseconds by a clock that never steps and runs at a constant pace: for durations, deadlines, limits, and the age of values in memory. It equals
-   * `now` when the process starts; `toWall` and `fromWall` (base/clock.ts) convert between the two.
+   * Whole milliseconds by a clock that never steps and runs at a constant pace: for durations, deadlines, limits, and
+   * the age of values in memory. It equals `now` when the process starts; `toWall` and `fromWall` (base/clock.ts)
+   * convert between the two.
    */
   readonly monotonic: () => number
   /** An unpredictable number from 0 (included) to 1 (excluded). */

@@ -3,15 +3,17 @@ import { createVitest, type TestModule, type TestSpecification } from 'vitest/no
 
 /** What the worker is told to run: the tests in their order, after `file` was changed. */
 export type Told = { readonly file: string; readonly tests: readonly string[] }
-/** What became of it: the tests that failed first, none where all hold; and the time of each file that ran to its end. */
+/**
+ * What became of it: the tests that failed first, none where all hold; and the time of each file that ran to its end.
+ */
 export type Outcome = {
   readonly failed: readonly string[]
   readonly took: readonly (readonly [file: string, ms: number])[]
 }
 
 /**
- * `node worker.ts ROOT`: one vitest that stays, so that only what changed is read anew. For each message {@link Told} it runs the tests in their order in one process, ends at the first
- * that fails, and answers {@link Outcome}.
+ * `node worker.ts ROOT`: one vitest that stays, so that only what changed is read anew. For each message {@link Told}
+ * it runs the tests in their order in one process, ends at the first that fails, and answers {@link Outcome}.
  */
 const root = process.argv[2]!
 let order: readonly string[] = []

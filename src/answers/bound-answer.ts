@@ -8,7 +8,10 @@ export const MAX_TEXT = 4_096
 /** The suffix of the field with the number of omitted items: `findings_left_out` beside `findings`. */
 export const LEFT_OUT = '_left_out'
 
-/** Lengths to which lists are cut, one after the other until the answer fits. The lists of a blacklist answer have 29 items. */
+/**
+ * Lengths to which lists are cut, one after the other until the answer fits. The lists of a blacklist answer have 29
+ * items.
+ */
 const LENGTHS = [1_000, 300, 100, 50, 30, 10, 3, 1, 0] as const
 /** What any value takes beside its text: null, true, false, the quotes of a text, the brackets and commas of a list. */
 const VALUE_BYTES = 6
@@ -18,8 +21,9 @@ const NUMBER_BYTES = 20
 const MAX_DEPTH = 40
 
 /**
- * The answer within {@link MAX_ANSWER} and {@link MAX_TEXT}: the same value if it fits, otherwise a copy in which long texts end in "…" and long lists are
- * cut, the longest first, with the number of omitted items beside them. `read` validates the copy against the schema of the answer.
+ * The answer within {@link MAX_ANSWER} and {@link MAX_TEXT}: the same value if it fits, otherwise a copy in which long
+ * texts end in "…" and long lists are cut, the longest first, with the number of omitted items beside them. `read`
+ * validates the copy against the schema of the answer.
  */
 export function boundAnswer<T>(answer: T, read: (copy: unknown) => Parsed<T>): T {
   if (fits(answer, longestText) || fits(answer, sizeOfText)) return answer

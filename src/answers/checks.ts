@@ -3,7 +3,10 @@ import type { AnswerOf } from './answer.ts'
 import { reason, status } from './finding.ts'
 import { spf } from './spf.ts'
 
-/** The object of each check in the answers of `/v1/check` and `/v1/report`: its own fields, then `status`, and `reason` if it is unknown. */
+/**
+ * The object of each check in the answers of `/v1/check` and `/v1/report`: its own fields, then `status`, and `reason`
+ * if it is unknown.
+ */
 
 const strings = z.array(z.string())
 const doubtful = { status, reason }
@@ -239,7 +242,10 @@ export const tlsRpt = z
   })
   .meta({ id: 'TlsRpt' })
 
-/** The check's own part of its object: without `status` and `reason`, which are added for every check; its own `reason` is kept. */
+/**
+ * The check's own part of its object: without `status` and `reason`, which are added for every check; its own `reason`
+ * is kept.
+ */
 type Own<S extends z.ZodType> = Omit<AnswerOf<S>, 'status' | 'reason'> & { readonly reason?: string | undefined }
 
 export type SpfFields = Own<typeof spf>

@@ -10,8 +10,8 @@ import { answerProblem } from './problems.ts'
 const SHOWN = 3
 
 /**
- * The strict form: a value that was created here. Every declared field must be present and no other, except those with the number of omitted items of a list.
- * Used by tests and where a mismatch is a fault of ours.
+ * The strict form: a value that was created here. Every declared field must be present and no other, except those with
+ * the number of omitted items of a list. Used by tests and where a mismatch is a fault of ours.
  */
 export function readStrict<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
@@ -23,8 +23,8 @@ const isAboutCuts = (issue: core.$ZodIssue): boolean =>
   issue.code === 'unrecognized_keys' && issue.keys.every((key) => key.endsWith(LEFT_OUT))
 
 /**
- * The open form: a value from another service, which may be newer. Declared fields must match the schema, others are passed on unchanged. The problem names
- * the first faults as text, without control characters.
+ * The open form: a value from another service, which may be newer. Declared fields must match the schema, others are
+ * passed on unchanged. The problem names the first faults as text, without control characters.
  */
 export function readOpen<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
@@ -32,14 +32,19 @@ export function readOpen<S extends z.ZodType>(schema: S, value: unknown): Parsed
   return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(problemOfAll(faults))
 }
 
-/** {@link readOpen} for an answer that was created here: throws an Error if it does not match, which is a fault of ours. */
+/**
+ * {@link readOpen} for an answer that was created here: throws an Error if it does not match, which is a fault of ours.
+ */
 export function ownAnswer<S extends z.ZodType>(schema: S, value: unknown): AnswerOf<S> {
   const read = readOpen(schema, value)
   if (read.ok) return read.value
   throw new Error(read.problem.text)
 }
 
-/** {@link readOpen} without undeclared fields: for answers of a service from which only the declared fields are accepted. */
+/**
+ * {@link readOpen} without undeclared fields: for answers of a service from which only the declared fields are
+ * accepted.
+ */
 export function readKnown<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
   if (read.success) return parsed(value as AnswerOf<S>)

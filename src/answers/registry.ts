@@ -45,8 +45,8 @@ import { deliveryAnswer, deliveryListAnswer, webhookAnswer, webhookListAnswer } 
 import { whatIfAnswer } from './what-if.ts'
 
 /**
- * The schema of every answer by the name of its operation, without the operations themselves: for clients and pages, which read the answers of a service with
- * `readOpen` (read-answer.ts).
+ * The schema of every answer by the name of its operation, without the operations themselves: for clients and pages,
+ * which read the answers of a service with `readOpen` (read-answer.ts).
  */
 export const ANSWERS = {
   health: healthAnswer,

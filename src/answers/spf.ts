@@ -20,7 +20,10 @@ export const spfInclude = z
   })
   .meta({ id: 'SpfInclude' })
 
-/** Who passes: public addresses of IPv4 and networks of 64 bits of IPv6, in total and by each term of the domain's own record. */
+/**
+ * Who passes: public addresses of IPv4 and networks of 64 bits of IPv6, in total and by each term of the domain's own
+ * record.
+ */
 export const spfPassing = z
   .strictObject({
     ipv4: z.number(),

@@ -16,8 +16,8 @@ export type Saved = AnswerOf<typeof saved>
 export const savedField = { saved: saved.optional() }
 
 /**
- * A stored answer: the unchanged answer of its kind, with the metadata of its storage. The program that reads it may be newer than the one that answered, so
- * the fields of the answer are not validated.
+ * A stored answer: the unchanged answer of its kind, with the metadata of its storage. The program that reads it may be
+ * newer than the one that answered, so the fields of the answer are not validated.
  */
 export const storedAnswer = z.looseObject({
   kind: storedKind,

@@ -1,6 +1,6 @@
 /**
- * Yields the results of `work` over `items` as they become available, with at most `limit` in progress; nothing new is started before the reader requests
- * more, or after it has stopped reading. Rejects with the first rejection.
+ * Yields the results of `work` over `items` as they become available, with at most `limit` in progress; nothing new is
+ * started before the reader requests more, or after it has stopped reading. Rejects with the first rejection.
  */
 export async function* asTheyCome<T, R>(
   limit: number,

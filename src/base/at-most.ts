@@ -1,6 +1,6 @@
 /**
- * Runs `work` over `items` with at most `limit` in progress, and returns the results in the order of the items. Rejects with the first rejection, after which
- * no further item is started.
+ * Runs `work` over `items` with at most `limit` in progress, and returns the results in the order of the items. Rejects
+ * with the first rejection, after which no further item is started.
  */
 export async function atMost<T, R>(
   limit: number,

@@ -1,4 +1,6 @@
-/** The columns that a terminal uses for characters: none for combining ones, two for wide ones (UAX #11), otherwise one. */
+/**
+ * The columns that a terminal uses for characters: none for combining ones, two for wide ones (UAX #11), otherwise one.
+ */
 
 /** Text whose characters take one column each: ASCII, Latin, and the signs of documents. */
 const NARROW = /^[\x20-\x7e\u00a1-\u02ff\u2013-\u2026\u2190-\u2193\u2212\u2500-\u259f\u2713\u2715]*$/

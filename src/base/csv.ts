@@ -2,8 +2,9 @@
 export type CsvStyle = 'plain' | 'spreadsheet'
 
 /**
- * A line by RFC 4180, with the delimiter of the upload; any line end is quoted. `spreadsheet`: cells that a spreadsheet would interpret as a formula begin with an apostrophe.
- * With `csv-stringify` a download takes three times the processor time; a test compares these lines with its output.
+ * A line by RFC 4180, with the delimiter of the upload; any line end is quoted. `spreadsheet`: cells that a spreadsheet
+ * would interpret as a formula begin with an apostrophe. With `csv-stringify` a download takes three times the
+ * processor time; a test compares these lines with its output.
  */
 export function csvLine(delimiter: string, style: CsvStyle): (cells: readonly string[]) => string {
   const special = new RegExp(`["\\r\\n${delimiter === '|' ? '\\|' : delimiter}]`)

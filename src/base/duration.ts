@@ -5,8 +5,8 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as c
 const PART = /(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h|d)/y
 
 /**
- * Reads a duration such as `30s`, `1.5s` or `1m30s` into milliseconds (a positive integer, rounded; at most 32 characters).
- * A sign, an exponent, a bare number and zero are refused.
+ * Reads a duration such as `30s`, `1.5s` or `1m30s` into milliseconds (a positive integer, rounded; at most 32
+ * characters). A sign, an exponent, a bare number and zero are refused.
  */
 export function parseDuration(text: string): Parsed<number> {
   const refused = () => problem(valueProblem('duration', { text: text.slice(0, 100) }))

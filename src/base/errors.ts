@@ -1,6 +1,9 @@
 import { type Given, type Problem, problemWith, type Sentence } from './problem.ts'
 
-/** Every error code of an answer, with its HTTP status and title (RFC 9457). The list is the contract: docs/errors.md is generated from it. */
+/**
+ * Every error code of an answer, with its HTTP status and title (RFC 9457). The list is the contract: docs/errors.md is
+ * generated from it.
+ */
 export const ERRORS = {
   missing_parameter: { status: 400, title: 'Missing parameter' },
   invalid_parameter: { status: 400, title: 'Invalid parameter' },
@@ -54,8 +57,8 @@ export type ErrorOptions = {
 }
 
 /**
- * An expected fault that is reported to the caller: a stable code and a problem that says what was wrong, with which value, and what to do. `message` is the
- * English sentence, after the place in the input where there is one.
+ * An expected fault that is reported to the caller: a stable code and a problem that says what was wrong, with which
+ * value, and what to do. `message` is the English sentence, after the place in the input where there is one.
  */
 export class AppError extends Error {
   readonly code: ErrorCode
@@ -86,8 +89,8 @@ export class AppError extends Error {
 type ErrorEntry<V> = { readonly code: ErrorCode; readonly detail: Sentence<V> }
 
 /**
- * A table of errors, one for each id of a subject. The returned function makes an error from an id, the values of its sentence and further data:
- * `listError('no_column', { wanted }, { parameter: 'column' })`.
+ * A table of errors, one for each id of a subject. The returned function makes an error from an id, the values of its
+ * sentence and further data: `listError('no_column', { wanted }, { parameter: 'column' })`.
  */
 export const errorsOf = <V>(subject: string, table: { readonly [Id in keyof V]: ErrorEntry<V[Id]> }) =>
   Object.assign(

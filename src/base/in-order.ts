@@ -1,6 +1,7 @@
 /**
- * Yields the results of `work` over `items` in the order of the items, with at most `limit` in progress; items are read as they are needed. Rejects with the
- * first rejection in that order. Nothing new is started after the reader has stopped.
+ * Yields the results of `work` over `items` in the order of the items, with at most `limit` in progress; items are read
+ * as they are needed. Rejects with the first rejection in that order. Nothing new is started after the reader has
+ * stopped.
  */
 export async function* inOrder<T, R>(
   limit: number,

@@ -10,8 +10,8 @@ export const isJsonRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * JSON for display on a terminal: characters that control it, reorder text or are invisible are escaped, and what a build server would take for a command
- * (`##[…]`). `indent`: spaces per level; absent: one line.
+ * JSON for display on a terminal: characters that control it, reorder text or are invisible are escaped, and what a
+ * build server would take for a command (`##[…]`). `indent`: spaces per level; absent: one line.
  */
 export const formatJson = (value: Json, indent?: number): string => {
   const text = JSON.stringify(value, null, indent).replace(/##(?=(?:vso)?\[)/gi, '#\\u0023')

@@ -12,7 +12,10 @@ export type Limit = {
 /** Releases the slot; further calls do nothing. */
 export type Release = () => void
 
-/** The limiter refused without waiting: the queue is full (`queue_full`), or the rate cannot admit the caller in time (`too_late`). */
+/**
+ * The limiter refused without waiting: the queue is full (`queue_full`), or the rate cannot admit the caller in time
+ * (`too_late`).
+ */
 export class LimitError extends Error {
   readonly reason: 'queue_full' | 'too_late'
   /** Milliseconds until the rate alone would admit the caller. */
@@ -31,8 +34,8 @@ export type Limiter = {
   /** Enters without waiting, or returns undefined: the key is at its limit, or other callers are waiting. */
   readonly tryEnter: (key: string, limit: Limit) => Release | undefined
   /**
-   * Enters, after a wait if the limit requires one. Rejects with the signal's reason if that fires first, and with {@link LimitError} at once if too many
-   * wait, or if the rate needs more than `withinMs`.
+   * Enters, after a wait if the limit requires one. Rejects with the signal's reason if that fires first, and with
+   * {@link LimitError} at once if too many wait, or if the rate needs more than `withinMs`.
    */
   readonly enter: (key: string, limit: Limit, signal: AbortSignal, withinMs?: number) => Promise<Release>
   /** Milliseconds that the rate would make a new caller wait, behind those who wait now; 0: none. Takes nothing. */
@@ -53,9 +56,10 @@ type KeyState = {
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * `now`: milliseconds by a clock that does not step, for rates; that of the process by default. `maxWaiting`: callers that may wait for one key, default
- * 20,000. `maxIdleKeys`: keys without callers whose bucket is kept, default 10,000; the longest idle one is dropped first, and starts with a full bucket when
- * it returns. A key without a rate is dropped when it is not used.
+ * `now`: milliseconds by a clock that does not step, for rates; that of the process by default. `maxWaiting`: callers
+ * that may wait for one key, default 20,000. `maxIdleKeys`: keys without callers whose bucket is kept, default 10,000;
+ * the longest idle one is dropped first, and starts with a full bucket when it returns. A key without a rate is dropped
+ * when it is not used.
  */
 export function limiter(options: {
   readonly now?: () => number
@@ -75,7 +79,10 @@ export function limiter(options: {
     return made
   }
 
-  /** Takes a slot and a token: 0 on success, otherwise how long the rate makes the caller wait, or Infinity if there is no free slot. */
+  /**
+   * Takes a slot and a token: 0 on success, otherwise how long the rate makes the caller wait, or Infinity if there is
+   * no free slot.
+   */
   function admit(state: KeyState, { concurrent = Number.POSITIVE_INFINITY, rate }: Limit): number {
     if (state.used >= concurrent) return Number.POSITIVE_INFINITY
     if (rate) {
@@ -189,7 +196,10 @@ type Bucket = { readonly tokens: number; readonly atMs: number }
 
 export const fullBucket = (rate: Rate, nowMs: number): Bucket => ({ tokens: rate.capacity, atMs: nowMs })
 
-/** Takes one token: the resulting bucket, and the waiting time in ms (0: the token was taken). A clock that steps back refills nothing. */
+/**
+ * Takes one token: the resulting bucket, and the waiting time in ms (0: the token was taken). A clock that steps back
+ * refills nothing.
+ */
 export function takeToken(bucket: Bucket, rate: Rate, nowMs: number): { bucket: Bucket; waitMs: number } {
   const elapsedMs = Math.max(0, nowMs - bucket.atMs)
   const tokens = Math.min(rate.capacity, bucket.tokens + (elapsedMs * rate.perSecond) / 1_000)

@@ -1,6 +1,6 @@
 /**
- * The lines of a stream, trimmed, without empty ones and comments (`#` first). A line is read up to `maxLength` characters and one more, by which the reader
- * detects that it was longer; the rest of it is dropped.
+ * The lines of a stream, trimmed, without empty ones and comments (`#` first). A line is read up to `maxLength`
+ * characters and one more, by which the reader detects that it was longer; the rest of it is dropped.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxLength: number): AsyncGenerator<string> {
   const decoder = new TextDecoder()

@@ -2,8 +2,8 @@
 const MAX_EDITS = 3
 
 /**
- * The word of `words` that `typed` most likely means: at most 3 edits away (insert, delete, replace, swap two neighbours), and with more than two fifths of
- * its letters in common. Undefined if there is none.
+ * The word of `words` that `typed` most likely means: at most 3 edits away (insert, delete, replace, swap two
+ * neighbours), and with more than two fifths of its letters in common. Undefined if there is none.
  */
 export function nearest(typed: string, words: readonly string[]): string | undefined {
   const lower = typed.toLowerCase().slice(0, 100)

@@ -6,8 +6,8 @@ export type Pace = {
 }
 
 /**
- * The same octets; fails with `late()` if fewer than the least arrive in a span. Only the time in which octets are waited for counts: whoever reads them slowly does not
- * make their sender late.
+ * The same octets; fails with `late()` if fewer than the least arrive in a span. Only the time in which octets are
+ * waited for counts: whoever reads them slowly does not make their sender late.
  */
 export async function* paced(
   octets: AsyncIterable<Uint8Array>,

@@ -1,9 +1,15 @@
 import { createRequire } from 'node:module'
 
-/** Finds packages where npm installed them. The built program replaces this module with one that finds them in `dist/packages` (scripts/bundle.ts). */
+/**
+ * Finds packages where npm installed them. The built program replaces this module with one that finds them in
+ * `dist/packages` (scripts/bundle.ts).
+ */
 const require = createRequire(import.meta.url)
 
-/** A CommonJS package, or a JSON file of one, loaded with this call: large tables that most commands do not need. Throws if it is not installed. */
+/**
+ * A CommonJS package, or a JSON file of one, loaded with this call: large tables that most commands do not need. Throws
+ * if it is not installed.
+ */
 export const loadPackage = (name: string): unknown => require(name)
 
 /** The path of a file in a package. Throws if there is none. */

@@ -5,15 +5,18 @@ export type Value = string | number | boolean | undefined | readonly string[] | 
 export type Values = Readonly<Record<string, Value>>
 
 /**
- * What was wrong, as data: the id of a sentence, its values, and the sentence in English. The sentence begins in lower case and has no full stop, so that it
- * can follow a colon.
+ * What was wrong, as data: the id of a sentence, its values, and the sentence in English. The sentence begins in lower
+ * case and has no full stop, so that it can follow a colon.
  */
 export type Problem = { readonly id: string; readonly values: Values; readonly text: string }
 
 /** The sentence of a problem within another one. */
 export type Say = (problem: Problem) => string
 
-/** A sentence as a pure function of its values. External text is in {@link quoted} or {@link shown}: it is bounded, and cannot control a terminal. */
+/**
+ * A sentence as a pure function of its values. External text is in {@link quoted} or {@link shown}: it is bounded, and
+ * cannot control a terminal.
+ */
 export type Sentence<V> = (values: V, say: Say) => string
 
 /** The values of a sentence, omitted if it has none, and the options. */
@@ -34,9 +37,9 @@ export function problemWith<V>(id: string, tell: Sentence<V>, given: V | undefin
 }
 
 /**
- * A table of sentences, one for each id of a subject. The returned function makes a problem from an id and the values of its sentence:
- * `lineProblem('too_long', { max: 80 })`. It has the table as a member, for lists of all sentences. A language is one set of such tables: the content of a
- * problem is enough to write it in another language.
+ * A table of sentences, one for each id of a subject. The returned function makes a problem from an id and the values
+ * of its sentence: `lineProblem('too_long', { max: 80 })`. It has the table as a member, for lists of all sentences. A
+ * language is one set of such tables: the content of a problem is enough to write it in another language.
  */
 export const problemsOf = <V>(subject: string, table: { readonly [Id in keyof V]: Sentence<V[Id]> }) =>
   Object.assign(
@@ -49,5 +52,8 @@ export const problemsOf = <V>(subject: string, table: { readonly [Id in keyof V]
 export const quoted = (text: string, max = 60): string =>
   escapeUnsafe(JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text))
 
-/** Text that no stranger controls, such as a path or the name of a parameter: without quotes, printable, cut at `max` characters. */
+/**
+ * Text that no stranger controls, such as a path or the name of a parameter: without quotes, printable, cut at `max`
+ * characters.
+ */
 export const shown = (text: string, max = 200): string => printable(text, max)

@@ -2,7 +2,10 @@ import type { core } from 'zod'
 import type { Problem } from './problem.ts'
 import { isType, schemaProblem } from './schema-problems.ts'
 
-/** The problem that an issue of a schema is. A message that a schema of ours gives begins in lower case; those of zod do not, and are said in our words. */
+/**
+ * The problem that an issue of a schema is. A message that a schema of ours gives begins in lower case; those of zod do
+ * not, and are said in our words.
+ */
 export function problemOf(issue: core.$ZodIssue): Problem {
   const other = schemaProblem('other', { reason: issue.message })
   if (!/^[A-Z]/.test(issue.message)) return other

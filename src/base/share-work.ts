@@ -4,7 +4,10 @@ export type Caller<W> = {
   readonly signal: AbortSignal
   /** When this caller stops waiting, in ms of the work's clock; undefined: not known. */
   readonly untilMs?: number
-  /** Whether the running work is fresh enough for this caller. If not, new work starts, and later callers are offered that. */
+  /**
+   * Whether the running work is fresh enough for this caller. If not, new work starts, and later callers are offered
+   * that.
+   */
   readonly accepts?: (work: W) => boolean
 }
 
@@ -20,8 +23,9 @@ export type Lifetime = {
 export type Work<T> = { readonly result: Promise<T> }
 
 /**
- * Joins the work that runs under `key`, or starts it. `result` is that of the work, or rejects with the signal's reason as soon as the caller's signal fires;
- * the work continues for the others. Throws the signal's reason if it has already fired; nothing is started then.
+ * Joins the work that runs under `key`, or starts it. `result` is that of the work, or rejects with the signal's reason
+ * as soon as the caller's signal fires; the work continues for the others. Throws the signal's reason if it has already
+ * fired; nothing is started then.
  */
 export type ShareWork<T, W extends Work<T>> = (
   key: string,
@@ -30,8 +34,9 @@ export type ShareWork<T, W extends Work<T>> = (
 ) => { readonly work: W; readonly result: Promise<T> }
 
 /**
- * Creates a {@link ShareWork}: work with equal keys runs once at a time. It caches nothing: when work has ended, or nobody waits for it, its key is free.
- * `running` returns the work under a key. `longestMs` bounds all work, whatever its callers set: its signal then fires with a `TimeoutError`.
+ * Creates a {@link ShareWork}: work with equal keys runs once at a time. It caches nothing: when work has ended, or
+ * nobody waits for it, its key is free. `running` returns the work under a key. `longestMs` bounds all work, whatever
+ * its callers set: its signal then fires with a `TimeoutError`.
  */
 export function sharedWork<T, W extends Work<T> = Work<T>>(
   options: { readonly longestMs?: number } = {},

@@ -1,11 +1,13 @@
 /**
- * Characters that no output contains unchanged: controls (C0, DEL, C1), format characters (bidirectional marks and overrides, U+061C, zero-width characters,
- * U+FEFF), line and paragraph separators, lone surrogates, Hangul fillers, and plane 14 (tag characters and variation selectors that hide text).
+ * Characters that no output contains unchanged: controls (C0, DEL, C1), format characters (bidirectional marks and
+ * overrides, U+061C, zero-width characters, U+FEFF), line and paragraph separators, lone surrogates, Hangul fillers,
+ * and plane 14 (tag characters and variation selectors that hide text).
  */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0\u{e0000}-\u{e0fff}]/gu
 
 /**
- * `text` with a space in place of every character that controls a terminal, reorders text or is invisible, cut at `maxLength` characters. For external text.
+ * `text` with a space in place of every character that controls a terminal, reorders text or is invisible, cut at
+ * `maxLength` characters. For external text.
  */
 export function printable(text: string, maxLength = 512): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
@@ -13,13 +15,17 @@ export function printable(text: string, maxLength = 512): string {
 }
 
 /**
- * A line that no build server takes for a command to it: GitHub Actions reads lines that begin with `::name …::`, and it and Azure Pipelines `##[name]` and
- * `##vso[name]` anywhere in a line. An IPv6 address at the beginning stays as it is.
+ * A line that no build server takes for a command to it: GitHub Actions reads lines that begin with `::name …::`, and
+ * it and Azure Pipelines `##[name]` and `##vso[name]` anywhere in a line. An IPv6 address at the beginning stays as it
+ * is.
  */
 export const withoutCommands = (line: string): string =>
   line.replace(/^(\s*):(?=:)(?!:[0-9a-f:.]*(?:[\s,;/]|$))/i, '$1: ').replace(/##(?=(?:vso)?\[)/gi, '# #')
 
-/** `text` with the same characters as JSON escapes (`\u202e`; two escapes for one beyond the basic plane), so that JSON stays the same value. */
+/**
+ * `text` with the same characters as JSON escapes (`\u202e`; two escapes for one beyond the basic plane), so that JSON
+ * stays the same value.
+ */
 export const escapeUnsafe = (text: string): string =>
   text.replace(UNSAFE, (chars) => [...Array(chars.length).keys()].map((i) => escaped(chars.charCodeAt(i))).join(''))
 

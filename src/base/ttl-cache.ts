@@ -19,8 +19,9 @@ const SWEEP_EVERY_MS = 60_000
 const SWEEP_STEP = 64
 
 /**
- * A cache with a bound on entries and, if `bytesOf` is given, on bytes (each entry counts at least its share); the least recently used entry is removed
- * first. Expired entries are removed within minutes while new ones arrive. The caller provides the clock, which must not step.
+ * A cache with a bound on entries and, if `bytesOf` is given, on bytes (each entry counts at least its share); the
+ * least recently used entry is removed first. Expired entries are removed within minutes while new ones arrive. The
+ * caller provides the clock, which must not step.
  */
 export function ttlCache<V extends object>(options: {
   readonly maxEntries: number
@@ -31,7 +32,8 @@ export function ttlCache<V extends object>(options: {
   type Entry = { value: V; keptAtMs: number; expiresAtMs: number }
   const { maxEntries, bytesOf, now } = options
   const maxBytes = bytesOf && options.maxBytes
-  // With `max` the library allocates room for all entries in advance, megabytes that may never be used, so the bound on entries is one on size.
+  // With `max` the library allocates room for all entries in advance, megabytes that may never be used, so the bound on
+  // entries is one on size.
   const maxSize = maxBytes ?? maxEntries
   const share = Math.ceil(maxSize / maxEntries)
   const kept = new LRUCache<string, Entry>({
@@ -41,7 +43,10 @@ export function ttlCache<V extends object>(options: {
   let sweptAtMs = now()
   let search: Generator<[string, Entry]> | undefined
   let expired: string | undefined
-  /** One step of the search. An expired entry is deleted only when the search has moved on, because the search continues from its position. */
+  /**
+   * One step of the search. An expired entry is deleted only when the search has moved on, because the search continues
+   * from its position.
+   */
   function sweep(nowMs: number): void {
     if (nowMs - sweptAtMs >= SWEEP_EVERY_MS) {
       sweptAtMs = nowMs

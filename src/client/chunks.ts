@@ -27,7 +27,10 @@ export async function textOf(response: Response): Promise<string> {
   return text
 }
 
-/** The lines of a body as a stream, without their ends; an incomplete last line is included. At most 16 Mi characters each. */
+/**
+ * The lines of a body as a stream, without their ends; an incomplete last line is included. At most 16 Mi characters
+ * each.
+ */
 export async function* linesOf(response: Response): AsyncGenerator<string> {
   let open = ''
   for await (const chunk of textChunks(response)) {

@@ -25,7 +25,10 @@ export type CallOptions = {
 /** A list to upload: its text, octets, or a stream of them. */
 export type UploadBody = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
 export type UploadOptions = CallOptions & {
-  /** Default `text/csv`; also text/plain, application/x-ndjson, application/json, each also as gzip with `contentEncoding`. */
+  /**
+   * Default `text/csv`; also text/plain, application/x-ndjson, application/json, each also as gzip with
+   * `contentEncoding`.
+   */
   readonly contentType?: string
   readonly contentEncoding?: 'gzip'
 }
@@ -84,7 +87,10 @@ export type Client = { readonly [N in Exclude<Name, Grouped>]: Method<N> } & {
     id: string,
     options?: CallOptions,
   ) => AsyncIterable<{ readonly event: string; readonly data: Output<'jobsShow'> }>
-  /** All results of a job in the order of its list. An interrupted download continues after the last row, at most 5 times. */
+  /**
+   * All results of a job in the order of its list. An interrupted download continues after the last row, at most 5
+   * times.
+   */
   readonly rows: (
     id: string,
     filter?: { readonly result?: string; readonly reason?: string },
@@ -96,8 +102,8 @@ export type Client = { readonly [N in Exclude<Name, Grouped>]: Method<N> } & {
 const MAX_RESUMED = 5
 
 /**
- * A client of a running service. It needs only `fetch` and web streams: Node.js, Deno, Bun, browsers. Methods reject with {@link MailsondeError} if the
- * service refuses, or cannot be reached (code `unreachable`, status 0).
+ * A client of a running service. It needs only `fetch` and web streams: Node.js, Deno, Bun, browsers. Methods reject
+ * with {@link MailsondeError} if the service refuses, or cannot be reached (code `unreachable`, status 0).
  */
 export function createClient(options: ClientOptions): Client {
   const groups = Object.fromEntries(GROUPS.map((group) => [group, {} as Record<string, unknown>]))

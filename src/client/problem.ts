@@ -1,6 +1,9 @@
 /** What the service refused, in its own words (RFC 9457). */
 export class MailsondeError extends Error {
-  /** Stable; docs/errors.md lists them. `unreadable` where the answer is none of the service's, `unreachable` (status 0) where there is none. */
+  /**
+   * Stable; docs/errors.md lists them. `unreadable` where the answer is none of the service's, `unreachable` (status 0)
+   * where there is none.
+   */
   readonly code: string
   readonly status: number
   readonly parameter: string | undefined

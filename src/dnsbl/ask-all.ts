@@ -10,7 +10,9 @@ export type ListSignals = {
   /** Fires at the deadline, or when nobody waits any more. */
   readonly whole: AbortSignal
   readonly leftMs: () => number
-  /** Called with a listing that counts before its text is there: the listing holds even if the text arrives too late. */
+  /**
+   * Called with a listing that counts before its text is there: the listing holds even if the text arrives too late.
+   */
   readonly heard: (index: number, entry: Entry) => void
 }
 
@@ -23,8 +25,9 @@ export type Lookup = Work<readonly Entry[]> & {
 }
 
 /**
- * Queries each list that has no entry yet, all at once, until `signal` fires or the deadline is over. `result` settles when all lists that are worth waiting
- * for have answered, and never rejects. A list that is not waited for and has not answered by then is a `timeout`, and its query continues by itself.
+ * Queries each list that has no entry yet, all at once, until `signal` fires or the deadline is over. `result` settles
+ * when all lists that are worth waiting for have answered, and never rejects. A list that is not waited for and has not
+ * answered by then is a `timeout`, and its query continues by itself.
  */
 export function askAll(options: {
   readonly lists: readonly List[]

@@ -11,9 +11,11 @@ import { type List, type Subject, zoneFor } from './zone-type.ts'
 export type Asked = { readonly entry: Entry; readonly ttlSeconds: number | undefined; readonly keep: boolean }
 
 /**
- * Queries one list about one address: one round trip, and for a listing a second one for its text. A listing counts only if the negative test point was
- * absent at about the same time. That point is queried together with a list that is being tested, otherwise together with the text. If it is not answered in
- * time, the entry is `error`, `test_unanswered`. `heard` is called with a listing that counts, before its text is there. Never rejects with DnsError.
+ * Queries one list about one address: one round trip, and for a listing a second one for its text. A listing counts
+ * only if the negative test point was absent at about the same time. That point is queried together with a list that is
+ * being tested, otherwise together with the text. If it is not answered in time, the entry is `error`,
+ * `test_unanswered`. `heard` is called with a listing that counts, before its text is there. Never rejects with
+ * DnsError.
  */
 export async function askList(
   list: List,

@@ -21,8 +21,8 @@ export type Asking = {
 export const MAX_TXT_BYTES = 512
 
 /**
- * Queries the A records of a name in a list, with one retry inside the deadline. `own_limit`: the list's allowance did not permit the query in time. Never
- * rejects with {@link DnsError}.
+ * Queries the A records of a name in a list, with one retry inside the deadline. `own_limit`: the list's allowance did
+ * not permit the query in time. Never rejects with {@link DnsError}.
  */
 export async function askA(list: List, name: string, asking: Asking): Promise<Answer<'A'> | DnsError | 'own_limit'> {
   const first = await attempt(list, name, asking, asking.retry ? asking.first : asking.whole)
@@ -44,7 +44,10 @@ export async function askText(list: List, address: Subject, asking: Asking): Pro
   }
 }
 
-/** The records as one line: control characters and our keys removed, cut at {@link MAX_TXT_BYTES} bytes of UTF-8; null if nothing is left. */
+/**
+ * The records as one line: control characters and our keys removed, cut at {@link MAX_TXT_BYTES} bytes of UTF-8; null
+ * if nothing is left.
+ */
 export function cleanText(records: readonly string[], keys: ListKeys): string | null {
   const joined = records
     .slice(0, 8)
@@ -61,7 +64,9 @@ export function cleanText(records: readonly string[], keys: ListKeys): string | 
   return bytes.toString('utf8', 0, end).trim()
 }
 
-/** Reasons after which the query is repeated. SERVFAIL and REFUSED are not among them: they are answers of the server. */
+/**
+ * Reasons after which the query is repeated. SERVFAIL and REFUSED are not among them: they are answers of the server.
+ */
 const AGAIN: ReadonlySet<DnsReason> = new Set(['timeout', 'network', 'malformed'])
 
 async function attempt(

@@ -43,16 +43,18 @@ export type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monoton
 export type Blacklists = {
   readonly set: ListSet
   /**
-   * Queries all lists about an address at once. Takes as long as the slowest list, never longer than the deadline or `ctx.signal`. An address on no list
-   * costs one round trip, a listed one two. An address that is not public is on no list, so no query is sent. Always one entry per list; never rejects
-   * because of the DNS.
+   * Queries all lists about an address at once. Takes as long as the slowest list, never longer than the deadline or
+   * `ctx.signal`. An address on no list costs one round trip, a listed one two. An address that is not public is on no
+   * list, so no query is sent. Always one entry per list; never rejects because of the DNS.
    */
   readonly lookup: (ctx: LookupCtx, address: Subject, options?: LookupOptions) => Promise<BlacklistAnswer>
   /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
   readonly test: (ctx: TestCtx) => Promise<void>
   /** The state of each list; sends no query. */
   readonly states: () => readonly ListState[]
-  /** Settles when self-tests in progress are done and the store has their results: for a process that is about to end. */
+  /**
+   * Settles when self-tests in progress are done and the store has their results: for a process that is about to end.
+   */
   readonly settled: () => Promise<void>
 }
 
@@ -60,7 +62,10 @@ export const DEFAULT_DEADLINE_MS = 3_000
 /** Maximum number of queries that may wait for a list that does not answer; further ones are not sent. */
 const MAX_SUSPECT_QUESTIONS = 8
 
-/** Creates the {@link Blacklists} of a process. `deadlineMs` applies to each list; `noCourtesy` lifts the lists' allowances. */
+/**
+ * Creates the {@link Blacklists} of a process. `deadlineMs` applies to each list; `noCourtesy` lifts the lists'
+ * allowances.
+ */
 export function createBlacklists(options: {
   /** A clock that does not step (`World.monotonic`). */
   readonly now: () => number
@@ -146,7 +151,8 @@ export function createBlacklists(options: {
   }
 
   /**
-   * Joins the lookup of this address in progress, unless it contains older answers than requested. If the caller disconnects, the known entries are returned.
+   * Joins the lookup of this address in progress, unless it contains older answers than requested. If the caller
+   * disconnects, the known entries are returned.
    */
   async function asked(
     ctx: LookupCtx,
@@ -168,7 +174,10 @@ export function createBlacklists(options: {
     }
   }
 
-  /** A list that may support IPv6 and has not answered yet is waited for; otherwise the first answers of a process would lack it. */
+  /**
+   * A list that may support IPv6 and has not answered yet is waited for; otherwise the first answers of a process would
+   * lack it.
+   */
   async function prove(ctx: LookupCtx, address: Subject): Promise<void> {
     const family = familyOfSubject(address)
     const open = lists.filter(

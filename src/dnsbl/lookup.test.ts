@@ -22,7 +22,10 @@ const PROVABLE = BUILT_IN_LISTS.find(({ ipv6, zone }) => ipv6 === 'unknown' && z
 
 type Behaviour = LabNode | 'SERVFAIL' | 'TIMEOUT' | 'REFUSED' | undefined
 
-/** A list that answers every question. Its negative test point is written out: the names above the positive one hold the wildcard off (RFC 4592 §3.3.1). */
+/**
+ * A list that answers every question. Its negative test point is written out: the names above the positive one hold the
+ * wildcard off (RFC 4592 §3.3.1).
+ */
 const everything = (zone: string): LabZone => ({
   [`*.${zone}`]: { A: ['127.0.0.2'] },
   [`${TEST_POINTS[4].negative}.${zone}`]: { A: ['127.0.0.2'] },

@@ -55,7 +55,10 @@ export function memory(lists: readonly List[], now: () => number): Memory {
   }
 }
 
-/** Seconds for which an answer is cached: by its TTL, within the bound of its kind; failures longer the more there were in a row. */
+/**
+ * Seconds for which an answer is cached: by its TTL, within the bound of its kind; failures longer the more there were
+ * in a row.
+ */
 export function keepSeconds(status: ListStatus, ttlSeconds: number | undefined, failures: number): number {
   if (ttlSeconds === undefined)
     return Math.min(ERROR_SECONDS.most, ERROR_SECONDS.least * 2 ** Math.max(0, failures - 1))

@@ -10,8 +10,9 @@ import { LIST_COUNT, type ListSet } from './zone-type.ts'
 const MAX_CHARACTERS = 256 * 1024
 
 /**
- * Reads an operator's own set of lists: JSON of the same shape as the built-in one, `{"version": "…", "lists": [29 rows]}`. Fields that most built-in rows
- * share may be omitted. Refuses lists that are dead, allow lists, and lists of domains.
+ * Reads an operator's own set of lists: JSON of the same shape as the built-in one,
+ * `{"version": "…", "lists": [29 rows]}`. Fields that most built-in rows share may be omitted. Refuses lists that are
+ * dead, allow lists, and lists of domains.
  */
 export function parseLists(text: string): Parsed<ListSet> {
   if (text.length > MAX_CHARACTERS) return problem(listFileProblem('too_large', { max: MAX_CHARACTERS / 1024 }))
@@ -30,7 +31,10 @@ export function parseLists(text: string): Parsed<ListSet> {
   return problem(listFileProblem('faults', { faults: issues, more }))
 }
 
-/** Zones that are not blacklists of addresses: dead (their answers mislead), listing everybody who is not registered, allow lists, lists of domains. */
+/**
+ * Zones that are not blacklists of addresses: dead (their answers mislead), listing everybody who is not registered,
+ * allow lists, lists of domains.
+ */
 const NEVER: Readonly<Record<string, NeverReason>> = {
   'sorbs.net': 'dead',
   'manitu.net': 'dead',

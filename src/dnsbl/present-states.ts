@@ -4,7 +4,10 @@ import type { ListState } from './blacklists.ts'
 import type { TestState } from './self-test.ts'
 import { LIST_COUNT, type List, type ListSet } from './zone-type.ts'
 
-/** The answer of `GET /v1/blacklists`: each list's row and the state of its self-test. Keys are never shown, only that a list accepts one. */
+/**
+ * The answer of `GET /v1/blacklists`: each list's row and the state of its self-test. Keys are never shown, only that a
+ * list accepts one.
+ */
 export const presentBlacklists = (set: ListSet, states: readonly ListState[]): BlacklistsAnswer => ({
   total: LIST_COUNT,
   list_version: set.version,

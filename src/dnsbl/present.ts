@@ -8,7 +8,10 @@ import { LIST_COUNT, type Scope, type Tier } from './zone-type.ts'
 
 export type Verdict = 'clean' | 'listed' | 'incomplete'
 
-/** The summary of an answer. Listings of tier D are policy or information: they are shown, and never make an address `listed`. */
+/**
+ * The summary of an answer. Listings of tier D are policy or information: they are shown, and never make an address
+ * `listed`.
+ */
 export type Summary = {
   readonly total: number
   /** Lists with the status `listed`, of any tier. */
@@ -55,7 +58,10 @@ export const presentDomainBlacklist = (
   clocks: Clocks,
 ): DomainBlacklistAnswer => ({ domain, ...presentListings(answer, clocks) })
 
-/** What the lists say of an address or a domain. `observed_at` is the time of its oldest entry; entries without a query count as of now. */
+/**
+ * What the lists say of an address or a domain. `observed_at` is the time of its oldest entry; entries without a query
+ * count as of now.
+ */
 function presentListings(answer: BlacklistAnswer, clocks: Clocks) {
   const { listed, answered, verdict, worstTier, total } = summarize(answer)
   const oldestMs = Math.min(...answer.entries.map((entry) => entry.atMs ?? clocks.monotonic()))

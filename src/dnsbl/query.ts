@@ -21,8 +21,8 @@ export const TEST_POINTS = {
 export const POSITIVE_POINT = ip('127.0.0.2')
 
 /**
- * The name of a point that the list must not contain: 127.0.0.1, or for a list that has entries there a random address of 127.0.0.0/8 outside of
- * 127.0.0.0/16, which contains the test points. `random` returns a number from 0 to 1.
+ * The name of a point that the list must not contain: 127.0.0.1, or for a list that has entries there a random address
+ * of 127.0.0.0/8 outside of 127.0.0.0/16, which contains the test points. `random` returns a number from 0 to 1.
  */
 export const negativePoint = (list: List, family: Family, random: () => number): string => {
   if (list.testPoint.names) return list.testPoint.names.negative
@@ -32,8 +32,8 @@ export const negativePoint = (list: List, family: Family, random: () => number):
 }
 
 /**
- * The name of the query to a list about an address: its octets, or for IPv6 its 32 nibbles, reversed, before the zone (RFC 5782 §2.1, §2.4). With a key the
- * name contains that secret: it is for the resolver only and never shown.
+ * The name of the query to a list about an address: its octets, or for IPv6 its 32 nibbles, reversed, before the zone
+ * (RFC 5782 §2.1, §2.4). With a key the name contains that secret: it is for the resolver only and never shown.
  */
 export const questionName = (list: List, address: Subject, keys: ListKeys): string =>
   `${isIp(address) ? reversed(address) : askedDomain(list, address)}.${askedZone(list, address.includes(':') ? 6 : 4, keys)}`
@@ -58,7 +58,10 @@ export function askedZone(list: List, family: Family, keys: ListKeys): string {
   return list.keyForm && key ? list.keyForm.zone.replace('{key}', key) : zoneFor(list, family)
 }
 
-/** Reads an operator's key for a list: one label of a DNS name. A problem names it by the caller's `name` and never repeats it. */
+/**
+ * Reads an operator's key for a list: one label of a DNS name. A problem names it by the caller's `name` and never
+ * repeats it.
+ */
 export function parseListKey(text: string, name: string): Parsed<string> {
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)
     ? parsed(text.toLowerCase())

@@ -23,7 +23,10 @@ import { BUILT_IN_LISTS } from './zones.ts'
 const named = (name: string): List => BUILT_IN_LISTS.find((list) => list.name === name)!
 const HOUR = 3_600_000
 
-/** Tests an hour apart, each written as what its two points showed: `+` listed, `-` absent, `r` refused, `w` rewritten, `?` unanswered. */
+/**
+ * Tests an hour apart, each written as what its two points showed: `+` listed, `-` absent, `r` refused, `w` rewritten,
+ * `?` unanswered.
+ */
 function after(tests: string): TestState {
   const seen = { '+': 'listed', '-': 'absent', r: 'refused', w: 'rewritten', '?': 'unanswered' } as const
   return tests.split(' ').reduce<TestState>((state, pair, i) => {

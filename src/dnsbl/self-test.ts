@@ -5,9 +5,9 @@ import { readAnswer } from './read.ts'
 import type { List } from './zone-type.ts'
 
 /**
- * The state of a list for one address family. `dead` and `quarantined` lists are never queried about addresses. `failing`: the positive test point is
- * missing, but not for long; `refused`: our resolver is refused, which is not a fault of the list; `unanswered`: the last test got no answer, so nothing new
- * is known.
+ * The state of a list for one address family. `dead` and `quarantined` lists are never queried about addresses.
+ * `failing`: the positive test point is missing, but not for long; `refused`: our resolver is refused, which is not a
+ * fault of the list; `unanswered`: the last test got no answer, so nothing new is known.
  */
 export type TestStatus = 'untested' | 'healthy' | 'failing' | 'dead' | 'quarantined' | 'refused' | 'unanswered'
 
@@ -56,8 +56,8 @@ export const UNTESTED: TestState = {
 }
 
 /**
- * Whether "not listed" of the list is an answer: only while its positive test point is listed. `unanswered`: the test got no answer; a list that passed it in
- * the last three hours is trusted meanwhile.
+ * Whether "not listed" of the list is an answer: only while its positive test point is listed. `unanswered`: the test
+ * got no answer; a list that passed it in the last three hours is trusted meanwhile.
  */
 export function proofOf({
   status,
@@ -79,7 +79,10 @@ export const isBarred = (state: TestState): boolean => state.status === 'dead' |
 export const isDue = (state: TestState, nowMs: number): boolean =>
   state.testedAtMs === null || nowMs - state.testedAtMs >= TEST_EVERY_MS || nowMs < state.testedAtMs
 
-/** The result of the answer to a test point. Any code that is not a refusal is an entry; for the positive point, so are the row's exceptions. */
+/**
+ * The result of the answer to a test point. Any code that is not a refusal is an entry; for the positive point, so are
+ * the row's exceptions.
+ */
 export function readTestPoint(
   list: List,
   point: 'positive' | 'negative',

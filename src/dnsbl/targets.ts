@@ -7,8 +7,8 @@ import { targetsProblem } from './problems.ts'
 export const MAX_TARGETS = 256
 
 /**
- * The addresses of a bulk request, each once, in order: single addresses, and IPv4 networks up to a /24 (`192.0.2.0/24`). More than {@link MAX_TARGETS} and
- * anything else are refused, with the item.
+ * The addresses of a bulk request, each once, in order: single addresses, and IPv4 networks up to a /24
+ * (`192.0.2.0/24`). More than {@link MAX_TARGETS} and anything else are refused, with the item.
  */
 export function expandTargets(texts: readonly string[]): Parsed<readonly Ip[]> {
   if (texts.length === 0) return problem(targetsProblem('none'))

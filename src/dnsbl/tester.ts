@@ -16,13 +16,16 @@ export type Tester = {
   readonly state: (list: List, family: Family) => TestState
   readonly isDue: (list: List, family: Family, nowMs: number) => boolean
   /**
-   * Starts the tests of `lists`, or joins those in progress. A test continues until it is done or all its callers have disconnected; their deadlines do not
-   * end it.
+   * Starts the tests of `lists`, or joins those in progress. A test continues until it is done or all its callers have
+   * disconnected; their deadlines do not end it.
    */
   readonly start: (ctx: TestCtx, lists: readonly List[], family: Family, signal: AbortSignal) => void
   /** The test of a list in progress. */
   readonly running: (list: List, family: Family) => Test | undefined
-  /** The present result of the negative test point: from the test in progress, or from a new query if the last answer is over a minute old. */
+  /**
+   * The present result of the negative test point: from the test in progress, or from a new query if the last answer is
+   * over a minute old.
+   */
   readonly negative: (ctx: TestCtx, list: List, family: Family, signal: AbortSignal) => Promise<Seen>
   /** Settles when no test is in progress and the store has the results. At most the deadline of a test. */
   readonly settled: () => Promise<void>
@@ -31,7 +34,10 @@ export type Tester = {
 /** A test in progress. None of its promises rejects. */
 export type Test = Work<void> & {
   readonly negative: Promise<Seen>
-  /** Settles when both points were answered and the state has the result: one round trip. For `result` the negative point is queried once more. */
+  /**
+   * Settles when both points were answered and the state has the result: one round trip. For `result` the negative
+   * point is queried once more.
+   */
   readonly answered: Promise<void>
 }
 

@@ -35,8 +35,8 @@ const row = (name: string, zone: string, tier: Tier, delist: string, more: Parti
 })
 
 /**
- * The 29 lists in the order of every answer (docs/blacklists.md). The rows come from operators' pages and configurations in use; `verified` stays empty until
- * live queries have confirmed a row.
+ * The 29 lists in the order of every answer (docs/blacklists.md). The rows come from operators' pages and
+ * configurations in use; `verified` stays empty until live queries have confirmed a row.
  */
 export const BUILT_IN_LISTS: readonly List[] = [
   row('Spamhaus ZEN', 'zen.spamhaus.org', 'A', 'check.spamhaus.org', {

@@ -16,8 +16,9 @@ export type GeoSource = {
 export type LookupGeo = (address: Ip) => Promise<Geo>
 
 /**
- * Looks addresses up in MMDB databases; the first in `sources` take precedence. A database is opened with the first address that needs it; if it is damaged
- * after a change, its earlier content stays in use. Special-purpose addresses are recognized without a database.
+ * Looks addresses up in MMDB databases; the first in `sources` take precedence. A database is opened with the first
+ * address that needs it; if it is damaged after a change, its earlier content stays in use. Special-purpose addresses
+ * are recognized without a database.
  */
 export function createGeo(options: {
   readonly sources: readonly GeoSource[]

@@ -30,8 +30,9 @@ export function bogonOf(address: Ip): Exclude<IpRange, 'public'> | null {
 }
 
 /**
- * Combines the records of several databases, the first of them first. The place comes from databases that agree on the country, so that a city is never
- * combined with the coordinates of another country; the network (AS) comes from the first that knows it.
+ * Combines the records of several databases, the first of them first. The place comes from databases that agree on the
+ * country, so that a city is never combined with the coordinates of another country; the network (AS) comes from the
+ * first that knows it.
  */
 export function mergeGeo(address: Ip, records: readonly GeoRecord[]): Geo {
   const country = records.find((record) => record.country !== undefined)?.country ?? null

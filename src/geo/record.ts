@@ -18,8 +18,8 @@ export type GeoRecord = {
 }
 
 /**
- * Reads a record of an MMDB file: the shapes of MaxMind (and DB-IP), ip-location-db and IPinfo. Total: values of another type or out of range are omitted;
- * text is cut at 128 characters and cleaned.
+ * Reads a record of an MMDB file: the shapes of MaxMind (and DB-IP), ip-location-db and IPinfo. Total: values of
+ * another type or out of range are omitted; text is cut at 128 characters and cleaned.
  */
 export function readGeoRecord(value: unknown): GeoRecord {
   const at = (path: string): unknown => path.split('.').reduce<unknown>(step, value)

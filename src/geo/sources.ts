@@ -1,7 +1,10 @@
 import { shippedCountryFiles, watchedFile } from '../store/mmdb-files.ts'
 import type { GeoSource } from './geo.ts'
 
-/** The databases of a process: the operator's files in their order, then the shipped country data. None is read before the first address that needs it. */
+/**
+ * The databases of a process: the operator's files in their order, then the shipped country data. None is read before
+ * the first address that needs it.
+ */
 export function geoSources(
   paths: readonly string[],
   options: {

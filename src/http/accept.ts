@@ -10,7 +10,10 @@ const MAX_LENGTH = 1_000
 /** Maximum number of ranges of an Accept field. */
 const MAX_RANGES = 30
 
-/** The form that an Accept field requests by name with the highest weight (RFC 9110 §12.5.1), the first of equals; undefined if it names none. */
+/**
+ * The form that an Accept field requests by name with the highest weight (RFC 9110 §12.5.1), the first of equals;
+ * undefined if it names none.
+ */
 export function preferredForm(accept: string | undefined): string | undefined {
   if (accept === undefined || accept.length > MAX_LENGTH) return undefined
   const named = accept.split(',', MAX_RANGES).flatMap((range) => {

@@ -33,7 +33,10 @@ export type Authorize = (operation: Asked, request: FastifyRequest) => Auth
 export const bringsProof = (request: FastifyRequest): boolean =>
   request.headers.authorization?.startsWith(`${SCHEME} `) === true
 
-/** The rule of docs/operations.md: a node's proof, otherwise a key of the scope, otherwise, while no key is in force, the callers that may use this host. */
+/**
+ * The rule of docs/operations.md: a node's proof, otherwise a key of the scope, otherwise, while no key is in force,
+ * the callers that may use this host.
+ */
 export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf'>): Authorize {
   const { shared } = options
   const seen = shared ? () => false : nonceMemory(options.world.now)

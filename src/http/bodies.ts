@@ -18,8 +18,9 @@ export function readJsonBodies(app: FastifyInstance): void {
 const BODY_MS = 30_000
 
 /**
- * Ends a request whose body trickles. The server's own clock cannot tell an upload from it. What a request was answered without (an unknown type, too many
- * bytes) is read and dropped, so that the next request of the connection is read; if it does not come in time, the connection is closed.
+ * Ends a request whose body trickles. The server's own clock cannot tell an upload from it. What a request was answered
+ * without (an unknown type, too many bytes) is read and dropped, so that the next request of the connection is read; if
+ * it does not come in time, the connection is closed.
  */
 export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
   app.addHook('preParsing', (request: FastifyRequest, reply, payload, done) => {
@@ -44,8 +45,8 @@ export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
 }
 
 /**
- * Leaves bodies of any type unread: the operation reads them as a stream. If the rest of a body (of a refused request, most often) has not arrived within `bodyMs` after
- * the answer, the connection is closed.
+ * Leaves bodies of any type unread: the operation reads them as a stream. If the rest of a body (of a refused request,
+ * most often) has not arrived within `bodyMs` after the answer, the connection is closed.
  */
 export function leaveBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
   app.removeAllContentTypeParsers()

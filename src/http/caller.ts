@@ -20,8 +20,8 @@ export type CallerRule = {
 }
 
 /**
- * Why a request must be refused while no key is in force, or undefined: its Host must be loopback, a configured name or the address that it arrived at (DNS
- * rebinding), and an Origin must be one of those too (CSRF).
+ * Why a request must be refused while no key is in force, or undefined: its Host must be loopback, a configured name or
+ * the address that it arrived at (DNS rebinding), and an Origin must be one of those too (CSRF).
  */
 export function refusal(
   rule: CallerRule,
@@ -43,7 +43,8 @@ export function refusal(
 }
 
 /**
- * The host of a Host field, without brackets and in lower case; undefined if the field is not a host with an optional port (RFC 9110 §7.2), such as `a@b`.
+ * The host of a Host field, without brackets and in lower case; undefined if the field is not a host with an optional
+ * port (RFC 9110 §7.2), such as `a@b`.
  */
 export function parseHostField(text: string): string | undefined {
   const { literal, name, port } =

@@ -17,7 +17,9 @@ export type Coding = keyof typeof CODERS
 /** `body` in a content coding, compressed by a thread of the pool. */
 export const encode = (coding: Coding, body: Buffer): Promise<Buffer> => CODERS[coding](body)
 
-/** The coding that a client accepts (Accept-Encoding, RFC 9110 §12.5.3), Brotli before gzip; undefined: neither of them. */
+/**
+ * The coding that a client accepts (Accept-Encoding, RFC 9110 §12.5.3), Brotli before gzip; undefined: neither of them.
+ */
 export function codingFor(accepted: string | undefined): Coding | undefined {
   const items = (accepted ?? '').slice(0, 500).toLowerCase().split(',')
   const takes = (name: string): boolean | undefined => {
@@ -30,8 +32,8 @@ export function codingFor(accepted: string | undefined): Coding | undefined {
 }
 
 /**
- * Compresses the text of an answer as a whole, so that a slow client holds only the compressed bytes and no encoder with its window. Streams, short answers
- * and encoded ones are unchanged.
+ * Compresses the text of an answer as a whole, so that a slow client holds only the compressed bytes and no encoder
+ * with its window. Streams, short answers and encoded ones are unchanged.
  */
 export function compressed(
   request: FastifyRequest,

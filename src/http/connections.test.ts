@@ -25,7 +25,10 @@ const listen = (
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
 
-/** A client that writes `bytes`: what it was told so far, and whether its connection was closed. One that is `deaf` reads nothing. */
+/**
+ * A client that writes `bytes`: what it was told so far, and whether its connection was closed. One that is `deaf`
+ * reads nothing.
+ */
 function client(port: number, bytes: string, isDeaf = false) {
   const seen = { text: '', isClosed: false, answers: () => seen.text.split('HTTP/1.1 200').length - 1 }
   const socket = connect(port, '127.0.0.1', () => socket.write(bytes))

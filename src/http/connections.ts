@@ -67,8 +67,9 @@ const newConnection = (socket: Socket, nowMs: number): Connection => ({
 })
 
 /**
- * An HTTP server that hands requests to `listener` within the bounds. Node reads requests ahead in pieces of 64 KiB, which may hold 2,500, and keeps every
- * answer until it is read. `now`: a clock that never steps back, ms. `isUrgent`: requests that begin before others that have waited longer.
+ * An HTTP server that hands requests to `listener` within the bounds. Node reads requests ahead in pieces of 64 KiB,
+ * which may hold 2,500, and keeps every answer until it is read. `now`: a clock that never steps back, ms. `isUrgent`:
+ * requests that begin before others that have waited longer.
  */
 export function boundedServer(
   options: ServerOptions,

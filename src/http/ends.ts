@@ -3,8 +3,9 @@ import type { Socket } from 'node:net'
 import { inTurns } from './turns.ts'
 
 /**
- * Ends at most `perTurn` connections in one turn of the event loop: a client (or a proxy) that held thousands and dies ends them all at once, and as many
- * requests are answered meanwhile as before. A socket counts as destroyed at once; its descriptor is closed in its turn.
+ * Ends at most `perTurn` connections in one turn of the event loop: a client (or a proxy) that held thousands and dies
+ * ends them all at once, and as many requests are answered meanwhile as before. A socket counts as destroyed at once;
+ * its descriptor is closed in its turn.
  */
 export function endInTurns(server: Server, perTurn: number): void {
   const end = inTurns((step: () => void) => step(), perTurn)

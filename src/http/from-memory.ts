@@ -5,8 +5,8 @@ import { type Coding, codingFor, encode, vary } from './compress.ts'
 export type Content = { readonly type: string; readonly body: Buffer }
 
 /**
- * Answers with a body that is created with the first request and kept for the life of the process, compressed once for each coding. If creating it fails, the
- * next request tries again.
+ * Answers with a body that is created with the first request and kept for the life of the process, compressed once for
+ * each coding. If creating it fails, the next request tries again.
  */
 export function fromMemory(make: () => Promise<Content>) {
   const bodies = new Map<Coding | 'plain', Promise<Buffer>>()

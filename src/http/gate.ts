@@ -33,7 +33,10 @@ export type Gate = {
   readonly underWay: () => number
 }
 
-/** The checks before every operation except health: shutdown, authentication, the rate, the bound on requests in progress. */
+/**
+ * The checks before every operation except health: shutdown, authentication, the rate, the bound on requests in
+ * progress.
+ */
 export function gateOf(
   app: FastifyInstance,
   options: HttpOptions,
@@ -52,7 +55,8 @@ export function gateOf(
   app.decorateRequest('auth')
   app.decorateRequest('over')
   app.decorateRequest('refused')
-  // A completed answer ends the request, whether the client reads it or not (connections.ts bounds unread data); a stream is produced while it is read.
+  // A completed answer ends the request, whether the client reads it or not (connections.ts bounds unread data); a
+  // stream is produced while it is read.
   const takeStream = openStreams(options.shared)
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!(payload instanceof Readable)) {
@@ -153,7 +157,10 @@ function allowance({ ratePerMinute }: HttpOptions, { caller }: FastifyRequest): 
 
 type Spent = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>
 
-/** The RateLimit fields of draft-ietf-httpapi-ratelimit-headers §3 and §4 on every answer, and 429 when the rate is exceeded. */
+/**
+ * The RateLimit fields of draft-ietf-httpapi-ratelimit-headers §3 and §4 on every answer, and 429 when the rate is
+ * exceeded.
+ */
 async function spend(limit: Spent, reply: FastifyReply): Promise<void> {
   if (limit.isAllowed) return
   void reply

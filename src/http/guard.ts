@@ -6,8 +6,8 @@ import type { HttpOptions } from './options.ts'
 import { callerError, requestError } from './problems.ts'
 
 /**
- * How the requests of a route are limited: by its own gate, by a larger rate of their own (`probe`), not at all, or (undefined) like those of a caller
- * without a key.
+ * How the requests of a route are limited: by its own gate, by a larger rate of their own (`probe`), not at all, or
+ * (undefined) like those of a caller without a key.
  */
 export type RouteLimit = 'gate' | 'probe' | 'none'
 
@@ -24,8 +24,8 @@ export type Guard = {
 }
 
 /**
- * A request must not come from a page of another site, the service must not be closed because its keys are lost, and a request without a gate of its own is
- * counted by its address. Health always passes.
+ * A request must not come from a page of another site, the service must not be closed because its keys are lost, and a
+ * request without a gate of its own is counted by its address. Health always passes.
  */
 export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | 'probe'>): Guard {
   const ambiguity = ambiguityCheck()
@@ -70,7 +70,10 @@ export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | '
   }
 }
 
-/** While no key is in force, pages are for callers that use this host's own names (DNS rebinding), like operations (authorize.ts). */
+/**
+ * While no key is in force, pages are for callers that use this host's own names (DNS rebinding), like operations
+ * (authorize.ts).
+ */
 function refuseForeignNames(options: HttpOptions, { headers, socket }: FastifyRequest): void {
   const why = refusal(options, { host: headers.host, origin: headers.origin, localAddress: socket.localAddress })
   if (why) throw callerError(why)
@@ -107,8 +110,9 @@ const isFor = (url: string, host: string | undefined): boolean =>
   URL.canParse(url) && new URL(url).host === host?.toLowerCase() && new URL(url).username === ''
 
 /**
- * Refuses a request that a browser marks as coming from another site (Fetch Metadata, `Sec-Fetch-Site`); otherwise an image or a script in any page could
- * start work here. Following a link to one of our pages starts nothing by itself and is allowed, and so are the origins of `--cors-origin`.
+ * Refuses a request that a browser marks as coming from another site (Fetch Metadata, `Sec-Fetch-Site`); otherwise an
+ * image or a script in any page could start work here. Following a link to one of our pages starts nothing by itself
+ * and is allowed, and so are the origins of `--cors-origin`.
  */
 function refuseOtherSites({ corsOrigins }: HttpOptions, request: FastifyRequest, isPage: boolean): void {
   const site = request.headers['sec-fetch-site']

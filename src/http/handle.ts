@@ -12,7 +12,10 @@ import type { HttpOptions } from './options.ts'
 import { asAppError, problemOf } from './problem.ts'
 import { requestError } from './problems.ts'
 
-/** Answers one request: executes the operation until its deadline or until the caller disconnects, and sends its answer in the requested form. */
+/**
+ * Answers one request: executes the operation until its deadline or until the caller disconnects, and sends its answer
+ * in the requested form.
+ */
 export async function handle(
   operation: Operation,
   { execute, version, site, minUploadRate }: HttpOptions,
@@ -75,7 +78,10 @@ const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyR
   ...(operation.idempotent && idempotencyKeyOf(request)),
 })
 
-/** A key as a string of RFC 9651 §3.3.3, or bare as many clients send it: 1 to 255 visible ASCII characters. Throws AppError. */
+/**
+ * A key as a string of RFC 9651 §3.3.3, or bare as many clients send it: 1 to 255 visible ASCII characters. Throws
+ * AppError.
+ */
 function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey'> {
   const field = headers['idempotency-key']
   if (field === undefined) return {}

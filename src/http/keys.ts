@@ -1,7 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type ApiKey, hashKey, type Scope } from '../store/key-file.ts'
 
-/** The key of a request: `Authorization: Bearer …` or `X-API-Key`, at most 512 characters. A key is never accepted in a URL. */
+/**
+ * The key of a request: `Authorization: Bearer …` or `X-API-Key`, at most 512 characters. A key is never accepted in a
+ * URL.
+ */
 export function presentedKey(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string | undefined {
@@ -11,7 +14,9 @@ export function presentedKey(
   return bearer ?? (typeof header === 'string' && header.length <= 512 ? header.trim() || undefined : undefined)
 }
 
-/** The key in force that equals `presented`, if any; hashes are compared in constant time, and expired keys never match. */
+/**
+ * The key in force that equals `presented`, if any; hashes are compared in constant time, and expired keys never match.
+ */
 export function findKey(keys: readonly ApiKey[], presented: string, nowMs: number): ApiKey | undefined {
   const hash = Buffer.from(hashKey(presented), 'hex')
   let found: ApiKey | undefined

@@ -2,7 +2,10 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { TextStream } from '../operations/given.ts'
 
-/** Sends objects as they become available, one line of JSON each. A fault in between ends the connection, so that a part cannot be mistaken for the whole. */
+/**
+ * Sends objects as they become available, one line of JSON each. A fault in between ends the connection, so that a part
+ * cannot be mistaken for the whole.
+ */
 export function sendLines(reply: FastifyReply, objects: AsyncIterable<object>): FastifyReply {
   return reply
     .type('application/x-ndjson; charset=utf-8')

@@ -22,8 +22,9 @@ export type LoopWatchOptions = {
 }
 
 /**
- * Detects steps that block the event loop for over 50 ms, during which no request is answered, and names the operations in progress: if there is only one, it
- * is the cause. Time in which the thread had no processor (a busy machine, a stopped process) does not count.
+ * Detects steps that block the event loop for over 50 ms, during which no request is answered, and names the operations
+ * in progress: if there is only one, it is the cause. Time in which the thread had no processor (a busy machine, a
+ * stopped process) does not count.
  */
 export function loopWatch(options: LoopWatchOptions): LoopWatch & { readonly look: () => void } {
   const { warn, now = () => performance.now(), cpuMs = threadMs } = options

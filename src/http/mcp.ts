@@ -15,8 +15,9 @@ const bodyLimitOf = (operations: readonly Operation[]): number =>
 const FIELDS = ['content-type', 'allow', 'mcp-protocol-version']
 
 /**
- * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. Each request has a protocol server of its own, with the tools that its key
- * may use. Keys, rates, bounds and the refusal of other sites are those of the API. The SDK is loaded with the first request.
+ * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. Each request has a protocol server of
+ * its own, with the tools that its key may use. Keys, rates, bounds and the refusal of other sites are those of the
+ * API. The SDK is loaded with the first request.
  */
 export function serveMcp(
   app: FastifyInstance,

@@ -9,7 +9,10 @@ import type { CallerRule } from './caller.ts'
 /** A session of a browser: the id of its key and its hash. */
 export type KeptSession = { readonly key: string; readonly hash: string }
 
-/** What the processes that answer on one port share: another process has it. Without it, each of these is in memory here. */
+/**
+ * What the processes that answer on one port share: another process has it. Without it, each of these is in memory
+ * here.
+ */
 export type SharedHttp = {
   /** When that process started, ms since the epoch. */
   readonly startedMs: number
@@ -34,7 +37,9 @@ export type HttpOptions = CallerRule & {
   readonly execute: Execute
   /** The keys in force at present; none: no key is required, unless `closed`. */
   readonly keys: () => readonly ApiKey[]
-  /** Why no request is answered at present (keys existed and are lost), or undefined. Health is answered nevertheless. */
+  /**
+   * Why no request is answered at present (keys existed and are lost), or undefined. Health is answered nevertheless.
+   */
   readonly closed?: () => string | undefined
   /** The secret of the cluster, if there is one. */
   readonly peerSecret?: string

@@ -7,14 +7,18 @@ const MAX_DELAY_MS = 150
 const SAMPLE_MS = 250
 /** How often the delay is measured, ms. */
 const RESOLUTION_MS = 10
-/** With fewer requests in progress, the requests are not the cause of a late event loop (startup, a busy machine), and new ones are accepted. */
+/**
+ * With fewer requests in progress, the requests are not the cause of a late event loop (startup, a busy machine), and
+ * new ones are accepted.
+ */
 const FEW = 32
 /** Paths that report the state of the service are answered especially when it is overloaded. */
 const EXEMPT: readonly string[] = ['/v1/health', '/v1/ready', '/metrics']
 
 /**
- * Refuses new requests with 503 `overloaded` while the event loop is late because of the requests in progress. The delay is the mean of the last 250 ms. It
- * opens no file: `@fastify/under-pressure` also measures memory, which throws in its timer, and so ends the process, when no descriptor is left.
+ * Refuses new requests with 503 `overloaded` while the event loop is late because of the requests in progress. The
+ * delay is the mean of the last 250 ms. It opens no file: `@fastify/under-pressure` also measures memory, which throws
+ * in its timer, and so ends the process, when no descriptor is left.
  */
 export function refuseWhenLate(app: FastifyInstance, underWay: () => number): void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
@@ -36,5 +40,8 @@ export function refuseWhenLate(app: FastifyInstance, underWay: () => number): vo
   })
 }
 
-/** Whether new requests are refused: the mean delay of the event loop is over 150 ms, with 32 or more requests in progress. */
+/**
+ * Whether new requests are refused: the mean delay of the event loop is over 150 ms, with 32 or more requests in
+ * progress.
+ */
 export const isTooMuch = (delayMs: number, underWay: number): boolean => delayMs > MAX_DELAY_MS && underWay >= FEW

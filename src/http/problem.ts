@@ -55,8 +55,8 @@ const BY_STATUS: Partial<Record<number, ErrorCode>> = {
 }
 
 /**
- * The fault as one of our codes: refusals of the HTTP library keep their meaning, and everything else is `internal` without details. `bodyLimit`: maximum
- * size of the body, bytes.
+ * The fault as one of our codes: refusals of the HTTP library keep their meaning, and everything else is `internal`
+ * without details. `bodyLimit`: maximum size of the body, bytes.
  */
 export function asAppError(error: unknown, bodyLimit?: number): AppError {
   if (error instanceof AppError) return error

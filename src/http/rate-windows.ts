@@ -11,7 +11,10 @@ export type RateWindows = {
   readonly child: () => RateWindows
 }
 
-/** The windows of callers in memory: counts a request and returns how many there were, and the time until its window ends, ms. */
+/**
+ * The windows of callers in memory: counts a request and returns how many there were, and the time until its window
+ * ends, ms.
+ */
 export function windowsOf(
   monotonic: () => number,
 ): (key: string, windowMs: number) => { readonly current: number; readonly ttl: number } {
@@ -25,8 +28,8 @@ export function windowsOf(
 }
 
 /**
- * The store of `@fastify/rate-limit` with a clock that does not step. Its own store uses the system clock, and would refuse a caller for an hour if that
- * clock steps back.
+ * The store of `@fastify/rate-limit` with a clock that does not step. Its own store uses the system clock, and would
+ * refuse a caller for an hour if that clock steps back.
  */
 export function rateWindows(monotonic: () => number, shared?: Pick<SharedHttp, 'count'>): new () => RateWindows {
   const count = shared?.count ?? windowsOf(monotonic)

@@ -19,8 +19,8 @@ export type RefusalLog = {
 }
 
 /**
- * Refusals are cheap for a caller, so they are not logged line by line: at most one line a second and reason, with the first refused request and, if there
- * were more, their number.
+ * Refusals are cheap for a caller, so they are not logged line by line: at most one line a second and reason, with the
+ * first refused request and, if there were more, their number.
  */
 export function refusalLog(write: (fields: Refusal & { readonly count: number }) => void): RefusalLog {
   const waiting = new Map<ErrorCode, { readonly first: Refusal; count: number }>()

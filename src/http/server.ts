@@ -39,7 +39,9 @@ const HEADERS_MS = 30_000
 const CHECKED_EVERY_MS = 250
 /** Time that a connection may be idle between two requests, ms. */
 const IDLE_MS = 72_000
-/** Time without a byte in either direction after which a connection is closed, ms: longer than any operation may take. */
+/**
+ * Time without a byte in either direction after which a connection is closed, ms: longer than any operation may take.
+ */
 const SILENT_MS = 330_000
 
 /** zod reads the input and operations produce the output: Ajv and fast-json-stringify are not even loaded. */
@@ -157,7 +159,10 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   return app
 }
 
-/** A request may come to another process than the one before it: its session is asked for first, and an answer waits until its own is known. */
+/**
+ * A request may come to another process than the one before it: its session is asked for first, and an answer waits
+ * until its own is known.
+ */
 function shareSessions(app: FastifyInstance, sessions: Pick<Sessions, 'look' | 'kept'>): void {
   app.addHook('onRequest', async (request) => {
     await sessions.look(request)
@@ -168,7 +173,10 @@ function shareSessions(app: FastifyInstance, sessions: Pick<Sessions, 'look' | '
   })
 }
 
-/** Node limits a body by the longer of two times and checks every half minute: a slow body would hold its place for 90 s. */
+/**
+ * Node limits a body by the longer of two times and checks every half minute: a slow body would hold its place for 90
+ * s.
+ */
 function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener): Server {
   const times = { requestTimeout: 0, headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECKED_EVERY_MS }
   const bounds = { ...CONNECTION_BOUNDS, ...(maxConnections === undefined ? {} : { maxConnections }) }

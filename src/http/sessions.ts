@@ -26,15 +26,18 @@ export type Sessions = {
   /** The token for the forms of this visitor; a visitor without a cookie gets one. */
   readonly tokenFor: (request: Request, reply: Reply) => string
   /**
-   * Throws AppError `forbidden` unless the token belongs to the visitor's cookie and the browser states that this site has made the request
-   * (`Sec-Fetch-Site`, or `Origin` if it does not support that field).
+   * Throws AppError `forbidden` unless the token belongs to the visitor's cookie and the browser states that this site
+   * has made the request (`Sec-Fetch-Site`, or `Origin` if it does not support that field).
    */
   readonly refuseForged: (request: Request, token: string | undefined) => void
   /** Starts a session with a new id and a key that was entered; false: no such key is in force. */
   readonly begin: (request: Request, reply: Reply, key: string) => boolean
   readonly end: (request: Request, reply: Reply) => void
   readonly size: () => number
-  /** Learns the session of a request from the process that has it, before {@link keyOf}; undefined: there is nothing to wait for. */
+  /**
+   * Learns the session of a request from the process that has it, before {@link keyOf}; undefined: there is nothing to
+   * wait for.
+   */
   readonly look: (request: Request) => Promise<void> | undefined
   /** Resolves when that process knows what the request began or ended. */
   readonly kept: (request: Request) => Promise<void> | undefined
@@ -143,7 +146,9 @@ function idOf({ headers }: Request): string | undefined {
   return undefined
 }
 
-/** Whether the browser uses HTTPS, with a proxy before us. A false claim leads to a cookie that the client cannot use. */
+/**
+ * Whether the browser uses HTTPS, with a proxy before us. A false claim leads to a cookie that the client cannot use.
+ */
 const isHttps = ({ headers }: Request): boolean =>
   headers.origin?.startsWith('https://') === true ||
   String(headers['x-forwarded-proto'] ?? '')

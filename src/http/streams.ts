@@ -1,7 +1,10 @@
 import type { EventEmitter } from 'node:events'
 import type { SharedHttp } from './options.ts'
 
-/** Maximum number of event streams that one caller may have open. A stream lasts minutes, and without the bound one caller could occupy the places of all. */
+/**
+ * Maximum number of event streams that one caller may have open. A stream lasts minutes, and without the bound one
+ * caller could occupy the places of all.
+ */
 export const MAX_STREAMS = 64
 
 /** Counts the open event streams of each caller; as many callers are held as have one open. */

@@ -91,7 +91,10 @@ function openedValue(value: unknown): unknown {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The arguments of a call as parameters: assistants write numbers and booleans where parameters are text. Lists and objects stay. */
+/**
+ * The arguments of a call as parameters: assistants write numbers and booleans where parameters are text. Lists and
+ * objects stay.
+ */
 export const rawOf = (args: Readonly<Record<string, unknown>>): Raw =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [

@@ -1,7 +1,10 @@
 import { type Parsed, parsed } from '../base/parsed.ts'
 import { type Domain, parseDomain } from './domain.ts'
 
-/** Domains that a key or an option names: `example.org` is the domain and the names below it, `*.example.net` only the names below. */
+/**
+ * Domains that a key or an option names: `example.org` is the domain and the names below it, `*.example.net` only the
+ * names below.
+ */
 export type DomainPattern = string & { readonly __brand: 'DomainPattern' }
 
 /** Reads one pattern. */

@@ -5,21 +5,26 @@ import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { isNetworkOrRange } from './ip.ts'
 import { domainProblem } from './problems.ts'
 
-/** A host name of two labels or more as requested by a caller: lower-case A-labels, no final dot, at most 253 octets. Only {@link parseDomain} creates it. */
+/**
+ * A host name of two labels or more as requested by a caller: lower-case A-labels, no final dot, at most 253 octets.
+ * Only {@link parseDomain} creates it.
+ */
 export type Domain = string & { readonly __brand: 'Domain' }
 
 const UNDERSCORED = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 /** Its tables are large: they are loaded with the first domain, and not for a question about an address. */
 const uts46 = once(() => loadPackage('tr46') as typeof import('tr46'))
-/** A name that UTS 46 changes only in case: letters, digits and hyphens, and a letter at the start of the last label. */
+/**
+ * A name that UTS 46 changes only in case: letters, digits and hyphens, and a letter at the start of the last label.
+ */
 const PLAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const isPlain = (name: string): boolean => name.length <= 253 && PLAIN.test(name) && !name.includes('xn--')
 const IDNA = { useSTD3ASCIIRules: true, checkBidi: true, checkJoiners: true, checkHyphens: false } as const
 
 /**
- * Reads a domain written in Unicode or A-labels, in any case, with at most one final dot (RFC 5890, UTS 46 strict, RFC 1123 §2.1). IP addresses, ports, URLs,
- * single labels and names with an all-numeric last label are refused.
+ * Reads a domain written in Unicode or A-labels, in any case, with at most one final dot (RFC 5890, UTS 46 strict,
+ * RFC 1123 §2.1). IP addresses, ports, URLs, single labels and names with an all-numeric last label are refused.
  */
 export function parseDomain(text: string): Parsed<Domain> {
   const bare = text.endsWith('.') ? text.slice(0, -1) : text
@@ -42,8 +47,8 @@ export function parseDomain(text: string): Parsed<Domain> {
 }
 
 /**
- * Reads the domain of a signature or of an author in a message. Unlike {@link parseDomain} it accepts underscores, which DNS names may have and some senders
- * use.
+ * Reads the domain of a signature or of an author in a message. Unlike {@link parseDomain} it accepts underscores,
+ * which DNS names may have and some senders use.
  */
 export function parseMailDomain(text: string): Parsed<Domain> {
   const name = canonicalName(text)
@@ -70,6 +75,9 @@ export const unicodeOf = (name: string): string => {
 export const canonicalName = (name: string): string =>
   (name.endsWith('.') && name !== '.' ? name.slice(0, -1) : name).toLowerCase()
 
-/** The labels of a name in presentation format, left to right; a dot escaped by a backslash does not separate (RFC 4343 §2.1). */
+/**
+ * The labels of a name in presentation format, left to right; a dot escaped by a backslash does not separate
+ * (RFC 4343 §2.1).
+ */
 export const labelsOf = (name: string): string[] =>
   name === '' || name === '.' ? [] : name.replace(/\.$/, '').split(/(?<!\\)\./)

@@ -4,8 +4,8 @@ import { type Domain, parseDomain } from './domain.ts'
 import { emailProblem } from './problems.ts'
 
 /**
- * A parsed mailbox address (RFC 5321 §4.1.2, RFC 6531 §3.3). `local` is the decoded local part (unquoted). Format it only with {@link formatEmail}: the
- * original text never reaches the wire.
+ * A parsed mailbox address (RFC 5321 §4.1.2, RFC 6531 §3.3). `local` is the decoded local part (unquoted). Format it
+ * only with {@link formatEmail}: the original text never reaches the wire.
  */
 export type Email = {
   readonly local: string
@@ -23,9 +23,10 @@ const LONGEST_LOCAL = 64 // RFC 5321 §4.5.3.1.1, octets
 const LONGEST = 254 // RFC 5321 §4.5.3.1.3: a path of 256 octets with its brackets
 
 /**
- * Reads `local@domain` (RFC 5321 §4.1.2 Mailbox, RFC 6531 §3.3). The local part is a dot-string or one quoted string, at most 64 octets; the whole address at
- * most 254 octets; {@link parseDomain} reads the domain. Non-ASCII local parts are converted to NFC (RFC 6532 §3.1). Comments, folding white space, address
- * literals, display names, and the obsolete forms of RFC 5322 §4.4 are refused; so is `>`, even quoted, which some servers treat as the end of the path.
+ * Reads `local@domain` (RFC 5321 §4.1.2 Mailbox, RFC 6531 §3.3). The local part is a dot-string or one quoted string,
+ * at most 64 octets; the whole address at most 254 octets; {@link parseDomain} reads the domain. Non-ASCII local parts
+ * are converted to NFC (RFC 6532 §3.1). Comments, folding white space, address literals, display names, and the
+ * obsolete forms of RFC 5322 §4.4 are refused; so is `>`, even quoted, which some servers treat as the end of the path.
  */
 export function parseEmail(text: string): Parsed<Email> {
   const plain = plainEmail(text)
@@ -66,13 +67,14 @@ export function email(text: string): Email {
 }
 
 /**
- * The address for the wire and for people: the local part as a dot-string if possible, otherwise quoted (RFC 5321 §4.1.2). One line, without control
- * characters and `>`.
+ * The address for the wire and for people: the local part as a dot-string if possible, otherwise quoted
+ * (RFC 5321 §4.1.2). One line, without control characters and `>`.
  */
 export const formatEmail = (email: Pick<Email, 'local' | 'domain'>): string => `${localOf(email.local)}@${email.domain}`
 
 /**
- * Text with the local part masked except for its first character, for logs: `j***@example.org`. Accepts any text; text without an `@` is masked completely.
+ * Text with the local part masked except for its first character, for logs: `j***@example.org`. Accepts any text; text
+ * without an `@` is masked completely.
  */
 export function maskEmail(text: string): string {
   const at = text.lastIndexOf('@')

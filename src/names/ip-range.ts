@@ -70,7 +70,10 @@ const ranges6 = ranges(6)
 
 const NAT64 = Uint8Array.of(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
-/** The use of an address; IPv4 inside IPv6 (mapped, and NAT64 64:ff9b::/96 of RFC 6052) is treated as the IPv4 address that it reaches. */
+/**
+ * The use of an address; IPv4 inside IPv6 (mapped, and NAT64 64:ff9b::/96 of RFC 6052) is treated as the IPv4 address
+ * that it reaches.
+ */
 export function rangeOf(address: Ip): IpRange {
   const bytes = bytesOf(address)
   if (bytes.length === 4) return rangeIn(ranges4(), bytes)

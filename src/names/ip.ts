@@ -3,11 +3,17 @@ import ipaddr from 'ipaddr.js'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { ipProblem } from './problems.ts'
 
-/** An IP address in its canonical text form: dotted IPv4, RFC 5952 IPv6; IPv4-mapped IPv6 is IPv4. Only {@link parseIp} creates it. */
+/**
+ * An IP address in its canonical text form: dotted IPv4, RFC 5952 IPv6; IPv4-mapped IPv6 is IPv4. Only {@link parseIp}
+ * creates it.
+ */
 export type Ip = string & { readonly __brand: 'Ip' }
 export type Family = 4 | 6
 
-/** Reads an IPv4 or IPv6 address. Octal, hexadecimal and short forms, zone ids, prefixes, brackets and ports are refused. */
+/**
+ * Reads an IPv4 or IPv6 address. Octal, hexadecimal and short forms, zone ids, prefixes, brackets and ports are
+ * refused.
+ */
 export function parseIp(text: string): Parsed<Ip> {
   if (text.includes('%')) return problem(ipProblem('zone_id', { text }))
   if (text.includes('/') || isNetworkOrRange(text)) return problem(ipProblem('network', { text }))
@@ -20,11 +26,17 @@ function canonical(address: ipaddr.IPv4 | ipaddr.IPv6): Ip {
   return (address.isIPv4MappedAddress() ? address.toIPv4Address().toString() : address.toRFC5952String()) as Ip
 }
 
-/** Whether to call `isIP`, which compiles a large pattern with the first text that is not an IPv4 address, such as a name, or `192.0.2.1:53`. */
+/**
+ * Whether to call `isIP`, which compiles a large pattern with the first text that is not an IPv4 address, such as a
+ * name, or `192.0.2.1:53`.
+ */
 export const looksLikeIp = (text: string): boolean =>
   text.indexOf(':') !== text.lastIndexOf(':') || /^[\d.]+$/.test(text)
 
-/** Whether a text has the form of a network (`192.0.2.0/24`, `192.0.2.0/255.255.255.0`, `192.0.2.*`) or of a range (`192.0.2.1-192.0.2.9`, `192.0.2.1-9`). */
+/**
+ * Whether a text has the form of a network (`192.0.2.0/24`, `192.0.2.0/255.255.255.0`, `192.0.2.*`) or of a range
+ * (`192.0.2.1-192.0.2.9`, `192.0.2.1-9`).
+ */
 export function isNetworkOrRange(text: string): boolean {
   if (text.length > 100) return false
   if (/^(?:\d{1,3}\.){1,3}(?:\*\.?){1,3}$/.test(text)) return true
@@ -59,7 +71,10 @@ function ipv4Bytes(address: Ip): Uint8Array {
 
 export const familyOf = (address: Ip): Family => (address.includes(':') ? 6 : 4)
 
-/** The labels of an address reversed, without a zone: `1.2.0.192`, or 32 nibbles (RFC 1035 §3.5, RFC 3596 §2.5, RFC 5782 §2). */
+/**
+ * The labels of an address reversed, without a zone: `1.2.0.192`, or 32 nibbles (RFC 1035 §3.5, RFC 3596 §2.5,
+ * RFC 5782 §2).
+ */
 export function reversed(address: Ip): string {
   if (familyOf(address) === 4) return address.split('.').reverse().join('.')
   return [...bytesOf(address)]

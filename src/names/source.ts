@@ -4,7 +4,10 @@ import { type Family, familyOf, type Ip, parseIp } from './ip.ts'
 import { NODE_ID } from './node-id.ts'
 import { sourceProblem } from './problems.ts'
 
-/** A SOCKS5 proxy as it is shown and stored: `socks5://host:port`, never with its login; `#2` distinguishes a second login at the same port. */
+/**
+ * A SOCKS5 proxy as it is shown and stored: `socks5://host:port`, never with its login; `#2` distinguishes a second
+ * login at the same port.
+ */
 export type ProxyName = string & { readonly __brand: 'ProxyName' }
 /** Another node of the cluster as a source: `peer:<id>`. */
 export type NodeName = string & { readonly __brand: 'NodeName' }
@@ -52,7 +55,10 @@ export function parseSourceName(text: string): Parsed<SourceName> {
   return parsed(entry.value.name)
 }
 
-/** Reads an entry of the pool: an address, `socks5://user:password@host:port` or `peer:<id>`. A text that may contain a password is not repeated. */
+/**
+ * Reads an entry of the pool: an address, `socks5://user:password@host:port` or `peer:<id>`. A text that may contain a
+ * password is not repeated.
+ */
 export function parsePoolEntry(text: string): Parsed<PoolEntry> {
   if (text.startsWith(NODE)) return nodeEntry(text.slice(NODE.length))
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || text.includes('@')) return proxyEntry(text)

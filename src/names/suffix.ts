@@ -1,6 +1,9 @@
 import { parse } from 'tldts'
 
-/** The registrable domain of a name by the public suffix list (its ICANN part and its private part), or undefined for a suffix itself. */
+/**
+ * The registrable domain of a name by the public suffix list (its ICANN part and its private part), or undefined for a
+ * suffix itself.
+ */
 export const registrableDomain = (name: string): string | undefined =>
   parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }).domain ?? undefined
 
@@ -8,7 +11,10 @@ export const registrableDomain = (name: string): string | undefined =>
 export const publicSuffix = (name: string): string | undefined =>
   parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }).publicSuffix ?? undefined
 
-/** Whether a label is a top-level domain by the ICANN part of the list: it was in the root zone when the list was shipped. */
+/**
+ * Whether a label is a top-level domain by the ICANN part of the list: it was in the root zone when the list was
+ * shipped.
+ */
 export const isTopLevelDomain = (label: string): boolean => {
   const { isIcann, publicSuffix: suffix } = parse(label, { validateHostname: false, extractHostname: false })
   return isIcann === true && suffix === label

@@ -1,7 +1,10 @@
 import { labelsOf } from './domain.ts'
 import { registrableDomain } from './suffix.ts'
 
-/** The names at which the zone of `domain` can begin, closest first: the domain and those above it down to its registrable domain. At most `limit`. */
+/**
+ * The names at which the zone of `domain` can begin, closest first: the domain and those above it down to its
+ * registrable domain. At most `limit`.
+ */
 export function zoneCandidates(domain: string, limit: number): string[] {
   const labels = labelsOf(domain)
   const registrable = registrableDomain(domain)

@@ -19,7 +19,10 @@ export type Fetched = {
   readonly url: string
 }
 
-/** Gets `url` from a public address (the address of the connection is checked), with a verified certificate. Rejects with {@link FetchError}. */
+/**
+ * Gets `url` from a public address (the address of the connection is checked), with a verified certificate. Rejects
+ * with {@link FetchError}.
+ */
 export type Fetch = (url: string, signal: AbortSignal, options: FetchOptions) => Promise<Fetched>
 
 export type FetchReason =
@@ -55,8 +58,8 @@ const THEIRS: readonly FetchReason[] = [
 ]
 
 /**
- * Whether every client gets the same fault. A connection that fails or is slow may be a fault of our own network. A name without an address is a fault of the
- * host, but not if the DNS gave no answer.
+ * Whether every client gets the same fault. A connection that fails or is slow may be a fault of our own network. A
+ * name without an address is a fault of the host, but not if the DNS gave no answer.
  */
 export const isTheirs = ({ reason, cause }: FetchError): boolean =>
   reason === 'dns' ? !(cause instanceof DnsError) : THEIRS.includes(reason)

@@ -26,7 +26,10 @@ export type Outlet = {
 /** The roots that TLS connections trust. */
 export type Trust = () => Promise<SecureContext>
 
-/** The built-in roots and these, PEM. They are read once: it blocks the event loop for about 10 ms, which each connection would repeat. */
+/**
+ * The built-in roots and these, PEM. They are read once: it blocks the event loop for about 10 ms, which each
+ * connection would repeat.
+ */
 export const trusting = (ca: readonly string[] = []): Trust | undefined =>
   ca.length === 0
     ? undefined
@@ -43,7 +46,10 @@ export type GuardedRequest = {
   readonly body?: string | undefined
   /** Maximum number of bytes of the answer. */
   readonly maxBytes: number
-  /** Time limit for the headers and for each part of the body, in addition to `signal`, ms; 0: only `signal`. Default 5 minutes. */
+  /**
+   * Time limit for the headers and for each part of the body, in addition to `signal`, ms; 0: only `signal`. Default 5
+   * minutes.
+   */
   readonly quietMs?: number
 }
 
@@ -54,9 +60,10 @@ const MAX_HEADERS = 16 * 1024
 const CONNECT_MS = 5_000
 
 /**
- * Sends one HTTP request to the first of at most 4 addresses that accepts the connection, and returns what `read` makes of the response. Our own resolver
- * resolves the name, and the socket connects to exactly the address that was checked, so a second DNS answer changes nothing. The certificate is verified for
- * the name of the URL. Redirects are not followed. Rejects with {@link FetchError}.
+ * Sends one HTTP request to the first of at most 4 addresses that accepts the connection, and returns what `read` makes
+ * of the response. Our own resolver resolves the name, and the socket connects to exactly the address that was checked,
+ * so a second DNS answer changes nothing. The certificate is verified for the name of the URL. Redirects are not
+ * followed. Rejects with {@link FetchError}.
  */
 export async function requestGuarded<T>(
   outlet: Outlet,
@@ -80,7 +87,10 @@ export async function requestGuarded<T>(
   throw last!
 }
 
-/** The body of a response, at most `maxBytes`. An encoded body is refused, because no encoding was requested. Rejects with {@link FetchError}. */
+/**
+ * The body of a response, at most `maxBytes`. An encoded body is refused, because no encoding was requested. Rejects
+ * with {@link FetchError}.
+ */
 export async function bodyOf(
   response: Dispatcher.ResponseData,
   signal: AbortSignal,
@@ -106,12 +116,18 @@ export function headerOf({ headers }: Dispatcher.ResponseData, name: string): st
   return (Array.isArray(value) ? value[0] : value) ?? ''
 }
 
-/** Refuses a URL with a user name or a password, because they would be sent with the request. Throws {@link FetchError} `invalid_url`. */
+/**
+ * Refuses a URL with a user name or a password, because they would be sent with the request. Throws {@link FetchError}
+ * `invalid_url`.
+ */
 export function refuseCredentials(url: URL, text: string): void {
   if (url.username || url.password) throw new FetchError('invalid_url', fetchProblem('login', { text }))
 }
 
-/** The URL of a request; plain HTTP is accepted for networks that the operator allowed. Throws {@link FetchError} `invalid_url`. */
+/**
+ * The URL of a request; plain HTTP is accepted for networks that the operator allowed. Throws {@link FetchError}
+ * `invalid_url`.
+ */
 export function readHttpUrl(text: string): URL {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) throw new FetchError('invalid_url', fetchProblem('not_http', { text }))

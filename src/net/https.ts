@@ -21,8 +21,9 @@ const MAX_REDIRECTS = 5
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
 /**
- * The real {@link Fetch}: GET over HTTPS by {@link requestGuarded}, with a verified certificate. At most 5 redirects are followed, and each target is checked
- * again; at most `maxBytes` are read. Compression is not requested, and an encoded body is refused.
+ * The real {@link Fetch}: GET over HTTPS by {@link requestGuarded}, with a verified certificate. At most 5 redirects
+ * are followed, and each target is checked again; at most `maxBytes` are read. Compression is not requested, and an
+ * encoded body is refused.
  */
 export function httpsFetch(options: HttpsOptions): Fetch {
   const { resolve, reachable, ca, userAgent } = options

@@ -31,7 +31,10 @@ export type PeerCallOptions = {
   readonly userAgent?: string
 }
 
-/** The real {@link PeerCall}, by {@link requestGuarded}: it connects to the address that was checked, follows no redirect and reads no encoded body. */
+/**
+ * The real {@link PeerCall}, by {@link requestGuarded}: it connects to the address that was checked, follows no
+ * redirect and reads no encoded body.
+ */
 export function peerCaller(options: PeerCallOptions): PeerCall {
   const { resolve, ca, userAgent } = options
   const outlet: Outlet = {

@@ -22,8 +22,8 @@ export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostRe
 const MAX_BYTES = 16 * 1024
 
 /**
- * The real {@link Post}, by `requestGuarded`: only to public addresses, checked at each call, and to networks that the operator allowed (there also with
- * plain HTTP). No redirect is followed, and the body of the answer is not read.
+ * The real {@link Post}, by `requestGuarded`: only to public addresses, checked at each call, and to networks that the
+ * operator allowed (there also with plain HTTP). No redirect is followed, and the body of the answer is not read.
  */
 export function guardedPost(options: {
   readonly resolve: Resolve

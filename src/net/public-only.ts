@@ -6,9 +6,9 @@ import { isPublic } from '../names/ip-range.ts'
 export type Guard = (address: Ip) => boolean
 
 /**
- * A guard that permits public addresses (RFC 6890 registries) and the networks that the operator has `allowed`. It gets the exact address of each connection,
- * after every lookup, for SMTP, HTTPS and direct DNS alike, so a name that resolves differently at the second query gains nothing. IPv4 inside IPv6 is
- * treated as IPv4.
+ * A guard that permits public addresses (RFC 6890 registries) and the networks that the operator has `allowed`. It gets
+ * the exact address of each connection, after every lookup, for SMTP, HTTPS and direct DNS alike, so a name that
+ * resolves differently at the second query gains nothing. IPv4 inside IPv6 is treated as IPv4.
  */
 export const guard =
   (options: { readonly allowed: readonly Cidr[] }): Guard =>

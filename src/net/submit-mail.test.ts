@@ -75,7 +75,10 @@ const send = (url: string, over: Partial<typeof MAIL> = {}, ms = 5_000) =>
 const OPEN = { authOptional: true, hideSTARTTLS: true } as const
 const refusal = (code: number) => Object.assign(new Error('not today'), { responseCode: code })
 
-/** STARTTLS with a certificate that is right, TLS from the start and AUTH are tested against Postfix (test/real/monitors.test.ts). */
+/**
+ * STARTTLS with a certificate that is right, TLS from the start and AUTH are tested against Postfix
+ * (test/real/monitors.test.ts).
+ */
 describe('mail', () => {
   it('is submitted as it is', async () => {
     const { port, taken } = await server(OPEN)

@@ -12,7 +12,10 @@ export type Mail = {
 /** Sends a message through the operator's submission server. Rejects with {@link MailError}. */
 export type SubmitMail = (mail: Mail, signal: AbortSignal) => Promise<void>
 
-/** A failed submission. `isFinal`: the server refused the message, or its recipient, permanently (5xx). The operator has to correct a refused login. */
+/**
+ * A failed submission. `isFinal`: the server refused the message, or its recipient, permanently (5xx). The operator has
+ * to correct a refused login.
+ */
 export class MailError extends Error {
   readonly isFinal: boolean
   constructor(message: string, isFinal: boolean) {
@@ -25,8 +28,9 @@ export class MailError extends Error {
 const SUBMIT_MS = 30_000
 
 /**
- * Submission (RFC 6409) through `url`: `smtps://user:password@host` (TLS from the start, port 465) or `smtp://…` (port 587, STARTTLS if it is offered, and
- * always if there is a password). The operator named the server, so private addresses are allowed. The code is loaded with the first message.
+ * Submission (RFC 6409) through `url`: `smtps://user:password@host` (TLS from the start, port 465) or `smtp://…` (port
+ * 587, STARTTLS if it is offered, and always if there is a password). The operator named the server, so private
+ * addresses are allowed. The code is loaded with the first message.
  */
 export function submission(options: {
   readonly url: string

@@ -19,8 +19,8 @@ const allowedOf = (nodes: number): number => (nodes >= 6 ? 2 : 1)
 const quorumOf = (nodes: number): number => Math.max(2, nodes - allowedOf(nodes))
 
 /**
- * The combined answer of several nodes. Of up to 5 nodes one may dissent or fail, from 6 on two: a lying or dead node never determines the value. Two nodes
- * that differ give none, because either could be wrong.
+ * The combined answer of several nodes. Of up to 5 nodes one may dissent or fail, from 6 on two: a lying or dead node
+ * never determines the value. Two nodes that differ give none, because either could be wrong.
  */
 export function agreementOf(votes: readonly Vote[]): Agreement {
   const { word, count, answered } = tallied(votes)

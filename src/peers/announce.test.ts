@@ -16,7 +16,9 @@ type Other = { readonly id: string; readonly url: string }
 const others = (n: number, url: (i: number) => string): readonly Other[] =>
   Array.from({ length: n }, (_, i) => ({ id: `n${i}`, url: url(i) }))
 
-/** Announces this node for some seconds in a list that has `known`, whose leases begin at the start; a lease is 30 s. */
+/**
+ * Announces this node for some seconds in a list that has `known`, whose leases begin at the start; a lease is 30 s.
+ */
 async function announced(known: readonly Other[], seconds: number, random = 0.5) {
   const startMs = Date.now()
   const clock = () => Date.now()

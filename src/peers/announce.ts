@@ -6,8 +6,8 @@ import type { PeerRegistry } from './registry.ts'
 export type Announcing = Pick<World, 'random' | 'log'> & { readonly peers: PeerRegistry; readonly load: () => Load }
 
 /**
- * Registers this node in the shared list and renews its lease every third of it, ± 20 %, until `signal` fires: nodes on one database need no --join. A node
- * without a URL cannot be called and is not listed. Never rejects.
+ * Registers this node in the shared list and renews its lease every third of it, ± 20 %, until `signal` fires: nodes on
+ * one database need no --join. A node without a URL cannot be called and is not listed. Never rejects.
  */
 export async function keepAnnounced({ peers, load, random, log }: Announcing, signal: AbortSignal): Promise<void> {
   const { id, url, name, region, version, addresses } = peers.self

@@ -53,8 +53,8 @@ async function inFakeTime<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Joins a node, in fake time, that answers register and heartbeat with `answers` in turn, until they are used up, and tells of the nodes in `known`.
- * `random` decides how far a wait is from its mean.
+ * Joins a node, in fake time, that answers register and heartbeat with `answers` in turn, until they are used up, and
+ * tells of the nodes in `known`. `random` decides how far a wait is from its mean.
  */
 const join = (answers: readonly Answer[], random = 0, known = list) => inFakeTime(() => joined(answers, random, known))
 

@@ -25,8 +25,9 @@ export type Joining = Pick<World, 'now' | 'monotonic' | 'random' | 'log'> & {
 }
 
 /**
- * Registers at a node and sends heartbeats until `signal` fires: one every third of the node's lease, ± 20 %. Registers again at a node that does not know
- * this one (any more); retries one that does not answer after 1 s, 2 s, 4 s … up to a lease, at most 60 s. Takes over the nodes that it knows. Never rejects.
+ * Registers at a node and sends heartbeats until `signal` fires: one every third of the node's lease, ± 20 %. Registers
+ * again at a node that does not know this one (any more); retries one that does not answer after 1 s, 2 s, 4 s … up to
+ * a lease, at most 60 s. Takes over the nodes that it knows. Never rejects.
  */
 export async function keepJoined(joining: Joining, signal: AbortSignal): Promise<void> {
   const { log, url } = joining
@@ -108,8 +109,8 @@ async function learn(joining: Joining, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * A peer whose times come from a clock that is `aheadMs` ahead of our monotonic one. The time of the request counts as now, so a slow response makes nothing
- * younger.
+ * A peer whose times come from a clock that is `aheadMs` ahead of our monotonic one. The time of the request counts as
+ * now, so a slow response makes nothing younger.
  */
 const byOurClock = (peer: Peer, aheadMs: number, askedMs: number): Peer => ({
   ...peer,

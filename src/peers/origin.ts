@@ -5,8 +5,8 @@ import { originProblem } from './problems.ts'
 const MAX_URL = 256
 
 /**
- * Reads the URL of a node: an http or https origin, returned without a final slash. User name, password, path, query and fragment are refused, because calls
- * are signed for this origin and sent to it.
+ * Reads the URL of a node: an http or https origin, returned without a final slash. User name, password, path, query
+ * and fragment are refused, because calls are signed for this origin and sent to it.
  */
 export function parseOrigin(text: string): Parsed<string> {
   const url = text.length <= MAX_URL ? URL.parse(text) : null

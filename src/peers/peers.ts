@@ -15,8 +15,8 @@ export type PeerEvent =
 export type Moment = { readonly nowMs: number; readonly ttlMs: number }
 
 /**
- * The result of an event. `taken`: another URL has that id and is not dead; `url_taken`: another id has that URL and is not dead; `crowded`: 16 alive peers
- * are known at that host; `full`: 1,000 alive peers are known.
+ * The result of an event. `taken`: another URL has that id and is not dead; `url_taken`: another id has that URL and is
+ * not dead; `crowded`: 16 alive peers are known at that host; `full`: 1,000 alive peers are known.
  */
 export type PeerChange =
   | { readonly peers: Peers; readonly outcome: 'created' | 'renewed'; readonly peer: Peer }
@@ -24,9 +24,9 @@ export type PeerChange =
 type Refusal = 'taken' | 'url_taken' | 'crowded' | 'full'
 
 /**
- * The peers after an event. A node that registers again under its id and URL renews its lease. Under an id of another alive URL, or at a URL of another alive
- * id, it is refused, so that nobody takes a node's place; those of a dead node are free. Peers without a heartbeat for a day are removed, dead ones earlier
- * if there is no room.
+ * The peers after an event. A node that registers again under its id and URL renews its lease. Under an id of another
+ * alive URL, or at a URL of another alive id, it is refused, so that nobody takes a node's place; those of a dead node
+ * are free. Peers without a heartbeat for a day are removed, dead ones earlier if there is no room.
  */
 export function applyEvent(peers: Peers, event: PeerEvent, at: Moment): PeerChange {
   const index = indexed(peers, at)
@@ -39,9 +39,9 @@ export function applyEvent(peers: Peers, event: PeerEvent, at: Moment): PeerChan
 }
 
 /**
- * The peers after another node reported those that it knows; `lastSeenAtMs` is the time of each node's last heartbeat there, by our clock. A report never
- * makes a peer younger than it is: times older than the known ones and dead peers are ignored, so that two nodes that report a third to each other do not
- * keep it alive.
+ * The peers after another node reported those that it knows; `lastSeenAtMs` is the time of each node's last heartbeat
+ * there, by our clock. A report never makes a peer younger than it is: times older than the known ones and dead peers
+ * are ignored, so that two nodes that report a third to each other do not keep it alive.
  */
 export function applyTold(peers: Peers, told: readonly Peer[], at: Moment): Peers {
   const index = indexed(peers, at)
@@ -127,7 +127,10 @@ function makeRoom(index: Index): void {
   remove(index, oldest, '')
 }
 
-/** The peers that may be called now, the least loaded first; those of equal load in a random order. `random` returns 0 (included) to 1 (excluded). */
+/**
+ * The peers that may be called now, the least loaded first; those of equal load in a random order. `random` returns 0
+ * (included) to 1 (excluded).
+ */
 export function choosePeers(
   peers: Peers,
   capability: Peer['capabilities'][number],

@@ -2,7 +2,10 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Problem } from '../base/problem.ts'
 import { proofProblem } from './problems.ts'
 
-/** A call between nodes proves that it knows the cluster's secret: `Mailsonde-Peer id=…, ts=…, nonce=…, sig=…`, an HMAC-SHA-256 over the request. */
+/**
+ * A call between nodes proves that it knows the cluster's secret: `Mailsonde-Peer id=…, ts=…, nonce=…, sig=…`, an
+ * HMAC-SHA-256 over the request.
+ */
 export const SCHEME = 'Mailsonde-Peer'
 /** Maximum difference between the clocks of two nodes, ms. */
 export const WINDOW_MS = 60_000
@@ -11,7 +14,10 @@ export const NONCE_MS = 2 * WINDOW_MS + 1_000
 /** Maximum number of nonces kept; beyond it the oldest are dropped. */
 export const MAX_NONCES = 100_000
 
-/** The signed parts of a call. `origin` is that of the called node, so that no other node accepts the call; `path` includes the query. */
+/**
+ * The signed parts of a call. `origin` is that of the called node, so that no other node accepts the call; `path`
+ * includes the query.
+ */
 export type Call = {
   readonly method: string
   readonly origin: string
@@ -20,7 +26,10 @@ export type Call = {
 }
 export type Proof = { readonly id: string; readonly ts: number; readonly nonce: string; readonly sig: string }
 
-/** The header value of a call. `nonce` is 16 to 64 characters of base64url that were never used before; `nowMs` is sent in whole seconds. */
+/**
+ * The header value of a call. `nonce` is 16 to 64 characters of base64url that were never used before; `nowMs` is sent
+ * in whole seconds.
+ */
 export function formatProof(
   call: Call,
   by: { readonly id: string; readonly nonce: string; readonly nowMs: number },
@@ -51,7 +60,10 @@ export type ProofCheck = {
   readonly seen: (nonce: string) => boolean
 }
 
-/** Why a proof is invalid, or undefined if it is valid: signature (in constant time), then age, then whether its nonce was seen. */
+/**
+ * Why a proof is invalid, or undefined if it is valid: signature (in constant time), then age, then whether its nonce
+ * was seen.
+ */
 export function refuteProof(proof: Proof, call: Call, check: ProofCheck): Problem | undefined {
   const expected = Buffer.from(signature(call, proof, check.secret), 'hex')
   if (!timingSafeEqual(expected, Buffer.from(proof.sig, 'hex')))

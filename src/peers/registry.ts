@@ -51,8 +51,8 @@ export type PeerRegistry = {
   readonly all: () => Promise<Peers>
   readonly apply: (event: PeerEvent) => Promise<PeerChange>
   /**
-   * Takes over the alive nodes that another node knows, with the times by our monotonic clock; this node is left out, and so is one that would take another's
-   * id or URL.
+   * Takes over the alive nodes that another node knows, with the times by our monotonic clock; this node is left out,
+   * and so is one that would take another's id or URL.
    */
   readonly learn: (told: readonly ReadPeer[]) => Promise<void>
   /** Nodes that are alive and have the capability, the least loaded first. */
@@ -76,7 +76,10 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   let stored: Peers = peers
   const clocks = { now, monotonic }
   const moment = () => ({ nowMs: monotonic(), ttlMs })
-  /** The peer as it is sent and stored: the times kept here are of the monotonic clock, so a step of the system clock ends no lease. */
+  /**
+   * The peer as it is sent and stored: the times kept here are of the monotonic clock, so a step of the system clock
+   * ends no lease.
+   */
   const asTold = (peer: Peer): Peer => (stepMs(clocks) === 0 ? peer : moved(peer, (ms) => toWall(clocks, ms)))
 
   /** A shared store may be unavailable: it is waited for only briefly, because the known nodes are enough. */

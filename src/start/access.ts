@@ -6,7 +6,10 @@ import { keyFileProblem } from '../store/problems.ts'
 import type { World } from '../world.ts'
 import { type KeysRequired, keysRequired } from './keys-required.ts'
 
-/** Who gets answers: callers with one of the keys; with none in force everybody who can reach the service, or nobody (`closed` says why). */
+/**
+ * Who gets answers: callers with one of the keys; with none in force everybody who can reach the service, or nobody
+ * (`closed` says why).
+ */
 export type Access = { readonly keys: () => readonly ApiKey[]; readonly closed: () => string | undefined }
 
 const CLOSED =
@@ -15,9 +18,10 @@ const CLOSED =
 const LOOK_EVERY_MS = 1_000
 
 /**
- * The keys in force: those of options (all scopes), and those of the file. Fails closed: if keys once existed and the file is missing, empty or unusable,
- * nobody gets answers until keys exist again or the operator has run `keys reset --open`. A host that is not loopback requires a key: the first start creates
- * it and passes it to `tell`, unless `--insecure-no-auth`. Rejects with AppError or StoreError if that key cannot be stored.
+ * The keys in force: those of options (all scopes), and those of the file. Fails closed: if keys once existed and the
+ * file is missing, empty or unusable, nobody gets answers until keys exist again or the operator has run
+ * `keys reset --open`. A host that is not loopback requires a key: the first start creates it and passes it to `tell`,
+ * unless `--insecure-no-auth`. Rejects with AppError or StoreError if that key cannot be stored.
  */
 export async function openAccess(
   config: Config,

@@ -6,9 +6,10 @@ import { join } from 'node:path'
 const WRITE_AFTER_MS = 2_000
 
 /**
- * Enables Node's compile cache in the data folder, which halves the time of every later start: `serve` creates it, commands use it if it exists. The system's
- * temporary folder is not used, because another user could put code there. Only the flag and the environment are read: there is no cache for a data folder
- * that is named in the configuration file, is not writable, belongs to another user, or is writable by others.
+ * Enables Node's compile cache in the data folder, which halves the time of every later start: `serve` creates it,
+ * commands use it if it exists. The system's temporary folder is not used, because another user could put code there.
+ * Only the flag and the environment are read: there is no cache for a data folder that is named in the configuration
+ * file, is not writable, belongs to another user, or is writable by others.
  */
 export function keepCompiled(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): void {
   const folder = join(dataDirOf(argv, env), 'compile-cache')
@@ -35,7 +36,10 @@ export function isOurs(folder: string): boolean {
   return stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0
 }
 
-/** The data folder, read before the configuration is loaded: `--data-dir DIR`, `--data-dir=DIR`, `MAILSONDE_DATA_DIR`, otherwise `./data`. */
+/**
+ * The data folder, read before the configuration is loaded: `--data-dir DIR`, `--data-dir=DIR`, `MAILSONDE_DATA_DIR`,
+ * otherwise `./data`.
+ */
 export function dataDirOf(argv: readonly string[], env: NodeJS.ProcessEnv): string {
   const at = argv.findLastIndex((word) => word === '--data-dir' || word.startsWith('--data-dir='))
   const flag = at < 0 ? undefined : argv[at]!.split('=').slice(1).join('=') || argv[at + 1]

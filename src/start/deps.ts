@@ -22,7 +22,10 @@ import { sharedProbe } from './shared-probe.ts'
 import type { Sharing } from './workers/sharing.ts'
 import type { Outside } from './world.ts'
 
-/** The services that operations use, each created when it is first needed, and a hook that saves their state before shutdown. */
+/**
+ * The services that operations use, each created when it is first needed, and a hook that saves their state before
+ * shutdown.
+ */
 export type Made = {
   /** Opens the database; starts the private one, if there is no other. */
   readonly openDatabase: () => Promise<unknown>
@@ -53,8 +56,8 @@ type Opened = {
 }
 
 /**
- * The services that keep state, each created once for the life of the process; the code of unused ones is not loaded. `sharing`: what other processes of the
- * service share with this one.
+ * The services that keep state, each created once for the life of the process; the code of unused ones is not loaded.
+ * `sharing`: what other processes of the service share with this one.
  */
 export function createDeps(
   config: Config,
@@ -331,7 +334,10 @@ const WORKER_CONNECTIONS = 72
 const connectionsOf = ({ databaseUrl, workers }: Config): { readonly maxConnections?: number } =>
   databaseUrl === undefined ? { maxConnections: Math.min(12, Math.floor(WORKER_CONNECTIONS / workers)) } : {}
 
-/** Root starts the private database as --db-user, by default as `nobody`, whose files and processes any other service of that user may change. */
+/**
+ * Root starts the private database as --db-user, by default as `nobody`, whose files and processes any other service of
+ * that user may change.
+ */
 const sharedDatabaseUser = ({ databaseUrl, dataDir, dbUser }: Config): string | undefined =>
   process.getuid?.() === 0 &&
   databaseUrl === undefined &&

@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
-/** Prints the size of the young generation, in MiB: once it is set up, after the collection of an idle program, and when the program allocates again. */
+/**
+ * Prints the size of the young generation, in MiB: once it is set up, after the collection of an idle program, and when
+ * the program allocates again.
+ */
 const SCRIPT = `
 const { keepHeapSmall } = await import(process.argv[1])
 const { getHeapSpaceStatistics } = await import('node:v8')

@@ -35,8 +35,10 @@ type Setup = {
 }
 
 /**
- * `mailsonde reports import FILE…`: files, folders, Maildir, mbox, `-`. Returns the exit status: 0 done, 1 a report could not be read, 2 there is no such file or
- * no report in any of them, 75 when another attempt can help. A message on standard input counts only if its sender is proven, and is never a reason for a bounce: what is no report is logged, and the status is 0.
+ * `mailsonde reports import FILE…`: files, folders, Maildir, mbox, `-`. Returns the exit status: 0 done, 1 a report
+ * could not be read, 2 there is no such file or no report in any of them, 75 when another attempt can help. A message
+ * on standard input counts only if its sender is proven, and is never a reason for a bounce: what is no report is
+ * logged, and the status is 0.
  */
 export async function importFiles(paths: readonly string[], config: Config, setup: Setup): Promise<number> {
   const { service: remote, complain, print, look, version } = setup

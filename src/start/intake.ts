@@ -43,7 +43,10 @@ export const delivererOf = (
   { monotonic, log }: Pick<World, 'monotonic' | 'log'>,
 ): Deliver => deliverer({ reports, accepts: acceptedDomains(config, reports, keys, monotonic), log })
 
-/** Starts the ways in that are configured; without one nothing is loaded and nothing runs. Rejects if LMTP cannot listen. */
+/**
+ * Starts the ways in that are configured; without one nothing is loaded and nothing runs. Rejects if LMTP cannot
+ * listen.
+ */
 export async function startIntake(
   config: Config,
   { reports, reportsHere }: Pick<Deps, 'reports' | 'reportsHere'>,

@@ -3,7 +3,9 @@ import type { Resolve } from '../net/dns/resolver.ts'
 import type { World } from '../world.ts'
 import type { Dns, DnsOptions, openDns } from './dns.ts'
 
-/** The same as `openDns`, whose code (30 modules) is loaded with the first query: commands without queries start sooner. */
+/**
+ * The same as `openDns`, whose code (30 modules) is loaded with the first query: commands without queries start sooner.
+ */
 export function lazyDns(options: DnsOptions): Dns & { readonly close: () => void } {
   let opened: ReturnType<typeof openDns> | undefined
   let isClosed = false

@@ -3,7 +3,10 @@ import { DOWNLOAD_PAGE } from '../jobs/results.ts'
 import type { JobService } from '../jobs/service.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 
-/** The same as the service that `load` returns, which is called when it is first needed: it loads the 300 modules of the database clients. */
+/**
+ * The same as the service that `load` returns, which is called when it is first needed: it loads the 300 modules of the
+ * database clients.
+ */
 export function lazyJobs(load: () => Promise<JobService>): JobService {
   let isLoaded = false
   const jobs = once(() => {

@@ -26,9 +26,10 @@ export type ListSetting = {
 }
 
 /**
- * Processes a list file in this process and writes its results, without a service or a database. Answers are appended to `RESULTS.part` beside the results:
- * after Ctrl-C or a crash the same command continues with the remaining rows. Both files may be in a folder that others can write: no link is followed, new
- * files get names that did not exist and mode 0600, and a journal that others own or may write is refused. Returns the exit status; throws AppError.
+ * Processes a list file in this process and writes its results, without a service or a database. Answers are appended
+ * to `RESULTS.part` beside the results: after Ctrl-C or a crash the same command continues with the remaining rows.
+ * Both files may be in a folder that others can write: no link is followed, new files get names that did not exist and
+ * mode 0600, and a journal that others own or may write is refused. Returns the exit status; throws AppError.
  */
 export async function workOnList(asked: ListAsked, config: Config, setting: ListSetting): Promise<number> {
   const { kind, file, out, column } = asked
@@ -104,7 +105,10 @@ async function journalAt(path: string, about: object): Promise<Journal> {
   throw fileError('other_list', { path })
 }
 
-/** Links that others laid are not followed, as with the kernel's `fs.protected_symlinks` in a sticky folder: they lead to files that those users cannot read. */
+/**
+ * Links that others laid are not followed, as with the kernel's `fs.protected_symlinks` in a sticky folder: they lead
+ * to files that those users cannot read.
+ */
 async function refuseForeignLink(path: string): Promise<void> {
   const [{ uid, mode }, found] = await Promise.all([stat(dirname(path)), lstat(path)]).catch((cause: Error) => {
     throw fileError('unreadable', { path, reason: cause.message }, { cause })

@@ -11,7 +11,10 @@ import type { Resolve } from '../net/dns/resolver.ts'
 import { startProblem } from './problems.ts'
 import type { Outside } from './world.ts'
 
-/** The blacklists, as configured. `allow`: their allowances, if other processes share them. Throws AppError for an option or file that cannot be used. */
+/**
+ * The blacklists, as configured. `allow`: their allowances, if other processes share them. Throws AppError for an
+ * option or file that cannot be used.
+ */
 export async function openLists(config: Config, { world, uncached }: Outside, allow?: Allow): Promise<Blacklists> {
   const blacklists = createBlacklists({
     now: world.monotonic,

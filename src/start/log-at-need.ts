@@ -4,7 +4,10 @@ import type { Log } from '../world.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
-/** The log of a command. The logger is loaded with the first line of the configured level, because most commands never write one; lines keep their order. */
+/**
+ * The log of a command. The logger is loaded with the first line of the configured level, because most commands never
+ * write one; lines keep their order.
+ */
 export function logAtNeed(options: LogOptions): Log {
   const made = once(async () => {
     const { createLogger, logOf } = await import('../log.ts')

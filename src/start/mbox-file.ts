@@ -1,7 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** The messages of an mbox file, each as a stream, or the whole of another file: an mbox may be far larger than a report. A message larger than `maxOctets` is cut there. */
+/**
+ * The messages of an mbox file, each as a stream, or the whole of another file: an mbox may be far larger than a
+ * report. A message larger than `maxOctets` is cut there.
+ */
 export async function* messagesOfFile(path: string, maxOctets: number): AsyncGenerator<AsyncIterable<Uint8Array>> {
   if (!(await isMbox(path))) {
     yield createReadStream(path)

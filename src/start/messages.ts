@@ -14,7 +14,10 @@ const CERTIFICATE_MS = 3_600_000
 
 type Files = Pick<Config, 'messagesCert' | 'messagesKey'>
 
-/** Starts the server that receives messages, if it is configured. Throws AppError if an option is missing, or it cannot listen. */
+/**
+ * Starts the server that receives messages, if it is configured. Throws AppError if an option is missing, or it cannot
+ * listen.
+ */
 export async function startMessages(config: Config, deps: Deps, world: World): Promise<Pick<Listening, 'close'>> {
   const { messagesListen: listen, messagesDomain: domain, maxMessage: maxOctets } = config
   if (listen === undefined) return { close: async () => {} }

@@ -13,7 +13,10 @@ export type Metrics = {
   readonly executed: (event: Executed) => void
   readonly onDns: (event: DnsEvent) => void
   readonly metered: (verifier: Verifier) => Verifier
-  /** Registers the gauges that are read when `/metrics` is requested: in a worker those of requests and blacklists, without `underWay` all but that one. */
+  /**
+   * Registers the gauges that are read when `/metrics` is requested: in a worker those of requests and blacklists,
+   * without `underWay` all but that one.
+   */
   readonly watch: (deps: Deps, now: () => number, underWay?: () => number, isWorker?: boolean) => void
   readonly read: () => Promise<Scraped>
   /** The same as data, for the process that adds up those of all workers. */

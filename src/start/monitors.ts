@@ -33,7 +33,10 @@ export type MonitorDeps = {
   readonly wakeElsewhere?: () => void
 }
 
-/** Monitors and webhooks over a database that is opened when it is first needed. Throws AppError if the mail options cannot be used. */
+/**
+ * Monitors and webhooks over a database that is opened when it is first needed. Throws AppError if the mail options
+ * cannot be used.
+ */
 export function openMonitors(config: Config, { world, version }: Outside, deps: MonitorDeps): MonitorServices {
   const { now, random, log, resolve } = world
   const ca = getCACertificates('extra')

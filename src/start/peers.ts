@@ -46,8 +46,8 @@ export async function createPeers(
 }
 
 /**
- * Starts joining the nodes of --join. The operator named them, so loopback addresses are allowed too, with plain HTTP. Ends when `signal` fires. Throws
- * AppError without --node-url.
+ * Starts joining the nodes of --join. The operator named them, so loopback addresses are allowed too, with plain HTTP.
+ * Ends when `signal` fires. Throws AppError without --node-url.
  */
 export function startJoining(
   config: Config,
@@ -78,7 +78,10 @@ export function startJoining(
 /** How long the answer of {@link knowsPeers} is repeated, ms. */
 const KNOWN_MS = 30_000
 
-/** Whether this node knows others, for the navigation of every page: the last known answer, which the next call has anew. Never waits and never throws. */
+/**
+ * Whether this node knows others, for the navigation of every page: the last known answer, which the next call has
+ * anew. Never waits and never throws.
+ */
 export function knowsPeers({ peers }: Pick<Deps, 'peers'>, monotonic: () => number): () => boolean {
   let known = false
   let nextMs = Number.NEGATIVE_INFINITY
@@ -111,7 +114,10 @@ async function selfOf(
   }
 }
 
-/** The id that was generated with the first start, so that a restarted node keeps its id. If it cannot be read or stored, the node has another one until it stops. */
+/**
+ * The id that was generated with the first start, so that a restarted node keeps its id. If it cannot be read or
+ * stored, the node has another one until it stops.
+ */
 async function keptId({ node }: World['store'], log: World['log']): Promise<string> {
   const made = randomUUID()
   try {

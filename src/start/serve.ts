@@ -5,7 +5,10 @@ import { warnOfOpenFolder } from './data-folder.ts'
 import { DRAIN_MS, drained, listen, openHttp, openService, STOP_MS, startBackground, tellListening } from './service.ts'
 import { workerNumber } from './workers/number.ts'
 
-/** Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0. With `--workers` above 1, other processes answer. */
+/**
+ * Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0. With
+ * `--workers` above 1, other processes answer.
+ */
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
   if (workerNumber() !== undefined) return (await import('./workers/worker.ts')).work(logger, version)
   if (config.workers > 1) return (await import('./workers/first.ts')).serveByWorkers(config, logger, version)

@@ -40,7 +40,10 @@ export type Service = Omit<Made, 'all' | 'provide'> & {
   readonly access: Access
 }
 
-/** Creates what a service needs. Throws AppError for an option that cannot be used, and if a needed key cannot be stored. */
+/**
+ * Creates what a service needs. Throws AppError for an option that cannot be used, and if a needed key cannot be
+ * stored.
+ */
 export async function openService(
   config: Config,
   logger: Logger,
@@ -97,7 +100,10 @@ export async function openHttp(
 /** The part of a bound that each of the processes has which answer requests: connections come to them in turns. */
 const shareOf = (most: number, { workers }: Pick<Config, 'workers'>): number => Math.max(1, Math.floor(most / workers))
 
-/** What a service does without being asked: nodes, mail, jobs, monitors, and the listings of its sources. One process does it. */
+/**
+ * What a service does without being asked: nodes, mail, jobs, monitors, and the listings of its sources. One process
+ * does it.
+ */
 export async function startBackground(
   { config, logger, outside, deps, access }: Service,
   { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
@@ -135,8 +141,8 @@ async function accessTo(config: Config, { world }: Outside): Promise<Access> {
 }
 
 /**
- * The system queues as many new connections as may be open, within its own limit (Linux: `net.core.somaxconn`): Node's default of 511 is too small for a
- * burst.
+ * The system queues as many new connections as may be open, within its own limit (Linux: `net.core.somaxconn`): Node's
+ * default of 511 is too small for a burst.
  */
 export async function listen(
   app: FastifyInstance,
@@ -168,8 +174,8 @@ const mayHaveJobs = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dat
 const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
 
 /**
- * Takes over the jobs and monitors of an earlier run, in the background and until it succeeds: an unavailable database does not delay the start of the
- * service.
+ * Takes over the jobs and monitors of an earlier run, in the background and until it succeeds: an unavailable database
+ * does not delay the start of the service.
  */
 async function goOnWithJobs({ jobs, monitors }: Deps, logger: Logger, leaving: AbortSignal): Promise<void> {
   for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
@@ -187,7 +193,10 @@ async function goOnWithJobs({ jobs, monitors }: Deps, logger: Logger, leaving: A
 const POOL_EVERY_MS = 15 * 60_000
 const POOL_LOOK_MS = 60_000
 
-/** Refreshes the pool in the background: addresses listed by a provider's blacklist are then not used for that provider. Ends when `signal` fires. */
+/**
+ * Refreshes the pool in the background: addresses listed by a provider's blacklist are then not used for that provider.
+ * Ends when `signal` fires.
+ */
 export function keepPoolFresh({ sourcePool }: Pick<Deps, 'sourcePool'>, logger: Logger, signal: AbortSignal): void {
   const look = (): void => {
     sourcePool

@@ -7,8 +7,8 @@ export const PROBE_GOOD_MS = 1_000
 const PROBE_MS = 3_000
 
 /**
- * A probe that runs at most once a second however often it is called: callers during a run wait for it, and its result is valid for a second. `now`: a clock
- * that never steps back, ms.
+ * A probe that runs at most once a second however often it is called: callers during a run wait for it, and its result
+ * is valid for a second. `now`: a clock that never steps back, ms.
  */
 export function sharedProbe(probe: Probe, now: () => number = () => performance.now()): Probe {
   let running: Promise<string | undefined> | undefined

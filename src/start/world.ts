@@ -18,7 +18,10 @@ import { lazyDns } from './lazy-dns.ts'
 import { lazyStore } from './lazy-store.ts'
 import { sharedProbe } from './shared-probe.ts'
 
-/** The real world with its connections; nothing is opened, and the code of DNS, TLS and the store is not loaded, before it is needed. */
+/**
+ * The real world with its connections; nothing is opened, and the code of DNS, TLS and the store is not loaded, before
+ * it is needed.
+ */
 export type Outside = {
   readonly world: World
   /** The resolver without the cache of answers: for modules that cache by rules of their own. */
@@ -133,7 +136,10 @@ const storeProbe =
     }
   }
 
-/** The configured resolvers. Their AD bit is trusted if the operator says so, or if all of them are on this machine (RFC 4035 §4.9.3). */
+/**
+ * The configured resolvers. Their AD bit is trusted if the operator says so, or if all of them are on this machine
+ * (RFC 4035 §4.9.3).
+ */
 async function resolversOf(config: Config): Promise<{ servers: readonly Server[]; trustAd: boolean }> {
   if (config.resolvers.length === 0) {
     const system = await systemResolvers()

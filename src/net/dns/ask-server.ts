@@ -13,7 +13,10 @@ export type ServerAskerOptions = {
   readonly onEvent?: (event: DnsEvent) => void
   /** Default 53. */
   readonly port?: number
-  /** `tryMs`: limit of the single attempt, default 2,000. `totalMs`: limit of the whole query including TCP, default 5,000. */
+  /**
+   * `tryMs`: limit of the single attempt, default 2,000. `totalMs`: limit of the whole query including TCP, default
+   * 5,000.
+   */
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 
@@ -23,9 +26,10 @@ export type ServerAsker = { readonly ask: AskServer; readonly close: () => void 
 const MAX_SERVERS = 1_024
 
 /**
- * Queries single authoritative servers (RD=0) over UDP, and over TCP if the answer is truncated. Each query is sent once, because the owner of a zone chose
- * these addresses and they may belong to others. A referral (with its delegation), and a CNAME chain that leaves the zones of the server, is `nodata` with
- * the known part of the chain; `authoritative` tells whether the server is authoritative for the zone.
+ * Queries single authoritative servers (RD=0) over UDP, and over TCP if the answer is truncated. Each query is sent
+ * once, because the owner of a zone chose these addresses and they may belong to others. A referral (with its
+ * delegation), and a CNAME chain that leaves the zones of the server, is `nodata` with the known part of the chain;
+ * `authoritative` tells whether the server is authoritative for the zone.
  */
 export function serverAsker(options: ServerAskerOptions): ServerAsker {
   const { timeouts, onEvent, now = () => performance.now() } = options

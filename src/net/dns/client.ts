@@ -15,7 +15,10 @@ export type DnsClientOptions = {
   /** Milliseconds of a clock that does not step. Default: the clock of the process. */
   readonly now?: () => number
   readonly onEvent?: (event: DnsEvent) => void
-  /** `tryMs`: limit for one server in the first round, default 1,500. `totalMs`: limit of the whole query, default 10,000. */
+  /**
+   * `tryMs`: limit for one server in the first round, default 1,500. `totalMs`: limit of the whole query, default
+   * 10,000.
+   */
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 
@@ -26,9 +29,9 @@ export type DnsClient = {
 }
 
 /**
- * A stub resolver: queries recursive servers over UDP from random ports, and over TCP where UDP is not enough. A query goes to the next server after a
- * timeout, SERVFAIL or REFUSED; at most four attempts, or one per server if there are more. It follows CNAME chains that a server leaves unfinished. It
- * caches nothing; see {@link cached}.
+ * A stub resolver: queries recursive servers over UDP from random ports, and over TCP where UDP is not enough. A query
+ * goes to the next server after a timeout, SERVFAIL or REFUSED; at most four attempts, or one per server if there are
+ * more. It follows CNAME chains that a server leaves unfinished. It caches nothing; see {@link cached}.
  */
 export function dnsClient(options: DnsClientOptions): DnsClient {
   const { timeouts, onEvent, now = () => performance.now() } = options

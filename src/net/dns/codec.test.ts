@@ -347,7 +347,10 @@ function readAll(packet: Buffer): void {
 }
 
 describe('the names of one message', () => {
-  /** `count` MX records whose owner and exchange point to one name of `labels` one-letter labels; with `jumps` each label is reached by a pointer. */
+  /**
+   * `count` MX records whose owner and exchange point to one name of `labels` one-letter labels; with `jumps` each
+   * label is reached by a pointer.
+   */
   function message(count: number, labels: number, jumps: boolean): Buffer {
     const head = Buffer.from('000081800001000000000000' + '0161' + '00' + '000f0001', 'hex')
     const chain: Buffer[] = []

@@ -56,8 +56,9 @@ const NONE: readonly ResourceRecord[] = []
 const NO_ERRORS: readonly ExtendedError[] = []
 
 /**
- * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Returns a problem, and never throws, for octets that are not a message or whose names cost
- * more than {@link nameBudget}. Octets after the last record are ignored. With `compared` the question is not read again.
+ * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Returns a problem, and never throws, for octets that
+ * are not a message or whose names cost more than {@link nameBudget}. Octets after the last record are ignored. With
+ * `compared` the question is not read again.
  */
 export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Message> {
   if (bytes.length < 12) return problem(messageProblem('short'), bytes.length)

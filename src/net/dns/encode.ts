@@ -12,8 +12,9 @@ export type QueryFlags = {
 }
 
 /**
- * An encoded query: the octets of `bytes` from `start` to `end`. The transport that sends it writes the id, its first two octets. It holds offsets and no
- * view of the buffer, because a view would be the largest object that a query keeps.
+ * An encoded query: the octets of `bytes` from `start` to `end`. The transport that sends it writes the id, its first
+ * two octets. It holds offsets and no view of the buffer, because a view would be the largest object that a query
+ * keeps.
  */
 export type Query = {
   bytes: Buffer
@@ -33,9 +34,9 @@ let slab = Buffer.allocUnsafeSlow(SLAB)
 let used = 0
 
 /**
- * Writes the query for one name and type into `query`. AD is set so that the AD bit of the answer is meaningful (RFC 6840 §5.7), and each letter has a random
- * case (draft-vixie-dnsext-dns0x20). False if the name cannot be queried; see {@link writeName}. Queries share slabs of 32 KiB, so none needs an allocation
- * of its own.
+ * Writes the query for one name and type into `query`. AD is set so that the AD bit of the answer is meaningful
+ * (RFC 6840 §5.7), and each letter has a random case (draft-vixie-dnsext-dns0x20). False if the name cannot be queried;
+ * see {@link writeName}. Queries share slabs of 32 KiB, so none needs an allocation of its own.
  */
 export function encodeQuery(query: Query, name: string, typeCode: number, flags: QueryFlags): boolean {
   if (SLAB - used < QUERY_OCTETS) {

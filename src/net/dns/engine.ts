@@ -45,7 +45,10 @@ const keep = (resolve: (answer: unknown) => void, reject: (error: unknown) => vo
   kept.reject = reject
 }
 
-/** Sends queries, retries them and completes them. It uses callbacks throughout: a query creates one promise and no timer. */
+/**
+ * Sends queries, retries them and completes them. It uses callbacks throughout: a query creates one promise and no
+ * timer.
+ */
 export function engine(options: EngineOptions): Engine {
   const { now, onEvent } = options
   const aborts = watch<Question>((question) => {
@@ -111,7 +114,8 @@ export function engine(options: EngineOptions): Engine {
     question.place = place
     question.tried |= 1 << place
     const again = question.tries++ >= question.upstreams.length
-    // The first attempt has its full time. The time of later ones varies by a tenth, so that many queries do not repeat at the same moment.
+    // The first attempt has its full time. The time of later ones varies by a tenth, so that many queries do not repeat
+    // at the same moment.
     const spread = question.tries === 1 ? 1 : 0.9 + 0.2 * options.random()
     question.expiresAtMs = Math.ceil(nowMs + Math.min(leftMs, options.tryMs * (again ? 2 : 1) * spread))
     at.link.ask(question)
@@ -127,7 +131,10 @@ export function engine(options: EngineOptions): Engine {
     else next(question)
   }
 
-  /** An unreachable server fails at once: the next round starts a little later, and not at the same moment for all queries. */
+  /**
+   * An unreachable server fails at once: the next round starts a little later, and not at the same moment for all
+   * queries.
+   */
   function backOff(question: Question): void {
     const timer = setTimeout(
       () => {

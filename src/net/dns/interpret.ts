@@ -26,9 +26,10 @@ const EMPTY: readonly never[] = []
 const NO_TTL_YET = 0x7fffffff
 
 /**
- * Reads what `message` contains about `name` (as spelled by {@link decodeMessage}) and `type`. It follows the CNAME records (RFC 1034 §3.6.2), applies
- * NXDOMAIN to the end of the chain (RFC 6604 §3), and takes the negative TTL from the SOA record (RFC 2308 §5; 0 without one). A contradictory answer is
- * `malformed`: NXDOMAIN with records, or only records of other names and types.
+ * Reads what `message` contains about `name` (as spelled by {@link decodeMessage}) and `type`. It follows the CNAME
+ * records (RFC 1034 §3.6.2), applies NXDOMAIN to the end of the chain (RFC 6604 §3), and takes the negative TTL from
+ * the SOA record (RFC 2308 §5; 0 without one). A contradictory answer is `malformed`: NXDOMAIN with records, or only
+ * records of other names and types.
  */
 export function interpret<T extends RecordType>(message: Message, name: string, type: T): Reading<T> {
   const nxdomain = message.rcode === RCODE.nxDomain
@@ -65,7 +66,8 @@ export function interpret<T extends RecordType>(message: Message, name: string, 
 }
 
 /**
- * Whether a record does not belong in an answer without records of the type: all except those of the chain, DNAME and RRSIG (RFC 6672 §3.1, RFC 4035 §3.1.1).
+ * Whether a record does not belong in an answer without records of the type: all except those of the chain, DNAME and
+ * RRSIG (RFC 6672 §3.1, RFC 4035 §3.1.1).
  */
 const isForeign = ({ type }: ResourceRecord, chain: readonly string[]): boolean =>
   type !== DNAME && type !== RRSIG && (type !== TYPE_CODES.CNAME || chain.length === 0)

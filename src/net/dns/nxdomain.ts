@@ -6,9 +6,15 @@ import { type Answer, DnsError, type DnsReason, type RecordType, type Resolve, s
 
 /** How long it is cached that the resolver knows a top-level domain. */
 const KNOWN_MS = 3_600_000
-/** The same for an NXDOMAIN without an SOA record (TTL 0, RFC 2308 §5), which filters, captive portals and some caches send. */
+/**
+ * The same for an NXDOMAIN without an SOA record (TTL 0, RFC 2308 §5), which filters, captive portals and some caches
+ * send.
+ */
 const KNOWN_WITHOUT_SOA_MS = 60_000
-/** How long a resolver that denied a top-level domain is not trusted, ms. If it denies everything again within an hour, the time doubles. */
+/**
+ * How long a resolver that denied a top-level domain is not trusted, ms. If it denies everything again within an hour,
+ * the time doubles.
+ */
 const DENIED_MS = 60_000
 /** Maximum time for which such a resolver is not trusted, ms. */
 const MOST_DENIED_MS = 3_600_000
@@ -29,8 +35,9 @@ export type TopLevelDomains = {
   /** Queries the top-level domain of `name`, unless the result is cached. Never fails. */
   readonly prepare: (name: string) => void
   /**
-   * Whether the NXDOMAIN `answer` is credible. Otherwise rejects with {@link DnsError}: reason `resolver_denies_everything` if the resolver denies an
-   * existing top-level domain, otherwise the reason of that query.
+   * Whether the NXDOMAIN `answer` is credible. Otherwise rejects with {@link DnsError}: reason
+   * `resolver_denies_everything` if the resolver denies an existing top-level domain, otherwise the reason of that
+   * query.
    */
   readonly confirm: (answer: Answer, signal: AbortSignal) => Promise<void>
   /** When the resolver was last found to deny everything, ms; -Infinity: never. Earlier denials may be false too. */
@@ -38,9 +45,9 @@ export type TopLevelDomains = {
 }
 
 /**
- * Queries `resolve` for each top-level domain at most once an hour (once a minute after NXDOMAIN without an SOA record). A resolver that denies a top-level
- * domain of the shipped suffix list, and .com as well, is not trusted for a minute, and longer if it does so again. A resolver that knows .com is wrong about
- * that domain only.
+ * Queries `resolve` for each top-level domain at most once an hour (once a minute after NXDOMAIN without an SOA
+ * record). A resolver that denies a top-level domain of the shipped suffix list, and .com as well, is not trusted for a
+ * minute, and longer if it does so again. A resolver that knows .com is wrong about that domain only.
  */
 export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDomains {
   let kept = ttlCache<Known>({ maxEntries: MAX_KEPT, now })
@@ -106,9 +113,10 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
 }
 
 /**
- * `resolve` with NXDOMAIN only if it is credible: the resolver knows the top-level domain of the missing name, or that domain does not exist. Otherwise
- * rejects with {@link DnsError}. The query for a top-level domain is sent together with the first query below it, so an answer waits for it only if it
- * arrives earlier. A validated answer (`secure`) needs no other proof. Use it below {@link cached}, so that no false denial is cached.
+ * `resolve` with NXDOMAIN only if it is credible: the resolver knows the top-level domain of the missing name, or that
+ * domain does not exist. Otherwise rejects with {@link DnsError}. The query for a top-level domain is sent together
+ * with the first query below it, so an answer waits for it only if it arrives earlier. A validated answer (`secure`)
+ * needs no other proof. Use it below {@link cached}, so that no false denial is cached.
  */
 export const believable = (resolve: Resolve, domains: TopLevelDomains): Resolve => {
   async function checked<T extends RecordType>(answer: Answer<T>, signal: AbortSignal): Promise<Answer<T>> {
@@ -157,7 +165,8 @@ function topLevelOf(name: string): string {
 }
 
 /**
- * In the root zone according to the suffix list, which is loaded with the first denial. The list contains `onion`, which no resolver may know (RFC 7686 §2).
+ * In the root zone according to the suffix list, which is loaded with the first denial. The list contains `onion`,
+ * which no resolver may know (RFC 7686 §2).
  */
 async function isDelegated(tld: string): Promise<boolean> {
   const { isTopLevelDomain } = await import('../../names/suffix.ts')

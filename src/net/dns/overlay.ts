@@ -30,11 +30,13 @@ const MAX_CHAIN = 16
 const TTL_SECONDS = 300
 
 /**
- * `resolve` as if `records` were published, and removals done. The records of a name and type replace the published ones, those of TXT only the ones of
- * their kind ({@link textKind}); everything else is queried. A name with an overlaid record, and every name above it, exists (RFC 8020). An overlaid CNAME is the only record at its name, and any other overlaid type removes a published CNAME
- * from its name (RFC 1034 §3.6.2). `*` as the first label answers for names below that exist neither in the overlay nor in the DNS (RFC 4592 §2.2). Answers
- * from the overlay are never `secure`. Rejects as `resolve` does, and with `cname_loop` for a chain over 16. Without overlaid records, queries and answers
- * are those of `resolve`.
+ * `resolve` as if `records` were published, and removals done. The records of a name and type replace the published
+ * ones, those of TXT only the ones of their kind ({@link textKind}); everything else is queried. A name with an
+ * overlaid record, and every name above it, exists (RFC 8020). An overlaid CNAME is the only record at its name, and
+ * any other overlaid type removes a published CNAME from its name (RFC 1034 §3.6.2). `*` as the first label answers for
+ * names below that exist neither in the overlay nor in the DNS (RFC 4592 §2.2). Answers from the overlay are never
+ * `secure`. Rejects as `resolve` does, and with `cname_loop` for a chain over 16. Without overlaid records, queries and
+ * answers are those of `resolve`.
  */
 export function overlay(resolve: Resolve, records: readonly OverlayChange[]): Resolve {
   const laid = layOut(records)
@@ -52,7 +54,8 @@ export function overlay(resolve: Resolve, records: readonly OverlayChange[]): Re
 }
 
 /**
- * `ask` as if name servers also had `records`: an authoritative answer contains them in place of its own. Whether and how a server answers does not change.
+ * `ask` as if name servers also had `records`: an authoritative answer contains them in place of its own. Whether and
+ * how a server answers does not change.
  */
 export function overlayServers(ask: AskServer, records: readonly OverlayChange[]): AskServer {
   const { nodes } = layOut(records)
@@ -128,14 +131,19 @@ function withKept<T extends RecordType>(
   return [...published.records.filter((data) => keeps(data)), ...own]
 }
 
-/** A type that is not overlaid at a name with other overlaid types: the published records of that name. The name exists. */
+/**
+ * A type that is not overlaid at a name with other overlaid types: the published records of that name. The name exists.
+ */
 async function beside<T extends RecordType>({ resolve, at, type, signal, options }: Question<T>): Promise<Answer<T>> {
   if (type === 'CNAME') return answerOf(at, type, [])
   const answer = await resolve(at, type, signal, options)
   return answer.kind === 'found' && answer.cname.length === 0 ? answer : answerOf(at, type, [])
 }
 
-/** The overlaid wildcard of the closest existing name above (RFC 4592 §3.3.1); the names between are queried only if there is one. */
+/**
+ * The overlaid wildcard of the closest existing name above (RFC 4592 §3.3.1); the names between are queried only if
+ * there is one.
+ */
 async function wildcardFor<T extends RecordType>(question: Question<T>, name: string): Promise<Node | undefined> {
   const { laid, resolve, type, signal, options } = question
   if (!laid.hasWildcard) return undefined

@@ -1,7 +1,10 @@
 import { canonicalName } from '../../names/domain.ts'
 import type { RecordData, RecordType } from './resolver.ts'
 
-/** The data of a record as in a zone file, names with a final dot; a TXT is the text itself, without quotes, and an SOA has no serial. */
+/**
+ * The data of a record as in a zone file, names with a final dot; a TXT is the text itself, without quotes, and an SOA
+ * has no serial.
+ */
 export function presentationOf(type: RecordType, data: RecordData[RecordType]): string {
   if (typeof data === 'string') return NAMES.includes(type) ? dotted(data) : data
   if ('exchange' in data) return `${data.preference} ${dotted(data.exchange)}`

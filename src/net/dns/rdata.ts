@@ -4,8 +4,9 @@ import type { RecordData, RecordType } from './resolver.ts'
 import { type Cursor, type NameBudget, readName } from './wire-name.ts'
 
 /**
- * Reads the data of one record of `type` in `bytes` from `start` to `end`. Names in it may point back into the message (RFC 1035 §4.1.4), for which `message`
- * has a budget. Undefined if the data has another form or does not end at the end of the record.
+ * Reads the data of one record of `type` in `bytes` from `start` to `end`. Names in it may point back into the message
+ * (RFC 1035 §4.1.4), for which `message` has a budget. Undefined if the data has another form or does not end at the
+ * end of the record.
  */
 export function readData<T extends RecordType>(
   type: T,

@@ -17,16 +17,19 @@ import { zoneEntries } from './zone-entries.ts'
 
 /** A record as people write it: `value` is in presentation format; a TXT value without quotes is the text itself. */
 export type RecordText = { readonly name: string; readonly type: string; readonly value: string }
-/** A record to publish, or with `remove` one to remove; a removal without a value is of all records of the name and type. */
+/**
+ * A record to publish, or with `remove` one to remove; a removal without a value is of all records of the name and
+ * type.
+ */
 export type ChangeText = Omit<RecordText, 'value'> & {
   readonly value?: string | undefined
   readonly remove?: boolean | undefined
 }
 
 /**
- * Reads one record of a domain. `name` is `@`, relative to the domain (`_dmarc`), in full below it (`_dmarc.example.org`), or absolute with a final dot. A
- * name in the data is absolute if it ends in a dot; a single label, or a name that ends in the domain, belongs to the domain; any other name is taken as a
- * full name.
+ * Reads one record of a domain. `name` is `@`, relative to the domain (`_dmarc`), in full below it
+ * (`_dmarc.example.org`), or absolute with a final dot. A name in the data is absolute if it ends in a dot; a single
+ * label, or a name that ends in the domain, belongs to the domain; any other name is taken as a full name.
  */
 export function parseRecord({ name, type, value }: RecordText, domain: string): Parsed<OverlayRecord> {
   const known = typeOf(type)

@@ -9,8 +9,9 @@ const MAX_SERVERS = 100
 const MAX_ADDRESSES = 20
 
 /**
- * The delegation in a referral: the NS records of its authority section, and the addresses of these servers in its additional section (glue, RFC 9471 §2).
- * Undefined if there is none. Only an ancestor of `name`, or `name` itself, can be the zone.
+ * The delegation in a referral: the NS records of its authority section, and the addresses of these servers in its
+ * additional section (glue, RFC 9471 §2). Undefined if there is none. Only an ancestor of `name`, or `name` itself, can
+ * be the zone.
  */
 export function referralOf(message: Message, name: string): Referral | undefined {
   const records = message.authority.filter((record) => record.type === TYPE_CODES.NS && record.class === CLASS_IN)

@@ -2,7 +2,10 @@ import type { Problem } from '../../base/problem.ts'
 import type { Ip } from '../../names/ip.ts'
 import { dnsProblem } from './problems.ts'
 
-/** The parsed data of each record type that the program queries. Names are in presentation format, lower case, without a final dot ("" is the root). */
+/**
+ * The parsed data of each record type that the program queries. Names are in presentation format, lower case, without a
+ * final dot ("" is the root).
+ */
 export type RecordData = {
   readonly A: Ip
   readonly AAAA: Ip
@@ -10,7 +13,9 @@ export type RecordData = {
   readonly NS: string
   readonly PTR: string
   readonly MX: { readonly preference: number; readonly exchange: string }
-  /** The character-strings of one record joined (RFC 7208 §3.3), as UTF-8 if valid, otherwise one character per octet. */
+  /**
+   * The character-strings of one record joined (RFC 7208 §3.3), as UTF-8 if valid, otherwise one character per octet.
+   */
   readonly TXT: string
   readonly SOA: {
     readonly mname: string
@@ -67,14 +72,19 @@ export type ExtendedError = { readonly code: number; readonly text: string }
 
 /** An answer of the DNS. SERVFAIL, a refusal and a timeout are not answers: they reject with {@link DnsError}. */
 export type Answer<T extends RecordType = RecordType> = {
-  /** `found`: records of the type; `nodata`: the name exists without them; `nxdomain`: the name (at the end of its CNAME chain) does not exist. */
+  /**
+   * `found`: records of the type; `nodata`: the name exists without them; `nxdomain`: the name (at the end of its CNAME
+   * chain) does not exist.
+   */
   readonly kind: 'found' | 'nodata' | 'nxdomain'
   /** The queried name, lower case. */
   readonly name: string
   readonly type: T
   /** Records of the type at the end of the CNAME chain, in the order of the server; empty unless `found`. */
   readonly records: readonly RecordData[T][]
-  /** Seconds for which the answer may be cached: the lowest TTL of chain and records, or the negative TTL (RFC 2308 §5). */
+  /**
+   * Seconds for which the answer may be cached: the lowest TTL of chain and records, or the negative TTL (RFC 2308 §5).
+   */
   readonly ttlSeconds: number
   /** The targets of the CNAME chain in order; empty if the name itself has the records. At most 16. */
   readonly cname: readonly string[]
@@ -89,8 +99,9 @@ export type ResolveOptions = {
 }
 
 /**
- * Queries the recursive resolver. `name` is in presentation format, with or without a final dot. Rejects with {@link DnsError}, and with nothing else, if
- * there is no answer; also when `signal` fires (reason `timeout` or `aborted`).
+ * Queries the recursive resolver. `name` is in presentation format, with or without a final dot. Rejects with
+ * {@link DnsError}, and with nothing else, if there is no answer; also when `signal` fires (reason `timeout` or
+ * `aborted`).
  */
 export type Resolve = <T extends RecordType>(
   name: string,
@@ -108,15 +119,18 @@ export type Referral = {
   readonly glue: Readonly<Record<string, readonly Ip[]>>
 }
 
-/** The answer of an authoritative server to a direct query, without recursion. `authoritative` is the AA bit; `referral`: the servers that answer instead. */
+/**
+ * The answer of an authoritative server to a direct query, without recursion. `authoritative` is the AA bit;
+ * `referral`: the servers that answer instead.
+ */
 export type ServerAnswer<T extends RecordType = RecordType> = Answer<T> & {
   readonly authoritative: boolean
   readonly referral?: Referral
 }
 
 /**
- * Queries one server directly (RD=0). The address is refused unless it is public or allowed (reason `unsafe_address`). Rejects with {@link DnsError}. `over:
- * 'tcp'`: only over TCP (RFC 7766 §5).
+ * Queries one server directly (RD=0). The address is refused unless it is public or allowed (reason `unsafe_address`).
+ * Rejects with {@link DnsError}. `over: 'tcp'`: only over TCP (RFC 7766 §5).
  */
 export type AskServer = <T extends RecordType>(
   server: Ip,

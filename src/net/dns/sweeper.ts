@@ -1,4 +1,6 @@
-/** One timer for all waiting queries: it fires every 50 ms while `open`, and keeps the process alive only while `busy`. */
+/**
+ * One timer for all waiting queries: it fires every 50 ms while `open`, and keeps the process alive only while `busy`.
+ */
 const SWEEP_MS = 50
 
 export type Sweeper = {

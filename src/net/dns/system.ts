@@ -33,8 +33,8 @@ export const formatServer = (server: Server): string =>
 export type ResolvConf = { readonly servers: readonly Server[]; readonly trustAd: boolean }
 
 /**
- * Reads the text of resolv.conf(5). Unusable servers (with a zone id, or without an address) are ignored. Without any server, the name server of this machine
- * is used, as resolv.conf(5) specifies.
+ * Reads the text of resolv.conf(5). Unusable servers (with a zone id, or without an address) are ignored. Without any
+ * server, the name server of this machine is used, as resolv.conf(5) specifies.
  */
 export function parseResolvConf(text: string): ResolvConf {
   const servers: Server[] = []
@@ -65,7 +65,10 @@ export async function systemResolvers(path = '/etc/resolv.conf'): Promise<Resolv
 /** Whether a server is on this machine, so that nobody on the path can set its AD bit (RFC 4035 §4.9.3). */
 export const isLoopback = (server: Server): boolean => rangeOf(server.ip) === 'loopback'
 
-/** Resolvers that anybody may use. Blacklists refuse them or give them useless answers, and their answers can depend on the location. */
+/**
+ * Resolvers that anybody may use. Blacklists refuse them or give them useless answers, and their answers can depend on
+ * the location.
+ */
 const PUBLIC_RESOLVERS = [
   '1.0.0.0/29', // Cloudflare
   '1.1.1.0/29',

@@ -23,8 +23,8 @@ const TAGS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * What a TXT record at a name is for: `spf`, `dmarc`, `dkim`, `mta-sts`, `tls-rpt`, `bimi`, otherwise its first tag (`google-site-verification`). Publishing
- * a record replaces those of its kind; all others at the name stay.
+ * What a TXT record at a name is for: `spf`, `dmarc`, `dkim`, `mta-sts`, `tls-rpt`, `bimi`, otherwise its first tag
+ * (`google-site-verification`). Publishing a record replaces those of its kind; all others at the name stay.
  */
 export function textKind(name: string, text: string): string {
   const at = canonicalName(name)

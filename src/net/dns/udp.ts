@@ -7,7 +7,10 @@ import type { Holder, Wait } from './wait.ts'
 const OPEN_SOCKETS = 8
 /** Time after which a socket is replaced; it is also replaced after a number of queries. */
 const AGE_MS = 60_000
-/** Maximum number of sockets per server, including those that only wait for their last answers; beyond it, open sockets are used longer. */
+/**
+ * Maximum number of sockets per server, including those that only wait for their last answers; beyond it, open sockets
+ * are used longer.
+ */
 const MAX_SOCKETS = 256
 /** Maximum number of queries to one server at the same time; further ones fail with `network`. */
 const MAX_IN_FLIGHT = 20_000
@@ -36,7 +39,10 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
     else fail(wait)
   }
 
-  /** Queries that are sent together use one socket: their answers arrive together too, and are read with half the system calls. */
+  /**
+   * Queries that are sent together use one socket: their answers arrive together too, and are read with half the system
+   * calls.
+   */
   function sendAll(waits: readonly W[], nowMs: number): void {
     const place = random32() % OPEN_SOCKETS
     for (const wait of waits) {
@@ -81,7 +87,10 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
 
 const usable = <W extends Wait>(socket: PortSocket<W>): boolean => socket.usable(MAX_IN_FLIGHT / OPEN_SOCKETS)
 
-/** The rate of queries to a server: so many at once, then so many per ms. More would overrun the default receive buffer of common systems (256 datagrams). */
+/**
+ * The rate of queries to a server: so many at once, then so many per ms. More would overrun the default receive buffer
+ * of common systems (256 datagrams).
+ */
 const BURST = 96
 const SENDS_A_MS = 160
 /** The memory of sent queries is released once there are so many. */
@@ -97,8 +106,8 @@ type SendQueue<W extends Wait> = {
 }
 
 /**
- * Queries of one turn of the event loop are sent together: the server wakes up once for all of them, and the system calls follow each other. `send` sends
- * some, in their order.
+ * Queries of one turn of the event loop are sent together: the server wakes up once for all of them, and the system
+ * calls follow each other. `send` sends some, in their order.
  */
 export function sendQueue<W extends Wait>(
   send: (waits: readonly W[], nowMs: number) => void,

@@ -16,7 +16,9 @@ export type Upstream<W extends Wait> = {
   downUntilMs: number
 }
 
-/** The servers that a query was sent to, as bits by their index. `out`: the server refused, and is not queried again. */
+/**
+ * The servers that a query was sent to, as bits by their index. `out`: the server refused, and is not queried again.
+ */
 export type Round = { tried: number; out: number }
 
 /** Maximum number of servers of one client. */
@@ -50,8 +52,8 @@ export function recordFault(at: Upstream<never>, nowMs: number): void {
 }
 
 /**
- * The index of the next server: the first that is up and was not queried yet, otherwise the first that was not queried, otherwise from the beginning; -1 if
- * all refused.
+ * The index of the next server: the first that is up and was not queried yet, otherwise the first that was not queried,
+ * otherwise from the beginning; -1 if all refused.
  */
 export function pick(upstreams: readonly Upstream<never>[], round: Round, nowMs: number): number {
   const everyone = (1 << upstreams.length) - 1
@@ -79,7 +81,10 @@ type Link<W extends Wait> = {
   readonly close: () => void
 }
 
-/** The transports to one server. Each query ends in `answered` or `failed` exactly once, unless it is given up or the link is closed. */
+/**
+ * The transports to one server. Each query ends in `answered` or `failed` exactly once, unless it is given up or the
+ * link is closed.
+ */
 function link<W extends Wait>(server: Server, on: Handlers<W>, now: () => number): Link<W> {
   const { failed, event } = on
   const toTcp = (wait: W): void => {

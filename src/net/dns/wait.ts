@@ -20,7 +20,10 @@ export type Holder = { readonly forget: (id: number) => void }
 /** Why a transport has no answer. */
 export type Fault = 'timeout' | 'network' | 'malformed'
 
-/** Events on the wire, for counters: answers without a query, answers to another query, queries that were repeated over TCP. */
+/**
+ * Events on the wire, for counters: answers without a query, answers to another query, queries that were repeated over
+ * TCP.
+ */
 export type WireEvent = 'unmatched' | 'mismatched' | 'to_tcp'
 
 export type Handlers<W extends Wait> = {
@@ -35,7 +38,10 @@ export function giveUp(wait: Wait): void {
   wait.holder = undefined
 }
 
-/** Whether `answer` is a response that repeats the question octet by octet, including the case of its letters (RFC 5452 §9.1). */
+/**
+ * Whether `answer` is a response that repeats the question octet by octet, including the case of its letters
+ * (RFC 5452 §9.1).
+ */
 export function sameQuestion(query: Query, answer: Buffer): boolean {
   const { bytes, start, questionEnd } = query
   if (answer.length < questionEnd - start || (answer[2]! & 0xf8) !== 0x80) return false
@@ -45,8 +51,9 @@ export function sameQuestion(query: Query, answer: Buffer): boolean {
 }
 
 /**
- * Whether `answer` is a bare refusal of the whole message: FORMERR without a question, as servers without EDNS support send it (RFC 6891 §7). It contains
- * nothing that a forger would have to know, so over UDP it leads to another attempt without EDNS, and a second one to TCP.
+ * Whether `answer` is a bare refusal of the whole message: FORMERR without a question, as servers without EDNS support
+ * send it (RFC 6891 §7). It contains nothing that a forger would have to know, so over UDP it leads to another attempt
+ * without EDNS, and a second one to TCP.
  */
 export const isBareFormErr = (answer: Buffer): boolean =>
   answer.length >= 12 && (answer[2]! & 0xf8) === 0x80 && (answer[3]! & 15) === 1 && answer[4] === 0 && answer[5] === 0

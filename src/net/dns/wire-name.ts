@@ -6,16 +6,25 @@ const MAX_LABEL = 63
 /** Maximum number of compression pointers; a name has at most 127 labels, so no valid name needs more. */
 const MAX_POINTERS = 127
 
-/** The budget for the names of one message: a message of 64 KiB can contain 5,000 pointers to a name of 255 octets and 127 pointers. */
+/**
+ * The budget for the names of one message: a message of 64 KiB can contain 5,000 pointers to a name of 255 octets and
+ * 127 pointers.
+ */
 export type NameBudget = { octets: number; pointers: number }
 
-/** Enough for every message that uses compression to be shorter: 1,800 MX records with host names of 60 octets. Reading it takes about 2 ms. */
+/**
+ * Enough for every message that uses compression to be shorter: 1,800 MX records with host names of 60 octets. Reading
+ * it takes about 2 ms.
+ */
 export const nameBudget = (): NameBudget => ({ octets: 131_072, pointers: 16_384 })
 
 /** The position of a reader in a message. Reading moves `at`; after a failed read its value is undefined. */
 export type Cursor = { readonly bytes: Uint8Array; at: number; readonly budget?: NameBudget }
 
-/** Each octet in presentation format, lower case: a dot and a backslash are escaped, invisible octets are `\DDD` (RFC 1035 §5.1, RFC 4343 §2.1). */
+/**
+ * Each octet in presentation format, lower case: a dot and a backslash are escaped, invisible octets are `\DDD`
+ * (RFC 1035 §5.1, RFC 4343 §2.1).
+ */
 const SHOWN: readonly string[] = Array.from({ length: 256 }, (_, octet) => {
   if (octet === DOT || octet === BACKSLASH) return `\\${String.fromCharCode(octet)}`
   if (octet <= 0x20 || octet >= 0x7f) return `\\${String(octet).padStart(3, '0')}`
@@ -26,9 +35,9 @@ const SHOWN: readonly string[] = Array.from({ length: 256 }, (_, octet) => {
 const shown = Buffer.allocUnsafeSlow(4 * MAX_OCTETS)
 
 /**
- * Writes `name` (presentation format, with or without a final dot; `""` and `"."` are the root) at `at`, uncompressed, and returns the index after it.
- * Returns -1 if the name cannot be queried: an empty label, a label over 63 octets, a name over 255, an invalid escape. Characters beyond ASCII become their
- * UTF-8 octets. At most 255 octets are written.
+ * Writes `name` (presentation format, with or without a final dot; `""` and `"."` are the root) at `at`, uncompressed,
+ * and returns the index after it. Returns -1 if the name cannot be queried: an empty label, a label over 63 octets, a
+ * name over 255, an invalid escape. Characters beyond ASCII become their UTF-8 octets. At most 255 octets are written.
  */
 export function writeName(name: string, into: Uint8Array, at: number): number {
   if (name === '' || name === '.') {
@@ -65,9 +74,10 @@ export function writeName(name: string, into: Uint8Array, at: number): number {
 }
 
 /**
- * Reads the name at the cursor, lower case, in presentation format (`""` is the root). Undefined if it exceeds the message, is longer than 255 octets, has
- * pointers that do not lead back (RFC 1035 §4.1.4), or exceeds the budget of the message. `known` is returned for a pointer to the name of the question,
- * which nearly every record has and which costs nothing.
+ * Reads the name at the cursor, lower case, in presentation format (`""` is the root). Undefined if it exceeds the
+ * message, is longer than 255 octets, has pointers that do not lead back (RFC 1035 §4.1.4), or exceeds the budget of
+ * the message. `known` is returned for a pointer to the name of the question, which nearly every record has and which
+ * costs nothing.
  */
 export function readName(cursor: Cursor, known?: string): string | undefined {
   const { bytes, budget } = cursor
@@ -109,7 +119,10 @@ export function readName(cursor: Cursor, known?: string): string | undefined {
   return shown.toString('latin1', 0, length)
 }
 
-/** Writes the octets of a label in presentation format into {@link shown} from `length` on, and returns the index after them. */
+/**
+ * Writes the octets of a label in presentation format into {@link shown} from `length` on, and returns the index after
+ * them.
+ */
 function showLabel(bytes: Uint8Array, at: number, end: number, length: number): number {
   let next = length
   for (let i = at; i < end; i++) {
@@ -133,7 +146,10 @@ function decimal(text: string, at: number): number {
   return /^\d{3}$/.test(digits) ? Number(digits) : Number.NaN
 }
 
-/** The name with its UTF-8 octets beyond ASCII written as `\DDD`. At most 1,020 characters are read: a longer text is not a name. */
+/**
+ * The name with its UTF-8 octets beyond ASCII written as `\DDD`. At most 1,020 characters are read: a longer text is
+ * not a name.
+ */
 function escaped(name: string): string {
   const octets = Buffer.from(name.slice(0, 4 * MAX_OCTETS), 'utf8')
   let text = ''

@@ -15,7 +15,9 @@ import {
 const DAY_S = 86_400
 /** The longest time for which a negative answer is cached (RFC 2308 §5: one to three hours). */
 const NEGATIVE_S = 10_800
-/** How long the first, second … consecutive failure is cached (RFC 9520 §3.2: at least 1 s, growing, at most 5 minutes). */
+/**
+ * How long the first, second … consecutive failure is cached (RFC 9520 §3.2: at least 1 s, growing, at most 5 minutes).
+ */
 const FAILURE_MS = [1_000, 2_000, 4_000, 5_000] as const
 /** How long the number of consecutive failures of a query is remembered. */
 const FAILURES_MS = 60_000
@@ -25,9 +27,10 @@ const SHARED_MS = 15_000
 type Failure = { readonly error: DnsError; readonly count: number; readonly untilMs: number }
 
 /**
- * Caches answers for their TTL, at most a day, and negative answers for at most three hours (RFC 2308 §5); failures for 1 to 5 s (RFC 9520), except those
- * caused by the caller's own signal. TTL 0 is not cached. The TTL of an answer counts down in the cache. Bounded in entries and bytes; the least recently
- * used entry is removed first. Use it outermost, so that a cached answer costs nothing more: `cached(merged(limited(resolve)))`.
+ * Caches answers for their TTL, at most a day, and negative answers for at most three hours (RFC 2308 §5); failures for
+ * 1 to 5 s (RFC 9520), except those caused by the caller's own signal. TTL 0 is not cached. The TTL of an answer counts
+ * down in the cache. Bounded in entries and bytes; the least recently used entry is removed first. Use it outermost, so
+ * that a cached answer costs nothing more: `cached(merged(limited(resolve)))`.
  */
 export function cached(
   resolve: Resolve,
@@ -74,8 +77,8 @@ export function cached(
 }
 
 /**
- * Equal queries at the same time are sent once. Each caller waits until its own signal fires; the query is given up when no caller waits any more, and after
- * 15 s in any case.
+ * Equal queries at the same time are sent once. Each caller waits until its own signal fires; the query is given up
+ * when no caller waits any more, and after 15 s in any case.
  */
 export function merged(resolve: Resolve): Resolve {
   const share = sharedWork<Answer>({ longestMs: SHARED_MS })
@@ -90,7 +93,8 @@ export function merged(resolve: Resolve): Resolve {
 }
 
 /**
- * At most `most` queries are in progress; more wait in order, at most `mostWaiting`. Beyond that a query fails at once (reason `aborted`, with the cause).
+ * At most `most` queries are in progress; more wait in order, at most `mostWaiting`. Beyond that a query fails at once
+ * (reason `aborted`, with the cause).
  */
 export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): Resolve {
   const places = limiter({ maxWaiting: mostWaiting })
@@ -117,8 +121,8 @@ export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): R
 }
 
 /**
- * How many queries may be sent: `spent` grows with each. While `most` is still to be determined, `least` are certain; queries beyond wait until `known`
- * settles, except those that determine it.
+ * How many queries may be sent: `spent` grows with each. While `most` is still to be determined, `least` are certain;
+ * queries beyond wait until `known` settles, except those that determine it.
  */
 export type QueryBudget = { spent: number; most: number; least: number; known?: Promise<unknown> | undefined }
 
@@ -135,7 +139,9 @@ async function taken(budget: QueryBudget, name: string, type: RecordType): Promi
 /** Whether a query needs no thought. */
 const isWithin = (budget: QueryBudget): boolean => budget.spent < Math.min(budget.least, budget.most)
 
-/** The queries within a budget; every other is refused with the reason `too_many_questions`, whatever the answers were. */
+/**
+ * The queries within a budget; every other is refused with the reason `too_many_questions`, whatever the answers were.
+ */
 export const budgeted =
   (resolve: Resolve, budget: QueryBudget): Resolve =>
   async (name, type, signal, asked) => {

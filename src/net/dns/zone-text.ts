@@ -21,8 +21,9 @@ const MAX_RECORDS = 10_000
 type State = { readonly origin: string; readonly owner: string | undefined }
 
 /**
- * Reads a zone file (RFC 1035 §5.1) whose origin is the domain until a `$ORIGIN` changes it. Problems name their line. Types that the program does not query
- * are ignored and counted; `$INCLUDE` and `$GENERATE` are refused. At most 1 MiB and 10,000 records.
+ * Reads a zone file (RFC 1035 §5.1) whose origin is the domain until a `$ORIGIN` changes it. Problems name their line.
+ * Types that the program does not query are ignored and counted; `$INCLUDE` and `$GENERATE` are refused. At most 1 MiB
+ * and 10,000 records.
  */
 export function parseZone(text: string, domain: string): Parsed<ZoneText> {
   if (text.length > MAX_LENGTH) return problem(zoneProblem('too_long', { max: MAX_LENGTH }))

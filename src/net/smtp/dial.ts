@@ -43,8 +43,9 @@ export type Connection = {
   /** Resolves when the bytes are passed to the system. Rejects with {@link DialError}. */
   readonly write: (bytes: Uint8Array | string) => Promise<void>
   /**
-   * Turns the connection into TLS with `serverName` as SNI. Rejects with {@link DialError}: `tls_failure`, and `protocol_error` if bytes arrived before the
-   * handshake (response injection). `offer`: the offered versions; absent: TLS 1.0 and later.
+   * Turns the connection into TLS with `serverName` as SNI. Rejects with {@link DialError}: `tls_failure`, and
+   * `protocol_error` if bytes arrived before the handshake (response injection). `offer`: the offered versions; absent:
+   * TLS 1.0 and later.
    */
   readonly startTls: (serverName: string, offer?: TlsOffer) => Promise<TlsInfo>
   /** The client address that the other side sees: of this machine, or of a proxy. */
@@ -52,13 +53,16 @@ export type Connection = {
   /** Closes at once; may be called twice. */
   readonly close: () => void
   /**
-   * Closes gracefully in the background: written data is sent, received data is ignored, and the socket closes when the other side does, at most a second
-   * later. After this call nothing can be read or written.
+   * Closes gracefully in the background: written data is sent, received data is ignored, and the socket closes when the
+   * other side does, at most a second later. After this call nothing can be read or written.
    */
   readonly finish: () => void
 }
 
-/** Opens a connection. `signal` bounds its whole life: when it fires, every wait rejects (`timeout` or `aborted`) and the socket is closed. */
+/**
+ * Opens a connection. `signal` bounds its whole life: when it fires, every wait rejects (`timeout` or `aborted`) and
+ * the socket is closed.
+ */
 export type Dial = (target: Target, signal: AbortSignal) => Promise<Connection>
 
 export type DialReason =

@@ -5,8 +5,8 @@ import { lostError } from './dial-errors.ts'
 /** Received bytes of a socket that nobody has read yet. */
 export type Inbox = {
   /**
-   * The next bytes; undefined once the other side has closed and everything is read. Bytes that arrived before a fault are returned before the fault. One
-   * reader at a time.
+   * The next bytes; undefined once the other side has closed and everything is read. Bytes that arrived before a fault
+   * are returned before the fault. One reader at a time.
    */
   readonly read: () => Promise<Uint8Array | undefined>
   /** Makes this and every further read reject; unread bytes are discarded. */

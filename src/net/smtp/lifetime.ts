@@ -1,10 +1,16 @@
-/** How long a wait may take, ms from its start. A function is called again when the time is over, for a limit that may have been extended. */
+/**
+ * How long a wait may take, ms from its start. A function is called again when the time is over, for a limit that may
+ * have been extended.
+ */
 export type TimeLimit = number | (() => number)
 
 /** The lifetime of a socket that several questions use in turn; each question bounds it while it uses the socket. */
 export type Lifetime = {
   readonly signal: AbortSignal
-  /** Until the returned function is called, the lifetime ends when `limit` is over (with a `TimeoutError`) or `caller` fires. */
+  /**
+   * Until the returned function is called, the lifetime ends when `limit` is over (with a `TimeoutError`) or `caller`
+   * fires.
+   */
   readonly bound: (limit: TimeLimit, caller?: AbortSignal) => () => void
   readonly end: () => void
 }
@@ -12,7 +18,10 @@ export type Lifetime = {
 /** One for all, because a stack trace is expensive. */
 const ENDED = new DOMException('the connection has ended', 'AbortError')
 
-/** One timer and one listener at a time on the caller's signal, both removed afterwards, so a signal that many sockets use collects no listeners. */
+/**
+ * One timer and one listener at a time on the caller's signal, both removed afterwards, so a signal that many sockets
+ * use collects no listeners.
+ */
 export function lifetimeOf(): Lifetime {
   const controller = new AbortController()
   return {

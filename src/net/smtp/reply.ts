@@ -5,7 +5,10 @@ import { smtpProblem } from './problems.ts'
 /** The stage of the session at which a reply was received. */
 export type Stage = 'connect' | 'banner' | 'ehlo' | 'starttls' | 'mail' | 'rcpt' | 'data' | 'rset' | 'quit'
 
-/** One SMTP reply with all its lines (RFC 5321 §4.2). Its text is external: at most 100 lines of 512 bytes are kept; show it through `printable`. */
+/**
+ * One SMTP reply with all its lines (RFC 5321 §4.2). Its text is external: at most 100 lines of 512 bytes are kept;
+ * show it through `printable`.
+ */
 export type Reply = {
   /** 200 to 599, the same on every line. */
   readonly code: number
@@ -29,7 +32,8 @@ const SUCCESS: Readonly<Record<Stage, readonly number[]>> = {
 }
 
 /**
- * Whether a reply is a success at its stage. A reply that is neither a success nor a refusal (4xx, 5xx) has a code outside RFC 5321 and is a protocol error.
+ * Whether a reply is a success at its stage. A reply that is neither a success nor a refusal (4xx, 5xx) has a code
+ * outside RFC 5321 and is a protocol error.
  */
 export const isSuccess = (stage: Stage, { code }: Pick<Reply, 'code'>): boolean => SUCCESS[stage].includes(code)
 
@@ -57,9 +61,9 @@ const LF = 10
 const CR = 13
 
 /**
- * An incremental reader of SMTP replies (RFC 5321 §4.2, §4.5.3.1.5). It keeps 512 bytes of a line and 100 lines of a reply. A reply of more than 64 KiB, a
- * line that does not begin with a code, and a code that changes within a reply are problems. A bare LF ends a line too. NUL is treated like any other
- * character.
+ * An incremental reader of SMTP replies (RFC 5321 §4.2, §4.5.3.1.5). It keeps 512 bytes of a line and 100 lines of a
+ * reply. A reply of more than 64 KiB, a line that does not begin with a code, and a code that changes within a reply
+ * are problems. A bare LF ends a line too. NUL is treated like any other character.
  */
 export function replyReader(): ReplyReader {
   let line = NOTHING // most replies arrive complete: then nothing has to be kept

@@ -33,8 +33,8 @@ export type Session = {
   /** The connection is open, and no 421 was received (RFC 5321 §3.8). */
   readonly usable: () => boolean
   /**
-   * Asks about recipients (RFC 5321 §3.3); never sends DATA. Does not reject because of the server's behaviour. `stageMs`: in place of the session's own
-   * limits.
+   * Asks about recipients (RFC 5321 §3.3); never sends DATA. Does not reject because of the server's behaviour.
+   * `stageMs`: in place of the session's own limits.
    */
   readonly transact: (
     transaction: Transaction,
@@ -57,8 +57,9 @@ export type Opened =
     }
 
 /**
- * Opens a session: connect, banner, EHLO with HELO as fallback, STARTTLS if offered and EHLO again (RFC 5321 §3.1, §3.2, RFC 3207). Faults of the server or
- * the network are data; `signal` ends the session. Each stage has its own time limit.
+ * Opens a session: connect, banner, EHLO with HELO as fallback, STARTTLS if offered and EHLO again
+ * (RFC 5321 §3.1, §3.2, RFC 3207). Faults of the server or the network are data; `signal` ends the session. Each stage
+ * has its own time limit.
  */
 export async function openSession(
   world: { readonly dial: Dial; readonly monotonic: () => number },

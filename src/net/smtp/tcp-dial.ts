@@ -29,8 +29,9 @@ export type TcpDialOptions = {
 }
 
 /**
- * The real {@link Dial}: a TCP connection by node:net from the given source address, without Nagle's algorithm, with at most 64 KiB unread in memory. A
- * certificate is recorded but never required (RFC 3207 §4.1, RFC 7435). An old TLS version is better than none here, so TLS 1.0 and later are accepted.
+ * The real {@link Dial}: a TCP connection by node:net from the given source address, without Nagle's algorithm, with at
+ * most 64 KiB unread in memory. A certificate is recorded but never required (RFC 3207 §4.1, RFC 7435). An old TLS
+ * version is better than none here, so TLS 1.0 and later are accepted.
  */
 export function tcpDial(options: TcpDialOptions): Dial {
   let context: SecureContext | undefined
@@ -94,7 +95,10 @@ function open(target: Target, signal: AbortSignal): Promise<Socket> {
   })
 }
 
-/** The connection of an open socket. `seenAs`: the client address that the other side sees, if it is not the socket's own. */
+/**
+ * The connection of an open socket. `seenAs`: the client address that the other side sees, if it is not the socket's
+ * own.
+ */
 export function connectionOver(
   tcp: Socket,
   signal: AbortSignal,

@@ -23,8 +23,8 @@ export type TransactionOptions = {
 }
 
 /**
- * Asks about recipients in one transaction. If the server supports pipelining, RSET, MAIL and RCPT are sent as one batch (RFC 2920 §3.1), and every reply is
- * read.
+ * Asks about recipients in one transaction. If the server supports pipelining, RSET, MAIL and RCPT are sent as one
+ * batch (RFC 2920 §3.1), and every reply is read.
  */
 export async function transact(
   channel: Channel,

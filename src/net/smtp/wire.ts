@@ -42,7 +42,8 @@ export function wireOver(connection: Connection, transcript: Transcript): Wire {
   }
   return {
     send: async (commands) => {
-      // A reply that arrives before its command would be read as the reply to the next one. Only 421 may arrive at any time (RFC 5321 §3.8).
+      // A reply that arrives before its command would be read as the reply to the next one. Only 421 may arrive at any
+      // time (RFC 5321 §3.8).
       if (replies.length > 0 && replies[0]!.code !== 421) throw new ProtocolError(smtpProblem('unexpected'))
       for (const command of commands) transcript.add('client', command)
       await connection.write(commands.map((command) => `${command}\r\n`).join(''))

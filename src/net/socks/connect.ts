@@ -14,9 +14,9 @@ export type Proxied = { readonly socket: Socket; readonly bound: Ip | undefined 
 const LONGEST_MS = 120_000
 
 /**
- * Connects to the proxy at `address` and makes it connect to the target, by address and never by name (RFC 1928 §4). Rejects with {@link DialError}:
- * `proxy_failed` if the proxy could not be reached, refused the login or the request, or is not a SOCKS5 proxy; otherwise with what it reports about the
- * target. No error contains the login.
+ * Connects to the proxy at `address` and makes it connect to the target, by address and never by name (RFC 1928 §4).
+ * Rejects with {@link DialError}: `proxy_failed` if the proxy could not be reached, refused the login or the request,
+ * or is not a SOCKS5 proxy; otherwise with what it reports about the target. No error contains the login.
  */
 export async function connectBySocks(
   proxy: SocksProxy,
@@ -56,7 +56,10 @@ const connected = (proxy: SocksProxy, socket: Socket): Promise<void> =>
     })
   })
 
-/** The first reply of the proxy: its choice of a login method determines the number of octets before the request to connect. */
+/**
+ * The first reply of the proxy: its choice of a login method determines the number of octets before the request to
+ * connect.
+ */
 const heard = new WeakMap<Socket, number>()
 
 /** Whether the request to connect was sent: from then on, the target may be the side that does not answer. */

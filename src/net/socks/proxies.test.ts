@@ -43,7 +43,10 @@ function say(socket: Socket, octets: Octets | undefined): void {
   more()
 }
 
-/** A proxy by script on loopback, and what it was asked: the login, and `address:port` of each target with the kind of its address. */
+/**
+ * A proxy by script on loopback, and what it was asked: the login, and `address:port` of each target with the kind of
+ * its address.
+ */
 async function scripted(script: Script, user: string = `user:${PASSWORD}@`) {
   const asked: string[] = []
   const server = createServer((socket) => {

@@ -12,17 +12,26 @@ import { type Connection, DialError, type Target } from '../smtp/dial.ts'
 import { openSession } from '../smtp/session.ts'
 import { connectBySocks, type Proxied, proxyError } from './connect.ts'
 
-/** The exit address of connections, and its source: this machine (its own), a mail host, the proxy, or an assumption (the proxy's own address). */
+/**
+ * The exit address of connections, and its source: this machine (its own), a mail host, the proxy, or an assumption
+ * (the proxy's own address).
+ */
 export type Exit = { readonly address: Ip; readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed' }
 
-/** What is known about a proxy. `lie`: why it is not used any more; `problem`: why it could not be used or its exit address could not be determined. */
+/**
+ * What is known about a proxy. `lie`: why it is not used any more; `problem`: why it could not be used or its exit
+ * address could not be determined.
+ */
 export type ProxyState = { readonly exit?: Exit; readonly lie?: string; readonly problem?: string }
 
 /** The SOCKS5 proxies of the pool. */
 export type Proxies = {
   /** The proxies to use from now on. */
   readonly use: (proxies: readonly SocksProxy[]) => void
-  /** Connects through a proxy. Rejects with {@link DialError}: `proxy_failed` also if its exit address is not known, or if it makes false claims. */
+  /**
+   * Connects through a proxy. Rejects with {@link DialError}: `proxy_failed` also if its exit address is not known, or
+   * if it makes false claims.
+   */
   readonly connect: (
     name: ProxyName,
     target: Target,
@@ -30,7 +39,10 @@ export type Proxies = {
   ) => Promise<{ readonly socket: Socket; readonly localAddress: Ip }>
   /** What was determined within the last hour; no query is sent. */
   readonly known: (name: ProxyName) => ProxyState
-  /** Determines the exit address, and whether the proxy claims to reach an address that nobody has. Rejects only with the signal's reason. */
+  /**
+   * Determines the exit address, and whether the proxy claims to reach an address that nobody has. Rejects only with
+   * the signal's reason.
+   */
   readonly examine: (name: ProxyName, signal: AbortSignal) => Promise<ProxyState>
   /** All proxies in use. */
   readonly names: () => readonly ProxyName[]
@@ -53,7 +65,9 @@ const UNKNOWN_MS = 300_000
 /** Time limit for one echo host and for the address that nobody has, ms. */
 const ASK_MS = 5_000
 const EXAMINE_MS = 20_000
-/** A documentation address, which no mail host has (RFC 5737 §3): a proxy that claims to reach it answers for others. */
+/**
+ * A documentation address, which no mail host has (RFC 5737 §3): a proxy that claims to reach it answers for others.
+ */
 const NOBODY = ip('192.0.2.1')
 
 type Kept<T> = { readonly value: T; readonly untilMs: number }
@@ -180,8 +194,8 @@ async function addressOfProxy(resolve: Resolve, { name, host }: SocksProxy, sign
 type Open = (proxy: SocksProxy, target: Target, signal: AbortSignal) => Promise<Proxied>
 
 /**
- * Asks the echo hosts in turn; rejects with DialError if the proxy itself fails. Without a result: the socket address that the proxy reports, or its own
- * address if that is public. Undefined: not known.
+ * Asks the echo hosts in turn; rejects with DialError if the proxy itself fails. Without a result: the socket address
+ * that the proxy reports, or its own address if that is public. Undefined: not known.
  */
 async function findExit(
   options: ProxiesOptions,
@@ -212,7 +226,10 @@ async function findExit(
   return own.ok && isPublic(own.value) ? { address: own.value, by: 'assumed' } : undefined
 }
 
-/** The client's address in a mail host's reply to EHLO: the last address in brackets. Undefined if there is none, or the host was not reached. */
+/**
+ * The client's address in a mail host's reply to EHLO: the last address in brackets. Undefined if there is none, or the
+ * host was not reached.
+ */
 async function echoOf(
   { resolve, now, port, connectionOver }: ProxiesOptions,
   open: Open,

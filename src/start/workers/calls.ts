@@ -6,7 +6,10 @@ import type { Problem } from '../../base/problem.ts'
 type Functions = { readonly [name: string]: (...args: never[]) => unknown }
 /** The other end of a channel between two processes. */
 export type Remote<F extends Functions> = {
-  /** Calls a function of the other process. Rejects with its AppError, and when the channel is closed or nothing came for {@link CALL_MS}. */
+  /**
+   * Calls a function of the other process. Rejects with its AppError, and when the channel is closed or nothing came
+   * for {@link CALL_MS}.
+   */
   readonly call: <N extends keyof F & string>(name: N, ...args: Parameters<F[N]>) => Promise<Awaited<ReturnType<F[N]>>>
   /** The same without an answer. Never throws. */
   readonly tell: <N extends keyof F & string>(name: N, ...args: Parameters<F[N]>) => void
@@ -19,7 +22,10 @@ export type Port = {
   readonly onMessage: (listener: (message: unknown) => void) => void
 }
 
-/** How long a call waits for its answer, ms: longer than any function of the first process may take but the start of a database. */
+/**
+ * How long a call waits for its answer, ms: longer than any function of the first process may take but the start of a
+ * database.
+ */
 const CALL_MS = 100_000
 const LOOK_EVERY_MS = 5_000
 
@@ -40,8 +46,8 @@ type Waiting = {
 }
 
 /**
- * Calls between two processes. What one turn of the event loop sends is one message, because each message costs both of them more than what it carries. As
- * many calls wait as there are requests in progress.
+ * Calls between two processes. What one turn of the event loop sends is one message, because each message costs both of
+ * them more than what it carries. As many calls wait as there are requests in progress.
  */
 export function remote<F extends Functions>(port: Port, own: Functions): Remote<F> {
   const waiting = new Map<number, Waiting>()

@@ -21,7 +21,10 @@ import { WORKER } from './number.ts'
 import type { ListKind, News, Sharing } from './sharing.ts'
 import { clusterOf, sharedVerification } from './verification.ts'
 
-/** Delays before a worker that ended is started again, ms; one that lived for longer than the longest is started at once. */
+/**
+ * Delays before a worker that ended is started again, ms; one that lived for longer than the longest is started at
+ * once.
+ */
 const AGAIN_MS = { first: 100, longest: 10_000 }
 /** Time that a worker has for its metrics, ms; after it those of the last scrape count. */
 const SCRAPE_MS = 2_000
@@ -39,8 +42,9 @@ type Member = {
 }
 
 /**
- * Serves with `--workers` processes that answer requests on one port, and is the first process: it answers none, and has what there is once. Workers that end
- * are started again. Resolves after SIGTERM or SIGINT, when all have drained. Throws AppError if the service cannot start.
+ * Serves with `--workers` processes that answer requests on one port, and is the first process: it answers none, and
+ * has what there is once. Workers that end are started again. Resolves after SIGTERM or SIGINT, when all have drained.
+ * Throws AppError if the service cannot start.
  */
 export async function serveByWorkers(config: Config, logger: Logger, version: string): Promise<number> {
   const { sharing, functionsOf, drop, news } = openShared(config, logger)

@@ -30,7 +30,10 @@ type Held = { readonly has: number; readonly want: number; readonly may: number;
 type Row = { tokens: number; atMs: number; readonly holders: Map<string, Held> }
 type Fact = Omit<Remembered, 'leftMs'> & { readonly untilMs: number }
 
-/** Creates it. `store`: keeps the states of sources. The rules are those of the statements for nodes; the clock is one, so nothing is ever `away`. */
+/**
+ * Creates it. `store`: keeps the states of sources. The rules are those of the statements for nodes; the clock is one,
+ * so nothing is ever `away`.
+ */
 export function sharedVerification(now: () => number, store: Pick<Repository, 'putAll'>): SharedVerification {
   const rows = new LRUCache<string, Row>({ max: MAX_KEYS })
   const questions = ttlCache<{ readonly holder: string }>({ maxEntries: MAX_KEYS, now })
