@@ -82,7 +82,7 @@ function notesOf({ expected, published, steps }: PlanAnswer): Line[] {
 export function pathBlocks({ score, grade, steps, end }: Way): Block[] {
   if (steps.length === 0) return []
   const path: Path = {
-    label: end.grade === null ? 'The path' : `The path to ${end.grade}`,
+    label: end.grade === null || end.grade === grade ? 'What the records gain' : `The path to ${end.grade}`,
     start: { score, ...(grade !== null && { grade }) },
     steps: steps.map((step, i) => ({
       title: step.title,

@@ -97,7 +97,7 @@ progress { width: 100%; height: .8rem; accent-color: var(--link) }
 #last ul { list-style: none; padding: 0 } #last li { display: flex; flex-wrap: wrap; gap: 0 var(--s3); padding: var(--s1) 0; border-bottom: 1px solid var(--line) } #last time { margin-left: auto; color: var(--quiet) }
 
 /* Places that fill one by one. */
-.places { list-style: none; padding: 0; display: grid; gap: var(--s2) }
+.places { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: var(--s2) }
 .places li { display: grid; grid-template-columns: minmax(8rem, 12rem) 1fr; gap: var(--s1) var(--s4); padding: var(--s2) var(--s3); border: 1px solid var(--line); border-radius: var(--round) }
 .places .what { font-weight: 600 }
 .places .said { min-width: 0; overflow-wrap: anywhere }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { manyLookups } from '../../../test/lab/documents.ts'
+import { PROVIDERS } from '../../mailhosts/providers/index.ts'
 import type { Answer } from './answer.ts'
 import { whoMaySendBlocks } from './who-may-send.ts'
 
@@ -23,4 +24,59 @@ it.each([
   ],
 ] as const)('nobody passes at a domain that %s', (_, dkim, marks) => {
   expect(marksOf(dkim)).toEqual(marks)
+})
+
+it('names the services of includes, and of the aliases of keys', () => {
+  const [key] = manyLookups.dkim.keys
+  const term = { term: 'include:_spf.google.com', lookups: 1 }
+  const spf = { ...nobody, includes: [{ ...manyLookups.spf.includes[0]!, ...term }] }
+  const keyAt = (selector: string, cname: readonly string[], usable = true) => ({
+    ...key!,
+    selector,
+    cname: [...cname],
+    usable,
+    name: `${selector}._domainkey.a.example`,
+  })
+  const keys = [
+    keyAt('k2', ['dkim2.mcsv.net']),
+    keyAt('k3', ['dkim3.mcsv.net']),
+    keyAt('x', ['dkim.mandrillapp.com'], false),
+    keyAt('own', []),
+  ]
+  const named = whoMaySendBlocks({ ...manyLookups, spf, dkim: { ...manyLookups.dkim, keys } })
+  expect(JSON.stringify(named[2])).toBe(
+    JSON.stringify({
+      kind: 'text',
+      line: [
+        'Known services: ',
+        '',
+        { strong: 'Google Workspace' },
+        ' (SPF)',
+        ', ',
+        { strong: 'Mailchimp' },
+        ' (DKIM k2, DKIM k3)',
+        '.',
+      ],
+    }),
+  )
+})
+
+// Bound: src/documents/check/who-may-send.ts MAX_SERVICES
+it.each([
+  [20, '.'],
+  [21, ' and others.'],
+] as const)('of %i services 20 are named%s', (count, end) => {
+  const known = [
+    ...new Map(
+      PROVIDERS.flatMap(({ name, includes: [first] }) => (first ? [[name, first.replace(/^\./, 'x.')]] : [])),
+    ).values(),
+  ]
+  const includes = known.slice(0, count).map((name) => ({ ...manyLookups.spf.includes[0]!, term: `include:${name}` }))
+  const [, , named] = whoMaySendBlocks({
+    ...manyLookups,
+    spf: { ...nobody, includes },
+    dkim: { ...manyLookups.dkim, keys: [] },
+  })
+  const line = named?.kind === 'text' ? named.line : []
+  expect([line.filter((one) => typeof one === 'object').length, line.at(-1)]).toEqual([20, end])
 })

@@ -1,4 +1,5 @@
-import { type Block, heading, quiet, text } from '../block.ts'
+import { providerOfAlias, providerOfInclude } from '../../mailhosts/providers/index.ts'
+import { type Block, heading, type Inline, quiet, text } from '../block.ts'
 import type { Answer } from './answer.ts'
 import { grouped, LOOKUPS } from './spf.ts'
 
@@ -8,6 +9,7 @@ export function whoMaySendBlocks(answer: Answer): readonly Block[] {
   return [
     heading(2, 'Who may send as this domain', 'senders'),
     ...passingBlocks(answer),
+    ...serviceBlocks(answer),
     ...lookupBlocks(answer),
     alignmentBlock(answer),
   ]
@@ -31,6 +33,29 @@ function passingBlocks({ spf: { valid, passing, all }, findings }: Answer): read
       ...(size.length === 0 ? [] : [passing.complete ? '.' : ', at least: not everything could be read.']),
     ),
   ]
+}
+
+/** Maximum number of services that are named. */
+const MAX_SERVICES = 20
+
+/** The services that are known by an include of the SPF record, or by the alias of a DKIM key. */
+function serviceBlocks({ spf, dkim }: Answer): readonly Block[] {
+  const ways = new Map<string, string[]>()
+  const add = (name: string | undefined, way: string): void => {
+    if (name !== undefined) ways.set(name, [...new Set([...(ways.get(name) ?? []), way])])
+  }
+  for (const { term } of spf.valid ? spf.includes : [])
+    add(providerOfInclude(term.replace(/^[-+?~]?include:|^redirect=/i, ''))?.name, 'SPF')
+  for (const { cname, selector } of dkim.keys.filter(({ usable }) => usable))
+    add(cname.flatMap((name) => providerOfAlias(name) ?? [])[0]?.name, `DKIM ${selector}`)
+  if (ways.size === 0) return []
+  const shown = [...ways].slice(0, MAX_SERVICES)
+  const line = shown.flatMap(([name, by], i): Inline[] => [
+    i === 0 ? '' : ', ',
+    { strong: name },
+    ` (${by.join(', ')})`,
+  ])
+  return [text('Known services: ', ...line, ways.size > shown.length ? ' and others.' : '.')]
 }
 
 function lookupBlocks({ spf: { lookups, includes, includes_left_out: leftOut } }: Answer): readonly Block[] {

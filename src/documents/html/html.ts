@@ -63,7 +63,14 @@ const FOLDED: ReadonlySet<Group['look']> = new Set(['check', 'step'])
 function folded({ look, blocks: [first, ...rest] }: Group): string {
   if (first === undefined) return ''
   const isOpen = first.kind === 'heading' && first.line.some((one) => typeof one === 'object' && isBad(one))
-  return `<details class="${look}"${isOpen ? ' open' : ''}><summary>${block(first)}</summary>${rest.map(block).join('\n')}</details>`
+  return `<details class="${look}"${isOpen ? ' open' : ''}><summary>${block(withName(first))}</summary>${rest.map(block).join('\n')}</details>`
+}
+
+/** A heading whose first words, its name, stand out from the sentence behind them. */
+function withName(first: Block): Block {
+  if (first.kind !== 'heading') return first
+  const [name, ...rest] = first.line
+  return typeof name === 'string' ? { ...first, line: [{ strong: name.trimEnd() }, ' ', ...rest] } : first
 }
 
 const isBad = (one: Exclude<Inline, string>): boolean =>
