@@ -27,7 +27,7 @@ import { clusterOf, sharedVerification } from './verification.ts'
  */
 const AGAIN_MS = { first: 100, longest: 10_000 }
 /** Time that a worker has for its metrics, ms; after it those of the last scrape count. */
-const SCRAPE_MS = 2_000
+const SCRAPE_MS = 5_000
 /** Interval at which workers learn what came in by mail, ms. */
 const WAYS_MS = 1_000
 
