@@ -25,7 +25,7 @@ export function objectionTo(
   seen?: SeenMail,
 ): string | undefined {
   const harm = harmOf({ key: found.key, fix, before, after, seen })
-  if (harm !== undefined) return `Publishing the record alone is not safe: ${harm}.`
+  if (harm !== undefined) return `Publishing the record alone is not safe: ${harm.replace(/\.$/, '')}.`
   return isBetter(found, before, after, found.finding.next !== undefined && fix === found.finding.fix)
     ? undefined
     : 'The record that was tried does not resolve it, or causes another fault.'

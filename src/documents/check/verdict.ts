@@ -171,7 +171,7 @@ const withoutShown = ({ plan }: Answer, thing: Thing): Thing => {
   const isShown = plan?.steps.some(({ records }) =>
     records.some(({ name, type, value }) => name === fix?.name && type === fix.rtype && value === fix.value),
   )
-  return isShown ? rest : thing
+  return isShown ? { ...rest, also: [...rest.also, 'its record is in a step above'] } : thing
 }
 
 /** Why the plan has no step for it, where that is known. */

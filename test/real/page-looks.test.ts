@@ -1,0 +1,102 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { axeFinds, openBrowser, overflow, visitor } from './browser.ts'
+import { type Database, startDatabase } from './database.ts'
+import { type Program, startProgram } from './program.ts'
+import { makeShown, pathOf, type Shown } from './states.ts'
+
+/** Pages in browsers that are set up otherwise: without typefaces, at 200 %, with the colours of the system, without motion, read aloud, printed. */
+const PATHS = [
+  '/',
+  '/domain/neglected.test?wait=true',
+  '/ip/45.53.9.9',
+  '/jobs/JOB',
+  '/monitors/MONITOR',
+  '/docs/plan',
+  '/docs/api/domains',
+]
+
+let program: Program
+let database: Database
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let shown: Shown
+beforeAll(async () => {
+  database = await startDatabase()
+  ;[program, browser] = await Promise.all([startProgram(['--database-url', database.url]), openBrowser()])
+  shown = await makeShown(program, database.url)
+}, 120_000)
+afterAll(async () => {
+  await browser?.close()
+  await program?.stop()
+  await database?.stop()
+})
+
+async function open(path: string, before?: (page: Page) => Promise<void>) {
+  const one = await visitor(browser, { width: 1280, scheme: 'light' }, program.url)
+  await before?.(one.page)
+  await one.page.goto(`${program.url}${pathOf(path, shown)}`)
+  await one.page.waitForSelector('[aria-busy=true]', { state: 'detached' })
+  return one
+}
+
+it.each(PATHS)('%s without its typefaces', async (path) => {
+  const { page, context } = await open(
+    path,
+    async (one) => void (await one.route('**/*.woff2', (route) => route.abort())),
+  )
+  expect(await overflow(page)).toBeLessThanOrEqual(0)
+  expect(await page.evaluate('document.fonts.check("16px monospace")')).toBe(true)
+  await context.close()
+})
+
+it.each(PATHS)('%s at 200 %', async (path) => {
+  const { page, context } = await open(path, (one) => one.setViewportSize({ width: 640, height: 422 }))
+  expect(await overflow(page)).toBeLessThanOrEqual(0)
+  expect(await axeFinds(page)).toEqual([])
+  await context.close()
+})
+
+it.each(PATHS)('%s with the colours of the system, without motion', async (path) => {
+  const { page, context } = await open(path, (one) =>
+    one.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' }),
+  )
+  expect(await overflow(page)).toBeLessThanOrEqual(0)
+  expect(await page.evaluate('document.getAnimations().length')).toBe(0)
+  // What says good or bad by colour says it in words, and buttons keep a border.
+  expect(await page.evaluate(WORDLESS)).toEqual([])
+  await context.close()
+})
+
+const WORDLESS = `[...document.querySelectorAll('.good, .warn, .bad, .open')]
+  .filter((one) => !one.closest('[aria-hidden]') && one.textContent.trim() === '').map((one) => one.outerHTML.slice(0, 80))`
+
+it.each(PATHS)('%s read aloud: one first heading, no level left out, landmarks, a language', async (path) => {
+  const { page, context } = await open(path)
+  const levels = (await page.evaluate(LEVELS)) as readonly number[]
+  expect(levels.filter((level) => level === 1)).toHaveLength(1)
+  expect(levels[0]).toBe(1)
+  expect(levels.filter((level, i) => i > 0 && level > levels[i - 1]! + 1)).toEqual([])
+  expect(
+    await page.evaluate(
+      '[document.documentElement.lang, document.title !== "", document.querySelectorAll("main").length]',
+    ),
+  ).toEqual(['en', true, 1])
+  await context.close()
+})
+
+const LEVELS = `[...document.querySelectorAll('h1, h2, h3, h4')].filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))`
+
+it('printed: every record of the plan is there, nothing is cut, no navigation', async () => {
+  const { page, context } = await open('/domain/neglected.test?wait=true', (one) =>
+    one.emulateMedia({ media: 'print' }),
+  )
+  await page.setViewportSize({ width: 690, height: 1_000 }) // A4 without its margins
+  expect(await overflow(page)).toBeLessThanOrEqual(0)
+  const folded = `[...document.querySelectorAll('.step .publish, .step pre')].map((one) => one.getBoundingClientRect().height > 0)`
+  const open_ = (await page.evaluate(folded)) as readonly boolean[]
+  expect(open_.length).toBeGreaterThan(3)
+  expect(open_).not.toContain(false)
+  for (const gone of ['.bar', '.end', 'main button', '.try'])
+    expect([gone, await page.locator(gone).first().isVisible()]).toEqual([gone, false])
+  await context.close()
+})
