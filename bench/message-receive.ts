@@ -8,7 +8,7 @@ import { labDeps } from '../test/lab/app.ts'
 import { LIVE_LISTS } from '../test/lab/lists.ts'
 import { LAB_KEY, signed } from '../test/lab/messages.ts'
 import { labWorld } from '../test/lab/world.ts'
-import { machine } from './figures.ts'
+import { figures, machine } from './figures.ts'
 
 /**
  * Messages that one core receives over SMTP and analyses, without the DNS: a process of its own sends them, from many
@@ -24,7 +24,6 @@ else await main()
 type Order = { readonly port: number; readonly addresses: readonly string[]; readonly raw: string }
 
 async function main(): Promise<void> {
-  console.log(machine())
   const zone = {
     ...LIVE_LISTS,
     'example.org': { MX: [[10, 'mail.example.org'] as const], TXT: ['v=spf1 ip4:127.0.0.0/8 -all'] },
@@ -58,9 +57,10 @@ async function main(): Promise<void> {
   const seconds = (performance.now() - begun) / 1_000
   const { user, system } = process.cpuUsage(before)
   const cpu = (user + system) / 1_000
-  console.log(
-    `${MESSAGES} messages of ${Math.round(raw.length / 1_000)} kB received and analysed: ${(MESSAGES / seconds).toFixed(0)}/s, ${(cpu / MESSAGES).toFixed(2)} ms of CPU each, so ${((MESSAGES / cpu) * 1_000).toFixed(0)}/s on a core`,
-  )
+  figures('message-receive', [
+    `${((MESSAGES / cpu) * 1_000).toFixed(0)} messages a second are received over SMTP and analysed by a core (goal 100), without the DNS.`,
+    `${MESSAGES} messages of ${Math.round(raw.length / 1_000)} kB: ${(MESSAGES / seconds).toFixed(0)}/s by the clock, ${(cpu / MESSAGES).toFixed(2)} ms of processor time each; ${machine()}.`,
+  ])
   await server.close()
 }
 

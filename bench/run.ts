@@ -59,6 +59,9 @@ const BENCHES: readonly Bench[] = [
     shows: '10,000 monitors at rest and due at once, and the history of one',
     args: ['--points', '30'],
   },
+  { name: 'reports', shows: 'rows per second of a report, its memory, and a look at a year of them' },
+  { name: 'message', shows: 'the analysis of a message beside mailauth, and its memory' },
+  { name: 'message-receive', shows: 'messages per second over SMTP' },
   { name: 'rows', shows: 'scrolling through a million rows in a browser', args: ['--pages', '20'] },
   { name: 'soak', shows: 'memory and sockets over verifications', needs: 'test network', args: ['--seconds', '120'] },
 ]

@@ -125,5 +125,9 @@ export const inboxError = errorsOf('inbox', {
     detail: ({ max }: Max) =>
       `too many one-time addresses are waiting (at most ${max} for one key): wait until some expire`,
   },
-  unknown: { code: 'not_found', detail: () => 'there is no one-time address with this id' },
+  unknown: {
+    code: 'not_found',
+    detail: () =>
+      'there is no one-time address with this id; addresses end with the process that made them, and other nodes do not know them',
+  },
 })

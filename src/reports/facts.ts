@@ -65,14 +65,24 @@ export async function askFacts(
   const asked = { resolve: ctx.resolve, signal: within(DNS_MS, ctx.signal) }
   const organization = organizationOf(domain)
   const { terms, passing, unanswered } = await spfTerms(asked, domain, await envelopesOf(sources, organization))
+  const parsed = new Map<string, Ip | undefined>()
+  /** Each address is compared with hundreds of ranges, and parsed once. */
+  const ipOf = (text: string): Ip | undefined => {
+    if (parsed.has(text)) return parsed.get(text)
+    const address = parseIp(text)
+    parsed.set(text, address.ok ? address.value : undefined)
+    return parsed.get(text)
+  }
   const matches = new Map<string, SpfMatch | undefined>()
   const spfOf = (address: string, envelope: string): SpfMatch | undefined => {
     const own = terms.has(envelope) ? envelope : domain
     const key = `${address} ${own}`
     if (matches.has(key)) return matches.get(key)
+    const ip = ipOf(address)
     const match =
-      matchIn(terms.get(own) ?? [], own, address) ??
-      (own === domain ? undefined : matchIn(terms.get(domain) ?? [], domain, address))
+      ip &&
+      (matchIn(terms.get(own) ?? [], own, ip) ??
+        (own === domain ? undefined : matchIn(terms.get(domain) ?? [], domain, ip)))
     matches.set(key, match)
     return match
   }
@@ -87,11 +97,19 @@ export async function askFacts(
     rangesOf(asked, nameless.length > 0, memory),
     networksOf(nameless, networkOf),
   ])
+  const providers = new Map<string, Provider | undefined>()
+  const rangeOf = (text: string): Provider | undefined => {
+    if (providers.has(text)) return providers.get(text)
+    const address = ipOf(text)
+    const found = address && ranges.find(({ terms: all }) => all.some((one) => one.has(address)))
+    providers.set(text, found?.provider)
+    return found?.provider
+  }
   return {
     domain,
     spfOf,
     hostOf: (address) => hosts.get(address),
-    rangeOf: (address) => ranges.find(({ terms: all }) => matchIn(all, '', address))?.provider,
+    rangeOf,
     networkOf: (address) => networks.get(address),
     isListed: (address) => listed.has(address),
     isSpfKnown: unanswered.length === 0,
@@ -142,10 +160,8 @@ async function spfTerms(ctx: Lookup, domain: Domain, envelopes: readonly Domain[
 /** No record: nobody passes. */
 const NOBODY: Passing = { ip4: [], ip6: [], terms: [], conditional: [], open: false, tooWide: false }
 
-function matchIn(terms: readonly PassingAddresses[], domain: string, text: string): SpfMatch | undefined {
-  const address = parseIp(text)
-  if (!address.ok) return undefined
-  const term = terms.find((one) => one.has(address.value))
+function matchIn(terms: readonly PassingAddresses[], domain: string, address: Ip): SpfMatch | undefined {
+  const term = terms.find((one) => one.has(address))
   return term && { text: term.text, include: term.include, domain }
 }
 

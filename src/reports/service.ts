@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { dayOf } from '../base/day.ts'
 import { limiter } from '../base/limiter.ts'
 import { onceUnlessFailed } from '../base/once.ts'
+import { type Lifetime, sharedWork } from '../base/share-work.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import type { Domain } from '../names/domain.ts'
 import { told } from '../store/postgres/away.ts'
@@ -111,6 +112,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     networkOf: settings.networkOf,
     listedOn: settings.listedOn,
   }
+  const sharing = sharedWork<SendersOf>()
   const counts = { reports: 0, failureReports: 0, refused: 0 }
   let sweptAtMs = Number.NEGATIVE_INFINITY
 
@@ -125,6 +127,15 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     const { sources, leftOut } = await table.sources(names, period)
     const facts = await askFacts(ctx, period.domain, sources, factSources)
     return { senders: await findSenders(sources, facts), facts, names, leftOut }
+  }
+  /** A page asks for summary, senders and policy of one period at the same time: they are found once. What was stored in the meantime is found anew. */
+  const senders = (ctx: Asking, period: Period & { readonly domain: Domain }): Promise<SendersOf> => {
+    const key = JSON.stringify([period.domain, period.from, period.to, period.includeUncounted, counts.reports])
+    const find = ({ signal }: Lifetime) => {
+      const asking = { resolve: ctx.resolve, signal }
+      return { result: inPlace(asking, () => sendersIn(asking, period)) }
+    }
+    return sharing(key, find, ctx).result
   }
   async function inPlace<T>({ signal }: Asking, work: () => Promise<T>): Promise<T> {
     const leave = await turns.enter('look', { concurrent: LOOKS_AT_ONCE }, signal)
@@ -173,21 +184,19 @@ export function reportService(settings: ReportServiceSettings): ReportService {
         leave()
       }
     }),
-    senders: told((ctx, period) => inPlace(ctx, () => sendersIn(ctx, period))),
-    summary: told((ctx, period) =>
-      inPlace(ctx, async () => {
-        const [found, table] = await Promise.all([sendersIn(ctx, period), sums()])
-        const forwarded = found.senders
-          .filter(({ verdict }) => verdict === 'forwarded')
-          .flatMap(({ sources }) => sources.map(({ number }) => number))
-        const [about, days, policies] = await Promise.all([
-          table.about('dmarc', period),
-          table.days(found.names, period, forwarded),
-          table.policies(period),
-        ])
-        return { ...found, about, days, policies }
-      }),
-    ),
+    senders: told(senders),
+    summary: told(async (ctx, period) => {
+      const [found, table] = await Promise.all([senders(ctx, period), sums()])
+      const forwarded = found.senders
+        .filter(({ verdict }) => verdict === 'forwarded')
+        .flatMap(({ sources }) => sources.map(({ number }) => number))
+      const [about, days, policies] = await Promise.all([
+        table.about('dmarc', period),
+        table.days(found.names, period, forwarded),
+        table.policies(period),
+      ])
+      return { ...found, about, days, policies }
+    }),
     rows: told(async (...asked) => (await sums()).rows(...asked)),
     namesOf: told(async (domain) => (await sums()).namesOf(domain)),
     tls: told(async (period) => (await sums()).tls(period)),

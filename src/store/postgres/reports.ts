@@ -71,7 +71,7 @@ export type ReportIntake = {
 }
 
 /** Distinct rows that are held in memory. */
-const BATCH = 10_000
+const BATCH = 5_000
 
 const DIGESTED = [
   'name',
