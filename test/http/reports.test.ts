@@ -153,6 +153,22 @@ describe('a report over HTTP', () => {
     stop.abort(new Error('over'))
     expect(await Promise.all(held)).toEqual(Array(8).fill('ended'))
   })
+  it('is refused from the moment that its key may not bring it any more, beside what was stored until then', async () => {
+    const mail = (id: string) =>
+      `From a@b Mon\nFrom: x@b.example\nContent-Type: text/xml\n\n${aggregateReport({ id, domain: 'lost.example' })}\n\n`
+    async function* mbox(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(mail('1') + mail('2') + mail('3'))
+    }
+    let asked = 0
+    const { reports, refused } = await service.import(mbox(), {
+      ...{ name: 'body', way: 'file', owner: 'one', signal: AbortSignal.timeout(5_000) },
+      accepts: () => (++asked === 1 ? 'taken' : 'forbidden'),
+    })
+    expect([reports.map(({ reportId }) => reportId), refused.map(({ code }) => code)]).toEqual([
+      ['1'],
+      ['forbidden', 'forbidden'],
+    ])
+  })
   it('of another domain is refused for a key that is made for one, beside the one that is taken', async () => {
     const { status, body } = await post(report({ domain: 'b.example', id: 'x', rows: [own] }), 'one')
     expect(status).toBe(200)
