@@ -17,6 +17,9 @@ export const fix = z.strictObject({
   value: z.string(),
 })
 
+/** A file for a web server: its URL and its lines. */
+export const policyFile = z.strictObject({ url: z.string(), text: z.string() })
+
 /** One finding of a check, as docs/findings.md lists them. */
 export const finding = z
   .strictObject({
@@ -31,6 +34,7 @@ export const finding = z
       .optional()
       .meta({ description: 'id of the finding from which this one follows: one cause, one alarm' }),
     fix: fix.optional().meta({ description: 'the record to publish now' }),
+    file: policyFile.optional().meta({ description: 'the file to serve' }),
     next: fix.optional().meta({ description: 'the record to publish later in place of `fix`; `repair` says when' }),
     gain: z
       .int()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
+import { policyFile } from './finding.ts'
 import { grade, points } from './points.ts'
 
 const strings = z.array(z.string())
@@ -27,7 +28,7 @@ const planStep = z.strictObject({
     description: 'who has to do it: `dns` is whoever publishes the records of this domain',
   }),
   instructions: z.string().optional(),
-  file: z.strictObject({ url: z.string(), text: z.string() }).optional(),
+  file: policyFile.optional(),
   wait: z.string().optional().meta({ description: 'what to wait for before this step' }),
   optional: z.literal(true).optional().meta({ description: 'not needed, and not counted in `end`' }),
   assumed: z.literal(true).optional().meta({

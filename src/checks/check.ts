@@ -35,6 +35,8 @@ export type Finding = {
   readonly fix?: DnsRecord
   /** The record to publish later in place of `fix`; the text says when. */
   readonly next?: DnsRecord
+  /** The file to serve. */
+  readonly file?: { readonly url: string; readonly text: string }
   /** The score with `fix` minus the score without; filled in when the fix is tried. */
   readonly gain?: number
   /** What to do, in place of the table's text: the fix cannot be published as it is. */

@@ -14,7 +14,7 @@ export function presentFinding(table: FindingTable, finding: Finding): FindingAn
   const words = table[finding.id]
   if (!words) throw new Error(`the finding ${finding.id} is in no table`)
   const args = tellArgs(finding.args)
-  const isOffered = finding.fix !== undefined
+  const isOffered = finding.fix !== undefined || finding.file !== undefined
   const usual = isOffered ? words.repair : (words.unoffered ?? words.repair)
   const repair = finding.repair ?? words.advice?.(args, isOffered) ?? usual
   return {
@@ -28,6 +28,7 @@ export function presentFinding(table: FindingTable, finding: Finding): FindingAn
     ...(repair === undefined ? {} : { repair: printable(repair, MAX_EVIDENCE) }),
     ...(finding.follows === undefined ? {} : { follows: finding.follows }),
     ...(finding.fix ? { fix: { type: 'dns' as const, ...finding.fix } } : {}),
+    ...(finding.file ? { file: finding.file } : {}),
     ...(finding.next ? { next: { type: 'dns' as const, ...finding.next } } : {}),
     ...(finding.gain === undefined ? {} : { gain: finding.gain }),
     reference: words.reference,

@@ -26,13 +26,16 @@ export const GRADE_WORDS: Readonly<Record<string, string>> = {
   'A+': 'Nothing that the score counts can be improved.',
   A: 'Good, with little left to do.',
   B: 'Sound, but with gaps worth closing.',
-  C: 'Works, but with gaps: mail may be refused, or others can send in its name.',
-  D: 'Weak: mail is lost, or others can send in its name.',
-  F: 'Needs repair: mail is not reliable.',
+  C: 'Works, but with gaps in protection or delivery.',
+  D: 'Weak: large gaps in protection or delivery.',
+  F: 'Needs repair: most of what protects and delivers mail is missing or broken.',
 }
 
 /** The words for a good grade although something needs repair: mail that does not arrive, a name that somebody else can register. */
 export const BUT_BROKEN = 'Mostly good, but the first finding below needs repair.'
+
+/** The words for a domain to which no mail can arrive, whatever its grade. */
+export const UNDELIVERABLE = 'Mail to this domain cannot be delivered.'
 
 /** A check's name, and its purpose in one sentence. */
 type About = { readonly name: string; readonly purpose: string }

@@ -31,8 +31,11 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   const isOpen = facts.unanswered > 0 && all.length > 0
   if (usable.length === 0 && facts.unanswered > 0) return unknown(facts, [...about, ...each])
   const findings = [...about, ...each, ...(isOpen ? [] : all), ...notAsked(facts)]
-  if (usable.length === 0)
-    return { status: 'fail', facts, findings: [...findings, { id: 'dkim.only_revoked', args: { steps } }] }
+  if (usable.length === 0) {
+    const cause = each.find(({ id }) => id === 'dkim.broken_key')
+    const none: Finding = { id: 'dkim.only_revoked', args: { steps }, ...(cause && { follows: cause.id }) }
+    return { status: 'fail', facts, findings: [...findings, none] }
+  }
   if (isOpen && !isWeak(findings)) {
     const reason = dkimUnknown('better', { count: facts.unanswered })
     return { status: 'unknown', reason, facts, findings }

@@ -14,10 +14,11 @@ export const findings = defineFindings({
   'mta_sts.no_record': {
     severity: 'low',
     title: 'No MTA-STS policy',
-    detail: ({ domain, url, policy }) =>
-      `${domain} does not ask senders to insist on TLS, so an attacker in the network can make them send mail unencrypted. To start, serve these lines at ${url}: ${list(policy)}.`,
+    detail: ({ domain }) =>
+      `${domain} does not ask senders to insist on TLS, so an attacker in the network can make them send mail unencrypted.`,
     repair:
       'Serve the policy, publish "v=STSv1; id=1" at _mta-sts, watch the TLS reports, then set mode to enforce and change the id.',
+    unoffered: 'Repair the mail hosts first: a policy names them.',
     reference: 'RFC 8461 §3',
   },
   'mta_sts.no_mail': {

@@ -20,7 +20,7 @@ type Judged = { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; re
  * `pass`: senders will require TLS for every mail host; `warn`: they do not require it (no record, testing, none) or something is weak; `fail`: an announced
  * policy that senders cannot use, or that excludes mail hosts; `unknown`: the policy could not be fetched.
  */
-type Mail = Pick<DomainContext, 'noMail' | 'mail' | 'mailError' | 'tls'>
+type Mail = Pick<DomainContext, 'noMail' | 'mail' | 'mailError' | 'tls' | 'takes'>
 
 export function judgeMtaSts(found: StsFacts, mail: Mail): Outcome<StsFacts> {
   const { policy } = found
@@ -47,7 +47,7 @@ function uncoveredMx(policy: PolicyAnswer | undefined, { mail }: Mail): readonly
 
 const namesOf = (mail: DomainContext['mail']): readonly string[] => (mail?.hosts ?? []).map(({ exchange }) => exchange)
 
-function judgeRecord(facts: StsFacts, { noMail, mail }: Mail): Judged {
+function judgeRecord(facts: StsFacts, { noMail, mail, takes }: Mail): Judged {
   const { domain, parsed, count } = facts
   const evidence = facts.lookalike ?? facts.records.join(' | ')
   if (count > 1) return fail(finding('mta_sts.several_records', { domain, count }, { evidence, fix: firstGood(facts) }))
@@ -57,10 +57,12 @@ function judgeRecord(facts: StsFacts, { noMail, mail }: Mail): Judged {
     return fail(finding('mta_sts.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, { evidence }))
   if (noMail !== undefined)
     return { status: 'not_applicable', findings: [finding('mta_sts.no_mail', { domain, reason: noMail })] }
+  const none = finding('mta_sts.no_record', { domain })
+  // A policy cannot name hosts that no mail reaches.
+  if (takes === false) return { status: 'warn', findings: [none] }
   const mx = mail && mail.hosts.length > 0 ? namesOf(mail) : [`*.${domain}`]
-  const start = formatStsPolicy({ mode: 'testing', maxAgeSeconds: SHORT_AGE_SECONDS, mx })
-  const args = { domain, url: policyUrl(domain), policy: start.trim().split('\n') }
-  return { status: 'warn', findings: [finding('mta_sts.no_record', args)] }
+  const text = formatStsPolicy({ mode: 'testing', maxAgeSeconds: SHORT_AGE_SECONDS, mx })
+  return { status: 'warn', findings: [{ ...none, file: { url: policyUrl(domain), text } }] }
 }
 
 function judgePolicy(facts: StsFacts, answer: Exclude<PolicyAnswer, { kind: 'unknown' }>, mail: Mail): Judged {

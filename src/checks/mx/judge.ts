@@ -41,11 +41,9 @@ export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts
       return concluded(
         facts,
         context,
-        [
-          ...setFindings(facts, context.role === 'return_path'),
-          ...about,
-          ...mail.hosts.flatMap((host) => hostFindings(facts, host)),
-        ].map(isUnused(context) ? declaring(domain) : (finding) => finding),
+        [...setFindings(facts, context.role === 'return_path'), ...about, ...ofHosts(facts)].map(
+          isUnused(context) ? declaring(domain) : (finding) => finding,
+        ),
       )
     default: {
       const never: never = mail.kind
@@ -82,6 +80,15 @@ const declaring =
 
 /** RFC 7505 §3 */
 const nullMx = (domain: string): DnsRecord => ({ name: domain, rtype: 'MX', value: '0 .' })
+
+/** The findings about each host; that one has no address follows from what is said of all. */
+function ofHosts(facts: MxFacts): Finding[] {
+  const { hosts } = facts.mail
+  const isNone = hosts.every((host) => resolvable(host) === 'no')
+  return hosts
+    .flatMap((host) => hostFindings(facts, host))
+    .map((one) => (isNone && one.id === 'mx.unresolvable' ? { ...one, follows: 'mx.none_resolvable' } : one))
+}
 
 /** Faults with which mail still arrives as long as one host is reachable. */
 const HARMLESS = new Set(['mx.single_address', 'mx.single_host', 'mx.duplicate', 'mx.family_unknown', 'mx.no_ipv6'])

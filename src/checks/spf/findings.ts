@@ -154,7 +154,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'SPF names senders, but nobody passes',
     detail: ({ terms, all }) =>
-      `No host on the internet passes: ${some(terms)}. Receivers ${all === '-' ? 'get "fail" for' : 'find no sender that the record authorizes in'} all mail of the domain.`,
+      `No host on the internet passes: ${some(terms)}. ${all === '-' ? 'Receivers get "fail" for all mail of the domain.' : 'For receivers, all mail of the domain comes from hosts that it does not authorize.'}`,
     repair: 'Publish the record shown, if the hosts that it names send the mail of the domain.',
     unoffered:
       'Name the hosts that send the mail: with "ip4", "ip6", "a:" and a host name, or the include of the provider.',

@@ -8,7 +8,7 @@ import { ledgerBlocks } from './ledger.ts'
 import { listBlocks, poolBlocks } from './lists.ts'
 import { improvementBlocks, nothingBlocks, planBlocks, wayBlocks } from './path.ts'
 import { unknownBlocks } from './unknowns.ts'
-import { barBlocks, isAllOpen, isGone, thingBlocks, verdictBlock } from './verdict.ts'
+import { barBlocks, isAllOpen, isGone, leftThings, thingBlocks, verdictBlock } from './verdict.ts'
 import { whoMaySendBlocks } from './who-may-send.ts'
 
 /** The answer of a check or a report as a document: the verdict and what to do first, then the evidence. `version` is the program's. */
@@ -23,7 +23,7 @@ export function checkDocument(answer: Answer, version: string): Document {
     ...way,
     ...planBlocks(answer),
     ...things,
-    ...improvementBlocks(answer),
+    ...improvementBlocks(answer, new Set(leftThings(answer).flatMap(({ title, also }) => [title, ...also]))),
     ...whoMaySendBlocks(answer),
     ...(answer.reports && !isGone(answer) ? reportsOfDomainBlocks(answer.reports) : []),
     ...(isGone(answer)

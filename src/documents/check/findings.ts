@@ -11,8 +11,16 @@ export const findingBlock = (finding: FindingAnswer, level: 3 | 4 = 4): Block =>
     text(finding.detail),
     ...(finding.evidence === undefined ? [] : [{ kind: 'seen', label: 'Seen', text: finding.evidence } as const]),
     ...(finding.repair === undefined ? [] : [text({ strong: 'What to do: ' }, finding.repair)]),
+    ...(finding.file ? [fileBlock(finding.file)] : []),
     ...(finding.fix ? [{ kind: 'publish', record: finding.fix } as const] : []),
   ],
+})
+
+/** A file to serve, one line of it a line. */
+export const fileBlock = ({ url, text: lines }: { readonly url: string; readonly text: string }): Block => ({
+  kind: 'seen',
+  label: `File at ${url}`,
+  text: lines.trim().split('\n'),
 })
 
 /** `RFC 7208 §4.6.4` as a link to that section. */

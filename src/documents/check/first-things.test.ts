@@ -120,3 +120,11 @@ it('tells what else is about the record, and where to ask for removal', () => {
   expect(spf).toMatchObject({ points: 12.5, fix: { value: 'v=spf1 -all' }, also: ['b'] })
   expect(address).toMatchObject({ severity: 'medium', points: 5, links: [{ url: 'https://b.example/' }] })
 })
+
+it('names what follows from a finding with it, once, and adds its points', () => {
+  const cause = finding('dkim.broken_key', 'high')
+  const follower = { ...finding('dkim.only_revoked', 'high'), follows: cause.id }
+  const [first, ...others] = firstThings([cause, follower, follower], [lost(follower.id, 16)], [])
+  expect([first, others]).toMatchObject([{ title: cause.id, points: 16, also: [follower.id] }, []])
+  expect(firstThings([follower], [], []).map(({ title }) => title)).toEqual([follower.id])
+})

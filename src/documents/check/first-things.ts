@@ -38,7 +38,8 @@ const GRAVITY: Readonly<Record<Exclude<Tier, 'D'>, Severity>> = { A: 'high', B: 
 /**
  * The things to do first, at most {@link FIRST}: the most severe first; of equal severity the one that costs more points; then one with a record to publish;
  * then the order of the answer. Findings of severity info are excluded. Findings about the same record are one item, represented by the first of them, so
- * that only one record per name is proposed; the listings of one address are one item too.
+ * that only one record per name is proposed; what follows from another finding is named with it, and its points are added; the listings of one address are
+ * one item too.
  */
 export function firstThings(
   findings: readonly FindingAnswer[],
@@ -46,9 +47,17 @@ export function firstThings(
   listings: readonly Listing[],
 ): readonly Thing[] {
   const costs = costsOf(breakdown)
-  const faults = findings
-    .filter(({ severity }) => severity !== 'info')
-    .map((finding) => ({ key: keyOf(finding), thing: thingOf(finding, costs.get(finding.id) ?? 0) }))
+  const weighty = findings.filter(({ severity }) => severity !== 'info')
+  const faults = weighty
+    .filter(({ follows }) => !weighty.some(({ id }) => id === follows))
+    .map((finding) => {
+      const more = new Map(weighty.flatMap((one) => (one.follows === finding.id ? [[one.id, one]] : [])))
+      const thing = thingOf(finding, costs.get(finding.id) ?? 0)
+      return {
+        key: keyOf(finding),
+        thing: [...more.values()].reduce((one, { id, title }) => withMore(one, title, costs.get(id)), thing),
+      }
+    })
   const ranked = [...faults, ...listed(listings)].sort((a, b) => byWeight(a.thing, b.thing)) // stable: otherwise the order of the answer
   return together(ranked).slice(0, FIRST)
 }
@@ -70,6 +79,13 @@ const thingOf = (finding: FindingAnswer, points: number): Thing => ({
   points,
   links: [],
   also: [],
+})
+
+/** A fault with one that follows from it. */
+const withMore = (thing: Thing, title: string, points = 0): Thing => ({
+  ...thing,
+  points: thing.points + points,
+  also: thing.also.includes(title) ? thing.also : [...thing.also, title],
 })
 
 function listed(listings: readonly Listing[]): { key: string; thing: Thing }[] {

@@ -15,14 +15,16 @@ const KINDS: Readonly<Record<string, string>> = {
 const MAX_NAMES = 5
 
 /** The mail hosts: the fields of a check's answer, and the blacklists of a report's. */
-export type Hosts = Pick<CheckAnswer, 'domain' | 'mx' | 'mx_kind' | 'starttls'> & {
+export type Hosts = Pick<CheckAnswer, 'domain' | 'mx' | 'mx_kind' | 'starttls' | 'ptr'> & {
   readonly blacklists?: readonly AddressLists[] | undefined
 }
 
 /** The mail hosts: each with its addresses, their PTR names, location and network, and the blacklists. */
-export function hostBlocks({ domain, mx, mx_kind, blacklists, starttls }: Hosts): readonly Block[] {
+export function hostBlocks({ domain, mx, mx_kind, blacklists, starttls, ptr }: Hosts): readonly Block[] {
   const words = wordsFor(KINDS, mx_kind ?? '')
   const isImplicit = mx_kind === 'implicit'
+  // A name that is missing is a fault only where the check of PTR found one.
+  const isJudged = ptr.status === 'warn' || ptr.status === 'fail'
   return [
     ...(words === undefined ? [] : [text(words)]),
     ...(mx.length === 0
@@ -33,7 +35,7 @@ export function hostBlocks({ domain, mx, mx_kind, blacklists, starttls }: Hosts)
             map: {
               label: `${counted(mx.length, 'mail host')}${mx.length > 1 ? ', in order of preference' : ''}`,
               domain,
-              hosts: mx.map((host) => hostOf(host, isImplicit, blacklists, starttls)),
+              hosts: mx.map((host) => hostOf(host, { isImplicit, isJudged }, blacklists, starttls)),
             },
           } as const,
         ]),
@@ -42,7 +44,7 @@ export function hostBlocks({ domain, mx, mx_kind, blacklists, starttls }: Hosts)
 
 function hostOf(
   { host, priority, addresses, cname, reason }: MxHost,
-  isImplicit: boolean,
+  { isImplicit, isJudged }: { readonly isImplicit: boolean; readonly isJudged: boolean },
   blacklists: Hosts['blacklists'],
   starttls: Hosts['starttls'],
 ): MapHost {
@@ -57,16 +59,23 @@ function hostOf(
     ...(isImplicit ? {} : { preference: priority }),
     host,
     ...(problem === undefined ? {} : { problem }),
-    addresses: addresses.map((one) => ({ ...addressOf(one, blacklists), ...tlsOf(host, one.address, starttls) })),
+    addresses: addresses.map((one) => ({
+      ...addressOf(one, isJudged, blacklists),
+      ...tlsOf(host, one.address, starttls),
+    })),
   }
 }
 
-function addressOf({ address, ptr, forward_confirmed }: MxAddress, blacklists: Hosts['blacklists']): MapAddress {
+function addressOf(
+  { address, ptr, forward_confirmed }: MxAddress,
+  isJudged: boolean,
+  blacklists: Hosts['blacklists'],
+): MapAddress {
   const lists = blacklists?.find(({ ip }) => ip === address)
   return {
     address,
     names: ptr.slice(0, MAX_NAMES),
-    back: backOf(ptr, forward_confirmed),
+    back: markedAs(backOf(ptr, forward_confirmed), isJudged),
     ...(lists === undefined ? {} : { place: placeLine(lists.geo) }),
     ...(blacklists === undefined
       ? {}
@@ -90,6 +99,9 @@ export const backOf = (names: readonly string[], confirmed: boolean | null | und
     : confirmed === false
       ? { mark: 'bad', text: names.length === 0 ? 'no PTR name' : 'does not resolve back' }
       : { mark: 'open', text: 'could not be checked' }
+
+const markedAs = (back: Marked, isJudged: boolean): Marked =>
+  back.mark === 'bad' && !isJudged ? { ...back, mark: 'none' } : back
 
 /** The known location and network of an address. */
 export function placeLine(geo: GeoAnswer | undefined): Line {

@@ -55,13 +55,13 @@ export const plannedIn = ({ plan }: Answer): ReadonlySet<string> =>
 /** Checks whose records are for those who want them. */
 const OPTIONAL: readonly string[] = ['caa', 'bimi', 'dane', 'dnssec']
 
-/** Findings of low severity that no step resolves, one line each: the optional ones last, and said to be. */
-export function improvementBlocks(answer: Answer): readonly Block[] {
+/** Findings of low severity that no step resolves and no fault in `told` names, one line each: the optional ones last, and said to be. */
+export function improvementBlocks(answer: Answer, told: ReadonlySet<string>): readonly Block[] {
   const planned = plannedIn(answer)
   const keys = [...new Set(answer.findings.map(({ id }) => id.split('.')[0]!))]
   const rows = keys
     .flatMap((key) => faultsOf(answer, key).map((finding) => ({ key, finding, isOptional: OPTIONAL.includes(key) })))
-    .filter(({ finding: { id, severity } }) => severity === 'low' && !planned.has(id))
+    .filter(({ finding: { id, severity, title } }) => severity === 'low' && !planned.has(id) && !told.has(title))
     .toSorted((a, b) => Number(a.isOptional) - Number(b.isOptional))
   if (rows.length === 0) return []
   return [

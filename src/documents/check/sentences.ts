@@ -15,6 +15,7 @@ export function sentenceOf(answer: Answer, key: string): string {
   const fields = name && name !== 'mx' ? answer[name] : undefined
   const reason = name === 'mx' ? answer.mx_reason : fields?.reason
   if (status === 'unknown' && reason !== undefined) return reason
+  if (status === 'not_applicable' && key === 'ptr') return reason ?? '' // addresses that do not send
   const faults = faultsOf(answer, key)
   const facts = name ? FACTS[name](answer) : ''
   if (faults.length === 0) return facts === '' ? (reason ?? '') : facts

@@ -14,7 +14,7 @@ it.each([
   [92, 'A', told('high'), 'warn', 'Mostly good, but'],
   [80, 'B', told('critical'), 'warn', 'Mostly good, but'],
   [92, 'A', told('medium'), 'good', 'Good, with'],
-  [45, 'F', told('high'), 'bad', 'Needs repair: mail'],
+  [45, 'F', told('high'), 'bad', 'Needs repair: most'],
 ] as const)('a score of %i (%s) looks no better than the gravest finding', (score, grade, findings, look, words) => {
   const shown = page({ score, grade, findings })
   expect(shown).toContain(`class="score ${look}"`)

@@ -2,7 +2,7 @@ import type { Status } from '../../answers/finding.ts'
 import { COMPONENTS, type Component } from '../../answers/weights.ts'
 import { applies, ROLE_WORDS, type Role } from '../../checks/context.ts'
 import { type Block, heading, type Inline, type Line, quiet, text } from '../block.ts'
-import { BUT_BROKEN, CHECKS, GRADE_WORDS, wordsFor } from '../words.ts'
+import { BUT_BROKEN, CHECKS, GRADE_WORDS, UNDELIVERABLE, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
 import { findingReference } from './findings.ts'
 import { firstThings, type Listing, type Thing } from './first-things.ts'
@@ -52,10 +52,15 @@ const gradeIn = ({ report_grade: reported, grade }: Answer): { readonly grade?: 
 const isBroken = ({ findings }: Answer): boolean =>
   findings.some(({ severity }) => severity === 'critical' || severity === 'high')
 
+/** No mail to the domain can arrive. */
+const isUndeliverable = ({ findings }: Answer): boolean =>
+  findings.some(({ id, severity }) => id.startsWith('mx.') && severity === 'critical')
+
 function wordsOf(answer: Answer): string {
   const { grade } = gradeIn(answer)
   if (isGone(answer)) return GONE
   if (grade === undefined) return isAllOpen(answer) ? ALL_OPEN : MOSTLY_OPEN
+  if (isUndeliverable(answer)) return UNDELIVERABLE
   return isBroken(answer) && /^[AB]/.test(grade) ? BUT_BROKEN : (wordsFor(GRADE_WORDS, grade) ?? '')
 }
 
@@ -122,7 +127,7 @@ const barOf = (answer: Answer, component: Component) => {
   const lost = lostBy(answer, component)
   const worth = COMPONENTS[component]
   const status = barStatus(answer, component, lost / worth)
-  const kept = status === 'not_applicable' ? {} : { kept: worth - lost }
+  const kept = isLeftOut(answer, component) ? {} : { kept: worth - lost }
   return { label: CHECKS[component].name, href: `#${component}`, ...kept, worth, status }
 }
 
@@ -131,17 +136,22 @@ const barOf = (answer: Answer, component: Component) => {
  * (mail that does not arrive) needs repair.
  */
 function barStatus(answer: Answer, component: Component, lostShare: number): Status {
-  const role = answer.domain_role && ROLES.find((one) => one === answer.domain_role?.name)
   const status = statusOf(answer, component)
-  if (role && role !== 'no_such_domain' && !applies(component, { role })) return 'not_applicable'
+  if (isLeftOut(answer, component)) return 'not_applicable'
   return status === 'pass' && lostShare > 1 / 3 ? 'fail' : status
+}
+
+/** The role of the domain does not need the component: it has no points. */
+function isLeftOut({ domain_role }: Answer, component: Component): boolean {
+  const role = ROLES.find((one) => one === domain_role?.name)
+  return role !== undefined && role !== 'no_such_domain' && !applies(component, { role })
 }
 const ROLES = Object.keys(ROLE_WORDS) as readonly Role[]
 
 /** What no step of the plan repairs: findings of severity medium and more, and listings; without a plan, what to do first. */
 export function leftThings(answer: Answer): readonly Thing[] {
   const planned = plannedIn(answer)
-  const findings = answer.findings.filter(({ id }) => !planned.has(id))
+  const findings = answer.findings.filter(({ id, follows }) => !planned.has(id) && !(follows && planned.has(follows)))
   return firstThings(findings, answer.score_breakdown, listingsOf(answer)).filter(
     ({ severity, points, links }) => severity !== 'low' || links.length > 0 || (points > 0 && !answer.plan),
   )
@@ -180,7 +190,7 @@ const whyLeft = ({ plan }: Answer, { id }: Thing): string | undefined =>
 
 function thingParts(thing: Thing, number: number, why: string | undefined): Block[] {
   const points: Inline =
-    thing.points === 0 ? 'outside the score' : `${plain(thing.points)} ${thing.points === 1 ? 'point' : 'points'}`
+    thing.points === 0 ? 'outside the score' : `costs ${plain(thing.points)} ${thing.points === 1 ? 'point' : 'points'}`
   return [
     { kind: 'heading', level: 3, line: [`${number}. ${thing.title}`] },
     quiet({ severity: thing.severity }, ' · ', points),

@@ -80,3 +80,18 @@ it.each([
   const line = named?.kind === 'text' ? named.line : []
   expect([line.filter((one) => typeof one === 'object').length, line.at(-1)]).toEqual([20, end])
 })
+
+it('forged mail passes where SPF lets everybody pass', () => {
+  const [block] = whoMaySendBlocks({
+    ...manyLookups,
+    findings: [],
+    spf: { ...nobody, all: '+', passing: { ipv4: 2 ** 32, ipv6_prefixes: 0, by: [], complete: true } },
+    dmarc: { ...manyLookups.dmarc, valid: true, effective_policy: 'reject' },
+  }).filter(({ kind }) => kind === 'alignment')
+  expect(block).toMatchObject({
+    alignment: {
+      paths: [{ state: { mark: 'bad' } }, {}],
+      result: { mark: 'bad', text: 'Forged mail passes by SPF: the policy (reject) does not stop it' },
+    },
+  })
+})

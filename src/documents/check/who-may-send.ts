@@ -15,6 +15,9 @@ export function whoMaySendBlocks(answer: Answer): readonly Block[] {
   ]
 }
 
+const isOpenToAll = ({ all, findings }: { readonly all: string | undefined } & Pick<Answer, 'findings'>): boolean =>
+  all === '+' || findings.some(({ id }) => id === 'spf.everybody')
+
 function passingBlocks({ spf: { valid, passing, all }, findings }: Answer): readonly Block[] {
   if (!valid) return [text('SPF lets nobody pass: there is no record that receivers can use.')]
   if (!passing) return []
@@ -24,8 +27,7 @@ function passingBlocks({ spf: { valid, passing, all }, findings }: Answer): read
       ? []
       : [`${grouped(passing.ipv6_prefixes)} IPv6 ${passing.ipv6_prefixes === 1 ? 'network' : 'networks'} of /64`]),
   ]
-  const everybody = all === '+' || findings.some(({ id }) => id === 'spf.everybody')
-  if (everybody) return [text({ strong: 'Everybody may send.' })]
+  if (isOpenToAll({ all, findings })) return [text({ strong: 'Everybody may send.' })]
   return [
     text(
       { strong: size.length === 0 ? 'Nobody' : size.join(' and ') },
@@ -77,6 +79,7 @@ function lookupBlocks({ spf: { lookups, includes, includes_left_out: leftOut } }
 function alignmentBlock(answer: Answer): Block {
   const { domain, spf, dkim, dmarc } = answer
   const isSpf = spf.valid && spf.passing?.by.length !== 0
+  const isAll = spf.valid && isOpenToAll({ all: spf.all, findings: answer.findings })
   const keys = dkim.keys.filter(({ usable }) => usable)
   const policy = dmarc.effective_policy
   // A domain that sends nothing needs no key, and nobody should pass.
@@ -92,11 +95,13 @@ function alignmentBlock(answer: Answer): Block {
         {
           name: 'SPF',
           domain,
-          state: isSpf
-            ? { mark: 'good', text: 'aligned when the envelope sender is this domain' }
-            : isSilent
-              ? { mark: 'none', text: 'no sender passes, as the domain declares' }
-              : { mark: 'bad', text: 'no sender can pass' },
+          state: isAll
+            ? { mark: 'bad', text: 'passes and aligns for everybody, forged mail too' }
+            : isSpf
+              ? { mark: 'good', text: 'aligned when the envelope sender is this domain' }
+              : isSilent
+                ? { mark: 'none', text: 'no sender passes, as the domain declares' }
+                : { mark: 'bad', text: 'no sender can pass' },
         },
         {
           name: 'DKIM',
@@ -113,12 +118,14 @@ function alignmentBlock(answer: Answer): Block {
       ],
       result: !dmarc.valid
         ? { mark: 'bad', text: 'No DMARC: receivers do not compare them' }
-        : policy === 'none'
-          ? { mark: 'warn', text: 'Mail that aligns with neither is delivered all the same (p=none)' }
-          : {
-              mark: 'good',
-              text: `Mail that aligns with neither is ${policy === 'reject' ? 'refused' : 'set aside'} (${policy})`,
-            },
+        : isAll
+          ? { mark: 'bad', text: `Forged mail passes by SPF: the policy (${policy}) does not stop it` }
+          : policy === 'none'
+            ? { mark: 'warn', text: 'Mail that aligns with neither is delivered all the same (p=none)' }
+            : {
+                mark: 'good',
+                text: `Mail that aligns with neither is ${policy === 'reject' ? 'refused' : 'set aside'} (${policy})`,
+              },
     },
   }
 }
