@@ -250,6 +250,19 @@ const WORDINGS: Readonly<Record<string, Readonly<Record<string, readonly string[
       '550 user missing home directory',
     ],
   },
+  "a shop's table of replies by domain (mail.ru, i.ua, rambler.ru, mts.com.ua …)": {
+    mailbox_not_found: [
+      '550 Message was not accepted -- invalid mailbox. Local mailbox user@example.com is unavailable: user not found',
+      '550 5.1.1 Bad destination mailbox address: invalid mailbox. Local mailbox user@example.com is unavailable: user not found',
+      '550 #5.1.0 Address rejected.',
+      '550 No Such User Here',
+    ],
+    'mailbox_not_found|mailbox_disabled': [
+      '550 5.1.1 <user@example.com>: Recipient address rejected: Account deleted by user',
+    ],
+    mailbox_disabled: ['550 Mailbox is frozen. See http://mail.example.com/'],
+    sender_refused: ['550 5.2.1 Mailbox unavailable. This server does not accept mails from this sender address'],
+  },
   'the same meanings in other words and languages': {
     mailbox_disabled: [
       '550 5.2.1 Mailbox deactivated due to inactivity',
@@ -380,6 +393,7 @@ const WORDINGS: Readonly<Record<string, Readonly<Record<string, readonly string[
       '550 access from your network is denied',
       '554 5.7.1 your host is on our local blocklist',
     ],
+    sender_refused: ['550 5.7.1 We do not accept messages from your sender domain'],
     helo_refused: [
       '555 helohost error',
       '550 your helo is forged',

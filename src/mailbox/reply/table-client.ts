@@ -167,6 +167,12 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
+    /\b(?:not|never|n't) (?:accept|receive|take|allow)(?:ing)? (?:any )?(?:e-?)?(?:mails?|messages?) from (?:this|the|your) (?:sender|from|envelope)\b/,
+    'hosts in Ukraine',
+    '550 5.2.1 Mailbox unavailable. This server does not accept mails from this sender address',
+  ),
+  us(
+    'sender_refused',
     /\bden(?:y|ies|ied) (?:the |your |this )?sender\b|\bsender (?:e-?mail |address )?is (?:unvalidated|not (?:in|validated|verified)\b)/,
     'eYou',
     '553 host denies the sender',
