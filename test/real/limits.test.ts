@@ -56,7 +56,9 @@ describe('the clock of the machine', () => {
 })
 
 describe('memory', () => {
-  it('a heap of 128 MB: 500 requests at once get an answer, 429 or 503, and the service goes on', async () => {
+  it('a heap of 128 MB: 500 requests at once get an answer, 429 or 503, and the service goes on', {
+    timeout: 120_000, // beside other work on the machine
+  }, async () => {
     program = await startProgram([], undefined, { NODE_OPTIONS: '--max-old-space-size=128' })
     await asked500(program)
   })
