@@ -45,7 +45,12 @@ const DOCUMENTS = ['docs/scale.md', 'docs/jobs.md', 'contributing/benchmarks.md'
 export function figures(name: string, parts: readonly string[]): void {
   const text = parts.join('\n\n')
   console.log(`\n${text}`)
-  if (flags(process.argv.slice(2)).write !== 'yes') return
+  if (flags(process.argv.slice(2)).write === 'yes') enter(name, parts)
+}
+
+/** Replaces the figures of a measurement in the documents. */
+export function enter(name: string, parts: readonly string[]): void {
+  const text = parts.join('\n\n')
   for (const document of DOCUMENTS) {
     const path = join(import.meta.dirname, '..', document)
     const old = readFileSync(path, 'utf8')

@@ -7,13 +7,12 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { embeddedConnection } from '../src/store/postgres/embedded.ts'
-import { flags, machine, sleep } from './figures.ts'
+import { figures, flags, machine, sleep, table } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
 /**
- * What one caller can do to the others: the answer time of /v1/health, asked by another process during each attack, and
- * the memory of the service before, at its highest and a minute after. Options: --seconds 15 (of each attack), --rest
- * 60, --only PATTERN, --message N
+ * What one caller can do to the others: the answer time of /v1/health, asked by another process during each attack, and the memory of the service before, at
+ * its highest and a minute after. Options: --seconds 15 (of each attack), --rest 60, --only PATTERN, --message N, --write yes
  */
 if (process.argv[2] === 'prober') {
   const times: number[] = []
@@ -151,7 +150,6 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
     const n = await flood(16, (i) =>
       call(i % 4 === 0 ? '/v1/jobs?limit=100' : `/v1/jobs/${jobs[i % jobs.length]}${i % 4 === 1 ? '/results' : ''}`),
     )
-    for (const id of jobs) await call(`/v1/jobs/${id}`, { method: 'DELETE' })
     return `${statuses(made)}; ${n} looks`
   },
   '2,050 jobs of a row at a dead host': async () => {
@@ -258,6 +256,16 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
   },
 }
 
+/** Removes the jobs that an attack has left, so that the next one is not refused because of them. */
+async function removeJobs(): Promise<void> {
+  for (;;) {
+    const { text } = await call('/v1/jobs?limit=200')
+    const { data } = JSON.parse(text) as { readonly data: readonly { readonly id: string }[] }
+    if (data.length === 0) return
+    await Promise.all(data.map(({ id }) => call(`/v1/jobs/${id}`, { method: 'DELETE' })))
+  }
+}
+
 const rssOf = (): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))![1]) / 1_024
 const prober = fork(import.meta.filename, ['prober', URL_])
@@ -268,7 +276,7 @@ const times = (): Promise<number[]> =>
   })
 try {
   await sleep(10_000)
-  console.log('| attack | what | health p99, ms | longest | MiB before | highest | a minute after |')
+  const lines: string[][] = []
   for (const [name, attack] of Object.entries(ATTACKS)) {
     if (options.only !== undefined && !new RegExp(options.only).test(name)) continue
     await times()
@@ -278,13 +286,22 @@ try {
     const what = await attack()
     clearInterval(watch)
     const all = await times()
+    await removeJobs()
     await sleep(REST_MS)
     const at = (share: number): string =>
       (all[Math.min(all.length - 1, Math.floor(all.length * share))] ?? 0).toFixed(1)
-    console.log(
-      `| ${name} | ${what} | ${at(0.99)} | ${at(1)} | ${before.toFixed(0)} | ${highest.toFixed(0)} | ${rssOf().toFixed(0)} |`,
-    )
+    lines.push([name, what, at(0.99), at(1), ...[before, highest, rssOf()].map((mib) => mib.toFixed(0))])
+    console.log(lines.at(-1)!.join(' | '))
   }
+  const worst = Math.max(...lines.map((line) => Number(line[2])))
+  figures('walls', [
+    `During ${lines.length} attacks of one key, \`/v1/health\` is answered within ${worst.toFixed(0)} ms (p99 of the worst, goal 50).`,
+    table(
+      ['attack', 'what', 'health p99, ms', 'longest', 'MiB before', 'highest', `${REST_MS / 1_000} s after`],
+      lines,
+    ),
+    `${ATTACK_MS / 1_000} s each; ${machine()}.`,
+  ])
 } finally {
   prober.kill()
   await db.end()

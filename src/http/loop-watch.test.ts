@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { loopWatch, MAX_HELD_MS } from './loop-watch.ts'
 
 /** A watch whose clocks are moved by hand; its own timer sees nothing happen. */
@@ -61,4 +61,16 @@ it.each([
   watch.begin('/v1/spf')()
   pass(1_000)
   expect(lines).toMatchObject([{ operations }])
+})
+
+it('looks only while operations are in progress', () => {
+  vi.useFakeTimers()
+  const watch = loopWatch({ warn: () => {} })
+  expect(vi.getTimerCount()).toBe(0)
+  const end = watch.begin('/v1/check')
+  expect(vi.getTimerCount()).toBe(1)
+  end()
+  vi.advanceTimersByTime(60)
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
 })

@@ -22,9 +22,8 @@ export type LoopWatchOptions = {
 }
 
 /**
- * Detects steps that block the event loop for over 50 ms, during which no request is answered, and names the operations
- * in progress: if there is only one, it is the cause. Time in which the thread had no processor (a busy machine, a
- * stopped process) does not count.
+ * Detects steps that block the event loop for over 50 ms, during which no request is answered, and names the operations in progress: if there is only one, it
+ * is the cause. Time in which the thread had no processor (a busy machine, a stopped process) does not count. It looks only while operations are in progress.
  */
 export function loopWatch(options: LoopWatchOptions): LoopWatch & { readonly look: () => void } {
   const { warn, now = () => performance.now(), cpuMs = threadMs } = options
@@ -40,6 +39,7 @@ export function loopWatch(options: LoopWatchOptions): LoopWatch & { readonly loo
     ended = []
     lookedAtMs = nowMs
     cpuAtMs = nowCpuMs
+    if (names.length === 0) rest()
     if (heldMs <= MAX_HELD_MS || names.length === 0) return
     unlogged++
     if (nowMs - loggedAtMs < LINE_EVERY_MS) return
@@ -48,16 +48,31 @@ export function loopWatch(options: LoopWatchOptions): LoopWatch & { readonly loo
     unlogged = 0
   }
 
-  const timer = setInterval(look, EVERY_MS).unref()
+  let isStopped = false
+  let timer: NodeJS.Timeout | undefined
+  function rest(): void {
+    clearInterval(timer)
+    timer = undefined
+  }
+  function watch(): void {
+    if (timer !== undefined || isStopped) return
+    timer = setInterval(look, EVERY_MS).unref()
+    lookedAtMs = now()
+    cpuAtMs = cpuMs()
+  }
   return {
     begin: (name) => {
+      watch()
       const id = Symbol(name)
       running.set(id, name)
       return () => {
         if (running.delete(id) && ended.length < 1_000) ended.push(name)
       }
     },
-    stop: () => clearInterval(timer),
+    stop: () => {
+      isStopped = true
+      rest()
+    },
     look,
   }
 }

@@ -16,28 +16,38 @@ const FEW = 32
 const EXEMPT: readonly string[] = ['/v1/health', '/v1/ready', '/metrics']
 
 /**
- * Refuses new requests with 503 `overloaded` while the event loop is late because of the requests in progress. The
- * delay is the mean of the last 250 ms. It opens no file: `@fastify/under-pressure` also measures memory, which throws
- * in its timer, and so ends the process, when no descriptor is left.
+ * Refuses new requests with 503 `overloaded` while the event loop is late because of the requests in progress. The delay is the mean of the last 250 ms, and measured
+ * while many requests are in progress: it wakes the process a hundred times a second. It opens no file: `@fastify/under-pressure` also measures memory, which throws in its
+ * timer, and so ends the process, when no descriptor is left.
  */
 export function refuseWhenLate(app: FastifyInstance, underWay: () => number): void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  histogram.enable()
   let delayMs = 0
-  const timer = setInterval(() => {
+  let timer: NodeJS.Timeout | undefined
+  function look(): void {
     // Without a sample the loop was blocked the whole time.
     delayMs = histogram.count === 0 ? Number.POSITIVE_INFINITY : histogram.mean / 1e6 - RESOLUTION_MS
     histogram.reset()
-  }, SAMPLE_MS).unref()
+    if (underWay() < FEW) stop()
+  }
+  function begin(): void {
+    histogram.enable()
+    timer = setInterval(look, SAMPLE_MS).unref()
+  }
+  function stop(): void {
+    clearInterval(timer)
+    timer = undefined
+    histogram.disable()
+    histogram.reset()
+    delayMs = 0
+  }
   app.addHook('onRequest', async (request, reply) => {
+    if (timer === undefined && underWay() >= FEW) begin()
     if (!isTooMuch(delayMs, underWay()) || EXEMPT.includes(request.routeOptions.url ?? '')) return
     void reply.header('retry-after', '1')
     throw callerError('late')
   })
-  app.addHook('onClose', async () => {
-    clearInterval(timer)
-    histogram.disable()
-  })
+  app.addHook('onClose', async () => stop())
 }
 
 /**

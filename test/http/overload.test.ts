@@ -37,12 +37,33 @@ it('opens no file, so that a process without descriptors goes on', async () => {
     throw Object.assign(new Error('EMFILE: too many open files, uv_resident_set_memory'), { code: 'EMFILE' })
   })
   const app = fastify()
-  refuseWhenLate(app, () => 0)
+  refuseWhenLate(app, () => 100)
   app.get('/work', async () => 'ok')
   await app.ready()
+  await app.inject({ url: '/work' })
   await new Promise((resolve) => setTimeout(resolve, 600)) // two samples
   expect((await app.inject({ url: '/work' })).statusCode).toBe(200)
   expect(memoryUsage).not.toHaveBeenCalled()
   memoryUsage.mockRestore()
+  await app.close()
+})
+
+it('is measured only while many requests are under way', async () => {
+  const interval = vi.spyOn(globalThis, 'setInterval')
+  const app = fastify()
+  let underWay = 0
+  refuseWhenLate(app, () => underWay)
+  app.get('/work', async () => 'ok')
+  await app.ready()
+  const measured: boolean[] = []
+  for (underWay of [31, 32]) {
+    await app.inject({ url: '/work' })
+    measured.push(interval.mock.calls.length > 0)
+  }
+  const timer = interval.mock.results[0]!.value
+  underWay = 0
+  await vi.waitFor(() => expect(timer._destroyed).toBe(true))
+  expect(measured).toEqual([false, true])
+  interval.mockRestore()
   await app.close()
 })

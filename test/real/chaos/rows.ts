@@ -1,4 +1,5 @@
 import { type JobAnswer, jobAnswer } from '../../../src/answers/jobs.ts'
+import { enter, machine } from '../../../bench/figures.ts'
 import type { Node } from '../nodes.ts'
 
 /** Rows of the chaos: some thousand in the tests; `CHAOS_ROWS=50000` for the long run of contributing/benchmarks.md. */
@@ -12,6 +13,24 @@ export const LONG_MS = 3_600_000
 /** `CHAOS_POOLER=yes`: the nodes reach the database through pgbouncer. `CHAOS_DELAY=20`: it is so many ms away. */
 export const IS_POOLED = process.env.CHAOS_POOLER === 'yes'
 export const DELAY_MS = Number(process.env.CHAOS_DELAY ?? 0)
+
+/** What happened in a run. */
+export type ChaosRun = {
+  readonly seconds: number
+  readonly kills: number
+  /** Restarts of the database; none on one node, where it is killed. */
+  readonly restarts?: number
+  readonly again: number
+  readonly underWay: number
+}
+
+/** Prints what a run has seen; with `CHAOS_WRITE=yes` it replaces the figures of contributing/benchmarks.md. */
+export function tellRun(name: string, { seconds, kills, restarts, again, underWay }: ChaosRun): void {
+  const number = (value: number): string => value.toLocaleString('en')
+  const text = `${number(ROWS)} rows in ${number(seconds)} s, ${kills} kill -9${restarts === undefined ? '' : `, ${restarts} restarts of the database`}: none without a result, none written twice or by a node without the last claim; ${number(again)} queried again, ${number(underWay)} were in progress when nodes failed. ${machine()}.`
+  console.log(`chaos ${name}: ${text}`)
+  if (process.env.CHAOS_WRITE === 'yes') enter(name, [text])
+}
 
 export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
