@@ -67,6 +67,10 @@ const service = spawn(
   ],
   { stdio: 'inherit' },
 )
+service.once('exit', (code, signal) => {
+  if (!isOver) console.log(`the service ended: ${code ?? signal}`)
+})
+let isOver = false
 const headers = { authorization: `Bearer ${KEY}` }
 const call = (path: string, init: RequestInit = {}) =>
   fetch(`${URL_}${path}`, { ...init, headers: { ...headers, ...init.headers } }).then(
@@ -303,6 +307,7 @@ try {
     `${ATTACK_MS / 1_000} s each; ${machine()}.`,
   ])
 } finally {
+  isOver = true
   prober.kill()
   await db.end()
   service.kill('SIGTERM')

@@ -61,18 +61,26 @@ const job = labJobRecord()
 const provider = { id: 'x', concurrent: 1_000, perMinute: 1_000 }
 const { signal } = new AbortController()
 
-async function lookupsAtOnce(n: number): Promise<number> {
-  const { run, most } = meter()
-  let isFirst = true
-  const rows = { leaseDomains: async () => times(n, (i) => `d${i}.example`), setProviders: async () => true }
-  const jobs = { nextToLookUp: async () => (isFirst ? [job] : []), lookedUp: async () => true }
-  const findProvider = async () => run().then(() => provider)
+/** What runs at the same time, if jobs have so many domains each. */
+async function atOnce(domains: readonly number[]): Promise<{ readonly lookups: number; readonly statements: number }> {
+  const statement = meter()
+  let [running, most] = [0, 0]
+  let next = domains.map((_, number) => ({ ...job, number }))
+  const leaseDomains = (number: number) => statement.run().then(() => times(domains[number]!, (i) => `d${i}.example`))
+  const rows = { leaseDomains, setProviders: async () => true }
+  const jobs = { nextToLookUp: async () => next, lookedUp: async () => true }
+  const findProvider = async () => {
+    most = Math.max(most, ++running)
+    await new Promise((resolve) => setTimeout(resolve, 50)) // the jobs after it have their domains by then
+    running--
+    return provider
+  }
   const settings = { rows, jobs, findProvider, onFound: () => {}, onFault: () => {}, stopping: signal }
   const lookups = domainLookups(settings as unknown as Parameters<typeof domainLookups>[0])
   await lookups.begin()
-  isFirst = false
+  next = []
   await lookups.settled()
-  return most()
+  return { lookups: most, statements: statement.most() }
 }
 
 async function listRowsAtOnce(n: number): Promise<number> {
@@ -94,7 +102,13 @@ const wait = (retryAfterMs: number) =>
   retryOf({ result: 'deferred', reason: 'greylisted', retryAfterMs }, { attempts: 0, firstAskedAtMs: 0 }, 0, 1e12)
 
 testBounds([
-  ['src/jobs/engine/lookups.ts LOOKUPS_AT_A_TIME', 50, async (n) => (await lookupsAtOnce(n)) === n],
+  ['src/jobs/engine/lookups.ts LOOKUPS_AT_A_TIME', 50, async (n) => (await atOnce([n])).lookups === n],
+  [
+    'src/jobs/engine/lookups.ts STATEMENTS_AT_A_TIME',
+    4,
+    async (n) => (await atOnce(times(n, () => 1))).statements === n,
+  ],
+  ['src/jobs/engine/lookups.ts MAX_LOOKUPS', 200, async (n) => (await atOnce([50, 50, 50, 49, n - 199])).lookups === n],
   ['src/jobs/engine/retry.ts LONGEST_MS', 6 * 3_600_000, (n) => wait(n)?.waitMs === n],
   ['src/jobs/file/list-file.ts AT_A_TIME', 50, async (n) => (await listRowsAtOnce(n)) === n],
   ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`${item(n)}\n`, 'application/x-ndjson')],

@@ -1,5 +1,6 @@
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
+import { limiter } from '../../base/limiter.ts'
 import { throughOutage } from '../../store/postgres/away.ts'
 import type { JobRows } from '../../store/postgres/job-rows.ts'
 import { isTableGone } from '../../store/postgres/job-tables.ts'
@@ -23,8 +24,12 @@ export type LookupSettings = {
   readonly stopping: AbortSignal
 }
 
-/** Maximum number of jobs whose domains are looked up at the same time. */
-const JOBS_AT_A_TIME = 4
+/** Maximum number of jobs whose domains are looked up at the same time: small jobs are many, and the domains of some take as long as a lookup may. */
+const JOBS_AT_A_TIME = 64
+/** Maximum number of statements about domains at the same time. */
+const STATEMENTS_AT_A_TIME = 4
+/** Maximum number of lookups of all jobs at the same time. */
+const MAX_LOOKUPS = 200
 /** Domains that are looked up in one step; the first step of a job is small, so that the first result comes soon. */
 const FIRST_DOMAINS = 25
 const DOMAINS = 250
@@ -41,26 +46,43 @@ export function domainLookups(settings: LookupSettings): DomainLookups {
   const { jobs, rows, findProvider, onFound, onFault, stopping } = settings
   const running = new Map<number, Promise<void>>()
 
-  async function step(job: JobRecord): Promise<void> {
-    const domains = await rows.leaseDomains(job.number, job.first_result_at === null ? FIRST_DOMAINS : DOMAINS)
-    if (domains.length === 0) {
-      if (await jobs.lookedUp(job.number)) onFound(job.number)
-      return
+  const turns = limiter({})
+  async function inTurn<T>(of: string, concurrent: number, work: () => Promise<T>): Promise<T> {
+    const leave = await turns.enter(of, { concurrent }, stopping)
+    try {
+      return await work()
+    } finally {
+      leave()
     }
+  }
+  const statement = <T>(work: () => Promise<T>): Promise<T> => inTurn('statement', STATEMENTS_AT_A_TIME, work)
+
+  async function step(job: JobRecord): Promise<void> {
+    const limit = job.first_result_at === null ? FIRST_DOMAINS : DOMAINS
+    const domains = await statement(() => rows.leaseDomains(job.number, limit))
+    const found = await providersOf(job, domains)
+    if (found.size > 0) await store(job, found)
+    // The others are leased, or left for a later turn.
+    if (found.size < domains.length || domains.length === limit) return
+    if (await statement(() => jobs.lookedUp(job.number))) onFound(job.number)
+  }
+  async function providersOf(job: JobRecord, domains: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>()
     const untilMs = performance.now() + STEP_MS - LOOKUP_MS
-    await atMost(LOOKUPS_AT_A_TIME, domains, async (domain) => {
-      if (performance.now() > untilMs || stopping.aborted) return
-      const { id } = await findProvider(job.kind, domain, within(LOOKUP_MS, stopping))
-      if (!stopping.aborted) found.set(domain, id) // a result obtained while the node stops is not reliable
-    })
-    if (found.size === 0) return // their lease expires
+    await atMost(LOOKUPS_AT_A_TIME, domains, (domain) =>
+      inTurn('lookup', MAX_LOOKUPS, async () => {
+        if (performance.now() > untilMs || stopping.aborted) return // their lease expires
+        const { id } = await findProvider(job.kind, domain, within(LOOKUP_MS, stopping))
+        if (!stopping.aborted) found.set(domain, id) // a result obtained while the node stops is not reliable
+      }),
+    )
+    return found
+  }
+  async function store(job: JobRecord, found: ReadonlyMap<string, string>): Promise<void> {
     let most = job.first_result_at === null ? FIRST_ROWS : ROWS
-    while (!stopping.aborted) {
-      const isWhole = await throughOutage(() => rows.setProviders(job, found, most), stopping)
+    for (let isWhole = false; !isWhole && !stopping.aborted; most = ROWS) {
+      isWhole = await statement(() => throughOutage(() => rows.setProviders(job, found, most), stopping))
       onFound(job.number)
-      if (isWhole) return
-      most = ROWS
     }
   }
   return {

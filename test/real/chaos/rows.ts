@@ -1,5 +1,5 @@
-import { type JobAnswer, jobAnswer } from '../../../src/answers/jobs.ts'
 import { enter, machine } from '../../../bench/figures.ts'
+import { type JobAnswer, jobAnswer } from '../../../src/answers/jobs.ts'
 import type { Node } from '../nodes.ts'
 
 /** Rows of the chaos: some thousand in the tests; `CHAOS_ROWS=50000` for the long run of contributing/benchmarks.md. */
