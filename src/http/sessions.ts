@@ -12,6 +12,9 @@ const LIFETIME_MS = 12 * 3_600_000
 /** Maximum number of sessions; the least recently used one ends first. */
 export const MAX_SESSIONS = 10_000
 
+/** Maximum number of sessions of a key; its least recently used one ends first, so that nobody can end those of other keys. */
+const MAX_OF_KEY = 100
+
 const NAME = 'mailsonde_session'
 const SECURE_NAME = `__Host-${NAME}` // a browser accepts it only with Secure, Path=/ and no Domain
 const ID = /^[\w-]{22}$/
@@ -51,14 +54,28 @@ export function sessionsOf(options: {
   readonly maxSessions?: number
   readonly shared?: Pick<SharedHttp, 'secret' | 'session' | 'keepSession'> | undefined
 }): Sessions {
-  const { shared } = options
-  const secret = shared?.secret ?? randomBytes(32)
-  const known = sessionMemory(options.monotonic, options.maxSessions)
-  const looked = new WeakMap<Request, KeptSession>()
-  const writing = new WeakMap<Request, Promise<void>>()
-  function keep(request: Request, id: string, session: KeptSession | null): void {
-    if (shared) writing.set(request, shared.keepSession(hashKey(id), session))
-    else known.keep(hashKey(id), session)
+  const secret = randomBytes(32)
+  const known = ttlCache<{ readonly key: string; readonly hash: string }>({
+    maxEntries: options.maxSessions ?? MAX_SESSIONS,
+    now: options.monotonic,
+  })
+  /** The hashes of the session ids of each key, the least recently used first. */
+  const ofKey = new Map<string, Set<string>>()
+  function use(hash: string, key: ApiKey): void {
+    const own = ofKey.get(key.id) ?? new Set()
+    ofKey.set(key.id, own)
+    own.delete(hash)
+    own.add(hash)
+    known.set(hash, { key: key.id, hash: key.hash }, LIFETIME_MS)
+    const [oldest] = own
+    if (oldest === undefined || own.size <= MAX_OF_KEY) return
+    own.delete(oldest)
+    known.delete(oldest)
+  }
+  /** Forgets keys that are no longer in force. */
+  function purge(): void {
+    const ids = new Set(options.keys().map(({ id }) => id))
+    for (const id of ofKey.keys()) if (!ids.has(id)) ofKey.delete(id)
   }
   const tokenOf = (id: string): string => createHmac('sha256', secret).update(id).digest('base64url')
 
@@ -76,6 +93,7 @@ export function sessionsOf(options: {
       const session = shared ? looked.get(request) : known.use(hashKey(id))
       const key = session && options.keys().find((one) => one.id === session.key && one.hash === session.hash)
       if (!key || (key.expires_at !== undefined && Date.parse(key.expires_at) <= options.now())) return undefined
+      use(hashKey(id), key)
       return key
     },
     tokenFor: (request, reply) => {
@@ -92,13 +110,14 @@ export function sessionsOf(options: {
       const key = findKey(options.keys(), presented, options.now())
       if (!key) return false
       const id = newId() // never one that existed before the login
-      keep(request, id, { key: key.id, hash: key.hash })
+      purge()
+      use(hashKey(id), key)
       give(request, reply, id)
       return true
     },
     end: (request, reply) => {
       const id = idOf(request)
-      if (id !== undefined) keep(request, id, null)
+      if (id !== undefined) known.delete(hashKey(id)) // its place of the key's is the next to go
       give(request, reply, 'ended', 0)
     },
     size: known.size,

@@ -9,10 +9,14 @@ import { inboxError } from './problems.ts'
 
 /** Maximum number of addresses that are known at the same time, those that have expired included. */
 const MAX_ADDRESSES = 10_000
-/** Maximum number of living addresses of an owner. */
+/** Maximum number of addresses of an owner; those that have expired make room. */
 const MAX_OF_OWNER = 2_000
 /** Maximum size of all kept answers, octets as they are kept. */
 const MAX_KEPT = 64 * 1_048_576
+/** Those of them of an owner: nobody can fill the room of all. */
+const MAX_KEPT_OF_OWNER = 16 * 1_048_576
+/** Room that there has to be for the answer of a message to come: no answer is larger. */
+const LARGEST = 1_048_576
 /** How long an address that has expired is still told from one that never was, ms. */
 const TOLD_MS = 3_600_000
 
@@ -30,7 +34,7 @@ export type Waiting = {
   readonly answer?: MessageAnswer
 }
 
-/** Keeps the answer of a message that was taken; undefined: it could not be analysed, and the address waits again. */
+/** Keeps the answer of a message that was taken; undefined: it could not be analysed. Without an answer, or room for it, the address waits again. */
 export type Keep = (answer: MessageAnswer | undefined) => void
 
 /** The one-time addresses of a process. They and the analyses are in memory alone; the messages are not kept at all. */
@@ -69,11 +73,22 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
   const byId = new Map<string, Entry>()
   const byLocal = new Map<string, Entry>()
   let keptOctets = 0
+  const keptOf = new Map<string, number>()
 
   const isOver = ({ endsAt }: Entry): boolean => monotonic() >= endsAt
 
+  function count({ owner }: Entry, octets: number): void {
+    keptOctets += octets
+    const own = (keptOf.get(owner) ?? 0) + octets
+    if (own > 0) keptOf.set(owner, own)
+    else keptOf.delete(owner)
+  }
+  /** Whether so many octets more of an owner's may be kept. */
+  const hasRoom = ({ owner }: Entry, octets: number): boolean =>
+    keptOctets + octets <= MAX_KEPT && (keptOf.get(owner) ?? 0) + octets <= MAX_KEPT_OF_OWNER
+
   function release(entry: Entry): void {
-    keptOctets -= entry.kept?.length ?? 0
+    count(entry, -(entry.kept?.length ?? 0))
     delete entry.kept
     byLocal.delete(entry.local)
   }
@@ -85,6 +100,19 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
       release(entry)
       if (monotonic() >= entry.endsAt + TOLD_MS) byId.delete(entry.id)
     }
+  }
+
+  /** Forgets one of these that has expired, the oldest; false: there is none. */
+  function makeRoom(of: (entry: Entry) => boolean): boolean {
+    for (const entry of byId.values()) if (of(entry) && isOver(entry)) return byId.delete(entry.id)
+    return false
+  }
+  /** Whether one more of the owner may be made. */
+  function isFree(owner: string): boolean {
+    const isOwn = (entry: Entry): boolean => entry.owner === owner
+    const own = [...byId.values()].filter(isOwn).length
+    if (own >= MAX_OF_OWNER) return makeRoom(isOwn)
+    return byId.size < MAX_ADDRESSES || makeRoom(() => true)
   }
 
   function living(address: string): Entry | undefined {
@@ -122,9 +150,7 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
     create: ({ id: owner }, lifeMs) => {
       if (domain === undefined) throw inboxError('closed')
       sweep()
-      const isLiving = (entry: Entry): boolean => entry.owner === owner && !isOver(entry)
-      if (byId.size >= MAX_ADDRESSES || [...byId.values()].filter(isLiving).length >= MAX_OF_OWNER)
-        throw inboxError('too_many', { max: MAX_OF_OWNER })
+      if (!isFree(owner)) throw inboxError('too_many', { max: MAX_OF_OWNER })
       const entry: Entry = {
         id: `msg_${randomBytes(16).toString('base64url')}`,
         owner,
@@ -149,18 +175,22 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
         await changed(entry, Math.max(0, entry.endsAt - monotonic()), signal)
       }
     },
-    accepts: (address) => (living(address) === undefined ? 'no' : keptOctets >= MAX_KEPT ? 'full' : 'yes'),
+    accepts: (address) => {
+      const entry = living(address)
+      if (!entry) return 'no'
+      return hasRoom(entry, LARGEST) ? 'yes' : 'full'
+    },
     take: (address) => {
       const entry = living(address)
       if (!entry) return undefined
       entry.isTaken = true
       wake(entry)
       return (answer) => {
-        if (answer === undefined) entry.isTaken = false
-        else if (!isOver(entry)) {
-          entry.kept = gzipSync(JSON.stringify(answer))
-          keptOctets += entry.kept.length
-        }
+        const packed = answer && !isOver(entry) ? gzipSync(JSON.stringify(answer)) : undefined
+        if (packed && hasRoom(entry, packed.length)) {
+          entry.kept = packed
+          count(entry, packed.length)
+        } else entry.isTaken = false // it waits again, if it lives
         wake(entry)
       }
     },

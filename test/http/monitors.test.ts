@@ -42,6 +42,8 @@ const keys = [
 /** What the lists say of the address, by the run; and what receivers answer. */
 let listed = false
 let fault: AppError | undefined
+/** Runs wait for it. */
+let held: Promise<void> | undefined
 let isFull = false
 let answer: (request: PostRequest) => number = () => 204
 const posts: PostRequest[] = []
@@ -64,6 +66,7 @@ beforeAll(async () => {
     open: async () => database,
     runOnce: async (_kind, target) => {
       ran.push(target)
+      await held
       if (fault) throw fault
       const [first, ...rest] = blacklistExample.results.map((one) => ({
         ...one,
@@ -242,6 +245,20 @@ describe('a monitor', () => {
     expect(await turned('resume')).toMatchObject({ enabled: true })
     expect((await call('DELETE', `/v1/monitors/${monitor.id}`)).statusCode).toBe(200)
     expect((await call('GET', `/v1/monitors/${monitor.id}`)).statusCode).toBe(404)
+  })
+
+  it('keeps an interval that is changed while a run is under way', async () => {
+    const monitor = await watch({ every: '1d' })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    held = promise
+    const run = later(monitor, 60)
+    await until(() => ran.filter((target) => target === monitor.target).length === 2)
+    expect((await call('PATCH', `/v1/monitors/${monitor.id}`, { every: '15m' })).statusCode).toBe(200)
+    held = undefined
+    resolve()
+    await run
+    const { every, next_run_at, last } = await show(monitor)
+    expect([every, Date.parse(next_run_at) - Date.parse(last!.time)]).toEqual(['15m', 15 * MINUTE])
   })
 
   it('runs at most once a minute, and is a matter of its key', async () => {
