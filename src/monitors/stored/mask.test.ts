@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonRecord } from '../../base/json.ts'
+import { MAX_HELD_MS } from '../../http/loop-watch.ts'
 import { withoutMailboxes } from './mask.ts'
 
 const ANSWER: JsonRecord = { email: 'joe.doe@a.example', result: 'rejected' }
@@ -40,4 +41,16 @@ describe('a verification for who has no key', () => {
     const answer = { dmarc: { record: 'v=DMARC1; rua=mailto:joe@a.example' } }
     expect(withoutMailboxes(kind, answer)).toEqual(answer)
   })
+})
+
+it.each([
+  ['without an address', 'x'],
+  ['of dots', 'a.'],
+  ['of escapes', '%40'],
+])('a stored message of 1 MiB %s does not hold the event loop', (_, piece) => {
+  const texts = Array.from({ length: 256 }, () => piece.repeat(4_096 / piece.length))
+  const before = process.threadCpuUsage()
+  withoutMailboxes('message', { texts })
+  const { user, system } = process.threadCpuUsage(before)
+  expect((user + system) / 1_000).toBeLessThan(MAX_HELD_MS)
 })
