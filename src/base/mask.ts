@@ -1,7 +1,8 @@
 /** What ends an address within a text. */
 const END = /[\s@<>"'(),:;]/
-/** Longest local part and domain of an address (RFC 5321 §4.5.3.1). */
+/** Longest local part of an address (RFC 5321 §4.5.3.1.1). */
 const MAX_LOCAL = 64
+/** Longest domain of an address (RFC 5321 §4.5.3.1.2). */
 const MAX_DOMAIN = 255
 
 /** `text` with the local part of every mailbox address cut to its first character: `j***@example.org`. Each character is looked at twice at most. */
