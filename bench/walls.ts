@@ -72,11 +72,14 @@ service.once('exit', (code, signal) => {
 })
 let isOver = false
 const headers = { authorization: `Bearer ${KEY}` }
-const call = (path: string, init: RequestInit = {}) =>
-  fetch(`${URL_}${path}`, { ...init, headers: { ...headers, ...init.headers } }).then(
-    async (one) => ({ status: one.status, text: await one.text(), cookie: one.headers.get('set-cookie') ?? '' }),
-    () => ({ status: 0, text: '', cookie: '' }),
-  )
+const call = async (path: string, init: RequestInit = {}) => {
+  try {
+    const one = await fetch(`${URL_}${path}`, { ...init, headers: { ...headers, ...init.headers } })
+    return { status: one.status, text: await one.text(), cookie: one.headers.get('set-cookie') ?? '' }
+  } catch {
+    return { status: 0, text: '', cookie: '' }
+  }
+}
 while ((await call('/v1/health')).status !== 200) await sleep(100)
 const made = await call('/v1/monitors', {
   method: 'POST',
@@ -271,7 +274,7 @@ async function removeJobs(): Promise<void> {
 }
 
 const rssOf = (): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))![1]) / 1_024
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024 // none once it has ended
 const prober = fork(import.meta.filename, ['prober', URL_])
 const times = (): Promise<number[]> =>
   new Promise((resolve) => {

@@ -12,7 +12,7 @@ const LIFETIME_MS = 12 * 3_600_000
 /** Maximum number of sessions; the least recently used one ends first. */
 export const MAX_SESSIONS = 10_000
 
-/** Maximum number of sessions of a key; its least recently used one ends first, so that nobody can end those of other keys. */
+/** Maximum number of sessions of a key; its least recently used one ends first, and none of another key. */
 const MAX_OF_KEY = 100
 
 const NAME = 'mailsonde_session'
@@ -54,28 +54,14 @@ export function sessionsOf(options: {
   readonly maxSessions?: number
   readonly shared?: Pick<SharedHttp, 'secret' | 'session' | 'keepSession'> | undefined
 }): Sessions {
-  const secret = randomBytes(32)
-  const known = ttlCache<{ readonly key: string; readonly hash: string }>({
-    maxEntries: options.maxSessions ?? MAX_SESSIONS,
-    now: options.monotonic,
-  })
-  /** The hashes of the session ids of each key, the least recently used first. */
-  const ofKey = new Map<string, Set<string>>()
-  function use(hash: string, key: ApiKey): void {
-    const own = ofKey.get(key.id) ?? new Set()
-    ofKey.set(key.id, own)
-    own.delete(hash)
-    own.add(hash)
-    known.set(hash, { key: key.id, hash: key.hash }, LIFETIME_MS)
-    const [oldest] = own
-    if (oldest === undefined || own.size <= MAX_OF_KEY) return
-    own.delete(oldest)
-    known.delete(oldest)
-  }
-  /** Forgets keys that are no longer in force. */
-  function purge(): void {
-    const ids = new Set(options.keys().map(({ id }) => id))
-    for (const id of ofKey.keys()) if (!ids.has(id)) ofKey.delete(id)
+  const { shared } = options
+  const secret = shared?.secret ?? randomBytes(32)
+  const known = sessionMemory(options.monotonic, options.maxSessions)
+  const looked = new WeakMap<Request, KeptSession>()
+  const writing = new WeakMap<Request, Promise<void>>()
+  function keep(request: Request, id: string, session: KeptSession | null): void {
+    if (shared) writing.set(request, shared.keepSession(hashKey(id), session))
+    else known.keep(hashKey(id), session)
   }
   const tokenOf = (id: string): string => createHmac('sha256', secret).update(id).digest('base64url')
 
@@ -93,7 +79,6 @@ export function sessionsOf(options: {
       const session = shared ? looked.get(request) : known.use(hashKey(id))
       const key = session && options.keys().find((one) => one.id === session.key && one.hash === session.hash)
       if (!key || (key.expires_at !== undefined && Date.parse(key.expires_at) <= options.now())) return undefined
-      use(hashKey(id), key)
       return key
     },
     tokenFor: (request, reply) => {
@@ -110,14 +95,13 @@ export function sessionsOf(options: {
       const key = findKey(options.keys(), presented, options.now())
       if (!key) return false
       const id = newId() // never one that existed before the login
-      purge()
-      use(hashKey(id), key)
+      keep(request, id, { key: key.id, hash: key.hash })
       give(request, reply, id)
       return true
     },
     end: (request, reply) => {
       const id = idOf(request)
-      if (id !== undefined) known.delete(hashKey(id)) // its place of the key's is the next to go
+      if (id !== undefined) keep(request, id, null)
       give(request, reply, 'ended', 0)
     },
     size: known.size,
@@ -133,16 +117,33 @@ export function sessionsOf(options: {
 /** Sessions by the hash of their id, each as long as it is used. */
 export function sessionMemory(monotonic: () => number, maxEntries = MAX_SESSIONS) {
   const known = ttlCache<KeptSession>({ maxEntries, now: monotonic })
+  /** The hashes of each key, the least recently used first. */
+  const ofKey = new Map<string, Set<string>>()
+  function store(hash: string, session: KeptSession): void {
+    const own = ofKey.get(session.key) ?? new Set()
+    ofKey.set(session.key, own)
+    own.delete(hash)
+    own.add(hash)
+    known.set(hash, session, LIFETIME_MS)
+    const [oldest] = own
+    if (oldest !== undefined && own.size > MAX_OF_KEY) drop(oldest)
+  }
+  function drop(hash: string): void {
+    const key = known.get(hash)?.value.key
+    for (const [id, own] of key === undefined ? ofKey : [[key, ofKey.get(key)] as const])
+      if (own?.delete(hash) && own.size === 0) ofKey.delete(id)
+    known.delete(hash)
+  }
   return {
     /** The session, which is renewed. */
     use: (hash: string): KeptSession | undefined => {
       const session = known.get(hash)?.value
-      if (session) known.set(hash, session, LIFETIME_MS)
+      if (session) store(hash, session)
       return session
     },
     keep: (hash: string, session: KeptSession | null): void => {
-      if (session) known.set(hash, session, LIFETIME_MS)
-      else known.delete(hash)
+      if (session) store(hash, session)
+      else drop(hash)
     },
     size: known.size,
   }
