@@ -289,7 +289,8 @@ async function timed(work: () => Promise<unknown>): Promise<Cost> {
 async function atRest(dataDir: string) {
   const serving = await startServing(['src/main.ts', 'serve', '--data-dir', dataDir, '--log-level', 'warn'])
   try {
-    for (const path of ['/', '/v1/health', '/blacklists']) await (await fetch(`${serving.url}${path}`)).text()
+    for (const path of ['/', '/v1/health', '/blacklists', '/reports'])
+      await (await fetch(`${serving.url}${path}`)).text()
     const children = readFileSync(`/proc/${serving.pid}/task/${serving.pid}/children`, 'utf8').trim()
     const sockets = outward(serving.pid, new URL(serving.url).port)
     return { children: children === '' ? 0 : children.split(' ').length, sockets }

@@ -43,7 +43,7 @@ export type Summary = SendersOf & {
 }
 type Asking = Pick<Ctx, 'resolve' | 'signal'>
 
-/** Reports. Every function opens the database when it is first needed, and rejects with AppError `upstream_unavailable` while it is away. */
+/** Reports. Every function opens the database when it is first needed (a function that reads: if it exists), and rejects with AppError `upstream_unavailable` while it is away. */
 export type ReportService = {
   /** Stores the reports of an input; what it names is stored when this resolves. At most {@link AT_ONCE} inputs are read at the same time. */
   readonly import: (octets: AsyncIterable<Uint8Array>, request: ImportRequest) => Promise<Imported>
@@ -85,6 +85,8 @@ const REMEMBERED_HOSTS = 50_000
 
 export type ReportServiceSettings = {
   readonly open: () => Promise<Pick<Database, 'db' | 'pool'>>
+  /** Whether the database exists; default true. What is read while there is none is {@link NO_SUMS}, and starts nothing. */
+  readonly exists?: () => boolean
   readonly storage: Pick<StorageGuard, 'admit'>
   readonly envelopeOf: (message: Uint8Array, signal: AbortSignal) => Promise<Envelope>
   readonly networkOf: FactSources['networkOf']
@@ -98,10 +100,29 @@ export type ReportServiceSettings = {
   readonly log: Pick<Log, 'warn'>
 }
 
+/** What is read before the first report. */
+const NO_SUMS: Omit<ReportSums, 'countStranger' | 'rememberPlace'> = {
+  namesOf: async () => [],
+  sources: async () => ({ sources: [], leftOut: { sources: 0, messages: 0 } }),
+  days: async () => [],
+  rows: async () => [],
+  about: async () => ({ reports: 0, uncounted: 0, differing: 0, lastReceived: null, reporters: [] }),
+  policies: async () => [],
+  tls: async () => [],
+  domains: async () => [],
+  strangers: async () => [],
+  mailboxPlace: async () => undefined,
+  monitored: async () => [],
+  selectors: async () => [],
+  forget: async () => 0,
+  sweep: async () => {},
+}
+
 export function reportService(settings: ReportServiceSettings): ReportService {
-  const { now, monotonic, keepMs, maxOctets } = settings
+  const { now, monotonic, keepMs, maxOctets, exists = () => true } = settings
   const database = onceUnlessFailed(settings.open)
-  const sums = async (): Promise<ReportSums> => reportSumsOf((await database()).db)
+  const opened = async (): Promise<ReportSums> => reportSumsOf((await database()).db)
+  const sums = async (): Promise<typeof NO_SUMS> => (exists() ? opened() : NO_SUMS)
   const turns = limiter({ now: monotonic })
   const factSources: FactSources = {
     memory: {
@@ -202,9 +223,9 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     tls: told(async (period) => (await sums()).tls(period)),
     domains: told(async () => (await sums()).domains()),
     strangers: told(async () => (await sums()).strangers()),
-    countStranger: told(async (domain) => (await sums()).countStranger(domain, new Date(now()))),
+    countStranger: told(async (domain) => (await opened()).countStranger(domain, new Date(now()))),
     mailboxPlace: told(async (name) => (await sums()).mailboxPlace(name)),
-    rememberPlace: told(async (...asked) => (await sums()).rememberPlace(...asked)),
+    rememberPlace: told(async (...asked) => (await opened()).rememberPlace(...asked)),
     monitored: told(async () => (await sums()).monitored()),
     selectors: told(async (domain) => (await sums()).selectors(domain, dayOf(now() - SELECTORS_MS))),
     forget: told(async (domain) => (await sums()).forget(domain)),

@@ -1,4 +1,6 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
 import type { Log } from '../world.ts'
 
 /**
@@ -12,3 +14,10 @@ export function warnOfOpenFolder(folder: string, log: Pick<Log, 'warn'>): void {
     mode: (stat.mode & 0o777).toString(8).padStart(4, '0'),
   })
 }
+
+/** Whether an earlier run may have stored something: the database is a given one, or the private one exists. */
+export const hasDatabase = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
+  databaseUrl !== undefined || hasPrivateDatabase(dataDir)
+
+/** Whether the private database of a data folder exists: its password is made before it. */
+export const hasPrivateDatabase = (dataDir: string): boolean => existsSync(join(dataDir, 'postgres.password'))

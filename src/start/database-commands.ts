@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import pg from 'pg'
 import type { DbAction } from '../cli/db-commands.ts'
 import type { Config } from '../config.ts'
@@ -16,6 +15,7 @@ import { poolOf } from '../store/postgres/pool.ts'
 import { postgresStore } from '../store/postgres/postgres-store.ts'
 import { queueState } from '../store/postgres/queue-state.ts'
 import { restore } from '../store/postgres/restore.ts'
+import { hasPrivateDatabase } from './data-folder.ts'
 import { fileError, serviceStartError } from './problems.ts'
 
 type Print = (text: string) => void
@@ -116,7 +116,7 @@ async function openAsIs({ databaseUrl, dataDir, dbUser }: Config): Promise<Opene
     const pool = poolOf({ connectionString: databaseUrl }, { maxConnections: 4, warn })
     return { pool, where: maskedUrl(databaseUrl), close: () => pool.end() }
   }
-  if (!existsSync(join(dataDir, 'postgres.password'))) throw serviceStartError('no_database', { path: dataDir })
+  if (!hasPrivateDatabase(dataDir)) throw serviceStartError('no_database', { path: dataDir })
   const where = `the private database of ${dataDir}`
   const running = await embeddedConnection(dataDir, dbUser)
   if (await answers(running)) {

@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, constants } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { invalidFlag } from '../base/errors.ts'
 import { once } from '../base/once.ts'
@@ -16,6 +15,7 @@ import type { Provide } from '../operations/operation.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { OpenedCluster } from './cluster.ts'
+import { hasPrivateDatabase } from './data-folder.ts'
 import { lazyIdempotencyKeys, lazyJobs } from './lazy-jobs.ts'
 import { startProblem } from './problems.ts'
 import { sharedProbe } from './shared-probe.ts'
@@ -339,10 +339,7 @@ const connectionsOf = ({ databaseUrl, workers }: Config): { readonly maxConnecti
  * that user may change.
  */
 const sharedDatabaseUser = ({ databaseUrl, dataDir, dbUser }: Config): string | undefined =>
-  process.getuid?.() === 0 &&
-  databaseUrl === undefined &&
-  dbUser === 'nobody' &&
-  existsSync(join(dataDir, 'postgres.password'))
+  process.getuid?.() === 0 && databaseUrl === undefined && dbUser === 'nobody' && hasPrivateDatabase(dataDir)
     ? dbUser
     : undefined
 

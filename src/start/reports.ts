@@ -9,6 +9,7 @@ import { type ReportService, reportService } from '../reports/service.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { World } from '../world.ts'
+import { hasDatabase } from './data-folder.ts'
 import { markReports } from './reports-here.ts'
 
 /** Reports over a database that is opened when it is first needed. */
@@ -20,6 +21,7 @@ export const openReports = (
 ): ReportService =>
   reportService({
     open,
+    exists: () => hasDatabase(config),
     storage,
     listedOn: async (address, signal) => listedOn(await blacklists.lookup({ ...world, signal }, address)),
     envelopeOf: (message, signal) =>

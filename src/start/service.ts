@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { sleep, within } from '../base/deadline.ts'
 import type { Config } from '../config.ts'
@@ -13,6 +11,7 @@ import type { Load } from '../peers/peer.ts'
 import { StoreError } from '../store/contract.ts'
 import { openKeyFile } from '../store/key-file.ts'
 import { type Access, openAccess } from './access.ts'
+import { hasDatabase } from './data-folder.ts'
 import { createDeps, type Made } from './deps.ts'
 import { startIntake } from './intake.ts'
 import { keyPath } from './keys.ts'
@@ -112,7 +111,7 @@ export async function startBackground(
   startJoining(config, outside, deps, { load, signal })
   const intake = await startIntake(config, deps, access.keys, outside.world)
   const messages = await startMessages(config, deps, outside.world)
-  if (mayHaveJobs(config)) void goOnWithJobs(deps, logger, signal)
+  if (hasDatabase(config)) void goOnWithJobs(deps, logger, signal)
   return { close: () => Promise.all([intake.close(), messages.close()]) }
 }
 
@@ -165,10 +164,6 @@ const urlToOpen = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\]
 
 /** The URL of a node without --node-url: its listening address. */
 const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin
-
-/** Whether jobs of an earlier run may wait: the database is shared, or the private one exists. */
-const mayHaveJobs = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
-  databaseUrl !== undefined || existsSync(join(dataDir, 'postgres.password'))
 
 /** Delays between attempts to reach the database at startup, ms. */
 const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
