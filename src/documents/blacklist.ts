@@ -2,7 +2,7 @@ import type { BlacklistAnswer, BlacklistBulkAnswer } from '../answers/blacklist.
 import { counted } from '../base/text.ts'
 import { type Block, type Conclusion, code, type Document, heading, type Line, type Mark } from './block.ts'
 import { footerOf } from './footer.ts'
-import { combinedGrid, listingBlocks } from './listings.ts'
+import { combinedGrid, isNotPublic, listingBlocks, NOT_PUBLIC } from './listings.ts'
 import { vantageBlocks } from './vantage.ts'
 
 /** The answers of 29 lists about one address: the verdict, each listing with its meaning and where to request removal, and an overview of all lists. */
@@ -10,10 +10,10 @@ export const blacklistDocument = (answer: BlacklistAnswer, version: string): Doc
   title: `Blacklists: ${answer.ip}`,
   blocks: [
     { kind: 'conclusion', conclusion: conclusionOf(answer) },
-    combinedGrid(`${answer.total} lists`, [answer]),
+    ...combinedGrid(`${answer.total} lists`, [answer]),
     ...vantageBlocks(answer),
     ...(answer.listed === 0 ? [] : [heading(2, 'Where it is listed, and what to do', 'listings')]),
-    ...listingBlocks(answer, 3),
+    ...(isNotPublic(answer) ? [] : listingBlocks(answer, 3)),
   ],
   footer: footerOf(version, answer.observed_at, `blacklists ${answer.list_version}`),
 })
@@ -21,7 +21,8 @@ export const blacklistDocument = (answer: BlacklistAnswer, version: string): Doc
 type Verdict = Pick<Conclusion, 'mark' | 'badge' | 'words'>
 
 /** The verdict on an address. A listing of tier D alone is policy or information, not evidence of spam. */
-function verdictOf({ listed, answered, total, verdict, results }: BlacklistAnswer): Verdict {
+function verdictOf(answer: BlacklistAnswer): Verdict {
+  const { listed, answered, total, verdict } = answer
   if (verdict === 'listed')
     return {
       mark: 'bad',
@@ -34,12 +35,7 @@ function verdictOf({ listed, answered, total, verdict, results }: BlacklistAnswe
       badge: 'Not listed for spam',
       words: `Only policy or informational lists contain this address (${listed} of ${answered} that answered); that is not evidence of spam.`,
     }
-  if (results.every(({ reason }) => reason === 'not_public'))
-    return {
-      mark: 'open',
-      badge: 'Not a public address',
-      words: 'Blacklists contain only public addresses, so none was queried.',
-    }
+  if (isNotPublic(answer)) return { mark: 'open', badge: 'Not a public address', words: NOT_PUBLIC }
   if (answered === 0)
     return {
       mark: 'open',

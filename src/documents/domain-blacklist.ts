@@ -22,7 +22,7 @@ export function domainBlacklistDocument(answer: DomainBlacklistAnswer, version: 
     blocks: [
       { kind: 'conclusion', conclusion: { subject: domain, ...VERDICTS[verdict], words, notes: [] } },
       heading(2, 'All lists', 'lists'),
-      combinedGrid('Lists of domains', [answer]),
+      ...combinedGrid('Lists of domains', [answer]),
       heading(2, 'Listings', 'listings'),
       ...listingBlocks(answer, 3),
     ],

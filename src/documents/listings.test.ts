@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ListEntry } from '../answers/blacklist.ts'
-import { combinedGrid } from './listings.ts'
+import { combinedGrid, listingBlocks } from './listings.ts'
 
 const REASONS: Partial<Record<ListEntry['status'], string>> = { unsupported: 'no_ipv6', blocked: 'public_resolver' }
 /** What a list answered about each address of a domain. */
@@ -21,5 +21,19 @@ it.each<[statuses: ListEntry['status'][], mark: string, text: string]>([
   [['unsupported', 'timeout', 'not_listed'], 'open', 'no answer (1 of 3)'],
 ])('of all addresses of a domain: %j', (statuses, mark, text) => {
   const addresses = statuses.map((status) => ({ results: [entryOf(status)] }))
-  expect(combinedGrid('', addresses)).toMatchObject({ grid: { cells: [{ name: 'A', mark, text }] } })
+  expect(combinedGrid('', addresses)).toMatchObject([{ grid: { cells: [{ name: 'A', mark, text }] } }])
+})
+
+it('a private address beside a public one: only the public one is in the grid, and of the other it is said once why', () => {
+  const hidden: ListEntry = { ...entryOf('unsupported'), reason: 'not_public' }
+  const [none, both] = [[hidden], [hidden, entryOf('not_listed')]].map((entries) =>
+    combinedGrid(
+      '',
+      entries.map((entry) => ({ results: [entry] })),
+    ),
+  )
+  expect([none, both]).toMatchObject([[], [{ grid: { cells: [{ mark: 'good', text: 'not listed' }] } }]])
+  expect(listingBlocks({ results: [hidden], total: 1, answered: 0 })).toMatchObject([
+    { line: ['Blacklists contain only public addresses, so none was queried.'] },
+  ])
 })

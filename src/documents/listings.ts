@@ -7,13 +7,22 @@ import { LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
 type Asked = { readonly results: readonly ListEntry[]; readonly total: number; readonly answered: number }
 
 /** Each listing, the most severe first, then the lists that gave no answer with the reasons. */
-export const listingBlocks = (lists: Asked, level: 3 | 4 = 4): Block[] => [
-  ...lists.results
-    .filter(({ listed }) => listed)
-    .toSorted(byTier)
-    .map((one) => listingBlock(one, level)),
-  ...silentBlocks(lists),
-]
+export const listingBlocks = (lists: Asked, level: 3 | 4 = 4): Block[] =>
+  isNotPublic(lists)
+    ? [quiet(NOT_PUBLIC)]
+    : [
+        ...lists.results
+          .filter(({ listed }) => listed)
+          .toSorted(byTier)
+          .map((one) => listingBlock(one, level)),
+        ...silentBlocks(lists),
+      ]
+
+export const NOT_PUBLIC = 'Blacklists contain only public addresses, so none was queried.'
+
+/** Whether no list was asked, because the address is not public. */
+export const isNotPublic = ({ results }: Pick<Asked, 'results'>): boolean =>
+  results.length > 0 && results.every(({ reason }) => reason === 'not_public')
 
 const byTier = (a: ListEntry, b: ListEntry): number => a.tier.localeCompare(b.tier)
 
@@ -53,14 +62,16 @@ export const isSilent = ({ status }: ListEntry): boolean => status !== 'listed' 
 export const whySilent = ({ status, reason = status }: ListEntry): string =>
   wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' ')
 
-/** Every list with its answers about all these addresses, in the order of the lists. */
-export function combinedGrid(label: string, addresses: readonly { readonly results: readonly ListEntry[] }[]): Block {
+/** Every list with its answers about all these addresses, in the order of the lists; nothing if none was asked about any. */
+export function combinedGrid(label: string, all: readonly { readonly results: readonly ListEntry[] }[]): Block[] {
+  const addresses = all.filter((one) => !isNotPublic(one))
+  if (addresses.length === 0) return []
   const names = [...new Set(addresses.flatMap(({ results }) => results.map(({ blacklist }) => blacklist)))]
   const cells = names.map((name) => {
     const entries = addresses.flatMap(({ results }) => results.filter(({ blacklist }) => blacklist === name))
     return cellOf(name, entries)
   })
-  return { kind: 'grid', grid: { label, cells } }
+  return [{ kind: 'grid', grid: { label, cells } }]
 }
 
 function cellOf(name: string, entries: readonly ListEntry[]): GridCell {
@@ -72,7 +83,7 @@ function cellOf(name: string, entries: readonly ListEntry[]): GridCell {
   const asked = entries.filter(({ status }) => status !== 'unsupported')
   const first = (asked.length > 0 ? asked : entries).find(isSilent)
   if (first) {
-    const words = first.reason === 'not_public' ? 'not asked' : (wordsFor(LIST_STATUS, first.status) ?? first.status)
+    const words = wordsFor(LIST_STATUS, first.status) ?? first.status
     const alike = entries.filter(({ status }) => status === first.status)
     return { name, mark: 'open', text: `${words}${of(alike.length)}` }
   }

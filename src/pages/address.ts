@@ -1,4 +1,5 @@
 import { parseDomain } from '../names/domain.ts'
+import { parseEmail } from '../names/email.ts'
 import type { Part } from '../operations/operation.ts'
 import { type Html, html } from './html.ts'
 import type { Page, Visit } from './page.ts'
@@ -18,6 +19,7 @@ function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {
   const email = params.email ?? ''
   const given = Object.fromEntries(CHOICES.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])))
   const path = addressPath(email, given)
+  const isAddress = parseEmail(email.trim()).ok
   const trace = query.trace ?? (may('admin') ? 'true' : undefined)
   return {
     operation: parts.operation('verify'),
@@ -31,7 +33,7 @@ function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {
     ],
     path,
     events: path.replace(/(\?|$)/, '/events$1'),
-    controls: controls(email, query),
+    ...(isAddress ? { controls: controls(email, query) } : { isAsked: false }),
     below: () => {
       const domain = parseDomain(email.split('@').at(-1) ?? '')
       return html`${domain.ok && html`<p><a href="${domainPath(domain.value)}">Check the domain of this address</a></p>`}`

@@ -3,6 +3,7 @@ import type { AddressPtr } from '../checks/ptr/index.ts'
 import { code, type Line } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { parseIp } from '../names/ip.ts'
+import { isPublic } from '../names/ip-range.ts'
 import { type Html, html, rendered } from './html.ts'
 import type { Page, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
@@ -19,6 +20,8 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
   const ip = params.ip ?? ''
   const given = Object.fromEntries(CHOICES.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])))
   const path = ipPath(ip, given)
+  const address = parseIp(ip)
+  const isPrivate = address.ok && !isPublic(address.value)
   return {
     operation: parts.operation('blacklist'),
     raw: { ip, ...given },
@@ -28,7 +31,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     places: [],
     path,
     events: path.replace(/(\?|$)/, '/events$1'),
-    controls: controls(ip, query),
+    ...(isPrivate ? { isAsked: false } : { controls: controls(ip, query) }),
     below: (_, visit) => whereabouts(parts, ip, visit),
     watch: { kind: 'blacklist', target: ip.trim() },
     tell: () => html``,

@@ -28,6 +28,8 @@ export type Subject = {
   readonly path: string
   /** The path of its events. */
   readonly events: string
+  /** False: the answer follows from the text alone, so it is not asked again, stored or watched. */
+  readonly isAsked?: boolean
   /** Small controls above the answer; none where they are among the options below it. */
   readonly controls?: Html
   /** Content in front of a part of the answer, by the id of its heading. */
@@ -119,13 +121,10 @@ export async function answered(parts: Parts, subject: Subject, given: Answered, 
 ${subject.controls ?? ''}
 ${withInserts(document.blocks.slice(lead), subject.before?.(given) ?? {})}
 ${await subject.below(given, visit)}
-${isAnswerable(given) && keep(subject, visit)}
+${subject.isAsked !== false && keep(subject, visit)}
 <footer>${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}
 <p class="quiet"><a href="${jsonPath(subject)}">The same as JSON</a> · <a href="${pathWith(subject.operation.path, { ...subject.raw, format: 'markdown' })}">as Markdown</a></p></footer>`
 }
-
-/** Whether there is a subject to come back to: a text that is no address has none. */
-const isAnswerable = ({ answer }: Answered): boolean => !isJsonRecord(answer) || answer.reason !== 'bad_syntax'
 
 /** Blocks with content in front of the headings with these ids. */
 function withInserts(blocks: readonly Block[], inserts: Readonly<Record<string, Html>>): Html {

@@ -444,10 +444,22 @@ it('a record that cannot be tried: why, above what was typed', async () => {
   expect(body).toContain('>\nv=spf1 &quot;&lt;b&gt;</textarea>')
 })
 
-it('what is no address is neither kept nor watched', async () => {
-  const { body } = await (await appOf()).inject({ url: '/address/joe@@a.example?wait=true', headers: HTML })
-  expect([body.includes('Save this answer'), body.includes('Monitor it')]).toEqual([false, false])
-})
+it.each([
+  ['/address/joe@@a.example', 'is not an e-mail address'],
+  ['/address/joe@@x', 'is not an e-mail address'],
+  ['/ip/10.0.0.1', 'Not a public address'],
+  ['/ip/fd00::1', 'Not a public address'],
+])(
+  '%s: what nobody can be asked about is told in a sentence, and is neither asked again, kept nor watched',
+  async (path, words) => {
+    const app = await appOf()
+    const pages = await Promise.all(['', '?wait=true'].map((query) => app.inject({ url: path + query, headers: HTML })))
+    for (const { body } of pages)
+      for (const offer of ['Check again', 'Save this answer', 'Monitor it']) expect(body).not.toContain(offer)
+    expect(pages[1]!.body).toContain(words)
+    expect(pages[1]!.body).not.toMatch(/class="grid|not asked|lists? answered/)
+  },
+)
 
 describe('an answer is stored from its page', () => {
   const world = labWorld({ 'a.example': { A: ['192.0.2.1'], TXT: ['v=spf1 -all'] } })
@@ -461,7 +473,7 @@ describe('an answer is stored from its page', () => {
   }
   it.each([
     ['/domain/a.example?only=check', 'expires_in=7d', ['check', 'a.example', 7]],
-    ['/ip/192.0.2.1', '', ['blacklist', '192.0.2.1', 90]],
+    ['/ip/45.53.1.1', '', ['blacklist', '45.53.1.1', 90]],
     ['/address/joe@missing.example', 'expires_in=365d', ['verify', 'joe@missing.example', 365]],
   ])('%s', async (path, field, wanted) => {
     const app = await appOf(world, { site: siteOf(world, { stored: async () => stored }) })

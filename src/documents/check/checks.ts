@@ -8,6 +8,7 @@ import { dmarcBlocks } from './dmarc.ts'
 import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
 import { keyBlocks } from './keys.ts'
+import { stepFor } from './path.ts'
 import { isUnused, sentenceOf } from './sentences.ts'
 import { spfBlocks } from './spf.ts'
 import { type Section, sectionsOf } from './status.ts'
@@ -32,7 +33,9 @@ function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fiel
       ...(purpose === '' ? [] : [quiet(purpose)]),
       ...(reason === undefined || isTold ? [] : [text({ strong: 'Reason: ' }, reason)]),
       ...seen,
-      ...findings.map((one) => findingBlock(isSeenIn(seen, one) ? { ...one, evidence: undefined } : one)),
+      ...findings.map((one) =>
+        findingBlock(isSeenIn(seen, one) ? { ...one, evidence: undefined } : one, 4, stepFor(answer, one)),
+      ),
     ],
   }
 }

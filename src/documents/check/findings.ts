@@ -1,8 +1,18 @@
 import type { FindingAnswer } from '../../answers/finding.ts'
 import { type Block, code, type Line, quiet, text } from '../block.ts'
 
-/** One finding with its evidence, its repair and the record to publish. `level`: that of its heading. */
-export const findingBlock = (finding: FindingAnswer, level: 3 | 4 = 4): Block => ({
+/** A step of the path, by its number there. */
+export type Step = {
+  readonly number: number
+  /** It shows a file to serve. */
+  readonly hasFile: boolean
+}
+
+/**
+ * One finding with its evidence, its repair and the record to publish. `level`: that of its heading. `step`: the step of the path that repairs it, to which
+ * the repair leads in place of a record of its own.
+ */
+export const findingBlock = (finding: FindingAnswer, level: 3 | 4 = 4, step?: Step): Block => ({
   kind: 'group',
   look: 'finding',
   blocks: [
@@ -10,11 +20,21 @@ export const findingBlock = (finding: FindingAnswer, level: 3 | 4 = 4): Block =>
     quiet({ severity: finding.severity }, ' · ', code(finding.id), ' · ', ...findingReference(finding.reference)),
     text(finding.detail),
     ...(finding.evidence === undefined ? [] : [{ kind: 'seen', label: 'Seen', text: finding.evidence } as const]),
-    ...(finding.repair === undefined ? [] : [text({ strong: 'What to do: ' }, finding.repair)]),
-    ...(finding.file ? [fileBlock(finding.file)] : []),
-    ...(finding.fix ? [{ kind: 'publish', record: finding.fix } as const] : []),
+    ...repairBlocks(finding.repair, step),
+    ...(finding.file && !step?.hasFile ? [fileBlock(finding.file)] : []),
+    ...(finding.fix && !step ? [{ kind: 'publish', record: finding.fix } as const] : []),
   ],
 })
+
+/** What to do. Where a step of the path repairs it, "shown" is said of that step, which has the record. */
+export function repairBlocks(repair: string | undefined, step: Step | undefined): Block[] {
+  const label = { strong: 'What to do: ' }
+  if (!step) return repair === undefined ? [] : [text(label, repair)]
+  const link = { link: `#step-${step.number}`, text: `step ${step.number}` }
+  const [, before, after] = /^(.*?)\bshown(?: here)?\b(.*)$/su.exec(repair ?? '') ?? []
+  if (before !== undefined && after !== undefined) return [text(label, `${before}in `, link, after)]
+  return [text(label, ...(repair === undefined ? ['See '] : [`${repair} See `]), link, '.')]
+}
 
 /** A file to serve, one line of it a line. */
 export const fileBlock = ({ url, text: lines }: { readonly url: string; readonly text: string }): Block => ({

@@ -21,7 +21,7 @@ export function listBlocks(answer: Answer): readonly Block[] {
     ...(leftOut === 0 ? [] : [text(`${leftOut} more addresses were left out.`)]),
     ...unknownHosts.map((host) => text(`${host} may have more addresses, which could not be looked up.`)),
     ...addresses.map((one) => addressBlock(one, one.mx_hosts)),
-    combinedGrid(
+    ...combinedGrid(
       addresses.length === 1 ? 'All blacklists' : `Every list and all ${addresses.length} addresses`,
       addresses,
     ),
@@ -46,7 +46,7 @@ function domainBlocks({ domain_blacklists: lists }: Answer): readonly Block[] {
       blocks: [
         { kind: 'heading', level: 3, line: [code(domain), ' ', state] },
         ...listingBlocks(lists),
-        combinedGrid('Lists of domains', [lists]),
+        ...combinedGrid('Lists of domains', [lists]),
       ],
     },
   ]

@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { manyLookups } from '../../../test/lab/documents.ts'
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { PlanStep } from '../../answers/plan.ts'
+import { formatMarkdown } from '../markdown/markdown.ts'
 import type { Answer } from './answer.ts'
+import { checkDocument } from './check-document.ts'
 import { planBlocks, wayBlocks } from './path.ts'
 
 const step = (title: string, score: number, grade: PlanStep['grade'], more: Partial<PlanStep> = {}): PlanStep => ({
@@ -67,4 +69,41 @@ it('a report: listings cost the same until they are removed, before what has to 
 
 it('a listing that leaves many points does not better a grade that findings hold down', () => {
   expect(shown({ score: 100, report_score: 99, plan: { ...plan, score: 100, grade: 'B' } }).way[0]).toBe('B 99')
+})
+
+describe('a finding that a step repairs leads to that step, in place of a record of its own', () => {
+  const fix = { type: 'dns' as const, name: 'a.example', rtype: 'TXT', value: 'v=spf1 mx ~all' }
+  const record = { action: 'replace' as const, name: 'a.example', type: 'TXT', ttl: 3_600, value: fix.value, was: [] }
+  const [one] = manyLookups.findings
+  const told = (repair: string | undefined, about: Partial<PlanStep>, over: Partial<Answer> = {}): string => {
+    const findings = [{ ...one!, id: 'spf.a', severity: 'high' as const, title: 'A fault', repair, fix }]
+    const steps = [step('PTR', 82, 'B'), step('SPF', 95, 'B', { records: [record], ...about })]
+    const answer: Answer = { ...manyLookups, score: 75, findings, plan: { ...plan, steps }, ...over }
+    return formatMarkdown(checkDocument(answer, '1.0.0'))
+  }
+  it.each<[repair: string | undefined, words: string]>([
+    ['Publish the record shown.', 'Publish the record in step 2.'],
+    ['Publish the record shown here: the name sends no mail.', 'Publish the record in step 2: the name sends no mail.'],
+    [
+      'Replace the text with the record shown; if none is shown, ask.',
+      'Replace the text with the record in step 2; if none is shown, ask.',
+    ],
+    ['Remove t=y from the record.', 'Remove t=y from the record. See step 2.'],
+    [undefined, 'See step 2.'],
+  ])('%s', (repair, words) => {
+    const text = told(repair, { findings: ['spf.a'] })
+    expect(text).toContain(`**What to do:** ${words}`)
+    expect(text.split('to publish at').length - 1).toBe(1)
+    expect(text.split(fix.value).length - 1).toBe(1)
+  })
+
+  it('also where the step has the very record, and resolves another finding', () =>
+    expect(told('Publish the record shown.', { findings: ['spf.b'] })).toMatch(
+      /## Also to repair[\s\S]*What to do:\*\* Publish the record in step 2\.[\s\S]*### SPF[\s\S]*What to do:\*\* Publish the record in step 2\./,
+    ))
+
+  it('in a report the number is that of the step after the removal from lists', () =>
+    expect(told('Publish the record shown.', { findings: ['spf.a'], wait: 'a month' }, { report_score: 35 })).toContain(
+      'Publish the record in step 3.',
+    ))
 })

@@ -1,8 +1,10 @@
+import type { FindingAnswer } from '../../answers/finding.ts'
 import type { PlanStep } from '../../answers/plan.ts'
 import { earnedGrade, type Grade, worstGrade } from '../../answers/weights.ts'
 import { type Block, heading, type Line, quiet, text } from '../block.ts'
 import { pathBlocks, stepBlocks } from '../plan.ts'
 import type { Answer } from './answer.ts'
+import type { Step } from './findings.ts'
 import { faultsOf } from './sentences.ts'
 
 type Plan = NonNullable<Answer['plan']>
@@ -51,6 +53,17 @@ function planOf(answer: Answer): Plan | undefined {
 /** The ids of the findings that the steps resolve. */
 export const plannedIn = ({ plan }: Answer): ReadonlySet<string> =>
   new Set(plan?.steps.flatMap(({ findings }: PlanStep) => findings))
+
+/** The step of the path that resolves the finding, or publishes its very record; undefined if there is none. */
+export function stepFor(answer: Answer, { id, fix }: Pick<Partial<FindingAnswer>, 'id' | 'fix'>): Step | undefined {
+  const steps = planOf(answer)?.steps ?? []
+  const isResolved = ({ findings }: PlanStep): boolean => id !== undefined && findings.includes(id)
+  const isPublished = ({ records }: PlanStep): boolean =>
+    records.some(({ name, type, value }) => name === fix?.name && type === fix.rtype && value === fix.value)
+  const at = steps.findIndex(isResolved)
+  const found = at < 0 ? steps.findIndex(isPublished) : at
+  return found < 0 ? undefined : { number: found + 1, hasFile: steps[found]?.file !== undefined }
+}
 
 /** Checks whose records are for those who want them. */
 const OPTIONAL: readonly string[] = ['caa', 'bimi', 'dane', 'dnssec']

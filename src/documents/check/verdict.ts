@@ -4,9 +4,9 @@ import { applies, ROLE_WORDS, type Role } from '../../checks/context.ts'
 import { type Block, heading, type Inline, type Line, quiet, text } from '../block.ts'
 import { BUT_BROKEN, CHECKS, GRADE_WORDS, UNDELIVERABLE, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
-import { findingReference } from './findings.ts'
+import { findingReference, repairBlocks, type Step } from './findings.ts'
 import { firstThings, type Listing, type Thing } from './first-things.ts'
-import { plannedIn } from './path.ts'
+import { plannedIn, stepFor } from './path.ts'
 import { statusOf } from './status.ts'
 
 /** The verdict on the domain. */
@@ -169,26 +169,17 @@ export function thingBlocks(answer: Answer): Block[] {
         ({
           kind: 'group',
           look: 'thing',
-          blocks: thingParts(withoutShown(answer, thing), i + 1, whyLeft(answer, thing)),
+          blocks: thingParts(thing, i + 1, whyLeft(answer, thing), stepFor(answer, thing)),
         }) as const,
     ),
   ]
-}
-
-/** A thing without the record that a step of the plan shows already. */
-const withoutShown = ({ plan }: Answer, thing: Thing): Thing => {
-  const { fix, ...rest } = thing
-  const isShown = plan?.steps.some(({ records }) =>
-    records.some(({ name, type, value }) => name === fix?.name && type === fix.rtype && value === fix.value),
-  )
-  return isShown ? { ...rest, also: [...rest.also, 'its record is in a step above'] } : thing
 }
 
 /** Why the plan has no step for it, where that is known. */
 const whyLeft = ({ plan }: Answer, { id }: Thing): string | undefined =>
   plan?.left.find(({ finding }) => finding === id)?.why
 
-function thingParts(thing: Thing, number: number, why: string | undefined): Block[] {
+function thingParts(thing: Thing, number: number, why: string | undefined, step: Step | undefined): Block[] {
   const points: Inline =
     thing.points === 0 ? 'outside the score' : `costs ${plain(thing.points)} ${thing.points === 1 ? 'point' : 'points'}`
   return [
@@ -196,8 +187,8 @@ function thingParts(thing: Thing, number: number, why: string | undefined): Bloc
     quiet({ severity: thing.severity }, ' · ', points),
     text(thing.detail),
     ...(why === undefined || why === thing.repair ? [] : [text({ strong: 'Why it is no step: ' }, why)]),
-    ...(thing.repair === undefined ? [] : [text({ strong: 'What to do: ' }, thing.repair)]),
-    ...(thing.fix ? [{ kind: 'publish', record: thing.fix } as const] : []),
+    ...repairBlocks(thing.repair, step),
+    ...(thing.fix && !step ? [{ kind: 'publish', record: thing.fix } as const] : []),
     ...(thing.links.length === 0
       ? []
       : [{ kind: 'list', items: thing.links.map(({ url, text: words }) => [{ link: url, text: words }]) } as const]),
