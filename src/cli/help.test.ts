@@ -5,7 +5,7 @@ import { AppError } from '../base/errors.ts'
 import { OPTIONS } from '../config-options.ts'
 import { commandOf } from '../operations/command-words.ts'
 import { allOperations } from '../operations/registry.ts'
-import { COMMAND_GROUPS } from './command-groups.ts'
+import { COMMAND_GROUPS } from './help.ts'
 import { buildProgram, runCommandLine } from './program.ts'
 
 const operations = await allOperations()

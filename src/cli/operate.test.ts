@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { labActions } from '../../test/lab/actions.ts'
 import { labSetting } from '../../test/lab/setting.ts'
 import reportExample from '../operations/examples/report.json' with { type: 'json' }
+import { jobSubmit } from '../operations/jobs/submit.ts'
 import { commandNamed } from '../operations/registry.ts'
-import { operate } from './operate.ts'
+import { follow, operate } from './operate.ts'
 import { runCommandLine } from './program.ts'
+import type { Setting, Work } from './work.ts'
 
 /** A service that returns a given answer with status 200. */
 let answer: unknown
@@ -107,4 +109,37 @@ describe('flags of an operation', () => {
     if (complaint === '') expect(ran.complaint).toBe('')
     else expect(ran.complaint).toMatch(complaint)
   })
+})
+
+const asked = { operation: jobSubmit, raw: {} } as unknown as Work['asked']
+const view = {} as Work['view']
+const service = (server: string): Setting['service'] => ({
+  server,
+  ...{ key: 'secret', peerSecret: undefined, nodeId: undefined, now: () => 0 },
+})
+
+it.each([
+  [
+    service('https://mail.example/sonde'),
+    'the job continues; to follow it: mailsonde jobs show job_a --wait --server https://mail.example/sonde',
+  ],
+  [
+    service('https://joe:secret@mail.example'),
+    'the job continues; to follow it: mailsonde jobs show job_a --wait --server https://mail.example/',
+  ],
+  [undefined, 'the job is kept; to continue it: mailsonde jobs show job_a --wait'],
+])('Ctrl-C says how to come back, with the service %o', async (of, words) => {
+  const said: string[] = []
+  const setting: Setting = {
+    ...labSetting,
+    ...{ version: '0', onTerminal: false, write: async () => {} },
+    open: () => Promise.reject(new Error('nothing is opened here')),
+    complain: (line) => void said.push(line),
+    service: of,
+  }
+  const session = { ask: () => Promise.reject(new Error('nothing is asked here')), close: async () => {} }
+  const first = { progress: () => ({ raw: { id: 'job_a' }, line: 'running', hasEnded: false }) }
+  const work: Work = { asked, view, setting, session, stopped: AbortSignal.abort() }
+  await follow(work, first as unknown as Parameters<typeof follow>[1])
+  expect(said).toEqual([words])
 })

@@ -1,14 +1,14 @@
+import { sleep } from '../base/deadline.ts'
+import { AppError } from '../base/errors.ts'
 import type { Given } from '../operations/given.ts'
 import type { Asked } from './commands.ts'
-import { follow } from './follow.ts'
+import { hint } from './problems.ts'
+import { withSpinner } from './progress.ts'
 import { interruption, openSession } from './session.ts'
 import { severalTargets } from './several.ts'
-import { recordOf, show } from './show.ts'
-import { withSpinner } from './spinner.ts'
-import { CLOSED_PIPE, exitOf, isClosedPipe, verdictOf } from './status.ts'
+import { recordOf, show, withoutCommandsIn } from './show.ts'
+import { CLOSED_PIPE, EXIT, exitOf, isClosedPipe, statusOf, verdictOf } from './status.ts'
 import { readView, type View } from './view-flags.ts'
-import { repeated } from './watch.ts'
-import { withoutCommandsIn } from './without-commands.ts'
 import { inputOf, type Setting, type Work } from './work.ts'
 
 /** Characters that clear a terminal and move the cursor to the top. */
@@ -91,4 +91,56 @@ async function give({ asked, view, setting }: Work, given: Given, target: string
   })
   await setting.write(view.everyMs !== undefined && setting.onTerminal ? `${CLEAR}${text}` : text)
   return exitOf(verdict, view.wanted)
+}
+
+const FOLLOW_EVERY_MS = 1_000
+
+/** Reports the progress of background work until it ends or Ctrl-C is pressed; returns the last state. */
+export async function follow({ asked, session, setting, stopped }: Work, first: Given): Promise<Given> {
+  const { operation } = asked
+  const by = operation.followedBy === undefined ? undefined : await setting.find(operation.followedBy)
+  let given = first
+  for (let progress = given.progress(); by && progress && !progress.hasEnded; progress = given.progress()) {
+    setting.tell(progress.line)
+    await sleep(FOLLOW_EVERY_MS, stopped).catch(() => {})
+    if (stopped.aborted) {
+      const words = `mailsonde ${by.name} ${Object.values(progress.raw).join(' ')} --wait`
+      setting.tell('')
+      setting.complain(
+        setting.service
+          ? hint('job_continues', { command: `${words} --server ${withoutSecrets(setting.service.server)}` }).text
+          : hint('job_kept', { command: words }).text,
+      )
+      return given
+    }
+    given = await session.ask(by, progress.raw)
+  }
+  setting.tell(given.progress()?.line ?? '', true)
+  return given
+}
+
+/** A URL for display, without user name and password. */
+function withoutSecrets(text: string): string {
+  const url = URL.parse(text)
+  if (!url || (url.username === '' && url.password === '')) return text
+  url.username = ''
+  url.password = ''
+  return url.href
+}
+
+/**
+ * Runs a round, waits `everyMs`, and repeats this until the work is stopped. If a service could not be reached (exit status 3), reports this and waits for the next
+ * round; any other problem rejects.
+ */
+async function repeated(everyMs: number, work: Work, round: (work: Work) => Promise<number>): Promise<void> {
+  const { stopped, setting } = work
+  while (!stopped.aborted) {
+    try {
+      await round(work)
+    } catch (error) {
+      if (!(error instanceof AppError) || statusOf(error) !== EXIT.unclear || stopped.aborted) throw error
+      setting.complain(`mailsonde: ${error.message}`)
+    }
+    await sleep(everyMs, stopped).catch(() => {})
+  }
 }

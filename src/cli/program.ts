@@ -1,5 +1,9 @@
 import { Command, CommanderError, Option } from 'commander'
 import { AppError } from '../base/errors.ts'
+import type { Problem } from '../base/problem.ts'
+import { parseDomain } from '../names/domain.ts'
+import { parseEmail } from '../names/email.ts'
+import { parseIp } from '../names/ip.ts'
 import { commandOf } from '../operations/command-words.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type Asked, addOperation, optionsFor } from './commands.ts'
@@ -7,15 +11,12 @@ import { addDb, type DbAction } from './db-commands.ts'
 import { examplesOf, withExamples } from './examples.ts'
 import type { ReadFile } from './extra-flags.ts'
 import type { ConfigFlag, FlagValues } from './flags.ts'
-import { tellOfLists, withList } from './group-list.ts'
 import { HELP, withConfigNames } from './help.ts'
 import { addKeys, type KeysAction } from './keys-commands.ts'
 import { asksForList, type ListAsked, listCommand } from './list-command.ts'
 import { OPTION_GROUPS, placeOf } from './option-places.ts'
+import { hint } from './problems.ts'
 import { statusOf, USAGE } from './status.ts'
-import { hintFor, hintForOther } from './usage-hint.ts'
-
-export type { KeysAction } from './keys-commands.ts'
 
 /** The actions of the command line; each returns the exit status. */
 export type Actions = {
@@ -224,3 +225,53 @@ function withConfigFlags(command: Command, flags: readonly ConfigFlag[]): Comman
 
 /** The values of a flag that may be repeated. */
 const gathered = (value: string, all: unknown): string[] => [...(Array.isArray(all) ? all : []), value]
+
+const HELP_FLAGS: readonly string[] = ['--help', '-h']
+
+/** Whether a group of commands has a `list` command. */
+const lists = (group: Command | undefined): boolean => group?.commands.some((one) => one.name() === 'list') === true
+
+/** The arguments with `list` inserted after a group name that is alone or followed by options: `mailsonde jobs` lists the jobs. */
+function withList(argv: readonly string[], program: Command): readonly string[] {
+  const [word, second] = argv
+  const isAlone = second === undefined || (second.startsWith('-') && !argv.some((one) => HELP_FLAGS.includes(one)))
+  if (!isAlone || !lists(program.commands.find((one) => one.name() === word))) return argv
+  return [word!, 'list', ...argv.slice(1)]
+}
+
+/** Adds a note about this to the help of each such group. */
+function tellOfLists(program: Command): void {
+  for (const group of program.commands.filter(lists))
+    group.addHelpText('after', `\nWithout a command: mailsonde ${group.name()} list`)
+}
+
+/** A hint after a usage error, for an option of another command or a target without a command. */
+function hintFor(
+  { code, message }: { readonly code: string; readonly message: string },
+  argv: readonly string[],
+  { configFlags }: { readonly configFlags: readonly ConfigFlag[] },
+): string | undefined {
+  if (code === 'commander.unknownCommand') return hintForTarget(argv[0] ?? '')?.text
+  if (code !== 'commander.unknownOption') return undefined
+  // Only the option that was refused: others of the line may be known.
+  const unknown = /unknown option '--([^'=]+)/.exec(message)?.[1]
+  const elsewhere = configFlags.find(({ flag }) => flag === unknown)
+  return elsewhere && hint('serve', { flag: elsewhere.flag }).text
+}
+
+/** A target was given without a command. */
+function hintForTarget(text: string): Problem | undefined {
+  if (parseIp(text).ok) return hint('blacklist', { text })
+  if (text.includes('@') && parseEmail(text).ok) return hint('verify', { text })
+  if (parseDomain(text).ok) return hint('check', { text })
+  return undefined
+}
+
+/** The right command for a target of another kind: `check 192.0.2.1`. */
+function hintForOther(code: string, [command = '', ...words]: readonly string[]): string | undefined {
+  if (!OF_TARGETS.includes(code) || !TAKES_TARGET.includes(command)) return undefined
+  const hints = words.filter((word) => !word.startsWith('-')).map(hintForTarget)
+  return hints.find((one) => one !== undefined && one.id !== `hint.${command}`)?.text
+}
+const OF_TARGETS: readonly string[] = ['invalid_domain', 'invalid_ip']
+const TAKES_TARGET: readonly string[] = ['check', 'report', 'dkim', 'dmarc', 'blacklist', 'geo']

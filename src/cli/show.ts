@@ -1,7 +1,7 @@
 import { formatJson, isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { printable, withoutCommands } from '../base/text.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
-import type { Given, Verdict } from '../operations/given.ts'
+import type { Given, TextStream, Verdict } from '../operations/given.ts'
 import type { Operation } from '../operations/operation.ts'
 import { verdictLine } from './machine/outcome.ts'
 import type { Form } from './view-flags.ts'
@@ -50,3 +50,24 @@ const linesOf = ({ given }: Shown, each: (line: JsonRecord) => JsonRecord): stri
     ?.filter(isJsonRecord)
     .map((line) => formatJson(each(line)))
     .join('\n')
+
+/** Characters of a line that are held until it ends. A longer one is passed on in parts. */
+const MAX_LINE = 4 * 1024 * 1024
+
+/**
+ * The text of rows that others have worded, for standard output: no line is a command of a build server (`::name::`, `##[name]`, `##vso[name]`). In NDJSON the values stay
+ * the same; of CSV, which has no escapes, such a cell is changed, since a quoted cell may have lines of its own.
+ */
+export async function* withoutCommandsIn({ contentType, text }: TextStream): AsyncGenerator<string> {
+  const safe = contentType.startsWith('text/csv') ? withoutCommands : asJson
+  let rest = ''
+  for await (const piece of text) {
+    const lines = (rest + piece.toString()).split(/(?<=[\r\n])/)
+    rest = lines.at(-1)!.length > MAX_LINE ? '' : lines.pop()!
+    if (lines.length > 0) yield lines.map(safe).join('')
+  }
+  if (rest !== '') yield safe(rest)
+}
+
+/** A line of JSON begins with a brace. */
+const asJson = (line: string): string => line.replace(/##(?=(?:vso)?\[)/gi, '#\\u0023')

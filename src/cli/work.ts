@@ -1,7 +1,7 @@
 import type { Look } from '../documents/terminal/terminal.ts'
 import type { Operation, Upload } from '../operations/operation.ts'
 import type { Asked } from './commands.ts'
-import type { Tell } from './progress-lines.ts'
+import type { Tell } from './progress.ts'
 import type { Session, Sessions } from './session.ts'
 import type { View } from './view-flags.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { withoutCommandsIn } from './without-commands.ts'
+import { withoutCommandsIn } from './show.ts'
 
 async function shown(contentType: string, ...pieces: readonly string[]): Promise<string> {
   async function* text(): AsyncGenerator<string | Buffer> {
