@@ -131,6 +131,19 @@ it('a UIDVALIDITY that changed starts anew, and the reports that are there are d
   expect(await counted('validity.example')).toEqual([2, 6])
 })
 
+it('two servers on one host are two mailboxes', async () => {
+  imap = await labImap([report('first.example', '1')])
+  const first = imap
+  await look()
+  imap = await labImap([report('second.example', '1')])
+  imap.validity = first.validity
+  await look().finally(() => first.close())
+  expect([await counted('first.example'), await counted('second.example')]).toEqual([
+    [1, 3],
+    [1, 3],
+  ])
+})
+
 it('an INBOX that is full of a person’s mail is read once, and no message is moved or marked', async () => {
   imap = await labImap([...Array.from({ length: 300 }, () => LUNCH), report('full.example', '1')])
   await look()

@@ -60,7 +60,7 @@ export async function lookOnce(settings: ImapSettings, signal: AbortSignal): Pro
     await client.connect()
     const mailbox = await client.mailboxOpen(target.mailbox)
     const store = await places()
-    const name = `${target.user}@${target.host}/${target.mailbox}`
+    const name = placeOf(target)
     const validity = String(mailbox.uidValidity)
     const place = await store.mailboxPlace(name)
     let last = place?.validity === validity ? place.uid : 0
@@ -78,6 +78,12 @@ export async function lookOnce(settings: ImapSettings, signal: AbortSignal): Pro
     signal.removeEventListener('abort', stop)
     await client.logout().catch(() => client.close())
   }
+}
+
+/** The name under which the place in a mailbox is remembered; with the port unless it is that of IMAP. */
+function placeOf({ user, host, port, secure, mailbox }: Target): string {
+  const other = port === (secure ? 993 : 143) ? '' : `:${port}`
+  return `${user}@${other !== '' && host.includes(':') ? `[${host}]` : host}${other}/${mailbox}`
 }
 
 async function messagesAfter(
