@@ -58,6 +58,13 @@ export type Blacklists = {
   readonly settled: () => Promise<void>
 }
 
+/** Why a list is never asked about a subject: names go to lists of names alone, and public addresses to the others. */
+function unaskable(list: List, subject: Subject): string | undefined {
+  if (list.names !== undefined) return isIp(subject) ? 'not_a_name' : undefined
+  if (!isIp(subject)) return 'not_an_address'
+  return isPublic(subject) || subject === POSITIVE_POINT ? undefined : 'not_public'
+}
+
 export const DEFAULT_DEADLINE_MS = 3_000
 /** Maximum number of queries that may wait for a list that does not answer; further ones are not sent. */
 const MAX_SUSPECT_QUESTIONS = 8
@@ -87,6 +94,8 @@ export function createBlacklists(options: {
 
   /** The entry that needs no query: the list is barred or unsupported, or its cached answer is fresh enough. */
   function known(list: List, index: number, address: Subject, maxAgeMs: number): Entry | undefined {
+    const unfit = unaskable(list, address)
+    if (unfit !== undefined) return unansweredEntry(list, address, 'unsupported', unfit)
     const family = familyOfSubject(address)
     const state = tests.state(list, family)
     const support = supports(list, address)
@@ -200,11 +209,11 @@ export function createBlacklists(options: {
   return {
     set,
     lookup: async (ctx, address, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
-      if (isIp(address) && !isPublic(address) && address !== POSITIVE_POINT)
-        return answerOf(
-          address,
-          lists.map((list) => unansweredEntry(list, address, 'unsupported', 'not_public')),
-        )
+      const unfit = lists.flatMap((list) => {
+        const reason = unaskable(list, address)
+        return reason === undefined ? [] : [unansweredEntry(list, address, 'unsupported', reason)]
+      })
+      if (unfit.length === lists.length) return answerOf(address, unfit)
       await states.loaded(ctx)
       await prove(ctx, address)
       const entries = lists.map((list, index) => known(list, index, address, maxAgeMs))

@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../test/lab/dns.ts'
 import { labWorld } from '../../test/lab/world.ts'
 import { domain } from '../names/domain.ts'
+import { ip } from '../names/ip.ts'
+import { allowances } from './allowance.ts'
 import { createBlacklists } from './blacklists.ts'
 import { DOMAIN_LISTS, DOMAIN_SET } from './domain-zones.ts'
+import { presentDomainBlacklist } from './present.ts'
 import { questionName } from './query.ts'
 import { readAnswer } from './read.ts'
-import type { List } from './zone-type.ts'
+import type { List, ListSet, Subject } from './zone-type.ts'
+import { BUILT_IN } from './zones.ts'
 
 const listOf = (name: string): List => DOMAIN_LISTS.find((one) => one.name === name)!
 const WELL: LabZone = {
@@ -47,6 +51,19 @@ describe('the answer of a list of domains', () => {
   ])('%s %j is %s of tier %s', async (list, codes, status, tier, reason) => {
     const reading = await read(list, codes)
     expect([reading.status, reading.tier, reading.reason]).toEqual([status, tier, reason])
+  })
+  it.each<[string, string, string, RegExp]>([
+    ['Spamhaus DBL', '127.0.1.2', 'domain', /^This domain itself is listed/],
+    ['SURBL multi', '127.0.0.8', 'domain', /^The registrable domain is listed/],
+    ['URIBL multi', '127.0.0.4', 'policy', /not evidence of spam\.$/], // and nothing about addresses
+  ])('%s %s is about %s', async (name, code, scope, words) => {
+    const [list, atMs] = [listOf(name), 0]
+    const entry = { list, zone: list.zone, reading: await read(name, [code]), txt: null, durationMs: 0, atMs }
+    const subject = domain('a.b.example')
+    const answer = { subject, version: '', entries: [entry] }
+    const { results } = presentDomainBlacklist(subject, answer, labWorld({}))
+    expect(results).toEqual([expect.objectContaining({ scope, scope_text: expect.stringMatching(words) })])
+    expect(results[0]!.scope_text).not.toMatch(/address|directly/)
   })
   it('a name is asked as the list wants it', () => {
     const name = domain('a.b.example.co.uk')
@@ -95,5 +112,45 @@ describe('the lists of domains together', () => {
       'bad.example.multi.surbl.org': { A: 'REFUSED' },
     }
     expect((await statuses(zone)).slice(0, 2)).toEqual(['servfail', 'refused'])
+  })
+  it('an allowance that is used up is no answer, and the other lists still answer', async () => {
+    const world = labWorld({ ...WELL, 'd.example.dbl.spamhaus.org': { A: ['127.0.1.2'] } })
+    const lists = DOMAIN_LISTS.map((one) => (one.name === 'SEM-URI' ? { ...one, allowance: { perDay: 4 } } : one))
+    const set: ListSet = { ...DOMAIN_SET, lists }
+    const all = createBlacklists({ now: world.monotonic, set, allow: allowances(world.monotonic) })
+    const asked = async (name: string) => {
+      const subject = domain(name)
+      const found = await all.lookup({ ...world, signal: AbortSignal.timeout(5_000) }, subject)
+      const { verdict, answered, total, results } = presentDomainBlacklist(subject, found, world)
+      return [verdict, answered, total, results[3]!.status, results[3]!.reason]
+    }
+    expect(await asked('a.example')).toEqual(['clean', 6, 6, 'not_listed', undefined])
+    expect(await asked('b.example')).toEqual(['clean', 6, 6, 'not_listed', undefined])
+    expect(await asked('c.example')).toEqual(['incomplete', 5, 6, 'blocked', 'own_limit'])
+    expect(await asked('d.example')).toEqual(['listed', 5, 6, 'blocked', 'own_limit'])
+    expect(await asked('a.example')).toEqual(['clean', 6, 6, 'not_listed', undefined]) // kept answers need none
+  })
+})
+
+describe('an address is never asked at a list of domains, nor a name at a list of addresses', () => {
+  it.each<[Subject, ListSet, string]>([
+    [ip('45.53.1.1'), DOMAIN_SET, 'not_a_name'],
+    [ip('2a00:1450::1'), DOMAIN_SET, 'not_a_name'],
+    [ip('127.0.0.2'), DOMAIN_SET, 'not_a_name'],
+    [domain('bad.example'), BUILT_IN, 'not_an_address'],
+    [domain('1.1.53.45.in-addr.arpa'), BUILT_IN, 'not_an_address'],
+  ])('%s', async (subject, set, reason) => {
+    const world = labWorld({})
+    const asked: string[] = []
+    const resolve: typeof world.resolve = (name, ...rest) => {
+      asked.push(name)
+      return world.resolve(name, ...rest)
+    }
+    const lists = createBlacklists({ now: world.monotonic, set, noCourtesy: true })
+    const { entries } = await lists.lookup({ ...world, resolve, signal: AbortSignal.timeout(5_000) }, subject)
+    expect(new Set(entries.map(({ reading }) => `${reading.status} ${reading.reason}`))).toEqual(
+      new Set([`unsupported ${reason}`]),
+    )
+    expect([entries.length, asked]).toEqual([set.lists.length, []])
   })
 })

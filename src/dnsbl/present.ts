@@ -4,7 +4,7 @@ import { type Clocks, toWall } from '../base/clock.ts'
 import type { Domain } from '../names/domain.ts'
 import type { BlacklistAnswer } from './blacklists.ts'
 import type { Entry } from './entry.ts'
-import { LIST_COUNT, type Scope, type Tier } from './zone-type.ts'
+import { LIST_COUNT, type List, type Scope, type Tier } from './zone-type.ts'
 
 export type Verdict = 'clean' | 'listed' | 'incomplete'
 
@@ -78,7 +78,7 @@ function presentListings(answer: BlacklistAnswer, clocks: Clocks) {
 }
 
 /** What a listing is about, as a text, so that nobody requests the removal of somebody else's listing. */
-export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
+const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   ip: 'This address itself is listed.',
   range:
     'The neighbourhood of this address is listed because of other addresses in it. Only the operator of the network can have the listing removed.',
@@ -86,6 +86,14 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   domain: 'This domain itself is listed.',
   policy:
     'This is a policy about which addresses may send mail directly, not evidence of spam. Request removal only if a mail server is meant to send from this address.',
+}
+
+/** What a listing is about. A list that is asked about the registrable domain says nothing about a name below it alone. */
+function scopeWords({ names }: List, scope: Scope): string {
+  if (names === undefined) return SCOPE_WORDS[scope]
+  if (scope === 'domain' && names === 'registrable') return 'The registrable domain is listed, with all names below it.'
+  if (scope === 'policy') return 'This is information about the mail that this domain is seen in, not evidence of spam.'
+  return SCOPE_WORDS[scope]
 }
 
 function presentEntry({ list, zone, reading, txt, durationMs }: Entry): ListEntry {
@@ -97,7 +105,7 @@ function presentEntry({ list, zone, reading, txt, durationMs }: Entry): ListEntr
     status: reading.status,
     tier: reading.tier,
     scope: reading.scope,
-    scope_text: isListed ? SCOPE_WORDS[reading.scope] : undefined,
+    scope_text: isListed ? scopeWords(list, reading.scope) : undefined,
     codes: reading.codes,
     meaning: reading.meaning,
     txt: txt ?? undefined,

@@ -292,6 +292,7 @@ function listBlocks({ blacklists: { address, domains }, links }: MessageAnswer):
     ...(address ? [[[code(address.ip)], ['connecting address'], [LISTED[address.verdict]], [listNames(address)]]] : []),
     ...domains.map((one): Line[] => [[code(one.domain)], [one.as.join(', ')], [LISTED[one.verdict]], [listNames(one)]]),
   ]
+  const isOpen = (host: string): boolean => domains.some((one) => one.domain === host && one.verdict === 'incomplete')
   return [
     ...(rows.length === 0
       ? [text('Nothing of this message could be looked up.')]
@@ -318,7 +319,15 @@ function listBlocks({ blacklists: { address, domains }, links }: MessageAnswer):
                 .map(({ host, times, lists }): Line[] => [
                   [code(host)],
                   [String(times)],
-                  [lists === null ? 'not asked' : lists.length === 0 ? 'none' : lists.join(', ')],
+                  [
+                    lists === null
+                      ? 'not asked'
+                      : lists.length > 0
+                        ? lists.join(', ')
+                        : isOpen(host)
+                          ? 'none that answered'
+                          : 'none',
+                  ],
                 ]),
               numeric: [1],
             },

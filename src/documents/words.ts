@@ -112,6 +112,8 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   no_ipv6: 'does not list IPv6 addresses',
   ipv6_not_proven: 'is not known to list IPv6 addresses',
   not_public: 'not queried: the address is not public, so no list contains it',
+  not_a_name: 'not queried: it lists names, and this is an address',
+  not_an_address: 'not queried: it lists addresses, and this is a name',
   test_point_missing: 'its test entry is missing, so "not listed" means nothing (RFC 5782 §5)',
   test_unanswered: 'its test entry could not be looked up, so "not listed" means nothing',
   implausible: 'more than 20 records in one answer',

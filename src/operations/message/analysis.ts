@@ -92,7 +92,10 @@ const AT_A_TIME = 8
 
 type DomainRow = MessageAnswer['blacklists']['domains'][number] & { readonly lists: readonly string[] }
 
-/** The domains of author, envelope, signatures and links on the lists of domains, each once. Addresses are no names: they are not asked. */
+/**
+ * The domains of author, envelope (sender and HELO name), signatures and links on the lists of domains, each once. Addresses are no names and are not asked; the hosts of the path are not
+ * asked either: the sender does not answer for them.
+ */
 async function domainListings(ctx: Ctx, { domainLists }: Used, facts: Facts): Promise<readonly DomainRow[]> {
   const uses = new Map<Domain, Set<DomainRow['as'][number]>>()
   const add = (name: string | undefined, use: DomainRow['as'][number]): void => {
@@ -101,8 +104,9 @@ async function domainListings(ctx: Ctx, { domainLists }: Used, facts: Facts): Pr
     uses.set(domain.value, (uses.get(domain.value) ?? new Set()).add(use))
   }
   add(facts.author.domain, 'author')
-  const { mailFrom = '' } = facts.envelope
+  const { mailFrom = '', helo } = facts.envelope
   if (mailFrom !== '') add(mailFrom.slice(mailFrom.lastIndexOf('@') + 1), 'envelope')
+  add(helo, 'envelope')
   for (const { domain } of facts.dkim) add(domain, 'signature')
   for (const { host } of facts.links.slice(0, MAX_LINKS)) add(host, 'link')
   return atMost(AT_A_TIME, [...uses], async ([domain, as]) => {

@@ -124,6 +124,39 @@ describe('the analysis of a message', () => {
   })
 })
 
+describe('the lists are asked', () => {
+  const BY = `Received: from relay.example.com (relay.example.com [45.53.7.7])
+ by mail.example.org (Postfix) with ESMTPS id 2; Mon, 23 Nov 2026 09:00:01 +0000 (UTC)
+`
+  const LINKS = '\nhttp://45.53.8.8/x http://[2a00:1450::2]/x https://shop.example.com/x\n'
+  const text = crlf(TRACE + BY) + signed(HELLO + LINKS, { domain: 'example.org' })
+  const subjects = async (input: Record<string, string>): Promise<readonly string[]> => {
+    const { blacklists } = await analysed(text, input)
+    const names = blacklists.domains.map(({ domain, as }) => `${domain}: ${as.join(', ')}`)
+    return [blacklists.address?.ip ?? '-', ...names]
+  }
+  const LINKED = ['www.example.com: link', 'shop.example.com: link']
+  it.each<[string, Record<string, string>, readonly string[]]>([
+    [
+      'sender, HELO name and links, and not the hosts of the path before',
+      {},
+      ['45.53.1.1', 'example.org: author, envelope, signature', 'mail.example.org: envelope', ...LINKED],
+    ],
+    [
+      'a HELO name that is an address is not asked',
+      { ip: '45.53.2.2', helo: '[45.53.2.2]', mail_from: 'joe@bounce.example.net' },
+      ['45.53.2.2', 'example.org: author, signature', 'bounce.example.net: envelope', ...LINKED],
+    ],
+    [
+      'nor one without a dot, nor the address of a mailbox that is a literal',
+      { ip: '45.53.2.2', helo: 'localhost', mail_from: 'joe@[45.53.2.3]' },
+      ['45.53.2.2', 'example.org: author, signature', ...LINKED],
+    ],
+  ])('%s', async (_, input, expected) => {
+    expect(await subjects(input)).toEqual(expected)
+  })
+})
+
 describe('a profile decides instead of the findings', () => {
   const own = (rule: object) => JSON.stringify({ name: 'own', rules: [{ id: 'r', text: 'a rule', ...rule }] })
   it.each<[string, string, 'good' | 'bad' | 'unclear']>([
