@@ -100,3 +100,39 @@ it('a file of 5,000 names is refused with the limit; of 1,000, several are asked
   expect(plan.missing?.map(({ name }) => name).slice(0, 2)).toEqual(['n1.a.example', 'n2.a.example'])
   expect(most).toBeGreaterThan(8)
 })
+
+/** Texts in published records; each stands in the plan, as a value that it replaces or beside it. */
+const HOSTILE: readonly (readonly [why: string, text: string])[] = [
+  ['a script', '<script>alert(1)</script>'],
+  ['an attribute that is left', '"><img src=x onerror=alert(1)>'],
+  ['the end of what it stands in', '</code></pre></details><h1>owned</h1>'],
+  ['a link and an image of Markdown', '[a](https://a.example/x) ![x](https://a.example/x.png)'],
+  ['the end of a block of Markdown', '```\n# owned'],
+  ['escape sequences and lines', '\u001b[31mred\r\nowned'],
+  ['text that runs backwards', '\u202egnp.exe'],
+]
+it.each(HOSTILE)('%s in a record is text in the plan, as HTML and as Markdown', async (_, text) => {
+  const plan = await ask(
+    {},
+    {
+      'a.example': {
+        MX: [[10, 'mx.a.example']],
+        TXT: [`v=spf1 mx ?all ${text}`, `v=spf1 mx exp=${text} -all`, `v=verify ${text}`],
+      },
+      'mx.a.example': { A: ['45.53.5.1'] },
+      '1.5.53.45.in-addr.arpa': { PTR: ['mx.a.example'] },
+      '_dmarc.a.example': { TXT: [`v=DMARC1; p=none; x=${text}`] },
+    },
+  )
+  expect(JSON.stringify(plan.steps)).toContain(JSON.stringify(text).slice(1, -1))
+  const page = htmlBody(planDocument(plan, '1.0.0'))
+  expect(page).not.toMatch(/<script|<img|<h1>owned|\son\w+=[^<>]*>/i)
+  for (const shown of [page, words(plan)]) {
+    expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    expect(shown).not.toMatch(/^(?:# )?owned/m)
+  }
+  const prose = words(plan)
+    .replace(/^(`{3,})\n[\s\S]*?\n\1$/gm, '')
+    .replace(/(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, '')
+  expect(prose).not.toMatch(/(?<!\\)<[a-z!/?]|(?<!\\)!?\[(?!RFC)[^\]]*\]\(https:\/\/a\.example/i)
+})
