@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** What runs in the page, as text: the project's types know no browser. */
 const LOOK = `({
-  border: getComputedStyle(document.querySelector('.status')).borderTopStyle,
+  border: getComputedStyle(document.querySelector('.score')).borderTopStyle,
   beyond: document.documentElement.scrollWidth - window.innerWidth,
 })`
 const VIOLATIONS = `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))`
