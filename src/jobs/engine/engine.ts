@@ -47,7 +47,7 @@ const MAX_UNWRITTEN = 1_000
 /** Interval between two plans while something is due or in progress, and at rest, ms. */
 const PLAN_EVERY_MS = 500
 const REST_MS = 2_000
-/** Rows that end within this time are replaced together, ms. */
+/** Rows that end within this time are replaced together, ms; a new job does not wait for them. */
 const TOGETHER_MS = 40
 /** How long the place of the last claim is remembered, ms: a row that became due before it by the clock, but was written after it, is found then. */
 const PLACE_MS = 5_000
@@ -210,15 +210,18 @@ export async function startEngine(database: Database, settings: EngineSettings):
   }
 
   async function loop(): Promise<void> {
-    let plannedAtMs = Number.NEGATIVE_INFINITY
+    let [beforeMs, plannedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY] // the ends of the last two plans
     let everyMs = PLAN_EVERY_MS
+    /** Planning takes at most a tenth of the time, whatever happens. After a pause, two plans follow news at once: one starts a job, one finds its first rows. */
+    const planInMs = (): number =>
+      Math.max(0, Math.ceil((isNews ? beforeMs + everyMs / 5 : plannedAtMs + everyMs) - performance.now()))
     while (!stopping.signal.aborted) {
       turns.begin()
       try {
-        const begunMs = performance.now()
-        // Planning takes at most a tenth of the time, whatever happens.
-        if (begunMs - plannedAtMs >= (isNews ? everyMs / 10 : everyMs)) {
+        if (planInMs() === 0) {
           isNews = false
+          const begunMs = performance.now()
+          ;[beforeMs, plannedAtMs] = [plannedAtMs, begunMs]
           await plan()
           plannedAtMs = performance.now()
           everyMs = Math.max(PLAN_EVERY_MS, (plannedAtMs - begunMs) * 100)
@@ -229,9 +232,11 @@ export async function startEngine(database: Database, settings: EngineSettings):
       } catch (error) {
         fault('bulk jobs cannot be planned')(error)
       }
-      const isBusy = due.size > 0 || claims.size() > 0
-      const isWoken = await turns.pause(isBusy ? PLAN_EVERY_MS : REST_MS, stopping.signal)
-      if (isWoken) await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS))
+      const restMs = due.size > 0 || claims.size() > 0 ? PLAN_EVERY_MS : REST_MS
+      const isWoken = await turns.pause(isNews ? Math.min(planInMs(), restMs) : restMs, stopping.signal)
+      if (!isWoken || claims.size() === 0) continue
+      const togetherMs = isNews ? Math.min(planInMs(), TOGETHER_MS) : TOGETHER_MS
+      await new Promise((resolve) => setTimeout(resolve, togetherMs))
     }
   }
   settings.onRoom?.(turns.wake)

@@ -20,7 +20,7 @@ export type RowWriterSettings = {
   readonly closed: AbortSignal
 }
 
-/** Time for which rows wait to be written together, ms. */
+/** Time between two writes of a job, in which rows wait to be written together, ms. */
 const WRITE_EVERY_MS = 60
 
 type Lane = { readonly job: JobTable; writes: RowWrite[]; running: Promise<void> | undefined }
@@ -34,8 +34,8 @@ export function rowWriter({ rows, onProviderDone, onFault, closed }: RowWriterSe
   let waiting = 0
 
   async function drain(lane: Lane): Promise<void> {
+    await new Promise(setImmediate)
     while (lane.writes.length > 0) {
-      await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS))
       const { job, writes } = lane
       lane.writes = []
       try {
@@ -45,6 +45,7 @@ export function rowWriter({ rows, onProviderDone, onFault, closed }: RowWriterSe
       } finally {
         waiting -= writes.length
       }
+      await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS))
     }
     lanes.delete(lane.job.number)
   }
