@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { StoredKind } from '../../answers/stored.ts'
 import type { JsonRecord } from '../../base/json.ts'
 import { MAX_HELD_MS } from '../../http/loop-watch.ts'
 import { withoutMailboxes } from './mask.ts'
@@ -22,35 +23,56 @@ describe('a verification for who has no key', () => {
     ['with characters that patterns use', 'a.b+c@a.example', 'a.b+c@a.example axb+c', 'a***@a.example axb+c'],
     ['beyond ASCII', 'jürgen@a.example', 'jürgen unbekannt', 'j*** unbekannt'],
   ])('%s', (_, email, text, masked) =>
-    expect(withoutMailboxes('verify', { ...ANSWER, email, message: text }).message).toBe(masked),
+    expect(withoutMailboxes('verify', { ...ANSWER, email, message: text })).resolves.toMatchObject({ message: masked }),
   )
-  it('wherever it stands', () => {
+  it('wherever it stands', async () => {
     const deep = {
       ...ANSWER,
       attempts: [{ message: 'joe.doe gone' }],
       transcript: [{ lines: ['RCPT TO:<joe.doe@a.example>'] }],
     }
-    expect(JSON.stringify(withoutMailboxes('verify', deep))).not.toContain('joe')
+    expect(JSON.stringify(await withoutMailboxes('verify', deep))).not.toContain('joe')
   })
   it('words of ours stay: `role` of role@…', () =>
-    expect(withoutMailboxes('verify', { email: 'accepted@a.example', result: 'accepted' })).toEqual({
+    expect(withoutMailboxes('verify', { email: 'accepted@a.example', result: 'accepted' })).resolves.toEqual({
       email: 'a***@a.example',
       result: 'accepted',
     }))
-  it.each(['check', 'report'] as const)('a %s stays as it is: its addresses are published', (kind) => {
+  it.each(['check', 'report'] as const)('a %s stays as it is: its addresses are published', async (kind) => {
     const answer = { dmarc: { record: 'v=DMARC1; rua=mailto:joe@a.example' } }
-    expect(withoutMailboxes(kind, answer)).toEqual(answer)
+    await expect(withoutMailboxes(kind, { ...answer })).resolves.toEqual(answer)
   })
 })
 
-it.each([
-  ['without an address', 'x'],
-  ['of dots', 'a.'],
-  ['of escapes', '%40'],
-])('a stored message of 1 MiB %s does not hold the event loop', (_, piece) => {
-  const texts = Array.from({ length: 256 }, () => piece.repeat(4_096 / piece.length))
-  const before = process.threadCpuUsage()
-  withoutMailboxes('message', { texts })
-  const { user, system } = process.threadCpuUsage(before)
-  expect((user + system) / 1_000).toBeLessThan(MAX_HELD_MS)
+it.each<[string, StoredKind, JsonRecord]>([
+  ['1 MiB without an address', 'message', { texts: texts('x') }],
+  ['1 MiB of dots', 'message', { texts: texts('a.') }],
+  ['1 MiB of escapes', 'message', { texts: texts('%40') }],
+  ['20,000 small records', 'verify', { ...ANSWER, attempts: records() }],
+])('an answer of %s does not hold the event loop', async (_, kind, answer) => {
+  let [lastMs, longestMs, isOver] = [cpuMs(), 0, false]
+  const look = (): void => {
+    longestMs = Math.max(longestMs, cpuMs() - lastMs)
+    lastMs = cpuMs()
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  await withoutMailboxes(kind, answer)
+  isOver = true
+  look()
+  expect(longestMs).toBeLessThan(MAX_HELD_MS)
 })
+function texts(piece: string): readonly string[] {
+  return Array.from({ length: 256 }, () => piece.repeat(4_096 / piece.length))
+}
+function records(): readonly JsonRecord[] {
+  return Array.from({ length: 20_000 }, (_, n) => ({
+    ...{ host: `mx${n}.a.example`, message: `550 joe.doe ${n}`, hint: `ask joe.doe@a.example (${n})` },
+    ...{ code: 550, reply: `5.1.1 <joe.doe@a.example>: no such user ${n}` },
+  }))
+}
+/** Processor time of this thread, ms. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}

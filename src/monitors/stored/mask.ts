@@ -1,20 +1,19 @@
 import type { StoredKind } from '../../answers/stored.ts'
-import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
+import { inTurns } from '../../base/in-turns.ts'
+import type { Json, JsonRecord } from '../../base/json.ts'
 import { maskAddresses } from '../../base/mask.ts'
 
 /**
- * A stored answer for a reader who is not logged in. In a verification every mailbox is masked, wherever it occurs (replies of mail servers repeat it), and
+ * A stored answer for a reader who is not logged in: `answer` itself, changed. In a verification every mailbox is masked, wherever it occurs (replies of mail servers repeat it), and
  * in the analysis of a message every address. The other kinds are about domains: the addresses in them are published in the DNS, and a masked record would not be the record.
  */
-export function withoutMailboxes(kind: StoredKind, answer: JsonRecord): JsonRecord {
-  if (kind === 'message') {
-    const masked = maskedIn(answer, maskAddresses)
-    return isJsonRecord(masked) ? masked : {}
-  }
-  if (kind !== 'verify') return answer
-  const email = typeof answer.email === 'string' ? answer.email : ''
-  const masked = maskedIn(answer, maskOf(email))
-  return isJsonRecord(masked) ? masked : {}
+export async function withoutMailboxes(kind: StoredKind, answer: JsonRecord): Promise<JsonRecord> {
+  if (kind !== 'verify' && kind !== 'message') return answer
+  const mask = kind === 'message' ? maskAddresses : maskOf(typeof answer.email === 'string' ? answer.email : '')
+  await inTurns(textsIn(answer), ({ holder, key, text }) => {
+    holder[key] = mask(text)
+  })
+  return answer
 }
 
 /** Shorter local parts are masked only in an address: as words they would occur everywhere. */
@@ -38,13 +37,15 @@ const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '
 /** Words of an answer of `/v1/verify` that name no mailbox. */
 const OWN_WORDS = ['result', 'reason', 'deliverability', 'role', 'stage', 'checked', 'from', 'provider', 'observed_at']
 
-function maskedIn(value: Json, mask: (text: string) => string): Json {
-  if (typeof value === 'string') return mask(value)
-  if (Array.isArray(value)) return value.map((item) => maskedIn(item, mask))
-  if (!isJsonRecord(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) =>
-      item === undefined || OWN_WORDS.includes(key) ? [key, item] : [key, maskedIn(item, mask)],
-    ),
-  )
+type Holder = { [key: string]: Json | undefined }
+
+/** The texts in a value, each with the record or list that holds it. */
+function* textsIn(value: object): Iterable<{ readonly holder: Holder; readonly key: string; readonly text: string }> {
+  const holder = value as Holder
+  for (const key of Object.keys(holder)) {
+    const item = holder[key]
+    if (OWN_WORDS.includes(key)) continue
+    if (typeof item === 'string') yield { holder, key, text: item }
+    else if (typeof item === 'object' && item !== null) yield* textsIn(item)
+  }
 }

@@ -94,7 +94,7 @@ export function storedService(settings: {
       const row = current(found, found?.answer !== null)
       const answer = parsedAnswer(row.answer ?? '')
       return {
-        ...(reader ? answer : withoutMailboxes(kindOf(row), answer)),
+        ...(reader ? answer : await withoutMailboxes(kindOf(row), answer)),
         kind: kindOf(row),
         id,
         saved_at: row.saved_at.toISOString(),
