@@ -29,8 +29,8 @@ const MAX_WORDS = 200
 const NOTHING: JobSums = { words: [], providers: [], providerCount: 0, known: 0, done: 0, recent: 0 }
 
 /**
- * The totals of jobs by number, all in two statements; `since`: rows answered after it count as recent. Totals and recent rows are added up in one pass: a join of
- * the two, for which the planner expects few rows, would compare each provider with each.
+ * The totals of jobs by number, in four statements, however many they are; `since`: rows answered after it count as recent. What is read grows with the providers of the
+ * jobs, which are never sorted: those of a job with many are chosen by two bounded sorts.
  */
 export async function jobSums(
   db: Kysely<Schema>,
@@ -38,26 +38,24 @@ export async function jobSums(
   since: Date,
 ): Promise<(job: number) => JobSums> {
   if (jobs.length === 0) return () => NOTHING
-  const [words, providers] = await Promise.all([wordsOf(db, jobs), providersOf(db, jobs, since)])
-  const sums = new Map<number, JobSums>()
-  for (const job of jobs) {
-    const parts = providers.get(job) ?? []
-    const { provider_count = '0', known = '0', all_done = '0', all_recent = '0' } = parts[0] ?? {}
-    sums.set(job, {
+  const [words, totals, recent] = await Promise.all([wordsOf(db, jobs), totalsOf(db, jobs), recentOf(db, jobs, since)])
+  const providers = await providersOf(db, [...totals.values()], since)
+  return (job) => {
+    const { providers: count = '0', rows = '0', done = '0' } = totals.get(job) ?? {}
+    return {
       words: (words.get(job) ?? []).map(({ result, reason, n }) => ({ result, reason, n: Number(n) })),
-      providers: parts.map(({ provider, rows, done, recent }) => ({
-        provider,
-        rows: Number(rows),
-        done: Number(done),
-        recent: Number(recent),
+      providers: (providers.get(job) ?? []).map((part) => ({
+        provider: part.provider,
+        rows: Number(part.rows),
+        done: Number(part.done),
+        recent: Number(part.recent),
       })),
-      providerCount: Number(provider_count),
-      known: Number(known),
-      done: Number(all_done),
-      recent: Number(all_recent),
-    })
+      providerCount: Number(count),
+      known: Number(rows),
+      done: Number(done),
+      recent: recent.get(job) ?? 0,
+    }
   }
-  return (job) => sums.get(job) ?? NOTHING
 }
 
 type WordRow = { readonly job: number } & Readonly<Record<'result' | 'reason' | 'n', string>>
@@ -71,28 +69,55 @@ async function wordsOf(db: Kysely<Schema>, jobs: readonly number[]): Promise<Rea
   return Map.groupBy(rows, ({ job }) => job)
 }
 
-type ProviderRow = { readonly job: number; readonly provider: string } & Readonly<
-  Record<'rows' | 'done' | 'recent' | 'provider_count' | 'known' | 'all_done' | 'all_recent', string>
->
+type TotalRow = { readonly job: number } & Readonly<Record<'providers' | 'rows' | 'done', string>>
 
-async function providersOf(
+async function totalsOf(db: Kysely<Schema>, jobs: readonly number[]): Promise<ReadonlyMap<number, TotalRow>> {
+  const { rows } = await sql<TotalRow>`
+    SELECT job, count(*) AS providers, sum(rows) AS rows, sum(done) AS done
+    FROM mailsonde.job_providers WHERE job = ANY(${jobs}::int[]) GROUP BY job`.execute(db)
+  return new Map(rows.map((row) => [row.job, row]))
+}
+
+async function recentOf(
   db: Kysely<Schema>,
   jobs: readonly number[],
   since: Date,
+): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await sql<{ job: number; n: string }>`
+    SELECT job, sum(n) AS n FROM mailsonde.job_pace WHERE job = ANY(${jobs}::int[]) AND minute >= ${since} GROUP BY job`.execute(
+    db,
+  )
+  return new Map(rows.map(({ job, n }) => [job, Number(n)]))
+}
+
+type ProviderRow = { readonly job: number; readonly provider: string } & Readonly<
+  Record<'rows' | 'done' | 'recent', string>
+>
+
+/**
+ * The shown providers of jobs. Their recent rows are added up with them: a join, for which the planner expects few rows, would compare each provider with each.
+ */
+async function providersOf(
+  db: Kysely<Schema>,
+  totals: readonly TotalRow[],
+  since: Date,
 ): Promise<ReadonlyMap<number, readonly ProviderRow[]>> {
+  const isLarge = ({ providers }: TotalRow): boolean => Number(providers) > MOST
+  const numbersOf = (some: readonly TotalRow[]): readonly number[] => some.map(({ job }) => job)
+  const small = numbersOf(totals.filter((total) => !isLarge(total)))
+  const most = numbersOf(totals.filter(isLarge)).map(
+    (job) => sql`
+      UNION ALL (SELECT * FROM (SELECT job, provider, rows, done FROM mailsonde.job_providers WHERE job = ${job} ORDER BY rows DESC, provider LIMIT ${MOST}) by_rows
+      UNION SELECT * FROM (SELECT job, provider, rows, done FROM mailsonde.job_providers WHERE job = ${job} ORDER BY rows - done DESC, provider LIMIT ${MOST}) by_left)`,
+  )
   const { rows } = await sql<ProviderRow>`
     WITH parts AS (
-      SELECT job, provider, rows, done, 0 AS recent FROM mailsonde.job_providers WHERE job = ANY(${jobs}::int[])
+      SELECT job, provider, rows, done FROM mailsonde.job_providers WHERE job = ANY(${small}::int[]) ${sql.join(most, sql` `)}),
+    added AS (
+      SELECT job, provider, rows, done, 0 AS recent, true AS is_shown FROM parts
       UNION ALL
-      SELECT job, provider, 0, 0, n FROM mailsonde.job_pace WHERE job = ANY(${jobs}::int[]) AND minute >= ${since}),
-    sums AS (
-      SELECT job, provider, sum(rows) AS rows, sum(done) AS done, sum(recent) AS recent FROM parts GROUP BY job, provider)
-    SELECT job, provider, rows, done, recent, provider_count, known, all_done, all_recent FROM (
-      SELECT sums.*, count(*) OVER of AS provider_count, sum(rows) OVER of AS known, sum(done) OVER of AS all_done,
-        sum(recent) OVER of AS all_recent,
-        row_number() OVER (PARTITION BY job ORDER BY rows DESC, provider) AS by_rows,
-        row_number() OVER (PARTITION BY job ORDER BY rows - done DESC, provider) AS by_left
-      FROM sums WINDOW of AS (PARTITION BY job)) ranked
-    WHERE by_rows <= ${MOST} OR by_left <= ${MOST}`.execute(db)
+      SELECT job, provider, 0, 0, n, false FROM mailsonde.job_pace WHERE job = ANY(${numbersOf(totals)}::int[]) AND minute >= ${since})
+    SELECT job, provider, sum(rows) AS rows, sum(done) AS done, sum(recent) AS recent
+    FROM added GROUP BY job, provider HAVING bool_or(is_shown)`.execute(db)
   return Map.groupBy(rows, ({ job }) => job)
 }

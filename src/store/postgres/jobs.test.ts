@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { type CompiledQuery, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
 import { labAnswer, labList, labRetry, labRow, labRunning } from '../../../test/lab/job-rows.ts'
@@ -102,6 +102,31 @@ it('answers each row once, duplicates with their first, in the order of the inpu
   expect(sumsOf(0)).toMatchObject({ words: [], providers: [], known: 0 })
   await jobs.finish(new Date(), [job.number])
   expect(await jobs.byId(job.id)).toMatchObject({ state: 'done' })
+})
+
+it('shows the providers of a job with 5,000 of them without sorting them all', async () => {
+  const { number } = await submitted(['a@x.example'])
+  await database.pool.query(
+    `INSERT INTO mailsonde.job_providers (job, provider, rows, done, next_due)
+     SELECT $1, 'p' || n, n, CASE WHEN n > 4900 THEN n ELSE 0 END, 'infinity' FROM generate_series(1, 5000) n`,
+    [number],
+  )
+  await database.pool.query('ANALYZE mailsonde.job_providers')
+  const asked: CompiledQuery[] = []
+  const dialect = new PostgresDialect({ pool: database.pool })
+  const watched = new Kysely<Schema>({ dialect, log: ({ query }) => void asked.push(query) })
+  const { providers, providerCount } = (await jobSums(watched, [number], new Date(0)))(number)
+  expect([providers.length, providerCount]).toEqual([200, 5_000]) // those with the most rows have none left
+  const sorted: number[] = []
+  for (const { sql: text, parameters } of asked) {
+    const { rows: plans } = await database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, [...parameters])
+    JSON.stringify(plans, (_, node) => {
+      if (/Sort$/.test(node?.['Node Type'])) sorted.push(node['Actual Rows'])
+      return node
+    })
+  }
+  expect(sorted.length).toBeGreaterThan(1)
+  expect(Math.max(...sorted)).toBeLessThanOrEqual(200)
 })
 
 describe('a claim', () => {

@@ -133,7 +133,7 @@ CREATE TABLE mailsonde.jobs (
   callback bigint REFERENCES mailsonde.webhooks (number) ON DELETE SET NULL  -- the webhook that is told when the job has ended, until it was
 );
 CREATE INDEX jobs_with_callback ON mailsonde.jobs (state) WHERE callback IS NOT NULL;
-CREATE INDEX jobs_by_time ON mailsonde.jobs (created_at DESC, number DESC);
+CREATE INDEX jobs_by_owner ON mailsonde.jobs (owner, number);
 CREATE INDEX jobs_open ON mailsonde.jobs (owner, state) WHERE state IN ('receiving', 'waiting', 'running', 'paused');
 CREATE INDEX jobs_with_domains ON mailsonde.jobs (owner, planned_at) WHERE has_domains;
 CREATE INDEX jobs_by_expiry ON mailsonde.jobs (expires_at);
