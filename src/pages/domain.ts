@@ -5,6 +5,7 @@ import { CHECK_NAMES, CHECKS } from '../documents/words.ts'
 import { unicodeOf } from '../names/domain.ts'
 import type { Part } from '../operations/operation.ts'
 import { formatZone } from '../plan/formats/zone.ts'
+import { beside, type FieldProblem, invalid } from './field.ts'
 import { type Html, html, verbatim } from './html.ts'
 import type { Page, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
@@ -37,6 +38,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     ],
     path: domainPath(domain, { ...given, ...only }),
     events: domainPath(domain, { ...given, ...only }).replace(/(\?|$)/, '/events$1'),
+    refused: (problem) => (problem.field === 'selector' ? controls(domain, query, problem) : undefined),
     before: ({ answer }) => ({ steps: planFiles(answer), checks: sendersLink(answer) }),
     below: (answer, visit) => html`<h2 id="options">Options</h2>
 ${controls(domain, query)}
@@ -76,9 +78,9 @@ function sendersLink(answer: unknown): Html {
   return html`<p><a href="${reportsPath(domain)}">All senders, by day, with the evidence and what p=reject would do</a></p>`
 }
 
-function controls(domain: string, query: Visit['query']): Html {
+function controls(domain: string, query: Visit['query'], problem?: FieldProblem): Html {
   return html`<form class="controls" action="${domainPath(domain)}">
-<label>DKIM selector <input name="selector" value="${query.selector ?? ''}" maxlength="200" autocapitalize="off" autocomplete="off" spellcheck="false"></label>
+<label>DKIM selector <input name="selector" value="${query.selector ?? ''}" maxlength="200" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid('selector', problem)}>${beside('selector', problem)}</label>
 <label>Check <select name="only"><option value="">everything</option><option value="tls"${query.only === 'tls' && html` selected`}>DNS and TLS</option><option value="check"${query.only === 'check' && html` selected`}>DNS only</option></select></label>
 <label>Query from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
 <button>Check again</button>

@@ -1,6 +1,8 @@
 import { type JobAnswer, jobListAnswer } from '../answers/jobs.ts'
 import { ownAnswer } from '../answers/read-answer.ts'
+import { ERRORS } from '../base/errors.ts'
 import { resultInWords, STATES, KINDS as WORDS } from '../documents/jobs.ts'
+import { type FieldProblem, isCorrectable, refusedWords } from './field.ts'
 import { type Html, html, verbatim } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { kindSelect, listForm, MAX_PASTED } from './list-form.ts'
@@ -24,30 +26,54 @@ export const jobsPages = (parts: Parts): readonly Page[] => [
     path: '/jobs/preview',
     scope: 'jobs',
     bodyLimit: BODY_LIMIT,
-    visit: (visit) => preview(parts, visit),
+    visit: (visit) => orRefused(parts, visit, 'text', (one) => preview(parts, one)),
   },
   {
     method: 'POST',
     path: '/jobs/upload',
     scope: 'jobs',
     uploads: true,
-    visit: async (visit) => preview(parts, { ...visit, form: await readUpload(visit, MAX_PASTED) }),
+    visit: (visit) =>
+      orRefused(parts, visit, 'file', async (one) =>
+        preview(parts, { ...one, form: await readUpload(one, MAX_PASTED) }),
+      ),
   },
-  { method: 'POST', path: '/jobs', scope: 'jobs', bodyLimit: BODY_LIMIT, visit: (visit) => submit(parts, visit) },
+  {
+    method: 'POST',
+    path: '/jobs',
+    scope: 'jobs',
+    bodyLimit: BODY_LIMIT,
+    visit: (visit) => orRefused(parts, visit, 'text', (one) => submit(parts, one)),
+  },
 ]
 
-async function list(parts: Parts, visit: Visit): Promise<PageAnswer> {
+/** A list that was refused: its form again, with what was pasted, and why. */
+async function orRefused(
+  parts: Parts,
+  visit: Visit,
+  field: 'file' | 'text',
+  work: (visit: Visit) => Promise<PageAnswer>,
+) {
+  try {
+    return await work(visit)
+  } catch (error) {
+    if (!isCorrectable(error)) throw error
+    return list(parts, visit, { field, words: refusedWords('Not read', error) }, ERRORS[error.code].status)
+  }
+}
+
+async function list(parts: Parts, visit: Visit, problem?: FieldProblem, status = 200): Promise<PageAnswer> {
   const { cursor } = visit.query
   const given = await parts.execute(parts.operation('jobs list'), { limit: '20', ...(cursor && { cursor }) }, visit.by)
   const { data, next_cursor: next } = ownAnswer(jobListAnswer, given.answer)
   return {
-    status: 200,
+    status,
     html: layout(parts.assets, visit, {
       title: 'Jobs',
       islands: ['upload'],
       main: html`<main id="main" tabindex="-1"><h1>Jobs</h1>
 <p class="lead">Process a list of mail addresses, domains or IP addresses in the background.</p>
-${listForm(visit)}
+${listForm(visit, problem?.field === 'text' ? [visit.form.text ?? ''] : undefined, problem)}
 <h2>Your jobs</h2>
 ${data.length === 0 ? html`<p>None yet.</p>` : table(data)}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/jobs', { cursor: next })}">Older jobs</a></p>`}

@@ -1,43 +1,46 @@
-import { AppError, ERRORS } from '../base/errors.ts'
+import { ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
-import { type Html, html, rendered } from './html.ts'
+import { beside, type FieldProblem, invalid, isCorrectable, refusedWords } from './field.ts'
+import { type Html, html, rendered, verbatim } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
-import { sentenceOf } from './problem.ts'
 
 /** Maximum size of a message that the page takes, octets; the operation has its own limit. */
 const MAX_MESSAGE = 10_485_760
 
 /** `/message`: a message is dropped or pasted, and taken apart. Nothing of it is kept. */
 export const messagePages = (parts: Parts): readonly Page[] => [
-  { method: 'GET', path: '/message', scope: 'read', visit: async (visit) => page(parts, visit, 200) },
+  { method: 'GET', path: '/message', scope: 'read', visit: async (visit) => page(parts, visit) },
   { method: 'POST', path: '/message', scope: 'read', uploads: true, visit: (visit) => analysed(parts, visit) },
 ]
 
 async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  let typed: Fields = {}
   try {
     const { fields, file } = await readForm(visit, MAX_MESSAGE)
+    typed = fields
     const octets = file && file.length > 0 ? file : Buffer.from(fields.text ?? '', 'utf8')
     const given = Object.fromEntries(
-      ['ip', 'helo', 'mail_from'].flatMap((name) =>
-        (fields[name] ?? '').trim() === '' ? [] : [[name, fields[name]!.trim()]],
-      ),
+      KNOWN.flatMap((name) => ((fields[name] ?? '').trim() === '' ? [] : [[name, fields[name]!.trim()]])),
     )
     const upload = { octets: once(octets), contentType: 'message/rfc822' }
     const answer = await parts.execute(parts.operation('message'), given, { ...visit.by, upload })
     const document = await documentOf(parts, answer, 'Message')
+    return page(parts, visit, {
+      result: html`${rendered(htmlBlocks(document.blocks))}${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}`,
+    })
+  } catch (error) {
+    if (!isCorrectable(error)) throw error
+    const known = KNOWN.find((name) => name === error.parameter)
+    const field = known ?? ((typed.text ?? '') === '' ? 'file' : 'text')
     return page(
       parts,
       visit,
-      200,
-      html`${rendered(htmlBlocks(document.blocks))}${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}`,
+      { typed, problem: { field, words: refusedWords('Not analysed', error) } },
+      ERRORS[error.code].status,
     )
-  } catch (error) {
-    if (!(error instanceof AppError) || ERRORS[error.code].status >= 500) throw error
-    const { status } = ERRORS[error.code]
-    return page(parts, visit, status, html`<p class="problem" role="alert">${sentenceOf(error)}</p>`)
   }
 }
 
@@ -45,7 +48,12 @@ async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   yield octets
 }
 
-const page = (parts: Parts, visit: Visit, status: number, result?: Html): PageAnswer => ({
+type Fields = Readonly<Record<string, string>>
+/** What a visitor may know of the connection. */
+const KNOWN = ['ip', 'helo', 'mail_from'] as const
+type Shown = { readonly result?: Html; readonly typed?: Fields; readonly problem?: FieldProblem }
+
+const page = (parts: Parts, visit: Visit, { result, typed = {}, problem }: Shown = {}, status = 200): PageAnswer => ({
   status,
   html: layout(parts.assets, visit, {
     title: 'Message',
@@ -57,12 +65,12 @@ const page = (parts: Parts, visit: Visit, status: number, result?: Html): PageAn
 ${result && html`<h2 id="another">Another message</h2>`}
 ${parts.canReceive() && addressForm(visit)}
 <form class="stack" method="post" action="/message?_csrf=${visit.token}" enctype="multipart/form-data">
-<label class="wide">Message file (.eml): choose it, or drop it here <input type="file" name="file" accept=".eml,message/rfc822"></label>
-<label class="wide">or its source, with all header fields <textarea name="text" rows="8" spellcheck="false" placeholder="Return-Path: …"></textarea></label>
-<details><summary>What you know of the connection</summary>
-<label>Address that sent it <input name="ip" maxlength="60" placeholder="192.0.2.1"></label>
-<label>HELO name <input name="helo" maxlength="255"></label>
-<label>Envelope sender <input name="mail_from" maxlength="320"></label></details>
+<label class="wide">Message file (.eml): choose it, or drop it here <input type="file" name="file" accept=".eml,message/rfc822"${invalid('file', problem)}>${beside('file', problem)}</label>
+<label class="wide">or its source, with all header fields <textarea name="text" rows="8" spellcheck="false" placeholder="Return-Path: …"${invalid('text', problem)}>${verbatim(typed.text ?? '')}</textarea>${beside('text', problem)}</label>
+<details${KNOWN.some((name) => (typed[name] ?? '') !== '') && html` open`}><summary>What you know of the connection</summary>
+<label>Address that sent it <input name="ip" maxlength="60" placeholder="192.0.2.1" value="${typed.ip ?? ''}"${invalid('ip', problem)}>${beside('ip', problem)}</label>
+<label>HELO name <input name="helo" maxlength="255" value="${typed.helo ?? ''}"${invalid('helo', problem)}>${beside('helo', problem)}</label>
+<label>Envelope sender <input name="mail_from" maxlength="320" value="${typed.mail_from ?? ''}"${invalid('mail_from', problem)}>${beside('mail_from', problem)}</label></details>
 <button>Analyse</button></form>
 <p class="quiet">The message is not stored and not logged. Links in it are not followed.</p></main>`,
   }),

@@ -1,6 +1,8 @@
 import type { MonitorAnswer, MonitorKind } from '../answers/monitors.ts'
+import type { AppError } from '../base/errors.ts'
 import { conditionInWords, kindInWords } from '../documents/monitors.ts'
 import { classify } from './classify.ts'
+import { above, beside, type FieldProblem, invalid, refusedWords } from './field.ts'
 import { type Html, html } from './html.ts'
 import { csrfField } from './layout.ts'
 import type { Visit } from './page.ts'
@@ -13,6 +15,7 @@ const EVERY = { '15m': '15 minutes', '1h': 'hour', '6h': '6 hours', '12h': '12 h
 const WHEN = ['changed', 'worse', 'listed'] as const
 /** Conditions of a monitor of reports. */
 const WHEN_REPORTS = ['new_sender', 'no_reports'] as const
+const QUIET = ['from', 'to', 'timezone'] as const
 /** The possible receivers, each with its field. */
 const RECEIVERS = [
   { type: 'mail', field: 'to', label: 'Mail to', hint: 'postmaster@example.org' },
@@ -26,68 +29,72 @@ const RECEIVERS = [
   { type: 'ntfy', field: 'url', label: 'ntfy (URL of the topic)', hint: 'https://ntfy.sh/topic' },
 ] as const
 
-/** What was wrong with the fields of a form. */
+/** What was wrong with the input that a form was read as. */
 export type FormProblem = {
-  /** The name of the parameter, if one was wrong. */
-  readonly parameter: string | undefined
+  /** The path of the value that was wrong, if one was: `quiet_hours.from`. */
+  readonly at: string | undefined
   readonly words: string
 }
 
-type Form = {
+/** The problem of an error. */
+export const formProblem = (error: AppError): FormProblem => ({
+  at: error.at ?? error.parameter,
+  words: refusedWords('Not saved', error),
+})
+
+type Given = {
   readonly fields: Fields
   readonly problem: FormProblem | undefined
   /** Whether this service can send mail. */
   readonly canMail: boolean
 }
+type Form = Omit<Given, 'problem'> & { readonly problem: FieldProblem | undefined }
+const placed = ({ problem, ...form }: Given): Form => ({ ...form, problem: problem && placeOf(problem, form.fields) })
 
 /** The form for a new monitor with these fields filled in; secrets are not. It needs a target and one click; the rest is folded. */
-export function createForm(visit: Pick<Visit, 'token'>, form: Form): Html {
+export function createForm(visit: Pick<Visit, 'token'>, given: Given): Html {
+  const form = placed(given)
   const { fields, problem } = form
-  const place = placeOf(problem, fields)
   return html`<form class="stack" method="post" action="/monitors#add">${csrfField(visit)}
-${problem !== undefined && place === undefined && html`<p class="problem wide" role="alert">${problem.words}</p>`}
-<label>Domain, mailbox or IP address <input name="target" required maxlength="320" value="${fields.target ?? ''}" placeholder="example.org" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid('target', place)}>${beside('target', place, problem)}</label>
+${above(problem)}
+<label>Domain, mailbox or IP address <input name="target" required maxlength="320" value="${fields.target ?? ''}" placeholder="example.org" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid('target', problem)}>${beside('target', problem)}</label>
 <button>Monitor it</button>
-<details class="try"${problem !== undefined && place !== 'target' && html` open`}><summary>More: what is checked, how often, whom to notify</summary>
-<div class="stack"><label>What to check <select name="kind"${invalid('kind', place)}><option value="">by the target</option>${options(Object.fromEntries(KINDS.map((kind) => [kind, kindInWords(kind)])), fields.kind)}</select>${beside('kind', place, problem)}</label>
+<details class="try"${problem !== undefined && problem.field !== 'target' && html` open`}><summary>More: what is checked, how often, whom to notify</summary>
+<div class="stack"><label>What to check <select name="kind"${invalid('kind', problem)}><option value="">by the target</option>${options(Object.fromEntries(KINDS.map((kind) => [kind, kindInWords(kind)])), fields.kind)}</select>${beside('kind', problem)}</label>
 ${settings(form, true)}
 ${receivers(form, 'Whom to notify')}</div></details></form>`
 }
 
 /** The form that changes a monitor. The addresses of its receivers are shown masked, so they are replaced as a whole or kept. */
-export function changeForm(visit: Pick<Visit, 'token'>, action: string, form: Form, hasSelector: boolean): Html {
+export function changeForm(visit: Pick<Visit, 'token'>, action: string, given: Given, hasSelector: boolean): Html {
+  const form = placed(given)
   const { fields, problem } = form
   return html`<form class="stack" method="post" action="${action}">${csrfField(visit)}
-${problem !== undefined && placeOf(problem, fields) === undefined && html`<p class="problem wide" role="alert">${problem.words}</p>`}
+${above(problem)}
 ${settings(form, hasSelector)}
 <fieldset class="wide"><legend>Recipients</legend><label class="tick"><input type="radio" name="notify" value="keep"${fields.notify !== 'replace' && html` checked`}> keep as it is</label><label class="tick"><input type="radio" name="notify" value="replace"${fields.notify === 'replace' && html` checked`}> replace by these (nobody if all are empty):</label></fieldset>
 ${receivers(form, 'New recipients')}
 <button>Save changes</button></form>`
 }
 
-/** Parameters that a field of the same name has, and those that another field has. */
-const PLACES: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(['target', 'kind', 'every', 'name'].map((name) => [name, name])),
-  options: 'selector',
-  when: 'score_below',
-  quiet_hours: 'quiet_hours',
-}
+/** The fields by the path of their value in the input. */
+const PLACES: ReadonlyMap<string, string> = new Map([
+  ...['target', 'kind', 'every', 'name', 'selector'].map((name) => [name, name] as const),
+  ['options', 'selector'],
+  ...['domain', 'email', 'ip'].map((name) => [name, 'target'] as const),
+  ['quiet_hours', 'from'],
+  ...QUIET.map((name) => [`quiet_hours.${name}`, name] as const),
+])
 
-/** The field that a problem is about; undefined if it is about none. An address of a receiver stands in the words. */
-function placeOf(problem: FormProblem | undefined, fields: Fields): string | undefined {
-  const { parameter, words } = problem ?? {}
-  if (parameter === undefined || words === undefined) return undefined
-  const name = parameter.split('.')[0]!
-  if (name !== 'notify') return PLACES[name]
+/** The field that a problem is about. An address of a receiver stands in the words. */
+function placeOf({ at = '', words }: FormProblem, fields: Fields): FieldProblem {
+  const [name = '', index = ''] = at.split('.')
+  if (name === 'when') return { field: whenOf(fields)[Number(index)]?.split(':')[0] ?? 'score_below', words }
+  if (name !== 'notify') return { field: PLACES.get(at) ?? PLACES.get(name), words }
   const given = RECEIVERS.filter(({ type }) => (fields[type] ?? '').trim() !== '')
   const named = given.find(({ type }) => words.includes((fields[type] ?? '').trim()))
-  return (named ?? (given.length === 1 ? given[0] : undefined))?.type ?? 'notify'
+  return { field: (named ?? (given.length === 1 ? given[0] : undefined))?.type ?? 'notify', words }
 }
-
-const invalid = (name: string, place: string | undefined): Html =>
-  place === name ? html` aria-invalid="true" aria-describedby="problem"` : html``
-const beside = (name: string, place: string | undefined, problem: FormProblem | undefined): Html =>
-  place === name ? html`<span class="problem" id="problem" role="alert">${problem?.words}</span>` : html``
 
 function settings({ fields, problem }: Form, hasSelector: boolean): Html {
   const {
@@ -101,28 +108,26 @@ function settings({ fields, problem }: Form, hasSelector: boolean): Html {
     timezone = '',
   } = fields
   const intervals = Object.hasOwn(EVERY, every) ? EVERY : { [every]: every, ...EVERY }
-  const place = placeOf(problem, fields)
-  return html`<label>Every <select name="every"${invalid('every', place)}>${options(intervals, every)}</select>${beside('every', place, problem)}</label>
-<label>Name <input name="name" maxlength="200" value="${name}" autocomplete="off"${invalid('name', place)}>${beside('name', place, problem)}</label>
-${hasSelector && html`<label>DKIM selectors (domains only) <input name="selector" maxlength="200" value="${selector}" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid('selector', place)}>${beside('selector', place, problem)}</label>`}
+  return html`<label>Every <select name="every"${invalid('every', problem)}>${options(intervals, every)}</select>${beside('every', problem)}</label>
+<label>Name <input name="name" maxlength="200" value="${name}" autocomplete="off"${invalid('name', problem)}>${beside('name', problem)}</label>
+${hasSelector && html`<label>DKIM selectors (domains only) <input name="selector" maxlength="200" value="${selector}" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid('selector', problem)}>${beside('selector', problem)}</label>`}
 <fieldset class="wide"><legend>Notify when</legend>
 ${WHEN.map((one) => html`<label class="tick"><input type="checkbox" name="${one}" value="true"${fields[one] === 'true' && html` checked`}> ${conditionInWords(one)}</label>`)}
-<label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"${invalid('score_below', place)}></label>${beside('score_below', place, problem)}
+<label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"${invalid('score_below', problem)}></label>${beside('score_below', problem)}
 ${WHEN_REPORTS.map((one) => html`<label class="tick"><input type="checkbox" name="${one}" value="true"${fields[one] === 'true' && html` checked`}> ${conditionInWords(one)} (reports)</label>`)}
-<label class="tick">the failing share of a day, in percent, is above <input class="short" name="failing_above" type="number" min="0" max="100" value="${failing_above}"> (reports)</label></fieldset>
+<label class="tick">the failing share of a day, in percent, is above <input class="short" name="failing_above" type="number" min="0" max="100" value="${failing_above}"${invalid('failing_above', problem)}> (reports)</label>${beside('failing_above', problem)}</fieldset>
 <fieldset class="wide"><legend>Quiet hours (no notifications)</legend>
-<label>From <input class="short" name="from" type="time" value="${from}"></label><label>To <input class="short" name="to" type="time" value="${to}"></label>
-<label>Time zone <input name="timezone" maxlength="60" value="${timezone}" placeholder="Europe/Berlin" autocapitalize="off" autocomplete="off" spellcheck="false"></label>${beside('quiet_hours', place, problem)}</fieldset>
+<label>From <input class="short" name="from" type="time" value="${from}"${invalid('from', problem)}></label><label>To <input class="short" name="to" type="time" value="${to}"${invalid('to', problem)}></label>
+<label>Time zone <input name="timezone" maxlength="60" value="${timezone}" placeholder="Europe/Berlin" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid('timezone', problem)}></label>${QUIET.map((name) => beside(name, problem))}</fieldset>
 <label class="tick wide"><input type="checkbox" name="public" value="true"${fields.public === 'true' && html` checked`}> Public badge</label>`
 }
 
 function receivers({ fields, problem, canMail }: Form, legend: string): Html {
-  const place = placeOf(problem, fields)
   const offered = RECEIVERS.filter(({ type }) => canMail || type !== 'mail')
-  return html`<fieldset class="wide"><legend>${legend}</legend>
-${offered.map(({ type, label, hint }) => html`<label>${label} <input name="${type}" maxlength="2000" value="${fields[type] ?? ''}" placeholder="${hint}" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid(type, place)}>${beside(type, place, problem)}</label>`)}
+  return html`<fieldset class="wide"${invalid('notify', problem)}><legend>${legend}</legend>
+${offered.map(({ type, label, hint }) => html`<label>${label} <input name="${type}" maxlength="2000" value="${fields[type] ?? ''}" placeholder="${hint}" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid(type, problem)}>${beside(type, problem)}</label>`)}
 <label>ntfy access token, if the topic needs one <input name="ntfy_token" type="password" maxlength="200" autocomplete="off"></label>
-${!canMail && html`<p class="quiet wide">This service sends no mail: its operator has not set <code>--smtp-url</code>.</p>`}${beside('notify', place, problem)}</fieldset>`
+${!canMail && html`<p class="quiet wide">This service sends no mail: its operator has not set <code>--smtp-url</code>.</p>`}${beside('notify', problem)}</fieldset>`
 }
 
 const options = (names: Readonly<Record<string, string>>, chosen: string | undefined): readonly Html[] =>

@@ -8,11 +8,10 @@ import { monitorTitle } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/page.ts'
 import { type Html, html, rendered } from './html.ts'
 import { csrfField, layout } from './layout.ts'
-import { changeForm, changeInput, type FormProblem, fieldsOf } from './monitor-form.ts'
+import { changeForm, changeInput, type FormProblem, fieldsOf, formProblem } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
-import { sentenceOf } from './problem.ts'
 
 /** `/monitors/{id}`: the target, the changes and their times, the runs over time, the receivers, and the possible actions. */
 export const monitorPages = (parts: Parts): readonly Page[] => [
@@ -61,8 +60,7 @@ async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
     await execute(parts, 'monitors change', visit, changeInput(visit.form, now))
     return { to: pathWith(monitorPath(visit.params.id), { asked: 'change' }) }
   } catch (error) {
-    if (error instanceof AppError && ERRORS[error.code].status === 400)
-      return show(parts, visit, { parameter: error.parameter, words: `Not saved: ${sentenceOf(error)}` })
+    if (error instanceof AppError && ERRORS[error.code].status === 400) return show(parts, visit, formProblem(error))
     throw error
   }
 }

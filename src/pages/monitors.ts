@@ -11,11 +11,10 @@ import { formatCursor } from '../operations/page.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import { marked } from './marked.ts'
-import { createForm, createInput, type FormProblem, newFields } from './monitor-form.ts'
+import { createForm, createInput, type FormProblem, formProblem, newFields } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
-import { sentenceOf } from './problem.ts'
 import { timeOf } from './time.ts'
 
 /** `/monitors`: the monitors, and a form for a new one. */
@@ -103,8 +102,7 @@ ${rendered(htmlBlocks(blocks))}
       }),
     }
   } catch (error) {
-    if (error instanceof AppError && ERRORS[error.code].status === 400)
-      return list(parts, visit, { parameter: error.parameter, words: `Not saved: ${sentenceOf(error)}` })
+    if (error instanceof AppError && ERRORS[error.code].status === 400) return list(parts, visit, formProblem(error))
     throw error
   }
 }

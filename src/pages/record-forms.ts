@@ -1,4 +1,5 @@
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
+import { above, beside, type FieldProblem, invalid } from './field.ts'
 import { type Html, html, verbatim } from './html.ts'
 import { csrfField } from './layout.ts'
 import type { Visit } from './page.ts'
@@ -29,12 +30,13 @@ export const recordForm = (
   domain: string,
   record: EditableRecord,
   visit: Pick<Visit, 'token'>,
-  isOpen = false,
+  { isOpen = false, problem }: { readonly isOpen?: boolean; readonly problem?: FieldProblem | undefined } = {},
 ): Html => html`<details class="try"${isOpen ? html` open` : ''}><summary>${record.label}</summary>
 <form method="post" action="${domainPath(domain)}/try">${csrfField(visit)}
-<label>Name <input name="name" value="${record.name}" maxlength="300" required autocapitalize="off" spellcheck="false"></label>
-<label>Type <select name="type">${[...new Set([record.type, ...RECORD_TYPES])].map((type) => html`<option${type === record.type ? html` selected` : ''}>${type}</option>`)}</select></label>
-<label class="wide">Value <textarea name="value" rows="3" maxlength="20000" required spellcheck="false">${verbatim(record.value)}</textarea></label>
+${above(problem)}
+<label>Name <input name="name" value="${record.name}" maxlength="300" required autocapitalize="off" spellcheck="false"${invalid('name', problem)}>${beside('name', problem)}</label>
+<label>Type <select name="type"${invalid('type', problem)}>${[...new Set([record.type, ...RECORD_TYPES])].map((type) => html`<option${type === record.type ? html` selected` : ''}>${type}</option>`)}</select>${beside('type', problem)}</label>
+<label class="wide">Value <textarea name="value" rows="3" maxlength="20000" required spellcheck="false"${invalid('value', problem)}>${verbatim(record.value)}</textarea>${beside('value', problem)}</label>
 <button>Try it</button></form></details>`
 
 /** The records that findings propose. */

@@ -7,6 +7,7 @@ import {
   reportsPolicyAnswer,
 } from '../answers/reports.ts'
 import { AppError } from '../base/errors.ts'
+import { counted } from '../base/text.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import {
   reportsDomainsDocument,
@@ -14,12 +15,14 @@ import {
   reportsPolicyDocument,
   senderDetails,
 } from '../documents/reports.ts'
+import { beside, type FieldProblem, invalid, isCorrectable, refusedWords } from './field.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import { readFiles } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts, withoutSubject } from './parts.ts'
 import { pathWith, reportsPath } from './paths.ts'
+import { sentenceOf } from './problem.ts'
 
 /** Maximum size of a file that is sent by the form, bytes. */
 const MAX_FILE = 26_214_400
@@ -33,7 +36,7 @@ export const reportsPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/reports/:domain', scope: 'reports', visit: (visit) => domain(parts, visit) },
 ]
 
-async function index(parts: Parts, visit: Visit, came?: Html): Promise<PageAnswer> {
+async function index(parts: Parts, visit: Visit, came?: Html, problem?: FieldProblem): Promise<PageAnswer> {
   const given = await parts.execute(parts.operation('reports domains'), {}, visit.by)
   const answer = ownAnswer(reportsDomainsAnswer, given.answer)
   const [, ...blocks] = reportsDomainsDocument(
@@ -42,7 +45,7 @@ async function index(parts: Parts, visit: Visit, came?: Html): Promise<PageAnswe
   ).blocks
   const { domains } = answer
   return {
-    status: 200,
+    status: problem ? 400 : 200,
     html: layout(parts.assets, visit, {
       title: 'Reports',
       main: html`<main id="main" tabindex="-1"><h1>Reports</h1>
@@ -58,7 +61,7 @@ ${
 ${rendered(htmlBlocks(blocks))}
 <h2 id="add">Add reports</h2>
 <form class="stack" method="post" action="/reports?_csrf=${visit.token}" enctype="multipart/form-data">
-<label>Files (messages, XML, JSON, gzip, zip, mbox) <input type="file" name="file" multiple required></label>
+<label>Files (messages, XML, JSON, gzip, zip, mbox) <input type="file" name="file" multiple required${invalid('file', problem)}>${beside('file', problem)}</label>
 <button>Store reports</button></form>
 <h2 id="ways">How reports come in by themselves</h2>
 <ul><li>By LMTP from your mail server: <code>--reports-lmtp 127.0.0.1:2424</code></li>
@@ -72,8 +75,14 @@ ${rendered(htmlBlocks(blocks))}
 }
 
 async function upload(parts: Parts, visit: Visit): Promise<PageAnswer> {
-  const files = await readFiles(visit, MAX_FILE)
+  const files = await readFiles(visit, MAX_FILE).catch((error: unknown) => {
+    if (isCorrectable(error)) return error
+    throw error
+  })
+  if (files instanceof AppError)
+    return index(parts, visit, undefined, { field: 'file', words: refusedWords('Not read', files) })
   const results: Html[] = []
+  const refused: string[] = []
   for (const { name, octets } of files) {
     try {
       const sent = { octets: piecesOf(octets), contentType: 'application/octet-stream' }
@@ -82,23 +91,51 @@ async function upload(parts: Parts, visit: Visit): Promise<PageAnswer> {
       results.push(html`<h3>${name}</h3>${rendered(htmlBlocks(blocks.slice(1)))}`)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      results.push(html`<p class="problem" role="alert"><code>${name}</code>: ${error.message}</p>`)
+      results.push(html`<p class="problem" role="alert"><code>${name}</code>: ${sentenceOf(error)}</p>`)
+      refused.push(name)
     }
   }
-  return index(parts, visit, html`<section><h2>What came in</h2>${results}</section>`)
+  const came = html`<section><h2>What came in</h2>${results}</section>`
+  if (refused.length === 0) return index(parts, visit, came)
+  return index(parts, visit, came, {
+    field: 'file',
+    words: `Not stored: ${counted(refused.length, 'file')}, see above.`,
+  })
 }
 
 async function* piecesOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   yield octets
 }
 
+/** Who sends as a domain; a day that cannot be read is told beside its field. */
 async function domain(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  try {
+    return await senders(parts, visit)
+  } catch (error) {
+    const field = isCorrectable(error) ? DAYS.find((name) => name === error.parameter) : undefined
+    if (!isCorrectable(error) || field === undefined) throw error
+    const name = visit.params.domain ?? ''
+    const { from = '', to = '' } = visit.query
+    return {
+      status: 400,
+      html: layout(parts.assets, visit, {
+        title: `Who sends as ${name}`,
+        main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p><h1>Who sends as ${name}</h1>
+${dayForm(name, { from, to }, { field, words: refusedWords('Not shown', error) })}</main>`,
+      }),
+    }
+  }
+}
+
+const DAYS = ['from', 'to'] as const
+
+async function senders(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const name = visit.params.domain ?? ''
   const { from, to, policy = 'reject' } = visit.query
   const period = { domain: name, ...(from && { from }), ...(to && { to }) }
   const ask = (operation: string, raw: object) =>
     parts.execute(parts.operation(operation), { ...period, ...raw }, visit.by)
-  const [given, senders, tried] = await Promise.all([
+  const [given, sending, tried] = await Promise.all([
     ask('reports show', {}),
     ask('reports senders', { today: 'false', limit: String(SENDERS) }),
     ask('reports policy', { policy }),
@@ -106,7 +143,7 @@ async function domain(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const answer = ownAnswer(reportsAnswer, given.answer)
   const { blocks } = await documentOf(parts, given, `Who sends as ${name}`)
   const outcome = reportsPolicyDocument(ownAnswer(reportsPolicyAnswer, tried.answer), parts.version)
-  const { data } = ownAnswer(reportSendersAnswer, senders.answer)
+  const { data } = ownAnswer(reportSendersAnswer, sending.answer)
   const query = { domain: answer.domain, from: answer.from, to: answer.to }
   return {
     status: 200,
@@ -114,7 +151,7 @@ async function domain(parts: Parts, visit: Visit): Promise<PageAnswer> {
       title: `Who sends as ${answer.domain}`,
       main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
 ${rendered(htmlBlocks(blocks))}
-<form class="stack" action="${reportsPath(answer.domain)}">${dateField('From', 'from', answer.from)} ${dateField('To', 'to', answer.to)} <button>Show</button></form>
+${dayForm(answer.domain, answer)}
 ${answer.reports > 0 && html`<h2 id="policy">What p=${policy} would do</h2>${rendered(htmlBlocks(withoutSubject(outcome.blocks)))}`}
 ${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}</details>`)}`}
 ${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monitors', { kind: 'reports', target: answer.domain })}#add">Tell me about new senders and failing mail</a></p>`}
@@ -124,5 +161,12 @@ ${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monit
 }
 
 /** A day as it is written everywhere else on the pages; the date fields of browsers write it as their own language does. */
-const dateField = (label: string, name: string, value: string): Html =>
-  html`<label>${label} <input class="short" name="${name}" value="${value}" required pattern="\\d{4}-\\d\\d-\\d\\d" maxlength="10" size="11" placeholder="2026-01-31" autocomplete="off" title="year-month-day"></label>`
+const dateField = (label: string, name: string, value: string, problem?: FieldProblem): Html =>
+  html`<label>${label} <input class="short" name="${name}" value="${value}" required pattern="\\d{4}-\\d\\d-\\d\\d" maxlength="10" size="11" placeholder="2026-01-31" autocomplete="off" title="year-month-day"${invalid(name, problem)}>${beside(name, problem)}</label>`
+
+const dayForm = (
+  name: string,
+  { from, to }: { readonly from: string; readonly to: string },
+  problem?: FieldProblem,
+): Html =>
+  html`<form class="stack" action="${reportsPath(name)}">${dateField('From', 'from', from, problem)} ${dateField('To', 'to', to, problem)} <button>Show</button></form>`

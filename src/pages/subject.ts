@@ -6,6 +6,7 @@ import type { Answered, By } from '../operations/execute.ts'
 import type { Told } from '../operations/in-parts.ts'
 import { inParts } from '../operations/in-parts.ts'
 import type { Operation, Part, Raw } from '../operations/operation.ts'
+import { type FieldProblem, isCorrectable, refusedWords } from './field.ts'
 import { type Html, html, rendered } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
@@ -32,6 +33,8 @@ export type Subject = {
   readonly isAsked?: boolean
   /** Small controls above the answer; none where they are among the options below it. */
   readonly controls?: Html
+  /** The form of the options with the problem of one of its fields; undefined if it has no such field. */
+  readonly refused?: (problem: FieldProblem) => Html | undefined
   /** Content in front of a part of the answer, by the id of its heading. */
   readonly before?: (given: Answered) => Readonly<Record<string, Html>>
   /** The content below an answer. */
@@ -62,11 +65,30 @@ export const subjectPages = (parts: Parts, path: string, scope: 'read' | 'verify
 async function show(parts: Parts, visit: Visit, of: SubjectOf): Promise<PageAnswer> {
   const subject = of(visit)
   if (visit.from === 'other') return { status: 200, html: layout(parts.assets, visit, offered(subject)) }
-  subject.operation.ask(subject.raw) // invalid input is reported at once
+  const refusal = refused(parts, visit, subject)
+  if (refusal) return refusal
   const known = parts.runs.known(keyOf(visit, subject))
   if (known) return page(parts, visit, subject, known.given)
   if (visit.query.wait === 'true') return page(parts, visit, subject, await answerTo(parts, visit, subject))
   return { status: 200, html: layout(parts.assets, visit, asking(parts, subject, visit)) }
+}
+
+/** Invalid input is reported at once: an option beside its field, anything else as a page of its own. */
+function refused(
+  parts: Parts,
+  visit: Visit,
+  { operation, raw, name, title, refused: form }: Subject,
+): PageAnswer | undefined {
+  try {
+    operation.ask(raw)
+    return undefined
+  } catch (error) {
+    if (!isCorrectable(error)) throw error
+    const options = form?.({ field: error.parameter, words: refusedWords('Not checked', error) })
+    if (options === undefined) throw error
+    const main = html`<main id="main" tabindex="-1"><h1>${name}</h1>${options}</main>`
+    return { status: 400, html: layout(parts.assets, visit, { title, typed: name, main }) }
+  }
 }
 
 const page = async (parts: Parts, visit: Visit, subject: Subject, given: Answered): Promise<PageAnswer> => ({

@@ -1,13 +1,13 @@
-import { AppError, ERRORS } from '../base/errors.ts'
 import type { Document } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { unicodeOf } from '../names/domain.ts'
-import { type Html, html, rendered } from './html.ts'
+import { parseRecord, typeOf } from '../net/dns/record-text.ts'
+import { type FieldProblem, isCorrectable, refusedWords } from './field.ts'
+import { html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { domainPath } from './paths.ts'
-import { sentenceOf } from './problem.ts'
 import { recordForm } from './record-forms.ts'
 
 /** Maximum size of the form, bytes: a record of 20,000 characters, all escaped. */
@@ -42,32 +42,35 @@ async function tried(parts: Parts, visit: Visit): Promise<PageAnswer> {
     )
     return page(parts, visit, domain, await documentOf(parts, given, `What if: ${domain}`))
   } catch (error) {
-    if (error instanceof AppError && ERRORS[error.code].status === 400) return page(parts, visit, domain, error)
-    throw error
+    if (!isCorrectable(error) || error.parameter === 'domain') throw error
+    return page(parts, visit, domain, { field: fieldOf(visit.form, domain), words: refusedWords('Not tried', error) })
   }
+}
+
+/** The field of a record that cannot be read: its name or type, otherwise its value. */
+function fieldOf({ name = '', type = '' }: Visit['form'], domain: string): string {
+  if (!typeOf(type).ok) return 'type'
+  return parseRecord({ name: fullName(name, domain), type: 'TXT', value: 'x' }, domain).ok ? 'value' : 'name'
 }
 
 /** The record that was tried, and the consequences; or why it could not be tried. */
-function page(parts: Parts, visit: Visit, domain: string, found: Document | AppError): PageAnswer {
+function page(parts: Parts, visit: Visit, domain: string, found: Document | FieldProblem): PageAnswer {
   const { name = '', type = '', value = '' } = visit.form
   const shown = unicodeOf(domain)
-  const isRefused = found instanceof AppError
-  const form = recordForm(domain, { label: 'Edit the record', name, type, value }, visit, true)
+  const problem = 'words' in found ? found : undefined
+  const form = recordForm(domain, { label: 'Edit the record', name, type, value }, visit, { isOpen: true, problem })
   return {
-    status: isRefused ? 400 : 200,
+    status: problem ? 400 : 200,
     html: layout(parts.assets, visit, {
       title: `What if: ${shown}`,
       typed: shown,
-      main: html`<main id="main" tabindex="-1">${isRefused ? refusedMain(shown, found) : html`<p class="notice">As if the record below were published. <a href="${domainPath(domain)}">Check ${shown} as it is now</a></p>`}
+      main: html`<main id="main" tabindex="-1">${problem ? html`<h1>${shown}</h1>` : html`<p class="notice">As if the record below were published. <a href="${domainPath(domain)}">Check ${shown} as it is now</a></p>`}
 ${form}
-${!isRefused && rendered(htmlBlocks(found.blocks, { fold: true }))}
-${!isRefused && html`<footer>${rendered(htmlBlocks(found.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}</footer>`}</main>`,
+${'blocks' in found && rendered(htmlBlocks(found.blocks, { fold: true }))}
+${'blocks' in found && html`<footer>${rendered(htmlBlocks(found.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}</footer>`}</main>`,
     }),
   }
 }
-
-const refusedMain = (shown: string, error: AppError): Html => html`<h1>${shown}</h1>
-<p class="problem" role="alert">Not tried: ${sentenceOf(error)}</p>`
 
 const fullName = (name: string, domain: string): string => {
   const bare = name.trim()

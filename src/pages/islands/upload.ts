@@ -44,7 +44,7 @@ async function look(chosen: File): Promise<void> {
   })
   const answer = await fetch('/jobs/preview', { method: 'POST', body, headers: { accept: 'text/html' } })
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-  const preview = page.querySelector(answer.ok ? '#preview' : '.refusal .lead')
+  const preview = page.querySelector(answer.ok ? '#preview' : '.refusal .lead, #problem')
   say(
     answer.ok
       ? `${chosen.name}, ${Math.ceil(chosen.size / 1_024).toLocaleString()} KiB`
