@@ -1,14 +1,17 @@
-import { domain } from '../src/names/domain.ts'
+import { type Domain, domain } from '../src/names/domain.ts'
 import { cached, merged } from '../src/net/dns/wrap.ts'
 import { checkDomain } from '../src/operations/check.ts'
-import type { World } from '../src/world.ts'
+import { repeatable } from '../src/operations/context.ts'
+import { planSteps } from '../src/operations/plan-steps.ts'
+import type { Ctx, World } from '../src/world.ts'
 import { countedWorld } from '../test/golden/worlds.ts'
 import { flags, machine } from './figures.ts'
 
 /**
  * What a check costs this machine without the DNS: all records come from the program's own cache, no results of earlier
- * checks are reused, and the answer is serialized to JSON. `node bench/check.ts [--seconds 5]`;
- * `node --cpu-prof bench/check.ts` shows where the time is spent.
+ * checks are reused, and the answer is serialized to JSON. Beside it the processor time of a plan, which has to stay
+ * below twice that of a check. `node bench/check.ts [--seconds 5]`; `node --cpu-prof bench/check.ts` shows where the
+ * time is spent.
  */
 const seconds = Number(flags(process.argv.slice(2)).seconds ?? 5)
 const DOMAINS = ['healthy.test', 'accept.test', 'neglected.test', 'parked.test', 'manylookups.test'] as const
@@ -32,10 +35,15 @@ console.log(
   'per CPU-second'.padStart(15),
   'CPU ms'.padStart(8),
   'JSON kB'.padStart(8),
+  'plan CPU ms'.padStart(12),
+  'plan/check'.padStart(11),
 )
 for (const name of [...DOMAINS, undefined]) {
-  await run(name, 500)
-  const { count, wallMs, cpuMs, bytes } = await run(name, seconds * 1_000)
+  await run(name, 500, check)
+  const { count, wallMs, cpuMs, bytes } = await run(name, seconds * 1_000, check)
+  await run(name, 500, plan)
+  const planned = await run(name, seconds * 1_000, plan)
+  const planMs = planned.cpuMs / planned.count
   const figures = [(count / wallMs) * 1_000, (count / cpuMs) * 1_000, cpuMs / count, bytes / count / 1_000]
   const [rate, perCpu, each, size] = figures.map((value) => value.toFixed(value < 100 ? 2 : 0))
   console.log(
@@ -44,11 +52,21 @@ for (const name of [...DOMAINS, undefined]) {
     perCpu!.padStart(15),
     each!.padStart(8),
     size!.padStart(8),
+    planMs.toFixed(2).padStart(12),
+    (planMs / (cpuMs / count)).toFixed(2).padStart(11),
   )
 }
 
-/** Checks one domain, or all in turn, for the given time. */
-async function run(only: string | undefined, ms: number) {
+type Work = (at: Domain, ctx: Ctx) => Promise<object>
+function check(at: Domain, ctx: Ctx) {
+  return checkDomain(ctx, deps, at, {})
+}
+function plan(at: Domain, ctx: Ctx) {
+  return planSteps(repeatable(ctx), at, { selectors: [], helo: deps.heloName, smtpPort: deps.smtpPort })
+}
+
+/** Does the work for one domain, or for all in turn, for the given time. */
+async function run(only: string | undefined, ms: number, work: Work) {
   const end = performance.now() + ms
   const before = process.cpuUsage()
   const began = performance.now()
@@ -59,7 +77,7 @@ async function run(only: string | undefined, ms: number) {
       const at = domain(only ?? DOMAINS[count % DOMAINS.length]!)
       count++
       const ctx = { ...world, resolve, askServer, now, signal: AbortSignal.timeout(20_000) }
-      bytes += Buffer.byteLength(JSON.stringify(await checkDomain(ctx, deps, at, {})))
+      bytes += Buffer.byteLength(JSON.stringify(await work(at, ctx)))
       // Every answer is immediate: without a turn of the event loop no timer would fire.
       await new Promise((done) => setImmediate(done))
     }

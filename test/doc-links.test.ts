@@ -124,3 +124,11 @@ describe('the glossary', () => {
     expect(others.filter((other) => new RegExp(`\\b${other}\\b`, 'i').test(text))).toEqual([])
   })
 })
+
+it.each(DOCUMENTS.filter((name) => name !== 'CHANGELOG.md'))(
+  '%s runs a clone or a packed file, not a package by name',
+  (document) =>
+    expect(read(document)).not.toMatch(
+      /\bnpx (?:-\S+ )*mailsonde\b|\bnpm (?:i|install|exec) (?:-\S+ )*mailsonde(?:@\S+)?(?:\s|$)/,
+    ),
+)

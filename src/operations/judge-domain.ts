@@ -29,13 +29,23 @@ export async function judgeDomain(
   input: CheckInput,
   onPart?: (part: CheckPart) => void,
 ): Promise<Judged> {
-  ctx.permit(mailAddresses(ctx, domain))
-  const facts = await lookupFacts(ctx.anew(), domain, input, onPart)
+  const facts = await firstFacts(ctx, domain, input, onPart)
   const judgements = rememberedJudgements()
   const judged = judgeFacts(facts, judgements)
   const score = scoreOf(judged)
   const outcomes = await withTriedFixes(ctx, { domain, input, facts, judged, score, judgements })
   return { ...judged, facts, outcomes, score }
+}
+
+/** The facts of all checks; their queries, and those of whatever follows in this context, are limited by the number of mail hosts. */
+export function firstFacts(
+  ctx: Repeatable<Ctx>,
+  domain: Domain,
+  input: CheckInput,
+  onPart?: (part: CheckPart) => void,
+): Promise<FactSets> {
+  ctx.permit(mailAddresses(ctx, domain))
+  return lookupFacts(ctx.anew(), domain, input, onPart)
 }
 
 /** The number of addresses of the mail hosts, by queries that the MX check shares; none if they have no answer. */

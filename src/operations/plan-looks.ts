@@ -1,7 +1,7 @@
 import type { CheckInput } from '../checks/check.ts'
 import { severityOf } from '../checks/finding.ts'
 import * as registry from '../checks/registry.ts'
-import { CHECK_KEYS, type CheckKey, type FactSets, judgeFacts, lookupChecks, lookupFacts } from '../checks/run.ts'
+import { CHECK_KEYS, type CheckKey, type FactSets, judgeFacts, lookupChecks } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { type OverlayChange, overlay } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/presentation.ts'
@@ -13,6 +13,7 @@ import { scoreOf } from '../report/inputs.ts'
 import type { Ctx } from '../world.ts'
 import { isWithin, lenderOf, repairBeside, takesRecords } from './borrowed-name.ts'
 import type { Repeatable } from './context.ts'
+import { firstFacts } from './judge-domain.ts'
 
 /** The look at a domain as it is published: from the facts of a check, or with lookups of its own. */
 export const firstLook = async (
@@ -20,7 +21,7 @@ export const firstLook = async (
   domain: Domain,
   input: CheckInput,
   known?: FactSets,
-): Promise<Look> => judged(known ?? (await lookupFacts(ctx.anew(), domain, input)))
+): Promise<Look> => judged(known ?? (await firstFacts(ctx, domain, input)))
 
 /** How a plan looks at the domain: through an overlay on the answers that the check already has. Mail hosts and name servers are not contacted again. */
 export function looksOf(ctx: Repeatable<Ctx>, domain: Domain, input: CheckInput, start: Look): Looks {

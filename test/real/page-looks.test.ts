@@ -56,6 +56,32 @@ it.each(PATHS)('%s at 200 %', async (path) => {
   await context.close()
 })
 
+it.each([...PATHS, '/domain/healthy.test?wait=true', '/monitors', '/address/user@accept.test?wait=true'])(
+  '%s on a phone: no word is broken in its middle',
+  async (path) => {
+    const { page, context } = await open(path, (one) => one.setViewportSize({ width: 390, height: 844 }))
+    expect(await page.evaluate(BROKEN_WORDS)).toEqual([])
+    await context.close()
+  },
+)
+
+/** Words of text that stand on two lines; names, records and other code may. */
+const BROKEN_WORDS = `(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const range = document.createRange()
+  const broken = []
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    if (!text.parentElement.checkVisibility() || text.parentElement.closest('code, pre, svg, .hidden, .unseen, textarea, option')) continue
+    for (const { 0: word, index } of text.data.matchAll(/(?<![\\p{L}\\p{N}@._/:-])\\p{L}{3,22}(?![\\p{L}\\p{N}@._/:-])/gu)) {
+      range.setStart(text, index)
+      range.setEnd(text, index + word.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1)
+        broken.push(word + ' in ' + text.parentElement.outerHTML.slice(0, 120))
+    }
+  }
+  return broken
+})()`
+
 it.each(PATHS)('%s with the colours of the system, without motion', async (path) => {
   const { page, context } = await open(path, (one) =>
     one.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' }),
