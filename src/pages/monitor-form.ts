@@ -124,7 +124,7 @@ ${WHEN_REPORTS.map((one) => html`<label class="tick"><input type="checkbox" name
 
 function receivers({ fields, problem, canMail }: Form, legend: string): Html {
   const offered = RECEIVERS.filter(({ type }) => canMail || type !== 'mail')
-  return html`<fieldset class="wide"${invalid('notify', problem)}><legend>${legend}</legend>
+  return html`<fieldset class="wide"${problem?.field === 'notify' && html` aria-describedby="problem"`}><legend>${legend}</legend>
 ${offered.map(({ type, label, hint }) => html`<label>${label} <input name="${type}" maxlength="2000" value="${fields[type] ?? ''}" placeholder="${hint}" autocapitalize="off" autocomplete="off" spellcheck="false"${invalid(type, problem)}>${beside(type, problem)}</label>`)}
 <label>ntfy access token, if the topic needs one <input name="ntfy_token" type="password" maxlength="200" autocomplete="off"></label>
 ${!canMail && html`<p class="quiet wide">This service sends no mail: its operator has not set <code>--smtp-url</code>.</p>`}${beside('notify', problem)}</fieldset>`
