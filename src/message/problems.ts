@@ -120,6 +120,11 @@ export const inboxError = errorsOf('inbox', {
     code: 'wrong_state',
     detail: () => 'this service does not receive messages: its operator has not set --messages-listen',
   },
+  not_analysed: {
+    code: 'wrong_state',
+    detail: ({ state }: { state: 'waiting' | 'received' | 'expired' }) =>
+      `${{ waiting: 'no message has come in yet', received: 'the message is being analysed', expired: 'the address has expired' }[state]}: there is no analysis to store`,
+  },
   too_many: {
     code: 'limit_reached',
     detail: ({ max }: Max) =>

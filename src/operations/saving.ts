@@ -1,3 +1,4 @@
+import type { MessageAnswer } from '../answers/message.ts'
 import type { Saved, StoredKind } from '../answers/stored.ts'
 import type { Stored, ToStore } from '../monitors/stored/stored.ts'
 import { parseEmail } from '../names/email.ts'
@@ -27,6 +28,8 @@ export type Saves<A> = {
   /** The subject of the answer, and its outcome in one word. */
   readonly about: (answer: A) => Pick<ToStore, 'subject' | 'names' | 'status' | 'score'>
   readonly add: (answer: A, fields: { readonly saved: Saved }) => A
+  /** What of it is stored; default all. Throws AppError while there is nothing to store. */
+  readonly part?: (answer: A) => object
 }
 
 type Graded = {
@@ -44,6 +47,14 @@ export const aboutDomain = ({ domain, status, score, grade }: Graded): ReturnTyp
   score: grade === null ? null : score,
 })
 
+/** How the analysis of a message is stored. */
+export const aboutMessage = ({ from, verdict }: MessageAnswer): ReturnType<Saves<MessageAnswer>['about']> => ({
+  subject: from.domain ?? '',
+  names: from.domain === null ? {} : { domain: from.domain },
+  status: verdict,
+  score: null,
+})
+
 /** How long the answer to an input is stored, ms; undefined: not at all. Throws AppError for an expiry without `save`. */
 export function wishOf(input: object): number | undefined {
   const [save, expiresIn]: unknown[] = [Reflect.get(input, 'save'), Reflect.get(input, 'expires_in')]
@@ -54,15 +65,16 @@ export function wishOf(input: object): number | undefined {
 
 type By = { readonly caller?: { readonly key?: string; readonly peer?: string; readonly isAdmin: boolean } }
 
-/** An answer within its bounds, with its stored URL: the stored answer equals the one that is sent. Nodes store nothing for each other. */
-export async function savedAnswer<A>(
+/** An answer within its bounds, with its stored URL: what is stored equals what is sent. Nodes store nothing for each other. */
+export async function savedAnswer<A extends object>(
   ctx: By,
   stored: () => Promise<Stored>,
-  { kind, about, add }: Saves<A>,
+  { kind, about, add, part }: Saves<A>,
   sent: A,
   expiresInMs: number,
 ): Promise<A> {
-  const saved = await (await stored()).save({ kind, ...about(sent), answer: sent, expiresInMs }, ownerOf(ctx))
+  const answer = part ? part(sent) : sent
+  const saved = await (await stored()).save({ kind, ...about(sent), answer, expiresInMs }, ownerOf(ctx))
   return add(sent, { saved })
 }
 

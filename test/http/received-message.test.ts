@@ -4,6 +4,7 @@ import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { MessageAddressAnswer, ReceivedMessageAnswer } from '../../src/answers/message.ts'
 import { type Receiving, startReceiving } from '../../src/intake/receive.ts'
+import { storedService } from '../../src/monitors/stored/stored.ts'
 import { parseDomain } from '../../src/names/domain.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { analyseMessage } from '../../src/operations/message/analysis.ts'
@@ -11,8 +12,10 @@ import { allOperations } from '../../src/operations/registry.ts'
 import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor } from '../lab/app.ts'
 import { CERT, KEY } from '../lab/certificate.ts'
+import { labDatabase } from '../lab/database.ts'
 import type { LabZone } from '../lab/dns.ts'
 import { crlf, LAB_KEY, signed } from '../lab/messages.ts'
+import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
 
 /** Messages sent to one-time addresses over real sockets, and what a caller of the API and a visitor of the page see of them. */
@@ -51,7 +54,10 @@ let smtp: Receiving
 let lmtp: Receiving
 
 beforeAll(async () => {
-  deps = labDeps(clocked)
+  const database = await labDatabase()
+  const { now } = world
+  const stored = storedService({ open: async () => database, storage: UNBOUNDED, now, log: world.log, maxStored: 12 })
+  deps = labDeps(clocked, { stored: async () => stored })
   const domain = parseDomain(DOMAIN)
   if (domain.ok) deps.messages.inbox.open(domain.value)
   const operations = await allOperations()
@@ -142,6 +148,27 @@ describe('a one-time address', () => {
       dmarc: { result: 'pass', aligned_by: ['spf', 'dkim'] },
       path: [{ by: DOMAIN, from: 'mail.example.org', with: 'ESMTP', tls: false, trusted: true }],
     })
+  })
+  it('has its analysis stored, and nothing else, once it is there', async () => {
+    const { id, address } = await newAddress()
+    const save = async () => {
+      const response = await app.inject({ url: `/v1/message/${id}?save=true&expires_in=1d` })
+      return { status: response.statusCode, body: response.json() }
+    }
+    expect(await save()).toMatchObject({
+      status: 409,
+      body: { code: 'wrong_state', detail: 'no message has come in yet: there is no analysis to store' },
+    })
+    await talk(smtp, [EHLO, ...transaction(address)])
+    await analysed(id)
+    const { answer } = await show(id)
+    const { status, body } = await save()
+    const { saved, ...sent } = body.answer
+    expect([status, sent, body.state, body.saved]).toEqual([200, answer, 'received', undefined])
+    const kept = (await app.inject({ url: saved.url, headers: { accept: 'application/json' } })).json()
+    expect(kept).toMatchObject({ kind: 'message', id: saved.id, verdict: answer?.verdict, spf: answer?.spf })
+    expect(JSON.stringify(kept)).not.toMatch(new RegExp(`${id}|${address.slice(0, 28)}|${MARKER}`))
+    expect(await show(id)).toEqual({ ...body, answer: sent }) // as it was
   })
   it('takes one message', async () => {
     const { address } = await newAddress()

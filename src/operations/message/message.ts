@@ -12,7 +12,7 @@ import example from '../examples/message.json' with { type: 'json' }
 import { type Call, defineOperation, ok, type Upload } from '../operation.ts'
 import { ipParam, optional, textParam, timeoutParam } from '../params.ts'
 import { messageError, paramProblem } from '../problems.ts'
-import { saveParams } from '../saving.ts'
+import { aboutMessage, saveParams } from '../saving.ts'
 import { parseHelo, parseSender } from '../spf.ts'
 import { ANALYSIS_DEPS, analyseMessage } from './analysis.ts'
 
@@ -90,12 +90,7 @@ export const message = defineOperation({
   },
   saves: {
     kind: 'message',
-    about: ({ from, verdict }: MessageAnswer) => ({
-      subject: from.domain ?? '',
-      names: from.domain === null ? {} : { domain: from.domain },
-      status: verdict,
-      score: null,
-    }),
+    about: aboutMessage,
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   // A profile decides instead of the findings.

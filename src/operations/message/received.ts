@@ -1,11 +1,18 @@
-import { messageAddressAnswer, type ReceivedMessageAnswer, receivedMessageAnswer } from '../../answers/message.ts'
+import {
+  type MessageAnswer,
+  messageAddressAnswer,
+  type ReceivedMessageAnswer,
+  receivedMessageAnswer,
+} from '../../answers/message.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { LIFE, type Waiting } from '../../message/inbox.ts'
+import { inboxError } from '../../message/problems.ts'
 import { formatParam } from '../documents.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
 import { choiceParam, durationParam, optional, textParam } from '../params.ts'
+import { aboutMessage, saveParams } from '../saving.ts'
 
 const DEADLINE_MS = 10_000
 const EXAMPLE_ID = 'msg_AAAAAAAAAAAAAAAAAAAAAA'
@@ -54,7 +61,7 @@ export const messageReceived = defineOperation({
   path: '/v1/message/{id}',
   summary: 'Show what came to a one-time address',
   scope: 'read',
-  params: { id: idParam, format: formatParam },
+  params: { id: idParam, format: formatParam, ...saveParams },
   answer: receivedMessageAnswer,
   document: async (answer, version) =>
     (await import('../../documents/received-message.ts')).receivedMessageDocument(answer, version),
@@ -66,7 +73,19 @@ export const messageReceived = defineOperation({
   verdict: ({ answer }) =>
     answer?.verdict === 'passes' ? 'good' : answer?.verdict === 'needs_repair' ? 'bad' : 'unclear',
   run: async (ctx, { messages }, { id }) => ok(present(await messages.inbox.show(id, ownerOf(ctx)))),
+  saves: {
+    kind: 'message',
+    part: analysisOf,
+    about: (received) => aboutMessage(analysisOf(received)),
+    add: (received, fields) => ({ ...received, answer: { ...analysisOf(received), ...fields } }),
+  },
 })
+
+/** The analysis alone is stored, not the address. */
+function analysisOf({ answer, state }: ReceivedMessageAnswer): MessageAnswer {
+  if (!answer) throw inboxError('not_analysed', { state })
+  return answer
+}
 
 export const messageEvents = defineOperation({
   name: 'message-events',
