@@ -152,6 +152,7 @@ async function senders(parts: Parts, visit: Visit): Promise<PageAnswer> {
       main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
 ${rendered(htmlBlocks(blocks))}
 ${dayForm(answer.domain, answer)}
+${answer.reports === 0 && html`<p><a href="/reports#ways">How reports come in</a></p>`}
 ${answer.reports > 0 && html`<h2 id="policy">What p=${policy} would do</h2>${rendered(htmlBlocks(withoutSubject(outcome.blocks)))}`}
 ${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}</details>`)}`}
 ${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monitors', { kind: 'reports', target: answer.domain })}#add">Tell me about new senders and failing mail</a></p>`}

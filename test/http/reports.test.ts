@@ -269,6 +269,17 @@ describe('pages', () => {
     ])
       expect(body).toContain(text)
   })
+  it('say how reports come in where there are none', async () => {
+    const way = '<a href="/reports#ways">How reports come in</a>'
+    const [none, some, index] = await Promise.all(
+      ['/reports/none.example', '/reports/a.example', '/reports'].map((url) => page(url)),
+    )
+    expect([none!.body.includes(way), some!.body.includes(way), index!.body.includes('id="ways"')]).toEqual([
+      true,
+      false,
+      true,
+    ])
+  })
   it('show only the domains of a key', async () => {
     expect((await page('/reports/b.example', 'one')).statusCode).toBe(403)
   })
