@@ -114,8 +114,10 @@ function alignmentTree({ dmarc, spf, dkim, from }: MessageAnswer): Block {
     tree: {
       label: 'DMARC and alignment',
       root: {
-        line: ['DMARC ', result(dmarc.result), ' for ', code(from.domain ?? 'no single author domain'), ...policy],
-        ...(dmarc.because === '' ? {} : { seen: dmarc.because }),
+        line: [
+          ...['DMARC ', result(dmarc.result), ' for ', code(from.domain ?? 'no single author domain'), ...policy],
+          dmarc.because === '' ? '' : `: ${dmarc.because}`,
+        ],
         children: [node(spfLine), ...(signatures.length > 0 ? signatures : [node(['DKIM ', result('none')])])],
       },
     },
@@ -266,6 +268,10 @@ function arcBlocks({ arc }: MessageAnswer): Block[] {
   ]
 }
 
+/** A page of a provider; a text that is no URL stays as it is. */
+const sourceLink = (url: string): Line[number] =>
+  URL.canParse(url) && url.startsWith('https://') ? { link: url, text: new URL(url).hostname } : url
+
 function bulkBlocks({ bulk_sender: { met, not_met, unknown, rules, source } }: MessageAnswer): Block[] {
   return [
     text(`${met} met, ${not_met} not met, ${unknown} unknown.`),
@@ -277,7 +283,7 @@ function bulkBlocks({ bulk_sender: { met, not_met, unknown, rules, source } }: M
         rows: rules.map((rule): Line[] => [[rule.text], [rule.by.join(', ')], [RULES[rule.status]], [rule.because]]),
       },
     },
-    quiet(`From ${source}.`),
+    quiet('From ', ...source.split(', ').flatMap((url, i) => [i === 0 ? '' : ', ', sourceLink(url)]), '.'),
   ]
 }
 
