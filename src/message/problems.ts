@@ -122,8 +122,7 @@ export const inboxError = errorsOf('inbox', {
   },
   not_analysed: {
     code: 'wrong_state',
-    detail: ({ state }: { state: 'waiting' | 'received' | 'expired' }) =>
-      `${{ waiting: 'no message has come in yet', received: 'the message is being analysed', expired: 'the address has expired' }[state]}: there is no analysis to store`,
+    detail: ({ state }: { state: string }) => `the state is ${shown(state)}: there is no analysis to store`,
   },
   too_many: {
     code: 'limit_reached',

@@ -157,7 +157,7 @@ describe('a one-time address', () => {
     }
     expect(await save()).toMatchObject({
       status: 409,
-      body: { code: 'wrong_state', detail: 'no message has come in yet: there is no analysis to store' },
+      body: { code: 'wrong_state', detail: 'the state is waiting: there is no analysis to store' },
     })
     await talk(smtp, [EHLO, ...transaction(address)])
     await analysed(id)
