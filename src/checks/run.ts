@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
+import { isSame } from '../base/same.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
@@ -128,7 +128,7 @@ const MAIL_HOST_TYPES = ['MX', 'A', 'AAAA', 'CNAME']
 /**
  * The facts with those looked up again that depend on records of `types`, which check `key` proposes: those of the check itself; with other mail hosts, of
  * every check that asks for them; and if SPF names other senders, their PTR names. `ctx` answers as if the records were published. Mail hosts are not
- * contacted again.
+ * contacted again. Facts that come out equal are the same objects as before.
  */
 export async function lookupAgain(
   ctx: Ctx,
@@ -139,8 +139,10 @@ export async function lookupAgain(
   const ofMail = types.some((type) => MAIL_HOST_TYPES.includes(type)) ? OF_MAIL_HOSTS : []
   const keys = new Set<CheckKey>([key, ...ofMail])
   const spf = keys.has('spf') ? await lookupOne('spf', ctx, domain, input) : facts.spf
-  if (namedIn(spf).join() !== namedIn(facts.spf).join()) keys.add('ptr')
-  return { ...facts, ...(await lookupEach([...keys], Promise.resolve(spf), { ctx, domain, input })) }
+  if (spf !== facts.spf && namedIn(spf).join() !== namedIn(facts.spf).join()) keys.add('ptr')
+  const again = await lookupEach([...keys], Promise.resolve(spf), { ctx, domain, input })
+  const changed = Object.entries(again).filter(([key, found]) => !isSame(found, facts[key as CheckKey]))
+  return { ...facts, ...Object.fromEntries(changed) }
 }
 
 /**
@@ -173,7 +175,7 @@ export function rememberedJudgements(): Judgements {
     if (context.otherRoles.length > 0) return judgeOne(key, facts, context)
     const known = judgements.get(key) ?? []
     const same = known.find(
-      ({ of, read }) => of === facts[key] && read.every(([field, was]) => isEqual(was, context[field])),
+      ({ of, read }) => of === facts[key] && read.every(([field, was]) => isSame(was, context[field])),
     )
     if (same) return same.outcome
     const fields = new Set<keyof DomainContext>()
@@ -198,8 +200,6 @@ const watched = (context: DomainContext, fields: Set<keyof DomainContext>): Doma
       return target[field]
     },
   })
-
-const isEqual = (a: unknown, b: unknown): boolean => a === b || isDeepStrictEqual(a, b)
 
 /** The context in each role that the domain may have. */
 const readingsOf = ({ otherRoles, noMail, ...rest }: DomainContext): readonly DomainContext[] => [

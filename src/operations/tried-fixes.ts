@@ -20,7 +20,7 @@ import { overlay } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
 import { DnsError, type Resolve } from '../net/dns/resolver.ts'
 import { isBetter, rankOf, type Trial } from '../plan/trial.ts'
-import { scoreOf } from '../report/inputs.ts'
+import { pointsOf } from '../report/inputs.ts'
 import type { Score } from '../report/score.ts'
 import type { Ctx } from '../world.ts'
 import { isWithin, type Lender, lenderOf, repairBeside, takesRecords } from './borrowed-name.ts'
@@ -102,13 +102,13 @@ function layer(ctx: Repeatable<Ctx>, { domain, input, facts, judgements }: Setti
     if (laid.length < records.length) return undefined
     const again = ctx.anew()
     let isCutOff = false
-    const resolve: Resolve = async (...question) => {
-      try {
-        return await again.resolve(...question)
-      } catch (error) {
-        isCutOff ||= error instanceof DnsError && error.reason === 'too_many_questions'
-        throw error
-      }
+    const note = (error: unknown): void => {
+      isCutOff ||= error instanceof DnsError && error.reason === 'too_many_questions'
+    }
+    const resolve: Resolve = (...question) => {
+      const answer = again.resolve(...question)
+      answer.catch(note)
+      return answer
     }
     const found = await lookupAgain({ ...again, resolve: overlay(resolve, laid) }, domain, input, {
       facts,
@@ -141,7 +141,7 @@ async function tried(
   const objection = seen && seenObjection({ key, before, after }, seen)
   if (objection !== undefined) return { repair: `Not yet: ${objection}` }
   if (!isBetter({ key, finding }, before, after, finding.next !== undefined)) return refusal(finding, after)
-  const gain = scoreOf(after).score - score.score
+  const gain = pointsOf(after) - score.score
   const told = seen && key === 'dmarc' ? seenStepUp({ before, after }, seen)?.words : undefined
   return {
     gain,

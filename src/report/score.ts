@@ -21,8 +21,8 @@ export type Score = {
 export function score(inputs: ScoreInputs): Score {
   if (inputs.role === 'no_such_domain') return NO_DOMAIN
   const parts = partsOf(inputs)
-  const scale = { of: componentsOf(inputs).reduce((sum, component) => sum + COMPONENTS[component], 0) }
-  const cap = inputs.spf.state === 'record' && inputs.spf.all === '+' ? WEIGHTS.spf.cap_of_everybody : 100
+  const scale = scaleOf(inputs)
+  const cap = capOf(inputs)
   // Everybody may pass by a part of SPF that has no answer.
   const worstCap = mayBeEverybody(inputs) ? WEIGHTS.spf.cap_of_everybody : cap
   const final = (pick: keyof Reading): number =>
@@ -39,6 +39,12 @@ export function score(inputs: ScoreInputs): Score {
     breakdown: rowsOf(parts, scale, cap, value, inputs.spf),
   }
 }
+
+/** The number of {@link score} alone. */
+export const points = (inputs: ScoreInputs): number =>
+  inputs.role === 'no_such_domain'
+    ? NO_DOMAIN.score
+    : capped(rounded(lostOf(partsOf(inputs), 'units'), scaleOf(inputs)), capOf(inputs))
 
 /** {@link score} of the first of several readings of a domain: the worst and the best case cover all of them. */
 export function scoreWithin(readings: readonly ScoreInputs[]): Score {
@@ -60,6 +66,13 @@ type Part = { readonly component: Component; readonly losses: readonly Loss[] }
 type Reading = Pick<Loss, 'units' | 'leastUnits' | 'mostUnits'>
 /** The points of all components that apply. */
 type Scale = { readonly of: number }
+
+const scaleOf = (inputs: ScoreInputs): Scale => ({
+  of: componentsOf(inputs).reduce((sum, component) => sum + COMPONENTS[component], 0),
+})
+
+const capOf = ({ spf }: ScoreInputs): number =>
+  spf.state === 'record' && spf.all === '+' ? WEIGHTS.spf.cap_of_everybody : 100
 
 /** The components that the domain's role needs. */
 const componentsOf = ({ role }: ScoreInputs): Component[] =>

@@ -134,6 +134,16 @@ function danglingOf(made: Asked, asked: readonly Asked[]): DkimFacts['dangling']
 
 /** The key records among the texts at a selector; undefined if there are none. */
 export function foundKey(selector: string, name: string, answer: Answer<'TXT'>): FoundKey | undefined {
+  const read = READ.has(answer) ? READ.get(answer) : readAnswer(answer)
+  READ.set(answer, read)
+  return read && { selector, name, ...read }
+}
+
+type ReadAnswer = Omit<FoundKey, 'selector' | 'name'>
+/** What was read of an answer, as long as the answer is kept: a check looks at the same one again for each fix that it tries. */
+const READ = new WeakMap<Answer<'TXT'>, ReadAnswer | undefined>()
+
+function readAnswer(answer: Answer<'TXT'>): ReadAnswer | undefined {
   // Servers rotate the records of an answer.
   const records = answer.records.filter(resemblesKey).sort().slice(0, 10)
   if (records.length === 0) return undefined
@@ -145,8 +155,6 @@ export function foundKey(selector: string, name: string, answer: Answer<'TXT'>):
   const reading = readings[at]!
   const { services, hashes } = reading.ok ? reading.value : { services: [], hashes: [] }
   return {
-    selector,
-    name,
     records,
     others: answer.records.length - records.length,
     key: states[at]!,

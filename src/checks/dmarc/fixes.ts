@@ -19,12 +19,12 @@ type Today = { readonly before: DmarcReading | undefined; readonly mayRise: bool
  */
 function harmlessFix(domain: string, { before, mayRise }: Today, record: DmarcRecord): DnsRecord | undefined {
   const softened = { ...record, testing: true, removed: { pct: '0' } }
-  const texts = [record, ...(isUnenforced(before) ? [softened, atMostQuarantine(softened)] : [])].map(formatDmarc)
-  const value = texts.find((text) => {
+  for (const one of [record, ...(isUnenforced(before) ? [softened, atMostQuarantine(softened)] : [])]) {
+    const text = formatDmarc(one)
     const after = parseDmarc(text)
-    return after.ok && isHarmlessRecord(before, after.value, mayRise)
-  })
-  return value === undefined ? undefined : txt(`_dmarc.${domain}`, value)
+    if (after.ok && isHarmlessRecord(before, after.value, mayRise)) return txt(`_dmarc.${domain}`, text)
+  }
+  return undefined
 }
 
 const atMostQuarantine = (record: DmarcRecord): DmarcRecord => {

@@ -1,5 +1,5 @@
 import { printable } from '../../base/text.ts'
-import type { Finding } from '../check.ts'
+import type { DnsRecord, Finding } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import type { Applied } from './facts.ts'
 import { finding } from './finding.ts'
@@ -34,14 +34,15 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
   const out: Finding[] = []
   if (reading.record.p === undefined)
     out.push(finding('dmarc.missing_policy', { softened: softening(mended) }, { evidence, fix: mended }))
-  out.push(...strengthFindings(applied, basis, context))
+  const isUnreported = reading.record.rua.length === 0 && !hasNoMail(context) && canReport(applied, context)
+  const report = isUnreported ? { basis: reported(basis), fix: changedFix(reported(basis)) } : undefined
+  out.push(...strengthFindings(applied, basis, context, report))
   if (policies && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
     out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence, fix: subdomainFix(basis) }))
   if (reading.record.rua.length === 0 && !hasNoMail(context)) {
-    const fix = canReport(applied, context) ? changedFix(reported(basis)) : undefined
     // One that is published, but not recognized by receivers.
     const unread = basis.record.rua.length > 0
-    out.push(finding('dmarc.no_rua', { unread, softened: softening(fix) }, { evidence, fix }))
+    out.push(finding('dmarc.no_rua', { unread, softened: softening(report?.fix) }, { evidence, fix: report?.fix }))
   }
   return out
 }
@@ -49,8 +50,11 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
 /** Reports are proposed only for the domain itself, if it accepts mail: nobody asked about a domain above. */
 const canReport = (applied: Applied, { takes }: Mail): boolean => takes !== false && !applied.inherited
 
+/** The record with reports, where it has none and they are proposed. */
+type Reported = { readonly basis: Basis; readonly fix: DnsRecord | undefined }
+
 /** A policy that requests little. */
-function strengthFindings(applied: Applied, basis: Basis, context: Mail): Finding[] {
+function strengthFindings(applied: Applied, basis: Basis, context: Mail, report: Reported | undefined): Finding[] {
   const { effective, policy, text: evidence } = applied
   if (applied.reading.record.testing && policy !== undefined && policy !== 'none') {
     const args = { policy, effective: effective! }
@@ -61,16 +65,15 @@ function strengthFindings(applied: Applied, basis: Basis, context: Mail): Findin
   const args = { tag: applied.tag, unread: applied.reading.record.p === undefined, canPass: context.canPass }
   if (hasNoMail(context)) return [finding('dmarc.policy_none', args, { evidence, fix: refusingFix(basis) })]
   if (!context.canPass) return [finding('dmarc.policy_none', args, { evidence })]
-  const isUnreported = applied.reading.record.rua.length === 0 && canReport(applied, context)
-  const step = stepFix(isUnreported ? reported(basis) : basis)
+  const step = stepFix(report?.basis ?? basis)
   // Without reports nobody can tell when the step is safe: they come first.
-  const [fix, next] = isUnreported ? [changedFix(reported(basis)), step] : [step, undefined]
+  const [fix, next] = report ? [report.fix, step] : [step, undefined]
   const share = shareOf(applied.reading)
   const told = {
     ...args,
     ...(share < 100 && { pct: share }),
     softened: softening(step),
-    unreported: isUnreported && softening(fix) === '',
+    unreported: report !== undefined && softening(fix) === '',
   }
   return [finding('dmarc.policy_none', told, { evidence, fix, next })]
 }

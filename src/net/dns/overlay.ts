@@ -40,17 +40,28 @@ const TTL_SECONDS = 300
  */
 export function overlay(resolve: Resolve, records: readonly OverlayChange[]): Resolve {
   const laid = layOut(records)
-  return async (asked, type, signal, options) => {
-    const first = canonicalName(asked)
-    const chain: string[] = []
-    for (let at = first; ; ) {
-      const step = await stepAt({ resolve, laid, at, type, signal, options })
-      if ('end' in step) return chain.length === 0 ? step.end : joined(first, chain, step.end)
-      chain.push(...step.follow)
-      if (chain.length > MAX_CHAIN) throw new DnsError('cname_loop', { name: first, type })
-      at = chain.at(-1)!
-    }
+  return async (name, type, signal, options) => {
+    const question = { resolve, laid, at: canonicalName(name), type, signal, options }
+    if (laid.nodes.has(question.at)) return followed(question)
+    const answer = await resolve(question.at, type, signal, options)
+    return isUnchanged(question, answer) ? answer : followed(question, answer)
   }
+}
+
+/** Whether no change can concern an answer about a name without changes: most answers. */
+const isUnchanged = ({ laid, at }: Pick<Question<RecordType>, 'laid' | 'at'>, { kind, cname }: Answer): boolean =>
+  cname.length === 0 && (kind !== 'nxdomain' || !(laid.hasWildcard || laid.above.has(at)))
+
+/** From the name of the question on, whose own answer may be known, along its chain. */
+async function followed<T extends RecordType>(first: Question<T>, answer?: Answer<T>): Promise<Answer<T>> {
+  const chain: string[] = []
+  let step = answer ? await stepFrom(first, answer) : await stepAt(first)
+  while ('follow' in step) {
+    chain.push(...step.follow)
+    if (chain.length > MAX_CHAIN) throw new DnsError('cname_loop', { name: first.at, type: first.type })
+    step = await stepAt({ ...first, at: chain.at(-1)! })
+  }
+  return chain.length === 0 ? step.end : joined(first.at, chain, step.end)
 }
 
 /**
@@ -92,10 +103,15 @@ type Question<T extends RecordType> = {
 }
 
 async function stepAt<T extends RecordType>(question: Question<T>): Promise<Step<T>> {
-  const { laid, at, type } = question
+  const { resolve, laid, at, type, signal, options } = question
   const node = laid.nodes.get(at)
   if (node) return (await ownStep(node, question)) ?? { end: await beside(question) }
-  const answer = await question.resolve(at, type, question.signal, question.options)
+  return stepFrom(question, await resolve(at, type, signal, options))
+}
+
+/** From a name without changes, by its answer. */
+async function stepFrom<T extends RecordType>(question: Question<T>, answer: Answer<T>): Promise<Step<T>> {
+  const { laid, at, type } = question
   const entry = answer.cname.findIndex((target) => laid.nodes.has(target))
   if (entry >= 0) return { follow: answer.cname.slice(0, entry + 1) }
   if (answer.kind !== 'nxdomain') return { end: answer }
