@@ -22,6 +22,7 @@ export function planDocument(plan: PlanAnswer, version: string): Document {
       { kind: 'conclusion', conclusion: { subject: domain, ...concluded(plan), notes: notesOf(plan) } },
       ...pathBlocks(plan),
       ...stepBlocks(plan),
+      ...optionalBlocks(plan),
       ...missingBlocks(plan),
       ...(left.length === 0
         ? []
@@ -105,15 +106,17 @@ const BY: Readonly<Record<PlanStep['by'], string>> = {
 
 const noteOf = ({ optional, wait, by }: PlanStep): string => (optional ? 'optional' : wait ? 'later' : BY[by])
 
-/** A group for each step, with its records. */
-export const stepBlocks = ({ steps }: Pick<PlanAnswer, 'steps'>): Block[] => {
-  const parts = steps.map((step, i) => ({ step, block: stepBlock(step, i + 1) }))
-  const needed = parts.filter(({ step }) => !step.optional).map(({ block }) => block)
-  const optional = parts.filter(({ step }) => step.optional).map(({ block }) => block)
-  return [
-    ...(needed.length === 0 ? [] : [heading(2, 'What to publish, in this order', 'steps'), ...needed]),
-    ...(optional.length === 0 ? [] : [heading(2, 'Could be improved', 'optional'), ...optional]),
-  ]
+type Steps = Pick<PlanAnswer, 'steps'>
+
+/** A group for each step that is not optional, with its records. */
+export const stepBlocks = (plan: Steps): Block[] => under('What to publish, in this order', 'steps', plan, false)
+
+/** A group for each optional step, with its records. */
+export const optionalBlocks = (plan: Steps): Block[] => under('Could be improved', 'optional', plan, true)
+
+function under(title: string, id: string, { steps }: Steps, isOptional: boolean): Block[] {
+  const blocks = steps.flatMap((step, i) => ((step.optional ?? false) === isOptional ? [stepBlock(step, i + 1)] : []))
+  return blocks.length === 0 ? [] : [heading(2, title, id), ...blocks]
 }
 
 function stepBlock(step: PlanStep, number: number): Block {

@@ -168,7 +168,22 @@ class Planner {
   private draftOf(found: Found, fix: DnsRecord, change: OverlayRecord): Draft {
     const { key, finding } = found
     const isNew = finding.evidence === undefined
-    return { title: titleOf(key, finding.id, fix, isNew), by: 'dns', findings: [finding.id], changes: [change] }
+    const instructions = finding.id === 'mx.implicit' ? this.otherWay() : undefined
+    return {
+      title: titleOf(key, finding.id, fix, isNew),
+      by: 'dns',
+      findings: [finding.id],
+      changes: [change],
+      ...(instructions !== undefined && { instructions }),
+    }
+  }
+
+  /** What to publish instead of all steps, for a domain with an address only, which may be no more than a website. */
+  private otherWay(): string | undefined {
+    if (!this.findings('spf').some(({ finding: { id, args } }) => id === 'spf.no_record' && args?.both))
+      return undefined
+    const { domain } = this
+    return `If the domain neither sends nor accepts mail, publish these three records instead, and nothing else of the plan: MX "0 ." and TXT "v=spf1 -all" at ${domain}, and TXT "v=DMARC1; p=reject" at _dmarc.${domain}.`
   }
 
   /** A look, unless too much was tried already. */

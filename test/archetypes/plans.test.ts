@@ -37,9 +37,30 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
     if (score !== step.score || grade !== step.grade)
       faults.push(`step ${i + 1} (${step.title}) promises ${step.grade} ${step.score} and gives ${grade} ${score}`)
   }
+  if (plan.steps.some(({ instructions }) => instructions?.startsWith(OTHER_WAY)))
+    faults.push(...(await otherWayFaults(start, query)))
   const last = plan.steps.filter(({ optional }) => !optional).at(-1) ?? plan
   if (last.score !== plan.end.score) faults.push(`the end is ${plan.end.score}, the last step ${last.score}`)
   return faults
+}
+
+/** How the plan of a domain with an address only begins to tell what else it may be. */
+const OTHER_WAY = 'If the domain neither sends nor accepts mail, publish these three records'
+
+/** A domain with an address only may be no more than a website: with the three records it is parked, and lacks nothing. */
+async function otherWayFaults(start: DomainCase, query: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const { domain = '' } = start
+  const records = [
+    [domain, 'MX', '0 .'],
+    [domain, 'TXT', 'v=spf1 -all'],
+    [`_dmarc.${domain}`, 'TXT', 'v=DMARC1; p=reject'],
+  ] as const
+  const zone = records.reduce<WrittenZone>(
+    (all, [name, type, value]) => published(all, name, type, value),
+    start.zone ?? {},
+  )
+  const { domain_role: role, score } = (await asked({ ...start, zone }, '/v1/check', query)) as CheckAnswer
+  return role.name === 'parked' && score >= 95 ? [] : [`the other way gives ${score} as ${role.name}`]
 }
 
 runCases('plans of archetypes', CASES, faultsOf, NONE)

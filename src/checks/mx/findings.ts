@@ -58,7 +58,7 @@ export const findings = defineFindings({
     title: 'No MX record: mail goes to the address of the domain',
     detail: ({ domain }) =>
       `${domain} has no MX record, so senders fall back on its A and AAAA records, which often belong to a web server.`,
-    repair: 'Publish an MX record with the mail host, or a null MX if the domain accepts no mail.',
+    repair: 'Publish an MX record with the mail host, or "0 ." (null MX) if the domain accepts no mail.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.none_resolvable': {

@@ -5,7 +5,7 @@ import { footerOf } from '../footer.ts'
 import { STATUS_MARKS } from '../signs.ts'
 import { STATUS_WORDS } from '../words.ts'
 import type { Answer } from './answer.ts'
-import { nothingBlocks, plannedIn, wayBlocks } from './path.ts'
+import { hasWay, nothingBlocks, wayBlocks } from './path.ts'
 import { isUnused, sentenceOf } from './sentences.ts'
 import { sectionsOf } from './status.ts'
 import { isAllOpen, isGone, leftThings, verdictBlock } from './verdict.ts'
@@ -22,7 +22,7 @@ export function briefDocument(answer: Answer, version: string): Document {
       ...(left.length === 0
         ? []
         : [
-            heading(2, plannedIn(answer).size > 0 ? 'Also to repair' : 'To repair', 'first'),
+            heading(2, hasWay(answer) ? 'Also to repair' : 'To repair', 'first'),
             {
               kind: 'list',
               items: left.map(({ title, repair }): Line => [{ strong: title }, repair ? `: ${repair}` : '']),

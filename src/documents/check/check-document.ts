@@ -6,7 +6,7 @@ import { checkBlocks } from './checks.ts'
 import { hostBlocks } from './hosts.ts'
 import { ledgerBlocks } from './ledger.ts'
 import { listBlocks, poolBlocks } from './lists.ts'
-import { improvementBlocks, nothingBlocks, planBlocks, wayBlocks } from './path.ts'
+import { hasWay, improvementBlocks, nothingBlocks, optionalPlanBlocks, planBlocks, wayBlocks } from './path.ts'
 import { unknownBlocks } from './unknowns.ts'
 import { barBlocks, isAllOpen, isGone, leftThings, thingBlocks, verdictBlock } from './verdict.ts'
 import { whoMaySendBlocks } from './who-may-send.ts'
@@ -20,9 +20,8 @@ export function checkDocument(answer: Answer, version: string): Document {
     verdictBlock(answer),
     ...(map.length === 0 ? [] : [heading(2, 'Where mail goes', 'map'), ...map]),
     ...(way.length === 0 && things.length === 0 ? nothingBlocks(!isAllOpen(answer)) : []),
-    ...way,
-    ...planBlocks(answer),
-    ...things,
+    ...(hasWay(answer) ? [...way, ...planBlocks(answer), ...things] : [...things, ...way]),
+    ...optionalPlanBlocks(answer),
     ...improvementBlocks(answer, new Set(leftThings(answer).flatMap(({ title, also }) => [title, ...also]))),
     ...whoMaySendBlocks(answer),
     ...(answer.reports && !isGone(answer) ? reportsOfDomainBlocks(answer.reports) : []),

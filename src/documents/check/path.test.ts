@@ -5,7 +5,7 @@ import type { PlanStep } from '../../answers/plan.ts'
 import { formatMarkdown } from '../markdown/markdown.ts'
 import type { Answer } from './answer.ts'
 import { checkDocument } from './check-document.ts'
-import { planBlocks, wayBlocks } from './path.ts'
+import { optionalPlanBlocks, planBlocks, wayBlocks } from './path.ts'
 
 const step = (title: string, score: number, grade: PlanStep['grade'], more: Partial<PlanStep> = {}): PlanStep => ({
   title,
@@ -36,7 +36,7 @@ function shown(answer: Partial<Answer>) {
   const milestones = way?.kind === 'path' ? [way.path.start, ...way.path.steps] : []
   return {
     way: milestones.map(({ grade, score }) => `${grade} ${score}`),
-    steps: planBlocks(whole).flatMap((block) =>
+    steps: [...planBlocks(whole), ...optionalPlanBlocks(whole)].flatMap((block) =>
       block.kind === 'group' && block.blocks[0]?.kind === 'heading'
         ? [
             block.blocks[0].line

@@ -2,7 +2,7 @@ import type { FindingAnswer } from '../../answers/finding.ts'
 import type { PlanStep } from '../../answers/plan.ts'
 import { earnedGrade, type Grade, worstGrade } from '../../answers/weights.ts'
 import { type Block, heading, type Line, quiet, text } from '../block.ts'
-import { pathBlocks, stepBlocks } from '../plan.ts'
+import { optionalBlocks, pathBlocks, stepBlocks } from '../plan.ts'
 import type { Answer } from './answer.ts'
 import type { Step } from './findings.ts'
 import { faultsOf } from './sentences.ts'
@@ -18,11 +18,20 @@ export function wayBlocks(answer: Answer): readonly Block[] {
   return plan ? pathBlocks(plan) : []
 }
 
-/** What to publish: each step with its records, the optional ones apart. */
+/** What to publish: each step with its records. */
 export function planBlocks(answer: Answer): readonly Block[] {
   const plan = planOf(answer)
   return plan ? stepBlocks(plan) : []
 }
+
+/** What else could be published: each optional step with its records. */
+export function optionalPlanBlocks(answer: Answer): readonly Block[] {
+  const plan = planOf(answer)
+  return plan ? optionalBlocks(plan) : []
+}
+
+/** Whether the plan has a step that is not optional: otherwise what is to be repaired comes first. */
+export const hasWay = (answer: Answer): boolean => planOf(answer)?.steps.some(({ optional }) => !optional) ?? false
 
 /** The plan of the answer. In a report the listings cost the same points at each step until they are removed, which is the step before the first that has to wait. */
 function planOf(answer: Answer): Plan | undefined {

@@ -16,8 +16,8 @@ export function sentenceOf(answer: Answer, key: string): string {
   const reason = name === 'mx' ? answer.mx_reason : fields?.reason
   if (status === 'unknown' && reason !== undefined) return reason
   if (status === 'not_applicable' && key === 'ptr') return reason ?? '' // addresses that do not send
-  const faults = faultsOf(answer, key)
   const facts = name ? FACTS[name](answer) : ''
+  const faults = faultsOf(answer, key).filter(({ id }) => facts === '' || !IN_FACTS.has(id))
   if (faults.length === 0) return facts === '' ? (reason ?? '') : facts
   const named = faults
     .slice(0, NAMED)
@@ -36,6 +36,9 @@ export function faultsOf({ findings }: Pick<Answer, 'findings'>, key: string): r
 export const isUnused = ({ findings }: Pick<Answer, 'findings'>, key: string): boolean =>
   findings.some(({ id }) => id.startsWith(`${key}.`) && UNUSED.has(id))
 const UNUSED: ReadonlySet<string> = new Set(['dane.none', 'bimi.no_record'])
+
+/** Findings whose title would repeat the facts before it. */
+const IN_FACTS: ReadonlySet<string> = new Set(['mx.implicit', 'dmarc.policy_none', 'dmarc.no_rua', 'dmarc.pct_partial'])
 
 const lower = (text: string): string => text.replace(/^./, (first) => first.toLowerCase())
 

@@ -43,3 +43,30 @@ it('a domain that does not exist has no checks', () => {
   expect(shown).toContain('The domain does not exist, so no mail can reach it.')
   expect(shown).not.toMatch(/id="(?:checks|spf|score)"|class="bars"/)
 })
+
+it.each([
+  ['unknown', [], 'Good as far as it could be determined.', 'DMARC</a> −15 (not determined: half).'],
+  ['unknown', told('medium'), 'Sound, but with gaps worth closing.', 'DMARC</a> −15 (not determined: half).'],
+  ['deduction', [], 'Sound, but with gaps worth closing.', 'DMARC</a> −15.'],
+] as const)('points that are missing for a row of kind %s', (kind, findings, words, lost) => {
+  const rows = [{ component: 'dmarc', points: 15, kind, finding: null }] as const
+  const range = { complete: false, score_min: 70, score_max: 100 }
+  const shown = page({ score: 85, grade: 'B', score_breakdown: rows, findings, ...range })
+  expect(shown).toContain(words)
+  expect(shown).toContain(lost)
+})
+
+it.each([
+  [true, 'To fix', ['first', 'optional']],
+  [false, 'Also to repair', ['steps', 'first', 'optional']],
+] as const)(
+  'what is to be repaired stands before what is optional; all steps optional: %s',
+  (isOptional, title, order) => {
+    const step = { title: 'A step', findings: [], records: [], by: 'dns', score: 80, grade: 'B' } as const
+    const steps = [...(isOptional ? [] : [step]), { ...step, optional: true as const }]
+    const plan = { score: 80, grade: 'B', steps, end: { score: 80, grade: 'B' }, left: [] } as const
+    const shown = page({ score: 80, grade: 'B', findings: told('high'), plan })
+    expect(shown).toContain(`${title}</h2>`)
+    expect([...shown.matchAll(/<h2 id="(steps|first|optional)"/g)].map(([, id]) => id)).toEqual(order)
+  },
+)

@@ -1,4 +1,4 @@
-import type { Status } from '../../answers/finding.ts'
+import type { Severity, Status } from '../../answers/finding.ts'
 import { COMPONENTS, type Component } from '../../answers/weights.ts'
 import { applies, ROLE_WORDS, type Role } from '../../checks/context.ts'
 import { type Block, heading, type Inline, type Line, quiet, text } from '../block.ts'
@@ -6,7 +6,7 @@ import { BUT_BROKEN, CHECKS, GRADE_WORDS, UNDELIVERABLE, wordsFor } from '../wor
 import type { Answer } from './answer.ts'
 import { findingReference, repairBlocks, type Step } from './findings.ts'
 import { firstThings, type Listing, type Thing } from './first-things.ts'
-import { plannedIn, stepFor } from './path.ts'
+import { hasWay, plannedIn, stepFor } from './path.ts'
 import { statusOf } from './status.ts'
 
 /** The verdict on the domain. */
@@ -34,6 +34,7 @@ const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly
 const ALL_OPEN =
   'The DNS did not answer for this domain, so almost nothing is known about it. The score is not meaningful. "mailsonde doctor" tells whether the resolver works.'
 const GONE = 'The domain does not exist, so no mail can reach it.'
+const OPEN_ONLY = 'Good as far as it could be determined.'
 const MOSTLY_OPEN = 'More than half of the points could not be determined, so there is no grade.'
 
 /** There is no grade: more than half of the points could not be determined. */
@@ -61,7 +62,20 @@ function wordsOf(answer: Answer): string {
   if (isGone(answer)) return GONE
   if (grade === undefined) return isAllOpen(answer) ? ALL_OPEN : MOSTLY_OPEN
   if (isUndeliverable(answer)) return UNDELIVERABLE
+  if (isOpenOnly(answer)) return OPEN_ONLY
   return isBroken(answer) && /^[AB]/.test(grade) ? BUT_BROKEN : (wordsFor(GRADE_WORDS, grade) ?? '')
+}
+
+/** Points are missing only because something could not be determined, and nothing needs repair. */
+function isOpenOnly({ complete, score_breakdown: rows, findings }: Answer): boolean {
+  const isFault = (severity: Severity): boolean => severity !== 'info' && severity !== 'low'
+  const missing = rows.filter(({ points, component }) => points > 0 && component !== 'total')
+  return (
+    !complete &&
+    missing.length > 0 &&
+    missing.every(({ kind }) => kind === 'unknown') &&
+    !findings.some(({ severity }) => isFault(severity))
+  )
 }
 
 /** The range of the check's score, minus the deductions for listings. */
@@ -83,7 +97,7 @@ function lossNote(answer: Answer): Line[] {
   if (lost.length === 0) return []
   const named = lost.map(({ component, points }): Inline[] => [
     { link: `#${component}`, text: CHECKS[component].name },
-    ` −${plain(points)}`,
+    ` −${plain(points)}${isOpenPart(answer, component) ? ' (not determined: half)' : ''}`,
   ])
   return [['Points lost: ', ...named.flatMap((one, i) => (i === 0 ? one : [', ', ...one])), '.']]
 }
@@ -93,6 +107,10 @@ export const isGone = ({ domain_role: role }: Answer): boolean => role?.name ===
 
 const lostBy = ({ score_breakdown: rows }: Answer, component: Component): number =>
   rows.filter((row) => row.component === component).reduce((sum, { points }) => sum + points, 0)
+
+/** All points that the component lost are those of what could not be determined. */
+const isOpenPart = ({ score_breakdown: rows }: Answer, component: Component): boolean =>
+  rows.every((row) => row.component !== component || row.points === 0 || row.kind === 'unknown')
 
 /** The role in which the domain was judged, if the answer has it. */
 function roleNote({ domain_role: role }: Answer): Line[] {
@@ -161,7 +179,7 @@ export function leftThings(answer: Answer): readonly Thing[] {
 export function thingBlocks(answer: Answer): Block[] {
   const things = leftThings(answer)
   if (things.length === 0) return []
-  const title = plannedIn(answer).size > 0 ? 'Also to repair' : things.length === 1 ? 'To fix' : 'To fix first'
+  const title = hasWay(answer) ? 'Also to repair' : things.length === 1 ? 'To fix' : 'To fix first'
   return [
     heading(2, title, 'first'),
     ...things.map(

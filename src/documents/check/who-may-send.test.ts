@@ -95,3 +95,15 @@ it('forged mail passes where SPF lets everybody pass', () => {
     },
   })
 })
+
+it.each([
+  [undefined, 'good Mail that aligns with neither is refused (reject)'],
+  [0, 'warn Mail that aligns with neither is refused (reject), by older receivers only 0 % of it (pct=0)'],
+])('what receivers do with a pct of %s', (pct, said) => {
+  const { pct: _, ...own } = manyLookups.dmarc
+  const dmarc = { ...own, valid: true, effective_policy: 'reject' as const, ...(pct !== undefined && { pct }) }
+  const results = whoMaySendBlocks({ ...manyLookups, spf: nobody, dmarc }).flatMap((block) =>
+    block.kind === 'alignment' ? [`${block.alignment.result.mark} ${block.alignment.result.text}`] : [],
+  )
+  expect(results).toEqual([said])
+})

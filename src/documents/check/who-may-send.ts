@@ -1,5 +1,5 @@
 import { providerOfAlias, providerOfInclude } from '../../mailhosts/providers/index.ts'
-import { type Block, heading, type Inline, quiet, text } from '../block.ts'
+import { type Block, heading, type Inline, type Marked, quiet, text } from '../block.ts'
 import type { Answer } from './answer.ts'
 import { grouped, LOOKUPS } from './spf.ts'
 
@@ -122,10 +122,15 @@ function alignmentBlock(answer: Answer): Block {
           ? { mark: 'bad', text: `Forged mail passes by SPF: the policy (${policy}) does not stop it` }
           : policy === 'none'
             ? { mark: 'warn', text: 'Mail that aligns with neither is delivered all the same (p=none)' }
-            : {
-                mark: 'good',
-                text: `Mail that aligns with neither is ${policy === 'reject' ? 'refused' : 'set aside'} (${policy})`,
-              },
+            : enforced(policy, dmarc.pct),
     },
   }
+}
+
+/** What receivers do under a policy; those of RFC 7489 apply `pct`. */
+function enforced(policy: string | undefined, pct = 100): Marked {
+  const done = `Mail that aligns with neither is ${policy === 'reject' ? 'refused' : 'set aside'} (${policy})`
+  return pct < 100
+    ? { mark: 'warn', text: `${done}, by older receivers only ${pct} % of it (pct=${pct})` }
+    : { mark: 'good', text: done }
 }
