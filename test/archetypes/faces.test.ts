@@ -1,18 +1,27 @@
 import type { CheckAnswer } from '../../src/answers/check.ts'
+import type { ReportAnswer } from '../../src/answers/report.ts'
+import { WEIGHTS } from '../../src/answers/weights.ts'
+import { nagiosWriter } from '../../src/cli/machine/nagios.ts'
 import { outcomeOf } from '../../src/cli/machine/outcome.ts'
 import { checkDocument } from '../../src/documents/check/check-document.ts'
 import { formatHtml } from '../../src/documents/html/html.ts'
 import { formatMarkdown } from '../../src/documents/markdown/markdown.ts'
 import { formatTerminal } from '../../src/documents/terminal/terminal.ts'
+import { badgeOf } from '../../src/monitors/badge.ts'
+import { readRun } from '../../src/monitors/kinds.ts'
+import { ip, reverseName } from '../../src/names/ip.ts'
 import { measureCheck } from '../../src/operations/probe-samples.ts'
 import { checkVerdict } from '../../src/operations/score-range.ts'
-import { domains, questionOf } from './cases.ts'
+import { LIVE_LISTS } from '../lab/lists.ts'
+import { type DomainCase, domains, questionOf, type WrittenZone } from './cases.ts'
 import { answerOf, serviceFor } from './lab.ts'
 import { runCases } from './run.ts'
 
-/** The numbers of an answer are the same on all its faces: JSON, HTML, Markdown, terminal, metrics, and the lines for other programs. */
+/** The numbers of an answer are the same on all its faces: JSON, HTML, Markdown, terminal, metrics, badge, and the lines for other programs. */
 const { cases, ...shared } = domains()
 const CASES = cases.filter(({ domain, path, expect: { refused } }) => domain && !path && !refused)
+/** One case in so many is also a report: its 29 lists take longer than the check. */
+const EACH = 16
 /** No case may break its promise. */
 const NONE = {}
 
@@ -20,14 +29,21 @@ runCases(
   'faces of archetypes',
   CASES,
   async (row) => {
-    const { format: _format, ...query } = questionOf(row)
-    const { get, close } = await serviceFor(row, shared)
-    try {
-      const answer = (await answerOf(get, '/v1/check', query)) as CheckAnswer
-      return [...sumFaults(answer), ...goneFaults(answer), ...(await faceFaults(answer))]
-    } finally {
-      await close()
+    const { format: _format, ...question } = questionOf(row)
+    const asked = async <A>(zone: WrittenZone | undefined, path: string, query = question): Promise<A> => {
+      const { get, close } = await serviceFor({ ...row, ...(zone && { zone }) }, shared)
+      try {
+        return (await answerOf(get, path, query)) as A
+      } finally {
+        await close()
+      }
     }
+    const answer = await asked<CheckAnswer>(row.zone, '/v1/check')
+    // A report looks at STARTTLS in any case.
+    const { starttls: _starttls, ...query } = question
+    const isListed = CASES.indexOf(row) % EACH === 0
+    const listed = isListed ? listingFaults(await asked<ReportAnswer>(listedZone(row), '/v1/report', query)) : []
+    return [...sumFaults(answer), ...goneFaults(answer), ...(await faceFaults(answer)), ...listed]
   },
   NONE,
 )
@@ -54,18 +70,71 @@ function goneFaults({ domain_role: role, score_breakdown: rows, findings }: Chec
   return isOne ? [] : [`no such domain, and ${rows.length} rows with ${findings.length} findings`]
 }
 
+/** The records of a case, and each of its IPv4 addresses on a blacklist. */
+function listedZone({ zone = {} }: DomainCase): WrittenZone {
+  const addresses = Object.values(zone).flatMap(({ A = [] }) => (Array.isArray(A) ? A.map(String) : []))
+  const names = addresses.map((address) => reverseName(ip(address)).replace('in-addr.arpa', 'zen.spamhaus.org'))
+  const listed = Object.fromEntries(names.map((name) => [name, { A: ['127.0.0.2'] }]))
+  return { ...zone, ...(LIVE_LISTS as WrittenZone), ...listed }
+}
+
+/** The listings of a report cost what the weights say, and its score is the same on every face. */
+function listingFaults(answer: ReportAnswer): readonly string[] {
+  const results = [...answer.blacklists, ...(answer.domain_blacklists ? [answer.domain_blacklists] : [])].flatMap(
+    (one) => one.results.filter(({ listed }) => listed),
+  )
+  const costs = results.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0)
+  const left = Math.max(0, answer.score - Math.min(WEIGHTS.listing.at_most, costs))
+  const document = checkDocument(answer, '1')
+  const shown = {
+    terminal: formatTerminal(document, { width: 100, colour: false, unicode: true }),
+    page: textOf(formatHtml(document)),
+  }
+  const { report_grade: grade } = answer
+  return [
+    ...(left === answer.report_score
+      ? []
+      : [`listings leave ${left}, and the score of the report is ${answer.report_score}`]),
+    ...(grade === null || shown.terminal.includes(`grade ${grade}, ${left} of 100`)
+      ? []
+      : ['the terminal has another score of the report']),
+    ...(grade === null || shown.page.includes(`${grade} grade ${left} of 100`)
+      ? []
+      : ['the page has another score of the report']),
+    ...(results.length === 0 ||
+    answer.score === left ||
+    shown.page.includes(`Report score Grade ${grade ?? ''}`) ||
+    grade === null
+      ? []
+      : ['the page does not add the listings up']),
+  ]
+}
+
+/** What a page says, without its elements. */
+const textOf = (html: string): string =>
+  html
+    .replace(/<style[\s\S]*?<\/style>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+
 const MANY_DIGITS = /\d\.\d{2,} ?points?\b/
 const GRADE = /\bgrade (?:A\+?|[BCDF])\b/i
 
 async function faceFaults(answer: CheckAnswer): Promise<readonly string[]> {
   const document = checkDocument(answer, '1')
+  const outcome = outcomeOf('check', answer.domain, checkVerdict(answer), JSON.parse(JSON.stringify(answer)))
+  const html = formatHtml(document)
   const faces = {
     json: JSON.stringify(answer.findings),
-    html: formatHtml(document),
+    html,
+    page: textOf(html),
     markdown: formatMarkdown(document),
     terminal: formatTerminal(document, { width: 100, colour: false, unicode: true }),
-    line: outcomeOf('check', answer.domain, checkVerdict(answer), JSON.parse(JSON.stringify(answer))).line,
+    line: outcome.line,
+    nagios: nagiosWriter({ failOn: 'high' }).end([outcome]),
+    badge: badge(answer),
   }
+  const { grade, score } = answer
   const shown = Object.entries(faces)
   const isOpen = (answer.score_max ?? answer.score) - (answer.score_min ?? answer.score) > 50
   const { samples } = measureCheck(answer)
@@ -80,5 +149,22 @@ async function faceFaults(answer: CheckAnswer): Promise<readonly string[]> {
     ...(answer.grade !== null && !faces.terminal.includes(`grade ${answer.grade}, ${answer.score} of 100`)
       ? ['the terminal has another score']
       : []),
+    ...(grade !== null && !faces.page.includes(`${grade} grade ${score} of 100`) ? ['the page has another score'] : []),
+    ...(faces.nagios.includes(`| score=${score};;;0;100`) === (grade !== null) ? [] : ['nagios has another score']),
+    ...(faces.badge === (grade === null || isUnread(answer) ? 'unknown' : `${score}/100`)
+      ? []
+      : [`the badge is ${faces.badge}`]),
   ]
+}
+
+/** A monitor takes no result from a check without these. */
+const isUnread = ({ spf, dmarc, mx_status: mx }: CheckAnswer): boolean =>
+  [spf.status, dmarc.status, mx].includes('unknown')
+
+/** The message of the badge of a monitor with this answer. */
+function badge(answer: CheckAnswer): string {
+  const { facts, isBad, open, status } = readRun('check', null, answer)
+  const state = open.length > 0 ? 'unknown' : isBad ? 'bad' : 'ok'
+  const last = { time: '2026-01-02T03:04:05Z', status, score: facts.score, listed: null }
+  return badgeOf({ kind: 'check', target: answer.domain, state, last }).message
 }
