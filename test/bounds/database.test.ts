@@ -5,12 +5,25 @@ import { jobSums } from '../../src/store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../../src/store/postgres/jobs.ts'
 import { reportSumsOf } from '../../src/store/postgres/report-sums.ts'
 import { sharedMemory } from '../../src/store/postgres/shared-memory.ts'
-import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
+import { deliveriesOf, webhooksOf } from '../../src/store/postgres/webhooks.ts'
 import { labDatabase } from '../lab/database.ts'
 import { testBounds, times } from './table.ts'
 
 /** Bounds of what nodes do over a database. */
 const database = await labDatabase()
+
+/** Messages of one owner to as many webhooks that are claimed of `n` that are due. */
+async function claimedOfOwner(n: number): Promise<number> {
+  const [deliveries, webhooks, owner] = [deliveriesOf(database.db), webhooksOf(database.db), randomUUID()]
+  const createdAt = new Date(0)
+  for (let i = 0; i < n; i++) {
+    const hook = { id: `wh_${randomUUID()}`, owner, url: `https://a.example/${i}`, secret: '', created_at: createdAt }
+    const webhook = (await webhooks.ensure(hook, n))!.webhook.number
+    const message = { webhook, monitor: null, channel: '{"type":"webhook"}', type: owner, body: '', createdAt }
+    await deliveries.add(database.db, [{ ...message, id: `msg_${randomUUID()}` }])
+  }
+  return (await deliveries.claim(new Date(1_000), 60_000, 100)).filter(({ type }) => type === owner).length
+}
 
 /** Messages to one receiver that are claimed of `n` that are due. */
 async function claimed(n: number): Promise<number> {
@@ -112,4 +125,5 @@ testBounds([
   ['src/store/postgres/job-sums.ts MAX_WORDS', 200, async (n) => (await reasonsRead(n)) === n],
   ['src/store/postgres/shared-memory.ts MAX_MEMORIES', 100, async (n) => (await remembered(n)) === n],
   ['src/store/postgres/webhooks.ts AT_A_TIME', 4, async (n) => (await claimed(n)) === n],
+  ['src/store/postgres/webhooks.ts OWNER_AT_A_TIME', 12, async (n) => (await claimedOfOwner(n)) === n],
 ])

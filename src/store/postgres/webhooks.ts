@@ -40,6 +40,8 @@ const SHOWN = 4_097
 
 /** Maximum number of messages sent to one recipient at the same time, and of messages read to select them. */
 const AT_A_TIME = 4
+/** Maximum number of messages of one owner that are sent at the same time: a node has places left for the others. */
+const OWNER_AT_A_TIME = 12
 const LOOKED_AT = 5_000
 /** Number of rows per sweep. */
 const SWEEP = 5_000
@@ -181,17 +183,27 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return Number(number)
   },
 
-  /** Leases due messages, oldest first; at most {@link AT_A_TIME} per receiver are in progress over all nodes. */
+  /**
+   * Leases due messages: owners take turns, then their receivers. At most {@link AT_A_TIME} per receiver and {@link OWNER_AT_A_TIME} of an owner are in progress over
+   * all nodes.
+   */
   claim: async (now: Date, leaseMs: number, limit: number): Promise<readonly DeliveryRow[]> => {
     const free = sql`(leased_until <= ${now} OR leased_until > ${new Date(now.getTime() + 2 * leaseMs)})`
     const { rows } = await sql<Selectable<DeliveriesTable>>`
       UPDATE mailsonde.deliveries SET leased_until = ${new Date(now.getTime() + leaseMs)}
       WHERE ${free} AND state = 'pending' AND number IN (
         SELECT number FROM (
-          SELECT number, next_attempt, ${free} AS free,
-            row_number() OVER (PARTITION BY webhook, channel ORDER BY ${free}, next_attempt) AS place
-          FROM (SELECT * FROM mailsonde.deliveries WHERE state = 'pending' AND next_attempt <= ${now} ORDER BY next_attempt LIMIT ${LOOKED_AT}) AS due) AS placed
-        WHERE free AND place <= ${AT_A_TIME} ORDER BY next_attempt LIMIT ${limit}) RETURNING *`.execute(db)
+          SELECT number, next_attempt, free, row_number() OVER (PARTITION BY owner ORDER BY free, place, next_attempt) AS turn
+          FROM (
+            SELECT due.number, due.next_attempt, free, coalesce(w.owner, m.owner, '') AS owner,
+              row_number() OVER (PARTITION BY webhook, channel ORDER BY free, next_attempt) AS place
+            FROM (
+              SELECT number, next_attempt, webhook, monitor, channel, ${free} AS free FROM mailsonde.deliveries
+              WHERE state = 'pending' AND next_attempt <= ${now} ORDER BY next_attempt LIMIT ${LOOKED_AT}) AS due
+            LEFT JOIN mailsonde.webhooks w ON w.number = due.webhook
+            LEFT JOIN mailsonde.monitors m ON m.number = due.monitor) AS placed
+          WHERE place <= ${AT_A_TIME}) AS taken
+        WHERE free AND turn <= ${OWNER_AT_A_TIME} ORDER BY turn, next_attempt LIMIT ${limit}) RETURNING *`.execute(db)
     return rows.map(deliveryRow)
   },
 
