@@ -26,6 +26,7 @@ describe('a policy host that sends', () => {
   it.each([
     ['stsbig', '10 MB', 'fail'],
     ['stsbomb', 'gzip of 100 MB', 'fail'],
+    ['stsendless', 'a policy that never ends', 'fail'],
     ['stsnul', 'NULs', 'fail'],
     ['stscr', 'a bare CR', 'fail'],
     ['stslengths', 'two lengths', 'fail'],
@@ -47,10 +48,20 @@ describe('a policy host that sends', () => {
   })
 })
 
+it.each([
+  ['bimihuge', '10 MB', 'fail'],
+  ['bimibomb', 'gzip of 100 MB', 'fail'],
+  ['bimiendless', 'a logo that never ends', 'fail'],
+  ['bimidrip', 'one byte a second', 'unknown'],
+])('a logo host that sends: %s.test, %s', async (name, _, status) => {
+  expect(await check(name)).toMatchObject({ ...SCORED, bimi: { status, reason: expect.stringMatching(/\w/) } })
+})
+
 describe('private hosts', () => {
   it.each([
     ['stsprivate', 'mta_sts'],
     ['bimiprivate', 'bimi'],
+    ['bimiinside', 'bimi'], // the address of a redirect is judged too
   ])('%s.test: nothing is sent', async (name, key) => {
     watch = await watchPort(443, PRIVATE_HOSTS)
     expect(await check(name)).toMatchObject({ [key]: { status: 'fail', valid: false } })

@@ -49,6 +49,7 @@ export const policyHosts: readonly PolicyHost[] = [
   host('stsbig', 6, 'a policy of 10 MB', { serve: serves(POLICY + `mx: ${'x'.repeat(60)}.test\r\n`.repeat(150_000)) }),
   host('stsbomb', 7, 'gzip that unpacks to 100 MB', { serve: bomb() }),
   host('stsdrip', 8, 'one byte a second', { serve: drip }),
+  host('stsendless', 13, 'a policy that never ends', { serve: endless }),
   host('stsmissing', 9, 'no policy: 404', { serve: notFound }),
   host('stsother', 10, 'a policy that does not cover the MX', {
     serve: serves(POLICY.replace('mx.accept.test', '*.other.test')),
@@ -85,7 +86,17 @@ function bomb(): PolicyHost['serve'] {
   }
 }
 
-function drip(_: IncomingMessage, response: ServerResponse): void {
+/** Spaces for as long as somebody reads. */
+export function endless(_: IncomingMessage, response: ServerResponse): void {
+  const spaces = Buffer.alloc(65_536, ' ')
+  const more = (): void => {
+    while (!response.destroyed && response.write(spaces));
+  }
+  response.writeHead(200, { 'content-type': 'text/plain' }).on('drain', more)
+  more()
+}
+
+export function drip(_: IncomingMessage, response: ServerResponse): void {
   let sent = 0
   response.writeHead(200, { 'content-type': 'text/plain' }).flushHeaders()
   const timer = setInterval(() => void response.write(POLICY[sent++ % POLICY.length]!), 1_000)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { host, POLICY, type PolicyHost, serves } from './hosts.ts'
+import { drip, endless, host, POLICY, type PolicyHost, serves } from './hosts.ts'
 
 type Serve = PolicyHost['serve']
 /** Any host that speaks HTTPS. */
@@ -66,9 +66,19 @@ const LOGOS: Readonly<Record<string, () => string | Uint8Array>> = {
   '/bomb.svgz': () => gzipSync(Buffer.alloc(100_000_000, ' ')),
 }
 
+/** The logos that are no file. */
+const STREAMS: Readonly<Record<string, Serve>> = {
+  '/endless.svg': endless,
+  '/drip.svg': drip,
+  '/inside.svg': (_, response) =>
+    void response.writeHead(302, { location: 'https://private.bimigood.test/logo.svg' }).end(),
+}
+
 function logo(request: IncomingMessage, response: ServerResponse): void {
+  const stream = STREAMS[request.url ?? '']
   const file = LOGOS[request.url ?? '']
-  response.writeHead(file ? 200 : 404, { 'content-type': 'image/svg+xml' }).end(file?.() ?? 'not here\n')
+  if (stream) stream(request, response)
+  else response.writeHead(file ? 200 : 404, { 'content-type': 'image/svg+xml' }).end(file?.() ?? 'not here\n')
 }
 
 /** Where the logos are. */
