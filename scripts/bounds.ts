@@ -5,7 +5,7 @@ import { join } from 'node:path'
  * A bound of the code: the place of its constant, its value as written, its comment, and the file of a test at the
  * bound and one step beyond, or why there is none.
  */
-export type Bound = {
+type Bound = {
   readonly place: string
   readonly value: string
   readonly what: string
@@ -35,7 +35,7 @@ const UNTESTED: Readonly<Record<string, string>> = {
  * Every bound that a constant of src/ names, by its place. Throws for a bound without a one-line comment, and if
  * {@link UNTESTED} or a test names a missing constant.
  */
-export function boundsOf(root: string): readonly Bound[] {
+function boundsOf(root: string): readonly Bound[] {
   const tests = testsOf(root)
   const bounds = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))

@@ -8,7 +8,7 @@ import { join, posix, resolve } from 'node:path'
  */
 
 /** The modules of src/ from top to bottom; a module on an earlier row is above one on a later row. */
-export const ROWS: readonly (readonly string[])[] = [
+const ROWS: readonly (readonly string[])[] = [
   ['main.ts', 'library.ts'],
   ['start'],
   ['log.ts'],

@@ -12,7 +12,7 @@ import { importedPackages } from './packages.ts'
  */
 
 /** An entry of `packages` in package-lock.json (lockfileVersion 3), as far as it is read. */
-export type LockedPackage = {
+type LockedPackage = {
   readonly name?: string
   readonly version?: string
   readonly integrity?: string

@@ -5,12 +5,10 @@ import { printable } from './base/text.ts'
 import { valueProblem } from './base/value-problems.ts'
 import { optionProblem } from './config-problems.ts'
 import { parseCidr } from './names/cidr.ts'
-import { parseDomain } from './names/domain.ts'
-import { parseDomainPattern } from './names/domain-pattern.ts'
+import { parseDomain, parseDomainPattern } from './names/domain.ts'
 import { formatEmail, parseEmail } from './names/email.ts'
-import { NODE_ID } from './names/node-id.ts'
 import { sourceProblem } from './names/problems.ts'
-import { distinctEntries, type PoolEntry, parsePoolEntry } from './names/source.ts'
+import { distinctEntries, NODE_ID, type PoolEntry, parsePoolEntry } from './names/source.ts'
 
 /** A node's default lease: a heartbeat is due within it, ms. */
 const LEASE_MS = 30_000

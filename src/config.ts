@@ -10,14 +10,14 @@ import { configError, optionProblem } from './config-problems.ts'
  * file, otherwise the default.
  */
 export type Config = Readonly<OptionValues>
-export type Source = 'flag' | 'environment' | 'file' | 'default'
+type Source = 'flag' | 'environment' | 'file' | 'default'
 
 /**
  * Flags as typed: text, a list of texts for a repeatable one, true for a switch. The keys are those of {@link OPTIONS}.
  */
 export type Flags = Partial<Record<string, string | readonly string[] | boolean>>
 
-export type Loaded = { readonly config: Config; readonly sources: Readonly<Record<OptionKey, Source>> }
+type Loaded = { readonly config: Config; readonly sources: Readonly<Record<OptionKey, Source>> }
 
 /**
  * Assembles the configuration. Unknown keys of the file, unknown `MAILSONDE_…` variables and invalid values are errors

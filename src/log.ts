@@ -1,6 +1,5 @@
 import pino from 'pino'
-import { maskAddresses } from './base/mask.ts'
-import { printable } from './base/text.ts'
+import { maskAddresses, printable } from './base/text.ts'
 import type { Log } from './world.ts'
 
 export type LogOptions = {

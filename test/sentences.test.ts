@@ -10,8 +10,8 @@ import { findings as tlsRpt } from '../src/checks/tls-rpt/findings.ts'
 import { parseTlsRpt } from '../src/checks/tls-rpt/parse.ts'
 import { DnsError } from '../src/net/dns/resolver.ts'
 import { parseZone } from '../src/net/dns/zone-text.ts'
-import { fetchError } from '../src/net/fetch-errors.ts'
-import { connectError } from '../src/net/smtp/dial-errors.ts'
+import { fetchError } from '../src/net/fetch.ts'
+import { connectError } from '../src/net/smtp/dial.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const sentences = await allSentences(ROOT)

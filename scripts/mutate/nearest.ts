@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
  * For a file below `root`: the test files of `places` (folders or files) that import it, however far, nearest first. A
  * test beside the file is nearer than all others.
  */
-export type Nearest = (file: string, places: readonly string[]) => readonly string[]
+type Nearest = (file: string, places: readonly string[]) => readonly string[]
 
 /** Reads what imports what below `root`, once. */
 export function nearestTests(root: string): Nearest {

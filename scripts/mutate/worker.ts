@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createVitest, type TestModule, type TestSpecification } from 'vitest/node'
 
 /** What the worker is told to run: the tests in their order, after `file` was changed. */
-export type Told = { readonly file: string; readonly tests: readonly string[] }
+type Told = { readonly file: string; readonly tests: readonly string[] }
 /**
  * What became of it: the tests that failed first, none where all hold; and the time of each file that ran to its end.
  */

@@ -48,3 +48,20 @@ export type BlacklistAnswer = AnswerOf<typeof blacklistAnswer>
 /** The answers about many addresses together. */
 export const blacklistBulkAnswer = listOf(blacklistAnswer)
 export type BlacklistBulkAnswer = AnswerOf<typeof blacklistBulkAnswer>
+
+/** The answer of `/v1/domain-blacklist`: one entry for each list of domains that is shipped. */
+export const domainBlacklistAnswer = z.strictObject({
+  domain: z.string(),
+  total: z.int(),
+  listed: z.int(),
+  results: z.array(listEntry),
+  answered: z.int(),
+  verdict: blacklistVerdict,
+  worst_tier: tier.nullable(),
+  list_version: z.string(),
+  observed_at: z.iso.datetime(),
+})
+export type DomainBlacklistAnswer = AnswerOf<typeof domainBlacklistAnswer>
+
+/** The answers about many domains together. */
+export const domainBlacklistBulkAnswer = listOf(domainBlacklistAnswer)

@@ -77,7 +77,7 @@ export const dmarcFields = {
 
 export const dmarc = z.strictObject({ ...dmarcFields, domain: z.string().optional() }).meta({ id: 'Dmarc' })
 
-export const mxAddress = z.strictObject({
+const mxAddress = z.strictObject({
   address: z.string(),
   ptr: strings,
   forward_confirmed: z.boolean().nullable(),

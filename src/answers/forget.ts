@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { AnswerOf } from './answer.ts'
 
 const count = z.int().min(0)
 
@@ -16,4 +15,3 @@ export const forgetAnswer = z.strictObject({
     .optional()
     .meta({ description: 'nodes that did not confirm; their cached data expires within a day' }),
 })
-export type ForgetAnswer = AnswerOf<typeof forgetAnswer>

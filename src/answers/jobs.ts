@@ -5,7 +5,7 @@ import { listOf } from './list.ts'
 const time = z.iso.datetime()
 const count = z.int().min(0)
 
-export const jobKind = z.enum(['verify', 'check', 'blacklist'])
+const jobKind = z.enum(['verify', 'check', 'blacklist'])
 export const jobState = z.enum(['receiving', 'waiting', 'running', 'paused', 'done', 'canceled', 'failed'])
 
 /** A provider's part of a job. */
@@ -62,7 +62,7 @@ export const jobListAnswer = listOf(jobAnswer)
 export type JobListAnswer = AnswerOf<typeof jobListAnswer>
 
 /** A row with its result: its line, its own columns, then the fields of its kind of job. */
-export const jobRow = z
+const jobRow = z
   .strictObject({
     line: z.int().min(1),
     columns: z.record(z.string(), z.unknown()).optional().meta({ description: 'own columns of the row by name' }),
@@ -79,7 +79,7 @@ export const jobResultsAnswer = listOf(jobRow).extend({
 export type JobResultsAnswer = AnswerOf<typeof jobResultsAnswer>
 
 /** Why a record of a list gets no result. */
-export const badRowReason = z.enum([
+const badRowReason = z.enum([
   'record_too_long',
   'field_too_long',
   'undecodable',
@@ -92,7 +92,7 @@ export const badRowReason = z.enum([
   'no_address',
 ])
 export type BadRowReason = z.output<typeof badRowReason>
-export const jobBadRow = z.strictObject({
+const jobBadRow = z.strictObject({
   line: z.int().min(1),
   reason: badRowReason,
   detail: z.string().meta({ description: 'the reason in words' }),

@@ -4,8 +4,30 @@ import { blacklistVerdict, listEntry } from './blacklist.ts'
 import { domainRole } from './check.ts'
 import { finding } from './finding.ts'
 import { grade } from './points.ts'
-import { profileAnswer } from './profile.ts'
 import { savedField } from './stored.ts'
+
+/** The rules of a profile with what they came to; `not_observable` and `not_applicable` are not counted. */
+const profileAnswer = z
+  .strictObject({
+    name: z.string(),
+    version: z.string(),
+    source: z.string(),
+    met: z.int(),
+    not_met: z.int(),
+    unknown: z.int(),
+    rules: z.array(
+      z.strictObject({
+        id: z.string(),
+        text: z.string(),
+        by: z.array(z.string()).meta({ description: 'who has the rule' }),
+        status: z.enum(['met', 'not_met', 'unknown', 'not_applicable', 'not_observable']),
+        because: z.string(),
+        finding: z.string().optional(),
+        reference: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'Profile' })
 
 const strings = z.array(z.string())
 const spfResult = z.enum(['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror'])

@@ -72,7 +72,7 @@ export const monitorListAnswer = listOf(monitorAnswer)
 export const monitorHistoryAnswer = listOf(monitorPoint)
 
 /** The changes of a run. */
-export const monitorChange = z
+const monitorChange = z
   .strictObject({ time, lines: z.array(z.string()), changes: z.array(change) })
   .meta({ id: 'MonitorChange' })
 export type MonitorChange = AnswerOf<typeof monitorChange>

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
-import { blacklistAnswer, blacklistVerdict, tier } from './blacklist.ts'
+import { blacklistAnswer, blacklistVerdict, domainBlacklistAnswer, tier } from './blacklist.ts'
 import { checkAnswer } from './check.ts'
-import { domainBlacklistAnswer } from './domain-blacklist.ts'
 import { geoAnswer } from './geo.ts'
 import { grade, points } from './points.ts'
 

@@ -156,7 +156,7 @@ const today = z.strictObject({
   lists_answered: count,
 })
 
-export const reportSender = z
+const reportSender = z
   .strictObject({
     id: z.string(),
     name: z.string(),

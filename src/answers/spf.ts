@@ -3,7 +3,7 @@ import type { AnswerOf } from './answer.ts'
 import { reason, status } from './finding.ts'
 
 /** One include of an SPF record with its cost; `includes` are its own. */
-export const spfInclude = z
+const spfInclude = z
   .strictObject({
     term: z.string(),
     domain: z.string().optional(),

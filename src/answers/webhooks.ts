@@ -6,7 +6,6 @@ const time = z.iso.datetime()
 
 /** The types of messages that webhooks carry. */
 export const eventType = z.enum(['job.finished', 'monitor.changed', 'monitor.recovered', 'monitor.failing'])
-export type EventType = z.output<typeof eventType>
 
 /** A webhook. Its secret is only in the answer that created or rotated it. */
 export const webhookAnswer = z

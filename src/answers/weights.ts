@@ -68,7 +68,7 @@ export type Tier = 'A' | 'B' | 'C' | 'D'
 export type Grade = keyof typeof WEIGHTS.grades
 
 /** The grades, the best first. */
-export const GRADES = Object.keys(WEIGHTS.grades) as readonly Grade[]
+const GRADES = Object.keys(WEIGHTS.grades) as readonly Grade[]
 
 /** The grade that points earn, whatever the findings: A+ is 100, A from 90, B from 80, C from 65, D from 50, else F. */
 export const earnedGrade = (score: number): Grade => GRADES.find((grade) => score >= WEIGHTS.grades[grade]) ?? 'F'

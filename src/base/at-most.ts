@@ -24,3 +24,47 @@ export async function atMost<T, R>(
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
   return results
 }
+
+/**
+ * Yields the results of `work` over `items` in the order of the items, with at most `limit` in progress; items are read
+ * as they are needed. Rejects with the first rejection in that order. Nothing new is started after the reader has
+ * stopped.
+ */
+export async function* inOrder<T, R>(
+  limit: number,
+  items: AsyncIterable<T> | Iterable<T>,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R, void, undefined> {
+  const underWay: Promise<R>[] = []
+  for await (const item of items) {
+    const result = work(item)
+    result.catch(() => undefined) // reported when its turn comes, or ignored once the reader has stopped
+    underWay.push(result)
+    if (underWay.length >= limit) yield await underWay.shift()!
+  }
+  while (underWay.length > 0) yield await underWay.shift()!
+}
+
+/**
+ * Yields the results of `work` over `items` as they become available, with at most `limit` in progress; nothing new is
+ * started before the reader requests more, or after it has stopped reading. Rejects with the first rejection.
+ */
+export async function* asTheyCome<T, R>(
+  limit: number,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R, void, undefined> {
+  const underWay = new Map<number, Promise<readonly [index: number, result: R]>>()
+  let next = 0
+  while (next < items.length || underWay.size > 0) {
+    while (underWay.size < limit && next < items.length) {
+      const index = next++
+      const result = work(items[index]!).then((value) => [index, value] as const)
+      result.catch(() => undefined) // reported by the race below, or ignored once the reader has stopped
+      underWay.set(index, result)
+    }
+    const [index, result] = await Promise.race(underWay.values())
+    underWay.delete(index)
+    yield result
+  }
+}

@@ -12,7 +12,7 @@ const NONE = /^[\p{M}\p{Cf}\u1160-\u11ff]+$/u
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** The characters as readers see them: a letter with its combining marks is one. */
-export const graphemes = (text: string): readonly string[] =>
+const graphemes = (text: string): readonly string[] =>
   NARROW.test(text) ? [...text] : [...segmenter.segment(text)].map(({ segment }) => segment)
 
 /** Columns of one grapheme: 0, 1 or 2. */

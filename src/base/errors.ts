@@ -42,7 +42,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /** The data of an error in addition to its sentence. */
-export type ErrorOptions = {
+type ErrorOptions = {
   /** The parameter that was wrong. */
   readonly parameter?: string
   /** The place in the input: the path of a parameter (`records.0`) or a flag (`--json`). The message begins with it. */

@@ -1,5 +1,5 @@
 /** The least pace at which a body arrives. */
-export type Pace = {
+type Pace = {
   /** Octets that arrive while they are waited for, in each span of `ms`. */
   readonly least: number
   readonly ms: number

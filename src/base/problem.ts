@@ -1,8 +1,8 @@
 import { escapeUnsafe, printable } from './text.ts'
 
 /** The values of a sentence: data, so that the same sentence can be written in another language. */
-export type Value = string | number | boolean | undefined | readonly string[] | Problem
-export type Values = Readonly<Record<string, Value>>
+type Value = string | number | boolean | undefined | readonly string[] | Problem
+type Values = Readonly<Record<string, Value>>
 
 /**
  * What was wrong, as data: the id of a sentence, its values, and the sentence in English. The sentence begins in lower

@@ -1,5 +1,5 @@
 /** A caller that waits for shared work. */
-export type Caller<W> = {
+type Caller<W> = {
   /** Ends the wait of this caller only. */
   readonly signal: AbortSignal
   /** When this caller stops waiting, in ms of the work's clock; undefined: not known. */

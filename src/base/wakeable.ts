@@ -1,7 +1,7 @@
 import { sleep } from './deadline.ts'
 
 /** The pauses of a loop that looks for work again and again, and that others may wake. */
-export type Wakeable = {
+type Wakeable = {
   /** Begins a look: calls of `wake` before it do not shorten the pause after it. */
   readonly begin: () => void
   /** Ends the pause, or prevents the next one if a look is in progress. */

@@ -1,6 +1,5 @@
 import type { Problem } from '../base/problem.ts'
-import { hostError, type MailHosts } from '../mailhosts/mailhosts.ts'
-import { noMailReason } from '../mailhosts/no-mail.ts'
+import { hostError, type MailHosts, noMailReason } from '../mailhosts/mailhosts.ts'
 import { type Provider, providerOfAlias, providerOfHost, providerOfReturnPath } from '../mailhosts/providers/index.ts'
 import type { Ip } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'

@@ -9,7 +9,7 @@ import { commandError } from './problems.ts'
 export type ReadFile = (path: string, maxBytes: number) => string
 
 /** A flag of a command that selects another operation, its part. */
-export type Extra = { readonly part: Operation; readonly name: string; readonly flag: Flag; readonly group: Group }
+type Extra = { readonly part: Operation; readonly name: string; readonly flag: Flag; readonly group: Group }
 
 /** The flags that select a part: parameters that the command itself does not have. */
 export const extraFlags = (operation: Operation, part: Operation): readonly Extra[] =>

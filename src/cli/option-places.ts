@@ -15,7 +15,7 @@ export const OPTION_GROUPS = {
   reports: 'DMARC and TLS reports',
   log: 'Log',
 } as const
-export type OptionGroup = keyof typeof OPTION_GROUPS
+type OptionGroup = keyof typeof OPTION_GROUPS
 
 /** Where an option applies: to the service only, or also to commands whose operation uses one of these; undefined: everywhere. */
 type Place = { readonly group: OptionGroup; readonly usedBy?: 'serve' | readonly DepName[] }

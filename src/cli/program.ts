@@ -34,7 +34,7 @@ export type Actions = {
 }
 
 /** A command in the list of commands. */
-export type NamedCommand = { readonly name: string; readonly summary: string; readonly args: readonly string[] }
+type NamedCommand = { readonly name: string; readonly summary: string; readonly args: readonly string[] }
 
 export type ProgramSetup = {
   readonly operations: readonly Operation[]

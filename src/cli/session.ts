@@ -34,7 +34,7 @@ export async function openSession({ open, service }: Sessions, stopped: AbortSig
 }
 
 /** Ctrl-C or SIGTERM. The first signal stops the work gracefully; the second ends the process at once, as by default. */
-export type Interruption = {
+type Interruption = {
   readonly stopped: AbortSignal
   /** The exit status that a shell expects after the signal; undefined without a signal. */
   readonly status: () => number | undefined

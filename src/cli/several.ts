@@ -1,5 +1,5 @@
+import { inOrder } from '../base/at-most.ts'
 import { AppError } from '../base/errors.ts'
-import { inOrder } from '../base/in-order.ts'
 import { formatJson } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import type { Writer } from './machine/names.ts'

@@ -7,7 +7,7 @@ import { verdictLine } from './machine/outcome.ts'
 import type { Form } from './view-flags.ts'
 
 /** An answer to show. */
-export type Shown = {
+type Shown = {
   readonly operation: Operation
   readonly given: Given
   readonly verdict: Verdict

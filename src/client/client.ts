@@ -1,7 +1,6 @@
-import { linesOf, textOf } from './chunks.ts'
-import { eventsOf } from './events.ts'
 import { type JobRow, type Operations, ROUTES, type Route } from './operations.ts'
 import { answeredWith, MailsondeError, unreachable } from './problem.ts'
+import { eventsOf, linesOf, textOf } from './streams.ts'
 
 export type * from './operations.ts'
 export { MailsondeError } from './problem.ts'

@@ -1,11 +1,15 @@
+import { raced } from '../base/deadline.ts'
 import { printable } from '../base/text.ts'
 import { type Answer, DnsError, type DnsReason, type Resolve } from '../net/dns/resolver.ts'
 import type { Allow } from './allowance.ts'
-import { questionName, withoutKeys } from './query.ts'
-import type { List, ListKeys, Subject } from './zone-type.ts'
+import { barredEntry, type Entry, unansweredEntry } from './entry.ts'
+import { familyOfSubject, questionName, withoutKeys } from './query.ts'
+import { readAnswer } from './read.ts'
+import { isBarred, type Seen, type TestState } from './self-test.ts'
+import { type List, type ListKeys, type Subject, zoneFor } from './zone-type.ts'
 
 /** The parameters of a query to a list. `first` fires when it is time for the retry, `whole` at the deadline. */
-export type Asking = {
+type Asking = {
   readonly resolve: Resolve
   readonly allow: Allow
   readonly keys: ListKeys
@@ -18,7 +22,7 @@ export type Asking = {
 }
 
 /** Maximum number of bytes kept of a list's text. */
-export const MAX_TXT_BYTES = 512
+const MAX_TXT_BYTES = 512
 
 /**
  * Queries the A records of a name in a list, with one retry inside the deadline. `own_limit`: the list's allowance did
@@ -32,7 +36,7 @@ export async function askA(list: List, name: string, asking: Asking): Promise<An
 }
 
 /** The text of a list about a listed address, cleaned; null if there is none, or none in time (best effort). */
-export async function askText(list: List, address: Subject, asking: Asking): Promise<string | null> {
+async function askText(list: List, address: Subject, asking: Asking): Promise<string | null> {
   const allowed = asking.allow(list, asking.leftMs(), asking.whole)
   if (!(typeof allowed === 'boolean' ? allowed : await allowed)) return null
   try {
@@ -82,5 +86,72 @@ async function attempt(
   } catch (error) {
     if (!(error instanceof DnsError)) throw error
     return error
+  }
+}
+
+/** `ttlSeconds` is undefined if the list gave no answer; `keep` is false if the entry is not about the list. */
+type Asked = { readonly entry: Entry; readonly ttlSeconds: number | undefined; readonly keep: boolean }
+
+/**
+ * Queries one list about one address: one round trip, and for a listing a second one for its text. A listing counts
+ * only if the negative test point was absent at about the same time. That point is queried together with a list that is
+ * being tested, otherwise together with the text. If it is not answered in time, the entry is `error`,
+ * `test_unanswered`. `heard` is called with a listing that counts, before its text is there. Never rejects with
+ * DnsError.
+ */
+export async function askList(
+  list: List,
+  address: Subject,
+  asking: Asking & {
+    readonly now: () => number
+    /** The present state of the list. */
+    readonly state: () => TestState
+    /** The present result of the negative test point. */
+    readonly negative: () => Promise<Seen>
+    readonly heard: (entry: Entry) => void
+  },
+): Promise<Asked> {
+  const startedMs = asking.now()
+  const took = (): number => asking.now() - startedMs
+  const answer = await askA(list, questionName(list, address, asking.keys), asking)
+  if (answer === 'own_limit') return aside(unansweredEntry(list, address, 'blocked', 'own_limit', took()))
+
+  const family = familyOfSubject(address)
+  const reading = readAnswer(list, answer)
+  const entry: Entry = {
+    list,
+    zone: zoneFor(list, family),
+    reading,
+    txt: null,
+    durationMs: took(),
+    atMs: asking.now(),
+  }
+  if (answer instanceof DnsError) return { entry, ttlSeconds: undefined, keep: answer.reason !== 'aborted' }
+  if (reading.status !== 'listed') return { entry, ttlSeconds: answer.ttlSeconds, keep: true }
+
+  const [negative, txt] = await Promise.all([
+    seenInTime(asking.negative(), asking.whole).then((seen) => {
+      if (seen === 'absent' && !isBarred(asking.state())) asking.heard(entry)
+      return seen
+    }),
+    askText(list, address, asking),
+  ])
+  const state = asking.state()
+  if (negative === 'listed' || negative === 'rewritten')
+    return aside(barredEntry(list, address, { ...state, status: 'quarantined', reason: WHY[negative] }))
+  if (isBarred(state)) return aside(barredEntry(list, address, state))
+  if (negative !== 'absent') return aside(unansweredEntry(list, address, 'error', 'test_unanswered', took()))
+  return { entry: { ...entry, txt, durationMs: took() }, ttlSeconds: answer.ttlSeconds, keep: true }
+}
+
+const WHY = { listed: 'answers_everything', rewritten: 'rewritten_or_parked' } as const
+const aside = (entry: Entry): Asked => ({ entry, ttlSeconds: undefined, keep: false })
+
+async function seenInTime(test: Promise<Seen>, signal: AbortSignal): Promise<Seen> {
+  try {
+    return await raced(signal, test)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return 'unanswered'
   }
 }

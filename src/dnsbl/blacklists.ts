@@ -4,8 +4,8 @@ import type { Family } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import type { Ctx } from '../world.ts'
 import { type Allow, allowances, unlimited } from './allowance.ts'
+import { askList } from './ask.ts'
 import { askAll, type ListSignals, type Lookup } from './ask-all.ts'
-import { askList } from './ask-list.ts'
 import { barredEntry, type Entry, provenEntry, unansweredEntry } from './entry.ts'
 import { memory } from './memory.ts'
 import { familyOfSubject, isIp, POSITIVE_POINT, supports } from './query.ts'
@@ -32,12 +32,12 @@ export type ListState = {
   readonly answers: Readonly<Record<ListStatus, number>>
 }
 
-export type LookupOptions = {
+type LookupOptions = {
   /** Answers older than this are queried again; 0 queries every list. Default: as long as they may be cached. */
   readonly maxAgeMs?: number
 }
 
-export type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic' | 'random' | 'signal'>
+type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic' | 'random' | 'signal'>
 
 /** The lists with their cached answers and self-test states. A process creates one. */
 export type Blacklists = {
@@ -65,7 +65,7 @@ function unaskable(list: List, subject: Subject): string | undefined {
   return isPublic(subject) || subject === POSITIVE_POINT ? undefined : 'not_public'
 }
 
-export const DEFAULT_DEADLINE_MS = 3_000
+const DEFAULT_DEADLINE_MS = 3_000
 /** Maximum number of queries that may wait for a list that does not answer; further ones are not sent. */
 const MAX_SUSPECT_QUESTIONS = 8
 

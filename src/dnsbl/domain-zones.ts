@@ -1,7 +1,7 @@
 import type { BitRow, CodeRow, List, ListSet } from './zone-type.ts'
 
 /** Changes with every change of a row below. */
-export const DOMAIN_LIST_VERSION = '2026.11.2'
+const DOMAIN_LIST_VERSION = '2026.11.2'
 
 /** RFC 5782 §5: a list of names has an entry for `test` and none for `invalid`. */
 const USUAL = {

@@ -11,7 +11,7 @@ const ERROR_SECONDS = { least: 1, most: 5 } // RFC 9520 §3.2
 /** Number of consecutive unanswered queries after which a list is waited for no longer than the others. */
 const SUSPECT_AFTER = 2
 
-export type Memory = {
+type Memory = {
   /** The cached answer of a list about an address; `maxAgeMs` requests a younger one. */
   readonly recall: (address: Subject, index: number, nowMs: number, maxAgeMs: number) => Entry | undefined
   /** `counted` is the answer that counts, which may differ from what the list answered. */

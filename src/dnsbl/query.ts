@@ -75,11 +75,6 @@ export const withoutKeys = (text: string, keys: ListKeys): string =>
     text,
   )
 
-/** Every zone of a set, each once: the zones that a server must serve so that all lists answer. */
-export const zoneNames = (lists: readonly List[]): readonly string[] => [
-  ...new Set(lists.flatMap((list) => [list.zone, ...(list.zoneV6 === undefined ? [] : [list.zoneV6])])),
-]
-
 /** Whether a list supports addresses of this family, according to its row. */
 export const supports = (list: List, address: Subject): List['ipv6'] =>
   familyOfSubject(address) === 4 ? 'yes' : list.ipv6

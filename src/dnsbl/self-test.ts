@@ -9,7 +9,7 @@ import type { List } from './zone-type.ts'
  * `failing`: the positive test point is missing, but not for long; `refused`: our resolver is refused, which is not a
  * fault of the list; `unanswered`: the last test got no answer, so nothing new is known.
  */
-export type TestStatus = 'untested' | 'healthy' | 'failing' | 'dead' | 'quarantined' | 'refused' | 'unanswered'
+type TestStatus = 'untested' | 'healthy' | 'failing' | 'dead' | 'quarantined' | 'refused' | 'unanswered'
 
 export type TestState = {
   readonly status: TestStatus
@@ -38,7 +38,7 @@ export type TestResult = {
 }
 
 export const TEST_EVERY_MS = 3_600_000
-export const DEAD_AFTER_MS = 3 * 3_600_000
+const DEAD_AFTER_MS = 3 * 3_600_000
 /** Maximum number of state changes that are kept. */
 export const MAX_HISTORY = 24
 /** Number of tests that a list must pass after it answered every query, before it is trusted again. */

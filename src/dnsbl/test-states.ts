@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { isTimeMs } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
-import { isTimeMs } from '../base/time.ts'
 import type { Family } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
 import { MAX_HISTORY, type TestState, UNTESTED } from './self-test.ts'

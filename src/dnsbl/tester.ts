@@ -12,7 +12,7 @@ import type { List, ListKeys } from './zone-type.ts'
 /** The parameters of a test. It continues after its caller. */
 export type TestCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic' | 'random'>
 
-export type Tester = {
+type Tester = {
   readonly state: (list: List, family: Family) => TestState
   readonly isDue: (list: List, family: Family, nowMs: number) => boolean
   /**
@@ -32,7 +32,7 @@ export type Tester = {
 }
 
 /** A test in progress. None of its promises rejects. */
-export type Test = Work<void> & {
+type Test = Work<void> & {
   readonly negative: Promise<Seen>
   /**
    * Settles when both points were answered and the state has the result: one round trip. For `result` the negative

@@ -35,7 +35,7 @@ export type BitRow = Omit<CodeRow, 'code'> & { readonly bit: number }
 /** The number of queries that a list permits one user. */
 export type Allowance = { readonly perSecond: number } | { readonly perDay: number }
 
-export type KeyName = 'dqs' | 'spamrats'
+type KeyName = 'dqs' | 'spamrats'
 /** The operator's keys: secrets, each one DNS label. */
 export type ListKeys = { readonly [K in KeyName]?: string }
 

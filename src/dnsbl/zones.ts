@@ -1,7 +1,7 @@
 import type { CodeRow, List, ListSet, Tier } from './zone-type.ts'
 
 /** Changes with every change of a row below. */
-export const LIST_VERSION = '2026.11.1'
+const LIST_VERSION = '2026.11.1'
 
 const listed = (meaning: string, code = '127.0.0.2'): readonly CodeRow[] => [{ code, meaning }]
 const ANY_FROM_2 = '127.0.0.2-255'

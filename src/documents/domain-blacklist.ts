@@ -1,4 +1,4 @@
-import type { DomainBlacklistAnswer } from '../answers/domain-blacklist.ts'
+import type { DomainBlacklistAnswer } from '../answers/blacklist.ts'
 import { type Conclusion, type Document, heading } from './block.ts'
 import { footerOf } from './footer.ts'
 import { combinedGrid, listingBlocks } from './listings.ts'

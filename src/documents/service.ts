@@ -1,5 +1,4 @@
-import type { HealthAnswer } from '../answers/health.ts'
-import type { ReadyAnswer } from '../answers/ready.ts'
+import type { HealthAnswer, ReadyAnswer } from '../answers/health.ts'
 import type { Document, Line } from './block.ts'
 import { footerOf } from './footer.ts'
 import { duration } from './times.ts'

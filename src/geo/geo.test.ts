@@ -3,11 +3,9 @@ import { expect, it } from 'vitest'
 import { labMmdb } from '../../test/lab/mmdb.ts'
 import { ip, ipFromBytes } from '../names/ip.ts'
 import { continentOf, countryName } from './continents.ts'
-import { createGeo, type GeoSource } from './geo.ts'
-import { mergeGeo } from './merge.ts'
-import { presentGeo } from './present.ts'
+import { createGeo, type GeoSource, geoSources } from './geo.ts'
+import { mergeGeo, presentGeo } from './merge.ts'
 import { readGeoRecord } from './record.ts'
-import { geoSources } from './sources.ts'
 
 const quiet = () => {}
 const source = (...contents: (Buffer | undefined)[]): GeoSource => ({

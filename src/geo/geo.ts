@@ -1,5 +1,6 @@
 import { Reader, type Response } from 'mmdb-lib'
 import { type Family, familyOf, type Ip } from '../names/ip.ts'
+import { shippedCountryFiles, watchedFile } from '../store/mmdb-files.ts'
 import { bogonOf, type Geo, mergeGeo } from './merge.ts'
 import { type GeoRecord, readGeoRecord } from './record.ts'
 
@@ -65,4 +66,23 @@ function database(
       return {}
     }
   }
+}
+
+/**
+ * The databases of a process: the operator's files in their order, then the shipped country data. None is read before
+ * the first address that needs it.
+ */
+export function geoSources(
+  paths: readonly string[],
+  options: {
+    readonly now: () => number
+    readonly warn: (event: string, fields: Record<string, unknown>) => void
+  },
+): readonly GeoSource[] {
+  const shipped = shippedCountryFiles()
+  return [
+    ...paths.map((path) => watchedFile(path, options)),
+    { ...watchedFile(shipped[4], options), family: 4 },
+    { ...watchedFile(shipped[6], options), family: 6 },
+  ]
 }

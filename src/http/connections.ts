@@ -7,7 +7,6 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { endInTurns } from './ends.ts'
 import { inTurns } from './turns.ts'
 
 /** Bounds on open connections, concurrent requests and unread answers. */
@@ -201,4 +200,21 @@ function unreadBytes({ socket, active }: Connection): number {
   let bytes = socket.writableLength
   for (const response of active) if (!response.socket) bytes += response.writableLength
   return bytes
+}
+
+/**
+ * Ends at most `perTurn` connections in one turn of the event loop: a client (or a proxy) that held thousands and dies
+ * ends them all at once, and as many requests are answered meanwhile as before. A socket counts as destroyed at once;
+ * its descriptor is closed in its turn.
+ */
+function endInTurns(server: Server, perTurn: number): void {
+  const end = inTurns((step: () => void) => step(), perTurn)
+  server.on('connection', (socket: Socket) => {
+    for (const listener of socket.listeners('end') as (() => void)[]) {
+      socket.off('end', listener)
+      socket.on('end', () => end(() => listener.call(socket)))
+    }
+    const destroy = socket._destroy
+    socket._destroy = (error, done) => end(() => destroy.call(socket, error, done))
+  })
 }

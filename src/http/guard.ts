@@ -9,12 +9,12 @@ import { callerError, requestError } from './problems.ts'
  * How the requests of a route are limited: by its own gate, by a larger rate of their own (`probe`), not at all, or
  * (undefined) like those of a caller without a key.
  */
-export type RouteLimit = 'gate' | 'probe' | 'none'
+type RouteLimit = 'gate' | 'probe' | 'none'
 
 type Route = { readonly config?: FastifyContextConfig; readonly url?: string }
 
 /** The first checks of a request. Each throws AppError, or passes it to `done`. */
-export type Guard = {
+type Guard = {
   /** For every request: it must be unambiguous HTTP. A preflight (CORS) is checked completely, because it ends here. */
   readonly everywhere: onRequestHookHandler
   /** For the requests of a route, by its configuration. */

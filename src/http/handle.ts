@@ -6,11 +6,10 @@ import { inParts, type Told } from '../operations/in-parts.ts'
 import { type Operation, type Raw, readsQuery, type Upload } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
 import { preferredForm, wantsEvents, wantsHtml } from './accept.ts'
-import { type SentEvent, sendEvents } from './events.ts'
-import { sendLines, sendText } from './lines.ts'
 import type { HttpOptions } from './options.ts'
 import { asAppError, problemOf } from './problem.ts'
 import { requestError } from './problems.ts'
+import { type SentEvent, sendEvents, sendLines, sendText } from './streams.ts'
 
 /**
  * Answers one request: executes the operation until its deadline or until the caller disconnects, and sends its answer

@@ -7,13 +7,13 @@ const LINE_EVERY_MS = 1_000
 /** Maximum number of operations in one log entry. */
 const MAX_NAMES = 10
 
-export type LoopWatch = {
+type LoopWatch = {
   /** Called when an operation starts; call the result when it has ended. */
   readonly begin: (name: string) => () => void
   readonly stop: () => void
 }
 
-export type LoopWatchOptions = {
+type LoopWatchOptions = {
   readonly warn: (fields: Readonly<Record<string, unknown>>) => void
   /** A clock that never steps back, ms. */
   readonly now?: () => number

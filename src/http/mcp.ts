@@ -43,7 +43,7 @@ async function answer(
 ): Promise<FastifyReply> {
   // The protocol has no batches since 2025-06-18; one would be counted as one request, whatever its calls cost.
   if (Array.isArray(request.body)) throw requestError('batch')
-  const { mcpHandler } = await import('../mcp/http.ts')
+  const { mcpHandler } = await import('../mcp/server.ts')
   const handler = mcpHandler({
     operations,
     execute,

@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
-import { httpProblem } from './problems.ts'
+import { httpProblem, requestError } from './problems.ts'
 
 /** The page of this service that explains the codes; the fragment is the code. */
-export const PROBLEM_PAGE = '/docs/errors'
+const PROBLEM_PAGE = '/docs/errors'
 
 /** A problem detail (RFC 9457). `code` is stable; `instance` is the request's id. */
-export type Problem = {
+type Problem = {
   readonly type: string
   readonly title: string
   readonly status: number
@@ -19,7 +22,7 @@ export type Problem = {
   /** All that is wrong with the input, if it is more than one thing; this problem is the first. */
   readonly errors?: readonly ProblemPart[]
 }
-export type ProblemPart = Pick<Problem, 'code' | 'parameter' | 'detail'>
+type ProblemPart = Pick<Problem, 'code' | 'parameter' | 'detail'>
 
 const partOf = (error: AppError): ProblemPart => ({
   code: error.code,
@@ -81,3 +84,32 @@ const isKnown = (fault: string): fault is keyof typeof LIBRARY => Object.hasOwn(
 
 const libraryProblem = (fault: string | undefined, reason: string): ReturnType<typeof httpProblem> =>
   fault !== undefined && isKnown(fault) ? httpProblem(LIBRARY[fault]) : httpProblem('other', { reason })
+
+type ClientError = { readonly error: NodeJS.ErrnoException; readonly socket: Socket }
+
+/**
+ * Problems for what the HTTP parser refuses before there is a request: headers over 16 KiB, a request that is not
+ * received in time, bytes that are not HTTP.
+ */
+export function answerClientError({ error, socket }: ClientError): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const problem = problemOf(parserError(error), randomUUID())
+  const body = JSON.stringify(problem)
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${problem.instance}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroySoon())
+}
+
+function parserError({ code }: NodeJS.ErrnoException): AppError {
+  if (code === 'HPE_HEADER_OVERFLOW') return requestError('header_too_large')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return requestError('late')
+  return requestError('no_http')
+}

@@ -6,7 +6,7 @@ const MAX_CALLERS = 10_000
 
 type Told = (error: Error | null, result: { readonly current: number; readonly ttl: number }) => void
 /** Counts the requests of each caller in a window of time that starts with its first request. */
-export type RateWindows = {
+type RateWindows = {
   readonly incr: (key: string, tell: Told, windowMs: number) => void
   readonly child: () => RateWindows
 }

@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import { IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import helmet from 'helmet'
 import type { AppError, ErrorCode } from '../base/errors.ts'
+import { openApiDocument } from '../operations/openapi.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
 import type { Site } from '../pages/page.ts'
 import { wantsHtml } from './accept.ts'
 import { authorizer } from './authorize.ts'
 import { dropBodies, endSlowBodies, leaveBodies, readJsonBodies } from './bodies.ts'
-import { answerClientError } from './client-errors.ts'
-import { compressed } from './compress.ts'
+import { compressed, fromMemory } from './compress.ts'
 import { boundedServer, CONNECTION_BOUNDS } from './connections.ts'
 import { type Gate, gateOf } from './gate.ts'
 import { guardOf } from './guard.ts'
 import { handle, opensAsPage } from './handle.ts'
 import { serveMcp } from './mcp.ts'
-import { documentApi } from './openapi.ts'
 import type { HttpOptions } from './options.ts'
 import { refuseWhenLate } from './overload.ts'
-import { asAppError, problemOf } from './problem.ts'
+import { answerClientError, asAppError, problemOf } from './problem.ts'
 import { requestError } from './problems.ts'
 import { rateWindows } from './rate-windows.ts'
 import { type RefusalLog, refusalLog } from './refusal-log.ts'
-import { securityHeaders } from './security-headers.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
 import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
 import { inTurns } from './turns.ts'
@@ -257,4 +257,35 @@ declare module 'fastify' {
     /** Requests in progress. */
     underWay: () => number
   }
+}
+
+/** `GET /openapi.json`, created with the first request and served from memory. */
+const documentApi = (
+  app: FastifyInstance,
+  { operations, version }: { readonly operations: readonly Operation[]; readonly version: string },
+): void => {
+  app.get(
+    '/openapi.json',
+    fromMemory(async () => ({
+      type: 'application/json; charset=utf-8',
+      body: Buffer.from(JSON.stringify(openApiDocument(operations, version))),
+    })),
+  )
+}
+
+/**
+ * The security header fields of every answer, as helmet sets them. They depend on no request and are created once:
+ * creating the policy for each answer costs as much as all other work on the answer of `GET /v1/health`. A route sends
+ * its own field in place of one of these.
+ */
+function securityHeaders(): Readonly<Record<string, string>> {
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  const middleware = helmet({
+    contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
+    hsts: false,
+  })
+  middleware(response.req, response, (error) => {
+    if (error) throw error
+  })
+  return Object.fromEntries(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]))
 }

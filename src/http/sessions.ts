@@ -10,7 +10,7 @@ import { callerError } from './problems.ts'
 /** How long an unused session lasts, ms. */
 const LIFETIME_MS = 12 * 3_600_000
 /** Maximum number of sessions; the least recently used one ends first. */
-export const MAX_SESSIONS = 10_000
+const MAX_SESSIONS = 10_000
 
 /** Maximum number of sessions of a key; its least recently used one ends first, and none of another key. */
 const MAX_OF_KEY = 100

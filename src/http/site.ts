@@ -3,13 +3,13 @@ import { type AppError, ERRORS } from '../base/errors.ts'
 import { PAGE_POLICY, type Page, type PageAnswer, type Site, type Visit } from '../pages/page.ts'
 import type { Auth, Authorize } from './authorize.ts'
 import { endSlowBodies, leaveBodies } from './bodies.ts'
-import { sendEvents } from './events.ts'
-import { fromMemory } from './from-memory.ts'
+import { fromMemory } from './compress.ts'
 import type { Gate } from './gate.ts'
 import { hangUp } from './handle.ts'
 import { allows } from './keys.ts'
 import { requestError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
+import { sendEvents } from './streams.ts'
 
 /** The parts of the adapter that serving pages needs. */
 export type Serving = {
@@ -69,7 +69,7 @@ function mount(app: FastifyInstance, page: Page, serving: Serving): void {
 }
 
 /** A visit, as far as it is known before its form was read. */
-export function visitOf(request: FastifyRequest, reply: FastifyReply, serving: Serving): Visit {
+function visitOf(request: FastifyRequest, reply: FastifyReply, serving: Serving): Visit {
   const auth: Auth = serving.authorize({ scope: undefined }, request)
   const { key } = auth
   const isOpen = !serving.needsKeys() && auth.refused === undefined
@@ -144,7 +144,7 @@ const sendPage = (reply: FastifyReply, status: number, html: string): FastifyRep
     .send(html)
 
 /** A path of this site that no browser takes for another site (`//host`, `/\host`). */
-export const localPath = (to: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(to) ? to : '/')
+const localPath = (to: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(to) ? to : '/')
 
 /** The query of a page: one value per name (pages use no repeated ones), without empty values. */
 const queryOf = ({ query }: FastifyRequest): Readonly<Record<string, string>> =>

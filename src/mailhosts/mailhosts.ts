@@ -1,15 +1,17 @@
 import { atMost } from '../base/at-most.ts'
+import type { Problem } from '../base/problem.ts'
 import { type Ip, looksLikeIp, parseIp } from '../names/ip.ts'
 import { type Answer, DnsError, type RecordData, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
+import { noMailProblem } from './problems.ts'
 
 /** Maximum number of mail hosts; a domain with more is reported as `truncated`. */
-export const MAX_HOSTS = 20
+const MAX_HOSTS = 20
 /** Maximum number of addresses kept per host, both address families together. */
-export const MAX_ADDRESSES = 20
+const MAX_ADDRESSES = 20
 
 /** The answer for one address family of one host; `unknown`: no answer, and `errors` has the reason; `not_asked`: an IP literal. */
-export type FamilyAnswer = 'found' | 'nodata' | 'nxdomain' | 'unknown' | 'not_asked'
+type FamilyAnswer = 'found' | 'nodata' | 'nxdomain' | 'unknown' | 'not_asked'
 
 export type MailHost = {
   /** Lower case, no final dot. */
@@ -158,4 +160,11 @@ function firstOfEach(records: readonly RecordData['MX'][]): RecordData['MX'][] {
 function repeated(names: readonly string[]): string[] {
   const seen = new Set<string>()
   return [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))].slice(0, MAX_HOSTS)
+}
+
+/** Why a domain receives no mail, as text after its name; undefined if it has a mail host. */
+export function noMailReason({ kind, exists }: Pick<MailHosts, 'kind' | 'exists'>): Problem | undefined {
+  if (kind === 'null') return noMailProblem('null_mx') // RFC 7505 §3
+  if (kind === 'none') return noMailProblem(exists ? 'no_host' : 'no_name') // RFC 5321 §5.1
+  return undefined
 }

@@ -1,4 +1,9 @@
-import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  type McpHttpHandler,
+  McpServer,
+  type StandardSchemaWithJSON,
+} from '@modelcontextprotocol/server'
 import { AppError } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import type { Execute } from '../operations/execute.ts'
@@ -88,3 +93,10 @@ const asStandard = (schema: Readonly<Record<string, unknown>>): StandardSchemaWi
     jsonSchema: { input: () => ({ ...schema }), output: () => ({ ...schema }) },
   },
 })
+
+/**
+ * Serves one request of the protocol over HTTP. Answers are complete (at most 1 MiB of JSON and its document), never
+ * streams; there are no subscriptions.
+ */
+export const mcpHandler = (setup: McpSetup): McpHttpHandler =>
+  createMcpHandler(() => mcpServer(setup), { responseMode: 'json', maxSubscriptions: 0, keepAliveMs: 0 })

@@ -8,12 +8,11 @@ import type { Log } from '../world.ts'
 import { type JobEvent, type MonitorEngine, type Sweep, startMonitors } from './engine.ts'
 import type { MailRules } from './notify/consent.ts'
 import type { Senders } from './notify/send.ts'
-import type { OpenedMonitors } from './opened.ts'
 import type { RunOnce } from './run.ts'
-import { type MonitorService, monitorService } from './service.ts'
+import { type MonitorService, monitorService, type OpenedMonitors } from './service.ts'
 import { type WebhookService, webhookService } from './webhooks/service.ts'
 
-export type MonitorSettings = {
+type MonitorSettings = {
   readonly open: () => Promise<Database>
   readonly runOnce: RunOnce
   readonly storage: Pick<StorageGuard, 'admit' | 'admitRun'>

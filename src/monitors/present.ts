@@ -15,7 +15,7 @@ import { changeLines } from './changes/changes.ts'
 import type { Wanted } from './notify/machine.ts'
 
 /** A receiver of a monitor, as stored: a webhook by its number. */
-export const keptTarget = z.discriminatedUnion('type', [
+const keptTarget = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('webhook'), url: z.string(), id: z.string(), number: z.int() }),
   z.strictObject({ type: z.literal('mail'), to: z.string() }),
   z.strictObject({ type: z.literal('slack'), url: z.string() }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nextAttempt, RETRY_MS } from './notify/retry.ts'
+import { nextAttempt, RETRY_MS } from './deliver.ts'
 import { nextRun, type Scheduled } from './schedule.ts'
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]

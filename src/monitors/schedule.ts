@@ -1,5 +1,5 @@
 /** The minimum interval between two runs of a monitor, ms. */
-export const MIN_EVERY_MS = 15 * 60_000
+const MIN_EVERY_MS = 15 * 60_000
 /** Delay before a run without a result is repeated, until that is reported, ms. */
 const RETRY_MS = 15 * 60_000
 

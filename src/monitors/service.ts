@@ -12,14 +12,17 @@ import { atMost } from '../base/at-most.ts'
 import { sleep } from '../base/deadline.ts'
 import type { AppError } from '../base/errors.ts'
 import { type Owner, owns } from '../names/owner.ts'
-import type { MailUse } from '../store/postgres/mail-consents.ts'
-import type { MonitorEdit, MonitorRow } from '../store/postgres/monitors.ts'
+import type { Database } from '../store/postgres/connect.ts'
+import type { MailConsents, MailUse } from '../store/postgres/mail-consents.ts'
+import type { MonitorEdit, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
+import type { StorageGuard } from '../store/postgres/storage.ts'
+import type { Deliveries, Webhooks } from '../store/postgres/webhooks.ts'
 import { badgeOf } from './badge.ts'
 import { attemptOf, mailRefusal, secretsOf } from './deliver.ts'
-import { askForConsent, consentQuestion, consentsOf, needsNoConsent } from './notify/consent.ts'
+import type { MonitorEngine } from './engine.ts'
+import { askForConsent, consentQuestion, consentsOf, type MailRules, needsNoConsent } from './notify/consent.ts'
 import { testEvent } from './notify/event.ts'
-import { channel, sendOnce } from './notify/send.ts'
-import type { OpenedMonitors } from './opened.ts'
+import { channel, type Senders, sendOnce } from './notify/send.ts'
 import {
   type KeptTarget,
   mailboxesOf,
@@ -53,7 +56,7 @@ export type MonitorInput = {
   readonly quiet: { readonly from: string; readonly to: string; readonly timezone: string } | null
   readonly isPublic: boolean
 }
-export type MonitorPatch = Partial<Omit<MonitorInput, 'kind' | 'target' | 'domain'>> & { readonly enabled?: boolean }
+type MonitorPatch = Partial<Omit<MonitorInput, 'kind' | 'target' | 'domain'>> & { readonly enabled?: boolean }
 
 type Page = { readonly before?: number; readonly limit: number }
 
@@ -355,4 +358,15 @@ const sooner = (row: MonitorRow, everyMs: number, nowMs: number): Date =>
 const shownTo = (target: KeptTarget): string => {
   if (target.type === 'mail') return target.to
   return target.type === 'slack' ? maskedUrl(target.url) : target.url
+}
+
+/** The tables of monitors, and the engine that processes them. */
+export type OpenedMonitors = {
+  readonly monitors: Monitors
+  readonly tables: { readonly webhooks: Webhooks; readonly deliveries: Deliveries; readonly consents: MailConsents }
+  readonly database: Database
+  readonly mailRules: MailRules
+  readonly senders: Senders
+  readonly storage: Pick<StorageGuard, 'admit'>
+  readonly engine: MonitorEngine
 }

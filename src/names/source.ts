@@ -1,8 +1,10 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { parseDomain } from './domain.ts'
 import { type Family, familyOf, type Ip, parseIp } from './ip.ts'
-import { NODE_ID } from './node-id.ts'
 import { sourceProblem } from './problems.ts'
+
+/** The permitted form of a node id. */
+export const NODE_ID = /^[A-Za-z0-9._-]{1,64}$/
 
 /**
  * A SOCKS5 proxy as it is shown and stored: `socks5://host:port`, never with its login; `#2` distinguishes a second

@@ -6,8 +6,7 @@ import { onceUnlessFailed } from '../base/once.ts'
 import type { Problem } from '../base/problem.ts'
 import { familyOf, type Ip, parseIp } from '../names/ip.ts'
 import { DnsError, type Resolve } from './dns/resolver.ts'
-import { FetchError } from './fetch.ts'
-import { fetchError } from './fetch-errors.ts'
+import { FetchError, fetchError } from './fetch.ts'
 import { fetchProblem } from './problems.ts'
 
 /** How requests are sent, and to which addresses they may go. */
@@ -24,7 +23,7 @@ export type Outlet = {
 }
 
 /** The roots that TLS connections trust. */
-export type Trust = () => Promise<SecureContext>
+type Trust = () => Promise<SecureContext>
 
 /**
  * The built-in roots and these, PEM. They are read once: it blocks the event loop for about 10 ms, which each
@@ -38,7 +37,7 @@ export const trusting = (ca: readonly string[] = []): Trust | undefined =>
         return createSecureContext({ ca: [...rootCertificates, ...ca] })
       })
 
-export type GuardedRequest = {
+type GuardedRequest = {
   readonly url: URL
   readonly method: 'GET' | 'POST'
   /** In addition to `user-agent` and `accept-encoding`. */

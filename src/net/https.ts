@@ -5,7 +5,7 @@ import { bodyOf, headerOf, type Outlet, refuseCredentials, requestGuarded, trust
 import { fetchProblem } from './problems.ts'
 import type { Guard } from './public-only.ts'
 
-export type HttpsOptions = {
+type HttpsOptions = {
   readonly resolve: Resolve
   /** Called with the address itself, just before the socket is opened. */
   readonly reachable: Guard

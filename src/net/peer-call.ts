@@ -8,7 +8,7 @@ import { fetchProblem } from './problems.ts'
 import type { Guard } from './public-only.ts'
 
 /** One call to another node. `body` is JSON text; `headers` contain the proof. */
-export type PeerRequest = {
+type PeerRequest = {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
@@ -21,7 +21,7 @@ export type PeerReply = { readonly status: number; readonly body: Json }
 /** Calls another node and reads its JSON. Rejects with {@link FetchError}; an error status is a normal reply. */
 export type PeerCall = (request: PeerRequest, signal: AbortSignal) => Promise<PeerReply>
 
-export type PeerCallOptions = {
+type PeerCallOptions = {
   readonly resolve: Resolve
   /** Called with the address itself, just before the socket is opened. */
   readonly reachable: Guard

@@ -13,7 +13,7 @@ export type PostRequest = {
   readonly body: string
 }
 /** The receiver's status; its body is not read. */
-export type PostReply = { readonly status: number; readonly retryAfter: string }
+type PostReply = { readonly status: number; readonly retryAfter: string }
 
 /** Posts a message. Rejects with {@link FetchError}; an error status is a normal reply. */
 export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostReply>

@@ -1,10 +1,19 @@
-import { blacklistAnswer } from '../answers/blacklist.ts'
-import { presentBlacklist } from '../dnsbl/present.ts'
+import { z } from 'zod'
+import { blacklistAnswer, blacklistBulkAnswer } from '../answers/blacklist.ts'
+import { blacklistsAnswer } from '../answers/blacklists.ts'
+import { wholeList } from '../answers/list.ts'
+import { asTheyCome } from '../base/at-most.ts'
+import { presentBlacklist, presentBlacklists } from '../dnsbl/present.ts'
+import { expandTargets, MAX_TARGETS } from '../dnsbl/targets.ts'
+import { blacklistBulkDocument } from '../documents/blacklist.ts'
+import { blacklistsDocument } from '../documents/blacklists.ts'
+import type { Ip } from '../names/ip.ts'
+import type { Deps } from './deps.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
-import { defineOperation, ok } from './operation.ts'
-import { formatAge, ipParam, maxAgeParam, optional, positional } from './params.ts'
+import type { Verdict } from './given.ts'
+import { type Call, defineOperation, ok } from './operation.ts'
+import { formatAge, ipParam, issueOf, listParam, maxAgeParam, optional, positional, vantageParam } from './params.ts'
 import { saveParams } from './saving.ts'
-import { vantageParam } from './vantage-param.ts'
 
 const DEADLINE_MS = 15_000
 
@@ -47,4 +56,125 @@ export const blacklist = defineOperation({
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   verdict: ({ verdict }) => (verdict === 'listed' ? 'bad' : verdict === 'clean' ? 'good' : 'unclear'),
+})
+
+/** Maximum number of addresses or domains that are looked up at the same time; an address is 29 queries. */
+const AT_A_TIME = 8
+
+type Listed = { readonly verdict: 'listed' | 'clean' | 'incomplete' }
+type List<A> = { readonly data: readonly A[] }
+
+/**
+ * The run, the lines and the verdict of an operation that looks up many subjects: an answer of `look` for each, in the order in which they finish. Every
+ * subject gets its line, even after the deadline: the line then says which lists gave no answer.
+ */
+export function blacklistLines<Subject, Deps, Input, A extends Listed>(
+  item: z.ZodType<A>,
+  subjects: (input: Input) => readonly Subject[],
+  look: (ctx: Call, deps: Deps, subject: Subject) => Promise<A>,
+) {
+  const answers = (ctx: Call, deps: Deps, input: Input): AsyncIterable<A> =>
+    asTheyCome(AT_A_TIME, subjects(input), (subject) => look(ctx, deps, subject))
+  return {
+    run: async (ctx: Call, deps: Deps, input: Input) => {
+      const data: A[] = []
+      for await (const answer of answers(ctx, deps, input)) data.push(answer)
+      return ok(wholeList(data))
+    },
+    lines: { item, run: answers, of: ({ data }: List<A>) => data, join: wholeList },
+    verdict: ({ data }: List<A>): Verdict => {
+      if (data.some(({ verdict }) => verdict === 'listed')) return 'bad'
+      return data.every(({ verdict }) => verdict === 'clean') ? 'good' : 'unclear'
+    },
+  }
+}
+
+const ips = {
+  ...listParam(z.string().max(100), MAX_TARGETS, {
+    description: 'IP addresses or networks; at most 256 addresses in total',
+    example: '192.0.2.1',
+  }),
+  required: true,
+  positional: true,
+  schema: z
+    .array(z.string().max(100))
+    .min(1)
+    .max(MAX_TARGETS)
+    .transform((texts, ctx): readonly Ip[] => {
+      const targets = expandTargets(texts)
+      if (targets.ok) return targets.value
+      ctx.issues.push({ ...issueOf(targets.problem, 'invalid_ip'), input: texts })
+      return z.NEVER
+    }),
+} as const
+
+/** The blacklists of many addresses: one line with an answer of `/v1/blacklist` for each, in the order in which they finish. */
+export const blacklistBulk = defineOperation({
+  name: 'blacklist-bulk',
+  method: 'POST',
+  path: '/v1/blacklist',
+  summary: 'Look up 1 to 256 IP addresses, one answer per line',
+  scope: 'read',
+  params: { ips },
+  answer: blacklistBulkAnswer,
+  document: blacklistBulkDocument,
+  example: { input: { ips: ['192.0.2.1'] }, output: wholeList([example]) },
+  deadlineMs: 120_000,
+  uses: ['blacklists'],
+  ...blacklistLines(
+    blacklistAnswer,
+    (input: { readonly ips: readonly Ip[] }) => input.ips,
+    async (ctx, { blacklists }: Pick<Deps, 'blacklists'>, address: Ip) =>
+      presentBlacklist(await blacklists.lookup(ctx, address), ctx),
+  ),
+})
+
+/** The 29 lists and the self-test state of each. */
+export const blacklists = defineOperation({
+  name: 'blacklists',
+  method: 'GET',
+  path: '/v1/blacklists',
+  summary: 'List the 29 blacklists and their self-tests',
+  scope: 'read',
+  params: {},
+  answer: blacklistsAnswer,
+  document: blacklistsDocument,
+  example: {
+    input: {},
+    output: {
+      total: 29,
+      list_version: '2026-11',
+      data: [
+        {
+          blacklist: 'PSBL',
+          zone: 'psbl.surriel.com',
+          tier: 'B',
+          scope: 'ip',
+          strict: false,
+          codes: [{ code: '127.0.0.2', meaning: 'listed', listing: true }],
+          state: 'healthy',
+          reason: null,
+          tested_at: '2026-11-20T10:00:00.000Z',
+          missing_since: null,
+          test_codes: ['127.0.0.2'],
+          history: [],
+          ipv6: { supported: 'no', state: 'unsupported' },
+          answers: { listed: 1, not_listed: 41, blocked: 0, timeout: 0, error: 0, unsupported: 3 },
+          allowance: { per_second: 50 },
+          takes_key: false,
+          delist_url: 'https://psbl.org/remove',
+          verified: null,
+          notes: '',
+        },
+      ],
+      has_more: false,
+      next_cursor: null,
+    },
+  },
+  deadlineMs: 15_000,
+  uses: ['blacklists'],
+  run: async (ctx, deps) => {
+    await deps.blacklists.test(ctx)
+    return ok(presentBlacklists(deps.blacklists.set, deps.blacklists.states()))
+  },
 })

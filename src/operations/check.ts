@@ -10,12 +10,20 @@ import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
-import { domainParam, flagParam, optional, positional, textParam, timeoutParam } from './params.ts'
+import {
+  domainParam,
+  flagParam,
+  MAX_SELECTORS,
+  optional,
+  parseSelectors,
+  positional,
+  textParam,
+  timeoutParam,
+  vantageParam,
+} from './params.ts'
 import { joinedReports } from './reports/joined.ts'
 import { aboutDomain, saveParams } from './saving.ts'
 import { checkScore, checkVerdict } from './score-range.ts'
-import { MAX_SELECTORS, parseSelectors } from './selector.ts'
-import { vantageParam } from './vantage-param.ts'
 
 export const selectorParam = optional(
   textParam<readonly string[]>('invalid_parameter', parseSelectors, {

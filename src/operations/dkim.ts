@@ -14,8 +14,7 @@ import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import { remembering } from './context.ts'
 import { defineOperation, ok } from './operation.ts'
-import { domainParam, positional, textParam, timeoutParam } from './params.ts'
-import { parseSelector } from './selector.ts'
+import { domainParam, parseSelector, positional, textParam, timeoutParam } from './params.ts'
 
 const DEADLINE_MS = 20_000
 

@@ -3,7 +3,7 @@ import { choiceParam } from './params.ts'
 
 /** The formats of a document, by `format` over HTTP and `--format`. */
 export const DOCUMENT_FORMATS = ['markdown', 'html'] as const
-export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
+type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
 
 export const isDocumentFormat = (format: string): format is DocumentFormat =>
   DOCUMENT_FORMATS.some((known) => known === format)

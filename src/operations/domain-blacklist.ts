@@ -1,14 +1,10 @@
 import { z } from 'zod'
-import {
-  type DomainBlacklistAnswer,
-  domainBlacklistAnswer,
-  domainBlacklistBulkAnswer,
-} from '../answers/domain-blacklist.ts'
+import { type DomainBlacklistAnswer, domainBlacklistAnswer, domainBlacklistBulkAnswer } from '../answers/blacklist.ts'
 import { wholeList } from '../answers/list.ts'
 import { presentDomainBlacklist } from '../dnsbl/present.ts'
 import { domainBlacklistDocument } from '../documents/domain-blacklist.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
-import { blacklistLines } from './blacklist-lines.ts'
+import { blacklistLines } from './blacklist.ts'
 import type { Deps } from './deps.ts'
 import example from './examples/domain-blacklist.json' with { type: 'json' }
 import { defineOperation, ok } from './operation.ts'

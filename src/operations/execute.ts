@@ -5,7 +5,7 @@ import type { Given } from './given.ts'
 import type { Call, Caller, Operation, Part, Provide, Question, Raw, Upload } from './operation.ts'
 
 /** The dependencies of operations. */
-export type Service = {
+type Service = {
   readonly world: World
   readonly provide: Provide
   /** Called after every execution. */

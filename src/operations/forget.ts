@@ -3,12 +3,44 @@ import { peerForgetAnswer } from '../answers/peers.ts'
 import { readKnown } from '../answers/read-answer.ts'
 import { atMost } from '../base/at-most.ts'
 import { within } from '../base/deadline.ts'
+import type { Domain } from '../names/domain.ts'
+import { type Email, formatEmail, parseEmail } from '../names/email.ts'
 import { FetchError } from '../net/fetch.ts'
 import { statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
-import { type ForgetSubject, forgetParams, forgetSubject } from './forget-subject.ts'
 import { defineOperation, ok } from './operation.ts'
+import { domainParam, optional, textParam } from './params.ts'
+import { inputError } from './problems.ts'
+
+/** The subject to forget, and its names in the places that store it. */
+type ForgetSubject = {
+  readonly named: { readonly name: 'email' | 'domain'; readonly value: string }
+  readonly subject: { readonly email: Email } | { readonly domain: Domain }
+}
+
+const emailParam = textParam<Email>('invalid_parameter', parseEmail, {
+  description: 'mailbox to forget',
+  example: 'joe@example.org',
+})
+const forgetParams = {
+  email: optional(emailParam),
+  domain: optional(domainParam('domain to forget, including its mailboxes')),
+}
+
+/** The one of the two that was given. Throws AppError if none or both were. */
+function forgetSubject(input: {
+  readonly email?: Email | undefined
+  readonly domain?: Domain | undefined
+}): ForgetSubject {
+  const { email, domain } = input
+  if (email !== undefined && domain === undefined)
+    return { named: { name: 'email', value: formatEmail(email) }, subject: { email } }
+  if (domain !== undefined && email === undefined)
+    return { named: { name: 'domain', value: domain }, subject: { domain } }
+  if (email === undefined) throw inputError('subject_missing', undefined, { parameter: 'email' })
+  throw inputError('subjects', undefined, { parameter: 'domain' })
+}
 
 const USES = ['jobs', 'verifier', 'stored', 'monitors', 'reports', 'peers'] as const satisfies readonly DepName[]
 type Used = Pick<Deps, (typeof USES)[number]>
@@ -95,5 +127,24 @@ export const forget = defineOperation({
     const total = Object.values(entries).reduce((sum, n) => sum + n, 0)
     const missing = elsewhere.missing.length === 0 ? {} : { not_reached: elsewhere.missing }
     return ok({ subject: named.value, total, places, out_of_reach: OUT_OF_REACH, ...missing })
+  },
+})
+
+/** The call of another node when something is to be forgotten: clears this node's caches, but no stored data. */
+export const peerForget = defineOperation({
+  name: 'peer-forget',
+  method: 'POST',
+  path: '/v1/peer/forget',
+  summary: 'Remove a mailbox or a domain from the memory of this node',
+  scope: 'admin',
+  forPeers: true,
+  params: forgetParams,
+  answer: peerForgetAnswer,
+  example: { input: { email: 'joe@example.org' }, output: { removed: 1 } },
+  deadlineMs: 10_000,
+  uses: ['verifier'],
+  run: async (_ctx, { verifier }, input) => {
+    const { answers, catch_all } = verifier.forget(forgetSubject(input).subject)
+    return ok({ removed: answers + catch_all })
   },
 })

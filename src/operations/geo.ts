@@ -1,6 +1,6 @@
 import { geoAnswer } from '../answers/geo.ts'
 import { geoDocument } from '../documents/geo.ts'
-import { presentGeo } from '../geo/present.ts'
+import { presentGeo } from '../geo/merge.ts'
 import { defineOperation, ok } from './operation.ts'
 import { ipParam, positional } from './params.ts'
 import { peerExample } from './peer-answer.ts'

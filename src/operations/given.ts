@@ -9,7 +9,7 @@ import { isDocumentFormat, type Rendered, rendererOf } from './documents.ts'
 export type Verdict = 'good' | 'bad' | 'unclear'
 
 /** `version` is the program's. */
-export type About = { readonly version: string }
+type About = { readonly version: string }
 
 /** A score for the comparison with `--min-score`: `least` and `most` are the worst and the best case if something is unknown. */
 export type ScoreRange = { readonly score: number; readonly least: number; readonly most: number }

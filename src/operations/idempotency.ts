@@ -8,7 +8,7 @@ import type { Operation, Raw, Upload } from './operation.ts'
 import { idempotencyError } from './problems.ts'
 
 /** A request that its caller may repeat: the operation, its input, and the key that identifies it. */
-export type Repeatable = {
+type Repeatable = {
   readonly operation: Operation
   readonly raw: Raw
   readonly upload?: Upload

@@ -55,10 +55,10 @@ export type Call = Ctx & {
 export type Reply<A> = { readonly status: 200 | 201 | 202 | 503; readonly answer: A } | Streamed
 export const ok = <A>(answer: A): Reply<A> => ({ status: 200, answer })
 /** An answer that is sent as it is produced, in place of one JSON value: memory does not have to hold all of it. */
-export type Streamed = { readonly status: 200; readonly stream: TextStream }
+type Streamed = { readonly status: 200; readonly stream: TextStream }
 
 /** The properties of an operation that do not depend on its input and answer. */
-export type OperationFacts = {
+type OperationFacts = {
   /** The command's name and the operationId. */
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -106,7 +106,7 @@ export type OperationFacts = {
 }
 
 /** An operation as its module defines it. */
-export type Definition<Path extends string, P extends Params, S extends z.ZodType, D extends DepName> = OperationFacts &
+type Definition<Path extends string, P extends Params, S extends z.ZodType, D extends DepName> = OperationFacts &
   Answering<S> & {
     /** `{name}` in it is a parameter. */
     readonly path: Path
@@ -122,7 +122,7 @@ export type Definition<Path extends string, P extends Params, S extends z.ZodTyp
     readonly saves?: Saves<AnswerOf<S>>
   }
 
-export type Lines<P extends Params, S extends z.ZodType, D extends DepName> = {
+type Lines<P extends Params, S extends z.ZodType, D extends DepName> = {
   /** The schema of one line. */
   readonly item: z.ZodType
   readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => AsyncIterable<object>

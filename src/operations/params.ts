@@ -7,6 +7,7 @@ import { printable } from '../base/text.ts'
 import { valueProblem } from '../base/value-problems.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
+import { NODE_ID } from '../names/source.ts'
 import type { Group, Param, ParamFacts } from './param.ts'
 import { paramProblem } from './problems.ts'
 
@@ -188,3 +189,37 @@ export const lineParam = (description: string, max: number) =>
       text.length <= max && text === printable(text, max) ? parsed(text) : problem(valueProblem('line', { max })),
     { description, bounds: { max: String(max) }, unit: 'characters' },
   )
+
+/** Other nodes that get the same question: `all`, or the id of one (vantage.ts). */
+export const vantageParam = textParam<string>(
+  'invalid_parameter',
+  (text) => (NODE_ID.test(text) ? parsed(text) : problem(valueProblem('node_or_word', { text, word: 'all' }))),
+  {
+    description: 'also query other nodes: all, or the id of one',
+    example: 'all',
+    group: 'nodes',
+  },
+)
+
+/** Maximum number of selectors that a caller may give. */
+export const MAX_SELECTORS = 10
+const SELECTOR = /^[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*$/
+
+/** Reads a DKIM selector: one or more labels, at most 120 characters, in lower case (RFC 6376 §3.1). */
+export function parseSelector(text: string): Parsed<string> {
+  const selector = text.toLowerCase()
+  return selector.length <= 120 && SELECTOR.test(selector)
+    ? parsed(selector)
+    : problem(paramProblem('selector', { text }))
+}
+
+/** Reads selectors separated by commas, at most 10, each once. */
+export function parseSelectors(text: string): Parsed<readonly string[]> {
+  const items = text.split(',').map((item) => item.trim())
+  if (items.length > MAX_SELECTORS)
+    return problem(paramProblem('selectors', { count: items.length, max: MAX_SELECTORS }))
+  const read = items.map(parseSelector)
+  const wrong = read.find((one) => !one.ok)
+  if (wrong && !wrong.ok) return wrong
+  return parsed([...new Set(read.flatMap((one) => (one.ok ? [one.value] : [])))])
+}

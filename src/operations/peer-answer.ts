@@ -1,13 +1,13 @@
 import type { PeerAnswer } from '../answers/peers.ts'
 import { atMost } from '../base/at-most.ts'
-import { presentGeo } from '../geo/present.ts'
+import { presentGeo } from '../geo/merge.ts'
 import { MAX_ADDRESSES, type Peer } from '../peers/peer.ts'
 import { presentPeer } from '../peers/record.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
 /** How much of one node is returned: its addresses, and how many of them with geo data. */
-export type Shown = { readonly addresses: number; readonly geo: number }
+type Shown = { readonly addresses: number; readonly geo: number }
 
 const ALL: Shown = { addresses: MAX_ADDRESSES, geo: 32 }
 /** The totals for a list of nodes, so that 1,000 nodes are about half a MiB. */

@@ -1,10 +1,47 @@
-import { peersAnswer } from '../answers/peers.ts'
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { heartbeatAnswer, peerAnswer, peersAnswer } from '../answers/peers.ts'
 import { atMost } from '../base/at-most.ts'
-import { peersDocument } from '../documents/peers.ts'
-import { CAPABILITIES, type Peer } from '../peers/peer.ts'
+import { parsed, problem } from '../base/parsed.ts'
+import { valueProblem } from '../base/value-problems.ts'
+import { heartbeatDocument, peerDocument, peersDocument } from '../documents/peers.ts'
+import { NODE_ID } from '../names/source.ts'
+import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, MAX_PER_HOST, type Peer, statusOf } from '../peers/peer.ts'
+import { parseOrigin } from '../peers/record.ts'
 import type { Self } from '../peers/registry.ts'
-import { defineOperation, ok } from './operation.ts'
+import { type Caller, defineOperation, ok } from './operation.ts'
+import { ipParam, lineParam, listParam, objectParam, optional, textParam } from './params.ts'
 import { answerPeer, peerExample, shownOfEach } from './peer-answer.ts'
+import { refusePrivateUrl } from './peer-url.ts'
+import { nodeError } from './problems.ts'
+
+/** The fields that register and heartbeat share. */
+
+const idParam = (description: string) =>
+  textParam<string>(
+    'invalid_parameter',
+    (text) => (NODE_ID.test(text) ? parsed(text) : problem(valueProblem('node_id', { text }))),
+    { description, example: 'node-1' },
+  )
+
+const addressesParam = listParam(ipParam('an address').schema, MAX_ADDRESSES, {
+  description: 'source addresses that the node verifies from',
+})
+
+const count = z.int().min(0).max(1_000_000)
+const loadParam = optional(
+  objectParam(z.strictObject({ active: count, capacity: count }), {
+    description: 'requests in progress, and how many the node allows',
+  }),
+)
+
+/** The id of the node in a call: a node with a valid proof may name only its own. Throws AppError `forbidden`. */
+function ownId<Id extends string | undefined>(caller: Caller | undefined, given: Id): Id | string {
+  if (caller?.peer === undefined) return given
+  if (given !== undefined && given !== caller.peer)
+    throw nodeError('acts_for', { id: caller.peer, other: given }, { parameter: 'id' })
+  return caller.peer
+}
 
 /** All nodes that are known to this one, including itself. */
 export const peers = defineOperation({
@@ -40,3 +77,90 @@ function selfAsPeer(self: Self, nowMs: number): Peer | undefined {
   const times = { registeredAtMs: nowMs, lastSeenAtMs: nowMs }
   return { id, url, name, region, version, addresses, capabilities: CAPABILITIES, load: undefined, ...times }
 }
+
+/** Registers a node, or renews its registration. */
+export const peerRegister = defineOperation({
+  name: 'peer-register',
+  method: 'POST',
+  path: '/v1/peer/register',
+  summary: 'Register a node or renew its registration',
+  scope: 'admin',
+  forPeers: true,
+  params: {
+    id: optional(idParam('id of the node; generated if omitted')),
+    url: textParam<string>('invalid_parameter', parseOrigin, {
+      description: 'URL of the node: HTTPS and a public address, except in networks that the operator allowed',
+      example: 'https://node-1.example',
+    }),
+    name: optional(lineParam('display name; default the id', 100)),
+    region: optional(lineParam('location, as free text', 100)),
+    addresses: addressesParam,
+    version: optional(lineParam('version of its software', 100)),
+    capabilities: listParam(z.enum(CAPABILITIES), CAPABILITIES.length, {
+      description: 'operations that the node offers',
+      choices: CAPABILITIES,
+      fallback: CAPABILITIES.join(),
+    }),
+  },
+  answer: peerAnswer,
+  document: peerDocument,
+  statuses: { 201: 'The node was not registered before' },
+  example: {
+    input: { id: 'node-1', url: 'https://node-1.example', region: 'eu-west', addresses: ['203.0.113.7'] },
+    output: peerExample,
+  },
+  deadlineMs: 10_000,
+  uses: ['peers', 'geo', 'mayCall'],
+  run: async (ctx, deps, input) => {
+    const id = ownId(ctx.caller, input.id) ?? randomUUID()
+    if (id === deps.peers.self.id) throw nodeError('own_id', { id }, { parameter: 'id' })
+    if (input.url === deps.peers.self.url) throw nodeError('own_url', { url: input.url }, { parameter: 'url' })
+    await refusePrivateUrl(ctx, deps, input.url)
+    const { url, name = id, region = '', version = '', addresses = [], capabilities = CAPABILITIES } = input
+    const change = await deps.peers.apply({
+      kind: 'register',
+      peer: { id, url, name, region, version, addresses: [...new Set(addresses)], capabilities },
+    })
+    if (change.outcome === 'taken') throw nodeError('id_taken', { id }, { parameter: 'id' })
+    if (change.outcome === 'url_taken') throw nodeError('url_taken', { url }, { parameter: 'url' })
+    if (change.outcome === 'crowded') throw nodeError('crowded', { max: MAX_PER_HOST, host: new URL(url).hostname })
+    if (!('peer' in change)) throw nodeError('full', { max: MAX_PEERS })
+    const answer = await answerPeer(ctx, deps, change.peer)
+    return { status: change.outcome === 'created' ? 201 : 200, answer }
+  },
+})
+
+/** Renews the lease of a node. */
+export const peerHeartbeat = defineOperation({
+  name: 'peer-heartbeat',
+  method: 'POST',
+  path: '/v1/peer/heartbeat',
+  summary: 'Keep the registration of a node alive',
+  scope: 'admin',
+  forPeers: true,
+  params: {
+    id: idParam('id of the node'),
+    load: loadParam,
+    addresses: addressesParam,
+  },
+  answer: heartbeatAnswer,
+  document: heartbeatDocument,
+  example: {
+    input: { id: 'node-1', load: { active: 3, capacity: 512 } },
+    output: { id: 'node-1', status: 'alive', ttl_ms: 30_000, peers: 3 },
+  },
+  deadlineMs: 10_000,
+  uses: ['peers'],
+  run: async (ctx, { peers }, { id: given, load, addresses }) => {
+    const id = ownId(ctx.caller, given)
+    const change = await peers.apply({
+      kind: 'heartbeat',
+      id,
+      ...(load ? { load } : {}),
+      ...(addresses ? { addresses: [...new Set(addresses)] } : {}),
+    })
+    if (!('peer' in change)) throw nodeError('unknown', { id })
+    const status = statusOf(change.peer, ctx.now(), peers.ttlMs)
+    return ok({ id, status, ttl_ms: peers.ttlMs, peers: change.peers.size })
+  },
+})

@@ -5,7 +5,7 @@ import type { VerifyAnswer } from '../answers/verify.ts'
 import { isJsonRecord } from '../base/json.ts'
 
 /** One sample. Names and labels come from closed lists; a target, an address or a reply never becomes one. */
-export type Sample = ProbeAnswer['samples'][number]
+type Sample = ProbeAnswer['samples'][number]
 /** The outcome of an answer. */
 export type Measured = Pick<ProbeAnswer, 'success' | 'unknown'> & { readonly samples: readonly Sample[] }
 

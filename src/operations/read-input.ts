@@ -49,7 +49,7 @@ export function readInput<P extends Params>(
 }
 
 /** The first error, which names all if there are several. */
-export function firstOf(wrong: readonly AppError[]): AppError {
+function firstOf(wrong: readonly AppError[]): AppError {
   const [first] = wrong
   if (!first) throw new Error('an input without a problem was refused')
   if (wrong.length === 1) return first

@@ -1,7 +1,7 @@
 import type { ExpectAnswer } from '../answers/expect.ts'
-import { asTheyCome } from '../base/as-they-come.ts'
+import { asTheyCome } from '../base/at-most.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
-import { presentationOf } from '../net/dns/presentation.ts'
+import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 

@@ -18,11 +18,10 @@ import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { reportExample } from './examples.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
-import { optional, positional, textParam, timeoutParam } from './params.ts'
+import { optional, positional, textParam, timeoutParam, vantageParam } from './params.ts'
 import { joinedReports } from './reports/joined.ts'
 import { saveParams } from './saving.ts'
 import { checkVerdict, reportScore } from './score-range.ts'
-import { vantageParam } from './vantage-param.ts'
 
 const DEADLINE_MS = 30_000
 /** Maximum number of MX addresses looked up on the blacklists, the best first; the others are counted. */

@@ -2,7 +2,7 @@ import type { MessageAnswer } from '../answers/message.ts'
 import type { Saved, StoredKind } from '../answers/stored.ts'
 import type { Stored, ToStore } from '../monitors/stored/stored.ts'
 import { parseEmail } from '../names/email.ts'
-import { ownerOf } from './owner.ts'
+import { ownerOf } from '../names/owner.ts'
 import { bodyFlagParam, durationParam, flagParam, optional } from './params.ts'
 import { accessError, inputError } from './problems.ts'
 

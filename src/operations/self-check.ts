@@ -34,7 +34,7 @@ type SelfCheck = {
 }
 
 /** A source with the fields of one in `/v1/pool` and `/v1/doctor`. */
-export type CheckedSource = SelfCheckAnswer & {
+type CheckedSource = SelfCheckAnswer & {
   readonly source: SourceName
   readonly leavesFrom: Exit | undefined
 }

@@ -27,7 +27,7 @@ import { isWithin, type Lender, lenderOf, repairBeside, takesRecords } from './b
 import type { Repeatable } from './context.ts'
 
 /** Maximum number of different records that are tried per domain; findings with further ones get no fix. */
-export const MAX_TRIED = 10
+const MAX_TRIED = 10
 
 type Setting = {
   readonly domain: Domain

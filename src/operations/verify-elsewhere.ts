@@ -25,7 +25,7 @@ const LEAST_MS = 1_000
 /** The parts of another node's verification that are used. */
 const believed = verifyAnswer.extend({ attempts: verifyAnswer.shape.attempts.max(100) })
 
-export type Elsewhere = {
+type Elsewhere = {
   readonly peer: string | undefined
   readonly email: string
   readonly pool: boolean

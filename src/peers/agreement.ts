@@ -1,7 +1,7 @@
 /** The answer of one node; undefined: it failed or was not received in time. */
 export type Vote = { readonly node: string; readonly verdict: string | undefined }
 
-export type Agreement = {
+type Agreement = {
   /** `insufficient`: too few nodes answered for a quorum; `split`: enough answered, but too few of them agree. */
   readonly verdict: 'consistent' | 'split' | 'insufficient'
   /** The answer of a quorum; undefined if there is none. */

@@ -3,7 +3,7 @@ import type { World } from '../world.ts'
 import { CAPABILITIES, type Load } from './peer.ts'
 import type { PeerRegistry } from './registry.ts'
 
-export type Announcing = Pick<World, 'random' | 'log'> & { readonly peers: PeerRegistry; readonly load: () => Load }
+type Announcing = Pick<World, 'random' | 'log'> & { readonly peers: PeerRegistry; readonly load: () => Load }
 
 /**
  * Registers this node in the shared list and renews its lease every third of it, ± 20 %, until `signal` fires: nodes on

@@ -15,7 +15,7 @@ const RETRY_MS = { first: 1_000, most: 60_000 }
 /** Maximum size of a node's answer, bytes. */
 const MAX_ANSWER = 2 * 1024 * 1024
 
-export type Joining = Pick<World, 'now' | 'monotonic' | 'random' | 'log'> & {
+type Joining = Pick<World, 'now' | 'monotonic' | 'random' | 'log'> & {
   /** Origin of the node at which to register. */
   readonly url: string
   readonly peers: PeerRegistry

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Call, formatProof, type ProofCheck, parseProof, refuteProof } from './proof.ts'
+import { type Call, formatProof, nonceMemory, type ProofCheck, parseProof, refuteProof } from './proof.ts'
 
 const CALL: Call = {
   method: 'POST',
@@ -45,3 +45,15 @@ it('does not remember the nonce of a forged call', () => {
 
 it('never throws on a header', () =>
   fc.assert(fc.property(fc.string(), (text) => void parseProof(`Mailsonde-Peer id=${text}`))))
+
+/** A call from a clock that is 60 s ahead is valid for 120 s, and its time is in whole seconds. */
+it.each([
+  [120_999, true],
+  [121_000, false],
+])('a nonce was seen %d ms ago: remembered is %s', (ms, expected) => {
+  let now = 1_000_000
+  const isSeen = nonceMemory(() => now)
+  expect(isSeen('here abcdefghijklmnop')).toBe(false)
+  now += ms
+  expect([isSeen('here abcdefghijklmnop'), isSeen('here qrstuvwxyzabcdef')]).toEqual([expected, false])
+})

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Problem } from '../base/problem.ts'
+import { ttlCache } from '../base/ttl-cache.ts'
 import { proofProblem } from './problems.ts'
 
 /**
@@ -8,11 +9,11 @@ import { proofProblem } from './problems.ts'
  */
 export const SCHEME = 'Mailsonde-Peer'
 /** Maximum difference between the clocks of two nodes, ms. */
-export const WINDOW_MS = 60_000
+const WINDOW_MS = 60_000
 /** How long a nonce is stored, ms: a call from a clock that is ahead stays valid for two windows. */
-export const NONCE_MS = 2 * WINDOW_MS + 1_000
+const NONCE_MS = 2 * WINDOW_MS + 1_000
 /** Maximum number of nonces kept; beyond it the oldest are dropped. */
-export const MAX_NONCES = 100_000
+const MAX_NONCES = 100_000
 
 /**
  * The signed parts of a call. `origin` is that of the called node, so that no other node accepts the call; `path`
@@ -24,7 +25,7 @@ export type Call = {
   readonly path: string
   readonly body: string
 }
-export type Proof = { readonly id: string; readonly ts: number; readonly nonce: string; readonly sig: string }
+type Proof = { readonly id: string; readonly ts: number; readonly nonce: string; readonly sig: string }
 
 /**
  * The header value of a call. `nonce` is 16 to 64 characters of base64url that were never used before; `nowMs` is sent
@@ -83,4 +84,17 @@ function signature(
   return createHmac('sha256', secret)
     .update([call.method, call.origin, call.path, body, by.id, by.ts, by.nonce].join('\n'))
     .digest('hex')
+}
+
+/**
+ * Stores the nonces of verified calls: returns whether one was seen within the validity of its call, and stores it. At
+ * most 100,000.
+ */
+export function nonceMemory(now: () => number): (nonce: string) => boolean {
+  const kept = ttlCache<{ readonly seen: true }>({ maxEntries: MAX_NONCES, now })
+  return (nonce) => {
+    if (kept.get(nonce)) return true
+    kept.set(nonce, { seen: true }, NONCE_MS)
+    return false
+  }
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { JsonRecord } from '../base/json.ts'
 import { ip } from '../names/ip.ts'
 import { MAX_ADDRESSES, MAX_PEERS, type Peer } from './peer.ts'
-import { presentPeer, readPeers } from './record.ts'
+import { parseOrigin, presentPeer, readPeers } from './record.ts'
 
 const NOW = Date.UTC(2026, 0, 2)
 const PEER: Peer = {
@@ -64,4 +64,19 @@ it('other work runs while a long list is read', async () => {
   }
   await reading
   expect(turns).toBeGreaterThanOrEqual(10)
+})
+
+it.each<[string, string | undefined]>([
+  ['https://b.example', 'https://b.example'],
+  ['https://b.example:8443/', 'https://b.example:8443'],
+  ['https://user@b.example', undefined],
+  ['https://:password@b.example', undefined],
+  ['https://user:password@b.example', undefined],
+  ['https://b.example/path', undefined],
+  ['https://b.example/?query', undefined],
+  ['ftp://b.example', undefined],
+  ['b.example', undefined],
+])('%s', (text, origin) => {
+  const reading = parseOrigin(text)
+  expect(reading.ok ? reading.value : undefined).toEqual(origin)
 })

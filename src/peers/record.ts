@@ -2,12 +2,13 @@ import { z } from 'zod'
 import type { GeoAnswer } from '../answers/geo.ts'
 import type { PeerAnswer } from '../answers/peers.ts'
 import { isJsonRecord } from '../base/json.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
-import { NODE_ID } from '../names/node-id.ts'
-import { parseOrigin } from './origin.ts'
+import { NODE_ID } from '../names/source.ts'
 import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, type Peer, type PeerStatus, statusOf } from './peer.ts'
 import type { Moment, Peers } from './peers.ts'
+import { originProblem } from './problems.ts'
 
 const address = z.string().transform((text, ctx): Ip => {
   const read = parseIp(text)
@@ -97,3 +98,18 @@ export async function readPeers(value: unknown): Promise<readonly ReadPeer[]> {
 }
 
 export const peersById = (read: readonly ReadPeer[]): Peers => new Map(read.map(({ peer }) => [peer.id, peer]))
+
+/** Maximum number of characters of a node's URL. */
+const MAX_URL = 256
+
+/**
+ * Reads the URL of a node: an http or https origin, returned without a final slash. User name, password, path, query
+ * and fragment are refused, because calls are signed for this origin and sent to it.
+ */
+export function parseOrigin(text: string): Parsed<string> {
+  const url = text.length <= MAX_URL ? URL.parse(text) : null
+  if (!url || !/^https?:$/.test(url.protocol)) return problem(originProblem('invalid', { text }))
+  if (url.username || url.password) return problem(originProblem('login', { text }))
+  if (url.pathname !== '/' || url.search || url.hash) return problem(originProblem('path', { text }))
+  return parsed(url.origin)
+}

@@ -2,7 +2,7 @@
  * Whether a rule is met. `not_observable`: nothing outside of the sender shows it; such a rule is listed and never
  * counted.
  */
-export type RuleStatus = 'met' | 'not_met' | 'unknown' | 'not_applicable' | 'not_observable'
+type RuleStatus = 'met' | 'not_met' | 'unknown' | 'not_applicable' | 'not_observable'
 
 /** What a rule came to, and why in a sentence. */
 export type Ruling = { readonly status: RuleStatus; readonly because: string; readonly finding?: string }

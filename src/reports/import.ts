@@ -1,4 +1,4 @@
-import { dayOf } from '../base/day.ts'
+import { dayOf } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { dayOf } from '../base/day.ts'
+import { dayOf } from '../base/clock.ts'
 import { limiter } from '../base/limiter.ts'
 import { onceUnlessFailed } from '../base/once.ts'
 import { type Lifetime, sharedWork } from '../base/share-work.ts'

@@ -4,6 +4,7 @@ import { addAbortSignal } from 'node:stream'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
 import { linesOf } from '../base/lines.ts'
+import { once } from '../base/once.ts'
 import { printable, withoutCommands } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
 import { byKey, type ConfigFlag } from '../cli/flags.ts'
@@ -19,10 +20,9 @@ import type { Execute } from '../operations/execute.ts'
 import type { Operation, Upload } from '../operations/operation.ts'
 import { allOperations, commandNamed } from '../operations/registry.ts'
 import type { Log } from '../world.ts'
-import { logAtNeed } from './log-at-need.ts'
 import { fileError, optionError } from './problems.ts'
 import { version } from './version.ts'
-import { workerNumber } from './workers/number.ts'
+import { workerNumber } from './workers/sharing.ts'
 
 /** Runs the command of the arguments and returns the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
 export async function commandLine(argv: readonly string[]): Promise<number> {
@@ -248,3 +248,21 @@ const configFlags: readonly ConfigFlag[] = Object.entries(OPTIONS).map(([key, op
   meaning: option.meaning,
   ...(option.argument ? { argument: option.argument } : {}),
 }))
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+
+/**
+ * The log of a command. The logger is loaded with the first line of the configured level, because most commands never
+ * write one; lines keep their order.
+ */
+function logAtNeed(options: LogOptions): Log {
+  const made = once(async () => {
+    const { createLogger, logOf } = await import('../log.ts')
+    return logOf(createLogger(options))
+  })
+  const least = (LEVELS as readonly string[]).indexOf(options.level)
+  const lines = LEVELS.map((level, at): Log[typeof level] =>
+    least < 0 || at < least ? () => {} : (event, fields) => void made().then((log) => log[level](event, fields)),
+  )
+  return Object.fromEntries(LEVELS.map((level, at) => [level, lines[at]])) as unknown as Log
+}

@@ -42,7 +42,7 @@ const SELF_TESTS_MS = 300
 
 type Makers = { readonly [Name in DepName]: () => Deps[Name] | Promise<Deps[Name]> }
 /** The same verifier, with metrics: for single questions and the rows of jobs. */
-export type Metered = (verifier: Deps['verifier']) => Deps['verifier']
+type Metered = (verifier: Deps['verifier']) => Deps['verifier']
 /** Members with state to save, once they are created. */
 type Opened = {
   blacklists?: Deps['blacklists']
@@ -230,7 +230,7 @@ function makersOf(
     domainLists,
     sourcePool,
     geo: once(async () => {
-      const [{ createGeo }, { geoSources }] = await Promise.all([import('../geo/geo.ts'), import('../geo/sources.ts')])
+      const { createGeo, geoSources } = await import('../geo/geo.ts')
       config.geoDbs.forEach(mustBeReadable)
       const { warn } = world.log
       return createGeo({ sources: geoSources(config.geoDbs, { now: world.monotonic, warn }), warn })

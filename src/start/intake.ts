@@ -3,8 +3,7 @@ import { invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { type Deliver, deliverer } from '../intake/deliver.ts'
 import { countedBy, newWay, type WayRecord } from '../intake/ways.ts'
-import type { Domain } from '../names/domain.ts'
-import { isNamed } from '../names/domain-pattern.ts'
+import { type Domain, isNamed } from '../names/domain.ts'
 import type { Deps, ReportWay } from '../operations/deps.ts'
 import type { ImportRequest } from '../reports/import.ts'
 import type { ApiKey } from '../store/key-file.ts'
@@ -14,10 +13,10 @@ import { startProblem } from './problems.ts'
 /** How long the domains of monitors are remembered, ms. */
 const REMEMBER_MS = 60_000
 
-export type Intake = { readonly close: () => Promise<void> }
+type Intake = { readonly close: () => Promise<void> }
 
 /** Which domains' reports are taken from mail: those of `--reports-domains`, of monitors and of keys. */
-export function acceptedDomains(
+function acceptedDomains(
   config: Pick<Config, 'reportsDomains'>,
   reports: Deps['reports'],
   keys: () => readonly ApiKey[],

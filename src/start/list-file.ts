@@ -18,7 +18,7 @@ import { NotOwnFile } from '../store/own-file.ts'
 import { askBy } from './jobs.ts'
 import { fileError, listNotice, optionError } from './problems.ts'
 
-export type ListSetting = {
+type ListSetting = {
   readonly open: () => Promise<{ readonly execute: Execute; readonly close: () => Promise<void> }>
   readonly openUpload: (path: string) => Upload
   readonly tell: (line: string) => void

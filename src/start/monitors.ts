@@ -23,7 +23,7 @@ import type { StorageGuard } from '../store/postgres/storage.ts'
 import { optionError } from './problems.ts'
 import type { Outside } from './world.ts'
 
-export type MonitorDeps = {
+type MonitorDeps = {
   readonly database: LazyDatabase
   readonly execute: Execute
   readonly jobs: JobService

@@ -68,7 +68,7 @@ export function readIslands(): Readonly<Record<string, string>> {
 }
 
 /** An island's source as JavaScript. */
-export const islandOf = (source: string): string =>
+const islandOf = (source: string): string =>
   withoutWarning(() => stripTypeScriptTypes(source))
     .split('\n')
     .map((line) => line.trim())

@@ -86,7 +86,7 @@ const NOT_LISTENING = {
 } as const
 
 /** An error code of `listen` or `getaddrinfo` that has a sentence. */
-export type NotListening = keyof typeof NOT_LISTENING
+type NotListening = keyof typeof NOT_LISTENING
 export const isNotListening = (code: string): code is NotListening => Object.hasOwn(NOT_LISTENING, code)
 
 /** Errors of starting the service, and of the database commands. */

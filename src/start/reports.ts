@@ -36,7 +36,7 @@ export const openReports = (
   })
 
 /** Whether an address is on a list of tier A or B; undefined: none of them answered. */
-export function listedOn({ entries }: Pick<BlacklistAnswer, 'entries'>): boolean | undefined {
+function listedOn({ entries }: Pick<BlacklistAnswer, 'entries'>): boolean | undefined {
   const weighty = entries.filter(({ list, reading }) =>
     reading.status === 'listed' ? isWeighty(reading.tier) : reading.status === 'not_listed' && isWeighty(list.tier),
   )

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { warnOfOpenFolder } from './data-folder.ts'
 import { DRAIN_MS, drained, listen, openHttp, openService, STOP_MS, startBackground, tellListening } from './service.ts'
-import { workerNumber } from './workers/number.ts'
+import { workerNumber } from './workers/sharing.ts'
 
 /**
  * Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0. With

@@ -1,21 +1,28 @@
 import { randomInt } from 'node:crypto'
 import { access, constants, mkdir } from 'node:fs/promises'
+import type { Clocks } from '../base/clock.ts'
 import { invalidFlag } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
-import { rangeOf } from '../names/ip-range.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import { DnsError, type Resolve, settled } from '../net/dns/resolver.ts'
-import { formatServer, isPublicResolver, parseServer, type Server, systemResolvers } from '../net/dns/system.ts'
+import {
+  formatServer,
+  isLoopback,
+  isPublicResolver,
+  parseServer,
+  type Server,
+  systemResolvers,
+} from '../net/dns/system.ts'
 import type { Fetch } from '../net/fetch.ts'
 import { type Guard, guard } from '../net/public-only.ts'
 import type { Dial } from '../net/smtp/dial.ts'
 import type { Proxies } from '../net/socks/proxies.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
+import type { Repository, RepositoryName, Store } from '../store/contract.ts'
+import type { Warn } from '../store/files/files-store.ts'
 import type { Log, World } from '../world.ts'
-import { processClocks } from './clocks.ts'
-import { lazyDns } from './lazy-dns.ts'
-import { lazyStore } from './lazy-store.ts'
+import type { Dns, DnsOptions, openDns } from './dns.ts'
 import { sharedProbe } from './shared-probe.ts'
 
 /**
@@ -143,14 +150,80 @@ const storeProbe =
 async function resolversOf(config: Config): Promise<{ servers: readonly Server[]; trustAd: boolean }> {
   if (config.resolvers.length === 0) {
     const system = await systemResolvers()
-    return { servers: system.servers, trustAd: config.trustAd || system.trustAd || onLoopback(system.servers) }
+    return { servers: system.servers, trustAd: config.trustAd || system.trustAd || system.servers.every(isLoopback) }
   }
   const servers = config.resolvers.map((text) => {
     const server = parseServer(text)
     if (!server.ok) throw invalidFlag('resolver', server.problem)
     return server.value
   })
-  return { servers, trustAd: config.trustAd || onLoopback(servers) }
+  return { servers, trustAd: config.trustAd || servers.every(isLoopback) }
 }
 
-const onLoopback = (servers: readonly Server[]): boolean => servers.every(({ ip }) => rangeOf(ip) === 'loopback')
+/**
+ * The clocks of this process: `monotonic` starts at the time of `now`, and steps of the system clock do not change it.
+ */
+export function processClocks(): Clocks {
+  const originMs = Date.now() - performance.now()
+  return { now: () => Date.now(), monotonic: () => Math.round(originMs + performance.now()) }
+}
+
+/**
+ * The same as `openDns`, whose code (30 modules) is loaded with the first query: commands without queries start sooner.
+ */
+function lazyDns(options: DnsOptions): Dns & { readonly close: () => void } {
+  let opened: ReturnType<typeof openDns> | undefined
+  let isClosed = false
+  const open = once(async () => {
+    opened = (await import('./dns.ts')).openDns(options)
+    if (isClosed) opened.close()
+    return opened
+  })
+  const resolveBy =
+    (name: 'resolve' | 'uncached' | 'direct'): Resolve =>
+    (...question) =>
+      opened ? opened[name](...question) : open().then((dns) => dns[name](...question))
+  const askServer: World['askServer'] = (...question) =>
+    opened ? opened.askServer(...question) : open().then((dns) => dns.askServer(...question))
+  return {
+    resolve: resolveBy('resolve'),
+    uncached: resolveBy('uncached'),
+    direct: resolveBy('direct'),
+    askServer,
+    close: () => {
+      isClosed = true
+      opened?.close()
+    },
+  }
+}
+
+/** The store in the files of `folder`, whose code is loaded with the first call: most commands never need it. */
+export function lazyStore(
+  folder: string,
+  warn: Warn,
+): { readonly store: Store; readonly settled: () => Promise<void> } {
+  let isOpen = false
+  const open = once(async () => {
+    isOpen = true
+    return (await import('../store/files/files-store.ts')).filesStore(folder, warn)
+  })
+  const repository = (name: RepositoryName): Repository => ({
+    get: async (key) => (await open())[name].get(key),
+    list: async (page) => (await open())[name].list(page),
+    put: async (key, value) => (await open())[name].put(key, value),
+    putAll: async (rows) => (await open())[name].putAll(rows),
+    replace: async (key, value, expected) => (await open())[name].replace(key, value, expected),
+    delete: async (key) => (await open())[name].delete(key),
+  })
+  return {
+    store: {
+      node: repository('node'),
+      peers: repository('peers'),
+      sources: repository('sources'),
+      selfTests: repository('selfTests'),
+    },
+    settled: async () => {
+      if (isOpen) await (await open()).settled()
+    },
+  }
+}

@@ -5,7 +5,7 @@ import { type Ip, ip } from '../../src/names/ip.ts'
 import type { Answer, Resolve } from '../../src/net/dns/resolver.ts'
 import { FetchError } from '../../src/net/fetch.ts'
 import { DialError } from '../../src/net/smtp/dial.ts'
-import { blacklistBulk } from '../../src/operations/blacklist-bulk.ts'
+import { blacklistBulk } from '../../src/operations/blacklist.ts'
 import { remembering, repeatable } from '../../src/operations/context.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import type { By, Execute } from '../../src/operations/execute.ts'
@@ -208,7 +208,7 @@ async function nodesThatVerify(n: number): Promise<number> {
 }
 
 testBounds([
-  ['src/operations/blacklist-lines.ts AT_A_TIME', 8, async (n) => (await lookupsAtOnce(n)) === n],
+  ['src/operations/blacklist.ts AT_A_TIME', 8, async (n) => (await lookupsAtOnce(n)) === n],
   ['src/operations/context.ts MAX_REMEMBERED', 5_000, isRemembered],
   ['src/operations/context.ts MAX_PAGES', 100, isPageRemembered],
   ['src/operations/forget.ts NODES_AT_A_TIME', 8, isForgottenAtOnce],

@@ -1,12 +1,12 @@
-import { linesOf, textOf } from '../../src/client/chunks.ts'
+import { linesOf, textOf } from '../../src/client/streams.ts'
 import { inlines } from '../../src/documents/html/inline.ts'
 import { escapeMarkdown } from '../../src/documents/markdown/markdown-text.ts'
 import { preferredForm } from '../../src/http/accept.ts'
 import { readList } from '../../src/jobs/intake/intake.ts'
 import { parseEmail } from '../../src/names/email.ts'
-import { parseSelectors } from '../../src/operations/selector.ts'
+import { parseSelectors } from '../../src/operations/params.ts'
 import { html } from '../../src/pages/html.ts'
-import { parseOrigin } from '../../src/peers/origin.ts'
+import { parseOrigin } from '../../src/peers/record.ts'
 import { sharedVerification } from '../../src/start/workers/verification.ts'
 import { labStore } from '../lab/world.ts'
 import { isRead, testBounds, text, times } from './table.ts'
@@ -71,7 +71,7 @@ testBounds([
     },
   ],
   [
-    'src/client/chunks.ts MAX_TEXT',
+    'src/client/streams.ts MAX_TEXT',
     16 * 1024 * 1024,
     async (n) => (await isRead(textOf(body(n)))) && isRead(drained(linesOf(body(n)))),
   ],
@@ -95,10 +95,10 @@ testBounds([
   ],
   ['src/names/email.ts LONGEST_LOCAL', 64, (n) => parseEmail(`${text(n)}@b.example`).ok],
   ['src/names/email.ts LONGEST', 254, (n) => parseEmail(`a@${times(4, () => text(60)).join('.')}.${text(n - 246)}`).ok],
-  ['src/operations/selector.ts MAX_SELECTORS', 10, (n) => parseSelectors(times(n, (i) => `s${i}`).join()).ok],
+  ['src/operations/params.ts MAX_SELECTORS', 10, (n) => parseSelectors(times(n, (i) => `s${i}`).join()).ok],
   ['src/pages/html.ts MAX_TEXT', 8_192, (n) => html`${text(n)}`.safe === text(n)],
   [
-    'src/peers/origin.ts MAX_URL',
+    'src/peers/record.ts MAX_URL',
     256,
     (n) => parseOrigin(`https://${times(3, () => text(60)).join('.')}.${text(n - 191)}`).ok,
   ],

@@ -36,10 +36,9 @@ import { TYPE_CODES } from '../../src/net/dns/types.ts'
 import { parseZone } from '../../src/net/dns/zone-text.ts'
 import { parseCapabilities } from '../../src/net/smtp/commands.ts'
 import { type ReplyEvent, replyReader, type Stage } from '../../src/net/smtp/reply.ts'
-import { parseSelectors } from '../../src/operations/selector.ts'
-import { parseOrigin } from '../../src/peers/origin.ts'
+import { parseSelectors } from '../../src/operations/params.ts'
 import { parseProof } from '../../src/peers/proof.ts'
-import { readPeers } from '../../src/peers/record.ts'
+import { parseOrigin, readPeers } from '../../src/peers/record.ts'
 import { broken, dnsMessage, name, replyText, smtpReplies, tags, words } from './arbitraries.ts'
 
 /** Something of ours that reads text from outside. `run` gives what was made of it, whose JSON has at most `growth` × the input + 16 KiB; `Expected` failures aside it must not throw. */

@@ -1,8 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import fastify from 'fastify'
 import { expect, it } from 'vitest'
-import { codingFor } from '../../src/http/compress.ts'
-import { fromMemory } from '../../src/http/from-memory.ts'
+import { codingFor, fromMemory } from '../../src/http/compress.ts'
 import { labApp } from '../lab/app.ts'
 import { labWorld } from '../lab/world.ts'
 

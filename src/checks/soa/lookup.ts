@@ -1,5 +1,5 @@
 import type { Domain } from '../../names/domain.ts'
-import { zoneCandidates } from '../../names/zone-cuts.ts'
+import { zoneCandidates } from '../../names/suffix.ts'
 import { DnsError, type RecordData, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { mayExist } from '../exists.ts'

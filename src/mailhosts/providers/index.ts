@@ -4,8 +4,7 @@ import { FORWARDERS, GATEWAYS } from './gateways.ts'
 import { MAILBOXES } from './mailboxes.ts'
 import { NEWSLETTERS } from './newsletters.ts'
 import type { Provider } from './provider.ts'
-import { WEB_HOSTS } from './web-hosts.ts'
-import { WEB_HOSTS_EUROPE } from './web-hosts-europe.ts'
+import { WEB_HOSTS, WEB_HOSTS_EUROPE } from './web-hosts.ts'
 
 export type { Provider, ProviderKind } from './provider.ts'
 

@@ -44,7 +44,7 @@ export type Provider = {
 }
 
 /** A row in its source form: omitted lists are empty; selectors are guessable if there are any. */
-export type Row = Pick<Provider, 'id' | 'name' | 'seen'> & Partial<Omit<Provider, 'kind'>>
+type Row = Pick<Provider, 'id' | 'name' | 'seen'> & Partial<Omit<Provider, 'kind'>>
 
 export const rows = (kind: ProviderKind, list: readonly Row[]): readonly Provider[] =>
   list.map((row) => ({

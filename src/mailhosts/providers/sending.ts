@@ -170,6 +170,3 @@ function find(patterns: ReadonlyMap<string, Provider>, name: string): Provider |
   }
   return undefined
 }
-
-/** The ids that have a row here, for the test of the table. */
-export const SENDING_IDS: readonly string[] = Object.keys(SENDING)

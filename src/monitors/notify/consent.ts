@@ -38,7 +38,7 @@ export async function consentsOf(
   return new Map(wanted.map((address) => [address, known.get(address) ?? 'asked']))
 }
 
-export type Asking = { readonly database: Database; readonly consents: MailConsents; readonly deliveries: Deliveries }
+type Asking = { readonly database: Database; readonly consents: MailConsents; readonly deliveries: Deliveries }
 
 /** Asks addresses (lower case) whether they want mail about a domain or IP address: one message each, unless they were asked recently. */
 export async function askForConsent(

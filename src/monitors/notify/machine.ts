@@ -23,7 +23,7 @@ export type Observation = {
   /** No earlier state is known: nothing has changed, and nothing is worse. */
   readonly isBaseline: boolean
 }
-export type MessageType = 'monitor.changed' | 'monitor.recovered' | 'monitor.failing'
+type MessageType = 'monitor.changed' | 'monitor.recovered' | 'monitor.failing'
 /** A message to send. `count`: the number of changes since the last message. */
 export type Message = {
   readonly type: MessageType
@@ -37,7 +37,7 @@ export type Message = {
 /** Number of consecutive runs without a result after which that is reported. */
 export const FAILING_AFTER = 3
 /** Minimum interval between messages about the same topic, except for its first recovery, ms. */
-export const HOUR_MS = 3_600_000
+const HOUR_MS = 3_600_000
 /** Maximum number of changes held back. */
 const MAX_HELD = 50
 /** Maximum number of reported changes that are kept. */
@@ -164,7 +164,7 @@ function observeReports({ failing, silentDays }: ReportFacts, wanted: Wanted, se
 /** Days without a report that are told. */
 const SILENT_DAYS = 3
 /** The change that `new_sender` tells. */
-export const NEW_SENDER = 'reports.new_sender'
+const NEW_SENDER = 'reports.new_sender'
 
 const isBelow = (facts: Level, level: Level): boolean =>
   facts.rank < level.rank || (facts.score !== null && level.score !== null && facts.score < level.score)

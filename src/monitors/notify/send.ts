@@ -15,7 +15,7 @@ export const channel = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('slack'), url: z.string() }),
   z.strictObject({ type: z.literal('ntfy'), url: z.string(), token: z.string().optional() }),
 ])
-export type Channel = z.output<typeof channel>
+type Channel = z.output<typeof channel>
 
 export type Senders = {
   readonly post: Post
@@ -27,7 +27,7 @@ export type Senders = {
 }
 
 /** A message with its signature data. */
-export type ToSend = {
+type ToSend = {
   readonly id: string
   readonly body: string
   readonly channel: Channel

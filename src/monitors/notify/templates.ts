@@ -5,7 +5,7 @@ import type { Mail } from '../../net/submit-mail.ts'
 import type { ConsentQuestion } from './consent.ts'
 
 /** The targets of the links in a message, if the service has a public URL. */
-export type Links = {
+type Links = {
   /** `https://…`, without a final slash. */
   readonly publicUrl: string | undefined
   /** One click, and this address gets no more mail of this monitor (RFC 8058). */

@@ -1,7 +1,7 @@
 import type { StoredKind } from '../../answers/stored.ts'
 import { inTurns } from '../../base/in-turns.ts'
 import type { Json, JsonRecord } from '../../base/json.ts'
-import { maskAddresses } from '../../base/mask.ts'
+import { maskAddresses } from '../../base/text.ts'
 
 /**
  * A stored answer for a reader who is not logged in: `answer` itself, changed. In a verification every mailbox is masked, wherever it occurs (replies of mail servers repeat it), and

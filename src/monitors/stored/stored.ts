@@ -49,7 +49,7 @@ export type Stored = {
 }
 
 /** Maximum number of stored answers per key. */
-export const MAX_STORED = 20_000
+const MAX_STORED = 20_000
 const SWEEP_EVERY_MS = 3_600_000
 
 export function storedService(settings: {

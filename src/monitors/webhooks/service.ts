@@ -43,10 +43,10 @@ export type WebhookService = {
 }
 
 /** Maximum number of webhooks per key. */
-export const MAX_WEBHOOKS = 1_000
+const MAX_WEBHOOKS = 1_000
 const OLD_SECRET_MS = 86_400_000
 
-export type WebhookParts = { readonly webhooks: Webhooks; readonly deliveries: Deliveries; readonly wake: () => void }
+type WebhookParts = { readonly webhooks: Webhooks; readonly deliveries: Deliveries; readonly wake: () => void }
 
 export function webhookService(parts: () => Promise<WebhookParts>, now: () => number): WebhookService {
   async function owned(id: string, owner: Owner): Promise<WebhookRow> {

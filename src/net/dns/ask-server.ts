@@ -5,7 +5,7 @@ import { type AskServer, DnsError } from './resolver.ts'
 import { sweeper } from './sweeper.ts'
 import { type Upstream, upstream } from './upstream.ts'
 
-export type ServerAskerOptions = {
+type ServerAskerOptions = {
   /** Whether queries to an address are permitted. */
   readonly allowed: (server: Ip) => boolean
   readonly random: () => number
@@ -20,7 +20,7 @@ export type ServerAskerOptions = {
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 
-export type ServerAsker = { readonly ask: AskServer; readonly close: () => void }
+type ServerAsker = { readonly ask: AskServer; readonly close: () => void }
 
 /** Maximum number of servers that are contacted at the same time; beyond twice as many, queries fail with `network`. */
 const MAX_SERVERS = 1_024

@@ -38,8 +38,8 @@ export type Message = {
   /** The remaining budget for names in the data of records. */
   readonly budget: NameBudget
 }
-export type Question = { readonly name: string; readonly type: number; readonly class: number }
-export type Edns = {
+type Question = { readonly name: string; readonly type: number; readonly class: number }
+type Edns = {
   readonly udpSize: number
   readonly version: number
   readonly dnssecOk: boolean
@@ -47,7 +47,7 @@ export type Edns = {
 }
 
 /** A question that was already compared with the query: its name, and the index after it. */
-export type Compared = { readonly name: string; readonly end: number }
+type Compared = { readonly name: string; readonly end: number }
 
 /** Maximum number of extended errors that are read of a message. */
 const MAX_EDE = 8

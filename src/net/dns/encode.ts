@@ -25,7 +25,7 @@ export type Query = {
 }
 
 /** The largest UDP answer that is requested: it passes every path unfragmented. RFC 9715 §3.1 */
-export const UDP_SIZE = 1_232
+const UDP_SIZE = 1_232
 
 /** Octets of the longest query: header, name, type and class, OPT record. */
 const QUERY_OCTETS = 12 + 255 + 4 + 11

@@ -13,7 +13,7 @@ import { type Fault, giveUp, type Handlers, type WireEvent } from './wait.ts'
 import { watch } from './watch.ts'
 import { type Cursor, readName } from './wire-name.ts'
 
-export type Engine = {
+type Engine = {
   /** Queries `upstreams` in turn. Rejects with {@link DnsError} and nothing else. */
   readonly ask: <T extends RecordType>(
     upstreams: readonly Upstream<Question>[],

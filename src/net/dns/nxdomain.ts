@@ -31,7 +31,7 @@ const CONTROL = 'com'
 type Known = { readonly verdict: 'known' | 'denied' | 'absent' | DnsError; readonly atMs: number }
 
 /** What is known about a resolver and top-level domains. */
-export type TopLevelDomains = {
+type TopLevelDomains = {
   /** Queries the top-level domain of `name`, unless the result is cached. Never fails. */
   readonly prepare: (name: string) => void
   /**

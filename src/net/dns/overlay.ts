@@ -16,7 +16,7 @@ export type OverlayRecord = {
   [T in RecordType]: { readonly name: string; readonly type: T; readonly data: RecordData[T] }
 }[RecordType]
 /** A record that is treated as removed; without data, all of its name and type. */
-export type OverlayRemoval = {
+type OverlayRemoval = {
   readonly name: string
   readonly type: RecordType
   readonly remove: true

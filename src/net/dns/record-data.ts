@@ -10,7 +10,7 @@ import type { RecordData, RecordType } from './resolver.ts'
  */
 export type Field = { readonly text: string; readonly quoted: boolean }
 /** Reads a name in the data into its canonical form (lower case, no trailing dot). */
-export type ReadName = (text: string) => Parsed<string>
+type ReadName = (text: string) => Parsed<string>
 
 /** The types that can be parsed from text. */
 export const RECORD_TYPES = [

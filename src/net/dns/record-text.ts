@@ -12,7 +12,7 @@ import {
   type TextType,
   textOf,
 } from './record-data.ts'
-import type { RecordType } from './resolver.ts'
+import type { RecordData, RecordType } from './resolver.ts'
 import { zoneEntries } from './zone-entries.ts'
 
 /** A record as people write it: `value` is in presentation format; a TXT value without quotes is the text itself. */
@@ -132,3 +132,21 @@ function textOfAll(fields: readonly Field[]): Parsed<string> {
 export function made(name: string, type: RecordType, data: Parsed<unknown>): Parsed<OverlayRecord> {
   return data.ok ? parsed({ name, type, data: data.value } as OverlayRecord) : data
 }
+
+/**
+ * The data of a record as in a zone file, names with a final dot; a TXT is the text itself, without quotes, and an SOA
+ * has no serial.
+ */
+export function presentationOf(type: RecordType, data: RecordData[RecordType]): string {
+  if (typeof data === 'string') return NAMES.includes(type) ? dotted(data) : data
+  if ('exchange' in data) return `${data.preference} ${dotted(data.exchange)}`
+  if ('mname' in data) {
+    const { mname, rname, refresh, retry, expire, minimum } = data
+    return [dotted(mname), dotted(rname), '(serial)', refresh, retry, expire, minimum].join(' ')
+  }
+  if ('tag' in data) return `${data.critical ? 128 : 0} ${data.tag} ${JSON.stringify(data.value)}`
+  return Object.values(data).join(' ')
+}
+
+const NAMES: readonly RecordType[] = ['CNAME', 'NS', 'PTR']
+const dotted = (name: string): string => `${canonicalName(name)}.`

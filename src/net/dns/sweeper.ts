@@ -3,7 +3,7 @@
  */
 const SWEEP_MS = 50
 
-export type Sweeper = {
+type Sweeper = {
   /** Must be called whenever a query starts. */
   readonly wake: () => void
   readonly stop: () => void

@@ -30,7 +30,7 @@ export const formatServer = (server: Server): string =>
   server.ip.includes(':') ? `[${server.ip}]:${server.port}` : `${server.ip}:${server.port}`
 
 /** The content of resolv.conf: its servers in order (at most 8), and whether it has `options trust-ad`. */
-export type ResolvConf = { readonly servers: readonly Server[]; readonly trustAd: boolean }
+type ResolvConf = { readonly servers: readonly Server[]; readonly trustAd: boolean }
 
 /**
  * Reads the text of resolv.conf(5). Unusable servers (with a zone id, or without an address) are ignored. Without any

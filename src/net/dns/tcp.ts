@@ -10,11 +10,11 @@ const MAX_CONNECTIONS = 8
 /** How long a connection without queries stays open (RFC 7766 §6.2.3). */
 const IDLE_MS = 5_000
 
-export type TcpHandlers<W extends Wait> = Pick<Handlers<W>, 'failed' | 'event'> & {
+type TcpHandlers<W extends Wait> = Pick<Handlers<W>, 'failed' | 'event'> & {
   readonly received: (wait: W, bytes: Buffer) => void
 }
 
-export type TcpPool<W extends Wait> = {
+type TcpPool<W extends Wait> = {
   /** Sends the query over an open connection, or a new one; fails it with `network` if all are full. */
   readonly ask: (wait: W) => void
   /** Fails expired queries and closes idle connections. */

@@ -28,12 +28,5 @@ export const { RRSIG } = TYPE_CODES
 /** The only class that is used (RFC 1035 §3.2.4). */
 export const CLASS_IN = 1
 
-const NAMES: ReadonlyMap<number, RecordType> = new Map(
-  Object.entries(TYPE_CODES).map(([name, code]) => [code, name as RecordType]),
-)
-
-/** The name of a known type; undefined for a type that is kept raw. */
-export const typeOf = (code: number): RecordType | undefined => NAMES.get(code)
-
 /** The response codes that are handled individually (RFC 1035 §4.1.1). */
 export const RCODE = { noError: 0, formErr: 1, servFail: 2, nxDomain: 3, notImp: 4, refused: 5 } as const

@@ -15,7 +15,7 @@ const MAX_SOCKETS = 256
 /** Maximum number of queries to one server at the same time; further ones fail with `network`. */
 const MAX_IN_FLIGHT = 20_000
 
-export type UdpPool<W extends Wait> = {
+type UdpPool<W extends Wait> = {
   /** Sends the query with a new id from a random socket; fails it with `network` if all sockets are full. */
   readonly ask: (wait: W) => void
   /** Fails expired queries and closes sockets that are no longer needed. */

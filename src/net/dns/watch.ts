@@ -1,8 +1,8 @@
 /** An object that can be watched for a signal; the watch owns the links. */
-export type Watched<Q> = { before: Q | undefined; after: Q | undefined }
+type Watched<Q> = { before: Q | undefined; after: Q | undefined }
 
 /** Calls back for each member whose signal fires. A signal that many queries share has one listener. */
-export type Watch<Q> = {
+type Watch<Q> = {
   readonly add: (signal: AbortSignal, member: Q) => void
   readonly remove: (signal: AbortSignal, member: Q) => void
 }

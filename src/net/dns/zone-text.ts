@@ -7,7 +7,7 @@ import { absoluteName, made, typeOf } from './record-text.ts'
 import { type ZoneEntry, zoneEntries } from './zone-entries.ts'
 
 /** The content of a zone file. */
-export type ZoneText = {
+type ZoneText = {
   readonly records: readonly OverlayRecord[]
   /** Types that are not used here, each with the number of its records. */
   readonly passedOver: ReadonlyMap<string, number>

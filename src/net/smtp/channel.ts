@@ -6,7 +6,7 @@ import type { Reply, Stage } from './reply.ts'
 import { ClosedError, ProtocolError, type Wire } from './wire.ts'
 
 /** Why a stage ended without a reply. */
-export type FaultReason = DialReason | 'protocol_error'
+type FaultReason = DialReason | 'protocol_error'
 
 /** The outcome of one stage of a session: the server's reply, or a fault. */
 export type StageOutcome =

@@ -6,7 +6,7 @@ import type { Connection, TlsInfo, TlsOffer } from './dial.ts'
 import { isSuccess } from './reply.ts'
 import type { Transcript } from './transcript.ts'
 
-export type Greeting = {
+type Greeting = {
   readonly channel: Channel
   readonly connection: Connection
   readonly log: Transcript

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
-import type { DialError } from './dial.ts'
-import { lostError } from './dial-errors.ts'
+import { type DialError, lostError } from './dial.ts'
 
 /** Received bytes of a socket that nobody has read yet. */
 export type Inbox = {

@@ -139,7 +139,7 @@ export function replyReader(): ReplyReader {
 }
 
 /** A reply from its code and lines, with the enhanced code in its text (RFC 2034 §4). */
-export function replyOf(code: number, lines: readonly string[]): Reply {
+function replyOf(code: number, lines: readonly string[]): Reply {
   const own = String(code)[0]
   const enhanced = lines
     .map((text) => /^\s{0,3}#?([245]\.\d{1,3}\.\d{1,3})(?![.\d])/.exec(text.slice(0, 20))?.[1])

@@ -10,12 +10,22 @@ import { familyOf, type Ip, parseIp } from '../../names/ip.ts'
 import type { ProxyName } from '../../names/source.ts'
 import { dialProblem } from '../problems.ts'
 import type { Guard } from '../public-only.ts'
-import { type Connection, type Dial, DialError, type Target, type TlsInfo, type TlsOffer } from './dial.ts'
-import { connectError, lostError, stoppedError, tlsError } from './dial-errors.ts'
+import {
+  type Connection,
+  connectError,
+  type Dial,
+  DialError,
+  lostError,
+  stoppedError,
+  type Target,
+  type TlsInfo,
+  type TlsOffer,
+  tlsError,
+} from './dial.ts'
 import { type Inbox, inbox } from './inbox.ts'
 import { tlsInfo } from './tls-info.ts'
 
-export type TcpDialOptions = {
+type TcpDialOptions = {
   /** Called with the address itself, just before the socket is opened. */
   readonly reachable: Guard
   /** Trusted roots in addition to the built-in ones, PEM. */

@@ -15,7 +15,7 @@ export type Transaction = {
 /** `mail` is absent if an open transaction was continued. A recipient without a reply of its own is undefined. */
 export type Transacted = { readonly mail?: StageOutcome; readonly rcpt: readonly (StageOutcome | undefined)[] }
 
-export type TransactionOptions = {
+type TransactionOptions = {
   readonly pipelining: boolean
   readonly smtputf8: boolean
   /** Whether an earlier transaction must be ended first (RFC 5321 §4.1.1.5). */

@@ -4,8 +4,7 @@ import type { Problem } from '../../base/problem.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import type { ProxyName, SocksProxy } from '../../names/source.ts'
 import { dialProblem, proxyProblem } from '../problems.ts'
-import { DialError, type DialReason, type Target } from '../smtp/dial.ts'
-import { stoppedError } from '../smtp/dial-errors.ts'
+import { DialError, type DialReason, stoppedError, type Target } from '../smtp/dial.ts'
 
 /** A TCP connection made by a proxy, and the exit address that the proxy reports (RFC 1928 §6, BND.ADDR). */
 export type Proxied = { readonly socket: Socket; readonly bound: Ip | undefined }

@@ -48,7 +48,7 @@ export type Proxies = {
   readonly names: () => readonly ProxyName[]
 }
 
-export type ProxiesOptions = {
+type ProxiesOptions = {
   readonly resolve: Resolve
   readonly now: () => number
   /** Mail hosts that name the address of the client in their reply to EHLO. */

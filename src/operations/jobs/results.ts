@@ -12,6 +12,7 @@ import type { Layout } from '../../jobs/intake/intake.ts'
 import { csvOf, namesOf, presentRow } from '../../jobs/results.ts'
 import type { JobService, Owner, ResultPage } from '../../jobs/service.ts'
 import { REASONS } from '../../mailbox/reasons.ts'
+import { ownerOf } from '../../names/owner.ts'
 import type { JobRecord } from '../../store/postgres/jobs.ts'
 import type { ResultText } from '../../store/result-text.ts'
 import type { TextPiece, TextStream } from '../given.ts'
@@ -19,7 +20,7 @@ import { defineOperation, ok } from '../operation.ts'
 import { limitParam, pageOf } from '../page.ts'
 import { choiceParam, optional, textParam, wholeParam } from '../params.ts'
 import { jobParamProblem } from './problems.ts'
-import { ENDED, idParam, jobExample, lineCursorParam, MAX_INTEGER, ownerOf } from './shared.ts'
+import { ENDED, idParam, jobExample, lineCursorParam, MAX_INTEGER } from './shared.ts'
 
 /** Rows of one page of JSON: some hundred kB. */
 const PAGE = 200

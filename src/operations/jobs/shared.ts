@@ -9,8 +9,6 @@ import { cursorParam, readCursor } from '../page.ts'
 import { optional, textParam } from '../params.ts'
 import { jobInputError } from './problems.ts'
 
-export { ownerOf } from '../owner.ts'
-
 /** The id of a job, in the path. */
 export const idParam = textParam<string>(
   'not_found', // like one that is not there

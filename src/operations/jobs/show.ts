@@ -1,12 +1,13 @@
 import { type JobAnswer, jobAnswer, jobListAnswer } from '../../answers/jobs.ts'
 import { jobDocument, jobListDocument } from '../../documents/jobs.ts'
 import type { JobAction } from '../../jobs/service.ts'
+import { ownerOf } from '../../names/owner.ts'
 import { formatParam } from '../documents.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { defineOperation, ok } from '../operation.ts'
 import { formatCursor, limitParam } from '../page.ts'
 import { choiceParam } from '../params.ts'
-import { idParam, jobCursorParam, jobExample, ownerOf, progressOf } from './shared.ts'
+import { idParam, jobCursorParam, jobExample, progressOf } from './shared.ts'
 
 const DEADLINE_MS = 20_000
 const answerExample = example as JobAnswer

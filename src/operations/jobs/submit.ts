@@ -2,13 +2,14 @@ import { type JobAnswer, jobAnswer } from '../../answers/jobs.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { jobDocument } from '../../documents/jobs.ts'
+import { ownerOf } from '../../names/owner.ts'
 import { selectorParam } from '../check.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { readReceiver } from '../monitors/shared.ts'
 import { defineOperation } from '../operation.ts'
 import { choiceParam, durationParam, flagParam, lineParam, maxAgeParam, optional, textParam } from '../params.ts'
 import { jobInputError, jobParamProblem } from './problems.ts'
-import { idParam, jobExample, ownerOf, progressOf, uploadOf } from './shared.ts'
+import { idParam, jobExample, progressOf, uploadOf } from './shared.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000

@@ -1,11 +1,11 @@
 import { reportsImportAnswer } from '../../answers/reports.ts'
 import { AppError } from '../../base/errors.ts'
 import { reportsImportDocument } from '../../documents/reports.ts'
+import { ownerOf } from '../../names/owner.ts'
 import type { Imported } from '../../reports/import.ts'
 import { reportError } from '../../reports/parse/problems.ts'
 import { presentImport } from '../../reports/present.ts'
 import { defineOperation, ok } from '../operation.ts'
-import { ownerOf } from '../owner.ts'
 import { importExample } from './examples.ts'
 import { reportsError } from './problems.ts'
 import { seesDomain } from './shared.ts'
@@ -39,7 +39,7 @@ export const reportsImport = defineOperation({
 })
 
 /** An input in which nothing could be read is refused as a whole; a report that was read and is not taken is an answer. */
-export function refuseUnread({ reports, refused, failureReports }: Imported): void {
+function refuseUnread({ reports, refused, failureReports }: Imported): void {
   const isUnread = (code: string): boolean => code === 'bad_report' || code === 'payload_too_large'
   if (reports.length > 0 || failureReports > 0 || refused.some(({ code }) => !isUnread(code))) return
   const [first] = refused

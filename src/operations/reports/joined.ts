@@ -1,5 +1,5 @@
 import type { ReportsOfDomain } from '../../answers/reports.ts'
-import { dayOf } from '../../base/day.ts'
+import { dayOf } from '../../base/clock.ts'
 import { raced, within } from '../../base/deadline.ts'
 import { AppError } from '../../base/errors.ts'
 import type { CheckInput } from '../../checks/check.ts'
@@ -22,7 +22,7 @@ const READ_MS = 5_000
 const MAX_LEARNED = 10
 
 /** What reports add to the answer about a domain. */
-export type Joined = {
+type Joined = {
   readonly input: Pick<CheckInput, 'learned' | 'seen'>
   readonly answer: () => Promise<ReportsOfDomain>
 }
@@ -117,7 +117,7 @@ async function answered<T>(
 }
 
 /** How the reports about a domain come in here. */
-export function howToGet(domain: Domain, rua: string | undefined): NonNullable<ReportsOfDomain['how_to_get']> {
+function howToGet(domain: Domain, rua: string | undefined): NonNullable<ReportsOfDomain['how_to_get']> {
   if (rua === undefined) return { rua: null }
   const host = parseDomain(rua.slice(rua.lastIndexOf('@') + 1))
   const isOther = host.ok && organizational(host.value) !== organizational(domain)

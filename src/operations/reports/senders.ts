@@ -27,7 +27,7 @@ const KEYS = 10
 const TODAY_MS = 8_000
 const DEADLINE_MS = 20_000
 
-export const verdictParam = optional(
+const verdictParam = optional(
   textParam<ReportSenderAnswer['verdict']>(
     'invalid_parameter',
     (text) => {

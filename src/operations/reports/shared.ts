@@ -1,7 +1,6 @@
-import { dayOf } from '../../base/day.ts'
+import { dayOf } from '../../base/clock.ts'
 import { parsed, problem } from '../../base/parsed.ts'
-import type { Domain } from '../../names/domain.ts'
-import { isNamed } from '../../names/domain-pattern.ts'
+import { type Domain, isNamed } from '../../names/domain.ts'
 import type { Period } from '../../store/postgres/report-sums.ts'
 import type { Call } from '../operation.ts'
 import { choiceParam, domainParam, optional, positional, textParam } from '../params.ts'
@@ -27,7 +26,7 @@ const isDate = (text: string): boolean => {
   return !Number.isNaN(ms) && dayOf(ms) === text
 }
 
-export const domainOfReports = positional(domainParam('domain; the names below it are included'))
+const domainOfReports = positional(domainParam('domain; the names below it are included'))
 
 /** Parameters of every question about reports. */
 export const periodParams = {

@@ -18,8 +18,8 @@ import {
   reportChanges,
   verifyChanges,
 } from '../../monitors/changes/changes.ts'
+import { ownerOf } from '../../names/owner.ts'
 import { defineOperation, ok } from '../operation.ts'
-import { ownerOf } from '../owner.ts'
 import { storedInputError } from './problems.ts'
 import { storedEntryExample, storedIdParam } from './show.ts'
 

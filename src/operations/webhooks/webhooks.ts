@@ -15,9 +15,9 @@ import {
   webhookDocument,
   webhookListDocument,
 } from '../../documents/webhooks.ts'
+import { ownerOf } from '../../names/owner.ts'
 import { DEADLINE_MS, deliveryIdParam, exampleWebhook, readReceiver, webhookIdParam } from '../monitors/shared.ts'
 import { defineOperation, ok } from '../operation.ts'
-import { ownerOf } from '../owner.ts'
 import { cursorParam, limitParam, pageOf } from '../page.ts'
 import { textParam } from '../params.ts'
 

@@ -9,7 +9,7 @@ export type HeldState = Omit<Cluster, 'lease' | 'nodes' | 'isOneMachine'> & {
   readonly lease: (wants: readonly LeaseWant[]) => readonly (readonly [string, LeaseGrant])[]
 }
 /** The state of verification that the processes of a service share without `--database-url`. */
-export type SharedVerification = {
+type SharedVerification = {
   readonly of: (holder: string) => HeldState
   /** Frees what a process that has ended held. */
   readonly drop: (holder: string) => void

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { connectError } from './dial-errors.ts'
+import { connectError } from './dial.ts'
 
 it.each<[code: string, syscall: string, bound: boolean, reason: string]>([
   ['EADDRNOTAVAIL', 'connect', true, 'address_not_local'],

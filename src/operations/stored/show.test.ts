@@ -11,7 +11,7 @@ import { check } from '../check.ts'
 import { report } from '../report.ts'
 import { verify } from '../verify.ts'
 import { whatIf } from '../what-if.ts'
-import { storedDocument } from './document.ts'
+import { storedDocument } from './show.ts'
 
 const VERSION = '0.0.0'
 const TIMES = { saved_at: '2026-01-02T03:04:05.000Z', expires_at: '2026-04-02T03:04:05.000Z' }

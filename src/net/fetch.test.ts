@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { type FetchReason, isTheirs } from './fetch.ts'
-import { fetchError } from './fetch-errors.ts'
+import { type FetchReason, fetchError, isTheirs } from './fetch.ts'
 
 const errno = (code: string): Error => Object.assign(new Error(code), { code })
 

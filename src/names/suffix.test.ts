@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { zoneCandidates } from './zone-cuts.ts'
+import { zoneCandidates } from './suffix.ts'
 
 it.each<[name: string, limit: number, expected: string[]]>([
   ['a.example', 4, ['a.example']],
