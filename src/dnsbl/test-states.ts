@@ -81,7 +81,7 @@ export function testStates(): TestStates {
   }
 }
 
-const plain = (state: TestState | undefined): Json => (state ?? null) as unknown as Json
+const plain = (state: TestState | undefined): Json => state ?? null
 
 function patient(work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {

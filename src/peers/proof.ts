@@ -48,7 +48,7 @@ export function parseProof(header: string): Proof | undefined {
       header,
     )
   if (!match) return undefined
-  const [, id, ts, nonce, sig] = match as unknown as [string, string, string, string, string]
+  const [, id = '', ts = '', nonce = '', sig = ''] = match
   return { id, ts: Number(ts), nonce, sig }
 }
 

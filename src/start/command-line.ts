@@ -260,9 +260,10 @@ function logAtNeed(options: LogOptions): Log {
     const { createLogger, logOf } = await import('../log.ts')
     return logOf(createLogger(options))
   })
-  const least = (LEVELS as readonly string[]).indexOf(options.level)
-  const lines = LEVELS.map((level, at): Log[typeof level] =>
-    least < 0 || at < least ? () => {} : (event, fields) => void made().then((log) => log[level](event, fields)),
-  )
-  return Object.fromEntries(LEVELS.map((level, at) => [level, lines[at]])) as unknown as Log
+  const least = LEVELS.findIndex((level) => level === options.level)
+  const line = (level: keyof Log): Log[typeof level] =>
+    least < 0 || LEVELS.indexOf(level) < least
+      ? () => {}
+      : (event, fields) => void made().then((log) => log[level](event, fields))
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
