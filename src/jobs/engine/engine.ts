@@ -58,6 +58,23 @@ const DRAIN_MS = 20_000
 const FINISH_EVERY_MS = 15_000
 const SWEEP_EVERY_MS = 60_000
 
+/**
+ * When the next plan begins, ms; the last two ended at `beforeMs` and `plannedAtMs`, and the last one took `tookMs`.
+ * Planning takes at most a tenth of the time, whatever happens. After a pause, two plans follow news at once: one
+ * starts a job, one finds its first rows. A plan that a stalled database held up delays the next one by at most half a
+ * minute, or ten times what it took.
+ */
+export function nextPlanMs(last: {
+  readonly beforeMs: number
+  readonly plannedAtMs: number
+  readonly tookMs: number
+  readonly isNews: boolean
+}): number {
+  const everyMs = Math.max(PLAN_EVERY_MS, last.tookMs * 100)
+  const restedMs = last.plannedAtMs + Math.min(everyMs, Math.max(60 * PLAN_EVERY_MS, everyMs / 10))
+  return last.isNews ? Math.min(restedMs, last.beforeMs + everyMs / 5) : restedMs
+}
+
 /** Processes the jobs of a database, together with the engines of other nodes. */
 export async function startEngine(database: Database, settings: EngineSettings): Promise<Engine> {
   const { now, log } = settings
@@ -211,10 +228,9 @@ export async function startEngine(database: Database, settings: EngineSettings):
 
   async function loop(): Promise<void> {
     let [beforeMs, plannedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY] // the ends of the last two plans
-    let everyMs = PLAN_EVERY_MS
-    /** Planning takes at most a tenth of the time, whatever happens. After a pause, two plans follow news at once: one starts a job, one finds its first rows. */
+    let tookMs = 0
     const planInMs = (): number =>
-      Math.max(0, Math.ceil((isNews ? beforeMs + everyMs / 5 : plannedAtMs + everyMs) - performance.now()))
+      Math.max(0, Math.ceil(nextPlanMs({ beforeMs, plannedAtMs, tookMs, isNews }) - performance.now()))
     while (!stopping.signal.aborted) {
       turns.begin()
       try {
@@ -224,7 +240,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
           ;[beforeMs, plannedAtMs] = [plannedAtMs, begunMs]
           await plan()
           plannedAtMs = performance.now()
-          everyMs = Math.max(PLAN_EVERY_MS, (plannedAtMs - begunMs) * 100)
+          tookMs = plannedAtMs - begunMs
         }
         await feed()
         await keepHouse()
