@@ -110,8 +110,11 @@ const PROBLEMS: Readonly<Record<string, Problem>> = {
   EADDRNOTAVAIL: dialProblem('source'),
 }
 
+/** What a socket emits; the types of the package need none of Node. */
+type SocketError = Error & { readonly code?: string | undefined; readonly syscall?: string | undefined }
+
 /** A fault while connecting. A source address that cannot be bound is distinguished from an unreachable network. */
-export function connectError(error: NodeJS.ErrnoException, bound: boolean): DialError {
+export function connectError(error: SocketError, bound: boolean): DialError {
   const code = error.code ?? ''
   const notLocal = bound && (code === 'EADDRNOTAVAIL' || code === 'EINVAL' || error.syscall === 'bind')
   const reason = notLocal ? 'address_not_local' : (CONNECT[code] ?? 'network_unreachable')
@@ -119,11 +122,11 @@ export function connectError(error: NodeJS.ErrnoException, bound: boolean): Dial
 }
 
 /** A fault of an open connection. */
-export const lostError = (error: NodeJS.ErrnoException): DialError =>
+export const lostError = (error: SocketError): DialError =>
   new DialError('connection_lost', problemOf(error), { cause: error })
 
 /** A failed handshake. */
-export const tlsError = (error: NodeJS.ErrnoException): DialError =>
+export const tlsError = (error: SocketError): DialError =>
   new DialError('tls_failure', dialProblem('tls', { code: error.code ?? error.message }), { cause: error })
 
 /** A signal that fired: a timeout, or the client disconnected. */
@@ -132,5 +135,5 @@ export function stoppedError(signal: AbortSignal): DialError {
   return late ? new DialError('timeout', dialProblem('timeout')) : new DialError('aborted', dialProblem('aborted'))
 }
 
-const problemOf = (error: NodeJS.ErrnoException): Problem =>
+const problemOf = (error: SocketError): Problem =>
   PROBLEMS[error.code ?? ''] ?? dialProblem('network', { code: error.code ?? error.message })
