@@ -23,11 +23,16 @@ const TIDY: LabZone = {
 const fetch = () => Promise.reject(new Error('nothing is fetched here'))
 
 describe('fixes are tried before they are offered', () => {
-  const offered = async (fixes: readonly Finding[]): Promise<(DnsRecord | undefined)[]> => {
-    const ctx = repeatable(labCtx(TIDY))
+  /** The findings of a check whose findings these are, with the fixes that may be offered. */
+  const tried = async (
+    zone: LabZone,
+    key: 'spf' | 'dmarc',
+    findings: readonly Finding[],
+  ): Promise<readonly Finding[]> => {
+    const ctx = repeatable(labCtx(zone))
     const facts = await lookupFacts(ctx.anew(), A, {})
     const judged = judgeFacts(facts)
-    const outcomes: Outcomes = { ...judged.outcomes, spf: { ...judged.outcomes.spf, findings: fixes } }
+    const outcomes: Outcomes = { ...judged.outcomes, [key]: { ...judged.outcomes[key], findings } }
     const kept = await withTriedFixes(ctx, {
       domain: A,
       input: {},
@@ -35,8 +40,10 @@ describe('fixes are tried before they are offered', () => {
       judged: { ...judged, outcomes },
       score: scoreOf(judged),
     })
-    return kept.spf.findings.map(({ fix }) => fix)
+    return kept[key].findings
   }
+  const offered = async (fixes: readonly Finding[]): Promise<(DnsRecord | undefined)[]> =>
+    (await tried(TIDY, 'spf', fixes)).map(({ fix }) => fix)
   const several = (value: string, rtype = 'TXT'): Finding => ({
     id: 'spf.many_records',
     fix: { name: 'a.example', rtype, value },
@@ -60,19 +67,10 @@ describe('fixes are tried before they are offered', () => {
     ],
   ])('a DMARC policy: %s', async (_, record, value, stays) => {
     const own = { MX: [[10, 'm.example']], TXT: ['v=spf1 mx -all'] } as const
-    const ctx = repeatable(labCtx({ ...TIDY, 'a.example': own, '_dmarc.a.example': { TXT: [record] } }))
-    const facts = await lookupFacts(ctx.anew(), A, {})
-    const judged = judgeFacts(facts)
     const finding: Finding = { id: 'dmarc.policy_none', fix: { name: '_dmarc.a.example', rtype: 'TXT', value } }
-    const outcomes: Outcomes = { ...judged.outcomes, dmarc: { ...judged.outcomes.dmarc, findings: [finding] } }
-    const kept = await withTriedFixes(ctx, {
-      domain: A,
-      input: {},
-      facts,
-      judged: { ...judged, outcomes },
-      score: scoreOf(judged),
-    })
-    expect(kept.dmarc.findings[0]!.fix !== undefined).toBe(stays)
+    const zone = { ...TIDY, 'a.example': own, '_dmarc.a.example': { TXT: [record] } }
+    const [kept] = await tried(zone, 'dmarc', [finding])
+    expect(kept!.fix !== undefined).toBe(stays)
   })
   it('a record that cannot be published', async () =>
     expect(await offered([several('not an address', 'A')])).toEqual([undefined]))
