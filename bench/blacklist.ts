@@ -11,7 +11,8 @@ import { STATE } from '../test/real/addresses.ts'
 import { withDelay } from '../test/real/delay/delay.ts'
 import type { ListBehaviour } from '../test/real/rbl/lists.ts'
 import { withLists } from '../test/real/rbl/servers.ts'
-import { flags, machine, median } from './figures.ts'
+import { flags, machine, median, report } from './figures.ts'
+import type { Figure } from './history.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
@@ -26,6 +27,7 @@ const rtt = Number(options.rtt ?? 20)
 const rounds = Number(options.rounds ?? 7)
 const parts = (options.parts ?? 'commands,dead,process').split(',')
 
+const measured: Figure[] = []
 const ZONES = BUILT_IN.lists.map(({ zone }) => zone)
 const FAR = ['45.53.4.0/24']
 const DEAD = ['psbl.surriel.com', 'bl.mailspike.net', 'all.s5h.net']
@@ -88,6 +90,16 @@ async function commands(title: string, address: () => string, times: number): Pr
       if (tool.needs && !existsSync(tool.needs)) continue
       all.set(name, [...(all.get(name) ?? []), await took(() => ran(tool.command))])
     }
+  const value = median(all.get('mailsonde blacklist, built') ?? all.get('mailsonde blacklist')!)
+  for (const [who, ms] of all)
+    if (!who.startsWith('mailsonde'))
+      measured.push({
+        what: `29 lists ${rtt} ms away, address ${title}`,
+        value,
+        unit: 'ms',
+        isLessBetter: true,
+        beside: { who, value: median(ms) },
+      })
   for (const [name, ms] of all)
     console.log(
       `| ${title} | ${name} | ${median(ms).toFixed(0)} | ${Math.min(...ms).toFixed(0)} | ${Math.max(...ms).toFixed(0)} |`,
@@ -139,6 +151,7 @@ if (await insideLab()) {
     })
   if (parts.includes('dead')) await far(dead, () => commands('three lists dead', fresh, Math.min(rounds, 3)))
   if (parts.includes('process')) await questions()
+  report('blacklist', measured)
 }
 
 async function questions(): Promise<void> {

@@ -1,10 +1,12 @@
 import { execFileSync, fork } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseServer, type Server } from '../src/net/dns/system.ts'
 import { startKnot, ZONE } from './dns-knot.ts'
 import type { Figures, Job } from './dns-worker.ts'
+import { flags, machine, median, report } from './figures.ts'
+import type { Figure } from './history.ts'
 
 /**
  * Queries per second of processor time of each client against one server, each client in its own process:
@@ -19,18 +21,20 @@ const seconds = Number(options.seconds ?? 2)
 const times = Number(options.rounds ?? 5)
 const inFlight = (options['in-flight'] ?? '1000,5000').split(',').map(Number)
 const clients = (options.only ?? CLIENTS.join(',')).split(',') as Job['client'][]
+/** Goals of the queries per CPU-second, relative to a client. */
+const GOALS: Readonly<Record<string, number>> = { 'dns-packet': 1.8, 'c-ares': 2 }
+const measured: Figure[] = []
 const folder = mkdtempSync(join(tmpdir(), 'mailsonde-bench-'))
 const knot = options.server ? undefined : await startKnot(folder)
 const server = options.server ? given(options.server) : knot!.server
 
 try {
-  console.log(
-    `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores, Node ${process.version}, ${seconds} s × ${times}\n`,
-  )
+  console.log(`${machine()}, ${seconds} s × ${times}\n`)
   console.log(
     '| client | in flight | questions/s | questions per CPU-second | µs of program + kernel a question | sent again | lost |\n|---|--:|--:|--:|--:|--:|--:|',
   )
   for (const width of inFlight) await compare(width)
+  report('dns', measured)
 } finally {
   await knot?.stop()
   rmSync(folder, { recursive: true })
@@ -47,12 +51,29 @@ async function compare(width: number): Promise<void> {
   }
   for (const [client, figures] of rounds) console.log(row(client, width, figures))
   const wall = dnsperf(width)
-  if (wall !== undefined) console.log(`| dnsperf | ${width} | ${Math.round(wall)} | | | | |`)
   const ours = rounds.get('ours') ?? []
+  if (wall !== undefined) {
+    console.log(`| dnsperf | ${width} | ${Math.round(wall)} | | | | |`)
+    const beside = { who: 'dnsperf (C)', value: wall }
+    measured.push({ what: `DNS queries, ${width} in flight`, value: median(ours.map(perSecond)), unit: '/s', beside })
+  }
   for (const [client, theirs] of rounds) {
     if (client === 'ours' || ours.length === 0) continue
     const ratio = median(theirs.map((figures, round) => perCpuSecond(ours[round]!) / perCpuSecond(figures)))
     console.log(`| ours / ${client} | ${width} | | **${ratio.toFixed(2)} ×** | | | |`)
+    const value = median(ours.map(perCpuSecond))
+    const beside = { who: client, value: value / ratio }
+    const goal = GOALS[client]
+    const what = `DNS queries per CPU-second, ${width} in flight`
+    measured.push({ what, value, unit: '/s', beside, ...(goal !== undefined && { goal }) })
+    if (client === 'dns-packet-bare') continue
+    const clock = { who: client, value: median(theirs.map(perSecond)) }
+    measured.push({
+      what: `DNS queries, ${width} in flight`,
+      value: median(ours.map(perSecond)),
+      unit: '/s',
+      beside: clock,
+    })
   }
   console.log(`| load ${before!.toFixed(0)} to ${loadavg()[0]!.toFixed(0)} | ${width} | | | | | |`)
 }
@@ -87,6 +108,10 @@ function dnsperf(width: number): number | undefined {
   }
 }
 
+function perSecond({ answered, wallSeconds }: Figures): number {
+  return answered / wallSeconds
+}
+
 function perCpuSecond({ answered, userSeconds, systemSeconds }: Figures): number {
   return answered / (userSeconds + systemSeconds)
 }
@@ -95,25 +120,12 @@ function row(client: string, width: number, rounds: readonly Figures[]): string 
   const each = (['userSeconds', 'systemSeconds'] as const).map((used) =>
     median(rounds.map((figures) => (figures[used] * 1e6) / figures.answered)).toFixed(1),
   )
-  const perSecond = median(rounds.map(({ answered, wallSeconds }) => answered / wallSeconds))
   const sum = (of: 'again' | 'lost'): number => rounds.reduce((all, figures) => all + figures[of], 0)
-  return `| ${client} | ${width} | ${Math.round(perSecond)} | ${Math.round(median(rounds.map(perCpuSecond)))} | ${each.join(' + ')} | ${sum('again')} | ${sum('lost')} |`
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+  return `| ${client} | ${width} | ${Math.round(median(rounds.map(perSecond)))} | ${Math.round(median(rounds.map(perCpuSecond)))} | ${each.join(' + ')} | ${sum('again')} | ${sum('lost')} |`
 }
 
 function given(text: string): Server {
   const parsed = parseServer(text)
   if (!parsed.ok) throw new TypeError(parsed.problem.text)
   return parsed.value
-}
-
-function flags(args: readonly string[]): Record<string, string> {
-  const found: Record<string, string> = {}
-  for (let i = 0; i + 1 < args.length; i += 2) found[args[i]!.replace(/^--/, '')] = args[i + 1]!
-  return found
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
+import { type Figure, record } from './history.ts'
 
 /** The median of the values. */
 export function median(values: readonly number[]): number {
@@ -19,11 +20,17 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10 // proc(5): utime and stime, in hundredths of a second
 }
 
-/** Current and peak resident memory of a process, MiB; Linux. */
-export function residentMiB(pid: number): { readonly now: number; readonly highest: number } {
+/**
+ * Resident memory of a process, MiB; Linux: all of it, its peak, and the two parts of the present one: `anonymous` is
+ * the process's own, `mapped` are pages of files, such as Node's binary, which all processes share.
+ */
+export type Resident = { readonly [part in 'now' | 'highest' | 'anonymous' | 'mapped']: number }
+
+export function residentMiB(pid: number): Resident {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const kiB = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
-  return { now: kiB('VmRSS') / 1_024, highest: kiB('VmHWM') / 1_024 }
+  const [now, highest, anonymous, mapped] = ['VmRSS', 'VmHWM', 'RssAnon', 'RssFile'].map((name) => kiB(name) / 1_024)
+  return { now: now!, highest: highest!, anonymous: anonymous!, mapped: mapped! }
 }
 
 /** `--name value` pairs of a command line. */
@@ -35,21 +42,30 @@ export function flags(args: readonly string[]): Readonly<Record<string, string |
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** Whether figures are entered in history, page of results and documents: in `npm run bench`, and with `--write yes`. */
+const isEntered = process.env.BENCH_WRITE === 'yes' || flags(process.argv.slice(2)).write === 'yes'
+
+/** Enters the figures of a run, if they are to be entered. Its own output is that of the benchmark. */
+export function report(bench: string, measured: readonly Figure[]): void {
+  if (isEntered) record({ bench, machine: machine(), figures: measured })
+}
+
 /**
  * The documents whose figures are written by the benchmarks: between `<!-- figures NAME -->` and `<!-- /figures -->`
  * all, after `<!-- sentence NAME -->` the first part.
  */
-const DOCUMENTS = ['docs/scale.md', 'docs/jobs.md', 'contributing/benchmarks.md']
+const DOCUMENTS = ['docs/scale.md', 'docs/jobs.md']
 
-/** Prints the figures of a benchmark, the sentence first; with `--write yes` they replace those in the documents. */
+/** Prints the figures of a benchmark, the sentence first, and enters them, if they are to be entered. */
 export function figures(name: string, parts: readonly string[]): void {
   const text = parts.join('\n\n')
   console.log(`\n${text}`)
-  if (flags(process.argv.slice(2)).write === 'yes') enter(name, parts)
+  if (isEntered) enter(name, parts)
 }
 
-/** Replaces the figures of a measurement in the documents. */
+/** Enters a measurement: its sentence in history and page of results, all of it in the documents. */
 export function enter(name: string, parts: readonly string[]): void {
+  record({ bench: name, machine: machine(), sentence: parts[0]!, detail: parts.slice(1) })
   const text = parts.join('\n\n')
   for (const document of DOCUMENTS) {
     const path = join(import.meta.dirname, '..', document)

@@ -183,6 +183,7 @@ async function measure({ url, pid }: Serving, ids: Readonly<Record<State, readon
 /** Disk that a job of one row takes, kB, from many of them, with its result. */
 async function smallJobs(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: database })
+  client.on('error', () => {})
   await client.connect()
   const size = async (): Promise<number> => {
     await client.query('CHECKPOINT')

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import type { JobAnswer } from '../src/answers/jobs.ts'
+import { afterDeadlock } from '../src/store/postgres/away.ts'
 import { tableNameOf } from '../src/store/postgres/job-tables.ts'
 import { cpuMs, figures, flags, machine, median, table } from './figures.ts'
 import { benchFolder, curl, serverCpuMs, startJobsService, watchMemory, writeList } from './jobs-service.ts'
@@ -66,10 +67,12 @@ try {
 async function answerAll(client: pg.Client, id: string): Promise<void> {
   await client.query(`UPDATE mailsonde.jobs SET state = 'done', has_domains = false WHERE id = $1`, [id])
   const own = await tableOf(client, id)
-  await client.query(
-    `UPDATE ${own} SET state = 'done', provider = 'p', result = 'accepted', reason = 'mailbox_exists', answered_at = now(), answer = ($1::jsonb || jsonb_build_object('email', input))::text::json`,
-    [ANSWER],
-  )
+  const answer = (): Promise<unknown> =>
+    client.query(
+      `UPDATE ${own} SET state = 'done', provider = 'p', result = 'accepted', reason = 'mailbox_exists', answered_at = now(), answer = ($1::jsonb || jsonb_build_object('email', input))::text::json`,
+      [ANSWER],
+    )
+  await afterDeadlock(answer) // the service may still store what it has looked up
   await client.query(`VACUUM ANALYZE ${own}`)
 }
 

@@ -1,16 +1,20 @@
 import { atMost } from '../src/base/at-most.ts'
 import { startProgram } from '../test/real/program.ts'
 import { listeners } from '../test/real/smtp/listeners.ts'
-import { flags, machine, residentMiB } from './figures.ts'
+import { flags, machine, type Resident, report, residentMiB, sleep } from './figures.ts'
+import type { Figure } from './history.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * Resident memory of the server over many checks, first of the same 30 domains, then each of a new one, which fills the
- * DNS cache: `node bench/memory.ts [--checks 10000] [--width 20]`. The goal: under 120 MiB after 10,000.
+ * Resident memory of the server at rest and over many checks, first of the same 30 domains, then each of a new one,
+ * which fills the DNS cache: `node bench/memory.ts [--checks 10000] [--width 20]`.
  */
 const options = flags(process.argv.slice(2))
 const checks = Number(options.checks ?? 10_000)
 const width = Number(options.width ?? 20)
+/** Time after the start at which the server is at rest: its compile cache is written, ms. */
+const REST_MS = 5_000
+const measured: Figure[] = []
 const KINDS: readonly (readonly [name: string, domain: (n: number) => string])[] = [
   ['the same 30 domains', (n) => listeners[n % 30]!.domain],
   ['each another domain', (n) => `n${n}.many.test`],
@@ -18,10 +22,13 @@ const KINDS: readonly (readonly [name: string, domain: (n: number) => string])[]
 
 if (await insideLab()) {
   console.log(`${machine()}\n`)
-  console.log('| checks | of | resident MiB | highest MiB | checks/s | failed |\n|--:|---|--:|--:|--:|--:|')
+  console.log(
+    '| checks | of | resident MiB | own | of files | highest MiB | checks/s | failed |\n|--:|---|--:|--:|--:|--:|--:|--:|',
+  )
   for (const [name, domain] of KINDS) {
     const program = await startProgram(['--log-level', 'warn'])
-    tell(0, name, program.pid, 0, 0)
+    await sleep(REST_MS)
+    enter('at rest after the start', tell(0, name, program.pid, 0, 0), 100)
     let failed = 0
     for (let done = 0; done < checks; ) {
       const some = Math.min(checks / 4, checks - done)
@@ -34,13 +41,27 @@ if (await insideLab()) {
       )
       failed += statuses.filter((status) => status !== 200).length
       done += some
-      tell(done, name, program.pid, (some * 1_000) / (performance.now() - begun), failed)
+      const resident = tell(done, name, program.pid, (some * 1_000) / (performance.now() - begun), failed)
+      if (done === checks) enter(`after ${checks} checks, ${name}`, resident, 150)
     }
     await program.stop()
   }
+  report('memory', measured)
 }
 
-function tell(done: number, name: string, pid: number, perSecond: number, failed: number): void {
-  const { now, highest } = residentMiB(pid)
-  console.log(`| ${done} | ${name} | ${now.toFixed(0)} | ${highest.toFixed(0)} | ${perSecond.toFixed(0)} | ${failed} |`)
+function tell(done: number, name: string, pid: number, perSecond: number, failed: number): Resident {
+  const resident = residentMiB(pid)
+  const { now, anonymous, mapped, highest } = resident
+  const sizes = [now, anonymous, mapped, highest].map((size) => size.toFixed(0))
+  console.log(`| ${done} | ${name} | ${sizes.join(' | ')} | ${perSecond.toFixed(0)} | ${failed} |`)
+  return resident
+}
+
+function enter(when: string, { now, anonymous }: Resident, goal: number): void {
+  if (measured.some(({ what }) => what.includes(when))) return
+  const unit = 'MiB'
+  measured.push(
+    { what: `resident memory ${when}`, value: now, unit, goal, isLessBetter: true },
+    { what: `of that without pages of files, ${when}`, value: anonymous, unit, isLessBetter: true },
+  )
 }

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import { domain } from '../src/names/domain.ts'
 import { allOperations } from '../src/operations/registry.ts'
 import type { ImportRequest } from '../src/reports/import.ts'
@@ -20,6 +20,7 @@ import { keepHeapSmall } from '../src/start/heap.ts'
 import { openSite } from '../src/start/pages.ts'
 import { type Database, openDatabase } from '../src/store/postgres/connect.ts'
 import { startEmbedded } from '../src/store/postgres/embedded.ts'
+import { sumStatements } from '../src/store/postgres/report-tables.ts'
 import { labApp, labDeps, labExecutor } from '../test/lab/app.ts'
 import { labDns } from '../test/lab/dns.ts'
 import { aggregateReport } from '../test/lab/report-xml.ts'
@@ -30,8 +31,9 @@ import { benchFolder } from './jobs-service.ts'
 import { startServing } from './serving.ts'
 
 /**
- * Reports: rows from XML to the table and the memory of a large report, by a process of its own; senders, page and policy over a year of summed rows; and what
- * a service runs before its first report. `node bench/reports.ts [--rows 1000000] [--write yes]`; a private PostgreSQL beside it.
+ * Reports: rows from XML to the table and the memory of a large report, by a process of its own; senders, page and
+ * policy over a year of summed rows; and what a service runs before its first report. `node bench/reports.ts [--rows
+ * 1000000] [--write yes]`; a private PostgreSQL beside it.
  */
 const NOW = Date.UTC(2026, 10, 23, 12)
 const DOMAIN = domain('example.org')
@@ -201,7 +203,9 @@ async function writeReport(
   await pipeline(text, createGzip({ level: 6 }), createWriteStream(file))
 }
 
-/** Senders, page and policy of a domain with so many summed rows of 10,000 addresses over 400 days, medians of 5, ms. */
+/**
+ * Senders, page and policy of a domain with so many summed rows of 10,000 addresses over 400 days, medians of 5, ms.
+ */
 async function looked(database: Database, rows: number) {
   const other = domain('a.example')
   await fill(database, other, rows)
@@ -264,8 +268,12 @@ async function fill({ db }: Database, name: string, rows: number): Promise<void>
     SELECT s.name, ${new Date(NOW).toISOString().slice(0, 10)}::date - ((s.number * 7 + n * ${Math.max(1, Math.floor((DAYS * sources) / rows))}::int) % ${DAYS}::int), s.number,
       (SELECT number FROM mailsonde.report_reporters WHERE name = 'bench'), true, coalesce(s.spf_aligned, false) OR coalesce(s.dkim_aligned, false), 1 + s.number % 50
     FROM mailsonde.report_sources s, generate_series(0, ${Math.floor(rows / sources) - 1}::int) AS n
-    WHERE s.name = (SELECT number FROM mailsonde.report_names WHERE name = ${name})`.execute(db)
-  await sql`VACUUM ANALYZE mailsonde.report_rows`.execute(db)
+    WHERE s.name = (SELECT number FROM mailsonde.report_names WHERE name = ${name})
+    ORDER BY 2, 3`.execute(db)
+  const isMeant = 'name = (SELECT number FROM mailsonde.report_names WHERE name = $1)'
+  for (const text of sumStatements(isMeant)) await db.executeQuery(CompiledQuery.raw(text, [name]))
+  for (const table of ['report_rows', 'report_months', 'report_days'])
+    await sql`VACUUM ANALYZE ${sql.id('mailsonde', table)}`.execute(db)
   await sql`ANALYZE mailsonde.report_sources`.execute(db)
 }
 

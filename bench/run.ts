@@ -5,8 +5,8 @@ import { ensureMachine } from '../test/real/packages.ts'
 /**
  * `npm run bench`: every benchmark that can run on this machine, one after the other, and the reason why others cannot.
  * `npm run bench -- server waits` runs some. Each is also a command (`node bench/server.ts`), with the options in its
- * first lines. The figures of jobs are entered in the documents by `--write yes` of each; the others by hand in
- * contributing/benchmarks.md.
+ * first lines. The results are entered in bench/history.ndjson, contributing/benchmarks.md and the documents; those of
+ * one command with `--write yes`.
  */
 type Bench = {
   readonly name: string
@@ -98,7 +98,10 @@ function missing({ needs }: Bench): string | undefined {
 function run({ name, needs, args = [] }: Bench): Promise<number> {
   const file = join(import.meta.dirname, `${name}.ts`)
   const lab = needs === 'test network' ? [join(import.meta.dirname, '../test/real/lab.ts'), process.execPath] : []
-  const child = spawn(process.execPath, [...lab, file, ...args], { stdio: 'inherit' })
+  const child = spawn(process.execPath, [...lab, file, ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, BENCH_WRITE: 'yes' },
+  })
   return new Promise((resolve, reject) => {
     child.once('error', reject).once('exit', (code) => resolve(code ?? 1))
   })

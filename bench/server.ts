@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
-import { cpuMs, flags, machine, median } from './figures.ts'
+import { cpuMs, flags, machine, median, report, residentMiB, sleep } from './figures.ts'
+import type { Figure } from './history.ts'
 import { type Serving, startServing } from './serving.ts'
 
 /**
@@ -14,6 +15,9 @@ const options = flags(process.argv.slice(2))
 const rounds = Number(options.rounds ?? 7)
 const seconds = Number(options.seconds ?? 3)
 const main = options.main ?? 'src/main.ts'
+/** Time after the start at which the server is at rest: its compile cache is written, ms. */
+const REST_MS = 5_000
+const measured: Figure[] = []
 const folder = mkdtempSync(join(tmpdir(), 'mailsonde-bench-'))
 const BARE = ['bench/bare-fastify.ts']
 const ours = (data: string): string[] => [main, 'serve', '--log-level', 'error', '--data-dir', join(folder, data)]
@@ -22,6 +26,7 @@ try {
   console.log(`${machine()}, ${main}\n`)
   await starts()
   await answers()
+  report(`server ${main}`, measured)
 } finally {
   rmSync(folder, { recursive: true })
 }
@@ -35,7 +40,10 @@ async function starts(): Promise<void> {
     'every later start': () => ours('kept'),
     'bare fastify, same plugins': () => BARE,
   }
-  await (await startServing(ours('kept'))).stop()
+  const first = await startServing(ours('kept'))
+  await sleep(REST_MS)
+  await first.stop()
+  await atRest()
   const runs = new Map<string, Serving[]>(Object.keys(kinds).map((kind) => [kind, []]))
   for (let round = 0; round < rounds; round++) {
     for (const [kind, args] of Object.entries(kinds)) {
@@ -52,6 +60,29 @@ async function starts(): Promise<void> {
     const cpu = median(all.map(({ startCpuMs }) => startCpuMs))
     console.log(`| ${kind} | ${median(ms).toFixed(0)} | ${Math.min(...ms).toFixed(0)} | ${cpu.toFixed(0)} |`)
   }
+  const middle = (kind: keyof typeof kinds): number => median(runs.get(kind)!.map(({ startMs }) => startMs))
+  const what = `start of the service, ${main}`
+  const bare = { who: 'bare fastify, same plugins', value: middle('bare fastify, same plugins') }
+  const isLessBetter = true
+  measured.push(
+    { what: `${what}, first`, value: middle('first start ever'), unit: 'ms', goal: 600, isLessBetter },
+    { what: `${what}, later`, value: middle('every later start'), unit: 'ms', goal: 400, isLessBetter },
+    { what: `${what}, later`, value: middle('every later start'), unit: 'ms', isLessBetter, beside: bare },
+  )
+}
+
+/** Its second start: the first one compiles everything. */
+async function atRest(): Promise<void> {
+  const server = await startServing(ours('kept'))
+  await sleep(REST_MS)
+  const { now, anonymous } = residentMiB(server.pid)
+  await server.stop()
+  console.log(`at rest: ${now.toFixed(0)} MiB resident, ${anonymous.toFixed(0)} without pages of files\n`)
+  const what = `resident memory at rest, ${main}`
+  measured.push(
+    { what, value: now, unit: 'MiB', goal: 100, isLessBetter: true },
+    { what: `${what}, without pages of files`, value: anonymous, unit: 'MiB', isLessBetter: true },
+  )
 }
 
 type Load = { readonly perSecond: number; readonly cpuMicros: number; readonly failed: number }
@@ -79,6 +110,9 @@ async function answers(): Promise<void> {
     )
   }
   const share = (of: (one: Load) => number): string => (middle('mailsonde', of) / middle('bare fastify', of)).toFixed(2)
+  const rate = (name: string): number => middle(name, (one) => one.perSecond)
+  const beside = { who: 'bare fastify, same plugins', value: rate('bare fastify') }
+  measured.push({ what: `GET /v1/health, ${main}`, value: rate('mailsonde'), unit: '/s', goal: 0.85, beside })
   console.log(
     `| **mailsonde / bare fastify** | **${share((one) => one.perSecond)}** | ${share((one) => one.cpuMicros)} | |`,
   )

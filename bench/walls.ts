@@ -93,6 +93,7 @@ const made = await call('/v1/monitors', {
 })
 if (made.status !== 201) throw new Error(made.text)
 const db = new pg.Client(await embeddedConnection(dataDir, 'nobody'))
+db.on('error', () => {})
 await db.connect()
 
 /** Calls `work` over and over, so many at a time, until the time is over. Returns the number of calls. */
@@ -253,8 +254,8 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
   '20,000 messages of webhooks, of which half fail': async () => {
     const before = received
     await db.query(
-      `INSERT INTO mailsonde.deliveries (id, webhook, monitor, channel, type, body, created_at, next_attempt)
-       SELECT 'msg_' || lpad(n::text, 22, 'A'), w.number, m.number, '{"type": "webhook"}', 'monitor.changed', $1, now(), now()
+      `INSERT INTO mailsonde.deliveries (id, webhook, monitor, owner, channel, type, body, created_at, next_attempt)
+       SELECT 'msg_' || lpad(n::text, 22, 'A'), w.number, m.number, w.owner, '{"type": "webhook"}', 'monitor.changed', $1, now(), now()
        FROM generate_series(1, 20000) n, mailsonde.webhooks w, mailsonde.monitors m`,
       [JSON.stringify({ type: 'monitor.changed', filler: randomBytes(8_000).toString('hex') })],
     )

@@ -8,7 +8,7 @@ import { createDeps } from './start/deps.ts'
 import { optionError } from './start/problems.ts'
 import { version } from './start/version.ts'
 import { openOutside } from './start/world.ts'
-import { memoryStore } from './store/files/memory-store.ts'
+import { memoryStore } from './store/files/files-store.ts'
 import type { Log, World } from './world.ts'
 
 /** The library: `import { checkDomain } from 'mailsonde'`. docs/library.md has an example. */

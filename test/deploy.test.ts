@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { testState } from '../src/answers/blacklists.ts'
+import { testState } from '../src/answers/blacklist.ts'
 import { breakerState } from '../src/answers/pool.ts'
 import { OPTIONS } from '../src/config-options.ts'
 import { createMetrics } from '../src/start/metrics.ts'

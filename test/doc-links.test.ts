@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as blacklist from '../src/answers/blacklist.ts'
-import { testState } from '../src/answers/blacklists.ts'
+import { testState } from '../src/answers/blacklist.ts'
 import { domainRole } from '../src/answers/check.ts'
 import { severity, status } from '../src/answers/finding.ts'
 import { jobState } from '../src/answers/jobs.ts'

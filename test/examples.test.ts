@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { isGenuine } from '../examples/webhook.ts'
-import { makeSecret, signedHeaders } from '../src/monitors/webhooks/signature.ts'
+import { makeSecret, signedHeaders } from '../src/monitors/notify/send.ts'
 import { labApp, labDeps } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
 import { labServer, zoneBehaviour } from './lab/dns-server.ts'

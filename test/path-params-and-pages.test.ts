@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { listOf } from '../src/answers/list.ts'
+import { listOf } from '../src/answers/answer.ts'
 import { AppError } from '../src/base/errors.ts'
 import { askService } from '../src/cli/ask-service.ts'
 import { operate } from '../src/cli/operate.ts'

@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 
+export const grade = z
+  .enum(['A+', 'A', 'B', 'C', 'D', 'F'])
+  .nullable()
+  .meta({ description: 'null: not known, because more than half of the points could not be determined' })
+export const points = z.int().min(0).max(100)
+
 /** `unknown`: it could not be determined; never scored as a failure. */
 export const status = z.enum(['pass', 'warn', 'fail', 'unknown', 'not_applicable'])
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { AnswerOf } from './answer.ts'
-import { listOf } from './list.ts'
+import { type AnswerOf, listOf } from './answer.ts'
 
 const time = z.iso.datetime()
 const count = z.int().min(0)

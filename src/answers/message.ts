@@ -2,8 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { blacklistVerdict, listEntry } from './blacklist.ts'
 import { domainRole } from './check.ts'
-import { finding } from './finding.ts'
-import { grade } from './points.ts'
+import { finding, grade } from './finding.ts'
 import { savedField } from './stored.ts'
 
 /** The rules of a profile with what they came to; `not_observable` and `not_applicable` are not counted. */

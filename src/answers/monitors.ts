@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { AnswerOf } from './answer.ts'
-import { change } from './changes.ts'
-import { listOf } from './list.ts'
+import { type AnswerOf, listOf } from './answer.ts'
+import { change } from './stored.ts'
 
 const time = z.iso.datetime()
 
@@ -45,6 +44,15 @@ export const monitorPoint = z
   .meta({ id: 'MonitorPoint' })
 export type MonitorPoint = AnswerOf<typeof monitorPoint>
 
+const tested = z.array(
+  z.strictObject({
+    type: z.enum(['webhook', 'mail', 'slack', 'ntfy']),
+    to: z.string(),
+    ok: z.boolean(),
+    reason: z.string().optional(),
+  }),
+)
+
 /** A monitor with its state. */
 export const monitorAnswer = z
   .strictObject({
@@ -64,6 +72,9 @@ export const monitorAnswer = z
     failures: z.int().meta({ description: 'consecutive runs without a result' }),
     created_at: time,
     next_run_at: time,
+    tested: tested.optional().meta({
+      description: 'what each URL answered to a test message; only in the answer that created the monitor',
+    }),
   })
   .meta({ id: 'Monitor' })
 export type MonitorAnswer = AnswerOf<typeof monitorAnswer>
@@ -90,16 +101,7 @@ export const monitorRunAnswer = z.strictObject({
 export type MonitorRunAnswer = AnswerOf<typeof monitorRunAnswer>
 
 /** The results of test messages. */
-export const monitorTestAnswer = z.strictObject({
-  sent: z.array(
-    z.strictObject({
-      type: z.enum(['webhook', 'mail', 'slack', 'ntfy']),
-      to: z.string(),
-      ok: z.boolean(),
-      reason: z.string().optional(),
-    }),
-  ),
-})
+export const monitorTestAnswer = z.strictObject({ sent: tested })
 export type MonitorTestAnswer = AnswerOf<typeof monitorTestAnswer>
 
 /** The badge of a public monitor in the form of shields.io's endpoint, whose names are its own. */

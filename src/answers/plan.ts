@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
-import { policyFile } from './finding.ts'
-import { grade, points } from './points.ts'
+import { grade, points, policyFile } from './finding.ts'
 
 const strings = z.array(z.string())
 

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import type { AnswerOf } from './answer.ts'
+import { type AnswerOf, listOf } from './answer.ts'
 import { fix } from './finding.ts'
-import { listOf } from './list.ts'
 
 const strings = z.array(z.string())
 
 /** What a mail host sees of a source address; null: could not be determined. */
-export const selfCheckFields = {
+const selfCheckFields = {
   ptr: strings,
   forward_confirmed: z.boolean().nullable(),
   helo: z.string(),
@@ -16,7 +15,7 @@ export const selfCheckFields = {
   fixes: z.array(fix),
 }
 /** The exit address of a source, and who reported it. */
-export const leavesFrom = z.strictObject({
+const leavesFrom = z.strictObject({
   address: z.string(),
   by: z.enum(['machine', 'mail_host', 'proxy', 'assumed']).meta({
     description:
@@ -26,7 +25,7 @@ export const leavesFrom = z.strictObject({
 export type SelfCheckAnswer = AnswerOf<z.ZodObject<typeof selfCheckFields>>
 
 /** A listing of one of our own addresses. */
-export const ownListing = z.strictObject({ blacklist: z.string(), meaning: z.string() })
+const ownListing = z.strictObject({ blacklist: z.string(), meaning: z.string() })
 
 export const breakerState = z.enum(['closed', 'open', 'half_open'])
 
@@ -60,3 +59,20 @@ export type PoolRowAnswer = AnswerOf<typeof poolRow>
 /** The answer of `/v1/pool`. */
 export const poolAnswer = listOf(poolRow)
 export type PoolAnswer = AnswerOf<typeof poolAnswer>
+
+/** The answer of `/v1/doctor`. */
+export const doctorAnswer = z.strictObject({
+  fit: z.boolean(),
+  resolver: z.strictObject({ answers: z.boolean(), reason: z.string().optional(), public: strings }),
+  lists: z.strictObject({ total: z.int(), answering: z.int(), refusing: strings }),
+  sources: z.array(
+    z.strictObject({
+      address: z.string(),
+      leaves_from: leavesFrom.optional().meta({ description: 'outgoing address of a proxy' }),
+      listings: z.array(ownListing).nullable().meta({ description: 'null: no blacklist answered' }),
+      ...selfCheckFields,
+    }),
+  ),
+  advice: strings,
+})
+export type DoctorAnswer = AnswerOf<typeof doctorAnswer>

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { blacklistAnswer, blacklistVerdict, domainBlacklistAnswer, tier } from './blacklist.ts'
 import { checkAnswer } from './check.ts'
-import { geoAnswer } from './geo.ts'
-import { grade, points } from './points.ts'
+import { grade, points } from './finding.ts'
+import { geoAnswer } from './peers.ts'
 
 const strings = z.array(z.string())
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { AnswerOf } from './answer.ts'
-import { listOf } from './list.ts'
+import { type AnswerOf, listOf } from './answer.ts'
 
 const count = z.int().min(0)
 const date = z.iso.date()
@@ -262,7 +261,10 @@ export const reportsPolicyAnswer = z.strictObject({
 })
 export type ReportsPolicyAnswer = AnswerOf<typeof reportsPolicyAnswer>
 
-/** What a monitor of kind reports sees in a run: the period, its days, the senders by messages, and the last report, of any time. */
+/**
+ * What a monitor of kind reports sees in a run: the period, its days, the senders by messages, and the last report, of
+ * any time.
+ */
 export const reportsWatch = z.strictObject({
   domain: z.string(),
   to: date,

@@ -1,3 +1,5 @@
+import { keysOf } from '../base/json.ts'
+
 /** Increased whenever a weight or a rule of the score changes; it is in every answer with a score. */
 export const SCORE_VERSION = 3
 
@@ -68,7 +70,7 @@ export type Tier = 'A' | 'B' | 'C' | 'D'
 export type Grade = keyof typeof WEIGHTS.grades
 
 /** The grades, the best first. */
-const GRADES = Object.keys(WEIGHTS.grades) as readonly Grade[]
+const GRADES = keysOf(WEIGHTS.grades)
 
 /** The grade that points earn, whatever the findings: A+ is 100, A from 90, B from 80, C from 65, D from 50, else F. */
 export const earnedGrade = (score: number): Grade => GRADES.find((grade) => score >= WEIGHTS.grades[grade]) ?? 'F'

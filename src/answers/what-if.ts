@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { checkAnswer, domainRole } from './check.ts'
-import { status } from './finding.ts'
-import { grade, points } from './points.ts'
-import { spfPassing } from './spf.ts'
+import { spfPassing } from './checks.ts'
+import { grade, points, status } from './finding.ts'
 
 /** The result for a domain, in short. */
 const summary = z.strictObject({
@@ -39,3 +38,30 @@ export const whatIfAnswer = checkAnswer.extend({
     .meta({ description: 'record types of the zone that have no effect, with the number of records' }),
 })
 export type WhatIfAnswer = AnswerOf<typeof whatIfAnswer>
+
+const strings = z.array(z.string())
+
+/** One name and type: the expected records, and the published ones. */
+const recordSet = z.strictObject({
+  name: z.string(),
+  type: z.string(),
+  status: z.enum(['same', 'differs', 'missing', 'unknown']),
+  expected: strings,
+  published: strings.meta({ description: 'empty if nothing is published or it could not be determined' }),
+  reason: z.string().optional(),
+})
+
+/** The answer of `POST /v1/expect`. */
+export const expectAnswer = z.strictObject({
+  domain: z.string(),
+  status: z.enum(['pass', 'fail', 'unknown']),
+  total: z.int(),
+  differs: z.int().meta({ description: 'record sets that differ or are missing' }),
+  unknown: z.int(),
+  sets: z.array(recordSet).meta({ description: 'sets that differ come first' }),
+  passed_over: z
+    .record(z.string(), z.int())
+    .meta({ description: 'record types of the zone that are not compared, with the number of records' }),
+  observed_at: z.iso.datetime(),
+})
+export type ExpectAnswer = AnswerOf<typeof expectAnswer>

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+
 /**
  * Runs `work` over `items` with at most `limit` in progress, and returns the results in the order of the items. Rejects
  * with the first rejection, after which no further item is started.
@@ -66,5 +68,24 @@ export async function* asTheyCome<T, R>(
     const [index, result] = await Promise.race(underWay.values())
     underWay.delete(index)
     yield result
+  }
+}
+
+/** Time after which {@link inTurns} lets the event loop turn, ms. */
+const TURN_MS = 10
+
+/**
+ * Calls `work` with each item, in order. Others get their turn in between: a long list holds the event loop for no
+ * longer than {@link TURN_MS} and one item at a time.
+ */
+export async function inTurns<T>(items: Iterable<T>, work: (item: T) => void | Promise<void>): Promise<void> {
+  let begunMs = performance.now()
+  for (const item of items) {
+    const waiting = work(item)
+    // a promise for each item would cost more than most of the work
+    if (waiting !== undefined) await waiting
+    if (performance.now() - begunMs < TURN_MS) continue
+    await setImmediate()
+    begunMs = performance.now()
   }
 }

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect, it } from 'vitest'
-import { deadlineOf, firstOf, timedOut } from './deadline.ts'
+import { deadlineOf, firstOf, timedOut, wakeable } from './deadline.ts'
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -54,4 +54,29 @@ it('the first of several signals fires, with its reason, and nothing of the othe
   expect(getEventListeners(parent.signal, 'abort')).toHaveLength(0)
   parent.abort()
   expect(cleared.signal.aborted).toBe(false)
+})
+
+const LONG_MS = 60_000
+const never = new AbortController().signal
+
+it('pauses for its time when nobody wakes it', async () => expect(await wakeable().pause(1, never)).toBe(false))
+
+it('ends a pause when it is woken', async () => {
+  const { wake, pause } = wakeable()
+  const paused = pause(LONG_MS, never)
+  wake()
+  expect(await paused).toBe(true)
+})
+
+it('does not pause when it was woken during the look, and pauses when it was woken before', async () => {
+  const { begin, wake, pause } = wakeable()
+  begin()
+  wake()
+  expect(await pause(LONG_MS, never)).toBe(true)
+  begin()
+  expect(await pause(1, never)).toBe(false)
+})
+
+it('ends a pause with the signal', async () => {
+  expect(await wakeable().pause(LONG_MS, AbortSignal.timeout(5))).toBe(false)
 })

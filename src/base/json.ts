@@ -1,9 +1,14 @@
+import { isDeepStrictEqual } from 'node:util'
 import { escapeUnsafe } from './text.ts'
 
 /** A value that JSON can represent; a key whose value is undefined is omitted. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonRecord
 
 export type JsonRecord = { readonly [key: string]: Json | undefined }
+
+/** The keys of a table, which has no others than those of its type. */
+export const keysOf = <K extends string>(table: Readonly<Partial<Record<K, unknown>>>): readonly K[] =>
+  Object.keys(table) as K[]
 
 /** Whether a parsed JSON value is an object: neither null nor a list. */
 export const isJsonRecord = (value: unknown): value is JsonRecord =>
@@ -17,3 +22,19 @@ export const formatJson = (value: Json, indent?: number): string => {
   const text = JSON.stringify(value, null, indent).replace(/##(?=(?:vso)?\[)/gi, '#\\u0023')
   return indent === undefined ? escapeUnsafe(text) : text.split('\n').map(escapeUnsafe).join('\n')
 }
+
+/**
+ * Whether two values are equal as data, in all their parts; for lists and plain objects without cycles faster than
+ * `isDeepStrictEqual`, which compares all others.
+ */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((value, i) => isSame(value, b[i]))
+  if (!isPlain(a) || !isPlain(b)) return isDeepStrictEqual(a, b)
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]))
+}
+
+const isPlain = (value: object): value is Readonly<Record<string, unknown>> =>
+  Object.getPrototypeOf(value) === Object.prototype

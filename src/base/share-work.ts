@@ -53,7 +53,11 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
   function begin(key: string, start: (lifetime: Lifetime) => W, first: Caller<W>): Running {
     const control = new AbortController()
     const callers = new Set([first])
-    const untilMs = (): number => Math.max(...[...callers].map((caller) => caller.untilMs ?? Number.POSITIVE_INFINITY))
+    const untilMs = (): number => {
+      let latestMs = Number.NEGATIVE_INFINITY
+      for (const caller of callers) latestMs = Math.max(latestMs, caller.untilMs ?? Number.POSITIVE_INFINITY)
+      return latestMs
+    }
     const tooLong = (): void => control.abort(new DOMException('The shared work took too long', 'TimeoutError'))
     const timer = longestMs === undefined ? undefined : setTimeout(tooLong, longestMs)
     const work = start({ signal: control.signal, untilMs })
@@ -110,4 +114,22 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
     return { work: own.work, result }
   }
   return Object.assign(share, { size: () => running.size, running: (key: string) => running.get(key)?.work })
+}
+
+/** A function that calls `make` only once, with the first call; every call returns the same value. */
+export const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+/** Work that is done once, with the first call; the next call repeats failed work. */
+export const onceUnlessFailed = <T>(work: () => Promise<T>): (() => Promise<T>) => {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= work().catch((error: unknown) => {
+      running = undefined
+      throw error
+    })
+    return running
+  }
 }

@@ -5,13 +5,16 @@
  */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0\u{e0000}-\u{e0fff}]/gu
 
+/** Most text: printable ASCII. */
+const PLAIN = /^[ -~]*$/
+
 /**
  * `text` with a space in place of every character that controls a terminal, reorders text or is invisible, cut at
  * `maxLength` characters. For external text.
  */
 export function printable(text: string, maxLength = 512): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
-  return cut.replace(UNSAFE, ' ')
+  return PLAIN.test(cut) ? cut : cut.replace(UNSAFE, ' ')
 }
 
 /**
@@ -47,7 +50,10 @@ const MAX_LOCAL = 64
 /** Longest domain of an address (RFC 5321 §4.5.3.1.2). */
 const MAX_DOMAIN = 255
 
-/** `text` with the local part of every mailbox address cut to its first character: `j***@example.org`. Each character is looked at twice at most. */
+/**
+ * `text` with the local part of every mailbox address cut to its first character: `j***@example.org`. Each character is
+ * looked at twice at most.
+ */
 export function maskAddresses(text: string): string {
   let [masked, copied, used] = ['', 0, 0]
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
@@ -60,4 +66,29 @@ export function maskAddresses(text: string): string {
     used = end
   }
   return masked + text.slice(copied)
+}
+
+/**
+ * The lines of a stream, trimmed, without empty ones and comments (`#` first). A line is read up to `maxLength`
+ * characters and one more, by which the reader detects that it was longer; the rest of it is dropped.
+ */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxLength: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let open = ''
+  for await (const chunk of chunks) {
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
+    open = cut(open + first, maxLength)
+    for (const next of others) {
+      yield* lineOf(open)
+      open = cut(next, maxLength)
+    }
+  }
+  yield* lineOf(cut(open + decoder.decode(), maxLength))
+}
+
+const cut = (text: string, maxLength: number): string => text.slice(0, maxLength + 1)
+
+function* lineOf(text: string): Generator<string> {
+  const line = text.trim()
+  if (line !== '' && !line.startsWith('#')) yield line
 }

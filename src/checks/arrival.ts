@@ -37,7 +37,7 @@ const isOpenDane = ({ hosts, mxSecure }: DaneFacts): boolean =>
   mxSecure && hosts.some(({ error, hostSecure }) => (error && hostSecure !== false) || hostSecure === null)
 
 const hasIpv6Only = (mail: MailHosts | undefined): boolean =>
-  mail !== undefined && mail.hosts.every(({ addresses }) => addresses.every((address) => familyOf(address) === 6))
+  mail?.hosts.every(({ addresses }) => addresses.every((address) => familyOf(address) === 6)) === true
 
 /** Which senders cannot deliver, as far as it is known: MX, addresses, MTA-STS, DANE and STARTTLS are examined together. */
 export function barriersOf({ mail, sts, dane, tls }: Facts): readonly Barrier[] {

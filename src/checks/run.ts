@@ -1,7 +1,8 @@
-import { isSame } from '../base/same.ts'
+import { isSame } from '../base/json.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
-import { DnsError } from '../net/dns/resolver.ts'
+import { altersAnswers, type OverlayChange } from '../net/dns/overlay.ts'
+import { type Answer, DnsError, type RecordType, type Resolve, settled } from '../net/dns/resolver.ts'
 import { FetchError } from '../net/fetch.ts'
 import { DialError } from '../net/smtp/dial.ts'
 import type { Ctx } from '../world.ts'
@@ -68,7 +69,8 @@ export async function lookupFacts(
   return found as FactSets // one entry for each key that is not optional
 }
 
-type Asking = { readonly ctx: Ctx; readonly domain: Domain; readonly input: CheckInput }
+/** A context in which to look up, and the subject. */
+export type Asking = { readonly ctx: Ctx; readonly domain: Domain; readonly input: CheckInput }
 
 /** The facts of these checks, with SPF as it was looked up; `onPart` is called with each as its lookup ends. */
 async function lookupEach(
@@ -88,16 +90,30 @@ async function lookupEach(
   return Object.fromEntries(found)
 }
 
-/** The facts with those of some checks looked up again. Never rejects with a {@link LookupFailure}. */
+/**
+ * The facts with those of `keys` looked up again that the changes may alter, and the PTR names if SPF names other senders. `ctx` answers as if the changes
+ * were published. Facts that come out equal are the same objects as before. Never rejects with a {@link LookupFailure}.
+ */
 export async function lookupChecks(
   before: FactSets,
-  keys: readonly CheckKey[],
-  ctx: Ctx,
-  domain: Domain,
-  input: CheckInput,
+  candidates: { readonly keys: readonly CheckKey[]; readonly changes: readonly OverlayChange[] },
+  { ctx, domain, input }: Asking,
 ): Promise<FactSets> {
-  const spf = keys.includes('spf') ? lookupOne('spf', ctx, domain, input) : Promise.resolve(before.spf)
-  return { ...before, ...(await lookupEach(keys, spf, { ctx, domain, input })) }
+  const keys = new Set(await alteredBy(before, candidates.keys, candidates.changes))
+  const spf = keys.has('spf') ? await lookupOne('spf', ctx, domain, input) : before.spf
+  if (spf !== before.spf && namedIn(spf).join() !== namedIn(before.spf).join()) keys.add('ptr')
+  return withChanged(before, await lookupEach([...keys], Promise.resolve(spf), { ctx, domain, input }))
+}
+
+/** The facts with those of `again` that are not equal; those that are stay, and depend on the queries of both lookups. */
+function withChanged(before: FactSets, again: Partial<FactSets>): FactSets {
+  const changed = Object.entries(again).filter(([key, found]) => {
+    const was = before[key as CheckKey]
+    if (!isSame(found, was)) return true
+    if (was && found !== was) ASKED.set(was, [...(ASKED.get(was) ?? []), ...(ASKED.get(found) ?? [])])
+    return false
+  })
+  return { ...before, ...Object.fromEntries(changed) }
 }
 
 function partOf<K extends CheckKey>(key: K, found: FactsBy[K] | LookupFailure): CheckPart {
@@ -113,12 +129,44 @@ const namedIn = (spf: FactsBy['spf'] | LookupFailure): readonly Ip[] =>
   isFailure(spf) || !spf.tree || !spf.reading ? [] : namedAddresses(spf.tree, spf.reading.extent.passing)
 
 /** The facts of one check, or why there are none. */
-export const lookupOne = <K extends CheckKey>(
+export async function lookupOne<K extends CheckKey>(
   key: K,
   ctx: Ctx,
   domain: Domain,
   input: CheckInput,
-): Promise<FactsBy[K] | LookupFailure> => orFailure(CHECKS[key].lookup(ctx, domain, input))
+): Promise<FactsBy[K] | LookupFailure> {
+  const asked: Asked[] = []
+  const resolve: Resolve = (name, type, signal, options) => {
+    const answer = ctx.resolve(name, type, signal, options)
+    asked.push({ name, type, answer })
+    return answer
+  }
+  const found = await orFailure<FactsBy[K]>(CHECKS[key].lookup({ ...ctx, resolve }, domain, input))
+  if (typeof found === 'object' && found !== null && !isFailure(found)) ASKED.set(found, asked)
+  return found
+}
+
+type Asked = { readonly name: string; readonly type: RecordType; readonly answer: Promise<Answer> }
+/** The queries of the lookup from which facts come: with the same answers the facts are the same. */
+const ASKED = new WeakMap<object, readonly Asked[]>()
+
+/** Those of `keys` whose facts the changes may alter: a query of their lookup is answered differently, or they have no facts. */
+async function alteredBy(
+  facts: FactSets,
+  keys: readonly CheckKey[],
+  changes: readonly OverlayChange[],
+): Promise<readonly CheckKey[]> {
+  const alters = altersAnswers(changes)
+  const isAltered = async (key: CheckKey): Promise<boolean> => {
+    const found = facts[key]
+    const asked = found && ASKED.get(found)
+    if (!asked) return true
+    const answers = await Promise.all(asked.map(({ answer }) => settled(answer)))
+    return answers.some((answer, i) => alters(asked[i]!.name, asked[i]!.type, answer))
+  }
+  const altered = await Promise.all(keys.map(isAltered))
+  return keys.filter((_, i) => altered[i])
+}
 
 /** Checks whose facts depend on where the domain's mail goes. */
 const OF_MAIL_HOSTS = ['spf', 'dmarc', 'mx', 'ptr', 'mta_sts', 'dane'] as const satisfies readonly CheckKey[]
@@ -126,39 +174,38 @@ const OF_MAIL_HOSTS = ['spf', 'dmarc', 'mx', 'ptr', 'mta_sts', 'dane'] as const 
 const MAIL_HOST_TYPES = ['MX', 'A', 'AAAA', 'CNAME']
 
 /**
- * The facts with those looked up again that depend on records of `types`, which check `key` proposes: those of the check itself; with other mail hosts, of
- * every check that asks for them; and if SPF names other senders, their PTR names. `ctx` answers as if the records were published. Mail hosts are not
- * contacted again. Facts that come out equal are the same objects as before.
+ * The facts as if a fix of check `key` were published: those of the check itself; with other mail hosts, of every check that asks for them. `ctx` answers as
+ * if the changes were published. Mail hosts are not contacted again. Otherwise as {@link lookupChecks}.
  */
-export async function lookupAgain(
-  ctx: Ctx,
-  domain: Domain,
-  input: CheckInput,
-  { facts, key, types }: { readonly facts: FactSets; readonly key: CheckKey; readonly types: readonly string[] },
+export function lookupFix(
+  before: FactSets,
+  { key, changes }: { readonly key: CheckKey; readonly changes: readonly OverlayChange[] },
+  asking: Asking,
 ): Promise<FactSets> {
-  const ofMail = types.some((type) => MAIL_HOST_TYPES.includes(type)) ? OF_MAIL_HOSTS : []
-  const keys = new Set<CheckKey>([key, ...ofMail])
-  const spf = keys.has('spf') ? await lookupOne('spf', ctx, domain, input) : facts.spf
-  if (spf !== facts.spf && namedIn(spf).join() !== namedIn(facts.spf).join()) keys.add('ptr')
-  const again = await lookupEach([...keys], Promise.resolve(spf), { ctx, domain, input })
-  const changed = Object.entries(again).filter(([key, found]) => !isSame(found, facts[key as CheckKey]))
-  return { ...facts, ...Object.fromEntries(changed) }
+  const ofMail = changes.some(({ type }) => MAIL_HOST_TYPES.includes(type)) ? OF_MAIL_HOSTS : []
+  return lookupChecks(before, { keys: [...new Set<CheckKey>([key, ...ofMail])], changes }, asking)
 }
 
 /**
- * Judges every fact set once, with the resulting context. With `known`, a check whose facts are the same object, and for which all is equal that its judge read
- * of the context, keeps its outcome.
+ * Judges every fact set once, with the resulting context. With `known`, a check whose facts are the same object, and
+ * for which all is equal that its judge read of the context, keeps its outcome. Only the checks of `keys` are judged
+ * and have an outcome.
  */
-export function judgeFacts(facts: FactSets, known?: Judgements): JudgedChecks {
+export function judgeFacts(facts: FactSets, known?: Judgements, keys = CHECK_KEYS): JudgedChecks {
   const context = contextOf(facts)
-  const outcomes = judgeAll(facts, context, known)
+  const outcomes = judgeAll(facts, context, known, keys)
   if (context.otherRoles.length === 0) return { context, outcomes }
-  const readings = readingsOf(context).map((one) => ({ context: one, outcomes: judgeAll(facts, one) }))
+  const readings = readingsOf(context).map((one) => ({ context: one, outcomes: judgeAll(facts, one, known, keys) }))
   return { context, outcomes, readings }
 }
 
-function judgeAll(facts: FactSets, context: DomainContext, known?: Judgements): Outcomes {
-  const keys = CHECK_KEYS.filter((key) => facts[key] !== undefined)
+function judgeAll(
+  facts: FactSets,
+  context: DomainContext,
+  known: Judgements | undefined,
+  all: readonly CheckKey[],
+): Outcomes {
+  const keys = all.filter((key) => facts[key] !== undefined)
   const outcomes = Object.fromEntries(
     keys.map((key) => [key, known?.(key, facts, context) ?? judgeOne(key, facts, context)]),
   )

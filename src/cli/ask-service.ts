@@ -25,8 +25,9 @@ export type AskedService = {
 }
 
 /**
- * Sends the request to a running service; the time limit is that of the operation plus 10 s. Rejects with {@link AppError}: the service's own problem, or
- * `upstream_unavailable` if there is no readable answer of at most 16 MiB; with the reason of `stopped` if that fires first.
+ * Sends the request to a running service; the time limit is that of the operation plus 10 s. Rejects with
+ * {@link AppError}: the service's own problem, or `upstream_unavailable` if there is no readable answer of at most 16
+ * MiB; with the reason of `stopped` if that fires first.
  */
 export async function askService(
   operation: Operation,
@@ -167,7 +168,10 @@ function authorization(
   return proofHeaders({ method, origin, path: `${pathname}${search}`, body }, { id, secret, nowMs: now() })
 }
 
-/** Reads an answer by the operation's schema, which allows additional fields. A mismatch is `upstream_unavailable`, with the fault. */
+/**
+ * Reads an answer by the operation's schema, which allows additional fields. A mismatch is `upstream_unavailable`, with
+ * the fault.
+ */
 function readAnswer(operation: Operation, text: string, origin: string): Given {
   const value = operation.line
     ? text

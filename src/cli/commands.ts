@@ -3,19 +3,21 @@ import type { DepName } from '../operations/deps.ts'
 import type { Operation, Raw } from '../operations/operation.ts'
 import { describeParam, GROUPS, type Group, type Param } from '../operations/param.ts'
 import { pathNames } from '../operations/path.ts'
-import { choose, extraFlags, type ReadFile } from './extra-flags.ts'
 import { someFields } from './fields.ts'
-import { type ConfigFlag, camel, type FlagValues } from './flags.ts'
+import { type ConfigFlag, camel, choose, extraFlags, type FlagValues, type ReadFile } from './flags.ts'
 import { addListOptions, refuseListOptions, takesList } from './list-command.ts'
 import { concerns } from './option-places.ts'
-import { SEVERITIES } from './severity.ts'
+import { SEVERITIES } from './status.ts'
 import { formatsOf, type ViewFlags } from './view-flags.ts'
 
 /** The request of a command line: an operation and its input as text. */
 export type Asked = {
   readonly operation: Operation
   readonly raw: Raw
-  /** The targets, each with an answer of its own; their parameter is not in `raw`. `-` stands for the lines of standard input. */
+  /**
+   * The targets, each with an answer of its own; their parameter is not in `raw`. `-` stands for the lines of standard
+   * input.
+   */
   readonly targets?: {
     readonly name: string
     readonly texts: readonly string[]
@@ -42,8 +44,9 @@ type Setup = {
 export const SERVICE_GROUP = 'Service'
 
 /**
- * Adds the parameters of an operation to its command: as flags in groups, or as arguments if they are in the path or positional. A single positional parameter may
- * be given several times, or as lines of standard input. `parts` are operations that flags of this command select.
+ * Adds the parameters of an operation to its command: as flags in groups, or as arguments if they are in the path or
+ * positional. A single positional parameter may be given several times, or as lines of standard input. `parts` are
+ * operations that flags of this command select.
  */
 export function addOperation(
   command: Command,
@@ -160,7 +163,10 @@ const placesOf = ({ path, params }: Operation): readonly (readonly [string, Para
   return Object.entries(params).filter(([name, { positional }]) => positional || inPath.includes(name))
 }
 
-/** The parameter that names the target; undefined if there is more than one, or if it names an object of the service (`jobs show ID`). */
+/**
+ * The parameter that names the target; undefined if there is more than one, or if it names an object of the service
+ * (`jobs show ID`).
+ */
 function targetOf(operation: Operation): string | undefined {
   const [first, ...others] = placesOf(operation)
   if (!first || others.length > 0 || operation.uploads || operation.line) return undefined
@@ -253,7 +259,10 @@ const gathered = (value: string, all: unknown): readonly string[] => [...(Array.
 const optionsOf = (value: unknown): Record<string, FlagValues[string]> =>
   typeof value === 'object' && value !== null ? { ...value } : {}
 
-/** The parameters that were given as flags. A flag that is also a configuration option is taken from `flags` if it has no value. */
+/**
+ * The parameters that were given as flags. A flag that is also a configuration option is taken from `flags` if it has
+ * no value.
+ */
 function rawOf(
   inputs: readonly (readonly [string, Param])[],
   flags: Record<string, FlagValues[string]>,
@@ -270,7 +279,10 @@ function rawOf(
   return raw
 }
 
-/** A flag's text as a value of the body: a list separated by commas or as JSON, an object as JSON (the schema refuses any other text). */
+/**
+ * A flag's text as a value of the body: a list separated by commas or as JSON, an object as JSON (the schema refuses
+ * any other text).
+ */
 function written(name: string, text: string, { kind }: Param): unknown {
   if (kind === 'list' && !/^\s*[[{]/.test(text)) {
     const items = text.split(',').map((item) => item.trim())
@@ -285,7 +297,10 @@ function written(name: string, text: string, { kind }: Param): unknown {
   }
 }
 
-/** A receiver of messages by its URL: `mailto:joe@example.org` gets mail, `https://…` is a webhook. The schema refuses any other text. */
+/**
+ * A receiver of messages by its URL: `mailto:joe@example.org` gets mail, `https://…` is a webhook. The schema refuses
+ * any other text.
+ */
 function receiverOf(text: string): unknown {
   const mailbox = /^mailto:([^?]+)/i.exec(text)?.[1]
   if (mailbox !== undefined) return { type: 'mail', to: unescaped(mailbox) }

@@ -6,8 +6,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { labActions } from '../../test/lab/actions.ts'
 import { OPTIONS } from '../config-options.ts'
 import { allOperations } from '../operations/registry.ts'
-import { treeOf } from './command-tree.ts'
-import { completionScript } from './completion.ts'
+import { completionScript, treeOf } from './completion.ts'
 import { buildProgram } from './program.ts'
 
 const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meaning, argument }]) => ({

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { commandOf } from '../operations/command-words.ts'
 import type { Operation } from '../operations/operation.ts'
-import { pathNames } from '../operations/path.ts'
+import { commandOf, pathNames } from '../operations/path.ts'
 
 /** A command line with a short description. */
 export type Example = readonly [line: string, words: string]

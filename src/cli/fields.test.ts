@@ -15,7 +15,8 @@ it.each<[fields: string, answer: unknown]>([
   ['spf,spf.record', { spf }], // the whole field includes its parts
   ['spf.record,spf', { spf }],
   ['mx.host', { mx: mx.map(({ host }) => ({ host })) }], // of each item of a list
-  ['observed_at', 'observed_at' in checkExample ? { observed_at: checkExample.observed_at } : {}], // an absent field stays absent
+  // an absent field stays absent
+  ['observed_at', 'observed_at' in checkExample ? { observed_at: checkExample.observed_at } : {}],
 ])('%s', (fields, taken) => expect(readFields(fields, report.answer)(answer)).toEqual(taken))
 
 it.each<[fields: string, problem: RegExp]>([

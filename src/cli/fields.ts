@@ -4,7 +4,9 @@ import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { nearest } from '../base/nearest.ts'
 import { flagProblem } from './problems.ts'
 
-/** Field names as a tree: `spf.record` is `record` below `spf`; a name without names below it selects the whole field. */
+/**
+ * Field names as a tree: `spf.record` is `record` below `spf`; a name without names below it selects the whole field.
+ */
 type Names = { readonly [name: string]: Names }
 /** Selects fields of an answer in the given order; in a list, those of each item. Absent fields stay absent. */
 export type Select = (answer: JsonRecord) => JsonRecord
@@ -17,8 +19,8 @@ const MAX_DEPTH = 10
 type Schema = { readonly [key: string]: unknown }
 
 /**
- * Parses the value of `--json`: names separated by commas, `a.b` for a nested field. Throws AppError for a name that is not in the schema of the answer, with the
- * closest name that is.
+ * Parses the value of `--json`: names separated by commas, `a.b` for a nested field. Throws AppError for a name that is
+ * not in the schema of the answer, with the closest name that is.
  */
 export function readFields(text: string, schema: z.ZodType): Select {
   const paths = text.split(',').map((path) => path.trim())
@@ -58,7 +60,9 @@ function checked(path: string, whole: Schema): readonly string[] {
   return words
 }
 
-/** The nested fields of a schema; `*` stands for names that depend on the answer. Lists and alternatives are followed. */
+/**
+ * The nested fields of a schema; `*` stands for names that depend on the answer. Lists and alternatives are followed.
+ */
 function fieldsOf(schema: Schema, whole: Schema): readonly (readonly [string, Schema])[] {
   const { $ref, items, anyOf, oneOf, allOf, properties, additionalProperties } = schema
   if (typeof $ref === 'string') return fieldsOf(referred($ref, whole), whole)

@@ -50,13 +50,19 @@ const HEADINGS: readonly string[] = Object.values(OPTION_GROUPS).map((heading) =
 /** Whether a heading is above options of one command: those of the program and of `serve` keep a blank line. */
 const isOfOptions = (heading: string): boolean => OWN_HEADINGS.includes(heading)
 
-/** Commands whose help describes each configuration option; the help of the others only names the options that concern them. */
+/**
+ * Commands whose help describes each configuration option; the help of the others only names the options that concern
+ * them.
+ */
 const DESCRIBING: readonly string[] = ['serve', 'config']
 
 const isNamedBelow = (command: Command, { helpGroupHeading }: Option): boolean =>
   helpGroupHeading !== undefined && HEADINGS.includes(helpGroupHeading) && !DESCRIBING.includes(command.name())
 
-/** Ends the help of a command with the names of the configuration options that concern it; they are the same for all commands. */
+/**
+ * Ends the help of a command with the names of the configuration options that concern it; they are the same for all
+ * commands.
+ */
 export function withConfigNames(command: Command, columns: number): Command {
   if (DESCRIBING.includes(command.name())) return command
   const names = command.options

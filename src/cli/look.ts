@@ -7,9 +7,10 @@ type Output = { readonly isTTY?: boolean | undefined; readonly columns?: number 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * What the output supports. Width: that of the terminal, else `COLUMNS`, else 80. Colours: `NO_COLOR` turns them off (no-color.org), else `CLICOLOR_FORCE` or
- * `FORCE_COLOR` turns them on, else a terminal has them unless `CLICOLOR=0` or `TERM=dumb`; 256 colours if `TERM` or `COLORTERM` says
- * so. Characters beyond ASCII: by the locale; without a locale, yes.
+ * What the output supports. Width: that of the terminal, else `COLUMNS`, else 80. Colours: `NO_COLOR` turns them off
+ * (no-color.org), else `CLICOLOR_FORCE` or `FORCE_COLOR` turns them on, else a terminal has them unless `CLICOLOR=0` or
+ * `TERM=dumb`; 256 colours if `TERM` or `COLORTERM` says so. Characters beyond ASCII: by the locale; without a locale,
+ * yes.
  */
 export const lookOf = (output: Output, env: Environment): Look => ({
   width: widthOf(output, env),

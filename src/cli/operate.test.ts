@@ -8,7 +8,7 @@ import { jobSubmit } from '../operations/jobs/submit.ts'
 import { commandNamed } from '../operations/registry.ts'
 import { follow, operate } from './operate.ts'
 import { runCommandLine } from './program.ts'
-import type { Setting, Work } from './work.ts'
+import type { Setting, Work } from './session.ts'
 
 /** A service that returns a given answer with status 200. */
 let answer: unknown

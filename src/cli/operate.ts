@@ -4,17 +4,19 @@ import type { Given } from '../operations/given.ts'
 import type { Asked } from './commands.ts'
 import { hint } from './problems.ts'
 import { withSpinner } from './progress.ts'
-import { interruption, openSession } from './session.ts'
+import { inputOf, interruption, openSession, type Setting, type Work } from './session.ts'
 import { severalTargets } from './several.ts'
 import { recordOf, show, withoutCommandsIn } from './show.ts'
 import { CLOSED_PIPE, EXIT, exitOf, isClosedPipe, statusOf, verdictOf } from './status.ts'
 import { readView, type View } from './view-flags.ts'
-import { inputOf, type Setting, type Work } from './work.ts'
 
 /** Characters that clear a terminal and move the cursor to the top. */
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
-/** Runs one operation for the command line, in this process or on a server, prints the answer and returns the exit status. */
+/**
+ * Runs one operation for the command line, in this process or on a server, prints the answer and returns the exit
+ * status.
+ */
 export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Promise<number> {
   const { operation, targets } = asked
   const isSeveral =
@@ -129,8 +131,8 @@ function withoutSecrets(text: string): string {
 }
 
 /**
- * Runs a round, waits `everyMs`, and repeats this until the work is stopped. If a service could not be reached (exit status 3), reports this and waits for the next
- * round; any other problem rejects.
+ * Runs a round, waits `everyMs`, and repeats this until the work is stopped. If a service could not be reached (exit
+ * status 3), reports this and waits for the next round; any other problem rejects.
  */
 async function repeated(everyMs: number, work: Work, round: (work: Work) => Promise<number>): Promise<void> {
   const { stopped, setting } = work

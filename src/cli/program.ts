@@ -4,15 +4,13 @@ import type { Problem } from '../base/problem.ts'
 import { parseDomain } from '../names/domain.ts'
 import { parseEmail } from '../names/email.ts'
 import { parseIp } from '../names/ip.ts'
-import { commandOf } from '../operations/command-words.ts'
 import type { Operation } from '../operations/operation.ts'
+import { commandOf } from '../operations/path.ts'
+import { addDb, addKeys, type DbAction, type KeysAction } from './admin-commands.ts'
 import { type Asked, addOperation, optionsFor } from './commands.ts'
-import { addDb, type DbAction } from './db-commands.ts'
 import { examplesOf, withExamples } from './examples.ts'
-import type { ReadFile } from './extra-flags.ts'
-import type { ConfigFlag, FlagValues } from './flags.ts'
+import type { ConfigFlag, FlagValues, ReadFile } from './flags.ts'
 import { HELP, withConfigNames } from './help.ts'
-import { addKeys, type KeysAction } from './keys-commands.ts'
 import { asksForList, type ListAsked, listCommand } from './list-command.ts'
 import { OPTION_GROUPS, placeOf } from './option-places.ts'
 import { hint } from './problems.ts'
@@ -231,7 +229,10 @@ const HELP_FLAGS: readonly string[] = ['--help', '-h']
 /** Whether a group of commands has a `list` command. */
 const lists = (group: Command | undefined): boolean => group?.commands.some((one) => one.name() === 'list') === true
 
-/** The arguments with `list` inserted after a group name that is alone or followed by options: `mailsonde jobs` lists the jobs. */
+/**
+ * The arguments with `list` inserted after a group name that is alone or followed by options: `mailsonde jobs` lists
+ * the jobs.
+ */
 function withList(argv: readonly string[], program: Command): readonly string[] {
   const [word, second] = argv
   const isAlone = second === undefined || (second.startsWith('-') && !argv.some((one) => HELP_FLAGS.includes(one)))

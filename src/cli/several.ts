@@ -2,13 +2,11 @@ import { inOrder } from '../base/at-most.ts'
 import { AppError } from '../base/errors.ts'
 import { formatJson } from '../base/json.ts'
 import { printable } from '../base/text.ts'
-import type { Writer } from './machine/names.ts'
-import { failed, type Outcome, outcomeOf } from './machine/outcome.ts'
-import { FAIL_ON, writerOf } from './machine/writer.ts'
+import { failed, type MachineFormat, type Outcome, outcomeOf, type Writer } from './machine/outcome.ts'
 import { commandError } from './problems.ts'
+import { inputOf, type Work } from './session.ts'
 import { recordOf, show } from './show.ts'
 import { exitOf, statusOf, USAGE, verdictOf, worstStatus } from './status.ts'
-import { inputOf, type Work } from './work.ts'
 
 /** Maximum number of targets that are processed at the same time. */
 const AT_A_TIME = 8
@@ -18,7 +16,10 @@ const MAX_KEPT = 10_000
 /** The outcome of one target: its text in the requested format, and its exit status. */
 type Result = { readonly text: string; readonly status: number; readonly outcome: Outcome }
 
-/** Processes many targets, at most 8 at a time, and writes the answers in the order of the targets. Returns the worst exit status, or that of the format. */
+/**
+ * Processes many targets, at most 8 at a time, and writes the answers in the order of the targets. Returns the worst
+ * exit status, or that of the format.
+ */
 export async function severalTargets(work: Work): Promise<number> {
   const { view, setting, stopped } = work
   const writer = view.form.kind === 'machine' ? await machineWriter(work, view.form.format) : undefined
@@ -40,14 +41,18 @@ export async function severalTargets(work: Work): Promise<number> {
   return writer.status?.(kept) ?? status
 }
 
-const machineWriter = ({ asked, view, setting }: Work, format: Parameters<typeof writerOf>[0]): Promise<Writer> =>
-  writerOf(format, {
+async function machineWriter({ asked, view, setting }: Work, format: MachineFormat): Promise<Writer> {
+  const { writerOf } = await import('./machine/writers.ts')
+  return writerOf(format, {
     version: setting.version,
-    failOn: view.wanted.failOn ?? FAIL_ON,
+    failOn: view.wanted.failOn,
     ...(asked.file !== undefined && { file: asked.file }),
   })
+}
 
-/** The given targets, with the lines of standard input in place of `-`; one unnamed target if the operation has none. */
+/**
+ * The given targets, with the lines of standard input in place of `-`; one unnamed target if the operation has none.
+ */
 async function* targetsOf({ asked, setting, stopped }: Work): AsyncGenerator<string | undefined> {
   if (!asked.targets) yield undefined
   let count = 0

@@ -55,8 +55,9 @@ const linesOf = ({ given }: Shown, each: (line: JsonRecord) => JsonRecord): stri
 const MAX_LINE = 4 * 1024 * 1024
 
 /**
- * The text of rows that others have worded, for standard output: no line is a command of a build server (`::name::`, `##[name]`, `##vso[name]`). In NDJSON the values stay
- * the same; of CSV, which has no escapes, such a cell is changed, since a quoted cell may have lines of its own.
+ * The text of rows that others have worded, for standard output: no line is a command of a build server (`::name::`,
+ * `##[name]`, `##vso[name]`). In NDJSON the values stay the same; of CSV, which has no escapes, such a cell is changed,
+ * since a quoted cell may have lines of its own.
  */
 export async function* withoutCommandsIn({ contentType, text }: TextStream): AsyncGenerator<string> {
   const safe = contentType.startsWith('text/csv') ? withoutCommands : asJson

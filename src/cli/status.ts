@@ -1,7 +1,6 @@
 import type { AppError } from '../base/errors.ts'
 import type { JsonRecord } from '../base/json.ts'
 import type { Given, Verdict } from '../operations/given.ts'
-import { reaches, SEVERITIES, type Severity } from './severity.ts'
 
 /** Exit statuses: 0 done, 1 bad, 2 invalid usage, 3 unknown. */
 export const EXIT: Readonly<Record<Verdict, number>> = { good: 0, bad: 1, unclear: 3 }
@@ -10,7 +9,10 @@ export const EXIT: Readonly<Record<Verdict, number>> = { good: 0, bad: 1, unclea
 export const exitOf = (verdict: Verdict, { exitZero }: Pick<Wanted, 'exitZero'>): number =>
   exitZero ? 0 : EXIT[verdict]
 export const USAGE = 2
-/** The status of a program that SIGPIPE ends (128 + 13), as grep and dig have it: 0 would say that all is good, and nobody has read the rest. */
+/**
+ * The status of a program that SIGPIPE ends (128 + 13), as grep and dig have it: 0 would say that all is good, and
+ * nobody has read the rest.
+ */
 export const CLOSED_PIPE = 141
 
 /** From the best to the worst: a known fault outweighs an unknown result. */
@@ -34,8 +36,8 @@ export type Wanted = {
 const VERDICTS: readonly Verdict[] = ['good', 'unclear', 'bad']
 
 /**
- * The answer's own verdict; `minScore` and `failOn` replace it, of both the worse counts. If the answer is incomplete and has no finding at that severity, the result is unknown, because an unknown part may hide
- * one.
+ * The answer's own verdict; `minScore` and `failOn` replace it, of both the worse counts. If the answer is incomplete
+ * and has no finding at that severity, the result is unknown, because an unknown part may hide one.
  */
 export function verdictOf(given: Given, answer: JsonRecord, { minScore, failOn }: Wanted): Verdict {
   const own = failOn === undefined || minScore !== undefined ? given.verdict(minScore) : 'good'
@@ -52,3 +54,11 @@ export function verdictOf(given: Given, answer: JsonRecord, { minScore, failOn }
 /** Whether writing failed because the reader has closed the pipe (`| head`). */
 export const isClosedPipe = (error: unknown): boolean =>
   error instanceof Error && ['EPIPE', 'ERR_STREAM_DESTROYED'].includes(String(Reflect.get(error, 'code')))
+
+/** From the least to the most severe; `info` never causes a failure. */
+export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+/** Whether a severity is at least `least`; false for `info`. */
+export const reaches = (severity: Severity | 'info', least: Severity): boolean =>
+  severity !== 'info' && SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(least)

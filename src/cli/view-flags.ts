@@ -4,10 +4,9 @@ import { nearest } from '../base/nearest.ts'
 import { valueProblem } from '../base/value-problems.ts'
 import type { Operation } from '../operations/operation.ts'
 import { readFields, type Select } from './fields.ts'
-import { isMachineFormat, MACHINE_FORMATS, type MachineFormat } from './machine/names.ts'
+import { isMachineFormat, MACHINE_FORMATS, type MachineFormat } from './machine/outcome.ts'
 import { commandError, flagProblem } from './problems.ts'
-import { SEVERITIES, type Severity } from './severity.ts'
-import type { Wanted } from './status.ts'
+import { SEVERITIES, type Severity, type Wanted } from './status.ts'
 
 /** The flags of a command that are not parameters of its operation: output, exit status, and the service to call. */
 export type ViewFlags = {
@@ -66,7 +65,10 @@ const WATCH = { minMs: 1_000, maxMs: 86_400_000 } as const
 
 type About = Pick<Operation, 'formats' | 'streams' | 'answer' | 'judges'>
 
-/** Parses the flags; `several` answers are lines. Throws AppError for an invalid value, and for flags that exclude each other. */
+/**
+ * Parses the flags; `several` answers are lines. Throws AppError for an invalid value, and for flags that exclude each
+ * other.
+ */
 export function readView(
   operation: About,
   flags: ViewFlags,
@@ -87,7 +89,10 @@ export function readView(
   }
 }
 
-/** The output formats of the command line: its own, the operation's documents and streams, and, for operations with a verdict, those for other programs. */
+/**
+ * The output formats of the command line: its own, the operation's documents and streams, and, for operations with a
+ * verdict, those for other programs.
+ */
 export const formatsOf = ({ formats, streams = [], judges }: Omit<About, 'answer'>): readonly string[] => [
   ...new Set(['table', 'json', 'markdown', ...formats, ...streams, ...(judges ? MACHINE_FORMATS : [])]),
 ]

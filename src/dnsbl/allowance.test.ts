@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
 import { fullBucket, takeToken } from '../base/limiter.ts'
 import { allowances, bucketSize } from './allowance.ts'
-import { keepSeconds } from './memory.ts'
+import { keepSeconds } from './blacklists.ts'
 import { BUILT_IN_LISTS } from './zones.ts'
 
 const SEM = BUILT_IN_LISTS.find(({ name }) => name === 'SEM-BLACK')!

@@ -1,11 +1,11 @@
-import { raced } from '../base/deadline.ts'
+import { raced, within } from '../base/deadline.ts'
+import type { Work } from '../base/share-work.ts'
 import { printable } from '../base/text.ts'
 import { type Answer, DnsError, type DnsReason, type Resolve } from '../net/dns/resolver.ts'
 import type { Allow } from './allowance.ts'
-import { barredEntry, type Entry, unansweredEntry } from './entry.ts'
 import { familyOfSubject, questionName, withoutKeys } from './query.ts'
-import { readAnswer } from './read.ts'
-import { isBarred, type Seen, type TestState } from './self-test.ts'
+import { type ListStatus, type Reading, readAnswer } from './read.ts'
+import { isBarred, proofOf, type Seen, type TestState } from './self-test.ts'
 import { type List, type ListKeys, type Subject, zoneFor } from './zone-type.ts'
 
 /** The parameters of a query to a list. `first` fires when it is time for the retry, `whole` at the deadline. */
@@ -155,3 +155,119 @@ async function seenInTime(test: Promise<Seen>, signal: AbortSignal): Promise<See
     return 'unanswered'
   }
 }
+
+/** The parameters of the query to each list. */
+export type ListSignals = {
+  /** Fires at half of the deadline: time for a retry. */
+  readonly first: AbortSignal
+  /** Fires at the deadline, or when nobody waits any more. */
+  readonly whole: AbortSignal
+  readonly leftMs: () => number
+  /**
+   * Called with a listing that counts before its text is there: the listing holds even if the text arrives too late.
+   */
+  readonly heard: (index: number, entry: Entry) => void
+}
+
+/** The queries to all lists about one address. */
+export type Lookup = Work<readonly Entry[]> & {
+  /** The entries so far; a list that has not answered is a `timeout`. */
+  readonly sofar: () => readonly Entry[]
+  /** Whether all known entries are younger than `maxAgeMs`. */
+  readonly isFresh: (maxAgeMs: number) => boolean
+}
+
+/**
+ * Queries each list that has no entry yet, all at once, until `signal` fires or the deadline is over. `result` settles
+ * when all lists that are worth waiting for have answered, and never rejects. A list that is not waited for and has not
+ * answered by then is a `timeout`, and its query continues by itself.
+ */
+export function askAll(options: {
+  readonly lists: readonly List[]
+  readonly address: Subject
+  /** The cached answers. */
+  readonly known: readonly (Entry | undefined)[]
+  readonly deadlineMs: number
+  readonly signal: AbortSignal
+  readonly now: () => number
+  /** Whether a list is waited for. */
+  readonly isPatient: (index: number) => boolean
+  readonly ask: (index: number, signals: ListSignals) => Promise<Entry>
+}): Lookup {
+  const { lists, address, known, deadlineMs, now } = options
+  const startedMs = now()
+  const entries: (Entry | undefined)[] = [...known]
+  const heard: (Entry | undefined)[] = []
+  const whole = within(deadlineMs, options.signal)
+  const signals: ListSignals = {
+    first: within(deadlineMs / 2, options.signal),
+    whole,
+    leftMs: () => deadlineMs - (now() - startedMs),
+    heard: (index, entry) => {
+      heard[index] = entry
+    },
+  }
+  const waits = lists.flatMap((_, index) => {
+    if (entries[index]) return []
+    const asked = options.ask(index, signals).then((entry) => {
+      entries[index] = entry
+    })
+    if (options.isPatient(index)) return [asked]
+    asked.catch(() => {}) // nobody waits; a fault of ours appears in the next query that is waited for
+    return []
+  })
+  const sofar = (): readonly Entry[] =>
+    lists.map((list, index) => {
+      const entry = entries[index] ?? heard[index]
+      return entry ?? unansweredEntry(list, address, 'timeout', 'no_answer', now() - startedMs)
+    })
+  return {
+    sofar,
+    isFresh: (maxAgeMs) => entries.every((entry) => entry?.atMs === undefined || now() - entry.atMs < maxAgeMs),
+    result: raced(whole, Promise.all(waits)).then(sofar, (error) => {
+      if (!whole.aborted) throw error
+      return sofar()
+    }),
+  }
+}
+
+/** The answer of one list about one address. */
+export type Entry = {
+  readonly list: List
+  /** The zone, without a key. */
+  readonly zone: string
+  readonly reading: Reading
+  /** The list's own text about a listing: at most 512 bytes, cleaned. */
+  readonly txt: string | null
+  readonly durationMs: number
+  /** When the list answered, by the monotonic clock; undefined if no query was sent. */
+  readonly atMs?: number
+}
+
+/** An entry of a list that gave no answer. */
+export const unansweredEntry = (
+  list: List,
+  address: Subject,
+  status: Exclude<ListStatus, 'listed' | 'not_listed'>,
+  reason: string,
+  durationMs = 0,
+): Entry => ({
+  list,
+  zone: zoneFor(list, familyOfSubject(address)),
+  reading: { status, reason, codes: [], meaning: [], tier: list.tier, scope: list.scope },
+  txt: null,
+  durationMs,
+})
+
+/** The entry as it counts: "not listed" is an answer only if the list passed its self-test. */
+export function provenEntry(entry: Entry, state: TestState): Entry {
+  if (entry.reading.status !== 'not_listed') return entry
+  const proof = proofOf(state)
+  if (proof === 'holds') return entry
+  const reason = proof === 'missing' ? 'test_point_missing' : 'test_unanswered'
+  return { ...entry, reading: { ...entry.reading, status: 'error', reason } }
+}
+
+/** The entry of a list that failed its self-test: its answers about addresses are not used. */
+export const barredEntry = (list: List, address: Subject, state: TestState): Entry =>
+  unansweredEntry(list, address, 'error', state.status === 'dead' ? 'dead' : `quarantined_${state.reason}`)

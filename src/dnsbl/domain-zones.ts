@@ -35,8 +35,8 @@ const SEM = {
 } as const satisfies Partial<List>
 
 /**
- * The lists of domains, in the order of every answer. Each row names the operator's page; `seen`, the day on which the row was compared with that
- * page, and `verified`, that of live queries, stay empty until then.
+ * The lists of domains, in the order of every answer. Each row names the operator's page; `seen`, the day on which the
+ * row was compared with that page, and `verified`, that of live queries, stay empty until then.
  */
 export const DOMAIN_LISTS: readonly List[] = [
   {

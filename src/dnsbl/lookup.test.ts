@@ -327,7 +327,8 @@ it.each([
   const unproven = labCtx({ ...listed, [negative]: point } as LabZone, { now })
   const { reading, txt } = await entryOf(lists, unproven, V4, PSBL)
   expect([reading.status, reading.reason, txt]).toEqual(['error', 'test_unanswered', null])
-  expect((await entryOf(lists, labCtx(listed, { now }), V4, PSBL)).reading.status).toBe('listed') // nothing was remembered
+  // nothing was remembered
+  expect((await entryOf(lists, labCtx(listed, { now }), V4, PSBL)).reading.status).toBe('listed')
 })
 
 it('a listing whose negative test point is not answered within the deadline does not stand', async () => {
@@ -478,7 +479,8 @@ it('waits for a list that stays silent only until it is known to, and no longer 
   }
   const patient = createBlacklists({ now: ctx.now, deadlineMs: 60_000 })
   const leaving = AbortSignal.timeout(20)
-  const cut = await patient.lookup({ ...ctx, signal: leaving }, ip('45.53.5.3')) // the caller's deadline: 28 of 29 stand
+  // the caller's deadline: 28 of 29 stand
+  const cut = await patient.lookup({ ...ctx, signal: leaving }, ip('45.53.5.3'))
   expect(summarize(cut)).toMatchObject({ answered: 28, verdict: 'incomplete' })
   let settled = false
   void lists.lookup(ctx, ip('45.53.5.4')).then(() => (settled = true))

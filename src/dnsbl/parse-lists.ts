@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { problemOf } from '../base/schema-issue.ts'
 import { parseDomain } from '../names/domain.ts'
-import { parseCodePattern } from './codes.ts'
 import { listFileProblem, type NeverReason } from './problems.ts'
-import { LIST_COUNT, type ListSet } from './zone-type.ts'
+import { LIST_COUNT, type ListSet, parseCodePattern } from './zone-type.ts'
 
 /** Maximum number of characters of an operator's file. */
 const MAX_CHARACTERS = 256 * 1024

@@ -1,10 +1,16 @@
-import type { BlacklistAnswer as Answer, DomainBlacklistAnswer, ListEntry } from '../answers/blacklist.ts'
-import type { BlacklistsAnswer, ListStateAnswer, TestAnswer } from '../answers/blacklists.ts'
-import { wholeList } from '../answers/list.ts'
+import { wholeList } from '../answers/answer.ts'
+import type {
+  BlacklistAnswer as Answer,
+  BlacklistsAnswer,
+  DomainBlacklistAnswer,
+  ListEntry,
+  ListStateAnswer,
+  TestAnswer,
+} from '../answers/blacklist.ts'
 import { type Clocks, toWall } from '../base/clock.ts'
 import type { Domain } from '../names/domain.ts'
+import type { Entry } from './ask.ts'
 import type { BlacklistAnswer, ListState } from './blacklists.ts'
-import type { Entry } from './entry.ts'
 import type { TestState } from './self-test.ts'
 import { LIST_COUNT, type List, type ListSet, type Scope, type Tier } from './zone-type.ts'
 
@@ -90,7 +96,9 @@ const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
     'This is a policy about which addresses may send mail directly, not evidence of spam. Request removal only if a mail server is meant to send from this address.',
 }
 
-/** What a listing is about. A list that is asked about the registrable domain says nothing about a name below it alone. */
+/**
+ * What a listing is about. A list that is asked about the registrable domain says nothing about a name below it alone.
+ */
 function scopeWords({ names }: List, scope: Scope): string {
   if (names === undefined) return SCOPE_WORDS[scope]
   if (scope === 'domain' && names === 'registrable') return 'The registrable domain is listed, with all names below it.'

@@ -1,8 +1,7 @@
 import { cidr, contains } from '../names/cidr.ts'
 import type { Ip } from '../names/ip.ts'
 import { type Answer, DnsError, type DnsReason } from '../net/dns/resolver.ts'
-import { ANSWERS, hasCode, rowOf } from './codes.ts'
-import type { CodeRow, List, Scope, Tier } from './zone-type.ts'
+import { ANSWERS, type CodeRow, hasCode, type List, rowOf, type Scope, type Tier } from './zone-type.ts'
 
 /** `listed` and `not_listed` are reliable answers; the others say why there is none. */
 export type ListStatus = 'listed' | 'not_listed' | 'blocked' | 'timeout' | 'error' | 'unsupported'
@@ -41,7 +40,8 @@ export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading 
   const told = { ...nothing, codes, meaning: known.map(meaningOf) }
 
   if (answer.records.length > MAX_RECORDS) return { ...told, status: 'error', reason: 'implausible' }
-  if (codes.some((code) => !contains(ANSWERS, code))) return { ...told, status: 'error', reason: 'rewritten_or_parked' } // RFC 5782 §2.1
+  // RFC 5782 §2.1
+  if (codes.some((code) => !contains(ANSWERS, code))) return { ...told, status: 'error', reason: 'rewritten_or_parked' }
   const fault = (list.faults ?? []).find((row) => codes.some((code) => hasCode(row.code, code)))
   if (fault) return { ...told, meaning: [fault.meaning], status: 'error', reason: fault.reason }
   const refusal = known.find(isRefusal)

@@ -1,8 +1,7 @@
 import type { Ip } from '../names/ip.ts'
 import type { Answer, DnsError } from '../net/dns/resolver.ts'
-import { hasCode } from './codes.ts'
 import { readAnswer } from './read.ts'
-import type { List } from './zone-type.ts'
+import { hasCode, type List } from './zone-type.ts'
 
 /**
  * The state of a list for one address family. `dead` and `quarantined` lists are never queried about addresses.

@@ -1,11 +1,33 @@
-import type { BlacklistAnswer, BlacklistBulkAnswer } from '../answers/blacklist.ts'
+import type {
+  BlacklistAnswer,
+  BlacklistBulkAnswer,
+  BlacklistsAnswer,
+  DomainBlacklistAnswer,
+  ListEntry,
+  ListStateAnswer,
+} from '../answers/blacklist.ts'
+import type { CheckAnswer } from '../answers/check.ts'
 import { counted } from '../base/text.ts'
-import { type Block, type Conclusion, code, type Document, heading, type Line, type Mark } from './block.ts'
-import { footerOf } from './footer.ts'
-import { combinedGrid, isNotPublic, listingBlocks, NOT_PUBLIC } from './listings.ts'
-import { vantageBlocks } from './vantage.ts'
+import {
+  type Block,
+  type Conclusion,
+  code,
+  codes,
+  type Document,
+  type GridCell,
+  heading,
+  type Inline,
+  type Line,
+  type Mark,
+  quiet,
+  text,
+} from './block.ts'
+import { footerOf, LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
 
-/** The answers of 29 lists about one address: the verdict, each listing with its meaning and where to request removal, and an overview of all lists. */
+/**
+ * The answers of 29 lists about one address: the verdict, each listing with its meaning and where to request removal,
+ * and an overview of all lists.
+ */
 export const blacklistDocument = (answer: BlacklistAnswer, version: string): Document => ({
   title: `Blacklists: ${answer.ip}`,
   blocks: [
@@ -113,4 +135,221 @@ export function blacklistBulkDocument({ data }: BlacklistBulkAnswer, version: st
     ],
     footer: footerOf(version, data[0]?.observed_at, ...(data[0] ? [`blacklists ${data[0].list_version}`] : [])),
   }
+}
+
+type Vantage = Pick<CheckAnswer, 'vantage' | 'agreement'>
+
+/** The agreement of several nodes, if several were asked. */
+function vantageBlocks({ vantage, agreement }: Vantage): Block[] {
+  const node = vantage === undefined ? [] : [text('Answer of the node ', code(vantage), '.')]
+  if (agreement === undefined) return node
+  const { verdict, agree, dissent } = agreement
+  const words = verdict === null ? 'The nodes do not agree on a verdict' : `${agree} nodes: ${verdict}`
+  const others = dissent.flatMap(({ node: name, verdict: other }, i): Inline[] => [
+    i === 0 ? '; otherwise: ' : ', ',
+    code(name),
+    ` (${other ?? 'no answer'})`,
+  ])
+  return [...node, text({ strong: 'Nodes: ' }, words, ...others, '.')]
+}
+
+const STATES: Readonly<Record<ListStateAnswer['state'], readonly [Mark, string]>> = {
+  healthy: ['good', 'works'],
+  untested: ['none', 'not tested yet'],
+  failing: ['warn', 'failing'],
+  dead: ['bad', 'dead'],
+  quarantined: ['bad', 'not trusted'],
+  refused: ['warn', 'refuses us'],
+  unanswered: ['open', 'no answer'],
+}
+
+/** The lists and the self-test state of each: which work, and why the others do not. */
+export function blacklistsDocument({ data, total, list_version }: BlacklistsAnswer, version: string): Document {
+  const working = data.filter(({ state }) => state === 'healthy').length
+  const others = data.filter(({ state }) => state !== 'healthy')
+  return {
+    title: 'Blacklists',
+    blocks: [
+      {
+        kind: 'conclusion',
+        conclusion: {
+          subject: `${total} blacklists`,
+          mark: working === total ? 'good' : working * 2 > total ? 'warn' : 'bad',
+          badge: `${working} work`,
+          words:
+            working === total
+              ? 'Every list passes its self-test.'
+              : `${working} of ${total} lists pass their self-test; the others are not counted.`,
+          notes: [],
+        },
+      },
+      { kind: 'grid', grid: { label: 'Self-tests', cells: data.map(cellOf) } },
+      ...(others.length === 0
+        ? []
+        : [
+            heading(2, 'Blacklists that are not counted', 'others'),
+            {
+              kind: 'table',
+              table: {
+                caption: 'Why they are not counted',
+                head: ['List', 'State', 'Why', 'Tested'],
+                rows: others.map(({ blacklist, state, reason, tested_at }): Line[] => [
+                  [blacklist],
+                  [{ mark: STATES[state][0], text: STATES[state][1] }],
+                  [reason === null ? '–' : (wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' '))],
+                  [tested_at === null ? '–' : { time: tested_at }],
+                ]),
+              },
+            } as const,
+          ]),
+      heading(2, 'All blacklists', 'lists'),
+      quiet(
+        `Tiers: ${Object.entries(TIER_WORDS)
+          .map(([tier, words]) => `${tier}, ${words}`)
+          .join('; ')}.`,
+      ),
+      {
+        kind: 'table',
+        table: {
+          caption: 'Zones and tiers',
+          head: ['List', 'Zone', 'Tier', 'IPv6', 'Removal'],
+          rows: data.map(({ blacklist, zone, tier, ipv6, delist_url }): Line[] => [
+            [blacklist],
+            [code(zone)],
+            [tier],
+            [ipv6.supported === 'unknown' ? 'not known' : ipv6.supported],
+            [{ link: delist_url, text: hostOf(delist_url), named: true }],
+          ]),
+        },
+      },
+    ],
+    footer: footerOf(version, undefined, `blacklists ${list_version}`),
+  }
+}
+
+const cellOf = ({ blacklist, state }: ListStateAnswer): GridCell => ({
+  name: blacklist,
+  mark: STATES[state][0],
+  text: STATES[state][1],
+})
+
+/** The host of a page; a text that is not a URL stays unchanged. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : url)
+
+const VERDICTS: Readonly<Record<DomainBlacklistAnswer['verdict'], Pick<Conclusion, 'mark' | 'badge'>>> = {
+  clean: { mark: 'good', badge: 'clean' },
+  listed: { mark: 'bad', badge: 'listed' },
+  incomplete: { mark: 'open', badge: 'incomplete' },
+}
+
+/** Where a domain stands on the lists of domains. */
+export function domainBlacklistDocument(answer: DomainBlacklistAnswer, version: string): Document {
+  const { domain, verdict, listed, answered, total } = answer
+  const words = {
+    clean: `The domain is on none of the ${total} lists.`,
+    listed: `The domain is on ${listed} of ${total} lists.`,
+    incomplete: `The domain is on no list that answered; ${answered} of ${total} did.`,
+  }[verdict]
+  return {
+    title: `Lists of domains: ${domain}`,
+    blocks: [
+      { kind: 'conclusion', conclusion: { subject: domain, ...VERDICTS[verdict], words, notes: [] } },
+      heading(2, 'All lists', 'lists'),
+      ...combinedGrid('Lists of domains', [answer]),
+      heading(2, 'Listings', 'listings'),
+      ...listingBlocks(answer, 3),
+    ],
+    footer: footerOf(version, answer.observed_at),
+  }
+}
+
+/** The answers of the blacklists about one address; for several together use only {@link combinedGrid}. */
+
+type Asked = { readonly results: readonly ListEntry[]; readonly total: number; readonly answered: number }
+
+/** Each listing, the most severe first, then the lists that gave no answer with the reasons. */
+export const listingBlocks = (lists: Asked, level: 3 | 4 = 4): Block[] =>
+  isNotPublic(lists)
+    ? [quiet(NOT_PUBLIC)]
+    : [
+        ...lists.results
+          .filter(({ listed }) => listed)
+          .toSorted(byTier)
+          .map((one) => listingBlock(one, level)),
+        ...silentBlocks(lists),
+      ]
+
+const NOT_PUBLIC = 'Blacklists contain only public addresses, so none was queried.'
+
+/** Whether no list was asked, because the address is not public. */
+const isNotPublic = ({ results }: Pick<Asked, 'results'>): boolean =>
+  results.length > 0 && results.every(({ reason }) => reason === 'not_public')
+
+const byTier = (a: ListEntry, b: ListEntry): number => a.tier.localeCompare(b.tier)
+
+const listingBlock = (entry: ListEntry, level: 3 | 4): Block => ({
+  kind: 'group',
+  look: 'finding',
+  blocks: [
+    { kind: 'heading', level, line: [entry.blacklist] },
+    quiet(`Tier ${entry.tier}: ${TIER_WORDS[entry.tier]} · `, code(entry.zone), ' · ', ...codes(entry.codes)),
+    text(isOwn(entry) ? `${meaningOf(entry)}${entry.scope_text ?? ''}` : (entry.scope_text ?? meaningOf(entry))),
+    ...(entry.txt === undefined ? [] : [{ kind: 'seen', label: 'Text of the list', text: entry.txt } as const]),
+    text({ link: entry.delist_url, text: `${isOwn(entry) ? 'Removal from' : 'About'} ${entry.blacklist}` }),
+  ],
+})
+
+/** Whether the holder of the address can request removal: a listed range or network belongs to its operator. */
+const isOwn = ({ scope }: ListEntry): boolean => scope !== 'range' && scope !== 'asn'
+
+function meaningOf({ meaning }: ListEntry): string {
+  const words = meaning.filter((one) => one !== 'listed').join('; ')
+  return words === '' ? '' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}. `
+}
+
+function silentBlocks({ results, total, answered }: Asked): Block[] {
+  const silent = results.filter(isSilent)
+  if (silent.length === 0) return [quiet(`All ${total} lists answered.`)]
+  const reasons = [...new Set(silent.map(whySilent))]
+  const items = reasons.map((reason): Line => {
+    const names = silent.filter((entry) => whySilent(entry) === reason).map(({ blacklist }) => blacklist)
+    if (names.length === total) return [`All ${total} lists: ${reason}`]
+    return [{ strong: names.join(', ') }, `: ${reason}`]
+  })
+  return [quiet(`${answered} of ${total} lists answered. Without an answer:`), { kind: 'list', items }]
+}
+
+export const isSilent = ({ status }: ListEntry): boolean => status !== 'listed' && status !== 'not_listed'
+export const whySilent = ({ status, reason = status }: ListEntry): string =>
+  wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' ')
+
+/**
+ * Every list with its answers about all these addresses, in the order of the lists; nothing if none was asked about
+ * any.
+ */
+export function combinedGrid(label: string, all: readonly { readonly results: readonly ListEntry[] }[]): Block[] {
+  const addresses = all.filter((one) => !isNotPublic(one))
+  if (addresses.length === 0) return []
+  const names = [...new Set(addresses.flatMap(({ results }) => results.map(({ blacklist }) => blacklist)))]
+  const cells = names.map((name) => {
+    const entries = addresses.flatMap(({ results }) => results.filter(({ blacklist }) => blacklist === name))
+    return listingCell(name, entries)
+  })
+  return [{ kind: 'grid', grid: { label, cells } }]
+}
+
+function listingCell(name: string, entries: readonly ListEntry[]): GridCell {
+  const listed = entries.filter((entry) => entry.listed)
+  const of = (count: number): string => (entries.length === 1 ? '' : ` (${count} of ${entries.length})`)
+  if (listed.length > 0)
+    return { name, mark: listed.every(({ tier }) => tier === 'D') ? 'warn' : 'bad', text: `listed${of(listed.length)}` }
+  // A list without IPv6 addresses is silent only if it was asked for nothing else.
+  const asked = entries.filter(({ status }) => status !== 'unsupported')
+  const first = (asked.length > 0 ? asked : entries).find(isSilent)
+  if (first) {
+    const words = wordsFor(LIST_STATUS, first.status) ?? first.status
+    const alike = entries.filter(({ status }) => status === first.status)
+    return { name, mark: 'open', text: `${words}${of(alike.length)}` }
+  }
+  return { name, mark: 'good', text: `not listed${asked.length < entries.length ? of(asked.length) : ''}` }
 }

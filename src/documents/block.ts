@@ -1,8 +1,13 @@
 import type { Severity, Status } from '../answers/finding.ts'
 
-/** A document as data: its content, independent of the renderers. Every text in it is plain; the renderers escape it. */
+/**
+ * A document as data: its content, independent of the renderers. Every text in it is plain; the renderers escape it.
+ */
 
-/** Text in a line. `code` is external text or text to type; a link that is neither http nor https, nor `#part`, is written as plain text. */
+/**
+ * Text in a line. `code` is external text or text to type; a link that is neither http nor https, nor `#part`, is
+ * written as plain text.
+ */
 export type Inline =
   | string
   | { readonly code: string }
@@ -96,7 +101,10 @@ export type Grid = {
 }
 export type GridCell = { readonly name: string; readonly mark: Mark; readonly text: string }
 
-/** The way of the mail: the domain, its hosts, their addresses, the PTR names of these and whether they resolve back, and the blacklists. */
+/**
+ * The way of the mail: the domain, its hosts, their addresses, the PTR names of these and whether they resolve back,
+ * and the blacklists.
+ */
 export type MailMap = { readonly label: string; readonly domain: string; readonly hosts: readonly MapHost[] }
 export type MapHost = {
   /** Undefined: there is no MX record. */
@@ -124,7 +132,7 @@ export type Milestone = {
   /** Undefined: not known. */
   readonly grade?: string
 }
-export type PathStep = Milestone & {
+type PathStep = Milestone & {
   readonly title: string
   /** The part with its records. */
   readonly href: string
@@ -271,22 +279,8 @@ export const code = (value: string): Inline => ({ code: value })
 export const codes = (values: readonly string[]): Line =>
   values.flatMap((value, i) => (i === 0 ? [code(value)] : [', ', code(value)]))
 
-/**
- * The part of a document with this id: the group that the heading opens, or the heading and the blocks up to the next of its level. Empty if there is none.
- */
-export function partOf({ blocks }: Document, id: string): readonly Block[] {
-  const isPart = (one: Block | undefined): boolean => one?.kind === 'heading' && one.id === id
-  const group = blocks.find((one) => one.kind === 'group' && isPart(one.blocks[0]))
-  if (group) return [group]
-  const start = blocks.findIndex(isPart)
-  const first = blocks[start]
-  if (first?.kind !== 'heading') return []
-  const end = blocks.findIndex((one, i) => i > start && one.kind === 'heading' && one.level <= first.level)
-  return blocks.slice(start, end < 0 ? blocks.length : end)
-}
-
 /** The blocks that are pictures, each with a form in every renderer. */
-export type Picture = Extract<
+type Picture = Extract<
   Block,
   {
     kind:
@@ -350,3 +344,23 @@ export function formOf<R>(picture: Picture, forms: PictureForms<R>): R {
     }
   }
 }
+
+/** Maximum number of changes that a page or Markdown shows as text; the terminal shows fewer. */
+export const MAX_CHANGES = 20
+
+/** The points at which something changed, the first one among them. */
+export const withChange = (points: readonly TimePoint[]): readonly TimePoint[] =>
+  points.filter((point, i) => {
+    const before = points[i - 1]
+    return (
+      before === undefined || before.text !== point.text || before.value !== point.value || before.mark !== point.mark
+    )
+  })
+
+/** A point as text: time, value and note. */
+export const pointLine = ({ time, value, text }: TimePoint): Line => [
+  { time },
+  ': ',
+  ...(value === null ? [] : [{ strong: String(Number(value.toFixed(1))) }, text === '' ? '' : ', ']),
+  text,
+]

@@ -1,9 +1,7 @@
 import type { DkimAnswer } from '../answers/questions.ts'
 import { code, codes, type Document, heading, type Line } from './block.ts'
 import { findingBlock } from './check/findings.ts'
-import { footerOf } from './footer.ts'
-import { STATUS_MARKS } from './signs.ts'
-import { STATUS_WORDS } from './words.ts'
+import { footerOf, STATUS_MARKS, STATUS_WORDS } from './words.ts'
 
 /** One DKIM key: whether it verifies mail, the findings and repairs, and its record. */
 export function dkimDocument(answer: DkimAnswer, version: string): Document {

@@ -1,10 +1,8 @@
+import type { Destination, DmarcFields } from '../answers/checks.ts'
 import type { DmarcAnswer } from '../answers/questions.ts'
-import { type Block, code, type Document, heading, type Line, type TreeNode, text } from './block.ts'
-import { dmarcBlocks } from './check/dmarc.ts'
+import { type Block, code, type Document, heading, type Inline, type Line, type TreeNode, text } from './block.ts'
 import { findingBlock } from './check/findings.ts'
-import { footerOf } from './footer.ts'
-import { STATUS_MARKS } from './signs.ts'
-import { STATUS_WORDS, wordsFor } from './words.ts'
+import { footerOf, STATUS_MARKS, STATUS_WORDS, wordsFor } from './words.ts'
 
 /** The DMARC policy of a domain: what receivers do, the findings and repairs, and the queried names. */
 export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
@@ -34,7 +32,7 @@ export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
 }
 
 /** What receivers do with mail that fails DMARC (RFC 9989 §4.7). */
-export const POLICIES: Readonly<Record<string, string>> = {
+const POLICIES: Readonly<Record<string, string>> = {
   reject: 'Receivers refuse mail that fails DMARC.',
   quarantine: 'Receivers treat mail that fails DMARC as suspicious (spam folder).',
   none: 'Receivers treat mail that fails DMARC like any other.',
@@ -111,3 +109,49 @@ function legacyBlocks({ legacy, organizational_domain, found_at }: DmarcAnswer):
     ),
   ]
 }
+
+type Dmarc = Omit<DmarcFields, 'status' | 'reason'>
+
+/** The DMARC record and its meaning: the policies, and the destinations of reports. */
+export function dmarcBlocks(fields: Dmarc & { readonly domain?: string | undefined }): Block[] {
+  const { record, valid } = fields
+  return [
+    ...(record === undefined ? [] : [{ kind: 'seen', label: 'Record', text: record } as const]),
+    ...(valid ? [{ kind: 'facts', rows: factsOf(fields) } as const] : []),
+  ]
+}
+
+function factsOf(fields: Dmarc & { readonly domain?: string | undefined }): (readonly [string, Line])[] {
+  const { policy, effective_policy, subdomain_policy, np, inherited, domain, testing, pct, psd, rua, ruf } = fields
+  return [
+    ...(inherited && domain !== undefined ? [['Inherited from', [code(domain)]] as const] : []),
+    ['Policy', [policyOf(policy)]],
+    ...(effective_policy !== policy ? [['In effect here', [policyOf(effective_policy)]] as const] : []),
+    ['Subdomains', [policyOf(subdomain_policy)]],
+    ['Names that do not exist', [policyOf(np)]],
+    ...(testing ? [['Test mode', ['yes (t=y): the policy is not applied']] as const] : []),
+    ...(pct === undefined ? [] : [['Share', [`pct=${pct}`]] as const]),
+    ...(psd === 'u' || psd === '' ? [] : [['Public suffix', [`psd=${psd}`]] as const]),
+    ['Aggregate reports', destinations(rua)],
+    ...(ruf.length === 0 ? [] : [['Failure reports', destinations(ruf)] as const]),
+  ]
+}
+
+const policyOf = (policy: string): string => (policy === '' ? '–' : policy)
+
+const destinations = (all: readonly Destination[]): Line =>
+  all.length === 0
+    ? ['none']
+    : all.flatMap(({ uri, authorized, reason }, i): Inline[] => [
+        i === 0 ? '' : ', ',
+        code(uri),
+        ...(authorized === null
+          ? []
+          : [
+              ' ',
+              {
+                mark: authorized ? 'good' : 'bad',
+                text: authorized ? 'has agreed to receive them' : (reason ?? 'has not agreed to receive them'),
+              } as const,
+            ]),
+      ])

@@ -13,10 +13,9 @@ import {
   text,
 } from './block.ts'
 import { grouped } from './check/spf.ts'
-import { footerOf } from './footer.ts'
 import { listConclusion, moreBlocks } from './list.ts'
-import { duration, inWords } from './times.ts'
 import { whyOf } from './verify.ts'
+import { duration, footerOf, inWords } from './words.ts'
 
 /** The states of a job, and their meaning for its owner. */
 export const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
@@ -92,7 +91,10 @@ function conclusionOf(job: JobAnswer): Conclusion {
   }
 }
 
-/** The results so far in one line, best first: `2 deliverable · 1 risky · 2 undeliverable · 1 unknown`. Empty without any. */
+/**
+ * The results so far in one line, best first: `2 deliverable · 1 risky · 2 undeliverable · 1 unknown`. Empty without
+ * any.
+ */
 export function resultInWords({ kind, counts, reasons }: Pick<JobAnswer, 'kind' | 'counts' | 'reasons'>): string {
   const by = kind === 'verify' ? byDeliverability(reasons) : counts
   const order: readonly string[] = ORDER[kind]

@@ -1,7 +1,8 @@
-import type { MessageAnswer } from '../answers/message.ts'
+import type { MessageAnswer, ReceivedMessageAnswer } from '../answers/message.ts'
 import { counted } from '../base/text.ts'
 import {
   type Block,
+  type Conclusion,
   code,
   type Document,
   heading,
@@ -13,8 +14,7 @@ import {
   text,
 } from './block.ts'
 import { findingBlock } from './check/findings.ts'
-import { footerOf } from './footer.ts'
-import { duration } from './times.ts'
+import { duration, footerOf } from './words.ts'
 
 const VERDICTS: Readonly<Record<MessageAnswer['verdict'], readonly [Mark, string]>> = {
   passes: ['good', 'passes'],
@@ -23,7 +23,7 @@ const VERDICTS: Readonly<Record<MessageAnswer['verdict'], readonly [Mark, string
 }
 
 /** The mark of a result of SPF, DKIM, DMARC or ARC. */
-export const markOfResult = (result: string): Mark => {
+const markOfResult = (result: string): Mark => {
   if (result === 'pass') return 'good'
   if (result === 'temperror' || result === 'unknown') return 'open'
   if (result === 'softfail' || result === 'policy' || result === 'neutral') return 'warn'
@@ -39,7 +39,10 @@ const RULES: Readonly<Record<MessageAnswer['bulk_sender']['rules'][number]['stat
   not_observable: { mark: 'none', text: 'cannot be seen' },
 }
 
-/** A message taken apart: the verdict, what to repair, how it authenticates, the way it went, and the rest of the evidence. */
+/**
+ * A message taken apart: the verdict, what to repair, how it authenticates, the way it went, and the rest of the
+ * evidence.
+ */
 export function messageDocument(answer: MessageAnswer, version: string): Document {
   const [mark, badge] = VERDICTS[answer.verdict]
   const { headers, from } = answer
@@ -388,4 +391,27 @@ function domainBlocks({ domain }: MessageAnswer): Block[] {
       ],
     },
   ]
+}
+
+const STATES: Readonly<Record<ReceivedMessageAnswer['state'], Pick<Conclusion, 'mark' | 'badge' | 'words'>>> = {
+  waiting: { mark: 'busy', badge: 'waiting', words: 'Send one message to the address below. None has come in yet.' },
+  received: { mark: 'busy', badge: 'received', words: 'The message came in and is being analysed.' },
+  expired: { mark: 'none', badge: 'expired', words: 'The address has expired. It takes no message any more.' },
+}
+
+/** What came to a one-time address: the analysis, or what is waited for. */
+export function receivedMessageDocument(answer: ReceivedMessageAnswer, version: string): Document {
+  const { state, address, expires_at, answer: analysis } = answer
+  if (analysis) return messageDocument(analysis, version)
+  const until = state === 'expired' ? [] : [text('It is valid until ', { time: expires_at }, '.')]
+  return {
+    title: 'Message to a one-time address',
+    blocks: [
+      { kind: 'conclusion', conclusion: { subject: 'One-time address', ...STATES[state], notes: [] } },
+      { kind: 'seen', label: 'Address', text: address },
+      ...until,
+      ...(state === 'waiting' ? [text('The message is not stored, and no bounce is ever sent.')] : []),
+    ],
+    footer: footerOf(version),
+  }
 }

@@ -1,6 +1,6 @@
 import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { type Block, code, codes, type Document, type Inline, type Line } from './block.ts'
-import { footerOf } from './footer.ts'
+import { footerOf } from './words.ts'
 
 /** Maximum number of rows shown of a list; the JSON has all. */
 const MAX_ROWS = 50

@@ -11,9 +11,12 @@ import {
   quiet,
   text,
 } from './block.ts'
-import { footerOf } from './footer.ts'
+import { footerOf } from './words.ts'
 
-/** The plan of a domain: the way to the best score in one picture, then each step with its records. `version` is the program's. */
+/**
+ * The plan of a domain: the way to the best score in one picture, then each step with its records. `version` is the
+ * program's.
+ */
 export function planDocument(plan: PlanAnswer, version: string): Document {
   const { domain, left, observed_at, setup } = plan
   return {
@@ -79,9 +82,9 @@ function notesOf({ expected, published, steps }: PlanAnswer): Line[] {
   ]
 }
 
-/** The way in one picture; nothing if there is no step. */
+/** The way in one picture; nothing if there is no step, or only optional ones that gain nothing. */
 export function pathBlocks({ score, grade, steps, end }: Way): Block[] {
-  if (steps.length === 0) return []
+  if (steps.every((step) => step.optional && step.score === score)) return []
   const path: Path = {
     label: end.grade === null || end.grade === grade ? 'What the records gain' : `The path to ${end.grade}`,
     start: { score, ...(grade !== null && { grade }) },

@@ -22,10 +22,10 @@ import {
   quiet,
   text,
 } from './block.ts'
-import { footerOf } from './footer.ts'
+import { footerOf } from './words.ts'
 
 /** What a verdict is called, and how it is marked. */
-export const VERDICTS: Readonly<Record<SenderVerdict, Marked>> = {
+const VERDICTS: Readonly<Record<SenderVerdict, Marked>> = {
   authorized: { mark: 'good', text: 'authorized' },
   needs_setup: { mark: 'warn', text: 'needs setup' },
   forwarded: { mark: 'none', text: 'forwarded' },
@@ -36,11 +36,27 @@ export const VERDICTS: Readonly<Record<SenderVerdict, Marked>> = {
 const number = (value: number): string => value.toLocaleString('en-US')
 const mails = (count: number): string => `${number(count)} ${count === 1 ? 'message' : 'messages'}`
 /** A share in percent, never 0 or 100 for a part that is neither. */
-export const percent = (part: number, whole: number): string => {
+const percent = (part: number, whole: number): string => {
   if (whole === 0) return '–'
   const value = (part / whole) * 100
   if (value === 0 || value === 100) return `${value} %`
   return value < 1 ? '< 1 %' : `${Math.min(99, Math.round(value))} %`
+}
+/**
+ * The shares of parts of one whole that stand beside each other, by largest remainder: they add to 100 %. Small parts
+ * and nearly the whole as {@link percent} has them.
+ */
+export function percents(parts: readonly number[]): readonly string[] {
+  const whole = parts.reduce((sum, part) => sum + part, 0)
+  if (whole === 0) return parts.map(() => '–')
+  const exact = parts.map((part) => (part / whole) * 100)
+  const left = 100 - exact.reduce((sum, value) => sum + Math.floor(value), 0)
+  const raised = [...exact.keys()].sort((a, b) => (exact[b]! % 1) - (exact[a]! % 1)).slice(0, Math.round(left))
+  return exact.map((value, i) => {
+    if (value === 0 || value === 100) return `${value} %`
+    const rounded = Math.floor(value) + (raised.includes(i) ? 1 : 0)
+    return rounded === 0 || value < 1 ? '< 1 %' : `${Math.min(99, rounded)} %`
+  })
 }
 const conclusion = (one: Conclusion): Block => ({ kind: 'conclusion', conclusion: one })
 const period = ({ from, to }: { readonly from: string; readonly to: string }): string => `${from} to ${to}`
@@ -126,11 +142,9 @@ function conclusionOf({
       notes: [],
     }
   const notes: Line[] = [[`${mails(messages)} from ${from} to ${to}, by ${counted(reports, 'report')}.`]]
-  const rest = [
-    forwarded === 0 ? '' : `${percent(forwarded, messages)} was forwarded`,
-    failing === 0 ? '' : `${percent(failing, messages)} fails`,
-  ]
-  const words = `${percent(passing, messages)} of the mail passes DMARC${rest
+  const [passes, passedOn, fails] = percents([passing, forwarded, failing])
+  const rest = [forwarded === 0 ? '' : `${passedOn} was forwarded`, failing === 0 ? '' : `${fails} fails`]
+  const words = `${passes} of the mail passes DMARC${rest
     .filter((one) => one !== '')
     .map((one) => `, ${one}`)
     .join('')}.`
@@ -209,11 +223,7 @@ export function reportsOfDomainBlocks(answer: ReportsOfDomain): readonly Block[]
 }
 
 /** The records that bring reports here. */
-export function howToGetBlocks({
-  rua,
-  publish,
-  authorization,
-}: NonNullable<ReportsOfDomain['how_to_get']>): readonly Block[] {
+function howToGetBlocks({ rua, publish, authorization }: NonNullable<ReportsOfDomain['how_to_get']>): readonly Block[] {
   const record = (one: NonNullable<typeof publish>): Block => ({
     kind: 'publish',
     record: { name: one.name, rtype: one.type, value: one.value },
@@ -284,9 +294,9 @@ function basisBlocks({
       .slice(0, 10)
       .map(({ name, reports }) => `${name} (${reports})`)
       .join(', ')
-  const rows: [string, Line][] = [
-    ...(known.length > 0 ? [['Reporters', [names(known)]] as [string, Line]] : []),
-    ...(others.length > 0 ? [['Other reporters', [names(others)]] as [string, Line]] : []),
+  const rows: (readonly [string, Line])[] = [
+    ...(known.length > 0 ? [['Reporters', [names(known)]] as const] : []),
+    ...(others.length > 0 ? [['Other reporters', [names(others)]] as const] : []),
     ...policies.slice(0, 5).map((one): [string, Line] => [
       'Policy seen',
       [
@@ -298,26 +308,14 @@ function basisBlocks({
         `, ${period(one)}`,
       ],
     ]),
-    ...(last_report_at === null ? [] : [['Last report', [{ time: last_report_at }]] as [string, Line]]),
+    ...(last_report_at === null ? [] : [['Last report', [{ time: last_report_at }]] as const]),
     ...(unauthenticated_reports === 0
       ? []
-      : [
-          ['Not counted', [`${counted(unauthenticated_reports, 'report')} whose sender is not proven`]] as [
-            string,
-            Line,
-          ],
-        ]),
+      : [['Not counted', [`${counted(unauthenticated_reports, 'report')} whose sender is not proven`]] as const]),
     ...(differing_reports === 0
       ? []
-      : [
-          ['Came again', [`${counted(differing_reports, 'report')} with other numbers; the first counts`]] as [
-            string,
-            Line,
-          ],
-        ]),
-    ...(unanswered.length === 0
-      ? []
-      : [['Not known', [`the DNS did not answer: ${unanswered.join(', ')}`]] as [string, Line]]),
+      : [['Came again', [`${counted(differing_reports, 'report')} with other numbers; the first counts`]] as const]),
+    ...(unanswered.length === 0 ? [] : [['Not known', [`the DNS did not answer: ${unanswered.join(', ')}`]] as const]),
   ]
   return rows.length === 0 ? [] : [heading(2, 'What this rests on', 'basis'), { kind: 'facts', rows }]
 }
@@ -338,7 +336,7 @@ export const reportSendersDocument = ({ data, has_more }: ReportSendersAnswer, v
 /** One sender: evidence, numbers, and what the DNS and the blacklists say now. */
 export function senderDetails(one: ReportSenderAnswer): readonly Block[] {
   const { today } = one
-  const rows: [string, Line][] = [
+  const rows: (readonly [string, Line])[] = [
     ['Because', [one.because.join('; ')]],
     [
       'Messages',
@@ -363,7 +361,7 @@ export function senderDetails(one: ReportSenderAnswer): readonly Block[] {
 const namesRow = (label: string, names: readonly string[]): [string, Line][] =>
   names.length === 0 ? [] : [[label, [code(names.slice(0, 8).join(', '))]]]
 
-function todayRows(today: NonNullable<ReportSenderAnswer['today']>): [string, Line][] {
+function todayRows(today: NonNullable<ReportSenderAnswer['today']>): (readonly [string, Line])[] {
   const passing = today.spf.filter(({ result }) => result === 'pass').length
   const missing = today.keys.filter(({ status }) => status === 'missing')
   return [
@@ -379,7 +377,7 @@ function todayRows(today: NonNullable<ReportSenderAnswer['today']>): [string, Li
           [
             'Keys now',
             [`missing: ${missing.map(({ selector, domain }) => `${selector}._domainkey.${domain}`).join(', ')}`],
-          ] as [string, Line],
+          ] as const,
         ]),
     [
       'Blacklists now',

@@ -2,7 +2,7 @@ import type { SpfAnswer } from '../answers/questions.ts'
 import { counted } from '../base/text.ts'
 import { type Block, type Conclusion, code, type Document, heading, type Line } from './block.ts'
 import { LOOKUPS } from './check/spf.ts'
-import { footerOf } from './footer.ts'
+import { footerOf } from './words.ts'
 
 type Verdict = Pick<Conclusion, 'mark' | 'badge' | 'words'>
 

@@ -1,10 +1,9 @@
-import type { Change, ChangesAnswer } from '../answers/changes.ts'
-import type { HistoryAnswer, StoredEntry } from '../answers/stored.ts'
+import type { Change, ChangesAnswer, HistoryAnswer, StoredEntry } from '../answers/stored.ts'
 import { counted } from '../base/text.ts'
 import { code, type Document, heading, type Line, type Mark, quiet } from './block.ts'
-import { footerOf } from './footer.ts'
 import { listConclusion, moreBlocks } from './list.ts'
-import { markOfStatus } from './monitor-history.ts'
+import { markOfStatus } from './monitors.ts'
+import { footerOf } from './words.ts'
 
 const statusLine = ({ status, score }: StoredEntry): Line => [
   { mark: markOfStatus(status), text: status.replaceAll('_', ' ') },

@@ -1,9 +1,8 @@
 import type { DeliveryAnswer, WebhookAnswer } from '../answers/webhooks.ts'
 import { counted } from '../base/text.ts'
 import { type Block, type Conclusion, code, type Document, type Line, type Mark } from './block.ts'
-import { footerOf } from './footer.ts'
 import { type List, listConclusion, moreBlocks } from './list.ts'
-import { inWords } from './times.ts'
+import { footerOf, inWords } from './words.ts'
 
 const STATES: Readonly<Record<WebhookAnswer['state'], { readonly mark: Mark; readonly text: string }>> = {
   on: { mark: 'good', text: 'On' },

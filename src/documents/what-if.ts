@@ -1,10 +1,20 @@
-import type { CheckSummary, WhatIfAnswer } from '../answers/what-if.ts'
+import type { CheckSummary, ExpectAnswer, WhatIfAnswer } from '../answers/what-if.ts'
 import { counted } from '../base/text.ts'
 import * as checks from '../checks/registry.ts'
-import { type Block, code, type Document, heading, type Inline, type Line, quiet, text } from './block.ts'
+import {
+  type Block,
+  type Conclusion,
+  code,
+  type Document,
+  heading,
+  type Inline,
+  type Line,
+  quiet,
+  text,
+} from './block.ts'
 import { checkDocument } from './check/check-document.ts'
 import { grouped } from './check/spf.ts'
-import { formatData } from './record-data.ts'
+import { footerOf } from './words.ts'
 
 /** The check as if records were published: the changes first, then the check itself. */
 export function whatIfDocument(answer: WhatIfAnswer, version: string): Document {
@@ -141,3 +151,60 @@ const scoreOf = ({ score, score_min: least = score, score_max: most = score }: C
 
 const listOf = (title: string, ids: readonly string[], named: (id: string) => Line): Block[] =>
   ids.length === 0 ? [] : [text({ strong: title }), { kind: 'list', items: ids.map(named) }]
+
+/** Fields of a record's data in one line: `preference 10, exchange mx.example.org`. */
+const formatData = (data: Readonly<Record<string, string | number | boolean>>): string =>
+  Object.entries(data)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+
+/**
+ * The differences between a file and the DNS, as a diff of each name and type: `-` is expected and not published, `+`
+ * is published and not expected.
+ */
+export function expectDocument(answer: ExpectAnswer, version: string): Document {
+  const { domain, total, differs, unknown, sets, observed_at } = answer
+  return {
+    title: `Expected records: ${domain}`,
+    blocks: [
+      { kind: 'conclusion', conclusion: { subject: domain, ...judged(differs, unknown, total), notes: [] } },
+      ...sets.filter(({ status }) => status !== 'same').map(diffOf),
+      ...(sets.some(({ status }) => status === 'same') ? [heading(2, 'As expected'), same(sets)] : []),
+    ],
+    footer: footerOf(version, observed_at),
+  }
+}
+
+function judged(differs: number, unknown: number, total: number): Pick<Conclusion, 'mark' | 'badge' | 'words'> {
+  const sets = total === 1 ? 'record set' : 'record sets'
+  if (differs > 0)
+    return {
+      mark: 'bad',
+      badge: 'Differs',
+      words: `${differs} of ${total} ${sets} ${differs === 1 ? 'differs' : 'differ'} from the expected records.`,
+    }
+  if (unknown > 0)
+    return { mark: 'open', badge: 'Unknown', words: `${unknown} of ${total} ${sets} could not be determined.` }
+  return {
+    mark: 'good',
+    badge: 'As expected',
+    words: total === 1 ? 'The record set is published as expected.' : `All ${total} ${sets} are published as expected.`,
+  }
+}
+
+function diffOf({ name, type, status, expected, published, reason }: ExpectAnswer['sets'][number]): Block {
+  if (status === 'unknown') return text(code(`${name} ${type}`), ` is unknown: ${reason ?? 'no answer'}`)
+  const gone = expected.filter((value) => !published.includes(value)).map((value) => `- ${value}`)
+  const kept = expected.filter((value) => published.includes(value)).map((value) => `  ${value}`)
+  const added = published.filter((value) => !expected.includes(value)).map((value) => `+ ${value}`)
+  return {
+    kind: 'seen',
+    label: `${name} ${type} ${status === 'missing' ? 'is not published' : 'differs'}`,
+    text: [...kept, ...gone, ...added],
+  }
+}
+
+const same = (sets: ExpectAnswer['sets']): Block => ({
+  kind: 'list',
+  items: sets.filter(({ status }) => status === 'same').map(({ name, type }) => [code(`${name} ${type}`)]),
+})

@@ -1,6 +1,14 @@
+import type { CheckAnswer } from '../answers/check.ts'
 import type { Severity, Status } from '../answers/finding.ts'
 import type { Tier } from '../answers/weights.ts'
-import type { CheckName } from './check/answer.ts'
+import type { Line, Mark } from './block.ts'
+
+/** The checks of an answer: those whose object has a status, and the mail servers, whose status is beside the list. */
+export type CheckName =
+  | 'mx'
+  | {
+      [K in keyof CheckAnswer]-?: NonNullable<CheckAnswer[K]> extends { readonly status: Status } ? K : never
+    }[keyof CheckAnswer]
 
 /** The words for a key of an answer: only the table's own keys. */
 export const wordsFor = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
@@ -31,8 +39,11 @@ export const GRADE_WORDS: Readonly<Record<string, string>> = {
   F: 'Needs repair: most of what protects and delivers mail is missing or broken.',
 }
 
-/** The words for a good grade although something needs repair: mail that does not arrive, a name that somebody else can register. */
-export const BUT_BROKEN = 'Mostly good, but the first finding below needs repair.'
+/**
+ * The words for a good grade although something needs repair: mail that does not arrive, a name that somebody else can
+ * register.
+ */
+export const BUT_BROKEN = 'Mostly good, but something below needs repair.'
 
 /** The words for a domain to which no mail can arrive, whatever its grade. */
 export const UNDELIVERABLE = 'Mail to this domain cannot be delivered.'
@@ -114,8 +125,8 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   not_public: 'not queried: the address is not public, so no list contains it',
   not_a_name: 'not queried: it lists names, and this is an address',
   not_an_address: 'not queried: it lists addresses, and this is a name',
-  test_point_missing: 'its test entry is missing, so "not listed" means nothing (RFC 5782 §5)',
-  test_unanswered: 'its test entry could not be looked up, so "not listed" means nothing',
+  test_point_missing: 'the test entry is missing, so "not listed" means nothing (RFC 5782 §5)',
+  test_unanswered: 'the test entry could not be looked up, so "not listed" means nothing',
   implausible: 'more than 20 records in one answer',
   resolver_denies_everything: 'the resolver denies every name, even top-level domains',
   too_many_questions: 'not queried: the request needs too many DNS queries',
@@ -138,3 +149,65 @@ export const LIST_STATUS: Readonly<Record<string, string>> = {
   error: 'faulty',
   unsupported: 'not for IPv6',
 }
+
+/** The end of a document: the time of the observation, and the versions that produced it. */
+export const footerOf = (version: string, observedAt?: string, ...more: readonly string[]): Line[] => [
+  ...(observedAt === undefined ? [] : [['Observed ', { time: observedAt }, '.']]),
+  [[`mailsonde ${version}`, ...more].join(' · ')],
+]
+
+/** `2026-01-02T03:04:05.000Z` as `2026-01-02 03:04 UTC`; anything else unchanged. */
+export const inWords = (time: string): string =>
+  time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d{1,9})?Z$/, '$1 $2 UTC')
+
+/** Milliseconds in the largest relevant units: `850 ms`, `4 s`, `5 min`, `2 h 10 min`, `3 days`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 90_000) return `${Number((ms / 1_000).toFixed(ms < 10_000 ? 1 : 0))} s`
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 90) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  return `${Math.round(hours / 24)} days`
+}
+
+/**
+ * The URL of a link that may be followed: http or https without a user name, at most 2,048 characters; otherwise
+ * undefined.
+ */
+export function safeLink(href: string): string | undefined {
+  const url = href.length > 2_048 ? null : URL.parse(href)
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '' || url.password !== '')
+    return undefined
+  return url.href
+}
+
+/** A part of the same document: `#` and a name that is safe in an attribute. */
+export const isPart = (href: string): boolean => /^#[a-z][a-z0-9_-]{0,60}$/.test(href)
+
+/** The sign of a mark, shown with its words. */
+export const SIGNS: Readonly<Record<Mark, string>> = { good: '✓', warn: '!', bad: '✕', open: '?', busy: '…', none: '–' }
+
+export const STATUS_MARKS: Readonly<Record<Status, Mark>> = {
+  pass: 'good',
+  warn: 'warn',
+  fail: 'bad',
+  unknown: 'open',
+  not_applicable: 'none',
+}
+
+export const SEVERITY_MARKS: Readonly<Record<Severity, Mark>> = {
+  critical: 'bad',
+  high: 'bad',
+  medium: 'warn',
+  low: 'none',
+  info: 'none',
+}
+
+/** The look of a score: the words beside it say the same. */
+export const markOfScore = (score: number, isBroken = false): Mark =>
+  score >= 80 && !isBroken ? 'good' : score >= 65 ? 'warn' : 'bad'
+
+/** The share of the limit as a mark: over it is bad, from four fifths on a warning. */
+export const markOfCost = (cost: number, limit: number): Mark =>
+  cost > limit ? 'bad' : cost * 5 >= limit * 4 ? 'warn' : 'good'

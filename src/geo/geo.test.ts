@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { labMmdb } from '../../test/lab/mmdb.ts'
 import { ip, ipFromBytes } from '../names/ip.ts'
-import { continentOf, countryName } from './continents.ts'
 import { createGeo, type GeoSource, geoSources } from './geo.ts'
 import { mergeGeo, presentGeo } from './merge.ts'
-import { readGeoRecord } from './record.ts'
+import { continentOf, countryName, readGeoRecord } from './record.ts'
 
 const quiet = () => {}
 const source = (...contents: (Buffer | undefined)[]): GeoSource => ({

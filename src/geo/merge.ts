@@ -1,8 +1,7 @@
-import type { GeoAnswer } from '../answers/geo.ts'
+import type { GeoAnswer } from '../answers/peers.ts'
 import type { Ip } from '../names/ip.ts'
 import { type IpRange, rangeOf } from '../names/ip-range.ts'
-import { continentOf, countryName } from './continents.ts'
-import type { GeoRecord } from './record.ts'
+import { continentOf, countryName, type GeoRecord } from './record.ts'
 
 /** The location of an address; null is unknown. */
 export type Geo = {

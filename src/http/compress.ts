@@ -12,10 +12,10 @@ const CODERS = {
     promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY } }),
   gzip: (body: Buffer): Promise<Buffer> => promisify(gzip)(body),
 } as const
-export type Coding = keyof typeof CODERS
+type Coding = keyof typeof CODERS
 
 /** `body` in a content coding, compressed by a thread of the pool. */
-export const encode = (coding: Coding, body: Buffer): Promise<Buffer> => CODERS[coding](body)
+const encode = (coding: Coding, body: Buffer): Promise<Buffer> => CODERS[coding](body)
 
 /**
  * The coding that a client accepts (Accept-Encoding, RFC 9110 §12.5.3), Brotli before gzip; undefined: neither of them.
@@ -58,7 +58,7 @@ export function compressed(
 }
 
 /** The request fields on which an answer depends, including the coding (RFC 9110 §12.5.5). */
-export const vary = (others: unknown): string => [...(others ? [String(others)] : []), 'accept-encoding'].join(', ')
+const vary = (others: unknown): string => [...(others ? [String(others)] : []), 'accept-encoding'].join(', ')
 
 /** A body that is the same for every caller. */
 type Content = { readonly type: string; readonly body: Buffer }

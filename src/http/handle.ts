@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../base/errors.ts'
-import { paced } from '../base/paced.ts'
+import { isJsonRecord } from '../base/json.ts'
 import type { By } from '../operations/execute.ts'
 import { inParts, type Told } from '../operations/in-parts.ts'
 import { type Operation, type Raw, readsQuery, type Upload } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
-import { preferredForm, wantsEvents, wantsHtml } from './accept.ts'
+import { paced } from './bodies.ts'
 import type { HttpOptions } from './options.ts'
 import { asAppError, problemOf } from './problem.ts'
 import { requestError } from './problems.ts'
@@ -44,7 +44,7 @@ export async function handle(
 
 /** Whether a browser opens the path of an operation without requesting a form of the answer. */
 export const opensAsPage = ({ method }: Pick<Operation, 'method'>, { query, headers }: FastifyRequest): boolean =>
-  method === 'GET' && (query as Raw).format === undefined && wantsHtml(headers.accept)
+  method === 'GET' && recordOf(query).format === undefined && wantsHtml(headers.accept)
 
 /** Adds the form that the Accept field prefers, if the operation is a page and no `format` is given. */
 function negotiated(operation: Operation, { headers }: FastifyRequest, reply: FastifyReply, raw: Raw): Raw {
@@ -108,17 +108,20 @@ const uploadOf = ({ raw, headers }: FastifyRequest, least = LEAST_OCTETS): Uploa
 
 /** The parameters of the path, and those of the query or of the body. */
 function rawInput(operation: Operation, { query, body, params }: FastifyRequest): Raw {
-  const names = pathNames(operation.path)
-  const named: Raw = names.length === 0 ? {} : { ...(params as Raw) }
-  if (readsQuery(operation)) return withPath(named, { ...(query as Raw) })
-  const stray = Object.keys(query as Raw).find((name) => !operation.alsoInQuery?.includes(name))
+  const named = pathNames(operation.path).length === 0 ? {} : recordOf(params)
+  const given = recordOf(query)
+  if (readsQuery(operation)) return withPath(named, given)
+  const stray = Object.keys(given).find((name) => !operation.alsoInQuery?.includes(name))
   if (stray !== undefined) throw requestError('query', { name: stray }, { parameter: stray.slice(0, 60) })
-  if (body === undefined || body === null) return { ...(query as Raw), ...named }
-  if (typeof body !== 'object' || Array.isArray(body)) throw requestError('no_object')
-  const twice = Object.keys(query as Raw).find((name) => Object.hasOwn(body, name))
+  if (body === undefined || body === null) return { ...given, ...named }
+  if (!isJsonRecord(body)) throw requestError('no_object')
+  const twice = Object.keys(given).find((name) => Object.hasOwn(body, name))
   if (twice !== undefined) throw requestError('twice', { name: twice }, { parameter: twice })
-  return withPath(named, { ...(query as Raw), ...body })
+  return withPath(named, { ...given, ...body })
 }
+
+/** Fastify gives the parameters of a query and of a path as objects. */
+const recordOf = (given: unknown): Raw => (isJsonRecord(given) ? given : {})
 
 function withPath(named: Raw, others: Raw): Raw {
   const twice = Object.keys(named).find((name) => Object.hasOwn(others, name))
@@ -137,3 +140,37 @@ export function hangUp(reply: FastifyReply): AbortSignal {
   else reply.raw.once('close', stop)
   return controller.signal
 }
+
+/** The forms of a page by their media types. */
+const FORMS: Readonly<Record<string, string>> = {
+  'application/json': 'json',
+  'text/html': 'html',
+  'application/xhtml+xml': 'html',
+  'text/markdown': 'markdown',
+}
+/** Maximum number of characters of an Accept field. */
+const MAX_LENGTH = 1_000
+/** Maximum number of ranges of an Accept field. */
+const MAX_RANGES = 30
+
+/**
+ * The form that an Accept field requests by name with the highest weight (RFC 9110 §12.5.1), the first of equals;
+ * undefined if it names none.
+ */
+export function preferredForm(accept: string | undefined): string | undefined {
+  if (accept === undefined || accept.length > MAX_LENGTH) return undefined
+  const named = accept.split(',', MAX_RANGES).flatMap((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const form = Object.hasOwn(FORMS, type) ? FORMS[type] : undefined
+    const weight = Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1)
+    return form !== undefined && weight > 0 ? [{ form, weight }] : []
+  })
+  return named.toSorted((a, b) => b.weight - a.weight)[0]?.form
+}
+
+/** Whether a request prefers HTML to JSON. A client that accepts anything is not a browser. */
+export const wantsHtml = (accept: string | undefined): boolean => preferredForm(accept) === 'html'
+
+/** Whether a request names server-sent events. */
+const wantsEvents = (accept: string | undefined): boolean =>
+  /^\s{0,9}text\/event-stream\s{0,9}(?:[,;]|$)/i.test(accept ?? '')

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
-import { asAppError } from './problem.ts'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { ErrorCode } from '../base/errors.ts'
+import { asAppError, type Refusal, refusalLog } from './problem.ts'
 
 it.each<[string, unknown, string, string]>([
   [
@@ -14,4 +15,31 @@ it.each<[string, unknown, string, string]>([
 ])('%s', (_, error, code, words) => {
   const known = asAppError(error)
   expect([known.code, known.message.toLowerCase()]).toEqual([code, expect.stringContaining(words)])
+})
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const refused = (reason: ErrorCode, id: string): Refusal => ({
+  reason,
+  status: 429,
+  path: '/v1/check',
+  caller: 'address 192.0.2.1',
+  request_id: id,
+})
+
+it('one line a second and reason, with the first request and their number', () => {
+  const lines: string[] = []
+  const log = refusalLog(({ reason, request_id, count }) => lines.push(`${reason} ${request_id} ${count}`))
+  for (let i = 0; i < 100_000; i++) log.add(refused('rate_limited', `r${i}`))
+  log.add(refused('unauthorized', 'u0'))
+  vi.advanceTimersByTime(999)
+  expect(lines).toEqual([])
+  vi.advanceTimersByTime(1)
+  expect(lines).toEqual(['rate_limited r0 100000', 'unauthorized u0 1'])
+  vi.advanceTimersByTime(5_000)
+  log.add(refused('rate_limited', 'last'))
+  log.stop()
+  expect(lines.slice(2)).toEqual(['rate_limited last 1'])
+  expect(vi.getTimerCount()).toBe(0)
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
+import type { IncomingMessage as Incoming, RequestListener, Server } from 'node:http'
 import { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
@@ -10,24 +10,21 @@ import { openApiDocument } from '../operations/openapi.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
 import type { Site } from '../pages/page.ts'
-import { wantsHtml } from './accept.ts'
 import { authorizer } from './authorize.ts'
 import { dropBodies, endSlowBodies, leaveBodies, readJsonBodies } from './bodies.ts'
 import { compressed, fromMemory } from './compress.ts'
-import { boundedServer, CONNECTION_BOUNDS } from './connections.ts'
-import { type Gate, gateOf } from './gate.ts'
-import { guardOf } from './guard.ts'
-import { handle, opensAsPage } from './handle.ts'
+import { boundedServer, CONNECTION_BOUNDS, inTurns } from './connections.ts'
+import { type Gate, gateOf, guardOf } from './gate.ts'
+import { handle, opensAsPage, wantsHtml } from './handle.ts'
 import { serveMcp } from './mcp.ts'
+import { IncomingMessage, ServerResponse } from './node-http.ts'
 import type { HttpOptions } from './options.ts'
 import { refuseWhenLate } from './overload.ts'
-import { answerClientError, asAppError, problemOf } from './problem.ts'
+import { answerClientError, asAppError, problemOf, type RefusalLog, refusalLog } from './problem.ts'
 import { requestError } from './problems.ts'
 import { rateWindows } from './rate-windows.ts'
-import { type RefusalLog, refusalLog } from './refusal-log.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
 import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
-import { inTurns } from './turns.ts'
 
 /** Frequent requests of machines, logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
@@ -59,7 +56,8 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    childLoggerFactory: (logger) => logger, // each log line has its request_id: one logger per request costs more than health itself
+    // each log line has its request_id: one logger per request costs more than health itself
+    childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
     serverFactory: (listener) => nodeServer(options, listener),
@@ -81,7 +79,8 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     done()
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (options.draining()) void reply.header('connection', 'close') // otherwise it would be waited for until it is idle for long
+    // otherwise it would be waited for until it is idle for long
+    if (options.draining()) void reply.header('connection', 'close')
     done(null, payload)
   })
   const refusals = refusalLog((fields) => options.logger.info(fields, 'refused'))
@@ -180,7 +179,7 @@ function shareSessions(app: FastifyInstance, sessions: Pick<Sessions, 'look' | '
 function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener): Server {
   const times = { requestTimeout: 0, headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECKED_EVERY_MS }
   const bounds = { ...CONNECTION_BOUNDS, ...(maxConnections === undefined ? {} : { maxConnections }) }
-  const isUrgent = ({ url }: IncomingMessage): boolean => url === '/v1/health'
+  const isUrgent = ({ url }: Incoming): boolean => url === '/v1/health'
   const server = boundedServer({ ...times, keepAliveTimeout: IDLE_MS }, listener, bounds, { isUrgent })
   server.setTimeout(SILENT_MS)
   return server

@@ -2,8 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ttlCache } from '../base/ttl-cache.ts'
 import { type ApiKey, hashKey } from '../store/key-file.ts'
-import { parseHostField } from './caller.ts'
-import { findKey } from './keys.ts'
+import { findKey, parseHostField } from './caller.ts'
 import type { KeptSession, SharedHttp } from './options.ts'
 import { callerError } from './problems.ts'
 
@@ -126,13 +125,13 @@ export function sessionMemory(monotonic: () => number, maxEntries = MAX_SESSIONS
     own.add(hash)
     known.set(hash, session, LIFETIME_MS)
     const [oldest] = own
-    if (oldest !== undefined && own.size > MAX_OF_KEY) drop(oldest)
+    if (oldest !== undefined && own.size > MAX_OF_KEY) drop(oldest, session.key)
   }
-  function drop(hash: string): void {
-    const key = known.get(hash)?.value.key
-    for (const [id, own] of key === undefined ? ofKey : [[key, ofKey.get(key)] as const])
-      if (own?.delete(hash) && own.size === 0) ofKey.delete(id)
+  /** The hash of a session that has expired stays in the set of its key, which is bounded, until it is its oldest. */
+  function drop(hash: string, key = known.get(hash)?.value.key): void {
     known.delete(hash)
+    const own = key === undefined ? undefined : ofKey.get(key)
+    if (key !== undefined && own?.delete(hash) && own.size === 0) ofKey.delete(key)
   }
   return {
     /** The session, which is renewed. */

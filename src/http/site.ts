@@ -3,10 +3,10 @@ import { type AppError, ERRORS } from '../base/errors.ts'
 import { PAGE_POLICY, type Page, type PageAnswer, type Site, type Visit } from '../pages/page.ts'
 import type { Auth, Authorize } from './authorize.ts'
 import { endSlowBodies, leaveBodies } from './bodies.ts'
+import { allows } from './caller.ts'
 import { fromMemory } from './compress.ts'
 import type { Gate } from './gate.ts'
 import { hangUp } from './handle.ts'
-import { allows } from './keys.ts'
 import { requestError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
 import { sendEvents } from './streams.ts'
@@ -149,7 +149,7 @@ const localPath = (to: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(to) 
 /** The query of a page: one value per name (pages use no repeated ones), without empty values. */
 const queryOf = ({ query }: FastifyRequest): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(query as Record<string, unknown>).filter(
+    Object.entries(query ?? {}).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].trim() !== '',
     ),
   )

@@ -1,25 +1,31 @@
 import { printable } from '../base/text.ts'
+import type { ReportWay } from '../operations/deps.ts'
 import type { Imported, ImportRequest } from '../reports/import.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { Log } from '../world.ts'
 
 /**
- * What became of a message: `report`: it held reports, which are stored, or were read and not taken; `unreadable`: it held something that cannot be read as the
- * report that it seems to be; `no_report`: other mail.
+ * What became of a message: `report`: it held reports, which are stored, or were read and not taken; `unreadable`: it
+ * held something that cannot be read as the report that it seems to be; `no_report`: other mail.
  */
-export type Delivered = 'report' | 'unreadable' | 'no_report'
+type Delivered = 'report' | 'unreadable' | 'no_report'
 
-/** Takes the reports of a message in. Rejects only if another attempt can help: the message is not acknowledged then. */
+/**
+ * Takes the reports of a message in. Rejects only if another attempt can help: the message is not acknowledged then.
+ */
 export type Deliver = (message: Buffer, name: string, signal: AbortSignal) => Promise<Delivered>
 
-export type DeliverSettings = {
+type DeliverSettings = {
   readonly reports: () => Promise<Pick<ReportService, 'import' | 'countStranger'>>
   /** The domains whose reports are taken, as they are now. */
   readonly accepts: () => Promise<ImportRequest['accepts']>
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-/** A message counts only if its sender is proven; whatever else it is, its Message-ID and the reason are logged, and nothing of it is kept. */
+/**
+ * A message counts only if its sender is proven; whatever else it is, its Message-ID and the reason are logged, and
+ * nothing of it is kept.
+ */
 export const deliverer =
   ({ reports, accepts, log }: DeliverSettings): Deliver =>
   async (message, name, signal) => {
@@ -69,3 +75,30 @@ function messageIdOf(message: Buffer): string {
   const header = text.slice(0, Math.max(0, text.search(/\r?\n\r?\n/)))
   return printable(/^Message-ID:\s*(.{0,300})/im.exec(header)?.[1]?.trim() ?? '', 300)
 }
+
+/** What is known about one way in; changed in place. */
+export type WayRecord = { -readonly [Key in keyof ReportWay]: ReportWay[Key] }
+
+/** A way in that has received nothing yet. `place`: an address or a mailbox, without a password. */
+export const newWay = (way: ReportWay['way'], place: string): WayRecord => ({
+  ...{ way, place, taken: 0, unreadable: 0, others: 0, failed: 0, lastAtMs: null, problem: null },
+})
+
+/** Counts what a way brings, and notes why the last message could not be stored. */
+export const countedBy =
+  (record: WayRecord, deliver: Deliver, now: () => number): Deliver =>
+  async (...message) => {
+    try {
+      const delivered = await deliver(...message)
+      if (delivered === 'report') record.taken++
+      else if (delivered === 'unreadable') record.unreadable++
+      else record.others++
+      record.problem = null
+      record.lastAtMs = now()
+      return delivered
+    } catch (error) {
+      record.failed++
+      record.problem = (error as Error).message
+      throw error
+    }
+  }

@@ -44,9 +44,10 @@ export async function watchImap(settings: ImapSettings, signal: AbortSignal): Pr
 }
 
 /**
- * Reads the messages after the last UID: a report is moved to `Processed` after it was stored, one that cannot be read to `Unreadable`, other mail stays where it
- * is with its flags (BODY.PEEK). Without MOVE (RFC 6851) nothing is moved. Nothing is ever deleted. A UIDVALIDITY that changed starts anew: what is there already
- * is a duplicate. Rejects when the server does not answer, or the database: the message is read again.
+ * Reads the messages after the last UID: a report is moved to `Processed` after it was stored, one that cannot be read
+ * to `Unreadable`, other mail stays where it is with its flags (BODY.PEEK). Without MOVE (RFC 6851) nothing is moved.
+ * Nothing is ever deleted. A UIDVALIDITY that changed starts anew: what is there already is a duplicate. Rejects when
+ * the server does not answer, or the database: the message is read again.
  */
 export async function lookOnce(settings: ImapSettings, signal: AbortSignal): Promise<void> {
   const { url, deliver, places, maxOctets, log } = settings
@@ -99,13 +100,14 @@ async function messagesAfter(
 
 async function readOne(client: ImapFlow, uid: number, deliver: Deliver, signal: AbortSignal) {
   const message = await client.fetchOne(String(uid), { source: true }, { uid: true })
-  if (!message || !message.source) return 'no_report' // another client has removed it
-  return deliver(message.source, 'imap', signal)
+  const source = message ? message.source : undefined
+  if (!source) return 'no_report' // another client has removed it
+  return deliver(source, 'imap', signal)
 }
 
 /**
- * Moves a message. A mailbox that cannot be made, or a move that is refused, leaves it where it is: it is stored, and its UID is remembered. Rejects if the
- * connection was lost: the message is read again, and moved then.
+ * Moves a message. A mailbox that cannot be made, or a move that is refused, leaves it where it is: it is stored, and
+ * its UID is remembered. Rejects if the connection was lost: the message is read again, and moved then.
  */
 async function moveTo(client: ImapFlow, uid: number, mailbox: string, log: Pick<Log, 'warn'>): Promise<void> {
   try {
@@ -127,7 +129,7 @@ type Target = {
   readonly mailbox: string
 }
 
-export function targetOf(text: string): Target {
+function targetOf(text: string): Target {
   const url = new URL(text)
   const secure = url.protocol === 'imaps:'
   return {

@@ -15,8 +15,8 @@ import { aggregateReport } from '../../test/lab/report-xml.ts'
 import type { Database } from '../store/postgres/connect.ts'
 
 /**
- * Every way in, killed (SIGKILL) after the database has committed the report and before the program hears of it: nothing was acknowledged, so the report
- * comes again, and counts once.
+ * Every way in, killed (SIGKILL) after the database has committed the report and before the program hears of it:
+ * nothing was acknowledged, so the report comes again, and counts once.
  */
 const MAIN = new URL('../main.ts', import.meta.url).pathname
 const DAY_S = 86_400
@@ -199,4 +199,8 @@ it('all of them are summed once', async () => {
     'SELECT sum(messages)::int AS summed, count(*)::int FROM mailsonde.report_rows',
   )
   expect(rows).toEqual([{ summed: 12, count: 1 }])
+  for (const table of ['report_months', 'report_days'])
+    expect((await database.pool.query(`SELECT sum(messages)::int AS summed FROM mailsonde.${table}`)).rows).toEqual([
+      { summed: 12 },
+    ])
 })

@@ -10,7 +10,7 @@ const MESSAGE_MS = 120_000
 /** Time without a command after which a connection is closed, ms. */
 const IDLE_MS = 60_000
 
-export type LmtpSettings = {
+type LmtpSettings = {
   /** `127.0.0.1:2424`, `[::1]:2424`, or the path of a socket. */
   readonly listen: string
   readonly deliver: Deliver
@@ -18,8 +18,9 @@ export type LmtpSettings = {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 /**
- * An LMTP server (RFC 2033) that takes reports: 250 only after they are stored, 451 when another attempt can help, 552 for a message that is too large. Mail that is
- * no report, or cannot be read, gets 250, too: a refusal would make the mail server send a bounce to a forged sender.
+ * An LMTP server (RFC 2033) that takes reports: 250 only after they are stored, 451 when another attempt can help, 552
+ * for a message that is too large. Mail that is no report, or cannot be read, gets 250, too: a refusal would make the
+ * mail server send a bounce to a forged sender.
  */
 export async function startLmtp({ listen, deliver, maxOctets, log }: LmtpSettings): Promise<Listening> {
   const { SMTPServer: Server } = await import('smtp-server')

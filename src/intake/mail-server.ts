@@ -32,7 +32,10 @@ export async function listenAt(server: SMTPServer, listen: string): Promise<List
   }
 }
 
-/** A message as it was sent, or undefined if it has more than `max` octets; `keep` is asked for each piece, and false drops the message. */
+/**
+ * A message as it was sent, or undefined if it has more than `max` octets; `keep` is asked for each piece, and false
+ * drops the message.
+ */
 export async function readMessage(
   stream: SMTPServerDataStream,
   max: number,

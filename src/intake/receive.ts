@@ -20,11 +20,14 @@ const MAX_REFUSED = 10
 const MAX_IN_MEMORY = 8
 /** Analyses at the same time; most of their time they wait for the DNS. */
 const MAX_ANALYSES = 500
-/** Time without a command or a piece of a message after which a connection is closed, and the time of a whole connection, ms. */
+/**
+ * Time without a command or a piece of a message after which a connection is closed, and the time of a whole
+ * connection, ms.
+ */
 const IDLE_MS = 30_000
 const CONNECTION_MS = 300_000
 
-export type ReceiveSettings = {
+type ReceiveSettings = {
   /** `0.0.0.0:25`, `[::1]:25`, or the path of a socket. */
   readonly listen: string
   /** LMTP: the client is a mail server of our own, so it says nothing about the sender, and is not limited. */
@@ -45,8 +48,9 @@ export type ReceiveSettings = {
 export type Receiving = Listening & { readonly useCertificate: (tls: { cert: string; key: string }) => void }
 
 /**
- * An SMTP server (RFC 5321), or an LMTP server (RFC 2033), that takes one message for each living one-time address, and refuses all other recipients with 550.
- * It never sends anything. A message is answered when all of it is in memory, and forgotten when its analysis is done.
+ * An SMTP server (RFC 5321), or an LMTP server (RFC 2033), that takes one message for each living one-time address, and
+ * refuses all other recipients with 550. It never sends anything. A message is answered when all of it is in memory,
+ * and forgotten when its analysis is done.
  */
 export async function startReceiving(settings: ReceiveSettings): Promise<Receiving> {
   const { listen, lmtp, domain, maxOctets, tls, inbox, world, connectionMs = CONNECTION_MS } = settings

@@ -1,5 +1,6 @@
+import type { BadRowReason } from '../answers/jobs.ts'
 import { errorsOf } from '../base/errors.ts'
-import { quoted, shown } from '../base/problem.ts'
+import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
 import { counted } from '../base/text.ts'
 
 const PARTICIPLES = { pause: 'paused', resume: 'resumed', cancel: 'canceled' } as const
@@ -24,3 +25,136 @@ export const jobError = errorsOf('job', {
       `the job is ${shown(state, 60)}: it cannot be ${PARTICIPLES[action]}`,
   },
 })
+
+const INPUTS = { verify: 'mail addresses', check: 'domains', blacklist: 'IP addresses' } as const
+
+const OTHER_FILES = {
+  zip: 'a ZIP archive or an Office file (xlsx, ods): save the sheet as CSV',
+  empty_zip: 'an empty ZIP archive: save the list as CSV',
+  xls: 'an old Office file (xls): save the sheet as CSV',
+  pdf: 'a PDF: save the list as CSV',
+  bzip2: 'a bzip2 archive: use gzip, or send the list unpacked',
+  zstd: 'a zstd archive: use gzip, or send the list unpacked',
+  xz: 'an xz archive: use gzip, or send the list unpacked',
+} as const
+
+/** A file that is not a list. */
+export type OtherFile = keyof typeof OTHER_FILES
+
+type Max = { max: number }
+type Line = { line: number }
+type Column = { column: number }
+
+/** Errors of a list that is refused as a whole. */
+export const listError = errorsOf('list', {
+  empty: { code: 'empty_list', detail: () => 'the list has no rows: it is empty or has only a header' },
+  content_type: {
+    code: 'unsupported_media_type',
+    detail: ({ text, known }: { text: string; known: readonly string[] }) =>
+      `${quoted(text, 80)} is not a list format: send ${known.join(', ')}`,
+  },
+  other_file: {
+    code: 'unsupported_media_type',
+    detail: ({ file }: { file: OtherFile }) => `the list is ${OTHER_FILES[file]}`,
+  },
+  upload_too_large: {
+    code: 'payload_too_large',
+    detail: ({ max }: Max) => `the upload is larger than ${max} octets (--max-upload): split the list`,
+  },
+  unpacked_too_large: {
+    code: 'payload_too_large',
+    detail: ({ max }: Max) => `the unpacked list is larger than ${max} octets (--max-upload): split the list`,
+  },
+  too_many_rows: {
+    code: 'payload_too_large',
+    detail: ({ max }: Max) => `the list has more than ${max} records (--max-rows): split it`,
+  },
+  content_encoding: {
+    code: 'unsupported_media_type',
+    detail: ({ text }: { text: string }) =>
+      `Content-Encoding ${quoted(text, 80)} is not accepted: send the list unpacked, or with gzip or deflate`,
+  },
+  packed_ratio: {
+    code: 'payload_too_large',
+    detail: ({ max }: Max) => `the compressed list unpacks to more than ${max} times its size`,
+  },
+  packed_damaged: {
+    code: 'bad_list',
+    detail: ({ reason }: { reason: string }) => `the compressed list is damaged or cut off: ${shown(reason)}`,
+  },
+  open_quote: {
+    code: 'bad_list',
+    detail: ({ line }: Line) => `the quote opened in the record at line ${line} is never closed`,
+  },
+  columns: {
+    code: 'bad_list',
+    detail: ({ line, max }: Line & Max) => `line ${line} has more than ${max} columns`,
+  },
+  name_too_long: {
+    code: 'bad_list',
+    detail: ({ column, max }: Column & Max) =>
+      `the name of column ${column} in the header is longer than ${max} octets`,
+  },
+  header_too_long: {
+    code: 'bad_list',
+    detail: ({ column, max }: Column & Max) =>
+      `the header is longer than ${max} octets: the name of column ${column} is beyond`,
+  },
+  unknown_column: {
+    code: 'bad_list',
+    detail: ({ text, known }: { text: string; known: readonly string[] }) =>
+      `the list has no column ${quoted(text)}: its columns are ${shown(known.map((name) => quoted(name, 30)).join(', '), 600)}`,
+  },
+  column_number: {
+    code: 'bad_list',
+    detail: ({ text, count }: { text: string; count: number }) =>
+      `the list has no column ${quoted(text)}: it has ${counted(count, 'column')} and no header`,
+  },
+  no_column: {
+    code: 'bad_list',
+    detail: ({ kind }: { kind: keyof typeof INPUTS }) =>
+      `no column of the list contains ${INPUTS[kind]}; choose one with the parameter column`,
+  },
+  no_items: { code: 'bad_list', detail: () => 'the body must begin with {"items": [' },
+  after_items: { code: 'bad_list', detail: ({ line }: Line) => `only "}" may follow the items, on line ${line}` },
+  items_end: {
+    code: 'bad_list',
+    detail: ({ line }: Line) => `the list of items ends unexpectedly on line ${line}`,
+  },
+})
+
+/** Refusals of an upload for the sake of the others. */
+export const uploadLimitError = errorsOf('upload_limit', {
+  owner: {
+    code: 'too_many_uploads',
+    detail: ({ max }: Max) => `${max} uploads of this key are open: wait until one has ended`,
+  },
+  all: { code: 'too_many_uploads', detail: ({ max }: Max) => `${max} uploads are open: wait until one has ended` },
+  memory: {
+    code: 'overloaded',
+    detail: ({ max }: Max) =>
+      `the open uploads hold more than ${Math.floor(max / 1024 / 1024)} MiB: the records so far are kept, continue later`,
+  },
+})
+
+type Field = { field: string }
+
+const rowSentences = problemsOf('row', {
+  record_too_long: ({ max }: Max) => `longer than ${max} characters`,
+  field_too_long: ({ max }: Max) => `a field is longer than ${max} characters`,
+  undecodable: () => 'not valid text in the encoding of the list',
+  not_json: ({ reason }: { reason: string }) => `not JSON: ${shown(reason)}`,
+  too_deep: ({ max }: Max) => `nested more than ${max} levels deep`,
+  too_many_fields: ({ max }: Max) => `more than ${max} fields`,
+  column_count: ({ count, header }: { count: number; header: number }) =>
+    `${counted(count, 'column')}, but the header has ${header}`,
+  no_input: () => 'no address in its column',
+  no_text: ({ field }: Field) => `neither a string nor an object with a string in ${shown(field, 60)}`,
+  no_address: ({ field }: Field) => `no address in ${shown(field, 60)}`,
+})
+
+/** What is wrong with one row of a list; `reason` is its code in answers. */
+export type RowProblem = Problem & { readonly reason: BadRowReason }
+export const rowProblem: <Id extends BadRowReason>(...given: Parameters<typeof rowSentences<Id>>) => RowProblem = (
+  ...given
+) => ({ ...rowSentences(...given), reason: given[0] })

@@ -1,8 +1,8 @@
 import type { JobAnswer } from '../answers/jobs.ts'
 import type { JobSums } from '../store/postgres/job-sums.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
-import { columnNames } from './intake/column.ts'
 import type { Layout } from './intake/intake.ts'
+import { columnNames } from './intake/row.ts'
 
 /** Minutes over which a rate is measured. */
 export const PACE_MINUTES = 5
@@ -102,9 +102,10 @@ type TimeLeft = { readonly ms: number; readonly reason?: string }
 const KNOWN_PACE = 10
 
 /**
- * The time until the slowest provider is done: by its recent rate, but not faster than its limit allows, and not before its waiting rows are
- * due. Unlimited providers that have answered few rows are expected to go on together at the rate of all unlimited ones. Undefined while no row has an answer,
- * no limit applies and no row waits. The reason tells when rows wait or a limit applies.
+ * The time until the slowest provider is done: by its recent rate, but not faster than its limit allows, and not before
+ * its waiting rows are due. Unlimited providers that have answered few rows are expected to go on together at the rate
+ * of all unlimited ones. Undefined while no row has an answer, no limit applies and no row waits. The reason tells when
+ * rows wait or a limit applies.
  */
 function timeLeft(job: JobRecord, parts: readonly Part[], measures: Measures): TimeLeft | undefined {
   const { known } = measures.sums
@@ -156,8 +157,9 @@ function timeLeftOf(
 }
 
 /**
- * The time after `due` for a provider that answered nothing recently and has more rows left than answered: it probably lets as many rows through and pauses as long
- * as it did until then. Otherwise 0: the rows left are expected to be answered soon after they are due.
+ * The time after `due` for a provider that answered nothing recently and has more rows left than answered: it probably
+ * lets as many rows through and pauses as long as it did until then. Otherwise 0: the rows left are expected to be
+ * answered soon after they are due.
  */
 function pausesMs({ rows, done }: Part, job: JobRecord, due: Date): number {
   const beyond = rows - done - done

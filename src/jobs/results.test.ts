@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { type CsvStyle, csvLine } from '../base/csv.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
 import { CELL_END, ROW_END } from '../store/result-text.ts'
-import { columnNames } from './intake/column.ts'
 import type { Layout } from './intake/intake.ts'
+import { columnNames } from './intake/row.ts'
 import { csvOf, namesOf, presentRow } from './results.ts'
 
 const csv = (header: readonly string[] | null, delimiter = ','): Layout => ({

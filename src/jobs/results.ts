@@ -5,14 +5,17 @@ import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { JobKind, RowColumns } from '../store/postgres/schema.ts'
 import { CELL_END, ROW_END } from '../store/result-text.ts'
-import { columnNames } from './intake/column.ts'
 import type { Layout } from './intake/intake.ts'
 import { FIELD } from './intake/lines.ts'
+import { columnNames } from './intake/row.ts'
 
 /** Rows that a download reads at a time: some 2 MB of answers. */
 export const DOWNLOAD_PAGE: Readonly<Record<JobKind, number>> = { verify: 2_000, blacklist: 400, check: 50 }
 
-/** The names of a row's own columns: those of the header, or null for their numbers. Undefined where a row has them itself. */
+/**
+ * The names of a row's own columns: those of the header, or null for their numbers. Undefined where a row has them
+ * itself.
+ */
 export function namesOf(layout: Layout | undefined): readonly string[] | null | undefined {
   return layout?.format === 'csv' ? layout.header && columnNames(layout.header) : undefined
 }
@@ -56,10 +59,13 @@ const FIELDS: Readonly<Record<JobKind, readonly string[]>> = {
 }
 
 /** The lines of a CSV of results. */
-export type ResultCsv = {
+type ResultCsv = {
   readonly header: () => string
   readonly row: (row: ResultRow) => string
-  /** The lines of rows, from the cells that the database returns (store/postgres/result-texts.ts) for {@link ResultCsv.fields}. */
+  /**
+   * The lines of rows, from the cells that the database returns (store/postgres/result-texts.ts) for
+   * {@link ResultCsv.fields}.
+   */
   readonly rowsOf: (cells: string) => string
   /** The fields of the answer in a line. */
   readonly fields: readonly string[]

@@ -2,17 +2,21 @@ import { randomBytes } from 'node:crypto'
 import type { JobAnswer } from '../answers/jobs.ts'
 import { sleep } from '../base/deadline.ts'
 import type { Json } from '../base/json.ts'
-import { onceUnlessFailed } from '../base/once.ts'
+import { onceUnlessFailed } from '../base/share-work.ts'
+import type { Owner } from '../names/owner.ts'
 import { throughOutage, told } from '../store/postgres/away.ts'
 import type { Database } from '../store/postgres/connect.ts'
-import type { Forgotten } from '../store/postgres/forget-pattern.ts'
-import { type ForgottenRows, forgetRows } from '../store/postgres/forget-rows.ts'
-import { type ForgottenTexts, forgetTexts } from '../store/postgres/forget-texts.ts'
+import {
+  type Forgotten,
+  type ForgottenRows,
+  type ForgottenTexts,
+  forgetRows,
+  forgetTexts,
+} from '../store/postgres/forget.ts'
 import { takeInOf } from '../store/postgres/job-intake.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
-import { jobSums } from '../store/postgres/job-sums.ts'
+import { jobSums, type QueueState, queueState } from '../store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
-import { type QueueState, queueState } from '../store/postgres/queue-state.ts'
 import { resultCells, resultLines } from '../store/postgres/result-texts.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
@@ -27,7 +31,7 @@ import { columnsOf, PACE_MINUTES, presentJob } from './progress.ts'
 import { DOWNLOAD_PAGE } from './results.ts'
 import { isRefusal, takeUpload, type Upload } from './submit.ts'
 
-export type NewList = {
+type NewList = {
   readonly kind: JobKind
   readonly name: string
   readonly options: { readonly [key: string]: Json }
@@ -36,10 +40,7 @@ export type NewList = {
   readonly seed?: string
 }
 
-export type ListUpload = Omit<Upload, 'bounds'>
-
-/** Who may see and change a job: the key that created it, and admins. */
-export type Owner = { readonly id: string; readonly isAdmin: boolean }
+type ListUpload = Omit<Upload, 'bounds'>
 
 export type ResultPage = {
   readonly after: number
@@ -50,7 +51,10 @@ export type ResultPage = {
 
 export type JobQueue = QueueState & { readonly claimed: number }
 
-/** Bulk jobs. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a job that is not the owner's. */
+/**
+ * Bulk jobs. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a job
+ * that is not the owner's.
+ */
 export type JobService = {
   /** Reads a list and starts to process it. A list that is refused as a whole leaves no job. */
   readonly submit: (list: NewList, upload: ListUpload, owner: Owner) => Promise<JobAnswer>
@@ -64,7 +68,10 @@ export type JobService = {
     page: { readonly before?: number; readonly limit: number },
     owner: Owner,
   ) => Promise<{ readonly jobs: readonly JobAnswer[]; readonly next: number | undefined }>
-  /** Pauses, resumes or cancels; repeating this is not an error. Rejects with `wrong_state` if the state does not allow it. */
+  /**
+   * Pauses, resumes or cancels; repeating this is not an error. Rejects with `wrong_state` if the state does not allow
+   * it.
+   */
   readonly change: (id: string, action: JobAction, owner: Owner) => Promise<JobAnswer>
   readonly remove: (id: string, owner: Owner) => Promise<void>
   readonly results: (
@@ -73,8 +80,9 @@ export type JobService = {
     owner: Owner,
   ) => Promise<{ readonly job: JobRecord; readonly layout: Layout | undefined; readonly rows: readonly ResultRow[] }>
   /**
-   * As `results`, of a job that `results` has given, as one text: lines of NDJSON with the `names` of own columns, or with `fields` of the answer the cells for
-   * CSV (store/postgres/result-texts.ts). Nothing else is asked before: the database works on a page while the last one is sent.
+   * As `results`, of a job that `results` has given, as one text: lines of NDJSON with the `names` of own columns, or
+   * with `fields` of the answer the cells for CSV (store/postgres/result-texts.ts). Nothing else is asked before: the
+   * database works on a page while the last one is sent.
    */
   readonly resultText: (
     job: JobRecord,
@@ -88,9 +96,15 @@ export type JobService = {
   readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
   /** The job now and after each change, at most twice a second, until it has ended. */
   readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
-  /** Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners, and from the texts of {@link forgetTexts}. */
+  /**
+   * Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners, and from
+   * the texts of {@link forgetTexts}.
+   */
   readonly forget: (what: Forgotten) => Promise<ForgottenRows & ForgottenTexts>
-  /** What waits to be asked, and the rows that this node has claimed, as they were at most a second ago; undefined while the database was not needed. */
+  /**
+   * What waits to be asked, and the rows that this node has claimed, as they were at most a second ago; undefined while
+   * the database was not needed.
+   */
   readonly queue: () => Promise<JobQueue | undefined>
   /** Starts to process the jobs that an earlier run left, or another process submitted. */
   readonly start: () => Promise<void>
@@ -113,7 +127,7 @@ const REPEAT_MS = 15_000
 /** How long the state of the queue counts for all who ask, ms. */
 const QUEUE_MS = 1_000
 
-export type JobServiceSettings = EngineSettings & {
+type JobServiceSettings = EngineSettings & {
   /** The limits toward a provider. */
   readonly limitsOf: (provider: string) => RowProvider
   readonly open: () => Promise<Database>

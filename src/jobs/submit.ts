@@ -10,8 +10,8 @@ import type { JobKind } from '../store/postgres/schema.ts'
 import { type Layout, readParts } from './intake/intake.ts'
 import type { ListBounds, Octets } from './intake/octets.ts'
 import type { UploadPlace } from './intake/open-uploads.ts'
-import { listError } from './intake/problems.ts'
 import type { IntakeRow } from './intake/row.ts'
+import { listError } from './problems.ts'
 
 /** Rows, and octets, that are written at a time, whichever is reached first. */
 const BATCH = 10_000
@@ -32,7 +32,7 @@ export type Upload = {
 }
 
 /** How the list of a job reaches the database. */
-export type Intaking = {
+type Intaking = {
   readonly takeIn: TakeIn
   readonly complete: JobRows['complete']
   /** The place of the upload; the caller leaves it. */
@@ -41,14 +41,18 @@ export type Intaking = {
   readonly admit?: (records: number) => Promise<void>
 }
 
-/** Whether the list was refused as a whole. After any other fault the received records are kept, and the upload can be continued. */
+/**
+ * Whether the list was refused as a whole. After any other fault the received records are kept, and the upload can be
+ * continued.
+ */
 export const isRefusal = (error: unknown): boolean => error instanceof AppError && REFUSALS.includes(error.code)
 const REFUSALS: readonly ErrorCode[] = ['bad_list', 'empty_list', 'payload_too_large', 'unsupported_media_type']
 
 /**
- * Reads the list of a job, or with the `earlier` layout its next part, as a stream. At the end the job is `waiting`. If the upload is interrupted, the job stays `receiving` with the records
- * that arrived, and this rejects. A list that is refused as a whole ({@link isRefusal}) leaves a job without rows, which the caller removes: nothing of it
- * is written after the refusal.
+ * Reads the list of a job, or with the `earlier` layout its next part, as a stream. At the end the job is `waiting`. If
+ * the upload is interrupted, the job stays `receiving` with the records that arrived, and this rejects. A list that is
+ * refused as a whole ({@link isRefusal}) leaves a job without rows, which the caller removes: nothing of it is written
+ * after the refusal.
  */
 export async function takeUpload(
   { takeIn, complete, place, admit = async () => {} }: Intaking,
@@ -69,7 +73,9 @@ export async function takeUpload(
 
   const collected = (): number => good.octets() + bad.octets()
   const tell = (): void => place.hold(2 * unended + collected() + inWriting) // a character has up to two octets
-  /** Passes the rows to the database, which stores them while the next part is read: at most two parts are in memory. */
+  /**
+   * Passes the rows to the database, which stores them while the next part is read: at most two parts are in memory.
+   */
   const flush = (): Promise<void> => {
     flushing = flushing.then(flushNow)
     return flushing
@@ -104,7 +110,9 @@ export async function takeUpload(
     else bad.add(badLine(job.number, row))
   }
   const isFull = (): boolean => good.count() + bad.count() >= BATCH || collected() >= BATCH_OCTETS
-  /** The octets, as long as they come and there is memory: an upload writes what it holds before it waits for others. */
+  /**
+   * The octets, as long as they come and there is memory: an upload writes what it holds before it waits for others.
+   */
   async function* octets(): Octets {
     for await (const octets of upload.octets) {
       tell()

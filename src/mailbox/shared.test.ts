@@ -62,9 +62,9 @@ function nodes(count: number, server: LabServer, holdMs = 0) {
           gone()
           connection.close()
         },
-        finish: () => {
+        finish: (last) => {
           gone()
-          connection.finish()
+          connection.finish(last)
         },
       }
     }

@@ -149,7 +149,7 @@ export function createVerifier(
     },
     forgetShared: async (name, value) => cluster?.forget(name, value),
     close: async () => {
-      await state.sessions.close()
+      state.sessions.close()
       await state.sources.save()
     },
   }
@@ -215,7 +215,7 @@ async function answerFor(question: Question): Promise<Found> {
   const known = cache.recall(key, maxAgeMs)
   if (known) return { answer: known, remembered: true }
   const waiting = lifetimeOf()
-  const release = waiting.bound(timeoutMs + GRACE_MS, ctx.signal)
+  const bounds = waiting.bound(timeoutMs + GRACE_MS, ctx.signal)
   let running: RunningQuestion | undefined
   let telling: NodeJS.Timeout | undefined
   try {
@@ -236,7 +236,7 @@ async function answerFor(question: Question): Promise<Found> {
     return { answer: running?.partial() ?? notAsked(email, ctx.now()), remembered: false }
   } finally {
     clearInterval(telling)
-    release()
+    bounds.release()
   }
 }
 
@@ -245,7 +245,7 @@ function begin(question: Question, key: string, shared: Lifetime): RunningQuesti
   const { ctx, input, email, state, settings, cache, greylisted } = question
   const begunMs = ctx.monotonic()
   const lifetime = lifetimeOf()
-  const release = lifetime.bound(() => shared.untilMs() - begunMs, shared.signal)
+  const bounds = lifetime.bound(() => shared.untilMs() - begunMs, shared.signal)
   const { signal } = lifetime
   let work: ReturnType<typeof askMailbox> | undefined
   function ask(): Promise<MailboxAnswer> {
@@ -276,7 +276,7 @@ function begin(question: Question, key: string, shared: Lifetime): RunningQuesti
       greylisted.note(answer)
       return answer
     })
-    .finally(release)
+    .finally(bounds.release)
   return { result, begunMs, partial, hasBegun: () => work?.hasBegun() === true }
 }
 

@@ -1,4 +1,3 @@
-import { atMost } from '../base/at-most.ts'
 import type { Problem } from '../base/problem.ts'
 import { type Ip, looksLikeIp, parseIp } from '../names/ip.ts'
 import { type Answer, DnsError, type RecordData, settled } from '../net/dns/resolver.ts'
@@ -10,14 +9,20 @@ const MAX_HOSTS = 20
 /** Maximum number of addresses kept per host, both address families together. */
 const MAX_ADDRESSES = 20
 
-/** The answer for one address family of one host; `unknown`: no answer, and `errors` has the reason; `not_asked`: an IP literal. */
+/**
+ * The answer for one address family of one host; `unknown`: no answer, and `errors` has the reason; `not_asked`: an IP
+ * literal.
+ */
 type FamilyAnswer = 'found' | 'nodata' | 'nxdomain' | 'unknown' | 'not_asked'
 
 export type MailHost = {
   /** Lower case, no final dot. */
   readonly exchange: string
   readonly preference: number
-  /** The exchange is an IP address, which an MX record must not contain (RFC 5321 §5.1, RFC 1035 §3.3.9). It is not queried. */
+  /**
+   * The exchange is an IP address, which an MX record must not contain (RFC 5321 §5.1, RFC 1035 §3.3.9). It is not
+   * queried.
+   */
   readonly literal?: Ip
   /** The CNAME chain of the exchange, which should not exist (RFC 2181 §10.3). */
   readonly cname: readonly string[]
@@ -33,11 +38,17 @@ export type MailHost = {
 
 /** The mail hosts of a domain. */
 export type MailHosts = {
-  /** `explicit`: MX records; `implicit`: none, the domain's own addresses (RFC 5321 §5.1); `null`: the domain accepts no mail (RFC 7505); `none`: neither. */
+  /**
+   * `explicit`: MX records; `implicit`: none, the domain's own addresses (RFC 5321 §5.1); `null`: the domain accepts no
+   * mail (RFC 7505); `none`: neither.
+   */
   readonly kind: 'explicit' | 'implicit' | 'null' | 'none'
   /** False if the domain does not exist (NXDOMAIN without a CNAME). */
   readonly exists: boolean
-  /** In order of preference, without duplicates and without the null exchange. Implicit: the domain itself with preference 0. At most 20. */
+  /**
+   * In order of preference, without duplicates and without the null exchange. Implicit: the domain itself with
+   * preference 0. At most 20.
+   */
   readonly hosts: readonly MailHost[]
   /** The MX records as published, in order of preference. At most 100. */
   readonly records: readonly RecordData['MX'][]
@@ -59,8 +70,9 @@ export const hostError = ({ errors }: Pick<MailHost, 'errors'>): DnsError | unde
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * Finds the mail hosts of `domain` with their addresses: one query, then A and AAAA of every host at once (at most 40 more). A host without an answer is
- * data. Rejects with DnsError if MX has no answer, and if there is no MX and it cannot be determined whether the domain has addresses.
+ * Finds the mail hosts of `domain` with their addresses: one query, then A and AAAA of every host at once (at most 40
+ * more). A host without an answer is data. Rejects with DnsError if MX has no answer, and if there is no MX and it
+ * cannot be determined whether the domain has addresses.
  */
 export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailHosts> {
   const answer = await ctx.resolve(domain, 'MX', ctx.signal)
@@ -68,8 +80,8 @@ export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailH
   const records = [...answer.records].sort((a, b) => a.preference - b.preference)
   const named = records.filter((record) => record.exchange !== '')
   const distinct = firstOfEach(named)
-  const hosts = await atMost(MAX_HOSTS, distinct.slice(0, MAX_HOSTS), (record) =>
-    lookupHost(ctx, record.exchange, record.preference),
+  const hosts = await Promise.all(
+    distinct.slice(0, MAX_HOSTS).map(({ exchange, preference }) => lookupHost(ctx, exchange, preference)),
   )
   return {
     kind: named.length === 0 ? 'null' : 'explicit', // RFC 7505 §3: with other records the null MX is ignored
@@ -84,7 +96,10 @@ export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailH
   }
 }
 
-/** The hosts in the order of attempts: by preference, equal ones shuffled (RFC 5321 §5.1). `random` returns 0 (included) to 1 (excluded). */
+/**
+ * The hosts in the order of attempts: by preference, equal ones shuffled (RFC 5321 §5.1). `random` returns 0 (included)
+ * to 1 (excluded).
+ */
 export function orderMailHosts<T extends { readonly preference: number }>(
   hosts: readonly T[],
   random: () => number,

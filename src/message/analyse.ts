@@ -9,16 +9,15 @@ import type { Ctx } from '../world.ts'
 import { verifyArc } from './arc.ts'
 import { authorOf } from './author.ts'
 import { causeOf, fullEffort } from './causes.ts'
-import { hashing, type VerifiedSignature, verifyMail } from './dkim.ts'
+import { hashing, type LookupKey, lookingUpKeys, type VerifiedSignature, verifyMail } from './dkim.ts'
 import { evaluateDmarc } from './dmarc.ts'
 import { type Arrival, type GivenEnvelope, readArrival } from './envelope.ts'
 import type { AddressNames, Facts } from './facts.ts'
-import { type LookupKey, lookingUpKeys } from './keys.ts'
 import { linkHosts } from './links.ts'
 import { parseMime } from './mime.ts'
 import { type Field, fieldBody, type Mail, parseMail } from './parse.ts'
 
-export type Asking = Pick<Ctx, 'resolve' | 'signal' | 'now'>
+type Asking = Pick<Ctx, 'resolve' | 'signal' | 'now'>
 
 export type AnalyseOptions = {
   readonly envelope?: GivenEnvelope
@@ -33,7 +32,10 @@ export type AnalyseOptions = {
 /** Maximum number of addresses of the path whose names are looked up. */
 const MAX_NAMED = 10
 
-/** Takes a message apart: everything that it says, and what the DNS says about it. Never rejects because of the message or of the DNS. */
+/**
+ * Takes a message apart: everything that it says, and what the DNS says about it. Never rejects because of the message
+ * or of the DNS.
+ */
 export async function analyse(raw: Buffer, ctx: Asking, options: AnalyseOptions = {}): Promise<Facts> {
   const at = options.at ?? ctx.now()
   const mail = parseMail(raw)
@@ -102,7 +104,10 @@ async function namesOf(ctx: Asking, { envelope, hops }: Arrival): Promise<Readon
   return new Map(states)
 }
 
-/** The signatures with the cause of each failure; the keys of other selectors are asked only where a signature was made with another key. */
+/**
+ * The signatures with the cause of each failure; the keys of other selectors are asked only where a signature was made
+ * with another key.
+ */
 async function withCauses(
   ctx: Asking,
   mail: Mail,

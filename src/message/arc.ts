@@ -1,14 +1,12 @@
 import type { Problem } from '../base/problem.ts'
 import { canonicalField } from './canonical.ts'
-import { type HashMail, headerHolds, isSignedBy } from './dkim.ts'
-import type { LookupKey } from './keys.ts'
+import { type HashMail, headerHolds, isSignedBy, type LookupKey } from './dkim.ts'
 import { type Field, type Mail, unfolded } from './parse.ts'
 import { arcProblem } from './problems.ts'
-import { parseSignature } from './signature.ts'
-import { parseTagList, withoutSignature, withoutSpace } from './tag-list.ts'
+import { parseSignature, parseTagList, withoutSignature, withoutSpace } from './signature.ts'
 
 /** One ARC set: what one host found and sealed (RFC 8617 §4.1). */
-export type ArcSet = {
+type ArcSet = {
   readonly instance: number
   /** The sealing domain, empty if the seal cannot be read. */
   readonly domain: string
@@ -39,7 +37,10 @@ const NAMES = {
 type ArcName = keyof typeof NAMES
 const isArcName = (name: string): name is ArcName => Object.hasOwn(NAMES, name)
 
-/** Validates the ARC chain of a message (RFC 8617 §5.2): its structure, the newest message signature, and every seal. Never rejects because of the DNS. */
+/**
+ * Validates the ARC chain of a message (RFC 8617 §5.2): its structure, the newest message signature, and every seal.
+ * Never rejects because of the DNS.
+ */
 export async function verifyArc(mail: Mail, lookupKey: LookupKey, hash: HashMail): Promise<ArcChain> {
   const fields = mail.fields.filter(({ name }) => isArcName(name))
   if (fields.length === 0) return { result: 'none', sets: [] }
@@ -152,7 +153,10 @@ async function failedSignature(
     : failure(arcProblem('body', { instance }))
 }
 
-/** RFC 8617 §5.1.1: a seal covers the sets up to its own, each as results, message signature and seal, relaxed; its own seal last, without its signature. */
+/**
+ * RFC 8617 §5.1.1: a seal covers the sets up to its own, each as results, message signature and seal, relaxed; its own
+ * seal last, without its signature.
+ */
 async function failedSeal(chain: readonly Set3[], lookupKey: LookupKey): Promise<Failure | undefined> {
   const instance = chain.length
   const { seal } = chain.at(-1)!

@@ -3,7 +3,7 @@ import { type Domain, parseMailDomain } from '../names/domain.ts'
 import { type Field, fieldBody } from './parse.ts'
 
 /** A mailbox of a header field. */
-export type Mailbox = { readonly name: string; readonly address: string }
+type Mailbox = { readonly name: string; readonly address: string }
 
 /** Who wrote a message by its From field (RFC 5322 §3.6.2, RFC 6854). */
 export type Author = {
@@ -21,7 +21,7 @@ const MAX_MAILBOXES = 20
 const MAX_LENGTH = 20_000
 
 /** Octets of a header field as text: UTF-8 (RFC 6532), with the octets as they are where they are not. */
-export const textOf = (octets: string): string => Buffer.from(octets, 'latin1').toString('utf8')
+const textOf = (octets: string): string => Buffer.from(octets, 'latin1').toString('utf8')
 
 /** The decoded text of a field (RFC 2047). */
 export const decodedField = (field: Field): string => decodeWords(textOf(fieldBody(field).slice(0, MAX_LENGTH)))

@@ -6,7 +6,10 @@ import { analyse } from './analyse.ts'
 import { judgeMessage } from './judge.ts'
 import { presentFacts } from './present.ts'
 
-/** Messages that nobody sends by mistake. Each is taken apart without an exception, with an answer of a bounded size; no link is followed. */
+/**
+ * Messages that nobody sends by mistake. Each is taken apart without an exception, with an answer of a bounded size; no
+ * link is followed.
+ */
 
 const BASE = `From: a@a.example
 To: b@b.example

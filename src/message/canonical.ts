@@ -20,8 +20,8 @@ export function canonicalField({ name, raw }: Field, how: Canonicalization): str
 export type HashedBody = { readonly hash: string; readonly length: number }
 
 /**
- * The SHA-256 of a body in canonical form (RFC 6376 §3.4.3, §3.4.4), base64. `limit`: only its first octets (`l=`, §3.5). The body has CRLF line endings; its
- * last line may have none. Memory: 64 KiB.
+ * The SHA-256 of a body in canonical form (RFC 6376 §3.4.3, §3.4.4), base64. `limit`: only its first octets (`l=`,
+ * §3.5). The body has CRLF line endings; its last line may have none. Memory: 64 KiB.
  */
 export function hashBody(body: Buffer, how: Canonicalization, limit?: number): HashedBody {
   return how === 'simple' ? hashSimple(body, limit) : hashRelaxed(body, limit)
@@ -40,8 +40,9 @@ function hashSimple(body: Buffer, limit = Number.POSITIVE_INFINITY): HashedBody 
 const CHUNK = 65_536
 
 /**
- * RFC 6376 §3.4.4: white space at the end of lines and empty lines at the end of the body are left out, other white space is one space. A last line without
- * CRLF gets one; an empty body stays empty. Line ends and single spaces are copied as they are found, so most octets take one comparison.
+ * RFC 6376 §3.4.4: white space at the end of lines and empty lines at the end of the body are left out, other white
+ * space is one space. A last line without CRLF gets one; an empty body stays empty. Line ends and single spaces are
+ * copied as they are found, so most octets take one comparison.
  */
 function hashRelaxed(body: Buffer, limit = Number.POSITIVE_INFINITY): HashedBody {
   const out = new Output(limit)
@@ -110,8 +111,9 @@ class Output {
 }
 
 /**
- * The fields that a signature covers, in the form that is signed and in the order of `h=`: each name takes the lowest field of that name that no earlier name
- * took; a name without a field counts as nothing (RFC 6376 §5.4.2). The field of the signature itself comes last, without its CRLF (§3.7).
+ * The fields that a signature covers, in the form that is signed and in the order of `h=`: each name takes the lowest
+ * field of that name that no earlier name took; a name without a field counts as nothing (RFC 6376 §5.4.2). The field
+ * of the signature itself comes last, without its CRLF (§3.7).
  */
 export function signedText(
   fields: readonly Field[],

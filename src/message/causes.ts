@@ -1,8 +1,7 @@
 import { constants, type KeyObject, publicDecrypt } from 'node:crypto'
 import type { Problem } from '../base/problem.ts'
 import { hashBody } from './canonical.ts'
-import { headerHolds, keyName, type VerifiedSignature } from './dkim.ts'
-import type { Key, LookupKey } from './keys.ts'
+import { headerHolds, type Key, keyName, type LookupKey, type VerifiedSignature } from './dkim.ts'
 import { parseMime, quotedPrintable } from './mime.ts'
 import { type Field, type Mail, parseFields } from './parse.ts'
 import { causeProblem, signatureProblem } from './problems.ts'
@@ -17,15 +16,18 @@ const MAX_HASHED = 24 * 1_048_576
 /** Maximum number of header forms that are tried for one message with keys of usual size. */
 const MAX_HEADER_FORMS = 400
 
-/** The effort that is left to find out what changed in a message, so that no message costs more than a part of a second. */
-export type Effort = { octets: number; forms: number }
+/**
+ * The effort that is left to find out what changed in a message, so that no message costs more than a part of a second.
+ */
+type Effort = { octets: number; forms: number }
 export const fullEffort = (): Effort => ({ octets: MAX_HASHED, forms: MAX_HEADER_FORMS })
 
 type GoodKey = Extract<Key, { ok: true }>
 
 /**
- * The cause of a failed signature, as far as it can be known: the change that undone makes it hold, or the key that made it. Only what was proven is named;
- * otherwise the signature keeps the cause that it has. `selectors`: further selectors of the domain whose keys may have made it.
+ * The cause of a failed signature, as far as it can be known: the change that undone makes it hold, or the key that
+ * made it. Only what was proven is named; otherwise the signature keeps the cause that it has. `selectors`: further
+ * selectors of the domain whose keys may have made it.
  */
 export async function causeOf(
   mail: Mail,
@@ -63,8 +65,8 @@ function combined(
 }
 
 /**
- * Whether a key made a signature, whatever the signature is about: with the right RSA key it opens to the padding of PKCS #1 (RFC 8017 §9.2). Ed25519 does not
- * tell: true.
+ * Whether a key made a signature, whatever the signature is about: with the right RSA key it opens to the padding of
+ * PKCS #1 (RFC 8017 §9.2). Ed25519 does not tell: true.
  */
 function isMadeWith({ key, type }: GoodKey, { signature }: Signature): boolean {
   if (type !== 'rsa') return true
@@ -125,7 +127,10 @@ function headerCause(mail: Mail, signature: Signature, { key, bits }: GoodKey, e
 
 type HeaderEdit = { readonly edit: (fields: readonly Field[]) => readonly Field[]; readonly change: Problem }
 
-/** Each change that hosts on the way make, undone: one field removed, a subject without its tag, fields in another order, an original value restored. */
+/**
+ * Each change that hosts on the way make, undone: one field removed, a subject without its tag, fields in another
+ * order, an original value restored.
+ */
 function headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): readonly HeaderEdit[] {
   const edits: HeaderEdit[] = []
   const isSigned = (field: Field): boolean => field !== own && signed.has(field.name)
@@ -164,7 +169,10 @@ function headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): reado
   return edits
 }
 
-/** A subject without what lists and gateways put in front of it: `[list] `, `***SPAM*** `, `EXTERNAL: `; also where `Re:` stands before it. */
+/**
+ * A subject without what lists and gateways put in front of it: `[list] `, `***SPAM*** `, `EXTERNAL: `; also where
+ * `Re:` stands before it.
+ */
 function untagged(field: Field): readonly { readonly value: string; readonly tag: string }[] {
   const value = field.raw.slice(field.raw.indexOf(':') + 1)
   const found =
@@ -296,7 +304,10 @@ function addedPart(mail: Mail, isIt: IsIt): Problem | undefined {
   return undefined
 }
 
-/** A relay that had to send 7-bit text converted the body to quoted-printable or base64 (RFC 6152 §3), or the other way round. */
+/**
+ * A relay that had to send 7-bit text converted the body to quoted-printable or base64 (RFC 6152 §3), or the other way
+ * round.
+ */
 function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
   const { parts } = parseMime(mail.fields, mail.body)
   if (parts.length === 1 && parts[0]!.depth === 0) {
@@ -318,7 +329,10 @@ function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
   return eightBit && isIt(eightBit) ? causeProblem('reencoded_body', { to: 'quoted-printable' }) : undefined
 }
 
-/** A multipart body with every text in quoted-printable or base64 as it was in 8bit, its field Content-Transfer-Encoding included. */
+/**
+ * A multipart body with every text in quoted-printable or base64 as it was in 8bit, its field Content-Transfer-Encoding
+ * included.
+ */
 function withDecodedParts(mail: Mail): Buffer | undefined {
   const { parts } = parseMime(mail.fields, mail.body)
   const pieces: Buffer[] = []
@@ -343,7 +357,10 @@ function withDecodedParts(mail: Mail): Buffer | undefined {
   return Buffer.concat([...pieces, mail.body.subarray(from)])
 }
 
-/** Lines that a mailbox in mbox form escaped (`>From `), and dots that a broken client doubled or lost (RFC 5321 §4.5.2). */
+/**
+ * Lines that a mailbox in mbox form escaped (`>From `), and dots that a broken client doubled or lost (RFC 5321
+ * §4.5.2).
+ */
 function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
   const text = body.toString('latin1')
   const forms = [

@@ -1,15 +1,15 @@
-import { createHash, type KeyObject, verify } from 'node:crypto'
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { Problem } from '../base/problem.ts'
+import { parseKeyRecord, readKey, resemblesKey } from '../checks/dkim/index.ts'
+import { DnsError, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import { type Canonicalization, type HashedBody, hashBody, signedText } from './canonical.ts'
-import { type Key, type LookupKey, lookingUpKeys } from './keys.ts'
 import { type Field, MAX_FIELDS, type Mail, parseMail } from './parse.ts'
 import { signatureProblem } from './problems.ts'
-import { identityDomain, parseSignature, type Signature } from './signature.ts'
-import { parseTagList, withoutSignature } from './tag-list.ts'
+import { identityDomain, parseSignature, parseTagList, type Signature, withoutSignature } from './signature.ts'
 
 /** The result of a signature by RFC 8601 §2.7.1. */
-export type SignatureResult = 'pass' | 'fail' | 'policy' | 'permerror' | 'temperror' | 'neutral'
+type SignatureResult = 'pass' | 'fail' | 'policy' | 'permerror' | 'temperror' | 'neutral'
 
 /** One signature of a message, verified. */
 export type VerifiedSignature = {
@@ -46,9 +46,10 @@ export function hashing(mail: Mail): HashMail {
 }
 
 /**
- * Verifies the DKIM signatures of a message, at most {@link MAX_SIGNATURES}, from top to bottom (RFC 6376 §6.1, RFC 8301, RFC 8463). `at`: the time at which
- * expiry is judged, ms since the epoch. A key without an answer is `temperror`; never rejects because of the DNS or of the message. `takesReports`: keys for TLS
- * reports alone (RFC 8460 §3) are keys too.
+ * Verifies the DKIM signatures of a message, at most {@link MAX_SIGNATURES}, from top to bottom (RFC 6376 §6.1, RFC
+ * 8301, RFC 8463). `at`: the time at which expiry is judged, ms since the epoch. A key without an answer is
+ * `temperror`; never rejects because of the DNS or of the message. `takesReports`: keys for TLS reports alone (RFC 8460
+ * §3) are keys too.
  */
 export async function verifySignatures(
   raw: Buffer,
@@ -150,7 +151,10 @@ export const isoSeconds = (seconds: number): string => {
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString()
 }
 
-/** Whether the signature over the header fields holds with this key (RFC 6376 §3.7); the claimed hash of the body is part of it. */
+/**
+ * Whether the signature over the header fields holds with this key (RFC 6376 §3.7); the claimed hash of the body is
+ * part of it.
+ */
 export function headerHolds(fields: readonly Field[], signature: Signature, key: KeyObject): boolean {
   const { field, names, header } = signature
   const own: Field = { name: field.name, raw: withoutSignature(field.raw) }
@@ -167,5 +171,99 @@ export function isSignedBy(text: string, signature: Buffer, key: KeyObject): boo
       : verify('sha256', data, key, signature)
   } catch {
     return false // a signature of an impossible length
+  }
+}
+
+/** The key of a signature, or why there is none. */
+export type Key =
+  | {
+      readonly ok: true
+      readonly key: KeyObject
+      readonly type: 'rsa' | 'ed25519'
+      readonly bits: number
+      /** `t=s`: the identity has to be in the signing domain itself (RFC 6376 §3.6.1). */
+      readonly strict: boolean
+      readonly testing: boolean
+      /** It is for TLS reports alone (`s=tlsrpt`, RFC 8460 §3). */
+      readonly onlyFor?: 'tlsrpt'
+    }
+  | { readonly ok: false; readonly result: 'permerror' | 'temperror' | 'policy'; readonly because: Problem }
+
+/** Looks up the key of a signing domain and selector; never rejects because of the DNS. */
+export type LookupKey = (domain: string, selector: string) => Promise<Key>
+
+/** A {@link LookupKey} that asks for each key once. `takesReports`: keys for TLS reports alone are keys too. */
+export function lookingUpKeys(ctx: Pick<Ctx, 'resolve' | 'signal'>, takesReports = false): LookupKey {
+  const asked = new Map<string, Promise<Key>>()
+  return (domain, selector) => {
+    const name = `${selector}._domainkey.${domain}`.toLowerCase()
+    const known = asked.get(name) ?? lookup(ctx, name, takesReports)
+    asked.set(name, known)
+    return known
+  }
+}
+
+async function lookup(ctx: Pick<Ctx, 'resolve' | 'signal'>, name: string, takesReports: boolean): Promise<Key> {
+  const answer = await settled(ctx.resolve(name, 'TXT', ctx.signal))
+  if (answer instanceof DnsError) {
+    const result = answer.reason === 'invalid_name' ? 'permerror' : 'temperror'
+    return { ok: false, result, because: signatureProblem('no_answer', { name, why: answer.problem }) }
+  }
+  const keys = answer.records.filter((text) => resemblesKey(text)).map((text) => readRecord(name, text, takesReports))
+  // Of several records, one that can be used (RFC 6376 §3.6.2.2 leaves the choice open).
+  const best = keys.find((key) => key.ok && !key.onlyFor) ?? keys.find((key) => key.ok) ?? keys[0]
+  if (best) return best
+  const first = answer.records[0]
+  return first === undefined ? gone(name) : readRecord(name, first, takesReports)
+}
+
+const gone = (name: string): Key => ({
+  ok: false,
+  result: 'permerror',
+  because: signatureProblem('key_gone', { name }),
+})
+
+function readRecord(name: string, text: string, takesReports: boolean): Key {
+  const record = parseKeyRecord(text)
+  if (!record.ok) return unusable(name, record.problem)
+  const { services } = record.value
+  const isOfReports =
+    takesReports && services.includes('tlsrpt') && !['*', 'email'].some((one) => services.includes(one))
+  const state = readKey(isOfReports ? { ...record.value, services: ['*'] } : record.value)
+  if (state.state === 'revoked')
+    return { ok: false, result: 'permerror', because: signatureProblem('key_revoked', { name }) }
+  if (state.state === 'broken') {
+    const { bits } = state
+    // RFC 8301 §3.2: verifiers must not consider signatures by keys of less than 1,024 bits as valid.
+    if (bits !== undefined && bits < 1_024)
+      return { ok: false, result: 'policy', because: signatureProblem('key_short', { name, bits }) }
+    return unusable(name, state.problem)
+  }
+  const { flags, publicKey } = record.value
+  const key = keyObject(state.type, Buffer.from(publicKey, 'base64'))
+  const { type, bits, testing } = state
+  return {
+    ...{ ok: true, key, type, bits, strict: flags.includes('s'), testing },
+    ...(isOfReports && { onlyFor: 'tlsrpt' as const }),
+  }
+}
+
+const unusable = (name: string, why: Problem): Key => ({
+  ok: false,
+  result: 'permerror',
+  because: signatureProblem('key_unusable', { name, why }),
+})
+
+/** A SubjectPublicKeyInfo of Ed25519 up to its key (RFC 8410 §4). */
+const ED25519_HEAD = Buffer.from('302a300506032b6570032100', 'hex')
+
+/** The key of octets that `readKey` accepted: an RSA key in either of its two forms, or the 32 octets of Ed25519. */
+function keyObject(type: 'rsa' | 'ed25519', octets: Buffer): KeyObject {
+  if (type === 'ed25519')
+    return createPublicKey({ key: Buffer.concat([ED25519_HEAD, octets]), format: 'der', type: 'spki' })
+  try {
+    return createPublicKey({ key: octets, format: 'der', type: 'spki' })
+  } catch {
+    return createPublicKey({ key: octets, format: 'der', type: 'pkcs1' })
   }
 }

@@ -19,16 +19,19 @@ export type MessageDmarc = {
   readonly foundAt?: string
   /** The identifiers that are aligned and pass. */
   readonly alignedBy: readonly ('spf' | 'dkim')[]
-  /** Whether each identifier is aligned with the author domain, whatever its result; null where that could not be found out. */
+  /**
+   * Whether each identifier is aligned with the author domain, whatever its result; null where that could not be found
+   * out.
+   */
   readonly alignment: { readonly spf: boolean | null; readonly dkim: readonly (boolean | null)[] }
 }
 
 /** An identifier and the result of its method. */
-export type Identifier = { readonly domain: string; readonly result: string }
+type Identifier = { readonly domain: string; readonly result: string }
 
 /**
- * Evaluates DMARC for an author domain (RFC 9989 §5.3): `spf` is undefined if it could not be evaluated, because the connection is not known. Never rejects
- * because of the DNS.
+ * Evaluates DMARC for an author domain (RFC 9989 §5.3): `spf` is undefined if it could not be evaluated, because the
+ * connection is not known. Never rejects because of the DNS.
  */
 export async function evaluateDmarc(
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
@@ -94,7 +97,10 @@ export async function evaluateDmarc(
 
 const unansweredOf = ({ unknown }: DmarcFacts): Problem => dmarcResultProblem('unanswered', { why: unknown! })
 
-/** Whether an identifier is aligned with the author domain of these facts; null if its organizational domain could not be found out. */
+/**
+ * Whether an identifier is aligned with the author domain of these facts; null if its organizational domain could not
+ * be found out.
+ */
 function alignedWith(ctx: Pick<Ctx, 'resolve' | 'signal'>, author: DmarcFacts) {
   return async (identifier: string, mode: 'r' | 's'): Promise<boolean | null> => {
     const name = parseMailDomain(identifier)

@@ -7,7 +7,10 @@ import { inbox, LIFE } from './inbox.ts'
 
 const MIB = 1_048_576
 const owner = (id: string) => ({ id, isAdmin: false })
-/** An answer that takes some more than so many octets when it is kept: base64 is packed to the octets that it stands for. */
+/**
+ * An answer that takes some more than so many octets when it is kept: base64 is packed to the octets that it stands
+ * for.
+ */
 const answerOf = (octets: number): MessageAnswer =>
   ({ ...example, filler: randomBytes(octets).toString('base64') }) as unknown as MessageAnswer
 

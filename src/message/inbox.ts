@@ -6,6 +6,7 @@ import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Owner, owns } from '../names/owner.ts'
 import type { World } from '../world.ts'
 import { inboxError } from './problems.ts'
+import type { VerifiedSelectors } from './selectors.ts'
 
 /** Maximum number of addresses that are known at the same time, those that have expired included. */
 const MAX_ADDRESSES = 10_000
@@ -34,7 +35,10 @@ export type Waiting = {
   readonly answer?: MessageAnswer
 }
 
-/** Keeps the answer of a message that was taken; undefined: it could not be analysed. Without an answer, or room for it, the address waits again. */
+/**
+ * Keeps the answer of a message that was taken; undefined: it could not be analysed. Without an answer, or room for it,
+ * the address waits again.
+ */
 export type Keep = (answer: MessageAnswer | undefined) => void
 
 /** The one-time addresses of a process. They and the analyses are in memory alone; the messages are not kept at all. */
@@ -93,7 +97,10 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
     byLocal.delete(entry.local)
   }
 
-  /** Forgets what has expired. Lives differ, so all are looked at; an address is made at most as often as the rate of the API permits. */
+  /**
+   * Forgets what has expired. Lives differ, so all are looked at; an address is made at most as often as the rate of
+   * the API permits.
+   */
   function sweep(): void {
     for (const entry of byId.values()) {
       if (!isOver(entry)) continue
@@ -226,3 +233,28 @@ function base32(octets: Buffer): string {
   }
   return bits > 0 ? text + ALPHABET[(value << (5 - bits)) & 31] : text
 }
+
+/** The inbox, of this process or of another one of the service. */
+export type AnyInbox = Omit<Inbox, 'create' | 'show'> & {
+  readonly create: (...asked: Parameters<Inbox['create']>) => Waiting | Promise<Waiting>
+  readonly show: (...asked: Parameters<Inbox['show']>) => Waiting | Promise<Waiting>
+}
+
+/** What the analysis of messages needs in addition to the message, and what it keeps. */
+export type MessageService = {
+  /** Maximum size of a message, octets. */
+  readonly maxBytes: number
+  readonly verified: VerifiedSelectors
+  readonly inbox: AnyInbox
+}
+
+/** Creates the service of a process. */
+export const messageService = ({
+  maxBytes,
+  verified,
+  ...clocks
+}: Pick<MessageService, 'maxBytes' | 'verified'> & Pick<World, 'now' | 'monotonic'>): MessageService => ({
+  maxBytes,
+  verified,
+  inbox: inbox(clocks),
+})

@@ -1,13 +1,12 @@
-import type { Problem } from '../base/problem.ts'
 import type { Finding } from '../checks/check.ts'
 import { type MakeFinding, makeFinding } from '../checks/finding.ts'
 import { decodedField, mailboxesOf } from './author.ts'
 import { MAX_SIGNATURES } from './dkim.ts'
+import { dateOf } from './envelope.ts'
 import type { Facts } from './facts.ts'
 import type { messageFindings } from './findings.ts'
 import type { MimeFault } from './mime.ts'
 import { type Field, fieldBody, MAX_FIELDS } from './parse.ts'
-import { dateOf } from './received.ts'
 
 const found: MakeFinding<typeof messageFindings> = makeFinding
 
@@ -218,6 +217,3 @@ function judgeMime({ mime }: Facts): Finding[] {
     ...(executables.length > 0 ? [found('message.executable', { names: executables.slice(0, 10) })] : []),
   ]
 }
-
-/** The finding of the rule on one-click unsubscribe; it is judged in the profile. */
-export const oneClickFinding = (reason: Problem | string): Finding => found('message.one_click', { reason })

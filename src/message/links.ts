@@ -6,7 +6,7 @@ import { decodedText, type Mime } from './mime.ts'
 export type LinkHost = { readonly host: string; readonly times: number }
 
 /** Maximum number of hosts that are kept. */
-export const MAX_HOSTS = 100
+const MAX_HOSTS = 100
 /** Maximum number of octets of text that are searched for links. */
 const MAX_TEXT = 2 * 1_048_576
 /** Maximum number of spellings of hosts that are read. */

@@ -2,7 +2,7 @@ import { decodeWords } from 'postal-mime'
 import { type Field, fieldBody, parseFields } from './parse.ts'
 
 /** A part without parts of its own (RFC 2046 §5.1). */
-export type Part = {
+type Part = {
   /** Lower case, such as `text/plain`. */
   readonly type: string
   readonly charset: string
@@ -44,7 +44,10 @@ const MAX_LOOKED_AT = 20_000
 const MAX_DEPTH = 20
 const TEXT_PLAIN = { type: 'text/plain', parameters: new Map<string, string>() }
 
-/** Reads the structure of a body (RFC 2046 §5.1): where each part is. Nothing is decoded; a message within the message is one part. Never throws. */
+/**
+ * Reads the structure of a body (RFC 2046 §5.1): where each part is. Nothing is decoded; a message within the message
+ * is one part. Never throws.
+ */
 export function parseMime(fields: readonly Field[], body: Buffer): Mime {
   const parts: Part[] = []
   const faults = new Set<MimeFault>()
@@ -142,7 +145,10 @@ function contentTypeOf(fields: readonly Field[], faults?: Set<MimeFault>) {
   return TEXT_PLAIN
 }
 
-/** A value with parameters (RFC 2045 §5.1), with continuations and character sets (RFC 2231). Names and the value are lower case. */
+/**
+ * A value with parameters (RFC 2045 §5.1), with continuations and character sets (RFC 2231). Names and the value are
+ * lower case.
+ */
 export function parseParameters(text: string): { value: string; parameters: ReadonlyMap<string, string> } {
   const parameters = new Map<string, string>()
   const pattern = /;\s*([^\s=;"]{1,100})\s*=\s*(?:"((?:[^"\\]|\\.){0,2000})"|([^;\s]{0,2000}))/gs
@@ -199,7 +205,10 @@ export function decodedText(body: Buffer, { start, end, encoding }: Part, max: n
   return encoding === 'quoted-printable' ? quotedPrintable(raw) : raw
 }
 
-/** RFC 2045 §6.7; what is no escape stays as it is. One pass over octets: a call for each escape of 2 MiB would hold the event loop for 0.3 s. */
+/**
+ * RFC 2045 §6.7; what is no escape stays as it is. One pass over octets: a call for each escape of 2 MiB would hold the
+ * event loop for 0.3 s.
+ */
 export function quotedPrintable(text: string): string {
   const octets = Buffer.from(text, 'latin1')
   let size = 0

@@ -8,10 +8,15 @@ export type Field = {
   readonly raw: string
 }
 
-/** A message as octets: its header fields from top to bottom, its body with CRLF line endings, and what its octets look like. */
+/**
+ * A message as octets: its header fields from top to bottom, its body with CRLF line endings, and what its octets look
+ * like.
+ */
 export type Mail = {
   readonly fields: readonly Field[]
-  /** Lines of the header section that are no field and no continuation of one; at most {@link MAX_FIELDS} are counted. */
+  /**
+   * Lines of the header section that are no field and no continuation of one; at most {@link MAX_FIELDS} are counted.
+   */
   readonly strayLines: number
   /** There were more fields than are read: what depends on all of them is unknown. */
   readonly cut: boolean
@@ -20,7 +25,7 @@ export type Mail = {
 }
 
 /** What the octets of a message look like, as they arrived. */
-export type Octets = {
+type Octets = {
   readonly bytes: number
   readonly lines: number
   /** The length of the longest line in octets, without its line ending. */
@@ -41,8 +46,9 @@ const CR = 0x0d
 const LF = 0x0a
 
 /**
- * Splits a message into header fields and body (RFC 5322 §2.1). A file with LF alone is read as if it had CRLF; in others a bare LF ends a line, too, as
- * mail servers read it. A first line of an mbox file (`From joe@example.org …`) is left out. Never throws.
+ * Splits a message into header fields and body (RFC 5322 §2.1). A file with LF alone is read as if it had CRLF; in
+ * others a bare LF ends a line, too, as mail servers read it. A first line of an mbox file (`From joe@example.org …`)
+ * is left out. Never throws.
  */
 export function parseMail(octets: Buffer): Mail {
   const counted = countOctets(octets)

@@ -1,12 +1,12 @@
 import type { MessageAnswer } from '../answers/message.ts'
 import { printable } from '../base/text.ts'
+import type { CheckHostAnswer } from '../checks/spf/index.ts'
 import { type Claim, parseAuthenticationResults } from './authentication-results.ts'
 import { decodedField } from './author.ts'
 import { isoSeconds } from './dkim.ts'
+import { dateOf, type Envelope } from './envelope.ts'
 import type { Facts } from './facts.ts'
 import { type Field, fieldBody } from './parse.ts'
-import { dateOf } from './received.ts'
-import { presentMechanism } from './words.ts'
 
 type Part<K extends keyof MessageAnswer> = Pick<MessageAnswer, K>
 
@@ -228,5 +228,27 @@ function presentHeaders({ mail, mime }: Facts): MessageAnswer['headers'] {
     ...(subject ? { subject: clean(decodedField(subject), 300) } : {}),
     ...(at === undefined ? {} : { date: new Date(at).toISOString() }),
     ...(id ? { message_id: clean(fieldBody(id), 300) } : {}),
+  }
+}
+
+/** Why SPF has its result, in a sentence. */
+function presentMechanism({ result, mechanism, domain }: CheckHostAnswer, { ip, mailFrom }: Envelope): string {
+  const whose = `${printable(domain, 253)}${mailFrom === '' ? ' (the HELO name, because the envelope sender is empty)' : ''}`
+  const by = mechanism === undefined || mechanism === 'default' ? '' : ` by ${printable(mechanism, 100)}`
+  switch (result) {
+    case 'pass':
+      return `${ip} may send for ${whose}${by}`
+    case 'fail':
+      return `${whose} forbids ${ip}${by}`
+    case 'softfail':
+      return `${whose} does not expect mail from ${ip}${by}`
+    case 'neutral':
+      return `${whose} says nothing about ${ip}${by}`
+    case 'none':
+      return `${whose} has no SPF record`
+    case 'permerror':
+      return `the SPF record of ${whose} cannot be evaluated`
+    case 'temperror':
+      return `a lookup for the SPF record of ${whose} had no answer`
   }
 }

@@ -1,6 +1,5 @@
-import { sleep } from '../base/deadline.ts'
-import { once } from '../base/once.ts'
-import { wakeable } from '../base/wakeable.ts'
+import { sleep, wakeable } from '../base/deadline.ts'
+import { once } from '../base/share-work.ts'
 import type { ClaimedMonitor } from '../store/postgres/monitors.ts'
 import type { DeliveryRow, NewDelivery } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
@@ -21,7 +20,7 @@ export type EngineParts = Running &
   Delivering & { readonly jobEvent: JobEvent; readonly sweeps: readonly Sweep[]; readonly log: Log }
 
 /** Interval of the search for due work, ms. */
-const LOOK_EVERY_MS = 2_000
+const LOOK_EVERY_MS = 5_000
 /** Maximum number of runs that one node processes at the same time. */
 const RUNS_AT_A_TIME = 8
 /** Maximum number of messages that one node sends at the same time. */
@@ -118,6 +117,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
   async function look(): Promise<void> {
     const at = new Date(now())
     await keepHouse()
+    if (!(await deliveries.hasWork(at))) return
     const freeRuns = RUNS_AT_A_TIME - runs.size
     if (freeRuns > 0)
       for (const row of await monitors.claim(at, RUN_LEASE_MS, freeRuns))

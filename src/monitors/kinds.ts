@@ -1,20 +1,18 @@
 import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import { type BlacklistAnswer, blacklistAnswer } from '../answers/blacklist.ts'
-import type { Change } from '../answers/changes.ts'
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { MonitorKind } from '../answers/monitors.ts'
 import { ownAnswer, readOpen } from '../answers/read-answer.ts'
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { type ReportsWatch, reportsWatch } from '../answers/reports.ts'
+import type { Change } from '../answers/stored.ts'
 import { verifyAnswer } from '../answers/verify.ts'
 import { blacklistChanges, checkChanges, reportChanges, verifyChanges, watchChanges } from './changes/changes.ts'
-import { listingName } from './changes/listings.ts'
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
-import { rememberReports } from './changes/reports.ts'
+import { isFirm, listingName, rememberReports } from './changes/results.ts'
 import { list } from './changes/row.ts'
-import { isFirm } from './changes/verify.ts'
-import type { Facts, ReportFacts } from './notify/state.ts'
+import type { Facts, ReportFacts } from './notify/machine.ts'
 
 /** An answer compared with the last known one: the changes, what is known now, and what could not be determined. */
 export type Reading = {
@@ -29,8 +27,8 @@ export type Reading = {
 }
 
 /**
- * Compares an answer with the last known one, which is JSON text. An answer that this version cannot read is not used as a baseline. Throws for an answer of
- * another kind.
+ * Compares an answer with the last known one, which is JSON text. An answer that this version cannot read is not used
+ * as a baseline. Throws for an answer of another kind.
  */
 export const readRun = (kind: MonitorKind, known: string | null, answer: unknown): Reading => KINDS[kind](known, answer)
 

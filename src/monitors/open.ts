@@ -1,4 +1,4 @@
-import { onceUnlessFailed } from '../base/once.ts'
+import { onceUnlessFailed } from '../base/share-work.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { mailConsentsOf } from '../store/postgres/mail-consents.ts'
 import { monitorsOf } from '../store/postgres/monitors.ts'
@@ -10,7 +10,7 @@ import type { MailRules } from './notify/consent.ts'
 import type { Senders } from './notify/send.ts'
 import type { RunOnce } from './run.ts'
 import { type MonitorService, monitorService, type OpenedMonitors } from './service.ts'
-import { type WebhookService, webhookService } from './webhooks/service.ts'
+import { type WebhookService, webhookService } from './webhooks.ts'
 
 type MonitorSettings = {
   readonly open: () => Promise<Database>

@@ -6,10 +6,16 @@ import type { ClaimedMonitor, MonitorRow, Monitors } from '../store/postgres/mon
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Deliveries, NewDelivery } from '../store/postgres/webhooks.ts'
 import { knownSelectors, type Reading, readRun } from './kinds.ts'
-import { type About, eventOf } from './notify/event.ts'
-import { afterRun, afterWait, FAILING_AFTER, type Step } from './notify/machine.ts'
-import { quietUntil } from './notify/quiet.ts'
-import { NEW_STATE, type NotifyState, notifyState } from './notify/state.ts'
+import {
+  afterRun,
+  afterWait,
+  FAILING_AFTER,
+  NEW_STATE,
+  type NotifyState,
+  notifyState,
+  type Step,
+} from './notify/machine.ts'
+import { type About, eventOf } from './notify/templates.ts'
 import {
   type KeptTarget,
   lastOf,
@@ -20,7 +26,7 @@ import {
   unsubscribedOf,
   wantedOf,
 } from './present.ts'
-import { nextRun } from './schedule.ts'
+import { nextRun, quietUntil } from './schedule.ts'
 
 /** Asks the question of a monitor once. Rejects with AppError if it cannot be asked, and with the signal's reason. */
 export type RunOnce = (
@@ -121,7 +127,10 @@ async function look({ runOnce, storage }: Running, row: ClaimedMonitor, signal: 
   }
 }
 
-/** Bad if a condition holds or the answer itself is bad; unknown before anything is known, and after three runs without a result. */
+/**
+ * Bad if a condition holds or the answer itself is bad; unknown before anything is known, and after three runs without
+ * a result.
+ */
 function monitorStateOf(row: MonitorRow, state: NotifyState, reading: Reading | undefined): About['state'] {
   if (state.failures >= FAILING_AFTER || state.topics.failing?.isBad) return 'unknown'
   if (reading?.known === undefined) return aboutOf(row).state

@@ -17,13 +17,13 @@ import type { MailConsents, MailUse } from '../store/postgres/mail-consents.ts'
 import type { MonitorEdit, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Deliveries, Webhooks } from '../store/postgres/webhooks.ts'
-import { badgeOf } from './badge.ts'
 import { attemptOf, mailRefusal, secretsOf } from './deliver.ts'
 import type { MonitorEngine } from './engine.ts'
 import { askForConsent, consentQuestion, consentsOf, type MailRules, needsNoConsent } from './notify/consent.ts'
-import { testEvent } from './notify/event.ts'
 import { channel, type Senders, sendOnce } from './notify/send.ts'
+import { testEvent } from './notify/templates.ts'
 import {
+  badgeOf,
   type KeptTarget,
   mailboxesOf,
   maskedUrl,
@@ -35,7 +35,7 @@ import {
 } from './present.ts'
 import { monitorError } from './problems.ts'
 import { aboutOf, channelOf, makeMessageId, toldTargets } from './run.ts'
-import type { WebhookService } from './webhooks/service.ts'
+import type { WebhookService } from './webhooks.ts'
 
 /** The receivers of a monitor, as requested and checked. */
 export type NotifyTarget =
@@ -60,9 +60,15 @@ type MonitorPatch = Partial<Omit<MonitorInput, 'kind' | 'target' | 'domain'>> & 
 
 type Page = { readonly before?: number; readonly limit: number }
 
-/** Monitors. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a monitor that is not the owner's. */
+/**
+ * Monitors. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a
+ * monitor that is not the owner's.
+ */
 export type MonitorService = {
-  /** Creates a monitor, which runs at once. `seed` names it if the request may be repeated. Rejects with `limit_reached`. */
+  /**
+   * Creates a monitor, which runs at once. `seed` names it if the request may be repeated. Rejects with
+   * `limit_reached`.
+   */
   readonly create: (input: MonitorInput, owner: Owner, seed?: string) => Promise<MonitorAnswer>
   /** Newest first. */
   readonly list: (page: Page, owner: Owner) => Promise<readonly (MonitorAnswer & { readonly number: number })[]>
@@ -71,8 +77,8 @@ export type MonitorService = {
   readonly remove: (id: string, owner: Owner) => Promise<MonitorAnswer>
   /** Runs a monitor now, at most once a minute; with `wait` until it has run. */
   readonly run: (id: string, wait: boolean, owner: Owner, signal: AbortSignal) => Promise<MonitorRunAnswer>
-  /** Sends a test message to every receiver of the monitor. */
-  readonly test: (id: string, owner: Owner, signal: AbortSignal) => Promise<MonitorTestAnswer>
+  /** Sends a test message to every receiver of the monitor; with `only` to those that have a URL. */
+  readonly test: (id: string, owner: Owner, signal: AbortSignal, only?: 'urls') => Promise<MonitorTestAnswer>
   /** Points in the order of time, starting after `after`. */
   readonly history: (
     id: string,
@@ -89,7 +95,10 @@ export type MonitorService = {
   readonly badge: (id: string) => Promise<BadgeAnswer>
   /** Ends the mail of a monitor to the address of a message; after a question for consent, all mail of this service. */
   readonly unsubscribe: (message: string) => Promise<void>
-  /** Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns their number. */
+  /**
+   * Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns
+   * their number.
+   */
   readonly forget: (
     name: 'email' | 'domain',
     value: string,
@@ -140,7 +149,10 @@ export function monitorService(
     return { notify: JSON.stringify(all), secrets }
   }
 
-  /** The consents of addresses. Counts the questions to those that have none yet, before anything else is done. Throws AppError `rate_limited`. */
+  /**
+   * The consents of addresses. Counts the questions to those that have none yet, before anything else is done. Throws
+   * AppError `rate_limited`.
+   */
   async function openConsents(addresses: readonly string[], owner: string) {
     const { tables, mailRules } = await opened()
     const wanted = addresses.filter((one) => !needsNoConsent(mailRules, one))
@@ -269,10 +281,11 @@ export function monitorService(
         return { run: { monitor: id, state: 'done', point: point ? presentPoint(point) : null, lines } }
       }
     },
-    test: async (id, owner, signal) => {
+    test: async (id, owner, signal, only) => {
       const row = await owned(id, owner)
       const { senders, tables, engine, mailRules } = await opened()
-      const mailboxes = mailboxesOf(toldTargets(row))
+      const targets = toldTargets(row).filter(({ type }) => only !== 'urls' || type !== 'mail')
+      const mailboxes = mailboxesOf(targets)
       await takeMails({ owner: row.owner, monitor: id, mails: mailboxes.length })
       await askAll(
         row,
@@ -282,7 +295,7 @@ export function monitorService(
       const consents = await consentsOf(tables.consents, mailRules, row.owner, mailboxes)
       const event = testEvent(aboutOf(row), now())
       const body = JSON.stringify(event)
-      const sent = await atMost(TESTS_AT_A_TIME, toldTargets(row), async (target) => {
+      const sent = await atMost(TESTS_AT_A_TIME, targets, async (target) => {
         const webhook = target.type === 'webhook' ? await tables.webhooks.byNumber(target.number) : undefined
         const message = { id: makeMessageId(), body, channel: channel.parse(channelOf(target)) }
         const unwanted = target.type === 'mail' ? mailRefusal(row, target.to, consents) : undefined

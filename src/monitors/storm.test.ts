@@ -104,3 +104,31 @@ it('a night of receivers that fail, hang and redirect: places and attempts are b
   const { rows } = await pool.query('SELECT count(*)::int AS n, max(tries) AS tries FROM mailsonde.deliveries')
   expect(rows).toEqual([{ n: KINDS.length * 3 * MESSAGES + 12, tries: 6 }])
 }, 120_000)
+
+it('5,100 older messages of one key do not hide a newer one of another', async () => {
+  const { db } = await labDatabase()
+  const [deliveries, webhooks] = [deliveriesOf(db), webhooksOf(db)]
+  const hook = async (owner: string): Promise<number> => {
+    const row = {
+      id: `wh_${owner}`,
+      owner,
+      url: `https://${owner}.example/`,
+      secret: 'whsec_AAAA',
+      created_at: new Date(),
+    }
+    return (await webhooks.ensure(row, 100))!.webhook.number
+  }
+  const message = (webhook: number, n: number, agoMs: number) => ({
+    ...{ id: `msg_${webhook}_${n}`, webhook, monitor: null, channel: '{"type":"webhook"}', type: 'x', body: '{}' },
+    createdAt: new Date(Date.now() - agoMs),
+  })
+  const [busy, other] = [await hook('busy'), await hook('other')]
+  await deliveries.add(
+    db,
+    Array.from({ length: 5_100 }, (_, n) => message(busy, n, HOUR_MS)),
+  )
+  await deliveries.add(db, [message(other, 0, 1_000)])
+  const claimed = await deliveries.claim(new Date(), HOUR_MS, 16)
+  expect(claimed.map(({ webhook }) => webhook).sort()).toEqual([busy, busy, busy, busy, other])
+  expect(await deliveries.claim(new Date(), HOUR_MS, 16)).toEqual([]) // four of a receiver at a time
+})

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
-import { once } from '../base/once.ts'
 import { loadPackage } from '../base/packages.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { once } from '../base/share-work.ts'
 import { isNetworkOrRange } from './ip.ts'
 import { domainProblem } from './problems.ts'
 

@@ -116,7 +116,8 @@ function localFault(local: string, quoted: boolean): Problem | undefined {
   if (WIDE_SPACE.test(local)) return emailProblem('white_space')
   if (local.includes('>')) return emailProblem('bracket')
   if (octets(localOf(local)) > LONGEST_LOCAL) return emailProblem('local_too_long', { max: LONGEST_LOCAL })
-  if (/^\p{M}/u.test(local)) return emailProblem('combining_mark') // RFC 5198 §3: no preceding character to combine with
+  // RFC 5198 §3: no preceding character to combine with
+  if (/^\p{M}/u.test(local)) return emailProblem('combining_mark')
   if (quoted) return undefined
   const atoms = local.split('.')
   if (atoms.includes('')) return emailProblem('dots')

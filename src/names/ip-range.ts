@@ -1,4 +1,4 @@
-import { once } from '../base/once.ts'
+import { once } from '../base/share-work.ts'
 import { beginsWith, cidr } from './cidr.ts'
 import { bytesOf, type Family, type Ip } from './ip.ts'
 

@@ -10,11 +10,15 @@ import { ipProblem } from './problems.ts'
 export type Ip = string & { readonly __brand: 'Ip' }
 export type Family = 4 | 6
 
+/** The common case, an IPv4 address in its canonical form. */
+const PLAIN_IPV4 = /^(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/
+
 /**
  * Reads an IPv4 or IPv6 address. Octal, hexadecimal and short forms, zone ids, prefixes, brackets and ports are
  * refused.
  */
 export function parseIp(text: string): Parsed<Ip> {
+  if (PLAIN_IPV4.test(text)) return parsed(text as Ip)
   if (text.includes('%')) return problem(ipProblem('zone_id', { text }))
   if (text.includes('/') || isNetworkOrRange(text)) return problem(ipProblem('network', { text }))
   if (!looksLikeIp(text) || isIP(text) === 0) return problem(ipProblem('invalid', { text }))

@@ -1,18 +1,34 @@
 import { z } from 'zod'
-import { blacklistAnswer, blacklistBulkAnswer } from '../answers/blacklist.ts'
-import { blacklistsAnswer } from '../answers/blacklists.ts'
-import { wholeList } from '../answers/list.ts'
+import { wholeList } from '../answers/answer.ts'
+import {
+  blacklistAnswer,
+  blacklistBulkAnswer,
+  blacklistsAnswer,
+  domainBlacklistAnswer,
+  domainBlacklistBulkAnswer,
+} from '../answers/blacklist.ts'
 import { asTheyCome } from '../base/at-most.ts'
-import { presentBlacklist, presentBlacklists } from '../dnsbl/present.ts'
-import { expandTargets, MAX_TARGETS } from '../dnsbl/targets.ts'
-import { blacklistBulkDocument } from '../documents/blacklist.ts'
-import { blacklistsDocument } from '../documents/blacklists.ts'
+import { presentBlacklist, presentBlacklists, presentDomainBlacklist } from '../dnsbl/present.ts'
+import { expandTargets, MAX_TARGETS } from '../dnsbl/query.ts'
+import { blacklistBulkDocument, blacklistsDocument, domainBlacklistDocument } from '../documents/blacklist.ts'
+import { type Domain, parseDomain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Deps } from './deps.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
+import domainExample from './examples/domain-blacklist.json' with { type: 'json' }
 import type { Verdict } from './given.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
-import { formatAge, ipParam, issueOf, listParam, maxAgeParam, optional, positional, vantageParam } from './params.ts'
+import {
+  domainParam,
+  formatAge,
+  ipParam,
+  issueOf,
+  listParam,
+  maxAgeParam,
+  optional,
+  positional,
+  vantageParam,
+} from './params.ts'
 import { saveParams } from './saving.ts'
 
 const DEADLINE_MS = 15_000
@@ -65,10 +81,11 @@ type Listed = { readonly verdict: 'listed' | 'clean' | 'incomplete' }
 type List<A> = { readonly data: readonly A[] }
 
 /**
- * The run, the lines and the verdict of an operation that looks up many subjects: an answer of `look` for each, in the order in which they finish. Every
- * subject gets its line, even after the deadline: the line then says which lists gave no answer.
+ * The run, the lines and the verdict of an operation that looks up many subjects: an answer of `look` for each, in the
+ * order in which they finish. Every subject gets its line, even after the deadline: the line then says which lists gave
+ * no answer.
  */
-export function blacklistLines<Subject, Deps, Input, A extends Listed>(
+function blacklistLines<Subject, Deps, Input, A extends Listed>(
   item: z.ZodType<A>,
   subjects: (input: Input) => readonly Subject[],
   look: (ctx: Call, deps: Deps, subject: Subject) => Promise<A>,
@@ -108,7 +125,10 @@ const ips = {
     }),
 } as const
 
-/** The blacklists of many addresses: one line with an answer of `/v1/blacklist` for each, in the order in which they finish. */
+/**
+ * The blacklists of many addresses: one line with an answer of `/v1/blacklist` for each, in the order in which they
+ * finish.
+ */
 export const blacklistBulk = defineOperation({
   name: 'blacklist-bulk',
   method: 'POST',
@@ -177,4 +197,72 @@ export const blacklists = defineOperation({
     await deps.blacklists.test(ctx)
     return ok(presentBlacklists(deps.blacklists.set, deps.blacklists.states()))
   },
+})
+
+/** Maximum number of domains of one request. */
+const MAX_DOMAINS = 256
+
+/** Whether a domain is on a list of domains; all are queried at once. */
+export const domainBlacklist = defineOperation({
+  name: 'domain-blacklist',
+  method: 'GET',
+  path: '/v1/domain-blacklist',
+  summary: 'Look up a domain on the lists of domains',
+  scope: 'read',
+  params: { domain: positional(domainParam('domain to look up')), max_age: maxAgeParam },
+  answer: domainBlacklistAnswer,
+  document: domainBlacklistDocument,
+  example: { input: { domain: 'example.org' }, output: domainExample },
+  deadlineMs: DEADLINE_MS,
+  uses: ['domainLists'],
+  run: async (ctx, { domainLists }, { domain, max_age }) => {
+    const maxAge = max_age === undefined ? {} : { maxAgeMs: max_age }
+    return ok(presentDomainBlacklist(domain, await domainLists.lookup(ctx, domain, maxAge), ctx))
+  },
+  verdict: ({ verdict }) => (verdict === 'listed' ? 'bad' : verdict === 'clean' ? 'good' : 'unclear'),
+})
+
+const domains = {
+  ...listParam(z.string().max(1_000), MAX_DOMAINS, {
+    description: 'domains to look up',
+    example: 'example.org',
+  }),
+  required: true,
+  positional: true,
+  schema: z
+    .array(z.string().max(1_000))
+    .min(1)
+    .max(MAX_DOMAINS)
+    .transform((texts, ctx): readonly Domain[] => {
+      const found: Domain[] = []
+      for (const text of texts) {
+        const domain = parseDomain(text.trim())
+        if (domain.ok) found.push(domain.value)
+        else ctx.issues.push({ ...issueOf(domain.problem, 'invalid_domain'), input: texts })
+      }
+      return [...new Set(found)]
+    }),
+} as const
+
+/**
+ * The lists of many domains: one line with an answer of `/v1/domain-blacklist` for each, in the order in which they
+ * finish.
+ */
+export const domainBlacklistBulk = defineOperation({
+  name: 'domain-blacklist-bulk',
+  method: 'POST',
+  path: '/v1/domain-blacklist',
+  summary: 'Look up 1 to 256 domains on the lists of domains, one answer per line',
+  scope: 'read',
+  params: { domains },
+  answer: domainBlacklistBulkAnswer,
+  example: { input: { domains: ['example.org'] }, output: wholeList([domainExample]) },
+  deadlineMs: 120_000,
+  uses: ['domainLists'],
+  ...blacklistLines(
+    domainBlacklistAnswer,
+    (input: { readonly domains: readonly Domain[] }) => input.domains,
+    async (ctx, { domainLists }: Pick<Deps, 'domainLists'>, domain: Domain) =>
+      presentDomainBlacklist(domain, await domainLists.lookup(ctx, domain), ctx),
+  ),
 })

@@ -1,6 +1,6 @@
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
+import type { ReportAnswer } from '../answers/report.ts'
 import type { CheckInput } from '../checks/check.ts'
-import type { FactSets } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../report/compose.ts'
 import type { Ctx } from '../world.ts'
@@ -8,7 +8,8 @@ import { type Repeatable, repeatable } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
-import { judgeDomain } from './judge-domain.ts'
+import type { ScoreRange, Verdict } from './given.ts'
+import { type Judged, judgeDomain } from './judge-domain.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
 import {
   domainParam,
@@ -23,7 +24,6 @@ import {
 } from './params.ts'
 import { joinedReports } from './reports/joined.ts'
 import { aboutDomain, saveParams } from './saving.ts'
-import { checkScore, checkVerdict } from './score-range.ts'
 
 export const selectorParam = optional(
   textParam<readonly string[]>('invalid_parameter', parseSelectors, {
@@ -37,6 +37,31 @@ export const selectorParam = optional(
 export const planParam = flagParam('add the plan: what to publish, and the score after each step; always in documents')
 
 const DEADLINE_MS = 20_000
+
+/** The score of a check; if it is incomplete, from its worst to its best case. */
+export const checkScore = ({ score, score_min = score, score_max = score }: CheckAnswer): ScoreRange => ({
+  score,
+  least: score_min,
+  most: score_max,
+})
+
+/**
+ * The score of a report: that of the check minus the deductions for listings, not below 0. Blacklists without an answer
+ * cost nothing.
+ */
+export function reportScore(answer: ReportAnswer): ScoreRange {
+  const { score, least, most } = checkScore(answer)
+  const less = (value: number): number => Math.max(0, value - (score - answer.report_score))
+  return { score: answer.report_score, least: less(least), most: less(most) }
+}
+
+/**
+ * `bad` if a check fails; `unclear` if more than half of the points could not be determined, so that there is no grade.
+ */
+export function checkVerdict({ grade, status }: Pick<CheckAnswer, 'grade' | 'status'>): Verdict {
+  if (grade === null) return 'unclear'
+  return status === 'fail' ? 'bad' : 'good'
+}
 
 /** The check of a domain, with a score. */
 export const check = defineOperation({
@@ -88,10 +113,13 @@ export const check = defineOperation({
   score: checkScore,
   document: async (answer, version) =>
     (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
-  brief: async (answer, version) => (await import('../documents/check/brief.ts')).briefDocument(answer, version),
+  brief: async (answer, version) =>
+    (await import('../documents/check/check-document.ts')).briefDocument(answer, version),
 })
 
-/** Runs all checks on a domain, computes the score and presents the result. Never rejects because of a remote server. */
+/**
+ * Runs all checks on a domain, computes the score and presents the result. Never rejects because of a remote server.
+ */
 export async function checkDomain(
   ctx: Ctx & Pick<Call, 'onPart'>,
   deps: Pick<Deps, 'heloName' | 'smtpPort'>,
@@ -102,17 +130,17 @@ export async function checkDomain(
   const [shared, input] = [repeatable(ctx), { ...wanted, helo, smtpPort: deps.smtpPort }]
   const judged = await judgeDomain(shared, domain, input, ctx.onPart)
   const answer = composeCheck(domain, judged, judged.score)
-  const made = plan ? { plan: await stepsFor(shared, domain, input, judged.facts) } : {}
+  const made = plan ? { plan: await stepsFor(shared, domain, input, judged) } : {}
   return { ...answer, ...made, observed_at: new Date(ctx.now()).toISOString() }
 }
 
-/** The plan of a domain whose facts are known. */
+/** The plan of a domain that was checked. */
 async function stepsFor(
   ctx: Repeatable<Ctx>,
   domain: Domain,
   input: CheckInput,
-  facts: FactSets,
+  known: Pick<Judged, 'facts' | 'judgements'>,
 ): Promise<NonNullable<CheckAnswer['plan']>> {
   const { planSteps } = await import('./plan-steps.ts')
-  return planSteps(ctx, domain, input, facts)
+  return planSteps(ctx, domain, input, known)
 }

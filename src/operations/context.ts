@@ -14,8 +14,9 @@ const USUAL_QUESTIONS = 60
 const QUESTIONS_PER_ADDRESS = 12
 
 /**
- * The same context, with every answer cached for the length of this request. Checks that send the same query get the same answer, even for records that must
- * not be cached (TTL 0), and a failed query is not repeated. A query with a signal of its own is not cached, because it may be given up before the others.
+ * The same context, with every answer cached for the length of this request. Checks that send the same query get the
+ * same answer, even for records that must not be cached (TTL 0), and a failed query is not repeated. A query with a
+ * signal of its own is not cached, because it may be given up before the others.
  */
 export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): C {
   const asked = new Map<string, Promise<Answer>>()
@@ -35,20 +36,29 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
   return { ...ctx, resolve }
 }
 
-/** A context in which a check can run again with the same input: answers and fetched pages are cached, and every run gets the same random numbers. */
+/**
+ * A context in which a check can run again with the same input: answers and fetched pages are cached, and every run
+ * gets the same random numbers.
+ */
 export type Repeatable<C> = C & {
   /** The context for one run. */
   readonly anew: () => C
-  /** Permits only 60 queries in all, 12 for each of so many addresses of mail hosts, and at most 120. Those beyond 60 wait until the number is known. */
+  /**
+   * Permits only 60 queries in all, 12 for each of so many addresses of mail hosts, and at most 120. Those beyond 60
+   * wait until the number is known.
+   */
   readonly permit: (addresses: Promise<number>) => void
+  /** Whether so many queries were sent that the next one may be refused, or one was. */
+  readonly isSpent: () => boolean
 }
 
 /** Maximum number of pages that one request caches. */
 const MAX_PAGES = 100
 
 /**
- * {@link remembering}, also for fetched pages, in a context that gives each run the same random numbers. All runs together send at most 120 different queries,
- * those to name servers included; the others fail with `too_many_questions`.
+ * {@link remembering}, also for fetched pages, in a context that gives each run the same random numbers. All runs
+ * together send at most 120 different queries, those to name servers included; the others fail with
+ * `too_many_questions`.
  */
 export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
   const budget: QueryBudget = { spent: 0, most: MAX_CHECK_QUESTIONS, least: MAX_CHECK_QUESTIONS }
@@ -71,6 +81,7 @@ export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
   return {
     ...run,
     anew: () => ({ ...run, random: sequence(seed) }),
+    isSpent: () => budget.spent >= (budget.known === undefined ? budget.most : Math.min(budget.least, budget.most)),
     permit: (addresses) => {
       budget.least = USUAL_QUESTIONS
       budget.known = addresses.then((count) => {

@@ -4,11 +4,11 @@ import type { JobService } from '../jobs/service.ts'
 import type { Identity } from '../mailbox/source/helo.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verifier } from '../mailbox/verify.ts'
+import type { MessageService } from '../message/inbox.ts'
 import type { VerifiedSelectors } from '../message/selectors.ts'
-import type { MessageService } from '../message/service.ts'
 import type { MonitorService } from '../monitors/service.ts'
-import type { Stored } from '../monitors/stored/stored.ts'
-import type { WebhookService } from '../monitors/webhooks/service.ts'
+import type { Stored } from '../monitors/stored.ts'
+import type { WebhookService } from '../monitors/webhooks.ts'
 import type { Ip } from '../names/ip.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
 import type { ReportService } from '../reports/service.ts'
@@ -45,8 +45,8 @@ export type ReportWay = {
 }
 
 /**
- * What operations get in addition to the world: the services that keep state, created once for the life of the process. Each operation names those that it
- * uses.
+ * What operations get in addition to the world: the services that keep state, created once for the life of the process.
+ * Each operation names those that it uses.
  */
 export type Deps = {
   readonly blacklists: Blacklists

@@ -1,6 +1,6 @@
-import { doctorAnswer } from '../answers/doctor.ts'
+import { doctorAnswer } from '../answers/pool.ts'
 import { summarize } from '../dnsbl/present.ts'
-import { doctorDocument } from '../documents/doctor.ts'
+import { doctorDocument } from '../documents/pool.ts'
 import { ip } from '../names/ip.ts'
 import { isNode, isProxy } from '../names/source.ts'
 import { remembering } from './context.ts'

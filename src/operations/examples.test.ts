@@ -28,7 +28,10 @@ const deps = labDeps(world)
 const execute = labExecutor(world, deps)
 deps.messages.inbox.open(domain('test.example.org'))
 
-/** The executor of the lab holds every answer against its schema, strictly: here are all operations, so that none escapes. */
+/**
+ * The executor of the lab holds every answer against its schema, strictly: here are all operations, so that none
+ * escapes.
+ */
 it.each(byName)('%s answers as its schema says', async (name, operation) => {
   if (name === 'peer-heartbeat') {
     const register = await OPERATIONS['peer-register']()

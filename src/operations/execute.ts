@@ -34,9 +34,15 @@ export type By = {
 
 /** The only entry point to operations, for every adapter. */
 export type Execute = {
-  /** Reads the input and runs the operation until its deadline or until the caller's signal. Rejects with {@link AppError}, or with a fault of ours. */
+  /**
+   * Reads the input and runs the operation until its deadline or until the caller's signal. Rejects with
+   * {@link AppError}, or with a fault of ours.
+   */
   (operation: Operation, raw: Raw, by: By): Promise<Answered>
-  /** The same for an operation whose answer consists of lines: each as it becomes available. The input is read before this resolves. */
+  /**
+   * The same for an operation whose answer consists of lines: each as it becomes available. The input is read before
+   * this resolves.
+   */
   readonly lines: (operation: Operation, raw: Raw, by: By) => Promise<AsyncIterable<object>>
 }
 /** An answer, and its form according to the input. */
@@ -148,8 +154,9 @@ async function* checked({ name, line }: Operation, lines: AsyncIterable<object>)
 }
 
 /**
- * Contexts for operations that need no key and are called often: a signal and its timer for each request would cost more than the answer. Requests within the
- * same tenth of the deadline share theirs, which therefore fires up to a tenth early.
+ * Contexts for operations that need no key and are called often: a signal and its timer for each request would cost
+ * more than the answer. Requests within the same tenth of the deadline share theirs, which therefore fires up to a
+ * tenth early.
  */
 function contextsForAll(world: World): (operation: Operation) => Call {
   const kept = new Map<Operation, { readonly ctx: Call; readonly untilMs: number }>()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { labDeps, labExecutor } from '../../test/lab/app.ts'
 import { labWorld } from '../../test/lab/world.ts'
-import { expectAnswer } from '../answers/expect.ts'
+import { expectAnswer } from '../answers/what-if.ts'
 import { expectRecords } from './expect.ts'
 
 const world = labWorld({
@@ -38,7 +38,8 @@ it.each<[zone: string, status: string, published: readonly string[]]>([
     'differs',
     ['google-site-verification=x', 'v=spf1 mx -all'],
   ], // text to the letter
-  ['@ SOA ns root 99 1 2 3 4', 'same', ['ns.a.example. root.a.example. (serial) 1 2 3 4']], // every publication raises the serial
+  // every publication raises the serial
+  ['@ SOA ns root 99 1 2 3 4', 'same', ['ns.a.example. root.a.example. (serial) 1 2 3 4']],
   ['@ SOA ns root 7 9 2 3 4', 'differs', ['ns.a.example. root.a.example. (serial) 1 2 3 4']],
   ['@ CAA 0 issue "ca.example"', 'same', ['0 issue "ca.example"']],
   ['@ CAA 128 issue "ca.example"', 'differs', ['0 issue "ca.example"']],

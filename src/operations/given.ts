@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
-import { boundAnswer } from '../answers/bound-answer.ts'
-import { readOpen, readStrict } from '../answers/read-answer.ts'
+import { boundAnswer, readOpen, readStrict } from '../answers/read-answer.ts'
 import type { Document } from '../documents/block.ts'
 import { isDocumentFormat, type Rendered, rendererOf } from './documents.ts'
 
@@ -11,7 +10,10 @@ export type Verdict = 'good' | 'bad' | 'unclear'
 /** `version` is the program's. */
 type About = { readonly version: string }
 
-/** A score for the comparison with `--min-score`: `least` and `most` are the worst and the best case if something is unknown. */
+/**
+ * A score for the comparison with `--min-score`: `least` and `most` are the worst and the best case if something is
+ * unknown.
+ */
 export type ScoreRange = { readonly score: number; readonly least: number; readonly most: number }
 
 /** Work in the background: the question about its progress, a line with the progress, and whether it has ended. */
@@ -31,7 +33,7 @@ export type Given = {
   readonly status: number
   /** The answer was given before, to the first request with the same Idempotency-Key. */
   readonly isRepeated?: true
-  /** Within 1 MiB of JSON (answers/bound-answer.ts); the verdict and the lines are those of the complete answer. */
+  /** Within 1 MiB of JSON (answers/read-answer.ts); the verdict and the lines are those of the complete answer. */
   readonly answer: unknown
   /** Text to send as it is produced, in place of the answer. */
   readonly stream?: TextStream
@@ -55,7 +57,10 @@ export type Answering<S extends z.ZodType> = {
   /** The progress of work in the background. */
   readonly progress?: (answer: AnswerOf<S>) => Progress
   readonly score?: (answer: AnswerOf<S>) => ScoreRange
-  /** The answer as a document: the readable form, in every format except JSON; default: the plain fields. `version` is the program's. */
+  /**
+   * The answer as a document: the readable form, in every format except JSON; default: the plain fields. `version` is
+   * the program's.
+   */
   readonly document?: (answer: AnswerOf<S>, version: string) => Document | Promise<Document>
   /** The first screen of the document, for a terminal. */
   readonly brief?: (answer: AnswerOf<S>, version: string) => Document | Promise<Document>

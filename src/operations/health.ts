@@ -1,4 +1,4 @@
-import { type Dependency, healthAnswer, type ReadyAnswer, readyAnswer } from '../answers/health.ts'
+import { type Dependency, healthAnswer, type ReadyAnswer, readyAnswer } from '../answers/service.ts'
 import { raced, within } from '../base/deadline.ts'
 import { healthDocument, readyDocument } from '../documents/service.ts'
 import type { JobQueue } from '../jobs/service.ts'

@@ -17,8 +17,8 @@ type Repeatable = {
 }
 
 /**
- * Runs the operation. What it creates is named by `seed`, which stays the same if a request is run again after a crash. `lost` fires when this run stalled for so long that another one
- * has taken over: it stops.
+ * Runs the operation. What it creates is named by `seed`, which stays the same if a request is run again after a crash.
+ * `lost` fires when this run stalled for so long that another one has taken over: it stops.
  */
 type Run = (seed: string, upload: Upload | undefined, lost: AbortSignal) => Promise<Given>
 
@@ -26,9 +26,10 @@ type Run = (seed: string, upload: Upload | undefined, lost: AbortSignal) => Prom
 const HOLD_EVERY_MS = 10_000
 
 /**
- * Answers a request at most once in 24 h (draft-ietf-httpapi-idempotency-key-header): the first call runs it, later calls get the same answer. A problem is
- * not stored, so the request can be repeated. Rejects with AppError `idempotency_key_reused` for another request with this key, `idempotency_key_in_use`
- * while the first one runs, and `rate_limited` for a caller with too many keys.
+ * Answers a request at most once in 24 h (draft-ietf-httpapi-idempotency-key-header): the first call runs it, later
+ * calls get the same answer. A problem is not stored, so the request can be repeated. Rejects with AppError
+ * `idempotency_key_reused` for another request with this key, `idempotency_key_in_use` while the first one runs, and
+ * `rate_limited` for a caller with too many keys.
  */
 export async function answerOnce(keys: IdempotencyKeys, log: Log, asked: Repeatable, run: Run): Promise<Given> {
   const { operation, raw, upload, owner, key } = asked
@@ -65,7 +66,10 @@ function refusal(claim: Exclude<Claim, { readonly is: 'mine' | 'answered' }>): A
 
 const reused = (): AppError => idempotencyError('reused')
 
-/** The stored answer, if the body equals that of the first request. The body is read for the comparison, at most to that length. */
+/**
+ * The stored answer, if the body equals that of the first request. The body is read for the comparison, at most to that
+ * length.
+ */
 async function answerAgain(
   operation: Operation,
   { status, answer, body }: Extract<Claim, { readonly is: 'answered' }>,

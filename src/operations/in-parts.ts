@@ -2,7 +2,10 @@ import type { Answered, By, Execute } from './execute.ts'
 import type { Operation, Part, Raw } from './operation.ts'
 import { questionError } from './problems.ts'
 
-/** The events of a running operation: its parts as they end, and finally its answer, or why there is none (any fault, as it was thrown). */
+/**
+ * The events of a running operation: its parts as they end, and finally its answer, or why there is none (any fault, as
+ * it was thrown).
+ */
 export type Told =
   | { readonly kind: 'part'; readonly part: Part }
   | { readonly kind: 'answer'; readonly given: Answered }
@@ -12,8 +15,8 @@ export type Told =
 const MAX_WAITING = 200
 
 /**
- * Executes an operation and yields its parts as they end. Throws only AppError for invalid input, before the first event. Ending the iteration early ends the
- * operation.
+ * Executes an operation and yields its parts as they end. Throws only AppError for invalid input, before the first
+ * event. Ending the iteration early ends the operation.
  */
 export function inParts(execute: Execute, operation: Operation, raw: Raw, by: By): AsyncIterable<Told> {
   operation.ask(raw)

@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { formatDuration } from '../base/duration.ts'
-import { commandOf } from './command-words.ts'
-import { HEADERS, headersOf, PROBLEM, problems } from './openapi-problems.ts'
-import { describeWebhooks } from './openapi-webhooks.ts'
+import { describeWebhooks, HEADERS, headersOf, PROBLEM, problems } from './openapi-parts.ts'
 import { type Operation, readsQuery } from './operation.ts'
 import { describeParam, type Param } from './param.ts'
-import { pathNames } from './path.ts'
+import { commandOf, pathNames } from './path.ts'
 
 type Schema = Record<string, unknown>
 
@@ -217,7 +215,10 @@ function paramSchema({ schema, kind, choices, fallback, example }: Param): Schem
   }
 }
 
-/** JSON Schema of an answer: open, because a later version may add fields; named shapes are in the components of the document. */
+/**
+ * JSON Schema of an answer: open, because a later version may add fields; named shapes are in the components of the
+ * document.
+ */
 function answerSchema(schema: z.ZodType, shapes: Record<string, Schema>): Schema {
   const { $schema: _version, $defs = {}, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Schema
   const open = (value: unknown): unknown => {

@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import { readOpen } from '../answers/read-answer.ts'
+import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
+import { nearest } from '../base/nearest.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import type { Problem } from '../base/problem.ts'
+import { problemOf } from '../base/schema-issue.ts'
 import type { Scope } from '../store/key-file.ts'
 import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
 import { CONTENT_TYPES, DOCUMENT_FORMATS, isDocumentFormat } from './documents.ts'
 import { type Answering, boundedBy, type Given, given, streaming, type TextStream } from './given.ts'
-import type { InputOf, Param, Params } from './param.ts'
+import type { InputOf, Param, Params, ShapeOf } from './param.ts'
 import type { PathParams } from './path.ts'
-import { paramProblem } from './problems.ts'
-import { readInput, schemaOf } from './read-input.ts'
+import { inputError, paramProblem } from './problems.ts'
 import { refuseToStore, type Saves, savedAnswer, wishOf } from './saving.ts'
 import type { Vantage } from './vantage.ts'
 
@@ -37,15 +40,21 @@ export type Upload = {
   readonly contentType: string
   readonly contentEncoding?: string
 }
-/** A part of an answer that is known before the whole: its name and its fields. The complete answer may judge it differently. */
+/**
+ * A part of an answer that is known before the whole: its name and its fields. The complete answer may judge it
+ * differently.
+ */
 export type Part = { readonly check: string } & Readonly<Record<string, unknown>>
-/** The world for one call. Without a caller it is this machine's command line. `onPart` is called with parts as they end, by operations that have parts. */
+/**
+ * The world for one call. Without a caller it is this machine's command line. `onPart` is called with parts as they
+ * end, by operations that have parts.
+ */
 export type Call = Ctx & {
   readonly caller?: Caller
   readonly upload?: Upload
   /**
-   * With an Idempotency-Key: 22 random characters (base64url) by which the operation names what it creates. A request that is run again after a crash has the
-   * same.
+   * With an Idempotency-Key: 22 random characters (base64url) by which the operation names what it creates. A request
+   * that is run again after a crash has the same.
    */
   readonly seed?: string
   readonly onPart?: (part: Part) => void
@@ -69,7 +78,10 @@ type OperationFacts = {
   readonly scope: Scope | undefined
   /** No key is required, but a given key is used: `run` gets the caller. */
   readonly open?: true
-  /** People open it in a browser: a link of another site may lead here, and without `format` the form of the answer follows the Accept field. */
+  /**
+   * People open it in a browser: a link of another site may lead here, and without `format` the form of the answer
+   * follows the Accept field.
+   */
   readonly isPage?: true
   /** Pages of other sites may show it: it is an image. */
   readonly embeddable?: true
@@ -77,20 +89,26 @@ type OperationFacts = {
   readonly ignoresBody?: true
   /** Header fields of every answer over HTTP. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Nodes of the cluster call it: it accepts their proof, or a key of its scope; while there are neither secret nor key, only loopback. */
+  /**
+   * Nodes of the cluster call it: it accepts their proof, or a key of its scope; while there are neither secret nor
+   * key, only loopback.
+   */
   readonly forPeers?: true
   /** The body is an upload that `run` reads as a stream (`ctx.upload`); the parameters are in the query. */
   readonly uploads?: 'list' | 'message' | 'report'
   /**
-   * It accepts an `Idempotency-Key`: a request that is repeated within 24 h gets the same answer, and creates nothing twice. Its `run` names what it creates
-   * by `ctx.seed`.
+   * It accepts an `Idempotency-Key`: a request that is repeated within 24 h gets the same answer, and creates nothing
+   * twice. Its `run` names what it creates by `ctx.seed`.
    */
   readonly idempotent?: true
   /** Over HTTP it can be requested as server-sent events, with its parts as they end. */
   readonly live?: true
   /** The values of `format` with which the answer is a stream. */
   readonly streams?: readonly string[]
-  /** The operation that returns the progress of the work that this one starts: the command line follows it with `--wait`. */
+  /**
+   * The operation that returns the progress of the work that this one starts: the command line follows it with
+   * `--wait`.
+   */
   readonly followedBy?: string
   /** Maximum size of the body, bytes; default 64 KiB. */
   readonly bodyLimit?: number
@@ -114,7 +132,10 @@ type Definition<Path extends string, P extends Params, S extends z.ZodType, D ex
     /** The parts of {@link Deps} that `run` receives. */
     readonly uses: readonly D[]
     readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => Promise<Reply<AnswerOf<S>>>
-    /** For an answer of many items: each as it becomes available, one line each over HTTP. `run` returns all of them together. */
+    /**
+     * For an answer of many items: each as it becomes available, one line each over HTTP. `run` returns all of them
+     * together.
+     */
     readonly lines?: Lines<P, S, D>
     /** How other nodes are asked the same question, if the input has a `vantage`. */
     readonly vantage?: Vantage<InputOf<P>, AnswerOf<S>>
@@ -160,7 +181,10 @@ export type Operation = OperationFacts & {
   readonly uses: readonly DepName[]
   /** Reads the input. Throws AppError. */
   readonly ask: (raw: Raw) => Question
-  /** Reads an answer of a service: the open form of the schema. `value` is a list of lines if the answer consists of lines. */
+  /**
+   * Reads an answer of a service: the open form of the schema. `value` is a list of lines if the answer consists of
+   * lines.
+   */
   readonly receive: (value: unknown) => Parsed<Given>
 }
 
@@ -276,3 +300,69 @@ export const readsQuery = ({
   ignoresBody,
 }: Pick<Operation, 'method' | 'uploads' | 'ignoresBody'>): boolean =>
   method === 'GET' || method === 'DELETE' || uploads !== undefined || ignoresBody === true
+
+/** The schema of the whole input. */
+const schemaOf = <P extends Params>(params: P): z.ZodObject<ShapeOf<P>> => {
+  const shape = Object.entries(params).map(([name, { schema }]) => [name, schema])
+  return z.object(Object.fromEntries(shape) as ShapeOf<P>) // one schema for each name of P
+}
+
+/** Maximum number of problems that an error names. */
+const MAX_PROBLEMS = 20
+
+/**
+ * Reads the input of an adapter as the input of an operation. Throws {@link AppError} for parameters that are missing,
+ * unknown, given twice or invalid: the first one, with all of them if there are several. Unknown ones and those given
+ * twice come first, in the order of the input, then missing ones, then invalid ones.
+ */
+function readInput<P extends Params>(
+  params: P,
+  schema: z.ZodObject<ShapeOf<P>>,
+  raw: Readonly<Record<string, unknown>>,
+): InputOf<P> {
+  const wrong: AppError[] = []
+  for (const name in raw) {
+    const value = raw[name]
+    if (wrong.length === MAX_PROBLEMS) break
+    if (!Object.hasOwn(params, name)) {
+      const known = Object.keys(params)
+      const parameter = name.slice(0, 60)
+      wrong.push(inputError('unknown', { name, known, meant: nearest(name, known) }, { parameter }))
+    } else if (Array.isArray(value) && params[name]?.kind !== 'list')
+      wrong.push(inputError('twice', { name, count: value.length }, { parameter: name }))
+  }
+  for (const name in params) {
+    if (params[name]?.required && isEmpty(raw[name])) wrong.push(inputError('missing', { name }, { parameter: name }))
+  }
+  const result = schema.safeParse(raw)
+  if (result.success && wrong.length === 0) return result.data
+  const named = new Set(wrong.map(({ parameter }) => parameter))
+  for (const issue of result.error?.issues ?? []) {
+    const error = asAppError(issue)
+    if (!named.has(error.parameter)) wrong.push(error)
+  }
+  throw firstOf(wrong)
+}
+
+/** The first error, which names all if there are several. */
+function firstOf(wrong: readonly AppError[]): AppError {
+  const [first] = wrong
+  if (!first) throw new Error('an input without a problem was refused')
+  if (wrong.length === 1) return first
+  const { code, problem, parameter, at } = first
+  const place = { ...(parameter !== undefined && { parameter }), ...(at !== undefined && { at }) }
+  return new AppError(code, problem, { ...place, all: wrong.slice(0, MAX_PROBLEMS) })
+}
+
+const isEmpty = (value: unknown): boolean => value === undefined || (typeof value === 'string' && value.trim() === '')
+
+function asAppError(issue: z.core.$ZodIssue): AppError {
+  const parameter = String(issue.path[0] ?? '')
+  const at = issue.path.map(String).join('.')
+  const { code, problem }: { code?: unknown; problem?: Problem } = (issue.code === 'custom' && issue.params) || {}
+  const why = problem ?? problemOf(issue)
+  if (issue.code === 'unrecognized_keys') return new AppError('unknown_parameter', why, { parameter, at })
+  return new AppError(isErrorCode(code) ? code : 'invalid_parameter', why, { parameter, at })
+}
+
+const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERRORS, code)

@@ -7,7 +7,10 @@ import { paramProblem } from './problems.ts'
 /** Maximum number of characters of a cursor. */
 const MAX_CURSOR = 512
 
-/** The page after another one: its `next_cursor`. `schema` reads its content; a cursor that was not issued here is refused. */
+/**
+ * The page after another one: its `next_cursor`. `schema` reads its content; a cursor that was not issued here is
+ * refused.
+ */
 export const cursorParam = <S extends z.ZodType>(schema: S) =>
   optional(
     textParam<z.output<S>>('invalid_parameter', (text) => readCursor(schema, text), {
@@ -42,7 +45,8 @@ export function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed
 }
 
 /**
- * One page of `rows`, which has one row more than `limit` if there are more. `placeOf` is where the list continues after a row.
+ * One page of `rows`, which has one row more than `limit` if there are more. `placeOf` is where the list continues
+ * after a row.
  */
 export function pageOf<Row, Item>(
   rows: readonly Row[],

@@ -17,7 +17,10 @@ type AboutText = Pick<ParamFacts, 'description'> & Partial<Omit<ParamFacts, 'req
 export const issueOf = (why: Problem, code: ErrorCode = 'invalid_parameter') =>
   ({ code: 'custom', message: why.text, params: { code, problem: why } }) as const
 
-/** A text parameter, white space around it trimmed, that `parse` reads into its type; refused text gets the error `code`. */
+/**
+ * A text parameter, white space around it trimmed, that `parse` reads into its type; refused text gets the error
+ * `code`.
+ */
 export const textParam = <T>(code: ErrorCode, parse: (text: string) => Parsed<T>, about: AboutText) =>
   ({
     kind: 'text',
@@ -97,8 +100,8 @@ export const flagParam = (description: string, group: Group = 'question') =>
 
 /** {@link flagParam} in a body: true or false in JSON, or as text. */
 export const bodyFlagParam = (description: string, group: Group = 'question') => {
-  const flag = flagParam(description, group)
-  return { ...flag, schema: z.union([z.boolean(), flag.schema]).default(false) } as const satisfies Param
+  const { choices, fallback, schema, ...flag } = flagParam(description, group)
+  return { ...flag, schema: z.union([z.boolean(), schema]).default(false) } as const satisfies Param
 }
 
 /** {@link bodyFlagParam}, but optional; if omitted, the value stays unchanged. */

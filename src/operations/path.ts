@@ -5,7 +5,10 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 
 const NAME = /\{(\w+)\}/g
 
-/** The parameters of a path, in its order. It is called for every request, so the pattern is searched only if there is a brace. */
+/**
+ * The parameters of a path, in its order. It is called for every request, so the pattern is searched only if there is a
+ * brace.
+ */
 export const pathNames = (path: string): readonly string[] =>
   path.includes('{') ? [...path.matchAll(NAME)].map(([, name]) => name!) : []
 
@@ -32,3 +35,23 @@ export function matchesPath(template: string, path: string): boolean {
     wanted.every((part, i) => part === given[i] || (/^\{\w+\}$/.test(part) && given[i] !== ''))
   )
 }
+
+/** Operations that programs need and people rarely type: their commands are below `mailsonde api`. */
+const FOR_PROGRAMS: readonly string[] = [
+  'health',
+  'ready',
+  'probe',
+  'peer-register',
+  'peer-heartbeat',
+  'peer-forget',
+  'badge',
+  'unsubscribe',
+  'consent',
+  'blacklist-bulk',
+  'domain-blacklist-bulk',
+  'message-events',
+]
+
+/** The words of the command of an operation: `jobs submit`, `api health`. */
+export const commandOf = (operation: string): string =>
+  FOR_PROGRAMS.includes(operation) ? `api ${operation}` : operation

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { heartbeatAnswer, peerAnswer, peersAnswer } from '../answers/peers.ts'
+import { geoAnswer, heartbeatAnswer, type PeerAnswer, peerAnswer, peersAnswer } from '../answers/peers.ts'
 import { atMost } from '../base/at-most.ts'
 import { parsed, problem } from '../base/parsed.ts'
 import { valueProblem } from '../base/value-problems.ts'
-import { heartbeatDocument, peerDocument, peersDocument } from '../documents/peers.ts'
+import { geoDocument, heartbeatDocument, peerDocument, peersDocument } from '../documents/peers.ts'
+import { presentGeo } from '../geo/merge.ts'
 import { NODE_ID } from '../names/source.ts'
 import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, MAX_PER_HOST, type Peer, statusOf } from '../peers/peer.ts'
-import { parseOrigin } from '../peers/record.ts'
+import { parseOrigin, presentPeer } from '../peers/record.ts'
 import type { Self } from '../peers/registry.ts'
+import type { Ctx } from '../world.ts'
+import { refusePrivateUrl } from './ask-peer.ts'
+import type { Deps } from './deps.ts'
 import { type Caller, defineOperation, ok } from './operation.ts'
-import { ipParam, lineParam, listParam, objectParam, optional, textParam } from './params.ts'
-import { answerPeer, peerExample, shownOfEach } from './peer-answer.ts'
-import { refusePrivateUrl } from './peer-url.ts'
+import { ipParam, lineParam, listParam, objectParam, optional, positional, textParam } from './params.ts'
 import { nodeError } from './problems.ts'
 
 /** The fields that register and heartbeat share. */
@@ -41,6 +43,38 @@ function ownId<Id extends string | undefined>(caller: Caller | undefined, given:
   if (given !== undefined && given !== caller.peer)
     throw nodeError('acts_for', { id: caller.peer, other: given }, { parameter: 'id' })
   return caller.peer
+}
+
+const peerExample = {
+  id: 'node-1',
+  url: 'https://node-1.example',
+  name: 'node-1',
+  region: 'eu-west',
+  addresses: ['203.0.113.7'],
+  version: '0.1.0',
+  capabilities: ['verify', 'check', 'blacklist'],
+  geo: [
+    {
+      ip: '203.0.113.7',
+      found: false,
+      country: null,
+      country_name: null,
+      continent: null,
+      region: null,
+      city: null,
+      latitude: null,
+      longitude: null,
+      timezone: null,
+      asn: null,
+      as_org: null,
+      bogon: 'documentation',
+    },
+  ],
+  status: 'alive',
+  registered_at: '2026-11-21T08:00:00.000Z',
+  last_seen_at: '2026-11-21T08:00:00.000Z',
+  ttl_ms: 30_000,
+  load: null,
 }
 
 /** All nodes that are known to this one, including itself. */
@@ -163,4 +197,47 @@ export const peerHeartbeat = defineOperation({
     const status = statusOf(change.peer, ctx.now(), peers.ttlMs)
     return ok({ id, status, ttl_ms: peers.ttlMs, peers: change.peers.size })
   },
+})
+
+/** How much of one node is returned: its addresses, and how many of them with geo data. */
+type Shown = { readonly addresses: number; readonly geo: number }
+
+const ALL: Shown = { addresses: MAX_ADDRESSES, geo: 32 }
+/** The totals for a list of nodes, so that 1,000 nodes are about half a MiB. */
+const IN_A_LIST: Shown = { addresses: 5_000, geo: 800 }
+
+/** How much of each node a list of `count` nodes contains. */
+const shownOfEach = (count: number): Shown => ({
+  addresses: Math.min(ALL.addresses, Math.floor(IN_A_LIST.addresses / Math.max(1, count))),
+  geo: Math.min(ALL.geo, Math.floor(IN_A_LIST.geo / Math.max(1, count))),
+})
+
+/** The wire record of a peer, with the geo data of its addresses. */
+async function answerPeer(
+  ctx: Ctx,
+  deps: Pick<Deps, 'geo' | 'peers'>,
+  peer: Peer,
+  shown: Shown = ALL,
+): Promise<PeerAnswer> {
+  const addresses = peer.addresses.slice(0, shown.addresses)
+  const leftOut = peer.addresses.length - addresses.length
+  const geo = await atMost(8, addresses.slice(0, shown.geo), async (address) => presentGeo(await deps.geo(address)))
+  const record = presentPeer({ ...peer, addresses }, { nowMs: ctx.now(), ttlMs: deps.peers.ttlMs }, geo)
+  return leftOut === 0 ? record : { ...record, addresses_left_out: leftOut }
+}
+
+/** The location of an address. */
+export const geo = defineOperation({
+  name: 'geo',
+  method: 'GET',
+  path: '/v1/peer/geo',
+  summary: 'Show the country, network and kind of an IP address',
+  scope: 'read',
+  params: { ip: positional(ipParam('IPv4 or IPv6 address to look up')) },
+  answer: geoAnswer,
+  document: geoDocument,
+  example: { input: { ip: '203.0.113.7' }, output: peerExample.geo[0]! },
+  deadlineMs: 10_000,
+  uses: ['geo'],
+  run: async (_ctx, deps, { ip }) => ok(presentGeo(await deps.geo(ip))),
 })

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { answerTo } from '../../test/lab/answer.ts'
-import type { LabZone } from '../../test/lab/dns.ts'
-import { labDns } from '../../test/lab/dns.ts'
+import { type LabZone, labDns } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import type { PlanAnswer } from '../answers/plan.ts'
 import { htmlBody } from '../documents/html/html.ts'
@@ -9,7 +8,7 @@ import { formatMarkdown } from '../documents/markdown/markdown.ts'
 import { planDocument } from '../documents/plan.ts'
 import { DnsError, type Resolve } from '../net/dns/resolver.ts'
 import { formatPlan, PLAN_FORMATS } from '../plan/formats/formats.ts'
-import { planSetup } from './plan-setup.ts'
+import { planSetup } from './plan.ts'
 
 /** Plans of domains about which nothing can be said, and files of any size. */
 const DEPS = { smtpPort: 25, heloName: async () => 'sonde.example' }

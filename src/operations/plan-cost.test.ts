@@ -14,7 +14,7 @@ async function asked(name: string) {
   const shared = repeatable(one)
   const judged = await judgeDomain(shared, domain(name), input)
   const check = [...one.asked]
-  await planSteps(shared, domain(name), input, judged.facts)
+  await planSteps(shared, domain(name), input, judged)
   await planSteps(repeatable(other), domain(name), input)
   return { check, beside: one.asked.slice(check.length), alone: [...other.asked] }
 }

@@ -1,53 +1,73 @@
 import type { CheckInput } from '../checks/check.ts'
 import { severityOf } from '../checks/finding.ts'
 import * as registry from '../checks/registry.ts'
-import { CHECK_KEYS, type CheckKey, type FactSets, judgeFacts, lookupChecks } from '../checks/run.ts'
+import {
+  CHECK_KEYS,
+  type CheckKey,
+  type FactSets,
+  type Judgements,
+  judgeFacts,
+  lookupChecks,
+  rememberedJudgements,
+} from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { type OverlayChange, overlay } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
-import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
+import { DnsError, settled } from '../net/dns/resolver.ts'
 import type { Fetch } from '../net/fetch.ts'
 import type { Laid, Look, Looks } from '../plan/look.ts'
 import { type Draft, makePlan, type Plan } from '../plan/plan.ts'
 import { gradeOf } from '../report/grade.ts'
 import { scoreOf } from '../report/inputs.ts'
 import type { Ctx } from '../world.ts'
-import { isWithin, lenderOf, repairBeside, takesRecords } from './borrowed-name.ts'
 import type { Repeatable } from './context.ts'
-import { firstFacts } from './judge-domain.ts'
+import { firstFacts, isWithin, lenderOf, repairBeside, takesRecords } from './judge-domain.ts'
+
+/** The facts of a check, and what its checks said. */
+type Known = { readonly facts: FactSets; readonly judgements?: Judgements }
 
 /**
- * The plan of a domain: `known` are the facts of a check in the same context, `seeds` steps that come first. Never rejects because of a remote server.
+ * The plan of a domain: `known` is what a check found in the same context, `seeds` steps that come first. Never rejects
+ * because of a remote server.
  */
 export async function planSteps(
   ctx: Repeatable<Ctx>,
   domain: Domain,
   input: CheckInput,
-  known?: FactSets,
+  known?: Known,
   seeds: readonly Draft[] = [],
 ): Promise<Plan> {
-  const start = await firstLook(ctx, domain, input, known)
+  const judgements = known?.judgements ?? rememberedJudgements()
+  const start = judged(known?.facts ?? (await firstFacts(ctx, domain, input)), judgements)
   const seen = await input.seen?.()
-  return makePlan(start, { domain, nowMs: ctx.now(), ...(seen && { seen }) }, looksOf(ctx, domain, input, start), seeds)
+  const looks = looksOf(ctx, domain, input, start, judgements)
+  return makePlan(start, { domain, nowMs: ctx.now(), ...(seen && { seen }) }, looks, seeds)
 }
 
-/** The look at a domain as it is published: from the facts of a check, or with lookups of its own. */
-export const firstLook = async (
+/** The look at a domain as it is published. */
+export const firstLook = async (ctx: Repeatable<Ctx>, domain: Domain, input: CheckInput): Promise<Look> =>
+  judged(await firstFacts(ctx, domain, input))
+
+/**
+ * How a plan looks at the domain: through an overlay on the answers that the check already has. Mail hosts and name
+ * servers are not contacted again.
+ */
+export function looksOf(
   ctx: Repeatable<Ctx>,
   domain: Domain,
   input: CheckInput,
-  known?: FactSets,
-): Promise<Look> => judged(known ?? (await firstFacts(ctx, domain, input)))
-
-/** How a plan looks at the domain: through an overlay on the answers that the check already has. Mail hosts and name servers are not contacted again. */
-export function looksOf(ctx: Repeatable<Ctx>, domain: Domain, input: CheckInput, start: Look): Looks {
+  start: Look,
+  judgements = rememberedJudgements(),
+): Looks {
   const differing = start.outcomes.ns.findings.some(({ id }) => id === 'ns.differs')
   return {
     again: async (before, laid, changed) => {
+      await ownTurn()
       const run = ctx.anew()
       const world = { ...run, resolve: overlay(run.resolve, laid.changes), fetch: withPolicy(run.fetch, laid.policy) }
       const keys = [...new Set(changed.flatMap((change) => affectedBy(change, domain)))]
-      return judged(await lookupChecks(before.facts, keys, world, domain, input))
+      const asking = { ctx: world, domain, input }
+      return judged(await lookupChecks(before.facts, { keys, changes: changed }, asking), judgements)
     },
     obstacle: async (fix) => {
       if (!isWithin(fix.name, domain)) return undefined
@@ -65,13 +85,20 @@ export function looksOf(ctx: Repeatable<Ctx>, domain: Domain, input: CheckInput,
       if (answer instanceof DnsError) return { unknown: answer.message }
       // The records of an alias are those of its target.
       if (answer.cname.length > 0 && type !== 'CNAME') return { values: [] }
-      return { values: answer.records.map((data) => presentationOf(type as RecordType, data)) }
+      return { values: answer.records.map((data) => presentationOf(type, data)) }
     },
   }
 }
 
-function judged(facts: FactSets): Look {
-  const all = judgeFacts(facts)
+/**
+ * Resolves in a turn of the event loop in which no other plan tries anything: however many plans are made, whoever asks
+ * something else waits for one trial.
+ */
+const ownTurn = (): Promise<void> => (lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve))))
+let lastTurn: Promise<void> = Promise.resolve()
+
+function judged(facts: FactSets, judgements?: Judgements): Look {
+  const all = judgeFacts(facts, judgements)
   const { score, scoreMin: least, scoreMax: most } = scoreOf(all)
   const severities = CHECK_KEYS.flatMap((key) =>
     (all.outcomes[key]?.findings ?? []).map((finding) => ({ severity: severityOf(registry[key].table, finding) })),

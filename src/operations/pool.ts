@@ -1,4 +1,4 @@
-import { wholeList } from '../answers/list.ts'
+import { wholeList } from '../answers/answer.ts'
 import { type PoolAnswer, type PoolRowAnswer, poolAnswer } from '../answers/pool.ts'
 import { poolDocument } from '../documents/pool.ts'
 import { presentPoolRow } from '../mailbox/present.ts'

@@ -5,7 +5,7 @@ import { listedAddress } from '../../test/lab/documents.ts'
 import { LIVE_LISTS } from '../../test/lab/lists.ts'
 import { labWorld } from '../../test/lab/world.ts'
 import { createVerifier } from '../mailbox/verify.ts'
-import { measureBlacklist } from './probe-samples.ts'
+import { measureBlacklist } from './probe.ts'
 
 const { dial } = labDial({ '45.53.5.1': { rcpt: { 'joe@a.example': '250 2.1.5 ok' } } })
 const world = labWorld(

@@ -182,3 +182,80 @@ export const setupError = errorsOf('setup', {
     detail: ({ text }: Text) => `${quoted(text, 80)} is not a mail host or an address`,
   },
 })
+
+/** What is wrong with a parameter of bulk jobs. */
+export const jobParamProblem = problemsOf('job_param', {
+  column: () => 'a column is a name of 1 to 200 characters, or a number',
+  records: ({ text }: Text) => `${quoted(text, 40)} is not a whole number of records`,
+  word: ({ text }: Text) => `${quoted(text, 40)} is not a result or reason`,
+})
+
+/** Errors of the input of bulk jobs. */
+export const jobInputError = errorsOf('job_input', {
+  selector: {
+    code: 'invalid_parameter',
+    detail: ({ kind }: { kind: string }) => `selector is for jobs of kind check, not ${shown(kind, 60)}`,
+  },
+  no_list: {
+    code: 'unsupported_media_type',
+    detail: () =>
+      'send the list as the body, with its Content-Type: text/csv, text/plain, application/x-ndjson or application/json',
+  },
+})
+
+/** What is wrong with a field of a monitor. */
+export const monitorProblem = problemsOf('monitor_field', {
+  clock: () => 'the time of day does not have the form 22:00',
+  timezone: () => 'the time zone is unknown: give one such as Europe/Berlin',
+  condition: () =>
+    'the condition is not one of changed, worse, listed, score_below:N, and for reports new_sender, failing_above:N, no_reports',
+})
+
+/** Errors of the input of monitors and webhooks. */
+export const monitorInputError = errorsOf('monitor_input', {
+  ntfy: { code: 'invalid_parameter', detail: () => 'the URL of an ntfy topic has the form https://server/topic' },
+  own_option: {
+    code: 'invalid_parameter',
+    detail: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor: leave it out`,
+  },
+  condition_kind: {
+    code: 'invalid_parameter',
+    detail: ({ condition, kind }: { condition: string; kind: string }) =>
+      `a monitor of kind ${shown(kind, 20)} has no condition ${shown(condition, 40)}`,
+  },
+  reports_private: {
+    code: 'invalid_parameter',
+    detail: () => 'what comes from reports is private: a monitor of kind reports has no public badge',
+  },
+  no_scope: { code: 'forbidden', detail: () => 'a monitor of kind reports requires a key with the scope reports' },
+  url: { code: 'invalid_parameter', detail: () => 'the URL of a recipient must begin with https://' },
+  url_length: {
+    code: 'invalid_parameter',
+    detail: ({ max }: { max: number }) =>
+      `the URL of a recipient has at most ${max} characters, where characters beyond ASCII are percent-encoded`,
+  },
+  login: { code: 'invalid_parameter', detail: () => 'a URL with a user name or a password is not accepted' },
+})
+
+type Two<T> = { from: T; to: T }
+
+/** Errors of questions about stored answers. */
+export const storedInputError = errorsOf('stored_input', {
+  one_name: { code: 'invalid_parameter', detail: () => 'give only one of domain, email or ip' },
+  no_name: { code: 'missing_parameter', detail: () => 'give domain, email or ip' },
+  key: { code: 'unauthorized', detail: () => 'use the key that stored the answer, or a key with the scope admin' },
+  kinds: {
+    code: 'invalid_parameter',
+    detail: ({ from, to }: Two<string>) =>
+      `answers of the kinds ${shown(from, 60)} and ${shown(to, 60)} cannot be compared`,
+  },
+  version: {
+    code: 'invalid_parameter',
+    detail: () => 'one of the answers was stored by a version that cannot be compared',
+  },
+  subjects: {
+    code: 'invalid_parameter',
+    detail: ({ from, to }: Two<string>) =>
+      `the answers are about ${shown(from)} and ${shown(to)}: give two about the same subject`,
+  },
+})

@@ -1,8 +1,9 @@
 import type { Operation } from './operation.ts'
 
 /**
- * Everything the product can do, by name: one line per operation, in the order of the OpenAPI document. HTTP, command line and that document are generated
- * from this table. A command loads only its own operation, because the others are most of the code.
+ * Everything the product can do, by name: one line per operation, in the order of the OpenAPI document. HTTP, command
+ * line and that document are generated from this table. A command loads only its own operation, because the others are
+ * most of the code.
  */
 export const OPERATIONS = {
   health: async () => (await import('./health.ts')).health,
@@ -11,12 +12,12 @@ export const OPERATIONS = {
   'what-if': async () => (await import('./what-if.ts')).whatIf,
   expect: async () => (await import('./expect.ts')).expectRecords,
   plan: async () => (await import('./plan.ts')).plan,
-  'plan-setup': async () => (await import('./plan-setup.ts')).planSetup,
+  'plan-setup': async () => (await import('./plan.ts')).planSetup,
   verify: async () => (await import('./verify.ts')).verify,
   blacklist: async () => (await import('./blacklist.ts')).blacklist,
   'blacklist-bulk': async () => (await import('./blacklist.ts')).blacklistBulk,
-  'domain-blacklist': async () => (await import('./domain-blacklist.ts')).domainBlacklist,
-  'domain-blacklist-bulk': async () => (await import('./domain-blacklist.ts')).domainBlacklistBulk,
+  'domain-blacklist': async () => (await import('./blacklist.ts')).domainBlacklist,
+  'domain-blacklist-bulk': async () => (await import('./blacklist.ts')).domainBlacklistBulk,
   message: async () => (await import('./message/message.ts')).message,
   'message-address': async () => (await import('./message/received.ts')).messageAddress,
   'message-received': async () => (await import('./message/received.ts')).messageReceived,
@@ -26,7 +27,7 @@ export const OPERATIONS = {
   peers: async () => (await import('./peers.ts')).peers,
   'peer-heartbeat': async () => (await import('./peers.ts')).peerHeartbeat,
   'peer-forget': async () => (await import('./forget.ts')).peerForget,
-  geo: async () => (await import('./geo.ts')).geo,
+  geo: async () => (await import('./peers.ts')).geo,
   spf: async () => (await import('./spf.ts')).spf,
   dkim: async () => (await import('./dkim.ts')).dkim,
   dmarc: async () => (await import('./dmarc.ts')).dmarc,
@@ -34,10 +35,10 @@ export const OPERATIONS = {
   pool: async () => (await import('./pool.ts')).pool,
   'pool-reload': async () => (await import('./pool.ts')).poolReload,
   doctor: async () => (await import('./doctor.ts')).doctor,
-  'saved show': async () => (await import('./stored/show.ts')).savedShow,
-  'saved delete': async () => (await import('./stored/show.ts')).savedDelete,
-  changes: async () => (await import('./stored/changes.ts')).changes,
-  history: async () => (await import('./stored/history.ts')).history,
+  'saved show': async () => (await import('./stored.ts')).savedShow,
+  'saved delete': async () => (await import('./stored.ts')).savedDelete,
+  changes: async () => (await import('./stored.ts')).changes,
+  history: async () => (await import('./stored.ts')).history,
   forget: async () => (await import('./forget.ts')).forget,
   probe: async () => (await import('./probe.ts')).probe,
   'monitors create': async () => (await import('./monitors/manage.ts')).monitorCreate,
@@ -47,19 +48,19 @@ export const OPERATIONS = {
   'monitors pause': async () => (await import('./monitors/manage.ts')).monitorPause,
   'monitors resume': async () => (await import('./monitors/manage.ts')).monitorResume,
   'monitors delete': async () => (await import('./monitors/manage.ts')).monitorDelete,
-  'monitors run': async () => (await import('./monitors/runs.ts')).monitorRun,
-  'monitors test': async () => (await import('./monitors/runs.ts')).monitorTest,
-  'monitors history': async () => (await import('./monitors/runs.ts')).monitorHistory,
-  'monitors changes': async () => (await import('./monitors/runs.ts')).monitorChanges,
-  'webhooks create': async () => (await import('./webhooks/webhooks.ts')).webhookCreate,
-  'webhooks list': async () => (await import('./webhooks/webhooks.ts')).webhookList,
-  'webhooks show': async () => (await import('./webhooks/webhooks.ts')).webhookShow,
-  'webhooks pause': async () => (await import('./webhooks/webhooks.ts')).webhookPause,
-  'webhooks resume': async () => (await import('./webhooks/webhooks.ts')).webhookResume,
-  'webhooks rotate': async () => (await import('./webhooks/webhooks.ts')).webhookRotate,
-  'webhooks delete': async () => (await import('./webhooks/webhooks.ts')).webhookDelete,
-  'webhooks deliveries': async () => (await import('./webhooks/webhooks.ts')).webhookDeliveries,
-  'webhooks replay': async () => (await import('./webhooks/webhooks.ts')).webhookReplay,
+  'monitors run': async () => (await import('./monitors/manage.ts')).monitorRun,
+  'monitors test': async () => (await import('./monitors/manage.ts')).monitorTest,
+  'monitors history': async () => (await import('./monitors/manage.ts')).monitorHistory,
+  'monitors changes': async () => (await import('./monitors/manage.ts')).monitorChanges,
+  'webhooks create': async () => (await import('./monitors/webhooks.ts')).webhookCreate,
+  'webhooks list': async () => (await import('./monitors/webhooks.ts')).webhookList,
+  'webhooks show': async () => (await import('./monitors/webhooks.ts')).webhookShow,
+  'webhooks pause': async () => (await import('./monitors/webhooks.ts')).webhookPause,
+  'webhooks resume': async () => (await import('./monitors/webhooks.ts')).webhookResume,
+  'webhooks rotate': async () => (await import('./monitors/webhooks.ts')).webhookRotate,
+  'webhooks delete': async () => (await import('./monitors/webhooks.ts')).webhookDelete,
+  'webhooks deliveries': async () => (await import('./monitors/webhooks.ts')).webhookDeliveries,
+  'webhooks replay': async () => (await import('./monitors/webhooks.ts')).webhookReplay,
   badge: async () => (await import('./monitors/open.ts')).badge,
   unsubscribe: async () => (await import('./monitors/open.ts')).unsubscribe,
   'unsubscribe-page': async () => (await import('./monitors/open.ts')).unsubscribePage,
@@ -100,8 +101,9 @@ export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationNam
 }
 
 /**
- * The operations that a command line needs: the one that its first word names and those of its flags, or all operations that begin with the word. Undefined
- * if there is no such command. If all `options` are parameters of the operation or `known`, the operations of other flags are not loaded.
+ * The operations that a command line needs: the one that its first word names and those of its flags, or all operations
+ * that begin with the word. Undefined if there is no such command. If all `options` are parameters of the operation or
+ * `known`, the operations of other flags are not loaded.
  */
 export async function commandNamed(
   name: string,

@@ -12,7 +12,7 @@ import type { Ip } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import { composeReport, type ReportedAddresses } from '../report/report.ts'
 import type { Ctx } from '../world.ts'
-import { checkDomain, planParam, selectorParam } from './check.ts'
+import { checkDomain, checkVerdict, planParam, reportScore, selectorParam } from './check.ts'
 import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
@@ -21,7 +21,6 @@ import { type Call, defineOperation, ok } from './operation.ts'
 import { optional, positional, textParam, timeoutParam, vantageParam } from './params.ts'
 import { joinedReports } from './reports/joined.ts'
 import { saveParams } from './saving.ts'
-import { checkVerdict, reportScore } from './score-range.ts'
 
 const DEADLINE_MS = 30_000
 /** Maximum number of MX addresses looked up on the blacklists, the best first; the others are counted. */
@@ -89,10 +88,14 @@ export const report = defineOperation({
   score: reportScore,
   document: async (answer, version) =>
     (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
-  brief: async (answer, version) => (await import('../documents/check/brief.ts')).briefDocument(answer, version),
+  brief: async (answer, version) =>
+    (await import('../documents/check/check-document.ts')).briefDocument(answer, version),
 })
 
-/** Whether any address is listed. An address for which no list answered is not "not listed", and neither is one that could not be looked up. */
+/**
+ * Whether any address is listed. An address for which no list answered is not "not listed", and neither is one that
+ * could not be looked up.
+ */
 function listedOf({
   domain_blacklists: domain,
   blacklists: addresses,
@@ -130,7 +133,10 @@ async function reportOn(
   )
 }
 
-/** The blacklists of every MX address, each address queried once, in MX order; none if the mail hosts could not be determined (the check says so). */
+/**
+ * The blacklists of every MX address, each address queried once, in MX order; none if the mail hosts could not be
+ * determined (the check says so).
+ */
 async function lookUpAddresses(
   ctx: Call,
   deps: Used,
@@ -170,7 +176,8 @@ async function mxAddresses(ctx: Ctx, domain: Domain): Promise<MxAddresses> {
       unknownHosts: hosts.filter(isOpen).map(({ exchange }) => exchange),
     }
   } catch (error) {
-    if (error instanceof DnsError) return { addresses: [], unknownHosts: [domain] } // which hosts there are is not known
+    // which hosts there are is not known
+    if (error instanceof DnsError) return { addresses: [], unknownHosts: [domain] }
     throw error
   }
 }

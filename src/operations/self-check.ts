@@ -18,7 +18,10 @@ const MAX_SOURCES = 64
 /** Maximum number of sources that are checked at the same time. */
 const AT_A_TIME = 8
 
-/** What a mail host sees of one of our source addresses, and what to publish if that is not sufficient. Null: could not be determined. */
+/**
+ * What a mail host sees of one of our source addresses, and what to publish if that is not sufficient. Null: could not
+ * be determined.
+ */
 type SelfCheck = {
   readonly address: Ip
   readonly ptr: readonly string[]
@@ -42,8 +45,8 @@ type CheckedSource = SelfCheckAnswer & {
 type Used = Pick<Deps, 'heloName' | 'sourcePool' | 'peers'>
 
 /**
- * Checks the sources as a mail host does: PTR, its confirmation, HELO name and SPF, also for the exit address of a proxy, which is determined first; for a
- * node, whether it can be called. Never rejects because of the DNS or a proxy.
+ * Checks the sources as a mail host does: PTR, its confirmation, HELO name and SPF, also for the exit address of a
+ * proxy, which is determined first; for a node, whether it can be called. Never rejects because of the DNS or a proxy.
  */
 export const checkSources = (ctx: Ctx, deps: Used): Promise<CheckedSource[]> =>
   atMost(AT_A_TIME, deps.sourcePool.sources().slice(0, MAX_SOURCES), (source) => checkSource(ctx, deps, source))

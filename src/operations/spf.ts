@@ -57,7 +57,10 @@ export const spf = defineOperation({
 /** Results after which a receiver may refuse the message (RFC 7208 §8.4, §8.5, §8.7). */
 const BAD: ReadonlySet<SpfAnswer['result']> = new Set<SpfAnswer['result']>(['fail', 'softfail', 'permerror'])
 
-/** A reverse-path: an address, a bare domain, or nothing. How SPF evaluates an unusual one is specified there (RFC 7208 §4.3). */
+/**
+ * A reverse-path: an address, a bare domain, or nothing. How SPF evaluates an unusual one is specified there (RFC 7208
+ * §4.3).
+ */
 export function parseSender(text: string): Parsed<string> {
   const bare = text.replace(/^<(.*)>$/, '$1')
   if (bare.length > 320) return problem(paramProblem('sender_too_long', { max: 320 }))

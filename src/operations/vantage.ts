@@ -3,7 +3,6 @@ import type { AnswerOf } from '../answers/answer.ts'
 import type { VantageFields } from '../answers/vantage.ts'
 import { parseIp } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
-import { agreementOf, hasQuorum, type Vote } from '../peers/agreement.ts'
 import { type Capability, type Peer, statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import { askPeer, type PeerQuestion } from './ask-peer.ts'
@@ -37,9 +36,9 @@ type VantageQuestion<S extends z.ZodType> = Pick<PeerQuestion<S>, 'path' | 'sche
   Pick<Vantage<never, AnswerOf<S>>, 'needs' | 'subject' | 'verdict' | 'add'>
 
 /**
- * This node's answer, with those of other nodes, asked at the same time, and their agreement. `all` asks up to 8 nodes that are not dead; an id asks that one
- * and returns its answer. With `all`, the nodes that are missing when a quorum agrees have 1 s more; without a quorum, they have twice the time that this
- * node took, at least 3 s.
+ * This node's answer, with those of other nodes, asked at the same time, and their agreement. `all` asks up to 8 nodes
+ * that are not dead; an id asks that one and returns its answer. With `all`, the nodes that are missing when a quorum
+ * agrees have 1 s more; without a quorum, they have twice the time that this node took, at least 3 s.
  */
 export async function fromVantages<S extends z.ZodType>(
   ctx: Ctx,
@@ -87,7 +86,9 @@ type Patience = {
 }
 const NO_LIMIT: Patience = { signals: [], heard: () => {}, end: () => {} }
 
-/** How long the others are waited for: counted from this node's answer, and shorter once a quorum of the `nodes` agrees. */
+/**
+ * How long the others are waited for: counted from this node's answer, and shorter once a quorum of the `nodes` agrees.
+ */
 function patienceFor(ctx: Ctx, nodes: number): Patience {
   const begunMs = ctx.monotonic()
   const late = new AbortController()
@@ -149,7 +150,10 @@ async function nodesFor(
   return onePerHost(able.sort((a, b) => b.lastSeenAtMs - a.lastSeenAtMs)).slice(0, MAX_NODES)
 }
 
-/** One machine has one vote: only the first of the nodes at one host; hosts without a public address (labs) may have several. */
+/**
+ * One machine has one vote: only the first of the nodes at one host; hosts without a public address (labs) may have
+ * several.
+ */
 function onePerHost(peers: readonly Peer[]): readonly Peer[] {
   const hosts = new Set<string>()
   return peers.filter(({ url }) => {
@@ -160,4 +164,57 @@ function onePerHost(peers: readonly Peer[]): readonly Peer[] {
     hosts.add(host)
     return isFirst
   })
+}
+
+/** The answer of one node; undefined: it failed or was not received in time. */
+export type Vote = { readonly node: string; readonly verdict: string | undefined }
+
+type Agreement = {
+  /** `insufficient`: too few nodes answered for a quorum; `split`: enough answered, but too few of them agree. */
+  readonly verdict: 'consistent' | 'split' | 'insufficient'
+  /** The answer of a quorum; undefined if there is none. */
+  readonly value: string | undefined
+  /** `3/4`: nodes that gave the most frequent answer, of all queried nodes. */
+  readonly agree: string
+  /** The other nodes, with their answers (null: none). */
+  readonly dissent: readonly { readonly node: string; readonly verdict: string | null }[]
+}
+
+/** How many of this number of nodes may dissent or fail: one of up to 5, two from 6 on. */
+const allowedOf = (nodes: number): number => (nodes >= 6 ? 2 : 1)
+
+/** How many nodes must agree: all except those that may dissent or fail, and at least two. */
+const quorumOf = (nodes: number): number => Math.max(2, nodes - allowedOf(nodes))
+
+/**
+ * The combined answer of several nodes. Of up to 5 nodes one may dissent or fail, from 6 on two: a lying or dead node
+ * never determines the value. Two nodes that differ give none, because either could be wrong.
+ */
+export function agreementOf(votes: readonly Vote[]): Agreement {
+  const { word, count, answered } = tallied(votes)
+  const quorum = quorumOf(votes.length)
+  const verdict = answered < quorum ? 'insufficient' : count >= quorum ? 'consistent' : 'split'
+  return {
+    verdict,
+    value: verdict === 'consistent' ? word : undefined,
+    agree: `${count}/${votes.length}`,
+    dissent: votes
+      .filter((vote) => vote.verdict === undefined || vote.verdict !== word)
+      .map((vote) => ({ node: vote.node, verdict: vote.verdict ?? null })),
+  }
+}
+
+/** Whether `heard`, of `nodes` queried nodes, already agree, whatever the others answer. */
+export const hasQuorum = (heard: readonly Vote[], nodes: number): boolean => tallied(heard).count >= quorumOf(nodes)
+
+/** The most frequent answer (of equals the first one), how many gave it, and how many answered at all. */
+function tallied(votes: readonly Vote[]): {
+  readonly word: string | undefined
+  readonly count: number
+  readonly answered: number
+} {
+  const counts = new Map<string, number>()
+  for (const { verdict } of votes) if (verdict !== undefined) counts.set(verdict, (counts.get(verdict) ?? 0) + 1)
+  const [word, count] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [undefined, 0]
+  return { word, count, answered: votes.filter((vote) => vote.verdict !== undefined).length }
 }

@@ -5,7 +5,7 @@ import { whatIfDocument } from '../documents/what-if.ts'
 import { type OverlayChange, overlay, overlayServers } from '../net/dns/overlay.ts'
 import { parseRecordLine } from '../net/dns/record-text.ts'
 import { composeCheck } from '../report/compose.ts'
-import { selectorParam } from './check.ts'
+import { checkScore, checkVerdict, selectorParam } from './check.ts'
 import { repeatable } from './context.ts'
 import { formatParam } from './documents.ts'
 import { whatIfExample } from './examples.ts'
@@ -14,7 +14,6 @@ import { defineOperation, ok } from './operation.ts'
 import { BODY_LIMIT, readOverlay, recordsParam, zoneParam } from './overlay-input.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
 import { aboutDomain, bodySaveParams } from './saving.ts'
-import { checkScore, checkVerdict } from './score-range.ts'
 
 /** Maximum number of records of the overlay that the answer repeats. */
 const SHOWN = 100

@@ -1,6 +1,6 @@
 import { ERRORS } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
-import { once } from '../base/once.ts'
+import { once } from '../base/share-work.ts'
 import { briefJson, curlOf } from '../operations/curl.ts'
 import { openApiDocument, TAGS, tagOf } from '../operations/openapi.ts'
 import type { Operation } from '../operations/operation.ts'

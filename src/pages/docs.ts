@@ -1,5 +1,5 @@
 import { Marked, type Token } from 'marked'
-import { once } from '../base/once.ts'
+import { once } from '../base/share-work.ts'
 import { escapeHtml } from '../base/text.ts'
 import { CARD_COLUMNS } from '../documents/html/html.ts'
 import { type Html, html, rendered } from './html.ts'

@@ -1,5 +1,5 @@
 import type { Mark } from '../documents/block.ts'
-import { SIGNS } from '../documents/signs.ts'
+import { SIGNS } from '../documents/words.ts'
 import { type Html, html } from './html.ts'
 
 /** Words with the sign and colour of a mark, in one line. */

@@ -5,8 +5,7 @@ import { parseDuration } from '../base/duration.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { sparkLine } from '../documents/html/pictures.ts'
-import { historyBlocks, lastInWords } from '../documents/monitor-history.ts'
-import { monitorState, monitorTitle } from '../documents/monitors.ts'
+import { historyBlocks, lastInWords, monitorState, monitorTitle } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/page.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
@@ -82,14 +81,16 @@ async function linesOf(
 
 async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
   try {
-    const given = await parts.execute(parts.operation('monitors create'), createInput(visit.form), visit.by)
+    const given = await parts.execute(
+      parts.operation('monitors create'),
+      { ...createInput(visit.form), test: 'true' },
+      visit.by,
+    )
     const monitor = ownAnswer(monitorAnswer, given.answer)
     const { id, notify } = monitor
     if (notify.length === 0) return { to: monitorPath(id) }
     const hasSecret = notify.some((one) => one.type === 'webhook' && one.secret !== undefined)
     const { blocks } = await documentOf(parts, given, 'Monitor')
-    const tried = await parts.execute(parts.operation('monitors test'), { id }, visit.by).catch(() => undefined)
-    const results = tried ? (await documentOf(parts, tried, 'Test messages')).blocks : []
     return {
       status: 201,
       html: layout(parts.assets, visit, {
@@ -97,7 +98,6 @@ async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
         main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p>
 <p class="notice">The monitor is active. ${hasSecret && html`Copy the webhook secret now: your server needs it to <a href="/docs/webhooks">verify signatures</a>, and it is not shown again.`}</p>
 ${rendered(htmlBlocks(blocks))}
-<section>${rendered(htmlBlocks(results))}</section>
 <p><a class="button" href="${monitorPath(id)}">Go to the monitor</a></p></main>`,
       }),
     }

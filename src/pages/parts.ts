@@ -4,6 +4,7 @@ import type { Block, Document } from '../documents/block.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Answered, Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
+import type { StoredReports } from '../operations/reports/stored.ts'
 import type { Html } from './html.ts'
 import type { Assets } from './layout.ts'
 import type { Runs } from './runs.ts'
@@ -22,6 +23,7 @@ export type Parts = {
   /** Whether this service receives messages. */
   readonly canReceive: () => boolean
   readonly streams: StreamTokens
+  readonly storedReports: StoredReports
   readonly version: string
   /** The PTR names of an address, and whether they resolve back. */
   readonly pointers: (ip: Ip, signal: AbortSignal) => Promise<AddressPtr>

@@ -1,11 +1,13 @@
 import { ownAnswer } from '../answers/read-answer.ts'
 import {
+  type ReportsPolicyAnswer,
   reportSendersAnswer,
   reportsAnswer,
   reportsDomainsAnswer,
   reportsImportAnswer,
   reportsPolicyAnswer,
 } from '../answers/reports.ts'
+import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { counted } from '../base/text.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
@@ -19,7 +21,7 @@ import { beside, type FieldProblem, invalid, isCorrectable, refusedWords } from 
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import { readFiles } from './multipart.ts'
-import type { Page, PageAnswer, Visit } from './page.ts'
+import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts, withoutSubject } from './parts.ts'
 import { pathWith, reportsPath } from './paths.ts'
 import { sentenceOf } from './problem.ts'
@@ -29,11 +31,24 @@ const MAX_FILE = 26_214_400
 /** Senders with their evidence on the page of a domain. */
 const SENDERS = 50
 
+/** Interval at which it is looked whether reports have come in, and a page is shown anew, ms. */
+const EVERY_MS = 2_000
+/** Maximum duration of one stream, ms; a browser requests the next one by itself. */
+const LONGEST_MS = 10 * 60_000
+/** Senders that lose mail and are shown without unfolding them. */
+const SHOWN_LOSERS = 5
+
 /** `/reports`: the domains that have reports, and a form for files; `/reports/{domain}`: who sends as a domain. */
 export const reportsPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/reports', scope: 'reports', visit: (visit) => index(parts, visit) },
   { method: 'POST', path: '/reports', scope: 'reports', uploads: true, visit: (visit) => upload(parts, visit) },
   { method: 'GET', path: '/reports/:domain', scope: 'reports', visit: (visit) => domain(parts, visit) },
+  {
+    method: 'GET',
+    path: '/reports/:domain/events',
+    scope: 'reports',
+    visit: async (visit) => ({ events: events(parts, visit, await storedFor(parts, visit)) }),
+  },
 ]
 
 async function index(parts: Parts, visit: Visit, came?: Html, problem?: FieldProblem): Promise<PageAnswer> {
@@ -130,6 +145,32 @@ ${dayForm(name, { from, to }, { field, words: refusedWords('Not shown', error) }
 const DAYS = ['from', 'to'] as const
 
 async function senders(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const stored = await storedFor(parts, visit)
+  const { answer, shown, evidence } = await contentOf(parts, visit)
+  const { from, to, policy } = visit.query
+  const live = pathWith(`${reportsPath(answer.domain)}/events`, { from, to, policy, stored })
+  const query = { domain: answer.domain, from: answer.from, to: answer.to }
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: `Who sends as ${answer.domain}`,
+      islands: ['job'],
+      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
+<div id="progress" data-events="${live}" data-state="open">${shown}</div>
+<p class="quiet" id="state" role="status"></p>
+${dayForm(answer.domain, answer)}
+${answer.reports === 0 && html`<p><a href="/reports#ways">How reports come in</a></p>`}
+<div id="details">${evidence}</div>
+${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monitors', { kind: 'reports', target: answer.domain })}#add">Tell me about new senders and failing mail</a></p>`}
+<footer><p class="quiet"><a href="${pathWith('/v1/reports/rows', { ...query, format: 'csv', csv: 'spreadsheet' })}">Rows as CSV</a> · <a href="${pathWith('/v1/reports/tls', query)}">TLS reports</a> · <a href="${pathWith('/v1/reports', { ...query, format: 'json' })}">The same as JSON</a></p></footer></main>`,
+    }),
+  }
+}
+
+const storedFor = (parts: Parts, { by, params }: Visit): Promise<number> => parts.storedReports(by, params.domain ?? '')
+
+/** What changes when reports come in: the sums with what a policy would do, and the evidence of each sender. */
+async function contentOf(parts: Parts, visit: Visit) {
   const name = visit.params.domain ?? ''
   const { from, to, policy = 'reject' } = visit.query
   const period = { domain: name, ...(from && { from }), ...(to && { to }) }
@@ -142,26 +183,51 @@ async function senders(parts: Parts, visit: Visit): Promise<PageAnswer> {
   ])
   const answer = ownAnswer(reportsAnswer, given.answer)
   const { blocks } = await documentOf(parts, given, `Who sends as ${name}`)
-  const outcome = reportsPolicyDocument(ownAnswer(reportsPolicyAnswer, tried.answer), parts.version)
   const { data } = ownAnswer(reportSendersAnswer, sending.answer)
-  const query = { domain: answer.domain, from: answer.from, to: answer.to }
+  const sums = blocks.findIndex((one) => one.kind === 'heading' && one.id !== 'advice')
+  const [first, rest] = sums < 0 ? [blocks, []] : [blocks.slice(0, sums), blocks.slice(sums)]
   return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: `Who sends as ${answer.domain}`,
-      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
-${rendered(htmlBlocks(blocks))}
-${dayForm(answer.domain, answer)}
-${answer.reports === 0 && html`<p><a href="/reports#ways">How reports come in</a></p>`}
-${answer.reports > 0 && html`<h2 id="policy">What p=${policy} would do</h2>${rendered(htmlBlocks(withoutSubject(outcome.blocks)))}`}
-${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}</details>`)}`}
-${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monitors', { kind: 'reports', target: answer.domain })}#add">Tell me about new senders and failing mail</a></p>`}
-<footer><p class="quiet"><a href="${pathWith('/v1/reports/rows', { ...query, format: 'csv', csv: 'spreadsheet' })}">Rows as CSV</a> · <a href="${pathWith('/v1/reports/tls', query)}">TLS reports</a> · <a href="${pathWith('/v1/reports', { ...query, format: 'json' })}">The same as JSON</a></p></footer></main>`,
-    }),
+    answer,
+    shown: html`${rendered(htmlBlocks(first))}
+${answer.reports > 0 && policyPart(parts, ownAnswer(reportsPolicyAnswer, tried.answer))}
+${rendered(htmlBlocks(rest))}`,
+    evidence: html`${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}</details>`)}`}`,
   }
 }
 
-/** A day as it is written everywhere else on the pages; the date fields of browsers write it as their own language does. */
+/** What a policy would do: the answer, and the senders that lose mail, folded if they are many. */
+function policyPart({ version }: Parts, answer: ReportsPolicyAnswer): Html {
+  const blocks = withoutSubject(reportsPolicyDocument(answer, version).blocks)
+  const tables = blocks.filter(({ kind }) => kind === 'table')
+  const losers = answer.affected.length
+  return html`<h2 id="policy">What p=${answer.policy} would do</h2>
+${rendered(htmlBlocks(blocks.filter(({ kind }) => kind !== 'table')))}
+${losers > 0 && html`<details${losers <= SHOWN_LOSERS && html` open`}><summary>${counted(losers, 'sender loses', 'senders lose')} mail</summary>${rendered(htmlBlocks(tables))}</details>`}`
+}
+
+/**
+ * `ready` at the begin, without which a browser would not know that it is connected; `progress` with the content of the
+ * page, whenever reports have come in.
+ */
+async function* events(parts: Parts, visit: Visit, now: number): AsyncIterable<PageEvent> {
+  const signal = visit.by.signal ?? new AbortController().signal
+  let shown = visit.query.stored ?? String(now)
+  let stored = String(now)
+  yield { event: 'ready', data: {} }
+  for (let turn = 0; turn * EVERY_MS < LONGEST_MS && !signal.aborted; turn++) {
+    if (stored !== shown) {
+      shown = stored
+      const { shown: sums, evidence } = await contentOf(parts, visit)
+      yield { event: 'progress', data: { state: 'open', html: sums.safe, details: evidence.safe } }
+    }
+    await sleep(EVERY_MS, signal).catch(() => {})
+    if (!signal.aborted) stored = String(await storedFor(parts, visit))
+  }
+}
+
+/**
+ * A day as it is written everywhere else on the pages; the date fields of browsers write it as their own language does.
+ */
 const dateField = (label: string, name: string, value: string, problem?: FieldProblem): Html =>
   html`<label>${label} <input class="short" name="${name}" value="${value}" required pattern="\\d{4}-\\d\\d-\\d\\d" maxlength="10" size="11" placeholder="2026-01-31" autocomplete="off" title="year-month-day"${invalid(name, problem)}>${beside(name, problem)}</label>`
 

@@ -4,6 +4,7 @@ import { lookupAddress } from '../checks/ptr/index.ts'
 import { STYLE } from '../documents/html/style.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
+import type { StoredReports } from '../operations/reports/stored.ts'
 import type { Log, World } from '../world.ts'
 import { addressPages } from './address.ts'
 import { apiPages } from './api-reference.ts'
@@ -52,6 +53,7 @@ export type SiteOptions = {
   readonly canMail: boolean
   /** Whether this service receives messages. */
   readonly canReceive: () => boolean
+  readonly storedReports: StoredReports
 }
 
 /** All pages, with their files. */
@@ -83,6 +85,7 @@ export function createSite(options: SiteOptions): Site {
     version: options.version,
     canMail: options.canMail,
     canReceive: options.canReceive,
+    storedReports: options.storedReports,
     pointers: (ip, signal) => lookupAddress({ resolve: options.resolve, signal }, ip),
     faultInWords: (error) => {
       const known = error instanceof AppError

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { GeoAnswer } from '../answers/geo.ts'
-import type { PeerAnswer } from '../answers/peers.ts'
+import type { GeoAnswer, PeerAnswer } from '../answers/peers.ts'
 import { isJsonRecord } from '../base/json.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { failingStore, labStore, labWorld } from '../../test/lab/world.ts'
 import { ip } from '../names/ip.ts'
 import type { Store } from '../store/contract.ts'
-import { keepAnnounced } from './announce.ts'
+import { keepAnnounced } from './join.ts'
 import { statusOf } from './peer.ts'
 import { type PeerRegistryOptions, peerRegistry } from './registry.ts'
 

@@ -21,7 +21,7 @@ import {
 } from './dmarc-stages.ts'
 import type { Laid, Look, Looks } from './look.ts'
 import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
-import { titleOf } from './words.ts'
+import { keyTitle, titleOf } from './words.ts'
 
 /** Maximum number of records and stages that are tried for one plan. */
 const MAX_TRIALS = 30
@@ -95,6 +95,7 @@ class Planner {
       await this.authorizations()
       await this.fixes('dkim')
       await this.providerKey()
+      await this.brokenKeys()
       await this.addresses()
       if (this.laid === before) break
     }
@@ -218,12 +219,24 @@ class Planner {
     const selector = facts.providers.find(({ selectors }) => selectors.length > 0)?.selectors[0] ?? 'default'
     const { repair } = presentFinding(registry.dkim.table, found.finding)
     await this.tryAssumed(found, {
-      title: found.finding.id === 'dkim.none_found' ? 'Sign with DKIM, or give its selector' : 'Sign with DKIM',
+      title: keyTitle(found.finding.id),
       by: 'mail provider',
       ...(repair === undefined ? {} : { instructions: repair }),
       changes: [],
       facts: { changes: [assumedKey(this.domain, selector)] },
     })
+  }
+
+  /** Keys that cannot be used, once there is another: an empty key says that it is revoked (RFC 6376 §3.6.1). */
+  private async brokenKeys(): Promise<void> {
+    const { dkim: facts } = this.look.facts
+    const found = this.findings('dkim').find(({ finding: { id, fix } }) => id === 'dkim.broken_key' && !fix)
+    if (!found || facts instanceof Error || !hasUsableKey(facts)) return
+    const broken = facts.keys.filter(({ key, cname }) => key.state === 'broken' && cname.length === 0)
+    if (broken.length === 0) return
+    const changes = broken.map(({ name }): OverlayRecord => ({ name, type: 'TXT', data: 'v=DKIM1; p=' }))
+    const title = broken.length === 1 ? 'Revoke the unusable DKIM key' : 'Revoke the unusable DKIM keys'
+    await this.tryAssumed(found, { title, by: 'dns', changes })
   }
 
   /** The PTR records of the domain's own addresses, which belong to whoever provides these. */
@@ -280,7 +293,8 @@ class Planner {
     const count = ({ outcomes }: Look): number =>
       outcomes[found.key]?.findings.filter(({ id }) => id === found.finding.id).length ?? 0
     if (gain <= 0 && !(count(after) < count(this.look) && rankOf(found) > RANK.low)) return
-    this.push({ ...draft, findings: [...new Set(ids)], assumed: true, after }, laid)
+    const done = { ...draft, findings: [...new Set(ids)], after }
+    this.push(draft.by === 'dns' ? done : { ...done, assumed: true }, laid)
   }
 
   /** The policy of DMARC one step up; at once for a domain that sends nothing. */

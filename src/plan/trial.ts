@@ -4,7 +4,7 @@ import { harmOf, type Situation } from '../checks/harmless.ts'
 import * as registry from '../checks/registry.ts'
 import type { CheckKey, Outcomes } from '../checks/run.ts'
 import type { SeenMail } from '../checks/seen-mail.ts'
-import { isProvidersInclude } from '../checks/spf/index.ts'
+import { isProvidersInclude, overLimits } from '../checks/spf/index.ts'
 
 export const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
 
@@ -26,10 +26,13 @@ export function objectionTo(
 ): string | undefined {
   const harm = harmOf({ key: found.key, fix, before, after, seen })
   if (harm !== undefined) return `Publishing the record alone is not safe: ${harm.replace(/\.$/, '')}.`
-  return isBetter(found, before, after, found.finding.next !== undefined && fix === found.finding.fix)
-    ? undefined
-    : 'The record that was tried does not resolve it, or causes another fault.'
+  if (isBetter(found, before, after, found.finding.next !== undefined && fix === found.finding.fix)) return undefined
+  return insteadOf(found.finding, after) ?? 'The record that was tried does not resolve it, or causes another fault.'
 }
+
+/** What to do in place of a record that would only replace one permerror by another; undefined if it would not. */
+export const insteadOf = ({ id }: Finding, { facts }: Situation): string | undefined =>
+  id === 'spf.many_records' && !(facts.spf instanceof Error) ? overLimits(facts.spf) : undefined
 
 /**
  * Whether a record resolves a finding and causes none that is more severe (nor one of its severity if the check fails), and leaves the check known.

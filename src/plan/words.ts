@@ -25,3 +25,13 @@ function dmarcTitle(value: string, isNew: boolean): string {
   if (policy === 'quarantine') return 'DMARC: quarantine'
   return isNew ? 'Start DMARC with reports' : 'Correct the DMARC record'
 }
+
+/** What the step is called that resolves a finding about DKIM by a key of the mail provider. */
+export const keyTitle = (id: string): string => KEY_TITLES.get(id) ?? 'Sign with DKIM'
+
+const KEY_TITLES: ReadonlyMap<string, string> = new Map([
+  ['dkim.none_found', 'Sign with DKIM, or give its selector'],
+  ['dkim.only_revoked', 'Sign with a new DKIM key'],
+  ['dkim.short_key', 'Sign with a longer DKIM key'],
+  ['dkim.ed25519_only', 'Sign with an RSA key too'],
+])

@@ -1,3 +1,8 @@
+import { z } from 'zod'
+import { isJsonRecord, type Json } from '../base/json.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { profileProblem } from './problems.ts'
+
 /**
  * Whether a rule is met. `not_observable`: nothing outside of the sender shows it; such a rule is listed and never
  * counted.
@@ -58,3 +63,81 @@ export function judgeProfile<F>({ name, version, source, rules }: Profile<F>, fa
     rules: judged,
   }
 }
+
+/** Maximum length of the text of a profile. */
+export const MAX_PROFILE = 65_536
+/** Maximum number of rules of a profile. */
+const MAX_RULES = 200
+
+const text = z.string().min(1).max(500)
+const rule = z
+  .strictObject({
+    id: z.string().regex(/^[a-z0-9_.-]{1,80}$/),
+    text,
+    reference: z.string().max(500).default(''),
+    by: z.array(text).max(10).default([]),
+    /** Not met if the answer has one of these findings. */
+    findings: z.array(z.string().max(100)).min(1).max(50).optional(),
+    /** Met if the field has one of these values; the path is that of the JSON: `dmarc.policy`. */
+    field: z.string().max(200).optional(),
+    in: z
+      .array(z.union([z.string().max(200), z.number(), z.boolean()]))
+      .min(1)
+      .max(50)
+      .optional(),
+  })
+  .refine((one) => (one.findings === undefined) !== (one.field === undefined || one.in === undefined))
+const shape = z.strictObject({
+  name: text,
+  version: text.default(''),
+  source: z.string().max(500).default(''),
+  rules: z.array(rule).min(1).max(MAX_RULES),
+})
+type OwnRule = z.infer<typeof rule>
+
+/** An operator's own profile, which is judged by the answer alone. */
+export function parseOwnProfile(json: string): Parsed<Profile<Json>> {
+  if (json.length > MAX_PROFILE) return problem(profileProblem('too_long', { max: MAX_PROFILE }))
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    return problem(profileProblem('no_json'))
+  }
+  const read = shape.safeParse(value)
+  if (!read.success) return problem(profileProblem('invalid', { place: read.error.issues[0]?.path.join('.') ?? '' }))
+  return parsed({ ...read.data, rules: read.data.rules.map(ruleOf) })
+}
+
+const ruleOf = (own: OwnRule): Rule<Json> => ({
+  ...{ id: own.id, text: own.text, by: own.by, reference: own.reference },
+  judge: (answer) => (own.findings ? byFindings(answer, own.findings) : byField(answer, own.field ?? '', own.in ?? [])),
+})
+
+/** Findings that say that something could not be told: a finding that is absent beside one of them proves nothing. */
+const OPEN: readonly string[] = ['message.dkim_unknown', 'message.dmarc_unknown']
+
+function byFindings(answer: Json, wanted: readonly string[]): Ruling {
+  const found = at(answer, 'findings')
+  const ids = Array.isArray(found) ? found.map((one) => String(at(one, 'id'))) : []
+  const there = wanted.find((id) => ids.includes(id))
+  if (there !== undefined) return { status: 'not_met', because: `the answer has the finding ${there}`, finding: there }
+  const open = ids.find((id) => OPEN.includes(id))
+  return open === undefined
+    ? { status: 'met', because: 'the answer has none of its findings' }
+    : { status: 'unknown', because: `not everything could be told (${open})` }
+}
+
+/** Words of an answer for what is not known. */
+const UNKNOWN: readonly Json[] = ['unknown', 'temperror', null]
+
+function byField(answer: Json, path: string, values: readonly Json[]): Ruling {
+  const value = path.split('.').reduce<Json | undefined>(at, answer)
+  if (value !== undefined && values.includes(value)) return { status: 'met', because: `${path} is ${String(value)}` }
+  if (value === undefined || UNKNOWN.includes(value)) return { status: 'unknown', because: `${path} is not known` }
+  const shown = typeof value === 'object' ? 'not one value' : String(value).slice(0, 200)
+  return { status: 'not_met', because: `${path} is ${shown}` }
+}
+
+const at = (value: Json | undefined, key: string): Json | undefined =>
+  Array.isArray(value) ? value[Number(key)] : isJsonRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined

@@ -44,7 +44,14 @@ export function score(inputs: ScoreInputs): Score {
 export const points = (inputs: ScoreInputs): number =>
   inputs.role === 'no_such_domain'
     ? NO_DOMAIN.score
-    : capped(rounded(lostOf(partsOf(inputs), 'units'), scaleOf(inputs)), capOf(inputs))
+    : capped(rounded(unitsLost(inputs), scaleOf(inputs)), capOf(inputs))
+
+/** The units of all losses, no component below 0. */
+const unitsLost = (inputs: ScoreInputs): number =>
+  componentsOf(inputs).reduce((sum, component) => {
+    const lost = lossesOf(inputs, component).reduce((part, { units }) => part + units, 0)
+    return sum + Math.min(lost, COMPONENTS[component] * UNIT)
+  }, 0)
 
 /** {@link score} of the first of several readings of a domain: the worst and the best case cover all of them. */
 export function scoreWithin(readings: readonly ScoreInputs[]): Score {
@@ -78,18 +85,25 @@ const capOf = ({ spf }: ScoreInputs): number =>
 const componentsOf = ({ role }: ScoreInputs): Component[] =>
   ALL_COMPONENTS.filter((component) => applies(component, { role }))
 
-function partsOf(inputs: ScoreInputs): Part[] {
-  const losses: Readonly<Record<Component, () => readonly Loss[]>> = {
-    spf: () => spfLosses(inputs.spf, inputs.dmarc, inputs.role),
-    dkim: () => dkimLosses(inputs.dkim),
-    dmarc: () => dmarcLosses(inputs.dmarc),
-    mx: () => mxLosses(inputs.mx),
-    ptr: () => ptrLosses(inputs.ptr),
-  }
-  return componentsOf(inputs).map((component) => ({
+const partsOf = (inputs: ScoreInputs): Part[] =>
+  componentsOf(inputs).map((component) => ({
     component,
-    losses: notBelowZero(losses[component](), COMPONENTS[component]),
+    losses: notBelowZero(lossesOf(inputs, component), COMPONENTS[component]),
   }))
+
+function lossesOf(inputs: ScoreInputs, component: Component): readonly Loss[] {
+  switch (component) {
+    case 'spf':
+      return spfLosses(inputs.spf, inputs.dmarc, inputs.role)
+    case 'dkim':
+      return dkimLosses(inputs.dkim)
+    case 'dmarc':
+      return dmarcLosses(inputs.dmarc)
+    case 'mx':
+      return mxLosses(inputs.mx)
+    case 'ptr':
+      return ptrLosses(inputs.ptr)
+  }
 }
 
 /** A domain that does not exist has nothing, whatever its parent publishes for it. */

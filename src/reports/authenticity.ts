@@ -27,8 +27,8 @@ export type Envelope = {
 export type Authenticity = boolean | null | 'unanswered'
 
 /**
- * Judges who sent a report that came as a message. `author` is its `email` (`contact-info` of a TLS report): the signature has to be aligned with From, and From
- * has to be the author's, or to report for it.
+ * Judges who sent a report that came as a message. `author` is its `email` (`contact-info` of a TLS report): the
+ * signature has to be aligned with From, and From has to be the author's, or to report for it.
  */
 export function authenticityOf(kind: ReportKind, author: string | null, envelope: Envelope): Authenticity {
   const { from, signatures, isTrusted } = envelope

@@ -6,7 +6,10 @@ import { domain } from '../names/domain.ts'
 import { askFacts } from './facts.ts'
 import { findSenders } from './senders.ts'
 
-const ZONE = { 'example.org': { TXT: ['v=spf1 ip4:192.0.2.9 -all'] } }
+const ZONE = {
+  'example.org': { TXT: ['v=spf1 ip4:192.0.2.9 -all'] },
+  'sendgrid.net': { TXT: ['v=spf1 ip4:198.51.100.0/25 ip4:203.0.113.7 ip6:2001:db8:1::/48 ~all'] },
+}
 const STEADY = 0b11111
 
 /** The senders of rows when the lists know some addresses, and the addresses that the lists were asked about. */
@@ -27,7 +30,8 @@ async function told(rows: readonly Parameters<typeof labSource>[0][], listed: Re
       },
     },
   )
-  return { asked, verdicts: (await findSenders(sources, facts)).map(({ verdict }) => verdict) }
+  const senders = await findSenders(sources, facts)
+  return { asked, names: senders.map(({ name }) => name), verdicts: senders.map(({ verdict }) => verdict) }
 }
 
 it.each([
@@ -38,5 +42,15 @@ it.each([
   ['its mail passes', { recent_days: STEADY, spf_aligned: true }, { '192.0.2.1': true }, [], ['authorized']],
   ['in the SPF record', { recent_days: STEADY, address: '192.0.2.9' }, { '192.0.2.9': true }, [], ['needs_setup']],
 ])('an address that fails, %s', async (_, row, listed, asked, verdicts) =>
-  expect(await told([row], listed)).toEqual({ asked, verdicts }),
+  expect(await told([row], listed)).toMatchObject({ asked, verdicts }),
+)
+
+it.each([
+  ['198.51.100.127', 'SendGrid'],
+  ['198.51.100.128', 'unknown senders'],
+  ['203.0.113.7', 'SendGrid'],
+  ['2001:db8:1:ffff::1', 'SendGrid'],
+  ['2001:db8:2::1', 'unknown senders'],
+])('%s, which nothing else names, is by the published ranges of %s', async (address, name) =>
+  expect((await told([{ address }], {})).names).toEqual([name]),
 )

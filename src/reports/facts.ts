@@ -1,9 +1,15 @@
-import { atMost } from '../base/at-most.ts'
+import { atMost, inTurns } from '../base/at-most.ts'
 import { within } from '../base/deadline.ts'
-import { inTurns } from '../base/in-turns.ts'
 import type { TtlCache } from '../base/ttl-cache.ts'
 import { lookupAddress } from '../checks/ptr/index.ts'
-import { lookupSpf, type Passing, type PassingAddresses, passes, passingTerms } from '../checks/spf/index.ts'
+import {
+  firstPassing,
+  lookupSpf,
+  type Passing,
+  type PassingAddresses,
+  passes,
+  passingTerms,
+} from '../checks/spf/index.ts'
 import { PROVIDERS, type Provider } from '../mailhosts/providers/index.ts'
 import { providerOfSignature } from '../mailhosts/providers/sending.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
@@ -17,7 +23,9 @@ import { organizationOf } from './summed-row.ts'
 
 /** Return paths below the organizational domain whose SPF records are read, the one with most mail first. */
 const MAX_ENVELOPES = 10
-/** Addresses whose names are asked for one answer, those with most mail first; the rest is known once they were asked. */
+/**
+ * Addresses whose names are asked for one answer, those with most mail first; the rest is known once they were asked.
+ */
 const MAX_HOSTS = 300
 const HOSTS_AT_ONCE = 50
 /** Selectors of the domain whose keys are asked for one answer. */
@@ -37,18 +45,24 @@ type Lookup = Pick<Ctx, 'resolve' | 'signal'>
 /** What a process remembers between two answers. */
 export type FactMemory = {
   readonly hosts: TtlCache<{ readonly host: string | undefined }>
-  readonly ranges: TtlCache<readonly PassingAddresses[]>
+  readonly ranges: TtlCache<Pick<Passing, 'ip4' | 'ip6'>>
   readonly listed: TtlCache<{ readonly isListed: boolean }>
 }
 export type FactSources = {
   readonly memory: FactMemory
   /** The name of an address's network; undefined if no database has it. */
   readonly networkOf: (address: Ip) => Promise<string | undefined>
-  /** Whether the address is on a blacklist of tier A or B; undefined: no list answered. Never rejects because of the DNS. */
+  /**
+   * Whether the address is on a blacklist of tier A or B; undefined: no list answered. Never rejects because of the
+   * DNS.
+   */
   readonly listedOn: (address: Ip, signal: AbortSignal) => Promise<boolean | undefined>
 }
 
-/** The facts beside the reports; `unanswered` names what the DNS did not answer: without the SPF record only `authorized` is certain. */
+/**
+ * The facts beside the reports; `unanswered` names what the DNS did not answer: without the SPF record only
+ * `authorized` is certain.
+ */
 export type AskedFacts = SenderFacts & {
   readonly unanswered: readonly string[]
   /** Who passes SPF, by the name of the return path; undefined: its record was not read. */
@@ -65,25 +79,17 @@ export async function askFacts(
   const asked = { resolve: ctx.resolve, signal: within(DNS_MS, ctx.signal) }
   const organization = organizationOf(domain)
   const { terms, passing, unanswered } = await spfTerms(asked, domain, await envelopesOf(sources, organization))
-  const parsed = new Map<string, Ip | undefined>()
-  /** Each address is compared with hundreds of ranges, and parsed once. */
-  const ipOf = (text: string): Ip | undefined => {
-    if (parsed.has(text)) return parsed.get(text)
-    const address = parseIp(text)
-    parsed.set(text, address.ok ? address.value : undefined)
-    return parsed.get(text)
-  }
-  const matches = new Map<string, SpfMatch | undefined>()
+  const matches = new Map([...terms.keys()].map((name) => [name, new Map<string, SpfMatch | undefined>()] as const))
   const spfOf = (address: string, envelope: string): SpfMatch | undefined => {
     const own = terms.has(envelope) ? envelope : domain
-    const key = `${address} ${own}`
-    if (matches.has(key)) return matches.get(key)
+    const known = matches.get(own)
+    if (known?.has(address)) return known.get(address)
     const ip = ipOf(address)
     const match =
       ip &&
       (matchIn(terms.get(own) ?? [], own, ip) ??
         (own === domain ? undefined : matchIn(terms.get(domain) ?? [], domain, ip)))
-    matches.set(key, match)
+    known?.set(address, match)
     return match
   }
   const open = await openAddresses(sources, organization, spfOf)
@@ -97,13 +103,9 @@ export async function askFacts(
     rangesOf(asked, nameless.length > 0, memory),
     networksOf(nameless, networkOf),
   ])
-  const providers = new Map<string, Provider | undefined>()
   const rangeOf = (text: string): Provider | undefined => {
-    if (providers.has(text)) return providers.get(text)
     const address = ipOf(text)
-    const found = address && ranges.find(({ terms: all }) => all.some((one) => one.has(address)))
-    providers.set(text, found?.provider)
-    return found?.provider
+    return address && ranges(address)
   }
   return {
     domain,
@@ -120,6 +122,11 @@ export async function askFacts(
       return found && ((address) => passes(found, address))
     },
   }
+}
+
+const ipOf = (text: string): Ip | undefined => {
+  const address = parseIp(text)
+  return address.ok ? address.value : undefined
 }
 
 /** Names of return paths at or below the organizational domain, most mail first. */
@@ -171,25 +178,29 @@ async function openAddresses(
   organization: string,
   spfOf: SenderFacts['spfOf'],
 ): Promise<readonly Ip[]> {
-  const seen = new Set<string>()
-  const open: Ip[] = []
+  /** Whether a provider has signed, by the signers: few sources have others than all. */
+  const signed = new Map([['', false]])
+  const isSigned = (signers: string): boolean =>
+    signers.split(' ').some((one) => {
+      const name = one.slice(0, one.indexOf(':'))
+      return organizationOf(name) !== organization && providerOfSignature(name) !== undefined
+    })
+  const open = new Set<Ip>()
   await inTurns(sources, ({ signers, address, envelope_from, spf_domain }) => {
-    if (seen.has(address)) return
-    const isSigned =
-      signers !== '' &&
-      signers.split(' ').some((one) => {
-        const name = one.slice(0, one.indexOf(':'))
-        return organizationOf(name) !== organization && providerOfSignature(name) !== undefined
-      })
-    if (isSigned || spfOf(address, envelope_from || spf_domain)?.include) return
-    seen.add(address)
-    const ip = parseIp(address)
-    if (ip.ok) open.push(ip.value)
+    const known = signed.get(signers)
+    const isNamed = known ?? isSigned(signers)
+    if (known === undefined) signed.set(signers, isNamed)
+    if (isNamed || spfOf(address, envelope_from || spf_domain)?.include) return
+    const ip = ipOf(address)
+    if (ip !== undefined) open.add(ip)
   })
-  return open
+  return [...open]
 }
 
-/** Addresses outside of the SPF record that pass nothing and were seen on more days than a forger's: whether they are listed decides. Most mail first. */
+/**
+ * Addresses outside of the SPF record that pass nothing and were seen on more days than a forger's: whether they are
+ * listed decides. Most mail first.
+ */
 async function steadyFailures(sources: readonly SourceSum[], spfOf: SenderFacts['spfOf']): Promise<readonly Ip[]> {
   const found = new Map<string, { passes: boolean; days: number }>()
   await inTurns(sources, (source) => {
@@ -202,10 +213,7 @@ async function steadyFailures(sources: readonly SourceSum[], spfOf: SenderFacts[
   return [...found]
     .filter(([, { passes, days }]) => !passes && bitsOf(days) > FORGED_DAYS)
     .slice(0, MAX_LISTED)
-    .flatMap(([text]) => {
-      const address = parseIp(text)
-      return address.ok ? [address.value] : []
-    })
+    .flatMap(([text]) => ipOf(text) ?? [])
 }
 
 async function listedOf(
@@ -268,28 +276,34 @@ async function keysOf(ctx: Lookup, sources: readonly SourceSum[], organization: 
   return new Set([...names].filter((_, i) => there[i]))
 }
 
-type Ranges = readonly { readonly provider: Provider; readonly terms: readonly PassingAddresses[] }[]
-
-/** Includes of providers that send for others: what is in them is theirs. Web hosts are left out: their ranges hold anybody's servers. */
+/**
+ * Includes of providers that send for others: what is in them is theirs. Web hosts are left out: their ranges hold
+ * anybody's servers.
+ */
 const RANGED: readonly (readonly [provider: Provider, include: string])[] = PROVIDERS.filter(
   ({ kind, spf }) => spf !== undefined && (kind === 'sender' || kind === 'mailbox' || kind === 'forwarder'),
 ).map((provider) => [provider, provider.spf!])
 
-/** The published ranges of the providers; asked once a day, in the time that is left. */
-async function rangesOf(ctx: Lookup, isNeeded: boolean, { ranges }: FactMemory): Promise<Ranges> {
-  if (!isNeeded) return []
-  const found = await atMost(10, RANGED, async ([provider, include]) => {
+/** The provider in whose published ranges an address is. They are asked once a day, in the time that is left. */
+async function rangesOf(
+  ctx: Lookup,
+  isNeeded: boolean,
+  { ranges }: FactMemory,
+): Promise<(address: Ip) => Provider | undefined> {
+  if (!isNeeded) return () => undefined
+  const found = await atMost(10, RANGED, async ([, include]) => {
     const known = ranges.get(include)
-    if (known) return { provider, terms: known.value }
+    if (known) return known.value
     const name = parseDomain(include)
-    if (ctx.signal.aborted || !name.ok) return undefined
+    if (ctx.signal.aborted || !name.ok) return NOBODY
     const facts = await settled(lookupSpf(ctx, name.value))
-    if (facts instanceof DnsError) return undefined
-    const { terms } = passingTerms(facts.reading?.extent.passing)
-    ranges.set(include, terms, REMEMBER_MS)
-    return { provider, terms }
+    if (facts instanceof DnsError) return NOBODY
+    const { ip4, ip6 } = facts.reading?.extent.passing ?? NOBODY
+    ranges.set(include, { ip4, ip6 }, REMEMBER_MS)
+    return { ip4, ip6 }
   })
-  return found.flatMap((one) => one ?? [])
+  const ownerOf = firstPassing(found)
+  return (address) => RANGED[ownerOf(address) ?? -1]?.[0]
 }
 
 async function networksOf(

@@ -14,8 +14,8 @@ import { reporterOf } from './reporters.ts'
 import { summedRow } from './summed-row.ts'
 
 /**
- * The way in: of a report that came by `mail` (LMTP, IMAP, a pipe) only a proven sender counts; what a person uploads or names as a `file` also counts if the
- * sender is not known.
+ * The way in: of a report that came by `mail` (LMTP, IMAP, a pipe) only a proven sender counts; what a person uploads
+ * or names as a `file` also counts if the sender is not known.
  */
 export type Way = 'file' | 'mail'
 /** Whether reports about a domain are taken. */
@@ -78,8 +78,9 @@ export type ImportRequest = {
 }
 
 /**
- * Reads an input and stores each report in it: when this resolves, what it names is stored. Rejects with AppError `upstream_unavailable` if another attempt can
- * help (the database is away; by mail also a DNS that does not answer); what was stored until then is a duplicate of the next attempt.
+ * Reads an input and stores each report in it: when this resolves, what it names is stored. Rejects with AppError
+ * `upstream_unavailable` if another attempt can help (the database is away; by mail also a DNS that does not answer);
+ * what was stored until then is a duplicate of the next attempt.
  */
 export async function importReports(
   settings: ImportSettings,

@@ -27,8 +27,9 @@ export type PolicyOutcome = {
 }
 
 /**
- * What a policy would have done to the mail that was seen: SPF is evaluated again for every address with the reported return path, DKIM stands as reported. `none` touches no mail.
- * Largest losses first. 10,000 addresses take milliseconds: the addresses of a record are known as a set.
+ * What a policy would have done to the mail that was seen: SPF is evaluated again for every address with the reported
+ * return path, DKIM stands as reported. `none` touches no mail. Largest losses first. 10,000 addresses take
+ * milliseconds: the addresses of a record are known as a set.
  */
 export function policyOutcome(senders: readonly Sender[], policy: Policy, tried: TriedRecords): PolicyOutcome {
   let [messages, passingBefore, passingAfter, notReevaluated] = [0, 0, 0, 0]

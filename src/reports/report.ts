@@ -1,6 +1,9 @@
 import type { Ip } from '../names/ip.ts'
 
-/** One `record` of a DMARC aggregate report (RFC 7489 appendix C, RFC 9990 §3.1). Texts are trimmed; names and results are in lower case. */
+/**
+ * One `record` of a DMARC aggregate report (RFC 7489 appendix C, RFC 9990 §3.1). Texts are trimmed; names and results
+ * are in lower case.
+ */
 export type DmarcRow = {
   readonly address: Ip
   /** Number of messages; 1 or more. */

@@ -1,8 +1,9 @@
 import { registrableDomain } from '../names/suffix.ts'
 
 /**
- * A receiver that is known to send reports. A report proves who wrote it and not that it is so: verdicts need at least one of these.
- * `domains` are organizational domains that write for each other: From of the message, and `email` or `contact-info` of the report.
+ * A receiver that is known to send reports. A report proves who wrote it and not that it is so: verdicts need at least
+ * one of these. `domains` are organizational domains that write for each other: From of the message, and `email` or
+ * `contact-info` of the report.
  */
 export type Reporter = { readonly name: string; readonly domains: readonly string[]; readonly seen: string }
 
@@ -40,7 +41,10 @@ const BY_DOMAIN: ReadonlyMap<string, Reporter> = new Map(
   REPORTERS.flatMap((reporter) => reporter.domains.map((domain) => [domain, reporter] as const)),
 )
 
-/** The organization behind a report: the organizational domain of `email` or `contact-info`, else the organization as written, in lower case. */
+/**
+ * The organization behind a report: the organizational domain of `email` or `contact-info`, else the organization as
+ * written, in lower case.
+ */
 export function reporterOf(
   contact: string | null,
   organization: string | null,
@@ -49,7 +53,10 @@ export function reporterOf(
   return { name, isKnown: BY_DOMAIN.has(name) }
 }
 
-/** The organizational domain of a mail address as people write it: `<a@b>`, `mailto:a@b`, with words around it. Undefined without an address. */
+/**
+ * The organizational domain of a mail address as people write it: `<a@b>`, `mailto:a@b`, with words around it.
+ * Undefined without an address.
+ */
 export function organizationalDomainOf(address: string | null): string | undefined {
   const host = /@([a-z0-9][a-z0-9.-]{0,252})/i
     .exec(address ?? '')?.[1]

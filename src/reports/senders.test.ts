@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { labFacts, labSource } from '../../test/lab/reports.ts'
-import { MAX_HELD_MS } from '../http/loop-watch.ts'
+import { MAX_HELD_MS } from '../http/overload.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { policyOutcome, stepUpOf } from './policy.ts'
 import { findSenders, type SenderFacts } from './senders.ts'

@@ -1,4 +1,4 @@
-import { inTurns } from '../base/in-turns.ts'
+import { inTurns } from '../base/at-most.ts'
 import type { PassingAddresses } from '../checks/spf/index.ts'
 import { dkimStepsOf, type Provider, providerOfInclude } from '../mailhosts/providers/index.ts'
 import { providerOfSelector, providerOfSendingHost, providerOfSignature } from '../mailhosts/providers/sending.ts'
@@ -81,8 +81,8 @@ export const passesDmarc = ({ spf_aligned, dkim_aligned }: Pick<SourceSum, 'spf_
   spf_aligned === true || dkim_aligned === true
 
 /**
- * Finds the senders behind the sources of a domain, and judges each: the first row of the table of verdicts that fits (docs/reports.md). Largest first. Others get their
- * turn of the event loop in between.
+ * Finds the senders behind the sources of a domain, and judges each: the first row of the table of verdicts that fits
+ * (docs/reports.md). Largest first. Others get their turn of the event loop in between.
  */
 export async function findSenders(sources: readonly SourceSum[], facts: SenderFacts): Promise<readonly Sender[]> {
   const organization = organizationOf(facts.domain)
@@ -110,7 +110,10 @@ export async function findSenders(sources: readonly SourceSum[], facts: SenderFa
   return senders.sort((a, b) => b.messages - a.messages || (a.id < b.id ? -1 : 1))
 }
 
-/** The evidence, strongest first: a provider's own signature, the include that contains the address, the selector, ranges, the host's name, the network. */
+/**
+ * The evidence, strongest first: a provider's own signature, the include that contains the address, the selector,
+ * ranges, the host's name, the network.
+ */
 function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts, organization: string): Home {
   const { address } = source
   for (const { domain, selector } of signersOf(source)) {
@@ -177,7 +180,10 @@ const ofProvider = (provider: Provider, because: string): Home => ({
 
 const isBelow = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
-/** A key in the domain's zone, or an envelope below (not at) the organizational domain: a forger writes the domain itself. */
+/**
+ * A key in the domain's zone, or an envelope below (not at) the organizational domain: a forger writes the domain
+ * itself.
+ */
 function isRelated(source: SourceSum, facts: SenderFacts, organization: string): string | undefined {
   const { dkim_domain, dkim_selector, envelope_from } = source
   if (dkim_selector !== '' && isBelow(dkim_domain, organization) && facts.hasKey(dkim_domain, dkim_selector))
@@ -266,7 +272,10 @@ function addAddress(found: FailingAddresses, source: SourceSum): void {
   found.set(source.address, known)
 }
 
-/** Addresses that nothing but a host's name or a network names are judged one by one: those that look forged are not mixed with those that may be somebody's. */
+/**
+ * Addresses that nothing but a host's name or a network names are judged one by one: those that look forged are not
+ * mixed with those that may be somebody's.
+ */
 function split({ source, home }: Placed, addresses: FailingAddresses, facts: SenderFacts): Home {
   if (!home.weak) return home
   if (home.related) return { ...home, id: `${home.id}:related`, weak: false }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { dayOf } from '../base/clock.ts'
 import { limiter } from '../base/limiter.ts'
-import { onceUnlessFailed } from '../base/once.ts'
-import { type Lifetime, sharedWork } from '../base/share-work.ts'
+import { type Lifetime, onceUnlessFailed, sharedWork } from '../base/share-work.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import type { Domain } from '../names/domain.ts'
 import { told } from '../store/postgres/away.ts'
@@ -27,7 +26,7 @@ import type { Envelope } from './authenticity.ts'
 import { type AskedFacts, askFacts, type FactSources } from './facts.ts'
 import { type Imported, type ImportRequest, importReports } from './import.ts'
 import { BOUNDS } from './parse/containers.ts'
-import { findSenders, type Sender } from './senders.ts'
+import { findSenders, passesDmarc, type Sender } from './senders.ts'
 
 /** The senders of a domain in a period, with the facts by which they were judged. */
 export type SendersOf = {
@@ -43,9 +42,15 @@ export type Summary = SendersOf & {
 }
 type Asking = Pick<Ctx, 'resolve' | 'signal'>
 
-/** Reports. Every function opens the database when it is first needed (a function that reads: if it exists), and rejects with AppError `upstream_unavailable` while it is away. */
+/**
+ * Reports. Every function opens the database when it is first needed (a function that reads: if it exists), and rejects
+ * with AppError `upstream_unavailable` while it is away.
+ */
 export type ReportService = {
-  /** Stores the reports of an input; what it names is stored when this resolves. At most {@link AT_ONCE} inputs are read at the same time. */
+  /**
+   * Stores the reports of an input; what it names is stored when this resolves. At most {@link AT_ONCE} inputs are read
+   * at the same time.
+   */
   readonly import: (octets: AsyncIterable<Uint8Array>, request: ImportRequest) => Promise<Imported>
   readonly senders: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<SendersOf>
   readonly summary: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<Summary>
@@ -56,6 +61,8 @@ export type ReportService = {
   ) => Promise<readonly DayRow[]>
   readonly namesOf: (domain: Domain) => Promise<readonly number[]>
   readonly tls: (period: Period) => Promise<readonly TlsSum[]>
+  /** The number of reports that may have rows about the domain, whichever process has stored them. */
+  readonly stored: ReportSums['stored']
   readonly domains: () => Promise<readonly DomainWithReports[]>
   readonly strangers: ReportSums['strangers']
   readonly countStranger: (domain: string) => Promise<void>
@@ -85,7 +92,9 @@ const REMEMBERED_HOSTS = 50_000
 
 export type ReportServiceSettings = {
   readonly open: () => Promise<Pick<Database, 'db' | 'pool'>>
-  /** Whether the database exists; default true. What is read while there is none is {@link NO_SUMS}, and starts nothing. */
+  /**
+   * Whether the database exists; default true. What is read while there is none is {@link NO_SUMS}, and starts nothing.
+   */
   readonly exists?: () => boolean
   readonly storage: Pick<StorageGuard, 'admit'>
   readonly envelopeOf: (message: Uint8Array, signal: AbortSignal) => Promise<Envelope>
@@ -109,6 +118,7 @@ const NO_SUMS: Omit<ReportSums, 'countStranger' | 'rememberPlace'> = {
   about: async () => ({ reports: 0, uncounted: 0, differing: 0, lastReceived: null, reporters: [] }),
   policies: async () => [],
   tls: async () => [],
+  stored: async () => 0,
   domains: async () => [],
   strangers: async () => [],
   mailboxPlace: async () => undefined,
@@ -149,7 +159,10 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     const facts = await askFacts(ctx, period.domain, sources, factSources)
     return { senders: await findSenders(sources, facts), facts, names, leftOut }
   }
-  /** A page asks for summary, senders and policy of one period at the same time: they are found once. What was stored in the meantime is found anew. */
+  /**
+   * A page asks for summary, senders and policy of one period at the same time: they are found once. What was stored in
+   * the meantime is found anew.
+   */
   const senders = (ctx: Asking, period: Period & { readonly domain: Domain }): Promise<SendersOf> => {
     const key = JSON.stringify([period.domain, period.from, period.to, period.includeUncounted, counts.reports])
     const find = ({ signal }: Lifetime) => {
@@ -210,7 +223,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
       const [found, table] = await Promise.all([senders(ctx, period), sums()])
       const forwarded = found.senders
         .filter(({ verdict }) => verdict === 'forwarded')
-        .flatMap(({ sources }) => sources.map(({ number }) => number))
+        .flatMap(({ sources }) => sources.flatMap((one) => (passesDmarc(one) ? [] : [one.number])))
       const [about, days, policies] = await Promise.all([
         table.about('dmarc', period),
         table.days(found.names, period, forwarded),
@@ -221,6 +234,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     rows: told(async (...asked) => (await sums()).rows(...asked)),
     namesOf: told(async (domain) => (await sums()).namesOf(domain)),
     tls: told(async (period) => (await sums()).tls(period)),
+    stored: told(async (domain) => (await sums()).stored(domain)),
     domains: told(async () => (await sums()).domains()),
     strangers: told(async () => (await sums()).strangers()),
     countStranger: told(async (domain) => (await opened()).countStranger(domain, new Date(now()))),

@@ -3,9 +3,8 @@ import { accessSync, constants, createReadStream, fstatSync, readFileSync, statS
 import { addAbortSignal } from 'node:stream'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
-import { linesOf } from '../base/lines.ts'
-import { once } from '../base/once.ts'
-import { printable, withoutCommands } from '../base/text.ts'
+import { once } from '../base/share-work.ts'
+import { linesOf, printable, withoutCommands } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
 import { byKey, type ConfigFlag } from '../cli/flags.ts'
 import { lookOf } from '../cli/look.ts'
@@ -96,7 +95,7 @@ const actions: Actions = {
   },
   config: async (flags) => {
     const [{ configDocument }, { formatTerminal }] = await Promise.all([
-      import('../documents/config.ts'),
+      import('../documents/service.ts'),
       import('../documents/terminal/terminal.ts'),
     ])
     const options = describeConfig(loadConfig(byKey(configFlags, flags)))
@@ -249,7 +248,7 @@ const configFlags: readonly ConfigFlag[] = Object.entries(OPTIONS).map(([key, op
   ...(option.argument ? { argument: option.argument } : {}),
 }))
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies (keyof Log)[]
 
 /**
  * The log of a command. The logger is loaded with the first line of the configured level, because most commands never
@@ -260,7 +259,7 @@ function logAtNeed(options: LogOptions): Log {
     const { createLogger, logOf } = await import('../log.ts')
     return logOf(createLogger(options))
   })
-  const least = LEVELS.findIndex((level) => level === options.level)
+  const least = LEVELS.indexOf(options.level)
   const line = (level: keyof Log): Log[typeof level] =>
     least < 0 || LEVELS.indexOf(level) < least
       ? () => {}

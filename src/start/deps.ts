@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { invalidFlag } from '../base/errors.ts'
-import { once } from '../base/once.ts'
+import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
 import type { AskNode } from '../mailbox/attempt/state.ts'
@@ -193,7 +193,7 @@ function makersOf(
     return createPeers(config, { world, version, ...store }, (await sourcePool()).addresses)
   })
   const stored = once(async () => {
-    const { storedService } = await import('../monitors/stored/stored.ts')
+    const { storedService } = await import('../monitors/stored.ts')
     return storedService({
       open: (await database()).open,
       storage: await storage(),
@@ -312,7 +312,7 @@ function makersOf(
     }),
     verifiedSelectors,
     messages: once(async () => {
-      const { messageService } = await import('../message/service.ts')
+      const { messageService } = await import('../message/inbox.ts')
       const verified = await verifiedSelectors()
       const { now, monotonic } = world
       const own = messageService({ maxBytes: config.maxMessage, verified, now, monotonic })

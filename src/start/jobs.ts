@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts'
 import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
-import { once } from '../base/once.ts'
+import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
 import type { Ask, Asked } from '../jobs/engine/ask.ts'
 import { findProviderOf, limitsFor } from '../jobs/providers.ts'

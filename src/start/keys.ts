@@ -3,7 +3,7 @@ import { parseDuration } from '../base/duration.ts'
 import { invalidFlag } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import { valueProblem } from '../base/value-problems.ts'
-import type { KeysAction } from '../cli/keys-commands.ts'
+import type { KeysAction } from '../cli/admin-commands.ts'
 import type { Config } from '../config.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
 import { parseDomainPattern } from '../names/domain.ts'
@@ -42,7 +42,7 @@ const quiet = { debug: () => {}, info: () => {}, warn: warnAloud, error: warnAlo
 
 async function list(keys: readonly ApiKey[], print: Print, { version, look }: Shown): Promise<void> {
   const [{ keysDocument }, { formatTerminal }] = await Promise.all([
-    import('../documents/keys.ts'),
+    import('../documents/service.ts'),
     import('../documents/terminal/terminal.ts'),
   ])
   print(formatTerminal(keysDocument(keys, version), look))

@@ -1,4 +1,4 @@
-import { once } from '../base/once.ts'
+import { once } from '../base/share-work.ts'
 import { DOWNLOAD_PAGE } from '../jobs/results.ts'
 import type { JobService } from '../jobs/service.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
+import { type StoredReports, storedReports } from '../operations/reports/stored.ts'
 import type { Site } from '../pages/page.ts'
 import { createSite } from '../pages/site.ts'
 import type { World } from '../world.ts'
@@ -20,6 +21,8 @@ export function openSite(options: {
   readonly canMail?: boolean
   /** Whether the service receives messages; by default it does not. */
   readonly canReceive?: () => boolean
+  /** The number of stored reports; by default there are none. */
+  readonly storedReports?: StoredReports
 }): Site {
   const {
     operations,
@@ -29,6 +32,7 @@ export function openSite(options: {
     hasPeers = () => false,
     canMail = true,
     canReceive = () => false,
+    storedReports: stored = storedReports({ reports: async () => ({ stored: async () => 0 }) }),
   } = options
   return createSite({
     operations,
@@ -43,6 +47,7 @@ export function openSite(options: {
     hasPeers,
     canMail,
     canReceive,
+    storedReports: stored,
   })
 }
 
@@ -70,9 +75,10 @@ export function readIslands(): Readonly<Record<string, string>> {
 /** An island's source as JavaScript. */
 const islandOf = (source: string): string =>
   withoutWarning(() => stripTypeScriptTypes(source))
+    .replaceAll(/^\s*\/\*\*.*?\*\/$/gms, '')
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line !== '' && !/^(?:\/\/|\/\*\*.*\*\/$)/.test(line) && line !== 'export {}')
+    .filter((line) => line !== '' && !line.startsWith('//') && line !== 'export {}')
     .join('\n')
 
 /** The typefaces of the pages as WOFF2, by name. */

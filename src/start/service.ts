@@ -7,6 +7,7 @@ import { type Logger, logOf } from '../log.ts'
 import type { Deps } from '../operations/deps.ts'
 import { executor } from '../operations/execute.ts'
 import { allOperations } from '../operations/registry.ts'
+import { storedReports } from '../operations/reports/stored.ts'
 import type { Load } from '../peers/peer.ts'
 import { StoreError } from '../store/contract.ts'
 import { openKeyFile } from '../store/key-file.ts'
@@ -79,6 +80,7 @@ export async function openHttp(
       ...{ operations, execute, world: outside.world, version, canReceive },
       hasPeers: knowsPeers(deps, outside.world.monotonic),
       canMail: config.smtpUrl !== undefined,
+      storedReports: storedReports(deps),
     }),
     ...access,
     hostNames: config.hostNames,

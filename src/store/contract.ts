@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts'
+import { type Json, keysOf } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
 import { storeProblem } from './problems.ts'
 
@@ -6,9 +6,10 @@ import { storeProblem } from './problems.ts'
 export type Row = { readonly key: string; readonly value: Json; readonly version: string }
 
 /**
- * Rows of one kind by key. Every call settles within {@link MAX_WAIT_MS} and rejects with {@link StoreError} if it failed; nothing was then stored. Rows are
- * written one by one or all together (`putAll`), so processes that write different rows never undo each other's changes. A key is 1 to {@link MAX_KEY}
- * printable ASCII characters, a value at most {@link MAX_VALUE} bytes of JSON.
+ * Rows of one kind by key. Every call settles within {@link MAX_WAIT_MS} and rejects with {@link StoreError} if it
+ * failed; nothing was then stored. Rows are written one by one or all together (`putAll`), so processes that write
+ * different rows never undo each other's changes. A key is 1 to {@link MAX_KEY} printable ASCII characters, a value at
+ * most {@link MAX_VALUE} bytes of JSON.
  */
 export type Repository = {
   readonly get: (key: string) => Promise<Row | undefined>
@@ -17,13 +18,19 @@ export type Repository = {
   readonly put: (key: string, value: Json) => Promise<void>
   /** All of them or none. */
   readonly putAll: (rows: readonly Pick<Row, 'key' | 'value'>[]) => Promise<void>
-  /** Stores the value if the row still has the version `expected` (undefined: if there is no such row); returns whether it did. */
+  /**
+   * Stores the value if the row still has the version `expected` (undefined: if there is no such row); returns whether
+   * it did.
+   */
   readonly replace: (key: string, value: Json, expected: string | undefined) => Promise<boolean>
   /** Returns whether there was such a row. */
   readonly delete: (key: string) => Promise<boolean>
 }
 
-/** The content of a repository, and what happens when it is full: the rows longest unchanged are removed, or a new row is refused. */
+/**
+ * The content of a repository, and what happens when it is full: the rows longest unchanged are removed, or a new row
+ * is refused.
+ */
 export type RepositoryBounds = { readonly maxRows: number; readonly whenFull: 'drop_oldest' | 'refuse' }
 
 /** The repositories of the program and their bounds. */
@@ -50,8 +57,8 @@ export const MAX_KEY = 512
 export const MAX_VALUE = 64 * 1024
 
 /**
- * Why the store failed: `unavailable` (cannot be read, written or locked: worth another attempt), `damaged` (the stored data is invalid), `newer` (a later
- * version of the program wrote it), `full`, `too_large`.
+ * Why the store failed: `unavailable` (cannot be read, written or locked: worth another attempt), `damaged` (the stored
+ * data is invalid), `newer` (a later version of the program wrote it), `full`, `too_large`.
  */
 export class StoreError extends Error {
   readonly code: 'unavailable' | 'damaged' | 'newer' | 'full' | 'too_large'
@@ -79,4 +86,25 @@ export function checkRow(key: string, value?: Json): void {
   const bytes = Buffer.byteLength(JSON.stringify(value))
   if (bytes > MAX_VALUE)
     throw new StoreError('too_large', storeProblem('value_too_large', { key, count: bytes, max: MAX_VALUE }))
+}
+
+/** Number of rows that are read at a time. */
+const PAGE = 500
+
+/** Copies each row that does not exist yet from one store to another: repeating it changes nothing. */
+export async function copyRepositories(from: Store, to: Store): Promise<string> {
+  const lines: string[] = []
+  for (const name of keysOf(REPOSITORIES)) {
+    let [copied, kept] = [0, 0]
+    for (let after: string | undefined; ; ) {
+      const rows = await from[name].list({ limit: PAGE, ...(after !== undefined && { after }) })
+      for (const { key, value } of rows)
+        if (await to[name].replace(key, value, undefined)) copied++
+        else kept++
+      after = rows.at(-1)?.key
+      if (rows.length < PAGE) break
+    }
+    lines.push(`${name}: ${copied} rows copied${kept > 0 ? `, ${kept} were there already` : ''}`)
+  }
+  return lines.join('\n')
 }

@@ -7,15 +7,18 @@ const MAX_BYTES = 1024 * 1024 * 1024
 const LOOK_EVERY_MS = 60_000
 
 /** A file that is read when it is first needed and again when it has changed. */
-export type WatchedFile = {
+type WatchedFile = {
   readonly path: string
-  /** The content: the same buffer as long as the file is unchanged; undefined while there is no readable file. Never rejects. */
+  /**
+   * The content: the same buffer as long as the file is unchanged; undefined while there is no readable file. Never
+   * rejects.
+   */
   readonly read: () => Promise<Buffer | undefined>
 }
 
 /**
- * Checks a file when it is needed, at most once a minute: no timers, and nothing is read before the first need. If a file cannot be read (any more), its last
- * content is kept, and `warn` is called once.
+ * Checks a file when it is needed, at most once a minute: no timers, and nothing is read before the first need. If a
+ * file cannot be read (any more), its last content is kept, and `warn` is called once.
  */
 export function watchedFile(
   path: string,

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants
 
@@ -19,11 +21,12 @@ export class NotOwnFile extends Error {
 }
 
 /** How to open: to read what is there, or to append to it; `create`: a missing file is made, with mode 0600. */
-export type Purpose = { readonly append?: true; readonly create?: true }
+type Purpose = { readonly append?: true; readonly create?: true }
 
 /**
- * Opens a file that this user alone owns and may write, also in a folder that others can write: no link is followed, and a file that has another owner, a
- * second name or a mode for others to write is not used. Rejects with {@link NotOwnFile} and with the error of the file system (ENOENT).
+ * Opens a file that this user alone owns and may write, also in a folder that others can write: no link is followed,
+ * and a file that has another owner, a second name or a mode for others to write is not used. Rejects with
+ * {@link NotOwnFile} and with the error of the file system (ENOENT).
  */
 export async function openOwnFile(path: string, { append, create }: Purpose = {}): Promise<FileHandle> {
   // Without O_NONBLOCK, opening a named pipe would wait for its other end.
@@ -73,4 +76,43 @@ export async function readOwnFile(path: string, maxBytes: number): Promise<strin
 export async function headOf(file: FileHandle, maxBytes: number): Promise<string> {
   const { bytesRead, buffer } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0)
   return buffer.subarray(0, bytesRead).toString()
+}
+
+/**
+ * Replaces the file by `text`, completely or not at all: the text is written to a new file of mode 0600, which then
+ * gets the name. The new file has a random name and is opened with O_EXCL, so that no link is followed. `durable`: it
+ * is on the disk before it gets the name. `mayReplace` is called last. Rejects with the error of the file system; false
+ * if it may not.
+ */
+export async function replaceFile(
+  path: string,
+  text: string,
+  { durable, mayReplace }: { readonly durable: boolean; readonly mayReplace: () => Promise<boolean> },
+): Promise<boolean> {
+  const next = `${path}.${randomBytes(8).toString('hex')}.new`
+  const file = await open(next, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    if (durable) await file.sync()
+  } catch (error) {
+    await file.close()
+    await unlink(next).catch(() => {})
+    throw error
+  }
+  await file.close()
+  const may = await mayReplace()
+  if (may) await rename(next, path)
+  else await unlink(next)
+  return may
+}
+
+/**
+ * Removes temporary files of {@link replaceFile} that killed processes left behind. The caller holds the lock of
+ * `path`.
+ */
+export async function sweep(path: string): Promise<void> {
+  const [folder, name] = [dirname(path), basename(path)]
+  for (const file of await readdir(folder).catch(() => []))
+    if (file.startsWith(`${name}.`) && /\.[0-9a-f]{16}\.new$/.test(file))
+      await unlink(join(folder, file)).catch(() => {})
 }

@@ -1,4 +1,7 @@
-/** Some results as one text, which the database has made: a download passes on the octets of some thousand rows, and does not handle each row. */
+/**
+ * Some results as one text, which the database has made: a download passes on the octets of some thousand rows, and
+ * does not handle each row.
+ */
 export type ResultText = {
   /** UTF-8 */
   readonly octets: Buffer

@@ -1,17 +1,17 @@
 import type { CheckAnswer } from '../../src/answers/check.ts'
 import type { ReportAnswer } from '../../src/answers/report.ts'
 import { WEIGHTS } from '../../src/answers/weights.ts'
-import { nagiosWriter } from '../../src/cli/machine/nagios.ts'
 import { outcomeOf } from '../../src/cli/machine/outcome.ts'
+import { writerOf } from '../../src/cli/machine/writers.ts'
 import { checkDocument } from '../../src/documents/check/check-document.ts'
 import { formatHtml } from '../../src/documents/html/html.ts'
 import { formatMarkdown } from '../../src/documents/markdown/markdown.ts'
 import { formatTerminal } from '../../src/documents/terminal/terminal.ts'
-import { badgeOf } from '../../src/monitors/badge.ts'
 import { readRun } from '../../src/monitors/kinds.ts'
+import { badgeOf } from '../../src/monitors/present.ts'
 import { ip, reverseName } from '../../src/names/ip.ts'
-import { measureCheck } from '../../src/operations/probe-samples.ts'
-import { checkVerdict } from '../../src/operations/score-range.ts'
+import { checkVerdict } from '../../src/operations/check.ts'
+import { measureCheck } from '../../src/operations/probe.ts'
 import { LIVE_LISTS } from '../lab/lists.ts'
 import { type DomainCase, domains, questionOf, type WrittenZone } from './cases.ts'
 import { answerOf, serviceFor } from './lab.ts'
@@ -131,7 +131,7 @@ async function faceFaults(answer: CheckAnswer): Promise<readonly string[]> {
     markdown: formatMarkdown(document),
     terminal: formatTerminal(document, { width: 100, colour: false, unicode: true }),
     line: outcome.line,
-    nagios: nagiosWriter({ failOn: 'high' }).end([outcome]),
+    nagios: writerOf('nagios', { version: '1' }).end([outcome]),
     badge: badge(answer),
   }
   const { grade, score } = answer

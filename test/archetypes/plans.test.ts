@@ -31,9 +31,12 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
   const before = ((await asked(start, '/v1/check', query)) as CheckAnswer).score
   const faults = before === plan.score ? [] : [`the plan starts at ${plan.score}, the check at ${before}`]
   let world = start
+  let findings: CheckAnswer['findings'] = []
   for (const [i, step] of plan.steps.entries()) {
     world = { ...world, ...done(world, step) }
-    const { score, grade } = (await asked(world, '/v1/check', query)) as CheckAnswer
+    const answer = (await asked(world, '/v1/check', query)) as CheckAnswer
+    const { score, grade } = answer
+    findings = answer.findings
     if (score !== step.score || grade !== step.grade)
       faults.push(`step ${i + 1} (${step.title}) promises ${step.grade} ${step.score} and gives ${grade} ${score}`)
   }
@@ -41,6 +44,8 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
     faults.push(...(await otherWayFaults(start, query)))
   const last = plan.steps.filter(({ optional }) => !optional).at(-1) ?? plan
   if (last.score !== plan.end.score) faults.push(`the end is ${plan.end.score}, the last step ${last.score}`)
+  if (plan.steps.length > 0 && findings.some(({ id }) => id === 'dkim.broken_key'))
+    faults.push('a key that cannot be used is left')
   return faults
 }
 

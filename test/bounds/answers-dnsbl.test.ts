@@ -1,14 +1,14 @@
 import { vi } from 'vitest'
-import { boundAnswer } from '../../src/answers/bound-answer.ts'
+import { boundAnswer } from '../../src/answers/read-answer.ts'
 import { limiter } from '../../src/base/limiter.ts'
 import { nearest } from '../../src/base/nearest.ts'
 import { cleanText } from '../../src/dnsbl/ask.ts'
 import { createBlacklists } from '../../src/dnsbl/blacklists.ts'
 import { parseLists } from '../../src/dnsbl/parse-lists.ts'
+import { expandTargets } from '../../src/dnsbl/query.ts'
 import { readAnswer } from '../../src/dnsbl/read.ts'
 import { nextState, type TestState, UNTESTED } from '../../src/dnsbl/self-test.ts'
-import { expandTargets } from '../../src/dnsbl/targets.ts'
-import { testStates } from '../../src/dnsbl/test-states.ts'
+import { testStates } from '../../src/dnsbl/tester.ts'
 import { BUILT_IN_LISTS } from '../../src/dnsbl/zones.ts'
 import { ip } from '../../src/names/ip.ts'
 import { DnsError, type Resolve } from '../../src/net/dns/resolver.ts'
@@ -92,12 +92,8 @@ async function longestTimer(): Promise<number> {
 
 testBounds([
   // A list and a record each count one separator more than they have.
-  ['src/answers/bound-answer.ts MAX_ANSWER', 1024 * 1024, (n) => !('a_left_out' in boundOf(answerOf(n - 2)))],
-  [
-    'src/answers/bound-answer.ts MAX_DEPTH',
-    40,
-    (n) => JSON.stringify(boundOf(nested(n))) === JSON.stringify(nested(n)),
-  ],
+  ['src/answers/read-answer.ts MAX_ANSWER', 1024 * 1024, (n) => !('a_left_out' in boundOf(answerOf(n - 2)))],
+  ['src/answers/read-answer.ts MAX_DEPTH', 40, (n) => JSON.stringify(boundOf(nested(n))) === JSON.stringify(nested(n))],
   ['src/base/limiter.ts LONGEST_TIMER_MS', 2 ** 31 - 1, async (n) => (await longestTimer()) >= n],
   [
     'src/base/nearest.ts MAX_EDITS',
@@ -122,6 +118,6 @@ testBounds([
     },
   ],
   ['src/dnsbl/self-test.ts MAX_HISTORY', 24, (n) => changed(n).history.length === n],
-  ['src/dnsbl/targets.ts MAX_TARGETS', 256, (n) => expandTargets(times(n, (i) => `45.53.${i >> 8}.${i & 255}`)).ok],
-  ['src/dnsbl/test-states.ts MAX_ROWS', 1_000, async (n) => (await rowsRead()) >= n],
+  ['src/dnsbl/query.ts MAX_TARGETS', 256, (n) => expandTargets(times(n, (i) => `45.53.${i >> 8}.${i & 255}`)).ok],
+  ['src/dnsbl/tester.ts MAX_ROWS', 1_000, async (n) => (await rowsRead()) >= n],
 ])

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
-import { MAX_HELD_MS } from '../../src/http/loop-watch.ts'
+import { MAX_HELD_MS } from '../../src/http/overload.ts'
 import { bodyOf, requestGuarded } from '../../src/net/guarded-request.ts'
 import { labDns } from '../lab/dns.ts'
 import { labProblem } from '../lab/problem.ts'

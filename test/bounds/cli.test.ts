@@ -5,11 +5,10 @@ import { afterAll, beforeAll, vi } from 'vitest'
 import { z } from 'zod'
 import { askService } from '../../src/cli/ask-service.ts'
 import { readFields } from '../../src/cli/fields.ts'
-import { githubWriter } from '../../src/cli/machine/github.ts'
 import type { Outcome } from '../../src/cli/machine/outcome.ts'
-import { sarifWriter } from '../../src/cli/machine/sarif.ts'
+import { writerOf } from '../../src/cli/machine/writers.ts'
+import type { Work } from '../../src/cli/session.ts'
 import { severalTargets } from '../../src/cli/several.ts'
-import type { Work } from '../../src/cli/work.ts'
 import { createClient } from '../../src/client/client.ts'
 import { readPool } from '../../src/config-options.ts'
 import { health } from '../../src/operations/health.ts'
@@ -68,9 +67,10 @@ const outcome = (issues: number): Outcome => ({
     ...{ id: `spf.x${i}`, severity: 'high', title: 'x', detail: 'x', repair: undefined, reference: undefined },
   })),
 })
-const commandsOf = (issues: number): number => githubWriter({}).each(outcome(issues)).match(/^::/gm)?.length ?? 0
+const commandsOf = (issues: number): number =>
+  writerOf('github', { version: '1' }).each(outcome(issues)).match(/^::/gm)?.length ?? 0
 const resultsOf = (issues: number): number =>
-  JSON.parse(sarifWriter({ version: '1', failOn: 'high' }).end([outcome(issues)])).runs[0].results.length
+  JSON.parse(writerOf('sarif', { version: '1' }).end([outcome(issues)])).runs[0].results.length
 
 const given = health.receive({ status: 'ok' })
 if (!given.ok) throw new Error(given.problem.text)
@@ -123,8 +123,8 @@ testBounds([
   ['src/cli/ask-service.ts MAX_ANSWER', 16 * 1024 * 1024, isAnswerRead],
   ['src/cli/fields.ts MAX_FIELDS', 100, (n) => isTaken(() => readFields(times(n, () => 'a').join(), wide))],
   ['src/cli/fields.ts MAX_DEPTH', 10, (n) => isTaken(() => readFields(times(n, () => 'a').join('.'), deep))],
-  ['src/cli/machine/github.ts MAX_ANNOTATIONS', 50, (n) => commandsOf(n) === n],
-  ['src/cli/machine/sarif.ts MAX_RESULTS', 5_000, (n) => resultsOf(n) === n],
+  ['src/cli/machine/writers.ts MAX_ANNOTATIONS', 50, (n) => commandsOf(n) === n],
+  ['src/cli/machine/writers.ts MAX_RESULTS', 5_000, (n) => resultsOf(n) === n],
   ['src/cli/several.ts AT_A_TIME', 8, isAskedAtOnce],
   ['src/cli/several.ts MAX_KEPT', 10_000, (n) => isTaken(() => severalTargets(work(n, async () => {})))],
   ['src/client/client.ts MAX_RESUMED', 5, isDownloaded],

@@ -1,18 +1,18 @@
 import type { BlacklistAnswer } from '../../src/answers/blacklist.ts'
+import type { SpfInclude } from '../../src/answers/checks.ts'
 import type { PeersAnswer } from '../../src/answers/peers.ts'
-import type { SpfInclude } from '../../src/answers/spf.ts'
 import { blacklistBulkDocument } from '../../src/documents/blacklist.ts'
 import { type Block, type Document, text as line, type Timeline, type TreeNode } from '../../src/documents/block.ts'
+import { keyBlocks } from '../../src/documents/check/checks.ts'
 import { hostBlocks } from '../../src/documents/check/hosts.ts'
-import { keyBlocks } from '../../src/documents/check/keys.ts'
 import { spfBlocks } from '../../src/documents/check/spf.ts'
-import { doctorDocument } from '../../src/documents/doctor.ts'
 import * as html from '../../src/documents/html/pictures.ts'
 import { jobResultsDocument } from '../../src/documents/jobs.ts'
-import * as markdown from '../../src/documents/markdown/pictures.ts'
-import { historyBlocks } from '../../src/documents/monitor-history.ts'
+import * as markdown from '../../src/documents/markdown/markdown.ts'
+import { historyBlocks } from '../../src/documents/monitors.ts'
 import { peersDocument } from '../../src/documents/peers.ts'
 import { plainDocument } from '../../src/documents/plain.ts'
+import { doctorDocument } from '../../src/documents/pool.ts'
 import { shown } from '../../src/documents/terminal/inline.ts'
 import { timelineRows, treeRows } from '../../src/documents/terminal/pictures.ts'
 import { formatTerminal } from '../../src/documents/terminal/terminal.ts'
@@ -121,20 +121,20 @@ const widest = (n: number): boolean =>
 testBounds([
   ['src/documents/blacklist.ts MAX_TOLD', 20, (n) => toldListings(n) === n],
   ['src/documents/check/hosts.ts MAX_NAMES', 5, (n) => namesShown(n) === n],
-  ['src/documents/check/keys.ts MAX_KEYS', 20, (n) => keysShown(n) === n],
+  ['src/documents/check/checks.ts MAX_KEYS', 20, (n) => keysShown(n) === n],
   ['src/documents/check/spf.ts MAX_DEPTH', 12, (n) => includesShown(n) === n],
-  ['src/documents/doctor.ts MAX_NAMED', 5, (n) => sourcesNamed(n) === n],
+  ['src/documents/pool.ts MAX_NAMED', 5, (n) => sourcesNamed(n) === n],
   ['src/documents/jobs.ts MAX_COLUMNS', 8, (n) => columnsShown(n) === n],
-  ['src/documents/markdown/pictures.ts MAX_INDENT', 8, (n) => isIndented(markdownTree(n))],
-  ['src/documents/monitor-history.ts MAX_LINES', 50, (n) => statusesShown(n) === n],
+  ['src/documents/markdown/markdown.ts MAX_INDENT', 8, (n) => isIndented(markdownTree(n))],
+  ['src/documents/monitors.ts MAX_LINES', 50, (n) => statusesShown(n) === n],
   ['src/documents/peers.ts MAX_ADDRESSES', 16, (n) => addressesShown(n) === n],
   ['src/documents/plain.ts MAX_ROWS', 50, (n) => rowsShown(n) === n],
   ['src/documents/terminal/inline.ts MAX_TEXT', 8_192, (n) => shown(text(n), look) === text(n)],
   ['src/documents/terminal/pictures.ts MAX_INDENT', 8, (n) => isIndented(terminalTree(n))],
   ['src/documents/terminal/pictures.ts MAX_CHANGES', 12, (n) => changesIn(inTerminal(n)) === n],
-  ['src/documents/terminal/span.ts MAX_PROSE', 100, widest],
+  ['src/documents/terminal/inline.ts MAX_PROSE', 100, widest],
   [
-    'src/documents/timeline.ts MAX_CHANGES',
+    'src/documents/block.ts MAX_CHANGES',
     20,
     (n) =>
       changesIn(html.timeline(timeline(n)).replace(/<svg.*<\/svg>/s, '')) === n &&

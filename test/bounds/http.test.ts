@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { loopWatch } from '../../src/http/loop-watch.ts'
-import { isTooMuch } from '../../src/http/overload.ts'
+import { isTooMuch, loopWatch } from '../../src/http/overload.ts'
 import { openStreams } from '../../src/http/streams.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { openSite } from '../../src/start/pages.ts'
@@ -68,7 +67,7 @@ async function columnsShown(n: number): Promise<number> {
 }
 
 testBounds([
-  ['src/http/loop-watch.ts MAX_NAMES', 10, (n) => namesLogged(n) === n],
+  ['src/http/overload.ts MAX_NAMES', 10, (n) => namesLogged(n) === n],
   ['src/http/overload.ts MAX_DELAY_MS', 150, (n) => !isTooMuch(n, 1_000)],
   ['src/http/streams.ts MAX_STREAMS', 64, (n) => streamsOpened(n) === n],
   ['src/http/site.ts MAX_FIELDS', 200, (n) => isTaken('/logout', times(n, (i) => `f${i}=`).join('&'))],

@@ -2,11 +2,11 @@ import { gzipSync } from 'node:zlib'
 import type { Asked } from '../../src/jobs/engine/ask.ts'
 import { domainLookups } from '../../src/jobs/engine/lookups.ts'
 import { retryOf } from '../../src/jobs/engine/retry.ts'
-import { answerList } from '../../src/jobs/file/list-file.ts'
 import { readList } from '../../src/jobs/intake/intake.ts'
 import { openUploads } from '../../src/jobs/intake/open-uploads.ts'
-import { rowProblem } from '../../src/jobs/intake/problems.ts'
 import { badRow } from '../../src/jobs/intake/row.ts'
+import { answerList } from '../../src/jobs/list-file.ts'
+import { rowProblem } from '../../src/jobs/problems.ts'
 import { type Measures, presentJob } from '../../src/jobs/progress.ts'
 import { labJobRecord } from '../lab/jobs.ts'
 import { isTaken, meter, testBounds, text, times } from './table.ts'
@@ -110,7 +110,7 @@ testBounds([
   ],
   ['src/jobs/engine/lookups.ts MAX_LOOKUPS', 200, async (n) => (await atOnce([50, 50, 50, 49, n - 199])).lookups === n],
   ['src/jobs/engine/retry.ts LONGEST_MS', 6 * 3_600_000, (n) => wait(n)?.waitMs === n],
-  ['src/jobs/file/list-file.ts AT_A_TIME', 50, async (n) => (await listRowsAtOnce(n)) === n],
+  ['src/jobs/list-file.ts AT_A_TIME', 50, async (n) => (await listRowsAtOnce(n)) === n],
   ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`${item(n)}\n`, 'application/x-ndjson')],
   ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`{"items":[${item(n)}]}`, 'application/json')],
   ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`${record(n)}\n`, 'text/csv')],
@@ -119,11 +119,7 @@ testBounds([
   ['src/jobs/intake/csv.ts MAX_NAME', 1_024, (n) => isRead(`email,${text(n)}\na@b.example,1`, 'text/csv')],
   ['src/jobs/intake/csv.ts MAX_HEADER', 64 * 1024, (n) => isRead(header(n), 'text/csv')],
   ['src/jobs/intake/lines.ts MAX_DEPTH', 64, (n) => rowsOf(nested(n), 'application/x-ndjson')],
-  [
-    'src/jobs/intake/json-items.ts MAX_AROUND',
-    1_024,
-    (n) => isRead(`{"items":[]}${' '.repeat(n - 1)}`, 'application/json'),
-  ],
+  ['src/jobs/intake/lines.ts MAX_AROUND', 1_024, (n) => isRead(`{"items":[]}${' '.repeat(n - 1)}`, 'application/json')],
   ['src/jobs/intake/open-uploads.ts MAX_HELD', 128 * 1024 * 1024, (n) => hasRoom(n)],
   ['src/jobs/intake/octets.ts MAX_RATIO', 100, (n) => isRead(packed(n), 'text/plain')],
   [

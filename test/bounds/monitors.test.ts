@@ -1,14 +1,18 @@
 import type { BlacklistAnswer } from '../../src/answers/blacklist.ts'
-import type { MonitorEvent } from '../../src/answers/events.ts'
+import type { MonitorEvent } from '../../src/answers/webhooks.ts'
 import { blacklistChanges, reportChanges } from '../../src/monitors/changes/changes.ts'
 import { record } from '../../src/monitors/changes/row.ts'
 import { type EngineParts, startMonitors } from '../../src/monitors/engine.ts'
-import { eventOf } from '../../src/monitors/notify/event.ts'
-import { afterRun, FAILING_AFTER, type Observation } from '../../src/monitors/notify/machine.ts'
-import { NEW_STATE, type NotifyState } from '../../src/monitors/notify/state.ts'
-import { mailOf } from '../../src/monitors/notify/templates.ts'
+import {
+  afterRun,
+  FAILING_AFTER,
+  NEW_STATE,
+  type NotifyState,
+  type Observation,
+} from '../../src/monitors/notify/machine.ts'
+import { eventOf, mailOf } from '../../src/monitors/notify/templates.ts'
 import { MAX_MONITORS, monitorService, type OpenedMonitors } from '../../src/monitors/service.ts'
-import { webhookService } from '../../src/monitors/webhooks/service.ts'
+import { webhookService } from '../../src/monitors/webhooks.ts'
 import { report } from '../../src/operations/report.ts'
 import { exampleOf } from '../lab/answer.ts'
 import { listedAddress } from '../lab/documents.ts'
@@ -72,7 +76,7 @@ async function claimed(
       claim: async (_at: Date, _lease: number, limit: number) => count('runs', limit),
     },
     deliveries: {
-      ...{ sweep: none, add: none },
+      ...{ sweep: none, add: none, hasWork: async () => true },
       endedJobs: async (_tx: unknown, limit: number) => count('jobs', limit),
       claim: async (_at: Date, _lease: number, limit: number) => {
         const rows = count('messages', limit)
@@ -83,7 +87,8 @@ async function claimed(
     webhooks: {},
     database: { db: { transaction: () => ({ execute: (work: (tx: unknown) => unknown) => work({}) }) } },
     jobEvent: async () => undefined,
-    sweep: none,
+    consents: { sweep: none },
+    sweeps: [],
     now: () => 1,
     random: () => 0,
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
@@ -159,7 +164,7 @@ testBounds([
   ['src/monitors/engine.ts RUNS_AT_A_TIME', 8, async (n) => (await claimed(n)).runs === n],
   ['src/monitors/engine.ts MESSAGES_AT_A_TIME', 16, async (n) => (await claimed(n)).messages === n],
   ['src/monitors/engine.ts JOBS_AT_A_TIME', 20, async (n) => (await claimed(n)).jobs === n],
-  ['src/monitors/notify/event.ts MAX_TITLE', 90, isTitle],
+  ['src/monitors/notify/templates.ts MAX_TITLE', 90, isTitle],
   ['src/monitors/notify/machine.ts MAX_HELD', 50, (n) => held(n)?.changes.length === n],
   ['src/monitors/notify/machine.ts MAX_TEXTS', 60, (n) => held(n)?.texts.length === n],
   ['src/monitors/notify/machine.ts MAX_LINE', 600, (n) => failingLine(n).length === n],
@@ -171,5 +176,5 @@ testBounds([
   ],
   ['src/monitors/service.ts MAX_MONITORS', 20_000, isMonitorMade],
   ['src/monitors/service.ts TESTS_AT_A_TIME', 4, async (n) => (await testsAtOnce(n)) === n],
-  ['src/monitors/webhooks/service.ts MAX_WEBHOOKS', 1_000, isWebhookMade],
+  ['src/monitors/webhooks.ts MAX_WEBHOOKS', 1_000, isWebhookMade],
 ])

@@ -9,21 +9,20 @@ import { blacklistBulk } from '../../src/operations/blacklist.ts'
 import { remembering, repeatable } from '../../src/operations/context.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import type { By, Execute } from '../../src/operations/execute.ts'
+import { compareSets } from '../../src/operations/expect.ts'
 import { forget } from '../../src/operations/forget.ts'
 import { health } from '../../src/operations/health.ts'
 import { inParts } from '../../src/operations/in-parts.ts'
 import { monitorCreate } from '../../src/operations/monitors/manage.ts'
 import { receiverUrl } from '../../src/operations/monitors/shared.ts'
-import { nearestNodes } from '../../src/operations/nearest-nodes.ts'
 import type { Operation, Raw } from '../../src/operations/operation.ts'
 import { readOverlay, readRecords } from '../../src/operations/overlay-input.ts'
 import { cursorParam, formatCursor } from '../../src/operations/page.ts'
-import { compareSets } from '../../src/operations/record-sets.ts'
 import { report } from '../../src/operations/report.ts'
 import { checkSources } from '../../src/operations/self-check.ts'
 import { fromVantages } from '../../src/operations/vantage.ts'
 import { verify } from '../../src/operations/verify.ts'
-import { verifyElsewhere } from '../../src/operations/verify-elsewhere.ts'
+import { nearestNodes, verifyElsewhere } from '../../src/operations/verify-elsewhere.ts'
 import type { Peer } from '../../src/peers/peer.ts'
 import { answerTo, exampleOf } from '../lab/answer.ts'
 import { labApp, labDeps, labExecutor, labPool } from '../lab/app.ts'
@@ -220,12 +219,12 @@ testBounds([
     2_000,
     (n) => receiverUrl.safeParse('https://a.example/'.padEnd(n, 'x')).success,
   ],
-  ['src/operations/nearest-nodes.ts AT_A_TIME', 8, async (n) => (await nodesPlacedAtOnce(n)) === n],
+  ['src/operations/verify-elsewhere.ts AT_A_TIME', 8, async (n) => (await nodesPlacedAtOnce(n)) === n],
   ['src/operations/overlay-input.ts MAX_RECORDS', 5_000, (n) => isTaken(() => readOverlay(A, more, zone(n - 1)))],
   ['src/operations/overlay-input.ts MAX_BYTES', 512_000, (n) => isTaken(() => readOverlay(A, [], zone(1).padEnd(n)))],
   ['src/operations/overlay-input.ts BODY_LIMIT', 2 * 512_000 + 65_536, isBodyTaken],
   ['src/operations/page.ts MAX_CURSOR', 512, isCursorRead],
-  ['src/operations/record-sets.ts AT_A_TIME', 16, async (n) => (await setsAtOnce(n)) === n],
+  ['src/operations/expect.ts AT_A_TIME', 16, async (n) => (await setsAtOnce(n)) === n],
   ['src/operations/report.ts MAX_ADDRESSES', 20, async (n) => (await reportLookups(n, 'mx')).calls === n],
   ['src/operations/report.ts AT_A_TIME', 5, async (n) => (await reportLookups(n, 'mx')).most === n],
   ['src/operations/self-check.ts MAX_SOURCES', 64, async (n) => (await sourcesChecked(n)).checked === n],

@@ -1,7 +1,7 @@
 import { linesOf, textOf } from '../../src/client/streams.ts'
 import { inlines } from '../../src/documents/html/inline.ts'
-import { escapeMarkdown } from '../../src/documents/markdown/markdown-text.ts'
-import { preferredForm } from '../../src/http/accept.ts'
+import { escapeMarkdown } from '../../src/documents/markdown/markdown.ts'
+import { preferredForm } from '../../src/http/handle.ts'
 import { readList } from '../../src/jobs/intake/intake.ts'
 import { parseEmail } from '../../src/names/email.ts'
 import { parseSelectors } from '../../src/operations/params.ts'
@@ -76,15 +76,15 @@ testBounds([
     async (n) => (await isRead(textOf(body(n)))) && isRead(drained(linesOf(body(n)))),
   ],
   ['src/documents/html/inline.ts MAX_TEXT', 8_192, (n) => inlines([text(n)]) === text(n)],
-  ['src/documents/markdown/markdown-text.ts MAX_TEXT', 8_192, (n) => escapeMarkdown(text(n)) === text(n)],
-  ['src/http/accept.ts MAX_LENGTH', 1_000, (n) => preferredForm('text/html'.padEnd(n)) !== undefined],
+  ['src/documents/markdown/markdown.ts MAX_TEXT', 8_192, (n) => escapeMarkdown(text(n)) === text(n)],
+  ['src/http/handle.ts MAX_LENGTH', 1_000, (n) => preferredForm('text/html'.padEnd(n)) !== undefined],
   [
-    'src/http/accept.ts MAX_RANGES',
+    'src/http/handle.ts MAX_RANGES',
     30,
     (n) => preferredForm([...times(n - 1, () => 'x/y'), 'text/html'].join()) !== undefined,
   ],
   [
-    'src/jobs/intake/csv-records.ts MAX_COLUMNS',
+    'src/jobs/intake/csv.ts MAX_COLUMNS',
     1_000,
     (n) => isListRead(`email${times(n - 1, (i) => `,c${i}`).join('')}\na@b.example${','.repeat(n - 1)}\n`, 'text/csv'),
   ],

@@ -6,12 +6,11 @@ import type pg from 'pg'
 import { expect, it, vi } from 'vitest'
 import { lookupMailHosts } from '../../src/mailhosts/mailhosts.ts'
 import { providerOfHost } from '../../src/mailhosts/providers/index.ts'
-import { withLock } from '../../src/store/files/lock.ts'
-import { rowsFile } from '../../src/store/files/rows-file.ts'
-import { afterDeadlock } from '../../src/store/postgres/deadlock.ts'
-import { connectOrLaunch } from '../../src/store/postgres/embedded-launch.ts'
-import { keepOwned } from '../../src/store/postgres/embedded-owner.ts'
+import { rowsFile, withLock } from '../../src/store/files/rows-file.ts'
+import { afterDeadlock } from '../../src/store/postgres/away.ts'
+import { keepOwned } from '../../src/store/postgres/embedded.ts'
 import { openLog, type Place, placeFor } from '../../src/store/postgres/embedded-place.ts'
+import { connectOrLaunch } from '../../src/store/postgres/embedded-process.ts'
 import { poolOf } from '../../src/store/postgres/pool.ts'
 import { labFolder } from '../lab/folder.ts'
 import { labCtx } from '../lab/world.ts'
@@ -132,14 +131,14 @@ testBounds([
   ],
   ['src/store/files/rows-file.ts MAX_BYTES', 64 * 1024 * 1024, isFileRead],
   ['src/store/files/rows-file.ts MAX_TRIES', 3, isChanged],
-  ['src/store/postgres/embedded-owner.ts LONGEST_WAIT_MS', 5_000, async (n) => (await longestWait()) >= n],
+  ['src/store/postgres/embedded.ts LONGEST_WAIT_MS', 5_000, async (n) => (await longestWait()) >= n],
   ['src/store/postgres/embedded-place.ts MAX_SOCKET_DIR', 92, isSocketInside],
   ['src/store/postgres/embedded-place.ts MAX_LOG', 4 * 1024 * 1024, isLogKept],
-  ['src/store/postgres/deadlock.ts MAX_TRIES', 5, isCommitted],
+  ['src/store/postgres/away.ts MAX_TRIES', 5, isCommitted],
   ['src/store/postgres/pool.ts MAX_CONNECTIONS', 12, (n) => poolOf({}, { warn: () => {} }).options.max >= n],
 ])
 
-// src/store/postgres/embedded-launch.ts MAX_LAUNCHES
+// src/store/postgres/embedded-process.ts MAX_LAUNCHES
 it('a server that ends at once is started 15 times, and not once more', async () => {
   const started = join(folder, 'started')
   const postgres = join(folder, 'postgres')

@@ -3,14 +3,14 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sleep } from '../../src/base/deadline.ts'
 import { isJsonRecord, type JsonRecord } from '../../src/base/json.ts'
-import { jobService } from '../../src/jobs/service.ts'
 import { monitorServices } from '../../src/monitors/open.ts'
-import { storedService } from '../../src/monitors/stored/stored.ts'
+import { storedService } from '../../src/monitors/stored.ts'
 import { FetchError } from '../../src/net/fetch.ts'
 import blacklistExample from '../../src/operations/examples/blacklist.json' with { type: 'json' }
 import { idempotencyKeysOf } from '../../src/store/postgres/idempotency-keys.ts'
 import { labApp, labDeps } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { jobsOver } from '../lab/jobs.ts'
 import { labProblem } from '../lab/problem.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
@@ -31,12 +31,7 @@ beforeAll(async () => {
   const database = await labDatabase()
   const open = async () => database
   const world = labWorld({ 'hooks.example': { A: ['45.53.1.1'] } })
-  const limitsOf = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
-  const answered = { result: 'accepted', reason: 'mailbox_exists', answer: {} }
-  const jobs = jobService({
-    ...{ open, ask: async () => answered, findProvider: async () => limitsOf('lab'), limitsOf, room: () => 20 },
-    ...{ now: Date.now, log: world.log, maxUpload: 4_000_000 },
-  })
+  const jobs = jobsOver(open, { log: world.log, maxUpload: 4_000_000 })
   const services = monitorServices({
     storage: UNBOUNDED,
     ...{ open, sweeps: [], now: Date.now, random: () => 0.5, log: world.log, jobEvent: async () => undefined },

@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { jobAnswer } from '../../src/answers/jobs.ts'
 import { sleep } from '../../src/base/deadline.ts'
-import { jobService } from '../../src/jobs/service.ts'
 import { lazyDatabase } from '../../src/store/postgres/connect.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/store/postgres/embedded.ts'
 import { labApp, labDeps } from '../lab/app.ts'
 import { labFolder } from '../lab/folder.ts'
+import { jobsOver } from '../lab/jobs.ts'
 import { labWorld } from '../lab/world.ts'
 
 /** The database stops while a job runs, and comes back: the service works on it through a connection of its own. */
@@ -27,20 +27,13 @@ beforeAll(async () => {
   const { user, password, host } = server.connection
   const url = `postgres://${user}:${password}@/postgres?host=${encodeURIComponent(host)}`
   const database = lazyDatabase({ url, dataDir, dbUser: 'nobody', log })
-  const limitsOf = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
-  const jobs = jobService({
-    open: database.open,
+  const jobs = jobsOver(database.open, {
     ask: async (_kind, input, _options, signal) => {
       asked.push(input)
       await sleep(40, signal)
       return { result: 'accepted', reason: 'mailbox_exists', answer: {} }
     },
-    findProvider: async () => limitsOf('lab'),
-    limitsOf,
-    room: (_: string, claimed: number) => 20 - claimed,
-    now: Date.now,
     log,
-    maxUpload: 1e6,
   })
   const probes = { resolver: async () => undefined, store: async () => undefined, queue: database.probe }
   const world = labWorld()

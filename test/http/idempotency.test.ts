@@ -2,11 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type JobAnswer, jobAnswer, jobListAnswer } from '../../src/answers/jobs.ts'
 import { sleep } from '../../src/base/deadline.ts'
-import { type JobService, jobService } from '../../src/jobs/service.ts'
+import type { JobService } from '../../src/jobs/service.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
 import { idempotencyKeysOf } from '../../src/store/postgres/idempotency-keys.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { jobsOver } from '../lab/jobs.ts'
 import { labWorld } from '../lab/world.ts'
 
 let database: Database
@@ -17,21 +18,7 @@ const keys = [labKey('mine', ['jobs']), labKey('other', ['jobs'])]
 
 beforeAll(async () => {
   database = await labDatabase()
-  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  const limitsOf = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
-  const ask = async () => ({ result: 'accepted', reason: 'mailbox_exists', answer: {} })
-  const findProvider = async () => limitsOf('lab')
-  const room = (_: string, claimed: number) => 20 - claimed
-  jobs = jobService({
-    open: async () => database,
-    ask,
-    findProvider,
-    limitsOf,
-    room,
-    now: Date.now,
-    log,
-    maxUpload: 1e6,
-  })
+  jobs = jobsOver(async () => database)
   const idempotencyKeys = idempotencyKeysOf(async () => database.db)
   app = await labApp(world, { deps: labDeps(world, { jobs, idempotencyKeys }), keys: () => keys })
 })

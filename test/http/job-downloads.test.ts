@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type JobAnswer, jobAnswer } from '../../src/answers/jobs.ts'
 import { sleep } from '../../src/base/deadline.ts'
 import type { Ask } from '../../src/jobs/engine/ask.ts'
-import { type JobService, jobService } from '../../src/jobs/service.ts'
+import type { JobService } from '../../src/jobs/service.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { jobsOver } from '../lab/jobs.ts'
 import { labWorld } from '../lab/world.ts'
 
 /** Downloads that read the database page by page: here each page has two rows. */
@@ -20,7 +21,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   plain: '2.1.5 Ok',
   quoted: '5.1.1 "no", he said',
   ends: 'a\u001fb\u001ec\\u001e',
-  forged: ['x', ...Array(9).fill('')].join('\u001f') + '\u001e9\u001f""\u001fnull\u001faccepted',
+  forged: `${['x', ...Array(9).fill('')].join('\u001f')}\u001e9\u001f""\u001fnull\u001faccepted`,
   wide: 'Ünknown 用户 🙂',
 }
 const ask: Ask = async (_kind, input) => ({
@@ -28,15 +29,10 @@ const ask: Ask = async (_kind, input) => ({
   reason: 'mailbox_not_found',
   answer: { email: input, message: MESSAGES[input.split('@')[0]!] ?? '' },
 })
-const limitsOf = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
 
 beforeAll(async () => {
   const database = await labDatabase()
-  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  const findProvider = async () => limitsOf('lab')
-  const room = (_: string, claimed: number) => 20 - claimed
-  const open = async () => database
-  const whole = jobService({ open, ask, findProvider, limitsOf, room, now: Date.now, log, maxUpload: 1e6 })
+  const whole = jobsOver(async () => database, { ask })
   jobs = {
     ...whole,
     downloadPage: { verify: 2, check: 2, blacklist: 2 },

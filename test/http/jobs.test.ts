@@ -7,10 +7,11 @@ import { sleep } from '../../src/base/deadline.ts'
 import { operate } from '../../src/cli/operate.ts'
 import type { ViewFlags } from '../../src/cli/view-flags.ts'
 import type { Ask, Asked } from '../../src/jobs/engine/ask.ts'
-import { type JobService, jobService } from '../../src/jobs/service.ts'
+import type { JobService } from '../../src/jobs/service.ts'
 import type { Raw } from '../../src/operations/operation.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { jobsOver } from '../lab/jobs.ts'
 import { labSetting } from '../lab/setting.ts'
 import { labWorld } from '../lab/world.ts'
 
@@ -36,23 +37,10 @@ const ask: Ask = async (_kind, input, given, signal): Promise<Asked> => {
     answer: { email: input, deliverability: isThere ? 'deliverable' : 'undeliverable' },
   }
 }
-const limitsOf = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
 
 beforeAll(async () => {
   const database = await labDatabase()
-  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  const findProvider = async () => limitsOf('lab')
-  const room = (_: string, claimed: number) => 20 - claimed
-  jobs = jobService({
-    open: async () => database,
-    ask,
-    findProvider,
-    limitsOf,
-    room,
-    now: Date.now,
-    log,
-    maxUpload: 1e6,
-  })
+  jobs = jobsOver(async () => database, { ask })
   app = await labApp(world, { deps: labDeps(world, { jobs }), keys: () => keys })
 })
 afterAll(async () => {

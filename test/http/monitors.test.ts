@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type MonitorEvent, monitorEvent } from '../../src/answers/events.ts'
 import {
   type MonitorAnswer,
   monitorAnswer,
@@ -9,7 +8,13 @@ import {
   monitorHistoryAnswer,
   monitorRunAnswer,
 } from '../../src/answers/monitors.ts'
-import { deliveryListAnswer, webhookAnswer, webhookListAnswer } from '../../src/answers/webhooks.ts'
+import {
+  deliveryListAnswer,
+  type MonitorEvent,
+  monitorEvent,
+  webhookAnswer,
+  webhookListAnswer,
+} from '../../src/answers/webhooks.ts'
 import { sleep } from '../../src/base/deadline.ts'
 import { AppError } from '../../src/base/errors.ts'
 import { monitorServices } from '../../src/monitors/open.ts'
@@ -124,7 +129,8 @@ async function call(method: Method, url: string, body?: object, key = 'mine') {
 let made = 0
 async function watch(over: object = {}): Promise<MonitorAnswer> {
   const target = `192.0.2.${++made}`
-  const response = await call('POST', '/v1/monitors', { kind: 'blacklist', target, when: ['listed'], ...over })
+  const about = { kind: 'blacklist', target, when: ['listed'] }
+  const response = await call('POST', '/v1/monitors', { ...about, ...over })
   expect([response.statusCode, response.body]).toEqual([201, expect.any(String)])
   const monitor = monitorAnswer.parse(response.json())
   await until(async () => (await show(monitor)).last !== null)
@@ -721,4 +727,19 @@ it.each<[string, object, string]>([
 ])('a monitor with %s is refused', async (_, body, code) => {
   const response = await call('POST', '/v1/monitors', body)
   expect([response.statusCode, response.json().code]).toEqual([400, code])
+})
+
+it.each<[string, object, number, readonly object[] | undefined]>([
+  ['takes it', {}, 204, [{ type: 'webhook', to: HOOK, ok: true }]],
+  ['is dead', {}, 500, [{ type: 'webhook', to: HOOK, ok: false, reason: expect.stringContaining('500') }]],
+  ['is not to be tested', { test: false }, 204, undefined],
+])('a webhook is tried when the monitor is created; one that %s', async (_, over, status, tested) => {
+  answer = () => status
+  const notify = [
+    { type: 'webhook', url: HOOK },
+    { type: 'mail', to: 'user@b.example' },
+  ]
+  const made = await watch({ notify, test: true, ...over })
+  expect([made.tested, posts.length, mails.length]).toEqual([tested, tested ? 1 : 0, 0])
+  expect((await show(made)).tested).toBeUndefined()
 })

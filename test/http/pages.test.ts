@@ -1,9 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { MonitorAnswer } from '../../src/answers/monitors.ts'
 import { AppError } from '../../src/base/errors.ts'
 import type { MonitorService } from '../../src/monitors/service.ts'
-import type { Stored } from '../../src/monitors/stored/stored.ts'
+import type { Stored } from '../../src/monitors/stored.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { PAGE_POLICY, type Site } from '../../src/pages/page.ts'
@@ -11,6 +12,7 @@ import { openSite, readIslands } from '../../src/start/pages.ts'
 import { type ApiKey, SCOPES, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
+import { labDns } from '../lab/dns.ts'
 import { labMonitors } from '../lab/monitors.ts'
 import { labProblem } from '../lab/problem.ts'
 import { labStored } from '../lab/stored.ts'
@@ -61,6 +63,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /reports': 'reports',
   'POST /reports': 'reports',
   'GET /reports/:domain': 'reports',
+  'GET /reports/:domain/events': 'reports',
   'GET /monitors': 'jobs',
   'POST /monitors': 'jobs',
   'GET /monitors/:id': 'jobs',
@@ -76,6 +79,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /nodes': 'admin',
   'GET /ip/:ip': 'read',
   'GET /ip/:ip/events': 'read',
+  'GET /ip/:ip/names': 'read',
   'POST /ip/:ip/save': 'read',
 }
 const KEYS = [
@@ -497,6 +501,29 @@ it('an address on its page: its names and whether they lead back', async () => {
   expect(body).toMatch(/<code>mx\.a\.example<\/code> <span class="mark good">.{0,50} resolves back to it/)
   expect(body).toMatch(/other\.&lt;b&gt;\.example<\/code> <span class="mark warn">.{0,50} has no address/)
   expect(body).toContain('Not a public address')
+})
+
+it('an address whose names come late: its page does not wait for them, and fetches them later', async () => {
+  const { resolve } = labDns({
+    '1.2.0.192.in-addr.arpa': { PTR: ['mx.a.example'] },
+    'mx.a.example': { A: ['192.0.2.1'] },
+  })
+  const late: typeof resolve = async (...question) => {
+    if (question[1] === 'PTR') await wait(700)
+    return resolve(...question)
+  }
+  const app = await appOf(labWorld({}, { resolve: late }))
+  const page = await app.inject({ url: '/ip/192.0.2.1?wait=true', headers: HTML })
+  expect(page.body).toContain('unknown: no answer within 0.5 s')
+  const [, later = ''] = /data-later="([^"]+)"/.exec(page.body) ?? []
+  expect(later).toBe('/ip/192.0.2.1/names')
+  const { body } = await app.inject({ url: later, headers: { ...HTML, ...SAME } })
+  expect(body).toMatch(/^<dl>.*<code>mx\.a\.example<\/code>/)
+  const foreign = await app.inject({
+    url: later,
+    headers: { ...HTML, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
+  })
+  expect(foreign.statusCode).toBe(403)
 })
 
 describe('a list as it is read', () => {

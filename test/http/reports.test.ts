@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allOperations } from '../../src/operations/registry.ts'
+import { storedReports } from '../../src/operations/reports/stored.ts'
 import { type ReportService, reportService } from '../../src/reports/service.ts'
 import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
@@ -48,6 +49,7 @@ beforeAll(async () => {
     execute: labExecutor(world, deps),
     world,
     version: '0.0.0',
+    storedReports: storedReports(deps),
   })
   app = await labApp(world, { deps, keys: () => keys, site })
 })
@@ -92,6 +94,8 @@ describe('a report over HTTP', () => {
     ['nothing', '', 400, 'bad_report'],
     ['a text', 'hello', 400, 'bad_report'],
     ['HTML', '<html><body>hello</body></html>', 400, 'bad_report'],
+    ['mail that is no report', 'From: a@b.example\r\nSubject: Lunch\r\n\r\nAt noon?\r\n', 400, 'bad_report'],
+    ['billions of laughs', `<feedback>${'&lol;'.repeat(1_000)}</feedback>`, 400, 'bad_report'],
     ['a DTD', `<!DOCTYPE feedback [<!ENTITY a "b">]>${aggregateReport({ domain: 'a.example' })}`, 400, 'bad_report'],
     ['a count below zero', aggregateReport({ domain: 'a.example', rows: [{ ...own, count: -1 }] }), 400, 'bad_report'],
     ['a count of 10^18', aggregateReport({ domain: 'a.example', rows: [{ ...own, count: 1e18 }] }), 400, 'bad_report'],
@@ -120,6 +124,28 @@ describe('a report over HTTP', () => {
     const { status, body } = await post(aggregateReport({ domain: 'a.example', begin: 1_000 }))
     expect(status).toBe(200)
     expect(body).toMatchObject({ reports: [], refused: [{ code: 'too_old' }] })
+  })
+  it('about one message that failed is counted, and nothing of it is kept', async () => {
+    const failure = [
+      'From: reports@receiver.example',
+      'MIME-Version: 1.0',
+      'Content-Type: multipart/report; report-type=feedback-report; boundary=b',
+      '',
+      '--b\r\nContent-Type: text/plain\r\n\r\nA message failed.\r\n',
+      '--b\r\nContent-Type: message/feedback-report\r\n\r\nFeedback-Type: auth-failure\r\nVersion: 1\r\n',
+      '--b\r\nContent-Type: message/rfc822\r\n\r\nSubject: a secret of somebody\r\n\r\nHello\r\n',
+      '--b--\r\n',
+    ].join('\r\n')
+    const before = await get('/v1/reports/domains')
+    expect(await post(failure)).toEqual({ status: 200, body: { reports: [], refused: [], failure_reports: 1 } })
+    expect((await get('/v1/reports/domains')).body).toEqual(before.body)
+  })
+  it.each([
+    ['UTF-16, little endian', Buffer.from(`\ufeff${report({ domain: 'utf16le.example' })}`, 'utf16le')],
+    ['UTF-16, big endian', Buffer.from(`\ufeff${report({ domain: 'utf16be.example' })}`, 'utf16le').swap16()],
+  ])('in %s is read', async (_, payload) => {
+    const { status, body } = await post(payload)
+    expect([status, body.reports[0]?.messages]).toEqual([200, 100])
   })
   it('whose texts are longer than any report needs is stored with their beginnings', async () => {
     // Two pieces of a text; no two characters alike, so that nothing compresses.
@@ -236,6 +262,9 @@ describe('questions', () => {
     ['a name below its domain', '/v1/reports?domain=x.a.example', 'one', 200],
     ['from after to', '/v1/reports?domain=a.example&from=2026-11-02&to=2026-11-01', 'all', 400],
     ['no date', '/v1/reports?domain=a.example&from=2026-02-30', 'all', 400],
+    ['the year 0', '/v1/reports?domain=a.example&from=0000-01-01&to=0000-01-31', 'all', 400],
+    ['a period that would begin in the year 0', '/v1/reports?domain=a.example&to=0001-01-01', 'all', 400],
+    ['the last day that a date can name', '/v1/reports?domain=a.example&from=9999-11-30&to=9999-12-31', 'all', 200],
     ['a domain without reports', '/v1/reports?domain=b.example', 'all', 200],
   ])('%s: %s as %s is %i', async (_, path, key, status) => {
     expect((await get(path, key)).status).toBe(status)
@@ -268,6 +297,63 @@ describe('pages', () => {
       'The evidence',
     ])
       expect(body).toContain(text)
+  })
+  it('say what a policy would do before the senders, and fold long tables of who loses mail', async () => {
+    const { body } = await page('/reports/a.example')
+    const at = ['id="advice"', 'id="policy"', 'id="senders"', 'id="days"'].map((text) => body.indexOf(text))
+    expect(at.every((one) => one > 0)).toBe(true)
+    expect(at).toEqual(at.toSorted((a, b) => a - b))
+  })
+  describe('show what comes in while they are open', () => {
+    const SAME = { 'sec-fetch-site': 'same-origin', authorization: 'Bearer all' }
+    const eventsOf = (body: string) => /data-events="([^"]*)"/.exec(body)![1]!.replaceAll('&amp;', '&')
+    it('as events with the content of the page', async () => {
+      const path = eventsOf((await page('/reports/live.example?policy=quarantine')).body)
+      expect(path).toBe('/reports/live.example/events?policy=quarantine&stored=0')
+      const url = await app.listen({ host: '127.0.0.1', port: 0 })
+      const left = new AbortController()
+      const response = await fetch(`${url}${path}`, { headers: SAME, signal: left.signal })
+      expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+      await post(report({ domain: 'live.example', rows: [{ ...own, count: 4_321 }] }))
+      let text = ''
+      for await (const piece of response.body!) {
+        text += Buffer.from(piece).toString()
+        if (/event: progress\ndata: .*\n\n$/.test(text)) break
+      }
+      left.abort()
+      const [ready, , , event, data] = text.split('\n')
+      expect([ready, event]).toEqual(['event: ready', 'event: progress'])
+      const told = JSON.parse(data!.slice('data: '.length))
+      expect(Object.keys(told)).toEqual(['state', 'html', 'details'])
+      expect(told.html).toContain('4,321 messages')
+      expect(told.html).toContain('What p=quarantine would do')
+      expect(told.details).toContain('The evidence')
+    })
+    it.each<[string, Record<string, string>, string, number]>([
+      ['of another site', { ...SAME, 'sec-fetch-site': 'cross-site' }, 'a.example', 403],
+      ['without a key', { 'sec-fetch-site': 'same-origin' }, 'a.example', 401],
+      ['with a key of another scope', { ...SAME, authorization: 'Bearer read' }, 'a.example', 403],
+      ['with a key of another domain', { ...SAME, authorization: 'Bearer one' }, 'b.example', 403],
+      ['about no domain', SAME, 'x', 400],
+    ])('not for a request %s', async (_, headers, domain, status) => {
+      const { statusCode } = await app.inject({ url: `/reports/${domain}/events`, headers })
+      expect(statusCode).toBe(status)
+    })
+  })
+  it('show no markup and no control characters of a report', async () => {
+    const evil = '&lt;img src=x onerror=alert(1)&gt;&#x202e;"\'</x>'.replace('</x>', '')
+    const rows: readonly LabRow[] = [1, 2, 3].map((n) => ({
+      ...{ address: `45.77.0.${n}`, count: 50, envelope: `${evil}.example`, spfResult: evil, disposition: evil },
+      ...{ reason: evil, signatures: [{ domain: `${evil}.example`, selector: evil, result: evil }] },
+    }))
+    const about = { domain: 'evil.example', id: evil, organization: evil, email: `${evil}@google.com`, rows }
+    const sent = await post(report({ ...about, policy: `<p>${evil}</p><sp>${evil}</sp>` }))
+    expect(sent.status).toBe(200)
+    for (const url of ['/reports/evil.example', '/reports', '/v1/reports/rows?domain=evil.example&format=csv']) {
+      const { statusCode, body } = await page(url)
+      expect([url, statusCode]).toEqual([url, 200])
+      if (url.startsWith('/reports')) expect(body).not.toMatch(/<img|\u202e/)
+    }
   })
   it('say how reports come in where there are none', async () => {
     const way = '<a href="/reports#ways">How reports come in</a>'

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changesAnswer } from '../../src/answers/changes.ts'
-import { historyAnswer, type Saved, saved } from '../../src/answers/stored.ts'
-import { storedService } from '../../src/monitors/stored/stored.ts'
+import { changesAnswer, historyAnswer, type Saved, saved } from '../../src/answers/stored.ts'
+import { storedService } from '../../src/monitors/stored.ts'
 import { DialError } from '../../src/net/smtp/dial.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
@@ -166,7 +165,7 @@ it.each([
   ['/r/AAAAAAAAAAAAAAAAAAAAAA', 'not_found'],
 ])('%s is %s', async (url, code) => expect((await call(url)).json().code).toBe(code))
 
-// Bound: src/monitors/stored/stored.ts MAX_STORED
+// Bound: src/monitors/stored.ts MAX_STORED
 it('keeps no more than so many of a key', async () => {
   let response = await call(CHECK)
   for (let i = 0; i < 20 && response.statusCode === 200; i++) response = await call(CHECK)

@@ -4,7 +4,7 @@ import { afterAll } from 'vitest'
 import { AppError } from '../../src/base/errors.ts'
 import { type Database, openDatabase } from '../../src/store/postgres/connect.ts'
 import { embeddedConnection, startEmbedded } from '../../src/store/postgres/embedded.ts'
-import type { Connection } from '../../src/store/postgres/embedded-launch.ts'
+import type { Connection } from '../../src/store/postgres/embedded-process.ts'
 import { DATABASE_FOLDER } from '../database-server.ts'
 
 const log = { info: () => {}, warn: () => {} }

@@ -167,7 +167,10 @@ function connection(lab: {
     },
     localAddress: lab.local,
     close,
-    finish: close,
+    finish: (last) => {
+      lab.received.push(last.trimEnd())
+      close()
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import { type JobAnswer, jobAnswer } from '../../src/answers/jobs.ts'
 import { DOWNLOAD_PAGE } from '../../src/jobs/results.ts'
-import type { JobService } from '../../src/jobs/service.ts'
+import { type JobService, jobService } from '../../src/jobs/service.ts'
 import example from '../../src/operations/examples/job.json' with { type: 'json' }
 import type { IdempotencyKeys } from '../../src/store/postgres/idempotency-keys.ts'
 import type { JobRecord } from '../../src/store/postgres/jobs.ts'
@@ -55,6 +55,24 @@ export const labJobs: JobService = {
   queue: async () => undefined,
   start: async () => {},
   stop: async () => {},
+}
+
+type Settings = Parameters<typeof jobService>[0]
+
+/** The real service over a database: one provider has all domains and takes 20 rows at once, and accepts every one. */
+export function jobsOver(open: Settings['open'], over: Partial<Settings> = {}): JobService {
+  const limitsOf = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
+  return jobService({
+    open,
+    ask: async () => ({ result: 'accepted', reason: 'mailbox_exists', answer: {} }),
+    findProvider: async () => limitsOf('lab'),
+    limitsOf,
+    room: (_, claimed) => 20 - claimed,
+    now: Date.now,
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    maxUpload: 1e6,
+    ...over,
+  })
 }
 
 /** No database, no keys: a test of Idempotency-Key brings the real ones, over labDatabase. */

@@ -7,11 +7,10 @@ import {
 } from '../../src/answers/monitors.ts'
 import { webhookAnswer } from '../../src/answers/webhooks.ts'
 import type { MonitorService } from '../../src/monitors/service.ts'
-import type { WebhookService } from '../../src/monitors/webhooks/service.ts'
-import { monitorShow } from '../../src/operations/monitors/manage.ts'
+import type { WebhookService } from '../../src/monitors/webhooks.ts'
+import { monitorChanges, monitorRun, monitorShow, monitorTest } from '../../src/operations/monitors/manage.ts'
 import { badge } from '../../src/operations/monitors/open.ts'
-import { monitorChanges, monitorRun, monitorTest } from '../../src/operations/monitors/runs.ts'
-import { webhookCreate, webhookExamples } from '../../src/operations/webhooks/webhooks.ts'
+import { webhookCreate, webhookExamples } from '../../src/operations/monitors/webhooks.ts'
 
 const monitor = monitorAnswer.parse(monitorShow.example.output)
 const webhook = webhookAnswer.parse(webhookCreate.example.output)

@@ -4,7 +4,10 @@ import { findSenders, type Sender, type SenderFacts } from '../../src/reports/se
 import type { ReportService } from '../../src/reports/service.ts'
 import type { SourceSum } from '../../src/store/postgres/report-sums.ts'
 
-/** A source of the lab: 100 messages of example.org that pass nothing, seen on 28 days by two known reporters, unless said otherwise. */
+/**
+ * A source of the lab: 100 messages of example.org that pass nothing, seen on 28 days by two known reporters, unless
+ * said otherwise.
+ */
 export const labSource = (over: Partial<SourceSum> = {}): SourceSum => ({
   ...{ number: 1, name: 'example.org', address: '192.0.2.1', envelope_from: '', spf_domain: '', spf_result: 'fail' },
   ...{ spf_aligned: false, dkim_domain: '', dkim_selector: '', dkim_result: '', dkim_aligned: false, signers: '' },
@@ -43,7 +46,10 @@ const found = {
   leftOut: { sources: 0, messages: 0 },
 }
 
-/** Reports without a database: the same two senders, whatever is asked, and an import that reads everything and finds one report. A test of reports brings the real service, over labDatabase. */
+/**
+ * Reports without a database: the same two senders, whatever is asked, and an import that reads everything and finds
+ * one report. A test of reports brings the real service, over labDatabase.
+ */
 export const labReports: ReportService = {
   import: async (octets) => {
     for await (const _ of octets);
@@ -94,6 +100,7 @@ export const labReports: ReportService = {
       reporters: ['google.com'],
     },
   ],
+  stored: async () => 1,
   domains: async () => [
     { domain: 'example.org', reports: 1, messages: 1_000, last_at: new Date(Date.UTC(2026, 10, 23)) },
   ],

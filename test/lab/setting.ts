@@ -1,4 +1,4 @@
-import type { Setting } from '../../src/cli/work.ts'
+import type { Setting } from '../../src/cli/session.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 
 /** What the command line needs beside a service: a terminal that nobody looks at, and no files. */

@@ -1,6 +1,6 @@
 import { storedAnswer, storedEntry } from '../../src/answers/stored.ts'
-import type { Stored } from '../../src/monitors/stored/stored.ts'
-import { savedDelete, savedShow } from '../../src/operations/stored/show.ts'
+import type { Stored } from '../../src/monitors/stored.ts'
+import { savedDelete, savedShow } from '../../src/operations/stored.ts'
 
 const answer = storedAnswer.parse(savedShow.example.output)
 const entry = storedEntry.parse(savedDelete.example.output)

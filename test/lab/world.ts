@@ -1,5 +1,5 @@
 import { REPOSITORIES, type Store, StoreError } from '../../src/store/contract.ts'
-import { memoryStore } from '../../src/store/files/memory-store.ts'
+import { memoryStore } from '../../src/store/files/files-store.ts'
 import type { Ctx, Log, World } from '../../src/world.ts'
 import { type LabZone, labDns } from './dns.ts'
 import { labProblem } from './problem.ts'

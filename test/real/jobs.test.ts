@@ -67,10 +67,12 @@ it('a greylisted row comes back when it is due, and the webhook is told at the e
   )
   const secret = job.callback?.secret
   if (secret === undefined) throw new Error('no secret was told')
-  await expect.poll(async () => (await show(job.id)).done, { timeout: 20_000 }).toBe(2)
-  const waiting = await show(job.id)
-  const [, until] = /^rows of grey\.test were deferred or limited until (\S+)$/.exec(waiting.eta_reason ?? '') ?? []
-  expect(waiting).toMatchObject({ state: 'running', done: 2, eta_reason: expect.stringContaining('grey.test') })
+  // The row that is deferred may have its answer after the other two.
+  const deferred = /^rows of grey\.test were deferred or limited until (\S+)$/
+  await expect
+    .poll(() => show(job.id), { timeout: 20_000 })
+    .toMatchObject({ state: 'running', done: 2, eta_reason: expect.stringMatching(deferred) })
+  const [, until] = deferred.exec((await show(job.id)).eta_reason!)!
   expect(Date.parse(until!) - Date.now()).toBeGreaterThan(GREYLISTED_MS - 60_000)
   expect(Date.parse(until!) - Date.now()).toBeLessThanOrEqual(GREYLISTED_MS)
   expect(receiver.received).toEqual([])

@@ -11,6 +11,7 @@ import {
 } from '../../src/answers/reports.ts'
 import { aggregateReport, type LabRow } from '../lab/report-xml.ts'
 import { CA_FILE, STATE } from './addresses.ts'
+import { axeFinds, openBrowser, visitor } from './browser.ts'
 import { RSA_2048 } from './dns/keys.ts'
 import { type DebianPostgres, debianPostgres } from './postgres.ts'
 import { runTool } from './processes.ts'
@@ -243,6 +244,25 @@ describe('a month of reports', () => {
       ['forwarded by forward.test', 'forwarded', ALL * 2, 1],
     ])
     expect([outcome.passing_before, outcome.passing_after]).toEqual([ALL * 156, ALL * 156])
+  })
+
+  it('has a page that says what p=reject would do within two screens, and shows what comes in while it is open', async () => {
+    const browser = await openBrowser()
+    const { page, faults } = await visitor(browser, { width: 1280, scheme: 'light' }, program.url)
+    await page.goto(`${program.url}/reports/acme.test?${periodOf(FIRST_S)}`)
+    const place = await page.locator('#policy + p').boundingBox()
+    expect(place!.y + place!.height).toBeLessThan(2 * 800)
+    expect(await axeFinds(page)).toEqual([])
+    await page.locator('#details summary').first().click()
+    const late = aggregateReport({
+      ...{ id: 'late', domain: 'acme.test', organization: 'late.example', email: 'a@late.example', begin: FIRST_S },
+      rows: dayOf(0, false),
+    })
+    expect((await fetch(`${program.url}/v1/reports`, { method: 'POST', body: late })).status).toBe(200)
+    await page.getByText(`by ${ALL + 1} reports`).waitFor()
+    expect(await page.locator('#details details[open]').count()).toBe(1)
+    expect(faults).toEqual([])
+    await browser.close()
   })
 })
 

@@ -105,6 +105,16 @@ describe('findings: a domain that shows each', () => {
     ).not.toMatch(/undefined|object/)
   })
 
+  it.each([
+    ['pct=50', ['dmarc.pct_partial']],
+    ['pct=0', ['dmarc.pct_partial']],
+    ['pct=0; t=y', ['dmarc.testing', 'dmarc.removed_tags']],
+    ['t=y', ['dmarc.testing', 'dmarc.legacy_differs']],
+  ])('a share is told once: %s', async (tags, ids) => {
+    const { findings } = await run(own(`${CLEAN}; ${tags}`))
+    expect(findings.map(({ id }) => id)).toEqual(ids)
+  })
+
   it('covers the whole table', () =>
     expect([...new Set(rows.map(([id]) => id))].sort()).toEqual(Object.keys(table).sort()))
 

@@ -110,10 +110,13 @@ function appliedOf(domain: Domain, found: NonNullable<Walk['applied']>, exists: 
 function differs(legacy: LegacyReading, walk: Walk, applied: Applied | undefined): boolean {
   const used = applied?.broken ? undefined : applied
   if (used === undefined && legacy.foundAt === undefined) return false
+  const { policy, pct = 100 } = legacy
+  // With pct=0, all mail gets the policy one step lower (RFC 7489 §6.6.4), as with t=y.
+  const effective = pct === 0 && policy !== undefined ? lowered(policy) : policy
   return (
     legacy.foundAt !== used?.domain ||
-    legacy.policy !== used?.effective ||
-    (legacy.pct !== undefined && legacy.policy !== 'none') ||
+    effective !== used?.effective ||
+    (pct > 0 && pct < 100 && policy !== 'none') ||
     (walk.organizationalDomain !== undefined && legacy.organizationalDomain !== walk.organizationalDomain)
   )
 }

@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { rememberedTexts } from '../../base/remembered-texts.ts'
 import { dmarcProblem } from './problems.ts'
 import { formatReportUri, MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
 
@@ -54,7 +55,9 @@ const LOOKALIKE = /^[^\x21-\x7e]*["'\\]*[^\x21-\x7e]*v[^\x21-\x7e]*[=:]?[^\x21-\
  * Reads a TXT record as a DMARC policy record (RFC 9989 §4.7, §4.8). Not `ok` if the text does not begin with the tag `v=DMARC1`: such a record must be
  * ignored as a whole. Everything else that is wrong is a fault, and the tag has its default.
  */
-export function parseDmarc(text: string): Parsed<DmarcReading> {
+export const parseDmarc = rememberedTexts(readDmarc)
+
+function readDmarc(text: string): Parsed<DmarcReading> {
   const items = itemsOf(text)
   const first = trimmedEnd(items[0]!.text)
   // RFC 9989 §4.7 v: the value matches exactly, and the tag is the first. The name of the tag is an ABNF string, which is case-insensitive.

@@ -18,7 +18,11 @@ export function readingFindings(facts: DmarcFacts, applied: Applied, basis: Basi
     const { foundAt = '', policy = '', pct = 100, organizationalDomain } = facts.legacy
     const now = facts.walk.organizationalDomain ?? ''
     const effective = applied.effective ?? ''
-    out.push(finding('dmarc.legacy_differs', { foundAt, policy, pct, organizationalDomain, now, effective }))
+    const isOneOrganization = now === '' || organizationalDomain === now
+    // `dmarc.pct_partial` says what a share alone changes.
+    const isShareOnly = foundAt === applied.domain && policy === effective && isOneOrganization
+    const args = { foundAt, policy, pct, organizationalDomain, now, effective }
+    if (!isShareOnly) out.push(finding('dmarc.legacy_differs', args))
   }
   return out
 }

@@ -97,7 +97,7 @@ export const recordFindings = defineFindings({
     severity: 'medium',
     title: 'DMARC policy for a share of the mail',
     detail: ({ pct, policy }) =>
-      `pct=${pct} was removed from the standard: newer receivers apply ${policy} to all mail, older ones to ${pct} % of it.`,
+      `pct=${pct} was removed from the standard: newer receivers apply ${policy} to all mail, older ones ${pct === 0 ? `the policy one step lower (${policy === 'reject' ? 'quarantine' : 'none'})` : `to ${pct} % of it`}.`,
     repair:
       'Raise pct in steps while the reports show that your own mail passes, and remove it at 100. To go back to testing everywhere, add t=y.',
     reference: 'RFC 9989 Appendix A.6',

@@ -1,6 +1,5 @@
-import type { SpfFields } from '../../answers/checks.ts'
+import type { SpfFields, SpfInclude } from '../../answers/checks.ts'
 import type { SpfAnswer } from '../../answers/questions.ts'
-import type { SpfInclude } from '../../answers/spf.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
 import type { CheckHostAnswer } from './check-host.ts'

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { SARIF } from '../../../test/lab/sarif-schema.ts'
 import reportExample from '../../operations/examples/report.json' with { type: 'json' }
 import { failed, type Outcome, outcomeOf } from './outcome.ts'
-import { writerOf } from './writer.ts'
+import { writerOf } from './writers.ts'
 
 const finding = (id: string, severity: string, detail: string) => ({
   ...{ id, severity, title: `Title of ${id}`, detail, repair: 'Mend it.', reference: 'RFC 7208 §4.6.4' },
@@ -53,29 +53,23 @@ const OUTCOMES: readonly Outcome[] = [
   failed('check', 'slow.example', 'unclear', HOSTILE),
   failed('check', 'nonsense', 'refused', 'not a domain'),
 ]
-async function write(format: 'github' | 'junit' | 'sarif' | 'nagios', file?: string): Promise<string> {
-  const writer = await writerOf(format, { version: '1.2.3', failOn: 'high', ...(file !== undefined && { file }) })
+function write(format: 'github' | 'junit' | 'sarif' | 'nagios', file?: string): string {
+  const writer = writerOf(format, { version: '1.2.3', failOn: 'high', ...(file !== undefined && { file }) })
   return OUTCOMES.map(writer.each).join('') + writer.end(OUTCOMES)
 }
 
-it.each(['github', 'junit', 'sarif', 'nagios'] as const)(
-  '%s has no character that steers a terminal',
-  async (format) => {
-    expect((await write(format)).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
-  },
-)
+it.each(['github', 'junit', 'sarif', 'nagios'] as const)('%s has no character that steers a terminal', (format) => {
+  expect(write(format).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+})
 
-it.each(['github', 'junit', 'sarif', 'nagios'] as const)(
-  '%s has no command of another build server',
-  async (format) => {
-    const text = await write(format)
-    expect(text).not.toMatch(/##(?:vso)?\[/i)
-    if (format !== 'github') expect(text).not.toMatch(/^\s*::/m)
-  },
-)
+it.each(['github', 'junit', 'sarif', 'nagios'] as const)('%s has no command of another build server', (format) => {
+  const text = write(format)
+  expect(text).not.toMatch(/##(?:vso)?\[/i)
+  if (format !== 'github') expect(text).not.toMatch(/^\s*::/m)
+})
 
-it('github: text from outside is neither a command nor a property', async () => {
-  const lines = (await write('github', 'dns/a,b.zone')).trimEnd().split('\n')
+it('github: text from outside is neither a command nor a property', () => {
+  const lines = write('github', 'dns/a,b.zone').trimEnd().split('\n')
   const commands = lines.filter((line) => line.startsWith('::'))
   for (const line of commands)
     expect(line).toMatch(/^::(?:error|warning|notice) (?:file=dns\/a%2Cb\.zone,)?title=[^:,]+::/)
@@ -86,8 +80,8 @@ it('github: text from outside is neither a command nor a property', async () => 
   expect(lines.filter((line) => line.startsWith('::error::'))).toEqual([])
 })
 
-it.each([undefined, 'dns/ex ample.zone'])('sarif is valid by the schema, with the file %s', async (file) => {
-  const log = JSON.parse(await write('sarif', file))
+it.each([undefined, 'dns/ex ample.zone'])('sarif is valid by the schema, with the file %s', (file) => {
+  const log = JSON.parse(write('sarif', file))
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
   const validate = ajv.compile(SARIF)
@@ -124,7 +118,7 @@ const JUNIT: Readonly<
   'system-out': [[], [], []],
 }
 
-it('junit is valid, and its counts are those of its cases', async () => {
+it('junit is valid, and its counts are those of its cases', () => {
   const open: string[] = []
   const counted: Record<string, number> = {}
   const told: Record<string, number> = {}
@@ -148,7 +142,7 @@ it('junit is valid, and its counts are those of its cases', async () => {
         told[key] = (told[key] ?? 0) + Number(attributes[key])
   })
   parser.on('closetag', () => void open.pop())
-  const xml = await write('junit')
+  const xml = write('junit')
   expect(xml).not.toMatch(/[\ufffe\uffff]/)
   parser.write(xml).close()
   expect(told).toEqual({
@@ -160,8 +154,8 @@ it('junit is valid, and its counts are those of its cases', async () => {
   expect([counted.testsuite, counted.error]).toEqual([OUTCOMES.length, 1])
 })
 
-it('nagios: one line of status and performance data; external text begins neither', async () => {
-  const [first, ...rest] = (await write('nagios')).trimEnd().split('\n')
+it('nagios: one line of status and performance data; external text begins neither', () => {
+  const [first, ...rest] = write('nagios').trimEnd().split('\n')
   expect(first).toMatch(/^MAILSONDE CRITICAL - 7 targets, [^|]* \| '[^'=|]+'=\d+;;;0;100( '[^'=|]+'=\d+;;;0;100)*$/)
   expect(rest.join('\n')).not.toContain('|')
 })

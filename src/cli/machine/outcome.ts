@@ -1,6 +1,6 @@
 import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
 import type { Verdict } from '../../operations/given.ts'
-import { SEVERITIES, type Severity } from '../severity.ts'
+import { SEVERITIES, type Severity } from '../status.ts'
 
 /** A fault, in the words of the answer. */
 export type Issue = {
@@ -47,7 +47,9 @@ export function outcomeOf(operation: string, target: string, verdict: Verdict, a
   }
 }
 
-/** The verdict of an answer in words: `score 92 (A), warn`, `deliverable (accepted)`, `listed on 2 of 29 blacklists`. */
+/**
+ * The verdict of an answer in words: `score 92 (A), warn`, `deliverable (accepted)`, `listed on 2 of 29 blacklists`.
+ */
 export function verdictLine(answer: JsonRecord, verdict: Verdict): string {
   const text = (name: string): string => String(answer[name] ?? '')
   if (answer.score !== undefined) return scoreLine(answer)
@@ -100,7 +102,10 @@ const findingsOf = (answer: JsonRecord): readonly Issue[] =>
     reference: textOf(reference),
   }))
 
-/** Many receivers refuse mail because of a listing of tier A; the lower the tier, the fewer receivers use the list (docs/blacklists.md). */
+/**
+ * Many receivers refuse mail because of a listing of tier A; the lower the tier, the fewer receivers use the list
+ * (docs/blacklists.md).
+ */
 const TIER_SEVERITY: Readonly<Record<string, Severity>> = { A: 'critical', B: 'high', C: 'medium', D: 'low' }
 
 function listingsOf(answer: JsonRecord): readonly Issue[] {
@@ -160,4 +165,31 @@ function checksOf(answer: JsonRecord): readonly CheckStatus[] {
       : [],
   )
   return [mx, ...others].flatMap((one) => (typeof one.status === 'string' ? [{ ...one, status: one.status }] : []))
+}
+
+/**
+ * Formats for other programs: annotations of GitHub Actions, JUnit XML, SARIF 2.1.0, the line and the exit status of a
+ * Nagios plugin.
+ */
+export const MACHINE_FORMATS = ['github', 'junit', 'sarif', 'nagios'] as const
+export type MachineFormat = (typeof MACHINE_FORMATS)[number]
+
+export const isMachineFormat = (format: string): format is MachineFormat =>
+  MACHINE_FORMATS.some((known) => known === format)
+
+/** What a format needs beside the outcomes. */
+export type Setup = {
+  readonly version: string
+  /** Findings at or above this severity are failures. */
+  readonly failOn: Severity
+  /** The file of `--expect`, if given: findings are located in it. */
+  readonly file?: string
+}
+
+/** Writes each outcome as it arrives (`each`), and the end of the output (`end`). */
+export type Writer = {
+  readonly each: (outcome: Outcome) => string
+  readonly end: (all: readonly Outcome[]) => string
+  /** The exit status, if the format defines its own. */
+  readonly status?: (all: readonly Outcome[]) => number
 }

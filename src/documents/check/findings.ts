@@ -9,8 +9,8 @@ export type Step = {
 }
 
 /**
- * One finding with its evidence, its repair and the record to publish. `level`: that of its heading. `step`: the step of the path that repairs it, to which
- * the repair leads in place of a record of its own.
+ * One finding with its evidence, its repair and the record to publish. `level`: that of its heading. `step`: the step
+ * of the path that repairs it, to which the repair leads in place of a record of its own.
  */
 export const findingBlock = (finding: FindingAnswer, level: 3 | 4 = 4, step?: Step): Block => ({
   kind: 'group',
@@ -37,7 +37,7 @@ export function repairBlocks(repair: string | undefined, step: Step | undefined)
 }
 
 /** A file to serve, one line of it a line. */
-export const fileBlock = ({ url, text: lines }: { readonly url: string; readonly text: string }): Block => ({
+const fileBlock = ({ url, text: lines }: { readonly url: string; readonly text: string }): Block => ({
   kind: 'seen',
   label: `File at ${url}`,
   text: lines.trim().split('\n'),

@@ -1,6 +1,6 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { MxAddress, MxHost } from '../../answers/checks.ts'
-import type { GeoAnswer } from '../../answers/geo.ts'
+import type { GeoAnswer } from '../../answers/peers.ts'
 import type { AddressLists } from '../../answers/report.ts'
 import { counted } from '../../base/text.ts'
 import { type Block, type Line, type MapAddress, type MapHost, type Marked, text } from '../block.ts'
@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<string, string>> = {
 const MAX_NAMES = 5
 
 /** The mail hosts: the fields of a check's answer, and the blacklists of a report's. */
-export type Hosts = Pick<CheckAnswer, 'domain' | 'mx' | 'mx_kind' | 'starttls' | 'ptr'> & {
+type Hosts = Pick<CheckAnswer, 'domain' | 'mx' | 'mx_kind' | 'starttls' | 'ptr'> & {
   readonly blacklists?: readonly AddressLists[] | undefined
 }
 

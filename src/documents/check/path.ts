@@ -33,7 +33,10 @@ export function optionalPlanBlocks(answer: Answer): readonly Block[] {
 /** Whether the plan has a step that is not optional: otherwise what is to be repaired comes first. */
 export const hasWay = (answer: Answer): boolean => planOf(answer)?.steps.some(({ optional }) => !optional) ?? false
 
-/** The plan of the answer. In a report the listings cost the same points at each step until they are removed, which is the step before the first that has to wait. */
+/**
+ * The plan of the answer. In a report the listings cost the same points at each step until they are removed, which is
+ * the step before the first that has to wait.
+ */
 function planOf(answer: Answer): Plan | undefined {
   const { plan } = answer
   const cost = listed(answer)
@@ -77,7 +80,10 @@ export function stepFor(answer: Answer, { id, fix }: Pick<Partial<FindingAnswer>
 /** Checks whose records are for those who want them. */
 const OPTIONAL: readonly string[] = ['caa', 'bimi', 'dane', 'dnssec']
 
-/** Findings of low severity that no step resolves and no fault in `told` names, one line each: the optional ones last, and said to be. */
+/**
+ * Findings of low severity that no step resolves and no fault in `told` names, one line each: the optional ones last,
+ * and said to be.
+ */
 export function improvementBlocks(answer: Answer, told: ReadonlySet<string>): readonly Block[] {
   const planned = plannedIn(answer)
   const keys = [...new Set(answer.findings.map(({ id }) => id.split('.')[0]!))]
@@ -100,11 +106,13 @@ export function improvementBlocks(answer: Answer, told: ReadonlySet<string>): re
   ]
 }
 
-/** That nothing is to be done, or that the plan could not be made. */
-export const nothingBlocks = (isKnown: boolean): readonly Block[] => [
+/** That nothing is to be done, as far as it is known, or that the plan could not be made. */
+export const nothingBlocks = (isKnown: boolean, { score_min, score_max }: Partial<Answer>): readonly Block[] => [
   heading(2, 'What to do', 'first'),
   isKnown
-    ? text('Nothing needs to be fixed.')
+    ? text(
+        score_min === score_max ? 'Nothing needs to be fixed.' : 'Nothing that could be determined needs to be fixed.',
+      )
     : text('Find out why the DNS does not answer: each check below gives its reason. Then check again.'),
   ...(isKnown
     ? []

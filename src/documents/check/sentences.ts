@@ -1,8 +1,9 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { FindingAnswer, Severity } from '../../answers/finding.ts'
+import { keysOf } from '../../base/json.ts'
 import { counted } from '../../base/text.ts'
-import type { Answer, CheckName } from './answer.ts'
-import { statusOf } from './status.ts'
+import type { CheckName } from '../words.ts'
+import { type Answer, statusOf } from './answer.ts'
 
 const RANK: Readonly<Record<Severity, number>> = { critical: 4, high: 3, medium: 2, low: 1, info: 0 }
 /** Maximum number of findings named in one sentence. */
@@ -92,7 +93,7 @@ const FACTS: Readonly<Record<CheckName, (answer: Answer) => string>> = {
   caa: ({ caa: { records } }) => (records.length === 0 ? '' : counted(records.length, 'record')),
   bimi: ({ bimi: { logo } }) => (logo === '' ? '' : 'logo published'),
 }
-const NAMES = Object.keys(FACTS) as readonly CheckName[]
+const NAMES = keysOf(FACTS)
 
 function dmarcFacts({
   record,
@@ -105,7 +106,8 @@ function dmarcFacts({
   valid,
 }: CheckAnswer['dmarc']): string {
   if (record === undefined || !valid) return ''
-  const share = pct !== undefined && pct < 100 && policy !== 'none' ? ` for ${pct} % of the mail` : ''
+  const isShare = pct !== undefined && pct < 100 && policy !== 'none'
+  const share = !isShare ? '' : pct === 0 ? ' (older receivers: one step lower)' : ` for ${pct} % of the mail`
   return [
     `p=${policy}${effective !== policy ? ` (in effect: ${effective})` : ''}${share}`,
     rua.length === 0 ? 'no reports' : 'with reports',

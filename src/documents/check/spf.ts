@@ -1,5 +1,5 @@
 import type { CheckAnswer } from '../../answers/check.ts'
-import type { SpfInclude } from '../../answers/spf.ts'
+import type { SpfInclude } from '../../answers/checks.ts'
 import { counted } from '../../base/text.ts'
 import { type Block, code, type Line, quiet, type TreeNode, text } from '../block.ts'
 import { wordsFor } from '../words.ts'

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { manyLookups } from '../../../test/lab/documents.ts'
 import { PROVIDERS } from '../../mailhosts/providers/index.ts'
 import type { Answer } from './answer.ts'
-import { whoMaySendBlocks } from './who-may-send.ts'
+import { sendersNote, whoMaySendBlocks } from './who-may-send.ts'
 
 const nobody: Answer['spf'] = {
   ...manyLookups.spf,
@@ -43,22 +43,49 @@ it('names the services of includes, and of the aliases of keys', () => {
     keyAt('x', ['dkim.mandrillapp.com'], false),
     keyAt('own', []),
   ]
-  const named = whoMaySendBlocks({ ...manyLookups, spf, dkim: { ...manyLookups.dkim, keys } })
-  expect(JSON.stringify(named[2])).toBe(
-    JSON.stringify({
-      kind: 'text',
-      line: [
-        'Known services: ',
-        '',
-        { strong: 'Google Workspace' },
-        ' (SPF)',
-        ', ',
-        { strong: 'Mailchimp' },
-        ' (DKIM k2, DKIM k3)',
-        '.',
-      ],
-    }),
-  )
+  expect(sendersNote({ ...manyLookups, spf, dkim: { ...manyLookups.dkim, keys } })).toEqual([
+    [
+      { link: '#senders', text: 'Who may send' },
+      ': ',
+      { strong: 'nobody by SPF' },
+      '.',
+      ' Known services: ',
+      { strong: 'Google Workspace' },
+      ' (SPF)',
+      ', ',
+      { strong: 'Mailchimp' },
+      ' (DKIM k2, DKIM k3)',
+      '.',
+    ],
+  ])
+})
+
+type Passing = NonNullable<Answer['spf']['passing']>
+const one: Passing = { ipv4: 1, ipv6_prefixes: 2, by: [{ term: 'mx', ipv4: 1, ipv6_prefixes: 2 }], complete: true }
+it.each<[string, Partial<Answer['spf']>, string]>([
+  [
+    'two kinds of addresses',
+    { passing: one },
+    '1 IPv4 address and 2 IPv6 networks of /64 by SPF. Known services: none.',
+  ],
+  ['nobody', {}, 'nobody by SPF.'],
+  [
+    'a part that could not be read',
+    { passing: { ...one, complete: false } },
+    '1 IPv4 address and 2 IPv6 networks of /64 by SPF, at least: not everything could be read. Known services: none.',
+  ],
+  ['everybody', { all: '+', passing: one }, 'everybody, by SPF. Known services: none.'],
+  ['a broken record', { valid: false }, 'no host passes: receivers cannot use the SPF record.'],
+  ['no record', { valid: false, records: [] }, 'no host is named: there is no SPF record.'],
+])('who may send, in one line: %s', (_, spf, words) => {
+  const answer = { ...manyLookups, findings: [], spf: { ...nobody, includes: [], ...spf } }
+  const [line = []] = sendersNote({ ...answer, dkim: { ...manyLookups.dkim, keys: [] } })
+  expect(
+    line
+      .map((one) => (typeof one === 'object' && 'strong' in one ? one.strong : one))
+      .slice(2)
+      .join(''),
+  ).toBe(words)
 })
 
 // Bound: src/documents/check/who-may-send.ts MAX_SERVICES
@@ -72,13 +99,10 @@ it.each([
     ).values(),
   ]
   const includes = known.slice(0, count).map((name) => ({ ...manyLookups.spf.includes[0]!, term: `include:${name}` }))
-  const [, , named] = whoMaySendBlocks({
-    ...manyLookups,
-    spf: { ...nobody, includes },
-    dkim: { ...manyLookups.dkim, keys: [] },
-  })
-  const line = named?.kind === 'text' ? named.line : []
-  expect([line.filter((one) => typeof one === 'object').length, line.at(-1)]).toEqual([20, end])
+  const spf = { ...nobody, includes }
+  const [line = []] = sendersNote({ ...manyLookups, spf, dkim: { ...manyLookups.dkim, keys: [] } })
+  // Beside the link and who passes.
+  expect([line.filter((one) => typeof one === 'object').length - 2, line.at(-1)]).toEqual([20, end])
 })
 
 it('forged mail passes where SPF lets everybody pass', () => {
@@ -98,7 +122,7 @@ it('forged mail passes where SPF lets everybody pass', () => {
 
 it.each([
   [undefined, 'good Mail that aligns with neither is refused (reject)'],
-  [0, 'warn Mail that aligns with neither is refused (reject), by older receivers only 0 % of it (pct=0)'],
+  [0, 'warn Mail that aligns with neither is refused (reject); older receivers set it aside (pct=0)'],
 ])('what receivers do with a pct of %s', (pct, said) => {
   const { pct: _, ...own } = manyLookups.dmarc
   const dmarc = { ...own, valid: true, effective_policy: 'reject' as const, ...(pct !== undefined && { pct }) }

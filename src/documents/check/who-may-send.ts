@@ -1,47 +1,60 @@
 import { providerOfAlias, providerOfInclude } from '../../mailhosts/providers/index.ts'
-import { type Block, heading, type Inline, type Marked, quiet, text } from '../block.ts'
+import { type Block, heading, type Inline, type Line, type Marked, quiet } from '../block.ts'
 import type { Answer } from './answer.ts'
 import { grouped, LOOKUPS } from './spf.ts'
 
-/** Who may send as the domain: the lookups of SPF as one bar, and how DMARC aligns with SPF and DKIM. */
-export function whoMaySendBlocks(answer: Answer): readonly Block[] {
-  if (answer.domain_role?.name === 'no_such_domain' || answer.spf.status === 'unknown') return []
-  return [
-    heading(2, 'Who may send as this domain', 'senders'),
-    ...passingBlocks(answer),
-    ...serviceBlocks(answer),
-    ...lookupBlocks(answer),
-    alignmentBlock(answer),
-  ]
+/**
+ * How it is known who may send as the domain: the lookups of SPF as one bar, and how DMARC aligns with SPF and DKIM.
+ */
+export const whoMaySendBlocks = (answer: Answer): readonly Block[] =>
+  isOpen(answer)
+    ? []
+    : [heading(2, 'Who may send as this domain', 'senders'), ...lookupBlocks(answer), alignmentBlock(answer)]
+
+/** Who may send as the domain, in one line for the verdict; nothing for a name that does not exist. */
+export function sendersNote(answer: Answer): Line[] {
+  if (answer.domain_role?.name === 'no_such_domain') return []
+  if (isOpen(answer)) return [['Who may send: not known, SPF could not be determined.']]
+  return [[{ link: '#senders', text: 'Who may send' }, ': ', ...passingWords(answer), ...serviceWords(answer)]]
 }
+
+const isOpen = ({ domain_role: role, spf }: Answer): boolean =>
+  role?.name === 'no_such_domain' || spf.status === 'unknown'
 
 const isOpenToAll = ({ all, findings }: { readonly all: string | undefined } & Pick<Answer, 'findings'>): boolean =>
   all === '+' || findings.some(({ id }) => id === 'spf.everybody')
 
-function passingBlocks({ spf: { valid, passing, all }, findings }: Answer): readonly Block[] {
-  if (!valid) return [text('SPF lets nobody pass: there is no record that receivers can use.')]
-  if (!passing) return []
+function passingWords({ spf: { valid, passing, all, records }, findings }: Answer): Inline[] {
+  if (!valid)
+    return records.length === 0
+      ? [{ strong: 'no host is named' }, ': there is no SPF record.']
+      : [{ strong: 'no host passes' }, ': receivers cannot use the SPF record.']
+  if (isOpenToAll({ all, findings })) return [{ strong: 'everybody' }, ', by SPF.']
+  if (!passing) return ['by SPF, see there.']
   const size = [
     ...(passing.ipv4 === 0 ? [] : [`${grouped(passing.ipv4)} IPv4 ${passing.ipv4 === 1 ? 'address' : 'addresses'}`]),
     ...(passing.ipv6_prefixes === 0
       ? []
       : [`${grouped(passing.ipv6_prefixes)} IPv6 ${passing.ipv6_prefixes === 1 ? 'network' : 'networks'} of /64`]),
   ]
-  if (isOpenToAll({ all, findings })) return [text({ strong: 'Everybody may send.' })]
-  return [
-    text(
-      { strong: size.length === 0 ? 'Nobody' : size.join(' and ') },
-      size.length === 0 ? ' may send by SPF.' : ' may send by SPF',
-      ...(size.length === 0 ? [] : [passing.complete ? '.' : ', at least: not everything could be read.']),
-    ),
-  ]
+  if (size.length > 0)
+    return [
+      { strong: size.join(' and ') },
+      ` by SPF${passing.complete ? '' : ', at least: not everything could be read'}.`,
+    ]
+  return passing.complete
+    ? [{ strong: 'nobody by SPF' }, '.']
+    : [{ strong: 'nobody is known by SPF' }, ': not everything could be read.']
 }
 
 /** Maximum number of services that are named. */
 const MAX_SERVICES = 20
 
-/** The services that are known by an include of the SPF record, or by the alias of a DKIM key. */
-function serviceBlocks({ spf, dkim }: Answer): readonly Block[] {
+/**
+ * The services that are known by an include of the SPF record, or by the alias of a DKIM key; none is said only of a
+ * domain from which somebody sends.
+ */
+function serviceWords({ spf, dkim }: Answer): Inline[] {
   const ways = new Map<string, string[]>()
   const add = (name: string | undefined, way: string): void => {
     if (name !== undefined) ways.set(name, [...new Set([...(ways.get(name) ?? []), way])])
@@ -50,14 +63,14 @@ function serviceBlocks({ spf, dkim }: Answer): readonly Block[] {
     add(providerOfInclude(term.replace(/^[-+?~]?include:|^redirect=/i, ''))?.name, 'SPF')
   for (const { cname, selector } of dkim.keys.filter(({ usable }) => usable))
     add(cname.flatMap((name) => providerOfAlias(name) ?? [])[0]?.name, `DKIM ${selector}`)
-  if (ways.size === 0) return []
+  if (ways.size === 0) return spf.valid && spf.passing?.by.length !== 0 ? [' Known services: none.'] : []
   const shown = [...ways].slice(0, MAX_SERVICES)
   const line = shown.flatMap(([name, by], i): Inline[] => [
-    i === 0 ? '' : ', ',
+    ...(i === 0 ? [] : [', ']),
     { strong: name },
     ` (${by.join(', ')})`,
   ])
-  return [text('Known services: ', ...line, ways.size > shown.length ? ' and others.' : '.')]
+  return [' Known services: ', ...line, ways.size > shown.length ? ' and others.' : '.']
 }
 
 function lookupBlocks({ spf: { lookups, includes, includes_left_out: leftOut } }: Answer): readonly Block[] {
@@ -130,6 +143,11 @@ function alignmentBlock(answer: Answer): Block {
 /** What receivers do under a policy; those of RFC 7489 apply `pct`. */
 function enforced(policy: string | undefined, pct = 100): Marked {
   const done = `Mail that aligns with neither is ${policy === 'reject' ? 'refused' : 'set aside'} (${policy})`
+  if (pct === 0)
+    return {
+      mark: 'warn',
+      text: `${done}; older receivers ${policy === 'reject' ? 'set it aside' : 'deliver it'} (pct=0)`,
+    }
   return pct < 100
     ? { mark: 'warn', text: `${done}, by older receivers only ${pct} % of it (pct=${pct})` }
     : { mark: 'good', text: done }

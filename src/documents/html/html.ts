@@ -1,25 +1,30 @@
 import {
+  type Attempt,
+  type Attempts,
   type Bar,
   type Block,
   type Conclusion,
+  type Conversation,
   type Document,
   formOf,
   type Group,
   type Inline,
   type Line,
   type PictureForms,
+  type Progress,
   type RecordToPublish,
   type Table,
   type Verdict,
 } from '../block.ts'
-import { isPart } from '../links.ts'
-import { markOfScore, STATUS_MARKS } from '../signs.ts'
-import { STATUS_WORDS } from '../words.ts'
-import { attempts, conversation, progress } from './exchange.ts'
-import { badge, inlines, safe } from './inline.ts'
+import { isPart, markOfScore, STATUS_MARKS, STATUS_WORDS } from '../words.ts'
+import { badge, inlines, safe, unbroken } from './inline.ts'
 import { alignment, budget, grid, mailMap, path, round, stack, timeline, tree } from './pictures.ts'
 import { CONTENT_SECURITY_POLICY, STYLE } from './style.ts'
-/** A document as one HTML page without scripts, images or external resources. Every text is escaped here and nowhere else. */
+
+/**
+ * A document as one HTML page without scripts, images or external resources. Every text is escaped here and nowhere
+ * else.
+ */
 export const formatHtml = (document: Document): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -45,7 +50,10 @@ ${htmlBlocks(blocks)}
 ${footer.map((line) => `<p class="quiet">${inlines(line)}</p>`).join('\n')}
 </footer>`
 
-/** Only blocks, as a part of a page. `fold`: the evidence of a check is folded, unless the check needs repair; so are the records of a step. */
+/**
+ * Only blocks, as a part of a page. `fold`: the evidence of a check is folded, unless the check needs repair; so are
+ * the records of a step.
+ */
 export const htmlBlocks = (blocks: readonly Block[], { fold = false }: { readonly fold?: boolean } = {}): string =>
   blocks
     .map((one, i) => {
@@ -105,20 +113,6 @@ function block(one: Block): string {
   }
 }
 
-const PICTURES: PictureForms<string> = {
-  tree,
-  grid,
-  map: mailMap,
-  path,
-  budget,
-  alignment,
-  timeline,
-  stack,
-  progress,
-  conversation,
-  attempts,
-}
-
 const conclusion = ({ subject, mark, badge: label, words, notes }: Conclusion): string => `<header>
 <p class="brand">mailsonde</p>
 <h1>${safe(subject)}</h1>
@@ -163,4 +157,48 @@ function table({ caption, head, rows, sum, numeric = [] }: Table): string {
 }
 
 const publish = ({ name, rtype, value, replaces = [] }: RecordToPublish): string =>
-  `<div class="publish"><p>Record to publish</p><dl><dt>Name</dt><dd><code>${safe(name)}</code></dd><dt>Type</dt><dd><code>${safe(rtype)}</code></dd><dt>Value</dt><dd class="value"><code>${safe(value)}</code></dd>${replaces.length === 0 ? '' : `<dt>Replaces</dt><dd>${replaces.map((one) => `<code>${safe(one)}</code>`).join(' ')}</dd>`}</dl></div>`
+  `<div class="publish"><p>Record to publish</p><dl><dt>Name</dt><dd><code>${safe(name)}</code></dd><dt>Type</dt><dd><code>${safe(rtype)}</code></dd><dt>Value</dt><dd class="value"><code>${unbroken(value)}</code></dd>${replaces.length === 0 ? '' : `<dt>Replaces</dt><dd>${replaces.map((one) => `<code>${safe(one)}</code>`).join(' and ')}</dd>`}</dl></div>`
+
+/** The progress of work: a bar with a segment for each outcome, and the figures as text. */
+function progress({ label, done, total, parts }: Progress): string {
+  const share = total === 0 ? 100 : Math.floor((done / total) * 100)
+  let at = 0
+  const stretches = parts.map(({ count, mark }) => {
+    const width = total === 0 ? 0 : Math.max(0, Math.min(100 - at, (count / total) * 100))
+    const rect = `<rect class="fill ${mark}" x="${round(at)}" width="${round(width)}" height="6"/>`
+    at += width
+    return rect
+  })
+  return `<div class="progress"><p class="label">${safe(label)}</p><p>${done} of ${total} (${share}%)</p><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="track" width="100" height="6"/>${stretches.join('')}</svg><ul>${parts.map((part) => `<li>${badge('mark', part.mark, part.label)} ${part.count}</li>`).join('')}</ul></div>`
+}
+
+const SIDES = { client: 'Client', server: 'Server', note: '' } as const
+
+/** Both sides of an SMTP session. */
+const conversation = ({ label, lines }: Conversation): string =>
+  `<div class="conversation"><p class="label">${safe(label)}</p><ol>${lines
+    .map(
+      ({ from, text }) =>
+        `<li class="${from}">${SIDES[from] === '' ? '' : `<span class="side">${SIDES[from]}</span> `}<code>${safe(text)}</code></li>`,
+    )
+    .join('')}</ol></div>`
+
+const attempts = ({ label, attempts: all }: Attempts): string =>
+  `<div class="attempts"><p class="label">${safe(label)}</p><ol>${all.map(attempt).join('')}</ol></div>`
+
+const attempt = ({ from, to, outcome, reply, notes }: Attempt): string =>
+  `<li><p><code>${safe(from)}</code> <span aria-hidden="true">→</span><span class="unseen">to</span> ${inlines(to)} ${badge('mark', outcome.mark, outcome.text)}</p>${reply === undefined ? '' : `<pre>${safe(reply)}</pre>`}${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('')}</li>`
+
+const PICTURES: PictureForms<string> = {
+  tree,
+  grid,
+  map: mailMap,
+  path,
+  budget,
+  alignment,
+  timeline,
+  stack,
+  progress,
+  conversation,
+  attempts,
+}

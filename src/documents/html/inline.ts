@@ -1,9 +1,16 @@
 import { escapeHtml, printable } from '../../base/text.ts'
 import type { Inline, Line, Mark } from '../block.ts'
-import { isPart, safeLink } from '../links.ts'
-import { SEVERITY_MARKS, SIGNS, STATUS_MARKS } from '../signs.ts'
-import { inWords } from '../times.ts'
-import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
+import {
+  inWords,
+  isPart,
+  SEVERITY_MARKS,
+  SEVERITY_WORDS,
+  SIGNS,
+  STATUS_MARKS,
+  STATUS_WORDS,
+  safeLink,
+  wordsFor,
+} from '../words.ts'
 
 /** Maximum number of characters written of one text; external text may be long. */
 const MAX_TEXT = 8_192
@@ -31,7 +38,19 @@ export const timeTag = (time: string): string =>
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
 
-export const codeText = (text: string): string => `<code${text.length > 60 ? ' class="long"' : ''}>${safe(text)}</code>`
+export const codeText = (text: string): string =>
+  `<code${text.length > 60 ? ' class="long"' : ''}>${unbroken(text)}</code>`
+
+/**
+ * Text in which a mail address with hyphens breaks after `@` and dots alone: a line that ends in a hyphen of it looks
+ * like the end of the address. A part that is wider than the line breaks anywhere.
+ */
+export const unbroken = (text: string): string =>
+  safe(text).replaceAll(/\S+/g, (word) =>
+    word.includes('@') && word.includes('-')
+      ? word.replaceAll(/[^@.]+(?:[@.]|$)/g, '<span class="whole">$&</span>')
+      : word,
+  )
 
 /** A mark with its sign, which screen readers skip, and its words. */
 export const badge = (look: 'status' | 'mark', mark: Mark, words: string): string =>

@@ -1,22 +1,23 @@
 import { counted } from '../../base/text.ts'
-import type {
-  Alignment,
-  Budget,
-  Grid,
-  MailMap,
-  MapAddress,
-  MapHost,
-  Milestone,
-  Path,
-  Stack,
-  Timeline,
-  TimePoint,
-  Tree,
-  TreeNode,
+import {
+  type Alignment,
+  type Budget,
+  type Grid,
+  MAX_CHANGES,
+  type MailMap,
+  type MapAddress,
+  type MapHost,
+  type Milestone,
+  type Path,
+  pointLine,
+  type Stack,
+  type Timeline,
+  type TimePoint,
+  type Tree,
+  type TreeNode,
+  withChange,
 } from '../block.ts'
-import { isPart } from '../links.ts'
-import { markOfCost, markOfScore } from '../signs.ts'
-import { MAX_CHANGES, pointLine, withChange } from '../timeline.ts'
+import { isPart, markOfCost, markOfScore } from '../words.ts'
 import { badge, codeText, inlines, safe, timeTag } from './inline.ts'
 
 /** A tree as nested lists, each node with its cost; the total also as a bar up to the limit. */
@@ -102,8 +103,8 @@ const UNFOLDED = 3
 const [WIDTH, HEIGHT] = [600, 120]
 
 /**
- * A line over time with both axes; a time at which the value is unknown is a gap, marked at the bottom, and each change is a pin. Screen readers get the list
- * below it.
+ * A line over time with both axes; a time at which the value is unknown is a gap, marked at the bottom, and each change
+ * is a pin. Screen readers get the list below it.
  */
 export function timeline({ label, least, most, points }: Timeline): string {
   const changes = withChange(points)
@@ -185,7 +186,9 @@ export const round = (value: number): number => Number(value.toFixed(1))
 /** Size of a drawing of bars, in its own units. */
 const [BARS_WIDTH, BARS_HEIGHT] = [600, 160]
 
-/** Stacked bars with a legend; the numbers are in the table below it, which readers of the page without pictures get. */
+/**
+ * Stacked bars with a legend; the numbers are in the table below it, which readers of the page without pictures get.
+ */
 export function stack({ label, parts, bars }: Stack): string {
   const highest = Math.max(1, ...bars.map(({ counts }) => counts.reduce((sum, count) => sum + count, 0)))
   const step = BARS_WIDTH / Math.max(1, bars.length)

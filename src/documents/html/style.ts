@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The style of a document: dark and light, phone and desktop, A4. Nothing is loaded; colours only supplement words. Sizes of text are `--small` to `--huge`,
- * spaces `--s1` to `--s6`; pages set `--text` and `--code`, the typefaces, to those of the site (pages/style.ts).
+ * The style of a document: dark and light, phone and desktop, A4. Nothing is loaded; colours only supplement words.
+ * Sizes of text are `--small` to `--huge`, spaces `--s1` to `--s6`; pages set `--text` and `--code`, the typefaces, to
+ * those of the site (pages/style.ts).
  */
 export const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b2330; --quiet: #566072; --line: #d8dde6; --soft: #f4f6f9; --link: #1a56b8;
@@ -28,7 +29,7 @@ li { overflow-wrap: anywhere }
 a { color: var(--link); text-underline-offset: .15em }
 a:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 code, pre { font: .9em/1.55 var(--code) } b, strong { font-weight: 600 }
-code { overflow-wrap: anywhere }
+code { overflow-wrap: anywhere } .whole { display: inline-block; max-width: 100% }
 pre { margin: var(--s1) 0 var(--s2); padding: var(--s3); background: var(--soft); border: 1px solid var(--line); border-radius: var(--round); white-space: pre-wrap; overflow-wrap: anywhere }
 .quiet { color: var(--quiet); font-size: var(--small) }
 .brand { color: var(--quiet); font-size: var(--tiny); letter-spacing: .04em; text-transform: uppercase }
@@ -124,5 +125,8 @@ footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line
   .scroll { overflow: visible } table { font-size: var(--small) } td code { overflow-wrap: break-word } td code.long { overflow-wrap: anywhere; min-width: 0 } td { min-width: 0 } a { color: inherit } li .away::after { content: " (" attr(href) ")"; font-size: .8em; color: var(--quiet) } h2 { margin-top: 1.6rem } }
 `
 
-/** The policy of a document, in the page and as a header of its answer: nothing is loaded or executed, and only this style applies. */
+/**
+ * The policy of a document, in the page and as a header of its answer: nothing is loaded or executed, and only this
+ * style applies.
+ */
 export const CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`

@@ -1,24 +1,24 @@
 import { columns } from '../../base/columns.ts'
 import { counted } from '../../base/text.ts'
-import type {
-  Alignment,
-  Budget,
-  Grid,
-  MailMap,
-  MapAddress,
-  MapHost,
-  Milestone,
-  Path,
-  Stack,
-  Timeline,
-  TimePoint,
-  Tree,
-  TreeNode,
+import {
+  type Alignment,
+  type Budget,
+  type Grid,
+  type MailMap,
+  type MapAddress,
+  type MapHost,
+  type Milestone,
+  type Path,
+  pointLine,
+  type Stack,
+  type Timeline,
+  type TimePoint,
+  type Tree,
+  type TreeNode,
+  withChange,
 } from '../block.ts'
-import { markOfCost, markOfScore, SIGNS } from '../signs.ts'
-import { pointLine, withChange } from '../timeline.ts'
-import { span, spansOf } from './inline.ts'
-import { behind, type Look, padded, plain, type Row, rowWidth, wrap } from './span.ts'
+import { markOfCost, markOfScore, SIGNS } from '../words.ts'
+import { behind, type Look, padded, plain, type Row, rowWidth, span, spansOf, wrap } from './inline.ts'
 
 /** Maximum number of indented levels of a tree; deeper ones have the same indent. */
 const MAX_INDENT = 8

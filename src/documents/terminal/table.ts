@@ -1,13 +1,13 @@
 import { columns } from '../../base/columns.ts'
 import type { Line, Table } from '../block.ts'
-import { span, spansOf } from './inline.ts'
-import { type Look, MAX_PROSE, padded, plain, type Row, rightAligned, rowWidth, wrap } from './span.ts'
+import { type Look, MAX_PROSE, padded, plain, type Row, rightAligned, rowWidth, span, spansOf, wrap } from './inline.ts'
 
 /** Columns between two cells. */
 const GAP = 2
 /**
- * How the cells of a table that does not fit as it is are folded, in the order in which they are tried: words up to this many columns stay whole, with a gap of this many.
- * Identifiers have up to 26 columns, and host names about as many.
+ * How the cells of a table that does not fit as it is are folded, in the order in which they are tried: words up to
+ * this many columns stay whole, with a gap of this many. Identifiers have up to 26 columns, and host names about as
+ * many.
  */
 const WAYS = [
   [32, GAP],
@@ -47,8 +47,9 @@ type Fit = { readonly widths: readonly number[]; readonly gap: number }
 type Room = { readonly width: number; readonly whole: number; readonly gap: number }
 
 /**
- * Widths of the columns within `width`: each has room for its longest word, or for `whole` columns of it. The rest makes columns whole, those that need the
- * least first; those that cannot be whole share it. Undefined if it does not fit.
+ * Widths of the columns within `width`: each has room for its longest word, or for `whole` columns of it. The rest
+ * makes columns whole, those that need the least first; those that cannot be whole share it. Undefined if it does not
+ * fit.
  */
 function widthsOf(wanted: readonly number[], words: readonly number[], { width, whole, gap }: Room): Fit | undefined {
   const room = width - gap * (wanted.length - 1)

@@ -6,7 +6,7 @@ import { columns, splitAt } from '../../base/columns.ts'
 import { check } from '../../operations/check.ts'
 import type { Block, Document } from '../block.ts'
 import { checkDocument } from '../check/check-document.ts'
-import { type Look, paint, plain, SHADES, wrap } from './span.ts'
+import { type Look, paint, plain, SHADES, wrap } from './inline.ts'
 import { formatTerminal, verdictLine } from './terminal.ts'
 
 const look = (width: number, more: Partial<Look> = {}): Look => ({ width, colour: false, unicode: true, ...more })

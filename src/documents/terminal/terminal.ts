@@ -1,19 +1,41 @@
+import { columns } from '../../base/columns.ts'
 import {
+  type Attempts,
+  type Bar,
   type Block,
   type Conclusion,
+  type Conversation,
   type Document,
   formOf,
   type Group,
   type Line,
   type PictureForms,
+  type Progress,
   type RecordToPublish,
   type Verdict,
 } from '../block.ts'
-import { markOfScore } from '../signs.ts'
-import { attemptRows, barRows, conversationRows, progressRows } from './exchange.ts'
-import { markSpan, shown, span, spansOf } from './inline.ts'
+import { markOfScore, SIGNS, STATUS_MARKS, STATUS_WORDS } from '../words.ts'
+import {
+  behind,
+  LEAST_WIDTH,
+  type Look,
+  MAX_PROSE,
+  markSpan,
+  padded,
+  paint,
+  plain,
+  type Row,
+  rightAligned,
+  rowWidth,
+  type Style,
+  shown,
+  span,
+  spansOf,
+  wrap,
+} from './inline.ts'
 import {
   alignmentRows,
+  barRow,
   budgetRows,
   gridRows,
   mapRows,
@@ -22,25 +44,14 @@ import {
   timelineRows,
   treeRows,
 } from './pictures.ts'
-import {
-  behind,
-  LEAST_WIDTH,
-  type Look,
-  MAX_PROSE,
-  paint,
-  plain,
-  type Row,
-  rowWidth,
-  type Style,
-  wrap,
-} from './span.ts'
 import { factRows, tableRows } from './table.ts'
 
-export type { Look } from './span.ts'
+export type { Look } from './inline.ts'
 
 /**
- * A document for a terminal, without a final line break. No line is wider than `look.width`, except the values of records to publish: each is alone on one
- * line, so that the terminal breaks it and it can be copied whole. Every text is cleaned here: none of it can control the terminal.
+ * A document for a terminal, without a final line break. No line is wider than `look.width`, except the values of
+ * records to publish: each is alone on one line, so that the terminal breaks it and it can be copied whole. Every text
+ * is cleaned here: none of it can control the terminal.
  */
 export function formatTerminal(document: Document, look: Look): string {
   const bounded = { ...look, width: Math.max(LEAST_WIDTH, look.width) }
@@ -188,3 +199,73 @@ function groupRows({ blocks }: Group, width: number, look: Look): Row[] {
 /** Records to publish start at the first column. */
 const indented = (rows: readonly Row[]): Row[] =>
   rows.map((row) => (rowWidth(row) === 0 || row[0]?.style === 'record' ? row : [plain('  '), ...row]))
+
+/** The progress of work, as a bar with its figures, then each outcome. */
+function progressRows({ label, done, total, parts }: Progress, width: number, look: Look): Row[] {
+  const share = total === 0 ? 1 : done / total
+  const words = `${done} of ${total} (${Math.floor(share * 100)}%)`
+  const room = Math.min(40, width - columns(words) - 2)
+  const bar = room < 5 ? [] : [...barRow(share, room, 'good', look), plain('  ')]
+  const name = Math.max(0, ...parts.map((part) => columns(part.label))) + 4
+  const count = Math.max(0, ...parts.map((part) => String(part.count).length))
+  return [
+    ...wrap([span(label, look, 'bold')], width),
+    ...wrap([...bar, span(words, look)], width),
+    ...parts.flatMap(({ label: part, count: number, mark }) => {
+      const head = padded([span(`${SIGNS[mark]} ${part}`, look, mark)], name)
+      if (name + count > width) return wrap([...head, span(String(number), look)], width)
+      return [[...head, ...rightAligned([span(String(number), look)], count)]]
+    }),
+  ]
+}
+
+/** The sides in the notation of RFC 5321. */
+const SIDES = { client: 'C:', server: 'S:', note: ' #' } as const
+
+/** Both sides of an SMTP session, each line with its side. */
+function conversationRows({ label, lines }: Conversation, width: number, look: Look): Row[] {
+  return [
+    ...wrap([span(label, look, 'bold')], width),
+    ...lines.flatMap(({ from, text }) => {
+      const side = span(`${SIDES[from]} `, look, 'quiet')
+      const style = from === 'note' ? 'quiet' : from === 'client' ? 'bold' : 'plain'
+      return behind(wrap([span(text, look, style)], Math.max(8, width - columns(side.text))), side)
+    }),
+  ]
+}
+
+/** Attempts in their order. */
+function attemptRows({ label, attempts }: Attempts, width: number, look: Look): Row[] {
+  return [
+    ...wrap([span(label, look, 'bold')], width),
+    ...attempts.flatMap(({ from, to, outcome, reply, notes }, i) => {
+      const number = span(`${i + 1}. `, look, 'quiet')
+      const inside = Math.max(8, width - columns(number.text))
+      const rows = [
+        ...wrap([span(from, look), span(' → ', look, 'quiet'), ...spansOf(to, look)], inside),
+        ...wrap([markSpan(outcome, look)], inside),
+        ...(reply === undefined
+          ? []
+          : behind(wrap([span(reply, look)], inside - 2), span('│ ', look, 'quiet'), span('│ ', look, 'quiet'))),
+        ...notes.flatMap((note) => wrap(spansOf(note, look, 'quiet'), inside)),
+      ]
+      return behind(rows, number)
+    }),
+  ]
+}
+
+/** The parts of a score, one a line. */
+function barRows(bars: readonly Bar[], width: number, look: Look): Row[] {
+  const name = Math.max(0, ...bars.map(({ label }) => columns(label))) + 2
+  const figures = bars.map(({ kept, worth }) => (kept === undefined ? '–' : `${Number(kept.toFixed(1))} / ${worth}`))
+  const figure = Math.max(0, ...figures.map((one) => columns(one)))
+  return bars.flatMap(({ label, kept, worth, status }, i) => {
+    const mark = STATUS_MARKS[status]
+    const words = markSpan({ mark, text: STATUS_WORDS[status] }, look)
+    const room = Math.min(20, width - name - figure - 4 - columns(words.text))
+    const bar = room < 5 ? [] : [...barRow((kept ?? 0) / worth, room, mark, look), plain('  ')]
+    const row = [...padded([span(label, look)], name), ...bar, ...rightAligned([span(figures[i]!, look)], figure)]
+    if (rowWidth(row) + 2 + columns(words.text) <= width) return [[...row, plain('  '), words]]
+    return [...wrap(row, width), ...wrap([plain('  '), words], width)] // a sign stays with its words
+  })
+}

@@ -13,8 +13,8 @@ export type Asked = {
 }
 
 /**
- * Runs the operation of the job's kind for one row. `begin` is awaited before a mail host is contacted: it rejects once the row is no longer to be asked. Rejects only
- * with the signal's reason, or for a bug.
+ * Runs the operation of the job's kind for one row. `begin` is awaited before a mail host is contacted: it rejects once
+ * the row is no longer to be asked. Rejects only with the signal's reason, or for a bug.
  */
 export type Ask = (
   kind: JobKind,

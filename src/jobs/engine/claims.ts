@@ -8,12 +8,15 @@ export type Claim = {
   readonly row: ClaimedRow
   /** Fires when the row is no longer to be asked: its job is paused, canceled or removed, or the claim was lost. */
   readonly signal: AbortSignal
-  /** Resolves once the row may be asked: its claim is held, and its job was running a moment ago. Rejects with the reason of the signal. */
+  /**
+   * Resolves once the row may be asked: its claim is held, and its job was running a moment ago. Rejects with the
+   * reason of the signal.
+   */
   readonly begin: () => Promise<void>
 }
 
 /** The claims of a node: they are renewed, and end with their job. */
-export type Claims = {
+type Claims = {
   readonly moment: () => Moment
   /** Takes over rows that were claimed by a statement sent at `sent`. */
   readonly open: (of: DuePair, rows: readonly ClaimedRow[], sent: Moment) => readonly Claim[]
@@ -28,7 +31,10 @@ export type Claims = {
   readonly stop: () => void
 }
 
-/** Interval at which the states of jobs are read, and how long a state counts, ms. A pause is answered after {@link PAUSE_MS}, when no earlier state counts. */
+/**
+ * Interval at which the states of jobs are read, and how long a state counts, ms. A pause is answered after
+ * {@link PAUSE_MS}, when no earlier state counts.
+ */
 const WATCH_MS = 250
 const STATE_MS = 800
 export const PAUSE_MS = 1_000
@@ -38,14 +44,16 @@ const SURE_MS = LEASE_MS * 0.8
 /** Interval at which a row that may not begin yet looks again, ms. */
 const LOOK_MS = 25
 
-/** A moment by both clocks: the steady one stands still while a virtual machine is suspended, the other one may be set. */
-export type Moment = { readonly steadyMs: number; readonly wallMs: number }
+/**
+ * A moment by both clocks: the steady one stands still while a virtual machine is suspended, the other one may be set.
+ */
+type Moment = { readonly steadyMs: number; readonly wallMs: number }
 
 type Held = { readonly claim: Claim; readonly ended: AbortController; renewed: Moment }
 /** A job with claimed rows, and when its state was last seen to be running. */
 type HeldJob = { readonly of: DuePair; readonly rows: Map<Claim, Held>; running: Moment }
 
-export type ClaimsSettings = {
+type ClaimsSettings = {
   readonly jobs: Pick<Jobs, 'running'>
   readonly rows: Pick<JobRows, 'renew'>
   /** The wall clock. */
@@ -67,7 +75,7 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
     for (const one of job.rows.values()) if (!only || only(one)) one.ended.abort(new DOMException(why, 'AbortError'))
   }
   async function watch(): Promise<void> {
-    if (held.size === 0) return
+    if (held.size === 0) return // all rows have ended since
     const [sent, numbers] = [moment(), [...held.keys()]]
     const running = new Set(await jobs.running(numbers))
     for (const number of numbers) {
@@ -97,20 +105,28 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
       }
     }
   }
-  /** Repeats a step while the node works; each run begins some time after the one before has ended. */
+  /**
+   * Returns a function that repeats a step while rows are claimed; each run begins some time after the one before has
+   * ended.
+   */
   const timers = new Set<NodeJS.Timeout>()
-  function repeat(step: () => Promise<void>, everyMs: number): void {
-    const timer = setTimeout(() => {
-      timers.delete(timer)
-      step()
-        .catch(onFault)
-        .finally(() => !isStopped && repeat(step, everyMs))
-    }, everyMs).unref()
-    timers.add(timer)
+  function repeater(step: () => Promise<void>, everyMs: number): () => void {
+    let isGoing = false
+    function go(): void {
+      isGoing = size > 0 && !isStopped
+      if (!isGoing) return
+      const timer = setTimeout(() => {
+        timers.delete(timer)
+        step().catch(onFault).finally(go)
+      }, everyMs).unref()
+      timers.add(timer)
+    }
+    return () => {
+      if (!isGoing) go()
+    }
   }
   let isStopped = false
-  repeat(watch, WATCH_MS)
-  repeat(renew, WATCH_MS * 2)
+  const [watching, renewing] = [repeater(watch, WATCH_MS), repeater(renew, WATCH_MS * 2)]
 
   async function begin(job: HeldJob, one: Held): Promise<void> {
     for (;;) {
@@ -129,6 +145,8 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
       if (sent.steadyMs > job.running.steadyMs) job.running = sent
       counts.set(of.provider, (counts.get(of.provider) ?? 0) + claimed.length)
       size += claimed.length
+      watching()
+      renewing()
       return claimed.map((row) => {
         const ended = new AbortController()
         const claim: Claim = { of, row, signal: ended.signal, begin: () => begin(job, one) }

@@ -42,10 +42,14 @@ async function stopAll(): Promise<void> {
 }
 afterEach(async () => {
   await stopAll()
+  expect(warnings.splice(0)).toEqual([])
   for (const { id } of await jobsOf(database.db).list({ limit: 100 })) await jobsOf(database.db).remove(id)
 })
 
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+/** What the engines of a test have warned of: nothing, unless the test has a log of its own. */
+const warnings: unknown[] = []
+const warn = (event: string, fields?: Readonly<Record<string, unknown>>): void => void warnings.push([event, fields])
+const log = { debug: () => {}, info: () => {}, warn, error: warn }
 const provider = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
 const accepted = (input: string): Asked => ({ result: 'accepted', reason: 'mailbox_exists', answer: { email: input } })
 
@@ -64,6 +68,7 @@ async function engine(ask: Ask, more: Partial<EngineSettings> = {}): Promise<Eng
   return made
 }
 
+/** Stores a list, and tells the engines of this test, as a service does. */
 async function submit(list: string, keptMs = 86_400_000): Promise<JobRecord> {
   const expiresAt = new Date(Date.now() + keptMs)
   const job = await jobsOf(database.db).create({
@@ -83,6 +88,7 @@ async function submit(list: string, keptMs = 86_400_000): Promise<JobRecord> {
     job,
     upload,
   )
+  for (const { engine } of running) engine.wake()
   return job
 }
 
@@ -242,6 +248,14 @@ it('goes on with the other jobs while one cannot be planned, and says which', as
   expect(warned[0]).toEqual(['a bulk job cannot be planned', { job: broken.id, reason: 'a bug' }])
 }, 20_000)
 
+it('a provider that is found after its job was removed, but not yet its table, is no fault', async () => {
+  const job = await submit(list(5_001))
+  await database.pool.query('DELETE FROM mailsonde.jobs WHERE id = $1', [job.id])
+  const { number } = job
+  const found = new Map([['d0.example', 'd0.example']])
+  expect(await jobRowsOf(database.db).setProviders({ number, own_table: true }, found)).toBe(true)
+})
+
 it('a provider with 30,000 rows that has to wait holds up no other', async () => {
   const slow = Array.from({ length: 30_000 }, (_, i) => `user${i}@tenant.example`)
   const others = Array.from({ length: 200 }, (_, i) => `user${i}@d${i % 20}.example`)
@@ -257,6 +271,32 @@ it('a provider with 30,000 rows that has to wait holds up no other', async () =>
   expect(asked.size).toBe(200)
   await jobsOf(database.db).remove(job.id)
 }, 60_000)
+
+it('all places of a provider are taken at once, and again when half of them are free', async () => {
+  const begun: string[] = []
+  const waiting: (() => void)[] = []
+  const ask: Ask = async (_kind, input) => {
+    begun.push(input)
+    if (begun.length <= 240) await new Promise<void>((resolve) => waiting.push(resolve))
+    return accepted(input)
+  }
+  const plans: number[] = []
+  await engine(ask, {
+    room: (_provider, claimed) => {
+      plans.push(claimed)
+      return 160 - claimed
+    },
+  })
+  const job = await submit(Array.from({ length: 400 }, (_, i) => `user${i}@d.example`).join('\n'))
+  await until(() => begun.length > 0)
+  const looks = plans.length
+  await until(() => begun.length === 160)
+  expect(plans.length - looks).toBeLessThanOrEqual(1)
+  for (const end of waiting.splice(0, 80)) end()
+  await until(() => begun.length === 240)
+  for (const end of waiting) end()
+  await until(isDone(job))
+}, 20_000)
 
 it('no question begins once a pause counts, with 5,000 rows and two nodes', async () => {
   let begun = 0

@@ -1,17 +1,16 @@
 import { atMost } from '../../base/at-most.ts'
-import { once } from '../../base/once.ts'
-import { wakeable } from '../../base/wakeable.ts'
-import { isAway } from '../../store/postgres/away.ts'
+import { wakeable } from '../../base/deadline.ts'
+import { once } from '../../base/share-work.ts'
+import { isAway, throughOutage } from '../../store/postgres/away.ts'
 import type { Database } from '../../store/postgres/connect.ts'
-import { type DuePair, jobRowsOf, type Place } from '../../store/postgres/job-rows.ts'
-import { dropLeftTables, isTableGone } from '../../store/postgres/job-tables.ts'
+import { type DuePair, type JobRows, jobRowsOf, type Place, type RowWrite } from '../../store/postgres/job-rows.ts'
+import { dropLeftTables, isTableGone, type JobTable } from '../../store/postgres/job-tables.ts'
 import { jobsOf } from '../../store/postgres/jobs.ts'
 import type { Log } from '../../world.ts'
 import type { Ask, FindProvider } from './ask.ts'
 import { type Claim, claimsOf } from './claims.ts'
 import { domainLookups } from './lookups.ts'
 import { retryOf } from './retry.ts'
-import { rowWriter } from './writer.ts'
 
 export type EngineSettings = {
   readonly ask: Ask
@@ -35,21 +34,30 @@ export type Engine = {
   readonly stop: () => Promise<void>
 }
 
-/** Maximum number of rows that one node has claimed at the same time, and the share of the free ones that one provider may take: something is left for the others. */
+/**
+ * Maximum number of rows that one node has claimed at the same time, and the share of the free ones that one provider
+ * may take: something is left for the others.
+ */
 const MAX_ROWS = 200
 const SHARE = 0.8
 /** Maximum number of rows of one claim. */
-const CLAIM_ROWS = 50
+const CLAIM_ROWS = MAX_ROWS * SHARE
 /** Maximum number of claims of a node that are made at the same time. */
 const CLAIMS_AT_A_TIME = 4
 /** Maximum number of answers that wait to be written; beyond it nothing new is claimed. */
 const MAX_UNWRITTEN = 1_000
 /** Interval between two plans while something is due or in progress, and at rest, ms. */
 const PLAN_EVERY_MS = 500
-const REST_MS = 2_000
-/** Rows that end within this time are replaced together, ms; a new job does not wait for them. */
+const REST_MS = 5_000
+/**
+ * Rows that end within this time are replaced together, ms, unless half of all have ended; a new job does not wait for
+ * them.
+ */
 const TOGETHER_MS = 40
-/** How long the place of the last claim is remembered, ms: a row that became due before it by the clock, but was written after it, is found then. */
+/**
+ * How long the place of the last claim is remembered, ms: a row that became due before it by the clock, but was written
+ * after it, is found then.
+ */
 const PLACE_MS = 5_000
 /** When a row is asked again whose question failed because of a fault of ours, ms. */
 const FAULT_MS = 60_000
@@ -81,6 +89,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const [jobs, rows] = [jobsOf(database.db), jobRowsOf(database.db)]
   const outage = outageLog(log)
   const turns = wakeable()
+  const halfEnded = wakeable()
   const stopping = new AbortController() // nothing new starts
   const closed = new AbortController() // no more writes
   const ended = new Set<number>() // jobs that may be done
@@ -117,6 +126,8 @@ export async function startEngine(database: Database, settings: EngineSettings):
   let due = new Map<string, DuePair[]>()
   const places = new Map<string, { readonly place: Place; readonly sinceMs: number }>()
   let claiming = 0
+  /** Half of the rows that were in progress after the last claims. */
+  let half = 0
 
   async function ask(claim: Claim): Promise<void> {
     const { of, row, signal } = claim
@@ -139,6 +150,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
     } finally {
       claims.close(claim)
       turns.wake()
+      if (claims.size() <= half) halfEnded.wake()
     }
   }
 
@@ -233,6 +245,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
       Math.max(0, Math.ceil(nextPlanMs({ beforeMs, plannedAtMs, tookMs, isNews }) - performance.now()))
     while (!stopping.signal.aborted) {
       turns.begin()
+      halfEnded.begin()
       try {
         if (planInMs() === 0) {
           isNews = false
@@ -243,6 +256,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
           tookMs = plannedAtMs - begunMs
         }
         await feed()
+        half = claims.size() / 2
         await keepHouse()
         outage.over()
       } catch (error) {
@@ -252,7 +266,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
       const isWoken = await turns.pause(isNews ? Math.min(planInMs(), restMs) : restMs, stopping.signal)
       if (!isWoken || claims.size() === 0) continue
       const togetherMs = isNews ? Math.min(planInMs(), TOGETHER_MS) : TOGETHER_MS
-      await new Promise((resolve) => setTimeout(resolve, togetherMs))
+      await halfEnded.pause(togetherMs, stopping.signal)
     }
   }
   settings.onRoom?.(turns.wake)
@@ -287,7 +301,10 @@ const giveUpAfterOf = ({ options }: Pick<DuePair, 'options'>): number => {
   return typeof give_up_after_ms === 'number' ? give_up_after_ms : DAY_MS
 }
 
-/** Logs once that the database is unavailable, and once that it is available again, regardless of the number of attempts. */
+/**
+ * Logs once that the database is unavailable, and once that it is available again, regardless of the number of
+ * attempts.
+ */
 function outageLog(log: Log): { readonly away: (error: unknown) => void; readonly over: () => void } {
   let isAwayNow = false
   return {
@@ -299,5 +316,65 @@ function outageLog(log: Log): { readonly away: (error: unknown) => void; readonl
       if (isAwayNow) log.info('bulk jobs continue: the database answers again')
       isAwayNow = false
     },
+  }
+}
+
+/** Writes what became of rows, those of one job together: a statement costs the database more than the rows in it. */
+type RowWriter = {
+  readonly add: (job: JobTable, write: RowWrite) => void
+  /** Rows that are not written yet. */
+  readonly waiting: () => number
+  /** Resolves when everything is written, or given up because `closed` fired. */
+  readonly settled: () => Promise<void>
+}
+
+type RowWriterSettings = {
+  readonly rows: Pick<JobRows, 'write'>
+  /** Called with a job of which a provider has a result for all its rows. */
+  readonly onProviderDone: (job: number) => void
+  readonly onFault: (error: unknown) => void
+  /** Ends the wait for an unavailable database. */
+  readonly closed: AbortSignal
+}
+
+/** Time between two writes of a job, in which rows wait to be written together, ms. */
+const WRITE_EVERY_MS = 60
+
+type Lane = { readonly job: JobTable; writes: RowWrite[]; running: Promise<void> | undefined }
+
+/**
+ * One write of a job at a time: rows that end meanwhile are in the next one. While the database is unavailable they
+ * wait. Rows whose write fails otherwise stay claimed, and are asked again when their claim ends.
+ */
+function rowWriter({ rows, onProviderDone, onFault, closed }: RowWriterSettings): RowWriter {
+  const lanes = new Map<number, Lane>()
+  let waiting = 0
+
+  async function drain(lane: Lane): Promise<void> {
+    await new Promise(setImmediate)
+    while (lane.writes.length > 0) {
+      const { job, writes } = lane
+      lane.writes = []
+      try {
+        if (await throughOutage(() => rows.write(job, writes), closed)) onProviderDone(job.number)
+      } catch (error) {
+        if (!isTableGone(error) && !closed.aborted) onFault(error)
+      } finally {
+        waiting -= writes.length
+      }
+      await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS))
+    }
+    lanes.delete(lane.job.number)
+  }
+  return {
+    add: (job, write) => {
+      const lane = lanes.get(job.number) ?? { job, writes: [], running: undefined }
+      lanes.set(job.number, lane)
+      lane.writes.push(write)
+      waiting++
+      lane.running ??= drain(lane)
+    },
+    waiting: () => waiting,
+    settled: async () => void (await Promise.all([...lanes.values()].map(({ running }) => running))),
   }
 }

@@ -16,7 +16,10 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Counts what is asked of databases; returns a function that resolves once nothing is, and nobody asks more without a timer. */
+/**
+ * Counts what is asked of databases; returns a function that resolves once nothing is, and nobody asks more without a
+ * timer.
+ */
 function watchDatabases(): () => Promise<void> {
   let open = 0
   const watch = (of: object, name: string): void => {

@@ -8,13 +8,13 @@ import type { JobRecord, Jobs } from '../../store/postgres/jobs.ts'
 import type { FindProvider } from './ask.ts'
 
 /** Finds the providers of the domains of jobs. */
-export type DomainLookups = {
+type DomainLookups = {
   /** Begins to look up the domains of further jobs, as far as there is room. */
   readonly begin: () => Promise<void>
   readonly settled: () => Promise<void>
 }
 
-export type LookupSettings = {
+type LookupSettings = {
   readonly jobs: Jobs
   readonly rows: JobRows
   readonly findProvider: FindProvider
@@ -24,7 +24,10 @@ export type LookupSettings = {
   readonly stopping: AbortSignal
 }
 
-/** Maximum number of jobs whose domains are looked up at the same time: small jobs are many, and the domains of some take as long as a lookup may. */
+/**
+ * Maximum number of jobs whose domains are looked up at the same time: small jobs are many, and the domains of some
+ * take as long as a lookup may.
+ */
 const JOBS_AT_A_TIME = 64
 /** Maximum number of statements about domains at the same time. */
 const STATEMENTS_AT_A_TIME = 4
@@ -33,13 +36,18 @@ const MAX_LOOKUPS = 200
 /** Domains that are looked up in one step; the first step of a job is small, so that the first result comes soon. */
 const FIRST_DOMAINS = 25
 const DOMAINS = 250
-/** Rows that one statement gives their provider: a domain may have all of a list, and the first ones are asked meanwhile. */
+/**
+ * Rows that one statement gives their provider: a domain may have all of a list, and the first ones are asked
+ * meanwhile.
+ */
 const FIRST_ROWS = 1_000
 const ROWS = 50_000
 /** Maximum number of domains of a step that are looked up at the same time. */
 const LOOKUPS_AT_A_TIME = 50
 const LOOKUP_MS = 10_000
-/** Time limit of a step, ms; less than the lease of its domains. Those that are left come in a later turn of the job. */
+/**
+ * Time limit of a step, ms; less than the lease of its domains. Those that are left come in a later turn of the job.
+ */
 const STEP_MS = 15_000
 
 export function domainLookups(settings: LookupSettings): DomainLookups {

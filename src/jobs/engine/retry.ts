@@ -25,8 +25,8 @@ function kindOf({ result, reason }: Pick<Asked, 'result' | 'reason'>): Kind {
 }
 
 /**
- * Whether and when to retry a row after `attempts` attempts, the first at `firstAskedAtMs`; undefined: the answer is final. After
- * `giveUpMs` every answer is final, except our own limit, which is not an answer.
+ * Whether and when to retry a row after `attempts` attempts, the first at `firstAskedAtMs`; undefined: the answer is
+ * final. After `giveUpMs` every answer is final, except our own limit, which is not an answer.
  */
 export function retryOf(
   asked: Pick<Asked, 'result' | 'reason' | 'retryAfterMs'>,

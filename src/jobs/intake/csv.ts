@@ -1,11 +1,22 @@
 import { AppError } from '../../base/errors.ts'
-import { type Columns, findColumns, type Kind } from './column.ts'
-import { type CsvRecord, csvReader } from './csv-records.ts'
+import { listError, type RowProblem, rowProblem } from '../problems.ts'
 import { headOf } from './octets.ts'
-import { listError, type RowProblem, rowProblem } from './problems.ts'
-import { badRow, type Held, type IntakeRow, isUndecodable, MAX_FIELD, MAX_RECORD } from './row.ts'
+import {
+  badRow,
+  type Columns,
+  findColumns,
+  type Held,
+  type IntakeRow,
+  isUndecodable,
+  type Kind,
+  MAX_FIELD,
+  MAX_RECORD,
+} from './row.ts'
 
-/** What is used to detect the header and the column: records, or cells or characters of them, whichever is reached first. */
+/**
+ * What is used to detect the header and the column: records, or cells or characters of them, whichever is reached
+ * first.
+ */
 const SAMPLE = { records: 100, cells: 5_000, characters: 256 * 1024 }
 /** Maximum size of a name in the header, octets. */
 const MAX_NAME = 1_024
@@ -19,8 +30,9 @@ const DELIMITERS = [',', ';', '\t', '|'] as const
 export type CsvLayout = { readonly format: 'csv'; readonly delimiter: string } & Columns
 
 /**
- * The rows of a streamed CSV list (RFC 4180; any line end, any of four delimiters, stray quotes are kept), those of a piece together. `found` is called once,
- * before the first row. With a `layout` the text continues an earlier part, without a header. Throws AppError `bad_list` with the line.
+ * The rows of a streamed CSV list (RFC 4180; any line end, any of four delimiters, stray quotes are kept), those of a
+ * piece together. `found` is called once, before the first row. With a `layout` the text continues an earlier part,
+ * without a header. Throws AppError `bad_list` with the line.
  */
 export async function* csvRows(
   text: AsyncIterable<string>,
@@ -46,7 +58,10 @@ export async function* csvRows(
 type Fault = { readonly error: unknown }
 type Beginning = { readonly first: readonly CsvRecord[]; readonly layout?: CsvLayout; readonly fault?: Fault }
 
-/** The layout and the first rows. If the upload is interrupted among them, the received rows are kept, and the error follows them. */
+/**
+ * The layout and the first rows. If the upload is interrupted among them, the received rows are kept, and the error
+ * follows them.
+ */
 async function beginOf(
   records: AsyncIterable<readonly CsvRecord[]>,
   delimiter: string,
@@ -113,8 +128,8 @@ function rowOf({ line, cells, isTooLong }: CsvRecord, layout: CsvLayout): Intake
 }
 
 /**
- * Records with the line on which each begins, those of a piece of text together. If the text fails, the records that had ended are returned; then the error is thrown. An iterator
- * that was left early can be resumed.
+ * Records with the line on which each begins, those of a piece of text together. If the text fails, the records that
+ * had ended are returned; then the error is thrown. An iterator that was left early can be resumed.
  */
 function csvRecords(
   text: AsyncIterable<string>,
@@ -155,4 +170,178 @@ export function delimiterOf(start: string): string {
   })
   const best = scores.reduce((a, b) => (b.score > a.score ? b : a))
   return best.score > 0 ? best.delimiter : ','
+}
+
+/** Maximum number of columns. */
+export const MAX_COLUMNS = 1_000
+
+/**
+ * A record of a CSV list. `isTooLong`: it has more than {@link MAX_RECORD} characters, and `cells` are only its first
+ * ones.
+ */
+type CsvRecord = { readonly line: number; readonly cells: readonly string[]; readonly isTooLong: boolean }
+
+type CsvReader = {
+  /**
+   * The records that end in this text. Throws AppError `bad_list` for a record of more than {@link MAX_COLUMNS}
+   * columns.
+   */
+  readonly take: (text: string) => CsvRecord[]
+  /** The last record, which no line end follows. Throws AppError `bad_list` if a quote is still open. */
+  readonly end: () => CsvRecord[]
+  /** Characters of the record that has not ended. */
+  readonly held: () => number
+}
+
+/** Characters kept of a cell as it stands in the list, where each quote may be doubled. */
+const KEPT_RAW = 2 * (MAX_FIELD + 1)
+const [QUOTE, CR, LF] = [0x22, 0x0d, 0x0a]
+
+/**
+ * Reads CSV (RFC 4180 §2) piece by piece: CR, LF or both end a record, blank lines are skipped. As spreadsheets do, a
+ * quote inside an unquoted cell is a character, and a quoted cell that continues behind its closing quote keeps both
+ * quotes. Each character is read once. Of a cell at most {@link MAX_FIELD} characters and one more are kept, and of a
+ * record no more than {@link MAX_RECORD}. `firstLine` is the number of the first physical line.
+ */
+export function csvReader(delimiter: string, firstLine: number): CsvReader {
+  const separator = delimiter.charCodeAt(0)
+  let found: CsvRecord[] = []
+  /** A CR at the end of a piece, which may be the first half of CR LF. */
+  let cr = ''
+  let line = firstLine
+  let begunAt = firstLine
+  let cells: string[] = []
+  let cell = ''
+  /** `quote`: a quote inside a quoted part, which the next character makes the end or half of a doubled one. */
+  let state: 'start' | 'plain' | 'quoted' | 'quote' | 'closed' = 'start'
+  let isDoubled = false
+  let size = 0
+
+  function add(text: string): void {
+    size += text.length
+    if (size <= MAX_RECORD && cell.length < KEPT_RAW) cell += text.length > KEPT_RAW ? text.slice(0, KEPT_RAW) : text
+  }
+  /** The text of the cell so far, whose doubled quotes are single ones from here on. */
+  function plainCell(): string {
+    const text = isDoubled ? cell.replaceAll('""', '"') : cell
+    isDoubled = false
+    return text.length > MAX_FIELD + 1 ? text.slice(0, MAX_FIELD + 1) : text
+  }
+  function endCell(): void {
+    if (size <= MAX_RECORD || cells.length === 0) cells.push(plainCell())
+    size++
+    cell = ''
+    isDoubled = false
+    state = 'start'
+    if (cells.length > MAX_COLUMNS) throw listError('columns', { line: begunAt, max: MAX_COLUMNS })
+  }
+  function endRecord(): void {
+    const isBlank = state === 'start' && cells.length === 0
+    if (!isBlank) {
+      endCell()
+      found.push({ line: begunAt, cells, isTooLong: size - 1 > MAX_RECORD })
+    }
+    cells = []
+    state = 'start'
+    size = 0
+  }
+
+  /**
+   * Reads from `at` up to and including the next quote that is not doubled, in one part: many small ones would be a
+   * chain in memory.
+   */
+  function quoted(text: string, at: number): number {
+    let quote = text.indexOf('"', at)
+    while (quote >= 0 && text.charCodeAt(quote + 1) === QUOTE) {
+      isDoubled = true
+      quote = text.indexOf('"', quote + 2)
+    }
+    const end = quote < 0 ? text.length : quote
+    if (end > at) {
+      const part = text.slice(at, end)
+      line += lineEnds(part)
+      add(part)
+    }
+    if (quote < 0) return end
+    state = 'quote'
+    return quote + 1
+  }
+
+  /** Judges the quote before `at`. */
+  function afterQuote(text: string, at: number): number {
+    const next = text.charCodeAt(at)
+    if (next === QUOTE) {
+      add('""') // split between two pieces
+      isDoubled = true
+      state = 'quoted'
+      return at + 1
+    }
+    if (next === separator || next === CR || next === LF) state = 'closed'
+    else {
+      cell = `"${plainCell()}`
+      add('"')
+      state = 'plain'
+    }
+    return at
+  }
+
+  /** Reads from `at` to the end of an unquoted cell, and the delimiter or line end that follows it. */
+  function plain(text: string, at: number): number {
+    let end = at
+    let code = text.charCodeAt(end)
+    while (end < text.length && code !== separator && code !== LF && code !== CR) code = text.charCodeAt(++end)
+    if (end > at) {
+      add(text.slice(at, end))
+      state = 'plain'
+    }
+    if (end === text.length) return end
+    if (code === separator) {
+      endCell()
+      return end + 1
+    }
+    endRecord()
+    line++
+    begunAt = line
+    return code === CR && text.charCodeAt(end + 1) === LF ? end + 2 : end + 1
+  }
+
+  function read(text: string): CsvRecord[] {
+    for (let at = 0; at < text.length; ) {
+      if (state === 'quoted') at = quoted(text, at)
+      else if (state === 'quote') at = afterQuote(text, at)
+      else if (state === 'start' && text.charCodeAt(at) === QUOTE) {
+        state = 'quoted'
+        at++
+      } else at = plain(text, at)
+    }
+    const records = found
+    found = []
+    return records
+  }
+
+  return {
+    take: (piece) => {
+      const text = cr + piece
+      cr = text.endsWith('\r') ? '\r' : ''
+      return read(cr === '' ? text : text.slice(0, -1))
+    },
+    end: () => {
+      const records = read(cr)
+      if (state === 'quoted') throw listError('open_quote', { line: begunAt })
+      endRecord()
+      records.push(...found)
+      return records
+    },
+    held: () => Math.min(size, MAX_RECORD),
+  }
+}
+
+/** CR, LF and CR LF in a text, each counted once. */
+function lineEnds(text: string): number {
+  let count = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === LF || (code === CR && text.charCodeAt(at + 1) !== LF)) count++
+  }
+  return count
 }

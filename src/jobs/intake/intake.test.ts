@@ -2,11 +2,10 @@ import { deflateSync, gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { delimiterOf } from './csv.ts'
-import { csvReader } from './csv-records.ts'
+import { csvReader, delimiterOf } from './csv.ts'
 import { type Intake, type Layout, readList } from './intake.ts'
+import { encodingOf } from './octets.ts'
 import type { IntakeRow } from './row.ts'
-import { encodingOf } from './text.ts'
 
 const bounds = { maxUpload: 64 * 1024 * 1024 }
 

@@ -1,11 +1,8 @@
-import type { Kind } from './column.ts'
+import { listError } from '../problems.ts'
 import { type CsvLayout, csvRows } from './csv.ts'
-import { jsonRows } from './json-items.ts'
-import { ndjsonRows, textRows } from './lines.ts'
-import { listOctets, type Octets, type SizeBounds } from './octets.ts'
-import { listError } from './problems.ts'
-import type { Held, IntakeRow } from './row.ts'
-import { listText } from './text.ts'
+import { jsonRows, ndjsonRows, textRows } from './lines.ts'
+import { listOctets, listText, type Octets, type SizeBounds } from './octets.ts'
+import type { Held, IntakeRow, Kind } from './row.ts'
 
 /** The layout of a list, detected in its first part and used for the following parts. */
 export type Layout =
@@ -16,7 +13,10 @@ export type Layout =
 
 export type Intake = {
   readonly kind: Kind
-  /** Content-Type of the request: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with or without parameters. */
+  /**
+   * Content-Type of the request: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with or
+   * without parameters.
+   */
   readonly contentType: string
   /** Content-Encoding of the request; gzip is recognized without it. */
   readonly contentEncoding?: string
@@ -49,8 +49,9 @@ export async function* readList(upload: Octets, intake: Intake): AsyncIterable<I
 }
 
 /**
- * The rows of an uploaded list, those of a piece together, read as a stream; gzip and the encoding are detected. Memory does not grow with the
- * list. Throws AppError: `unsupported_media_type`, `payload_too_large`, `bad_list` (with the line) as soon as it is seen.
+ * The rows of an uploaded list, those of a piece together, read as a stream; gzip and the encoding are detected. Memory
+ * does not grow with the list. Throws AppError: `unsupported_media_type`, `payload_too_large`, `bad_list` (with the
+ * line) as soon as it is seen.
  */
 export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<readonly IntakeRow[]> {
   const { kind, firstLine = 1, found = () => {}, held = () => {} } = intake
@@ -69,7 +70,7 @@ export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<
 }
 
 /** The format that a content type names. Throws AppError `unsupported_media_type` for any other. */
-export function formatOf(contentType: string): Layout['format'] {
+function formatOf(contentType: string): Layout['format'] {
   const type = contentType.split(';')[0]!.trim().toLowerCase()
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format) return format

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { createGunzip, createInflate } from 'node:zlib'
-import { listError, type OtherFile } from './problems.ts'
+import { listError, type OtherFile } from '../problems.ts'
 
 /** The octets of an upload as a stream. */
 export type Octets = AsyncIterable<Uint8Array>
@@ -34,12 +34,13 @@ const OTHER_FILES: readonly { readonly magic: readonly number[]; readonly file: 
 const GZIP = [0x1f, 0x8b]
 
 /**
- * The octets of a list in pieces of {@link PIECE}, decompressed if they are gzip (declared or not) or declared as deflate. Between two pieces the event loop turns. Throws AppError
- * while reading: `unsupported_media_type` for a file of another kind or an encoding that is not accepted, `payload_too_large` over the limits, `bad_list`
- * for damaged data.
+ * The octets of a list in pieces of {@link PIECE}, decompressed if they are gzip (declared or not) or declared as
+ * deflate. Between two pieces the event loop turns. Throws AppError while reading: `unsupported_media_type` for a file
+ * of another kind or an encoding that is not accepted, `payload_too_large` over the limits, `bad_list` for damaged
+ * data.
  */
 export async function* listOctets(upload: Octets, bounds: SizeBounds, contentEncoding = ''): Octets {
-  const encoding = encodingOf(contentEncoding)
+  const encoding = packingOf(contentEncoding)
   const { first, rest } = await peek(bounded(upload, bounds.maxUpload, 'upload_too_large'), 8)
   const other = OTHER_FILES.find(({ magic }) => begins(first, magic))
   if (other) throw listError('other_file', { file: other.file })
@@ -49,8 +50,11 @@ export async function* listOctets(upload: Octets, bounds: SizeBounds, contentEnc
 
 type Packing = 'gzip' | 'deflate'
 
-/** The encoding that Content-Encoding declares (RFC 9110 §8.4.1). Brotli is not accepted: each stream of it may need a window of 16 MiB. Throws AppError. */
-function encodingOf(contentEncoding: string): Packing | undefined {
+/**
+ * The encoding that Content-Encoding declares (RFC 9110 §8.4.1). Brotli is not accepted: each stream of it may need a
+ * window of 16 MiB. Throws AppError.
+ */
+function packingOf(contentEncoding: string): Packing | undefined {
   const name = contentEncoding.trim().toLowerCase()
   if (name === '' || name === 'identity') return undefined
   if (name === 'gzip' || name === 'x-gzip') return 'gzip'
@@ -59,8 +63,8 @@ function encodingOf(contentEncoding: string): Packing | undefined {
 }
 
 /**
- * The same octets in pieces of {@link PIECE}; the last one is shorter, also before an error. Many small pieces would cost more to keep than their content, and a large one would be
- * one step in which nobody else is answered.
+ * The same octets in pieces of {@link PIECE}; the last one is shorter, also before an error. Many small pieces would
+ * cost more to keep than their content, and a large one would be one step in which nobody else is answered.
  */
 async function* inPieces(octets: Octets): Octets {
   let piece = Buffer.allocUnsafeSlow(PIECE)
@@ -94,17 +98,14 @@ async function* inPieces(octets: Octets): Octets {
 }
 
 /** At least `least` octets of the beginning (fewer if there are no more), and the whole stream again. */
-export async function peek(
-  octets: Octets,
-  least: number,
-): Promise<{ readonly first: Uint8Array; readonly rest: Octets }> {
+async function peek(octets: Octets, least: number): Promise<{ readonly first: Uint8Array; readonly rest: Octets }> {
   const { held, whole } = await headOf(octets, least)
   return { first: Buffer.concat(held), rest: whole }
 }
 
 /**
- * The first pieces, of at least `least` in all (fewer if there are no more), and the whole stream again. If the upload is interrupted among them, the error follows the received
- * pieces, which are kept.
+ * The first pieces, of at least `least` in all (fewer if there are no more), and the whole stream again. If the upload
+ * is interrupted among them, the error follows the received pieces, which are kept.
  */
 export async function headOf<T extends { readonly length: number }>(
   pieces: AsyncIterable<T>,
@@ -195,3 +196,57 @@ const drained = (stream: Unpacker): Promise<void> =>
 
 const isZlibError = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && String((error as { readonly code?: unknown }).code).startsWith('Z_')
+
+/** Number of octets used to detect the encoding. */
+const SAMPLE = 64 * 1024
+
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+
+/**
+ * The text of a list in pieces, without a byte order mark. The encoding is detected by the mark or by NULs at every
+ * second octet (UTF-16); else it is UTF-8 if the sample is valid UTF-8, else Latin-1 (windows-1252, which includes it).
+ * Octets that cannot be decoded later become U+FFFD.
+ */
+export async function* listText(octets: Octets): AsyncIterable<string> {
+  const { first, rest } = await peek(octets, SAMPLE)
+  const decoder = new TextDecoder(encodingOf(first.subarray(0, SAMPLE)))
+  for await (const chunk of rest) {
+    const text = decoder.decode(chunk, { stream: true })
+    if (text !== '') yield text
+  }
+  const end = decoder.decode()
+  if (end !== '') yield end
+}
+
+/** The encoding that the beginning of a file indicates. */
+export function encodingOf(sample: Uint8Array): Encoding {
+  if (sample[0] === 0xff && sample[1] === 0xfe) return 'utf-16le'
+  if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be'
+  const wide = wideOf(sample)
+  if (wide) return wide
+  return isUtf8(sample) ? 'utf-8' : 'windows-1252'
+}
+
+/** UTF-16 without a byte order mark: text in Latin letters has a NUL at every second octet. */
+function wideOf(sample: Uint8Array): Encoding | undefined {
+  const length = Math.min(sample.length, 1_024) & ~1
+  if (length < 4) return undefined
+  let even = 0
+  let odd = 0
+  for (let i = 0; i < length; i += 2) {
+    if (sample[i] === 0) even++
+    if (sample[i + 1] === 0) odd++
+  }
+  const most = length / 2
+  if (odd > most * 0.7 && even === 0) return 'utf-16le'
+  return even > most * 0.7 && odd === 0 ? 'utf-16be' : undefined
+}
+
+function isUtf8(sample: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true }) // the last character may be incomplete
+    return true
+  } catch {
+    return false
+  }
+}

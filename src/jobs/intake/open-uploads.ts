@@ -1,4 +1,4 @@
-import { uploadLimitError } from './problems.ts'
+import { uploadLimitError } from '../problems.ts'
 
 /** Maximum number of uploads that are read at the same time: of one owner, and in all. */
 export const MAX_OPEN = { owner: 16, all: 64 } as const
@@ -17,13 +17,18 @@ export type UploadPlace = {
   readonly hold: (octets: number) => void
   /** Whether all uploads together hold more than they may. */
   readonly isFull: () => boolean
-  /** Resolves when there is room again, at once if there is. Rejects with AppError `overloaded` after {@link PATIENCE_MS}, or with the signal's reason. */
+  /**
+   * Resolves when there is room again, at once if there is. Rejects with AppError `overloaded` after
+   * {@link PATIENCE_MS}, or with the signal's reason.
+   */
   readonly room: (signal: AbortSignal) => Promise<void>
   readonly leave: () => void
 }
 
-export type OpenUploads = {
-  /** Throws AppError `too_many_uploads` if this owner, or all owners together, have the maximum number of open uploads. */
+type OpenUploads = {
+  /**
+   * Throws AppError `too_many_uploads` if this owner, or all owners together, have the maximum number of open uploads.
+   */
   readonly enter: (owner: string) => UploadPlace
 }
 

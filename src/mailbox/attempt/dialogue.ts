@@ -74,10 +74,10 @@ export async function runDialogue(
   const keepOpen = options.keepOpen === true
   if (options.session) {
     const { session } = options
-    const again = await askOver(world, identity, plan, session, { begunMs, firstLine: session.transcript().length })
+    const again = await askOver(world, identity, plan, session, { begunMs, firstLine: session.lineCount() })
     const ended = !again.reply || again.reply.code === 421
     if (!ended || world.signal.aborted) return finish(again, session, keepOpen)
-    await session.quit()
+    session.quit()
   }
   const opened = await openSession(world, sessionOptions(world, identity, plan), world.signal)
   if (opened.ok) {
@@ -133,14 +133,14 @@ async function askOver(
     localAddress: session.localAddress,
     ...(session.tls && { tls: session.tls }),
     answered: true,
-    transcript: session.transcript().slice(firstLine),
+    transcript: session.transcript(firstLine),
     durationMs: elapsedMs(world, begunMs),
   }
 }
 
-async function finish(result: DialogueResult, session: Session, keepOpen: boolean): Promise<FinishedDialogue> {
+function finish(result: DialogueResult, session: Session, keepOpen: boolean): FinishedDialogue {
   if (keepOpen && session.usable() && isAboutRecipient(result.verdict.reason)) return { result, session }
-  await session.quit()
+  session.quit()
   return { result }
 }
 
@@ -155,17 +155,16 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
   }
   const own = identity.sender(session.heloName)
   const sender = own && formatEmail(own) === formatEmail(plan.email) ? undefined : own // never the mailbox under test
-  const probe = madeUpMailbox(plan.email.domain, world.random)
-  const wanted = wantsProbe(plan)
+  const probe = wantsProbe(plan) ? madeUpMailbox(plan.email.domain, world.random) : undefined
   // With the null reverse-path many servers refuse a second recipient, so each RCPT has its own transaction.
-  const batch = wanted && sender !== undefined && limitsFor(plan.provider).probe === 'batch'
-  const recipients = batch ? [plan.email, probe] : [plan.email]
+  const batched = sender !== undefined && limitsFor(plan.provider).probe === 'batch' ? probe : undefined
+  const recipients = batched ? [plan.email, batched] : [plan.email]
   const { mail, rcpt } = await session.transact({ sender, recipients }, world.signal, plan.stageMs)
   const outcome = mail && !(mail.reply && isSuccess('mail', mail.reply)) ? mail : rcpt[0]
   if (!outcome) throw new Error('a transaction gave neither MAIL nor RCPT')
   const real = judge(outcome, plan)
-  if (real.verdict.reason !== 'mailbox_exists' || !wanted) return real
-  if (batch) return { ...real, catchAll: judgeProbe(rcpt[1], plan) }
+  if (real.verdict.reason !== 'mailbox_exists' || !probe) return real
+  if (batched) return { ...real, catchAll: judgeProbe(rcpt[1], plan) }
   if (!session.usable()) return { ...real, catchAll: null }
   const again = { sender, recipients: [probe], continued: sender !== undefined }
   const second = await session.transact(again, world.signal, plan.stageMs)

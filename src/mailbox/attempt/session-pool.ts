@@ -1,3 +1,4 @@
+import { firstOf } from '../../base/deadline.ts'
 import type { Session } from '../../net/smtp/session.ts'
 
 /** An idle session between two recipients, with its connection slot at the mail host. */
@@ -18,9 +19,9 @@ export type SessionPool = {
     signal: AbortSignal,
   ) => Promise<PooledSession | { readonly session?: undefined; readonly release: () => void }>
   /** Passes a session to the next waiter, or keeps it for 1.5 s; a session that has reached its limits is closed and its slot freed. */
-  readonly release: (key: string, pooled: PooledSession) => Promise<void>
+  readonly release: (key: string, pooled: PooledSession) => void
   /** Closes all idle sessions. */
-  readonly close: () => Promise<void>
+  readonly close: () => void
 }
 
 /** How long a session waits for its next recipient, ms. */
@@ -36,8 +37,8 @@ export function sessionPool(): SessionPool {
   const waiting = new Map<string, Set<(pooled: PooledSession) => void>>()
   const timers = new WeakMap<PooledSession, NodeJS.Timeout>()
 
-  async function end({ session, release }: PooledSession): Promise<void> {
-    await session.quit()
+  function end({ session, release }: PooledSession): void {
+    session.quit()
     release()
   }
   function takeIdle(key: string): PooledSession | undefined {
@@ -50,7 +51,7 @@ export function sessionPool(): SessionPool {
   function park(key: string, pooled: PooledSession): void {
     add(idle, key, pooled)
     const timer = setTimeout(() => {
-      if (remove(idle, key, pooled)) void end(pooled)
+      if (remove(idle, key, pooled)) end(pooled)
     }, IDLE_MS)
     timers.set(pooled, timer.unref())
   }
@@ -66,7 +67,9 @@ export function sessionPool(): SessionPool {
           resolve(next)
         }
         add(waiting, key, handed)
-        acquireSlot(AbortSignal.any([signal, stop.signal])).then(
+        const either = firstOf([signal, stop.signal])
+        const slot = acquireSlot(either.signal).finally(either.clear)
+        slot.then(
           (release) => {
             if (remove(waiting, key, handed)) resolve({ release })
             else release() // a session was available first
@@ -77,17 +80,17 @@ export function sessionPool(): SessionPool {
         )
       })
     },
-    release: async (key, pooled) => {
+    release: (key, pooled) => {
       const exhausted = pooled.recipients >= MAX_RECIPIENTS || pooled.unknown >= MAX_UNKNOWN
       if (exhausted || !pooled.session.usable()) return end(pooled)
       const next = waiting.get(key)?.values().next().value
       if (next) next(pooled)
       else park(key, pooled)
     },
-    close: async () => {
+    close: () => {
       const all = [...idle.values()].flatMap((pooled) => [...pooled])
       idle.clear()
-      await Promise.all(all.map(end))
+      for (const pooled of all) end(pooled)
     },
   }
 }

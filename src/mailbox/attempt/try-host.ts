@@ -4,7 +4,7 @@ import { allowsSecondRcpt } from '../provider/provider.ts'
 import { isAboutRecipient, reasonRow } from '../reasons.ts'
 import type { SourceEvent } from '../source/circuit-breaker.ts'
 import { sourceEvent } from '../source/event.ts'
-import type { HostFailure } from '../source/host-limits.ts'
+import type { HostFailure, ProviderAllowance } from '../source/host-limits.ts'
 import type { Unavailable } from '../source/sources.ts'
 import { type Destination, providerKeyOf } from './destinations.ts'
 import { type DialogueResult, type FinishedDialogue, runDialogue } from './dialogue.ts'
@@ -45,15 +45,15 @@ export async function tryHost(
   }
   let unused: Slot | undefined = slot
   try {
-    const talked = await talkWithin(pass, destination, options, { session: slot.session, keepOpen: reuse })
+    const talked = await talkWithin(pass, destination, options, { session: slot.session, keepOpen: reuse }, provider)
     if (!talked?.finished) return talked
     unused = undefined
     const { result, session } = talked.finished
-    if (session) await state.sessions.release(key, usedOnceMore(slot, session, result))
+    if (session) state.sessions.release(key, usedOnceMore(slot, session, result))
     else slot.release()
     return { result }
   } finally {
-    if (unused) await abandon(unused)
+    if (unused) abandon(unused)
   }
 }
 
@@ -63,11 +63,11 @@ async function talkWithin(
   destination: Destination,
   options: TryOptions,
   reuse: Reuse,
+  limits: ProviderAllowance,
 ): Promise<
   { readonly finished: FinishedDialogue } | { readonly held: Held; readonly finished?: undefined } | undefined
 > {
-  const { state, source, query } = pass
-  const limits = limitsOf(destination)
+  const { ctx, state, source, query } = pass
   const isForced = query.forced.includes(source)
   const use = state.sources.begin(source, limits, isForced)
   if (!use.ok) return { held: heldBy(pass, use) }
@@ -77,7 +77,8 @@ async function talkWithin(
     // The breaker may have opened in the meantime.
     const unavailable = isForced || use.isTrial ? undefined : state.sources.unavailable(source, limits)
     if (unavailable) return { held: heldBy(pass, unavailable) }
-    const finished = await talk(pass, destination, options, reuse)
+    const finished = await runDialogue(ctx, state.identity, planOf(pass, destination, options), reuse)
+    learn(state, finished.result, query)
     use.end(eventOf(finished.result, state.identity.heloFollowsSource))
     return { finished }
   } finally {
@@ -103,24 +104,12 @@ const usedOnceMore = (slot: Slot, session: PooledSession['session'], { verdict }
   return { session, release: slot.release, recipients: before.recipients + 1, unknown }
 }
 
-async function abandon(slot: Slot): Promise<void> {
-  await slot.session?.quit()
+function abandon(slot: Slot): void {
+  slot.session?.quit()
   slot.release()
 }
 
 type Reuse = { readonly session: PooledSession['session'] | undefined; readonly keepOpen: boolean }
-
-async function talk(
-  pass: SourcePass,
-  destination: Destination,
-  options: TryOptions,
-  reuse: Reuse,
-): Promise<FinishedDialogue> {
-  const { ctx, state, query } = pass
-  const finished = await runDialogue(ctx, state.identity, planOf(pass, destination, options), reuse)
-  learn(state, finished.result, query)
-  return finished
-}
 
 /** Stores what a session shows for later ones. */
 function learn({ limits, catchAll, port25 }: VerifierState, result: DialogueResult, { email }: MailboxQuery): void {

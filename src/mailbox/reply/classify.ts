@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { isSuccess, type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
 import type { Provider } from '../provider/provider.ts'
 import { type Reason, reasonRow } from '../reasons.ts'
@@ -32,10 +33,10 @@ const RECIPIENT_STAGES: readonly Stage[] = ['rcpt', 'data']
  */
 export function classify({ stage, reply, provider }: Answered): Verdict {
   if (reply.code < 400) return { reason: accepted(stage, reply.code, provider), by: 'code' }
-  const text = normalizeReply(textOf(reply))
-  const row = REPLIES.find((row) => counts(row, stage, reply.code) && row.pattern.test(text))
+  const about = RECIPIENT_STAGES.includes(stage) ? 'recipient' : 'us'
+  const row = rowOf(normalizeReply(textOf(reply)), about, reply.code >= 500 ? '5xx' : '4xx')
   if (row) return withRetry({ reason: row.reason, by: 'text' }, reply)
-  const reason = reasonByCode({ stage, reply, about: RECIPIENT_STAGES.includes(stage) ? 'recipient' : 'us' })
+  const reason = reasonByCode({ stage, reply, about })
   if (reason) return withRetry({ reason, by: 'code' }, reply)
   return withRetry({ reason: reasonByStage(stage, reply.code), by: 'stage' }, reply)
 }
@@ -46,9 +47,37 @@ function accepted(stage: Stage, code: number, provider: Provider | undefined): R
   return isVerified ? 'mailbox_exists' : 'unverifiable_provider'
 }
 
-const counts = (row: ReplyRow, stage: Stage, code: number): boolean =>
-  (row.stage === 'any' || RECIPIENT_STAGES.includes(stage)) &&
-  (row.codes === 'any' || row.codes === (code >= 500 ? '5xx' : '4xx'))
+type About = 'recipient' | 'us'
+type Codes = '4xx' | '5xx'
+
+/** The rows that count for a reply, in the order of the table. */
+const candidates = (about: About, codes: Codes): readonly ReplyRow[] =>
+  REPLIES.filter(
+    (row) => (row.stage === 'any' || about === 'recipient') && (row.codes === 'any' || row.codes === codes),
+  )
+const CANDIDATES = {
+  recipient: { '4xx': candidates('recipient', '4xx'), '5xx': candidates('recipient', '5xx') },
+  us: { '4xx': candidates('us', '4xx'), '5xx': candidates('us', '5xx') },
+}
+
+/**
+ * The rows of recent texts, at most 256 KiB of text: without the addresses, a server refuses most recipients in the
+ * same words.
+ */
+const known = new LRUCache<string, { readonly row: ReplyRow | undefined }>({
+  maxSize: 2 ** 18,
+  sizeCalculation: (_, key) => key.length,
+})
+
+/** The first row that matches a normalized text. */
+function rowOf(text: string, about: About, codes: Codes): ReplyRow | undefined {
+  const key = `${about} ${codes} ${text}`
+  const kept = known.get(key)
+  if (kept) return kept.row
+  const row = CANDIDATES[about][codes].find(({ pattern }) => pattern.test(text))
+  known.set(key, { row })
+  return row
+}
 
 function withRetry(verdict: Omit<Verdict, 'retryAfterMs'>, reply: Reply): Verdict {
   const { temporary, defaultRetryMs } = reasonRow(verdict.reason)

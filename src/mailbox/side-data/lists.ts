@@ -1,5 +1,5 @@
-import { once } from '../../base/once.ts'
 import { loadPackage } from '../../base/packages.ts'
+import { once } from '../../base/share-work.ts'
 
 // The shipped lists of domains are read at first use and not at startup.
 /** Disposable domains: a curated list (disposable-email-domains) and a large one (mailchecker). */

@@ -1,7 +1,6 @@
 import { APPLICATIONS } from './applications.ts'
-import { CONSUMER } from './consumer.ts'
 import { FORWARDERS, GATEWAYS } from './gateways.ts'
-import { MAILBOXES } from './mailboxes.ts'
+import { CONSUMER, MAILBOXES } from './mailboxes.ts'
 import { NEWSLETTERS } from './newsletters.ts'
 import type { Provider } from './provider.ts'
 import { WEB_HOSTS, WEB_HOSTS_EUROPE } from './web-hosts.ts'
@@ -31,10 +30,16 @@ const MAX_NAME = 254
 /** The provider with this id. */
 export const providerById = (id: string): Provider | undefined => BY_ID.get(id)
 
-/** The provider of a mail host, by its name (any case, one final dot allowed); undefined for a host of an unknown provider. */
+/**
+ * The provider of a mail host, by its name (any case, one final dot allowed); undefined for a host of an unknown
+ * provider.
+ */
 export const providerOfHost = (mxHost: string): Provider | undefined => find(BY_MX, mxHost)
 
-/** The provider of an SPF `include:` or `redirect=` target. A target with macros is matched by the text after the last of them. */
+/**
+ * The provider of an SPF `include:` or `redirect=` target. A target with macros is matched by the text after the last
+ * of them.
+ */
 export const providerOfInclude = (target: string): Provider | undefined =>
   find(BY_INCLUDE, target.slice(target.lastIndexOf('}') + 1).replace(/^\./, ''))
 
@@ -44,7 +49,10 @@ export const providerOfAlias = (target: string): Provider | undefined => find(BY
 /** The provider to which the MX host or the alias (CNAME) of a return-path name leads. */
 export const providerOfReturnPath = (host: string): Provider | undefined => find(BY_RETURN_PATH, host)
 
-/** The SPF include that a provider tells a customer with these MX hosts to publish; undefined if it needs none or gives each customer another. */
+/**
+ * The SPF include that a provider tells a customer with these MX hosts to publish; undefined if it needs none or gives
+ * each customer another.
+ */
 export function spfIncludeOf(provider: Provider, exchanges: readonly string[]): string | undefined {
   const special = Object.entries(provider.spfByMx ?? {}).find(([pattern]) =>
     exchanges.some((exchange) => matches(pattern, normal(exchange))),

@@ -1,6 +1,7 @@
 /**
- * The service of a provider. `mailbox`: it hosts the mailboxes and sends their mail. `gateway`: it filters mail for mailboxes hosted elsewhere. `forwarder`:
- * it forwards mail to mailboxes elsewhere. `sender`: it sends newsletters or mail of applications and receives none.
+ * The service of a provider. `mailbox`: it hosts the mailboxes and sends their mail. `gateway`: it filters mail for
+ * mailboxes hosted elsewhere. `forwarder`: it forwards mail to mailboxes elsewhere. `sender`: it sends newsletters or
+ * mail of applications and receives none.
  */
 export type ProviderKind = 'mailbox' | 'gateway' | 'forwarder' | 'sender'
 
@@ -19,7 +20,10 @@ export type Provider = {
   readonly spfByMx?: Readonly<Record<string, string>>
   /** Targets of the CNAMEs that its customers publish as DKIM selectors, in the form of {@link Provider.mx}. */
   readonly cnames: readonly string[]
-  /** MX hosts and targets of aliases (CNAME) of the names to which bounces of its customers' mail go, in the form of {@link Provider.mx}. */
+  /**
+   * MX hosts and targets of aliases (CNAME) of the names to which bounces of its customers' mail go, in the form of
+   * {@link Provider.mx}.
+   */
   readonly returnPaths: readonly string[]
   /** One of its selectors has a key, and the other gets its own with the next rotation. */
   readonly alternates?: true
@@ -27,15 +31,24 @@ export type Provider = {
   readonly selectors: readonly string[]
   /** False if selectors have random or dated parts, so that a missing key proves nothing. */
   readonly guessable: boolean
-  /** How a customer enables DKIM, as an instruction. `{domain}` stands for the domain, `{dashed}` for the domain with "-" in place of each ".". */
+  /**
+   * How a customer enables DKIM, as an instruction. `{domain}` stands for the domain, `{dashed}` for the domain with
+   * "-" in place of each ".".
+   */
   readonly dkim?: string
-  /** What a customer publishes that is the same for everybody; `{domain}` and `{dashed}` as in {@link Provider.dkim}. Absent: the provider's portal shows it. */
+  /**
+   * What a customer publishes that is the same for everybody; `{domain}` and `{dashed}` as in {@link Provider.dkim}.
+   * Absent: the provider's portal shows it.
+   */
   readonly setup?: {
     /** MX records: preference and host. */
     readonly mx?: readonly (readonly [preference: number, host: string])[]
     /** CNAME records of DKIM keys and bounces: the name relative to the domain, and the target. */
     readonly cnames?: readonly (readonly [name: string, target: string])[]
-    /** Its mail has a return path of its own, or at a name below the domain: the SPF record of the domain itself needs no include. */
+    /**
+     * Its mail has a return path of its own, or at a name below the domain: the SPF record of the domain itself needs
+     * no include.
+     */
     readonly ownReturnPath?: true
     readonly source: string
   }

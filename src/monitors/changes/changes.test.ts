@@ -8,9 +8,8 @@ import blacklistExample from '../../operations/examples/blacklist.json' with { t
 import reportExample from '../../operations/examples/report.json' with { type: 'json' }
 import verifyExample from '../../operations/examples/verify.json' with { type: 'json' }
 import { blacklistChanges, CHECK_ROWS, changeLines, checkChanges, reportChanges, verifyChanges } from './changes.ts'
-import { BLACKLIST_ROWS, REPORT_ROWS } from './listings.ts'
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './remember.ts'
-import { VERIFY_ROWS } from './verify.ts'
+import { BLACKLIST_ROWS, REPORT_ROWS, VERIFY_ROWS } from './results.ts'
 
 /** Fields to put in place of others, by path (`spf.record`, `mx.0.priority`); undefined takes one away. */
 type Edit = { readonly [path: string]: unknown }
@@ -121,7 +120,9 @@ const NO_DMARC: Edit = {
   'dmarc.subdomain_policy': '',
 }
 
-/** id of the row, before, after, and the line that is said; the same the other way round where a second line is given. */
+/**
+ * id of the row, before, after, and the line that is said; the same the other way round where a second line is given.
+ */
 const TABLE: readonly (readonly [string, Edit, Edit, string, string?])[] = [
   ['spf.published', NO_SPF, {}, 'SPF: record published: v=spf1 mx -all'],
   ['spf.removed', {}, NO_SPF, 'SPF: record removed'],

@@ -3,12 +3,12 @@ import type { CheckAnswer } from '../../answers/check.ts'
 import type { Status } from '../../answers/finding.ts'
 import type { ReportAnswer } from '../../answers/report.ts'
 import type { VerifyAnswer } from '../../answers/verify.ts'
-import { isScoreKnown } from './findings.ts'
-import { isFirm } from './verify.ts'
+import { isScoreKnown } from './changes.ts'
+import { isFirm } from './results.ts'
 
 /**
- * The last known state after another answer: unknown parts keep their last known value, so that the next answer is compared with it, and a gap is not a
- * change in either direction.
+ * The last known state after another answer: unknown parts keep their last known value, so that the next answer is
+ * compared with it, and a gap is not a change in either direction.
  */
 export function rememberCheck<A extends CheckAnswer>(before: A, after: A): A {
   const mx = after.mx_status === 'unknown' ? before : after

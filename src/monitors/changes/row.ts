@@ -1,4 +1,4 @@
-import type { Change } from '../../answers/changes.ts'
+import type { Change } from '../../answers/stored.ts'
 import { printable } from '../../base/text.ts'
 
 /** The result of a row for two answers: a sentence without its subject, and whether the state is better. */

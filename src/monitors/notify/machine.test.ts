@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { Change } from '../../answers/changes.ts'
-import { afterRun, afterWait, type Observation, type Step, type Wanted } from './machine.ts'
-import { type QuietHours, quietUntil } from './quiet.ts'
-import { NEW_STATE, notifyState, type ReportFacts } from './state.ts'
+import type { Change } from '../../answers/stored.ts'
+import { type QuietHours, quietUntil } from '../schedule.ts'
+import {
+  afterRun,
+  afterWait,
+  NEW_STATE,
+  notifyState,
+  type Observation,
+  type ReportFacts,
+  type Step,
+  type Wanted,
+} from './machine.ts'
 
 const MINUTE = 60_000
 /** 12:00 UTC of the day on which every row begins. */
@@ -38,7 +46,10 @@ const observationOf = ({ score = 90, listed = 0, rank = 2, reports: facts, ...re
   ...rest,
 })
 
-/** Runs a monitor through the days: `[minute, what the run sees]`; what is held is released when it is due. Each message as a line. */
+/**
+ * Runs a monitor through the days: `[minute, what the run sees]`; what is held is released when it is due. Each message
+ * as a line.
+ */
 function told(runs: readonly (readonly [number, Seen])[], wanted: Wanted, quiet?: QuietHours): readonly string[] {
   const lines: string[] = []
   let state = NEW_STATE

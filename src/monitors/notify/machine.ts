@@ -1,6 +1,85 @@
-import type { Change } from '../../answers/changes.ts'
+import { z } from 'zod'
+import { type Change, change } from '../../answers/stored.ts'
 import { changeLines } from '../changes/changes.ts'
-import { beside, type Facts, type Level, levelOf, levelWords, type NotifyState, type ReportFacts } from './state.ts'
+
+/** `rank`: how good the status is, higher is better. `listedAs`: the listings as text. */
+export type Facts = {
+  readonly status: string
+  readonly rank: number
+  readonly score: number | null
+  readonly listed: number | null
+  readonly listedAs: string
+  /** Of a monitor of reports. */
+  readonly reports?: ReportFacts
+}
+
+export type ReportFacts = {
+  /** The last day with 100 messages or more; null: none. */
+  readonly failing: { readonly date: string; readonly messages: number; readonly failing: number } | null
+  /** Full days since the last report; null: there never was one. */
+  readonly silentDays: number | null
+}
+
+const topic = z.strictObject({
+  /** A condition that holds now, in its last reported form. */
+  isBad: z.boolean(),
+  told: z.boolean(),
+  /** Its line in a message. */
+  line: z.string().default(''),
+})
+/** The earlier state: the status as text, its rank, the score. */
+const level = z.strictObject({ status: z.string().default(''), rank: z.number(), score: z.number().nullable() })
+/** The state of a monitor's notifier. Times are ms since the epoch. */
+export const notifyState = z.strictObject({
+  failures: z.int(),
+  topics: z.record(z.string(), topic),
+  /** When each topic was last reported; times older than an hour are removed. */
+  toldAt: z.record(z.string(), z.number()),
+  /** Topics whose first recovery within the hour was reported. */
+  recovered: z.array(z.string()),
+  /** The changes in the messages of the last hour. */
+  toldTexts: z.array(z.string()).default([]),
+  /** What is held until the hour, or the quiet hours, are over. */
+  held: z
+    .strictObject({
+      count: z.int(),
+      topics: z.array(z.string()),
+      /** Topics of these that had been reported within the hour when they occurred. */
+      flapping: z.array(z.string()),
+      changes: z.array(change),
+      /** The changes since the last message, to recognize a reverted change. */
+      texts: z.array(z.string()).default([]),
+      dueMs: z.number(),
+    })
+    .nullable(),
+  /** The state before it became worse. */
+  better: level.nullable(),
+  last: level.nullable(),
+})
+export type NotifyState = z.output<typeof notifyState>
+
+export const NEW_STATE: NotifyState = {
+  failures: 0,
+  topics: {},
+  toldAt: {},
+  recovered: [],
+  toldTexts: [],
+  held: null,
+  better: null,
+  last: null,
+}
+
+type Level = NonNullable<NotifyState['better']>
+const levelOf = ({ status, rank, score }: Facts): Level => ({ status, rank, score })
+const levelWords = ({ status, score }: Level): string => (score === null ? status : `${status}, score ${score}`)
+/** `fail instead of pass, score 55 instead of 91` */
+const beside = (now: Level, before: Level): string =>
+  [
+    ...(now.status === before.status || before.status === '' ? [] : [`${now.status} instead of ${before.status}`]),
+    ...(now.score === before.score || now.score === null || before.score === null
+      ? []
+      : [`score ${now.score} instead of ${before.score}`]),
+  ].join(', ')
 
 /** When a monitor sends messages: `score_below:N` has its number beside it. */
 export type Wanted = {
@@ -15,7 +94,10 @@ export type Wanted = {
   readonly noReports?: boolean
 }
 
-/** The result of a run. `facts` are of the last known state; `open` lists what could not be determined, empty if everything could. */
+/**
+ * The result of a run. `facts` are of the last known state; `open` lists what could not be determined, empty if
+ * everything could.
+ */
 export type Observation = {
   readonly facts: Facts | undefined
   readonly changes: readonly Change[]
@@ -52,9 +134,10 @@ export type Step = {
 }
 
 /**
- * The messages after a run, and the new state; pure. Each topic (a condition, an area of changes, failing runs) is reported when it begins and when it ends.
- * Within an hour of its last message, except for its first recovery, and in the quiet hours it is held, and reported once with the count. `quietUntilMs`: the
- * end of the quiet hours, if they are in progress.
+ * The messages after a run, and the new state; pure. Each topic (a condition, an area of changes, failing runs) is
+ * reported when it begins and when it ends. Within an hour of its last message, except for its first recovery, and in
+ * the quiet hours it is held, and reported once with the count. `quietUntilMs`: the end of the quiet hours, if they are
+ * in progress.
  */
 export function afterRun(
   before: NotifyState,
@@ -83,7 +166,10 @@ function toldChanges(changes: readonly Change[], reasons: readonly Reason[], wan
 export const afterWait = (before: NotifyState, nowMs: number, quietUntilMs: number | undefined): Step =>
   settle(withoutOld(before, nowMs), [], [], nowMs, quietUntilMs)
 
-/** Times in the future come from a clock that stepped back: they are ignored, so that nothing is held for longer than an hour. */
+/**
+ * Times in the future come from a clock that stepped back: they are ignored, so that nothing is held for longer than an
+ * hour.
+ */
 function withoutOld(state: NotifyState, nowMs: number): NotifyState {
   const entries = Object.entries(state.toldAt).filter(([, at]) => nowMs - at < HOUR_MS && at <= nowMs)
   const toldAt = Object.fromEntries(entries)
@@ -279,7 +365,9 @@ const isSaid =
     (begun.includes('listed') && LISTINGS.includes(id)) ||
     (id === 'score' && [...begun, ...ended].some((name) => name === 'score' || name === 'worse'))
 
-/** Of changes of the same kind about the same subject the last one: a flapping change is reported in its present state. */
+/**
+ * Of changes of the same kind about the same subject the last one: a flapping change is reported in its present state.
+ */
 function lastOfEach(changes: readonly Change[]): readonly Change[] {
   if (changes.length < 2) return changes
   const last = new Map<string, Change>()

@@ -1,10 +1,10 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { monitorEvent } from '../../answers/events.ts'
+import { monitorEvent } from '../../answers/webhooks.ts'
 import { within } from '../../base/deadline.ts'
 import { FetchError } from '../../net/fetch.ts'
 import type { Post, PostRequest } from '../../net/post.ts'
 import { MailError, type SubmitMail } from '../../net/submit-mail.ts'
-import { signedHeaders } from '../webhooks/signature.ts'
 import { consentQuestion } from './consent.ts'
 import { consentMailOf, mailOf, ntfyOf, slackOf } from './templates.ts'
 
@@ -34,7 +34,10 @@ type ToSend = {
   readonly webhook?: { readonly url: string; readonly secrets: readonly string[] }
 }
 
-/** The result of an attempt. `gone`: the receiver wants no more messages (410); `isFinal`: another attempt would change nothing. */
+/**
+ * The result of an attempt. `gone`: the receiver wants no more messages (410); `isFinal`: another attempt would change
+ * nothing.
+ */
 export type Sent = {
   readonly ok: boolean
   readonly status: number | null
@@ -99,4 +102,33 @@ async function byMail(
     signal,
   )
   return { ok: true, status: null, error: null, gone: false, isFinal: false }
+}
+
+const PREFIX = 'whsec_'
+/** Octets of a secret (Standard Webhooks: 24 to 64). */
+const SECRET_OCTETS = 32
+
+/** A new secret, in the form in which it is returned. */
+export const makeSecret = (): string => `${PREFIX}${randomBytes(SECRET_OCTETS).toString('base64')}`
+
+/**
+ * The header fields of a message (Standard Webhooks 1.0): `webhook-signature` has one `v1` signature for each valid
+ * secret, over id, timestamp and body. `atMs`: the time of sending.
+ */
+export function signedHeaders(
+  message: { readonly id: string; readonly body: string },
+  secrets: readonly string[],
+  atMs: number,
+): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(atMs / 1_000))
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${message.id}.${timestamp}.${message.body}`).digest('base64')}`
+  })
+  return {
+    'content-type': 'application/json',
+    'webhook-id': message.id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  }
 }

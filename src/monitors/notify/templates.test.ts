@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { MonitorEvent } from '../../answers/events.ts'
-import { eventOf, testEvent } from './event.ts'
+import type { MonitorEvent } from '../../answers/webhooks.ts'
 import type { Message } from './machine.ts'
-import { consentMailOf, mailOf, ntfyOf, slackOf } from './templates.ts'
+import { consentMailOf, eventOf, mailOf, ntfyOf, slackOf, testEvent } from './templates.ts'
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
 const ABOUT = { id: 'mon_1', name: '', kind: 'report', target: 'a.example', state: 'bad' } as const

@@ -52,6 +52,23 @@ export function overlay(resolve: Resolve, records: readonly OverlayChange[]): Re
 const isUnchanged = ({ laid, at }: Pick<Question<RecordType>, 'laid' | 'at'>, { kind, cname }: Answer): boolean =>
   cname.length === 0 && (kind !== 'nxdomain' || !(laid.hasWildcard || laid.above.has(at)))
 
+/**
+ * Whether an overlay of these changes can answer a query differently, by its answer without them; an error stands for itself. True also where the answer is
+ * only looked at again, such as another type at a name with changes.
+ */
+export function altersAnswers(
+  changes: readonly OverlayChange[],
+): (name: string, type: RecordType, answer: Answer | DnsError) => boolean {
+  const laid = layOut(changes)
+  return (name, type, answer) => {
+    const at = canonicalName(name)
+    const node = laid.nodes.get(at)
+    if (answer instanceof DnsError) return node !== undefined
+    if (!node) return !isUnchanged({ laid, at }, answer)
+    return node.has(type) || node.has('CNAME') || answer.kind !== 'found' || answer.cname.length > 0
+  }
+}
+
 /** From the name of the question on, whose own answer may be known, along its chain. */
 async function followed<T extends RecordType>(first: Question<T>, answer?: Answer<T>): Promise<Answer<T>> {
   const chain: string[] = []

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { once } from '../../base/once.ts'
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { once } from '../../base/share-work.ts'
 import { cidr, contains } from '../../names/cidr.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import { isPublic, rangeOf } from '../../names/ip-range.ts'

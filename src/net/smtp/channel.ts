@@ -1,7 +1,7 @@
 import type { Problem } from '../../base/problem.ts'
 import type { Command } from './commands.ts'
 import { DialError, type DialReason } from './dial.ts'
-import type { Lifetime, TimeLimit } from './lifetime.ts'
+import type { Bounds, TimeLimit } from './lifetime.ts'
 import type { Reply, Stage } from './reply.ts'
 import { ClosedError, ProtocolError, type Wire } from './wire.ts'
 
@@ -13,40 +13,31 @@ export type StageOutcome =
   | { readonly stage: Stage; readonly reply: Reply; readonly fault?: undefined }
   | { readonly stage: Stage; readonly fault: FaultReason; readonly problem: Problem; readonly reply?: undefined }
 
-/** An open connection with its time limits. */
+/** An open connection during one use of it. */
 export type Channel = {
-  readonly lifetime: Lifetime
   readonly wire: Wire
+  readonly bounds: Bounds
   readonly stageMs: (stage: Stage) => TimeLimit
 }
 
 /** Sends one command and reads its reply. */
-export async function sendCommand(
-  channel: Channel,
-  stage: Stage,
-  command: Command,
-  signal: AbortSignal,
-): Promise<StageOutcome> {
-  const release = channel.lifetime.bound(channel.stageMs(stage), signal)
+export async function sendCommand(channel: Channel, stage: Stage, command: Command): Promise<StageOutcome> {
+  channel.bounds.next(channel.stageMs(stage))
   try {
     await channel.wire.send([command])
     return { stage, reply: await channel.wire.next() }
   } catch (error) {
     return faultOf(stage, error)
-  } finally {
-    release()
   }
 }
 
 /** Reads the next reply. */
-export async function readReply(channel: Channel, stage: Stage, signal: AbortSignal): Promise<StageOutcome> {
-  const release = channel.lifetime.bound(channel.stageMs(stage), signal)
+export async function readReply(channel: Channel, stage: Stage): Promise<StageOutcome> {
+  channel.bounds.next(channel.stageMs(stage))
   try {
     return { stage, reply: await channel.wire.next() }
   } catch (error) {
     return faultOf(stage, error)
-  } finally {
-    release()
   }
 }
 

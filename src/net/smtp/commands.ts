@@ -26,8 +26,12 @@ export const addressLiteral = (address: Ip): string => (familyOf(address) === 6 
 
 /** The lines after the greeting of an EHLO reply. */
 export function parseCapabilities(lines: readonly string[]): Capabilities {
-  const rows = lines.slice(1, 101).map((text) => /^\s*([A-Za-z0-9][A-Za-z0-9-]*)(?:[\s=]+(.*))?$/.exec(text))
-  return new Map(rows.flatMap((row) => (row ? [[row[1]!.toUpperCase(), (row[2] ?? '').trim()] as const] : [])))
+  const capabilities = new Map<string, string>()
+  for (const text of lines.slice(1, 101)) {
+    const row = /^\s*([A-Za-z0-9][A-Za-z0-9-]*)(?:[\s=]+(.*))?$/.exec(text)
+    if (row) capabilities.set(row[1]!.toUpperCase(), (row[2] ?? '').trim())
+  }
+  return capabilities
 }
 
 const HELO_NAME = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f.:IPv]+\])$/

@@ -54,10 +54,10 @@ export type Connection = {
   /** Closes at once; may be called twice. */
   readonly close: () => void
   /**
-   * Closes gracefully in the background: written data is sent, received data is ignored, and the socket closes when the
-   * other side does, at most a second later. After this call nothing can be read or written.
+   * Writes `last` and closes gracefully in the background: written data is sent, received data is ignored, and the
+   * socket closes when the other side does, at most a second later. After this call nothing can be read or written.
    */
-  readonly finish: () => void
+  readonly finish: (last: string) => void
 }
 
 /**

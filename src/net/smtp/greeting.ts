@@ -16,7 +16,6 @@ type Greeting = {
     readonly startTls: boolean
     readonly tlsOffer?: TlsOffer
   }
-  readonly signal: AbortSignal
 }
 export type Greeted = {
   /** Present if the greeting did not succeed: the fault or refusal. */
@@ -29,27 +28,28 @@ export type Greeted = {
 
 /** Banner, EHLO with HELO as fallback, STARTTLS if offered and EHLO again (RFC 5321 §3.1, §3.2, RFC 3207). */
 export async function greet(greeting: Greeting): Promise<Greeted> {
-  const { channel, connection, options, signal } = greeting
+  const { channel, connection, options } = greeting
   const named = options.heloName(connection.localAddress)
-  const banner = await readReply(channel, 'banner', signal)
+  const banner = await readReply(channel, 'banner')
+  channel.bounds.next(channel.stageMs('ehlo')) // also for the wait for our own name
   const heloName = await named
   if (!banner.reply || !isSuccess('banner', banner.reply)) return { outcome: banner, heloName }
-  const first = await hello(channel, heloName, signal)
+  const first = await hello(channel, heloName)
   if (first.outcome || !options.startTls || !first.capabilities?.has('STARTTLS')) return { ...first, heloName }
   const secured = await secure(greeting)
   if (secured.outcome) return { outcome: secured.outcome, heloName }
   if (!secured.tls) return { ...first, heloName } // opportunistic: STARTTLS was offered and then refused
   // RFC 3207 §4.2: discard what was learned before TLS.
-  return { ...(await hello(channel, heloName, signal)), heloName, tls: secured.tls }
+  return { ...(await hello(channel, heloName)), heloName, tls: secured.tls }
 }
 
 /** RFC 5321 §3.2: EHLO, and HELO if EHLO is not supported. */
-async function hello(channel: Channel, heloName: string, signal: AbortSignal): Promise<Greeted> {
-  const extended = await sendCommand(channel, 'ehlo', ehlo(heloName), signal)
+async function hello(channel: Channel, heloName: string): Promise<Greeted> {
+  const extended = await sendCommand(channel, 'ehlo', ehlo(heloName))
   if (!extended.reply) return { outcome: extended }
   if (extended.reply.code === 250) return { esmtp: true, capabilities: parseCapabilities(extended.reply.lines) }
   if (!/^(?:50[0-5]|55[05])$/.test(String(extended.reply.code))) return { outcome: extended }
-  const plain = await sendCommand(channel, 'ehlo', helo(heloName), signal)
+  const plain = await sendCommand(channel, 'ehlo', helo(heloName))
   if (plain.reply?.code === 250) return { esmtp: false, capabilities: new Map() }
   // Some servers close after they refuse EHLO: the refusal is more specific than the closed connection.
   return { outcome: plain.reply ? plain : extended }
@@ -64,9 +64,8 @@ async function secure({
   connection,
   log,
   options,
-  signal,
 }: Greeting): Promise<{ tls?: TlsInfo; outcome?: StageOutcome }> {
-  const ready = await sendCommand(channel, 'starttls', STARTTLS, signal)
+  const ready = await sendCommand(channel, 'starttls', STARTTLS)
   if (!ready.reply) return { outcome: ready }
   if (ready.reply.code === 421) return { outcome: ready }
   if (ready.reply.code >= 400) return {}
@@ -79,7 +78,7 @@ async function secure({
         problem: dialProblem('early_data'),
       },
     }
-  const release = channel.lifetime.bound(channel.stageMs('starttls'), signal)
+  channel.bounds.next(channel.stageMs('starttls'))
   try {
     const tls = await connection.startTls(options.serverName, options.tlsOffer)
     log.add(
@@ -90,7 +89,5 @@ async function secure({
   } catch (error) {
     const outcome = faultOf('starttls', error)
     return { outcome: outcome.fault === 'connection_lost' ? { ...outcome, fault: 'tls_failure' } : outcome }
-  } finally {
-    release()
   }
 }

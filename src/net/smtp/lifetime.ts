@@ -7,43 +7,61 @@ export type TimeLimit = number | (() => number)
 /** The lifetime of a socket that several questions use in turn; each question bounds it while it uses the socket. */
 export type Lifetime = {
   readonly signal: AbortSignal
-  /**
-   * Until the returned function is called, the lifetime ends when `limit` is over (with a `TimeoutError`) or `caller`
-   * fires.
-   */
-  readonly bound: (limit: TimeLimit, caller?: AbortSignal) => () => void
-  readonly end: () => void
+  /** Until the bounds are released, the lifetime ends when `limit` is over (with a `TimeoutError`) or `caller` fires. */
+  readonly bound: (limit: TimeLimit, caller?: AbortSignal) => Bounds
 }
 
-/** One for all, because a stack trace is expensive. */
-const ENDED = new DOMException('the connection has ended', 'AbortError')
+/** The bounds of a lifetime during one use. */
+export type Bounds = {
+  /** Begins the next wait: `limit` from now on replaces the limit before it. */
+  readonly next: (limit: TimeLimit) => void
+  readonly release: () => void
+}
 
 /**
- * One timer and one listener at a time on the caller's signal, both removed afterwards, so a signal that many sockets
- * use collects no listeners.
+ * One timer and one listener on the caller's signal for all waits of a use, both removed afterwards, so a signal that
+ * many sockets use collects no listeners. A limit that ends after the timer leaves it as it is: it looks again then.
  */
 export function lifetimeOf(): Lifetime {
   const controller = new AbortController()
   return {
     signal: controller.signal,
-    bound: (limit, caller) => {
+    bound: (first, caller) => {
+      let limit = first
+      let begunMs = 0
+      let dueMs = Number.POSITIVE_INFINITY
+      let timer: NodeJS.Timeout | undefined
       const stop = (): void => controller.abort(caller?.reason)
-      if (caller?.aborted) stop()
-      const totalMs = (): number => Math.max(0, Math.ceil(typeof limit === 'number' ? limit : limit()))
-      let waitedMs = totalMs()
       const over = (): void => {
-        const leftMs = totalMs() - waitedMs
-        waitedMs += leftMs
-        if (leftMs > 0) timer = setTimeout(over, leftMs)
+        const nowMs = performance.now()
+        const leftMs = msOf(limit) - (nowMs - begunMs)
+        if (leftMs > 0) wait(leftMs, nowMs)
         else controller.abort(new DOMException('no answer in time', 'TimeoutError'))
       }
-      let timer = setTimeout(over, waitedMs)
-      caller?.addEventListener('abort', stop, { once: true })
-      return () => {
+      function wait(ms: number, nowMs: number): void {
+        dueMs = nowMs + ms
+        timer = setTimeout(over, Math.ceil(ms))
+      }
+      function next(following: TimeLimit): void {
+        limit = following
+        begunMs = performance.now()
+        const ms = msOf(limit)
+        if (begunMs + ms >= dueMs) return
         clearTimeout(timer)
-        caller?.removeEventListener('abort', stop)
+        wait(ms, begunMs)
+      }
+      if (caller?.aborted) stop()
+      else caller?.addEventListener('abort', stop, { once: true })
+      next(first)
+      return {
+        next,
+        release: () => {
+          clearTimeout(timer)
+          caller?.removeEventListener('abort', stop)
+        },
       }
     },
-    end: () => controller.abort(ENDED),
   }
 }
+
+const msOf = (limit: TimeLimit): number => Math.max(0, typeof limit === 'number' ? limit : limit())

@@ -56,9 +56,9 @@ const MAX_LINE = 512
 const MAX_LINES = 100
 /** Maximum size of a reply, bytes; a larger one is a protocol error. */
 const MAX_REPLY = 64 * 1024
-const NOTHING = new Uint8Array(0)
+const NOTHING = Buffer.alloc(0)
 const LF = 10
-const CR = 13
+const HEAD = /^[2-5]\d\d(?:[ -]|$)/
 
 /**
  * An incremental reader of SMTP replies (RFC 5321 §4.2, §4.5.3.1.5). It keeps 512 bytes of a line and 100 lines of a
@@ -78,36 +78,31 @@ export function replyReader(): ReplyReader {
     return { problem }
   }
 
-  function take(bytes: Uint8Array, from: number, to: number): void {
+  function keep(bytes: Buffer, from: number, to: number): void {
     const space = Math.min(to - from, MAX_LINE - kept)
-    if (space > 0) {
-      if (line.length === 0) line = new Uint8Array(MAX_LINE)
-      line.set(bytes.subarray(from, from + space), kept)
-    }
-    kept += Math.max(0, space)
-    total += to - from
+    if (space <= 0) return
+    if (line.length === 0) line = Buffer.alloc(MAX_LINE)
+    bytes.copy(line, kept, from, from + space)
+    kept += space
   }
 
-  /** The line that ends at `to`: as it is in `bytes`, or after the part that was kept. */
-  function lineOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
-    if (kept === 0) {
-      total += to - from
-      return bytes.subarray(from, Math.min(to, from + MAX_LINE))
-    }
-    take(bytes, from, to)
-    return line.subarray(0, kept)
-  }
-
-  function endLine(whole: Uint8Array): ReplyEvent | undefined {
-    const text = decode(whole.at(-1) === CR ? whole.subarray(0, -1) : whole)
+  /** The text of the line that ends at `to`: as it is in `bytes`, or after the part that was kept. */
+  function lineOf(bytes: Buffer, from: number, to: number): string {
+    if (kept === 0) return decode(bytes, from, Math.min(to, from + MAX_LINE))
+    keep(bytes, from, to)
+    const whole = decode(line, 0, kept)
     kept = 0
-    const head = /^([2-5]\d\d)(?:([ -])|$)/.exec(text.slice(0, 4))
-    if (!head) return fail(notSmtp(text))
-    const said = Number(head[1])
+    return whole
+  }
+
+  function endLine(whole: string): ReplyEvent | undefined {
+    const text = whole.endsWith('\r') ? whole.slice(0, -1) : whole
+    if (!HEAD.test(text)) return fail(notSmtp(text))
+    const said = Number(text.slice(0, 3))
     if (code !== 0 && said !== code) return fail(smtpProblem('code_changed', { expected: code, received: said }))
     code = said
     if (lines.length < MAX_LINES) lines.push(text.slice(4))
-    if (head[2] === '-') return undefined
+    if (text[3] === '-') return undefined
     const reply = replyOf(code, lines)
     code = 0
     total = 0
@@ -116,22 +111,24 @@ export function replyReader(): ReplyReader {
   }
 
   /** Bytes that can never become a reply fail before their line ends. */
-  const hopeless = (): boolean => kept >= 4 && !/^[2-5]\d\d[ \r-]/.test(String.fromCharCode(...line.subarray(0, 4)))
+  const isHopeless = (): boolean => kept >= 4 && !/^[2-5]\d\d[ \r-]/.test(decode(line, 0, 4))
 
   function feed(bytes: Uint8Array): readonly ReplyEvent[] {
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const events: ReplyEvent[] = []
     let at = 0
-    while (!broken && at < bytes.length) {
-      const newline = bytes.indexOf(LF, at)
-      const end = newline < 0 ? bytes.length : newline
-      const whole = newline < 0 ? undefined : lineOf(bytes, at, end)
-      if (!whole) take(bytes, at, end)
+    while (!broken && at < chunk.length) {
+      const newline = chunk.indexOf(LF, at)
+      const end = newline < 0 ? chunk.length : newline
+      const whole = newline < 0 ? undefined : lineOf(chunk, at, end)
+      if (whole === undefined) keep(chunk, at, end)
+      total += end - at
       at = end + 1
       if (total > MAX_REPLY) events.push(fail(smtpProblem('long_reply')))
-      else if (whole) {
+      else if (whole !== undefined) {
         const event = endLine(whole)
         if (event) events.push(event)
-      } else if (hopeless()) events.push(fail(notSmtp(decode(line.subarray(0, kept)))))
+      } else if (isHopeless()) events.push(fail(notSmtp(decode(line, 0, kept))))
     }
     return events
   }
@@ -141,16 +138,21 @@ export function replyReader(): ReplyReader {
 /** A reply from its code and lines, with the enhanced code in its text (RFC 2034 §4). */
 function replyOf(code: number, lines: readonly string[]): Reply {
   const own = String(code)[0]
-  const enhanced = lines
-    .map((text) => /^\s{0,3}#?([245]\.\d{1,3}\.\d{1,3})(?![.\d])/.exec(text.slice(0, 20))?.[1])
-    .find((found) => found?.[0] === own)
-  return enhanced === undefined ? { code, lines } : { code, enhanced, lines }
+  for (const text of lines) {
+    const enhanced = ENHANCED.exec(text)?.[1]
+    if (enhanced !== undefined && enhanced[0] === own) return { code, enhanced, lines }
+  }
+  return { code, lines }
 }
+
+/** At the beginning of a line; further characters than these are not looked at. */
+const ENHANCED = /^\s{0,3}#?([245]\.\d{1,3}\.\d{1,3})(?![.\d])/
 
 const notSmtp = (text: string): Problem => smtpProblem('not_reply', { text: text.slice(0, 100) })
 
 /** UTF-8 if valid, otherwise one character per byte. */
-const decode = (bytes: Uint8Array): string => {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return buffer.toString(isUtf8(buffer) ? 'utf8' : 'latin1')
+function decode(bytes: Buffer, from: number, to: number): string {
+  const text = bytes.toString('latin1', from, to)
+  const isWide = /[\u0080-\u00ff]/.test(text) && isUtf8(bytes.subarray(from, to))
+  return isWide ? bytes.toString('utf8', from, to) : text
 }

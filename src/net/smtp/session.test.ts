@@ -120,7 +120,7 @@ describe('the greeting', () => {
   ])('%s', async (_, server, expected, received) => {
     const { opened, lab } = await open(server)
     expect([opened.ok ? 'open' : said(opened.outcome), lab.received]).toEqual([expected, received])
-    if (opened.ok) await opened.session.quit()
+    if (opened.ok) opened.session.quit()
     expect(lab.open()).toBe(0)
   })
   it('ends with the caller’s signal, and leaves nothing open', async () => {
@@ -188,8 +188,8 @@ describe('a transaction', () => {
     await open.transact({ sender: SENDER, recipients: [A] }, signal)
     await open.transact({ sender: SENDER, recipients: [B], continued: true }, signal)
     await open.transact({ sender: undefined, recipients: [B] }, signal)
-    await open.quit()
-    await open.quit()
+    open.quit()
+    open.quit()
     expect(received).toEqual([
       'MAIL FROM:<verify@us.example>',
       'RCPT TO:<a@x.example>',
@@ -210,7 +210,7 @@ describe('a transaction', () => {
     const { session: open, received, open: sockets } = await session({ rcpt: { '*': '421 4.3.2 bye' } })
     await open.transact({ sender: SENDER, recipients: [A] }, AbortSignal.timeout(1_000))
     expect(open.usable()).toBe(false)
-    await open.quit()
+    open.quit()
     expect([received.at(-1), sockets()]).toEqual(['RCPT TO:<a@x.example>', 0])
   })
 })

@@ -1,13 +1,13 @@
 import type { Ip } from '../../names/ip.ts'
-import { type Channel, faultOf, type StageOutcome } from './channel.ts'
+import { faultOf, type StageOutcome } from './channel.ts'
 import { type Capabilities, QUIT } from './commands.ts'
 import type { Connection, Dial, Target, TlsInfo, TlsOffer } from './dial.ts'
 import { type Greeted, greet } from './greeting.ts'
-import { lifetimeOf, type TimeLimit } from './lifetime.ts'
+import { type Lifetime, lifetimeOf, type TimeLimit } from './lifetime.ts'
 import type { Stage } from './reply.ts'
 import { type Transacted, type Transaction, transact } from './transaction.ts'
 import { type Transcript, type TranscriptLine, transcript } from './transcript.ts'
-import { wireOver } from './wire.ts'
+import { type Wire, wireOver } from './wire.ts'
 
 export type SessionOptions = {
   readonly target: Target
@@ -41,9 +41,12 @@ export type Session = {
     signal: AbortSignal,
     stageMs?: SessionOptions['stageMs'],
   ) => Promise<Transacted>
-  readonly transcript: () => readonly TranscriptLine[]
-  /** Sends QUIT, waits for no reply, and closes. Faults are ignored. */
-  readonly quit: () => Promise<void>
+  /** The lines from the given number on; without it all. */
+  readonly transcript: (from?: number) => readonly TranscriptLine[]
+  /** Number of lines of the transcript so far. */
+  readonly lineCount: () => number
+  /** Sends QUIT, waits for nothing, and closes. Faults are ignored. */
+  readonly quit: () => void
 }
 
 export type Opened =
@@ -68,39 +71,38 @@ export async function openSession(
 ): Promise<Opened> {
   const lifetime = lifetimeOf()
   const log = transcript(world.monotonic)
-  const release = lifetime.bound(options.stageMs('connect'), signal)
-  let connection: Connection
+  const { stageMs } = options
+  const bounds = lifetime.bound(stageMs('connect'), signal)
   try {
-    connection = await world.dial(options.target, lifetime.signal)
+    const connection = await world.dial(options.target, lifetime.signal)
+    const { address, port, proxy } = options.target
+    const way = proxy === undefined ? '' : ` by ${proxy}`
+    log.add('note', `connected to ${address} port ${port} from ${connection.localAddress}${way}`)
+    const wire = wireOver(connection, log)
+    const greeted = await greet({ channel: { wire, bounds, stageMs }, connection, log, options })
+    const { outcome, tls } = greeted
+    if (!outcome) return { ok: true, session: sessionOver({ lifetime, wire, stageMs, connection, log, greeted }) }
+    connection.close()
+    const { localAddress } = connection
+    return { ok: false, outcome, localAddress, ...(tls && { tls }), transcript: log.lines() }
   } catch (error) {
-    return { ok: false, outcome: faultOf('connect', error), transcript: log.lines() }
+    return { ok: false, outcome: faultOf('connect', error), transcript: log.lines() } // later faults are outcomes
   } finally {
-    release()
-  }
-  const { address, port, proxy } = options.target
-  const way = proxy === undefined ? '' : ` by ${proxy}`
-  log.add('note', `connected to ${address} port ${port} from ${connection.localAddress}${way}`)
-  const channel: Channel = { lifetime, wire: wireOver(connection, log), stageMs: options.stageMs }
-  const greeted = await greet({ channel, connection, log, options, signal })
-  if (!greeted.outcome) return { ok: true, session: sessionOver({ channel, connection, log, greeted }) }
-  connection.close()
-  const { outcome, tls } = greeted
-  return {
-    ok: false,
-    outcome,
-    localAddress: connection.localAddress,
-    ...(tls && { tls }),
-    transcript: log.lines(),
+    bounds.release()
   }
 }
 
 function sessionOver(parts: {
-  readonly channel: Channel
+  readonly lifetime: Lifetime
+  readonly wire: Wire
+  readonly stageMs: SessionOptions['stageMs']
   readonly connection: Connection
   readonly log: Transcript
   readonly greeted: Greeted
 }): Session {
-  const { channel, connection, log, greeted } = parts
+  const { lifetime, wire, connection, log, greeted } = parts
+  const pipelining = greeted.capabilities?.has('PIPELINING') === true
+  const smtputf8 = greeted.capabilities?.has('SMTPUTF8') === true
   let usable = true
   const note = (outcome: StageOutcome | undefined): void => {
     if (outcome && (!outcome.reply || outcome.reply.code === 421)) usable = false
@@ -113,29 +115,24 @@ function sessionOver(parts: {
     capabilities: greeted.capabilities ?? new Map(),
     ...(greeted.tls && { tls: greeted.tls }),
     usable: () => usable,
-    transact: async (transaction, signal, stageMs = channel.stageMs) => {
-      const pipelining = greeted.capabilities?.has('PIPELINING') === true
-      const smtputf8 = greeted.capabilities?.has('SMTPUTF8') === true
-      const done = await transact({ ...channel, stageMs }, transaction, { pipelining, smtputf8, reset: !fresh }, signal)
-      fresh = false
-      note(done.mail)
-      for (const outcome of done.rcpt) note(outcome)
-      if (!usable) connection.close()
-      return done
+    transact: async (transaction, signal, stageMs = parts.stageMs) => {
+      const bounds = lifetime.bound(stageMs(fresh ? 'mail' : 'rset'), signal)
+      try {
+        const done = await transact({ wire, bounds, stageMs }, transaction, { pipelining, smtputf8, reset: !fresh })
+        fresh = false
+        note(done.mail)
+        for (const outcome of done.rcpt) note(outcome)
+        if (!usable) connection.close()
+        return done
+      } finally {
+        bounds.release()
+      }
     },
     transcript: log.lines,
-    quit: async () => {
-      const release = channel.lifetime.bound(1_000)
-      try {
-        if (usable) await channel.wire.send([QUIT])
-        connection.finish()
-      } catch (error) {
-        faultOf('quit', error) // rethrows errors that are not faults of the session
-        connection.close()
-      } finally {
-        release()
-        usable = false
-      }
+    lineCount: log.count,
+    quit: () => {
+      if (usable) connection.finish(`${QUIT}\r\n`)
+      usable = false
     },
   }
 }

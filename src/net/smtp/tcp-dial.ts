@@ -76,14 +76,23 @@ const opportunistic = (ca: readonly string[]): SecureContext =>
     ...(ca.length === 0 ? {} : { ca: [...rootCertificates, ...ca] }),
   })
 
+/** What a connection without TLS receives is read into one buffer and copied: Node would allocate 64 KiB each time. */
+const RECEIVED = Buffer.allocUnsafe(64 * 1024)
+
+function deliver(socket: Socket, length: number): boolean {
+  socket.emit('data', Buffer.from(RECEIVED.subarray(0, length)))
+  return true
+}
+
 function open(target: Target, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connectTcp({
+    const socket: Socket = connectTcp({
       host: target.address,
       port: target.port,
       family: familyOf(target.address),
       autoSelectFamily: false,
       noDelay: true,
+      onread: { buffer: RECEIVED, callback: (length) => deliver(socket, length) },
       ...(target.localAddress === undefined ? {} : { localAddress: target.localAddress }),
     })
     const settle = (act: () => void): void => {
@@ -129,11 +138,11 @@ export function connectionOver(
     tcp.destroy()
   }
   /** A socket that is closed with unread bytes is reset, which some servers report as a fault. */
-  function finish(): void {
+  function finish(last: string): void {
     box.fail(CLOSED)
     box.detach()
     socket.on('error', () => {}).resume()
-    socket.end()
+    socket.end(last)
     const timer = setTimeout(close, LINGER_MS).unref()
     tcp.once('close', () => clearTimeout(timer)).unref()
   }

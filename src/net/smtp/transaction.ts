@@ -26,14 +26,9 @@ type TransactionOptions = {
  * Asks about recipients in one transaction. If the server supports pipelining, RSET, MAIL and RCPT are sent as one
  * batch (RFC 2920 §3.1), and every reply is read.
  */
-export async function transact(
-  channel: Channel,
-  asked: Transaction,
-  options: TransactionOptions,
-  signal: AbortSignal,
-): Promise<Transacted> {
+export async function transact(channel: Channel, asked: Transaction, options: TransactionOptions): Promise<Transacted> {
   const steps = stepsOf(asked, options)
-  const outcomes = options.pipelining ? await batch(channel, steps, signal) : await oneByOne(channel, steps, signal)
+  const outcomes = options.pipelining ? await batch(channel, steps) : await oneByOne(channel, steps)
   const first = asked.continued ? 0 : steps.length - asked.recipients.length
   const rcpt = outcomes.slice(first, first + asked.recipients.length)
   const beforeRcpt = outcomes.slice(0, first)
@@ -58,31 +53,26 @@ function stepsOf({ sender, recipients, continued }: Transaction, options: Transa
 /** An outcome after which nothing can follow: a fault, or 421 (RFC 5321 §3.8). */
 const isEnd = (outcome: StageOutcome): boolean => !outcome.reply || outcome.reply.code === 421
 
-async function batch(channel: Channel, steps: readonly Step[], signal: AbortSignal): Promise<readonly StageOutcome[]> {
-  const release = channel.lifetime.bound(channel.stageMs(steps[0]!.stage), signal)
+async function batch(channel: Channel, steps: readonly Step[]): Promise<readonly StageOutcome[]> {
+  channel.bounds.next(channel.stageMs(steps[0]!.stage))
   try {
     await channel.wire.send(steps.map(({ command }) => command))
   } catch (error) {
     return [faultOf(steps[0]!.stage, error)]
-  } finally {
-    release()
   }
   const outcomes: StageOutcome[] = []
   for (const { stage } of steps) {
-    outcomes.push(await readReply(channel, stage, signal))
+    const reply = channel.wire.received()
+    outcomes.push(reply ? { stage, reply } : await readReply(channel, stage))
     if (isEnd(outcomes.at(-1)!)) break
   }
   return outcomes
 }
 
-async function oneByOne(
-  channel: Channel,
-  steps: readonly Step[],
-  signal: AbortSignal,
-): Promise<readonly StageOutcome[]> {
+async function oneByOne(channel: Channel, steps: readonly Step[]): Promise<readonly StageOutcome[]> {
   const outcomes: StageOutcome[] = []
   for (const { stage, command } of steps) {
-    const one = await sendCommand(channel, stage, command, signal)
+    const one = await sendCommand(channel, stage, command)
     outcomes.push(one)
     if (isEnd(one) || (stage === 'mail' && !isSuccess('mail', one.reply!))) break
   }

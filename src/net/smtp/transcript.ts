@@ -12,7 +12,9 @@ export type TranscriptLine = {
 
 export type Transcript = {
   readonly add: (from: TranscriptLine['from'], text: string) => void
-  readonly lines: () => readonly TranscriptLine[]
+  /** The lines from number `from` on; without it all. */
+  readonly lines: (from?: number) => readonly TranscriptLine[]
+  readonly count: () => number
 }
 
 /** Maximum number of lines that are kept of a session. */
@@ -32,7 +34,8 @@ export function transcript(now: () => number): Transcript {
         text: full ? 'further lines are omitted' : printable(text, 512),
       })
     },
-    lines: () => [...lines],
+    lines: (from = 0) => lines.slice(from),
+    count: () => lines.length,
   }
 }
 

@@ -22,6 +22,8 @@ export class ClosedError extends Error {
 export type Wire = {
   /** Writes the commands in one segment. */
   readonly send: (commands: readonly Command[]) => Promise<void>
+  /** The next reply, if it was received already. */
+  readonly received: () => Reply | undefined
   /** The next reply. Rejects with DialError, {@link ProtocolError} or {@link ClosedError}. */
   readonly next: () => Promise<Reply>
   /** Whether replies, or parts of one, were received that no command requested. */
@@ -40,7 +42,15 @@ export function wireOver(connection: Connection, transcript: Transcript): Wire {
       else replies.push(event.reply)
     }
   }
+  function received(): Reply | undefined {
+    const reply = replies.shift()
+    reply?.lines.forEach((text, i) => {
+      transcript.add('server', `${reply.code}${i < reply.lines.length - 1 ? '-' : ' '}${text}`)
+    })
+    return reply
+  }
   return {
+    received,
     send: async (commands) => {
       // A reply that arrives before its command would be read as the reply to the next one. Only 421 may arrive at any
       // time (RFC 5321 §3.8).
@@ -55,11 +65,7 @@ export function wireOver(connection: Connection, transcript: Transcript): Wire {
         if (bytes === undefined) throw new ClosedError()
         take(bytes)
       }
-      const reply = replies.shift()!
-      reply.lines.forEach((text, i) => {
-        transcript.add('server', `${reply.code}${i < reply.lines.length - 1 ? '-' : ' '}${text}`)
-      })
-      return reply
+      return received()!
     },
     hasUnread: () => replies.length > 0 || problem !== undefined || reader.pending() > 0,
   }

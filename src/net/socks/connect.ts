@@ -1,5 +1,4 @@
 import { connect as connectTcp, type Socket } from 'node:net'
-import { SocksClient } from 'socks'
 import type { Problem } from '../../base/problem.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import type { ProxyName, SocksProxy } from '../../names/source.ts'
@@ -71,6 +70,7 @@ async function requested(proxy: SocksProxy, socket: Socket, target: Target): Pro
   socket.once('data', (chunk: Buffer) => void heard.set(socket, chunk[1] ?? 0))
   const { login } = proxy
   try {
+    const { SocksClient } = await import('socks') // most services have no proxy
     const { remoteHost } = await SocksClient.createConnection({
       command: 'connect',
       destination: { host: target.address, port: target.port },

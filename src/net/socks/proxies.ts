@@ -257,7 +257,7 @@ async function echoOf(
     )
     if (!opened.ok) return undefined
     const lines = opened.session.transcript().filter(({ from, text }) => from === 'server' && text.startsWith('250'))
-    await opened.session.quit()
+    opened.session.quit()
     return lines.flatMap(({ text }) => addressesIn(text)).find((one) => one !== address)
   } catch (error) {
     if (error instanceof DnsError || error instanceof DialError || signal.aborted) return undefined

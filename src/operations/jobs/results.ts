@@ -10,8 +10,9 @@ import { valueProblem } from '../../base/value-problems.ts'
 import { jobBadRowsDocument, jobResultsDocument } from '../../documents/jobs.ts'
 import type { Layout } from '../../jobs/intake/intake.ts'
 import { csvOf, namesOf, presentRow } from '../../jobs/results.ts'
-import type { JobService, Owner, ResultPage } from '../../jobs/service.ts'
+import type { JobService, ResultPage } from '../../jobs/service.ts'
 import { REASONS } from '../../mailbox/reasons.ts'
+import type { Owner } from '../../names/owner.ts'
 import { ownerOf } from '../../names/owner.ts'
 import type { JobRecord } from '../../store/postgres/jobs.ts'
 import type { ResultText } from '../../store/result-text.ts'
@@ -19,8 +20,8 @@ import type { TextPiece, TextStream } from '../given.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { limitParam, pageOf } from '../page.ts'
 import { choiceParam, optional, textParam, wholeParam } from '../params.ts'
-import { jobParamProblem } from './problems.ts'
-import { ENDED, idParam, jobExample, lineCursorParam, MAX_INTEGER } from './shared.ts'
+import { jobParamProblem } from '../problems.ts'
+import { ENDED, idParam, jobExample, lineCursorParam, MAX_INTEGER } from './show.ts'
 
 /** Rows of one page of JSON: some hundred kB. */
 const PAGE = 200
@@ -125,8 +126,8 @@ type Form = {
 const PAGES_AHEAD = 2
 
 /**
- * All rows after the cursor. A page is a range of lines, so that the next ones are read while one is written. A header precedes the first row of the list, but not
- * a continued download.
+ * All rows after the cursor. A page is a range of lines, so that the next ones are read while one is written. A header
+ * precedes the first row of the list, but not a continued download.
  */
 function download(
   jobs: JobService,
@@ -172,7 +173,8 @@ function download(
     while (left > 0) {
       const some = await read(at, left)
       if (some.rows === 0) {
-        await jobs.results(id, { ...page, limit: 1 }, owner) // a job that was removed in the meantime has no normal end here
+        // a job that was removed in the meantime has no normal end here
+        await jobs.results(id, { ...page, limit: 1 }, owner)
         return
       }
       left -= some.rows

@@ -1,16 +1,49 @@
+import { z } from 'zod'
 import { type JobAnswer, jobAnswer, jobListAnswer } from '../../answers/jobs.ts'
+import { formatDuration } from '../../base/duration.ts'
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { valueProblem } from '../../base/value-problems.ts'
 import { jobDocument, jobListDocument } from '../../documents/jobs.ts'
 import type { JobAction } from '../../jobs/service.ts'
 import { ownerOf } from '../../names/owner.ts'
 import { formatParam } from '../documents.ts'
 import example from '../examples/job.json' with { type: 'json' }
-import { defineOperation, ok } from '../operation.ts'
-import { formatCursor, limitParam } from '../page.ts'
-import { choiceParam } from '../params.ts'
-import { idParam, jobCursorParam, jobExample, progressOf } from './shared.ts'
+import type { Progress } from '../given.ts'
+import { type Call, defineOperation, ok } from '../operation.ts'
+import { cursorParam, formatCursor, limitParam, readCursor } from '../page.ts'
+import { choiceParam, optional, textParam } from '../params.ts'
+import { jobInputError } from '../problems.ts'
 
 const DEADLINE_MS = 20_000
-const answerExample = example as JobAnswer
+
+/** The id of a job, in the path. */
+export const idParam = textParam<string>(
+  'not_found', // like one that is not there
+  (text) => (/^job_[\w-]{22}$/.test(text) ? parsed(text) : problem(valueProblem('id', { text, kind: 'job' }))),
+  { description: 'id of the job', example: 'job_AAAAAAAAAAAAAAAAAAAAAA' },
+)
+
+export const jobExample = { id: 'job_AAAAAAAAAAAAAAAAAAAAAA' }
+
+/** The largest `integer` of PostgreSQL: no list has more lines, and no job a larger number. */
+export const MAX_INTEGER = 2 ** 31 - 1
+const place = z.int().min(0).max(MAX_INTEGER)
+
+/** Where rows continue: after a line, which callers may name themselves after an interrupted download. */
+export const lineCursorParam = optional(
+  textParam<number>('invalid_parameter', (text) => (/^\d{1,10}$/.test(text) ? lineOf(text) : readCursor(place, text)), {
+    description: 'next_cursor of the previous page, or the line of the last row received',
+    group: 'answer',
+    example: '1000',
+  }),
+)
+function lineOf(text: string): Parsed<number> {
+  const line = place.safeParse(Number(text))
+  return line.success ? parsed(line.data) : problem(valueProblem('whole', { text, min: 0, max: MAX_INTEGER }))
+}
+
+/** Where a list of jobs continues: after the job of this number. */
+const jobCursorParam = cursorParam(place)
 
 export const jobShow = defineOperation({
   name: 'jobs show',
@@ -21,7 +54,7 @@ export const jobShow = defineOperation({
   params: { id: idParam },
   answer: jobAnswer,
   document: jobDocument,
-  example: { input: jobExample, output: answerExample },
+  example: { input: jobExample, output: example },
   deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
   followedBy: 'jobs show',
@@ -38,7 +71,7 @@ export const jobList = defineOperation({
   params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: jobCursorParam, format: formatParam },
   answer: jobListAnswer,
   document: jobListDocument,
-  example: { input: {}, output: { data: [answerExample], has_more: false, next_cursor: null } },
+  example: { input: {}, output: { data: [example], has_more: false, next_cursor: null } },
   deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
   run: async (ctx, { jobs }, { limit, cursor }) => {
@@ -58,7 +91,7 @@ const actionOf = <const Action extends JobAction>(action: Action, summary: strin
     params: { id: idParam },
     answer: jobAnswer,
     document: jobDocument,
-    example: { input: jobExample, output: answerExample },
+    example: { input: jobExample, output: example },
     deadlineMs: DEADLINE_MS,
     uses: ['jobs'],
     run: async (ctx, { jobs }, { id }) => ok(await jobs.change(id, action, ownerOf(ctx))),
@@ -77,7 +110,7 @@ export const jobDelete = defineOperation({
   params: { id: idParam },
   answer: jobAnswer,
   document: jobDocument,
-  example: { input: jobExample, output: answerExample },
+  example: { input: jobExample, output: example },
   deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
   run: async (ctx, { jobs }, { id }) => {
@@ -104,7 +137,7 @@ export const jobEvents = defineOperation({
   },
   answer: jobAnswer,
   document: jobDocument,
-  example: { input: { ...jobExample, format: 'json' }, output: answerExample },
+  example: { input: { ...jobExample, format: 'json' }, output: example },
   deadlineMs: WATCH_MS,
   uses: ['jobs'],
   run: async (ctx, { jobs }, { id, format }) => {
@@ -123,4 +156,23 @@ async function* eventsOf(changes: AsyncIterable<JobAnswer>): AsyncIterable<strin
     yield `event: ${job.state === state ? 'progress' : 'state'}\ndata: ${JSON.stringify(job)}\n\n`
     state = job.state
   }
+}
+
+/** The upload of a call. Throws AppError if there is none. */
+export function uploadOf({ upload }: Pick<Call, 'upload'>): NonNullable<Call['upload']> {
+  if (upload && upload.contentType !== '') return upload
+  throw jobInputError('no_list')
+}
+
+/** The states from which a job does not go on. */
+export const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
+
+/** The progress of a job, in one line. */
+export function progressOf(job: JobAnswer): Progress {
+  const { id, state, done, rows, rate, eta_ms, eta_reason } = job
+  const percent = rows === 0 ? 0 : Math.floor((done / rows) * 100)
+  const left = eta_ms === null ? '' : `, ${formatDuration(Math.ceil(eta_ms / 1_000) * 1_000)} left`
+  const why = eta_reason === undefined ? '' : ` (${eta_reason})`
+  const line = `${state}: ${done} of ${rows} rows (${percent} %), ${rate} per minute${left}${why}`
+  return { raw: { id }, line, hasEnded: ENDED.includes(state) }
 }

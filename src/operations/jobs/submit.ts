@@ -1,4 +1,4 @@
-import { type JobAnswer, jobAnswer } from '../../answers/jobs.ts'
+import { jobAnswer } from '../../answers/jobs.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { jobDocument } from '../../documents/jobs.ts'
@@ -8,8 +8,8 @@ import example from '../examples/job.json' with { type: 'json' }
 import { readReceiver } from '../monitors/shared.ts'
 import { defineOperation } from '../operation.ts'
 import { choiceParam, durationParam, flagParam, lineParam, maxAgeParam, optional, textParam } from '../params.ts'
-import { jobInputError, jobParamProblem } from './problems.ts'
-import { idParam, jobExample, progressOf, uploadOf } from './shared.ts'
+import { jobInputError, jobParamProblem } from '../problems.ts'
+import { idParam, jobExample, progressOf, uploadOf } from './show.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -24,8 +24,6 @@ const columnParam = optional(
     { description: 'name or number of the column to read; default the one that fits the kind', example: 'email' },
   ),
 )
-
-const example202 = example as JobAnswer
 
 /** A list of any size, read as a stream and processed in the background. */
 export const jobSubmit = defineOperation({
@@ -78,7 +76,7 @@ export const jobSubmit = defineOperation({
   answer: jobAnswer,
   document: jobDocument,
   statuses: { 202: 'the list is accepted; the job continues in the background' },
-  example: { input: { kind: 'verify' }, output: example202 },
+  example: { input: { kind: 'verify' }, output: example },
   deadlineMs: UPLOAD_MS,
   uses: ['jobs', 'webhooks', 'mayCall'],
   followedBy: 'jobs show',
@@ -124,7 +122,7 @@ export const jobUpload = defineOperation({
   answer: jobAnswer,
   document: jobDocument,
   statuses: { 202: 'the list is accepted; the job continues in the background' },
-  example: { input: { ...jobExample, from: '1000' }, output: example202 },
+  example: { input: { ...jobExample, from: '1000' }, output: example },
   deadlineMs: UPLOAD_MS,
   uses: ['jobs'],
   followedBy: 'jobs show',

@@ -26,8 +26,9 @@ export const ANALYSIS_DEPS = ['blacklists', 'domainLists', 'heloName', 'messages
 type Used = Pick<Deps, (typeof ANALYSIS_DEPS)[number]>
 
 /**
- * Takes a message apart and judges it: its authentication, its way, the lists of its sender and links, the rules for bulk senders, and the check of the author
- * domain. Nothing of the message is kept but the answer. Never rejects because of the message or of a remote server.
+ * Takes a message apart and judges it: its authentication, its way, the lists of its sender and links, the rules for
+ * bulk senders, and the check of the author domain. Nothing of the message is kept but the answer. Never rejects
+ * because of the message or of a remote server.
  */
 export async function analyseMessage(
   ctx: Ctx,
@@ -93,8 +94,9 @@ const AT_A_TIME = 8
 type DomainRow = MessageAnswer['blacklists']['domains'][number] & { readonly lists: readonly string[] }
 
 /**
- * The domains of author, envelope (sender and HELO name), signatures and links on the lists of domains, each once. Addresses are no names and are not asked; the hosts of the path are not
- * asked either: the sender does not answer for them.
+ * The domains of author, envelope (sender and HELO name), signatures and links on the lists of domains, each once.
+ * Addresses are no names and are not asked; the hosts of the path are not asked either: the sender does not answer for
+ * them.
  */
 async function domainListings(ctx: Ctx, { domainLists }: Used, facts: Facts): Promise<readonly DomainRow[]> {
   const uses = new Map<Domain, Set<DomainRow['as'][number]>>()

@@ -1,12 +1,10 @@
-import type { MessageAnswer } from '../../answers/message.ts'
-import { messageAnswer } from '../../answers/message.ts'
-import type { Json, JsonRecord } from '../../base/json.ts'
+import { type MessageAnswer, messageAnswer } from '../../answers/message.ts'
+import type { Json } from '../../base/json.ts'
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import type { GivenEnvelope } from '../../message/envelope.ts'
 import { parseDomain } from '../../names/domain.ts'
-import { MAX_PROFILE, parseOwnProfile } from '../../profiles/own.ts'
 import { profileProblem } from '../../profiles/problems.ts'
-import { judgeProfile, type Profile } from '../../profiles/profile.ts'
+import { judgeProfile, MAX_PROFILE, type Profile, parseOwnProfile } from '../../profiles/profile.ts'
 import { formatParam } from '../documents.ts'
 import example from '../examples/message.json' with { type: 'json' }
 import { type Call, defineOperation, ok, type Upload } from '../operation.ts'
@@ -73,7 +71,7 @@ export const message = defineOperation({
   },
   answer: messageAnswer,
   document: async (answer, version) => (await import('../../documents/message.ts')).messageDocument(answer, version),
-  example: { input: { ip: '192.0.2.1' }, output: example as JsonRecord },
+  example: { input: { ip: '192.0.2.1' }, output: example },
   deadlineMs: DEADLINE_MS,
   graceMs: 2_000,
   uses: ANALYSIS_DEPS,

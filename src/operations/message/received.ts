@@ -64,7 +64,7 @@ export const messageReceived = defineOperation({
   params: { id: idParam, format: formatParam, ...saveParams },
   answer: receivedMessageAnswer,
   document: async (answer, version) =>
-    (await import('../../documents/received-message.ts')).receivedMessageDocument(answer, version),
+    (await import('../../documents/message.ts')).receivedMessageDocument(answer, version),
   example: { input: { id: EXAMPLE_ID }, output: example },
   deadlineMs: DEADLINE_MS,
   uses: ['messages'],
@@ -100,13 +100,14 @@ export const messageEvents = defineOperation({
   },
   answer: receivedMessageAnswer,
   document: async (answer, version) =>
-    (await import('../../documents/received-message.ts')).receivedMessageDocument(answer, version),
+    (await import('../../documents/message.ts')).receivedMessageDocument(answer, version),
   example: { input: { id: EXAMPLE_ID, format: 'json' }, output: example },
   deadlineMs: LIFE.most + DEADLINE_MS,
   uses: ['messages'],
   run: async (ctx, { messages }, { id, format }) => {
     const owner = ownerOf(ctx)
-    const now = present(await messages.inbox.show(id, owner)) // an address that does not exist is a problem, and not a stream
+    // an address that does not exist is a problem, and not a stream
+    const now = present(await messages.inbox.show(id, owner))
     if (format === 'json') return ok(now)
     const text = eventsOf(messages.inbox.watch(id, owner, ctx.signal))
     return { status: 200, stream: { contentType: 'text/event-stream; charset=utf-8', text } }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type MonitorKind, monitorKind } from '../../answers/monitors.ts'
 import { invalidAt } from '../../base/errors.ts'
-import { isTimezone } from '../../monitors/notify/quiet.ts'
 import { monitorError } from '../../monitors/problems.ts'
+import { isTimezone } from '../../monitors/schedule.ts'
 import type { MonitorInput, NotifyTarget } from '../../monitors/service.ts'
 import { parseDomain } from '../../names/domain.ts'
 import { formatEmail, parseEmail } from '../../names/email.ts'
@@ -13,11 +13,11 @@ import { check } from '../check.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../operation.ts'
 import { bodyFlagParam, durationParam, lineParam, listParam, objectParam, optional } from '../params.ts'
+import { monitorInputError, monitorProblem } from '../problems.ts'
 import { report } from '../report.ts'
 import { refuseOthers } from '../reports/shared.ts'
 import { reportsShow } from '../reports/show.ts'
 import { verify } from '../verify.ts'
-import { monitorInputError, monitorProblem } from './problems.ts'
 import { readReceiver, receiverUrl } from './shared.ts'
 
 const DAY_MS = 86_400_000
@@ -160,7 +160,8 @@ export const usualConditions = (kind: MonitorKind): readonly string[] =>
   kind === 'reports' ? ['new_sender', 'failing_above:5', 'no_reports'] : ['changed']
 
 /**
- * Throws AppError for conditions that a kind does not have, and for a monitor of reports that the caller may not see or that would show them to everybody.
+ * Throws AppError for conditions that a kind does not have, and for a monitor of reports that the caller may not see or
+ * that would show them to everybody.
  */
 export function checkKind(
   { caller }: { readonly caller?: Caller },

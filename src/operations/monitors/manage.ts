@@ -1,11 +1,28 @@
 import { z } from 'zod'
-import { monitorAnswer, monitorKind, monitorListAnswer } from '../../answers/monitors.ts'
-import { monitorDocument, monitorListDocument } from '../../documents/monitors.ts'
+import {
+  monitorAnswer,
+  monitorChangesAnswer,
+  monitorHistoryAnswer,
+  monitorKind,
+  monitorListAnswer,
+  monitorRunAnswer,
+  monitorTestAnswer,
+} from '../../answers/monitors.ts'
+import { within } from '../../base/deadline.ts'
+import { AppError } from '../../base/errors.ts'
+import {
+  monitorChangesDocument,
+  monitorDocument,
+  monitorHistoryDocument,
+  monitorListDocument,
+  monitorRunDocument,
+  monitorTestDocument,
+} from '../../documents/monitors.ts'
 import { ownerOf } from '../../names/owner.ts'
 import { formatParam } from '../documents.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { cursorParam, limitParam, pageOf } from '../page.ts'
-import { bodySwitchParam, choiceParam, lineParam } from '../params.ts'
+import { bodyFlagParam, bodySwitchParam, choiceParam, lineParam } from '../params.ts'
 import { checkKind, readNotify, readOptions, readTarget, settingParams, usualConditions } from './input.ts'
 import { DEADLINE_MS, exampleMonitor, monitorExample, monitorIdParam } from './shared.ts'
 
@@ -30,6 +47,7 @@ export const monitorCreate = defineOperation({
       example: 'example.org',
     },
     ...settingParams,
+    test: bodyFlagParam('send a test message to each URL in notify, and tell what comes back', 'notify'),
   },
   answer: monitorAnswer,
   document: monitorDocument,
@@ -40,10 +58,12 @@ export const monitorCreate = defineOperation({
       target: 'example.org',
       notify: [{ type: 'webhook', url: 'https://hooks.example.org/mail' }],
       when: ['changed', 'listed'],
+      test: true,
     },
     output: {
       ...monitorExample,
       notify: [{ ...monitorExample.notify[0], secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
+      tested: [{ type: 'webhook', to: 'https://hooks.example.org/mail', ok: true }],
     },
   },
   deadlineMs: DEADLINE_MS,
@@ -63,9 +83,25 @@ export const monitorCreate = defineOperation({
       quiet: quiet ?? null,
       isPublic: input.public,
     }
-    return { status: 201, answer: await (await deps.monitors()).create(about, ownerOf(ctx), ctx.seed) }
+    const monitors = await deps.monitors()
+    const owner = ownerOf(ctx)
+    const answer = await monitors.create(about, owner, ctx.seed)
+    if (!input.test || targets.every(({ type }) => type === 'mail')) return { status: 201, answer }
+    const tested = await monitors.test(answer.id, owner, within(TEST_MS, ctx.signal), 'urls').catch(refusedTest)
+    return { status: 201, answer: { ...answer, ...(tested && { tested: tested.sent }) } }
   },
 })
+
+/**
+ * Time limit for the test messages of a monitor that is created, ms: below the deadline, which must not pass after the
+ * monitor was stored.
+ */
+const TEST_MS = 12_000
+
+/** The monitor exists, whether or not its receivers could be tested. */
+function refusedTest(error: unknown): undefined {
+  if (!(error instanceof AppError)) throw error
+}
 
 export const monitorList = defineOperation({
   name: 'monitors list',
@@ -180,4 +216,123 @@ export const monitorDelete = defineOperation({
   deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
   run: async (ctx, { monitors }, { id }) => ok(await (await monitors()).remove(id, ownerOf(ctx))),
+})
+
+/** A run may take as long as the question of its kind, and may have to wait for others. */
+const WAIT_MS = 120_000
+const point = monitorExample.last!
+
+export const monitorRun = defineOperation({
+  name: 'monitors run',
+  method: 'POST',
+  path: '/v1/monitors/{id}/run',
+  summary: 'Run a monitor now (at most once a minute)',
+  scope: 'jobs',
+  params: { id: monitorIdParam, wait: bodyFlagParam('wait for the run and return it') },
+  alsoInQuery: ['wait'],
+  answer: monitorRunAnswer,
+  document: monitorRunDocument,
+  statuses: { 202: 'the run has started' },
+  example: {
+    input: exampleMonitor,
+    output: { run: { monitor: exampleMonitor.id, state: 'waiting', point: null, lines: [] } },
+  },
+  deadlineMs: WAIT_MS,
+  uses: ['monitors'],
+  run: async (ctx, { monitors }, { id, wait }) => {
+    const answer = await (await monitors()).run(id, wait, ownerOf(ctx), ctx.signal)
+    return { status: wait ? 200 : 202, answer }
+  },
+})
+
+export const monitorTest = defineOperation({
+  name: 'monitors test',
+  method: 'POST',
+  path: '/v1/monitors/{id}/test',
+  summary: 'Send a test message to all recipients of a monitor',
+  scope: 'jobs',
+  params: { id: monitorIdParam },
+  answer: monitorTestAnswer,
+  document: monitorTestDocument,
+  example: {
+    input: exampleMonitor,
+    output: { sent: [{ type: 'webhook', to: 'https://hooks.example.org/mail', ok: true }] },
+  },
+  deadlineMs: 100_000,
+  uses: ['monitors'],
+  run: async (ctx, { monitors }, { id }) => ok(await (await monitors()).test(id, ownerOf(ctx), ctx.signal)),
+  verdict: ({ sent }) => (sent.every((one) => one.ok) ? 'good' : 'bad'),
+})
+
+export const monitorHistory = defineOperation({
+  name: 'monitors history',
+  method: 'GET',
+  path: '/v1/monitors/{id}/history',
+  summary: 'Show the runs of a monitor, oldest first',
+  scope: 'jobs',
+  params: {
+    id: monitorIdParam,
+    limit: limitParam({ max: 5_000, fallback: 1_000 }),
+    cursor: cursorParam(z.iso.datetime()),
+  },
+  answer: monitorHistoryAnswer,
+  document: monitorHistoryDocument,
+  example: { input: exampleMonitor, output: { data: [point], has_more: false, next_cursor: null } },
+  deadlineMs: DEADLINE_MS,
+  uses: ['monitors'],
+  run: async (ctx, { monitors }, { id, limit, cursor }) => {
+    const page = { limit: limit + 1, ...(cursor !== undefined && { after: new Date(cursor) }) }
+    const points = await (await monitors()).history(id, page, ownerOf(ctx))
+    return ok(
+      pageOf(
+        points,
+        limit,
+        (one) => one,
+        ({ time }) => time,
+      ),
+    )
+  },
+})
+
+export const monitorChanges = defineOperation({
+  name: 'monitors changes',
+  method: 'GET',
+  path: '/v1/monitors/{id}/changes',
+  summary: 'Show the changes that a monitor found, newest first',
+  scope: 'jobs',
+  params: {
+    id: monitorIdParam,
+    limit: limitParam({ max: 200, fallback: 50 }),
+    cursor: cursorParam(z.iso.datetime()),
+  },
+  answer: monitorChangesAnswer,
+  document: monitorChangesDocument,
+  example: {
+    input: exampleMonitor,
+    output: {
+      data: [
+        {
+          time: point.time,
+          lines: ['DMARC: policy none instead of reject'],
+          changes: [{ id: 'dmarc.policy', area: 'DMARC', effect: 'worse', text: 'policy none instead of reject' }],
+        },
+      ],
+      has_more: false,
+      next_cursor: null,
+    },
+  },
+  deadlineMs: DEADLINE_MS,
+  uses: ['monitors'],
+  run: async (ctx, { monitors }, { id, limit, cursor }) => {
+    const page = { limit: limit + 1, ...(cursor !== undefined && { before: new Date(cursor) }) }
+    const changes = await (await monitors()).changes(id, page, ownerOf(ctx))
+    return ok(
+      pageOf(
+        changes,
+        limit,
+        (one) => one,
+        ({ time }) => time,
+      ),
+    )
+  },
 })

@@ -7,7 +7,7 @@ import {
 } from '../../answers/monitors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import { valueProblem } from '../../base/value-problems.ts'
-import { badgeSvg } from '../../monitors/badge.ts'
+import { badgeSvg } from '../../monitors/present.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { choiceParam, textParam } from '../params.ts'
 import { consentIdParam, deliveryIdParam, exampleMonitor } from './shared.ts'
@@ -52,7 +52,19 @@ export const badge = defineOperation({
   },
 })
 
-const PAGE_HEADERS = { 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'same-origin' }
+/** What the pages have in common that ask before they change anything. */
+const CONFIRMING = {
+  method: 'GET',
+  summary: 'Show a page that asks for confirmation',
+  scope: 'read',
+  open: true,
+  isPage: true,
+  streams: ['html'],
+  headers: { 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'same-origin' },
+  deadlineMs: 5_000,
+  uses: [],
+} as const
+const pageParam = choiceParam(['html', 'json'], 'html', { description: 'the page, or nothing' })
 const resultParam = choiceParam(['json', 'html'], 'json', { description: 'the answer, or a page that says so' })
 
 /** One-click unsubscription (RFC 8058): the body is `List-Unsubscribe=One-Click`, and is ignored. */
@@ -80,24 +92,16 @@ export const unsubscribe = defineOperation({
 
 /** The page behind the link in a mail: reading it changes nothing, because programs follow links too. */
 export const unsubscribePage = defineOperation({
+  ...CONFIRMING,
   name: 'unsubscribe-page',
-  method: 'GET',
   path: '/v1/unsubscribe/{message}',
   partOf: 'unsubscribe',
-  summary: 'Show a page that asks for confirmation',
-  scope: 'read',
-  open: true,
-  isPage: true,
-  streams: ['html'],
-  headers: PAGE_HEADERS,
   params: {
     message: deliveryIdParam,
-    format: choiceParam(['html', 'json'], 'html', { description: 'the page, or nothing' }),
+    format: pageParam,
   },
   answer: unsubscribeQuestion,
   example: { input: { message: 'msg_AAAAAAAAAAAAAAAAAAAAAA', format: 'json' }, output: { unsubscribed: false } },
-  deadlineMs: 5_000,
-  uses: [],
   run: async (_ctx, _deps, { format }) =>
     format === 'json'
       ? ok({ unsubscribed: false as const })
@@ -129,24 +133,16 @@ export const consent = defineOperation({
 
 /** The page behind the link of a question: reading it changes nothing, because programs follow links too. */
 export const consentPage = defineOperation({
+  ...CONFIRMING,
   name: 'consent-page',
-  method: 'GET',
   path: '/v1/consent/{consent}',
   partOf: 'consent',
-  summary: 'Show a page that asks for confirmation',
-  scope: 'read',
-  open: true,
-  isPage: true,
-  streams: ['html'],
-  headers: PAGE_HEADERS,
   params: {
     consent: consentIdParam,
-    format: choiceParam(['html', 'json'], 'html', { description: 'the page, or nothing' }),
+    format: pageParam,
   },
   answer: consentQuestionAnswer,
   example: { input: { consent: 'con_AAAAAAAAAAAAAAAAAAAAAA', format: 'json' }, output: { consented: false } },
-  deadlineMs: 5_000,
-  uses: [],
   run: async (_ctx, _deps, { format }) =>
     format === 'json'
       ? ok({ consented: false as const })

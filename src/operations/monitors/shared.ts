@@ -3,10 +3,10 @@ import type { MonitorAnswer } from '../../answers/monitors.ts'
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import type { Ctx } from '../../world.ts'
+import { refusePrivateUrl } from '../ask-peer.ts'
 import type { Deps } from '../deps.ts'
 import { textParam } from '../params.ts'
-import { refusePrivateUrl } from '../peer-url.ts'
-import { monitorInputError } from './problems.ts'
+import { monitorInputError } from '../problems.ts'
 
 export const DEADLINE_MS = 20_000
 
@@ -35,13 +35,15 @@ export const consentIdParam = textParam<string>('invalid_parameter', idOf('con',
   example: 'con_AAAAAAAAAAAAAAAAAAAAAA',
 })
 
-/** Maximum number of characters of a recipient's URL, also as it is stored: there a character beyond ASCII has up to 12. */
+/**
+ * Maximum number of characters of a recipient's URL, also as it is stored: there a character beyond ASCII has up to 12.
+ */
 const MAX_URL = 2_000
 export const receiverUrl = z.string().max(MAX_URL)
 
 /**
- * Reads the URL of a receiver: HTTPS to public addresses, without a login; networks that the operator allowed are accepted too, with plain HTTP. The address
- * is checked again at every call. Throws AppError `invalid_parameter`.
+ * Reads the URL of a receiver: HTTPS to public addresses, without a login; networks that the operator allowed are
+ * accepted too, with plain HTTP. The address is checked again at every call. Throws AppError `invalid_parameter`.
  */
 export async function readReceiver(
   ctx: Ctx,

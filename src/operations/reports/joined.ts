@@ -28,8 +28,9 @@ type Joined = {
 }
 
 /**
- * The reports of a domain for a caller who may see them. Undefined where no reports come in, for other callers, for an answer that is stored, and for the questions of other nodes, of jobs and of
- * monitors: what comes from reports is private. Never rejects: a database that does not answer is said in the answer.
+ * The reports of a domain for a caller who may see them. Undefined where no reports come in, for other callers, for an
+ * answer that is stored, and for the questions of other nodes, of jobs and of monitors: what comes from reports is
+ * private. Never rejects: a database that does not answer is said in the answer.
  */
 export async function joinedReports(
   ctx: Call,

@@ -20,8 +20,9 @@ const dateParam = (description: string) =>
       { description, example: '2026-11-01' },
     ),
   )
+/** Not before the year 1000: no calendar day has the year 0, and a period begins before its last day. */
 const isDate = (text: string): boolean => {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
+  if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(text)) return false
   const ms = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(ms) && dayOf(ms) === text
 }

@@ -1,4 +1,4 @@
-/** A page with an answer: stores the visited subject in this browser, for the start page. */
+/** A page with an answer: stores the visited subject in this browser, for the start page, and fetches what came after the answer. */
 
 const KEY = 'mailsonde.last'
 /** Maximum number of visited subjects that a browser keeps. */
@@ -17,5 +17,20 @@ function remember(): void {
   }
 }
 
-remember()
-document.addEventListener('filled', remember)
+async function fetchLater(): Promise<void> {
+  const place = document.querySelector<HTMLElement>('[data-later]')
+  const path = place?.dataset.later
+  if (!place || path === undefined) return
+  place.removeAttribute('data-later')
+  const answer = await fetch(path).catch(() => undefined)
+  // The server has escaped every text in it.
+  if (answer?.ok) place.innerHTML = await answer.text()
+}
+
+function show(): void {
+  remember()
+  void fetchLater()
+}
+
+show()
+document.addEventListener('filled', show)

@@ -1,4 +1,7 @@
-/** The page of a job: shows its progress live; reloads the page when the state changes. Pages through its rows in place. */
+/**
+ * A page that follows what goes on (a job, reports that come in): shows it live; reloads the page when the state
+ * changes. Pages through the rows of a job in place.
+ */
 
 const progress = document.querySelector<HTMLElement>('#progress[data-events]')
 const state = document.getElementById('state')
@@ -8,10 +11,13 @@ function say(text: string): void {
   if (state) state.textContent = text
 }
 
-/** Shows the progress of the job and keeps the keyboard focus in a table. */
+/** Shows what is new, keeps the keyboard focus in a table, and open what was unfolded. */
 function show(place: HTMLElement, html: string): void {
   const at = place.contains(document.activeElement) ? document.activeElement?.getAttribute('aria-label') : null
+  const open = [...place.querySelectorAll('[open] > summary')].map((one) => one.textContent)
   place.innerHTML = html // the server has escaped every text in it
+  for (const one of place.querySelectorAll('summary'))
+    if (open.includes(one.textContent)) one.parentElement?.setAttribute('open', '')
   if (at) place.querySelector<HTMLElement>(`[aria-label="${CSS.escape(at)}"]`)?.focus({ preventScroll: true })
 }
 
@@ -44,7 +50,10 @@ if (progress?.dataset.events) follow(progress.dataset.events)
 const pathOf = ({ pathname, search }: Location | HTMLAnchorElement): string => pathname + search
 let shown = pathOf(location)
 
-/** Replaces the shown rows by those of a path: a browser keeps every page that it loads for a while, and there are thousands of pages. */
+/**
+ * Replaces the shown rows by those of a path: a browser keeps every page that it loads for a while, and there are
+ * thousands of pages.
+ */
 async function turn(path: string): Promise<void> {
   shown = path
   const answer = await fetch(path, { headers: { accept: 'text/html' } })

@@ -26,6 +26,17 @@ it.each([1_000, 65_536, 200_000])('a text without an end is refused, in chunks o
   await expect(readDmarc(inPieces(endless, size), () => {})).rejects.toThrow(/longer than 65536/)
 })
 
+it('a report of 1,000,000 records is read, and one more is refused', async () => {
+  const record = '<record><row><source_ip>192.0.2.1</source_ip><count>0</count></row></record>'
+  async function* records(count: number): AsyncGenerator<Buffer> {
+    yield XML.subarray(0, XML.indexOf('<record>'))
+    for (let n = 0; n < count; n += 1_000) yield Buffer.from(record.repeat(Math.min(1_000, count - n)))
+    yield Buffer.from('</feedback>')
+  }
+  expect((await readDmarc(records(1_000_000), () => {})).records).toBe(1_000_000)
+  await expect(readDmarc(records(1_000_001), () => {})).rejects.toMatchObject({ code: 'payload_too_large' })
+})
+
 it('a gzip file in many chunks is unpacked without a listener more for each of them', async () => {
   const warnings: string[] = []
   const note = ({ name }: Error): void => void warnings.push(name)

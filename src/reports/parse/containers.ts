@@ -6,7 +6,10 @@ import { AppError } from '../../base/errors.ts'
 import { contentOf, HEAD_OCTETS } from './content.ts'
 import { reportError } from './problems.ts'
 
-/** A file without a container around it. Its octets must be read before the next one is requested; what is not read is dropped. */
+/**
+ * A file without a container around it. Its octets must be read before the next one is requested; what is not read is
+ * dropped.
+ */
 export type Leaf = {
   /** Name of the attachment or file as it was given, for answers; never a path. */
   readonly name: string
@@ -38,7 +41,10 @@ type Place = { readonly name: string; readonly depth: number; readonly message?:
 type Budget = { readonly bounds: Bounds; unpacked: number; entries: number }
 type Octets = AsyncIterable<Uint8Array>
 
-/** The files in an input, whatever is packed in whatever, each recognized by its content. Never rejects for what the octets are; a fault is an {@link Unread}. */
+/**
+ * The files in an input, whatever is packed in whatever, each recognized by its content. Never rejects for what the
+ * octets are; a fault is an {@link Unread}.
+ */
 export async function* filesIn(octets: Octets, name: string, bounds: Bounds = BOUNDS): AsyncGenerator<Leaf | Unread> {
   yield* within(octets, { name, depth: 0 }, { bounds, unpacked: 0, entries: 0 })
 }

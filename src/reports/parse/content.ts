@@ -18,8 +18,8 @@ export function contentOf(head: Uint8Array): Content {
 }
 
 /**
- * The encoding of XML or JSON, as a label of the Encoding standard: a byte order mark, else what zero octets tell of UTF-16, else the XML declaration, else
- * UTF-8 (XML 1.0 appendix F).
+ * The encoding of XML or JSON, as a label of the Encoding standard: a byte order mark, else what zero octets tell of
+ * UTF-16, else the XML declaration, else UTF-8 (XML 1.0 appendix F).
  */
 export function encodingOf(head: Uint8Array): string {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'

@@ -12,7 +12,10 @@ const MAX_DEPTH = 32
 const MAX_TEXT = 65_536
 /** Characters that are parsed at once. */
 const PIECE = 32_768
-/** Maximum length of a kept text, characters: names have 253, selectors and organizations less. An index of PostgreSQL has room for it, whatever they are. */
+/**
+ * Maximum length of a kept text, characters: names have 253, selectors and organizations less. An index of PostgreSQL
+ * has room for it, whatever they are.
+ */
 const MAX_KEPT = 512
 /** Results of one method that a record keeps. */
 const MAX_RESULTS = 20
@@ -24,9 +27,11 @@ export const MAX_ROWS = 1_000_000
 const POLICY = new Set(['p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'fo', 'testing', 'discovery_method'])
 
 /**
- * Reads a DMARC aggregate report as a stream: elements in any order, with any prefix, in any encoding. `onRow` gets each record that has messages; the promise
- * that it may return is waited for between chunks. Memory does not grow with the records.
- * Rejects with AppError `bad_report` (with the line) for XML that is no report, and `payload_too_large` above {@link MAX_ROWS} records.
+ * Reads a DMARC aggregate report as a stream: elements in any order, with any prefix, in any encoding. `onRow` gets
+ * each record that has messages; the promise that it may return is waited for between chunks. Memory does not grow with
+ * the records.
+ * Rejects with AppError `bad_report` (with the line) for XML that is no report, and `payload_too_large` above
+ * {@link MAX_ROWS} records.
  */
 export async function readDmarc(
   octets: AsyncIterable<Uint8Array>,

@@ -5,7 +5,10 @@ import { counted } from '../../base/text.ts'
 type Line = { readonly line?: number }
 const at = ({ line }: Line): string => (line === undefined ? '' : ` in line ${line}`)
 
-/** Why an input cannot be read as reports. `at` of the error is not used: the line is a value of the sentence and of `refused` in the answer. */
+/**
+ * Why an input cannot be read as reports. `at` of the error is not used: the line is a value of the sentence and of
+ * `refused` in the answer.
+ */
 export const reportError = errorsOf('reports', {
   none: {
     code: 'bad_report',

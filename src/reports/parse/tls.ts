@@ -15,7 +15,8 @@ const MAX_TEXT = 512
 
 /**
  * Reads a TLS report (RFC 8460 §4). Numbers may be texts, and whatever may be missing is null.
- * Rejects with AppError `bad_report` for JSON that is no report, and `payload_too_large` above 1,000 policies or 100,000 failure details.
+ * Rejects with AppError `bad_report` for JSON that is no report, and `payload_too_large` above 1,000 policies or
+ * 100,000 failure details.
  */
 export async function readTls(octets: AsyncIterable<Uint8Array>): Promise<TlsReport> {
   const whole = await buffered(octets, MAX_OCTETS)

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
@@ -72,10 +72,10 @@ it('tries a failed load again', async () => {
   await filesStore(folder, unsaid).peers.put('a', 1)
   const text = readFileSync(path)
   const store = filesStore(folder, unsaid)
-  writeFileSync(path, '')
-  mkdirSync(join(folder, 'state.json')) // what should be a file cannot be read
+  rmSync(path)
+  mkdirSync(path) // what should be a file cannot be read
   await expect(store.peers.get('a')).rejects.toMatchObject({ code: 'unavailable' })
-  await run('rmdir', [join(folder, 'state.json')])
+  rmdirSync(path)
   writeFileSync(path, text)
   expect(await store.peers.get('a')).toMatchObject({ value: 1 })
 })
@@ -96,51 +96,4 @@ it('removes what a killed process left behind', async () => {
   writeFileSync(join(folder, `peers.json.${'a'.repeat(16)}.new`), '{')
   await filesStore(folder, unsaid).peers.put('a', 1)
   expect(readdirSync(folder)).toEqual(['peers.json'])
-})
-
-const STATE = {
-  'node-id': 'n-1',
-  peers: [{ id: 'p-1', url: 'https://a.example' }],
-  'mailbox/sources': [
-    { source: '192.0.2.1', provider: 'gmail', standing: { breaker: 'closed' } },
-    { provider: 'x', standing: {} },
-  ],
-  'dnsbl.self_test': { 4: { 'zen.example': { status: 'healthy' } }, 6: { 'zen.example': { status: 'dead' } } },
-}
-
-it('takes over state.json of version 0.1, once', async () => {
-  const folder = labFolder()
-  writeFileSync(join(folder, 'state.json'), JSON.stringify(STATE))
-  const store = filesStore(folder, unsaid)
-  const other = filesStore(folder, unsaid)
-  await Promise.all([store.node.get('id'), other.node.get('id')])
-  expect([await valuesOf(store, 'node'), await valuesOf(store, 'peers')]).toEqual([
-    { id: 'n-1' },
-    { 'p-1': STATE.peers[0] },
-  ])
-  expect(await valuesOf(store, 'sources')).toEqual({
-    '192.0.2.1 gmail': STATE['mailbox/sources'][0],
-    ' x': STATE['mailbox/sources'][1],
-  })
-  expect(await valuesOf(store, 'selfTests')).toEqual({
-    '4 zen.example': { status: 'healthy' },
-    '6 zen.example': { status: 'dead' },
-  })
-  expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state.json.old'])
-})
-
-it('what is newer than state.json stays', async () => {
-  const folder = labFolder()
-  await filesStore(folder, unsaid).node.put('id', 'n-2')
-  writeFileSync(join(folder, 'state.json'), JSON.stringify(STATE))
-  expect(await filesStore(folder, unsaid).node.get('id')).toMatchObject({ value: 'n-2' })
-})
-
-it('a damaged state.json is said and kept', async () => {
-  const folder = labFolder()
-  writeFileSync(join(folder, 'state.json'), '{"peers":')
-  const said: string[] = []
-  expect(await filesStore(folder, (event) => said.push(event)).node.get('id')).toBeUndefined()
-  expect(said).toEqual(['the state of an earlier version is damaged and was renamed'])
-  expect(readFileSync(join(folder, 'state.json.damaged'), 'utf8')).toBe('{"peers":')
 })

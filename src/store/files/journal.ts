@@ -17,12 +17,12 @@ const CHUNK = 256 * 1024
 const MAX_LINE = 4 * 1024 * 1024
 
 /** Whether a value of a journal is an answer, as it is written there. */
-export type IsAnswer = (value: JsonRecord) => boolean
+type IsAnswer = (value: JsonRecord) => boolean
 
 /**
- * Opens a journal, or creates one (mode 0600). `about` describes its subject and is its first line. Undefined if the file has another subject. A truncated
- * last line is dropped, and a line that is no answer counts as missing. Memory: 16 octets per answer. Rejects with NotOwnFile for a link and for a file that
- * other users own or may write.
+ * Opens a journal, or creates one (mode 0600). `about` describes its subject and is its first line. Undefined if the
+ * file has another subject. A truncated last line is dropped, and a line that is no answer counts as missing. Memory:
+ * 16 octets per answer. Rejects with NotOwnFile for a link and for a file that other users own or may write.
  */
 export async function openJournal(path: string, about: string, isAnswer: IsAnswer): Promise<Journal | undefined> {
   const file = await openOwnFile(path, { append: true, create: true })

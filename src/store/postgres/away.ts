@@ -15,8 +15,9 @@ const UNREACHED: readonly string[] = [
   'EAI_AGAIN',
 ]
 /**
- * SQLSTATEs that are temporary or that the operator can correct: connection exceptions (08), insufficient resources such as a full disk (53), system errors
- * (58), a shutdown or start (57P01 to 57P03), a server that is read-only because it became a standby (25006).
+ * SQLSTATEs that are temporary or that the operator can correct: connection exceptions (08), insufficient resources
+ * such as a full disk (53), system errors (58), a shutdown or start (57P01 to 57P03), a server that is read-only
+ * because it became a standby (25006).
  */
 const AWAY_STATES = /^(?:08...|53...|58...|57P0[123]|25006)$/
 /** Messages of `pg` without a code. */
@@ -24,8 +25,8 @@ const AWAY_WORDS =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered|was closed))/
 
 /**
- * Whether the database is unavailable: the same statement may succeed later, on another connection. The queue reports its faults as records of an error's
- * fields.
+ * Whether the database is unavailable: the same statement may succeed later, on another connection. The queue reports
+ * its faults as records of an error's fields.
  */
 export function isAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
@@ -45,8 +46,8 @@ export const awayError = (cause: unknown): AppError =>
 const AGAIN_MS = 500
 
 /**
- * Repeats the step while the database is unavailable, for at most `patienceMs`; rejects with its other faults, with the last error of the database, or with
- * the signal's reason.
+ * Repeats the step while the database is unavailable, for at most `patienceMs`; rejects with its other faults, with the
+ * last error of the database, or with the signal's reason.
  */
 export async function throughOutage<T>(
   step: () => Promise<T>,
@@ -74,3 +75,21 @@ export const told =
       throw isAway(error) ? awayError(error) : error
     }
   }
+
+const DEADLOCK = '40P01'
+/** Maximum number of attempts at a transaction. */
+const MAX_TRIES = 5
+
+/**
+ * Repeats a transaction that the server ended because of a deadlock, which undid it: a worker may hold the rows of a
+ * job while it waits for the job, and the removal of the job the other way round.
+ */
+export async function afterDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code !== DEADLOCK || tries === MAX_TRIES) throw error
+    }
+  }
+}

@@ -8,8 +8,8 @@ import { labDatabase, labDatabaseUrl } from '../../../test/lab/database.ts'
 import { labFolder } from '../../../test/lab/folder.ts'
 import { labList, labRunning } from '../../../test/lab/job-rows.ts'
 import { presentMonitor } from '../../monitors/present.ts'
-import { readDelivery } from '../../monitors/webhooks/service.ts'
-import { copyRepositories } from '../copy-repositories.ts'
+import { readDelivery } from '../../monitors/webhooks.ts'
+import { copyRepositories } from '../contract.ts'
 import { filesStore } from '../files/files-store.ts'
 import { backUp } from './backup.ts'
 import type { Database } from './connect.ts'
@@ -20,6 +20,7 @@ import { SCHEMA_VERSION } from './migrate.ts'
 import { type MonitorRow, monitorsOf } from './monitors.ts'
 import { poolOf } from './pool.ts'
 import { postgresStore } from './postgres-store.ts'
+import { reportIntake } from './reports.ts'
 import { restore } from './restore.ts'
 import { deliveriesOf } from './webhooks.ts'
 
@@ -68,6 +69,24 @@ beforeAll(async () => {
       ...{ body: '{}', createdAt: at },
     },
   ])
+  const intake = reportIntake(source.pool)
+  intake.add({
+    ...{
+      name: 'a.example',
+      address: '192.0.2.1',
+      envelope_from: '',
+      spf_domain: '',
+      spf_result: '',
+      spf_aligned: null,
+    },
+    ...{ dkim_domain: '', dkim_selector: hard.join(), dkim_result: '', dkim_aligned: null, signers: '' },
+    ...{ disposition: '', reason: '', messages: 7 },
+  })
+  await intake.commit({
+    ...{ id: 'rep_1', kind: 'dmarc', domain: 'a.example', organization: '', reporter: 'r', isKnownReporter: true },
+    ...{ reportId: '1', beginMs: 0, endMs: 1, day: '2026-11-01', messages: 7, policy: {}, authenticated: null },
+    ...{ counts: true, receivedMs: 0, owner: '' },
+  })
   await backUp(source.pool, path, Date.now, AbortSignal.timeout(20_000))
 })
 
@@ -93,6 +112,11 @@ it('brings back what was there; claimed rows are due again when their claim ends
     'job_providers',
     'monitors',
     'deliveries',
+    'reports',
+    'report_sources',
+    'report_rows',
+    'report_months',
+    'report_days',
     `job_rows_${large.number}`,
   ])
     expect(await read(copy, table)).toEqual(await read(source, table))

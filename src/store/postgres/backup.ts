@@ -5,23 +5,15 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import {
-  type BackupHeader,
-  type BackupTrailer,
-  END_OF_ROWS,
-  isName,
-  MAGIC,
-  quoted,
-  type TableHeader,
-} from './backup-format.ts'
 import { isTableGone } from './job-tables.ts'
 import { schemaStatus } from './migrate.ts'
 
-export type BackedUp = { readonly tables: number; readonly bytes: number }
+type BackedUp = { readonly tables: number; readonly bytes: number }
 
 /**
- * Writes all tables into a file as one snapshot, while the service runs: gzip, mode 0600, created beside its final name and renamed when it is complete.
- * Memory use is constant: rows are passed on as they are read. The leases of nodes are left out.
+ * Writes all tables into a file as one snapshot, while the service runs: gzip, mode 0600, created beside its final name
+ * and renamed when it is complete. Memory use is constant: rows are passed on as they are read. What a restore makes
+ * itself is left out.
  */
 export async function backUp(pool: pg.Pool, path: string, now: () => number, signal: AbortSignal): Promise<BackedUp> {
   const client = await pool.connect()
@@ -49,8 +41,8 @@ export async function backUp(pool: pg.Pool, path: string, now: () => number, sig
 const MAX_TRIES = 20
 
 /**
- * Begins the transaction, and locks all tables of its snapshot: the table of a job that is removed from now on stays until the end. A job that is removed between
- * the two steps takes its table with it: then they are repeated.
+ * Begins the transaction, and locks all tables of its snapshot: the table of a job that is removed from now on stays
+ * until the end. A job that is removed between the two steps takes its table with it: then they are repeated.
  */
 async function begin(client: pg.PoolClient): Promise<readonly TableHeader[]> {
   for (let tries = 1; ; tries++) {
@@ -108,6 +100,9 @@ async function sequencesOf(client: pg.PoolClient): Promise<Record<string, string
   return Object.fromEntries(rows.flatMap(({ name, value }) => (value === null ? [] : [[name, value]])))
 }
 
+/** The leases of nodes, and sums of rows that are restored from these. */
+const LEFT_OUT = ['schema_version', 'provider_leases', 'report_months', 'report_days']
+
 /** The tables with their columns, referenced tables first. */
 async function tablesOf(client: pg.PoolClient): Promise<readonly TableHeader[]> {
   const { rows } = await client.query<{
@@ -115,12 +110,15 @@ async function tablesOf(client: pg.PoolClient): Promise<readonly TableHeader[]> 
     name: string
     columns: string[]
     refers: number[]
-  }>(`
+  }>(
+    `
     SELECT c.oid::int, c.relname AS name, 
       ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns,
       ARRAY(SELECT confrelid::int FROM pg_constraint WHERE conrelid = c.oid AND contype = 'f' AND confrelid <> c.oid) AS refers
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'mailsonde' AND c.relkind = 'r' AND c.relname NOT IN ('schema_version', 'provider_leases') ORDER BY c.relname`)
+    WHERE n.nspname = 'mailsonde' AND c.relkind = 'r' AND NOT c.relname = ANY($1) ORDER BY c.relname`,
+    [LEFT_OUT],
+  )
   const ordered: TableHeader[] = []
   const placed = new Set<number>()
   let left = rows.filter(({ name }) => isName(name))
@@ -135,3 +133,31 @@ async function tablesOf(client: pg.PoolClient): Promise<readonly TableHeader[]> 
   }
   return ordered
 }
+
+/** The first line of a backup; the number is the version of the format. */
+export const MAGIC = 'mailsonde backup 1'
+
+/** The second line: the subject of the backup. */
+export type BackupHeader = {
+  readonly schema: number
+  readonly created_at: string
+  /** The last value of each sequence, by its name. */
+  readonly sequences: Readonly<Record<string, string>>
+}
+
+/** Precedes the rows of a table, which are in the text format of COPY and end with a line `\.`. */
+export type TableHeader = {
+  readonly table: string
+  readonly columns: readonly string[]
+}
+
+/** The last line: the number of tables, and the SHA-256 of all octets before it. */
+type BackupTrailer = { readonly tables: number; readonly sha256: string }
+
+/** Ends the rows of a table: no row looks like this, because a backslash in a row is doubled. */
+export const END_OF_ROWS = '\\.'
+
+/** A name as an SQL identifier: from the catalogue, and from a backup, where {@link isName} checks it. */
+export const quoted = (name: string): string => `"${name}"`
+export const isName = (text: unknown): text is string =>
+  typeof text === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(text)

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import { raced } from '../../base/deadline.ts'
 import { AppError } from '../../base/errors.ts'
-import { once, onceUnlessFailed } from '../../base/once.ts'
+import { once, onceUnlessFailed } from '../../base/share-work.ts'
 import { type EmbeddedServer, embeddedConnection, startEmbedded } from './embedded.ts'
 import { migrate } from './migrate.ts'
 import { poolOf } from './pool.ts'
@@ -33,7 +33,10 @@ export type LazyDatabase = {
   readonly open: () => Promise<Database>
   /** Whether it was needed. */
   readonly isOpened: () => boolean
-  /** Why it does not answer, within the signal's time; undefined if it does, and while it has not been needed. Never rejects. */
+  /**
+   * Why it does not answer, within the signal's time; undefined if it does, and while it has not been needed. Never
+   * rejects.
+   */
   readonly probe: (signal: AbortSignal) => Promise<string | undefined>
   /** Closes it if it was opened. */
   readonly close: () => Promise<void>
@@ -72,8 +75,8 @@ async function probeOf({ pool }: Database): Promise<string | undefined> {
 }
 
 /**
- * Connects, and upgrades the schema. Rejects with AppError `upstream_unavailable` and the reason: no server, a wrong password, a standby, a schema of a newer
- * program.
+ * Connects, and upgrades the schema. Rejects with AppError `upstream_unavailable` and the reason: no server, a wrong
+ * password, a standby, a schema of a newer program.
  */
 export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
   const server = settings.url === undefined ? await privateServer(settings, signal) : undefined
@@ -104,7 +107,10 @@ async function privateServer(
 /** Our tables over the connections of a pool. */
 export const kyselyOn = (pool: pg.Pool): Kysely<Schema> => new Kysely({ dialect: new PostgresDialect({ pool }) })
 
-/** Callers only get the information that there is no database; the log has the URL, without its password, and the reason. */
+/**
+ * Callers only get the information that there is no database; the log has the URL, without its password, and the
+ * reason.
+ */
 function notConnected({ url, log }: Pick<DatabaseSettings, 'url' | 'log'>, cause: unknown): AppError {
   const where = url === undefined ? 'the private database' : maskedUrl(url)
   log.warn('the database could not be opened', { database: where, reason: (cause as Error).message })

@@ -18,7 +18,10 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { labFolder } from '../../../test/lab/folder.ts'
 import { embeddedConnection, startEmbedded } from './embedded.ts'
 
-/** What the user of the private server, or another user of the machine, can make the program do that started it as root. The kernel's own protection of links does not apply: the folders are not sticky. */
+/**
+ * What the user of the private server, or another user of the machine, can make the program do that started it as root.
+ * The kernel's own protection of links does not apply: the folders are not sticky.
+ */
 const log = { info: () => {}, warn: () => {} }
 const NOBODY = Number(execFileSync('id', ['-u', 'nobody']).toString())
 const signal = (): AbortSignal => AbortSignal.timeout(60_000)

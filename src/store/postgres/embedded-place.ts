@@ -4,19 +4,18 @@ import { access, chmod, constants, cp, type FileHandle, mkdir, mkdtemp, open, re
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { AppError } from '../../base/errors.ts'
-import { replaceFile } from '../files/replace-file.ts'
-import { NotOwnFile, openOwnFile, readOwnFile } from '../own-file.ts'
+import { NotOwnFile, openOwnFile, readOwnFile, replaceFile } from '../own-file.ts'
 import { privateDatabaseError } from './problems.ts'
 
 /** The programs of the embedded PostgreSQL. */
-export type Binaries = { readonly initdb: string; readonly postgres: string }
+type Binaries = { readonly initdb: string; readonly postgres: string }
 
 /** The user and group that run the server; undefined if the program does not run as root. */
 export type Account = { readonly uid?: number; readonly gid?: number }
 
 /**
- * The location of the files of a data folder's private server. `folder` belongs to the server's user: as root, the program reads there but changes nothing,
- * because that user could replace any name in it by a link.
+ * The location of the files of a data folder's private server. `folder` belongs to the server's user: as root, the
+ * program reads there but changes nothing, because that user could replace any name in it by a link.
  */
 export type Place = {
   readonly folder: string
@@ -27,7 +26,10 @@ export type Place = {
   readonly binaries: Binaries
 }
 
-/** Maximum length of the socket's folder: the path of a Unix socket has at most 107 octets (sun_path in unix(7)), of which `/.s.PGSQL.5432` takes 14. */
+/**
+ * Maximum length of the socket's folder: the path of a Unix socket has at most 107 octets (sun_path in unix(7)), of
+ * which `/.s.PGSQL.5432` takes 14.
+ */
 const MAX_SOCKET_DIR = 92
 /** The location of the server's files if its user cannot enter the data folder. */
 const SYSTEM_FOLDER = '/var/lib/mailsonde'
@@ -40,7 +42,10 @@ const PLATFORMS: readonly string[] = [
   ...['darwin-x64', 'darwin-arm64', 'windows-x64'],
 ]
 
-/** The binaries for this platform. Throws AppError if their optional package is not installed, or if there is none, as on musl. */
+/**
+ * The binaries for this platform. Throws AppError if their optional package is not installed, or if there is none, as
+ * on musl.
+ */
 export async function binaries(): Promise<Binaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const platform = `${system}-${process.arch}`
@@ -64,7 +69,10 @@ function usesGlibc(): boolean {
   return report.header?.glibcVersionRuntime !== undefined
 }
 
-/** The user that runs the server; PostgreSQL refuses to run as root. Throws AppError if root names a user that does not exist or is root itself. */
+/**
+ * The user that runs the server; PostgreSQL refuses to run as root. Throws AppError if root names a user that does not
+ * exist or is root itself.
+ */
 export async function accountOf(user: string): Promise<Account> {
   if (process.getuid?.() !== 0) return {}
   const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((one) => one.startsWith(`${user}:`))
@@ -75,8 +83,9 @@ export async function accountOf(user: string): Promise<Account> {
 }
 
 /**
- * The folders of the server, created if they are missing and owned by its user. They are in the data folder; if the server's user cannot enter that, they are
- * below `/var/lib/mailsonde`, with a copy of the binaries if it cannot read those either.
+ * The folders of the server, created if they are missing and owned by its user. They are in the data folder; if the
+ * server's user cannot enter that, they are below `/var/lib/mailsonde`, with a copy of the binaries if it cannot read
+ * those either.
  */
 export async function placeFor(dataDir: string, account: Account, programs: Binaries): Promise<Place> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -94,7 +103,9 @@ export async function openLog({ logPath: path }: Place): Promise<FileHandle> {
   return file
 }
 
-/** The result of `work` on a file of the program's own. Rejects with AppError if others may have placed or changed it. */
+/**
+ * The result of `work` on a file of the program's own. Rejects with AppError if others may have placed or changed it.
+ */
 export async function ownFileOrFault<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -164,8 +175,9 @@ const isOwnFolder = (path: string, account: Account): Promise<boolean> =>
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
 
 /**
- * A folder that only the server's user may enter. A link, and a folder that belongs to another user, are refused, because that user may have planted them. All
- * is done on the open folder, so that nobody can replace it by another one in between.
+ * A folder that only the server's user may enter. A link, and a folder that belongs to another user, are refused,
+ * because that user may have planted them. All is done on the open folder, so that nobody can replace it by another one
+ * in between.
  */
 async function ownFolder(path: string, account: Account, { create = true } = {}): Promise<void> {
   if (create) await mkdir(path, { mode: 0o700 }).catch(unlessThere)

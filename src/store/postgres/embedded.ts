@@ -5,14 +5,12 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { sleep, within } from '../../base/deadline.ts'
 import { readOwnFile } from '../own-file.ts'
-import { type Connection, connectOrLaunch, ENVIRONMENT } from './embedded-launch.ts'
-import { keepOwned, type OwnerLog } from './embedded-owner.ts'
 import { type Account, accountOf, binaries, ownFileOrFault, type Place, placeFor } from './embedded-place.ts'
-import { serverOf } from './embedded-process.ts'
+import { type Connection, connectOrLaunch, ENVIRONMENT, serverOf } from './embedded-process.ts'
 import { privateDatabaseError } from './problems.ts'
 
 /** The parameters of the private server. */
-export type EmbeddedSettings = {
+type EmbeddedSettings = {
   /** The data folder of the program; the server's files are in `postgres/` below it. */
   readonly dataDir: string
   /** The existing, unprivileged user that runs the server if the program runs as root (`--db-user`). */
@@ -33,9 +31,10 @@ const STOP_MS = 10_000
 const OWNER_LOCK = '7882826921180361316'
 
 /**
- * The private PostgreSQL server of a data folder: created with the first start, then started; a server that an earlier process left running is taken over. It
- * listens on a Unix socket in a folder of mode 700 and on no TCP port. Rejects with AppError if the platform has no binary, if another process uses the same
- * data folder, and if the server does not start within 60 s or the signal fires.
+ * The private PostgreSQL server of a data folder: created with the first start, then started; a server that an earlier
+ * process left running is taken over. It listens on a Unix socket in a folder of mode 700 and on no TCP port. Rejects
+ * with AppError if the platform has no binary, if another process uses the same data folder, and if the server does not
+ * start within 60 s or the signal fires.
  */
 export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSignal): Promise<EmbeddedServer> {
   const until = within(START_MS, signal)
@@ -67,7 +66,10 @@ const connectionTo = (place: Place, password: string): Connection => ({
   database: 'postgres',
 })
 
-/** The password of the private server, created once: the socket's folder may belong to a user who also runs other programs. */
+/**
+ * The password of the private server, created once: the socket's folder may belong to a user who also runs other
+ * programs.
+ */
 async function passwordOf(dataDir: string): Promise<string> {
   const path = join(dataDir, 'postgres.password')
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -80,8 +82,9 @@ async function passwordOf(dataDir: string): Promise<string> {
 }
 
 /**
- * Creates the cluster beside its final place and moves it there: a killed initdb leaves no incomplete cluster, and of two processes that start at once the
- * first wins. As root, all of it is done by the server's user, to whom the folder belongs: there, a name may be a link of that user's.
+ * Creates the cluster beside its final place and moves it there: a killed initdb leaves no incomplete cluster, and of
+ * two processes that start at once the first wins. As root, all of it is done by the server's user, to whom the folder
+ * belongs: there, a name may be a link of that user's.
  */
 async function initialize(place: Place, account: Account, password: string, signal: AbortSignal): Promise<void> {
   const made = `${place.cluster}.${randomBytes(8).toString('hex')}`
@@ -110,7 +113,10 @@ async function initialize(place: Place, account: Account, password: string, sign
   }
 }
 
-/** `made cluster initdb arguments…`, with the password on standard input. `set -C`: the password file is opened with O_EXCL. */
+/**
+ * `made cluster initdb arguments…`, with the password on standard input. `set -C`: the password file is opened with
+ * O_EXCL.
+ */
 const INITIALIZE = `
 set -euC
 umask 077
@@ -181,3 +187,54 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   )
+
+type Say = (event: string, fields?: Record<string, unknown>) => void
+type OwnerLog = { readonly info: Say; readonly warn: Say }
+
+/** First delay between attempts to restart a server, ms; it doubles. */
+const FIRST_WAIT_MS = 100
+/** Maximum delay between attempts to restart a server, ms. */
+const LONGEST_WAIT_MS = 5_000
+
+/**
+ * Keeps the private server running: when the owner's connection ends, because the server crashed or was killed, `again`
+ * starts it and takes it over, until that succeeds. `release` ends this and returns the connection, if there is one.
+ */
+export function keepOwned(
+  first: pg.Client,
+  again: () => Promise<pg.Client>,
+  log: OwnerLog,
+): { readonly release: () => Promise<pg.Client | undefined> } {
+  const stopping = new AbortController()
+  let owner: Promise<pg.Client | undefined> = Promise.resolve(first)
+  function watch(client: pg.Client): void {
+    client.once('end', () => {
+      if (!stopping.signal.aborted) owner = recover()
+    })
+  }
+  async function recover(): Promise<pg.Client | undefined> {
+    log.warn('the private database server stopped and is being restarted')
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
+      try {
+        const client = await again()
+        log.info('the private database server is running again')
+        watch(client)
+        return client
+      } catch (error) {
+        if (waitMs > 1_000) log.warn('the private database server did not start', { reason: (error as Error).message })
+      }
+      try {
+        await sleep(waitMs, stopping.signal)
+      } catch {
+        return undefined
+      }
+    }
+  }
+  watch(first)
+  return {
+    release: () => {
+      stopping.abort()
+      return owner
+    },
+  }
+}

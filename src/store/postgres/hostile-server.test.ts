@@ -46,6 +46,29 @@ const onData = (answer: (socket: Socket, n: number) => void) => (socket: Socket)
   let n = 0
   socket.on('data', () => answer(socket, n++))
 }
+/** Sends `piece` again and again, as fast as it is read. */
+function endless(socket: Socket, first: Buffer, piece: Buffer): void {
+  let sent = 0
+  const more = (): void => {
+    while (!socket.destroyed && sent < 1_000 * MIB) {
+      sent += piece.length
+      if (!socket.write(piece)) return void socket.once('drain', more)
+    }
+  }
+  socket.once('close', () => void endlessly.push(sent))
+  socket.write(first)
+  more()
+}
+const MIB = 1_048_576
+/** Octets that endless answers have sent. */
+const endlessly: number[] = []
+const LARGE_ROW = Buffer.concat([
+  message('1'),
+  message('2'),
+  Buffer.from('D\x7f\xff\xff\xff\0\x01\x7f\xff\xff\xf0', 'latin1'),
+])
+const ROW = Buffer.concat([Buffer.from('D\0\x04\0\x0a\0\x01\0\x04\0\0', 'latin1'), Buffer.alloc(262_144)])
+
 const secrets: string[] = []
 
 describe.concurrent('a database server that', () => {
@@ -62,6 +85,15 @@ describe.concurrent('a database server that', () => {
     [
       'closes in the middle of a statement',
       onData((socket, n) => void (n === 0 ? socket.write(LET_IN) : socket.destroy())),
+    ],
+    ['lets in, and never answers a statement', onData((socket, n) => void (n === 0 && socket.write(LET_IN)))],
+    [
+      'answers with a row that never ends',
+      onData((socket, n) => void (n === 0 ? socket.write(LET_IN) : endless(socket, LARGE_ROW, Buffer.alloc(MIB)))),
+    ],
+    [
+      'answers with rows that never end',
+      onData((socket, n) => void (n === 0 ? socket.write(LET_IN) : endless(socket, message('1'), ROW))),
     ],
     [
       'has a certificate of another name',
@@ -91,4 +123,9 @@ describe.concurrent('a database server that', () => {
     },
     40_000,
   )
+})
+
+it('of an answer without end no more is read than an answer may have', () => {
+  expect(endlessly.length).toBeGreaterThan(1)
+  expect(Math.max(...endlessly)).toBeLessThan(160 * MIB)
 })

@@ -4,10 +4,10 @@ import { told } from './away.ts'
 import type { Schema } from './schema.ts'
 
 /** A caller's key. Each caller has its own keys. */
-export type KeyOfCaller = { readonly owner: string; readonly key: string }
+type KeyOfCaller = { readonly owner: string; readonly key: string }
 
 /** A stored answer, and the request that it answers. */
-export type KeptAnswer = {
+type KeptAnswer = {
   readonly status: number
   readonly answer: string
   /** SHA-256 of the streamed body, and its size in octets; undefined if the request had none. */
@@ -16,14 +16,17 @@ export type KeptAnswer = {
 export type BodyDigest = { readonly sha256: string; readonly octets: number }
 
 /**
- * The state of a key for a request: `mine` (this caller runs it now), `running` (another call processes it), `answered`, `other_request` (the key belongs to
- * another one), `full` (the caller has the maximum number of keys).
+ * The state of a key for a request: `mine` (this caller runs it now), `running` (another call processes it),
+ * `answered`, `other_request` (the key belongs to another one), `full` (the caller has the maximum number of keys).
  */
 export type Claim =
   | {
       readonly is: 'mine'
       readonly claim: string
-      /** 22 random characters that stay the same if the request is run again after a crash: they can name what it creates. */
+      /**
+       * 22 random characters that stay the same if the request is run again after a crash: they can name what it
+       * creates.
+       */
       readonly seed: string
     }
   | { readonly is: 'running'; readonly retryAfterSeconds: number }
@@ -119,5 +122,8 @@ async function stateOf(db: Kysely<Schema>, owner: string, key: string, request: 
   return { is: 'answered', status: row.status, answer: row.answer, body }
 }
 
-/** When a caller whose first request is still running may try again: late enough for most, and not later than a dead claim expires. */
+/**
+ * When a caller whose first request is still running may try again: late enough for most, and not later than a dead
+ * claim expires.
+ */
 const RETRY_SECONDS = 5

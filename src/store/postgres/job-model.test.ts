@@ -7,7 +7,10 @@ import { type ClaimedRow, jobRowsOf } from './job-rows.ts'
 import { jobSums } from './job-sums.ts'
 import { type JobRecord, jobsOf } from './jobs.ts'
 
-/** What must hold of a job's rows, whatever nodes and callers do in whatever order: claims, answers, retries, pauses, dead nodes, late writes. */
+/**
+ * What must hold of a job's rows, whatever nodes and callers do in whatever order: claims, answers, retries, pauses,
+ * dead nodes, late writes.
+ */
 let database: Database
 beforeAll(async () => {
   database = await labDatabase()
@@ -16,7 +19,10 @@ const ROWS = 8
 
 type Model = {
   isPaused: boolean
-  /** Claims that hold, by line; those that have lapsed, and count until the row is claimed again; and those that were used or replaced. */
+  /**
+   * Claims that hold, by line; those that have lapsed, and count until the row is claimed again; and those that were
+   * used or replaced.
+   */
   readonly held: Map<number, ClaimedRow>
   readonly lapsed: Map<number, ClaimedRow>
   readonly dead: ClaimedRow[]

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { BadRowReason } from '../../answers/jobs.ts'
 import type { Json, JsonRecord } from '../../base/json.ts'
-import { afterDeadlock } from './deadlock.ts'
+import { afterDeadlock } from './away.ts'
 import { type JobTable, tableOf } from './job-tables.ts'
 import type { JobRecord } from './jobs.ts'
 import type { RowColumns, Schema } from './schema.ts'
@@ -32,9 +32,11 @@ export type ClaimedRow = {
   readonly attempts: number
   readonly firstAskedAt: Date | null
 }
-export type ClaimOf = Pick<ClaimedRow, 'line' | 'fence'>
+type ClaimOf = Pick<ClaimedRow, 'line' | 'fence'>
 
-/** What became of a claimed row: its answer, or after how many ms it is due again. `counts`: whether it was an attempt. */
+/**
+ * What became of a claimed row: its answer, or after how many ms it is due again. `counts`: whether it was an attempt.
+ */
 export type RowWrite = ClaimOf & {
   readonly counts: boolean
   readonly waitMs: number | null
@@ -86,15 +88,16 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
   },
 
   /**
-   * Stores the provider of up to `most` rows of these domains, which can then be processed, and those of the domains with the last of their rows; returns whether that
-   * was done.
+   * Stores the provider of up to `most` rows of these domains, which can then be processed, and those of the domains
+   * with the last of their rows; returns whether that was done.
    */
   setProviders: (job: JobTable, providers: ReadonlyMap<string, string>, most?: number): Promise<boolean> =>
     afterDeadlock(() => db.transaction().execute((tx) => setProviders(tx, job, providers, most))),
 
   /**
-   * The pairs of a running job and a provider that have due rows, by provider. Owners take turns, then the jobs of an owner: those least recently served
-   * first, at most {@link MAX_DUE} of all and {@link MAX_JOBS_OF_OWNER} of an owner at a provider.
+   * The pairs of a running job and a provider that have due rows, by provider. Owners take turns, then the jobs of an
+   * owner: those least recently served first, at most {@link MAX_DUE} of all and {@link MAX_JOBS_OF_OWNER} of an owner
+   * at a provider.
    */
   duePairs: async (): Promise<readonly DuePair[]> => {
     const { rows } = await sql<DuePair>`
@@ -108,8 +111,9 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
   },
 
   /**
-   * Claims up to `most` due rows of a pair, if its job is running: none later than a pause was committed. `after`: rows up to this place were claimed before, so
-   * that their dead versions are not read again. `last` is the place of the last one.
+   * Claims up to `most` due rows of a pair, if its job is running: none later than a pause was committed. `after`: rows
+   * up to this place were claimed before, so that their dead versions are not read again. `last` is the place of the
+   * last one.
    */
   claim: (
     pair: JobTable & Pick<DuePair, 'provider'>,
@@ -128,10 +132,16 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return rows.map(({ line }) => Number(line))
   },
 
-  /** Writes answers and retries under their claims, with the totals. Returns whether all rows of a provider have a result now. */
+  /**
+   * Writes answers and retries under their claims, with the totals. Returns whether all rows of a provider have a
+   * result now.
+   */
   write: (job: JobTable, writes: readonly RowWrite[]): Promise<boolean> => afterDeadlock(() => write(db, job, writes)),
 
-  /** When the first row is due, by job and by provider that has waiting rows and none due or in progress, at most {@link MAX_WAITING} of all. */
+  /**
+   * When the first row is due, by job and by provider that has waiting rows and none due or in progress, at most
+   * {@link MAX_WAITING} of all.
+   */
   waiting: (jobs: readonly JobTable[]): Promise<ReadonlyMap<number, ReadonlyMap<string, Date>>> => waiting(db, jobs),
 
   /** Results in the order of the input, after `after`. A duplicate has the answer of its first row. */
@@ -186,7 +196,8 @@ async function complete(tx: Transaction<Schema>, number: number): Promise<void> 
     .executeTakeFirst()
   if (!job) return
   const table = tableOf(job)
-  // The planner has no statistics of a table that was just filled: without them the next statements take five times as long.
+  // The planner has no statistics of a table that was just filled: without them the next statements take five times as
+  // long.
   if (job.own_table) await sql`ANALYZE ${table} (job, line, key, domain, state)`.execute(tx)
   await sql`
     WITH firsts AS (
@@ -214,7 +225,9 @@ async function setProviders(
   most?: number,
 ): Promise<boolean> {
   const [domains, names] = [[...providers.keys()], [...providers.values()]]
-  await sql`SELECT FROM mailsonde.jobs WHERE number = ${job.number} FOR KEY SHARE`.execute(tx) // the same order as the removal of a job
+  // In the same order as the removal of a job. One that was removed may still have its table.
+  const held = await sql`SELECT 1 FROM mailsonde.jobs WHERE number = ${job.number} FOR KEY SHARE`.execute(tx)
+  if (held.rows.length === 0) return true
   const { rows } = await sql<{ is_whole: boolean }>`
     WITH found AS (SELECT * FROM unnest(${domains}::text[], ${names}::text[]) AS u (domain, provider)),
     next AS MATERIALIZED (
@@ -236,8 +249,9 @@ async function setProviders(
 }
 
 /**
- * One statement: the pair is locked, so that nodes take turns, and its job is running; rows that other transactions hold are skipped. `due` is the end of the claim.
- * If fewer rows were due than wanted, the next time is set, unless rows became due since the statement began (`version`): its snapshot has none of them.
+ * One statement: the pair is locked, so that nodes take turns, and its job is running; rows that other transactions
+ * hold are skipped. `due` is the end of the claim. If fewer rows were due than wanted, the next time is set, unless
+ * rows became due since the statement began (`version`): its snapshot has none of them.
  */
 async function claim(
   db: Kysely<Schema>,
@@ -292,8 +306,8 @@ async function claim(
 const byPlace = (a: Place, b: Place): number => Number(BigInt(a.dueUs) - BigInt(b.dueUs)) || a.line - b.line
 
 /**
- * One statement, so that results and their totals are written together or not at all. Rows are found by their key and fence alone: naming their state, of which the
- * planner has no statistics, makes it read all that are ready.
+ * One statement, so that results and their totals are written together or not at all. Rows are found by their key and
+ * fence alone: naming their state, of which the planner has no statistics, makes it read all that are ready.
  */
 async function write(db: Kysely<Schema>, job: JobTable, writes: readonly RowWrite[]): Promise<boolean> {
   if (writes.length === 0) return false
@@ -334,7 +348,10 @@ async function write(db: Kysely<Schema>, job: JobTable, writes: readonly RowWrit
   return rows.some(({ is_done }) => is_done)
 }
 
-/** A time within a lease from now may be the end of a claim: there the row itself tells, whose fence is odd while it is claimed. */
+/**
+ * A time within a lease from now may be the end of a claim: there the row itself tells, whose fence is odd while it is
+ * claimed.
+ */
 async function waiting(
   db: Kysely<Schema>,
   jobs: readonly JobTable[],

@@ -13,7 +13,7 @@ export type JobSums = {
   readonly done: number
   readonly recent: number
 }
-export type ProviderSums = {
+type ProviderSums = {
   readonly provider: string
   readonly rows: number
   readonly done: number
@@ -29,8 +29,9 @@ const MAX_WORDS = 200
 const NOTHING: JobSums = { words: [], providers: [], providerCount: 0, known: 0, done: 0, recent: 0 }
 
 /**
- * The totals of jobs by number, in four statements, however many they are; `since`: rows answered after it count as recent. What is read grows with the providers of the
- * jobs, which are never sorted: those of a job with many are chosen by two bounded sorts.
+ * The totals of jobs by number, in four statements, however many they are; `since`: rows answered after it count as
+ * recent. What is read grows with the providers of the jobs, which are never sorted: those of a job with many are
+ * chosen by two bounded sorts.
  */
 export async function jobSums(
   db: Kysely<Schema>,
@@ -95,7 +96,8 @@ type ProviderRow = { readonly job: number; readonly provider: string } & Readonl
 >
 
 /**
- * The shown providers of jobs. Their recent rows are added up with them: a join, for which the planner expects few rows, would compare each provider with each.
+ * The shown providers of jobs. Their recent rows are added up with them: a join, for which the planner expects few
+ * rows, would compare each provider with each.
  */
 async function providersOf(
   db: Kysely<Schema>,
@@ -120,4 +122,42 @@ async function providersOf(
     SELECT job, provider, sum(rows) AS rows, sum(done) AS done, sum(recent) AS recent
     FROM added GROUP BY job, provider HAVING bool_or(is_shown)`.execute(db)
   return Map.groupBy(rows, ({ job }) => job)
+}
+
+/** What waits to be asked, and who holds connections. */
+export type QueueState = {
+  /**
+   * Rows of running jobs without a result whose provider is known; those of them whose provider has a row that is due;
+   * and for how long the first one has been, s.
+   */
+  readonly openRows: number
+  readonly dueRows: number
+  readonly dueSeconds: number
+  /** Providers of running jobs with a row that is due, and those that wait for a later time. */
+  readonly due: number
+  readonly waiting: number
+  /** Nodes that may begin connections, how many they hold together, and at how many providers and mail hosts. */
+  readonly nodes: number
+  readonly connections: number
+  readonly keys: number
+}
+
+/** Rows are never read: the sums of providers tell. */
+export async function queueState(db: Kysely<Schema>): Promise<QueueState> {
+  const { rows } = await sql<Record<keyof QueueState, string>>`
+    SELECT p.*, l.* FROM (
+      SELECT coalesce(sum(p.rows - p.done), 0) AS "openRows", coalesce(sum(p.rows - p.done) FILTER (WHERE next_due <= now()), 0) AS "dueRows",
+        coalesce(extract(epoch FROM now() - min(next_due) FILTER (WHERE next_due <= now())), 0) AS "dueSeconds",
+        count(*) FILTER (WHERE next_due <= now()) AS due, count(*) FILTER (WHERE next_due > now()) AS waiting
+      FROM mailsonde.job_providers p JOIN mailsonde.jobs ON number = job AND state = 'running' WHERE next_due < 'infinity') p
+    CROSS JOIN (
+      SELECT count(DISTINCT key) AS nodes, coalesce(sum((value ->> 0)::int), 0) AS connections, count(DISTINCT provider) AS keys
+      FROM mailsonde.provider_leases, jsonb_each(holders)
+      WHERE (value ->> 2)::bigint > extract(epoch FROM now()) * 1000 AND (value ->> 0)::int > 0) l`.execute(db)
+  const row = rows[0]!
+  return {
+    ...{ openRows: Number(row.openRows), dueRows: Number(row.dueRows), dueSeconds: Number(row.dueSeconds) },
+    ...{ due: Number(row.due), waiting: Number(row.waiting) },
+    ...{ nodes: Number(row.nodes), connections: Number(row.connections), keys: Number(row.keys) },
+  }
 }

@@ -4,9 +4,15 @@ import type { Schema } from './schema.ts'
 /** A job, and whether its rows are in a table of their own. */
 export type JobTable = { readonly number: number; readonly own_table: boolean }
 
-/** A job with more rows has a table of its own, which is dropped at once; the rows of smaller ones share a table and cost no files. */
+/**
+ * A job with more rows has a table of its own, which is dropped at once; the rows of smaller ones share a table and
+ * cost no files.
+ */
 export const OWN_TABLE_ROWS = 5_000
-/** How long the removal of a table may wait for a backup that reads it, ms; statements on the table wait behind it. Later sweeps try again. */
+/**
+ * How long the removal of a table may wait for a backup that reads it, ms; statements on the table wait behind it.
+ * Later sweeps try again.
+ */
 const DROP_WAIT_MS = 500
 /** Maximum number of tables that one sweep removes. */
 const SWEPT = 100

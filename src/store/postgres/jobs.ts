@@ -1,11 +1,14 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Json } from '../../base/json.ts'
-import { afterDeadlock } from './deadlock.ts'
+import { afterDeadlock } from './away.ts'
 import { dropTable } from './job-tables.ts'
 import { newJobError } from './problems.ts'
 import type { JobKind, JobState, JobsTable, Schema } from './schema.ts'
 
-/** A job as stored, without the layout of its list ({@link Jobs.layout}), which may have 64 KiB. Numbers of rows are exact once the list is complete. */
+/**
+ * A job as stored, without the layout of its list ({@link Jobs.layout}), which may have 64 KiB. Numbers of rows are
+ * exact once the list is complete.
+ */
 export type JobRecord = Omit<StoredJob, 'received' | 'next_line' | 'rows' | 'duplicates' | 'bad_rows'> & {
   readonly received: number
   readonly next_line: number
@@ -21,7 +24,7 @@ const COLUMNS = [
   ...(['failure', 'own_table'] as const),
 ] as const satisfies readonly (keyof StoredJob)[]
 
-export type NewJob = {
+type NewJob = {
   readonly id: string
   readonly kind: JobKind
   readonly name: string
@@ -31,7 +34,7 @@ export type NewJob = {
 }
 
 /** Where a list of jobs continues: after the job with this number. */
-export type JobPage = { readonly before?: number; readonly limit: number; readonly owner?: string }
+type JobPage = { readonly before?: number; readonly limit: number; readonly owner?: string }
 
 /** A list that waits for its rows or has rows to ask. */
 const OPEN: readonly JobState[] = ['receiving', 'waiting', 'running', 'paused']
@@ -42,7 +45,10 @@ export const MAX_OPEN = 1_000
 export type Jobs = ReturnType<typeof jobsOf>
 
 export const jobsOf = (db: Kysely<Schema>) => ({
-  /** Creates a job in state `receiving`. Rejects with AppError `too_many_jobs` if its owner has {@link MAX_OPEN} open ones. */
+  /**
+   * Creates a job in state `receiving`. Rejects with AppError `too_many_jobs` if its owner has {@link MAX_OPEN} open
+   * ones.
+   */
   create: (job: NewJob): Promise<JobRecord> =>
     db.transaction().execute(async (tx) => {
       const { expiresAt, options, ...rest } = job
@@ -98,7 +104,10 @@ export const jobsOf = (db: Kysely<Schema>) => ({
     return moved && recordOf(moved)
   },
 
-  /** Starts the jobs, or goes on with those, whose domains are looked up next: owners take turns, then the jobs of an owner. */
+  /**
+   * Starts the jobs, or goes on with those, whose domains are looked up next: owners take turns, then the jobs of an
+   * owner.
+   */
   nextToLookUp: async (limit: number): Promise<readonly JobRecord[]> => {
     const { rows } = await sql<StoredJob>`
       UPDATE mailsonde.jobs j SET planned_at = clock_timestamp(), state = 'running' FROM (
@@ -138,8 +147,8 @@ export const jobsOf = (db: Kysely<Schema>) => ({
   },
 
   /**
-   * Removes a job with all its data. False if there was none. With `number`, only the job of that number: another run of the same request may have made the job of this
-   * id anew.
+   * Removes a job with all its data. False if there was none. With `number`, only the job of that number: another run
+   * of the same request may have made the job of this id anew.
    */
   remove: async (id: string, number?: number): Promise<boolean> => {
     const gone = await afterDeadlock(() =>

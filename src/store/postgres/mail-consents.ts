@@ -37,8 +37,8 @@ export const mailConsentsOf = (db: Kysely<Schema>) => ({
   },
 
   /**
-   * Notes that an address is asked, under the id of its link; false if it is not to be asked: it has answered, this key asked within a week, so did
-   * {@link MAX_ASKED} keys, or it refused the mail of any key.
+   * Notes that an address is asked, under the id of its link; false if it is not to be asked: it has answered, this key
+   * asked within a week, so did {@link MAX_ASKED} keys, or it refused the mail of any key.
    */
   ask: async (tx: Transaction<Schema>, owner: string, address: string, id: string, now: Date): Promise<boolean> => {
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`mail ${address}`}, 0))`.execute(tx)
@@ -62,7 +62,10 @@ export const mailConsentsOf = (db: Kysely<Schema>) => ({
     return rows.length > 0
   },
 
-  /** Counts mail of a key, at most `perDay` in 24 hours, and tests of a monitor, at most 3 an hour; says which limit is reached. */
+  /**
+   * Counts mail of a key, at most `perDay` in 24 hours, and tests of a monitor, at most 3 an hour; says which limit is
+   * reached.
+   */
   take: ({ owner, mails, monitor }: MailUse, perDay: number, now: Date): Promise<'tests' | 'mails' | undefined> =>
     db.transaction().execute(async (tx) => {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`mails of ${owner}`}, 0))`.execute(tx)

@@ -1,14 +1,22 @@
 import type pg from 'pg'
-import { MIGRATIONS } from './migrations.ts'
 import { databaseError } from './problems.ts'
+import { REPORT_TABLES } from './report-tables.ts'
+import { TABLES } from './tables.ts'
 
 /** Key of the advisory lock under which one process at a time migrates: "mailsonm" as octets. */
 const MIGRATION_LOCK = '7882826921180361325'
 
+/**
+ * The steps of the schema, in order; version N is the state after the Nth. Nothing was released yet: the first step
+ * changes with the program, and a database of an earlier development version is created anew. From the first release
+ * on, a step is never edited: what is wrong in it is corrected by a new one.
+ */
+export const MIGRATIONS: readonly string[] = [[TABLES, REPORT_TABLES].join('\n')]
+
 /** The version of the schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-export type SchemaStatus = { readonly version: number; readonly known: number; readonly isStandby: boolean }
+type SchemaStatus = { readonly version: number; readonly known: number; readonly isStandby: boolean }
 
 /** The version of the schema in the database (0: none yet), and whether the server is a standby. */
 export async function schemaStatus(client: pg.Pool | pg.PoolClient): Promise<SchemaStatus> {
@@ -28,8 +36,9 @@ export async function schemaStatus(client: pg.Pool | pg.PoolClient): Promise<Sch
 }
 
 /**
- * Brings the schema to the version that this program knows, one process at a time. Returns the number of steps made. The lock is that of a transaction, because a
- * session lock is lost behind a pooler. Rejects with AppError for a standby server and for a schema newer than this program.
+ * Brings the schema to the version that this program knows, one process at a time. Returns the number of steps made.
+ * The lock is that of a transaction, because a session lock is lost behind a pooler. Rejects with AppError for a
+ * standby server and for a schema newer than this program.
  */
 export async function migrate(pool: pg.Pool): Promise<number> {
   const client = await pool.connect()

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import { forgetPattern } from './forget-pattern.ts'
+import { forgetPattern } from './forget.ts'
 import type { MonitorsTable, Schema } from './schema.ts'
 import { POINT_OCTETS } from './storage.ts'
 
@@ -29,7 +29,7 @@ const COLUMNS = [
   ...(['fence', 'ran_at', 'state', 'failures', 'last', 'unsubscribed'] as const),
 ] as const satisfies readonly (keyof StoredMonitor)[]
 
-export type NewMonitor = Pick<
+type NewMonitor = Pick<
   MonitorRow,
   | 'id'
   | 'owner'
@@ -45,7 +45,7 @@ export type NewMonitor = Pick<
 > &
   MonitorTexts
 /** The columns of JSON as text. */
-export type MonitorTexts = {
+type MonitorTexts = {
   readonly options: string
   readonly notify: string
   readonly conditions: string
@@ -67,7 +67,7 @@ export type PointRow = {
 }
 
 /** The stored result of a run. */
-export type RunWrite = {
+type RunWrite = {
   readonly point: Omit<PointRow, 'changes'> & { readonly changes: string | null }
   /** Whether the point becomes part of the history. */
   readonly isKept: boolean
@@ -96,7 +96,10 @@ export const monitorRow = <Row extends StoredMonitor>(row: Row) => ({
 })
 
 export const monitorsOf = (db: Kysely<Schema>) => ({
-  /** Adds a monitor unless its owner has `most` already; undefined then. An existing one with the same id is returned unchanged. */
+  /**
+   * Adds a monitor unless its owner has `most` already; undefined then. An existing one with the same id is returned
+   * unchanged.
+   */
   add: async (row: NewMonitor, most: number): Promise<MonitorRow | undefined> => {
     const { count } = await db
       .selectFrom('mailsonde.monitors')
@@ -155,8 +158,8 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
   },
 
   /**
-   * Leases up to `limit` monitors of which a run or a message is due, those that wait longest first. A next run further ahead than its interval comes from a
-   * clock that stepped back: it is due at once.
+   * Leases up to `limit` monitors of which a run or a message is due, those that wait longest first. A next run further
+   * ahead than its interval comes from a clock that stepped back: it is due at once.
    */
   claim: async (now: Date, leaseMs: number, limit: number): Promise<readonly ClaimedMonitor[]> => {
     const { rows } = await sql<Selectable<MonitorsTable>>`
@@ -248,7 +251,10 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return Number(numAffectedRows) === SWEEP
   },
 
-  /** Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns the number of each. */
+  /**
+   * Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns
+   * the number of each.
+   */
   forget: async (
     name: 'email' | 'domain',
     value: string,

@@ -9,6 +9,8 @@ const STATEMENT_MS = 60_000
 /** A connection without data for this long, while an answer is due, is checked; behind a pooler, where nobody knows whether the server works on it, it is closed after longer. */
 const SILENT_MS = 10_000
 const POOLED_SILENT_MS = 300_000
+/** Maximum size of the answer to a statement, octets; what COPY streams does not count. The largest of ours, the sources of a report, has 32 MiB. */
+const MAX_ANSWER = 128 * 1_048_576
 
 /**
  * The server's settings for a connection: the limit of a statement; and for a node that is cut off, the connection ends after some 25 s, and an open transaction with its locks
@@ -45,15 +47,16 @@ export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTION
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'mailsonde',
-    onConnect: configure,
+    onConnect: (client) => {
+      // The pool listens only to idle clients: a break in the middle of a transaction would end the process. Its statement, or its next one, rejects.
+      client.on('error', () => {})
+      watchSilence(client, where, warn)
+      boundAnswers(client)
+      return configure(client)
+    },
   })
   // A broken idle connection is replaced when the next one is needed.
   pool.on('error', (error) => warn('a database connection was lost', { reason: error.message }))
-  pool.on('connect', (client) => {
-    // The pool listens only to idle clients: a break in the middle of a transaction would end the process. Its statement, or its next one, rejects.
-    client.on('error', () => {})
-    watchSilence(client, where, warn)
-  })
   return pool
 }
 
@@ -72,6 +75,43 @@ type Inner = {
   readonly processID: number
   /** Whether the last statement was answered completely. */
   readonly readyForQuery: boolean
+}
+
+const READY_FOR_QUERY = 'Z'.charCodeAt(0)
+
+/**
+ * Closes a connection on which the answer to a statement is larger than {@link MAX_ANSWER}: `pg` would hold all of it (PostgreSQL 18, "Message Formats"). The listener
+ * of `pg` is replaced, as there may be no second one: a COPY takes its place for its time, between two messages.
+ */
+function boundAnswers(client: pg.ClientBase): void {
+  const { stream } = (client as unknown as Inner).connection
+  const head = Buffer.alloc(5) // the type of a message, and its length with these four octets
+  let [known, left, size] = [0, 0, 0]
+  function isBounded(octets: Buffer): boolean {
+    for (let at = 0; at < octets.length; ) {
+      if (left > 0) {
+        const some = Math.min(left, octets.length - at)
+        left -= some
+        at += some
+        continue
+      }
+      head[known++] = octets[at++]!
+      if (known < head.length) continue
+      known = 0
+      left = head.readUInt32BE(1) - 4
+      size = head[0] === READY_FOR_QUERY ? 0 : size + left
+      if (left < 0 || size > MAX_ANSWER) return false
+    }
+    return true
+  }
+  for (const listener of stream.listeners('data')) {
+    stream.off('data', listener as () => void)
+    stream.on('data', (octets: Buffer) => {
+      if (isBounded(octets)) return void Reflect.apply(listener, stream, [octets])
+      const error = new Error('the answer of the database is larger than any of ours')
+      stream.destroy(Object.assign(error, { code: 'ECONNRESET' }))
+    })
+  }
 }
 
 /** Closes a silent connection on which the server has no work: the answer was lost. */

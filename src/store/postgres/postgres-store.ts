@@ -13,7 +13,7 @@ import { storeProblem } from '../problems.ts'
 import type { Schema } from './schema.ts'
 
 /** The owner of the rows: the whole cluster, or one node. */
-export type Scopes = { readonly cluster: string; readonly node: string }
+type Scopes = { readonly cluster: string; readonly node: string }
 
 /** Facts about a node itself are stored per node; the cluster shares the list of nodes and the states of sources. */
 const SCOPE: Readonly<Record<RepositoryName, keyof Scopes>> = {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
 /** What a node wants at a provider, or at the address of a mail host. */
-export type LeaseWant = {
+type LeaseWant = {
   readonly key: string
   /** Connections that it has, and that it wants in all. */
   readonly used: number
@@ -15,8 +15,11 @@ export type LeaseWant = {
   readonly capacity: number
 }
 
-/** What it gets: new connections while it has fewer than `connections`, for two seconds from before it asked; and `tokens` for good. */
-export type LeaseGrant = {
+/**
+ * What it gets: new connections while it has fewer than `connections`, for two seconds from before it asked; and
+ * `tokens` for good.
+ */
+type LeaseGrant = {
   readonly connections: number
   readonly tokens: number
   /** Time until the bucket has a further token, ms. */
@@ -24,16 +27,17 @@ export type LeaseGrant = {
 }
 
 /**
- * How long granted connections count, ms: those of a node that died are free after this time. It is longer than a node begins connections under a grant, so that those of
- * a node whose renewal is late are not granted to others.
+ * How long granted connections count, ms: those of a node that died are free after this time. It is longer than a node
+ * begins connections under a grant, so that those of a node whose renewal is late are not granted to others.
  */
 const COUNTED_MS = 5_000
 /** With more nodes than connections, nodes take turns of this length, ms. */
 const TURN_MS = 4_000
 
 /**
- * Grants a node its share at many keys in one statement. The holders of a key are in its row, so that their sum cannot be out of date. If others want more than they have, a
- * node gets an equal share; what it uses beyond it counts until those connections end.
+ * Grants a node its share at many keys in one statement. The holders of a key are in its row, so that their sum cannot
+ * be out of date. If others want more than they have, a node gets an equal share; what it uses beyond it counts until
+ * those connections end.
  */
 export async function takeLeases(
   db: Kysely<Schema>,
@@ -82,7 +86,10 @@ export async function takeLeases(
   )
 }
 
-/** Removes rows that say nothing any more: their buckets are full again, and their holders have gone. At most 10,000 at a time. */
+/**
+ * Removes rows that say nothing any more: their buckets are full again, and their holders have gone. At most 10,000 at
+ * a time.
+ */
 export async function purgeLeases(db: Kysely<Schema>): Promise<void> {
   await sql`
     DELETE FROM mailsonde.provider_leases WHERE ctid IN (

@@ -1,9 +1,12 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { inTurns } from '../../base/in-turns.ts'
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
+import { monthOf, sumStatements } from './report-tables.ts'
 import type { ReportKind, ReportRow } from './reports.ts'
 import type { Schema } from './schema.ts'
 
-/** Which rows are meant: names in From at or below a domain, days as `2026-11-23` (both included), and whether what does not count is included. */
+/**
+ * Which rows are meant: names in From at or below a domain, days as `2026-11-23` (both included), and whether what does
+ * not count is included.
+ */
 export type Period = {
   readonly domain: string
   readonly from: string
@@ -85,7 +88,10 @@ export type DomainWithReports = {
   readonly last_at: Date
 }
 
-/** Memory of the sources that an answer is computed from, largest first, octets; the rest is in the sums of the days only. */
+/**
+ * Memory of the sources that an answer is computed from, largest first, octets; the rest is in the sums of the days
+ * only.
+ */
 const MAX_SOURCE_OCTETS = 32 * 1_048_576
 /** Memory of a source beside its long texts, octets. */
 const SOURCE_OCTETS = 300
@@ -100,7 +106,10 @@ const num = (text: string | number | null): number => Number(text ?? 0)
 
 /** Reads sums of reports. Domains include the names below them. */
 export const reportSumsOf = (db: Kysely<Schema>) => {
-  /** `column` is the domain or below it. The pattern has no wildcard of a stranger: domains are parsed, and `_` is escaped. */
+  /**
+   * `column` is the domain or below it. The pattern has no wildcard of a stranger: domains are parsed, and `_` is
+   * escaped.
+   */
   const below = (column: RawBuilder<unknown>, domain: string): RawBuilder<boolean> => {
     const reversed = [...domain].reverse().join('')
     return sql`(reverse(${column}) = ${reversed} OR reverse(${column}) LIKE ${`${reversed.replaceAll('_', '\\_')}.%`})`
@@ -112,40 +121,67 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
   }
   const chosen = (names: readonly number[], { from, to, includeUncounted }: Period): RawBuilder<boolean> =>
     sql`name = ANY(${names}::int[]) AND day BETWEEN ${from}::date AND ${to}::date AND (counts OR ${includeUncounted}::boolean)`
+  /**
+   * The rows of a period by source and reporter: its whole months as their sums, the days before and after them one by
+   * one.
+   */
+  const pieces = (names: readonly number[], period: Period & Spans): RawBuilder<unknown> => {
+    const { days, months } = period
+    const isMeant = sql`name = ANY(${names}::int[]) AND (counts OR ${period.includeUncounted}::boolean)`
+    const last = sql`${period.to}::date`
+    const ofDays = days.map(
+      ([from, to]) => sql`
+        SELECT source, reporter, messages, day AS first_day, day AS last_day,
+          CASE WHEN ${last} - day < 28 THEN 1 << (${last} - day) ELSE 0 END AS recent_days
+        FROM mailsonde.report_rows WHERE ${isMeant} AND day BETWEEN ${from}::date AND ${to}::date`,
+    )
+    const shift = sql`(${last} - month - 30)` // of the last bit of a month to that of its day in `recent_days`
+    const ofMonths = months.map(
+      ([from, to]) => sql`
+        SELECT source, reporter, messages, first_day, last_day,
+          CASE WHEN ${shift} >= 28 THEN 0 WHEN ${shift} >= 0 THEN (days::bigint << ${shift}) & 268435455 ELSE (days >> -${shift}) & 268435455 END::int AS recent_days
+        FROM mailsonde.report_months WHERE ${isMeant} AND month BETWEEN ${from}::date AND ${to}::date`,
+    )
+    return sql.join([...ofDays, ...ofMonths], sql` UNION ALL `)
+  }
   const reportsIn = (kind: ReportKind, { domain, from, to }: Period): RawBuilder<boolean> =>
     sql`kind = ${kind} AND ${below(sql`domain`, domain)} AND day BETWEEN ${from}::date AND ${to}::date`
 
   return {
     namesOf,
-    sources: async (names: readonly number[], period: Period): Promise<Sources> => {
-      const { rows } = await sql<SourceSum & { messages: string; all_sources: string; all_messages: string }>`
-        WITH known AS (SELECT coalesce(array_agg(number), '{}') AS numbers FROM mailsonde.report_reporters WHERE is_known),
-        sums AS (
-          SELECT source, sum(messages)::bigint AS messages, min(day) AS first_day, max(day) AS last_day,
-            min(reporter) AS first_reporter, max(reporter) AS last_reporter, bool_or(reporter = ANY((SELECT numbers FROM known)::int[])) AS is_known,
-            bit_or(CASE WHEN ${period.to}::date - day < 28 THEN 1 << (${period.to}::date - day) ELSE 0 END) AS recent_days,
-            count(*) OVER () AS all_sources, sum(sum(messages)) OVER () AS all_messages
-          FROM mailsonde.report_rows WHERE ${chosen(names, period)}
-          GROUP BY source ORDER BY 2 DESC, source LIMIT ${Math.floor(MAX_SOURCE_OCTETS / SOURCE_OCTETS)}),
-        sized AS (
-          SELECT g.*, sum(${SOURCE_OCTETS}::int + octet_length(s.envelope_from) + octet_length(s.spf_domain) + octet_length(s.dkim_domain)
-            + octet_length(s.dkim_selector) + octet_length(s.signers)) OVER (ORDER BY g.messages DESC, g.source) AS octets
-          FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source)
-        SELECT s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
-          s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages, g.first_day::text, g.last_day::text, g.recent_days,
-          g.first_reporter, g.last_reporter, g.is_known, g.all_sources, g.all_messages
-        FROM sized g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
-        WHERE g.octets <= ${MAX_SOURCE_OCTETS} ORDER BY g.messages DESC, s.number`.execute(db)
-      const [all, allMessages] = [num(rows[0]?.all_sources ?? 0), num(rows[0]?.all_messages ?? 0)]
-      const sources: SourceSum[] = []
-      let left = allMessages
-      await inTurns(rows, ({ all_sources, all_messages, ...row }) => {
-        const messages = num(row.messages)
-        left -= messages
-        sources.push({ ...row, messages })
-      })
-      return { sources, leftOut: { sources: all - sources.length, messages: left } }
-    },
+    sources: async (names: readonly number[], period: Period): Promise<Sources> =>
+      db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (tx) => {
+          const [known, whole] = [await knownReporters(tx), await withWholeMonths(tx, names, period)]
+          const { rows } = await sql<SourceSum & { all_sources: number; all_messages: number }>`
+            WITH sums AS (
+              SELECT source, sum(messages::float8) AS messages, min(first_day) AS first_day, max(last_day) AS last_day,
+                min(reporter) AS first_reporter, max(reporter) AS last_reporter, bool_or(reporter = ANY(${known}::int[])) AS is_known,
+                bit_or(recent_days) AS recent_days, (count(*) OVER ())::int AS all_sources, sum(sum(messages::float8)) OVER () AS all_messages
+              FROM (${pieces(names, whole)}) p
+              GROUP BY source ORDER BY 2 DESC, source LIMIT ${Math.floor(MAX_SOURCE_OCTETS / SOURCE_OCTETS)})
+            SELECT number, name, address, envelope_from, spf_domain, spf_result, spf_aligned, dkim_domain, dkim_selector, dkim_result, dkim_aligned, signers,
+              disposition, reason, messages, first_day, last_day, first_reporter, last_reporter, is_known, recent_days, all_sources, all_messages
+            FROM (
+              SELECT s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
+                s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages, g.first_day::text, g.last_day::text, g.recent_days,
+                g.first_reporter, g.last_reporter, g.is_known, g.all_sources, g.all_messages,
+                sum(${SOURCE_OCTETS}::int + octet_length(s.envelope_from) + octet_length(s.spf_domain) + octet_length(s.dkim_domain)
+                  + octet_length(s.dkim_selector) + octet_length(s.signers)) OVER (ORDER BY g.messages DESC, g.source) AS octets
+              FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source AND s.name = ANY(${names}::int[])
+                JOIN mailsonde.report_names n ON n.number = s.name) sized
+            WHERE octets <= ${MAX_SOURCE_OCTETS} ORDER BY messages DESC, number`.execute(tx)
+          const { all_sources: all = 0, all_messages: messages = 0 } = rows[0] ?? {}
+          return {
+            sources: rows,
+            leftOut: {
+              sources: all - rows.length,
+              messages: rows.reduce((left, one) => left - one.messages, messages),
+            },
+          }
+        }),
 
     /** The sums of each day with reports; `forwarded` has the sources whose failing messages are forwarded. */
     days: async (
@@ -153,15 +189,21 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
       period: Period,
       forwarded: readonly number[],
     ): Promise<readonly DaySum[]> => {
-      const { rows } = await sql<{ day: string; messages: string; passing: string; forwarded: string }>`
-        SELECT day::text, sum(messages) AS messages, coalesce(sum(messages) FILTER (WHERE passes), 0) AS passing,
-          coalesce(sum(messages) FILTER (WHERE NOT passes AND source = ANY(${forwarded}::int[])), 0) AS forwarded
-        FROM mailsonde.report_rows WHERE ${chosen(names, period)} GROUP BY day ORDER BY day`.execute(db)
-      return rows.map((row) => ({
-        day: row.day,
-        messages: num(row.messages),
-        passing: num(row.passing),
-        forwarded: num(row.forwarded),
+      const [all, passedOn] = await Promise.all([
+        sql<{ day: string; messages: string; passing: string }>`
+          SELECT day::text, sum(messages) AS messages, coalesce(sum(messages) FILTER (WHERE passes), 0) AS passing
+          FROM mailsonde.report_days WHERE ${chosen(names, period)} GROUP BY day ORDER BY day`.execute(db),
+        forwarded.length === 0
+          ? { rows: [] }
+          : sql<{ day: string; messages: string }>`
+              SELECT day::text, sum(messages) AS messages FROM mailsonde.report_rows
+              WHERE ${chosen(names, period)} AND NOT passes AND source = ANY(${forwarded}::int[]) GROUP BY day`.execute(
+              db,
+            ),
+      ])
+      const byDay = new Map(passedOn.rows.map(({ day, messages }) => [day, num(messages)]))
+      return all.rows.map(({ day, messages, passing }) => ({
+        ...{ day, messages: num(messages), passing: num(passing), forwarded: byDay.get(day) ?? 0 },
       }))
     },
 
@@ -204,6 +246,19 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
         lastReceived: row?.last ?? null,
         reporters: reporters.rows.map((one) => ({ ...one, reports: num(one.reports) })),
       }
+    },
+
+    /**
+     * The number of reports that may have rows about the domain: those about it, the names below it, and the names
+     * above it.
+     */
+    stored: async (domain: string): Promise<number> => {
+      const labels = domain.split('.')
+      const above = labels.slice(1).map((_, i) => [...labels.slice(i + 1).join('.')].reverse().join(''))
+      const { rows } = await sql<{ reports: string }>`
+        SELECT count(*) AS reports FROM mailsonde.reports
+        WHERE ${below(sql`domain`, domain)} OR reverse(domain) = ANY(${above}::text[])`.execute(db)
+      return num(rows[0]?.reports ?? 0)
     },
 
     policies: async (period: Period): Promise<readonly PolicySeen[]> => {
@@ -286,9 +341,9 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
     ): Promise<readonly { readonly domain: string; readonly selector: string }[]> => {
       const names = await namesOf(domain)
       const { rows } = await sql<{ domain: string; selector: string }>`
-        SELECT s.dkim_domain AS domain, s.dkim_selector AS selector FROM mailsonde.report_rows r JOIN mailsonde.report_sources s ON s.number = r.source
-        WHERE r.name = ANY(${names}::int[]) AND r.day >= ${since}::date AND r.counts AND s.dkim_result = 'pass' AND s.dkim_selector <> ''
-          AND ${below(sql`s.dkim_domain`, domain)}
+        SELECT s.dkim_domain AS domain, s.dkim_selector AS selector FROM mailsonde.report_months r JOIN mailsonde.report_sources s ON s.number = r.source AND s.name = r.name
+        WHERE r.name = ANY(${names}::int[]) AND s.name = ANY(${names}::int[]) AND r.month >= date_trunc('month', ${since}::date)::date AND r.last_day >= ${since}::date AND r.counts
+          AND s.dkim_result = 'pass' AND s.dkim_selector <> '' AND ${below(sql`s.dkim_domain`, domain)}
         GROUP BY 1, 2 ORDER BY sum(r.messages) DESC LIMIT 50`.execute(db)
       return rows
     },
@@ -299,12 +354,9 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
         await sql`SET LOCAL statement_timeout = 0`.execute(tx)
         await sql`SELECT pg_advisory_xact_lock(hashtextextended('mailsonde reports sweep', 0))`.execute(tx)
         const gone = await sql`DELETE FROM mailsonde.reports WHERE ${below(sql`domain`, domain)}`.execute(tx)
-        await sql`DELETE FROM mailsonde.report_rows WHERE name IN (SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)})`.execute(
-          tx,
-        )
-        await sql`DELETE FROM mailsonde.report_sources WHERE name IN (SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)})`.execute(
-          tx,
-        )
+        for (const table of ['report_rows', 'report_months', 'report_days', 'report_sources'])
+          await sql`DELETE FROM ${sql.id('mailsonde', table)}
+            WHERE name IN (SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)})`.execute(tx)
         await sql`DELETE FROM mailsonde.report_names WHERE ${below(sql`name`, domain)}`.execute(tx)
         await sql`DELETE FROM mailsonde.report_tls WHERE ${below(sql`domain`, domain)}`.execute(tx)
         await sql`DELETE FROM mailsonde.report_strangers WHERE ${below(sql`domain`, domain)}`.execute(tx)
@@ -320,6 +372,14 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
         await sql`DELETE FROM mailsonde.reports WHERE day < ${oldest}::date`.execute(tx)
         await sql`DELETE FROM mailsonde.report_strangers WHERE last_at < ${oldest}::date`.execute(tx)
         if (Number(gone.numAffectedRows ?? 0) === 0) return
+        // The oldest month that stays has lost days.
+        const before = `day < ${monthOf('$1::date')} + interval '1 month'`
+        for (const text of [
+          `DELETE FROM mailsonde.report_months WHERE month <= ${monthOf('$1::date')}`,
+          `DELETE FROM mailsonde.report_days WHERE ${before}`,
+          ...sumStatements(before),
+        ])
+          await tx.executeQuery(CompiledQuery.raw(text, [oldest]))
         await sql`DELETE FROM mailsonde.report_sources s WHERE NOT EXISTS (
           SELECT FROM mailsonde.report_rows r WHERE r.source = s.number)`.execute(tx)
         await sql`DELETE FROM mailsonde.report_names n WHERE NOT EXISTS (
@@ -328,3 +388,56 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
     },
   }
 }
+
+const knownReporters = async (db: Kysely<Schema>): Promise<readonly number[]> => {
+  const { rows } = await sql<{ number: number }>`
+    SELECT number FROM mailsonde.report_reporters WHERE is_known`.execute(db)
+  return rows.map(({ number }) => number)
+}
+
+/**
+ * A period with the whole month at each end in which nothing was seen on its other days: of most periods, the rows of
+ * no or few days are read.
+ */
+async function withWholeMonths(db: Kysely<Schema>, names: readonly number[], period: Period): Promise<Period & Spans> {
+  const [head, tail] = [monthNumber(period.from), monthNumber(period.to)]
+  const [from, to] = [dayIn(head, 1), dayIn(tail, daysOf(tail))]
+  const { rows } = await sql<{ before: boolean | null; after: boolean | null }>`
+    SELECT bool_or(day < ${period.from}::date) AS before, bool_or(day > ${period.to}::date) AS after
+    FROM mailsonde.report_days WHERE name = ANY(${names}::int[]) AND day BETWEEN ${from}::date AND ${to}::date`.execute(
+    db,
+  )
+  const { before, after } = rows[0] ?? {}
+  return { ...period, ...spansOf({ from: before ? period.from : from, to: after ? period.to : to }) }
+}
+
+/**
+ * Rows of days and sums of months that together are a period; first and last day of each, both included; a month by its
+ * first day.
+ */
+type Spans = {
+  readonly days: readonly (readonly [from: string, to: string])[]
+  readonly months: readonly (readonly [from: string, to: string])[]
+}
+
+function spansOf({ from, to }: Pick<Period, 'from' | 'to'>): Spans {
+  const [head, tail] = [monthNumber(from), monthNumber(to)]
+  const first = from === dayIn(head, 1) ? head : head + 1
+  const last = to === dayIn(tail, daysOf(tail)) ? tail : tail - 1
+  if (first > last) return { days: [[from, to]], months: [] }
+  return {
+    days: [
+      ...(first > head ? [[from, dayIn(head, daysOf(head))] as const] : []),
+      ...(last < tail ? [[dayIn(tail, 1), to] as const] : []),
+    ],
+    months: [[dayIn(first, 1), dayIn(last, 1)]],
+  }
+}
+
+/** Months since that of the year 0. */
+const monthNumber = (day: string): number => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)) - 1
+const dayIn = (month: number, day: number): string =>
+  `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}-${String(day).padStart(2, '0')}`
+/** The calendar repeats after 400 years; `Date.UTC` takes the years below 100 for those of the last century. */
+const daysOf = (month: number): number =>
+  new Date(Date.UTC(2_000 + (Math.floor(month / 12) % 400), (month % 12) + 1, 0)).getUTCDate()

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
 import type { Database } from './connect.ts'
 import { reportSumsOf } from './report-sums.ts'
+import { sumStatements } from './report-tables.ts'
 import { type NewReport, type ReportRow, reportIntake } from './reports.ts'
 
 let database: Database
@@ -143,6 +145,113 @@ it('days, reporters and texts of strangers', async () => {
   ])
 })
 
+describe('a period is summed from its whole months and the days at its ends', () => {
+  const domain = 'months.example'
+  const FIRST = Date.UTC(2024, 0, 1)
+  const dayOf = (n: number): string => new Date(FIRST + n * 86_400_000).toISOString().slice(0, 10)
+  /** Days of 800, among them the ends of months and a leap day. */
+  const day = fc.oneof(
+    fc.integer({ min: 0, max: 800 }),
+    fc.constantFrom(0, 30, 31, 58, 59, 60, 90, 91, 365, 366, 396, 397, 424, 425),
+  )
+  /** The sums of the rows of days alone. */
+  const ofRows = async (from: string, to: string, all: boolean) =>
+    (
+      await database.pool.query(
+        `SELECT source AS number, sum(messages)::int AS messages, min(day)::text AS first_day, max(day)::text AS last_day,
+           bit_or(CASE WHEN $2::date - day < 28 THEN 1 << ($2::date - day) ELSE 0 END) AS recent_days,
+           min(reporter) AS first_reporter, max(reporter) AS last_reporter, bool_or(is_known) AS is_known
+         FROM mailsonde.report_rows r JOIN mailsonde.report_names n ON n.number = r.name JOIN mailsonde.report_reporters p ON p.number = r.reporter
+         WHERE n.name = $4 AND day BETWEEN $1 AND $2 AND (counts OR $3) GROUP BY source ORDER BY 2 DESC, 1`,
+        [from, to, all, domain],
+      )
+    ).rows
+  const ofDays = async (from: string, to: string, all: boolean) =>
+    (
+      await database.pool.query(
+        `SELECT day::text, sum(messages)::int AS messages, coalesce(sum(messages) FILTER (WHERE passes), 0)::int AS passing,
+           coalesce(sum(messages) FILTER (WHERE NOT passes AND host(s.address) = '10.2.0.1'), 0)::int AS forwarded
+         FROM mailsonde.report_rows r JOIN mailsonde.report_names n ON n.number = r.name JOIN mailsonde.report_sources s ON s.number = r.source
+         WHERE n.name = $4 AND day BETWEEN $1 AND $2 AND (counts OR $3) GROUP BY day ORDER BY day`,
+        [from, to, all, domain],
+      )
+    ).rows
+  beforeAll(async () => {
+    const made = fc.record({
+      day,
+      reporter: fc.integer({ min: 0, max: 2 }),
+      counts: fc.boolean(),
+      rows: fc.array(fc.record({ n: fc.integer({ min: 0, max: 5 }), messages: fc.integer({ min: 1, max: 9 }) }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+    })
+    for (const [i, one] of fc.sample(made, { numRuns: 400, seed: 7 }).entries()) {
+      const rows = one.rows.map(({ n, messages }) =>
+        row({ name: domain, address: `10.2.0.${n}`, spf_aligned: n % 2 === 0, messages }),
+      )
+      const over = { domain, day: dayOf(one.day), counts: one.counts, reportId: `m${i}` }
+      await keep(rows, { ...over, reporter: `r${one.reporter}.example`, isKnownReporter: one.reporter > 0 })
+    }
+  })
+  const isAsTheRows = async (from: string, to: string, includeUncounted: boolean) => {
+    const sums = reportSumsOf(database.db)
+    const asked = { ...period(domain), from, to, includeUncounted }
+    const names = await sums.namesOf(domain)
+    const { sources: found, leftOut } = await sums.sources(names, asked)
+    const rows = await ofRows(from, to, includeUncounted)
+    expect(leftOut).toEqual({ sources: 0, messages: 0 })
+    expect(
+      found.map(({ number, messages, first_day, last_day, recent_days, first_reporter, last_reporter, is_known }) => ({
+        ...{ number, messages, first_day, last_day, recent_days, first_reporter, last_reporter, is_known },
+      })),
+    ).toEqual(rows)
+    const passedOn = found.filter(({ address }) => address === '10.2.0.1').map(({ number }) => number)
+    expect(await sums.days(names, asked, passedOn)).toEqual(await ofDays(from, to, includeUncounted))
+  }
+  const periods = fc
+    .tuple(day, day, fc.boolean())
+    .map(([a, b, all]) => [dayOf(Math.min(a, b)), dayOf(Math.max(a, b)), all] as const)
+  it('with the sums of the rows', () =>
+    fc.assert(
+      fc.asyncProperty(periods, (one) => isAsTheRows(...one)),
+      { numRuns: 300 },
+    ))
+  it('also when the oldest days are gone', async () => {
+    await reportSumsOf(database.db).sweep(dayOf(75))
+    expect((await ofRows(dayOf(0), dayOf(74), true)).length).toBe(0)
+    await fc.assert(
+      fc.asyncProperty(periods, (one) => isAsTheRows(...one)),
+      { numRuns: 100 },
+    )
+  })
+  it.each([
+    ['0001-01-01', '9999-12-31'],
+    ['2024-02-01', '2024-02-29'],
+    ['2024-12-31', '2025-01-01'],
+    ['0001-01-15', '2024-05-15'],
+  ])('from %s to %s', async (from, to) => isAsTheRows(from, to, true))
+  it('and nothing of it stays after forget', async () => {
+    await reportSumsOf(database.db).forget(domain)
+    for (const table of ['report_rows', 'report_months', 'report_days', 'report_sources'])
+      expect(
+        (
+          await database.pool.query(
+            `SELECT FROM mailsonde.${table} t WHERE NOT EXISTS (SELECT FROM mailsonde.report_names n WHERE n.number = t.name)`,
+          )
+        ).rowCount,
+      ).toBe(0)
+  })
+})
+
+it('the number of stored reports counts those about the domain, below it and above it', async () => {
+  const sums = reportSumsOf(database.db)
+  for (const domain of ['s.example', 'x.s.example', 'xs.example']) await keep([row({ name: domain })], { domain })
+  expect([await sums.stored('s.example'), await sums.stored('x.s.example'), await sums.stored('xs.example')]).toEqual([
+    2, 2, 1,
+  ])
+})
+
 it('is removed by forget, and by the sweep when it is old', async () => {
   const sums = reportSumsOf(database.db)
   for (const domain of ['gone.example', 'sub.gone.example', 'stays.example'])
@@ -172,6 +281,7 @@ it('a look reads the largest sources, as many as its memory may hold, and says w
      SELECT $1, '2026-11-01', number, 1, true, false, address - '10.0.0.0'::inet FROM made`,
     [number],
   )
+  for (const text of sumStatements('name = $1')) await database.pool.query(text, [number])
   const sums = reportSumsOf(database.db)
   const { sources: read, leftOut } = await sums.sources(await sums.namesOf('many.example'), period('many.example'))
   const kept = Math.floor((32 * 1_048_576) / 3_300)

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { afterDeadlock } from './deadlock.ts'
+import { afterDeadlock } from './away.ts'
+import { bitOf, monthOf } from './report-tables.ts'
 import { storable, storableJson } from './storable.ts'
 
 /** A record of a DMARC report as it is summed. Texts may come from strangers and are bounded by the parser. */
@@ -59,8 +60,8 @@ export type NewReport = {
 export type Stored = { readonly id: string; readonly duplicate: boolean; readonly differs: boolean }
 
 /**
- * Takes the rows of one report in. Few rows stay in memory until {@link ReportIntake.commit}; many go to a temporary table. Nothing is visible before `commit`
- * has ended, and nothing is left after `abort`, or when the process dies.
+ * Takes the rows of one report in. Few rows stay in memory until {@link ReportIntake.commit}; many go to a temporary
+ * table. Nothing is visible before `commit` has ended, and nothing is left after `abort`, or when the process dies.
  */
 export type ReportIntake = {
   readonly add: (row: ReportRow) => void
@@ -176,7 +177,9 @@ CREATE TEMPORARY TABLE staged_rows (
   dkim_result text, dkim_aligned boolean, signers text, disposition text, reason text, messages bigint
 ) ON COMMIT DROP`
 
-/** Names, sources and sums of `staged_rows`. In the order of their keys, so that two reports never wait for each other. */
+/**
+ * Names, sources and sums of `staged_rows`. In the order of their keys, so that two reports never wait for each other.
+ */
 const NAMES = `
   INSERT INTO mailsonde.report_names (name) SELECT DISTINCT name FROM staged_rows ORDER BY name ON CONFLICT DO NOTHING`
 /** Returns the size of the new sources. */
@@ -189,12 +192,29 @@ const SOURCES = `
     FROM staged_rows s JOIN mailsonde.report_names n ON n.name = s.name ORDER BY s.digest ON CONFLICT (digest) DO NOTHING
     RETURNING 300 + octet_length(envelope_from) + octet_length(spf_domain) + octet_length(dkim_domain) + octet_length(dkim_selector) + octet_length(signers) AS octets)
   SELECT coalesce(sum(octets), 0) AS octets FROM made`
+/**
+ * Sums by source, by month and by day. Returns the number of rows that were written, without those of months that were
+ * there before.
+ */
 const SUM = `
-  INSERT INTO mailsonde.report_rows AS r (name, day, source, reporter, counts, passes, messages)
-  SELECT o.name, $1::date, o.number, $2::int, $3::boolean, coalesce(o.dkim_aligned, false) OR coalesce(o.spf_aligned, false), sum(s.messages)
-  FROM staged_rows s JOIN mailsonde.report_sources o ON o.digest = s.digest
-  GROUP BY o.number ORDER BY o.name, o.number
-  ON CONFLICT (name, day, source, reporter, counts) DO UPDATE SET messages = r.messages + excluded.messages`
+  WITH sums AS (
+    SELECT o.name, o.number AS source, coalesce(o.dkim_aligned, false) OR coalesce(o.spf_aligned, false) AS passes, sum(s.messages)::bigint AS messages
+    FROM staged_rows s JOIN mailsonde.report_sources o ON o.digest = s.digest GROUP BY o.number),
+  by_day AS (
+    INSERT INTO mailsonde.report_days AS d (name, day, counts, passes, messages)
+    SELECT name, $1::date, $3::boolean, passes, sum(messages) FROM sums GROUP BY name, passes ORDER BY name, passes
+    ON CONFLICT (name, day, counts, passes) DO UPDATE SET messages = d.messages + excluded.messages),
+  by_month AS (
+    INSERT INTO mailsonde.report_months AS m (name, month, source, reporter, counts, messages, first_day, last_day, days)
+    SELECT name, ${monthOf('$1::date')}, source, $2::int, $3::boolean, messages, $1::date, $1::date, ${bitOf('$1::date')} FROM sums ORDER BY name, source
+    ON CONFLICT (name, month, source, reporter, counts) DO UPDATE SET messages = m.messages + excluded.messages,
+      first_day = least(m.first_day, excluded.first_day), last_day = greatest(m.last_day, excluded.last_day), days = m.days | excluded.days
+    RETURNING first_day = last_day AS is_new),
+  by_source AS (
+    INSERT INTO mailsonde.report_rows AS r (name, day, source, reporter, counts, passes, messages)
+    SELECT name, $1::date, source, $2::int, $3::boolean, passes, messages FROM sums ORDER BY name, source
+    ON CONFLICT (name, day, source, reporter, counts) DO UPDATE SET messages = r.messages + excluded.messages RETURNING 1)
+  SELECT (SELECT count(*) FROM by_source) + (SELECT count(*) FROM by_month WHERE is_new) AS rows`
 
 /** Stores the report and its rows unless it is there already. */
 async function keep(
@@ -250,10 +270,10 @@ async function keep(
     await client.query('ANALYZE staged_rows')
     await client.query(NAMES)
     const { rows: sources } = await client.query<{ octets: string }>(SOURCES)
-    const { rowCount } = await client.query(SUM, [report.day, reporter, counts])
+    const { rows: sums } = await client.query<{ rows: string }>(SUM, [report.day, reporter, counts])
     await client.query('UPDATE mailsonde.reports SET octets = octets + $2 WHERE number = $1', [
       made[0]!.number,
-      Number(sources[0]?.octets ?? 0) + (rowCount ?? 0) * ROW_OCTETS,
+      Number(sources[0]?.octets ?? 0) + Number(sums[0]?.rows ?? 0) * ROW_OCTETS,
     ])
   }
   return { id: report.id, duplicate: false, differs: false }

@@ -2,16 +2,18 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import type { Selectable } from 'kysely'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { z } from 'zod'
 import { AppError } from '../../base/errors.ts'
-import { type BackupHeader, END_OF_ROWS, isName, MAGIC, quoted, type TableHeader } from './backup-format.ts'
+import { type BackupHeader, END_OF_ROWS, isName, MAGIC, quoted, type TableHeader } from './backup.ts'
 import { createTableText, jobOfTable } from './job-tables.ts'
-import { SCHEMA_VERSION } from './migrate.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { MIGRATIONS, SCHEMA_VERSION } from './migrate.ts'
+import { type MonitorRow, monitorRow } from './monitors.ts'
 import { backupError } from './problems.ts'
-import { checkJson, type RowReaders } from './restored-json.ts'
+import { sumStatements } from './report-tables.ts'
+import type { DeliveriesTable, MonitorsTable } from './schema.ts'
 
 /** Maximum size of a line of a backup: a row has a few fields of 64 KiB and an answer of 1 MiB. */
 const MAX_LINE = 256 * 1024 * 1024
@@ -19,9 +21,10 @@ const MAX_LINE = 256 * 1024 * 1024
 const PIECE = 256 * 1024
 
 /**
- * Checks a complete backup, then replaces the whole content of the database in one transaction: a fault leaves the database unchanged. A backup of an earlier
- * schema is upgraded within it. Rejects with AppError `invalid_parameter` for a file that is not a backup, is damaged or truncated, comes from a newer program
- * or has content that the schema does not take, and while services are connected.
+ * Checks a complete backup, then replaces the whole content of the database in one transaction: a fault leaves the
+ * database unchanged. A backup of an earlier schema is upgraded within it. Rejects with AppError `invalid_parameter`
+ * for a file that is not a backup, is damaged or truncated, comes from a newer program or has content that the schema
+ * does not take, and while services are connected.
  */
 export async function restore(
   pool: pg.Pool,
@@ -44,6 +47,7 @@ export async function restore(
     await checkOwnTables(client)
     if (tables !== header.tables) throw backupError('tables', { path, count: tables, expected: header.tables })
     await restoreSequences(client, path, header.sequences)
+    for (const text of sumStatements('true')) await client.query(text)
     for (const [index, statements] of [...MIGRATIONS.entries()].slice(header.schema)) {
       await client.query(statements)
       await client.query('INSERT INTO mailsonde.schema_version (version) VALUES ($1)', [index + 1])
@@ -237,4 +241,71 @@ async function* linesOf(path: string): AsyncIterable<Buffer> {
     throw backupError('unreadable', { path, reason: (cause as Error).message }, { cause })
   }
   if (rest.length > 0) yield Buffer.concat(rest)
+}
+
+/** What JSON columns hold, in jsonb, json or as text. `null` is JSON's; a column that is NULL holds nothing. */
+const KINDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  jobs: { options: ['object'], layout: ['object', 'null'] },
+  job_rows: { columns: ['array', 'object'], answer: ['object'] },
+  monitors: {
+    ...{ options: ['object'], notify: ['array'], conditions: ['array'], quiet: ['object', 'null'] },
+    ...{ last: ['object', 'null'], known: ['object'], notifier: ['object', 'null'], unsubscribed: ['array'] },
+  },
+  monitor_points: { changes: ['array'] },
+  deliveries: { channel: ['object'], attempts: ['array'], body: ['object'] },
+  stored_answers: { answer: ['object'] },
+  idempotency_keys: { answer: ['object'] },
+  reports: { policy: ['object'] },
+  rows: { value: ['object', 'array', 'string', 'number', 'boolean', 'null'] },
+}
+
+/** Reads the rows of which code above the store knows the schema; throws for one that does not fit it. */
+type RowReaders = {
+  readonly monitor: (row: MonitorRow) => void
+  readonly delivery: (row: Pick<Selectable<DeliveriesTable>, 'channel' | 'attempts'>) => void
+}
+
+/** Rows that are read at a time. */
+const PAGE = 1_000
+
+/**
+ * Checks the JSON columns of a restored database: otherwise its first reader would fail, long after the data before it
+ * is gone. Throws AppError.
+ */
+async function checkJson(client: pg.PoolClient, path: string, readers: RowReaders): Promise<void> {
+  const { rows: tables } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'mailsonde' AND c.relkind = 'r'`,
+  )
+  for (const { name } of tables)
+    for (const [column, kinds] of Object.entries(KINDS[jobOfTable(name) === undefined ? name : 'job_rows'] ?? {})) {
+      const { rows } = await client.query(
+        `SELECT FROM mailsonde.${quoted(name)} WHERE NOT json_typeof(${quoted(column)}::text::json) = ANY($1) LIMIT 1`,
+        [kinds],
+      )
+      if (rows.length > 0) throw backupError('json', { path, table: name, column })
+    }
+  await read<Selectable<MonitorsTable>>(client, path, 'monitors', (row) => readers.monitor(monitorRow(row)))
+  await read<Selectable<DeliveriesTable>>(client, path, 'deliveries', readers.delivery)
+}
+
+async function read<Row extends pg.QueryResultRow & { readonly number: string }>(
+  client: pg.PoolClient,
+  path: string,
+  table: string,
+  each: (row: Row) => void,
+): Promise<void> {
+  for (let after = '0'; ; ) {
+    const { rows } = await client.query<Row>(
+      `SELECT * FROM mailsonde.${quoted(table)} WHERE number > $1 ORDER BY number LIMIT ${PAGE}`,
+      [after],
+    )
+    try {
+      rows.forEach(each)
+    } catch (cause) {
+      throw backupError('row', { path, table, reason: (cause as Error).message }, { cause })
+    }
+    const last = rows.at(-1)
+    if (!last) return
+    after = last.number
+  }
 }

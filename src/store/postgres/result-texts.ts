@@ -3,7 +3,7 @@ import { to as copyTo } from 'pg-copy-streams'
 import { CELL_END, type ResultText, ROW_END } from '../result-text.ts'
 import { type JobTable, tableNameOf } from './job-tables.ts'
 
-export type TextPage = {
+type TextPage = {
   readonly after: number
   readonly limit: number
   /** The last line that the page may have. */
@@ -15,8 +15,9 @@ export type TextPage = {
 }
 
 /**
- * Lines of NDJSON, in the order of the input, of at most `limit` results behind `after`. A duplicate has the answer of its first row. `names` of the own columns of a CSV list; null if
- * they have numbers, undefined for other lists, whose rows have the names.
+ * Lines of NDJSON, in the order of the input, of at most `limit` results behind `after`. A duplicate has the answer of
+ * its first row. `names` of the own columns of a CSV list; null if they have numbers, undefined for other lists, whose
+ * rows have the names.
  */
 export const resultLines = (
   pool: pg.Pool,
@@ -51,8 +52,8 @@ function columnsBy(names: readonly string[] | null | undefined): string {
 }
 
 /**
- * Cells of the same results: line, JSON of the input, JSON of the row's own columns, result, reason, and these fields of the answer. Cells end with {@link CELL_END}, rows
- * with {@link ROW_END}; in an answer's texts both are blanks.
+ * Cells of the same results: line, JSON of the input, JSON of the row's own columns, result, reason, and these fields
+ * of the answer. Cells end with {@link CELL_END}, rows with {@link ROW_END}; in an answer's texts both are blanks.
  */
 export async function resultCells(
   pool: pg.Pool,
@@ -124,7 +125,10 @@ async function textOf(
   }
 }
 
-/** Where the parts of a page are in COPY's binary format: a head of 19 octets, the number of fields in 2, each field with its length in 4, and -1 in 2 at the end. */
+/**
+ * Where the parts of a page are in COPY's binary format: a head of 19 octets, the number of fields in 2, each field
+ * with its length in 4, and -1 in 2 at the end.
+ */
 const COUNT_AT = 19 + 2 + 4
 const LAST_AT = COUNT_AT + 8 + 4
 const TEXT_AT = LAST_AT + 8 + 4

@@ -11,7 +11,7 @@ export type ConsentState = 'asked' | 'given' | 'refused'
 
 export type JobKind = 'verify' | 'check' | 'blacklist'
 export type JobState = 'receiving' | 'waiting' | 'running' | 'paused' | 'done' | 'canceled' | 'failed'
-export type RowState = 'new' | 'ready' | 'done' | 'duplicate'
+type RowState = 'new' | 'ready' | 'done' | 'duplicate'
 
 export type JobsTable = {
   readonly number: Generated<number>
@@ -41,7 +41,7 @@ export type JobsTable = {
 /** A row's own columns: by place (CSV), or by name (NDJSON, JSON). */
 export type RowColumns = readonly string[] | { readonly [name: string]: Json }
 
-export type JobRowsTable = {
+type JobRowsTable = {
   readonly job: number
   readonly line: Bigint
   readonly input: string
@@ -113,6 +113,7 @@ export type DeliveriesTable = {
   readonly id: string
   readonly webhook: ColumnType<string | null, string | null, never>
   readonly monitor: ColumnType<string | null, string | null, never>
+  readonly owner: Generated<string>
   readonly channel: JsonColumn
   readonly type: string
   readonly body: string

@@ -17,8 +17,9 @@ export const storableJson = (value: Json): string => {
 const JSON_OID = 114
 
 /**
- * Values as a parameter of type `json[]` in PostgreSQL's binary format (array_send): the number of dimensions, a flag for nulls, the type, the length and the first
- * index, then each element after its size. As text, each element would be escaped once more, and the server would have to undo it.
+ * Values as a parameter of type `json[]` in PostgreSQL's binary format (array_send): the number of dimensions, a flag
+ * for nulls, the type, the length and the first index, then each element after its size. As text, each element would be
+ * escaped once more, and the server would have to undo it.
  */
 export function jsonArray(values: readonly Json[]): Buffer {
   const texts = values.map((value) => {

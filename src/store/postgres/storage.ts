@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { storageError } from './problems.ts'
 import type { Schema } from './schema.ts'
 
-/** Size of a row of a job with its result in the database beside its own columns, octets: measured, with its indexes. */
+/**
+ * Size of a row of a job with its result in the database beside its own columns, octets: measured, with its indexes.
+ */
 const ROW_OCTETS = 1_024
 /** Size of a stored answer, a monitor, a webhook or a report beside its texts, octets. */
 const ENTRY_OCTETS = 1_024
@@ -28,15 +30,27 @@ export type StorageBounds = {
 }
 
 export type StorageGuard = {
-  /** Rejects with AppError `too_many_rows`, `too_much_stored` or `storage_full` if nothing more may be stored for an owner; `more` records are about to be. */
+  /**
+   * Rejects with AppError `too_many_rows`, `too_much_stored` or `storage_full` if nothing more may be stored for an
+   * owner; `more` records are about to be.
+   */
   readonly admitRows: (owner: string, more: number) => Promise<void>
-  /** Rejects likewise, without regard to records; `more` octets are about to be stored. Without an owner (reports by mail) only the database and its disk count. */
+  /**
+   * Rejects likewise, without regard to records; `more` octets are about to be stored. Without an owner (reports by
+   * mail) only the database and its disk count.
+   */
   readonly admit: (owner: string | undefined, more: number) => Promise<void>
-  /** Rejects with `too_much_stored` if a monitor of an owner may not add to what is stored. What runs goes on while the database is full. */
+  /**
+   * Rejects with `too_much_stored` if a monitor of an owner may not add to what is stored. What runs goes on while the
+   * database is full.
+   */
   readonly admitRun: (owner: string) => Promise<void>
 }
 
-/** Watches what is stored: before a bound is reached, new lists, answers, monitors and reports are refused and uploads end; running jobs go on. */
+/**
+ * Watches what is stored: before a bound is reached, new lists, answers, monitors and reports are refused and uploads
+ * end; running jobs go on.
+ */
 export function storageGuard(
   open: () => Promise<Kysely<Schema>>,
   bounds: StorageBounds,
@@ -91,7 +105,10 @@ async function ofJobs(
   return { openRows: Number(rows[0]?.open ?? 0), octets: Number(rows[0]?.octets ?? 0) }
 }
 
-/** Size of the stored answers, monitors with their history and messages, webhooks and reports of an owner, without reading their texts. */
+/**
+ * Size of the stored answers, monitors with their history and messages, webhooks and reports of an owner, without
+ * reading their texts.
+ */
 async function otherOctets(db: Kysely<Schema>, owner: string): Promise<number> {
   const { rows } = await sql<{ octets: string }>`
     SELECT (SELECT coalesce(sum(${ENTRY_OCTETS} + pg_column_size(answer)), 0) FROM mailsonde.stored_answers WHERE owner = ${owner} AND answer IS NOT NULL)

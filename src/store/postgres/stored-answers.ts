@@ -4,14 +4,12 @@ import type { Schema, StoredAnswersTable } from './schema.ts'
 /** A stored answer without its text. */
 export type StoredRow = Omit<Selectable<StoredAnswersTable>, 'answer' | 'number'> & { readonly number: number }
 
-export type NewStored = Omit<StoredRow, 'number' | 'saved_at'> & { readonly saved_at: Date; readonly answer: string }
+type NewStored = Omit<StoredRow, 'number' | 'saved_at'> & { readonly saved_at: Date; readonly answer: string }
 
 /** The names under which stored answers are found. */
 export type StoredName = 'domain' | 'email' | 'ip'
 
 /** The stored answers of a database. */
-export type StoredAnswers = ReturnType<typeof storedAnswersOf>
-
 const ENTRY = [
   ...(['number', 'id', 'kind', 'owner', 'subject', 'domain', 'email', 'ip'] as const),
   ...(['status', 'score', 'saved_at', 'expires_at'] as const),
@@ -76,7 +74,10 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
     return gone.numDeletedRows > 0n
   },
 
-  /** Removes the content of expired answers, and the rest of them after 90 days, at most {@link SWEEP} of each; returns whether there may be more. */
+  /**
+   * Removes the content of expired answers, and the rest of them after 90 days, at most {@link SWEEP} of each; returns
+   * whether there may be more.
+   */
   sweep: async (now: Date): Promise<boolean> => {
     const expired = await sql`
       UPDATE mailsonde.stored_answers SET answer = NULL, subject = '', domain = NULL, email = NULL, ip = NULL

@@ -1,4 +1,7 @@
-/** The tables of the schema; a module with many tables of its own has them in a file of its own, listed in migrations.ts. */
+/**
+ * The tables of the schema; a module with many tables of its own has them in a file of its own, listed in
+ * migrate.ts.
+ */
 export const TABLES = `
 CREATE SCHEMA IF NOT EXISTS mailsonde;
 CREATE TABLE mailsonde.schema_version (
@@ -72,6 +75,7 @@ CREATE TABLE mailsonde.deliveries (
   id text NOT NULL UNIQUE,
   webhook bigint REFERENCES mailsonde.webhooks (number) ON DELETE CASCADE,
   monitor bigint REFERENCES mailsonde.monitors (number) ON DELETE CASCADE,
+  owner text NOT NULL DEFAULT '',      -- of the webhook or the monitor
   channel jsonb NOT NULL,
   type text NOT NULL,
   body text NOT NULL,
@@ -103,6 +107,7 @@ END $$;
 CREATE TRIGGER deliveries_removed AFTER DELETE ON mailsonde.deliveries REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT EXECUTE FUNCTION mailsonde.deliveries_removed();
 CREATE INDEX deliveries_due ON mailsonde.deliveries (next_attempt) WHERE state = 'pending';
+CREATE INDEX deliveries_due_of_owner ON mailsonde.deliveries (owner, next_attempt, number) WHERE state = 'pending';
 CREATE INDEX deliveries_by_webhook ON mailsonde.deliveries (webhook, number DESC);
 CREATE INDEX deliveries_by_time ON mailsonde.deliveries (created_at);
 

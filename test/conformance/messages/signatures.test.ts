@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { verifyArc } from '../../../src/message/arc.ts'
-import { hashing, verifySignatures } from '../../../src/message/dkim.ts'
-import { lookingUpKeys } from '../../../src/message/keys.ts'
+import { hashing, lookingUpKeys, verifySignatures } from '../../../src/message/dkim.ts'
 import { parseMail } from '../../../src/message/parse.ts'
 import { corpus } from '../../lab/corpora.ts'
 import { type LabZone, labDns } from '../../lab/dns.ts'

@@ -42,6 +42,12 @@ export const mailboxesOf = (prefix: string, n: number): string[] =>
 export async function submit({ url, id }: Node, mailboxes: readonly string[]): Promise<JobAnswer> {
   const headers = { authorization: `Bearer key-of-${id}`, 'content-type': 'text/plain' }
   const body = mailboxes.map((mailbox) => `${mailbox}@refusedhost.test`).join('\n')
-  const response = await fetch(`${url}/v1/jobs`, { method: 'POST', body, headers })
-  return jobAnswer.parse(await response.json())
+  for (let tries = 1; ; tries++) {
+    const response = await fetch(`${url}/v1/jobs`, { method: 'POST', body, headers })
+    const text = await response.text()
+    if (response.status === 202) return jobAnswer.parse(JSON.parse(text))
+    // After a restart of the database a pooler may give out a connection that it has lost: 503 says that nothing was stored.
+    if (response.status !== 503 || tries === 3) throw new Error(`${response.status} ${text}`)
+    await wait(1_000)
+  }
 }

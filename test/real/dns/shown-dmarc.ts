@@ -95,7 +95,7 @@ export const dmarcShown: readonly Shown[] = [
   },
   {
     id: 'dmarc.legacy_differs',
-    zone: zoneOf({ dmarc: [`v=DMARC1; p=reject; pct=50; ${own('dmarc.legacy_differs')}`] }),
+    zone: zoneOf({ dmarc: [`v=DMARC1; p=reject; t=y; ${own('dmarc.legacy_differs')}`] }),
   },
 ]
 

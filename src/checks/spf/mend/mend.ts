@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from '../../../base/parsed.ts'
+import { rememberedTexts } from '../../../base/remembered-texts.ts'
 import { MAX_RECORD, parseSpf } from '../parse.ts'
 import { spfTextProblem } from '../problems.ts'
 import type { SpfRecord } from '../terms.ts'
@@ -44,7 +45,9 @@ const NEXT_VERSION = /(?<=.)v=spf1(?![0-9.])/gi
  * Reads a text that receivers do not recognize as a record, or not completely, as its owner meant it. A text without a fault has no typing errors. Fails if a
  * fault remains that only its owner can correct. Linear time; at most 8,192 characters.
  */
-export function mend(text: string): Parsed<Mended> {
+export const mend = rememberedTexts(readMeant)
+
+function readMeant(text: string): Parsed<Mended> {
   if (text.length > MAX_RECORD) return problem(spfTextProblem('too_long', { max: MAX_RECORD }))
   const slips = new Set<Slip>()
   const plain = CHARACTERS.reduce((rest, [slip, shape, meant]) => {

@@ -69,15 +69,26 @@ const isOrdered = (intervals: readonly Interval[]): boolean =>
   intervals.every(([first], i) => i === 0 || intervals[i - 1]![0] <= first)
 
 export function contains(set: Intervals, point: Point): boolean {
+  const found = set[firstWhere(set.length, (at) => set[at]![1] > point)]
+  return found !== undefined && found[0] <= point
+}
+
+/** The segment that contains the point; segments are in ascending order and do not overlap. */
+export function segmentAt(segments: readonly Segment[], point: Point): Segment | undefined {
+  const found = segments[firstWhere(segments.length, (at) => segments[at]!.end > point)]
+  return found !== undefined && found.first <= point ? found : undefined
+}
+
+/** The first index of `length` for which a test holds that also holds for all after it; `length` if there is none. */
+function firstWhere(length: number, holds: (index: number) => boolean): number {
   let low = 0
-  let high = set.length
+  let high = length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (set[middle]![1] <= point) low = middle + 1
-    else high = middle
+    if (holds(middle)) high = middle
+    else low = middle + 1
   }
-  const found = set[low]
-  return found !== undefined && found[0] <= point
+  return low
 }
 
 /** The part of `set` that is not in `other`. */

@@ -8,7 +8,7 @@ import { checkHost } from '../check-host.ts'
 import { lookupSpf } from '../lookup.ts'
 import type { SpfNode } from '../tree.ts'
 import { namedAddresses } from './named.ts'
-import { passes, passingOf } from './passing.ts'
+import { firstPassing, passes, passingOf } from './passing.ts'
 import { publicIpv4, publicPrefixes } from './size.ts'
 import { extentOf } from './wide.ts'
 
@@ -226,3 +226,16 @@ describe('bounds', () => {
     expect(passes(passingOf(tree, 500), ip('8.8.8.8'))).toBe(null)
   })
 })
+
+it('the first of several records by which an address passes is that of a search one by one', () =>
+  fc.assert(
+    fc.asyncProperty(fc.array(spfZones, { minLength: 1, maxLength: 5 }), async (zones) => {
+      const records = await Promise.all(zones.map(async (zone) => passingOf(await treeOf(zone))))
+      const first = firstPassing(records)
+      for (const text of [...FOUR, ...SIX, '10.0.0.130', '172.16.0.1', '2001:db8::ff', '::', '255.255.255.255']) {
+        const found = records.findIndex((record) => passes(record, ip(text)) === true)
+        expect(first(ip(text))).toBe(found < 0 ? undefined : found)
+      }
+    }),
+    { numRuns: 200 },
+  ))

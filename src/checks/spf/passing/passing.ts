@@ -3,7 +3,7 @@ import { familyOf } from '../../../names/ip.ts'
 import { formatDirective } from '../terms.ts'
 import { type SpfNode, type SpfTerm, termsOf } from '../tree.ts'
 import { type Evaluated, evaluate, type Run } from './evaluate.ts'
-import { contains, everyone, type Intervals, pointOf, setOf } from './intervals.ts'
+import { contains, everyone, type Intervals, pointOf, type Segment, segmentAt, setOf, split } from './intervals.ts'
 
 /** Maximum number of networks and intervals per tree and address family; ten providers together have a few thousand. */
 const MAX_INTERVALS = 20_000
@@ -77,6 +77,23 @@ function evaluated(root: SpfNode, family: Family, budget: number): Evaluated & R
 
 const isConditional = ({ directive, state }: SpfTerm): boolean =>
   (state === 'macro' || directive?.mechanism.kind === 'ptr') && (directive?.qualifier ?? '+') === '+'
+
+/** For an address, the index of the first record of several by which it passes. Takes one search in all of their networks. */
+export function firstPassing(records: readonly Pick<Passing, 'ip4' | 'ip6'>[]): (address: Ip) => number | undefined {
+  const [four, six] = (['ip4', 'ip6'] as const).map((family) => {
+    let segments: readonly Segment[] = []
+    for (const [index, { [family]: set }] of records.entries()) {
+      const own = split(set, segments).outside.map(([first, end]) => ({ first, end, index }))
+      if (own.length > 0) segments = [...segments, ...own].sort((a, b) => (a.first < b.first ? -1 : 1))
+    }
+    return segments
+  })
+  return (address) => {
+    const point = pointOf(address)
+    const found = segmentAt(typeof point === 'number' ? four! : six!, point)
+    return found?.index
+  }
+}
 
 /** A directive of a record with the addresses that pass by it. */
 export type PassingAddresses = Pick<PassingTerm, 'text' | 'include'> & { readonly has: (address: Ip) => boolean }

@@ -1,4 +1,4 @@
-import { once } from '../../../base/once.ts'
+import { once } from '../../../base/share-work.ts'
 import { type Cidr, cidr } from '../../../names/cidr.ts'
 import type { Family } from '../../../names/ip.ts'
 import { type IpRange, SPECIAL_NETWORKS } from '../../../names/ip-range.ts'

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import type { ListEntry } from '../answers/blacklist.ts'
+import { combinedGrid, listingBlocks } from './blacklist.ts'
+
+const REASONS: Partial<Record<ListEntry['status'], string>> = { unsupported: 'no_ipv6', blocked: 'public_resolver' }
+/** What a list answered about each address of a domain. */
+const entryOf = (status: ListEntry['status']): ListEntry => ({
+  ...{ blacklist: 'A', zone: 'a.example', tier: 'A', listed: status === 'listed', status, meaning: [], codes: [] },
+  ...{ scope: 'ip', delist_url: '', duration_ms: 1 },
+  ...(REASONS[status] && { reason: REASONS[status] }),
+})
+
+it.each<[statuses: ListEntry['status'][], mark: string, text: string]>([
+  [['unsupported'], 'open', 'not for IPv6'],
+  [['not_listed', 'not_listed', 'not_listed'], 'good', 'not listed'],
+  [['listed', 'not_listed', 'unsupported'], 'bad', 'listed (1 of 3)'],
+  // a list without IPv6 lists no such address
+  [['not_listed', 'not_listed', 'unsupported'], 'good', 'not listed (2 of 3)'],
+  [['unsupported', 'unsupported'], 'open', 'not for IPv6 (2 of 2)'],
+  [['blocked', 'blocked', 'unsupported'], 'open', 'refused (2 of 3)'],
+  [['blocked', 'timeout', 'not_listed'], 'open', 'refused (1 of 3)'],
+  [['unsupported', 'timeout', 'not_listed'], 'open', 'no answer (1 of 3)'],
+])('of all addresses of a domain: %j', (statuses, mark, text) => {
+  const addresses = statuses.map((status) => ({ results: [entryOf(status)] }))
+  expect(combinedGrid('', addresses)).toMatchObject([{ grid: { cells: [{ name: 'A', mark, text }] } }])
+})
+
+it('a private address beside a public one: only the public one is in the grid, and of the other it is said once why', () => {
+  const hidden: ListEntry = { ...entryOf('unsupported'), reason: 'not_public' }
+  const [none, both] = [[hidden], [hidden, entryOf('not_listed')]].map((entries) =>
+    combinedGrid(
+      '',
+      entries.map((entry) => ({ results: [entry] })),
+    ),
+  )
+  expect([none, both]).toMatchObject([[], [{ grid: { cells: [{ mark: 'good', text: 'not listed' }] } }]])
+  expect(listingBlocks({ results: [hidden], total: 1, answered: 0 })).toMatchObject([
+    { line: ['Blacklists contain only public addresses, so none was queried.'] },
+  ])
+})

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest'
+import { percents } from './reports.ts'
+
+describe('shares of one whole that stand beside each other', () => {
+  it.each([
+    ['thirds', [1, 1, 1], ['34 %', '33 %', '33 %']],
+    ['seventh parts', [3, 3, 1], ['43 %', '43 %', '14 %']],
+    ['the largest remainders are raised', [664, 172, 164], ['67 %', '17 %', '16 %']],
+    ['one part is all', [5, 0, 0], ['100 %', '0 %', '0 %']],
+    ['nothing', [0, 0, 0], ['–', '–', '–']],
+    ['a small part is never none', [999, 1, 0], ['99 %', '< 1 %', '0 %']],
+    ['… nor a whole percent by its remainder', [980, 13, 7], ['98 %', '1 %', '< 1 %']],
+  ])('%s: %j', (_, parts, shown) => expect(percents(parts)).toEqual(shown))
+})

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest'
+import { labDeps } from '../../test/lab/app.ts'
+import { labWorld } from '../../test/lab/world.ts'
+import { mergeGeo } from '../geo/merge.ts'
+import type { GeoRecord } from '../geo/record.ts'
+import { type Ip, ip } from '../names/ip.ts'
+import { nodeName } from '../names/source.ts'
+import type { Peer } from '../peers/peer.ts'
+import { distanceSteps, nearestNodes } from './verify-elsewhere.ts'
+
+const FRANKFURT: GeoRecord = { country: 'DE', continent: 'Europe', latitude: 50.1, longitude: 8.7 }
+const BERLIN: GeoRecord = { country: 'DE', continent: 'Europe', latitude: 52.5, longitude: 13.4 }
+const MADRID: GeoRecord = { country: 'ES', continent: 'Europe', latitude: 40.4, longitude: -3.7 }
+const NEW_YORK: GeoRecord = { country: 'US', continent: 'North America', latitude: 40.7, longitude: -74 }
+const AUCKLAND: GeoRecord = { country: 'NZ', continent: 'Oceania', latitude: -36.8, longitude: 174.8 }
+const geoOf = (record: GeoRecord) => mergeGeo(ip('45.53.1.1'), [record])
+const country = ({ country: code, continent }: GeoRecord): GeoRecord => ({
+  ...(code && { country: code }),
+  ...(continent && { continent }),
+})
+
+it.each<[string, GeoRecord, GeoRecord, number]>([
+  ['Frankfurt and Berlin, 420 km', FRANKFURT, BERLIN, 0],
+  ['Frankfurt and Madrid, 1,450 km', FRANKFURT, MADRID, 2],
+  ['Frankfurt and New York, 6,200 km', FRANKFURT, NEW_YORK, 12],
+  ['New York and Auckland, over the date line, 14,200 km', NEW_YORK, AUCKLAND, 28],
+  ['one country', country(FRANKFURT), BERLIN, 1],
+  ['one continent', country(FRANKFURT), country(MADRID), 6],
+  ['two continents', country(FRANKFURT), country(NEW_YORK), 16],
+  ['a place that is not known', {}, FRANKFURT, 17],
+])('%s', (_, a, b, steps) => {
+  expect([distanceSteps(geoOf(a), geoOf(b)), distanceSteps(geoOf(b), geoOf(a))]).toEqual([steps, steps])
+})
+
+const PLACES: Readonly<Record<string, GeoRecord>> = {
+  '45.53.5.1': BERLIN, // the mail host
+  '45.53.2.1': NEW_YORK,
+  '45.53.2.2': FRANKFURT,
+  '45.53.2.3': MADRID,
+  '45.53.2.4': BERLIN,
+}
+const geo = async (address: Ip) => mergeGeo(address, [PLACES[address] ?? {}])
+const node = (id: string, address: string): Peer => ({
+  ...{ id, url: `https://${id}.example`, name: id, region: '', addresses: [ip(address)], version: '0' },
+  ...{ capabilities: ['verify'], load: undefined, registeredAtMs: 0, lastSeenAtMs: 0 },
+})
+/** By load, the least first. */
+const NODES = [node('york', '45.53.2.1'), node('frankfurt', '45.53.2.2'), node('madrid', '45.53.2.3')]
+const TO = { address: ip('45.53.5.1'), provider: { key: 'x.example', perMinute: 60 } }
+
+it.each<[string, readonly string[], readonly string[]]>([
+  ['the nearest first', [], ['frankfurt', 'madrid', 'york']],
+  ['one that was refused rests and is left out', ['frankfurt'], ['madrid', 'york']],
+  ['all rest', ['york', 'frankfurt', 'madrid'], []],
+])('%s', async (_, refused, expected) => {
+  const { verifier } = labDeps(labWorld())
+  for (const id of refused) {
+    const use = verifier.sources.begin(nodeName(id), TO.provider, true)
+    if (use.ok) use.end({ kind: 'refused', reason: 'source_blocked', text: 'listed' })
+  }
+  expect((await nearestNodes({ geo, verifier }, NODES, TO)).map(({ id }) => id)).toEqual(expected)
+})
+
+it('one that is due for a trial comes after the healthy, however near', async () => {
+  let now = 0
+  const { verifier } = labDeps(labWorld({}, { now: () => now }))
+  const use = verifier.sources.begin(nodeName('frankfurt'), TO.provider, true)
+  if (use.ok) use.end({ kind: 'refused', reason: 'source_blocked', text: 'listed' })
+  now = 11 * 60_000
+  const nodes = await nearestNodes({ geo, verifier }, NODES, TO)
+  expect(nodes.map(({ id }) => id)).toEqual(['madrid', 'york', 'frankfurt'])
+})
+
+it('of two that are equally near the less loaded stays first; without a destination the order stays', async () => {
+  const { verifier } = labDeps(labWorld())
+  const nodes = [node('frankfurt', '45.53.2.2'), node('berlin', '45.53.2.4')]
+  expect((await nearestNodes({ geo, verifier }, nodes, TO)).map(({ id }) => id)).toEqual(['frankfurt', 'berlin'])
+  expect(await nearestNodes({ geo, verifier }, NODES, undefined)).toEqual(NODES)
+})
