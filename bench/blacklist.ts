@@ -27,6 +27,18 @@ const rtt = Number(options.rtt ?? 20)
 const rounds = Number(options.rounds ?? 7)
 const parts = (options.parts ?? 'commands,dead,process').split(',')
 
+/** Debian's packages of the programs to compare with, and the modules of Perl that check_rbl needs. */
+const PEERS = [
+  'rblcheck',
+  'monitoring-plugins-contrib',
+  'libcapture-tiny-perl',
+  'libdata-validate-domain-perl',
+  'libdata-validate-ip-perl',
+  'libmonitoring-plugin-perl',
+  'libnet-dns-perl',
+  'libreadonly-perl',
+]
+
 const measured: Figure[] = []
 const ZONES = BUILT_IN.lists.map(({ zone }) => zone)
 const FAR = ['45.53.4.0/24']
@@ -140,7 +152,7 @@ async function inProcess(title: string, address: () => string, times: number, go
   )
 }
 
-if (await insideLab()) {
+if (await insideLab(PEERS)) {
   console.log(`${machine()}; every list ${rtt} ms away`)
   if (parts.includes('commands') || parts.includes('dead'))
     console.log('\n| lists | command | ms, median | quickest | slowest |\n|---|---|--:|--:|--:|')

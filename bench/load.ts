@@ -9,10 +9,11 @@ import { startProgram } from '../test/real/program.ts'
 import { CLEAN, LISTED } from '../test/real/rbl/lists.ts'
 import { DOMAINS } from '../test/real/world.ts'
 import { machine, median, report } from './figures.ts'
+import { insideLab } from './inside-lab.ts'
 
 /**
  * 2,000 requests of mixed kinds at once, on the test network:
- * `npm run lab -- node bench/load.ts [requests] [idle connections]`. One caller asks about mail hosts that hold a
+ * `node bench/load.ts [requests] [idle connections]`. One caller asks about mail hosts that hold a
  * session for as long as they can, and the given number of idle connections is open (10,000 with `2000 10000`;
  * `ulimit -n` must allow them). Prints the statuses (only results, 429 and 503 are allowed), the response times, the
  * response times of `/v1/health` meanwhile (requested every 10 ms by a separate process), the time until a check is as
@@ -30,7 +31,7 @@ const TARPIT_REQUESTS = 100
 let asked = 0
 
 if (process.argv[2] === 'health') await watchHealth(process.argv[3]!)
-else process.exitCode = await measure()
+else if (await insideLab()) process.exitCode = await measure()
 
 async function measure(): Promise<number> {
   const program = await startProgram(['--max-connections', String(IDLE + REQUESTS + 500)])

@@ -49,6 +49,7 @@ const BENCHES: readonly Bench[] = [
     shows: 'a bulk job compared with the engine alone, and its first result',
     needs: 'test network',
   },
+  { name: 'peers', shows: 'SPF, mailboxes and whole commands beside other programs', needs: 'test network' },
   { name: 'smtp', shows: 'verifications per second', needs: 'test network' },
   { name: 'load', shows: 'the service under load', needs: 'test network' },
   { name: 'workers', shows: 'two workers beside one process, and health meanwhile', needs: 'test network' },
@@ -95,10 +96,8 @@ function missing({ needs }: Bench): string | undefined {
   return able === 'ready' ? undefined : able.wanting
 }
 
-function run({ name, needs, args = [] }: Bench): Promise<number> {
-  const file = join(import.meta.dirname, `${name}.ts`)
-  const lab = needs === 'test network' ? [join(import.meta.dirname, '../test/real/lab.ts'), process.execPath] : []
-  const child = spawn(process.execPath, [...lab, file, ...args], {
+function run({ name, args = [] }: Bench): Promise<number> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...args], {
     stdio: 'inherit',
     env: { ...process.env, BENCH_WRITE: 'yes' },
   })

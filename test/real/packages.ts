@@ -11,7 +11,6 @@ export const PACKAGES = [
   'dovecot-imapd',
   'opendkim',
   'postfix',
-  'opendkim',
   'postgrey',
   'sasl2-bin',
   'swaks',
@@ -77,17 +76,23 @@ export function ensureMachine(): 'ready' | { readonly wanting: string } {
     : { wanting: 'this machine does not let root make network namespaces (unshare)' }
 }
 
+/** Installs those of these Debian packages that are missing. Call it as root on Debian, outside of the test network. */
+export function ensurePackages(names: readonly string[]): void {
+  const missing = missingPackages(names) ?? []
+  if (missing.length > 0) install(missing)
+}
+
 /** Undefined where there is no dpkg. */
-function missingPackages(): string[] | undefined {
+function missingPackages(names: readonly string[] = PACKAGES): string[] | undefined {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query fills them in
-  const query = spawnSync('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Status}\n', ...PACKAGES], {
+  const query = spawnSync('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Status}\n', ...names], {
     encoding: 'utf8',
   })
   if (query.error) return undefined
   const installed = new Set(
     query.stdout.split('\n').flatMap((line) => (line.endsWith(' installed') ? [line.split(' ')[0]!] : [])),
   )
-  return PACKAGES.filter((name) => !installed.has(name))
+  return names.filter((name) => !installed.has(name))
 }
 
 const POLICY = '/usr/sbin/policy-rc.d'
