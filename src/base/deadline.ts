@@ -62,8 +62,10 @@ export function firstOf(parents: readonly AbortSignal[]): Deadline {
 }
 
 /** Whether a signal fired because the time ran out (and not because the client disconnected). */
-export const timedOut = (signal: AbortSignal): boolean =>
-  signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+export const timedOut = (signal: AbortSignal): boolean => signal.aborted && isTimeout(signal.reason)
+
+/** Whether an error says that the time ran out. */
+export const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError'
 
 /** Settles as `work` does, or rejects with the signal's reason as soon as it fires. Work that ends later is ignored. */
 export function raced<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {

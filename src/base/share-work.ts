@@ -2,6 +2,8 @@
 type Caller<W> = {
   /** Ends the wait of this caller only. */
   readonly signal: AbortSignal
+  /** Ends the wait of this caller with a `TimeoutError` after this time, ms. */
+  readonly withinMs?: number
   /** When this caller stops waiting, in ms of the work's clock; undefined: not known. */
   readonly untilMs?: number
   /**
@@ -17,6 +19,8 @@ export type Lifetime = {
   readonly signal: AbortSignal
   /** The latest `untilMs` of the present callers; Infinity if one of them set none. */
   readonly untilMs: () => number
+  /** Fires `signal`; the callers go on waiting for the result. */
+  readonly abort: (reason: unknown) => void
 }
 
 /** Work with a result. It may have more that callers can read, for example what is known so far. */
@@ -24,7 +28,7 @@ export type Work<T> = { readonly result: Promise<T> }
 
 /**
  * Joins the work that runs under `key`, or starts it. `result` is that of the work, or rejects with the signal's reason
- * as soon as the caller's signal fires; the work continues for the others. Throws the signal's reason if it has already
+ * as soon as the caller's signal fires, and with a `TimeoutError` when its time is over; the work continues for the others. Throws the signal's reason if it has already
  * fired; nothing is started then.
  */
 export type ShareWork<T, W extends Work<T>> = (
@@ -44,7 +48,7 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
   const { longestMs } = options
   type Running = {
     readonly work: W
-    readonly callers: Set<Caller<W>>
+    readonly callers: Caller<W>[]
     readonly control: AbortController
     ended: boolean
   }
@@ -52,7 +56,7 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
 
   function begin(key: string, start: (lifetime: Lifetime) => W, first: Caller<W>): Running {
     const control = new AbortController()
-    const callers = new Set([first])
+    const callers = [first]
     const untilMs = (): number => {
       let latestMs = Number.NEGATIVE_INFINITY
       for (const caller of callers) latestMs = Math.max(latestMs, caller.untilMs ?? Number.POSITIVE_INFINITY)
@@ -60,7 +64,7 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
     }
     const tooLong = (): void => control.abort(new DOMException('The shared work took too long', 'TimeoutError'))
     const timer = longestMs === undefined ? undefined : setTimeout(tooLong, longestMs)
-    const work = start({ signal: control.signal, untilMs })
+    const work = start({ signal: control.signal, untilMs, abort: (reason) => control.abort(reason) })
     const own: Running = { work, callers, control, ended: false }
     running.set(key, own)
     const end = (): void => {
@@ -77,28 +81,39 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
   }
 
   function leave(key: string, own: Running, caller: Caller<W>): void {
-    own.callers.delete(caller)
-    if (own.ended || own.callers.size > 0) return
+    const at = own.callers.indexOf(caller)
+    if (at >= 0) own.callers.splice(at, 1)
+    if (own.ended || own.callers.length > 0) return
     forget(key, own)
     own.control.abort()
   }
 
-  function share(key: string, start: (lifetime: Lifetime) => W, given: Caller<W>) {
-    given.signal.throwIfAborted()
-    const caller = { ...given } // one caller object may be used several times
-    const known = running.get(key)
-    const own = known && (caller.accepts?.(known.work) ?? true) ? known : begin(key, start, caller)
-    own.callers.add(caller)
-    const result = new Promise<T>((resolve, reject) => {
-      const stop = (): void => {
-        leave(key, own, caller)
-        reject(caller.signal.reason)
-      }
+  function share(key: string, start: (lifetime: Lifetime) => W, caller: Caller<W>) {
+    caller.signal.throwIfAborted()
+    let own = running.get(key)
+    if (own && (caller.accepts?.(own.work) ?? true)) own.callers.push(caller)
+    else own = begin(key, start, caller)
+    return { work: own.work, result: waitFor(key, own, caller) }
+  }
+
+  function waitFor(key: string, own: Running, caller: Caller<W>): Promise<T> {
+    const { signal, withinMs } = caller
+    return new Promise<T>((resolve, reject) => {
       const settled = (): void => {
-        caller.signal.removeEventListener('abort', stop)
+        clearTimeout(timer)
+        signal.removeEventListener('abort', stop)
         leave(key, own, caller)
       }
-      caller.signal.addEventListener('abort', stop, { once: true })
+      const stop = (): void => {
+        settled()
+        reject(signal.reason)
+      }
+      const late = (): void => {
+        settled()
+        reject(new DOMException('no result in time', 'TimeoutError'))
+      }
+      const timer = withinMs === undefined ? undefined : setTimeout(late, withinMs)
+      signal.addEventListener('abort', stop, { once: true })
       // Not `finally`, which creates three more promises for each DNS query.
       own.work.result.then(
         (value) => {
@@ -111,7 +126,6 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
         },
       )
     })
-    return { work: own.work, result }
   }
   return Object.assign(share, { size: () => running.size, running: (key: string) => running.get(key)?.work })
 }

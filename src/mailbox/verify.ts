@@ -1,4 +1,5 @@
 import { fromWall } from '../base/clock.ts'
+import { isTimeout, timedOut } from '../base/deadline.ts'
 import { problem } from '../base/parsed.ts'
 import { type Lifetime, type ShareWork, sharedWork, type Work } from '../base/share-work.ts'
 import { printable } from '../base/text.ts'
@@ -214,13 +215,12 @@ async function answerFor(question: Question): Promise<Found> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxAgeMs = DEFAULT_MAX_AGE_MS } = input
   const known = cache.recall(key, maxAgeMs)
   if (known) return { answer: known, remembered: true }
-  const waiting = lifetimeOf()
-  const bounds = waiting.bound(timeoutMs + GRACE_MS, ctx.signal)
   let running: RunningQuestion | undefined
   let telling: NodeJS.Timeout | undefined
   try {
     const caller = {
-      signal: waiting.signal,
+      signal: ctx.signal,
+      withinMs: timeoutMs + GRACE_MS,
       untilMs: ctx.monotonic() + timeoutMs,
       // No observation older than the caller accepts.
       accepts: ({ begunMs, hasBegun }: RunningQuestion) => ctx.monotonic() - begunMs < maxAgeMs || !hasBegun(),
@@ -232,11 +232,10 @@ async function answerFor(question: Question): Promise<Found> {
     if (onProgress) telling = setInterval(() => onProgress(partial()), PROGRESS_MS)
     return { answer: await shared.result, remembered: false }
   } catch (error) {
-    if (!waiting.signal.aborted) throw error
+    if (!ctx.signal.aborted && !isTimeout(error)) throw error
     return { answer: running?.partial() ?? notAsked(email, ctx.now()), remembered: false }
   } finally {
     clearInterval(telling)
-    bounds.release()
   }
 }
 
@@ -244,9 +243,8 @@ async function answerFor(question: Question): Promise<Found> {
 function begin(question: Question, key: string, shared: Lifetime): RunningQuestion {
   const { ctx, input, email, state, settings, cache, greylisted } = question
   const begunMs = ctx.monotonic()
-  const lifetime = lifetimeOf()
-  const bounds = lifetime.bound(() => shared.untilMs() - begunMs, shared.signal)
-  const { signal } = lifetime
+  const bounds = lifetimeOf(shared).bound(() => shared.untilMs() - begunMs)
+  const { signal } = shared
   let work: ReturnType<typeof askMailbox> | undefined
   function ask(): Promise<MailboxAnswer> {
     const asked = {
@@ -265,19 +263,22 @@ function begin(question: Question, key: string, shared: Lifetime): RunningQuesti
   }
   const partial = (): MailboxAnswer => work?.partial() ?? notAsked(email, ctx.now())
   const others = sharesAnswers(input, DEFAULT_MAX_AGE_MS) ? settings.cluster : undefined
-  const asking = others
-    ? askOnce(others, key, ask, { now: ctx.monotonic, signal }).catch(unlessLate(signal, partial))
-    : ask()
-  const result = asking
-    .then((answer) => {
+  async function run(): Promise<MailboxAnswer> {
+    try {
+      const asking = others
+        ? askOnce(others, key, ask, { now: ctx.monotonic, signal }).catch(unlessLate(signal, partial))
+        : ask()
+      const answer = await asking
       // The answer of another node may have been observed before this node started.
       const observedMs = work ? begunMs : Math.min(begunMs, fromWall(ctx, answer.observedAtMs))
-      if (!shared.signal.aborted) cache.remember(key, answer, observedMs)
+      if (!signal.aborted || timedOut(signal)) cache.remember(key, answer, observedMs)
       greylisted.note(answer)
       return answer
-    })
-    .finally(bounds.release)
-  return { result, begunMs, partial, hasBegun: () => work?.hasBegun() === true }
+    } finally {
+      bounds.release()
+    }
+  }
+  return { result: run(), begunMs, partial, hasBegun: () => work?.hasBegun() === true }
 }
 
 const poolFor = ({ withoutNodes }: VerifyInput, { pool }: VerifySettings): readonly SourceName[] => {

@@ -74,7 +74,9 @@ export async function runDialogue(
   const keepOpen = options.keepOpen === true
   if (options.session) {
     const { session } = options
-    const again = await askOver(world, identity, plan, session, { begunMs, firstLine: session.lineCount() })
+    const firstLine = session.lineCount()
+    const asked = await ask(world, identity, plan, session)
+    const again = resultOver(session, { plan, asked, firstLine, durationMs: elapsedMs(world, begunMs) })
     const ended = !again.reply || again.reply.code === 421
     if (!ended || world.signal.aborted) return finish(again, session, keepOpen)
     session.quit()
@@ -82,7 +84,9 @@ export async function runDialogue(
   const opened = await openSession(world, sessionOptions(world, identity, plan), world.signal)
   if (opened.ok) {
     const { session } = opened
-    return finish(await askOver(world, identity, plan, session, { begunMs, firstLine: 0 }), session, keepOpen)
+    const asked = await ask(world, identity, plan, session)
+    const durationMs = elapsedMs(world, begunMs)
+    return finish(resultOver(session, { plan, asked, firstLine: 0, durationMs }), session, keepOpen)
   }
   const { outcome, localAddress, tls, transcript } = opened
   const result: DialogueResult = {
@@ -119,14 +123,18 @@ function routeOf(source: Source): Pick<Target, 'localAddress' | 'proxy'> {
   return { localAddress: address }
 }
 
-async function askOver(
-  world: World,
-  identity: Identity,
-  plan: DialoguePlan,
+function resultOver(
   session: Session,
-  { begunMs, firstLine }: { readonly begunMs: number; readonly firstLine: number },
-): Promise<DialogueResult> {
-  const asked = await ask(world, identity, plan, session)
+  {
+    plan,
+    asked,
+    firstLine,
+    durationMs,
+  }: Pick<DialogueResult, 'plan' | 'durationMs'> & {
+    readonly asked: Judgement
+    readonly firstLine: number
+  },
+): DialogueResult {
   return {
     plan,
     ...asked,
@@ -134,7 +142,7 @@ async function askOver(
     ...(session.tls && { tls: session.tls }),
     answered: true,
     transcript: session.transcript(firstLine),
-    durationMs: elapsedMs(world, begunMs),
+    durationMs,
   }
 }
 

@@ -12,6 +12,10 @@ const DAY_MS = 24 * 60 * 60_000
 /** How long it is cached that the made-up mailbox could not be asked about, ms. */
 const NOT_ASKED_MS = 10 * 60_000
 
+/** Whether a made-up mailbox is to be asked about in a session of its own after this one. */
+export const wantsOwnSessionProbe = ({ plan, verdict }: DialogueResult): boolean =>
+  plan.provider?.probe === 'own_session' && verdict.reason === 'mailbox_exists' && plan.catchAll === undefined
+
 /**
  * After an accepted RCPT at a provider that throttles a second one: asks about a made-up mailbox in a separate session, at most once per domain and day.
  * Equal questions at the same time share it. Returns the result, with the catch-all state if it is known in time.
@@ -23,8 +27,6 @@ export async function withOwnSessionProbe(
   result: DialogueResult,
 ): Promise<DialogueResult> {
   const { ctx, state, query } = pass
-  const isWanted = destination.provider?.probe === 'own_session' && result.verdict.reason === 'mailbox_exists'
-  if (!isWanted || result.plan.catchAll !== undefined) return result
   const { domain } = query.email
   const key = probeKeyOf(destination)
   if (state.catchAll.get(domain, key) === null) return result

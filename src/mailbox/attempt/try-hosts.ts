@@ -7,7 +7,7 @@ import { decisive, mayFailOver, nextStep } from './decide.ts'
 import type { Destination } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import type { Held } from './limits.ts'
-import { withOwnSessionProbe } from './own-session-probe.ts'
+import { wantsOwnSessionProbe, withOwnSessionProbe } from './own-session-probe.ts'
 import type { TryOptions } from './plan.ts'
 import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
 import { type Tried, tryHost } from './try-host.ts'
@@ -90,6 +90,7 @@ async function tryAndKeep(pass: SourcePass, destination: Destination, options: T
   const tried = await tryHost(pass, destination, options)
   if (!tried?.result) return tried
   const at = pass.results.push(tried.result) - 1
+  if (!wantsOwnSessionProbe(tried.result)) return tried
   const result = await withOwnSessionProbe(pass, destination, options, tried.result)
   pass.results[at] = result
   return { result }

@@ -19,8 +19,13 @@ export const allowsSecondRcpt = (provider: Provider | undefined): boolean => {
   return probe === 'batch' || probe === 'same_session'
 }
 
+/** The known providers; each is made once. */
+const made = new Map<string, Provider>()
+
 function withLimits(known: shared.Provider | undefined): Provider | undefined {
   if (!known) return undefined
-  const limits = SMTP_LIMITS[known.id] ?? DEFAULT_LIMITS
-  return { id: known.id, name: known.name, ...limits }
+  const { id, name } = known
+  const provider = made.get(id) ?? { id, name, ...(SMTP_LIMITS[id] ?? DEFAULT_LIMITS) }
+  made.set(id, provider)
+  return provider
 }

@@ -11,6 +11,7 @@ import { suggestDomain } from './suggest.ts'
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 type Flags = Pick<VerifyInput, 'disposable' | 'free' | 'role' | 'suggestion' | 'timeoutMs'>
 
+const FLAGS = ['disposable', 'free', 'role', 'suggestion'] as const
 const SUGGESTION_MS = 3_000
 const NOTHING: SideData = { disposable: false, free: false, isRole: false, role: '', suggestion: '', checked: [] }
 
@@ -23,7 +24,7 @@ export function sideData(
   flags: Flags,
   email: Email | undefined,
 ): (mxHosts: readonly string[]) => Promise<SideData> {
-  if (!email) return async () => NOTHING
+  if (!email || !FLAGS.some((flag) => flags[flag] === true)) return async () => NOTHING
   const { domain, local } = email
   const suggestion = flags.suggestion
     ? suggestionFor(ctx, domain, Math.min(SUGGESTION_MS, flags.timeoutMs ?? SUGGESTION_MS))
@@ -38,7 +39,7 @@ export function sideData(
       isRole: role !== '',
       role,
       suggestion: (await suggestion) ?? '',
-      checked: (['disposable', 'free', 'role', 'suggestion'] as const).filter((flag) => flags[flag] === true),
+      checked: FLAGS.filter((flag) => flags[flag] === true),
     }
   }
 }

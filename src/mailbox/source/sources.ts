@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { fromWall, isTimeMs, stepMs, toWall } from '../../base/clock.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import type { Family } from '../../names/ip.ts'
@@ -80,7 +81,7 @@ export function sources(
   listed: (source: SourceName, provider: ProviderKey) => string | undefined = () => undefined,
   shared?: Pick<Cluster, 'changedSources' | 'putSources' | 'isOneMachine'>,
 ): Sources {
-  const rows = new Map<string, SourceRow>()
+  const rows = new LRUCache<string, SourceRow>({ max: MAX_ROWS })
   const unsaved = new Set<string>()
   let savedAtMs = Number.NEGATIVE_INFINITY
   let loading: Promise<void> | undefined
@@ -92,20 +93,18 @@ export function sources(
   const readStored = (value: Json, isLive = false): SourceRow[] =>
     readSource(value, isLive).map((row) => ({ ...row, state: moved(row.state, (ms) => fromWall(world, ms)) }))
   const stateOf = (source: Source, { key, perMinute }: ProviderLimits): SourceState =>
-    rows.get(keyOf(source, key))?.state ?? newSourceState(perMinute)
+    rows.peek(keyOf(source, key))?.state ?? newSourceState(perMinute)
 
   function keep(source: Source, provider: ProviderKey, state: SourceState): void {
     const key = keyOf(source, provider)
-    rows.delete(key)
     rows.set(key, { source, provider, state })
     unsaved.add(key)
-    if (rows.size > MAX_ROWS) rows.delete(rows.keys().next().value!) // the least recently used
   }
   async function save(): Promise<void> {
     savedAtMs = world.monotonic()
     const keys = [...unsaved]
     unsaved.clear()
-    const changed = keys.flatMap((key) => rows.get(key) ?? [])
+    const changed = keys.flatMap((key) => rows.peek(key) ?? [])
     const isShared = ({ source }: SourceRow): boolean =>
       shared !== undefined && (source !== undefined || shared.isOneMachine === true)
     try {
@@ -138,16 +137,18 @@ export function sources(
     const told = await others.changedSources()
     for (const row of told.flatMap((value) => readStored(value, true))) {
       const key = keyOf(row.source, row.provider)
-      const known = rows.get(key)
+      const known = rows.peek(key)
       if (!known || learntAtMs(known.state) < learntAtMs(row.state)) rows.set(key, row)
     }
   }
 
   function record(source: Source, provider: ProviderLimits, event: SourceEvent): void {
-    const before = stateOf(source, provider).breaker
-    keep(source, provider.key, applyEvent(stateOf(source, provider), event, world.monotonic()))
-    const isNews = shared !== undefined && event.kind !== 'unanswered' && stateOf(source, provider).breaker !== before
-    if (!isNews && world.monotonic() - savedAtMs < SAVE_EVERY_MS) return
+    const nowMs = world.monotonic()
+    const before = stateOf(source, provider)
+    const after = applyEvent(before, event, nowMs)
+    keep(source, provider.key, after)
+    const isNews = shared !== undefined && event.kind !== 'unanswered' && after.breaker !== before.breaker
+    if (!isNews && nowMs - savedAtMs < SAVE_EVERY_MS) return
     save().catch((error: unknown) =>
       world.log.warn('the state of the source addresses could not be saved', { error: String(error) }),
     )
@@ -194,9 +195,9 @@ export function sources(
     unavailable,
     begin,
     health: (source, provider) => healthOf(stateOf(source, provider), world.monotonic()),
-    rows: () => [...rows.values()].map(shown),
+    rows: () => [...rows.values()].map(shown).reverse(), // the least recently used first
     reload: () => {
-      for (const [key, row] of rows) {
+      for (const [key, row] of [...rows]) {
         rows.set(key, { ...row, state: { ...row.state, breaker: 'closed', restUntilMs: 0, coolDownMs: 0 } })
         unsaved.add(key)
       }

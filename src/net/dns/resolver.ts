@@ -183,11 +183,9 @@ export class DnsError extends Error {
 }
 
 /** The result of `work`, or its {@link DnsError} as data. Rejects with any other error, which is a bug. */
-export async function settled<T>(work: Promise<T>): Promise<T | DnsError> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof DnsError) return error
-    throw error
-  }
+export const settled = <T>(work: Promise<T>): Promise<T | DnsError> => work.catch(asData)
+
+function asData(error: unknown): DnsError {
+  if (error instanceof DnsError) return error
+  throw error
 }

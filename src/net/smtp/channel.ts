@@ -1,9 +1,10 @@
 import type { Problem } from '../../base/problem.ts'
 import type { Command } from './commands.ts'
-import { DialError, type DialReason } from './dial.ts'
+import { type Connection, DialError, type DialReason } from './dial.ts'
 import type { Bounds, TimeLimit } from './lifetime.ts'
-import type { Reply, Stage } from './reply.ts'
-import { ClosedError, ProtocolError, type Wire } from './wire.ts'
+import { smtpProblem } from './problems.ts'
+import { type Reply, replyReader, type Stage } from './reply.ts'
+import type { Transcript } from './transcript.ts'
 
 /** Why a stage ended without a reply. */
 type FaultReason = DialReason | 'protocol_error'
@@ -20,22 +21,44 @@ export type Channel = {
   readonly stageMs: (stage: Stage) => TimeLimit
 }
 
-/** Sends one command and reads its reply. */
-export async function sendCommand(channel: Channel, stage: Stage, command: Command): Promise<StageOutcome> {
-  channel.bounds.next(channel.stageMs(stage))
-  try {
-    await channel.wire.send([command])
-    return { stage, reply: await channel.wire.next() }
-  } catch (error) {
-    return faultOf(stage, error)
-  }
+/** Commands to and replies from one connection, recorded in its transcript. */
+export type Wire = {
+  /** Writes the commands in one segment. */
+  readonly send: (commands: readonly Command[]) => Promise<void>
+  /** The next reply, if it was received already. */
+  readonly received: () => Reply | undefined
+  /** Waits for bytes of the next reply. Rejects if what was received before is not SMTP. */
+  readonly read: Connection['read']
+  /** Accepts these bytes; throws if the server has closed instead. */
+  readonly accept: (bytes: Uint8Array | undefined) => void
+  /** Whether replies, or parts of one, were received that no command requested. */
+  readonly hasUnread: () => boolean
 }
 
-/** Reads the next reply. */
-export async function readReply(channel: Channel, stage: Stage): Promise<StageOutcome> {
-  channel.bounds.next(channel.stageMs(stage))
+/** Input that is not SMTP. Thrown inside a session only; callers get it as data. */
+class ProtocolError extends Error {
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    super(problem.text)
+    this.problem = problem
+  }
+}
+/** The server closed the connection where a reply was expected. Thrown inside a session only. */
+class ClosedError extends Error {
+  readonly problem = smtpProblem('closed')
+}
+
+/** Sends a command, if there is one, and reads the next reply. */
+export async function exchange(channel: Channel, stage: Stage, command?: Command): Promise<StageOutcome> {
+  const { wire, bounds } = channel
+  bounds.next(channel.stageMs(stage))
   try {
-    return { stage, reply: await channel.wire.next() }
+    if (command !== undefined) await wire.send([command])
+    for (;;) {
+      const reply = wire.received()
+      if (reply) return { stage, reply }
+      wire.accept(await wire.read())
+    }
   } catch (error) {
     return faultOf(stage, error)
   }
@@ -47,4 +70,44 @@ export function faultOf(stage: Stage, error: unknown): StageOutcome & { readonly
   if (error instanceof ProtocolError) return { stage, fault: 'protocol_error', problem: error.problem }
   if (error instanceof ClosedError) return { stage, fault: 'connection_lost', problem: error.problem }
   throw error
+}
+
+/** The wire over an open connection; every line is added to `transcript`. */
+export function wireOver(connection: Connection, transcript: Transcript): Wire {
+  const reader = replyReader()
+  const replies: Reply[] = []
+  let problem: Problem | undefined
+  return {
+    received: () => {
+      const reply = replies.shift()
+      if (reply) note(reply, transcript)
+      return reply
+    },
+    send: (commands) => {
+      // A reply that arrives before its command would be read as the reply to the next one. Only 421 may arrive at any
+      // time (RFC 5321 §3.8).
+      if (replies.length > 0 && replies[0]!.code !== 421)
+        return Promise.reject(new ProtocolError(smtpProblem('unexpected')))
+      let text = ''
+      for (const command of commands) {
+        transcript.add('client', command)
+        text += `${command}\r\n`
+      }
+      return connection.write(text)
+    },
+    read: () => (problem === undefined ? connection.read() : Promise.reject(new ProtocolError(problem))),
+    accept: (bytes) => {
+      if (bytes === undefined) throw new ClosedError()
+      for (const event of reader.feed(bytes)) {
+        if (event.reply === undefined) problem = event.problem
+        else replies.push(event.reply)
+      }
+    },
+    hasUnread: () => replies.length > 0 || problem !== undefined || reader.pending() > 0,
+  }
+}
+
+function note({ code, lines }: Reply, transcript: Transcript): void {
+  const last = lines.length - 1
+  for (let i = 0; i <= last; i++) transcript.add('server', `${code}${i < last ? '-' : ' '}${lines[i]}`)
 }

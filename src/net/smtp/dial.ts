@@ -41,7 +41,7 @@ export type TlsOffer = 'outdated'
 export type Connection = {
   /** The next bytes, or undefined if the other side has closed. Rejects with {@link DialError}. */
   readonly read: () => Promise<Uint8Array | undefined>
-  /** Resolves when the bytes are passed to the system. Rejects with {@link DialError}. */
+  /** Rejects with {@link DialError} if the connection has failed. If this write fails, the next read says so. */
   readonly write: (bytes: Uint8Array | string) => Promise<void>
   /**
    * Turns the connection into TLS with `serverName` as SNI. Rejects with {@link DialError}: `tls_failure`, and

@@ -1,6 +1,6 @@
 import type { Ip } from '../../names/ip.ts'
 import { dialProblem } from '../problems.ts'
-import { type Channel, faultOf, readReply, type StageOutcome, sendCommand } from './channel.ts'
+import { type Channel, exchange, faultOf, type StageOutcome } from './channel.ts'
 import { type Capabilities, ehlo, helo, parseCapabilities, STARTTLS } from './commands.ts'
 import type { Connection, TlsInfo, TlsOffer } from './dial.ts'
 import { isSuccess } from './reply.ts'
@@ -30,7 +30,7 @@ export type Greeted = {
 export async function greet(greeting: Greeting): Promise<Greeted> {
   const { channel, connection, options } = greeting
   const named = options.heloName(connection.localAddress)
-  const banner = await readReply(channel, 'banner')
+  const banner = await exchange(channel, 'banner')
   channel.bounds.next(channel.stageMs('ehlo')) // also for the wait for our own name
   const heloName = await named
   if (!banner.reply || !isSuccess('banner', banner.reply)) return { outcome: banner, heloName }
@@ -45,11 +45,11 @@ export async function greet(greeting: Greeting): Promise<Greeted> {
 
 /** RFC 5321 §3.2: EHLO, and HELO if EHLO is not supported. */
 async function hello(channel: Channel, heloName: string): Promise<Greeted> {
-  const extended = await sendCommand(channel, 'ehlo', ehlo(heloName))
+  const extended = await exchange(channel, 'ehlo', ehlo(heloName))
   if (!extended.reply) return { outcome: extended }
   if (extended.reply.code === 250) return { esmtp: true, capabilities: parseCapabilities(extended.reply.lines) }
   if (!/^(?:50[0-5]|55[05])$/.test(String(extended.reply.code))) return { outcome: extended }
-  const plain = await sendCommand(channel, 'ehlo', helo(heloName))
+  const plain = await exchange(channel, 'ehlo', helo(heloName))
   if (plain.reply?.code === 250) return { esmtp: false, capabilities: new Map() }
   // Some servers close after they refuse EHLO: the refusal is more specific than the closed connection.
   return { outcome: plain.reply ? plain : extended }
@@ -65,7 +65,7 @@ async function secure({
   log,
   options,
 }: Greeting): Promise<{ tls?: TlsInfo; outcome?: StageOutcome }> {
-  const ready = await sendCommand(channel, 'starttls', STARTTLS)
+  const ready = await exchange(channel, 'starttls', STARTTLS)
   if (!ready.reply) return { outcome: ready }
   if (ready.reply.code === 421) return { outcome: ready }
   if (ready.reply.code >= 400) return {}

@@ -11,6 +11,9 @@ export type Lifetime = {
   readonly bound: (limit: TimeLimit, caller?: AbortSignal) => Bounds
 }
 
+/** What ends a lifetime: an AbortController, or that of shared work. */
+type Control = { readonly signal: AbortSignal; readonly abort: (reason?: unknown) => void }
+
 /** The bounds of a lifetime during one use. */
 export type Bounds = {
   /** Begins the next wait: `limit` from now on replaces the limit before it. */
@@ -22,8 +25,7 @@ export type Bounds = {
  * One timer and one listener on the caller's signal for all waits of a use, both removed afterwards, so a signal that
  * many sockets use collects no listeners. A limit that ends after the timer leaves it as it is: it looks again then.
  */
-export function lifetimeOf(): Lifetime {
-  const controller = new AbortController()
+export function lifetimeOf(controller: Control = new AbortController()): Lifetime {
   return {
     signal: controller.signal,
     bound: (first, caller) => {

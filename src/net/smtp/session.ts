@@ -1,5 +1,5 @@
 import type { Ip } from '../../names/ip.ts'
-import { faultOf, type StageOutcome } from './channel.ts'
+import { faultOf, type StageOutcome, type Wire, wireOver } from './channel.ts'
 import { type Capabilities, QUIT } from './commands.ts'
 import type { Connection, Dial, Target, TlsInfo, TlsOffer } from './dial.ts'
 import { type Greeted, greet } from './greeting.ts'
@@ -7,7 +7,6 @@ import { type Lifetime, lifetimeOf, type TimeLimit } from './lifetime.ts'
 import type { Stage } from './reply.ts'
 import { type Transacted, type Transaction, transact } from './transaction.ts'
 import { type Transcript, type TranscriptLine, transcript } from './transcript.ts'
-import { type Wire, wireOver } from './wire.ts'
 
 export type SessionOptions = {
   readonly target: Target

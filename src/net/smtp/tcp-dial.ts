@@ -15,7 +15,6 @@ import {
   connectError,
   type Dial,
   DialError,
-  lostError,
   stoppedError,
   type Target,
   type TlsInfo,
@@ -64,6 +63,8 @@ export function tcpDial(options: TcpDialOptions): Dial {
 const LINGER_MS = 1_000
 /** One for all: a stack trace is expensive, and nobody reads this one. */
 const CLOSED = new DialError('connection_lost', dialProblem('closed'))
+
+const WRITTEN = Promise.resolve()
 
 const unsafe = (address: Ip): DialError => new DialError('unsafe_address', dialProblem('private_address', { address }))
 
@@ -150,12 +151,12 @@ export function connectionOver(
   if (signal.aborted) onAbort()
   else signal.addEventListener('abort', onAbort, { once: true })
 
-  const write = (bytes: Uint8Array | string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const failed = box.failure()
-      if (failed) reject(failed)
-      else socket.write(bytes, (error) => (error ? reject(box.failure() ?? lostError(error)) : resolve()))
-    })
+  function write(bytes: Uint8Array | string): Promise<void> {
+    const failed = box.failure()
+    if (failed) return Promise.reject(failed)
+    socket.write(bytes)
+    return WRITTEN
+  }
 
   async function startTls(serverName: string, offer?: TlsOffer): Promise<TlsInfo> {
     if (box.unread() > 0) throw new DialError('protocol_error', dialProblem('early_data'))

@@ -1,5 +1,5 @@
 import type { Email } from '../../names/email.ts'
-import { type Channel, faultOf, readReply, type StageOutcome, sendCommand } from './channel.ts'
+import { type Channel, exchange, faultOf, type StageOutcome } from './channel.ts'
 import { type Command, mailFrom, RSET, rcptTo } from './commands.ts'
 import { isSuccess, type Stage } from './reply.ts'
 
@@ -28,53 +28,59 @@ type TransactionOptions = {
  */
 export async function transact(channel: Channel, asked: Transaction, options: TransactionOptions): Promise<Transacted> {
   const steps = stepsOf(asked, options)
-  const outcomes = options.pipelining ? await batch(channel, steps) : await oneByOne(channel, steps)
-  const first = asked.continued ? 0 : steps.length - asked.recipients.length
-  const rcpt = outcomes.slice(first, first + asked.recipients.length)
-  const beforeRcpt = outcomes.slice(0, first)
+  const first = asked.continued ? 0 : steps.stages.length - asked.recipients.length
+  const outcomes = await outcomesOf(channel, steps, options.pipelining)
   // A session that ended at RSET counts as ended at MAIL: there was no reply about the mailbox.
-  const mail = beforeRcpt.length === first ? beforeRcpt.at(-1) : beforeRcpt.find((one) => isEnd(one))
-  const refused = mail !== undefined && !(mail.reply && isSuccess('mail', mail.reply))
+  const mail = first === 0 ? undefined : outcomes.length < first ? outcomes.find(isEnd) : outcomes[first - 1]
+  if (mail === undefined) return { rcpt: outcomesFrom(outcomes, first, asked) }
   // RFC 2920 §3.1: replies after a refused MAIL (503) are read and ignored.
-  const own = asked.recipients.map((_, i) => (refused ? undefined : rcpt[i]))
-  return mail ? { mail, rcpt: own } : { rcpt: own }
+  const refused = !mail.reply || !isSuccess('mail', mail.reply)
+  return { mail, rcpt: refused ? asked.recipients.map(() => undefined) : outcomesFrom(outcomes, first, asked) }
 }
 
-type Step = { readonly stage: Stage; readonly command: Command }
+const outcomesFrom = (
+  outcomes: readonly StageOutcome[],
+  first: number,
+  { recipients }: Transaction,
+): readonly (StageOutcome | undefined)[] => recipients.map((_, i) => outcomes[first + i])
 
-function stepsOf({ sender, recipients, continued }: Transaction, options: TransactionOptions): readonly Step[] {
-  const needed = sender?.smtputf8 === true || recipients.some((recipient) => recipient.smtputf8)
-  const begin: Step[] = [{ stage: 'mail', command: mailFrom(sender, { smtputf8: needed && options.smtputf8 }) }]
-  if (options.reset) begin.unshift({ stage: 'rset', command: RSET })
-  const rcpt = recipients.map((recipient): Step => ({ stage: 'rcpt', command: rcptTo(recipient) }))
-  return continued ? rcpt : [...begin, ...rcpt]
+type Steps = { readonly stages: readonly Stage[]; readonly commands: readonly Command[] }
+
+function stepsOf({ sender, recipients, continued }: Transaction, options: TransactionOptions): Steps {
+  const stages: Stage[] = []
+  const commands: Command[] = []
+  const add = (stage: Stage, command: Command): void => {
+    stages.push(stage)
+    commands.push(command)
+  }
+  if (!continued) {
+    const needed = sender?.smtputf8 === true || recipients.some((recipient) => recipient.smtputf8)
+    if (options.reset) add('rset', RSET)
+    add('mail', mailFrom(sender, { smtputf8: needed && options.smtputf8 }))
+  }
+  for (const recipient of recipients) add('rcpt', rcptTo(recipient))
+  return { stages, commands }
 }
 
 /** An outcome after which nothing can follow: a fault, or 421 (RFC 5321 §3.8). */
 const isEnd = (outcome: StageOutcome): boolean => !outcome.reply || outcome.reply.code === 421
 
-async function batch(channel: Channel, steps: readonly Step[]): Promise<readonly StageOutcome[]> {
-  channel.bounds.next(channel.stageMs(steps[0]!.stage))
-  try {
-    await channel.wire.send(steps.map(({ command }) => command))
-  } catch (error) {
-    return [faultOf(steps[0]!.stage, error)]
-  }
+/** The outcomes of the steps up to one after which nothing can follow; without pipelining also up to a refused MAIL. */
+async function outcomesOf(channel: Channel, { stages, commands }: Steps, pipelining: boolean): Promise<StageOutcome[]> {
   const outcomes: StageOutcome[] = []
-  for (const { stage } of steps) {
-    const reply = channel.wire.received()
-    outcomes.push(reply ? { stage, reply } : await readReply(channel, stage))
-    if (isEnd(outcomes.at(-1)!)) break
+  if (pipelining) {
+    channel.bounds.next(channel.stageMs(stages[0]!))
+    try {
+      await channel.wire.send(commands)
+    } catch (error) {
+      return [faultOf(stages[0]!, error)]
+    }
   }
-  return outcomes
-}
-
-async function oneByOne(channel: Channel, steps: readonly Step[]): Promise<readonly StageOutcome[]> {
-  const outcomes: StageOutcome[] = []
-  for (const { stage, command } of steps) {
-    const one = await sendCommand(channel, stage, command)
+  for (const [i, stage] of stages.entries()) {
+    const reply = pipelining ? channel.wire.received() : undefined
+    const one = reply ? { stage, reply } : await exchange(channel, stage, pipelining ? undefined : commands[i])
     outcomes.push(one)
-    if (isEnd(one) || (stage === 'mail' && !isSuccess('mail', one.reply!))) break
+    if (isEnd(one) || (!pipelining && stage === 'mail' && !isSuccess('mail', one.reply!))) break
   }
   return outcomes
 }
