@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Operation } from '../operations/operation.ts'
+import { allLoaded } from '../operations/listed.ts'
 import type { Authorize } from './authorize.ts'
 import type { Gate } from './gate.ts'
 import { hangUp } from './handle.ts'
@@ -9,7 +9,7 @@ import { requestError } from './problems.ts'
 
 const PATH = '/mcp'
 /** Maximum size of a body: as large as the largest of an operation. */
-const bodyLimitOf = (operations: readonly Operation[]): number =>
+const bodyLimitOf = (operations: HttpOptions['operations']): number =>
   Math.max(65_536, ...operations.map(({ bodyLimit = 0 }) => bodyLimit))
 /** Header fields of an answer that are passed on. */
 const FIELDS = ['content-type', 'allow', 'mcp-protocol-version']
@@ -45,7 +45,7 @@ async function answer(
   if (Array.isArray(request.body)) throw requestError('batch')
   const { mcpHandler } = await import('../mcp/server.ts')
   const handler = mcpHandler({
-    operations,
+    operations: await allLoaded(operations),
     execute,
     version,
     ...(request.auth && { caller: request.auth }),

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Execute } from '../operations/execute.ts'
+import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Site } from '../pages/page.ts'
 import type { ApiKey } from '../store/key-file.ts'
@@ -32,7 +33,7 @@ export type SharedHttp = {
 }
 
 export type HttpOptions = CallerRule & {
-  readonly operations: readonly Operation[]
+  readonly operations: readonly (Operation | Listed)[]
   readonly world: World
   readonly execute: Execute
   /** The keys in force at present; none: no key is required, unless `closed`. */

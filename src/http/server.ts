@@ -6,7 +6,7 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import helmet from 'helmet'
 import type { AppError, ErrorCode } from '../base/errors.ts'
-import { openApiDocument } from '../operations/openapi.ts'
+import { allLoaded, type Listed, loaded } from '../operations/listed.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
 import type { Site } from '../pages/page.ts'
@@ -109,7 +109,8 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   const needsKeys = () => options.keys().length > 0 || options.closed?.() !== undefined
   const serving = (): Serving => ({ gate, sessions, authorize, needsKeys })
   app.decorate('underWay', gate.underWay)
-  const route = (on: FastifyInstance, operation: Operation): void => {
+  const route = (on: FastifyInstance, operation: Operation | Listed): void => {
+    let own = 'load' in operation ? undefined : operation
     on.route({
       method: operation.method,
       url: routeOf(operation.path),
@@ -117,7 +118,12 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
       ...hooksOf(gate, operation),
       handler: (request, reply) => {
         const framed = opensAsPage(operation, request) ? site?.framed(operation.name) : undefined
-        if (!framed) return handle(operation, options, request, reply)
+        if (!framed && own) return handle(own, options, request, reply)
+        if (!framed)
+          return loaded(operation).then((first) => {
+            own = first
+            return handle(first, options, request, reply)
+          })
         return sendFramed(framed, request, reply.headers(operation.headers ?? {}), serving())
       },
     })
@@ -186,7 +192,7 @@ function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener):
 }
 
 /** Health is always answered; other paths without a key until the service stops. */
-function hooksOf(gate: Gate, operation: Operation): object {
+function hooksOf(gate: Gate, operation: Operation | Listed): object {
   if (operation.scope !== undefined)
     return {
       config: {
@@ -229,7 +235,7 @@ async function send(
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem))
 }
 
-function notFound(operations: readonly Operation[], request: FastifyRequest, reply: FastifyReply): AppError {
+function notFound(operations: HttpOptions['operations'], request: FastifyRequest, reply: FastifyReply): AppError {
   const path = request.url.split('?')[0]!
   const methods = operations
     .filter((operation) => matchesPath(operation.path, path))
@@ -261,14 +267,15 @@ declare module 'fastify' {
 /** `GET /openapi.json`, created with the first request and served from memory. */
 const documentApi = (
   app: FastifyInstance,
-  { operations, version }: { readonly operations: readonly Operation[]; readonly version: string },
+  { operations, version }: Pick<HttpOptions, 'operations' | 'version'>,
 ): void => {
   app.get(
     '/openapi.json',
-    fromMemory(async () => ({
-      type: 'application/json; charset=utf-8',
-      body: Buffer.from(JSON.stringify(openApiDocument(operations, version))),
-    })),
+    fromMemory(async () => {
+      const { openApiDocument } = await import('../operations/openapi.ts')
+      const document = openApiDocument(await allLoaded(operations), version)
+      return { type: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(document)) }
+    }),
   )
 }
 

@@ -4,11 +4,11 @@ import { labWorld } from '../../test/lab/world.ts'
 import type { By, Execute } from './execute.ts'
 import { health } from './health.ts'
 import { inParts } from './in-parts.ts'
-import type { Operation, Raw } from './operation.ts'
+import type { Raw } from './operation.ts'
 
 const { lines } = labExecutor(labWorld(), labDeps(labWorld()))
 const executing = (run: (by: By) => Promise<never>): Execute =>
-  Object.assign((_operation: Operation, _raw: Raw, by: By) => run(by), { lines })
+  Object.assign((_operation: unknown, _raw: Raw, by: By) => run(by), { lines })
 
 it('ends the operation when its reader leaves', async () => {
   let signal: AbortSignal | undefined

@@ -1,4 +1,7 @@
+import { onceUnlessFailed } from '../base/share-work.ts'
+import type { Listed } from './listed.ts'
 import type { Operation } from './operation.ts'
+import { ROUTES } from './routes.ts'
 
 /**
  * Everything the product can do, by name: one line per operation, in the order of the OpenAPI document. HTTP, command
@@ -91,6 +94,10 @@ type OperationName = keyof typeof OPERATIONS
 /** All of them, loaded. */
 export const allOperations = (): Promise<readonly Operation[]> =>
   Promise.all(Object.values(OPERATIONS).map((load) => load()))
+
+/** All of them, each loaded with its first request. */
+export const listedOperations = (): readonly Listed[] =>
+  ROUTES.map((facts) => ({ ...facts, load: onceUnlessFailed<Operation>(OPERATIONS[facts.name]) }))
 
 /** Operations without a command of their own, by the command that has their flags (their `partOf`). */
 export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationName[]>>> = {

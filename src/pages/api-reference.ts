@@ -1,7 +1,8 @@
 import { ERRORS } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
-import { once } from '../base/share-work.ts'
+import { once, onceUnlessFailed } from '../base/share-work.ts'
 import { briefJson, curlOf } from '../operations/curl.ts'
+import { allLoaded, type Listed } from '../operations/listed.ts'
 import { openApiDocument, TAGS, tagOf } from '../operations/openapi.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type Html, html, verbatim } from './html.ts'
@@ -14,13 +15,23 @@ import { pageError } from './problems.ts'
  * `/docs/api`: the reference of the HTTP API, from the same OpenAPI document as `/openapi.json`: an overview, and one page for each group of operations. A
  * page is rendered with its first request.
  */
-export function apiPages(parts: Parts, operations: readonly Operation[]): readonly Page[] {
-  const document = once(() => openApiDocument(operations, parts.version))
+export function apiPages(parts: Parts, operations: readonly (Operation | Listed)[]): readonly Page[] {
+  const described = onceUnlessFailed(async () => {
+    const all = await allLoaded(operations)
+    return { all, read: readerOf(record(openApiDocument(all, parts.version))) }
+  })
   const shown = TAGS.filter(({ name }) => operations.some(({ path }) => tagOf(path) === name))
   const overview = once(() => overviewOf(operations, shown))
   const groups = new Map(
     shown.map(
-      (tag) => [tag.name as string, once(() => groupOf(tag, operations, readerOf(record(document()))))] as const,
+      (tag) =>
+        [
+          tag.name as string,
+          onceUnlessFailed(async () => {
+            const { all, read } = await described()
+            return groupOf(tag, all, read)
+          }),
+        ] as const,
     ),
   )
   const page = (visit: Visit, title: string, main: Html) => ({
@@ -44,7 +55,7 @@ export function apiPages(parts: Parts, operations: readonly Operation[]): readon
         const { group = '' } = visit.params
         const main = groups.get(group)
         if (!main) throw pageError('no_document', { name: `api/${group}` })
-        return page(visit, `HTTP API: ${group}`, main())
+        return page(visit, `HTTP API: ${group}`, await main())
       },
     },
   ]
@@ -58,12 +69,12 @@ const idOf = (name: string): string => name.replaceAll(' ', '-')
 
 type Tag = (typeof TAGS)[number]
 
-const of = ({ name }: Tag, operations: readonly Operation[]): readonly Operation[] =>
+const of = <One extends Pick<Operation, 'path'>>({ name }: Tag, operations: readonly One[]): readonly One[] =>
   operations.filter(({ path }) => tagOf(path) === name)
 
 const titled = (text: string): string => text.replace(/^./, (first) => first.toUpperCase())
 
-function overviewOf(operations: readonly Operation[], tags: readonly Tag[]): Html {
+function overviewOf(operations: readonly (Operation | Listed)[], tags: readonly Tag[]): Html {
   return html`<main id="main" tabindex="-1"><p class="back"><a href="/docs">← Documents</a></p>
 <h1>HTTP API</h1>
 <p class="lead">Every answer is JSON. Each path below has its parameters, a request and its answer, and its errors.</p>

@@ -3,6 +3,7 @@ import type { AddressPtr } from '../checks/ptr/index.ts'
 import type { Block, Document } from '../documents/block.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Answered, Execute } from '../operations/execute.ts'
+import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { StoredReports } from '../operations/reports/stored.ts'
 import type { Html } from './html.ts'
@@ -15,7 +16,7 @@ export type Parts = {
   readonly assets: Assets
   readonly execute: Execute
   /** The operation of a name. Throws if there is none: pages only name operations of the registry. */
-  readonly operation: (name: string) => Operation
+  readonly operation: (name: string) => Operation | Listed
   readonly has: (name: string) => boolean
   readonly runs: Runs
   /** Whether this service can send mail. */

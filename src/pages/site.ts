@@ -3,6 +3,7 @@ import { AppError, ERRORS } from '../base/errors.ts'
 import { lookupAddress } from '../checks/ptr/index.ts'
 import { STYLE } from '../documents/html/style.ts'
 import type { Execute } from '../operations/execute.ts'
+import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { StoredReports } from '../operations/reports/stored.ts'
 import type { Log, World } from '../world.ts'
@@ -36,7 +37,7 @@ import { pageStyle } from './style.ts'
 import { tryPages } from './try.ts'
 
 export type SiteOptions = {
-  readonly operations: readonly Operation[]
+  readonly operations: readonly (Operation | Listed)[]
   readonly execute: Execute
   readonly now: () => number
   readonly resolve: World['resolve']

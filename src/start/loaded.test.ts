@@ -44,7 +44,7 @@ it.each<[string, readonly string[], RegExp, readonly RegExp[]]>([
     'serve, while there are no jobs',
     ['serve', '--port', '0'],
     /http\/server/,
-    [/store\/postgres/, /node_modules\/socks\//, DATABASE],
+    [/src\/operations\/check\.ts/, /src\/checks\/spf\//, /store\/postgres/, /node_modules\/socks\//, DATABASE],
   ],
 ])(
   '%s does not load the code of what it does not need',

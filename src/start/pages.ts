@@ -3,6 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Execute } from '../operations/execute.ts'
+import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type StoredReports, storedReports } from '../operations/reports/stored.ts'
 import type { Site } from '../pages/page.ts'
@@ -11,7 +12,7 @@ import type { World } from '../world.ts'
 
 /** The pages, with the islands and documents that are installed with the program. */
 export function openSite(options: {
-  readonly operations: readonly Operation[]
+  readonly operations: readonly (Operation | Listed)[]
   readonly execute: Execute
   readonly world: Pick<World, 'monotonic' | 'log' | 'resolve'>
   readonly version: string

@@ -6,7 +6,7 @@ import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
 import type { Deps } from '../operations/deps.ts'
 import { executor } from '../operations/execute.ts'
-import { allOperations } from '../operations/registry.ts'
+import { listedOperations } from '../operations/registry.ts'
 import { storedReports } from '../operations/reports/stored.ts'
 import type { Load } from '../peers/peer.ts'
 import { StoreError } from '../store/contract.ts'
@@ -69,7 +69,7 @@ export async function openHttp(
   },
 ): Promise<FastifyInstance> {
   const { scrape, canReceive, ...given } = options
-  const operations = await allOperations()
+  const operations = listedOperations()
   const execute = executor({ world: outside.world, provide: async () => deps, onExecuted: metrics.executed })
   return httpServer({
     ...given,

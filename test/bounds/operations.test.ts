@@ -15,7 +15,7 @@ import { health } from '../../src/operations/health.ts'
 import { inParts } from '../../src/operations/in-parts.ts'
 import { monitorCreate } from '../../src/operations/monitors/manage.ts'
 import { receiverUrl } from '../../src/operations/monitors/shared.ts'
-import type { Operation, Raw } from '../../src/operations/operation.ts'
+import type { Raw } from '../../src/operations/operation.ts'
 import { readOverlay, readRecords } from '../../src/operations/overlay-input.ts'
 import { cursorParam, formatCursor } from '../../src/operations/page.ts'
 import { report } from '../../src/operations/report.ts'
@@ -118,7 +118,7 @@ async function isForgottenAtOnce(n: number): Promise<boolean> {
 /** Parts that are told to a reader who comes late. */
 async function partsTold(n: number): Promise<number> {
   const { lines } = labExecutor(labWorld(), labDeps(labWorld()))
-  const run = async (_operation: Operation, _raw: Raw, by: By): Promise<never> => {
+  const run = async (_operation: unknown, _raw: Raw, by: By): Promise<never> => {
     for (const i of Array(n).keys()) by.onPart?.({ check: `c${i}` })
     throw new Error('the parts are enough')
   }
