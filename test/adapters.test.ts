@@ -61,11 +61,11 @@ type Request = { readonly url: string; readonly body?: unknown }
 const ask = async ({ url, body }: Request) =>
   body === undefined ? app.inject({ url }) : app.inject({ method: 'POST', url, payload: body as object })
 
-/** The second adapter that asks finds what the first one left: what was remembered and counted is not compared. */
+/** The second adapter that asks finds what the first one left: what was cached and counted is not compared. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, item) =>
-      /^(?:duration_ms|answers|observed_at|remembered)$/.test(key) ? undefined : item,
+      /^(?:duration_ms|answers|observed_at|cached)$/.test(key) ? undefined : item,
     ),
   )
 

@@ -46,7 +46,7 @@ export const verifyAnswer = z.strictObject({
   checked: z.array(z.enum(['disposable', 'free', 'role', 'suggestion'])),
   retry_after_ms: z.int().optional(),
   observed_at: z.iso.datetime(),
-  remembered: z.boolean(),
+  cached: z.boolean(),
   duration_ms: z.int(),
   transcript: z
     .array(z.strictObject({ at_ms: z.int(), from: z.enum(['client', 'server', 'note']), text: z.string() }))

@@ -54,10 +54,10 @@ export function verifyDocument(answer: VerifyAnswer, version: string): Document 
 export const whyOf = (reason: string): string =>
   wordsFor(REASONS, reason)?.why ?? `The verification ended with "${reason.replaceAll('_', ' ')}".`
 
-function notesOf({ confidence, deliverability, remembered, peer, ...answer }: VerifyAnswer): Line[] {
+function notesOf({ confidence, deliverability, cached, peer, ...answer }: VerifyAnswer): Line[] {
   return [
     ...(deliverability === 'unknown' ? [] : [[`Confidence ${confidence} of 100.`]]),
-    ...(remembered ? [['This is a cached answer; the mail server was not asked again.']] : []),
+    ...(cached ? [['This is a cached answer; the mail server was not asked again.']] : []),
     ...(peer === undefined ? [] : [['Asked by the node ', code(peer), '.']]),
     ...(answer.suggestion === '' ? [] : [['Did you mean ', { strong: answer.suggestion }, '?']]),
   ]
@@ -133,7 +133,7 @@ const BAD = new Set([
 const markOf = (reason: string): Mark => (GOOD.has(reason) ? 'good' : BAD.has(reason) ? 'bad' : 'open')
 
 function factsOf(answer: VerifyAnswer): (readonly [string, Line])[] {
-  const { result, reason, provider, catch_all, starttls, smtputf8, checked, mx_tried, duration_ms, remembered } = answer
+  const { result, reason, provider, catch_all, starttls, smtputf8, checked, mx_tried, duration_ms, cached } = answer
   const looked = (
     what: (typeof checked)[number],
     label: string,
@@ -156,7 +156,7 @@ function factsOf(answer: VerifyAnswer): (readonly [string, Line])[] {
     ...(mx_tried.length === 0
       ? []
       : [[mx_tried.length === 1 ? 'Mail server' : 'Mail servers', codes(mx_tried)] as const]),
-    ...(remembered ? [] : [['Time', [duration(duration_ms)]] as const]),
+    ...(cached ? [] : [['Time', [duration(duration_ms)]] as const]),
   ]
 }
 

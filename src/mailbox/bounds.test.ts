@@ -43,23 +43,23 @@ it.each([320, 321])('of an address of %i characters that is none 320 are shown',
   expect((await lab(ONE, {}).ask({ email: 'x'.repeat(length) })).email).toHaveLength(320),
 )
 
-describe('what is remembered', () => {
+describe('what is cached', () => {
   // Bound: src/mailbox/answer-cache.ts KEPT_MS
   it('a conclusive answer, for at most an hour whatever max_age says', async () => {
     const one = lab(ONE, { [MX]: { rcpt: { 'a@x.example': '250 ok' } } })
     await one.ask()
     one.wait(HOUR - 1)
-    expect((await one.ask({ maxAgeMs: 10 * HOUR })).remembered).toBe(true)
+    expect((await one.ask({ maxAgeMs: 10 * HOUR })).cached).toBe(true)
     one.wait(1)
-    expect((await one.ask({ maxAgeMs: 10 * HOUR })).remembered).toBe(false)
+    expect((await one.ask({ maxAgeMs: 10 * HOUR })).cached).toBe(false)
   })
   it('a conclusive answer, for ten minutes by default', async () => {
     const one = lab(ONE, { [MX]: {} })
     await one.ask()
     one.wait(600_000)
-    expect((await one.ask()).remembered).toBe(true)
+    expect((await one.ask()).cached).toBe(true)
     one.wait(1)
-    expect((await one.ask()).remembered).toBe(false)
+    expect((await one.ask()).cached).toBe(false)
   })
   it.each([
     '450 4.2.0 Greylisted',
@@ -69,7 +69,7 @@ describe('what is remembered', () => {
   ])('not: %s', async (reply) => {
     const one = lab(ONE, { [MX]: { rcpt: { '*': reply } } })
     await one.ask()
-    expect((await one.ask()).remembered).toBe(false)
+    expect((await one.ask()).cached).toBe(false)
   })
   // Bound: src/mailbox/attempt/catch-all.ts KEPT_MS
   it('that a domain takes any name, for 6 hours', async () => {

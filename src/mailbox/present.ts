@@ -35,7 +35,7 @@ export function presentVerification(v: Verification, options: { readonly trace?:
     checked: v.side.checked,
     retry_after_ms: v.retryAfterMs,
     observed_at: new Date(v.observedAtMs).toISOString(),
-    remembered: v.remembered,
+    cached: v.cached,
     duration_ms: v.durationMs,
     transcript: options.trace ? transcriptOf(v) : undefined,
     peer: v.peer,

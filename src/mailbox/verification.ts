@@ -105,5 +105,5 @@ export type Verification = MailboxAnswer & {
   readonly side: SideData
   readonly durationMs: number
   /** From the cache. */
-  readonly remembered: boolean
+  readonly cached: boolean
 }

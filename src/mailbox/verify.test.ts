@@ -623,9 +623,9 @@ describe('memory', () => {
     const one = lab(ONE, { [MX1]: { rcpt: { 'a@x.example': '250 ok', 'b@x.example': '450 4.3.0 later' } } })
     await ask(one)
     const again = await ask(one, { role: false })
-    expect([again.remembered, again.observedAtMs, one.net.dialled.length]).toEqual([true, one.ctx.now(), 1])
-    expect((await ask(one, { maxAgeMs: 0 })).remembered).toBe(false)
-    for (let i = 0; i < 2; i++) expect((await ask(one, { email: 'b@x.example' })).remembered).toBe(false)
+    expect([again.cached, again.observedAtMs, one.net.dialled.length]).toEqual([true, one.ctx.now(), 1])
+    expect((await ask(one, { maxAgeMs: 0 })).cached).toBe(false)
+    for (let i = 0; i < 2; i++) expect((await ask(one, { email: 'b@x.example' })).cached).toBe(false)
     expect(one.net.dialled).toHaveLength(4)
   })
   it('forgets a mailbox, or a domain with its mailboxes and whether it accepts any', async () => {
@@ -633,9 +633,9 @@ describe('memory', () => {
     const names = ['a@x.example', 'b@x.example']
     for (const name of names) await ask(one, { email: name })
     expect(one.verifier.forget({ email: email('a@x.example') })).toEqual({ answers: 1, catch_all: 0 })
-    expect((await ask(one, { email: 'b@x.example' })).remembered).toBe(true)
+    expect((await ask(one, { email: 'b@x.example' })).cached).toBe(true)
     expect(one.verifier.forget({ domain: domain('x.example') })).toEqual({ answers: 1, catch_all: 1 })
-    for (const name of names) expect((await ask(one, { email: name })).remembered).toBe(false)
+    for (const name of names) expect((await ask(one, { email: name })).cached).toBe(false)
   })
   it('asks a made-up mailbox once a domain', async () => {
     const one = lab(ONE, { [MX1]: TAKES_ALL })

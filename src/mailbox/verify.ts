@@ -121,11 +121,11 @@ export function createVerifier(
       const side = sideData(ctx, input, email.ok ? email.value : undefined)
       const had = email.ok
         ? await found(ctx, input, email.value)
-        : { answer: badSyntax(input.email, email.problem.text, ctx.now()), remembered: false }
+        : { answer: badSyntax(input.email, email.problem.text, ctx.now()), cached: false }
       return {
         ...had.answer,
         side: await side(had.answer.mxHosts),
-        remembered: had.remembered,
+        cached: had.cached,
         durationMs: Math.max(0, Math.round(ctx.monotonic() - begunMs)),
       }
     },
@@ -203,7 +203,7 @@ type RunningQuestion = Work<MailboxAnswer> & {
   readonly hasBegun: () => boolean
 }
 
-type Found = { readonly answer: MailboxAnswer; readonly remembered: boolean }
+type Found = { readonly answer: MailboxAnswer; readonly cached: boolean }
 
 /** The answer from the cache, otherwise that of a verification shared with equal questions in progress; each caller waits for its own time. */
 async function answerFor(question: Question): Promise<Found> {
@@ -214,7 +214,7 @@ async function answerFor(question: Question): Promise<Found> {
   const key = [formatEmail(email), ...way].join(' ')
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxAgeMs = DEFAULT_MAX_AGE_MS } = input
   const known = cache.recall(key, maxAgeMs)
-  if (known) return { answer: known, remembered: true }
+  if (known) return { answer: known, cached: true }
   let running: RunningQuestion | undefined
   let telling: NodeJS.Timeout | undefined
   try {
@@ -230,10 +230,10 @@ async function answerFor(question: Question): Promise<Found> {
     const { partial } = running
     const { onProgress } = input
     if (onProgress) telling = setInterval(() => onProgress(partial()), PROGRESS_MS)
-    return { answer: await shared.result, remembered: false }
+    return { answer: await shared.result, cached: false }
   } catch (error) {
     if (!ctx.signal.aborted && !isTimeout(error)) throw error
-    return { answer: running?.partial() ?? notAsked(email, ctx.now()), remembered: false }
+    return { answer: running?.partial() ?? notAsked(email, ctx.now()), cached: false }
   } finally {
     clearInterval(telling)
   }

@@ -5,7 +5,7 @@ import type { Fetch } from '../net/fetch.ts'
 import type { Ctx } from '../world.ts'
 
 /** Maximum number of different queries whose answers one request caches; further ones are sent each time. */
-const MAX_REMEMBERED = 5_000
+const MAX_CACHED = 5_000
 /** Maximum number of different queries of one check; the owner of the domain decides how many it needs. */
 const MAX_CHECK_QUESTIONS = 120
 /** Number of queries that every check may send. */
@@ -30,7 +30,7 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
     const known = signal === ctx.signal ? asked.get(key) : undefined
     if (known !== undefined) return known as Promise<Answer<T>>
     const answer = ctx.resolve(name, type, signal, options)
-    if (signal === ctx.signal && asked.size < MAX_REMEMBERED) asked.set(key, answer as Promise<Answer>)
+    if (signal === ctx.signal && asked.size < MAX_CACHED) asked.set(key, answer as Promise<Answer>)
     return answer
   }
   return { ...ctx, resolve }

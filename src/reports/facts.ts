@@ -35,9 +35,9 @@ const DNS_MS = 3_000
 /** Addresses that are looked up on the blacklists for one answer, those with most mail first. */
 const MAX_LISTED = 30
 const LISTED_AT_ONCE = 5
-/** How long it is remembered whether an address is listed, ms. */
+/** How long it is cached whether an address is listed, ms. */
 const REMEMBER_LISTED_MS = 3_600_000
-/** How long a name and the ranges of a provider are remembered, ms. */
+/** How long a name and the ranges of a provider are cached, ms. */
 const REMEMBER_MS = 86_400_000
 
 type Lookup = Pick<Ctx, 'resolve' | 'signal'>

@@ -9,7 +9,7 @@ import type { ApiKey } from '../store/key-file.ts'
 import type { World } from '../world.ts'
 import { startProblem } from './problems.ts'
 
-/** How long the domains of monitors are remembered, ms. */
+/** How long the domains of monitors are cached, ms. */
 const REMEMBER_MS = 60_000
 
 type Intake = { readonly close: () => Promise<void> }

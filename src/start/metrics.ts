@@ -94,7 +94,7 @@ export function createMetrics(): Metrics {
       verify: async (ctx, input) => {
         const verification = await verifier.verify(ctx, input)
         results.inc({ result: verification.result })
-        if (!verification.remembered)
+        if (!verification.cached)
           for (const { reason } of verification.attempts)
             smtp.inc({ provider: verification.provider ?? 'other', outcome: reason })
         return verification

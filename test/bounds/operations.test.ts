@@ -208,7 +208,7 @@ async function nodesThatVerify(n: number): Promise<number> {
 
 testBounds([
   ['src/operations/blacklist.ts AT_A_TIME', 8, async (n) => (await lookupsAtOnce(n)) === n],
-  ['src/operations/context.ts MAX_REMEMBERED', 5_000, isRemembered],
+  ['src/operations/context.ts MAX_CACHED', 5_000, isRemembered],
   ['src/operations/context.ts MAX_PAGES', 100, isPageRemembered],
   ['src/operations/forget.ts NODES_AT_A_TIME', 8, isForgottenAtOnce],
   ['src/operations/in-parts.ts MAX_WAITING', 200, async (n) => (await partsTold(n)) === n],

@@ -106,7 +106,7 @@ const TIMES = new Set([
   'observed_at',
   'duration_ms',
   'at_ms',
-  'remembered',
+  'cached',
   'registered_at',
   'last_seen_at',
   'retry_after_ms',

@@ -85,7 +85,7 @@ const LISTS: LabZone = Object.fromEntries(
 const PLAIN: LabServer = { ehlo: ['PIPELINING'], rcpt: { 'user@rich.example': '250 2.1.5 Ok' } }
 const SECURED: LabServer = { ...PLAIN, ehlo: ['PIPELINING', 'STARTTLS'] }
 
-/** A network on which every answer takes one wait, remembered by nobody. */
+/** A network on which every answer takes one wait, cached by nobody. */
 function network(servers: Readonly<Record<string, LabServer>> = {}) {
   const on = waves()
   const zone = labDns({ ...ZONE, ...LISTS })

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 type Verified = { readonly result: string; readonly peer?: string }
 let count = 0
-/** Asks about another mailbox each time: answers are remembered. */
+/** Asks about another mailbox each time: answers are cached. */
 const verify = async (domain: string): Promise<string> => {
   const { body } = await nodes.asked!.get(`/v1/verify?email=user${++count}@${domain}&peer=auto&timeout=20s&max_age=0`)
   const { result, peer } = body as Verified

@@ -79,6 +79,6 @@ describe('once a domain and day', () => {
   it('an open question is not kept as an answer', async () => {
     const { ask } = tenant('!silence')
     await ask()
-    expect((await ask()).remembered).toBe(false)
+    expect((await ask()).cached).toBe(false)
   })
 })

@@ -27,7 +27,7 @@ const SLICE_MS = 2_000
 const RENEW_MS = 500
 /** Questions of this time ask together, ms. */
 const TOGETHER_MS = 5
-/** How long the demand of jobs is remembered, ms. */
+/** How long the demand of jobs is cached, ms. */
 const DEMAND_MS = 2_000
 /** How long an unused key is kept, ms. */
 const IDLE_MS = 60_000

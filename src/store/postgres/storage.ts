@@ -11,9 +11,9 @@ const ENTRY_OCTETS = 1_024
 /** Size of a point of a monitor, and of a message, beside its text, octets; tables.ts takes as much off. */
 export const POINT_OCTETS = 128
 export const MESSAGE_OCTETS = 512
-/** Time for which sizes that change slowly are remembered, ms. */
-const REMEMBERED_MS = 5_000
-/** Owners whose sizes are remembered. */
+/** Time for which sizes that change slowly are cached, ms. */
+const CACHE_MS = 5_000
+/** Owners whose sizes are cached. */
 const MAX_OWNERS = 1_000
 
 export type StorageBounds = {
@@ -56,8 +56,8 @@ export function storageGuard(
   bounds: StorageBounds,
   monotonic: () => number = () => performance.now(),
 ): StorageGuard {
-  const full = remembered(monotonic, async () => fullness(await open(), bounds))
-  const others = remembered(monotonic, async (owner) => otherOctets(await open(), owner))
+  const full = cached(monotonic, async () => fullness(await open(), bounds))
+  const others = cached(monotonic, async (owner) => otherOctets(await open(), owner))
 
   async function refuseIfFull(): Promise<void> {
     const why = await full('')
@@ -121,12 +121,12 @@ async function otherOctets(db: Kysely<Schema>, owner: string): Promise<number> {
   return Number(rows[0]?.octets ?? 0)
 }
 
-/** The value for a name, looked up at most every {@link REMEMBERED_MS}; a look that failed is not remembered. */
-function remembered<T>(monotonic: () => number, look: (name: string) => Promise<T>): (name: string) => Promise<T> {
+/** The value for a name, looked up at most every {@link CACHE_MS}; a look that failed is not cached. */
+function cached<T>(monotonic: () => number, look: (name: string) => Promise<T>): (name: string) => Promise<T> {
   const seen = new Map<string, { readonly atMs: number; readonly value: Promise<T> }>()
   return (name) => {
     const last = seen.get(name)
-    if (last && monotonic() - last.atMs < REMEMBERED_MS) return last.value
+    if (last && monotonic() - last.atMs < CACHE_MS) return last.value
     const value = look(name)
     seen.delete(name) // the one looked up longest ago is the first
     if (seen.size >= MAX_OWNERS) seen.delete(seen.keys().next().value ?? '')
