@@ -32,8 +32,8 @@ export const breakerState = z.enum(['closed', 'open', 'half_open'])
 const providerRow = z.strictObject({
   provider: z.string(),
   breaker: breakerState,
-  resting: z.string().optional(),
-  rest_until: z.iso.datetime().optional(),
+  paused_reason: z.string().optional(),
+  paused_until: z.iso.datetime().optional(),
   per_minute: z.number(),
   successes: z.int(),
   refusals: z.int(),

@@ -77,18 +77,18 @@ const BREAKERS = { closed: ['good', 'in use'], half_open: ['warn', 'on trial'], 
 function providerRow({
   provider,
   breaker,
-  resting,
-  rest_until,
+  paused_reason,
+  paused_until,
   per_minute,
   successes,
   refusals,
   last_refusal,
 }: PoolRowAnswer['providers'][number]): Line[] {
   const [mark, words] = BREAKERS[breaker]
-  const until = rest_until === undefined ? '' : ` until ${inWords(rest_until)}`
+  const until = paused_until === undefined ? '' : ` until ${inWords(paused_until)}`
   return [
     [code(provider)],
-    [{ mark, text: `${words}${until}${resting === undefined ? '' : `: ${resting.replaceAll('_', ' ')}`}` }],
+    [{ mark, text: `${words}${until}${paused_reason === undefined ? '' : `: ${paused_reason.replaceAll('_', ' ')}`}` }],
     [String(Number(per_minute.toFixed(1)))],
     [String(successes)],
     [String(refusals)],

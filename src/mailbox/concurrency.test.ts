@@ -3,7 +3,7 @@ import { type LabServer, labDial } from '../../test/lab/dial.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { domain } from '../names/domain.ts'
 import { ip } from '../names/ip.ts'
-import { REFUSED_REST_MS } from './source/circuit-breaker.ts'
+import { REFUSED_PAUSE_MS } from './source/circuit-breaker.ts'
 import type { Verification, VerifyInput } from './verification.ts'
 import { createVerifier, type VerifySettings } from './verify.ts'
 
@@ -58,7 +58,7 @@ describe('the half-open circuit breaker', () => {
   it('lets one verification try a source again; while it is refused, the others are not let through', async () => {
     const one = lab(refusing(S1), { pool: () => [S1] }, 10)
     await one.ask({ pool: true })
-    one.wait(REFUSED_REST_MS)
+    one.wait(REFUSED_PAUSE_MS)
     const answers = await Promise.all(names.map((email) => one.ask({ email, pool: true })))
     expect(one.dialled).toHaveLength(2)
     expect(new Set(answers.map(words))).toEqual(new Set(['blocked source_blocked']))
@@ -66,7 +66,7 @@ describe('the half-open circuit breaker', () => {
   it('lets the others through once the trial was answered', async () => {
     const one = lab(refusing(S1), { pool: () => [S1] }, 10)
     await one.ask({ pool: true })
-    one.wait(REFUSED_REST_MS)
+    one.wait(REFUSED_PAUSE_MS)
     one.serve(TAKES_ALL)
     const isTrialAlone = pause(5).then(() => one.dialled.length === 2)
     const answers = await Promise.all(names.map((email) => one.ask({ email, pool: true })))
@@ -76,7 +76,7 @@ describe('the half-open circuit breaker', () => {
   it('takes another source while one is on trial', async () => {
     const one = lab(refusing(S1), { pool: () => [S1, S2] }, 10)
     await one.ask({ pool: true })
-    one.wait(REFUSED_REST_MS)
+    one.wait(REFUSED_PAUSE_MS)
     const answers = await Promise.all(names.map((email) => one.ask({ email, pool: true })))
     expect(new Set(answers.map(words))).toEqual(new Set(['catch_all accept_all']))
     expect(one.dialled.slice(2).filter((source) => source === S1).length).toBeLessThanOrEqual(1)
@@ -85,12 +85,12 @@ describe('the half-open circuit breaker', () => {
     const one = lab(refusing(S1), { pool: () => [S1] }, 10)
     await Promise.all(names.slice(0, 5).map((email) => one.ask({ email, pool: true })))
     const [row] = await one.verifier.pool()
-    expect(row?.providers[0]?.restUntilMs).toBe(Date.UTC(2026, 0, 2) + REFUSED_REST_MS)
+    expect(row?.providers[0]?.pausedUntilMs).toBe(Date.UTC(2026, 0, 2) + REFUSED_PAUSE_MS)
   })
   it('is tried again when the trial met a dead host', async () => {
     const one = lab(refusing(S1), { pool: () => [S1], noCourtesy: true }, 5)
     await one.ask({ pool: true })
-    one.wait(REFUSED_REST_MS)
+    one.wait(REFUSED_PAUSE_MS)
     one.serve({ connect: 'refuse' })
     const answers = await Promise.all(names.slice(0, 3).map((email) => one.ask({ email, pool: true })))
     expect(new Set(answers.map(words))).toEqual(new Set(['unreachable connect_refused']))

@@ -156,7 +156,7 @@ describe('the circuit breaker is the same for the three', () => {
     ['a proxy that fails', PROXY, { connect: 'proxy' }, ACCEPTED, 'network_unreachable'],
     ['a node that is refused', NODE, TAKES, { reason: 'source_blocked', code: 550 }, 'source_blocked'],
     ['a node that gives no answer', NODE, TAKES, 'it answered 503', 'network_unreachable'],
-  ])('%s rests, and is tried again', async (_, source, server, node, reason) => {
+  ])('%s is paused, and tried again', async (_, source, server, node, reason) => {
     const { ask, verifier, wait, net, asked } = lab([source], server, node)
     expect((await ask()).reason).toBe(reason)
     const used = () => net.dialled.length + asked.length

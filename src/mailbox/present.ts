@@ -71,8 +71,8 @@ export const presentPoolRow = ({ address, configured, providers }: PoolRow): Poo
   providers: providers.map((row) => ({
     provider: row.provider,
     breaker: row.breaker,
-    resting: row.resting,
-    rest_until: timeOf(row.restUntilMs),
+    paused_reason: row.pausedReason,
+    paused_until: timeOf(row.pausedUntilMs),
     per_minute: row.perMinute,
     successes: row.successes,
     refusals: row.refusals,

@@ -466,7 +466,7 @@ describe('source addresses', () => {
     expect((await ask(one, { pool: true })).result).toBe('accepted')
     expect(one.net.dialled).toEqual([MX1])
   })
-  it('lets a refused address rest, tells so, and says when all rest', async () => {
+  it('pauses a refused address, tells so, and says when all are paused', async () => {
     const one = lab(ONE, { [MX1]: refusing(S1, S2) }, { pool: () => [S1, S2] })
     await ask(one, { pool: true })
     const v = await ask(one, { pool: true })
@@ -502,7 +502,7 @@ describe('source addresses', () => {
     await one.verifier.close()
     const again = lab(ONE, { [MX1]: TAKES }, POOL, { store: one.ctx.store })
     await ask(again, { pool: true })
-    expect(again.net.dialled).toEqual([`${MX1} from ${S3}`]) // S1 rests, S2 was used later
+    expect(again.net.dialled).toEqual([`${MX1} from ${S3}`]) // S1 is paused, S2 was used later
   })
   it('keeps the source of a greylisted question', async () => {
     const one = lab(ONE, { [MX1]: { rcpt: { 'a@x.example': ['450 4.2.0 Greylisted', '250 ok'] } } }, POOL)

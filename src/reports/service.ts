@@ -88,7 +88,7 @@ const AT_ONCE_OF_ONE = 2
 const LOOKS_AT_ONCE = 4
 const SWEEP_EVERY_MS = 3_600_000
 const SELECTORS_MS = 90 * 86_400_000
-const MAX_HOSTS = 50_000
+const CACHED_HOSTS = 50_000
 
 export type ReportServiceSettings = {
   readonly open: () => Promise<Pick<Database, 'db' | 'pool'>>
@@ -136,9 +136,9 @@ export function reportService(settings: ReportServiceSettings): ReportService {
   const turns = limiter({ now: monotonic })
   const factSources: FactSources = {
     memory: {
-      hosts: ttlCache({ maxEntries: MAX_HOSTS, now: monotonic }),
+      hosts: ttlCache({ maxEntries: CACHED_HOSTS, now: monotonic }),
       ranges: ttlCache({ maxEntries: 1_000, now: monotonic }),
-      listed: ttlCache({ maxEntries: MAX_HOSTS, now: monotonic }),
+      listed: ttlCache({ maxEntries: CACHED_HOSTS, now: monotonic }),
     },
     networkOf: settings.networkOf,
     listedOn: settings.listedOn,

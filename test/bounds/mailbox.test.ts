@@ -59,10 +59,10 @@ async function shared(
   return told
 }
 /** The longest rest of a source that is refused each time it comes back, ms. */
-function longestRestMs(): number {
+function longestPauseMs(): number {
   let state = newSourceState(10)
   for (let i = 0; i < 20; i++)
-    state = applyEvent(state, { kind: 'refused', reason: 'source_blocked', text: '' }, state.restUntilMs)
+    state = applyEvent(state, { kind: 'refused', reason: 'source_blocked', text: '' }, state.pausedUntilMs)
   return state.coolDownMs
 }
 
@@ -126,7 +126,7 @@ testBounds([
     async (n) => (await shared(text(n - (await shared('')).size))).lines === 1,
   ],
   ['src/mailbox/side-data/role.ts LONGEST', 64, (n) => roleOf(`support+${text(n - 8)}`) === 'support'],
-  ['src/mailbox/source/circuit-breaker.ts LONGEST_REST_MS', 6 * 3_600_000, (n) => longestRestMs() >= n],
+  ['src/mailbox/source/circuit-breaker.ts LONGEST_PAUSE_MS', 6 * 3_600_000, (n) => longestPauseMs() >= n],
   [
     'src/mailbox/source/helo.ts KEPT_MS',
     3_600_000,

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   applyEvent,
-  LONGEST_REST_MS,
+  LONGEST_PAUSE_MS,
   newSourceState,
-  REFUSED_REST_MS,
+  REFUSED_PAUSE_MS,
   rankSources,
   type SourceEvent,
   type SourceState,
-  THROTTLED_REST_MS,
+  THROTTLED_PAUSE_MS,
   unavailableReason,
 } from './circuit-breaker.ts'
 
@@ -24,20 +24,20 @@ const through = (
 
 describe('the state of a source address', () => {
   it.each<[string, (readonly [SourceEvent, number])[], Partial<SourceState>]>([
-    ['a refusal opens the breaker', [[refused, T]], { breaker: 'open', restUntilMs: T + REFUSED_REST_MS, refusals: 1 }],
+    ['a refusal opens the breaker', [[refused, T]], { breaker: 'open', pausedUntilMs: T + REFUSED_PAUSE_MS, refusals: 1 }],
     [
-      'throttling rests less, and halves the rate',
+      'throttling pauses for less time, and halves the rate',
       [[throttled, T]],
-      { breaker: 'open', restUntilMs: T + THROTTLED_REST_MS, perMinute: 15 },
+      { breaker: 'open', pausedUntilMs: T + THROTTLED_PAUSE_MS, perMinute: 15 },
     ],
     [
-      'a refused trial doubles the rest',
+      'a refused trial doubles the pause',
       [
         [refused, T],
-        [begun, T + REFUSED_REST_MS],
-        [refused, T + REFUSED_REST_MS],
+        [begun, T + REFUSED_PAUSE_MS],
+        [refused, T + REFUSED_PAUSE_MS],
       ],
-      { coolDownMs: REFUSED_REST_MS * 2, restUntilMs: T + REFUSED_REST_MS * 3 },
+      { coolDownMs: REFUSED_PAUSE_MS * 2, pausedUntilMs: T + REFUSED_PAUSE_MS * 3 },
     ],
     [
       'refusals of sessions at the same time count as one',
@@ -45,18 +45,18 @@ describe('the state of a source address', () => {
         [refused, T],
         [refused, T + 1],
       ],
-      { coolDownMs: REFUSED_REST_MS, restUntilMs: T + 1 + REFUSED_REST_MS, refusals: 2 },
+      { coolDownMs: REFUSED_PAUSE_MS, pausedUntilMs: T + 1 + REFUSED_PAUSE_MS, refusals: 2 },
     ],
     [
-      'a rest has an end',
+      'a pause has an end',
       Array.from({ length: 40 }, (_, i) => [i % 2 === 0 ? begun : refused, T] as const),
-      { coolDownMs: LONGEST_REST_MS },
+      { coolDownMs: LONGEST_PAUSE_MS },
     ],
     [
-      'a try after the rest is half-open',
+      'a try after the pause is half-open',
       [
         [refused, T],
-        [begun, T + REFUSED_REST_MS],
+        [begun, T + REFUSED_PAUSE_MS],
       ],
       { breaker: 'half_open' },
     ],
@@ -64,10 +64,10 @@ describe('the state of a source address', () => {
       'an answer closes it',
       [
         [refused, T],
-        [begun, T + REFUSED_REST_MS],
+        [begun, T + REFUSED_PAUSE_MS],
         [answered, T],
       ],
-      { breaker: 'closed', coolDownMs: 0, restUntilMs: 0 },
+      { breaker: 'closed', coolDownMs: 0, pausedUntilMs: 0 },
     ],
     [
       'a dead host tells nothing of us',
@@ -76,7 +76,7 @@ describe('the state of a source address', () => {
         [begun, T + 1],
         [{ kind: 'unanswered' }, T + 2],
       ],
-      { breaker: 'open', restUntilMs: T + 2 },
+      { breaker: 'open', pausedUntilMs: T + 2 },
     ],
     [
       'success raises the rate, not beyond the row',
@@ -86,17 +86,17 @@ describe('the state of a source address', () => {
     ['a dead host changes nothing', [[{ kind: 'unanswered' }, T]], newSourceState(60)],
   ])('%s', (_, events, expected) => expect(through(events)).toMatchObject(expected))
 
-  it('tells why an address rests', () => {
+  it('tells why an address is paused', () => {
     expect(unavailableReason(through([[refused, T]]), T + 1)).toBe(
       'is paused until 1970-01-01T00:26:40.000Z after source_blocked: listed',
     )
-    expect(unavailableReason(through([[refused, T]]), T + REFUSED_REST_MS)).toBeUndefined()
+    expect(unavailableReason(through([[refused, T]]), T + REFUSED_PAUSE_MS)).toBeUndefined()
     const trial = through([
       [refused, T],
-      [begun, T + REFUSED_REST_MS],
+      [begun, T + REFUSED_PAUSE_MS],
     ])
-    expect(unavailableReason(trial, T + REFUSED_REST_MS + 1)).toBe('a trial attempt is in progress: listed')
-    expect(unavailableReason(trial, T + REFUSED_REST_MS + 60_000)).toBeUndefined() // a trial that never ended
+    expect(unavailableReason(trial, T + REFUSED_PAUSE_MS + 1)).toBe('a trial attempt is in progress: listed')
+    expect(unavailableReason(trial, T + REFUSED_PAUSE_MS + 60_000)).toBeUndefined() // a trial that never ended
   })
   it('stays in bounds and survives JSON, whatever happens', () =>
     fc.assert(
@@ -108,7 +108,7 @@ describe('the state of a source address', () => {
           const state = through(events.map(([event, at]) => [event, T + at] as const))
           expect(state.perMinute).toBeGreaterThanOrEqual(1)
           expect(state.perMinute).toBeLessThanOrEqual(60)
-          expect(state.coolDownMs).toBeLessThanOrEqual(LONGEST_REST_MS)
+          expect(state.coolDownMs).toBeLessThanOrEqual(LONGEST_PAUSE_MS)
           expect(JSON.parse(JSON.stringify(state))).toEqual(state)
         },
       ),
@@ -129,7 +129,7 @@ describe('the choice', () => {
     ], // least recently used
     [
       [
-        ['a', through([[refused, T - REFUSED_REST_MS]])],
+        ['a', through([[refused, T - REFUSED_PAUSE_MS]])],
         ['b', used(9)],
       ],
       ['b', 'a'],
@@ -140,7 +140,7 @@ describe('the choice', () => {
         ['b', used(9)],
       ],
       ['b'],
-    ], // a resting one not at all
+    ], // a paused one not at all
     [[['a', through([[refused, T]])]], []],
   ] as [[string, SourceState][], string[]][])('%j', (candidates, expected) =>
     expect(

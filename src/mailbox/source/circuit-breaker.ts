@@ -2,9 +2,9 @@
  * The state of one source address toward one provider: a circuit breaker and an adaptive rate, with counts. Pure: (state, event, now) → state.
  */
 export type SourceState = {
-  /** `open`: not used until `restUntilMs`; then one trial is permitted. */
+  /** `open`: not used until `pausedUntilMs`; then one trial is permitted. */
   readonly breaker: 'closed' | 'open' | 'half_open'
-  readonly restUntilMs: number
+  readonly pausedUntilMs: number
   /** The last cooldown; each further refusal in a row doubles it. */
   readonly coolDownMs: number
   /** The start of the trial of a half-open breaker. */
@@ -32,11 +32,11 @@ export type SourceEvent =
   | { readonly kind: 'unanswered' }
 
 const MINUTE = 60_000
-export const REFUSED_REST_MS = 10 * MINUTE
-export const THROTTLED_REST_MS = MINUTE
-export const FAILED_REST_MS = MINUTE
+export const REFUSED_PAUSE_MS = 10 * MINUTE
+export const THROTTLED_PAUSE_MS = MINUTE
+export const FAILED_PAUSE_MS = MINUTE
 /** Maximum cooldown of a circuit breaker, ms. */
-export const LONGEST_REST_MS = 6 * 60 * MINUTE
+export const LONGEST_PAUSE_MS = 6 * 60 * MINUTE
 const TRIAL_MS = MINUTE
 
 /** The state of an address that was not used toward the provider yet: half of the rate of the provider's row. */
@@ -44,7 +44,7 @@ export function newSourceState(maxPerMinute: number): SourceState {
   const perMinute = Math.max(1, maxPerMinute / 2)
   return {
     breaker: 'closed',
-    restUntilMs: 0,
+    pausedUntilMs: 0,
     coolDownMs: 0,
     trialAtMs: 0,
     perMinute,
@@ -70,20 +70,20 @@ export function applyEvent(state: SourceState, event: SourceEvent, now: number):
         ...state,
         breaker: 'closed',
         coolDownMs: 0,
-        restUntilMs: 0,
+        pausedUntilMs: 0,
         successes: state.successes + 1,
         perMinute: Math.min(state.maxPerMinute, state.perMinute + 1),
         latencyMs: Math.round(state.latencyMs === 0 ? event.latencyMs : state.latencyMs * 0.8 + event.latencyMs * 0.2),
       }
     case 'refused':
-      return opened(state, event, REFUSED_REST_MS, now)
+      return opened(state, event, REFUSED_PAUSE_MS, now)
     case 'throttled':
-      return { ...opened(state, event, THROTTLED_REST_MS, now), perMinute: Math.max(1, state.perMinute / 2) }
+      return { ...opened(state, event, THROTTLED_PAUSE_MS, now), perMinute: Math.max(1, state.perMinute / 2) }
     case 'failed':
-      return opened(state, event, FAILED_REST_MS, now)
+      return opened(state, event, FAILED_PAUSE_MS, now)
     case 'unanswered':
       // No result: a trial that met a dead host may be repeated.
-      return state.breaker === 'half_open' ? { ...state, breaker: 'open', restUntilMs: now } : state
+      return state.breaker === 'half_open' ? { ...state, breaker: 'open', pausedUntilMs: now } : state
   }
 }
 
@@ -95,8 +95,8 @@ export const unavailableReason = (state: SourceState, now: number, stepMs = 0): 
   openReason(state, now, stepMs) ?? (isOnTrial(state, now) ? `${ON_TRIAL}${lastText(state)}` : undefined)
 
 function openReason(state: SourceState, now: number, stepMs = 0): string | undefined {
-  if (state.breaker !== 'open' || now >= state.restUntilMs) return undefined
-  const until = new Date(state.restUntilMs + stepMs).toISOString()
+  if (state.breaker !== 'open' || now >= state.pausedUntilMs) return undefined
+  const until = new Date(state.pausedUntilMs + stepMs).toISOString()
   return `is paused until ${until} after ${state.lastRefusal?.reason ?? 'a refusal'}${lastText(state)}`
 }
 
@@ -132,7 +132,7 @@ export function rankSources<S>(
   return {
     usable: usable.map(({ source }) => source),
     skipped: judged.flatMap(({ source, state, why }) =>
-      why === undefined ? [] : [{ source, why, untilMs: Math.max(state.restUntilMs, now) }],
+      why === undefined ? [] : [{ source, why, untilMs: Math.max(state.pausedUntilMs, now) }],
     ),
   }
 }
@@ -153,13 +153,13 @@ function opened(
   firstMs: number,
   now: number,
 ): SourceState {
-  const isOpen = state.breaker === 'open' && now < state.restUntilMs
-  const coolDownMs = Math.min(LONGEST_REST_MS, Math.max(firstMs, isOpen ? state.coolDownMs : state.coolDownMs * 2))
+  const isOpen = state.breaker === 'open' && now < state.pausedUntilMs
+  const coolDownMs = Math.min(LONGEST_PAUSE_MS, Math.max(firstMs, isOpen ? state.coolDownMs : state.coolDownMs * 2))
   return {
     ...state,
     breaker: 'open',
     coolDownMs,
-    restUntilMs: isOpen ? Math.max(state.restUntilMs, now + firstMs) : now + coolDownMs,
+    pausedUntilMs: isOpen ? Math.max(state.pausedUntilMs, now + firstMs) : now + coolDownMs,
     refusals: state.refusals + 1,
     lastRefusal: { reason: event.reason, text: event.text.slice(0, 200), atMs: now },
   }

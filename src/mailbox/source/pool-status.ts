@@ -12,8 +12,8 @@ export type PoolRow = {
     readonly provider: ProviderKey
     readonly breaker: 'closed' | 'open' | 'half_open'
     /** Why it is not used toward this provider now. */
-    readonly resting?: string
-    readonly restUntilMs?: number
+    readonly pausedReason?: string
+    readonly pausedUntilMs?: number
     readonly perMinute: number
     readonly successes: number
     readonly refusals: number
@@ -47,13 +47,13 @@ function providerRow(
   now: number,
   listed: (source: SourceName, provider: ProviderKey) => string | undefined,
 ): PoolRow['providers'][number] {
-  const resting = (source === undefined ? undefined : listed(source, provider)) ?? unavailableReason(state, now)
-  const { breaker, restUntilMs, perMinute, successes, refusals, lastRefusal, lastUsedMs, latencyMs } = state
+  const pausedReason = (source === undefined ? undefined : listed(source, provider)) ?? unavailableReason(state, now)
+  const { breaker, pausedUntilMs, perMinute, successes, refusals, lastRefusal, lastUsedMs, latencyMs } = state
   return {
     provider,
     breaker,
-    ...(resting !== undefined && { resting }),
-    ...(restUntilMs > now && { restUntilMs }),
+    ...(pausedReason !== undefined && { pausedReason }),
+    ...(pausedUntilMs > now && { pausedUntilMs }),
     perMinute,
     successes,
     refusals,

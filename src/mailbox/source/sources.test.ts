@@ -11,11 +11,12 @@ const row = (over: object = {}): Json => ({ source: null, provider: 'gmail', sta
 it.each<[string, Json, number]>([
   ['in order', row(), 1],
   ['with a refusal', row({ lastRefusal: { reason: 'a', text: 'b', atMs: NOW } }), 1],
-  ['a rest that no date can hold', row({ restUntilMs: 1e300 }), 0],
-  ['a rest before all time', row({ restUntilMs: -1 }), 0],
+  ['a pause that no date can hold', row({ pausedUntilMs: 1e300 }), 0],
+  ['a pause before all time', row({ pausedUntilMs: -1 }), 0],
   ['a refusal at no time', row({ lastRefusal: { reason: 'a', text: 'b', atMs: 1e16 } }), 0],
   ['a rate that is no number', row({ perMinute: null }), 0],
   ['the bucket of earlier versions is left out', row({ bucket: { tokens: 1, atMs: 1e300 } }), 1],
+  ['the end of a pause under its earlier name', row({ pausedUntilMs: undefined, restUntilMs: NOW }), 1],
   ['no object', 'x', 0],
 ])('a stored row: %s', async (_, value, rows) => {
   const store = labStore()
@@ -57,7 +58,7 @@ it('reads again, and saves again, what the store could not do', async () => {
   expect(await store.sources.list({ limit: 10 })).toHaveLength(2)
 })
 
-it('a rest lasts as long where the system clock steps; what is shown and stored goes by that clock', async () => {
+it('a pause lasts as long where the system clock steps; what is shown and stored goes by that clock', async () => {
   const store = labStore()
   let [stepMs, passedMs] = [0, 0]
   const world = { ...labWorld(), store, now: () => NOW + passedMs + stepMs, monotonic: () => NOW + passedMs }
@@ -68,7 +69,7 @@ it('a rest lasts as long where the system clock steps; what is shown and stored 
   for (stepMs of [3_600_000, -3_600_000]) {
     const until = new Date(NOW + 600_000 + stepMs).toISOString()
     expect(known.unavailable(undefined, gmail)).toMatchObject({ why: `is paused until ${until} after a: b` })
-    expect(known.rows().map(({ state }) => state.restUntilMs)).toEqual([NOW + 600_000 + stepMs])
+    expect(known.rows().map(({ state }) => state.pausedUntilMs)).toEqual([NOW + 600_000 + stepMs])
     await known.save()
     const started = sources({ ...world, monotonic: world.now }) // a process that begins after the step
     await started.load()

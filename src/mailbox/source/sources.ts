@@ -158,7 +158,7 @@ export function sources(
     const trialEnded = trials.get(keyOf(source, provider.key))
     const why = unavailableReason(state, world.monotonic(), stepMs(world)) ?? (trialEnded && ON_TRIAL)
     if (why === undefined) return undefined
-    const untilMs = Math.max(state.restUntilMs, world.monotonic())
+    const untilMs = Math.max(state.pausedUntilMs, world.monotonic())
     return { ok: false, why, untilMs, ...(trialEnded && { trialEnded }) }
   }
   function begin(source: Source, provider: ProviderLimits, force: boolean): Use | Unavailable {
@@ -198,7 +198,7 @@ export function sources(
     rows: () => [...rows.values()].map(shown).reverse(), // the least recently used first
     reload: () => {
       for (const [key, row] of [...rows]) {
-        rows.set(key, { ...row, state: { ...row.state, breaker: 'closed', restUntilMs: 0, coolDownMs: 0 } })
+        rows.set(key, { ...row, state: { ...row.state, breaker: 'closed', pausedUntilMs: 0, coolDownMs: 0 } })
         unsaved.add(key)
       }
     },
@@ -222,7 +222,8 @@ const storedSource = ({ source, provider, state }: SourceRow): { readonly key: s
 /** A row of the store; none if it is invalid. With `isLive` the process that wrote it may still be running. */
 function readSource(row: Json, isLive = false): SourceRow[] {
   if (!isJsonRecord(row)) return []
-  const { source, provider, standing: state } = row
+  const { source, provider, standing } = row
+  const state = pausedOf(standing)
   const address = typeof source === 'string' ? parseSourceName(source) : undefined
   if (address && !address.ok) return []
   if (typeof provider !== 'string' || !isSourceState(state)) return []
@@ -232,10 +233,17 @@ function readSource(row: Json, isLive = false): SourceRow[] {
   return [{ source: address?.ok ? address.value : undefined, provider, state: { ...current, breaker } }]
 }
 
+/** The stored state; stores of earlier versions have the end of the pause as `restUntilMs`. */
+function pausedOf(standing: Json | undefined): Json | undefined {
+  if (!isJsonRecord(standing) || standing.restUntilMs === undefined) return standing
+  const { restUntilMs: pausedUntilMs, ...state } = standing
+  return { ...state, pausedUntilMs }
+}
+
 /** A state whose times are converted to another clock. */
 const moved = (state: SourceState, to: (ms: number) => number): SourceState => ({
   ...state,
-  restUntilMs: to(state.restUntilMs),
+  pausedUntilMs: to(state.pausedUntilMs),
   trialAtMs: to(state.trialAtMs),
   lastUsedMs: to(state.lastUsedMs),
   ...(state.lastRefusal && { lastRefusal: { ...state.lastRefusal, atMs: to(state.lastRefusal.atMs) } }),
@@ -243,7 +251,7 @@ const moved = (state: SourceState, to: (ms: number) => number): SourceState => (
 
 const learntAtMs = ({ lastUsedMs, lastRefusal }: SourceState): number => Math.max(lastUsedMs, lastRefusal?.atMs ?? 0)
 
-const TIMES = ['restUntilMs', 'trialAtMs', 'lastUsedMs'] as const
+const TIMES = ['pausedUntilMs', 'trialAtMs', 'lastUsedMs'] as const
 const NUMBERS = ['coolDownMs', 'perMinute', 'maxPerMinute', 'successes', 'refusals', 'latencyMs'] as const
 
 function isSourceState(value: unknown): value is SourceState {
