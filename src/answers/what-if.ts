@@ -33,7 +33,7 @@ export const whatIfAnswer = checkAnswer.extend({
       remove: z.literal(true).optional(),
     }),
   ),
-  passed_over: z
+  skipped: z
     .record(z.string(), z.int())
     .meta({ description: 'record types of the zone that have no effect, with the number of records' }),
 })
@@ -59,7 +59,7 @@ export const expectAnswer = z.strictObject({
   differs: z.int().meta({ description: 'record sets that differ or are missing' }),
   unknown: z.int(),
   sets: z.array(recordSet).meta({ description: 'sets that differ come first' }),
-  passed_over: z
+  skipped: z
     .record(z.string(), z.int())
     .meta({ description: 'record types of the zone that are not compared, with the number of records' }),
   observed_at: z.iso.datetime(),

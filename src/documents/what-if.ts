@@ -49,14 +49,14 @@ const TITLES: ReadonlyMap<string, string> = new Map(
   Object.values(checks).flatMap(({ table }) => Object.entries(table).map(([id, { title }]) => [id, title] as const)),
 )
 
-function changeBlocks({ before, after, as_if, passed_over }: WhatIfAnswer): Block[] {
+function changeBlocks({ before, after, as_if, skipped }: WhatIfAnswer): Block[] {
   const fixed = before.findings.filter((id) => !after.findings.includes(id))
   const added = after.findings.filter((id) => !before.findings.includes(id))
   const named = (id: string): Line => {
     const title = TITLES.get(id)
     return title === undefined ? [code(id)] : [`${title} (`, code(id), ')']
   }
-  const passed = Object.entries(passed_over)
+  const passed = Object.entries(skipped)
   return [
     heading(2, 'What would change', 'change'),
     text(...sentenceOf(before, after)),

@@ -58,14 +58,14 @@ export const expectRecords = defineOperation({
           published: ['v=DMARC1; p=none'],
         },
       ],
-      passed_over: {},
+      skipped: {},
       observed_at: '2026-01-02T03:04:05.000Z',
     },
   },
   deadlineMs: DEADLINE_MS,
   uses: [],
   run: async (ctx, _none, { domain, records = [], zone }) => {
-    const { laid, passedOver } = readRecords(domain, records, zone)
+    const { laid, skipped } = readRecords(domain, records, zone)
     checkSets(domain, laid, 'records')
     const compared = await compareSets(ctx, laid)
     const count = (...wanted: readonly string[]): number =>
@@ -79,7 +79,7 @@ export const expectRecords = defineOperation({
       differs,
       unknown,
       sets: [...compared].sort((a, b) => rank(a.status) - rank(b.status)),
-      passed_over: passedOver,
+      skipped,
       observed_at: new Date(ctx.now()).toISOString(),
     })
   },

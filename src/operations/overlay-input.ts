@@ -33,7 +33,7 @@ export const recordsParam = listParam(
   },
 )
 
-type Overlaid = { readonly laid: readonly OverlayChange[]; readonly passedOver: Readonly<Record<string, number>> }
+type Overlaid = { readonly laid: readonly OverlayChange[]; readonly skipped: Readonly<Record<string, number>> }
 
 /** {@link readOverlay} of records alone. */
 export function readRecords(
@@ -41,8 +41,8 @@ export function readRecords(
   records: readonly RecordText[],
   zone: string | undefined,
 ): Overlaid & { readonly laid: readonly OverlayRecord[] } {
-  const { laid, passedOver } = readOverlay(domain, records, zone)
-  return { laid: laid.flatMap((one) => ('remove' in one ? [] : [one])), passedOver }
+  const { laid, skipped } = readOverlay(domain, records, zone)
+  return { laid: laid.flatMap((one) => ('remove' in one ? [] : [one])), skipped }
 }
 
 /** Reads all records of the overlay. Throws AppError with the record or line that cannot be read. */
@@ -53,7 +53,7 @@ export function readOverlay(domain: Domain, records: readonly ChangeText[], zone
   const laid = [...(whole?.records ?? []), ...single]
   if (laid.length === 0) throw questionError('no_overlay', undefined, { parameter: 'records' })
   if (laid.length > MAX_RECORDS) throw questionError('overlay_records', { count: laid.length, max: MAX_RECORDS })
-  return { laid: replaced(laid, single), passedOver: Object.fromEntries(whole?.passedOver ?? []) }
+  return { laid: replaced(laid, single), skipped: Object.fromEntries(whole?.skipped ?? []) }
 }
 
 function refuseTooMuch(records: readonly ChangeText[], zone = ''): void {

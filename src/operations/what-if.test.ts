@@ -46,7 +46,7 @@ it('reads a zone; a single record stands in place of those of the zone', async (
   expect(answer).toMatchObject({
     dmarc: { policy: 'reject' },
     mx: [{ host: 'm2.a.example', addresses: [{ address: '45.53.5.1' }] }],
-    passed_over: { SRV: 1 },
+    skipped: { SRV: 1 },
   })
 })
 

@@ -62,7 +62,7 @@ export const whatIf = defineOperation({
   score: checkScore,
   document: whatIfDocument,
   run: async (ctx, deps, { domain, records = [], zone, selector }) => {
-    const { laid, passedOver } = readOverlay(domain, records, zone)
+    const { laid, skipped } = readOverlay(domain, records, zone)
     // Two checks share the queries: neither stops the other.
     const shared = { ...repeatable(ctx), permit: () => {} }
     const input: CheckInput = {
@@ -83,7 +83,7 @@ export const whatIf = defineOperation({
       before: summaryOf(before),
       after: summaryOf(after),
       as_if: laid.slice(0, SHOWN).map(shown),
-      passed_over: passedOver,
+      skipped,
       observed_at: new Date(ctx.now()).toISOString(),
     })
   },

@@ -53,7 +53,7 @@ describe('parseZone', () => {
       ['a.example MX {"preference":10,"exchange":"mx.a.example.a.example"}'],
     ],
     [
-      'other types are passed over',
+      'other types are skipped',
       '@ SRV 0 0 5060 sip\n@ TYPE65534 \\# 1 00\n@ A 192.0.2.1',
       ['a.example A "192.0.2.1"'],
     ],
@@ -92,5 +92,5 @@ describe('parseZone', () => {
 
 it('counts what it passes over, by type', () => {
   const read = parseZone('a LOC x\nb LOC y\nc HINFO z\nd A 192.0.2.1', 'a.example')
-  expect(read.ok && Object.fromEntries(read.value.passedOver)).toEqual({ LOC: 2, HINFO: 1 })
+  expect(read.ok && Object.fromEntries(read.value.skipped)).toEqual({ LOC: 2, HINFO: 1 })
 })

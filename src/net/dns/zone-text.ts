@@ -10,7 +10,7 @@ import { type ZoneEntry, zoneEntries } from './zone-entries.ts'
 type ZoneText = {
   readonly records: readonly OverlayRecord[]
   /** Types that are not used here, each with the number of its records. */
-  readonly passedOver: ReadonlyMap<string, number>
+  readonly skipped: ReadonlyMap<string, number>
 }
 
 /** Maximum number of characters of a zone file. */
@@ -28,7 +28,7 @@ type State = { readonly origin: string; readonly owner: string | undefined }
 export function parseZone(text: string, domain: string): Parsed<ZoneText> {
   if (text.length > MAX_LENGTH) return problem(zoneProblem('too_long', { max: MAX_LENGTH }))
   const records: OverlayRecord[] = []
-  const passedOver = new Map<string, number>()
+  const skipped = new Map<string, number>()
   let state: State = { origin: domain, owner: undefined }
   for (const entry of zoneEntries(text.replace(/^\ufeff/, ''))) {
     const at = (why: Problem) => problem(zoneProblem('at', { line: entry.line, why }))
@@ -38,10 +38,10 @@ export function parseZone(text: string, domain: string): Parsed<ZoneText> {
     state = read.value.state
     const { record, type } = read.value
     if (record) records.push(record)
-    else if (type !== undefined) passedOver.set(type, (passedOver.get(type) ?? 0) + 1)
+    else if (type !== undefined) skipped.set(type, (skipped.get(type) ?? 0) + 1)
     if (records.length > MAX_RECORDS) return at(zoneProblem('too_many', { max: MAX_RECORDS }))
   }
-  return parsed({ records, passedOver })
+  return parsed({ records, skipped })
 }
 
 type Read = { readonly state: State; readonly record?: OverlayRecord; readonly type?: string }
