@@ -113,8 +113,8 @@ it('shows how every list stands', async () => {
   await lists.test(ctx)
   const { data } = presentBlacklists(lists.set, lists.states())
   expect(data).toHaveLength(29)
-  expect(data.map(({ takes_key }) => takes_key)).toEqual(BUILT_IN_LISTS.map(({ keyForm }) => keyForm !== undefined))
-  expect(new Set(data.map(({ takes_key }) => takes_key))).toEqual(new Set([true, false]))
+  expect(data.map(({ requires_key }) => requires_key)).toEqual(BUILT_IN_LISTS.map(({ keyForm }) => keyForm !== undefined))
+  expect(new Set(data.map(({ requires_key }) => requires_key))).toEqual(new Set([true, false]))
   expect(data[3]).toMatchObject({
     blacklist: 'PSBL',
     state: 'healthy',

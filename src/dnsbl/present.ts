@@ -152,7 +152,7 @@ function presentState({ list, ipv4, ipv6, answers }: ListState): ListStateAnswer
     ipv6: { supported: list.ipv6, ...(ipv6 ? presentTest(ipv6) : { state: 'unsupported' }) },
     answers,
     allowance: presentAllowance(list),
-    takes_key: list.keyForm !== undefined,
+    requires_key: list.keyForm !== undefined,
     delist_url: list.delistUrl,
     verified: list.verified === '' ? null : list.verified,
     notes: list.notes,

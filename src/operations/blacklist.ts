@@ -181,7 +181,7 @@ export const blacklists = defineOperation({
           ipv6: { supported: 'no', state: 'unsupported' },
           answers: { listed: 1, not_listed: 41, blocked: 0, timeout: 0, error: 0, unsupported: 3 },
           allowance: { per_second: 50 },
-          takes_key: false,
+          requires_key: false,
           delist_url: 'https://psbl.org/remove',
           verified: null,
           notes: '',

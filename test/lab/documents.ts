@@ -182,7 +182,7 @@ const listState: ListStateAnswer = {
   ipv6: { supported: 'yes', state: 'healthy' },
   answers: { listed: 0, not_listed: 1, blocked: 0, timeout: 0, error: 0, unsupported: 0 },
   allowance: {},
-  takes_key: true,
+  requires_key: true,
   delist_url: 'https://check.spamhaus.org/',
   verified: '2026-11-01',
   notes: '',
