@@ -303,12 +303,12 @@ it.each<[string, (() => Json)[], string, string | null, string, string[]]>([
   ['one of two is gone', [() => null], 'insufficient', null, '1/2', ['n1']],
   ['two of three are gone', [() => null, () => null], 'insufficient', null, '1/3', ['n1', 'n2']],
   ['nobody else is there', [], 'insufficient', null, '1/1', []],
-])('vantage=all: %s', async (_, answers, verdict, value, agree, dissent) => {
+])('vantage=all: %s', async (_, answers, verdict, value, agree, disagreeing) => {
   const { app } = await cluster(answers)
   const got = (await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=all` })).json()
   expect(got.verdict).toBe('clean')
   expect(got.agreement).toMatchObject({ verdict, value, agree })
-  expect(got.agreement.dissent.map(({ node }: { node: string }) => node)).toEqual(dissent)
+  expect(got.agreement.disagreeing.map(({ node }: { node: string }) => node)).toEqual(disagreeing)
 })
 
 it('vantage=all: one machine has one voice, whatever it registers', async () => {

@@ -5,11 +5,11 @@ import type { AnswerOf } from './answer.ts'
 export const agreement = z.strictObject({
   verdict: z.enum(['consistent', 'split', 'insufficient']).meta({
     description:
-      'consistent: all nodes agree, except at most one of up to 5, or two of 6 or more, that may dissent or fail; split: enough nodes answered, but too few agree; insufficient: too few nodes answered',
+      'consistent: all nodes agree, except at most one of up to 5, or two of 6 or more, that may disagree or fail; split: enough nodes answered, but too few agree; insufficient: too few nodes answered',
   }),
   value: z.string().nullable().meta({ description: 'the common verdict; null unless consistent' }),
   agree: z.string().meta({ description: 'nodes that gave the most frequent verdict, of all queried nodes: 3/4' }),
-  dissent: z
+  disagreeing: z
     .array(z.strictObject({ node: z.string(), verdict: z.string().nullable() }))
     .meta({ description: 'the other nodes with their verdicts; null: no valid answer in time' }),
 })

@@ -143,9 +143,9 @@ type Vantage = Pick<CheckAnswer, 'vantage' | 'agreement'>
 function vantageBlocks({ vantage, agreement }: Vantage): Block[] {
   const node = vantage === undefined ? [] : [text('Answer of the node ', code(vantage), '.')]
   if (agreement === undefined) return node
-  const { verdict, agree, dissent } = agreement
+  const { verdict, agree, disagreeing } = agreement
   const words = verdict === null ? 'The nodes do not agree on a verdict' : `${agree} nodes: ${verdict}`
-  const others = dissent.flatMap(({ node: name, verdict: other }, i): Inline[] => [
+  const others = disagreeing.flatMap(({ node: name, verdict: other }, i): Inline[] => [
     i === 0 ? '; otherwise: ' : ', ',
     code(name),
     ` (${other ?? 'no answer'})`,

@@ -37,18 +37,18 @@ it.each<[string, string, string, string | undefined, string]>([
 ])('%s', (_, said, verdict, value, agree) => {
   const agreement = agreementOf(votes(said))
   expect([agreement.verdict, agreement.value, agreement.agree]).toEqual([verdict, value, agree])
-  expect(agreement.dissent).toHaveLength(Number(agree.split('/')[1]) - Number(agree.split('/')[0]))
+  expect(agreement.disagreeing).toHaveLength(Number(agree.split('/')[1]) - Number(agree.split('/')[0]))
 })
 
 describe('up to two faults of up to seven nodes', () => {
   const CASES = [3, 4, 5, 6, 7].flatMap((nodes) =>
     ['b', '-'].flatMap((fault) => Array.from({ length: nodes }, (_, at) => [nodes, fault, at] as const)),
   )
-  it.each(CASES)('of %d one says %j at place %d: it is dissent and never the value', (nodes, fault, at) => {
+  it.each(CASES)('of %d one says %j at place %d: it is disagreeing, and never the value', (nodes, fault, at) => {
     const said = [...'a'.repeat(nodes)].with(at, fault).join('')
-    const { verdict, value, dissent } = agreementOf(votes(said))
+    const { verdict, value, disagreeing } = agreementOf(votes(said))
     expect([verdict, value]).toEqual(['consistent', 'a'])
-    expect(dissent).toEqual([{ node: `n${at}`, verdict: fault === '-' ? null : fault }])
+    expect(disagreeing).toEqual([{ node: `n${at}`, verdict: fault === '-' ? null : fault }])
   })
 })
 

@@ -65,8 +65,8 @@ export async function fromVantages<S extends z.ZodType>(
     { node: peers.self.id, verdict: question.verdict(answer) },
     ...others.map((other, i) => ({ node: nodes[i]!.id, verdict: other && question.verdict(other) })),
   ]
-  const { verdict, value = null, agree, dissent } = agreementOf(votes)
-  const agreement = { verdict, value, agree, dissent: dissent.map((one) => ({ ...one })) }
+  const { verdict, value = null, agree, disagreeing } = agreementOf(votes)
+  const agreement = { verdict, value, agree, disagreeing: disagreeing.map((one) => ({ ...one })) }
   const [first] = others
   if (vantage === 'all' || nodes.length === 0) return question.add(answer, { agreement })
   if (!first) throw nodeError('no_answer', { id: vantage })
@@ -177,17 +177,17 @@ type Agreement = {
   /** `3/4`: nodes that gave the most frequent answer, of all queried nodes. */
   readonly agree: string
   /** The other nodes, with their answers (null: none). */
-  readonly dissent: readonly { readonly node: string; readonly verdict: string | null }[]
+  readonly disagreeing: readonly { readonly node: string; readonly verdict: string | null }[]
 }
 
-/** How many of this number of nodes may dissent or fail: one of up to 5, two from 6 on. */
+/** How many of this number of nodes may disagree or fail: one of up to 5, two from 6 on. */
 const allowedOf = (nodes: number): number => (nodes >= 6 ? 2 : 1)
 
-/** How many nodes must agree: all except those that may dissent or fail, and at least two. */
+/** How many nodes must agree: all except those that may disagree or fail, and at least two. */
 const quorumOf = (nodes: number): number => Math.max(2, nodes - allowedOf(nodes))
 
 /**
- * The combined answer of several nodes. Of up to 5 nodes one may dissent or fail, from 6 on two: a lying or dead node
+ * The combined answer of several nodes. Of up to 5 nodes one may disagree or fail, from 6 on two: a lying or dead node
  * never determines the value. Two nodes that differ give none, because either could be wrong.
  */
 export function agreementOf(votes: readonly Vote[]): Agreement {
@@ -198,7 +198,7 @@ export function agreementOf(votes: readonly Vote[]): Agreement {
     verdict,
     value: verdict === 'consistent' ? word : undefined,
     agree: `${count}/${votes.length}`,
-    dissent: votes
+    disagreeing: votes
       .filter((vote) => vote.verdict === undefined || vote.verdict !== word)
       .map((vote) => ({ node: vote.node, verdict: vote.verdict ?? null })),
   }

@@ -197,7 +197,7 @@ describe('vantage=all', () => {
       const honest = answer.verdict
       expect(answer.agreement).toMatchObject({ verdict, agree, value: verdict === 'consistent' ? honest : null })
       const gone = (does: Further): boolean => does === 'dead' || does === 'silent'
-      expect(answer.agreement.dissent.toSorted((a, b) => (a.node < b.node ? -1 : 1))).toEqual(
+      expect(answer.agreement.disagreeing.toSorted((a, b) => (a.node < b.node ? -1 : 1))).toEqual(
         further.flatMap((does, i) =>
           does === 'honest'
             ? []
@@ -212,7 +212,7 @@ describe('vantage=all', () => {
 
 type Agreed = {
   readonly verdict: string
-  readonly agreement: { readonly dissent: readonly { readonly node: string; readonly verdict: string | null }[] }
+  readonly agreement: { readonly disagreeing: readonly { readonly node: string; readonly verdict: string | null }[] }
 }
 
 it('killed with -9 a node is suspect, then dead; started again it is alive', async () => {
