@@ -73,6 +73,6 @@ export const doctorAnswer = z.strictObject({
       ...selfCheckFields,
     }),
   ),
-  advice: strings,
+  repairs: strings,
 })
 export type DoctorAnswer = AnswerOf<typeof doctorAnswer>

@@ -41,7 +41,7 @@ export const reportsImportAnswer = z.strictObject({
 })
 export type ReportsImportAnswer = AnswerOf<typeof reportsImportAnswer>
 
-const advice = z.strictObject({ sender: z.string(), verdict: senderVerdict, messages: count, text: z.string() })
+const repair = z.strictObject({ sender: z.string(), verdict: senderVerdict, messages: count, text: z.string() })
 
 /** A sender as a summary shows it. */
 const senderSummary = z
@@ -87,7 +87,7 @@ export const reportsAnswer = z.strictObject({
   ),
   days: z.array(z.strictObject({ date, ...sums })),
   senders: z.array(senderSummary).meta({ description: 'the ten largest' }),
-  advice: z.array(advice),
+  repairs: z.array(repair),
   last_report_at: z.iso.datetime().nullable(),
   differing_reports: count.meta({ description: 'reports that came again with other numbers; the first one counts' }),
   senders_total: count,

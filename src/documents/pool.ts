@@ -143,8 +143,8 @@ const listingsOf = (listings: NonNullable<Own['listings']> | null): Line =>
       : [{ mark: 'bad', text: listings.map(({ blacklist, meaning }) => `${blacklist} (${meaning})`).join(', ') }]
 
 /** Whether this machine can do its work: what to do first, then the resolver, the lists and each source address. */
-export function doctorDocument({ fit, advice, resolver, lists, sources }: DoctorAnswer, version: string): Document {
-  const first = [...advice.map((one): Line => [one]), ...problemsOf(sources)]
+export function doctorDocument({ fit, repairs, resolver, lists, sources }: DoctorAnswer, version: string): Document {
+  const first = [...repairs.map((one): Line => [one]), ...problemsOf(sources)]
   return {
     title: 'Doctor',
     blocks: [

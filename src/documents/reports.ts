@@ -114,7 +114,7 @@ export function reportsDocument(answer: ReportsAnswer, version: string): Documen
     title: `Who sends as ${answer.domain}`,
     blocks: [
       conclusion(conclusionOf(answer)),
-      ...adviceBlocks(answer),
+      ...repairBlocks(answer),
       ...senderBlocks(answer),
       ...dayBlocks(answer),
       ...basisBlocks(answer),
@@ -130,7 +130,7 @@ function conclusionOf({
   forwarded,
   failing,
   reports,
-  advice,
+  repairs,
   from,
   to,
 }: ReportsAnswer): Conclusion {
@@ -148,24 +148,24 @@ function conclusionOf({
     .filter((one) => one !== '')
     .map((one) => `, ${one}`)
     .join('')}.`
-  const isGood = advice.length === 0
+  const isGood = repairs.length === 0
   return {
     subject,
     mark: isGood ? 'good' : 'warn',
-    badge: isGood ? 'Nothing to do' : counted(advice.length, 'sender to look at', 'senders to look at'),
+    badge: isGood ? 'Nothing to do' : counted(repairs.length, 'sender to look at', 'senders to look at'),
     words,
     notes,
   }
 }
 
-const adviceBlocks = ({ advice }: ReportsAnswer): readonly Block[] =>
-  advice.length === 0
+const repairBlocks = ({ repairs }: ReportsAnswer): readonly Block[] =>
+  repairs.length === 0
     ? []
     : [
-        heading(2, 'What to do', 'advice'),
+        heading(2, 'What to do', 'repairs'),
         {
           kind: 'list',
-          items: advice.map(({ sender, verdict, messages, text: words }) => [
+          items: repairs.map(({ sender, verdict, messages, text: words }) => [
             { strong: sender },
             ' ',
             VERDICTS[verdict],

@@ -44,8 +44,8 @@ describe('is this machine fit', () => {
   ])('%s', async (_, zone, fit, listings) => {
     const answer = await examine(zone)
     expect(answer).toMatchObject({ fit, sources: [{ address: US, listings }] })
-    const advised = JSON.stringify(answer.advice)
-    expect(advised.includes('could not be determined whether 45.53.1.2 is listed')).toBe(listings === null)
+    const repairs = JSON.stringify(answer.repairs)
+    expect(repairs.includes('could not be determined whether 45.53.1.2 is listed')).toBe(listings === null)
   })
 })
 

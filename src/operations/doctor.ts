@@ -39,7 +39,7 @@ export const doctor = defineOperation({
           fixes: [],
         },
       ],
-      advice: ['Run your own resolver: several blacklists refuse public ones.'],
+      repairs: ['Run your own resolver: several blacklists refuse public ones.'],
     },
   },
   deadlineMs: 30_000,
@@ -62,7 +62,7 @@ export const doctor = defineOperation({
     const isListed = sources.some(({ listings }) => listings !== null && listings.length > 0)
     const unknown = sources.filter(({ listings }) => listings === null).map(({ address }) => address)
     const hasSource = sources.length > 0
-    const advice = adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknown, databaseUser })
+    const repairs = repairsOf({ down, publicResolvers, refusing, hasSource, isListed, unknown, databaseUser })
     const isInOrder = sources.length > 0 && checks.every(({ problems }) => problems.length === 0)
     const fit = down === undefined && isInOrder && !isListed && unknown.length === 0
     return ok({
@@ -74,7 +74,7 @@ export const doctor = defineOperation({
       },
       lists: { total: lists.entries.length, answering: summarize(lists).answered, refusing },
       sources,
-      advice,
+      repairs,
     })
   },
   verdict: ({ fit }) => (fit ? 'good' : 'bad'),
@@ -95,7 +95,7 @@ type Seen = {
 }
 
 /** What the operator should do, most urgent first. */
-function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknown, databaseUser }: Seen): string[] {
+function repairsOf({ down, publicResolvers, refusing, hasSource, isListed, unknown, databaseUser }: Seen): string[] {
   const rows: readonly (readonly [boolean, string])[] = [
     [down !== undefined, `The resolver cannot be used: ${down}. Fix this first: every other check needs the resolver.`],
     [publicResolvers.length > 0, 'Run your own resolver: several blacklists refuse public ones.'],
@@ -117,5 +117,5 @@ function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknow
     ],
     [isListed, 'Listed addresses are not used for providers that apply that blacklist; request removal.'],
   ]
-  return rows.flatMap(([holds, advice]) => (holds ? [advice] : []))
+  return rows.flatMap(([holds, repair]) => (holds ? [repair] : []))
 }

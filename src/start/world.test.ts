@@ -67,7 +67,7 @@ it.each([
   const resolver = { name: 'resolver', status: 'failed', reason: denied }
   expect(isReady).toMatchObject({ status: 'not_ready', dependencies: [resolver, {}, { name: 'queue', status: 'ok' }] })
   expect(health).toMatchObject({ fit: false, resolver: { answers: false, reason: denied }, lists: { answering: 0 } })
-  expect(health.advice).toMatchObject({ 0: expect.stringMatching(/^The resolver cannot be used: .*captive portal/) })
+  expect(health.repairs).toMatchObject({ 0: expect.stringMatching(/^The resolver cannot be used: .*captive portal/) })
 })
 
 it('believes a resolver that knows the top-level domain', async () => {

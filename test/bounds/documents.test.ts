@@ -79,7 +79,7 @@ function sourcesNamed(n: number): number {
   const answer = exampleOf(doctor)
   const source = { ...answer.sources[0]!, problems: ['it has no PTR name'] }
   const sources = times(n, (i) => ({ ...source, address: `192.0.2.${i}` }))
-  const [list] = doctorDocument({ ...answer, advice: [], sources }, '0').blocks.filter(({ kind }) => kind === 'list')
+  const [list] = doctorDocument({ ...answer, repairs: [], sources }, '0').blocks.filter(({ kind }) => kind === 'list')
   return list?.kind === 'list' ? list.items[0]!.filter((one) => typeof one === 'object').length : 0
 }
 
