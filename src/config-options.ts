@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { formatDuration, parseDuration } from './base/duration.ts'
+import { messageOf } from './base/errors.ts'
 import { type Parsed, parsed, problem } from './base/parsed.ts'
 import { printable } from './base/text.ts'
 import { valueProblem } from './base/value-problems.ts'
@@ -177,7 +178,7 @@ function linesOf(path: string): Parsed<readonly string[]> {
     const lines = readFileSync(path, 'utf8').split('\n')
     return parsed(lines.map((line) => line.replace(/#.*/, '').trim()).filter((line) => line !== ''))
   } catch (error) {
-    return problem(sourceProblem('file', { path, reason: (error as Error).message }))
+    return problem(sourceProblem('file', { path, reason: messageOf(error) }))
   }
 }
 

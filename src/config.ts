@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { AppError } from './base/errors.ts'
+import { AppError, messageOf } from './base/errors.ts'
 import { isJsonRecord } from './base/json.ts'
 import { nearest } from './base/nearest.ts'
 import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
@@ -130,7 +130,7 @@ function readFile(given: string | undefined): { path: string; values: Record<str
   try {
     values = JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
-    throw configError('unreadable', { path, reason: (cause as Error).message }, { cause })
+    throw configError('unreadable', { path, reason: messageOf(cause) }, { cause })
   }
   if (!isJsonRecord(values)) throw configError('no_object', { path })
   const flags = new Set<string>(Object.values(OPTIONS).map((option) => option.flag))

@@ -64,9 +64,7 @@ const ask = async ({ url, body }: Request) =>
 /** The second adapter that asks finds what the first one left: what was cached and counted is not compared. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
-    JSON.stringify(value, (key, item) =>
-      /^(?:duration_ms|answers|observed_at|cached)$/.test(key) ? undefined : item,
-    ),
+    JSON.stringify(value, (key, item) => (/^(?:duration_ms|answers|observed_at|cached)$/.test(key) ? undefined : item)),
   )
 
 it.each<[string, Request, Words, number]>([

@@ -102,9 +102,9 @@ const listState = z.strictObject({
     unsupported: z.int(),
   }),
   allowance: z.strictObject({ per_second: z.number().optional(), per_day: z.number().optional() }),
-  requires_key: z
-    .boolean()
-    .meta({ description: 'the operator has a zone for which a key is required; without a key the public zone is queried' }),
+  requires_key: z.boolean().meta({
+    description: 'the operator has a zone for which a key is required; without a key the public zone is queried',
+  }),
   delist_url: z.string(),
   verified: z.string().nullable(),
   notes: z.string(),

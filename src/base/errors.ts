@@ -109,3 +109,10 @@ export const invalidFlag = (
   why: Problem,
   { code = 'invalid_parameter', ...options }: { readonly code?: ErrorCode } & Pick<ErrorOptions, 'cause'> = {},
 ): AppError => new AppError(code, why, { ...options, at: `--${flag}` })
+
+/** The message of whatever was thrown; what is not an error as text. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The code of an error of Node.js or of the database (`ENOENT`, `23505`); undefined if it has none. */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

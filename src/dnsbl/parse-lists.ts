@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { messageOf } from '../base/errors.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { problemOf } from '../base/schema-issue.ts'
 import { parseDomain } from '../names/domain.ts'
@@ -19,7 +20,7 @@ export function parseLists(text: string): Parsed<ListSet> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return problem(listFileProblem('not_json', { reason: (error as Error).message }))
+    return problem(listFileProblem('not_json', { reason: messageOf(error) }))
   }
   const checked = SET.safeParse(value)
   if (checked.success) return parsed(checked.data as ListSet)

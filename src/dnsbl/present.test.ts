@@ -113,7 +113,9 @@ it('shows how every list stands', async () => {
   await lists.test(ctx)
   const { data } = presentBlacklists(lists.set, lists.states())
   expect(data).toHaveLength(29)
-  expect(data.map(({ requires_key }) => requires_key)).toEqual(BUILT_IN_LISTS.map(({ keyForm }) => keyForm !== undefined))
+  expect(data.map(({ requires_key }) => requires_key)).toEqual(
+    BUILT_IN_LISTS.map(({ keyForm }) => keyForm !== undefined),
+  )
   expect(new Set(data.map(({ requires_key }) => requires_key))).toEqual(new Set([true, false]))
   expect(data[3]).toMatchObject({
     blacklist: 'PSBL',

@@ -1,4 +1,5 @@
 import { Reader, type Response } from 'mmdb-lib'
+import { messageOf } from '../base/errors.ts'
 import { type Family, familyOf, type Ip } from '../names/ip.ts'
 import { shippedCountryFiles, watchedFile } from '../store/mmdb-files.ts'
 import { bogonOf, type Geo, mergeGeo } from './merge.ts'
@@ -44,7 +45,7 @@ function database(
   const fault = (event: string, error: unknown): void => {
     if (faulty === opened) return // once per content
     faulty = opened
-    warn(event, { path: source.path, reason: (error as Error).message.slice(0, 200) })
+    warn(event, { path: source.path, reason: messageOf(error).slice(0, 200) })
   }
 
   return async (address) => {

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import type { ReportWay } from '../operations/deps.ts'
 import type { Imported, ImportRequest } from '../reports/import.ts'
@@ -98,7 +99,7 @@ export const countedBy =
       return delivered
     } catch (error) {
       record.failed++
-      record.problem = (error as Error).message
+      record.problem = messageOf(error)
       throw error
     }
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ImapFlow } from 'imapflow'
 import { sleep } from '../base/deadline.ts'
+import { messageOf } from '../base/errors.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { Log } from '../world.ts'
 import type { Deliver } from './deliver.ts'
@@ -35,7 +36,7 @@ export async function watchImap(settings: ImapSettings, signal: AbortSignal): Pr
       onLook?.(undefined)
     } catch (error) {
       if (signal.aborted) return
-      const reason = (error as Error).message
+      const reason = messageOf(error)
       onLook?.(reason)
       log.warn('the mailbox of reports could not be read; it is read again later', { way: 'imap', reason })
     }
@@ -117,7 +118,7 @@ async function moveTo(client: ImapFlow, uid: number, mailbox: string, log: Pick<
     if (!moved) log.warn('a message could not be moved', { way: 'imap', uid, mailbox })
   } catch (error) {
     if (!client.usable) throw error
-    log.warn('a message could not be moved', { way: 'imap', uid, mailbox, reason: (error as Error).message })
+    log.warn('a message could not be moved', { way: 'imap', uid, mailbox, reason: messageOf(error) })
   }
 }
 

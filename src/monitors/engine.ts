@@ -1,4 +1,5 @@
 import { sleep, wakeable } from '../base/deadline.ts'
+import { messageOf } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { ClaimedMonitor } from '../store/postgres/monitors.ts'
 import type { DeliveryRow, NewDelivery } from '../store/postgres/webhooks.ts'
@@ -111,7 +112,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     try {
       for (let n = 0; n < SWEEPS_AT_A_TIME && !stopping.signal.aborted && (await sweep()); n++);
     } catch (error) {
-      log.warn('expired data could not be removed: tried again in an hour', { reason: (error as Error).message })
+      log.warn('expired data could not be removed: tried again in an hour', { reason: messageOf(error) })
     }
   }
   async function look(): Promise<void> {
@@ -134,7 +135,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
         await look()
       } catch (error) {
         if (!stopping.signal.aborted)
-          log.warn('monitors wait: the database does not answer', { reason: (error as Error).message })
+          log.warn('monitors wait: the database does not answer', { reason: messageOf(error) })
         await sleep(LOOK_EVERY_MS, stopping.signal).catch(() => {})
       }
       await looks.pause(LOOK_EVERY_MS, stopping.signal)

@@ -1,4 +1,5 @@
 import { timedOut } from '../base/deadline.ts'
+import { codeOf } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
 import { DnsError } from './dns/resolver.ts'
 import { fetchProblem } from './problems.ts'
@@ -90,7 +91,7 @@ export function fetchError(error: unknown, signal: AbortSignal): FetchError {
   if (error instanceof FetchError) return error
   if (signal.aborted) return stopped(signal, error)
   if (isBreach(error)) return new FetchError('protocol', fetchProblem('not_http_answer'), { cause: error })
-  const code = codeOf(error)
+  const code = networkCodeOf(error)
   if (code === undefined) throw error
   const message = error instanceof Error ? error.message.slice(0, 200) : 'the connection failed'
   return new FetchError(reasonOf(code), fetchProblem('system', { message, code }), { cause: error })
@@ -101,16 +102,13 @@ const stopped = (signal: AbortSignal, cause: unknown): FetchError =>
     ? new FetchError('timeout', fetchProblem('timeout'), { cause })
     : new FetchError('aborted', fetchProblem('aborted'), { cause })
 
-function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined
-  const code = (error as NodeJS.ErrnoException).code
-  return typeof code === 'string' && /^(?:E[A-Z]|UND_ERR|HPE_|ERR_SSL|ERR_TLS)/.test(code)
+/** The code of a fault of the network, of HTTP or of a certificate; undefined for other errors. */
+function networkCodeOf(error: unknown): string | undefined {
+  const code = codeOf(error)
+  return code !== undefined && (/^(?:E[A-Z]|UND_ERR|HPE_|ERR_SSL|ERR_TLS)/.test(code) || CERTIFICATE.test(code))
     ? code
-    : certificateCode(code)
+    : undefined
 }
-
-const certificateCode = (code: unknown): string | undefined =>
-  typeof code === 'string' && CERTIFICATE.test(code) ? code : undefined
 
 /** An answer that violates HTTP; the client reports only the name of such faults, or an unexpected one. */
 const BREACHES = new Set(['HTTPParserError', 'AssertionError'])

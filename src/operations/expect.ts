@@ -1,5 +1,6 @@
 import { type ExpectAnswer, expectAnswer } from '../answers/what-if.ts'
 import { asTheyCome } from '../base/at-most.ts'
+import { messageOf } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { expectDocument } from '../documents/what-if.ts'
@@ -106,7 +107,7 @@ export function fieldsOf(text: string): Parsed<Readonly<Record<string, unknown>>
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return problem(paramProblem('json', { reason: (error as Error).message }))
+    return problem(paramProblem('json', { reason: messageOf(error) }))
   }
   const records = Array.isArray(value) ? value : isJsonRecord(value) ? value.records : undefined
   return Array.isArray(records) ? parsed({ records }) : problem(paramProblem('no_records'))

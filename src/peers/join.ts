@@ -1,4 +1,5 @@
 import { sleep, within } from '../base/deadline.ts'
+import { messageOf } from '../base/errors.ts'
 import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
@@ -74,7 +75,7 @@ async function oneTurn(joining: Joining, isRegistered: boolean, signal: AbortSig
   } catch (error) {
     // Joining runs for the whole life of the service: a fault of ours is logged and retried like one of the other node.
     if (!(error instanceof FetchError)) joining.log.error('joining a node failed', { url: joining.url, err: error })
-    return { isRegistered, ttlMs: 0, problem: error instanceof Error ? error.message : String(error) }
+    return { isRegistered, ttlMs: 0, problem: messageOf(error) }
   }
 }
 

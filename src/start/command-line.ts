@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { accessSync, constants, createReadStream, fstatSync, readFileSync, statSync } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import * as zod from 'zod'
-import { AppError } from '../base/errors.ts'
+import { AppError, messageOf } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import { linesOf, printable, withoutCommands } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
@@ -216,7 +216,7 @@ function openUpload(path: string, stopped?: AbortSignal, what: Operation['upload
   try {
     accessSync(path, constants.R_OK)
   } catch (cause) {
-    throw fileError('unreadable', { path, reason: (cause as Error).message }, { cause })
+    throw fileError('unreadable', { path, reason: messageOf(cause) }, { cause })
   }
   return { octets: createReadStream(path), contentType }
 }
@@ -235,7 +235,7 @@ function readTextFile(path: string, maxBytes: number): string {
   try {
     if (statSync(path).size <= maxBytes) return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw fileError('unreadable', { path, reason: (cause as Error).message }, { cause })
+    throw fileError('unreadable', { path, reason: messageOf(cause) }, { cause })
   }
   throw fileError('too_large', { path, max: maxBytes })
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import pg from 'pg'
+import { messageOf } from '../base/errors.ts'
 import type { DbAction } from '../cli/admin-commands.ts'
 import type { Config } from '../config.ts'
 import { presentMonitor } from '../monitors/present.ts'
@@ -29,7 +30,7 @@ export async function manageDatabase(action: DbAction, config: Config, print: Pr
     return 0
   } catch (cause) {
     if (!isAway(cause)) throw cause
-    throw serviceStartError('no_answer', { place: opened.where, reason: (cause as Error).message }, { cause })
+    throw serviceStartError('no_answer', { place: opened.where, reason: messageOf(cause) }, { cause })
   } finally {
     await opened.close()
   }

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { invalidFlag } from '../base/errors.ts'
+import { invalidFlag, messageOf } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
@@ -348,7 +348,7 @@ function mustBeReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK)
   } catch (cause) {
-    throw invalidFlag('geo-db', startProblem('not_opened', { reason: (cause as Error).message }), { cause })
+    throw invalidFlag('geo-db', startProblem('not_opened', { reason: messageOf(cause) }), { cause })
   }
 }
 

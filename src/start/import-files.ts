@@ -2,7 +2,7 @@ import { createReadStream, type Dirent, opendirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ReportsImportAnswer } from '../answers/reports.ts'
-import { AppError } from '../base/errors.ts'
+import { AppError, codeOf, messageOf } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import type { Config } from '../config.ts'
 import { reportsImportDocument } from '../documents/reports.ts'
@@ -72,7 +72,7 @@ export async function importFiles(paths: readonly string[], config: Config, setu
     print(formatTerminal(reportsImportDocument(sums, version), look))
     return sums.refused.some(({ code }) => code === 'bad_report' || code === 'payload_too_large') ? 1 : 0
   } catch (error) {
-    complain(`mailsonde: ${printable((error as Error).message, 1_000)}`)
+    complain(`mailsonde: ${printable(messageOf(error), 1_000)}`)
     return isOfInput(error) ? 2 : EX_TEMPFAIL
   } finally {
     await made.shutDown()
@@ -84,7 +84,7 @@ export async function importFiles(paths: readonly string[], config: Config, setu
 const isOfInput = (error: unknown): boolean =>
   error instanceof AppError
     ? error.code === 'invalid_parameter'
-    : ['ENOENT', 'EACCES', 'ENOTDIR', 'EISDIR', 'ELOOP'].includes(String((error as NodeJS.ErrnoException).code)) &&
+    : ['ENOENT', 'EACCES', 'ENOTDIR', 'EISDIR', 'ELOOP'].includes(codeOf(error) ?? '') &&
       'path' in (error as NodeJS.ErrnoException)
 
 /** The private database of a running service is used through its socket: two servers cannot share a folder. */

@@ -1,5 +1,5 @@
 import { getCACertificates } from 'node:tls'
-import { invalidFlag } from '../base/errors.ts'
+import { invalidFlag, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { countedBy, type Deliver, deliverer, newWay, type WayRecord } from '../intake/deliver.ts'
 import { type Domain, isNamed } from '../names/domain.ts'
@@ -106,7 +106,7 @@ async function passwordOf({ reportsImapPassword, reportsImapPasswordFile }: Conf
   try {
     return (await import('../intake/imap.ts')).passwordIn(reportsImapPasswordFile)
   } catch (cause) {
-    throw invalidFlag('reports-imap-password-file', startProblem('not_opened', { reason: (cause as Error).message }), {
+    throw invalidFlag('reports-imap-password-file', startProblem('not_opened', { reason: messageOf(cause) }), {
       cause,
     })
   }

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
 import type { World } from '../world.ts'
 
@@ -26,7 +27,7 @@ export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'l
       state = { isRequired: required === true, ...(required === false && { openedAt: String(at) }) }
     } catch (error) {
       state = { isRequired: true }
-      log.error('whether keys are required could not be read; keys are required', { reason: (error as Error).message })
+      log.error('whether keys are required could not be read; keys are required', { reason: messageOf(error) })
     }
   }
 
@@ -34,7 +35,7 @@ export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'l
     try {
       await store.node.put(KEY, { required: true, at: new Date(now()).toISOString() })
     } catch (error) {
-      log.warn('the requirement of keys could not be stored', { reason: (error as Error).message })
+      log.warn('the requirement of keys could not be stored', { reason: messageOf(error) })
     }
   }
   await look()

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parseDuration } from '../base/duration.ts'
-import { invalidFlag } from '../base/errors.ts'
+import { invalidFlag, messageOf } from '../base/errors.ts'
 import type { ListAsked } from '../cli/list-command.ts'
 import { interruption } from '../cli/session.ts'
 import type { Config } from '../config.ts'
@@ -100,7 +100,7 @@ async function journalAt(path: string, about: object): Promise<Journal> {
     if (journal) return journal
   } catch (cause) {
     if (cause instanceof NotOwnFile) throw fileError('not_own', { path, why: cause.why }, { cause })
-    throw fileError('unreadable', { path, reason: (cause as Error).message }, { cause })
+    throw fileError('unreadable', { path, reason: messageOf(cause) }, { cause })
   }
   throw fileError('other_list', { path })
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { AppError, invalidFlag } from '../base/errors.ts'
+import { AppError, invalidFlag, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import type { Allow } from '../dnsbl/allowance.ts'
 import { type Blacklists, createBlacklists } from '../dnsbl/blacklists.ts'
@@ -52,7 +52,7 @@ async function listSet(config: Config): Promise<ListSet> {
   } catch (cause) {
     throw invalidFlag(
       'dnsbl-lists',
-      startProblem('unreadable', { path: config.dnsblLists, reason: (cause as Error).message }),
+      startProblem('unreadable', { path: config.dnsblLists, reason: messageOf(cause) }),
       { cause },
     )
   }

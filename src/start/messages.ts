@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { within } from '../base/deadline.ts'
-import { invalidFlag } from '../base/errors.ts'
+import { invalidFlag, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import type { Listening } from '../intake/mail-server.ts'
 import type { Deps } from '../operations/deps.ts'
@@ -61,7 +61,7 @@ function certificateOf({ messagesCert, messagesKey }: Files): { cert: string; ke
     try {
       return readFileSync(path, 'utf8')
     } catch (cause) {
-      throw invalidFlag(flag, startProblem('not_opened', { reason: (cause as Error).message }), { cause })
+      throw invalidFlag(flag, startProblem('not_opened', { reason: messageOf(cause) }), { cause })
     }
   }
   return { cert: read('messages-cert', messagesCert), key: read('messages-key', messagesKey) }
@@ -73,6 +73,6 @@ function renew(files: Files, use: (tls: { cert: string; key: string }) => void, 
     const tls = certificateOf(files)
     if (tls) use(tls)
   } catch (error) {
-    log.warn('the certificate for messages could not be read again', { reason: (error as Error).message })
+    log.warn('the certificate for messages could not be read again', { reason: messageOf(error) })
   }
 }

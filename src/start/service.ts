@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { sleep, within } from '../base/deadline.ts'
+import { codeOf, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import type { SharedHttp } from '../http/options.ts'
 import { httpServer } from '../http/server.ts'
@@ -152,7 +153,7 @@ export async function listen(
   try {
     return await app.listen({ host, port, backlog })
   } catch (cause) {
-    const { code = '' } = cause as NodeJS.ErrnoException
+    const code = codeOf(cause) ?? ''
     if (!isNotListening(code)) throw cause
     throw serviceStartError('listen', { place: hostAndPort({ host, port }), code }, { cause })
   }
@@ -180,7 +181,7 @@ async function goOnWithJobs({ jobs, monitors }: Deps, logger: Logger, leaving: A
       await jobs.start()
       return await (await monitors()).start()
     } catch (error) {
-      logger.error({ reason: (error as Error).message }, 'bulk jobs and monitors wait for the database')
+      logger.error({ reason: messageOf(error) }, 'bulk jobs and monitors wait for the database')
     }
     await sleep(Math.min(waitMs, DATABASE_AGAIN_MS.longest), leaving).catch(() => {})
   }

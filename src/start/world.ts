@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { access, constants, mkdir } from 'node:fs/promises'
 import type { Clocks } from '../base/clock.ts'
-import { invalidFlag } from '../base/errors.ts'
+import { codeOf, invalidFlag } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
@@ -139,7 +139,7 @@ const storeProbe =
       await access(folder, constants.R_OK | constants.W_OK)
       return undefined
     } catch (error) {
-      return `the data folder cannot be written: ${(error as NodeJS.ErrnoException).code}`
+      return `the data folder cannot be written: ${codeOf(error)}`
     }
   }
 

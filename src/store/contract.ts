@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts'
 import { type Json, keysOf } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
 import { storeProblem } from './problems.ts'
@@ -77,7 +78,7 @@ type FileFault = 'not_created' | 'not_written' | 'not_read' | 'not_removed' | 'n
 
 /** The error of a file that could not be used, with the reason of the system. */
 export const unavailable = (what: FileFault, path: string, cause: unknown): StoreError =>
-  new StoreError('unavailable', storeProblem(what, { path, reason: (cause as Error).message }), { cause })
+  new StoreError('unavailable', storeProblem(what, { path, reason: messageOf(cause) }), { cause })
 
 /** Throws TypeError for an invalid key, and StoreError `too_large` for a value over the bound. */
 export function checkRow(key: string, value?: Json): void {

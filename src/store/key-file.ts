@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { rename, unlink } from 'node:fs/promises'
 import { z } from 'zod'
+import { messageOf } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
 import { problemOf } from '../base/schema-issue.ts'
@@ -150,7 +151,7 @@ function contentOf(path: string, stat: Stats | undefined): KeyFileContent {
     return { kind: 'keys', keys: parseKeys(path, readFileSync(path, 'utf8')) }
   } catch (error) {
     const why =
-      error instanceof StoreError ? error.problem : storeProblem('not_read', { path, reason: (error as Error).message })
+      error instanceof StoreError ? error.problem : storeProblem('not_read', { path, reason: messageOf(error) })
     return { kind: 'unusable', why }
   }
 }
@@ -170,7 +171,7 @@ function parseKeys(path: string, text: string): readonly ApiKey[] {
   try {
     json = JSON.parse(text)
   } catch (cause) {
-    throw new StoreError('damaged', keyFileProblem('not_read', { path, reason: (cause as Error).message }), { cause })
+    throw new StoreError('damaged', keyFileProblem('not_read', { path, reason: messageOf(cause) }), { cause })
   }
   const result = keyList.safeParse(json)
   if (result.success) return result.data

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { messageOf } from '../base/errors.ts'
 import { packageFile } from '../base/packages.ts'
 
 /** Maximum size of a data file, bytes. */
@@ -44,8 +45,8 @@ export function watchedFile(
       if (size > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES} bytes`)
       content = await readFile(path)
     } catch (error) {
-      stamp = `unreadable: ${(error as Error).message}`
-      if (stamp !== before) warn('a data file could not be read', { path, reason: (error as Error).message })
+      stamp = `unreadable: ${messageOf(error)}`
+      if (stamp !== before) warn('a data file could not be read', { path, reason: messageOf(error) })
     }
   }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { codeOf } from '../base/errors.ts'
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants
 
@@ -43,7 +44,7 @@ async function opened(path: string, flags: number, create: boolean): Promise<Fil
   try {
     return await open(path, flags)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'ELOOP') throw new NotOwnFile(path, 'link')
     if (code === 'ENXIO') throw new NotOwnFile(path, 'not_a_file')
     if (code !== 'ENOENT' || !create) throw error

@@ -1,4 +1,5 @@
 import { within } from '../../base/deadline.ts'
+import { codeOf } from '../../base/errors.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 import { type Answer, DnsError, type ServerAnswer, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
@@ -100,5 +101,4 @@ const isSilence = (said: Said<Answer> | undefined): said is DnsError =>
   said instanceof DnsError && (said.reason === 'timeout' || said.reason === 'network') && !isRefusal(said)
 
 /** Whether the machine refused the connection. */
-export const isRefusal = ({ cause }: DnsError): boolean =>
-  (cause as { readonly code?: unknown } | undefined)?.code === 'ECONNREFUSED'
+export const isRefusal = ({ cause }: DnsError): boolean => codeOf(cause) === 'ECONNREFUSED'

@@ -1,5 +1,6 @@
 import { atMost } from '../../base/at-most.ts'
 import { wakeable } from '../../base/deadline.ts'
+import { messageOf } from '../../base/errors.ts'
 import { once } from '../../base/share-work.ts'
 import { isAway, throughOutage } from '../../store/postgres/away.ts'
 import type { Database } from '../../store/postgres/connect.ts'
@@ -95,7 +96,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const ended = new Set<number>() // jobs that may be done
   const fault = (event: string) => (error: unknown) => {
     if (isAway(error)) outage.away(error)
-    else if (!stopping.signal.aborted) log.warn(event, { reason: (error as Error).message })
+    else if (!stopping.signal.aborted) log.warn(event, { reason: messageOf(error) })
   }
   let isNews = true // something became due, or may be done
   const wake = (): void => {
@@ -118,7 +119,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
     onFound: mayBeDone,
     onFault: (error, job) => {
       if (isAway(error)) outage.away(error)
-      else log.warn('a bulk job cannot be planned', { job: job?.id, reason: (error as Error).message })
+      else log.warn('a bulk job cannot be planned', { job: job?.id, reason: messageOf(error) })
     },
   })
   const asking = new Set<Promise<void>>()
@@ -144,7 +145,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
     } catch (error) {
       if (signal.aborted || stopping.signal.aborted) again(0, false)
       else {
-        log.warn('a row of a bulk job cannot be asked', { job: of.id, reason: (error as Error).message })
+        log.warn('a row of a bulk job cannot be asked', { job: of.id, reason: messageOf(error) })
         again(FAULT_MS, false)
       }
     } finally {
@@ -309,7 +310,7 @@ function outageLog(log: Log): { readonly away: (error: unknown) => void; readonl
   let isAwayNow = false
   return {
     away: (error) => {
-      if (!isAwayNow) log.warn('bulk jobs wait: the database does not answer', { reason: (error as Error).message })
+      if (!isAwayNow) log.warn('bulk jobs wait: the database does not answer', { reason: messageOf(error) })
       isAwayNow = true
     },
     over: () => {

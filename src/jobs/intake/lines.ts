@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import { listError, rowProblem } from '../problems.ts'
 import { MAX_COLUMNS } from './csv.ts'
@@ -49,7 +50,7 @@ function rowOfJson(kind: Kind, { line, text, isTooLong }: Line): IntakeRow {
   try {
     item = JSON.parse(text) as Json
   } catch (error) {
-    return bad(rowProblem('not_json', { reason: (error as Error).message }))
+    return bad(rowProblem('not_json', { reason: messageOf(error) }))
   }
   const field = FIELD[kind]
   const { [field]: asked, ...columns } = isJsonRecord(item) ? item : { [field]: item }

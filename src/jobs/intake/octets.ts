@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { createGunzip, createInflate } from 'node:zlib'
+import { codeOf } from '../../base/errors.ts'
 import { listError, type OtherFile } from '../problems.ts'
 
 /** The octets of an upload as a stream. */
@@ -195,7 +196,7 @@ const drained = (stream: Unpacker): Promise<void> =>
   })
 
 const isZlibError = (error: unknown): error is Error & { readonly code: string } =>
-  error instanceof Error && String((error as { readonly code?: unknown }).code).startsWith('Z_')
+  codeOf(error)?.startsWith('Z_') === true
 
 /** Number of octets used to detect the encoding. */
 const SAMPLE = 64 * 1024

@@ -24,7 +24,11 @@ const through = (
 
 describe('the state of a source address', () => {
   it.each<[string, (readonly [SourceEvent, number])[], Partial<SourceState>]>([
-    ['a refusal opens the breaker', [[refused, T]], { breaker: 'open', pausedUntilMs: T + REFUSED_PAUSE_MS, refusals: 1 }],
+    [
+      'a refusal opens the breaker',
+      [[refused, T]],
+      { breaker: 'open', pausedUntilMs: T + REFUSED_PAUSE_MS, refusals: 1 },
+    ],
     [
       'throttling pauses for less time, and halves the rate',
       [[throttled, T]],

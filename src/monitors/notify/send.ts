@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { monitorEvent } from '../../answers/webhooks.ts'
 import { within } from '../../base/deadline.ts'
+import { messageOf } from '../../base/errors.ts'
 import { FetchError } from '../../net/fetch.ts'
 import type { Post, PostRequest } from '../../net/post.ts'
 import { MailError, type SubmitMail } from '../../net/submit-mail.ts'
@@ -63,7 +64,7 @@ export async function sendOnce(senders: Senders, message: ToSend, nowMs: number,
     if (error instanceof MailError) return { ...FAILED, error: error.message.slice(0, 500), isFinal: error.isFinal }
     if (error instanceof FetchError) return { ...FAILED, error: error.message.slice(0, 500) }
     if (signal.aborted) throw error
-    return { ...FAILED, error: (error as Error).message.slice(0, 500) }
+    return { ...FAILED, error: messageOf(error).slice(0, 500) }
   }
 }
 

@@ -52,11 +52,7 @@ describe('parseZone', () => {
       '@ MX 10 mx.a.example',
       ['a.example MX {"preference":10,"exchange":"mx.a.example.a.example"}'],
     ],
-    [
-      'other types are skipped',
-      '@ SRV 0 0 5060 sip\n@ TYPE65534 \\# 1 00\n@ A 192.0.2.1',
-      ['a.example A "192.0.2.1"'],
-    ],
+    ['other types are skipped', '@ SRV 0 0 5060 sip\n@ TYPE65534 \\# 1 00\n@ A 192.0.2.1', ['a.example A "192.0.2.1"']],
     ['an open quote', '@ A 192.0.2.1\n@ TXT "open\n', 'line 2: a quote that is not closed on the same line'],
     ['an open parenthesis', '\n@ TXT ( "a"\n"b"', 'line 2: a "(" that is never closed'],
     ['a closing one', '@ A 192.0.2.1 )', 'line 1: a ")" without a "("'],

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Attachment, Email } from 'postal-mime'
 import type { ZipFile } from 'yauzl'
-import { AppError } from '../../base/errors.ts'
+import { AppError, messageOf } from '../../base/errors.ts'
 import { contentOf, HEAD_OCTETS } from './content.ts'
 import { reportError } from './problems.ts'
 
@@ -131,7 +131,7 @@ async function* gunzipped(octets: Octets, budget: Budget): AsyncGenerator<Uint8A
   } catch (cause) {
     throw cause instanceof AppError
       ? cause
-      : reportError('archive', { kind: 'gzip', reason: (cause as Error).message }, { cause })
+      : reportError('archive', { kind: 'gzip', reason: messageOf(cause) }, { cause })
   } finally {
     packed.destroy()
     unzip.destroy()
@@ -145,7 +145,7 @@ async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerat
     // Names are shown and never used as paths: any name is accepted.
     zip = await fromBufferPromise(whole, { lazyEntries: true, decodeStrings: false, autoClose: false })
   } catch (cause) {
-    throw reportError('archive', { kind: 'zip', reason: (cause as Error).message }, { cause })
+    throw reportError('archive', { kind: 'zip', reason: messageOf(cause) }, { cause })
   }
   try {
     for await (const entry of zip.eachEntry()) {
@@ -161,7 +161,7 @@ async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerat
     }
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    throw reportError('archive', { kind: 'zip', reason: (cause as Error).message }, { cause })
+    throw reportError('archive', { kind: 'zip', reason: messageOf(cause) }, { cause })
   } finally {
     zip.close()
   }
@@ -234,7 +234,7 @@ async function parsedMessage(whole: Buffer): Promise<Email> {
   try {
     return await PostalMime.parse(whole, { attachmentEncoding: 'arraybuffer', maxNestingDepth: 20 })
   } catch (cause) {
-    throw reportError('archive', { kind: 'message', reason: (cause as Error).message }, { cause })
+    throw reportError('archive', { kind: 'message', reason: messageOf(cause) }, { cause })
   }
 }
 

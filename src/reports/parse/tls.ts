@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts'
 import { canonicalName } from '../../names/domain.ts'
 import { MAX_COUNT, type TlsFailure, type TlsPolicy, type TlsReport } from '../report.ts'
 import { buffered } from './containers.ts'
@@ -24,7 +25,7 @@ export async function readTls(octets: AsyncIterable<Uint8Array>): Promise<TlsRep
   try {
     json = JSON.parse(new TextDecoder(encodingOf(whole)).decode(whole))
   } catch (cause) {
-    throw reportError('json', { reason: (cause as Error).message }, { cause })
+    throw reportError('json', { reason: messageOf(cause) }, { cause })
   }
   const report = fieldsOf(json)
   if (report === undefined || !('policies' in report || 'organization-name' in report || 'date-range' in report))

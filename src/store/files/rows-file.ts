@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs'
 import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
+import { codeOf } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import { MAX_WAIT_MS, StoreError, unavailable } from '../contract.ts'
 import { replaceFile, sweep } from '../own-file.ts'
@@ -110,7 +111,7 @@ async function stampOf(path: string): Promise<string> {
       throw new StoreError('too_large', storeProblem('too_large', { path, count: Number(size), max: MAX_BYTES }))
     return `${mtimeNs} ${size} ${ino}`
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    if (codeOf(cause) === 'ENOENT') return ''
     throw cause instanceof StoreError ? cause : unavailable('not_read', path, cause)
   }
 }
@@ -184,7 +185,7 @@ async function created(path: string, content: string): Promise<boolean> {
   try {
     file = await open(path, 'wx', 0o600)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if (codeOf(cause) === 'EEXIST') return false
     throw unavailable('not_created', path, cause)
   }
   try {
@@ -202,7 +203,7 @@ async function contentOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (codeOf(cause) === 'ENOENT') return undefined
     throw unavailable('not_read', path, cause)
   }
 }
@@ -227,7 +228,7 @@ function isDead(content: string): boolean {
     process.kill(Number(pid), 0)
     return false
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+    return codeOf(error) === 'ESRCH'
   }
 }
 

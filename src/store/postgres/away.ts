@@ -1,5 +1,5 @@
 import { sleep } from '../../base/deadline.ts'
-import type { AppError } from '../../base/errors.ts'
+import { type AppError, codeOf } from '../../base/errors.ts'
 import { databaseError } from './problems.ts'
 
 /** Error codes of Node.js for an unreachable server. */
@@ -89,7 +89,7 @@ export async function afterDeadlock<T>(transaction: () => Promise<T>): Promise<T
     try {
       return await transaction()
     } catch (error) {
-      if ((error as { readonly code?: unknown }).code !== DEADLOCK || tries === MAX_TRIES) throw error
+      if (codeOf(error) !== DEADLOCK || tries === MAX_TRIES) throw error
     }
   }
 }

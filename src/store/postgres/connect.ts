@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import { raced } from '../../base/deadline.ts'
-import { AppError } from '../../base/errors.ts'
+import { AppError, messageOf } from '../../base/errors.ts'
 import { once, onceUnlessFailed } from '../../base/share-work.ts'
 import { type EmbeddedServer, embeddedConnection, startEmbedded } from './embedded.ts'
 import { migrate } from './migrate.ts'
@@ -59,7 +59,7 @@ export function lazyDatabase(settings: DatabaseSettings): LazyDatabase {
       try {
         return await raced(signal, last.then(probeOf))
       } catch (error) {
-        return `the database does not answer: ${signal.aborted ? 'no answer in time' : (error as Error).message}`
+        return `the database does not answer: ${signal.aborted ? 'no answer in time' : messageOf(error)}`
       }
     },
     close: async () => {
@@ -113,7 +113,7 @@ export const kyselyOn = (pool: pg.Pool): Kysely<Schema> => new Kysely({ dialect:
  */
 function notConnected({ url, log }: Pick<DatabaseSettings, 'url' | 'log'>, cause: unknown): AppError {
   const where = url === undefined ? 'the private database' : maskedUrl(url)
-  log.warn('the database could not be opened', { database: where, reason: (cause as Error).message })
+  log.warn('the database could not be opened', { database: where, reason: messageOf(cause) })
   return databaseError('not_opened', undefined, { cause })
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { sleep } from '../../base/deadline.ts'
+import { codeOf, messageOf } from '../../base/errors.ts'
 import { headOf } from '../own-file.ts'
 import { type Account, openLog, type Place } from './embedded-place.ts'
 import { privateDatabaseError } from './problems.ts'
@@ -75,7 +76,7 @@ async function signalAs(account: Account, pid: number, name: 'INT' | 'QUIT'): Pr
     try {
       process.kill(pid, `SIG${name}`)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+      if (codeOf(error) !== 'ESRCH') throw error
     }
     return
   }
@@ -160,10 +161,10 @@ async function connectOnce(connection: Connection): Promise<Reached> {
     return { client, isStarting: false }
   } catch (error) {
     await client.end().catch(() => {})
-    const { code } = error as { readonly code?: string }
+    const code = codeOf(error)
     if (code === STARTING) return { isStarting: true }
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return { isStarting: false } // no socket, or no listener
-    throw privateDatabaseError('not_started', { reason: (error as Error).message }, { cause: error })
+    throw privateDatabaseError('not_started', { reason: messageOf(error) }, { cause: error })
   }
 }
 

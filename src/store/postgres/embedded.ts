@@ -4,6 +4,7 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { sleep, within } from '../../base/deadline.ts'
+import { codeOf, messageOf } from '../../base/errors.ts'
 import { readOwnFile } from '../own-file.ts'
 import { type Account, accountOf, binaries, ownFileOrFault, type Place, placeFor } from './embedded-place.ts'
 import { type Connection, connectOrLaunch, ENVIRONMENT, serverOf } from './embedded-process.ts'
@@ -76,7 +77,7 @@ async function passwordOf(dataDir: string): Promise<string> {
   try {
     await writeFile(path, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (codeOf(error) !== 'EEXIST') throw error
   }
   return (await ownFileOrFault(path, () => readOwnFile(path, 1_024)))?.trim() ?? ''
 }
@@ -221,7 +222,7 @@ export function keepOwned(
         watch(client)
         return client
       } catch (error) {
-        if (waitMs > 1_000) log.warn('the private database server did not start', { reason: (error as Error).message })
+        if (waitMs > 1_000) log.warn('the private database server did not start', { reason: messageOf(error) })
       }
       try {
         await sleep(waitMs, stopping.signal)

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { codeOf } from '../../base/errors.ts'
 import type { Schema } from './schema.ts'
 
 /** A job, and whether its rows are in a table of their own. */
@@ -60,7 +61,6 @@ export async function dropTable(db: Kysely<Schema>, number: number): Promise<voi
 
 const LOCK_NOT_AVAILABLE = '55P03'
 const UNDEFINED_TABLE = '42P01'
-const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code
 
 /** Whether a statement failed because the job was removed with its table. */
 export const isTableGone = (error: unknown): boolean => codeOf(error) === UNDEFINED_TABLE

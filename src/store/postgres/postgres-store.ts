@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { messageOf } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import {
   checkRow,
@@ -140,6 +141,6 @@ async function told<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     if (cause instanceof StoreError) throw cause
-    throw new StoreError('unavailable', storeProblem('database', { reason: (cause as Error).message }), { cause })
+    throw new StoreError('unavailable', storeProblem('database', { reason: messageOf(cause) }), { cause })
   }
 }

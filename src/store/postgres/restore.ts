@@ -6,7 +6,7 @@ import type { Selectable } from 'kysely'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { z } from 'zod'
-import { AppError } from '../../base/errors.ts'
+import { AppError, codeOf, messageOf } from '../../base/errors.ts'
 import { type BackupHeader, END_OF_ROWS, isName, MAGIC, quoted, type TableHeader } from './backup.ts'
 import { createTableText, jobOfTable } from './job-tables.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from './migrate.ts'
@@ -73,8 +73,7 @@ async function checkOwnTables(client: pg.PoolClient): Promise<void> {
 }
 
 /** An error with which PostgreSQL refuses a statement (a row of the wrong shape): classes 22, 23 and 42 of SQLSTATE. */
-const isRefusal = (error: unknown): error is Error =>
-  error instanceof Error && /^(?:22|23|42)/.test(String((error as { readonly code?: string }).code))
+const isRefusal = (error: unknown): error is Error => /^(?:22|23|42)/.test(codeOf(error) ?? '')
 
 /** The header of a backup that was checked as far as the file alone tells, and its number of tables. */
 type Checked = BackupHeader & { readonly tables: number }
@@ -238,7 +237,7 @@ async function* linesOf(path: string): AsyncIterable<Buffer> {
     }
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    throw backupError('unreadable', { path, reason: (cause as Error).message }, { cause })
+    throw backupError('unreadable', { path, reason: messageOf(cause) }, { cause })
   }
   if (rest.length > 0) yield Buffer.concat(rest)
 }
@@ -302,7 +301,7 @@ async function read<Row extends pg.QueryResultRow & { readonly number: string }>
     try {
       rows.forEach(each)
     } catch (cause) {
-      throw backupError('row', { path, table, reason: (cause as Error).message }, { cause })
+      throw backupError('row', { path, table, reason: messageOf(cause) }, { cause })
     }
     const last = rows.at(-1)
     if (!last) return
