@@ -150,6 +150,16 @@ type Asked = { readonly name: string; readonly type: RecordType; readonly answer
 /** The queries of the lookup from which facts come: with the same answers the facts are the same. */
 const ASKED = new WeakMap<object, readonly Asked[]>()
 
+/** The answers to the queries of a lookup: they are looked at again for each fix that is tried. */
+function answersOf(asked: readonly Asked[]): Promise<readonly (Answer | DnsError)[]> {
+  const known = ANSWERS.get(asked)
+  if (known !== undefined) return known
+  const answers = Promise.all(asked.map(({ answer }) => settled(answer)))
+  ANSWERS.set(asked, answers)
+  return answers
+}
+const ANSWERS = new WeakMap<readonly Asked[], Promise<readonly (Answer | DnsError)[]>>()
+
 /** Those of `keys` whose facts the changes may alter: a query of their lookup is answered differently, or they have no facts. */
 async function alteredBy(
   facts: FactSets,
@@ -161,7 +171,7 @@ async function alteredBy(
     const found = facts[key]
     const asked = found && ASKED.get(found)
     if (!asked) return true
-    const answers = await Promise.all(asked.map(({ answer }) => settled(answer)))
+    const answers = await answersOf(asked)
     return answers.some((answer, i) => alters(asked[i]!.name, asked[i]!.type, answer))
   }
   const altered = await Promise.all(keys.map(isAltered))

@@ -79,8 +79,11 @@ export const canonicalName = (name: string): string =>
  * The labels of a name in presentation format, left to right; a dot escaped by a backslash does not separate
  * (RFC 4343 §2.1).
  */
-export const labelsOf = (name: string): string[] =>
-  name === '' || name === '.' ? [] : name.replace(/\.$/, '').split(/(?<!\\)\./)
+export function labelsOf(name: string): string[] {
+  if (name === '' || name === '.') return []
+  const bare = name.endsWith('.') ? name.slice(0, -1) : name
+  return bare.includes('\\') ? bare.split(/(?<!\\)\./) : bare.split('.')
+}
 
 /**
  * Domains that a key or an option names: `example.org` is the domain and the names below it, `*.example.net` only the

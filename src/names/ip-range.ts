@@ -1,6 +1,6 @@
 import { once } from '../base/share-work.ts'
 import { beginsWith, cidr } from './cidr.ts'
-import { bytesOf, type Family, type Ip } from './ip.ts'
+import { bytesOf, familyOf, type Ip, ipv4Number } from './ip.ts'
 
 /** The permitted use of an address. Only `public` addresses can be mail hosts on the internet. */
 export type IpRange =
@@ -18,7 +18,6 @@ export type IpRange =
   | 'tunnel'
 
 /** The special-purpose registries (RFC 6890 and its registries at IANA), most specific first. */
-type Range = { readonly base: Uint8Array; readonly prefix: number; readonly range: IpRange }
 const RANGES = [
   ['0.0.0.0/8', 'unspecified'],
   ['10.0.0.0/8', 'private'],
@@ -57,16 +56,20 @@ export const SPECIAL_NETWORKS: readonly { readonly network: string; readonly ran
   ([network, range]) => ({ network, range }),
 )
 
-/** The ranges of a family, parsed with the first address of it. */
-const ranges = (family: Family): (() => readonly Range[]) =>
-  once(() =>
-    RANGES.filter(([network]) => network.includes(':') === (family === 6)).map(([network, range]) => {
-      const { base, prefix } = cidr(network)
-      return { base: bytesOf(base), prefix, range }
-    }),
-  )
-const ranges4 = ranges(4)
-const ranges6 = ranges(6)
+/** The ranges of a family, parsed with the first address of it; those of IPv4 as numbers, from `first` to before `end`. */
+const ranges4 = once(() =>
+  RANGES.filter(([network]) => !network.includes(':')).map(([network, range]) => {
+    const { base, prefix } = cidr(network)
+    const first = ipv4Number(base)
+    return { first, end: first + 2 ** (32 - prefix), range }
+  }),
+)
+const ranges6 = once(() =>
+  RANGES.filter(([network]) => network.includes(':')).map(([network, range]) => {
+    const { base, prefix } = cidr(network)
+    return { base: bytesOf(base), prefix, range }
+  }),
+)
 
 const NAT64 = Uint8Array.of(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
@@ -75,13 +78,16 @@ const NAT64 = Uint8Array.of(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
  * that it reaches.
  */
 export function rangeOf(address: Ip): IpRange {
+  if (familyOf(address) === 4) return rangeOfIpv4(ipv4Number(address))
   const bytes = bytesOf(address)
-  if (bytes.length === 4) return rangeIn(ranges4(), bytes)
-  return beginsWith(bytes, NAT64, 96) ? rangeIn(ranges4(), bytes.subarray(12)) : rangeIn(ranges6(), bytes)
+  if (beginsWith(bytes, NAT64, 96)) return rangeOfIpv4(Buffer.from(bytes).readUInt32BE(12))
+  return ranges6().find(({ base, prefix }) => beginsWith(bytes, base, prefix))?.range ?? 'public'
 }
 
-const rangeIn = (known: readonly Range[], bytes: Uint8Array): IpRange =>
-  known.find(({ base, prefix }) => beginsWith(bytes, base, prefix))?.range ?? 'public'
+function rangeOfIpv4(address: number): IpRange {
+  for (const { first, end, range } of ranges4()) if (address >= first && address < end) return range
+  return 'public'
+}
 
 /** Whether the address is reachable from the whole internet. */
 export const isPublic = (address: Ip): boolean => rangeOf(address) === 'public'

@@ -65,13 +65,27 @@ export function ipFromBytes(bytes: Uint8Array): Ip {
 export const bytesOf = (address: Ip): Uint8Array =>
   familyOf(address) === 4 ? ipv4Bytes(address) : Uint8Array.from(ipaddr.parse(address).toByteArray())
 
-/** Only for the canonical form: four decimal numbers. It is called for each range with which an address is compared. */
 function ipv4Bytes(address: Ip): Uint8Array {
-  const bytes = new Uint8Array(4)
-  const numbers = address.split('.')
-  for (let i = 0; i < 4; i++) bytes[i] = Number(numbers[i])
-  return bytes
+  const number = ipv4Number(address)
+  return Uint8Array.of(number >>> 24, number >>> 16, number >>> 8, number)
 }
+
+/** An IPv4 address as a number below 2^32, from its canonical form: four decimal numbers. */
+export function ipv4Number(address: Ip): number {
+  let sum = 0
+  let byte = 0
+  for (let i = 0; i < address.length; i++) {
+    const code = address.charCodeAt(i)
+    if (code !== DOT) byte = byte * 10 + code - ZERO
+    else {
+      sum = sum * 256 + byte
+      byte = 0
+    }
+  }
+  return sum * 256 + byte
+}
+const DOT = '.'.charCodeAt(0)
+const ZERO = '0'.charCodeAt(0)
 
 export const familyOf = (address: Ip): Family => (address.includes(':') ? 6 : 4)
 

@@ -5,8 +5,22 @@ import { labelsOf } from './domain.ts'
  * The registrable domain of a name by the public suffix list (its ICANN part and its private part), or undefined for a
  * suffix itself.
  */
-export const registrableDomain = (name: string): string | undefined =>
-  parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }).domain ?? undefined
+export function registrableDomain(name: string): string | undefined {
+  if (REGISTRABLE.has(name)) return REGISTRABLE.get(name)
+  const found =
+    parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }).domain ?? undefined
+  if (name.length > LONGEST_CACHED) return found
+  if (REGISTRABLE.size >= MAX_CACHED) REGISTRABLE.clear()
+  REGISTRABLE.set(name, found)
+  return found
+}
+
+/** The last results: one check asks for the same few names up to a hundred times. */
+const REGISTRABLE = new Map<string, string | undefined>()
+/** Maximum number of names whose registrable domain is cached; beyond it all are forgotten. */
+const MAX_CACHED = 200
+/** Maximum length of a name whose registrable domain is cached, characters. */
+const LONGEST_CACHED = 255
 
 /** The public suffix of a name, such as `co.uk`. */
 export const publicSuffix = (name: string): string | undefined =>

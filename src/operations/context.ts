@@ -19,18 +19,25 @@ const QUESTIONS_PER_ADDRESS = 12
  * signal of its own is not cached, because it may be given up before the others.
  */
 export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): C {
-  const asked = new Map<string, Promise<Answer>>()
+  // A map for each type: joined keys would take longer than the rest.
+  const asked = new Map<string, Map<string, Promise<Answer>>>()
+  let size = 0
   const resolve: Resolve = <T extends RecordType>(
     name: string,
     type: T,
     signal: AbortSignal,
     options?: Parameters<Resolve>[3],
   ) => {
-    const key = `${name.toLowerCase()} ${type} ${options?.checkingDisabled ? 'CD' : ''}`
-    const known = signal === ctx.signal ? asked.get(key) : undefined
+    if (signal !== ctx.signal) return ctx.resolve(name, type, signal, options)
+    const kind = options?.checkingDisabled ? `${type} CD` : type
+    const key = name.toLowerCase()
+    const same = asked.get(kind)
+    const known = same?.get(key)
     if (known !== undefined) return known as Promise<Answer<T>>
     const answer = ctx.resolve(name, type, signal, options)
-    if (signal === ctx.signal && asked.size < MAX_CACHED) asked.set(key, answer as Promise<Answer>)
+    if (size++ >= MAX_CACHED) return answer
+    if (same) same.set(key, answer as Promise<Answer>)
+    else asked.set(kind, new Map([[key, answer as Promise<Answer>]]))
     return answer
   }
   return { ...ctx, resolve }

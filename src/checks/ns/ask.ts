@@ -1,4 +1,4 @@
-import { within } from '../../base/deadline.ts'
+import { deadlineOf } from '../../base/deadline.ts'
 import { codeOf } from '../../base/errors.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 import { type Answer, DnsError, type ServerAnswer, settled } from '../../net/dns/resolver.ts'
@@ -70,8 +70,21 @@ function chosen(addresses: readonly Ip[], most: number): readonly Ip[] {
 /** `first`: the first address of its server, queried over both transports. */
 type Share = { readonly address: Ip; readonly first: boolean; readonly copies: readonly Copy[] }
 
-async function askAddress(ctx: Asker, { domain, zone }: Zone, { address, first, copies }: Share): Promise<Heard> {
-  const signal = within(ADDRESS_MS, ctx.signal)
+async function askAddress(ctx: Asker, zone: Zone, share: Share): Promise<Heard> {
+  const { signal, clear } = deadlineOf(ADDRESS_MS, ctx.signal)
+  try {
+    return await askWithin(signal, ctx, zone, share)
+  } finally {
+    clear()
+  }
+}
+
+async function askWithin(
+  signal: AbortSignal,
+  ctx: Asker,
+  { domain, zone }: Zone,
+  { address, first, copies }: Share,
+): Promise<Heard> {
   const options = first ? ({ over: 'tcp' } as const) : {}
   const askCopy = (copy: Copy, at: AbortSignal) =>
     settled<ServerAnswer<'MX' | 'TXT'>>(
@@ -79,7 +92,12 @@ async function askAddress(ctx: Asker, { domain, zone }: Zone, { address, first, 
         ? ctx.askServer(address, domain, 'MX', at, options)
         : ctx.askServer(address, copy === 'dmarc' ? `_dmarc.${domain}` : domain, 'TXT', at, options),
     )
-  const askOverTcp = (): Promise<Said<ServerAnswer<'MX' | 'TXT'>>> => askCopy(copies[0]!, within(TCP_MS, signal))
+  const askOverTcp = async (): Promise<Said<ServerAnswer<'MX' | 'TXT'>>> => {
+    const tcp = deadlineOf(TCP_MS, signal)
+    const answer = await askCopy(copies[0]!, tcp.signal)
+    tcp.clear()
+    return answer
+  }
   const [serial, ...said] = await Promise.all([
     first ? settled(ctx.askServer(address, zone, 'SOA', signal)) : undefined,
     ...(first ? [askOverTcp()] : copies.map((copy) => askCopy(copy, signal))),

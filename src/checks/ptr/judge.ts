@@ -92,10 +92,11 @@ function whoSends(facts: PtrFacts, { sendingHosts }: DomainContext): Outcome<Ptr
 
 /** In a mail provider's own zone: its MX host, or one of its names that resolves back. */
 function isProviders({ mail }: PtrFacts, { address, forward }: AddressPtr): boolean {
-  const hosts = mail.hosts.filter(({ addresses }) => addresses.includes(address)).map(({ exchange }) => exchange)
+  const isHost = mail.hosts.some(({ addresses, exchange }) => addresses.includes(address) && providerOfHost(exchange))
   // A generic name is that of a customer's machine.
-  const back = forward.filter(({ name, leads }) => leads === 'back' && !looksGeneric(name, address))
-  return [...hosts, ...back.map(({ name }) => name)].some((name) => providerOfHost(name) !== undefined)
+  const isBack = ({ name, leads }: AddressPtr['forward'][number]): boolean =>
+    leads === 'back' && providerOfHost(name) !== undefined && !looksGeneric(name, address)
+  return isHost || forward.some(isBack)
 }
 
 const tooMany = ({ addresses, leftOut }: PtrFacts): Finding => ({
