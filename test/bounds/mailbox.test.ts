@@ -2,7 +2,7 @@ import { answerCache } from '../../src/mailbox/answer-cache.ts'
 import { planOf } from '../../src/mailbox/attempt/plan.ts'
 import { tryNode } from '../../src/mailbox/attempt/try-node.ts'
 import { answerOf } from '../../src/mailbox/compose-answer.ts'
-import { normalizeReply } from '../../src/mailbox/reply/normalize.ts'
+import { normalizeReply } from '../../src/mailbox/reply/classify.ts'
 import { retryAfter } from '../../src/mailbox/reply/retry-after.ts'
 import { askOnce } from '../../src/mailbox/shared-question.ts'
 import { roleOf } from '../../src/mailbox/side-data/role.ts'
@@ -114,7 +114,7 @@ testBounds([
   ['src/mailbox/attempt/try-node.ts MAX_ATTEMPTS', 20, async (n) => (await attemptsOf(n)) === n],
   ['src/mailbox/compose-answer.ts MAX_TRANSCRIPT', 1_000, (n) => linesOf(n) === n],
   [
-    'src/mailbox/reply/normalize.ts MAX_READ',
+    'src/mailbox/reply/classify.ts MAX_READ',
     4_096,
     (n) => normalizeReply('no such user'.padStart(n)).includes('no such user'),
   ],

@@ -2,11 +2,10 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { corpus } from '../../../test/lab/corpora.ts'
 import { hasDisposableHost, isDisposable } from './disposable.ts'
-import { editDistance } from './edit-distance.ts'
 import { isFree } from './free.ts'
 import { POPULAR_DOMAINS } from './popular.ts'
 import { roleOf } from './role.ts'
-import { suggestDomain } from './suggest.ts'
+import { editDistance, suggestDomain } from './suggest.ts'
 
 it.each([
   ['mailinator.com', true],

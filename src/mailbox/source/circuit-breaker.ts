@@ -1,3 +1,5 @@
+import { anotherSourceMayHelp, type Reason, reasonRow } from '../reasons.ts'
+
 /**
  * The state of one source address toward one provider: a circuit breaker and an adaptive rate, with counts. Pure: (state, event, now) → state.
  */
@@ -162,5 +164,24 @@ function opened(
     pausedUntilMs: isOpen ? Math.max(state.pausedUntilMs, now + firstMs) : now + coolDownMs,
     refusals: state.refusals + 1,
     lastRefusal: { reason: event.reason, text: event.text.slice(0, 200), atMs: now },
+  }
+}
+
+/** What an answer shows about its source. `text`: the text of the reply. */
+export function sourceEvent(
+  { reason, text, latencyMs }: { readonly reason: Reason; readonly text: string; readonly latencyMs: number },
+  heloFollowsSource: boolean,
+): SourceEvent {
+  switch (reasonRow(reason).sourceHealth) {
+    case 'good':
+      return { kind: 'answered', latencyMs }
+    case 'throttled':
+      return { kind: 'throttled', reason, text }
+    case 'refused':
+      return anotherSourceMayHelp(reason, heloFollowsSource)
+        ? { kind: 'refused', reason, text }
+        : { kind: 'unanswered' }
+    case 'none':
+      return { kind: 'unanswered' }
   }
 }
