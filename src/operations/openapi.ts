@@ -3,7 +3,7 @@ import { formatDuration } from '../base/duration.ts'
 import { describeWebhooks, HEADERS, headersOf, PROBLEM, problems } from './openapi-parts.ts'
 import { type Operation, readsQuery } from './operation.ts'
 import { describeParam, type Param } from './param.ts'
-import { commandOf, pathNames } from './path.ts'
+import { commandOf, pathNames, TAGS, tagOf } from './path.ts'
 
 type Schema = Record<string, unknown>
 
@@ -237,47 +237,3 @@ function answerSchema(schema: z.ZodType, shapes: Record<string, Schema>): Schema
 }
 
 const componentOf = (ref: string): string => ref.replace(/^#\/\$defs\//, '#/components/schemas/')
-
-/** The groups of operations, in the order in which they are shown. */
-export const TAGS = [
-  { name: 'domains', description: 'Checks of a domain and its records' },
-  { name: 'mailboxes', description: 'Verification of addresses over SMTP, and the source addresses for it' },
-  { name: 'blacklists', description: 'DNS blacklists' },
-  { name: 'messages', description: 'Analysis of messages, and one-time addresses that receive them' },
-  { name: 'answers', description: 'Stored answers, their history and changes' },
-  { name: 'reports', description: 'Reports of receivers: who sends as a domain' },
-  { name: 'jobs', description: 'Bulk jobs on lists' },
-  { name: 'monitors', description: 'Scheduled runs and their notifications' },
-  { name: 'nodes', description: 'Nodes of a cluster' },
-  { name: 'service', description: 'The service itself' },
-] as const
-
-type Tag = (typeof TAGS)[number]['name']
-
-/** The first prefix that matches a path decides its group. */
-const PATHS: readonly (readonly [start: string, tag: Tag])[] = [
-  ['/v1/check', 'domains'],
-  ['/v1/reports', 'reports'],
-  ['/v1/report', 'domains'],
-  ['/v1/expect', 'domains'],
-  ['/v1/spf', 'domains'],
-  ['/v1/dkim', 'domains'],
-  ['/v1/dmarc', 'domains'],
-  ['/v1/verify', 'mailboxes'],
-  ['/v1/pool', 'mailboxes'],
-  ['/v1/forget', 'mailboxes'],
-  ['/v1/blacklist', 'blacklists'],
-  ['/v1/message', 'messages'],
-  ['/v1/domain-blacklist', 'blacklists'],
-  ['/r/', 'answers'],
-  ['/v1/history', 'answers'],
-  ['/v1/changes', 'answers'],
-  ['/v1/jobs', 'jobs'],
-  ['/v1/monitors', 'monitors'],
-  ['/v1/webhooks', 'monitors'],
-  ['/v1/badge', 'monitors'],
-  ['/v1/peer', 'nodes'],
-]
-
-/** The tag of an operation, by its path. */
-export const tagOf = (path: string): Tag => PATHS.find(([start]) => path.startsWith(start))?.[1] ?? 'service'

@@ -3,8 +3,8 @@ import { isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { once, onceUnlessFailed } from '../base/share-work.ts'
 import { briefJson, curlOf } from '../operations/curl.ts'
 import { allLoaded, type Listed } from '../operations/listed.ts'
-import { openApiDocument, TAGS, tagOf } from '../operations/openapi.ts'
 import type { Operation } from '../operations/operation.ts'
+import { TAGS, tagOf } from '../operations/path.ts'
 import { type Html, html, verbatim } from './html.ts'
 import { layout } from './layout.ts'
 import type { Page, Visit } from './page.ts'
@@ -17,6 +17,7 @@ import { pageError } from './problems.ts'
  */
 export function apiPages(parts: Parts, operations: readonly (Operation | Listed)[]): readonly Page[] {
   const described = onceUnlessFailed(async () => {
+    const { openApiDocument } = await import('../operations/openapi.ts')
     const all = await allLoaded(operations)
     return { all, read: readerOf(record(openApiDocument(all, parts.version))) }
   })

@@ -43,8 +43,8 @@ export type SiteOptions = {
   readonly resolve: World['resolve']
   readonly log: Pick<Log, 'error'>
   readonly version: string
-  /** The islands as JavaScript, by name. */
-  readonly islands: Readonly<Record<string, string>>
+  /** The islands by name: their source, and the JavaScript for browsers, which is made when it is first requested. */
+  readonly islands: Readonly<Record<string, { readonly source: string; readonly script: () => string }>>
   readonly docs: Texts
   /** The typefaces as WOFF2, by name. */
   readonly fonts: Readonly<Record<string, Buffer>>
@@ -63,7 +63,9 @@ export function createSite(options: SiteOptions): Site {
   const fontPaths = Object.fromEntries(fonts.map(([name, { path }]) => [name, path]))
   const style = fileOf('style', 'css', `${STYLE}${pageStyle(fontPaths)}`)
   const icon = fileOf('icon', 'svg', ICON)
-  const islands = Object.entries(options.islands).map(([name, text]) => [name, fileOf(name, 'js', text)] as const)
+  const islands = Object.entries(options.islands).map(
+    ([name, { source, script }]) => [name, fileOf(name, 'js', source, script)] as const,
+  )
   const assets: Assets = {
     style: style.path,
     icon: icon.path,
@@ -129,8 +131,13 @@ const TYPES = {
   woff2: 'font/woff2',
 } as const
 
-/** A file whose path contains the hash of its content: browsers may cache it forever. */
-function fileOf(name: string, type: keyof typeof TYPES, content: string | Buffer): StaticFile {
+/** A file whose path contains the hash of its content, or of its source: browsers may cache it forever. */
+function fileOf(
+  name: string,
+  type: keyof typeof TYPES,
+  content: string | Buffer,
+  sent: () => string | Buffer = () => content,
+): StaticFile {
   const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12)
-  return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: Buffer.from(content) }
+  return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: () => Buffer.from(sent()) }
 }
