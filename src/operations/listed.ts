@@ -19,7 +19,10 @@ export const ROUTE_FACTS = [
 ] as const satisfies readonly (keyof Operation)[]
 
 /** What adapters know of an operation without its code. */
-export type RouteFacts = Pick<Operation, (typeof ROUTE_FACTS)[number]>
+export type RouteFacts = Pick<Operation, (typeof ROUTE_FACTS)[number]> & {
+  /** Its file in this folder. */
+  readonly module: string
+}
 
 /** An operation whose code is loaded when it is first needed. */
 export type Listed = RouteFacts & { readonly load: () => Promise<Operation> }

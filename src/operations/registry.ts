@@ -95,9 +95,15 @@ type OperationName = keyof typeof OPERATIONS
 export const allOperations = (): Promise<readonly Operation[]> =>
   Promise.all(Object.values(OPERATIONS).map((load) => load()))
 
-/** All of them, each loaded with its first request. */
-export const listedOperations = (): readonly Listed[] =>
-  ROUTES.map((facts) => ({ ...facts, load: onceUnlessFailed<Operation>(OPERATIONS[facts.name]) }))
+/** All of them, each loaded with its first request. `prepare` loads what a module of this folder imports. */
+export const listedOperations = (prepare: (module: URL) => Promise<void>): readonly Listed[] =>
+  ROUTES.map((facts) => ({
+    ...facts,
+    load: onceUnlessFailed<Operation>(async () => {
+      await prepare(new URL(facts.module, import.meta.url))
+      return OPERATIONS[facts.name]()
+    }),
+  }))
 
 /** Operations without a command of their own, by the command that has their flags (their `partOf`). */
 export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationName[]>>> = {

@@ -1,5 +1,4 @@
 import { accessSync, constants } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
 import { invalidFlag, messageOf } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
@@ -16,6 +15,7 @@ import type { ReportService } from '../reports/service.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { OpenedCluster } from './cluster.ts'
 import { hasPrivateDatabase } from './data-folder.ts'
+import { loadInSteps } from './in-steps.ts'
 import { lazyIdempotencyKeys, lazyJobs } from './lazy-jobs.ts'
 import { startProblem } from './problems.ts'
 import { sharedProbe } from './shared-probe.ts'
@@ -99,14 +99,6 @@ export function createDeps(
   }
 }
 
-/** Loads large packages one after another: an import holds the event loop until all its modules are loaded. */
-async function inSteps(...loads: readonly (() => Promise<unknown>)[]): Promise<void> {
-  for (const load of loads) {
-    await load()
-    await setImmediate()
-  }
-}
-
 type Making = {
   readonly opened: Opened
   readonly metered: Metered
@@ -123,11 +115,9 @@ function makersOf(
   const { world, version, probes, servers } = outside
   /** `--database-url`, or the private server of the data folder, for services with state in a database. */
   const database = once(async () => {
-    await inSteps(
-      () => import('pg'),
-      () => import('kysely'),
-      () => import('../store/postgres/connect.ts'),
-    )
+    await import('pg')
+    await loadInSteps('kysely')
+    await loadInSteps(new URL('../store/postgres/connect.ts', import.meta.url))
     const { lazyDatabase } = await import('../store/postgres/connect.ts')
     const { dataDir, databaseUrl: url, dbUser } = config
     const { info, warn } = world.log
@@ -202,11 +192,13 @@ function makersOf(
     })
   })
   const reports = once(async () => {
+    await loadInSteps(new URL('./reports.ts', import.meta.url))
     const [{ openReports }, services] = await Promise.all([import('./reports.ts'), provide(['geo', 'blacklists'])])
     opened.reports = openReports(config, world, await database(), { ...services, storage: await storage() })
     return opened.reports
   })
   const monitors = once(async () => {
+    await loadInSteps(new URL('./monitors.ts', import.meta.url))
     const [{ openMonitors }, { executor }, { jobs, idempotencyKeys }] = await Promise.all([
       import('./monitors.ts'),
       import('../operations/execute.ts'),
@@ -264,6 +256,7 @@ function makersOf(
     jobs: once(() =>
       lazyJobs(async () => {
         const opening = await database() // first, because it loads packages that the others import
+        await loadInSteps(new URL('./jobs.ts', import.meta.url))
         const [{ openJobs }, { executor }, { verifier }] = await Promise.all([
           import('./jobs.ts'),
           import('../operations/execute.ts'),

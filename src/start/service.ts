@@ -15,6 +15,7 @@ import { openKeyFile } from '../store/key-file.ts'
 import { type Access, openAccess } from './access.ts'
 import { hasDatabase } from './data-folder.ts'
 import { createDeps, type Made } from './deps.ts'
+import { loadInSteps } from './in-steps.ts'
 import { startIntake } from './intake.ts'
 import { keyPath } from './keys.ts'
 import { startMessages } from './messages.ts'
@@ -70,7 +71,7 @@ export async function openHttp(
   },
 ): Promise<FastifyInstance> {
   const { scrape, canReceive, ...given } = options
-  const operations = listedOperations()
+  const operations = listedOperations(loadInSteps)
   const execute = executor({ world: outside.world, provide: async () => deps, onExecuted: metrics.executed })
   return httpServer({
     ...given,
