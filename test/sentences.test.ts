@@ -5,7 +5,7 @@ import { type AnySentence, allSentences, type Samples, sampleValues } from '../s
 import type { Say } from '../src/base/problem.ts'
 import { contextOf } from '../src/checks/domain-context.ts'
 import { tellArgs } from '../src/checks/finding.ts'
-import { notApplicable } from '../src/checks/not-applicable.ts'
+import { notApplicable } from '../src/checks/outcome.ts'
 import { findings as tlsRpt } from '../src/checks/tls-rpt/findings.ts'
 import { parseTlsRpt } from '../src/checks/tls-rpt/parse.ts'
 import { DnsError } from '../src/net/dns/resolver.ts'

@@ -3,7 +3,7 @@ import { fetchLogo } from '../../src/checks/bimi/logo.ts'
 import { parseBimi } from '../../src/checks/bimi/parse.ts'
 import { readSvg } from '../../src/checks/bimi/svg.ts'
 import type { FindingTable } from '../../src/checks/check.ts'
-import { stepsAt } from '../../src/checks/dkim/advice.ts'
+import { stepsAt } from '../../src/checks/dkim/fixes.ts'
 import { dkim } from '../../src/checks/dkim/index.ts'
 import { readKey } from '../../src/checks/dkim/key.ts'
 import { parseKeyRecord } from '../../src/checks/dkim/parse.ts'
@@ -13,8 +13,7 @@ import { mendDmarc } from '../../src/checks/dmarc/mend.ts'
 import { parseDmarc } from '../../src/checks/dmarc/parse.ts'
 import { parseReportUris } from '../../src/checks/dmarc/uri.ts'
 import { makeFinding } from '../../src/checks/finding.ts'
-import { parseFields } from '../../src/checks/mta-sts/fields.ts'
-import { parseStsRecord } from '../../src/checks/mta-sts/parse.ts'
+import { parseFields, parseStsRecord } from '../../src/checks/mta-sts/parse.ts'
 import { parseStsPolicy } from '../../src/checks/mta-sts/policy.ts'
 import { presentFinding } from '../../src/checks/present.ts'
 import { runCheck, runInContext } from '../../src/checks/run.ts'
@@ -118,7 +117,7 @@ testBounds([
     50,
     (n) => parseReportUris(times(n, (i) => `mailto:a${i}@b.example`).join()).uris.length === n,
   ],
-  ['src/checks/mta-sts/fields.ts MAX_FIELDS', 100, (n) => parseFields(`v=STSv1; ${tags(n - 1)}`, 'v=STSv1', 'id').ok],
+  ['src/checks/mta-sts/parse.ts MAX_FIELDS', 100, (n) => parseFields(`v=STSv1; ${tags(n - 1)}`, 'v=STSv1', 'id').ok],
   [
     'src/checks/mta-sts/parse.ts MAX_EXTENSIONS',
     20,
@@ -138,7 +137,7 @@ testBounds([
     (n) => faults(times(n, (i) => `<g on${'abcdefghijklmnopqrstu'[i]}=""/>`).join('')) === n,
   ],
   [
-    'src/checks/dkim/advice.ts MAX_TOLD',
+    'src/checks/dkim/fixes.ts MAX_TOLD',
     3,
     (n) => stepsAt(PROVIDERS.filter((provider) => provider.dkim !== undefined).slice(0, n), 'a.example').length === n,
   ],

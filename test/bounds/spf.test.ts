@@ -1,16 +1,16 @@
 import { runInContext } from '../../src/checks/run.ts'
 import { type CheckHostAnswer, checkHost } from '../../src/checks/spf/check-host.ts'
 import { expandName, expandText } from '../../src/checks/spf/expand.ts'
+import { some } from '../../src/checks/spf/findings.ts'
+import { shorter } from '../../src/checks/spf/fixes.ts'
 import { lookupSpf } from '../../src/checks/spf/lookup.ts'
 import { parseMacroString } from '../../src/checks/spf/macro.ts'
-import { misread } from '../../src/checks/spf/mend/terms.ts'
+import { misread } from '../../src/checks/spf/mend/mend.ts'
 import { namedAddresses } from '../../src/checks/spf/passing/named.ts'
 import { passingOf } from '../../src/checks/spf/passing/passing.ts'
 import { presentSpf } from '../../src/checks/spf/present.ts'
-import { shorter } from '../../src/checks/spf/shorter.ts'
 import type { MacroString } from '../../src/checks/spf/terms.ts'
 import type { SpfNode } from '../../src/checks/spf/tree.ts'
-import { some } from '../../src/checks/spf/words.ts'
 import { domain } from '../../src/names/domain.ts'
 import { ip } from '../../src/names/ip.ts'
 import type { LabNode, LabZone } from '../lab/dns.ts'
@@ -68,13 +68,13 @@ const VALUES = { ip: ip('192.0.2.3'), local: 'a', senderDomain: 'a.example', dom
 
 testBounds([
   [
-    'src/checks/spf/ahead.ts MAX_AHEAD',
+    'src/checks/spf/evaluate.ts MAX_AHEAD',
     20,
     async (n) =>
       (await evaluated({ 'a.example': spf(...times(n, (i) => `exists:e${i}.example`)) })).asked.length === n + 1,
   ],
   [
-    'src/checks/spf/draft.ts MAX_TERMS',
+    'src/checks/spf/lookup.ts MAX_TERMS',
     64,
     async (n) => (await treeOf({ 'a.example': spf(...times(n, (i) => `ptr:p${i}.example`)) })).terms.length === n,
   ],
@@ -96,7 +96,7 @@ testBounds([
     (n) => expandName(macro(`%{t}${'a.'.repeat(n)}`.slice(0, n + 3), 'explanation'), VALUES) === undefined,
   ],
   [
-    'src/checks/spf/judge-form.ts MAX_MODIFIERS',
+    'src/checks/spf/judge-record.ts MAX_MODIFIERS',
     5,
     async (n) =>
       (await told({ 'a.example': spf(...times(n, (i) => `m${i}=x`), '-all') }, 'spf.unknown_modifier')) === n,
@@ -148,7 +148,7 @@ testBounds([
     async (n) =>
       (await check({ 'a.example': { TXT: times(n, (i) => `"v=spf1 ${i}`) } })).outcome.facts!.similar.length === n,
   ],
-  ['src/checks/spf/mend/terms.ts MAX_TERM', 300, (n) => misread(padded('include=', n)) !== undefined],
+  ['src/checks/spf/mend/mend.ts MAX_TERM', 300, (n) => misread(padded('include=', n)) !== undefined],
   [
     'src/checks/spf/parse.ts MAX_RECORD',
     8_192,
@@ -178,7 +178,7 @@ testBounds([
         .length === n,
   ],
   [
-    'src/checks/spf/pointer.ts MAX_PTR_NAMES',
+    'src/checks/spf/match.ts MAX_PTR_NAMES',
     10,
     async (n) => {
       const PTR = [...times(n - 1, (i) => `p${i}.example`), 'm.a.example']
@@ -236,7 +236,7 @@ testBounds([
     },
   ],
   [
-    'src/checks/spf/shorter.ts MAX_COMPARED',
+    'src/checks/spf/fixes.ts MAX_COMPARED',
     200,
     async (n) =>
       shorter(await treeOf({ 'a.example': spf('ip4:10.0.0.0/24', ...times(n - 1, (i) => `ip4:10.0.${i}.1`)) })) !==
@@ -248,5 +248,5 @@ testBounds([
     async (n) =>
       (await lookupSpf(labCtx({ 'a.example': spf(...times(n, (i) => `include:gone${i}.com`)) }), A)).free?.length === n,
   ],
-  ['src/checks/spf/words.ts MAX_SHOWN', 15, (n) => !some(times(n, (i) => `t${i}`)).includes('more')],
+  ['src/checks/spf/findings.ts MAX_SHOWN', 15, (n) => !some(times(n, (i) => `t${i}`)).includes('more')],
 ])

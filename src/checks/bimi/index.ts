@@ -1,7 +1,7 @@
 import type { BimiFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
-import { reasonOf } from '../reason.ts'
+import { reasonOf } from '../outcome.ts'
 import { findings } from './findings.ts'
 import { judgeBimi } from './judge.ts'
 import { type BimiFacts, lookupBimi } from './lookup.ts'

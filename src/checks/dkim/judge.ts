@@ -3,10 +3,9 @@ import { type Provider, providerOfAlias } from '../../mailhosts/providers/index.
 import type { Answer } from '../../net/dns/resolver.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
-import { notApplicable } from '../not-applicable.ts'
-import { providersOf, stepsAt } from './advice.ts'
+import { notApplicable } from '../outcome.ts'
 import { type DkimFacts, doubledBase, type FoundKey } from './facts.ts'
-import { mendedKey, onlyUsable, withoutTesting } from './fixes.ts'
+import { mendedKey, onlyUsable, providersOf, stepsAt, withoutTesting } from './fixes.ts'
 import { dkimUnknown } from './problems.ts'
 
 /** Recommended RSA bits (RFC 8301 §3.2). */

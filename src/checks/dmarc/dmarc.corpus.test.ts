@@ -5,8 +5,7 @@ import { domain, parseDomain } from '../../names/domain.ts'
 import { aligned } from './align.ts'
 import { publishedPolicyOf } from './facts.ts'
 import { lookupDmarc } from './lookup.ts'
-import { parseDmarc } from './parse.ts'
-import { policiesOf } from './policy.ts'
+import { parseDmarc, policiesOf } from './parse.ts'
 import { authorizationName, judgeAuthorization } from './reports.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each file has its own shape

@@ -1,12 +1,19 @@
 import type { Problem } from '../../base/problem.ts'
 import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
-import { type LegacyReading, legacyReading } from './legacy.ts'
-import { type DmarcReading, type Policy, parseDmarc } from './parse.ts'
-import { lowered, type Policies, policiesOf, shareOf, weaker } from './policy.ts'
+import {
+  type DmarcReading,
+  lowered,
+  type Policies,
+  type Policy,
+  parseDmarc,
+  policiesOf,
+  shareOf,
+  weaker,
+} from './parse.ts'
 import { walkProblem } from './problems.ts'
 import type { Destination } from './reports.ts'
-import { judgeWalk, type Walk, type WalkAnswer } from './walk.ts'
+import { judgeWalk, type LegacyReading, legacyReading, type Walk, type WalkAnswer } from './walk.ts'
 
 /** Whether a name exists: `false` is NXDOMAIN only (RFC 9989 §3.2.13, RFC 8020); undefined if there was no answer. */
 export type Existence = boolean | undefined

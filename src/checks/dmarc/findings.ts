@@ -1,4 +1,5 @@
 import { type Args, defineFindings, list } from '../check.ts'
+import { type MakeFinding, makeFinding } from '../finding.ts'
 import { recordFindings, softened } from './record-words.ts'
 
 /** An alias (CNAME) at the DMARC name without a target record. */
@@ -270,3 +271,8 @@ export const findings = defineFindings({
     reference: 'RFC 9989 Appendix C.3',
   },
 })
+
+export type DmarcFindingId = keyof typeof findings
+
+/** A finding of this check. */
+export const finding: MakeFinding<typeof findings> = makeFinding

@@ -1,7 +1,6 @@
 import type { DomainContext } from '../context.ts'
 import type { DmarcFacts } from './facts.ts'
-import type { DmarcReading, Policy } from './parse.ts'
-import { lowered, type Policies, policiesOf, shareOf, weaker } from './policy.ts'
+import { type DmarcReading, lowered, type Policies, type Policy, policiesOf, shareOf, weaker } from './parse.ts'
 
 /** The policies that receivers of both standards apply, and the percentage of mail to which receivers of RFC 7489 apply theirs. */
 type Enforced = { readonly now: Policies; readonly older: Policies; readonly share: number }

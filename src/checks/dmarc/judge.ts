@@ -3,14 +3,18 @@ import { printable } from '../../base/text.ts'
 import { hostError } from '../../mailhosts/mailhosts.ts'
 import type { Finding, Outcome, Severity } from '../check.ts'
 import { type Applied, type DmarcFacts, discardedSteps, doubledName } from './facts.ts'
-import { type DmarcFindingId, finding } from './finding.ts'
-import { findings as table } from './findings.ts'
+import { type DmarcFindingId, finding, findings as table } from './findings.ts'
 import { basisOf, mendedFix, mergedFix, movedFix, softening, startFix } from './fixes.ts'
 import { type Mended, mendDmarc } from './mend.ts'
-import { brokenFinding, hasNoMail, type Mail, policyFindings } from './policy-findings.ts'
 import { destinationProblem } from './problems.ts'
-import { readingFindings } from './reading-findings.ts'
-import { recordFindings } from './record-findings.ts'
+import {
+  brokenFinding,
+  hasNoMail,
+  type Mail,
+  policyFindings,
+  readingFindings,
+  recordFindings,
+} from './record-findings.ts'
 import { reportFindings } from './report-findings.ts'
 import { MAX_DESTINATIONS } from './reports.ts'
 import { meantBy, slipFindings, slipProblems } from './slips.ts'

@@ -1,5 +1,4 @@
-import { type DmarcRecord, type Policy, parseDmarc } from './parse.ts'
-import { weakest } from './policy.ts'
+import { type DmarcRecord, type Policy, parseDmarc, weakest } from './parse.ts'
 import { mendedUris, parseReportUris } from './uri.ts'
 
 /** A typing error in a published record. */

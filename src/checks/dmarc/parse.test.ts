@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DmarcRecord, formatDmarc, parseDmarc, resemblesDmarc } from './parse.ts'
-import { policiesOf } from './policy.ts'
+import { type DmarcRecord, formatDmarc, parseDmarc, policiesOf, resemblesDmarc } from './parse.ts'
 import { parseReportUris } from './uri.ts'
 
 function read(text: string) {

@@ -2,10 +2,10 @@ import { printable } from '../../base/text.ts'
 import type { Finding } from '../check.ts'
 import { deadMailHosts } from '../dead-mail-hosts.ts'
 import type { Applied, DmarcFacts } from './facts.ts'
-import { finding } from './finding.ts'
+import { finding } from './findings.ts'
 import { authorizationFix, type Basis, changedFix } from './fixes.ts'
-import type { Mail } from './policy-findings.ts'
 import { destinationProblem } from './problems.ts'
+import type { Mail } from './record-findings.ts'
 import { type Destination, MAX_DESTINATIONS } from './reports.ts'
 
 /** Maximum number of report destinations that are reported individually. */

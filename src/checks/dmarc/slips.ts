@@ -1,7 +1,7 @@
 import type { Problem } from '../../base/problem.ts'
 import type { Finding } from '../check.ts'
 import type { Applied } from './facts.ts'
-import { finding } from './finding.ts'
+import { finding } from './findings.ts'
 import { type Basis, changedFix, softening } from './fixes.ts'
 import { type Mended, mendDmarc, type Slip } from './mend.ts'
 import { type DmarcRecord, formatDmarc } from './parse.ts'

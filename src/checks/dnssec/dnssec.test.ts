@@ -9,7 +9,7 @@ import { tellArgs } from '../finding.ts'
 import { runCheck } from '../run.ts'
 import { findings } from './findings.ts'
 import { dnssec } from './index.ts'
-import { dsMatches, keyTagOf } from './match.ts'
+import { dsMatches, keyTagOf } from './judge.ts'
 
 const A = domain('example.net')
 const SOA: RecordData['SOA'] = {

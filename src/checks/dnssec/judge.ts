@@ -1,11 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { Problem } from '../../base/problem.ts'
 import { printable } from '../../base/text.ts'
+import { labelsOf } from '../../names/domain.ts'
 import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
 import type { Finding, Outcome } from '../check.ts'
 import { validationProblem } from '../problems.ts'
 import type { DnssecFacts } from './lookup.ts'
-import { dsMatches } from './match.ts'
-import { signatureFindings } from './signatures.ts'
 
 /** Extended errors that name a fault of validation (RFC 8914 §4.7 to §4.13), and those that report expired signatures. */
 const VALIDATION = { first: 6, last: 12 } as const
@@ -125,3 +125,80 @@ const dsText = (records: readonly RecordData['DS'][]): string =>
     .slice(0, 5)
     .map(({ keyTag, algorithm, digestType, digest }) => `DS ${keyTag} ${algorithm} ${digestType} ${digest}`)
     .join(', ')
+
+type Ds = RecordData['DS']
+type Dnskey = RecordData['DNSKEY']
+
+/** DS digest types that we can compute, by number (RFC 4509, RFC 6605). */
+const DIGESTS: Readonly<Record<number, string>> = { 1: 'sha1', 2: 'sha256', 4: 'sha384' }
+
+/** Whether a DS record matches a key: by the digest of the key if we can compute it, otherwise by its key tag and algorithm (RFC 4034 §5.1). */
+export function dsMatches(ds: Ds, zone: string, key: Dnskey): boolean {
+  if (ds.keyTag !== keyTagOf(key) || ds.algorithm !== key.algorithm) return false
+  const hash = DIGESTS[ds.digestType]
+  if (hash === undefined) return true
+  return createHash(hash).update(ownerOf(zone)).update(rdataOf(key)).digest('hex') === ds.digest
+}
+
+/** RFC 4034 appendix B; algorithm 1 has a rule of its own (B.1). */
+export function keyTagOf(key: Dnskey): number {
+  const rdata = rdataOf(key)
+  if (key.algorithm === 1) return rdata.length < 7 ? 0 : rdata.readUInt16BE(rdata.length - 3)
+  let sum = 0
+  for (const [i, octet] of rdata.entries()) sum += i % 2 === 0 ? octet << 8 : octet
+  return (sum + ((sum >> 16) & 0xffff)) & 0xffff
+}
+
+/** RFC 4034 §2.1 */
+function rdataOf(key: Dnskey): Buffer {
+  const fixed = Buffer.from([key.flags >> 8, key.flags & 0xff, key.protocol, key.algorithm])
+  return Buffer.concat([fixed, Buffer.from(key.publicKey, 'base64')])
+}
+
+/** The owner name in wire format. The checked names are host names: their labels contain no escapes. */
+const ownerOf = (zone: string): Buffer =>
+  Buffer.concat([
+    ...labelsOf(zone).flatMap((label) => [Buffer.from([label.length]), Buffer.from(label, 'ascii')]),
+    Buffer.from([0]),
+  ])
+
+type Signature = RecordData['RRSIG']
+const DAY_SECONDS = 86_400
+/** Remaining lifetime of signatures below which they are reported. */
+const SOON_SECONDS = 7 * DAY_SECONDS
+/** Servers that sign each answer on the fly use short lifetimes on purpose. */
+const ONLINE_SECONDS = 10 * DAY_SECONDS
+
+/** Signatures that expire soon, and NSEC3 parameters that are expensive and protect nothing. */
+export function signatureFindings(facts: DnssecFacts): Finding[] {
+  const { zone = facts.domain, nsec3 } = facts
+  const findings: Finding[] = []
+  const left = leastLeft(facts)
+  if (left !== undefined && left > 0 && left < SOON_SECONDS) {
+    const expires = new Date(facts.nowMs + left * 1_000).toISOString()
+    findings.push({ id: 'dnssec.expires_soon', args: { zone, days: Math.floor(left / DAY_SECONDS), expires } })
+  }
+  const wasteful = nsec3.find(({ iterations, salt }) => iterations > 0 || salt !== '')
+  if (wasteful) {
+    const { iterations, salt } = wasteful
+    findings.push({
+      id: 'dnssec.nsec3_parameters',
+      args: { zone, iterations, salt: salt === '' ? 0 : salt.length / 2 },
+    })
+  }
+  return findings
+}
+
+/** Seconds until the first type at the apex of the zone has no valid signature; of several for one type, as in a rollover, the last one counts. */
+function leastLeft({ signatures, nowMs }: DnssecFacts): number | undefined {
+  const now = Math.floor(nowMs / 1_000)
+  const kept = new Map<number, number>()
+  for (const signature of signatures) {
+    if (lifetimeOf(signature) <= ONLINE_SECONDS) continue
+    const left = (signature.expiresAt - now) | 0 // RFC 4034 §3.1.5: serial arithmetic
+    kept.set(signature.covered, Math.max(left, kept.get(signature.covered) ?? left))
+  }
+  return kept.size === 0 ? undefined : Math.min(...kept.values())
+}
+
+const lifetimeOf = ({ expiresAt, validFrom }: Signature): number => (expiresAt - validFrom) >>> 0

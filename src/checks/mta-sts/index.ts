@@ -1,17 +1,15 @@
 import type { MtaStsFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
-import { reasonOf } from '../reason.ts'
+import { reasonOf } from '../outcome.ts'
 import { findings } from './findings.ts'
 import { judgeMtaSts } from './judge.ts'
 import { lookupMtaSts, type StsFacts } from './lookup.ts'
 
-export { type Field, hasVersion, parseFields } from './fields.ts'
 export type { StsFacts } from './lookup.ts'
 export { policyUrl } from './lookup.ts'
-export { formatStsRecord } from './parse.ts'
-export { formatStsPolicy, MAX_AGE_SECONDS } from './policy.ts'
-export { type Refusal, refusalsOf } from './refusals.ts'
+export { type Field, formatStsRecord, hasVersion, parseFields } from './parse.ts'
+export { formatStsPolicy, MAX_AGE_SECONDS, type Refusal, refusalsOf } from './policy.ts'
 
 /** MTA-STS: whether the domain tells senders to require TLS, and whether they can. */
 export const mtaSts = defineCheck<StsFacts, MtaStsFields>({

@@ -7,9 +7,8 @@ import { tlsFaultProblem } from '../starttls/index.ts'
 import type { findings } from './findings.ts'
 import { type PolicyAnswer, policyUrl, type StsFacts } from './lookup.ts'
 import { formatStsRecord, parseStsRecord } from './parse.ts'
-import { formatStsPolicy, MAX_AGE_SECONDS, matchesMx, type StsPolicy } from './policy.ts'
+import { formatStsPolicy, MAX_AGE_SECONDS, matchesMx, type Refusal, refusalsOf, type StsPolicy } from './policy.ts'
 import { stsFetchProblem, stsHostProblem } from './problems.ts'
-import { type Refusal, refusalsOf } from './refusals.ts'
 
 /** A policy with a shorter lifetime protects little: an attacker waits until it has expired (RFC 8461 §3.2 recommends weeks). */
 export const SHORT_AGE_SECONDS = 86_400

@@ -2,8 +2,8 @@ import type { PtrFields } from '../../answers/checks.ts'
 import type { Problem } from '../../base/problem.ts'
 import type { Outcome } from '../check.ts'
 import { addressState, bestStates } from './address.ts'
+import { bestUnanswered } from './judge.ts'
 import type { PtrFacts } from './lookup.ts'
-import { bestUnanswered } from './open.ts'
 import { ptrProblem } from './problems.ts'
 
 /**

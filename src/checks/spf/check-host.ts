@@ -1,9 +1,12 @@
 import type { Ip } from '../../names/ip.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
-import { askOnce, checkedName } from './ask.ts'
+import { askOnce, checkedName, presentationOf } from './ask.ts'
 import { evaluate } from './evaluate.ts'
-import { explain } from './explain.ts'
-import type { Run, SpfResult, TraceStep } from './run.ts'
+import { expandName, expandText, usesLetter } from './expand.ts'
+import { parseMacroString } from './macro.ts'
+import { validatedName } from './match.ts'
+import type { Run, SpfResult, TraceStep, Verdict } from './run.ts'
 
 export type CheckHostInput = {
   readonly ip: Ip
@@ -76,3 +79,28 @@ export async function checkHost(
 
 /** Macros contain A-labels (RFC 8616 §4); an invalid domain name stays unchanged. */
 const withALabels = (name: string): string => (/[^\x00-\x7f]/.test(name) ? (checkedName(name) ?? name) : name)
+
+/**
+ * The domain owner's explanation of a `fail` (RFC 7208 §6.2); undefined if there is none or anything is wrong with it: no answer, no record or several, a
+ * character outside ASCII, a syntax fault. It does not count toward a limit.
+ */
+export async function explain(run: Run, { exp, domain }: Verdict): Promise<string | undefined> {
+  if (!exp) return undefined
+  try {
+    const validated = usesLetter(exp, 'p') ? await validatedName(run, domain) : 'unknown'
+    const name = expandName(exp, { ...run.values, domain, validated })
+    if (name === undefined || name === '') return undefined
+    const { records } = await run.ask(presentationOf(name), 'TXT')
+    return records.length === 1 ? await explanation(run, records[0]!, domain) : undefined
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    return undefined
+  }
+}
+
+async function explanation(run: Run, text: string, domain: string): Promise<string | undefined> {
+  const parts = parseMacroString(text, 'explanation')
+  if (!parts.ok) return undefined
+  const validated = usesLetter(parts.value, 'p') ? await validatedName(run, domain) : 'unknown'
+  return expandText(parts.value, { ...run.values, domain, validated })
+}

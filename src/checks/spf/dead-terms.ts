@@ -1,11 +1,10 @@
 import type { Problem } from '../../base/problem.ts'
 import type { Ip } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
-import { networksOf } from './networks.ts'
-import { isReservedNetwork } from './passing/size.ts'
+import { isReservedNetwork } from './passing/wide.ts'
 import { deadTermProblem } from './problems.ts'
 import { allOf, type Directive, formatDirective, formatMacroString, isMechanism, reachable } from './terms.ts'
-import { chainOf, type SpfNode, type SpfTerm } from './tree.ts'
+import { chainOf, networksOf, type SpfNode, type SpfTerm } from './tree.ts'
 
 /** A term that was meant to let senders pass and lets nobody pass, and why. */
 export type DeadTerm = {

@@ -3,14 +3,12 @@ import type { Args, Finding, Outcome, Severity } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { severityOf } from '../finding.ts'
 import { findings as table } from './findings.ts'
-import { namesSomebody, withAll, withInclude } from './fixes.ts'
-import { judgeAbsent } from './judge-absent.ts'
+import { firstRecord, mended, namesSomebody, withAll, withInclude } from './fixes.ts'
 import { judgeDeadTerms } from './judge-dead-terms.ts'
-import { fixOf, judgeForm, type Said } from './judge-form.ts'
-import { judgeNames } from './judge-names.ts'
-import { judgeExtent, knownSenders } from './judge-passing.ts'
 import { judgePermerror, judgeTakeover } from './judge-permerror.ts'
+import { fixOf, judgeExtent, judgeForm, judgeNames, knownSenders, type Said } from './judge-record.ts'
 import type { SpfFacts } from './lookup.ts'
+import { mend, slipsIn } from './mend/mend.ts'
 import { namesNobody, type SpfReading } from './reading.ts'
 import { MAX_LOOKUPS } from './run.ts'
 import { allOf, type SpfRecord } from './terms.ts'
@@ -146,4 +144,29 @@ function judgeUse(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   if (permerrors.length === 0 && lookups >= MAX_LOOKUPS - 1)
     findings.push({ id: 'spf.lookups_near_limit', args: { lookups } })
   return findings
+}
+
+/** Judges a domain without a record: what it has instead, and what to publish. */
+export function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
+  const { domain, exists, similar } = facts
+  const fail = (findings: readonly Finding[]): Outcome<SpfFacts> => ({ status: 'fail', facts, findings })
+  if (!exists) return fail([{ id: 'spf.no_domain', args: { domain } }])
+  if (role === 'no_mail' && similar.length === 0) {
+    const web: Finding = { id: 'spf.no_record_web', args: { domain }, ...fixOf(domain, 'v=spf1 -all') }
+    return { status: 'warn', facts, findings: [web] }
+  }
+  // A text that was meant as a record is corrected, not replaced.
+  const none: Finding = {
+    id: 'spf.no_record',
+    ...(role === 'return_path' ? { severity: 'medium' as const } : {}),
+    args: { domain, similar: similar.length > 0, returnPath: role === 'return_path', both: mail?.kind === 'implicit' },
+    ...(similar.length === 0 ? fixOf(domain, firstRecord(mail)) : {}),
+  }
+  return fail([none, ...similar.map((text) => judgeSimilar(facts, text))])
+}
+
+function judgeSimilar({ domain, similar }: SpfFacts, text: string): Finding {
+  const meant = mend(text)
+  const slips = meant.ok ? slipsIn(meant.value) : []
+  return { id: 'spf.not_spf', args: { domain, slips }, evidence: text, ...fixOf(domain, mended(similar)) }
 }

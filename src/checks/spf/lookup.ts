@@ -1,16 +1,26 @@
 import { atMost } from '../../base/at-most.ts'
 import type { Problem } from '../../base/problem.ts'
 import type { Domain } from '../../names/domain.ts'
-import { DnsError } from '../../net/dns/resolver.ts'
+import { type Answer, DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
-import { type Ask, askOnce } from './ask.ts'
-import { type Draft, draftNode, type Place, type TermDraft, unanswered } from './draft.ts'
-import { lookupHosts, noteGone } from './lookup-hosts.ts'
-import { isSpf } from './parse.ts'
+import { type Ask, askOnce, checkedName, presentationOf } from './ask.ts'
+import { expandName } from './expand.ts'
+import { isSpf, MAX_RECORD, parseSpf, tooLong } from './parse.ts'
+import { spfNote } from './problems.ts'
 import { readTree, type SpfReading } from './reading.ts'
-import { MAX_LOOKUPS } from './run.ts'
+import { MAX_LOOKUPS, MAX_MX_NAMES } from './run.ts'
 import { type FreeTerm, lookupFree } from './takeover.ts'
-import type { SpfNode } from './tree.ts'
+import {
+  allOf,
+  asksDns,
+  type Directive,
+  formatDirective,
+  formatMacroString,
+  type MacroString,
+  reachable,
+  type SpfRecord,
+} from './terms.ts'
+import type { Found, NodeState, SpfNode, SpfTerm } from './tree.ts'
 
 /** Maximum number of records read per include tree: more than three times the lookup limit, enough for any tree. */
 const MAX_RECORDS = 40
@@ -118,4 +128,183 @@ async function follow(ask: Ask, term: TermDraft, place: Place): Promise<Draft> {
     term.reason = error.problem
     return (term.node = unanswered(name, term.state, error.problem, place))
   }
+}
+
+/** Number of `mx` hosts whose addresses may still be queried. Shared by the terms of a tree. */
+export type HostBudget = { exchanges: number }
+
+/**
+ * Queries what an `a`, `mx` or `exists` term finds. `reached`: a client can get to it within ten lookups, so its addresses of both families matter; of
+ * another term only whether its lookup is void. An `a` finds something if its name has an address of either family, because a client may use either.
+ */
+export async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
+  switch (term.directive!.mechanism.kind) {
+    case 'mx':
+      return lookupExchanges(ask, term, reached, budget)
+    case 'a':
+      return reached ? lookupBoth(ask, term) : lookupEither(ask, term)
+    default:
+      return lookupExists(ask, term)
+  }
+}
+
+async function lookupBoth(ask: Ask, term: TermDraft): Promise<void> {
+  const [a, aaaa] = await Promise.all([asked(ask(term.name!, 'A')), asked(ask(term.name!, 'AAAA'))])
+  const found = { ip4: foundIn(a), ip6: foundIn(aaaa) }
+  term.found = found
+  if (failedAs(term, a)) return
+  noteGone(term, a)
+  if (found.ip4.kind === 'found' || found.ip6.kind === 'found') term.state = 'found'
+  else if (!failedAs(term, aaaa)) term.state = 'void'
+}
+
+/** AAAA is queried only if there is no A. */
+async function lookupEither(ask: Ask, term: TermDraft): Promise<void> {
+  const a = await asked(ask(term.name!, 'A'))
+  if (failedAs(term, a)) return
+  term.state = a.kind === 'found' ? 'found' : 'void'
+  if (a.kind !== 'nodata') return
+  const aaaa = await asked(ask(term.name!, 'AAAA'))
+  if (!failedAs(term, aaaa) && aaaa.kind === 'found') term.state = 'found'
+}
+
+/** RFC 7208 §5.7: A, for clients of either family. */
+async function lookupExists(ask: Ask, term: TermDraft): Promise<void> {
+  const a = await asked(ask(term.name!, 'A'))
+  if (failedAs(term, a)) return
+  noteGone(term, a)
+  term.state = a.kind === 'found' ? 'found' : 'void'
+  const found: Found = { kind: term.state, addresses: [] }
+  term.found = { ip4: found, ip6: found }
+}
+
+async function lookupExchanges(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
+  const mx = await asked(ask(term.name!, 'MX'))
+  if (failedAs(term, mx)) return
+  noteGone(term, mx)
+  term.state = mx.kind === 'found' ? 'found' : 'void'
+  term.exchanges = mx.records.length
+  if (!reached || mx.records.length > MAX_MX_NAMES) return
+  const names = mx.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '') // RFC 7505: null MX
+  const wanted = names.slice(0, budget.exchanges)
+  budget.exchanges -= wanted.length
+  const [ip4, ip6] = await Promise.all(
+    (['A', 'AAAA'] as const).map((type) => Promise.all(wanted.map((name) => asked(ask(name, type))))),
+  )
+  const all = wanted.length === names.length
+  term.found = { ip4: together(term.state, ip4!, all), ip6: together(term.state, ip6!, all) }
+}
+
+/** The known addresses of the hosts of an `mx`. */
+function together(kind: Found['kind'], answers: readonly (Answer<'A' | 'AAAA'> | DnsError)[], all: boolean): Found {
+  const failed = answers.find((answer) => answer instanceof DnsError)
+  const addresses = answers.flatMap((answer) => foundIn(answer).addresses)
+  if (failed) return { kind, addresses, partial: true, reason: failed.problem }
+  return { kind, addresses, ...(all ? {} : { partial: true }) }
+}
+
+function foundIn(answer: Answer<'A' | 'AAAA'> | DnsError): Found {
+  if (answer instanceof DnsError) return { kind: 'unknown', addresses: [], reason: answer.problem }
+  return { kind: answer.kind === 'found' ? 'found' : 'void', addresses: answer.records }
+}
+
+async function asked<T>(answer: Promise<T>): Promise<T | DnsError> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof DnsError) return error
+    throw error
+  }
+}
+
+/** Records the name that does not exist, if so. */
+export function noteGone(term: TermDraft, { kind, cname }: Answer): void {
+  if (kind === 'nxdomain') term.gone = cname.at(-1) ?? term.name!
+}
+
+/** Whether there was no answer, which the term then records. */
+function failedAs<T extends object>(term: TermDraft, answer: T | DnsError): answer is DnsError {
+  if (!(answer instanceof DnsError)) return false
+  term.state = (answer.reason === 'invalid_name' ? 'malformed' : 'unknown') satisfies SpfTerm['state']
+  term.reason = answer.problem
+  return true
+}
+
+/** A node while the tree is being read: its terms are filled in as answers arrive. */
+export type Draft = Omit<SpfNode, 'terms'> & {
+  readonly terms: readonly TermDraft[]
+  /** The names above it. */
+  readonly path: readonly string[]
+  /** The minimum number of lookups of a client that gets here (RFC 7208 §4.6.4). */
+  readonly before: number
+}
+export type TermDraft = {
+  readonly text: string
+  readonly directive?: Directive
+  readonly name?: string
+  /** An include or a redirect. */
+  readonly leads: boolean
+  state: SpfTerm['state']
+  reason?: Problem
+  node?: Draft
+  gone?: string
+  exchanges?: number
+  found?: NonNullable<SpfTerm['found']>
+}
+
+/** Maximum number of terms kept per record of those that cost a lookup; the limit of the standard is ten. */
+const MAX_TERMS = 64
+
+/** The position of a node in its tree. */
+export type Place = Pick<Draft, 'path' | 'before'>
+
+/** The node of a name whose TXT records were read; its terms are not queried yet. */
+export function draftNode(domain: string, records: readonly string[], place: Place): Draft {
+  const node = { domain, records, terms: [], ...place }
+  if (records.length === 0) return { ...node, state: 'none' }
+  if (records.length > 1) return { ...node, state: 'several' } // RFC 7208 §4.5
+  const text = records[0]!
+  if (text.length > MAX_RECORD) return { ...node, state: 'too_long', problem: tooLong(text) }
+  const record = parseSpf(text)
+  if (!record.ok) return { ...node, state: 'syntax', problem: record.problem, at: record.at ?? 0 }
+  const { terms, leftOut } = termsOf(record.value, domain, place.path[0] ?? domain)
+  return { ...node, state: 'record', record: record.value, terms, ...(leftOut > 0 ? { termsLeftOut: leftOut } : {}) }
+}
+
+/** The node of a name that could not be read. */
+export const unanswered = (domain: string, state: NodeState, reason: Problem, place: Place): Draft => ({
+  domain,
+  state,
+  reason,
+  records: [],
+  terms: [],
+  ...place,
+})
+
+function termsOf(record: SpfRecord, domain: string, root: string): { terms: TermDraft[]; leftOut: number } {
+  const asking = reachable(record).filter(({ mechanism }) => asksDns(mechanism))
+  const terms: TermDraft[] = asking.slice(0, MAX_TERMS).map((directive) => {
+    const { mechanism } = directive
+    const target = 'domain' in mechanism ? mechanism.domain : undefined
+    const leads = mechanism.kind === 'include'
+    return { text: formatDirective(directive), directive, leads, ...named(target, leads, domain, root) }
+  })
+  if (record.redirect && !allOf(record)) {
+    const text = `redirect=${formatMacroString(record.redirect)}`
+    terms.push({ text, leads: true, ...named(record.redirect, true, domain, root) })
+  }
+  return { terms, leftOut: Math.max(0, asking.length - MAX_TERMS) }
+}
+
+/** The name that a term queries. `%{d}` is the record's domain and `%{o}` the first domain of the reading; the other macros depend on the message. */
+function named(
+  target: MacroString | undefined,
+  leads: boolean,
+  domain: string,
+  root: string,
+): Pick<TermDraft, 'name' | 'state' | 'reason'> {
+  const name = target ? expandName(target, { domain, senderDomain: root }) : domain
+  if (name === undefined) return { state: 'macro' }
+  if (leads && checkedName(name) === undefined) return { name, state: 'malformed', reason: spfNote('name') }
+  return { name: presentationOf(name), state: 'not_asked' }
 }

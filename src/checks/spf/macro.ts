@@ -1,5 +1,6 @@
+import { isIP } from 'node:net'
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
-import { macroProblem } from './problems.ts'
+import { domainSpecProblem, macroProblem } from './problems.ts'
 import type { MacroPart, MacroString } from './terms.ts'
 
 /** The context of a macro string: `c`, `r` and `t` are allowed only in an explanation (RFC 7208 §7.2). */
@@ -57,4 +58,26 @@ function readMacro(text: string, at: number, use: MacroUse): Parsed<Read> {
     delimiters,
   }
   return parsed({ part, end: at + whole.length })
+}
+
+/** `"." toplabel [ "." ]` at the end of a literal: letters, digits and inner hyphens, not all digits (RFC 7208 §7.1). */
+const TOPLABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/
+
+/** Reads a domain-spec (RFC 7208 §7.1): a macro string that ends in a macro or in a dot and a top label. The expansion of a macro is not checked here. */
+export function parseDomainSpec(text: string): Parsed<MacroString> {
+  if (text === '') return problem(domainSpecProblem('empty'), 0)
+  const result = parseMacroString(text, 'domain')
+  if (!result.ok) return result
+  const last = result.value.at(-1)!
+  if (last.kind !== 'literal') return result
+  const bare = last.text.endsWith('.') ? last.text.slice(0, -1) : last.text
+  const dot = bare.lastIndexOf('.')
+  const label = bare.slice(dot + 1)
+  const at = text.length - last.text.length + dot + 1
+  if (dot < 0) return problem(domainSpecProblem('not_full', { text: label }), at)
+  if (/^[\d.]+$/.test(bare) && isIP(bare) === 4 && last.text === text)
+    return problem(domainSpecProblem('address', { text: bare }), 0)
+  if (/^\d+$/.test(label)) return problem(domainSpecProblem('number', { text: label }), at)
+  if (!TOPLABEL.test(label)) return problem(domainSpecProblem('top_label', { text: label }), at)
+  return result
 }

@@ -2,13 +2,11 @@ import type { StarttlsFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineOptionalCheck } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
+import { keyOf, nameMatches } from './certificate.ts'
 import { findings } from './findings.ts'
 import { judgeStarttls } from './judge.ts'
-import { keyOf } from './key.ts'
-import { nameMatches } from './names.ts'
 
-export { type TlsFault, tlsFault } from './faults.ts'
-export { nameMatches } from './names.ts'
+export { nameMatches, type TlsFault, tlsFault } from './certificate.ts'
 export { tlsFaultProblem } from './problems.ts'
 
 /** STARTTLS: the TLS of each mail host. Only on request, because it connects to hosts that the domain names. */

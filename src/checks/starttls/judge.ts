@@ -2,9 +2,8 @@ import { providerOfHost } from '../../mailhosts/providers/index.ts'
 import type { Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
+import { isShort, keyOf, nameMatches } from './certificate.ts'
 import { greetingFindings } from './greeting.ts'
-import { isShort, keyOf } from './key.ts'
-import { nameMatches } from './names.ts'
 import { tlsProblem } from './problems.ts'
 
 const DAY_MS = 86_400_000

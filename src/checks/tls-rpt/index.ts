@@ -1,7 +1,7 @@
 import type { TlsRptFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
-import { reasonOf } from '../reason.ts'
+import { reasonOf } from '../outcome.ts'
 import { findings } from './findings.ts'
 import { judgeTlsRpt } from './judge.ts'
 import { lookupTlsRpt, type TlsRptFacts } from './lookup.ts'

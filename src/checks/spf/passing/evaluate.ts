@@ -1,8 +1,7 @@
 import type { Family } from '../../../names/ip.ts'
-import { prefixOf } from '../networks.ts'
 import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from '../run.ts'
 import { asksDns, type Directive, reachable } from '../terms.ts'
-import type { Found, SpfNode, SpfTerm } from '../tree.ts'
+import { type Found, prefixOf, type SpfNode, type SpfTerm } from '../tree.ts'
 import { firstMatches, type Interval, type Intervals, intervalOf, type Segment, setOf, split } from './intervals.ts'
 
 /** Clients with the same numbers of lookups (RFC 7208 §4.6.4): at most 11 times 3 groups, because more are permerror. */

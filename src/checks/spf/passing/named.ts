@@ -1,8 +1,6 @@
-import type { Family, Ip } from '../../../names/ip.ts'
-import { ipFromBytes } from '../../../names/ip.ts'
-import { networksOf } from '../networks.ts'
+import { type Family, type Ip, ipFromBytes } from '../../../names/ip.ts'
 import { reachable } from '../terms.ts'
-import { chainOf, type SpfNode } from '../tree.ts'
+import { chainOf, networksOf, type SpfNode } from '../tree.ts'
 import { type Interval, intervalOf } from './intervals.ts'
 import { type Passing, passes } from './passing.ts'
 

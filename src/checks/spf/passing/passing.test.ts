@@ -9,8 +9,7 @@ import { lookupSpf } from '../lookup.ts'
 import type { SpfNode } from '../tree.ts'
 import { namedAddresses } from './named.ts'
 import { firstPassing, passes, passingOf } from './passing.ts'
-import { publicIpv4, publicPrefixes } from './size.ts'
-import { extentOf } from './wide.ts'
+import { extentOf, publicIpv4, publicPrefixes } from './wide.ts'
 
 const signal = () => AbortSignal.timeout(10_000)
 const spf = (...terms: string[]) => ({ TXT: [['v=spf1', ...terms].join(' ')] })

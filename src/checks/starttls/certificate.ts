@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { canonicalName } from '../../names/domain.ts'
 import type { TlsHost } from '../tls-host.ts'
 
 /** The key of a certificate: `bits` of the modulus for RSA, of the curve for EC. */
@@ -23,3 +24,24 @@ export function keyOf({ tls }: TlsHost): CertificateKey | undefined {
 /** Too few bits: RSA under 2048, curves under 224 (NIST SP 800-131A; RFC 9325 §4.5). */
 export const isShort = ({ type, bits }: CertificateKey): boolean =>
   bits !== null && ((type === 'rsa' && bits < 2048) || (type === 'ec' && bits < 224))
+
+/**
+ * Whether a certificate with these DNS names is valid for `host`: equal, or a `*` as the whole left-most label, which stands for one label (RFC 9525 §6.3).
+ */
+export function nameMatches(host: string, names: readonly string[]): boolean {
+  const wanted = canonicalName(host)
+  const above = wanted.slice(wanted.indexOf('.') + 1)
+  return names.map(canonicalName).some((name) => name === wanted || (wanted.includes('.') && name === `*.${above}`))
+}
+
+/** Why a sender that requires TLS with a valid certificate does not deliver to a host. */
+export type TlsFault = 'no_starttls' | 'expired' | 'untrusted' | 'other_name'
+
+/** {@link TlsFault} of a host; undefined if it has none, and if its TLS is not known. */
+export function tlsFault({ host, offered, open, tls }: TlsHost, nowMs: number): TlsFault | undefined {
+  if (offered === null || open) return undefined
+  if (!tls) return 'no_starttls'
+  if (tls.expiresAtMs <= nowMs) return 'expired'
+  if (!tls.trusted) return 'untrusted'
+  return nameMatches(host, tls.names) ? undefined : 'other_name'
+}

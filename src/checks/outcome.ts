@@ -1,4 +1,4 @@
-import type { Finding, Outcome } from './check.ts'
+import type { Finding, FindingTable, Outcome } from './check.ts'
 import type { DomainContext } from './context.ts'
 import { roleProblem } from './problems.ts'
 
@@ -15,3 +15,10 @@ export const notApplicable = <Facts>(
 })
 
 const NULL_MX = roleProblem('null_mx')
+
+/** Why the `valid` of a check is false: why it is unknown or does not apply, otherwise the title of its first finding, which is the decisive one. */
+export function reasonOf<Facts>(table: FindingTable, outcome: Outcome<Facts>): string | undefined {
+  if (outcome.reason !== undefined) return outcome.reason.text
+  const [first] = outcome.findings
+  return first && table[first.id]?.title
+}
