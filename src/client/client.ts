@@ -1,9 +1,6 @@
 import { type JobRow, type Operations, ROUTES, type Route } from './operations.ts'
-import { answeredWith, MailsondeError, unreachable } from './problem.ts'
-import { eventsOf, linesOf, textOf } from './streams.ts'
 
 export type * from './operations.ts'
-export { MailsondeError } from './problem.ts'
 
 /** The service and how to call it. */
 export type ClientOptions = {
@@ -217,4 +214,125 @@ async function ask(
   })
   if (!response.ok) throw answeredWith(response, await textOf(response))
   return response
+}
+
+/** What the service refused, in its own words (RFC 9457). */
+export class MailsondeError extends Error {
+  /**
+   * Stable; docs/errors.md lists them. `unreadable` where the answer is none of the service's, `unreachable` (status 0)
+   * where there is none.
+   */
+  readonly code: string
+  readonly status: number
+  readonly parameter: string | undefined
+  /** The request in the service's log. */
+  readonly requestId: string | undefined
+  /** Seconds after which it may be asked again. */
+  readonly retryAfter: number | undefined
+
+  constructor(status: number, problem: unknown, retryAfter?: number) {
+    const text = (name: string): string | undefined => {
+      const value: unknown = typeof problem === 'object' && problem !== null ? Reflect.get(problem, name) : undefined
+      return typeof value === 'string' ? value : undefined
+    }
+    super(text('detail') ?? `the service answered ${status}`)
+    this.name = 'MailsondeError'
+    this.code = text('code') ?? 'unreadable'
+    this.status = status
+    this.parameter = text('parameter')
+    this.requestId = text('instance')
+    this.retryAfter = retryAfter
+  }
+}
+
+/** The error for an answer that is no success, or that cannot be read. */
+export function answeredWith({ status, headers }: Response, text: string): MailsondeError {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  let problem: unknown
+  try {
+    problem = JSON.parse(text)
+  } catch {
+    problem = { detail: `the service answered ${status} with something other than JSON` }
+  }
+  return new MailsondeError(status, problem, Number.isFinite(seconds) ? seconds : undefined)
+}
+
+/** The error for a service that gave no answer. */
+export function unreachable({ origin }: URL, error: unknown): MailsondeError {
+  const cause: unknown = error instanceof Error ? (error.cause ?? error) : error
+  const reason = cause instanceof Error ? cause.message || Reflect.get(cause, 'code') : String(cause)
+  return new MailsondeError(0, {
+    code: 'unreachable',
+    detail: `the service at ${origin} cannot be reached: ${String(reason)}`,
+  })
+}
+
+/** Maximum number of characters of a complete answer, and of one line of a stream. */
+const MAX_TEXT = 16 * 1024 * 1024
+
+/** The text of a body as a stream. Leaving the loop cancels the rest. */
+async function* textChunks({ body }: Response): AsyncGenerator<string> {
+  if (!body) return
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      yield decoder.decode(value, { stream: !done })
+      if (done) return
+    }
+  } finally {
+    await reader.cancel().catch(() => {}) // it has ended, or was interrupted
+  }
+}
+
+/** The whole text of a body, at most 16 Mi characters. */
+export async function textOf(response: Response): Promise<string> {
+  let text = ''
+  for await (const chunk of textChunks(response)) {
+    text += chunk
+    if (text.length > MAX_TEXT) throw new RangeError('the answer is too long')
+  }
+  return text
+}
+
+/**
+ * The lines of a body as a stream, without their ends; an incomplete last line is included. At most 16 Mi characters
+ * each.
+ */
+export async function* linesOf(response: Response): AsyncGenerator<string> {
+  let open = ''
+  for await (const chunk of textChunks(response)) {
+    const [first = '', ...others] = chunk.split('\n')
+    open += first
+    if (open.length > MAX_TEXT) throw new RangeError('a line of the answer is too long')
+    for (const next of others) {
+      yield open.replace(/\r$/, '')
+      open = next
+    }
+  }
+  if (open !== '') yield open
+}
+
+/** One server-sent event whose data is JSON. */
+type SentEvent = { readonly event: string; readonly data: unknown }
+
+/**
+ * The events of a body as a stream (the format of the HTML standard, §9.2.6); comments and incomplete events are
+ * ignored.
+ */
+export async function* eventsOf(response: Response): AsyncGenerator<SentEvent> {
+  let event = 'message'
+  let data: string[] = []
+  for await (const line of linesOf(response)) {
+    if (line === '') {
+      if (data.length > 0) yield { event, data: JSON.parse(data.join('\n')) }
+      event = 'message'
+      data = []
+    } else if (!line.startsWith(':')) {
+      const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? []
+      if (name === 'event') event = value
+      if (name === 'data') data.push(value)
+    }
+  }
 }

@@ -7,7 +7,7 @@ import type {
   ListStateAnswer,
   TestAnswer,
 } from '../answers/blacklist.ts'
-import { type Clocks, toWall } from '../base/clock.ts'
+import { type Clocks, toWall } from '../base/time.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Entry } from './ask.ts'
 import type { BlacklistAnswer, ListState } from './blacklists.ts'

@@ -3,8 +3,7 @@ import { expect, it } from 'vitest'
 import { labMmdb } from '../../test/lab/mmdb.ts'
 import { ip, ipFromBytes } from '../names/ip.ts'
 import { createGeo, type GeoSource, geoSources } from './geo.ts'
-import { mergeGeo, presentGeo } from './merge.ts'
-import { continentOf, countryName, readGeoRecord } from './record.ts'
+import { continentOf, countryName, mergeGeo, presentGeo, readGeoRecord } from './record.ts'
 
 const quiet = () => {}
 const source = (...contents: (Buffer | undefined)[]): GeoSource => ({

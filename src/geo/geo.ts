@@ -2,8 +2,7 @@ import { Reader, type Response } from 'mmdb-lib'
 import { messageOf } from '../base/errors.ts'
 import { type Family, familyOf, type Ip } from '../names/ip.ts'
 import { shippedCountryFiles, watchedFile } from '../store/mmdb-files.ts'
-import { bogonOf, type Geo, mergeGeo } from './merge.ts'
-import { type GeoRecord, readGeoRecord } from './record.ts'
+import { bogonOf, type Geo, type GeoRecord, mergeGeo, readGeoRecord } from './record.ts'
 
 /** A database: its bytes, read on demand. The same buffer means the same content. */
 export type GeoSource = {

@@ -7,7 +7,6 @@ import type { Ip } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import type { Ctx } from '../world.ts'
 import { verifyArc } from './arc.ts'
-import { authorOf } from './author.ts'
 import { causeOf, fullEffort } from './causes.ts'
 import { hashing, type LookupKey, lookingUpKeys, type VerifiedSignature, verifyMail } from './dkim.ts'
 import { evaluateDmarc } from './dmarc.ts'
@@ -15,7 +14,7 @@ import { type Arrival, type GivenEnvelope, readArrival } from './envelope.ts'
 import type { AddressNames, Facts } from './facts.ts'
 import { linkHosts } from './links.ts'
 import { parseMime } from './mime.ts'
-import { type Field, fieldBody, type Mail, parseMail } from './parse.ts'
+import { authorOf, type Field, fieldBody, type Mail, parseMail } from './parse.ts'
 
 type Asking = Pick<Ctx, 'resolve' | 'signal' | 'now'>
 

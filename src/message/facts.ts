@@ -1,13 +1,12 @@
 import type { CheckHostAnswer } from '../checks/spf/index.ts'
 import type { Ip } from '../names/ip.ts'
 import type { ArcChain } from './arc.ts'
-import type { Author } from './author.ts'
 import type { VerifiedSignature } from './dkim.ts'
 import type { MessageDmarc } from './dmarc.ts'
 import type { Envelope, Hop, ReceiverClaims } from './envelope.ts'
 import type { LinkHost } from './links.ts'
 import type { Mime } from './mime.ts'
-import type { Mail } from './parse.ts'
+import type { Author, Mail } from './parse.ts'
 
 /** The names of an address and whether one of them resolves back (RFC 8601 §2.7.3); null: no answer. */
 export type AddressNames = { readonly names: readonly string[]; readonly confirmed: boolean | null }

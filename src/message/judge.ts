@@ -1,12 +1,11 @@
 import type { Finding } from '../checks/check.ts'
 import { type MakeFinding, makeFinding } from '../checks/finding.ts'
-import { decodedField, mailboxesOf } from './author.ts'
 import { MAX_SIGNATURES } from './dkim.ts'
 import { dateOf } from './envelope.ts'
 import type { Facts } from './facts.ts'
 import type { messageFindings } from './findings.ts'
 import type { MimeFault } from './mime.ts'
-import { type Field, fieldBody, MAX_FIELDS } from './parse.ts'
+import { decodedField, type Field, fieldBody, MAX_FIELDS, mailboxesOf } from './parse.ts'
 
 const found: MakeFinding<typeof messageFindings> = makeFinding
 

@@ -2,11 +2,10 @@ import type { MessageAnswer } from '../answers/message.ts'
 import { printable } from '../base/text.ts'
 import type { CheckHostAnswer } from '../checks/spf/index.ts'
 import { type Claim, parseAuthenticationResults } from './authentication-results.ts'
-import { decodedField } from './author.ts'
 import { isoSeconds } from './dkim.ts'
 import { dateOf, type Envelope } from './envelope.ts'
 import type { Facts } from './facts.ts'
-import { type Field, fieldBody } from './parse.ts'
+import { decodedField, type Field, fieldBody } from './parse.ts'
 
 type Part<K extends keyof MessageAnswer> = Pick<MessageAnswer, K>
 

@@ -9,8 +9,8 @@ import {
   monitorState,
 } from '../answers/monitors.ts'
 import { change } from '../answers/stored.ts'
-import { formatDuration } from '../base/duration.ts'
 import { escapeHtml, printable } from '../base/text.ts'
+import { formatDuration } from '../base/time.ts'
 import type { ConsentState } from '../store/postgres/mail-consents.ts'
 import type { MonitorRow, PointRow } from '../store/postgres/monitors.ts'
 import { changeLines } from './changes/changes.ts'

@@ -1,4 +1,3 @@
-import { sequence } from '../base/random.ts'
 import type { Answer, RecordType, Resolve } from '../net/dns/resolver.ts'
 import { budgeted, budgetedServers, type QueryBudget } from '../net/dns/wrap.ts'
 import type { Fetch } from '../net/fetch.ts'
@@ -97,5 +96,16 @@ export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
       })
       budget.known.catch(() => {}) // only queries beyond the usual number wait for it
     },
+  }
+}
+
+/** Numbers from 0 to 1, generated from a seed of 32 bits (mulberry32). */
+export function sequence(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
 }

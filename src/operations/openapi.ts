@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formatDuration } from '../base/duration.ts'
+import { formatDuration } from '../base/time.ts'
 import { describeWebhooks, HEADERS, headersOf, PROBLEM, problems } from './openapi-parts.ts'
 import { type Operation, readsQuery } from './operation.ts'
 import { describeParam, type Param } from './param.ts'

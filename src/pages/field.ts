@@ -1,6 +1,6 @@
 import { AppError, ERRORS } from '../base/errors.ts'
 import { type Html, html } from './html.ts'
-import { sentenceOf } from './problem.ts'
+import { sentenceOf } from './problems.ts'
 
 /** What was wrong with a form: the sentence stands beside its field, which refers to it. A page has at most one. */
 export type FieldProblem = {

@@ -1,4 +1,7 @@
 import { escapeHtml, printable } from '../base/text.ts'
+import type { Mark } from '../documents/block.ts'
+import { timeTag } from '../documents/html/inline.ts'
+import { SIGNS } from '../documents/words.ts'
 
 /** HTML that is safe in a page: created by {@link html} or by the renderer of documents. */
 export type Html = { readonly safe: string }
@@ -25,3 +28,10 @@ export const verbatim = (text: string): Html => ({ safe: `\n${escapeHtml(text)}`
 
 /** HTML of a renderer that has escaped every text itself. */
 export const rendered = (safe: string): Html => ({ safe })
+
+/** A time in ISO 8601; the script of every page shows it in the visitor's time zone. */
+export const timeOf = (time: string): Html => rendered(timeTag(time))
+
+/** Words with the sign and colour of a mark, in one line. */
+export const marked = (mark: Mark, words: string): Html =>
+  html`<span class="mark ${mark}">${SIGNS[mark]}\u00a0${words}</span>`

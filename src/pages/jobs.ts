@@ -3,17 +3,15 @@ import { ownAnswer } from '../answers/read-answer.ts'
 import { ERRORS } from '../base/errors.ts'
 import { resultInWords, STATES, KINDS as WORDS } from '../documents/jobs.ts'
 import { type FieldProblem, isCorrectable, refusedWords } from './field.ts'
-import { type Html, html, verbatim } from './html.ts'
+import { type Html, html, marked, timeOf, verbatim } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { kindSelect, listForm, MAX_PASTED } from './list-form.ts'
 import { type Kind, previewOf } from './list-preview.ts'
-import { marked } from './marked.ts'
 import { readUpload } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
 import { pageError } from './problems.ts'
-import { timeOf } from './time.ts'
 
 /** Maximum size of the form: every octet may be escaped as three. */
 const BODY_LIMIT = 3 * MAX_PASTED + 65_536

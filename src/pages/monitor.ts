@@ -1,7 +1,7 @@
 import { type MonitorAnswer, monitorAnswer, monitorChangesAnswer, monitorHistoryAnswer } from '../answers/monitors.ts'
 import { ownAnswer } from '../answers/read-answer.ts'
-import { parseDuration } from '../base/duration.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
+import { parseDuration } from '../base/time.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { changeBlocks, historyBlocks, monitorTitle } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/page.ts'

@@ -1,20 +1,18 @@
 import { type MonitorAnswer, monitorAnswer, monitorHistoryAnswer, monitorListAnswer } from '../answers/monitors.ts'
 import { ownAnswer } from '../answers/read-answer.ts'
 import { atMost } from '../base/at-most.ts'
-import { parseDuration } from '../base/duration.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
+import { parseDuration } from '../base/time.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { sparkLine } from '../documents/html/pictures.ts'
 import { historyBlocks, lastInWords, monitorState, monitorTitle } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/page.ts'
-import { type Html, html, rendered } from './html.ts'
+import { type Html, html, marked, rendered, timeOf } from './html.ts'
 import { layout } from './layout.ts'
-import { marked } from './marked.ts'
 import { createForm, createInput, type FormProblem, formProblem, newFields } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
-import { timeOf } from './time.ts'
 
 /** `/monitors`: the monitors, and a form for a new one. */
 export const monitorsPages = (parts: Parts): readonly Page[] => [

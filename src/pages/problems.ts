@@ -1,6 +1,6 @@
-import { errorsOf } from '../base/errors.ts'
+import { type AppError, errorsOf } from '../base/errors.ts'
 import { quoted } from '../base/problem.ts'
-import { counted } from '../base/text.ts'
+import { counted, printable } from '../base/text.ts'
 
 type Max = { max: number }
 
@@ -35,3 +35,12 @@ export const pageError = errorsOf('page', {
     detail: ({ name }: { name: string }) => `no document has the name ${quoted(name)}`,
   },
 })
+
+/** What was wrong, for people: without the place of a parameter, which the message begins with for programs (`records.0: …`). */
+export const problemIn = ({ problem }: Pick<AppError, 'problem'>): string => printable(problem.text, 1_000)
+
+/** The same as the end of a sentence. */
+export function sentenceOf(error: Pick<AppError, 'problem'>): string {
+  const words = problemIn(error)
+  return /[.!?…]$/.test(words) ? words : `${words}.`
+}

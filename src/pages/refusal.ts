@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts'
 import { type Assets, layout, type Visitor } from './layout.ts'
 import { loginForm } from './login.ts'
 import type { Refused } from './page.ts'
-import { sentenceOf } from './problem.ts'
+import { sentenceOf } from './problems.ts'
 
 /** A refusal as a page: what was wrong, what to do, and what is available. */
 export const refusalPage = (assets: Assets, refused: Refused, visitor: Visitor): string =>

@@ -24,7 +24,7 @@ import { readFiles } from './multipart.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts, withoutSubject } from './parts.ts'
 import { pathWith, reportsPath } from './paths.ts'
-import { sentenceOf } from './problem.ts'
+import { sentenceOf } from './problems.ts'
 
 /** Maximum size of a file that is sent by the form, bytes. */
 const MAX_FILE = 26_214_400

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { fromWall, stepMs, toWall } from '../base/clock.ts'
 import { raced, within } from '../base/deadline.ts'
 import type { JsonRecord } from '../base/json.ts'
+import { fromWall, stepMs, toWall } from '../base/time.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
 import type { World } from '../world.ts'
 import { type Capability, MAX_PEERS, type Peer } from './peer.ts'

@@ -18,8 +18,8 @@ import { DnsError, settled } from '../net/dns/resolver.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import type { Ctx } from '../world.ts'
 import type { TriedRecords } from './policy.ts'
+import { organizationOf } from './report.ts'
 import { bitsOf, FORGED_DAYS, passesDmarc, type SenderFacts, type SpfMatch } from './senders.ts'
-import { organizationOf } from './summed-row.ts'
 
 /** Return paths below the organizational domain whose SPF records are read, the one with most mail first. */
 const MAX_ENVELOPES = 10

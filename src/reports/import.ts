@@ -1,17 +1,15 @@
-import { dayOf } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
+import { dayOf } from '../base/time.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import type { NewReport, ReportIntake, ReportKind, Stored, TlsRow } from '../store/postgres/reports.ts'
-import { type Authenticity, authenticityOf, type Envelope } from './authenticity.ts'
 import { type Bounds, filesIn, type Leaf } from './parse/containers.ts'
 import { lineOf, readDmarc } from './parse/dmarc.ts'
 import { reportError } from './parse/problems.ts'
 import { readTls } from './parse/tls.ts'
 import { importError } from './problems.ts'
-import type { DmarcHead, TlsReport } from './report.ts'
-import { reporterOf } from './reporters.ts'
-import { summedRow } from './summed-row.ts'
+import { type DmarcHead, summedRow, type TlsReport } from './report.ts'
+import { type Authenticity, authenticityOf, type Envelope, reporterOf } from './reporters.ts'
 
 /**
  * The way in: of a report that came by `mail` (LMTP, IMAP, a pipe) only a proven sender counts; what a person uploads

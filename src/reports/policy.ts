@@ -1,7 +1,7 @@
 import { type Ip, parseIp } from '../names/ip.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
+import { organizationOf } from './report.ts'
 import { passesDmarc, type Sender, type Verdict } from './senders.ts'
-import { organizationOf } from './summed-row.ts'
 
 /** The records that a policy is tried with. */
 export type TriedRecords = {

@@ -3,7 +3,7 @@ import type { PassingAddresses } from '../checks/spf/index.ts'
 import { dkimStepsOf, type Provider, providerOfInclude } from '../mailhosts/providers/index.ts'
 import { providerOfSelector, providerOfSendingHost, providerOfSignature } from '../mailhosts/providers/sending.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
-import { organizationOf, PASSED_ON } from './summed-row.ts'
+import { organizationOf, PASSED_ON } from './report.ts'
 
 export type Verdict = 'authorized' | 'needs_setup' | 'forwarded' | 'forged' | 'unknown'
 

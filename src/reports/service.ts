@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { dayOf } from '../base/clock.ts'
 import { limiter } from '../base/limiter.ts'
 import { type Lifetime, onceUnlessFailed, sharedWork } from '../base/share-work.ts'
+import { dayOf } from '../base/time.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import type { Domain } from '../names/domain.ts'
 import { told } from '../store/postgres/away.ts'
@@ -22,10 +22,10 @@ import {
 import { reportIntake } from '../store/postgres/reports.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Ctx, Log } from '../world.ts'
-import type { Envelope } from './authenticity.ts'
 import { type AskedFacts, askFacts, type FactSources } from './facts.ts'
 import { type Imported, type ImportRequest, importReports } from './import.ts'
 import { BOUNDS } from './parse/containers.ts'
+import type { Envelope } from './reporters.ts'
 import { findSenders, passesDmarc, type Sender } from './senders.ts'
 
 /** The senders of a domain in a period, with the facts by which they were judged. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { parseDuration } from '../base/duration.ts'
 import { invalidFlag } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
+import { parseDuration } from '../base/time.ts'
 import { valueProblem } from '../base/value-problems.ts'
 import type { KeysAction } from '../cli/admin-commands.ts'
 import type { Config } from '../config.ts'

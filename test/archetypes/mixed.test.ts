@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { CheckAnswer } from '../../src/answers/check.ts'
-import { sequence } from '../../src/base/random.ts'
 import { registrableDomain } from '../../src/names/suffix.ts'
+import { sequence } from '../../src/operations/context.ts'
 import { type DomainCase, domains, type WrittenNode, type WrittenZone } from './cases.ts'
 import { answerOf, serviceFor } from './lab.ts'
 import { steepFixes } from './policies.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { mergeGeo } from '../../src/geo/merge.ts'
+import { mergeGeo } from '../../src/geo/record.ts'
 import { domain } from '../../src/names/domain.ts'
 import { type Ip, ip } from '../../src/names/ip.ts'
 import type { Answer, Resolve } from '../../src/net/dns/resolver.ts'

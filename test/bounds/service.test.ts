@@ -1,4 +1,4 @@
-import { linesOf, textOf } from '../../src/client/streams.ts'
+import { linesOf, textOf } from '../../src/client/client.ts'
 import { inlines } from '../../src/documents/html/inline.ts'
 import { escapeMarkdown } from '../../src/documents/markdown/markdown.ts'
 import { preferredForm } from '../../src/http/handle.ts'
@@ -71,7 +71,7 @@ testBounds([
     },
   ],
   [
-    'src/client/streams.ts MAX_TEXT',
+    'src/client/client.ts MAX_TEXT',
     16 * 1024 * 1024,
     async (n) => (await isRead(textOf(body(n)))) && isRead(drained(linesOf(body(n)))),
   ],

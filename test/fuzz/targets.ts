@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { parseDuration } from '../../src/base/duration.ts'
 import { AppError } from '../../src/base/errors.ts'
 import { printable } from '../../src/base/text.ts'
+import { parseDuration } from '../../src/base/time.ts'
 import { parseBimi } from '../../src/checks/bimi/parse.ts'
 import { readSvg } from '../../src/checks/bimi/svg.ts'
 import { parseIssuer } from '../../src/checks/caa/parse.ts'

@@ -1,5 +1,5 @@
-import type { Clocks } from '../../base/clock.ts'
 import { deadlineOf } from '../../base/deadline.ts'
+import type { Clocks } from '../../base/time.ts'
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import type { Email } from '../../names/email.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { fromWall, isTimeMs, stepMs, toWall } from '../../base/clock.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
+import { fromWall, isTimeMs, stepMs, toWall } from '../../base/time.ts'
 import type { Family } from '../../names/ip.ts'
 import { familyOfSource, parseSourceName, type SourceName } from '../../names/source.ts'
 import type { Ctx } from '../../world.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type JobAnswer, jobAnswer, jobListAnswer } from '../../answers/jobs.ts'
-import { formatDuration } from '../../base/duration.ts'
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { formatDuration } from '../../base/time.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { jobDocument, jobListDocument } from '../../documents/jobs.ts'
 import type { JobAction } from '../../jobs/service.ts'

@@ -1,7 +1,7 @@
 import type { ReportsOfDomain } from '../../answers/reports.ts'
-import { dayOf } from '../../base/clock.ts'
 import { raced, within } from '../../base/deadline.ts'
 import { AppError } from '../../base/errors.ts'
+import { dayOf } from '../../base/time.ts'
 import type { CheckInput } from '../../checks/check.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'

@@ -1,5 +1,5 @@
-import { dayOf } from '../../base/clock.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { dayOf } from '../../base/time.ts'
 import { type Domain, isNamed } from '../../names/domain.ts'
 import type { Period } from '../../store/postgres/report-sums.ts'
 import type { Call } from '../operation.ts'

@@ -16,12 +16,12 @@ import type { Database } from './connect.ts'
 import { jobRowsOf } from './job-rows.ts'
 import { OWN_TABLE_ROWS } from './job-tables.ts'
 import { type JobRecord, jobsOf } from './jobs.ts'
-import { SCHEMA_VERSION } from './migrate.ts'
 import { type MonitorRow, monitorsOf } from './monitors.ts'
 import { poolOf } from './pool.ts'
 import { postgresStore } from './postgres-store.ts'
 import { reportIntake } from './reports.ts'
 import { restore } from './restore.ts'
+import { SCHEMA_VERSION } from './tables.ts'
 import { deliveriesOf } from './webhooks.ts'
 
 const READERS = { monitor: (row: MonitorRow) => void presentMonitor(row), delivery: readDelivery }

@@ -6,7 +6,7 @@ import { createGzip } from 'node:zlib'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { isTableGone } from './job-tables.ts'
-import { schemaStatus } from './migrate.ts'
+import { schemaStatus } from './tables.ts'
 
 type BackedUp = { readonly tables: number; readonly bytes: number }
 

@@ -4,10 +4,10 @@ import { raced } from '../../base/deadline.ts'
 import { AppError, messageOf } from '../../base/errors.ts'
 import { once, onceUnlessFailed } from '../../base/share-work.ts'
 import { type EmbeddedServer, embeddedConnection, startEmbedded } from './embedded.ts'
-import { migrate } from './migrate.ts'
 import { poolOf } from './pool.ts'
 import { databaseError } from './problems.ts'
 import type { Schema } from './schema.ts'
+import { migrate } from './tables.ts'
 
 export type Database = {
   readonly db: Kysely<Schema>

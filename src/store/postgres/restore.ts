@@ -9,11 +9,11 @@ import { z } from 'zod'
 import { AppError, codeOf, messageOf } from '../../base/errors.ts'
 import { type BackupHeader, END_OF_ROWS, isName, MAGIC, quoted, type TableHeader } from './backup.ts'
 import { createTableText, jobOfTable } from './job-tables.ts'
-import { MIGRATIONS, SCHEMA_VERSION } from './migrate.ts'
 import { type MonitorRow, monitorRow } from './monitors.ts'
 import { backupError } from './problems.ts'
 import { sumStatements } from './report-tables.ts'
 import type { DeliveriesTable, MonitorsTable } from './schema.ts'
+import { MIGRATIONS, SCHEMA_VERSION } from './tables.ts'
 
 /** Maximum size of a line of a backup: a row has a few fields of 64 KiB and an answer of 1 MiB. */
 const MAX_LINE = 256 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Authenticity, authenticityOf, type Envelope, type ReportSignature } from './authenticity.ts'
+import { type Authenticity, authenticityOf, type Envelope, type ReportSignature } from './reporters.ts'
 
 const signature = (over: Partial<ReportSignature> = {}): ReportSignature => ({
   ...{ domain: 'google.com', result: 'pass', signsFrom: true, isPartial: false },
