@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { matchesGlob } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import * as blacklist from '../src/answers/blacklist.ts'
 import { testState } from '../src/answers/blacklist.ts'
@@ -71,6 +72,39 @@ describe('links of the documents', () => {
     ['score.md#no-such-heading', 'no heading: score.md#no-such-heading'],
     ['no-such-file.md', 'no file: no-such-file.md'],
   ])('a link to %s', (href, fault) => expect(faultOf('docs/glossary.md', href)).toBe(fault))
+})
+
+describe('files that the documents for developers name', () => {
+  const SOURCES = ['src', 'test', 'docs', 'scripts', 'bench', 'contributing', 'examples']
+  const paths = SOURCES.flatMap((folder) =>
+    readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+  )
+  const ends = new Set(
+    [...SOURCES, ...paths].flatMap((path) => path.split('/').map((_, at, parts) => parts.slice(at).join('/'))),
+  )
+  const exists = (name: string): boolean =>
+    name.includes('*') ? paths.some((path) => matchesGlob(path, `**/${name}`)) : ends.has(name.replace(/\/$/, ''))
+
+  /** Names of TypeScript files anywhere in the text (a path, or its end), and in code also folders from the root. */
+  const namesIn = (text: string): readonly string[] => [
+    ...[...text.matchAll(/(?<![\w>./*-])[\w*][\w./*-]*\.ts\b/g)].map(([name]) => name),
+    ...[...text.matchAll(/`((?:src|test|docs|scripts|bench|contributing|examples)\/[\w./*-]*)`/g)].map(
+      ([, name = '']) => name,
+    ),
+  ]
+
+  it.each(['CONTRIBUTING.md', ...markdownOf('contributing/')])('%s', (document) =>
+    expect([...new Set(namesIn(read(document)))].filter((name) => !exists(name))).toEqual([]),
+  )
+
+  it.each([
+    ['see `base/errors.ts`', true],
+    ['see base/no-such-file.ts', false],
+    ['`reply/table-*.ts`', true],
+    ['`reply/no-such-*.ts`', false],
+    ['`src/dnsbl`', true],
+    ['`src/no-such-folder`', false],
+  ])('%s: %s', (text, exist) => expect(namesIn(text).map(exists)).toEqual([exist]))
 })
 
 describe('the glossary', () => {
