@@ -18,7 +18,10 @@ const FIRST_HALF = [
 const ALL = ['test/real/**/*.test.ts']
 const half = process.env.REAL_HALF
 
-/** The tests on real servers; `npm run test:real` runs them inside the test network. One file at a time: the servers are shared. `--half 1` and `--half 2` are all of them in two test networks side by side. */
+/**
+ * The tests on real servers; `npm run test:real` runs them inside the test network. One file at a time: the servers are
+ * shared. `--half 1` and `--half 2` are all of them in two test networks side by side.
+ */
 export default defineConfig({
   test: {
     include: half === '1' ? FIRST_HALF : ALL,

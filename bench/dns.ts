@@ -9,10 +9,10 @@ import { flags, machine, median, report } from './figures.ts'
 import type { Figure } from './history.ts'
 
 /**
- * Queries per second of processor time of each client against one server, each client in its own process:
- * `node bench/dns.ts [--server IP:PORT] [--seconds N] [--in-flight 1000,5000] [--only ours,dns-packet,dns-packet-bare,c-ares] [--rounds N]`.
- * Without `--server` it starts knotd on a loopback port. Rounds take turns, so that a slow moment of the machine
- * affects all alike; figures are medians of the rounds, ratios the medians of the ratios of each round.
+ * Queries per second of processor time of each client against one server, each client in its own process: `node
+ * bench/dns.ts [--server IP:PORT] [--seconds N] [--in-flight 1000,5000] [--only ours,dns-packet,dns-packet-bare,c-ares]
+ * [--rounds N]`. Without `--server` it starts knotd on a loopback port. Rounds take turns, so that a slow moment of the
+ * machine affects all alike; figures are medians of the rounds, ratios the medians of the ratios of each round.
  */
 const CLIENTS = ['ours', 'dns-packet', 'dns-packet-bare', 'c-ares'] as const
 

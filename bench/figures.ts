@@ -42,7 +42,9 @@ export function flags(args: readonly string[]): Readonly<Record<string, string |
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Whether figures are entered in history, page of results and documents: in `npm run bench`, and with `--write yes`. */
+/**
+ * Whether figures are entered in history, page of results and documents: in `npm run bench`, and with `--write yes`.
+ */
 const isEntered = process.env.BENCH_WRITE === 'yes' || flags(process.argv.slice(2)).write === 'yes'
 
 /** Enters the figures of a run, if they are to be entered. Its own output is that of the benchmark. */

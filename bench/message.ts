@@ -72,7 +72,10 @@ async function main(): Promise<void> {
   ])
 }
 
-/** Memory that one analysis of 10 MiB adds, in a process that has analysed small ones: resident, and heap with buffers, MiB. */
+/**
+ * Memory that one analysis of 10 MiB adds, in a process that has analysed small ones: resident, and heap with buffers,
+ * MiB.
+ */
 async function memory(file: string): Promise<void> {
   keepHeapSmall() // as the service does
   const small = worksOn(messageOf(100_000)).ours

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 
 /**
- * A library of Node in a process of its own: `node bench/peers-worker.ts WHO [FOLDER]`. Answers a line of standard input
- * by a line: "ip TAB sender TAB helo" by a result of SPF, an address by `valid`, `invalid` or `unknown`. FOLDER is where
- * the packages of others are installed.
+ * A library of Node in a process of its own: `node bench/peers-worker.ts WHO [FOLDER]`. Answers a line of standard
+ * input by a line: "ip TAB sender TAB helo" by a result of SPF, an address by `valid`, `invalid` or `unknown`. FOLDER
+ * is where the packages of others are installed.
  */
 type Answer = (line: string) => Promise<string>
 

@@ -10,12 +10,12 @@ import type { Figure } from './history.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * Beside what others would use, in the test network, each program in a process of its own, one question after the other,
- * in turns: `node bench/peers.ts [--rounds 3] [--parts spf,verify,zone]`.
+ * Beside what others would use, in the test network, each program in a process of its own, one question after the
+ * other, in turns: `node bench/peers.ts [--rounds 3] [--parts spf,verify,zone]`.
  * - SPF: evaluations of all records of the test network, beside mailauth, python3-spf and Mail::SPF.
  * - Mailboxes: how many of the test network's are judged right, beside deep-email-validator and
- *   @emailcheck/email-validator-js. Right is `valid` of one that exists, `invalid` of one that does not, and `unknown`
- *   where the host defers, is full, accepts all or refuses the source.
+ * @emailcheck/email-validator-js. Right is `valid` of one that exists, `invalid` of one that does not, and `unknown`
+ * where the host defers, is full, accepts all or refuses the source.
  * - A domain: the whole command `check` beside zonemaster-cli, which tests the zone and nothing of its mail.
  */
 const options = flags(process.argv.slice(2))

@@ -11,8 +11,9 @@ import { figures, flags, machine, sleep, table } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
 /**
- * What one caller can do to the others: the answer time of /v1/health, asked by another process during each attack, and the memory of the service before, at
- * its highest and a minute after. Options: --seconds 15 (of each attack), --rest 60, --only PATTERN, --message N, --write yes
+ * What one caller can do to the others: the answer time of /v1/health, asked by another process during each attack, and
+ * the memory of the service before, at its highest and a minute after. Options: --seconds 15 (of each attack), --rest
+ * 60, --only PATTERN, --message N, --write yes
  */
 if (process.argv[2] === 'prober') {
   const times: number[] = []
@@ -275,7 +276,8 @@ async function removeJobs(): Promise<void> {
 }
 
 const rssOf = (): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024 // none once it has ended
+  // none once it has ended
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024
 const prober = fork(import.meta.filename, ['prober', URL_])
 const times = (): Promise<number[]> =>
   new Promise((resolve) => {

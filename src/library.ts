@@ -121,7 +121,8 @@ export async function openWorld({ log = {}, parts = {}, ...options }: WorldOptio
  * not be determined is `unknown`.
  */
 export async function checkDomain(domain: string, options: CheckOptions = {}): Promise<CheckAnswer> {
-  return (await ask('check', { domain, ...judging(options) }, options)) as CheckAnswer // tests validate it against its schema
+  // tests validate it against its schema
+  return (await ask('check', { domain, ...judging(options) }, options)) as CheckAnswer
 }
 
 /** The check of a domain with the blacklists of every MX address. */

@@ -25,7 +25,7 @@ export type World = {
   readonly now: () => number
   /**
    * Whole milliseconds by a clock that never steps and runs at a constant pace: for durations, deadlines, limits, and
-   * the age of values in memory. It equals `now` when the process starts; `toWall` and `fromWall` (base/clock.ts)
+   * the age of values in memory. It equals `now` when the process starts; `toWall` and `fromWall` (base/time.ts)
    * convert between the two.
    */
   readonly monotonic: () => number

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 /** The environment variable that names the folder of the server that all test files share. */
 export const DATABASE_FOLDER = 'MAILSONDE_TEST_DATABASE'
 
-/** The folder of the database server that the test files of a run share. The first file that needs it starts it; it ends with the run. */
+/**
+ * The folder of the database server that the test files of a run share. The first file that needs it starts it; it ends
+ * with the run.
+ */
 let folder: string | undefined
 
 export function setup(): void {

@@ -28,8 +28,8 @@ export type Work<T> = { readonly result: Promise<T> }
 
 /**
  * Joins the work that runs under `key`, or starts it. `result` is that of the work, or rejects with the signal's reason
- * as soon as the caller's signal fires, and with a `TimeoutError` when its time is over; the work continues for the others. Throws the signal's reason if it has already
- * fired; nothing is started then.
+ * as soon as the caller's signal fires, and with a `TimeoutError` when its time is over; the work continues for the
+ * others. Throws the signal's reason if it has already fired; nothing is started then.
  */
 export type ShareWork<T, W extends Work<T>> = (
   key: string,

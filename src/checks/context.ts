@@ -20,7 +20,10 @@ export type Role =
 /** The checks that the score consists of. */
 export type ScoredCheck = 'spf' | 'dkim' | 'dmarc' | 'mx' | 'ptr'
 
-/** Senders that cannot deliver to some or all of the mail hosts: those that apply MTA-STS, those that apply DANE, and those without IPv6. */
+/**
+ * Senders that cannot deliver to some or all of the mail hosts: those that apply MTA-STS, those that apply DANE, and
+ * those without IPv6.
+ */
 export type Barrier = {
   readonly kind: 'mta_sts' | 'dane' | 'ipv6_only'
   /** The finding that reports it. */
@@ -36,7 +39,10 @@ export type OpenBarrier = 'refusal' | 'ipv6_only'
 /** A possible role of the domain, with its consequences. */
 export type OtherRole = { readonly role: Role; readonly noMail?: Problem }
 
-/** What the facts of all checks together show about the domain. Computed once (domain-context.ts) and passed to every judge. */
+/**
+ * What the facts of all checks together show about the domain. Computed once (domain-context.ts) and passed to every
+ * judge.
+ */
 export type DomainContext = {
   readonly role: Role
   /** The records that decide the role. */
@@ -45,11 +51,14 @@ export type DomainContext = {
   readonly otherRoles: readonly OtherRole[]
   /** Whether SPF lets anybody send as this domain; null: no usable record, or not known. */
   readonly sends: boolean | null
-  /** An answer about SPF is missing, so that others may send than is known: any, or only the mail hosts. Absent: all are known. */
+  /**
+   * An answer about SPF is missing, so that others may send than is known: any, or only the mail hosts. Absent: all are
+   * known.
+   */
   readonly sendersOpen?: 'any' | 'mail_hosts'
   /**
-   * Whether mail to the domain arrives: false for a null MX, for neither MX nor address, for only an address with an SPF record that passes nobody, and if no MX
-   * host has a public address; null: not known.
+   * Whether mail to the domain arrives: false for a null MX, for neither MX nor address, for only an address with an
+   * SPF record that passes nobody, and if no MX host has a public address; null: not known.
    */
   readonly takes: boolean | null
   /** False: none of the domain's own mail can pass DMARC, because SPF lets nobody pass and DKIM is proven absent. */

@@ -32,7 +32,10 @@ export type ContextFacts = {
   readonly ptr?: PtrFacts | LookupFailure
 }
 
-/** The role of the domain, from the facts of all checks: pure, and the only place that decides whether it sends or accepts mail. */
+/**
+ * The role of the domain, from the facts of all checks: pure, and the only place that decides whether it sends or
+ * accepts mail.
+ */
 export function contextOf(facts: ContextFacts): DomainContext {
   const spf = known(facts.spf)
   const mail = known(facts.mx)?.mail
@@ -90,8 +93,8 @@ type Seen = {
 type ReturnPath = { readonly above: string; readonly provider: string }
 
 /**
- * Null: there is no record, receivers return permerror, a decisive part is not known, or nobody passes without being refused (`~all`) at a domain with MX
- * hosts, which may send.
+ * Null: there is no record, receivers return permerror, a decisive part is not known, or nobody passes without being
+ * refused (`~all`) at a domain with MX hosts, which may send.
  */
 function sendsMail(spf: SpfFacts | undefined, mail: Pick<MailHosts, 'kind'> | undefined): boolean | null {
   const reading = spf?.reading
@@ -111,7 +114,10 @@ function enforcesPolicy(dmarc: DmarcFacts | undefined): boolean | null {
   return published.kind === 'policy' && published.effective !== 'none'
 }
 
-/** The provider of all mail hosts, if a usable key is its own: by the alias of its selector, or by a selector that its customers publish. */
+/**
+ * The provider of all mail hosts, if a usable key is its own: by the alias of its selector, or by a selector that its
+ * customers publish.
+ */
 function mailboxesOf(mail: MailHosts | undefined, dkim: DkimFacts | undefined): Provider | undefined {
   const providers = new Set(mail?.kind === 'explicit' ? mail.hosts.map(({ exchange }) => providerOfHost(exchange)) : [])
   const [provider] = providers
@@ -136,8 +142,8 @@ function mayPass(spf: ContextFacts['spf']): boolean {
 }
 
 /**
- * Without an MX, an address accepts mail (RFC 5321 §5.1); for a domain whose SPF lets nobody send, it is the address of a website. MX hosts must have an address
- * that the internet reaches.
+ * Without an MX, an address accepts mail (RFC 5321 §5.1); for a domain whose SPF lets nobody send, it is the address of
+ * a website. MX hosts must have an address that the internet reaches.
  */
 function takesMail({ kind, hosts, truncated }: MailHosts, sends: boolean | null): boolean | null {
   if (kind !== 'explicit') return kind === 'implicit' && sends !== false
@@ -145,7 +151,10 @@ function takesMail({ kind, hosts, truncated }: MailHosts, sends: boolean | null)
   return hosts.some(hostError) ? null : false
 }
 
-/** A name below a domain that a sending provider uses for bounces: nothing signs as it, and its MX hosts or its alias are the provider's. */
+/**
+ * A name below a domain that a sending provider uses for bounces: nothing signs as it, and its MX hosts or its alias
+ * are the provider's.
+ */
 function returnPathOf({ mx, dkim }: ContextFacts): ReturnPath | undefined {
   const { domain, mail } = known(mx) ?? {}
   const above = domain && registrableDomain(domain)
@@ -257,7 +266,10 @@ function hostsOf(facts: ContextFacts, mail: MailHosts | undefined): readonly Pic
   ])
 }
 
-/** Whether another answer shows that the name exists: to the question for its SPF record or for its SOA record, also one that only a validator refuses. */
+/**
+ * Whether another answer shows that the name exists: to the question for its SPF record or for its SOA record, also one
+ * that only a validator refuses.
+ */
 const isSeen = ({ spf, dnssec }: ContextFacts): boolean => known(spf)?.exists === true || known(dnssec)?.exists === true
 
 /** Whether a policy of the domain above may cover the name. */
@@ -309,7 +321,10 @@ function noMailIn(mail: MailHosts, role: Role): Problem | undefined {
   return role === 'no_mail' ? noMailRole('web_name') : undefined
 }
 
-/** The name in the domain above of which a name is an alias: its records are those of that name (`www` as an alias of the domain itself). */
+/**
+ * The name in the domain above of which a name is an alias: its records are those of that name (`www` as an alias of
+ * the domain itself).
+ */
 function ownAlias({ cname }: MailHosts, above: string): string | undefined {
   const target = cname.at(-1)
   return target !== undefined && (target === above || target.endsWith(`.${above}`)) ? target : undefined

@@ -21,8 +21,8 @@ export type Trial = {
 }
 
 /**
- * What a fix would break, as text for a log or a test; undefined: it is harmless. Every fix must pass before it is offered (docs/score.md, "A fix does no
- * harm").
+ * What a fix would break, as text for a log or a test; undefined: it is harmless. Every fix must pass before it is
+ * offered (docs/score.md, "A fix does no harm").
  */
 export function harmOf(trial: Trial): string | undefined {
   return RULES.find(([breaks]) => breaks(trial))?.[1] ?? (trial.seen && seenObjection(trial, trial.seen))
@@ -68,8 +68,8 @@ function reportsNowhere({ fix, before, after }: Trial): boolean {
 }
 
 /**
- * The PTR record of an address in a mail provider's own zone, of one that no mail host has, or of one that accepts mail only because there is no MX record:
- * usually a web host's.
+ * The PTR record of an address in a mail provider's own zone, of one that no mail host has, or of one that accepts mail
+ * only because there is no MX record: usually a web host's.
  */
 function namesOthers({ fix, before }: Trial): boolean {
   if (fix.rtype !== 'PTR') return false

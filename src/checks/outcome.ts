@@ -16,7 +16,10 @@ export const notApplicable = <Facts>(
 
 const NULL_MX = roleProblem('null_mx')
 
-/** Why the `valid` of a check is false: why it is unknown or does not apply, otherwise the title of its first finding, which is the decisive one. */
+/**
+ * Why the `valid` of a check is false: why it is unknown or does not apply, otherwise the title of its first finding,
+ * which is the decisive one.
+ */
 export function reasonOf<Facts>(table: FindingTable, outcome: Outcome<Facts>): string | undefined {
   if (outcome.reason !== undefined) return outcome.reason.text
   const [first] = outcome.findings

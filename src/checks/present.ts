@@ -6,7 +6,10 @@ import * as registry from './registry.ts'
 import { CHECK_KEYS, type Outcomes } from './run.ts'
 
 const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
-/** Maximum number of characters of evidence, which is external text. A tab appears as in a zone file, `\009` (RFC 1035 §5.1): a space would hide it. */
+/**
+ * Maximum number of characters of evidence, which is external text. A tab appears as in a zone file, `\009` (RFC 1035
+ * §5.1): a space would hide it.
+ */
 const MAX_EVIDENCE = 2_000
 
 /** The texts of a finding from its check's table. */
@@ -42,7 +45,10 @@ export function presentFindings(outcomes: Outcomes): FindingAnswer[] {
   ).sort((a, b) => RANK[a.severity] - RANK[b.severity])
 }
 
-/** One check's object: its own fields, then `status`, and `reason` if it is unknown or does not apply (or the check sets one itself). */
+/**
+ * One check's object: its own fields, then `status`, and `reason` if it is unknown or does not apply (or the check sets
+ * one itself).
+ */
 export function presentOutcome<Facts, Fields extends OwnFields>(check: Check<Facts, Fields>, outcome: Outcome<Facts>) {
   const own = check.present(outcome)
   return {

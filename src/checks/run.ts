@@ -39,7 +39,10 @@ export const CHECK_KEYS = Object.keys(registry) as readonly CheckKey[]
 export type JudgedChecks = {
   readonly context: DomainContext
   readonly outcomes: Outcomes
-  /** Each reading of what has no answer, the context's own first, with what the checks say then; absent if the role is certain. */
+  /**
+   * Each reading of what has no answer, the context's own first, with what the checks say then; absent if the role is
+   * certain.
+   */
   readonly readings?: readonly Reading[]
 }
 type Reading = { readonly context: DomainContext; readonly outcomes: Outcomes }
@@ -48,15 +51,18 @@ type Reading = { readonly context: DomainContext; readonly outcomes: Outcomes }
 export const runChecks = async (ctx: Ctx, domain: Domain, input: CheckInput = {}): Promise<Outcomes> =>
   judgeFacts(await lookupFacts(ctx, domain, input)).outcomes
 
-/** The result of one check before the others are done: its own fields, and whether it has an answer at all. It is judged when all results are available. */
+/**
+ * The result of one check before the others are done: its own fields, and whether it has an answer at all. It is judged
+ * when all results are available.
+ */
 export type CheckPart = {
   readonly check: CheckKey
   readonly answered: boolean
 } & Readonly<Record<string, unknown>>
 
 /**
- * The facts of every check, all lookups at once, optional ones only on request. Never rejects with a {@link LookupFailure}: that is data. `onPart` is called
- * with each check as its lookup ends.
+ * The facts of every check, all lookups at once, optional ones only on request. Never rejects with a {@link
+ * LookupFailure}: that is data. `onPart` is called with each check as its lookup ends.
  */
 export async function lookupFacts(
   ctx: Ctx,
@@ -91,8 +97,9 @@ async function lookupEach(
 }
 
 /**
- * The facts with those of `keys` looked up again that the changes may alter, and the PTR names if SPF names other senders. `ctx` answers as if the changes
- * were published. Facts that come out equal are the same objects as before. Never rejects with a {@link LookupFailure}.
+ * The facts with those of `keys` looked up again that the changes may alter, and the PTR names if SPF names other
+ * senders. `ctx` answers as if the changes were published. Facts that come out equal are the same objects as before.
+ * Never rejects with a {@link LookupFailure}.
  */
 export async function lookupChecks(
   before: FactSets,
@@ -105,7 +112,9 @@ export async function lookupChecks(
   return withChanged(before, await lookupEach([...keys], Promise.resolve(spf), { ctx, domain, input }))
 }
 
-/** The facts with those of `again` that are not equal; those that are stay, and depend on the queries of both lookups. */
+/**
+ * The facts with those of `again` that are not equal; those that are stay, and depend on the queries of both lookups.
+ */
 function withChanged(before: FactSets, again: Partial<FactSets>): FactSets {
   const changed = Object.entries(again).filter(([key, found]) => {
     const was = before[key as CheckKey]
@@ -160,7 +169,10 @@ function answersOf(asked: readonly Asked[]): Promise<readonly (Answer | DnsError
 }
 const ANSWERS = new WeakMap<readonly Asked[], Promise<readonly (Answer | DnsError)[]>>()
 
-/** Those of `keys` whose facts the changes may alter: a query of their lookup is answered differently, or they have no facts. */
+/**
+ * Those of `keys` whose facts the changes may alter: a query of their lookup is answered differently, or they have no
+ * facts.
+ */
 async function alteredBy(
   facts: FactSets,
   keys: readonly CheckKey[],
@@ -184,8 +196,9 @@ const OF_MAIL_HOSTS = ['spf', 'dmarc', 'mx', 'ptr', 'mta_sts', 'dane'] as const 
 const MAIL_HOST_TYPES = ['MX', 'A', 'AAAA', 'CNAME']
 
 /**
- * The facts as if a fix of check `key` were published: those of the check itself; with other mail hosts, of every check that asks for them. `ctx` answers as
- * if the changes were published. Mail hosts are not contacted again. Otherwise as {@link lookupChecks}.
+ * The facts as if a fix of check `key` were published: those of the check itself; with other mail hosts, of every check
+ * that asks for them. `ctx` answers as if the changes were published. Mail hosts are not contacted again. Otherwise as
+ * {@link lookupChecks}.
  */
 export function lookupFix(
   before: FactSets,
@@ -279,7 +292,10 @@ export function judgeOne<K extends CheckKey>(
   return judged({ judge }, found, context)
 }
 
-/** Whether the facts after a fix of one check leave the domain's mail unharmed; facts that could not be looked up before are not compared. */
+/**
+ * Whether the facts after a fix of one check leave the domain's mail unharmed; facts that could not be looked up before
+ * are not compared.
+ */
 export function isHarmless<K extends CheckKey>(
   key: K,
   before: { readonly [_ in K]?: FactsBy[K] | LookupFailure },
@@ -321,7 +337,10 @@ export async function runCheck<Facts>(
 }
 
 type Judge<Facts> = Pick<Check<Facts>, 'judge'>
-/** If the role is not certain, only what is the same in every possible one is said: otherwise the status is `unknown`, with the findings of every role. */
+/**
+ * If the role is not certain, only what is the same in every possible one is said: otherwise the status is `unknown`,
+ * with the findings of every role.
+ */
 function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> {
   if (isFailure(found)) return { status: 'unknown', reason: found.problem, findings: [] }
   const outcome = check.judge(found, context)

@@ -24,7 +24,8 @@ const bytesOf = ({ answer: { transcript, attempts, tls } }: Kept): number =>
   (tls?.chain ?? []).reduce((sum, der) => sum + der.length + 200, 0)
 
 /**
- * Whether an answer is cached: it contains a fact about the mailbox that stays true for a while. Temporary, blocked and unreachable answers are never cached.
+ * Whether an answer is cached: it contains a fact about the mailbox that stays true for a while. Temporary, blocked and
+ * unreachable answers are never cached.
  */
 function isCached({ reason, catchAll, provider }: MailboxAnswer): boolean {
   const { cached } = reasonRow(reason)

@@ -5,8 +5,9 @@ import type { PoolRow } from './source/pool-status.ts'
 import type { Attempt, Verification } from './verification.ts'
 
 /**
- * A verification as the answer of `/v1/verify`: the original fields first, in their published order, then later ones. `trace` adds the transcript, with other
- * people's addresses masked. One literal without spreads, which V8 creates in one step: each row of a job is presented.
+ * A verification as the answer of `/v1/verify`: the original fields first, in their published order, then later ones.
+ * `trace` adds the transcript, with other people's addresses masked. One literal without spreads, which V8 creates in
+ * one step: each row of a job is presented.
  */
 export function presentVerification(v: Verification, options: { readonly trace?: boolean } = {}): VerifyAnswer {
   return {

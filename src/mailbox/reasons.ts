@@ -8,29 +8,41 @@ export type ReasonRow = VerifyOutcome & {
   /** The result in place of `result` if the reply was permanent (5xx): such a question is not repeated unchanged. */
   readonly permanentResult: Result | undefined
   /**
-   * The subject of the reason. `recipient`: the server judged the recipient, so it accepts us as a client. `client`: our address, name, sender, rate or
-   * content. `server`: the mail host. `domain`: the DNS of the domain. `address`: the syntax of the address.
+   * The subject of the reason. `recipient`: the server judged the recipient, so it accepts us as a client. `client`:
+   * our address, name, sender, rate or content. `server`: the mail host. `domain`: the DNS of the domain. `address`:
+   * the syntax of the address.
    */
   readonly about: 'recipient' | 'client' | 'server' | 'domain' | 'address'
-  /** How certain the deliverability is, 0 to 100; 0 if it is unknown. `evidence`: depends on the reply and the catch-all result (docs/verification.md). */
+  /**
+   * How certain the deliverability is, 0 to 100; 0 if it is unknown. `evidence`: depends on the reply and the catch-all
+   * result (docs/verification.md).
+   */
   readonly confidence: number | 'evidence'
-  /** Whether the same question may get another answer later, so that `retry_after_ms` is set if the reply names a delay. */
+  /**
+   * Whether the same question may get another answer later, so that `retry_after_ms` is set if the reply names a delay.
+   */
   readonly temporary: boolean
   /** The assumed delay in ms if a temporary reply names none. */
   readonly defaultRetryMs: number | undefined
-  /** Whether another source address may get another answer. `with_own_helo`: only if the HELO name depends on the address. */
+  /**
+   * Whether another source address may get another answer. `with_own_helo`: only if the HELO name depends on the
+   * address.
+   */
   readonly otherSource: 'no' | 'may_help' | 'with_own_helo'
   /** The event for the circuit breaker of the source address at this provider. */
   readonly sourceHealth: 'good' | 'refused' | 'throttled' | 'none'
   /** Whether the answer is cached. `when_conclusive`: only if catch-all is not open any more. */
   readonly cached: 'yes' | 'no' | 'when_conclusive'
-  /** As the reply about a made-up mailbox: it is refused because it does not exist, so the domain is not a catch-all. */
+  /**
+   * As the reply about a made-up mailbox: it is refused because it does not exist, so the domain is not a catch-all.
+   */
   readonly absent: boolean
   /** Whether the host counts as down and gets no new connection for a minute. */
   readonly hostDown: boolean
   /**
-   * How a row of a bulk job with this reason is repeated (docs/jobs.md). `as_told`: at the time in the reply; `steps`: after 5 and 30 minutes and 2 hours;
-   * `backoff`: later each time, because our address was refused; `own_limit`: as soon as our limit permits, any number of times.
+   * How a row of a bulk job with this reason is repeated (docs/jobs.md). `as_told`: at the time in the reply; `steps`:
+   * after 5 and 30 minutes and 2 hours; `backoff`: later each time, because our address was refused; `own_limit`: as
+   * soon as our limit permits, any number of times.
    */
   readonly bulkRetry: 'no' | 'as_told' | 'steps' | 'backoff' | 'own_limit'
   /** Of faults without a reply, the one of the highest rank is the verdict; 0: not such a fault. */
@@ -82,7 +94,8 @@ const TABLE = {
   domain_not_found: row('rejected', 'undeliverable', 100, domain),
   no_mail_host: row('rejected', 'undeliverable', 98, domain),
   null_mx: row('rejected', 'undeliverable', 100, domain),
-  relay_denied: row('rejected', 'undeliverable', 75, { ...recipient, cached: 'no' }), // the domain's own server may be misconfigured
+  // the domain's own server may be misconfigured
+  relay_denied: row('rejected', 'undeliverable', 75, { ...recipient, cached: 'no' }),
   recipient_restricted: row('rejected', 'undeliverable', 95, recipient),
   mailbox_full: row('deferred', 'risky', 90, {
     ...recipient,
@@ -118,7 +131,8 @@ const TABLE = {
   too_many_recipients: row('blocked', 'unknown', 0, { ...client, sourceHealth: 'throttled', bulkRetry: 'backoff' }),
   connect_timeout: row('unreachable', 'unknown', 0, { ...fault(3), hostDown: true }),
   connect_refused: row('unreachable', 'unknown', 0, { ...fault(4), hostDown: true }),
-  network_unreachable: row('unreachable', 'unknown', 0, { ...fault(1), otherSource: 'may_help' }), // no route, or a source address that cannot be bound
+  // no route, or a source address that cannot be bound
+  network_unreachable: row('unreachable', 'unknown', 0, { ...fault(1), otherSource: 'may_help' }),
   port25_blocked: row('unreachable', 'unknown', 0, { ...client, bulkRetry: 'steps' }),
   dns_failure: row('unreachable', 'unknown', 0, { ...server, bulkRetry: 'steps' }),
   tls_failure: row('unreachable', 'unknown', 0, fault(8)),
@@ -142,7 +156,10 @@ export const isReason = (text: string): text is Reason => Object.hasOwn(TABLE, t
 /** The facts about a reason. */
 export const reasonRow = (reason: Reason): ReasonRow => TABLE[reason]
 
-/** The result and deliverability of a reason, as in the table of docs/verification.md. `code` is the SMTP reply code, 0 or absent without a reply. */
+/**
+ * The result and deliverability of a reason, as in the table of docs/verification.md. `code` is the SMTP reply code, 0
+ * or absent without a reply.
+ */
 export function outcomeOf(reason: Reason, code = 0): VerifyOutcome {
   const { result, permanentResult, deliverability } = reasonRow(reason)
   return { result: code >= 500 ? (permanentResult ?? result) : result, deliverability }

@@ -7,7 +7,10 @@ import type { MailboxAnswer, VerifyInput } from './verification.ts'
 
 /** How long an answer is kept for nodes that wait for it, ms. */
 const KEPT_MS = 60_000
-/** Interval at which the node that asks says so again, ms; one that died is replaced after twice this time (store/postgres/shared-memory.ts). */
+/**
+ * Interval at which the node that asks says so again, ms; one that died is replaced after twice this time
+ * (store/postgres/shared-memory.ts).
+ */
 const RENEW_MS = 1_500
 /** Interval at which a waiting node looks for the answer, ms. */
 const LOOK_EVERY_MS = 100
@@ -15,9 +18,9 @@ const LOOK_EVERY_MS = 100
 const MAX_OCTETS = 64 * 1024
 
 /**
- * Asks a question unless another node is asking it. If one is, waits for its answer, which is accepted if it was given after the wait began. If that node
- * gives none (it failed, or its time was short), this node asks. While the database is unavailable, every node asks separately. Rejects with the signal's
- * reason.
+ * Asks a question unless another node is asking it. If one is, waits for its answer, which is accepted if it was given
+ * after the wait began. If that node gives none (it failed, or its time was short), this node asks. While the database
+ * is unavailable, every node asks separately. Rejects with the signal's reason.
  */
 export async function askOnce(
   cluster: Pick<Cluster, 'claimQuestion' | 'releaseQuestion' | 'get' | 'put'>,

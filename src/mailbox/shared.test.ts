@@ -94,7 +94,8 @@ describe('three nodes on one database', () => {
   })
   it('share the rate toward a provider', async () => {
     const { made, seen } = nodes(3, TAKES)
-    // The first of each node has time on a busy machine too. A burst of 60 for a rate of 120 a minute; the lab's clock is the real one.
+    // The first of each node has time on a busy machine too. A burst of 60 for a rate of 120 a minute; the lab's clock
+    // is the real one.
     const asked = made.flatMap(({ ask }, n) =>
       Array.from({ length: 29 }, (_, i) => ask({ email: `u${n}-${i}@x.example`, timeoutMs: i === 0 ? 20_000 : 1_000 })),
     )

@@ -56,7 +56,9 @@ export const SPECIAL_NETWORKS: readonly { readonly network: string; readonly ran
   ([network, range]) => ({ network, range }),
 )
 
-/** The ranges of a family, parsed with the first address of it; those of IPv4 as numbers, from `first` to before `end`. */
+/**
+ * The ranges of a family, parsed with the first address of it; those of IPv4 as numbers, from `first` to before `end`.
+ */
 const ranges4 = once(() =>
   RANGES.filter(([network]) => !network.includes(':')).map(([network, range]) => {
     const { base, prefix } = cidr(network)

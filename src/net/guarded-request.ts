@@ -181,6 +181,7 @@ async function requestAt<T>(
     const asked = { path: `${url.pathname}${url.search}`, method, signal, headers: all }
     return await read(await raced(signal, client.request({ ...asked, ...(body === undefined ? {} : { body }) })))
   } finally {
-    client.destroy().catch(() => {}) // its error about the closed connection was already reported, or is no longer needed
+    // its error about the closed connection was already reported, or is no longer needed
+    client.destroy().catch(() => {})
   }
 }

@@ -12,8 +12,8 @@ import type { Parts } from './parts.ts'
 import { pageError } from './problems.ts'
 
 /**
- * `/docs/api`: the reference of the HTTP API, from the same OpenAPI document as `/openapi.json`: an overview, and one page for each group of operations. A
- * page is rendered with its first request.
+ * `/docs/api`: the reference of the HTTP API, from the same OpenAPI document as `/openapi.json`: an overview, and one
+ * page for each group of operations. A page is rendered with its first request.
  */
 export function apiPages(parts: Parts, operations: readonly (Operation | Listed)[]): readonly Page[] {
   const described = onceUnlessFailed(async () => {

@@ -17,8 +17,8 @@ export type Classified =
 const MAX = 4_096
 
 /**
- * A typed or pasted text: a domain, a mail address (also in a `From:` line or with a display name), an IP address (also with a port or in brackets), a URL
- * (its host), or several lines (a list). Never throws.
+ * A typed or pasted text: a domain, a mail address (also in a `From:` line or with a display name), an IP address (also
+ * with a port or in brackets), a URL (its host), or several lines (a list). Never throws.
  */
 export function classify(text: string): Classified {
   const lines = text
@@ -83,7 +83,10 @@ function classifyHost(text: string, typed: string): Classified {
   return { kind: 'domain', value: domain.value, words: host === typed ? 'a domain' : `the domain ${domain.value}` }
 }
 
-/** The host of a URL, of `host:port`, `[2001:db8::1]:25` or `//host/path`; otherwise the text without final dots and commas. */
+/**
+ * The host of a URL, of `host:port`, `[2001:db8::1]:25` or `//host/path`; otherwise the text without final dots and
+ * commas.
+ */
 function hostIn(text: string): string {
   const url = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#\s]*)/i.exec(text)?.[1]
   const authority = (url ?? text.split(/[/?#]/)[0] ?? '').replace(/^[^@]*@/, '').replace(/[,;]+$/, '')

@@ -11,7 +11,10 @@ type Value = Html | string | number | undefined | false | readonly Html[]
 /** Maximum number of characters written of one text; external text may be long. */
 const MAX_TEXT = 8_192
 
-/** A template whose values are escaped: anything except {@link Html} is text. `undefined` and `false` are omitted. Attributes must be quoted. */
+/**
+ * A template whose values are escaped: anything except {@link Html} is text. `undefined` and `false` are omitted.
+ * Attributes must be quoted.
+ */
 export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html => ({
   safe: parts.reduce((all, part, i) => `${all}${written(values[i - 1])}${part}`),
 })
@@ -24,7 +27,8 @@ function written(value: Value): string {
 }
 
 /** Text of any length for the content of a `textarea` or `pre`, with its line ends. */
-export const verbatim = (text: string): Html => ({ safe: `\n${escapeHtml(text)}` }) // the parser drops the first newline
+// the parser drops the first newline
+export const verbatim = (text: string): Html => ({ safe: `\n${escapeHtml(text)}` })
 
 /** HTML of a renderer that has escaped every text itself. */
 export const rendered = (safe: string): Html => ({ safe })

@@ -13,7 +13,10 @@ import { ipPath } from './paths.ts'
 import { pageError } from './problems.ts'
 import { type Asker, type Subject, subjectPages } from './subject.ts'
 
-/** `/ip/{ip}`: the 29 lists, and the names and location of the address; `/ip/{ip}/names`: the latter alone, for a page that did not wait for them. */
+/**
+ * `/ip/{ip}`: the 29 lists, and the names and location of the address; `/ip/{ip}/names`: the latter alone, for a page
+ * that did not wait for them.
+ */
 export const ipPages = (parts: Parts): readonly Page[] => [
   ...subjectPages(parts, '/ip/:ip', 'read', (visit) => subjectOf(parts, visit)),
   { method: 'GET', path: '/ip/:ip/names', scope: 'read', visit: (visit) => laterFacts(parts, visit) },
@@ -43,11 +46,17 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
   }
 }
 
-/** How long a page waits for the PTR names, ms; the lookup goes on until the second limit, for the next visit or the script of this one. */
+/**
+ * How long a page waits for the PTR names, ms; the lookup goes on until the second limit, for the next visit or the
+ * script of this one.
+ */
 const PAINT_MS = 500
 const POINTERS_MS = 5_000
 
-/** The PTR names, location and network of the address. Failed lookups are reported as such; a page waits for names only for a moment. */
+/**
+ * The PTR names, location and network of the address. Failed lookups are reported as such; a page waits for names only
+ * for a moment.
+ */
 async function whereabouts(parts: Parts, text: string, { by }: Asker): Promise<Html> {
   const ip = parseIp(text)
   if (!ip.ok) return html``

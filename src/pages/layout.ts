@@ -3,7 +3,9 @@ import type { Visit } from './page.ts'
 
 /** What the frame of every page needs. */
 export type Assets = {
-  /** Paths of the static files: the style sheet, the icon, the typeface of running text, and each island by its name. */
+  /**
+   * Paths of the static files: the style sheet, the icon, the typeface of running text, and each island by its name.
+   */
   readonly style: string
   readonly icon: string
   readonly typeface: string | undefined
@@ -30,7 +32,10 @@ export type Content = {
   readonly hasOwnBox?: true
 }
 
-/** A complete page: the frame with search field, navigation, login and foot, and the content. It contains no script or style; both come from files of this site. */
+/**
+ * A complete page: the frame with search field, navigation, login and foot, and the content. It contains no script or
+ * style; both come from files of this site.
+ */
 export function layout(assets: Assets, visitor: Visitor, content: Content): string {
   const { title, main, islands = [], typed = '', withoutScript, againSeconds, hasOwnBox } = content
   const scripts = [...new Set(['common', ...islands])].flatMap((name) => assets.islands[name] ?? [])

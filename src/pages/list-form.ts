@@ -12,7 +12,10 @@ export const MAX_PASTED = 1_048_576
 export const kindSelect = (chosen: string, withAuto = false): Html =>
   html`<select name="kind">${withAuto && html`<option value="auto">Detect from the list</option>`}${KINDS.map((kind) => html`<option value="${kind}"${kind === chosen && html` selected`}>${WORDS[kind]}</option>`)}</select>`
 
-/** A list as a file, dropped or chosen, or pasted; `rows` are already pasted. With scripts the file is sent unchanged, of any size; without, a file or a text of up to 1 MiB. */
+/**
+ * A list as a file, dropped or chosen, or pasted; `rows` are already pasted. With scripts the file is sent unchanged,
+ * of any size; without, a file or a text of up to 1 MiB.
+ */
 export const listForm = (
   visit: Pick<Visit, 'token'>,
   rows?: readonly string[],

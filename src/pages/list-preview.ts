@@ -25,8 +25,8 @@ const MAX_COLUMNS = 20
 const READ = 200
 
 /**
- * Reads the beginning of a list with the same code as the intake of jobs; the kind `auto` follows from its content. Throws the same AppError: `bad_list`,
- * `empty_list` …
+ * Reads the beginning of a list with the same code as the intake of jobs; the kind `auto` follows from its content.
+ * Throws the same AppError: `bad_list`, `empty_list` …
  */
 export async function previewOf(text: string, kindText: string, column: string | undefined): Promise<ListPreview> {
   const kind = kindText === 'auto' ? kindOf(text) : KINDS.find((one) => one === kindText)

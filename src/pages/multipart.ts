@@ -6,8 +6,9 @@ import { pageError } from './problems.ts'
 const UPLOAD_MS = 120_000
 
 /**
- * The fields of a form with a file (`multipart/form-data`), with the file as the field `text`. At most `maxBytes` are read, and a little more for the other
- * fields. Throws AppError `payload_too_large`, `timeout` if the form is not received within `uploadMs`, or `invalid_parameter` if it is not such a form.
+ * The fields of a form with a file (`multipart/form-data`), with the file as the field `text`. At most `maxBytes` are
+ * read, and a little more for the other fields. Throws AppError `payload_too_large`, `timeout` if the form is not
+ * received within `uploadMs`, or `invalid_parameter` if it is not such a form.
  */
 export async function readUpload(
   { upload, contentType, by }: Pick<Visit, 'upload' | 'contentType' | 'by'>,
@@ -37,7 +38,9 @@ export async function readForm(
   return { fields, ...(file && { file }) }
 }
 
-/** The files of a form (`multipart/form-data`), unchanged; together at most `maxBytes`. Throws as {@link readUpload}. */
+/**
+ * The files of a form (`multipart/form-data`), unchanged; together at most `maxBytes`. Throws as {@link readUpload}.
+ */
 export async function readFiles(
   { upload, contentType, by }: Pick<Visit, 'upload' | 'contentType' | 'by'>,
   maxBytes: number,

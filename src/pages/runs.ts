@@ -26,7 +26,10 @@ export type Runs = {
   readonly known: (key: string) => Answer | undefined
   /** Whether an equal question is in progress or was answered in the last minute. */
   readonly has: (key: string) => boolean
-  /** All events of a question, from its beginning, even if it started earlier. Throws AppError `overloaded` beyond the bound. */
+  /**
+   * All events of a question, from its beginning, even if it started earlier. Throws AppError `overloaded` beyond the
+   * bound.
+   */
   readonly follow: (
     key: string,
     begin: (signal: AbortSignal) => AsyncIterable<Told>,

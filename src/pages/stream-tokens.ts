@@ -7,13 +7,16 @@ const LONGEST_MS = 600_000
 const MAX_TOKENS = 10_000
 
 /**
- * Tokens in the stream URLs of pages whose browser sends no `Sec-Fetch-Site` (plain HTTP on a LAN): a page of another site cannot read them. Each starts one
- * question.
+ * Tokens in the stream URLs of pages whose browser sends no `Sec-Fetch-Site` (plain HTTP on a LAN): a page of another
+ * site cannot read them. Each starts one question.
  */
 export type StreamTokens = {
   /** A new token for the question of this key. */
   readonly issue: (key: string) => string
-  /** `starts`: the first use. `follows`: a reconnection, which may read a question in progress but start none. `unknown`: expired, or of another question. */
+  /**
+   * `starts`: the first use. `follows`: a reconnection, which may read a question in progress but start none.
+   * `unknown`: expired, or of another question.
+   */
   readonly use: (token: string | undefined, key: string) => 'starts' | 'follows' | 'unknown'
 }
 

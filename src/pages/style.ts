@@ -1,6 +1,7 @@
 /**
- * The style of pages in addition to that of documents (documents/html/style.ts, whose colours, sizes and spaces it uses): typefaces, the frame, navigation,
- * forms, lists, and places for parts. `fonts` has the path of each font file by its name.
+ * The style of pages in addition to that of documents (documents/html/style.ts, whose colours, sizes and spaces it
+ * uses): typefaces, the frame, navigation, forms, lists, and places for parts. `fonts` has the path of each font file
+ * by its name.
  */
 export const pageStyle = (fonts: Readonly<Record<string, string>>): string =>
   `${[

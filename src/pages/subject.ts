@@ -174,7 +174,10 @@ const keep = ({ path, watch }: Subject, visit: Asker): Html => html`<div class="
 <form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<button>Save this answer</button> <label>for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label></form>
 ${visit.may('jobs') && html`<a class="button second" href="${pathWith('/monitors', watch)}#add">Monitor it</a>`}</div>`
 
-/** Answers the question again and stores the answer; a recent answer comes from the cache. Redirects to the stored answer. */
+/**
+ * Answers the question again and stores the answer; a recent answer comes from the cache. Redirects to the stored
+ * answer.
+ */
 async function save(parts: Parts, visit: Visit, { operation, raw }: Subject): Promise<PageAnswer> {
   const { expires_in } = visit.form
   const given = await parts.execute(operation, { ...raw, save: 'true', ...(expires_in && { expires_in }) }, visit.by)
@@ -219,7 +222,9 @@ const withToken = ({ streams }: Parts, visit: Visit, subject: Subject): string =
   })
 }
 
-/** The events for a page of this service. Throws AppError `forbidden` for any other reader: a stream starts a question. */
+/**
+ * The events for a page of this service. Throws AppError `forbidden` for any other reader: a stream starts a question.
+ */
 function streamOf(parts: Parts, visit: Visit, subject: Ready): AsyncIterable<PageEvent> {
   const use = visit.from === 'unknown' ? parts.streams.use(visit.query.token, keyOf(visit, subject)) : visit.from
   const isAllowed = use === 'own' || use === 'starts' || (use === 'follows' && parts.runs.has(keyOf(visit, subject)))

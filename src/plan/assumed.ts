@@ -1,7 +1,10 @@
 import { formatStsPolicy, MAX_AGE_SECONDS, policyUrl, type StsFacts } from '../checks/mta-sts/index.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 
-/** A public RSA key of 2048 bits, which stands for the key that the mail provider will create. Its private half was not kept. */
+/**
+ * A public RSA key of 2048 bits, which stands for the key that the mail provider will create. Its private half was not
+ * kept.
+ */
 const KEY =
   'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAooHZL9lrX3CN7HM82gM2zsIyIshmbFTHMJKKIyruWCDeVWnyon/qURfK9A1Y+/+qdH37zjHimYfZVJigz0hUlR+UnFk4OGS7yaZOMNXOayVWO+tlTZ0m+S7mJdXXHx23bpxoffxCJcx17aTRnL6prcrodF8pOM7rhx9EW5UeRJT4kiWLjgNKBhBTYZa69PA0QdfY/V2SydPWjSx090ofN57Id87MdgD03AIqMF0RtCyaiMREd5MQx2IFYHr2S0XUTPQPJL5oJ1ryQzaN8wsPhgOlNhy1Di96X8/RZ/2/O5Z+u4CW1GT82vvKV7u4GDKm/Y2E5XqibOH/0T60QGwFvwIDAQAB'
 

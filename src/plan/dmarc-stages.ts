@@ -25,7 +25,10 @@ export const ABOUT_REJECT =
 
 const STRENGTH: Readonly<Record<string, number>> = { none: 0, quarantine: 1, reject: 2 }
 
-/** How much a DMARC record makes receivers do, 0 to 2: its `p`, one step less with `t=y`, and the share of `pct` (RFC 7489 §6.3). */
+/**
+ * How much a DMARC record makes receivers do, 0 to 2: its `p`, one step less with `t=y`, and the share of `pct` (RFC
+ * 7489 §6.3).
+ */
 function strengthOf(text: string): number {
   const tags = new Map(
     text.split(';').map((tag): [string, string] => {

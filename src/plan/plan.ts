@@ -43,8 +43,9 @@ type Done = Draft & { readonly after: Look }
 export type Plan = Pick<PlanAnswer, 'score' | 'grade' | 'steps' | 'end' | 'left'>
 
 /**
- * The steps from `start` to the best that records can reach, in order, each tried together with all before it; `seeds` are laid first. A step is taken if it
- * resolves its finding and does no harm (docs/score.md, "A fix does no harm"). At most 30 records are tried.
+ * The steps from `start` to the best that records can reach, in order, each tried together with all before it; `seeds`
+ * are laid first. A step is taken if it resolves its finding and does no harm (docs/score.md, "A fix does no harm"). At
+ * most 30 records are tried.
  */
 export async function makePlan(
   start: Look,
@@ -332,7 +333,10 @@ class Planner {
     )
   }
 
-  /** `p=reject`, for a domain that sends: optional, and only with a usable DKIM key, because forwarding breaks SPF (RFC 9989 §7.4). */
+  /**
+   * `p=reject`, for a domain that sends: optional, and only with a usable DKIM key, because forwarding breaks SPF (RFC
+   * 9989 §7.4).
+   */
   private async rejectStage(): Promise<void> {
     const { context, facts } = this.look
     if (context.sends === false || !hasUsableKey(facts.dkim) || facts.dmarc instanceof Error) return
@@ -361,7 +365,10 @@ class Planner {
     )
   }
 
-  /** What to wait for before a stage: nothing once reports of 28 days say that it harms no sender of the domain, while the stage before it is published. */
+  /**
+   * What to wait for before a stage: nothing once reports of 28 days say that it harms no sender of the domain, while
+   * the stage before it is published.
+   */
   private waitFor(stage: keyof typeof WAITS, after: Look): Pick<Draft, 'wait' | 'instructions'> {
     const told = this.seen && seenStepUp({ before: this.look, after }, this.seen)
     if (!told) return { wait: WAITS[stage] }

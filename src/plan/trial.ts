@@ -35,8 +35,9 @@ export const insteadOf = ({ id }: Finding, { facts }: Situation): string | undef
   id === 'spf.many_records' && !(facts.spf instanceof Error) ? overLimits(facts.spf) : undefined
 
 /**
- * Whether a record resolves a finding and causes none that is more severe (nor one of its severity if the check fails), and leaves the check known.
- * `isFirst`: another record follows, which resolves the finding; this one must resolve any other.
+ * Whether a record resolves a finding and causes none that is more severe (nor one of its severity if the check fails),
+ * and leaves the check known. `isFirst`: another record follows, which resolves the finding; this one must resolve any
+ * other.
  */
 export function isBetter({ key, finding }: Found, before: Trial, after: Trial, isFirst = false): boolean {
   const [was, is]: readonly (Outcome<unknown> | undefined)[] = [before.outcomes[key], after.outcomes[key]]

@@ -9,8 +9,9 @@ export type GradedScore = {
 }
 
 /**
- * The grade of a score: what its points earn ({@link earnedGrade}). With an open finding of high or critical severity at most B, with one
- * of medium severity at most A, whether or not the finding costs points. Null, "not known": the worst and the best case are more than 50 points apart.
+ * The grade of a score: what its points earn ({@link earnedGrade}). With an open finding of high or critical severity
+ * at most B, with one of medium severity at most A, whether or not the finding costs points. Null, "not known": the
+ * worst and the best case are more than 50 points apart.
  */
 export function gradeOf(
   { score, least = score, most = score }: GradedScore,

@@ -18,7 +18,10 @@ export const UNIT = 5_040
 const enforces = (dmarc: DmarcScoreInput): boolean | null =>
   dmarc.state === 'unknown' ? null : dmarc.state === 'record' && dmarc.effective !== 'none'
 
-/** The deductions for SPF. A soft `all` costs less if DMARC acts on failures; if that is not known, the better case counts and both are in the range. */
+/**
+ * The deductions for SPF. A soft `all` costs less if DMARC acts on failures; if that is not known, the better case
+ * counts and both are in the range.
+ */
 export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role): Loss[] {
   const { left, off } = WEIGHTS.spf
   if (spf.state === 'unknown') return [half('spf')]
@@ -107,7 +110,10 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
   return [...losses, ...barrierLosses(mx)]
 }
 
-/** What addresses without an answer may cost: an address that is not public, an alias, or that there is no other address. */
+/**
+ * What addresses without an answer may cost: an address that is not public, an alias, or that there is no other
+ * address.
+ */
 function openHostLoss({ notPublic, cname, unknown, isAlone }: Extract<MxScoreInput, { state: 'explicit' }>): number {
   const { off } = WEIGHTS.mx
   return (
@@ -135,8 +141,8 @@ function barrierLoss({ kind, finding, all }: Barrier): Loss {
 }
 
 /**
- * The deductions for PTR names: each address its share. If a mail host may have more addresses, the known ones count, and the range covers whatever the
- * others may be.
+ * The deductions for PTR names: each address its share. If a mail host may have more addresses, the known ones count,
+ * and the range covers whatever the others may be.
  */
 export function ptrLosses(ptr: PtrScoreInput): Loss[] {
   if (ptr.state === 'unknown') return [half('ptr')]
@@ -153,7 +159,10 @@ export function ptrLosses(ptr: PtrScoreInput): Loss[] {
   return together(certain === undefined ? losses : [...losses, perhaps(unknownShare(certain), null)])
 }
 
-/** The deductions where it is not known which addresses send: those that are judged, none in the best case, and the worst candidate alone in the worst. */
+/**
+ * The deductions where it is not known which addresses send: those that are judged, none in the best case, and the
+ * worst candidate alone in the worst.
+ */
 function anyOf(addresses: readonly PtrScoreAddress[], candidates: readonly PtrScoreAddress[], isMore: boolean): Loss[] {
   const open = (loss: Loss): Loss => ({ ...shareOf(loss, addresses.length), leastUnits: 0, mostUnits: 0 })
   const own = addresses.flatMap((one) => addressLosses(one).map(open))
@@ -162,7 +171,10 @@ function anyOf(addresses: readonly PtrScoreAddress[], candidates: readonly PtrSc
   return together([...own, perhaps(worst, 'spf.part_unknown')])
 }
 
-/** The deduction for unknown addresses in the worst case: they fill all places except the first `certain`, and none has a PTR record. */
+/**
+ * The deduction for unknown addresses in the worst case: they fill all places except the first `certain`, and none has
+ * a PTR record.
+ */
 const unknownShare = (certain: number): number =>
   (COMPONENTS.ptr * (WEIGHTS.ptr.addresses - certain)) / WEIGHTS.ptr.addresses
 

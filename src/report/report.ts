@@ -20,8 +20,8 @@ export type ReportedAddress = {
 }
 
 /**
- * The addresses of a report: those of the mail hosts, the number of omitted ones, the hosts whose addresses are not all known, and those of the configured
- * pool.
+ * The addresses of a report: those of the mail hosts, the number of omitted ones, the hosts whose addresses are not all
+ * known, and those of the configured pool.
  */
 export type ReportedAddresses = {
   readonly answers: readonly ReportedAddress[]
@@ -33,9 +33,9 @@ export type ReportedAddresses = {
 }
 
 /**
- * The answer of `/v1/report`: the check's fields, then the blacklists of each MX address and their summary, then role and suggestion. `score` stays the
- * check's; `report_score` is reduced by the listings. Lists without an answer, and addresses that could not be looked up, cost nothing but make the report
- * incomplete.
+ * The answer of `/v1/report`: the check's fields, then the blacklists of each MX address and their summary, then role
+ * and suggestion. `score` stays the check's; `report_score` is reduced by the listings. Lists without an answer, and
+ * addresses that could not be looked up, cost nothing but make the report incomplete.
  */
 export function composeReport(
   checked: CheckAnswer,

@@ -14,7 +14,10 @@ export type SpfScoreInput =
   | { readonly state: 'names_nobody'; readonly finding: FindingId }
   | {
       readonly state: 'record'
-      /** The qualifier of the `all` that decides, after `redirect`; `none`: there is neither; `unread`: a redirect that depends on the message. */
+      /**
+       * The qualifier of the `all` that decides, after `redirect`; `none`: there is neither; `unread`: a redirect that
+       * depends on the message.
+       */
       readonly all: '+' | '-' | '~' | '?' | 'none' | 'unread'
       /** The finding about `all`, if it is not `-`. */
       readonly allFinding?: FindingId
@@ -123,9 +126,15 @@ export type PtrScoreInput =
       readonly state: 'addresses'
       /** One to ten. */
       readonly addresses: readonly PtrScoreAddress[]
-      /** A mail host may have more addresses, which could not be looked up: this number of the addresses precedes them and counts for certain. 0 to 9. */
+      /**
+       * A mail host may have more addresses, which could not be looked up: this number of the addresses precedes them
+       * and counts for certain. 0 to 9.
+       */
       readonly certain?: number
-      /** An answer about SPF is missing: any of these may be judged in place of `addresses`, and with `isMore` others too. */
+      /**
+       * An answer about SPF is missing: any of these may be judged in place of `addresses`, and with `isMore` others
+       * too.
+       */
       readonly candidates?: readonly PtrScoreAddress[]
       readonly isMore?: boolean
     }
@@ -148,7 +157,10 @@ export type ScoreInputs = {
   readonly ptr: PtrScoreInput
 }
 
-/** The points that one cause deducts from a component: counted in the score, and in the best and the worst case if it is unknown. */
+/**
+ * The points that one cause deducts from a component: counted in the score, and in the best and the worst case if it is
+ * unknown.
+ */
 export type Loss = {
   readonly finding: FindingId | null
   readonly kind: 'deduction' | 'unknown'
@@ -158,7 +170,10 @@ export type Loss = {
   readonly mostUnits: number
 }
 
-/** One row of the breakdown. `points` are lost (rounding may return some), in halves: their sum is exact in binary arithmetic. */
+/**
+ * One row of the breakdown. `points` are lost (rounding may return some), in halves: their sum is exact in binary
+ * arithmetic.
+ */
 export type ScoreRow = {
   readonly component: Component | 'total'
   readonly finding: FindingId | null

@@ -9,7 +9,10 @@ export type Score = {
   /** 0 to 100, rounded once, half up. */
   readonly score: number
   readonly scoreVersion: typeof SCORE_VERSION
-  /** False if something that counts could not be determined; `scoreMin` and `scoreMax` are then the worst and the best case. */
+  /**
+   * False if something that counts could not be determined; `scoreMin` and `scoreMax` are then the worst and the best
+   * case.
+   */
   readonly complete: boolean
   readonly scoreMin?: number
   readonly scoreMax?: number
@@ -63,7 +66,10 @@ export function scoreWithin(readings: readonly ScoreInputs[]): Score {
   return isSame ? own : { ...own, complete: false, scoreMin: least, scoreMax: most }
 }
 
-/** The score of a report: reduced by the listings of the mail hosts' addresses by the tier of the list, by at most 40 points, not below 0. */
+/**
+ * The score of a report: reduced by the listings of the mail hosts' addresses by the tier of the list, by at most 40
+ * points, not below 0.
+ */
 export function reportScore(value: number, listings: readonly Tier[]): number {
   const lost = listings.reduce((sum, tier) => sum + WEIGHTS.listing[tier], 0)
   return Math.max(0, value - Math.min(WEIGHTS.listing.at_most, lost))
@@ -142,7 +148,10 @@ function rounded(lostUnits: number, scale: Scale): number {
 
 const capped = (value: number, cap: number): number => Math.min(value, cap)
 
-/** The rows in halves of a point, cut so that the sum up to any row is the nearest half of the loss up to there; the rounding row has the rest. */
+/**
+ * The rows in halves of a point, cut so that the sum up to any row is the nearest half of the loss up to there; the
+ * rounding row has the rest.
+ */
 function rowsOf(parts: readonly Part[], scale: Scale, cap: number, value: number, spf: SpfScoreInput): ScoreRow[] {
   const rows: ScoreRow[] = []
   let lostUnits = 0

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { labFacts, labSource } from '../../test/lab/reports.ts'
-import { MAX_HELD_MS } from '../http/overload.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { policyOutcome, stepUpOf } from './policy.ts'
 import { findSenders, type SenderFacts } from './senders.ts'
@@ -253,7 +252,8 @@ it('others get their turn while many sources are judged', async () => {
     }),
   )
   const facts = labFacts({ hostOf: (address) => (address.endsWith('.7') ? `mx.h${address}.example.net` : undefined) })
-  let [lastMs, longestMs, isOver] = [cpuMs(), 0, false]
+  const begunMs = cpuMs()
+  let [lastMs, longestMs, isOver] = [begunMs, 0, false]
   const look = (): void => {
     longestMs = Math.max(longestMs, cpuMs() - lastMs)
     lastMs = cpuMs()
@@ -264,7 +264,7 @@ it('others get their turn while many sources are judged', async () => {
   isOver = true
   look()
   expect(senders.reduce((sum, { messages }) => sum + messages, 0)).toBe(6_000_000)
-  expect(longestMs).toBeLessThan(MAX_HELD_MS)
+  expect(longestMs).toBeLessThan((cpuMs() - begunMs) / 5)
 })
 /** Processor time of this thread, ms. */
 function cpuMs(): number {

@@ -315,7 +315,8 @@ function makersOf(
     mayCall: async () => (await nodes()).mayCall,
     publicResolvers: () => servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
     probes: once(() => ({ ...probes, queue: sharedProbe(async (signal) => opened.database?.probe(signal)) })),
-    canBind: once(async () => (await import('../net/local-addresses.ts')).canBind), // `import` of a loaded module takes 100 µs
+    // `import` of a loaded module takes 100 µs
+    canBind: once(async () => (await import('../net/local-addresses.ts')).canBind),
     smtpPort: () => config.smtpPort,
     sharedDatabaseUser: () => sharedDatabaseUser(config),
   }

@@ -31,7 +31,9 @@ export function keepHeapSmall(): void {
   }).observe({ type: 'gc' })
 }
 
-/** Interval at which it is looked whether a process is at rest, ms, and the share of time in which one at rest works. */
+/**
+ * Interval at which it is looked whether a process is at rest, ms, and the share of time in which one at rest works.
+ */
 const LOOK_MS = 10_000
 const AT_REST = 0.5
 /** Growth of the resident memory since the last collection at rest that is worth another one, bytes. */

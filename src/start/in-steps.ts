@@ -12,9 +12,9 @@ const known = new Set<string>()
 let last: Promise<void> = Promise.resolve()
 
 /**
- * Loads a module of the sources, or a package, with all that it imports by relative paths, the innermost first, with turns of the
- * event loop between: one import holds the loop until all its modules are loaded. Calls take turns. In the bundle,
- * whose chunks are few, it does nothing. The caller imports the module itself afterwards.
+ * Loads a module of the sources, or a package, with all that it imports by relative paths, the innermost first, with
+ * turns of the event loop between: one import holds the loop until all its modules are loaded. Calls take turns. In the
+ * bundle, whose chunks are few, it does nothing. The caller imports the module itself afterwards.
  */
 export function loadInSteps(module: URL | string): Promise<void> {
   if (!import.meta.url.endsWith('.ts')) return last

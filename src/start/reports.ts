@@ -90,7 +90,10 @@ const signatureOf = ({ domain, result, because, signature, key }: VerifiedSignat
   ...(key?.onlyFor && { isOfTlsReports: true }),
 })
 
-/** Whether an Authentication-Results field of a trusted host says dmarc=pass (RFC 8601 §2.2). Comments and quoted texts say nothing. */
+/**
+ * Whether an Authentication-Results field of a trusted host says dmarc=pass (RFC 8601 §2.2). Comments and quoted texts
+ * say nothing.
+ */
 function saysPass(text: string, trusted: readonly string[]): boolean {
   const bare = text.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\([^()]*\)/g, ' ')
   const host = /^\s*([^\s;]+)/.exec(bare)?.[1]?.toLowerCase()

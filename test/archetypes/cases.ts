@@ -46,7 +46,10 @@ export type Expect = {
   readonly refused?: readonly number[]
 }
 
-/** A record as the file writes it: a text, the strings of a TXT, the fields of an MX, CAA, TLSA, DS or DNSKEY, the parts of an SOA. */
+/**
+ * A record as the file writes it: a text, the strings of a TXT, the fields of an MX, CAA, TLSA, DS or DNSKEY, the parts
+ * of an SOA.
+ */
 export type WrittenRecord = string | readonly (string | number)[] | Readonly<Record<string, string | number>>
 /** Records by type; `!TXT` is a fault of that type, `!` of all. */
 export type WrittenNode = Readonly<Record<string, readonly WrittenRecord[] | string>>

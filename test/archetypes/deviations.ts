@@ -16,7 +16,10 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   'spf-include-nxdomain': UNREGISTERED,
 }
 
-/** {@link broken}, with the finding of the case's deviation allowed beside its `alarms`; a deviation that changes nothing is a fault. */
+/**
+ * {@link broken}, with the finding of the case's deviation allowed beside its `alarms`; a deviation that changes
+ * nothing is a fault.
+ */
 export function brokenBut(deviation: Deviation | undefined, expect: Expect, answer: ShownAnswer): readonly string[] {
   const faults = broken(expect, answer)
   if (deviation === undefined) return faults

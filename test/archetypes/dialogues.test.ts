@@ -44,7 +44,10 @@ async function verify(row: DialogueCase): Promise<Answer> {
 const mailboxOf = ({ script: { rcpt = '' } }: DialogueCase): string =>
   /\b(?:user|info)@[a-z0-9.]+[a-z0-9]/.exec(rcpt)?.[0] ?? 'user@x.com'
 
-/** The name of the host: `*` stands for anything, here for the domain with dashes; a name without a dot is below the domain. */
+/**
+ * The name of the host: `*` stands for anything, here for the domain with dashes; a name without a dot is below the
+ * domain.
+ */
 const mxOf = (written: string, at: string): string => {
   const name = written.replace('*-com', at.replaceAll('.', '-')).replaceAll('*', '1')
   return name.includes('.') ? name : `${name}.${at}`
@@ -56,7 +59,10 @@ function serverOf({ script }: DialogueCase, mailbox: string): LabServer {
   return mode === undefined ? server : { ...server, ...dropping(mode) }
 }
 
-/** The step at which a server closes the connection in place of a reply, after it has answered so many commands (EHLO, MAIL, RCPT). */
+/**
+ * The step at which a server closes the connection in place of a reply, after it has answered so many commands (EHLO,
+ * MAIL, RCPT).
+ */
 function dropping(mode: string): LabServer {
   const answered = /^drop=(\d)$/.exec(mode)?.[1]
   const steps: readonly LabServer[] = [{ ehlo: '!close' }, { mail: '!close' }, { rcpt: { '*': '!close' } }]

@@ -17,7 +17,10 @@ import { type DomainCase, domains, questionOf, type WrittenZone } from './cases.
 import { answerOf, serviceFor } from './lab.ts'
 import { runCases } from './run.ts'
 
-/** The numbers of an answer are the same on all its faces: JSON, HTML, Markdown, terminal, metrics, badge, and the lines for other programs. */
+/**
+ * The numbers of an answer are the same on all its faces: JSON, HTML, Markdown, terminal, metrics, badge, and the lines
+ * for other programs.
+ */
 const { cases, ...shared } = domains()
 const CASES = cases.filter(({ domain, path, expect: { refused } }) => domain && !path && !refused)
 /** One case in so many is also a report: its 29 lists take longer than the check. */

@@ -58,7 +58,10 @@ export async function serviceFor(
   return { get, close: () => app.close() }
 }
 
-/** The shared records and those of the case. A registrable domain with records but without NS gets those of `apex` beside them. */
+/**
+ * The shared records and those of the case. A registrable domain with records but without NS gets those of `apex`
+ * beside them.
+ */
 export function zoneOf(row: DomainCase, { hosts, apex }: Shared): WrittenZone {
   const isBareApex = (name: string, node: WrittenNode): boolean =>
     node.NS === undefined && !('!' in node) && registrableDomain(name) === name
@@ -80,7 +83,10 @@ function labNode(node: WrittenNode): unknown {
   return Object.fromEntries([...records, ...faults])
 }
 
-/** Faults after which there is an answer all the same: a truncated one, which comes again over TCP, and one that comes late. */
+/**
+ * Faults after which there is an answer all the same: a truncated one, which comes again over TCP, and one that comes
+ * late.
+ */
 const isAnswered = (fault: unknown): boolean => fault === 'TC' || delayOf(fault) > 0
 const delayOf = (fault: unknown): number => Number(/^delay=(\d+)$/.exec(String(fault))?.[1] ?? 0)
 
@@ -108,7 +114,9 @@ const READ: Readonly<Record<string, (record: any) => unknown>> = {
   SOA: (parts) => ({ refresh: 7_200, retry: 900, expire: 1_209_600, ...parts }),
 }
 
-/** A TXT whose characters are octets, as the DNS client gives it: UTF-8 where it is valid, else a character an octet. */
+/**
+ * A TXT whose characters are octets, as the DNS client gives it: UTF-8 where it is valid, else a character an octet.
+ */
 function textOf(octets: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(octets, 'latin1'))

@@ -9,8 +9,9 @@ import { published } from './published.ts'
 import { harmfulFixes } from './senders.ts'
 
 /**
- * Domains whose SPF, mail hosts, DMARC and DKIM come from four different cases: every fix is published, and the domain is asked again. Whoever passed still
- * passes, no policy rises by more than a step, and the score is the promised one. `MIXED=500` tries more of them.
+ * Domains whose SPF, mail hosts, DMARC and DKIM come from four different cases: every fix is published, and the domain
+ * is asked again. Whoever passed still passes, no policy rises by more than a step, and the score is the promised one.
+ * `MIXED=500` tries more of them.
  */
 const COUNT = Number(process.env.MIXED ?? 25)
 const NAME = 'mixed-parts.com'
@@ -78,7 +79,9 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
   ]
 }
 
-/** Seeds that found something: a record in place of one that lets everybody pass, with an include that does not exist. */
+/**
+ * Seeds that found something: a record in place of one that lets everybody pass, with an include that does not exist.
+ */
 const KEPT = [234, 285]
 
 it.each([...Array.from({ length: COUNT }, (_, seed) => seed), ...KEPT])('seed %i', async (seed) => {

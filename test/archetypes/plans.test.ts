@@ -52,7 +52,9 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
 /** How the plan of a domain with an address only begins to tell what else it may be. */
 const OTHER_WAY = 'If the domain neither sends nor accepts mail, publish these three records'
 
-/** A domain with an address only may be no more than a website: with the three records it is parked, and lacks nothing. */
+/**
+ * A domain with an address only may be no more than a website: with the three records it is parked, and lacks nothing.
+ */
 async function otherWayFaults(start: DomainCase, query: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const { domain = '' } = start
   const records = [
@@ -79,7 +81,9 @@ async function asked(row: DomainCase, path: string, query: Readonly<Record<strin
   }
 }
 
-/** The world after a step: its records published, its file on the web server, and the key of the mail provider created. */
+/**
+ * The world after a step: its records published, its file on the web server, and the key of the mail provider created.
+ */
 function done({ zone, policies, domain = '' }: DomainCase, { records, file, findings, assumed }: PlanStep) {
   let next: WrittenZone = withoutReplaced(zone ?? {}, records)
   for (const { action, name, type, value } of records)

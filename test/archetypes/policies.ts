@@ -8,8 +8,8 @@ type Answer = {
 }
 
 /**
- * The DMARC fixes that raise a policy by more than the step from none to quarantine, for receivers of RFC 9989 or of RFC 7489, one line each.
- * A domain without mail may refuse all at once.
+ * The DMARC fixes that raise a policy by more than the step from none to quarantine, for receivers of RFC 9989 or of
+ * RFC 7489, one line each. A domain without mail may refuse all at once.
  */
 export async function steepFixes(
   row: DomainCase,

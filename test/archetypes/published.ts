@@ -4,8 +4,9 @@ import type { ShownFinding, WrittenNode, WrittenRecord, WrittenZone } from './ca
 type Fix = NonNullable<ShownFinding['fix']>
 
 /**
- * The zone with the record of a fix published as its owner would: in place of the records of its name and type. Throws for a name with an alias that leads somewhere, beside which no record can stand. An SPF record leaves other text
- * at its name alone, and an MX record those of other preferences; a null MX is the only one.
+ * The zone with the record of a fix published as its owner would: in place of the records of its name and type. Throws
+ * for a name with an alias that leads somewhere, beside which no record can stand. An SPF record leaves other text at
+ * its name alone, and an MX record those of other preferences; a null MX is the only one.
  */
 export function published(zone: WrittenZone, { name, rtype, value }: Fix): WrittenZone {
   const { CNAME = [], ...node } = zone[name] ?? {}
@@ -29,7 +30,10 @@ function dataOf(rtype: string, value: string): WrittenRecord {
   return rtype === 'MX' ? [Number(words[0]), words[1]!] : words.join(' ')
 }
 
-/** The zone without the values that the records of a plan replace or remove, and without aliases at their names; the rest stays. */
+/**
+ * The zone without the values that the records of a plan replace or remove, and without aliases at their names; the
+ * rest stays.
+ */
 export function withoutReplaced(zone: WrittenZone, records: readonly PlanRecord[]): WrittenZone {
   const next: Record<string, WrittenNode> = { ...zone }
   for (const { name, type, value, was } of records) {

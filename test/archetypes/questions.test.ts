@@ -5,8 +5,8 @@ import { type DomainCase, domains, type WrittenNode } from './cases.ts'
 import { worldOf } from './lab.ts'
 
 /**
- * What a check asks of the resolver and of name servers, counted where it leaves the program, fixes that are tried included: at most 60 questions and 12 for
- * each address of a mail host, and never more than 120.
+ * What a check asks of the resolver and of name servers, counted where it leaves the program, fixes that are tried
+ * included: at most 60 questions and 12 for each address of a mail host, and never more than 120.
  */
 const { cases, ...shared } = domains()
 const CASES = cases.filter(({ domain: name, path, expect: { refused } }) => name && !path && !refused)
@@ -36,7 +36,10 @@ async function costOf(row: DomainCase): Promise<{ readonly questions: number; re
 const HOSTS = Array.from({ length: 10 }, (_, i) => `m${i}.bound.com`)
 const pointer = (address: string): string => `${address.split('.').reverse().join('.')}.in-addr.arpa`
 
-/** A domain with everything at its bound: ten mail hosts of two addresses, report addresses at twelve hosts, SPF at ten lookups, four name servers. */
+/**
+ * A domain with everything at its bound: ten mail hosts of two addresses, report addresses at twelve hosts, SPF at ten
+ * lookups, four name servers.
+ */
 function atItsBound(id: string, changes: Readonly<Record<string, WrittenNode>> = {}): DomainCase {
   const zone: Record<string, WrittenNode> = {
     'bound.com': {

@@ -10,8 +10,9 @@ import { type DomainCase, domains, type WrittenNode } from './cases.ts'
 import { worldOf } from './lab.ts'
 
 /**
- * Every domain with one question at a time that has no answer, because of a timeout or a SERVFAIL: its score is within `score_min` and `score_max`, and
- * nothing firm is said that the whole answer does not say. A sample of the questions, the same each time; `RANGES=all` tries each, both ways.
+ * Every domain with one question at a time that has no answer, because of a timeout or a SERVFAIL: its score is within
+ * `score_min` and `score_max`, and nothing firm is said that the whole answer does not say. A sample of the questions,
+ * the same each time; `RANGES=all` tries each, both ways.
  */
 const ALL = process.env.RANGES === 'all'
 const SAMPLED = 4
@@ -43,7 +44,10 @@ const has = (answer: Json, ...ids: readonly string[]): boolean =>
   listOf(answer.findings).some(({ id }) => ids.includes(String(id)))
 const statusIn = (answer: Json, check: string): unknown => listOf([answer[check]])[0]?.status
 
-/** What is said with less is true as well: by a finding about the same record, or where `valid` is about what was not judged. */
+/**
+ * What is said with less is true as well: by a finding about the same record, or where `valid` is about what was not
+ * judged.
+ */
 function isExplained(fault: string, plain: Json, seen: Json): boolean {
   const check = /^(\w+)\.valid is false/.exec(fault)?.[1]
   if (check !== undefined) return statusIn(seen, check) === 'not_applicable' || has(seen, `${check}.part_unknown`)
@@ -76,7 +80,10 @@ const rangeOf = ({ score, score_min, score_max }: Json): readonly [number, numbe
   Number(score_max ?? score),
 ]
 
-/** The check of a domain while those questions fail for which `fails` gives a reason: `name TYPE`, of those to a name server `@address name TYPE`. */
+/**
+ * The check of a domain while those questions fail for which `fails` gives a reason: `name TYPE`, of those to a name
+ * server `@address name TYPE`.
+ */
 async function checked(row: DomainCase, world: World, fails: (question: string) => Reason | undefined): Promise<Json> {
   const resolve: Resolve = async (name, type, signal, options) => {
     const reason = fails(`${name.toLowerCase()} ${type}`)
@@ -109,7 +116,10 @@ function sampled(id: string, questions: readonly string[]): readonly (readonly [
   return some.map((question, i) => [question, reasonsOf(question)[i % 2] ?? 'timeout'])
 }
 
-/** A domain with 40 addresses, of which each fifth has no PTR record and each seventh one that is not confirmed, under some SPF record. */
+/**
+ * A domain with 40 addresses, of which each fifth has no PTR record and each seventh one that is not confirmed, under
+ * some SPF record.
+ */
 function wide(id: string, spf: string): DomainCase {
   const hosts = Array.from({ length: 8 }, (_, i) => `m${i}.wide.com`)
   const address = (host: number, i: number): string => `45.53.${host}.${i + 1}`

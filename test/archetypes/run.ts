@@ -4,8 +4,8 @@ import { KNOWN_FAILURES } from './known-failures.ts'
 type Case = { readonly id: string; readonly class: string; readonly why?: string }
 
 /**
- * A test for each case, and a summary after the last one. A case passes when `faultsOf` finds none; one on the list of known failures passes while it has some.
- * `SHOW_KNOWN_FAILURES=1` prints what is wrong with these.
+ * A test for each case, and a summary after the last one. A case passes when `faultsOf` finds none; one on the list of
+ * known failures passes while it has some. `SHOW_KNOWN_FAILURES=1` prints what is wrong with these.
  */
 export function runCases<C extends Case>(
   name: string,

@@ -48,7 +48,10 @@ export async function spfResults(get: Get, row: DomainCase, shared: Shared): Pro
   return results
 }
 
-/** The `senders` of a case, and the addresses that its records name: those of its hosts, and the first of each network in its SPF records. */
+/**
+ * The `senders` of a case, and the addresses that its records name: those of its hosts, and the first of each network
+ * in its SPF records.
+ */
 function namedAddresses(row: DomainCase, shared: Shared): readonly string[] {
   const zone: WrittenZone = zoneOf(row, { ...shared, hosts: {} })
   const texts = Object.values(zone).flatMap(({ TXT = [] }) => [TXT].flat().map((text) => [text].flat().join('')))

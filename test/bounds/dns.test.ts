@@ -134,7 +134,9 @@ function hasTime(ms: number): boolean {
     vi.useRealTimers()
   }
 }
-/** Whether a resolver that has denied everything seven times, longer each time, is not believed until `ms` have passed. */
+/**
+ * Whether a resolver that has denied everything seven times, longer each time, is not believed until `ms` have passed.
+ */
 async function isDeniedUntil(ms: number): Promise<boolean> {
   let nowMs = 0
   let isLiar = true

@@ -19,7 +19,10 @@ import { listedAddress } from '../lab/documents.ts'
 import { labWebhooks } from '../lab/monitors.ts'
 import { isTaken, meter, testBounds, text, times } from './table.ts'
 
-/** Bounds of monitors: what is told of changes, and what one node and one key may have. The database is a fake that counts. */
+/**
+ * Bounds of monitors: what is told of changes, and what one node and one key may have. The database is a fake that
+ * counts.
+ */
 const reported = exampleOf(report)
 const entry = listedAddress.results[0]!
 const lists = (n: number, status: 'listed' | 'not_listed', blacklist = 'x'): BlacklistAnswer => ({

@@ -15,7 +15,10 @@ import { CERT, KEY } from '../lab/certificate.ts'
 import { labDns } from '../lab/dns.ts'
 import { isRead, testBounds, text, times } from './table.ts'
 
-/** Whether a message gets to a receiver at 127.0.0.9, which is the last of `addresses`, and whose answer has so long a header. */
+/**
+ * Whether a message gets to a receiver at 127.0.0.9, which is the last of `addresses`, and whose answer has so long a
+ * header.
+ */
 async function isPosted(addresses: number, header: number): Promise<boolean> {
   const server = createServer((request, response) => {
     request.resume()

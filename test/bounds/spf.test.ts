@@ -40,7 +40,10 @@ const asksOf = async (zone: LabZone, question: RegExp): Promise<number> =>
   (await check(zone)).asked.filter((asked) => question.test(asked)).length
 const told = async (zone: LabZone, id: string): Promise<number> =>
   (await check(zone)).findings.filter((finding) => finding.id === id).length
-/** Seven includes with so many networks each, which take 49 steps a network and 8 more; own networks before them take 12 and 11, behind them 3. */
+/**
+ * Seven includes with so many networks each, which take 49 steps a network and 8 more; own networks before them take 12
+ * and 11, behind them 3.
+ */
 function networks(each: number, before: number, behind: number): LabZone {
   const own = (n: number, of: number): string[] => times(n, (i) => `ip4:${of}.1.${2 * i}.1`)
   const included = (of: number): LabNode => spf(...times(each, (i) => `ip4:${of}.${i >> 7}.${(i & 127) * 2}.1`))
@@ -92,7 +95,8 @@ testBounds([
   [
     'src/checks/spf/expand.ts MAX_NAME_TAIL',
     1_024,
-    // What stands left of the tail is looked at, here a value that is not known, while the tail is shorter than the bound.
+    // What stands left of the tail is looked at, here a value that is not known, while the tail is shorter than the
+    // bound.
     (n) => expandName(macro(`%{t}${'a.'.repeat(n)}`.slice(0, n + 3), 'explanation'), VALUES) === undefined,
   ],
   [

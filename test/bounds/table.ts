@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
 
-/** Bounds of what reads, writes and keeps: at the bound, and one step beyond. contributing/bounds.md lists them all, and where the others are tried. */
+/**
+ * Bounds of what reads, writes and keeps: at the bound, and one step beyond. contributing/bounds.md lists them all, and
+ * where the others are tried.
+ */
 
-/** A bound by its place in contributing/bounds.md, its number, and whether an input of a size is read, shown or kept whole. */
+/**
+ * A bound by its place in contributing/bounds.md, its number, and whether an input of a size is read, shown or kept
+ * whole.
+ */
 export type BoundRow = readonly [place: string, bound: number, fits: (n: number) => boolean | Promise<boolean>]
 
 /** A test for each row: what has the size of the bound fits, and what is one larger does not. */

@@ -6,8 +6,8 @@ import { type Setting, setting } from './setting.ts'
 import { STEPS } from './world.ts'
 
 /**
- * The system's clock steps by an hour at the N-th call to the outside: the answer is the same to the last duration, and so is the one that is asked for afterwards. Only times of day
- * may differ. `npm run test:faults` tries every N.
+ * The system's clock steps by an hour at the N-th call to the outside: the answer is the same to the last duration, and
+ * so is the one that is asked for afterwards. Only times of day may differ. `npm run test:faults` tries every N.
  */
 const ALL = process.env.FAULTS === 'all'
 /** Calls of one kind at which it steps, without `FAULTS=all`. */

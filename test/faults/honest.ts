@@ -3,7 +3,10 @@ import { CHECK_NAMES } from '../../src/documents/words.ts'
 /** An answer as JSON. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** What is wrong with an answer that was given while something failed, beside the answer without the fault: nothing firm may differ. */
+/**
+ * What is wrong with an answer that was given while something failed, beside the answer without the fault: nothing firm
+ * may differ.
+ */
 export type Judge = (plain: Json, seen: Json, lasting: boolean) => readonly string[]
 
 const objectOf = (value: unknown): Json =>
@@ -29,7 +32,10 @@ function standing(name: string, plain: Json, seen: Json): string[] {
 /** `mx` is a list in answers, and has its status beside it. */
 const SECTIONS = CHECK_NAMES.filter((name) => name !== 'mx')
 
-/** An answer of check, what-if's halves and report: sections, score and findings. `told`: findings that say that something could not be determined. */
+/**
+ * An answer of check, what-if's halves and report: sections, score and findings. `told`: findings that say that
+ * something could not be determined.
+ */
 export const checkJudge =
   (told: (id: string) => boolean): Judge =>
   (plain, seen, lasting) => {

@@ -13,8 +13,9 @@ import { type JobRecord, jobsOf } from '../../src/store/postgres/jobs.ts'
 import { labDatabase, labDatabaseUrl } from '../lab/database.ts'
 
 /**
- * A fault at every N-th statement of a node that works on a bulk job (planning, claim, result, handing back), for N = 1, 2, 3 … until none fires: every row gets its answer, once, and only
- * rows whose result was lost are asked about again. `npm run test:faults` tries every N with every kind; without `FAULTS=all` a few take turns.
+ * A fault at every N-th statement of a node that works on a bulk job (planning, claim, result, handing back), for N =
+ * 1, 2, 3 … until none fires: every row gets its answer, once, and only rows whose result was lost are asked about
+ * again. `npm run test:faults` tries every N with every kind; without `FAULTS=all` a few take turns.
  */
 const ALL = process.env.FAULTS === 'all'
 const ROWS = 24
@@ -76,7 +77,10 @@ async function submit(database: Database): Promise<JobRecord> {
   return made
 }
 
-/** What is wrong after one fault; undefined where it did not fire. `stops`: the node ends halfway, and another one goes on. */
+/**
+ * What is wrong after one fault; undefined where it did not fire. `stops`: the node ends halfway, and another one goes
+ * on.
+ */
 async function tried(nth: number, fault: Fault, stops: boolean): Promise<readonly string[] | undefined> {
   const url = await labDatabaseUrl()
   const [lookOn, node] = [await labDatabase(url), await labDatabase(url)]

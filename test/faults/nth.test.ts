@@ -8,8 +8,10 @@ import { type Setting, setting } from './setting.ts'
 import { FAULTS, type FaultyWorld, type Plan, STEPS } from './world.ts'
 
 /**
- * A fault at every N-th call to the outside, for N = 1, 2, 3 … until none fires: nothing firm is said that would not be said without it, nothing stays open, and the same answer comes
- * when it is asked again. `npm run test:faults` tries every N with every kind of fault, alone and lasting; without `FAULTS=all` the kinds take turns and long rows are sampled.
+ * A fault at every N-th call to the outside, for N = 1, 2, 3 … until none fires: nothing firm is said that would not be
+ * said without it, nothing stays open, and the same answer comes when it is asked again. `npm run test:faults` tries
+ * every N with every kind of fault, alone and lasting; without `FAULTS=all` the kinds take turns and long rows are
+ * sampled.
  */
 const ALL = process.env.FAULTS === 'all'
 /** Calls of one kind that are made to fail in a row, without `FAULTS=all`. */

@@ -68,7 +68,10 @@ export const FAULTS: Readonly<Record<Step, Readonly<Record<string, MakeFault | '
   },
 }
 
-/** Which call fails: the N-th of its kind, and with `lasting` all that follow. `abort`: the caller goes away at that call, which itself succeeds. `stepMs`: so does the call, and the wall clock steps by so much. */
+/**
+ * Which call fails: the N-th of its kind, and with `lasting` all that follow. `abort`: the caller goes away at that
+ * call, which itself succeeds. `stepMs`: so does the call, and the wall clock steps by so much.
+ */
 export type Plan = {
   readonly step: Step
   readonly nth: number
@@ -78,7 +81,10 @@ export type Plan = {
   readonly stepMs?: number
 }
 
-/** A world that fails as planned. `counts`: how many calls of each kind there were; `open`: connections that nobody closed. */
+/**
+ * A world that fails as planned. `counts`: how many calls of each kind there were; `open`: connections that nobody
+ * closed.
+ */
 export type FaultyWorld = World & {
   readonly counts: Readonly<Record<Step, number>>
   /** Faults that were given. */
@@ -90,7 +96,10 @@ export type FaultyWorld = World & {
   readonly advance: (ms: number) => void
 }
 
-/** `world` with a plan of faults below the program's own stack of DNS wrappers (cache, merging, doubts about NXDOMAIN), as `start/dns.ts` has it. */
+/**
+ * `world` with a plan of faults below the program's own stack of DNS wrappers (cache, merging, doubts about NXDOMAIN),
+ * as `start/dns.ts` has it.
+ */
 export function faultyWorld(world: World): FaultyWorld {
   const counts: Record<Step, number> = Object.fromEntries(STEPS.map((step) => [step, 0])) as Record<Step, number>
   let plan: Plan | undefined

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 
-/** Arbitraries that know the structure of what is read, and then break it. Inputs are strings; octets are strings of characters 0 to 255. */
+/**
+ * Arbitraries that know the structure of what is read, and then break it. Inputs are strings; octets are strings of
+ * characters 0 to 255.
+ */
 
 /** The longest input, characters: one DNS message or record at its largest. */
 export const MAX_INPUT = 65_535
@@ -72,7 +75,10 @@ export function edited(text: string, { at, length, kind, text: odd, times }: Edi
   return before + odd.repeat(Math.min(times, 20_000)) + text.slice(from)
 }
 
-/** `text` as it is in one of four cases, else with up to five edits: a piece left out, repeated, in capitals; something odd put in. */
+/**
+ * `text` as it is in one of four cases, else with up to five edits: a piece left out, repeated, in capitals; something
+ * odd put in.
+ */
 export const broken = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 1, arbitrary: text },

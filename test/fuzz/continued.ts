@@ -8,8 +8,9 @@ const SLICE = 500_000
 type Count = { readonly cases: number; readonly slices: number; readonly finds: number }
 
 /**
- * A run that can be stopped and continued: `file` has the cases of each target so far, and one target after another is brought to `bounds.cases`, those that read streams, which are
- * the slowest, last. Each slice of a target has a seed of its own. A target with a find is left there. The cases of this run.
+ * A run that can be stopped and continued: `file` has the cases of each target so far, and one target after another is
+ * brought to `bounds.cases`, those that read streams, which are the slowest, last. Each slice of a target has a seed of
+ * its own. A target with a find is left there. The cases of this run.
  */
 export async function continued(
   file: string,

@@ -6,7 +6,10 @@ type Stretches = readonly (readonly [from: number, to: number])[]
 /** What no input has run yet, by function of the code under test; a function that is absent has never run. */
 export type Missed = ReadonlyMap<string, Stretches>
 
-/** How many characters of `after` are still missed that `before` missed as well, compared with all that `before` missed: whether `after` covers something that `before` does not. */
+/**
+ * How many characters of `after` are still missed that `before` missed as well, compared with all that `before` missed:
+ * whether `after` covers something that `before` does not.
+ */
 export function coversMore(before: Missed, after: Missed): boolean {
   for (const [place, stretches] of after) {
     const known = before.get(place)
@@ -21,8 +24,10 @@ export type Coverage = {
 }
 
 /**
- * Block coverage of the code whose URL contains `path`, as V8 counts it (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/). V8 counts blocks only in
- * functions that it compiles later: begin before the code under test is loaded. What is kept is bounded by the size of the code. Counting goes on until the process ends.
+ * Block coverage of the code whose URL contains `path`, as V8 counts it
+ * (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/). V8 counts blocks only in functions that it
+ * compiles later: begin before the code under test is loaded. What is kept is bounded by the size of the code. Counting
+ * goes on until the process ends.
  */
 export function beginCoverage(path = '/src/'): Coverage {
   const session = new Session()

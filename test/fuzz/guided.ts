@@ -12,8 +12,9 @@ const FRESH = 256
 const MAX_KEPT = 5_000
 
 /**
- * Tries inputs of one target until `cases` or `ms` is reached, led by coverage: an input that runs a block of the code under test that none before it ran is kept, and most later inputs
- * are edits of those that were kept, or of two of them joined. Ends at the first find, which is not made smaller.
+ * Tries inputs of one target until `cases` or `ms` is reached, led by coverage: an input that runs a block of the code
+ * under test that none before it ran is kept, and most later inputs are edits of those that were kept, or of two of
+ * them joined. Ends at the first find, which is not made smaller.
  */
 export async function guided({ add }: Coverage, target: Target, { cases, ms, seed }: Bounds): Promise<Fuzzed> {
   const kept: string[] = []
@@ -37,7 +38,10 @@ export async function guided({ add }: Coverage, target: Target, { cases, ms, see
   return about
 }
 
-/** Those of the inputs that cover something that those before them do not, found by halves, and what is missed after all of them. */
+/**
+ * Those of the inputs that cover something that those before them do not, found by halves, and what is missed after all
+ * of them.
+ */
 async function covering(
   target: Target,
   add: Coverage['add'],

@@ -1,6 +1,9 @@
 import { beginCoverage } from './coverage.ts'
 
-/** `node test/fuzz/maze-search.ts SEED CASES`: searches the maze with and without coverage, and writes as JSON how many cases each search tried and what it found. */
+/**
+ * `node test/fuzz/maze-search.ts SEED CASES`: searches the maze with and without coverage, and writes as JSON how many
+ * cases each search tried and what it found.
+ */
 const coverage = beginCoverage('/test/fuzz/maze.ts')
 const { default: fc } = await import('fast-check')
 const { guided } = await import('./guided.ts')

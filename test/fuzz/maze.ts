@@ -1,4 +1,7 @@
-/** Code with a defect behind more steps than one random input has edits. Each step is a block of its own, so that a search led by coverage takes one after the other. */
+/**
+ * Code with a defect behind more steps than one random input has edits. Each step is a block of its own, so that a
+ * search led by coverage takes one after the other.
+ */
 export function maze(text: string): number {
   if (!text.includes('%{')) return 0
   if (!text.includes('..')) return 1

@@ -16,8 +16,8 @@ import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
 
 /**
- * Whole requests, made from the OpenAPI document and then bent: whatever a caller sends, the answer is never a fault of the service. `FUZZ_REQUESTS=1000000` makes a long run, `FUZZ_SEED` repeats
- * one.
+ * Whole requests, made from the OpenAPI document and then bent: whatever a caller sends, the answer is never a fault of
+ * the service. `FUZZ_REQUESTS=1000000` makes a long run, `FUZZ_SEED` repeats one.
  */
 const RUNS = Number(process.env.FUZZ_REQUESTS ?? 1_500)
 const SEED = process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) }

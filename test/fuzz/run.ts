@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { TARGETS, type Target } from './targets.ts'
 
-/** Processor time for one input, ms: less than the 50 that one step of the event loop may take. Larger inputs have no more. */
+/**
+ * Processor time for one input, ms: less than the 50 that one step of the event loop may take. Larger inputs have no
+ * more.
+ */
 export const BUDGET_MS = 40
 /** Size of what is made of an input that is empty, characters of JSON. */
 const LEAST_SIZE = 16_384
@@ -26,8 +29,9 @@ export function targetNamed(name: string): Target {
 }
 
 /**
- * What is wrong with one input; undefined: nothing. It throws, it takes longer than the budget, or more is made of it than may be. Processor time is measured only where the clock
- * shows more than the budget, and three times, so that a busy machine is no find.
+ * What is wrong with one input; undefined: nothing. It throws, it takes longer than the budget, or more is made of it
+ * than may be. Processor time is measured only where the clock shows more than the budget, and three times, so that a
+ * busy machine is no find.
  */
 export async function tried(target: Target, input: string): Promise<string | undefined> {
   const budgetMs = BUDGET_MS + ((target.msPerKiB ?? 0) * input.length) / 1_024
@@ -66,7 +70,10 @@ function sizeOf(made: unknown): number {
 /** Cases between two looks at the clock: a limit of time handed to fast-check costs a timer for each case. */
 const BATCH = 200
 
-/** Tries random inputs of one target until `cases` or `ms` is reached; the first find is made as small as it can be. The same seed gives the same inputs. */
+/**
+ * Tries random inputs of one target until `cases` or `ms` is reached; the first find is made as small as it can be. The
+ * same seed gives the same inputs.
+ */
 export async function fuzz(target: Target, { cases, ms, seed }: Bounds): Promise<Fuzzed> {
   let slowestMs = 0
   let tries = 0

@@ -41,7 +41,10 @@ import { parseProof } from '../../src/peers/proof.ts'
 import { parseOrigin, readPeers } from '../../src/peers/record.ts'
 import { broken, dnsMessage, name, replyText, smtpReplies, tags, words } from './arbitraries.ts'
 
-/** Something of ours that reads text from outside. `run` gives what was made of it, whose JSON has at most `growth` × the input + 16 KiB; `Expected` failures aside it must not throw. */
+/**
+ * Something of ours that reads text from outside. `run` gives what was made of it, whose JSON has at most `growth` ×
+ * the input + 16 KiB; `Expected` failures aside it must not throw.
+ */
 export type Target = {
   readonly name: string
   readonly input: fc.Arbitrary<string>

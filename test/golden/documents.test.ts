@@ -6,7 +6,10 @@ import { labDocuments } from '../lab/documents.ts'
 
 const all = await labDocuments()
 
-/** What people read of each answer, in each form: what a change does to it shows in the difference. `npm run golden` writes them anew. */
+/**
+ * What people read of each answer, in each form: what a change does to it shows in the difference. `npm run golden`
+ * writes them anew.
+ */
 describe.each([
   'blacklist',
   'blacklist-bulk',

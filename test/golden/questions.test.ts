@@ -5,7 +5,10 @@ import { type Judged, judgeDomain } from '../../src/operations/judge-domain.ts'
 import { DOMAINS } from '../real/world.ts'
 import { countedWorld } from './worlds.ts'
 
-/** What a check asks when nothing is cached: within its budget for every domain of the lab, and kept to the number for some. `npm run golden` writes the numbers anew. */
+/**
+ * What a check asks when nothing is cached: within its budget for every domain of the lab, and kept to the number for
+ * some. `npm run golden` writes the numbers anew.
+ */
 type Cost = {
   readonly questions: number
   readonly dkim: number

@@ -11,7 +11,10 @@ import { mxShown, ptrShown } from '../real/dns/shown-mx.ts'
 import { spfShown } from '../real/dns/shown-spf.ts'
 import { countedWorld } from './worlds.ts'
 
-/** The domains of the test network that show a finding of a scored check, on fake DNS: they show it, and its fix takes it away. */
+/**
+ * The domains of the test network that show a finding of a scored check, on fake DNS: they show it, and its fix takes
+ * it away.
+ */
 async function findingsOf(at: string, records: readonly Parameters<typeof parseRecord>[0][] = []) {
   const [name = '', query = ''] = at.split('?')
   const world = countedWorld()
@@ -21,7 +24,10 @@ async function findingsOf(at: string, records: readonly Parameters<typeof parseR
   return presentFindings((await judgeDomain(ctx, domain(name), { selectors })).outcomes)
 }
 
-/** Fake DNS has no delegations, so that a lame one is not seen there, that of a reverse zone (`ptr.not_asked`) among them. */
+/**
+ * Fake DNS has no delegations, so that a lame one is not seen there, that of a reverse zone (`ptr.not_asked`) among
+ * them.
+ */
 const ROWS = [...dkimShown, ...dmarcShown, ...mxShown, ...ptrShown, ...spfShown].filter(
   ({ id, zone = [] }) => id !== 'ptr.not_asked' && !zone.some((line) => line.includes(' NS ')),
 )

@@ -20,7 +20,9 @@ import { type LabZone, labDns } from '../lab/dns.ts'
 import { askServerInWaves, dialInWaves, fetchInWaves, inWaves, waves } from '../lab/waves.ts'
 import { labCtx } from '../lab/world.ts'
 
-/** How many round trips each question costs, counted and not timed (contributing/benchmarks.md has them on the clock). */
+/**
+ * How many round trips each question costs, counted and not timed (contributing/benchmarks.md has them on the clock).
+ */
 const MX1 = '45.53.5.1'
 const LISTED = '45.53.5.9'
 const KEY = 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='

@@ -19,7 +19,10 @@ const FAULTS: Partial<Record<NameService, 'SERVFAIL' | 'TIMEOUT' | 'BOGUS'>> = {
   drop: 'TIMEOUT',
 }
 
-/** The domains of the test network as fake DNS, so that what a check asks can be counted and its answer kept, without a server. */
+/**
+ * The domains of the test network as fake DNS, so that what a check asks can be counted and its answer kept, without a
+ * server.
+ */
 export const ZONE: LabZone = zoneOfWorld()
 
 export type Counted = Ctx & {

@@ -16,7 +16,10 @@ let url: string
 /** Called before each page after the first. */
 let betweenPages = async (): Promise<unknown> => undefined
 
-/** What mail servers and suggestions may hold, by local part; U+001E and U+001F end rows and cells on the way from the database. */
+/**
+ * What mail servers and suggestions may hold, by local part; U+001E and U+001F end rows and cells on the way from the
+ * database.
+ */
 const MESSAGES: Readonly<Record<string, string>> = {
   plain: '2.1.5 Ok',
   quoted: '5.1.1 "no", he said',

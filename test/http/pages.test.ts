@@ -24,7 +24,10 @@ const siteOf = (world: World, parts: Partial<Deps> = {}): Site =>
 const appOf = (world: World = labWorld(), options: Parameters<typeof labApp>[1] = {}) =>
   labApp(world, { site: siteOf(world), ...options })
 
-/** Who may see what while keys are in force: every page. A page that is added fails until somebody has thought about it. `free`: no key is asked for. */
+/**
+ * Who may see what while keys are in force: every page. A page that is added fails until somebody has thought about it.
+ * `free`: no key is asked for.
+ */
 const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /': 'free',
   'GET /go': 'free',

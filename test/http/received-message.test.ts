@@ -18,7 +18,10 @@ import { crlf, LAB_KEY, signed } from '../lab/messages.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
 
-/** Messages sent to one-time addresses over real sockets, and what a caller of the API and a visitor of the page see of them. */
+/**
+ * Messages sent to one-time addresses over real sockets, and what a caller of the API and a visitor of the page see of
+ * them.
+ */
 const MAX = 100_000
 const DOMAIN = 'test.example.org'
 const MARKER = 'Zebra-marker-of-the-text'

@@ -8,7 +8,10 @@ import { labProblem } from '../lab/problem.ts'
 import { labReports } from '../lab/reports.ts'
 import { labWorld } from '../lab/world.ts'
 
-/** Every form that can be refused: the sentence stands beside its field, the field refers to it, and what was typed is still there. */
+/**
+ * Every form that can be refused: the sentence stands beside its field, the field refers to it, and what was typed is
+ * still there.
+ */
 const world = labWorld({ 'a.example': { A: ['45.53.1.1'] } })
 const operations = await allOperations()
 const service: ReportService = {

@@ -145,7 +145,8 @@ it('says how to get reports while there are none, with the record of the other d
       authorization: { name: 'c.example._report._dmarc.reports.example', type: 'TXT', value: 'v=DMARC1' },
     },
   })
-  expect(findings.find(({ id }) => id === 'dmarc.policy_none')?.fix?.value).toContain('p=quarantine') // as without reports
+  // as without reports
+  expect(findings.find(({ id }) => id === 'dmarc.policy_none')?.fix?.value).toContain('p=quarantine')
 })
 
 it('is the check without them while the database is away, and says so', async () => {

@@ -5,9 +5,9 @@ import { labApp, labKey } from '../lab/app.ts'
 import { labWorld } from '../lab/world.ts'
 
 /**
- * Who may reach what while keys are in force: every path × no key, a wrong key, an expired key and a key of each scope. Written out here, so that an operation
- * that is added, or whose scope changes, fails until somebody has thought about it. `free`: no key is asked for; `open`: none
- * is needed, and one that is shown must be in force.
+ * Who may reach what while keys are in force: every path × no key, a wrong key, an expired key and a key of each scope.
+ * Written out here, so that an operation that is added, or whose scope changes, fails until somebody has thought about
+ * it. `free`: no key is asked for; `open`: none is needed, and one that is shown must be in force.
  */
 const REQUIRED: Readonly<Record<string, Scope | 'free' | 'open'>> = {
   'GET /v1/health': 'free',

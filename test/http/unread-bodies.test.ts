@@ -3,7 +3,10 @@ import fastify from 'fastify'
 import { expect, it } from 'vitest'
 import { endSlowBodies, leaveBodies } from '../../src/http/bodies.ts'
 
-/** A server with the bodies' own time, 50 ms, whose bodies may have 100 bytes; at `/upload` they are left to the handler, which refuses them unread. */
+/**
+ * A server with the bodies' own time, 50 ms, whose bodies may have 100 bytes; at `/upload` they are left to the
+ * handler, which refuses them unread.
+ */
 async function serve() {
   const app = fastify({ bodyLimit: 100 })
   await app.register((uploads, _, done) => {

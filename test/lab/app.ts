@@ -28,7 +28,10 @@ import { labReports, NO_REPORTS } from './reports.ts'
 import { labStored } from './stored.ts'
 import { labStore } from './world.ts'
 
-/** The services of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9 alone. */
+/**
+ * The services of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9
+ * alone.
+ */
 export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: PeerCall } = {}): Deps {
   const { call = unasked, ...rest } = parts
   const { now, monotonic, random, log } = world
@@ -72,7 +75,10 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
   }
 }
 
-/** The pool of the program over the lab's blacklists; without addresses none is configured, and the machine has no public address. */
+/**
+ * The pool of the program over the lab's blacklists; without addresses none is configured, and the machine has no
+ * public address.
+ */
 export const labPool = (
   world: World,
   blacklists: Blacklists,

@@ -1,4 +1,7 @@
-/** A self-signed certificate for a.example and mx.example, for tests on loopback; it expires in a hundred years. The key protects nothing. */
+/**
+ * A self-signed certificate for a.example and mx.example, for tests on loopback; it expires in a hundred years. The key
+ * protects nothing.
+ */
 export const CERT = `-----BEGIN CERTIFICATE-----
 MIIBojCCAUegAwIBAgIUOo4bIlPaj+nEAbBD5qHhd68XqJwwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJYS5leGFtcGxlMCAXDTI2MTEyMTA4MjgyNloYDzIxMjYxMDI4

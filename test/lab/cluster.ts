@@ -4,7 +4,10 @@ import type { Database } from '../../src/store/postgres/connect.ts'
 import { postgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { labWorld } from './world.ts'
 
-/** What one node of so many shares over a database, which has time to answer on a busy machine (`answerMs`); `away`: from then on the database does not answer it. */
+/**
+ * What one node of so many shares over a database, which has time to answer on a busy machine (`answerMs`); `away`:
+ * from then on the database does not answer it.
+ */
 export function labCluster(
   database: () => Promise<Database>,
   nodes: number,

@@ -3,15 +3,22 @@ import { resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** The folder of the public conformance data, which is no part of this repository: `CORPORA`, by default `../shared/corpora`. */
+/**
+ * The folder of the public conformance data, which is no part of this repository: `CORPORA`, by default
+ * `../shared/corpora`.
+ */
 export const CORPORA = resolve(ROOT, process.env.CORPORA ?? '../shared/corpora')
 
-/** The environment variable that names the file in which the run notes the missing corpora (test/skipped-corpora.ts prints them). */
+/**
+ * The environment variable that names the file in which the run notes the missing corpora (test/skipped-corpora.ts
+ * prints them).
+ */
 export const MISSING_NOTES = 'MAILSONDE_TEST_MISSING_CORPORA'
 
 /**
- * The parsed JSON of one file of public conformance data, such as `dns/mx-lookup.json`.
- * Undefined where the file is missing: the caller skips its tests, and the run lists the file at its end. With `CI=true` a missing file is an error.
+ * The parsed JSON of one file of public conformance data, such as `dns/mx-lookup.json`. Undefined where the file is
+ * missing: the caller skips its tests, and the run lists the file at its end. With `CI=true` a missing file is an
+ * error.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each file has its own shape, told in the file itself
 export function corpus(file: string): any {

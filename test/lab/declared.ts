@@ -5,7 +5,10 @@ import { allOperations } from '../../src/operations/registry.ts'
 
 const operations = await allOperations()
 
-/** Throws where a JSON answer of the running program, asked for by method and path, does not match its schema, strictly. Other texts and problems pass. */
+/**
+ * Throws where a JSON answer of the running program, asked for by method and path, does not match its schema, strictly.
+ * Other texts and problems pass.
+ */
 export function mustBeDeclared(method: string, path: string, status: number, body: unknown): void {
   const at = path.split('?')[0]!
   const operation = operations.find((one) => one.method === method && matchesPath(one.path, at))

@@ -3,8 +3,9 @@ import { type Connection, type Dial, DialError, type DialReason, type TlsInfo } 
 import { labProblem } from './problem.ts'
 
 /**
- * What a lab server says at one step: a reply, its lines parted by "\n" (`550-a\n550 b`), or a fault: `!close`, `!reset`, `!silence`, `!garbage`
- * (bytes that are no SMTP), `!drip` (a byte and then nothing), `!endless` (a reply without end).
+ * What a lab server says at one step: a reply, its lines parted by "\n" (`550-a\n550 b`), or a fault: `!close`,
+ * `!reset`, `!silence`, `!garbage` (bytes that are no SMTP), `!drip` (a byte and then nothing), `!endless` (a reply
+ * without end).
  */
 export type LabStep = string
 /** The address that connections by proxies leave from in the lab. */
@@ -68,7 +69,10 @@ const TLS: TlsInfo = {
   chain: [],
 }
 
-/** SMTP servers of data by their address. An address that is not written is a connection that times out only when the signal fires. */
+/**
+ * SMTP servers of data by their address. An address that is not written is a connection that times out only when the
+ * signal fires.
+ */
 export function labDial(servers: Readonly<Record<string, LabServer>>): LabDial {
   const dialled: string[] = []
   const received: string[] = []

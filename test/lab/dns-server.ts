@@ -27,7 +27,10 @@ export type LabServer = {
   readonly close: () => void
 }
 
-/** A DNS server on a free port of 127.0.0.1, over UDP and TCP, that behaves as told. `raw` takes over a TCP connection instead. */
+/**
+ * A DNS server on a free port of 127.0.0.1, over UDP and TCP, that behaves as told. `raw` takes over a TCP connection
+ * instead.
+ */
 export async function labServer(behave: Behaviour, raw?: (socket: Socket) => void): Promise<LabServer> {
   const queries: Query[] = []
   const open = new Set<Socket>()

@@ -13,7 +13,10 @@ type Fault = 'SERVFAIL' | 'TIMEOUT' | 'REFUSED' | 'BOGUS'
 type Written<T extends RecordType> = T extends 'MX'
   ? readonly [preference: number, exchange: string] | RecordData['MX']
   : RecordData[T] | string
-/** One name of a lab zone: its records by type, a fault for a type (or for all by writing the fault alone), `AD` when signed. */
+/**
+ * One name of a lab zone: its records by type, a fault for a type (or for all by writing the fault alone), `AD` when
+ * signed.
+ */
 export type LabNode = { readonly [T in RecordType]?: readonly Written<T>[] | Fault } & {
   readonly AD?: boolean
   readonly TTL?: number
@@ -29,9 +32,10 @@ const FAULTS: Record<Fault, DnsReason> = {
 }
 
 /**
- * A zone literal as a {@link Resolve}. Names that are not written do not exist; a name above a written one exists without records
- * (RFC 8020); `*.a.example` answers for names below that are not written (RFC 4592); CNAMEs are followed, at most 16.
- * `BOGUS` is SERVFAIL unless checking is disabled. `asked` holds every question as `name TYPE`, in order.
+ * A zone literal as a {@link Resolve}. Names that are not written do not exist; a name above a written one exists
+ * without records (RFC 8020); `*.a.example` answers for names below that are not written (RFC 4592); CNAMEs are
+ * followed, at most 16. `BOGUS` is SERVFAIL unless checking is disabled. `asked` holds every question as `name TYPE`,
+ * in order.
  */
 export function labDns(zone: LabZone): { readonly resolve: Resolve; readonly asked: string[] } {
   const nodes = new Map(Object.entries(zone).map(([name, node]) => [canonicalName(name), node]))
@@ -85,7 +89,8 @@ export function labDns(zone: LabZone): { readonly resolve: Resolve; readonly ask
       const base = { name, type, ttlSeconds: here?.TTL ?? 300, cname, secure, ede: [] }
       if (!node || typeof node === 'string')
         return { ...base, kind: node ? 'nodata' : 'nxdomain', records: [] } as Answer<typeof type>
-      const records = (typeof fault === 'string' ? [] : (node[type] ?? [])) as readonly unknown[] // bogus, and seen all the same
+      // bogus, and seen all the same
+      const records = (typeof fault === 'string' ? [] : (node[type] ?? [])) as readonly unknown[]
       if (records.length > 0)
         return { ...base, kind: 'found', records: records.map((record) => written(type, record)) } as Answer<
           typeof type

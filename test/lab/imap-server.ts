@@ -28,7 +28,10 @@ export type LabImap = LabMailbox & { readonly port: number; readonly url: string
 /** Each server has a UIDVALIDITY of its own: readers remember where they are by the name of the mailbox. */
 let validities = 0
 
-/** An IMAP server (RFC 3501, 4315, 6851) of one user on a free port of 127.0.0.1, with TLS, as far as a client that reads reports needs it. */
+/**
+ * An IMAP server (RFC 3501, 4315, 6851) of one user on a free port of 127.0.0.1, with TLS, as far as a client that
+ * reads reports needs it.
+ */
 export async function labImap(messages: readonly string[] = []): Promise<LabImap> {
   const box: LabMailbox = {
     ...{ validity: ++validities, move: true, moved: new Map(), commands: [] },

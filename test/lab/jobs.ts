@@ -32,7 +32,10 @@ export const labJobRecord = (over: Partial<JobRecord> = {}): JobRecord => ({
   ...over,
 })
 
-/** A service without a database: it has the job of the examples, whatever is asked. A test of jobs themselves brings the real one, over labDatabase. */
+/**
+ * A service without a database: it has the job of the examples, whatever is asked. A test of jobs themselves brings the
+ * real one, over labDatabase.
+ */
 export const labJobs: JobService = {
   submit: async () => labJob,
   resumeUpload: async () => labJob,

@@ -7,7 +7,10 @@ import type { LabZone } from './dns.ts'
 /** An answer of a list that is a listing. */
 export const listingCode = ({ codes, bits }: List): string => codes[0]?.code ?? `127.0.0.${bits?.[0]?.bit ?? 2}`
 
-/** The test points of all lists, in both families, as a list that is alive has them (RFC 5782 §5); those of the lists of domains too. */
+/**
+ * The test points of all lists, in both families, as a list that is alive has them (RFC 5782 §5); those of the lists of
+ * domains too.
+ */
 export const LIVE_LISTS: LabZone = Object.fromEntries([
   ...DOMAIN_LISTS.map((list) => [`${positivePoint(list, 4)}.${list.zone}`, { A: [listingCode(list)] }] as const),
   ...BUILT_IN_LISTS.flatMap((list) => {

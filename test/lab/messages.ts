@@ -46,7 +46,9 @@ export const LAB_KEY =
 /** A message (LF or CRLF) with CRLF, as octets. */
 export const crlf = (text: string): string => text.replace(/\r?\n/g, '\r\n')
 
-/** Signs a message (RFC 6376 §5): the signature field, with its CRLF, and the message. Texts hold one octet a character. */
+/**
+ * Signs a message (RFC 6376 §5): the signature field, with its CRLF, and the message. Texts hold one octet a character.
+ */
 export function signed(
   text: string,
   { domain, selector = 'a', names, canonicalization = 'relaxed/relaxed', tags, key = PRIVATE }: Signing,

@@ -4,7 +4,10 @@ import { bytesOf } from '../../src/names/ip.ts'
 type Value = string | number | boolean | readonly Value[] | { readonly [key: string]: Value }
 type Node = [Node | number | undefined, Node | number | undefined]
 
-/** An MMDB file as data: networks of one family and their records (MaxMind DB File Format 2.0, records of 32 bits). Networks may not overlap. */
+/**
+ * An MMDB file as data: networks of one family and their records (MaxMind DB File Format 2.0, records of 32 bits).
+ * Networks may not overlap.
+ */
 export function labMmdb(networks: Readonly<Record<string, Value>>, ipVersion: 4 | 6 = 4): Buffer {
   const root: Node = [undefined, undefined]
   const data: Buffer[] = []

@@ -16,7 +16,10 @@ const monitor = monitorAnswer.parse(monitorShow.example.output)
 const webhook = webhookAnswer.parse(webhookCreate.example.output)
 const { delivery } = webhookExamples
 
-/** Monitors without a database: the one of the examples, whatever is asked. A test of monitors themselves brings the real service, over labDatabase. */
+/**
+ * Monitors without a database: the one of the examples, whatever is asked. A test of monitors themselves brings the
+ * real service, over labDatabase.
+ */
 export const labMonitors: MonitorService = {
   create: async () => monitor,
   list: async () => [{ ...monitor, number: 1 }],

@@ -14,7 +14,10 @@ export type Program = {
   readonly stop: () => Promise<void>
 }
 
-/** The real program as a service in a process of its own, on a free port of loopback, with a data folder of its own and a resolver that does not answer unless flags name them. */
+/**
+ * The real program as a service in a process of its own, on a free port of loopback, with a data folder of its own and
+ * a resolver that does not answer unless flags name them.
+ */
 export async function startProgram(
   flags: readonly string[] = [],
   main = MAIN,

@@ -1,6 +1,9 @@
 import type { Answer, DnsReason, RecordType, ResolveOptions } from '../../src/net/dns/resolver.ts'
 
-/** What every Resolve does on the zone {@link CONTRACT_ZONE}: the fake of the tests, the client on the wire and its wrappers alike. */
+/**
+ * What every Resolve does on the zone {@link CONTRACT_ZONE}: the fake of the tests, the client on the wire and its
+ * wrappers alike.
+ */
 export type ContractRow = {
   readonly why: string
   readonly ask: readonly [name: string, type: RecordType, options?: ResolveOptions]

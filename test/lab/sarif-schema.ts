@@ -1,6 +1,7 @@
 /**
- * SARIF 2.1.0 (OASIS) for what we write: the objects that we use, with all their properties that we could write, their types and bounds, as the
- * sections of the standard have them. Properties that are not listed are refused, so that one is added here before it is written.
+ * SARIF 2.1.0 (OASIS) for what we write: the objects that we use, with all their properties that we could write, their
+ * types and bounds, as the sections of the standard have them. Properties that are not listed are refused, so that one
+ * is added here before it is written.
  */
 const message = {
   type: 'object',

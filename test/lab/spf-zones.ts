@@ -3,7 +3,10 @@ import type { LabNode, LabZone } from './dns.ts'
 
 const spf = (...terms: string[]) => ({ TXT: [['v=spf1', ...terms].join(' ')] })
 
-/** Few names and networks, so that terms meet: some are within others, some names hold nothing, one answers with SERVFAIL. */
+/**
+ * Few names and networks, so that terms meet: some are within others, some names hold nothing, one answers with
+ * SERVFAIL.
+ */
 const NAMES = ['a.example', 'b.example', 'c.example', 'd.example']
 const HOSTS = ['h1.example', 'h2.example', 'h3.example', 'void.example', 'mute.example']
 export const FOUR = [

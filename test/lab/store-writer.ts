@@ -1,6 +1,9 @@
 import { filesStore } from '../../src/store/files/files-store.ts'
 
-/** A process of its own that writes to a store: `node store-writer.ts FOLDER NAME COUNT` puts COUNT rows of its own and counts the row `n` up as often. */
+/**
+ * A process of its own that writes to a store: `node store-writer.ts FOLDER NAME COUNT` puts COUNT rows of its own and
+ * counts the row `n` up as often.
+ */
 const [folder = '', name = '', count = '0'] = process.argv.slice(2)
 const { sources } = filesStore(folder, (event) => {
   throw new Error(event)

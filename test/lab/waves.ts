@@ -2,7 +2,10 @@ import type { AskServer, Resolve } from '../../src/net/dns/resolver.ts'
 import type { Fetch } from '../../src/net/fetch.ts'
 import type { Connection, Dial } from '../../src/net/smtp/dial.ts'
 
-/** A network on which all that waits together is answered together: how many round trips something costs, whatever the machine's speed. */
+/**
+ * A network on which all that waits together is answered together: how many round trips something costs, whatever the
+ * machine's speed.
+ */
 export type Waves = {
   /** Settles with the wave under way. */
   readonly wait: () => Promise<void>
@@ -58,7 +61,10 @@ export const fetchInWaves =
     return fetch(...request)
   }
 
-/** An SMTP connection: one wait to connect, one for the greeting, one for the replies to each batch that is written, one for TLS 1.3 (RFC 8446 §2). */
+/**
+ * An SMTP connection: one wait to connect, one for the greeting, one for the replies to each batch that is written, one
+ * for TLS 1.3 (RFC 8446 §2).
+ */
 export const dialInWaves =
   (dial: Dial, on: Waves): Dial =>
   async (target, signal) => {

@@ -20,7 +20,10 @@ export function failingStore(): Store {
   return Object.fromEntries(Object.keys(REPOSITORIES).map((name) => [name, broken])) as unknown as Store
 }
 
-/** A world of data: DNS from `zone`; everything else throws unless given in `parts`. The clocks stand at 2026-01-02T03:04:05Z, or go with `now`; `random` gives 0.5. */
+/**
+ * A world of data: DNS from `zone`; everything else throws unless given in `parts`. The clocks stand at
+ * 2026-01-02T03:04:05Z, or go with `now`; `random` gives 0.5.
+ */
 export function labWorld(zone: LabZone = {}, parts: Partial<World> = {}): World & { readonly asked: string[] } {
   const { resolve, asked } = labDns(zone)
   const now = parts.now ?? (() => Date.UTC(2026, 0, 2, 3, 4, 5))

@@ -1,6 +1,6 @@
 /**
- * Where things stand in the test network. All of 45.53.0.0/16 and 2a02:53::/32 is the lab's; the addresses look public, so that
- * the product's guard against private targets stays on.
+ * Where things stand in the test network. All of 45.53.0.0/16 and 2a02:53::/32 is the lab's; the addresses look public,
+ * so that the product's guard against private targets stays on.
  */
 export const ROOT_SERVER = '198.41.0.4'
 export const TLD_SERVER = '192.5.6.30'
@@ -29,7 +29,10 @@ export const DEAD_SERVER = '45.53.0.99'
 export const DEAD_HOST = '45.53.7.99'
 /** Nothing listens here: a connection is refused at once. */
 export const REFUSING_HOST = '45.53.7.98'
-/** Named by zones as name servers, and none: what comes here was sent by the program, since the resolver has them on a list of whom not to ask. */
+/**
+ * Named by zones as name servers, and none: what comes here was sent by the program, since the resolver has them on a
+ * list of whom not to ask.
+ */
 export const VICTIM = '45.53.9.53'
 export const PRIVATE_HOSTS = ['10.53.0.1', 'fd53::1', '127.0.0.53', '64:ff9b::a35:1'] as const
 export const BYSTANDERS = [VICTIM, ...PRIVATE_HOSTS] as const

@@ -15,8 +15,9 @@ import { serveRecords } from './dns/archetypes.ts'
 import { type Program, startProgram } from './program.ts'
 
 /**
- * The archetypes on real name servers, all of them in the DNS at once: each is judged as on fakes, and each fix that it is offered is published and asked again. What one of them is told to
- * publish is loaded with what all others are; of two fixes for one record the second has a load of its own.
+ * The archetypes on real name servers, all of them in the DNS at once: each is judged as on fakes, and each fix that it
+ * is offered is published and asked again. What one of them is told to publish is loaded with what all others are; of
+ * two fixes for one record the second has a load of its own.
  */
 const { cases, ...shared } = domains()
 
@@ -86,7 +87,10 @@ it('the zone file of each plan, as it is, gives the score that was promised', { 
 
 const isPlanned = ({ ask, expect: { refused } }: DomainCase): boolean => !ask && !refused
 
-/** The lines of the plan's zone file that are no comments, what of the plan they are, and the score with them by what-if. */
+/**
+ * The lines of the plan's zone file that are no comments, what of the plan they are, and the score with them by
+ * what-if.
+ */
 type Planned = {
   readonly row: DomainCase
   readonly lines: readonly string[]

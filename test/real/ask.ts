@@ -9,7 +9,10 @@ export type Dug = {
   readonly ede: readonly number[]
 }
 
-/** Asks the resolver (or `@server`) with dig; independent of the product. A question without answer has status `TIMEOUT`. */
+/**
+ * Asks the resolver (or `@server`) with dig; independent of the product. A question without answer has status
+ * `TIMEOUT`.
+ */
 export function dig(...args: readonly string[]): Promise<Dug> {
   const options = ['+tries=1', '+time=4', '+nostats', '+nocmd', ...args]
   return new Promise((resolve) => {

@@ -26,7 +26,10 @@ export type Look = {
   readonly scheme: 'light' | 'dark'
   readonly script?: false
 }
-/** A visitor with a browser, and what went wrong while it looked: scripts that failed, dialogs, violations of the Content-Security-Policy, requests to elsewhere. */
+/**
+ * A visitor with a browser, and what went wrong while it looked: scripts that failed, dialogs, violations of the
+ * Content-Security-Policy, requests to elsewhere.
+ */
 export type Visitor = {
   readonly page: Page
   readonly context: BrowserContext

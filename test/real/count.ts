@@ -1,6 +1,9 @@
 import { runTool } from './processes.ts'
 
-/** Runs `work` and counts, where they arrive, the connections (SYN) that were made to port 25 of `addresses` meanwhile; those that are dropped or refused too. */
+/**
+ * Runs `work` and counts, where they arrive, the connections (SYN) that were made to port 25 of `addresses` meanwhile;
+ * those that are dropped or refused too.
+ */
 export async function countConnections<T>(
   addresses: readonly string[],
   work: () => Promise<T>,

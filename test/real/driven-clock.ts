@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Loaded before the program (`--import`): its clock is off by what the file at LAB_CLOCK says, in ms, read anew every 50 ms. Timers go on as ever. Time passes: the monotonic clock of
- * the process goes along, unless LAB_CLOCK_STEPS is set, which makes every change a step of the system's clock.
+ * Loaded before the program (`--import`): its clock is off by what the file at LAB_CLOCK says, in ms, read anew every
+ * 50 ms. Timers go on as ever. Time passes: the monotonic clock of the process goes along, unless LAB_CLOCK_STEPS is
+ * set, which makes every change a step of the system's clock.
  */
 const file = process.env.LAB_CLOCK
 if (file === undefined) throw new Error('LAB_CLOCK names no file')

@@ -4,7 +4,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { STATE } from './addresses.ts'
 import { type Program, startProgram } from './program.ts'
 
-/** Faults of the network, the resolver, the disk and the process itself, on real servers: nothing firm is said that is not so, and all is well soon after. */
+/**
+ * Faults of the network, the resolver, the disk and the process itself, on real servers: nothing firm is said that is
+ * not so, and all is well soon after.
+ */
 let program: Program
 const undo: (() => void)[] = []
 afterEach(async () => {

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as checks from '../../src/checks/registry.ts'
 import { type Program, startProgram } from './program.ts'
 
-/** MTA-STS, TLS-RPT, BIMI, CAA, NS and SOA over real name servers and HTTPS hosts: every finding has a domain that shows it and one that does not. */
+/**
+ * MTA-STS, TLS-RPT, BIMI, CAA, NS and SOA over real name servers and HTTPS hosts: every finding has a domain that shows
+ * it and one that does not.
+ */
 let program: Program
 beforeAll(async () => {
   program = await startProgram()
@@ -152,7 +155,9 @@ it.each(KEYS)('%s: every finding of its table has a domain that shows it', (key)
   expect([...shown].toSorted()).toEqual(Object.keys(checks[key].table).toSorted())
 })
 
-/** Whole domains with all checks on: everything that is found, the most severe first, without what is for information. */
+/**
+ * Whole domains with all checks on: everything that is found, the most severe first, without what is for information.
+ */
 const WHOLE: readonly (readonly [
   name: string,
   score: number,

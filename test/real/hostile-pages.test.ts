@@ -9,7 +9,10 @@ import { labApp } from '../lab/app.ts'
 import { labWorld } from '../lab/world.ts'
 import { axeFinds, openBrowser, overflow, visitor } from './browser.ts'
 
-/** Every page with hostile text in every field of its answer that takes any text: nothing of it runs, leads elsewhere or breaks the layout. */
+/**
+ * Every page with hostile text in every field of its answer that takes any text: nothing of it runs, leads elsewhere or
+ * breaks the layout.
+ */
 const PAYLOAD = `"><img src=x onerror=alert(1)><script>alert(2)</script><svg/onload=alert(3)>' onmouseover='alert(4)' javascript:alert(5) </pre></code></title></textarea> \u202e\u0645\u0631\u062d\u0628\u0627 e\u0301\u0323\u0302 ${`${'x'.repeat(63)}.`.repeat(3)}${'y'.repeat(61)}`
 
 let app: FastifyInstance
@@ -46,7 +49,10 @@ const execute: Execute = Object.assign(
   },
 )
 
-/** The example of an operation with the payload in every text that its schema leaves free, and 400 findings where it has some. */
+/**
+ * The example of an operation with the payload in every text that its schema leaves free, and 400 findings where it has
+ * some.
+ */
 function poisoned(operation: Operation): unknown {
   const answer = structuredClone(operation.example.output) as Record<string, unknown>
   poison(answer, () => operation.answer.safeParse(answer).success)

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hostileDomains } from './dns/hostile.ts'
 import { type Program, startProgram } from './program.ts'
 
-/** Zones that are made to cost much: an answer comes within the deadline, nothing of it is a time-out, and it says which limit was reached. */
+/**
+ * Zones that are made to cost much: an answer comes within the deadline, nothing of it is a time-out, and it says which
+ * limit was reached.
+ */
 let program: Program
 beforeAll(async () => {
   program = await startProgram()

@@ -12,7 +12,10 @@ import { RESOLVER } from './addresses.ts'
 /** A world with real DNS and real mail hosts for a verifier in this process, and how to let go of it. */
 export type InProcess = { readonly world: World; readonly close: () => void }
 
-/** The parts of the program beneath its operations, put together as the program does. `allowed`: private networks that may be dialled. */
+/**
+ * The parts of the program beneath its operations, put together as the program does. `allowed`: private networks that
+ * may be dialled.
+ */
 export function inProcess(allowed: readonly Cidr[] = []): InProcess {
   const now = (): number => Date.now()
   const client = dnsClient({ servers: [{ ip: ip(RESOLVER), port: 53 }], trustAd: true, random: Math.random })

@@ -12,7 +12,10 @@ import { startPostfix } from './smtp/postfix.ts'
 import { startScripted } from './smtp/scripted.ts'
 import { addUsers } from './users.ts'
 
-/** The first process of the private network: starts everything, then runs the command it was given, or stays. When it ends, all ends. */
+/**
+ * The first process of the private network: starts everything, then runs the command it was given, or stays. When it
+ * ends, all ends.
+ */
 const [program, ...args] = process.argv.slice(2)
 
 const began = performance.now()

@@ -24,7 +24,8 @@ beforeAll(async () => {
   clock = drivenClock(Date.now())
   database = await startDatabase()
   receiver = await startReceiver()
-  program = await startProgram(['--mail-from', 'jobs@lab.test', '--database-url', database.url], clock) // postgrey remembers the senders that other tests used
+  // postgrey remembers the senders that other tests used
+  program = await startProgram(['--mail-from', 'jobs@lab.test', '--database-url', database.url], clock)
 }, 60_000)
 afterAll(async () => {
   await program?.stop()
@@ -109,7 +110,8 @@ it('a mailbox that is forgotten is in no list and no result any more', async () 
 
 it('Ctrl-C leaves the job running and says how to come back', async () => {
   const list = `${mkdtempSync(`${STATE}/list-`)}/list.csv`
-  writeFileSync(list, 'name,email\nJoe,user@slow.test\nAnn,user@accept.test\n') // the banner of slow.test comes after 4 s
+  // the banner of slow.test comes after 4 s
+  writeFileSync(list, 'name,email\nJoe,user@slow.test\nAnn,user@accept.test\n')
   const server = ['--server', program.url]
   const first = command('jobs', 'submit', list, '--wait', ...server)
   const newest = async () => jobAnswer.parse(((await program.get('/v1/jobs')).body as { data: unknown[] }).data[0])

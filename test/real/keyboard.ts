@@ -25,8 +25,9 @@ type Window = {
 const MOST = 1_500
 
 /**
- * What somebody without a pointer meets on a page, as lines; there must be none: controls that Tab does not reach, or not in the order of the page, that show no focus,
- * or that are out of sight while they have it; a link to the content that does not lead there.
+ * What somebody without a pointer meets on a page, as lines; there must be none: controls that Tab does not reach, or
+ * not in the order of the page, that show no focus, or that are out of sight while they have it; a link to the content
+ * that does not lead there.
  */
 export async function keyboardFinds(page: Page): Promise<readonly string[]> {
   const wanted = await page.evaluate(watchFocus)

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 /** Most rows of a terminal that script(1) can be given: a view is one screen of less. */
 const MAX_ROWS = 2_000
 
-/** What less(1) writes to a terminal of so many columns for a text, all of it on one screen, and its last line. `options`: `-R` takes colours as they are. */
+/**
+ * What less(1) writes to a terminal of so many columns for a text, all of it on one screen, and its last line.
+ * `options`: `-R` takes colours as they are.
+ */
 export function throughLess(text: string, columns: number, options: readonly string[]): string {
   const folded = text.split('\n').reduce((sum, line) => sum + Math.ceil(line.length / columns) + 1, 10)
   const rows = Math.min(MAX_ROWS, folded)

@@ -8,7 +8,10 @@ import { drivenClock, type Program, startProgram } from './program.ts'
 import { CLEAN, LISTED } from './rbl/lists.ts'
 import { DOMAINS } from './world.ts'
 
-/** Clocks that step, a small heap, connections that do nothing, callers with many addresses: the service says nothing wrong, and goes on. */
+/**
+ * Clocks that step, a small heap, connections that do nothing, callers with many addresses: the service says nothing
+ * wrong, and goes on.
+ */
 let program: Program | undefined
 const holders: ChildProcess[] = []
 afterEach(async () => {
@@ -116,7 +119,9 @@ describe('memory', () => {
 })
 
 describe('connections', () => {
-  const IDLE = 9_900 // below the 10,000 that may be open: one beyond is closed as it comes, which its caller sees as ECONNRESET or "socket hang up"
+  // below the 10,000 that may be open: one beyond is closed as it comes, which its caller sees as ECONNRESET or "socket
+  // hang up"
+  const IDLE = 9_900
   const files = (): number => readdirSync(`/proc/${program!.pid}/fd`).length
 
   it('10,000 that say nothing: others are answered, and nothing is left of them', async () => {

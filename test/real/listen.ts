@@ -4,7 +4,10 @@ import { createServer, type Server } from 'node:net'
 /** What arrived at some addresses, and how to stop listening. */
 export type Watch = { readonly arrivals: string[]; readonly close: () => void }
 
-/** Takes what is sent to a port of these addresses by UDP and TCP, notes `address udp` or `address tcp`, and answers nothing. */
+/**
+ * Takes what is sent to a port of these addresses by UDP and TCP, notes `address udp` or `address tcp`, and answers
+ * nothing.
+ */
 export async function watchPort(port: number, addresses: readonly string[]): Promise<Watch> {
   const arrivals: string[] = []
   const opened = await Promise.all(

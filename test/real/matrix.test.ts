@@ -9,7 +9,10 @@ import { withDrop } from './delay/delay.ts'
 import { type InProcess, inProcess, without } from './in-process.ts'
 import { mailServers } from './smtp/other-listeners.ts'
 
-/** What a mail host does × the source addresses × the family of its addresses: result, reason, attempts, and the connections that arrived. */
+/**
+ * What a mail host does × the source addresses × the family of its addresses: result, reason, attempts, and the
+ * connections that arrived.
+ */
 const FAMILIES = {
   IPv4: {
     hidden: 'AAAA',

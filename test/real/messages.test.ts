@@ -13,7 +13,10 @@ import { withLists } from './rbl/servers.ts'
 import { sendByExim, startSenders } from './smtp/senders.ts'
 import { SUBMISSION_HOST } from './smtp/submission.ts'
 
-/** Messages of real mail servers to one-time addresses: signed by opendkim and by Exim, on their own, forwarded, converted to 7 bits, and through a list. */
+/**
+ * Messages of real mail servers to one-time addresses: signed by opendkim and by Exim, on their own, forwarded,
+ * converted to 7 bits, and through a list.
+ */
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 })
 const MARKER = 'Zebra-marker-of-the-text'
 let program: Program
@@ -34,7 +37,10 @@ afterAll(async () => {
   await program?.stop()
 })
 
-/** A mailing list as Mailman configures it by default: a tag in the subject, a footer, its own fields, and its own envelope sender. */
+/**
+ * A mailing list as Mailman configures it by default: a tag in the subject, a footer, its own fields, and its own
+ * envelope sender.
+ */
 async function startList(): Promise<SMTPServer> {
   const server = new SMTPServer({
     authOptional: true,

@@ -15,7 +15,10 @@ import { forgetAnswers, withLists } from './rbl/servers.ts'
 import { type Received, startReceiver } from './receiver.ts'
 import { mailOf, SUBMISSION_HOST, SUBMITTER, startSubmission } from './smtp/submission.ts'
 
-/** A domain that is watched while its records, its listings and its name servers change and break: every message that comes, and no other. */
+/**
+ * A domain that is watched while its records, its listings and its name servers change and break: every message that
+ * comes, and no other.
+ */
 const DOCUMENT = join(import.meta.dirname, '../../docs/monitors.md')
 /** `Mon 09:00` of the first week of March 2026, which begins with Monday the 2nd. */
 const at = (time: string): number => {
@@ -193,7 +196,8 @@ it('a resolver that is away: what needs it for its way waits, and comes once', a
       story.push({ time, what: 'the resolver of the service does not answer', told: [] })
     }
     const isMailed = () => mailOf('user').length === seen.mails + 1
-    await expect.poll(isMailed, { timeout: WAIT_MS, interval: 50 }).toBe(true) // the submission server is found without it
+    // the submission server is found without it
+    await expect.poll(isMailed, { timeout: WAIT_MS, interval: 50 }).toBe(true)
     // Two attempts of each have failed, and none is under way: the third is due five minutes later.
     const early = `SELECT count(*)::int AS n FROM mailsonde.deliveries WHERE state = 'pending' AND (tries < 2 OR leased_until > '-infinity')`
     await expect.poll(async () => (await database.query(early)).rows[0].n, { timeout: WAIT_MS }).toBe(0)

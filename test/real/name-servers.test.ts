@@ -24,7 +24,8 @@ type Found = { readonly id: string; readonly detail: string }
 async function look(name: string): Promise<{ servers: readonly Server[]; status: string; found: readonly Found[] }> {
   const { body } = await program.get(`/v1/check?domain=${name}.test&timeout=6s`)
   const { ns, findings } = body as { ns: { servers: Server[]; status: string }; findings: Found[] }
-  // That no server here has an IPv6 address is the same for all; servers beyond the usual two are not in the delegation.
+  // That no server here has an IPv6 address is the same for all; servers beyond the usual two are not in the
+  // delegation.
   const isUsual = (id: string): boolean => id === 'ns.no_ipv6' || id === 'ns.delegation'
   return { ...ns, found: findings.filter(({ id }) => id.startsWith('ns.') && !isUsual(id)) }
 }

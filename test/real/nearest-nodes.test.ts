@@ -5,7 +5,10 @@ import { STATE } from './addresses.ts'
 import { dataFolder, type Machine, type Node, plugIn, startNode, unplug } from './nodes.ts'
 import { untilReady } from './processes.ts'
 
-/** `peer=auto`: by state toward the provider, then by distance to the mail host, then by load. Postfix refuses 45.53.1.240/29 at rcpt.test. */
+/**
+ * `peer=auto`: by state toward the provider, then by distance to the mail host, then by load. Postfix refuses
+ * 45.53.1.240/29 at rcpt.test.
+ */
 const ASKED: Machine = { name: 'asked', addresses: ['45.53.3.46'] }
 const NEAR: Machine = { name: 'near', addresses: ['45.53.3.43', '45.53.1.241'] }
 const FAR: Machine = { name: 'far', addresses: ['45.53.3.44'] }

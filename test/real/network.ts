@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { DROPPED, RESOLVER, SOURCES, STATE } from './addresses.ts'
 
 /**
- * Makes the private network that this process stands in (unshare(1)) own every address, gives it the machine's own addresses on eth0,
- * and puts a resolv.conf of its own and an empty /run in place. Nothing of it is seen outside.
+ * Makes the private network that this process stands in (unshare(1)) own every address, gives it the machine's own
+ * addresses on eth0, and puts a resolv.conf of its own and an empty /run in place. Nothing of it is seen outside.
  */
 export function makeNetwork(): void {
   const { allowed, refused, nameless, allowed6, refused6 } = SOURCES

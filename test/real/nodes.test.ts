@@ -4,7 +4,10 @@ import { dataFolder, type Machine, type Node, plugIn, SECRET, startNode, unplug 
 import { cli } from './program.ts'
 import { CLEAN } from './rbl/lists.ts'
 
-/** Three nodes on three machines with addresses of their own. Postfix refuses the addresses from 45.53.1.240 to .247 at banner.test and rcpt.test. */
+/**
+ * Three nodes on three machines with addresses of their own. Postfix refuses the addresses from 45.53.1.240 to .247 at
+ * banner.test and rcpt.test.
+ */
 const REFUSED = ['45.53.1.240', '45.53.1.241', '45.53.1.242'] as const
 const FIRST = '45.53.1.243'
 const WELCOME = ['45.53.3.11', '45.53.3.12'] as const

@@ -21,7 +21,10 @@ export type Node = {
   readonly freeze: (signal: 'SIGSTOP' | 'SIGCONT') => void
 }
 
-/** Puts a machine on the test network: its own namespace, joined by a cable; it reaches everything, and everything reaches its addresses. */
+/**
+ * Puts a machine on the test network: its own namespace, joined by a cable; it reaches everything, and everything
+ * reaches its addresses.
+ */
 export function plugIn({ name, addresses }: Machine): void {
   sh(`
 ip netns add ${name}

@@ -56,7 +56,10 @@ export function unpacked(path: string): Unpacked {
   return { program: join(FOLDER, 'root', path), env: [`LD_LIBRARY_PATH=${libraries}`] }
 }
 
-/** Whether the lab can run here: `ready`, or the words that say what is wanting. Installs missing packages when root (apt). */
+/**
+ * Whether the lab can run here: `ready`, or the words that say what is wanting. Installs missing packages when root
+ * (apt).
+ */
 export function ensureMachine(): 'ready' | { readonly wanting: string } {
   if (process.platform !== 'linux') return { wanting: 'the test network needs Linux (network namespaces)' }
   const missing = missingPackages()

@@ -5,7 +5,10 @@ import { type Database, startDatabase } from './database.ts'
 import { type Program, startProgram } from './program.ts'
 import { makeShown, pathOf, type Shown } from './states.ts'
 
-/** Pages in browsers that are set up otherwise: without typefaces, at 200 %, with the colours of the system, without motion, read aloud, printed. */
+/**
+ * Pages in browsers that are set up otherwise: without typefaces, at 200 %, with the colours of the system, without
+ * motion, read aloud, printed.
+ */
 const PATHS = [
   '/',
   '/domain/neglected.test?wait=true',

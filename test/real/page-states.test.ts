@@ -9,7 +9,10 @@ import { keyboardFinds } from './keyboard.ts'
 import { documents, type Services, STATES, type State, startServices } from './page-states.ts'
 import { makeShown, PAGES, pathOf, type Shown } from './states.ts'
 
-/** Pages in the states that their path alone does not give: forms that were filled in, refusals, a service that stops, is busy, or has no database. */
+/**
+ * Pages in the states that their path alone does not give: forms that were filled in, refusals, a service that stops,
+ * is busy, or has no database.
+ */
 let services: Services
 let database: Database
 let browser: Awaited<ReturnType<typeof openBrowser>>

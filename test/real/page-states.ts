@@ -19,7 +19,10 @@ export type Services = Readonly<Record<ServiceName, Service>> & {
   readonly stop: () => Promise<void>
 }
 
-/** The program in the ways that it can be run, and services that refuse. `locked` asks for a key, `bare` has no database, of `reader` the visitor has a key that may only read, and `inbox` takes messages. */
+/**
+ * The program in the ways that it can be run, and services that refuse. `locked` asks for a key, `bare` has no
+ * database, of `reader` the visitor has a key that may only read, and `inbox` takes messages.
+ */
 export async function startServices(databaseUrl: string): Promise<Services> {
   const nowhere = ['--database-url', 'postgres://nobody@127.0.0.1:1/none']
   const programs = await Promise.all([
@@ -57,7 +60,9 @@ const INBOX = 'inbox.example.org'
 /** The port at which the service `inbox` takes messages, once it runs. */
 let inboxPort = 0
 
-/** A service that takes messages for one-time addresses over SMTP, and knows the domain that {@link sendTo} writes as. */
+/**
+ * A service that takes messages for one-time addresses over SMTP, and knows the domain that {@link sendTo} writes as.
+ */
 async function inboxService() {
   const world = labWorld({
     'example.org': { MX: [[10, 'mail.example.org']], TXT: ['v=spf1 ip4:127.0.0.0/8 -all'] },

@@ -11,7 +11,10 @@ export type DebianPostgres = {
   readonly start: () => Promise<void>
 }
 
-/** Makes a cluster and starts it at `address`; it ends with the lab. It takes connections of the test network without a password. */
+/**
+ * Makes a cluster and starts it at `address`; it ends with the lab. It takes connections of the test network without a
+ * password.
+ */
 export async function debianPostgres(address: string): Promise<DebianPostgres> {
   const bin = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1)
   if (bin === undefined) throw new Error('Debian’s PostgreSQL is not installed')

@@ -33,7 +33,10 @@ export type Clock = {
   readonly set: (ms: number) => Promise<void>
 }
 
-/** A clock that stands at `startMs` now, and goes on from there; `set` is in force in every program that has it when it resolves. With `steps` it is the system's clock alone that changes. */
+/**
+ * A clock that stands at `startMs` now, and goes on from there; `set` is in force in every program that has it when it
+ * resolves. With `steps` it is the system's clock alone that changes.
+ */
 export function drivenClock(startMs: number, { steps = false } = {}): Clock {
   const file = `${mkdtempSync(`${STATE}/clock-`)}/offset`
   const write = (ms: number): void => writeFileSync(file, String(ms - Date.now()))
@@ -45,7 +48,10 @@ export function drivenClock(startMs: number, { steps = false } = {}): Clock {
   return { file, steps, set }
 }
 
-/** Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is healthy (at most 45 s); with a clock its time is driven, `more` is added to its environment. */
+/**
+ * Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is
+ * healthy (at most 45 s); with a clock its time is driven, `more` is added to its environment.
+ */
 export async function startProgram(
   flags: readonly string[] = [],
   clock?: Clock,

@@ -6,7 +6,10 @@ import { countConnections } from './count.ts'
 import { dataFolder, type Machine, type Node, plugIn, startNode, unplug } from './nodes.ts'
 import { logFile, startServer, untilReady } from './processes.ts'
 
-/** A node whose pool is an address, microsocks, Dante and another node. Postfix refuses the addresses from 45.53.1.240 to .247 at rcpt.test. */
+/**
+ * A node whose pool is an address, microsocks, Dante and another node. Postfix refuses the addresses from 45.53.1.240
+ * to .247 at rcpt.test.
+ */
 const ADDRESS = '45.53.1.245'
 const PASSWORD = 'pass%word'
 const MICROSOCKS = { listen: '45.53.3.70', exit: '45.53.1.246' }

@@ -12,7 +12,10 @@ export type Received = {
   readonly body: string
 }
 
-/** Takes what is posted to hooks, slack and ntfy.notify.test over HTTPS, and answers 200. `received` grows; `close` ends it. */
+/**
+ * Takes what is posted to hooks, slack and ntfy.notify.test over HTTPS, and answers 200. `received` grows; `close` ends
+ * it.
+ */
 export async function startReceiver(): Promise<{ readonly received: Received[]; readonly close: () => void }> {
   const received: Received[] = []
   const contexts = new Map(

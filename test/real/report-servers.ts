@@ -7,7 +7,10 @@ import { logFile, runTool, startServer } from './processes.ts'
 import { untilTaken } from './smtp/connect.ts'
 import { makeQueue, SERVICES } from './smtp/postfix.ts'
 
-/** The servers between the organizations that report and the program: opendkim signs, Postfix delivers by LMTP, to a pipe and to a Maildir, dovecot serves it. */
+/**
+ * The servers between the organizations that report and the program: opendkim signs, Postfix delivers by LMTP, to a
+ * pipe and to a Maildir, dovecot serves it.
+ */
 
 /** Where mail for reports is taken. */
 export const REPORT_MAIL = '45.53.3.65'
@@ -30,7 +33,10 @@ export type ReportServers = {
   readonly stop: () => void
 }
 
-/** Starts them. `signers`: the domains whose mail is signed. `pipe`: the command of the alias. `lmtp`: the ports behind lmtp.reports.test and proxy.reports.test. */
+/**
+ * Starts them. `signers`: the domains whose mail is signed. `pipe`: the command of the alias. `lmtp`: the ports behind
+ * lmtp.reports.test and proxy.reports.test.
+ */
 export async function startReportServers(
   signers: readonly string[],
   pipe: string,

@@ -11,7 +11,10 @@ import { STATE } from './addresses.ts'
 import { debianPostgres } from './postgres.ts'
 import { runTool, startServer, untilReady } from './processes.ts'
 
-/** A mailbox of reports at Debian's dovecot, in Maildir folders below a namespace: what is moved, and what stays as it was. */
+/**
+ * A mailbox of reports at Debian's dovecot, in Maildir folders below a namespace: what is moved, and what stays as it
+ * was.
+ */
 vi.setConfig({ testTimeout: 60_000 })
 const ADDRESS = '45.53.7.31'
 const PORT = 993

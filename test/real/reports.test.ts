@@ -26,8 +26,9 @@ import {
 } from './report-servers.ts'
 
 /**
- * Two months of a made-up company, as its receivers report them: its own server, Google Workspace, a newsletter service without a key of the company, a list, two
- * forwarders and a botnet. The reports are mail that opendkim signs and Postfix delivers by LMTP, to a pipe and to a mailbox.
+ * Two months of a made-up company, as its receivers report them: its own server, Google Workspace, a newsletter service
+ * without a key of the company, a list, two forwarders and a botnet. The reports are mail that opendkim signs and
+ * Postfix delivers by LMTP, to a pipe and to a mailbox.
  */
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 const WAIT = { timeout: 60_000, interval: 250 }
@@ -94,7 +95,10 @@ const NAMES = [
 /** Midnight, UTC, of today. */
 const TODAY_S = Math.floor(Date.now() / 1_000 / DAY_S) * DAY_S
 const dateOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10)
-/** The first month, and, a week later, the one after the company followed the advice; the last day is yesterday. A check looks at 30 days. */
+/**
+ * The first month, and, a week later, the one after the company followed the advice; the last day is yesterday. A check
+ * looks at 30 days.
+ */
 const FIRST_S = TODAY_S - (2 * DAYS + 7) * DAY_S
 const SECOND_S = TODAY_S - DAYS * DAY_S
 const periodOf = (beginS: number): string => `from=${dateOf(beginS)}&to=${dateOf(beginS + (DAYS - 1) * DAY_S)}`
@@ -122,7 +126,10 @@ const flags = (isRead: boolean): readonly string[] => [
 const start = (isRead = false): Promise<Program> =>
   startProgram(flags(isRead), undefined, { MAILSONDE_REPORTS_IMAP_PASSWORD: 'secret' })
 
-/** The proxy between Postfix and LMTP: while `isCutting`, the answer to a message kills the program, and nobody hears it. */
+/**
+ * The proxy between Postfix and LMTP: while `isCutting`, the answer to a message kills the program, and nobody hears
+ * it.
+ */
 let isCutting = false
 let cuts = 0
 const proxy: Server = createServer((client) => {

@@ -14,8 +14,8 @@ let postgres: DebianPostgres
 let nodes: readonly Node[] = []
 let host: Server
 /**
- * Connections to the mail host of refusedhost.test, counted where they arrive. One ends with its QUIT: the place is given back after it, and a further connection
- * may be accepted before the end of this one is read.
+ * Connections to the mail host of refusedhost.test, counted where they arrive. One ends with its QUIT: the place is
+ * given back after it, and a further connection may be accepted before the end of this one is read.
  */
 const seen = { now: 0, most: 0, all: 0 }
 

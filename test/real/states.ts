@@ -51,7 +51,9 @@ export const pathOf = (path: string, shown: Shown): string =>
     .replace('STORED', shown.stored)
     .replace('ADDRESS', shown.storedAddress)
 
-/** Asks once for what the pages show, so that the lists were tested and answers are cached, and makes what they list. */
+/**
+ * Asks once for what the pages show, so that the lists were tested and answers are cached, and makes what they list.
+ */
 export async function makeShown(program: Program, databaseUrl: string): Promise<Shown> {
   const [report, address] = await Promise.all([
     program.get('/v1/report?domain=neglected.test&save=true'),

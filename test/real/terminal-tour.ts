@@ -17,8 +17,9 @@ import { makeShown } from './states.ts'
 import { screenOf } from './terminal-screen.ts'
 
 /**
- * `npm run tour:terminal -- FOLDER [WORD]`: what each command (whose line has the word) shows on a terminal, as text and as pictures, on 80 and 200 columns, on white
- * beside black; through less(1), plain and with -R; a few on 20 and 400 columns, with 16 colours, without colours, and without UTF-8.
+ * `npm run tour:terminal -- FOLDER [WORD]`: what each command (whose line has the word) shows on a terminal, as text
+ * and as pictures, on 80 and 200 columns, on white beside black; through less(1), plain and with -R; a few on 20 and
+ * 400 columns, with 16 colours, without colours, and without UTF-8.
  */
 const [folder = 'tour', word = ''] = process.argv.slice(2)
 

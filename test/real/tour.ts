@@ -5,7 +5,10 @@ import { startDatabase } from './database.ts'
 import { documents, STATES, type State, startServices } from './page-states.ts'
 import { makeShown, PAGES, pathOf } from './states.ts'
 
-/** `npm run tour -- FOLDER [PATTERN]`: pictures of every page and state (whose name matches), at both widths, light and dark, to be looked at. */
+/**
+ * `npm run tour -- FOLDER [PATTERN]`: pictures of every page and state (whose name matches), at both widths, light and
+ * dark, to be looked at.
+ */
 const [folder = 'tour', pattern = ''] = process.argv.slice(2)
 const WIDTHS = [390, 1280] as const
 const SCHEMES = ['light', 'dark'] as const

@@ -6,7 +6,10 @@ import { STATE } from './addresses.ts'
 const USERS = ['Debian-exim', 'opensmtpd', 'opensmtpq'] as const
 const FIRST_ID = 64_901
 
-/** Adds the users of the unpacked servers, and empties /var/spool and /var/lib, inside the private mount namespace alone. */
+/**
+ * Adds the users of the unpacked servers, and empties /var/spool and /var/lib, inside the private mount namespace
+ * alone.
+ */
 export function addUsers(): void {
   const home = `${STATE}/empty`
   mkdirSync(home, { recursive: true, mode: 0o755 })

@@ -60,7 +60,8 @@ const logos: [string, string, Fetch][] = [
   ['bimi.logo_unavailable', 'fail', serving('', 404)],
   ['bimi.logo_unavailable', 'fail', serving(new FetchError('certificate', labProblem('the certificate has expired')))],
   ['bimi.logo_unavailable', 'fail', serving(gzipSync(Buffer.alloc(10_000_000)))], // a bomb
-  ['bimi.logo_unavailable', 'fail', serving(new FetchError('dns', labProblem('a.example has no address')))], // nobody can get it
+  // nobody can get it
+  ['bimi.logo_unavailable', 'fail', serving(new FetchError('dns', labProblem('a.example has no address')))],
   ['bimi.logo_unknown', 'unknown', serving(new FetchError('timeout', labProblem('no answer in time')))],
   [
     'bimi.logo_unknown',

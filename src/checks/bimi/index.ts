@@ -6,7 +6,10 @@ import { findings } from './findings.ts'
 import { judgeBimi } from './judge.ts'
 import { type BimiFacts, lookupBimi } from './lookup.ts'
 
-/** BIMI: the logo that a domain offers to mail programs: record, URLs, and the logo itself. The certificate is not examined. */
+/**
+ * BIMI: the logo that a domain offers to mail programs: record, URLs, and the logo itself. The certificate is not
+ * examined.
+ */
 export const bimi = defineCheck<BimiFacts, BimiFields>({
   specs: ['draft-brand-indicators-for-message-identification'],
   table: findings,

@@ -11,8 +11,9 @@ type Judged =
   | { readonly status: 'unknown'; readonly reason: Problem; readonly findings: readonly Finding[] }
 
 /**
- * `not_applicable`: no record, which no standard requires; `fail`: a record that receivers cannot use; `warn`: a record for which receivers will not show a
- * logo; `pass`: a record with usable URLs, or one that declines; `unknown`: the logo or DMARC could not be looked up.
+ * `not_applicable`: no record, which no standard requires; `fail`: a record that receivers cannot use; `warn`: a record
+ * for which receivers will not show a logo; `pass`: a record with usable URLs, or one that declines; `unknown`: the
+ * logo or DMARC could not be looked up.
  */
 export function judgeBimi(facts: BimiFacts): Outcome<BimiFacts> {
   return { ...judgeRecords(facts), facts }

@@ -25,8 +25,9 @@ type Asker = Pick<Ctx, 'resolve' | 'fetch' | 'signal'>
 type Found = Pick<BimiFacts, 'at'> & OneRecord<BimiRecord>
 
 /**
- * Queries the BIMI record of the default selector at `domain` and, if there is none, at its organizational domain (draft-brand-indicators §7.2), together
- * with DMARC of both and the logo. Rejects with DnsError if a BIMI name gives no answer.
+ * Queries the BIMI record of the default selector at `domain` and, if there is none, at its organizational domain
+ * (draft-brand-indicators §7.2), together with DMARC of both and the logo. Rejects with DnsError if a BIMI name gives
+ * no answer.
  */
 export async function lookupBimi(ctx: Asker, domain: Domain): Promise<BimiFacts> {
   const own = recordsAt(ctx, domain).then((at) => withLogo(ctx, at))
@@ -53,7 +54,9 @@ async function recordsAt(ctx: Pick<Ctx, 'resolve' | 'signal'>, at: string): Prom
   return { at, ...oneRecord(answer.records, { is: isBimi, resembles: resemblesBimi, parse: parseBimi }) }
 }
 
-/** draft-brand-indicators §7.1 steps 7 to 9: both the domain and its organizational domain must satisfy the conditions. */
+/**
+ * draft-brand-indicators §7.1 steps 7 to 9: both the domain and its organizational domain must satisfy the conditions.
+ */
 function enforcementOf(both: readonly DmarcFacts[]): Enforcement {
   const each = both.map(enforcementAt)
   const enforced: Enforcement = { kind: 'enforced' }

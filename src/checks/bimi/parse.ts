@@ -2,7 +2,10 @@ import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import type { Problem } from '../../base/problem.ts'
 import { bimiLocationProblem, bimiProblem } from './problems.ts'
 
-/** A BIMI assertion record (draft-brand-indicators §4.3). An empty `logo` with an empty `authority` declines to publish one. */
+/**
+ * A BIMI assertion record (draft-brand-indicators §4.3). An empty `logo` with an empty `authority` declines to publish
+ * one.
+ */
 export type BimiRecord = {
   /** The `https:` URL of an SVG, or "". */
   readonly logo: string
@@ -25,7 +28,10 @@ export const isBimi = (text: string): boolean => /^v[ \t]{0,20}=[ \t]{0,20}BIMI1
 /** Whether a text was probably meant to be a BIMI record. */
 export const resemblesBimi = (text: string): boolean => /^["\s]{0,8}v\s{0,8}=?\s{0,8}bimi/i.test(text.slice(0, 64))
 
-/** Reads a BIMI assertion record: a list of tag=value that begins with the version and contains `l` (draft-brand-indicators §4.3, RFC 6376 §3.2). */
+/**
+ * Reads a BIMI assertion record: a list of tag=value that begins with the version and contains `l`
+ * (draft-brand-indicators §4.3, RFC 6376 §3.2).
+ */
 export function parseBimi(text: string): Parsed<BimiRecord> {
   if (!isBimi(text)) return problem(bimiProblem('version'), 0)
   const items = text.split(';')
@@ -53,7 +59,9 @@ export function parseBimi(text: string): Parsed<BimiRecord> {
 export const formatBimi = (record: Pick<BimiRecord, 'logo' | 'authority'>): string =>
   `v=BIMI1; l=${record.logo}; a=${record.authority}`
 
-/** Why a URL cannot be that of a logo or a certificate; undefined if it can (draft-brand-indicators §4.3: HTTPS only). */
+/**
+ * Why a URL cannot be that of a logo or a certificate; undefined if it can (draft-brand-indicators §4.3: HTTPS only).
+ */
 export function locationProblem(text: string): Problem | undefined {
   if (text.length > MAX_URL) return bimiLocationProblem('too_long', { max: MAX_URL })
   if (text.includes(',')) return bimiLocationProblem('comma')
@@ -64,6 +72,9 @@ export function locationProblem(text: string): Problem | undefined {
   return url.hostname.includes('.') ? undefined : bimiLocationProblem('host')
 }
 
-/** Whether the URL of a logo ends like that of another image format, which is a permanent error (draft-brand-indicators §4.3.2). */
+/**
+ * Whether the URL of a logo ends like that of another image format, which is a permanent error (draft-brand-indicators
+ * §4.3.2).
+ */
 export const otherImage = (text: string): boolean =>
   /\.(?:png|apng|jpe?g|gif|webp|avif|heic|bmp|ico|tiff?|pdf|eps)$/i.test(new URL(text).pathname)

@@ -17,7 +17,10 @@ const MAX_DEPTH = 100
 /** Maximum number of violations that are reported. */
 const MAX_FAULTS = 20
 
-/** The profile excludes multimedia, scripts, links, animation, raster images and foreign content; `style` is not in SVG Tiny 1.2. */
+/**
+ * The profile excludes multimedia, scripts, links, animation, raster images and foreign content; `style` is not in SVG
+ * Tiny 1.2.
+ */
 const FORBIDDEN = new Set(
   'script image foreignobject audio video animation animate animatecolor animatemotion animatetransform set discard a handler listener prefetch style iframe'.split(
     ' ',
@@ -27,8 +30,8 @@ const FORBIDDEN = new Set(
 class Enough extends Error {}
 
 /**
- * Parses a logo. Entities other than the five of XML are never resolved, nothing external is fetched, and a document type is a fault. Any text is read once,
- * and the observed properties are returned. At most 20,000 elements.
+ * Parses a logo. Entities other than the five of XML are never resolved, nothing external is fetched, and a document
+ * type is a fault. Any text is read once, and the observed properties are returned. At most 20,000 elements.
  */
 export function readSvg(written: string): SvgReading {
   const text = written.toWellFormed() // the parser throws at half a character

@@ -12,12 +12,14 @@ const ISSUERS = new Set(['issue', 'issuewild', 'issuemail', 'issuevmc'])
 const MAX_TOLD = 10
 
 /**
- * `pass`: records say who may issue certificates; `warn`: nothing restricts it, or a record is broken; `not_applicable`: nothing restricts it, and there is
- * no mail host for which a certificate could be misissued. It never costs points.
+ * `pass`: records say who may issue certificates; `warn`: nothing restricts it, or a record is broken;
+ * `not_applicable`: nothing restricts it, and there is no mail host for which a certificate could be misissued. It
+ * never costs points.
  */
 export function judgeCaa(facts: CaaFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<CaaFacts> {
   const { domain, records, foundAt } = facts
-  if (foundAt === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check reports that
+  // the MX check reports that
+  if (foundAt === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] }
   if (foundAt === undefined && noMail !== undefined)
     return {
       status: 'not_applicable',

@@ -18,8 +18,8 @@ export type CaaFacts = {
 }
 
 /**
- * The CAA records that apply to `domain`: its own, otherwise those of the closest name above (RFC 8659 §3). At most 8 queries. Rejects with DnsError if a
- * decisive name has no answer.
+ * The CAA records that apply to `domain`: its own, otherwise those of the closest name above (RFC 8659 §3). At most 8
+ * queries. Rejects with DnsError if a decisive name has no answer.
  */
 export async function lookupCaa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<CaaFacts> {
   const labels = labelsOf(domain)

@@ -1,7 +1,10 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { caaProblem } from './problems.ts'
 
-/** The value of an `issue`, `issuewild` or `issuemail` property (RFC 8659 §4.2, RFC 9495 §4). An empty `issuer` forbids everybody. */
+/**
+ * The value of an `issue`, `issuewild` or `issuemail` property (RFC 8659 §4.2, RFC 9495 §4). An empty `issuer` forbids
+ * everybody.
+ */
 export type Issuer = { readonly issuer: string; readonly parameters: Readonly<Record<string, string>> }
 
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i

@@ -7,9 +7,9 @@ import { type HostState, hostStates } from './state.ts'
 import { keyDigest, type Tlsa } from './tlsa.ts'
 
 /**
- * `pass`: every host has records that senders use; `fail`: a host does not match its own records, so senders that use DANE do not deliver; `warn`: records
- * without effect, or only for some hosts; `unknown`: records that no trusted resolver validated; `not_applicable`: no records, or no mail host. It never
- * costs points.
+ * `pass`: every host has records that senders use; `fail`: a host does not match its own records, so senders that use
+ * DANE do not deliver; `warn`: records without effect, or only for some hosts; `unknown`: records that no trusted
+ * resolver validated; `not_applicable`: no records, or no mail host. It never costs points.
  */
 export function judgeDane(
   found: DaneFacts,
@@ -32,7 +32,10 @@ export function judgeDane(
 const withoutHost = (mail: DaneFacts['mail']): Problem =>
   roleProblem(mail === 'null' ? 'null_mx' : mail === 'none' ? 'no_mx_no_address' : 'no_mx')
 
-/** The hosts to which senders that use DANE do not deliver, as far as their TLS was checked, with the finding that reports it (RFC 7672 §2.2). */
+/**
+ * The hosts to which senders that use DANE do not deliver, as far as their TLS was checked, with the finding that
+ * reports it (RFC 7672 §2.2).
+ */
 export const refusedHosts = (facts: DaneFacts): { readonly host: string; readonly finding: string }[] =>
   hostStates(facts)
     .filter(({ inForce }) => inForce)

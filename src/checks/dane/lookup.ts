@@ -41,8 +41,9 @@ export type DaneFacts = {
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * The TLSA records of each mail host of `domain` at port 25: MX, then the addresses, then TLSA. At most 20 queries of its own, in one round after the two of
- * the MX check (one more for a host that is a CNAME). Rejects with DnsError if MX has no answer; all other failures are data.
+ * The TLSA records of each mail host of `domain` at port 25: MX, then the addresses, then TLSA. At most 20 queries of
+ * its own, in one round after the two of the MX check (one more for a host that is a CNAME). Rejects with DnsError if
+ * MX has no answer; all other failures are data.
  */
 export async function lookupDane(ctx: Asker, domain: Domain): Promise<DaneFacts> {
   const [mail, believed] = await Promise.all([lookupMailHosts(ctx, domain), believes(ctx)])

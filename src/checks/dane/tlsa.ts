@@ -30,8 +30,9 @@ function syntaxProblem({ usage, selector, matchingType, data }: Tlsa): Problem |
 }
 
 /**
- * Whether the chain that a server presented, leaf first, matches a usable record. DANE-EE(3): the leaf, whatever its name and dates (RFC 7672 §3.1.1).
- * DANE-TA(2): an issuer in the chain, and the leaf is issued under it, valid now and for the host (§3.1.2, §3.2.2). False for a chain that cannot be parsed.
+ * Whether the chain that a server presented, leaf first, matches a usable record. DANE-EE(3): the leaf, whatever its
+ * name and dates (RFC 7672 §3.1.1). DANE-TA(2): an issuer in the chain, and the leaf is issued under it, valid now and
+ * for the host (§3.1.2, §3.2.2). False for a chain that cannot be parsed.
  */
 export function tlsaMatches(
   record: Tlsa,
@@ -50,7 +51,10 @@ export function tlsaMatches(
   )
 }
 
-/** `3 1 1` data of a certificate: the SHA-256 of its public key, which stays valid when the certificate is renewed with the same key (RFC 7671 §5.1). */
+/**
+ * `3 1 1` data of a certificate: the SHA-256 of its public key, which stays valid when the certificate is renewed with
+ * the same key (RFC 7671 §5.1).
+ */
 export function keyDigest(der: Uint8Array): string | undefined {
   const certificate = certificateOf(der)
   const key = certificate && spkiOf(certificate)

@@ -40,7 +40,9 @@ function rsaOf(modulusOctets: number, exponentOctets: number): Buffer {
   return derOf(0x30, derOf(2, modulus), derOf(2, exponent))
 }
 const largeExponent = (octets: number): string => rsaOf(257, octets).toString('base64')
-/** The same in a SubjectPublicKeyInfo (RFC 5280 §4.1) with the algorithm rsaEncryption, as keys are usually published. */
+/**
+ * The same in a SubjectPublicKeyInfo (RFC 5280 §4.1) with the algorithm rsaEncryption, as keys are usually published.
+ */
 const wrapped = (key: Buffer): string =>
   derOf(0x30, Buffer.from('300d06092a864886f70d0101010500', 'hex'), derOf(3, Buffer.of(0), key)).toString('base64')
 const at = (selector: string, ...records: string[]): LabZone => ({

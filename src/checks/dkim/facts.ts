@@ -28,7 +28,10 @@ export type DkimFacts = {
   readonly wildcard: boolean | null
   /** The wildcard's record is a key record; any other text (an SPF record for every name) is not about keys. */
   readonly wildcardIsKey: boolean
-  /** The wildcard revokes every selector that is not published separately: its owner declares that there are no other keys. */
+  /**
+   * The wildcard revokes every selector that is not published separately: its owner declares that there are no other
+   * keys.
+   */
   readonly wildcardRevokes: boolean
   /** Selectors of the caller with an answer and without a key. */
   readonly keyless: readonly string[]
@@ -46,7 +49,10 @@ export type DkimFacts = {
   readonly unanswered: number
 }
 
-/** The place of keys whose names were written without the final dot: the name server appends the domain again (RFC 1035 §5.1). */
+/**
+ * The place of keys whose names were written without the final dot: the name server appends the domain again (RFC 1035
+ * §5.1).
+ */
 export const doubledBase = (domain: string): string => `_domainkey.${domain}.${domain}`
 
 /** A selector and its DNS answer. */
@@ -62,7 +68,9 @@ type Seen = {
   readonly providers: readonly Provider[]
 }
 
-/** Reads the answers of one lookup. `asked` is in the order of preference: the first usable key stands for the domain. */
+/**
+ * Reads the answers of one lookup. `asked` is in the order of preference: the first usable key stands for the domain.
+ */
 export function factsOf(domain: Domain, { named, learned, made, base, asked, providers }: Seen): DkimFacts {
   const keys = ownKeys(domain, made, asked)
   const errors = [made, base, ...asked].flatMap(({ answer }) => (answer instanceof DnsError ? [answer] : []))
@@ -85,7 +93,10 @@ export function factsOf(domain: Domain, { named, learned, made, base, asked, pro
   }
 }
 
-/** Absence is proven by NXDOMAIN at `_domainkey` and at every selector asked (RFC 8020 §2). NODATA proves nothing: servers with compact denial answer it for names that do not exist (RFC 9824 §2). */
+/**
+ * Absence is proven by NXDOMAIN at `_domainkey` and at every selector asked (RFC 8020 §2). NODATA proves nothing:
+ * servers with compact denial answer it for names that do not exist (RFC 9824 §2).
+ */
 function discoveryOf(
   keys: readonly FoundKey[],
   asked: readonly Asked[],
@@ -140,7 +151,10 @@ export function foundKey(selector: string, name: string, answer: Answer<'TXT'>):
 }
 
 type ReadAnswer = Omit<FoundKey, 'selector' | 'name'>
-/** What was read of an answer, as long as the answer is kept: a check looks at the same one again for each fix that it tries. */
+/**
+ * What was read of an answer, as long as the answer is kept: a check looks at the same one again for each fix that it
+ * tries.
+ */
 const READ = new WeakMap<Answer<'TXT'>, ReadAnswer | undefined>()
 
 function readAnswer(answer: Answer<'TXT'>): ReadAnswer | undefined {
@@ -167,8 +181,8 @@ function readAnswer(answer: Answer<'TXT'>): ReadAnswer | undefined {
 const ED25519_RANK = 1_000_000
 
 /**
- * The worst key that a receiver may choose, if there are several records at a name (RFC 6376 §3.6.2.2): the shortest usable RSA key, otherwise one of
- * Ed25519.
+ * The worst key that a receiver may choose, if there are several records at a name (RFC 6376 §3.6.2.2): the shortest
+ * usable RSA key, otherwise one of Ed25519.
  */
 function weakest(states: readonly KeyState[]): KeyState | undefined {
   const strength = (state: KeyState): number => {

@@ -4,7 +4,10 @@ import type { DkimFacts, FoundKey } from './facts.ts'
 import { readKey } from './key.ts'
 import { parseKeyRecord } from './parse.ts'
 
-/** The record of a testing key without its `t=y`; none if the name is a CNAME, whose target somebody else controls, or has several records. */
+/**
+ * The record of a testing key without its `t=y`; none if the name is a CNAME, whose target somebody else controls, or
+ * has several records.
+ */
 export function withoutTesting({ name, records, others, cname }: FoundKey): DnsRecord | undefined {
   if (cname.length > 0 || records.length !== 1 || others > 0) return undefined
   const items = records[0]!.split(';').flatMap((item) => {
@@ -27,14 +30,14 @@ export function onlyUsable({ name, records, cname }: FoundKey): DnsRecord | unde
 }
 
 /**
- * PEM armour, quotation marks, backslashes, and anything that is neither printable ASCII nor a tab: none of these belongs in a key record (RFC 6376 §3.6.1,
- * §3.2).
+ * PEM armour, quotation marks, backslashes, and anything that is neither printable ASCII nor a tab: none of these
+ * belongs in a key record (RFC 6376 §3.6.1, §3.2).
  */
 const FOREIGN = /-----(?:BEGIN|END) [A-Z ]{1,30}-----|["'\\]|[^\x20-\x7e\t]/g
 
 /**
- * A key record that is usable after everything that does not belong in it is removed and its version is first; none if somebody else controls it, or if that
- * does not correct it.
+ * A key record that is usable after everything that does not belong in it is removed and its version is first; none if
+ * somebody else controls it, or if that does not correct it.
  */
 export function mendedKey({ name, records, others, cname, key }: FoundKey): DnsRecord | undefined {
   if (key.state !== 'broken' || cname.length > 0 || records.length !== 1 || others > 0) return undefined

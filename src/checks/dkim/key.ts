@@ -67,8 +67,8 @@ function readRsa(record: KeyRecord): KeyState {
 }
 
 /**
- * The octets before and after the modulus of nearly every key: a SubjectPublicKeyInfo (RFC 8017 §A.1, DER) whose modulus has all its bits, with the exponent
- * 65537.
+ * The octets before and after the modulus of nearly every key: a SubjectPublicKeyInfo (RFC 8017 §A.1, DER) whose
+ * modulus has all its bits, with the exponent 65537.
  */
 const PLAIN_RSA = [
   { bits: 1_024, head: '30819f300d06092a864886f70d010101050003818d0030818902818100' },
@@ -100,7 +100,8 @@ function rsaKey(der: Buffer): KeyObject | undefined {
 
 /** A private key in place of the public one, which a reader of public keys would accept as well. */
 function isPrivate(der: Buffer): boolean {
-  // SEQUENCE, then INTEGER 0: the version of PKCS #1 and #8 private keys (RFC 8017 §A.1.2, RFC 5958 §2); a public key has none.
+  // SEQUENCE, then INTEGER 0: the version of PKCS #1 and #8 private keys (RFC 8017 §A.1.2, RFC 5958 §2); a public key
+  // has none.
   if (der[0] !== 0x30 || der.subarray(0, 8).indexOf(Buffer.from([2, 1, 0])) < 2) return false
   for (const type of ['pkcs1', 'pkcs8'] as const) {
     try {
@@ -112,7 +113,10 @@ function isPrivate(der: Buffer): boolean {
   return false
 }
 
-/** Why bytes are not an RSA public key, as far as visible: truncated (a record of more than 255 characters that lost its end), or of another kind. */
+/**
+ * Why bytes are not an RSA public key, as far as visible: truncated (a record of more than 255 characters that lost its
+ * end), or of another kind.
+ */
 function notRsa(der: Buffer): Problem {
   if (der.length === 32) return keyProblem('ed25519_as_rsa')
   const size = derSize(der)
@@ -127,7 +131,8 @@ function derSize(der: Buffer): number | undefined {
 }
 
 /**
- * The lengths of the two INTEGERs of an RSA public key, bare or wrapped (RFC 8017 §A.1.1, X.509), without parsing them; undefined if the bytes are not one.
+ * The lengths of the two INTEGERs of an RSA public key, bare or wrapped (RFC 8017 §A.1.1, X.509), without parsing them;
+ * undefined if the bytes are not one.
  */
 function integersOf(der: Buffer): { readonly modulus: number; readonly exponent: number } | undefined {
   const outer = headerAt(der, 0)
@@ -142,7 +147,10 @@ function integersOf(der: Buffer): { readonly modulus: number; readonly exponent:
   return { modulus: first.end - first.start, exponent: second.end - second.start }
 }
 
-/** The tag of a DER value and the begin and end of its contents (X.690 §8.1.2, §8.1.3); undefined beyond the end and over 64 KiB. */
+/**
+ * The tag of a DER value and the begin and end of its contents (X.690 §8.1.2, §8.1.3); undefined beyond the end and
+ * over 64 KiB.
+ */
 function headerAt(
   der: Buffer,
   at: number,

@@ -26,9 +26,11 @@ type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'random'>
 type AskNew = (selectors: readonly string[]) => Promise<readonly Asked[]>
 
 /**
- * Looks for the keys of `domain` with at most {@link MAX_QUESTIONS} queries. At once: a made-up selector, `_domainkey` itself, the caller's selectors, those that reports name, and the
- * general list. As soon as MX and SPF are known, each separately: the selectors of the providers that they name. Then, if no key was found, the rest of the
- * general list; if none can exist, names that contain the domain twice. Never rejects because of a query without an answer, which is data.
+ * Looks for the keys of `domain` with at most {@link MAX_QUESTIONS} queries. At once: a made-up selector, `_domainkey`
+ * itself, the caller's selectors, those that reports name, and the general list. As soon as MX and SPF are known, each
+ * separately: the selectors of the providers that they name. Then, if no key was found, the rest of the general list;
+ * if none can exist, names that contain the domain twice. Never rejects because of a query without an answer, which is
+ * data.
  */
 export async function lookupDkim(
   ctx: Asker,
@@ -51,7 +53,8 @@ export async function lookupDkim(
     askProviders(askNew, providersBySpf(ctx, domain)),
   ])
   const found = [...early, ...byMx.asked, ...bySpf.asked]
-  // The rarer selectors are queried only if no other was found, and not if none can exist (RFC 8020 §2) or nothing answers.
+  // The rarer selectors are queried only if no other was found, and not if none can exist (RFC 8020 §2) or nothing
+  // answers.
   const isHopeless = base.answer instanceof DnsError || base.answer.kind === 'nxdomain'
   const rest =
     isHopeless || found.some(hasRecord) ? [] : await askNew(later.slice(0, await placesLeft(ctx, domain, found.length)))
@@ -67,8 +70,8 @@ export async function lookupDkim(
 const MAX_DOUBLED = 10
 
 /**
- * A usable key at a name that contains the domain twice, of the first of `selectors`; they are queried only if something exists there. `places`: the
- * remaining number of queries.
+ * A usable key at a name that contains the domain twice, of the first of `selectors`; they are queried only if
+ * something exists there. `places`: the remaining number of queries.
  */
 async function lookupDoubled(
   ctx: Asker,
@@ -102,7 +105,10 @@ const hasRecord = ({ answer }: Asked): boolean =>
 const MAX_OF_SMALL = 32
 const FEW_ADDRESSES = 4
 
-/** How many more selectors are queried: the queries of a check depend on the addresses of the mail hosts, and a domain without any sends little. */
+/**
+ * How many more selectors are queried: the queries of a check depend on the addresses of the mail hosts, and a domain
+ * without any sends little.
+ */
 async function placesLeft(ctx: Asker, domain: Domain, asked: number): Promise<number> {
   const mail = await settled(lookupMailHosts(ctx, domain))
   const addresses = mail instanceof DnsError ? 0 : mail.hosts.reduce((sum, host) => sum + host.addresses.length, 0)
@@ -113,7 +119,10 @@ async function placesLeft(ctx: Asker, domain: Domain, asked: number): Promise<nu
 const firstOf = (named: number): number =>
   Math.max(0, Math.min(FIRST_GENERAL, MAX_QUESTIONS - 2 - named - FOR_PROVIDERS))
 
-/** Assigns the queries of one lookup: each selector once, at most {@link MAX_QUESTIONS} without the made-up selector and `_domainkey`. */
+/**
+ * Assigns the queries of one lookup: each selector once, at most {@link MAX_QUESTIONS} without the made-up selector and
+ * `_domainkey`.
+ */
 function askingOnce(ctx: Asker, domain: Domain): AskNew {
   const taken = new Set<string>()
   return (selectors) => {
@@ -146,8 +155,8 @@ const MAX_OWN_RECORDS = 5
 const MAX_DEPTH = 2
 
 /**
- * The providers that the SPF record names, also through records below the same organization (`include:_spf.<domain>`); none if it has no answer. The SPF
- * check sends the same queries.
+ * The providers that the SPF record names, also through records below the same organization (`include:_spf.<domain>`);
+ * none if it has no answer. The SPF check sends the same queries.
  */
 async function providersBySpf(ctx: Asker, domain: Domain): Promise<readonly Provider[]> {
   const organization = registrableDomain(domain) ?? domain

@@ -25,8 +25,9 @@ const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
- * Reads the text of a TXT record as a DKIM key record (RFC 6376 §3.2 and §3.6.1). `at` is the start of the fault. Refuses a text that is not a tag list, a
- * `v` that is not first or not `DKIM1`, a repeated tag, a missing `p`, and a `p` that is not base64. White space after the last ";" is accepted.
+ * Reads the text of a TXT record as a DKIM key record (RFC 6376 §3.2 and §3.6.1). `at` is the start of the fault.
+ * Refuses a text that is not a tag list, a `v` that is not first or not `DKIM1`, a repeated tag, a missing `p`, and a
+ * `p` that is not base64. White space after the last ";" is accepted.
  */
 export function parseKeyRecord(text: string): Parsed<KeyRecord> {
   if (text.length > MAX_LENGTH) return problem(keyRecordProblem('too_long', { max: MAX_LENGTH }))
@@ -35,7 +36,8 @@ export function parseKeyRecord(text: string): Parsed<KeyRecord> {
   const value = (tag: string): string | undefined => tags.value.get(tag)
   const version = value('v')
   if (version !== undefined && version !== 'DKIM1') return problem(keyRecordProblem('version', { text: version }))
-  if (version !== undefined && tags.value.keys().next().value !== 'v') return problem(keyRecordProblem('version_first')) // RFC 6376 §3.6.1
+  // RFC 6376 §3.6.1
+  if (version !== undefined && tags.value.keys().next().value !== 'v') return problem(keyRecordProblem('version_first'))
   const key = value('p')?.replace(/[ \t\r\n]/g, '')
   if (key === undefined) return problem(keyRecordProblem('no_key'))
   if (!BASE64.test(key)) return problem(keyRecordProblem('base64'))
@@ -51,8 +53,8 @@ export function parseKeyRecord(text: string): Parsed<KeyRecord> {
 }
 
 /**
- * Whether a TXT record was meant to be a DKIM key: by its version, or by a `p` tag. A record of another version is ignored (RFC 6376 §3.6.1 v): a DMARC
- * record has a `p` too.
+ * Whether a TXT record was meant to be a DKIM key: by its version, or by a `p` tag. A record of another version is
+ * ignored (RFC 6376 §3.6.1 v): a DMARC record has a `p` too.
  */
 export const resemblesKey = (text: string): boolean => {
   const head = text.slice(0, 2_000)
@@ -69,7 +71,10 @@ const listOf = (value: string | undefined): string[] =>
     .map((item) => item.replace(/\s/g, '').toLowerCase())
     .filter((item) => item !== '')
 
-/** The tag list of RFC 6376 §3.2: `tag=value` separated by ";"; white space around both is ignored, names are case-sensitive. */
+/**
+ * The tag list of RFC 6376 §3.2: `tag=value` separated by ";"; white space around both is ignored, names are
+ * case-sensitive.
+ */
 function parseTags(text: string): Parsed<ReadonlyMap<string, string>> {
   const tags = new Map<string, string>()
   let at = 0

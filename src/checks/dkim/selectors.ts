@@ -29,8 +29,8 @@ const GENERAL = [
 const RARER = ['k2', 'selector', 'modoboa', 'mxvault', 'main', 'server', 'dkim2', 'key2'] as const
 
 /**
- * The general list with the dates that mail servers and guides use as selectors: the year alone (mox: `2026a`, `2026b`) or with its first month. Each
- * selector once.
+ * The general list with the dates that mail servers and guides use as selectors: the year alone (mox: `2026a`, `2026b`)
+ * or with its first month. Each selector once.
  */
 export function generalSelectors(nowMs: number): readonly string[] {
   const year = new Date(nowMs).getUTCFullYear()
@@ -50,7 +50,10 @@ const known = (found: readonly (Provider | undefined)[]): readonly Provider[] =>
   ...new Set(found.filter((provider) => provider !== undefined)),
 ]
 
-/** The selectors of several providers, the first of each before the second of any, so that a limit does not exclude a provider. */
+/**
+ * The selectors of several providers, the first of each before the second of any, so that a limit does not exclude a
+ * provider.
+ */
 export function selectorsOf(providers: readonly Provider[]): readonly string[] {
   const longest = Math.max(0, ...providers.map(({ selectors }) => selectors.length))
   const ranks = Array.from({ length: longest }, (_, rank) =>
@@ -65,8 +68,8 @@ const MAX_TERMS = 200
 const MAX_LENGTH = 10_000
 
 /**
- * The include and redirect targets in the texts of a domain, as far as they were meant to be SPF records: a faulty record names its senders too. Lower case,
- * without the final dot.
+ * The include and redirect targets in the texts of a domain, as far as they were meant to be SPF records: a faulty
+ * record names its senders too. Lower case, without the final dot.
  */
 export function spfTargets(texts: readonly string[]): readonly string[] {
   const terms = texts

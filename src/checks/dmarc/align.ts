@@ -1,7 +1,8 @@
 import { canonicalName } from '../../names/domain.ts'
 
 /**
- * Whether an authenticated identifier is aligned with the author domain (RFC 9989 §4.4): strict is the same name, relaxed the same organizational domain.
+ * Whether an authenticated identifier is aligned with the author domain (RFC 9989 §4.4): strict is the same name,
+ * relaxed the same organizational domain.
  */
 export function aligned(
   author: { readonly domain: string; readonly organizationalDomain: string },

@@ -140,7 +140,8 @@ describe.runIf(casesOf('lookup').length > 0)('public lookups', () => {
 
 describe.runIf(casesOf('alignment').length > 0)('public alignments', () => {
   it.each(rows('alignment'))('%s', async (_, row) => {
-    // These pairs were made for the public suffix list: a record at the shorter name gives the same organizational domain.
+    // These pairs were made for the public suffix list: a record at the shorter name gives the same organizational
+    // domain.
     const shorter = [row.a, row.b].sort((a, b) => a.length - b.length)[0]
     const { resolve } = labDns({ [`_dmarc.${shorter}`]: { TXT: ['v=DMARC1; p=none'] } })
     const at = async (name: string) => {

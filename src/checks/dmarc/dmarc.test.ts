@@ -500,7 +500,8 @@ describe('any zone', () => {
             (await run({ ...zone, [fix.name]: { TXT: [fix.value] } }, domain('m.a.example'))).facts!,
           )
           const [from, to] = [before, after].map((one) => (one.kind === 'policy' ? STEPS.indexOf(one.effective) : 0))
-          // In place of several records or a broken one the weakest of what was written stands, whatever a record above says.
+          // In place of several records or a broken one the weakest of what was written stands, whatever a record above
+          // says.
           const isRaisedOnly = before.kind !== 'policy' || id === 'dmarc.several_records' || id === 'dmarc.malformed'
           expect([id, fix.value, to! >= from! || isRaisedOnly, to! <= from! || to === 1]).toEqual([
             id,

@@ -9,12 +9,16 @@ import type { Step } from './walk.ts'
 
 const txt = (name: string, value: string): DnsRecord => ({ name, rtype: 'TXT', value })
 
-/** What receivers apply today (undefined: no record), and whether they may apply more: not while none of the domain's own mail can pass. */
+/**
+ * What receivers apply today (undefined: no record), and whether they may apply more: not while none of the domain's
+ * own mail can pass.
+ */
 type Today = { readonly before: DmarcReading | undefined; readonly mayRise: boolean }
 
 /**
- * The record to publish at `domain` in place of the one that applies today, if that is harmless; if none applies today, the published policy one step lower
- * (`t=y`, and `pct=0` for receivers of RFC 7489), or as one that requests nothing yet.
+ * The record to publish at `domain` in place of the one that applies today, if that is harmless; if none applies today,
+ * the published policy one step lower (`t=y`, and `pct=0` for receivers of RFC 7489), or as one that requests nothing
+ * yet.
  */
 function harmlessFix(domain: string, { before, mayRise }: Today, record: DmarcRecord): DnsRecord | undefined {
   const softened = { ...record, testing: true, removed: { pct: '0' } }
@@ -32,7 +36,10 @@ const atMostQuarantine = (record: DmarcRecord): DmarcRecord => {
   return { ...record, ...(p && { p: cap(p) }), ...(sp && { sp: cap(sp) }), ...(np && { np: cap(np) }) }
 }
 
-/** How the record of a fix differs from what its owner published: it requests one step less, or nothing yet; empty: not at all. */
+/**
+ * How the record of a fix differs from what its owner published: it requests one step less, or nothing yet; empty: not
+ * at all.
+ */
 export const softening = ({ value } = NO_FIX): '' | 'lower' | 'nothing' => {
   if (!/; t=y(?:;|$)/.test(value)) return ''
   return /(?:^|; )[sn]?p=reject/.test(value) ? 'lower' : 'nothing'
@@ -40,8 +47,8 @@ export const softening = ({ value } = NO_FIX): '' | 'lower' | 'nothing' => {
 const NO_FIX = { value: '' }
 
 /**
- * The first record of a domain without one: monitoring, nothing is refused (RFC 9989 §5.1.4); a domain without mail may reject everything at once. Without
- * `rua` if no report can arrive.
+ * The first record of a domain without one: monitoring, nothing is refused (RFC 9989 §5.1.4); a domain without mail may
+ * reject everything at once. Without `rua` if no report can arrive.
  */
 export function startFix(
   { domain }: Pick<Discovery, 'domain'>,
@@ -61,7 +68,10 @@ export function movedFix(facts: Discovery, mayRise: boolean): DnsRecord | undefi
   return parsed?.ok ? harmlessFix(facts.domain, { before: undefined, mayRise }, tidied(parsed.value)) : undefined
 }
 
-/** A record for publication: with a policy, corrected addresses, without removed tags; a `pct` below 100 stays, because receivers of RFC 7489 apply it. */
+/**
+ * A record for publication: with a policy, corrected addresses, without removed tags; a `pct` below 100 stays, because
+ * receivers of RFC 7489 apply it.
+ */
 function tidied(reading: DmarcReading): DmarcRecord {
   const { record } = reading
   const uris = (list: DmarcRecord['rua']): DmarcRecord['rua'] => [
@@ -116,7 +126,10 @@ export const reported = (basis: Basis): Basis => {
   return { ...basis, record: { ...basis.record, rua } }
 }
 
-/** The policy of this name set to `policy`, in the tag that applies; `sp` and `np` that would then be weaker are removed. A stronger policy stays. */
+/**
+ * The policy of this name set to `policy`, in the tag that applies; `sp` and `np` that would then be weaker are
+ * removed. A stronger policy stays.
+ */
 function withPolicy({ tag, record }: Basis, policy: Policy): DmarcRecord {
   const { sp, np, ...rest } = record
   const raised = (now: Policy): Policy => (weaker(now, policy) ? policy : now)
@@ -146,8 +159,8 @@ export function subdomainFix(basis: Basis): DnsRecord | undefined {
 }
 
 /**
- * One record in place of several: the weakest of their policies, not weaker than `inForce`, the policy of a record above that applies while these are
- * discarded; and all their report addresses.
+ * One record in place of several: the weakest of their policies, not weaker than `inForce`, the policy of a record
+ * above that applies while these are discarded; and all their report addresses.
  */
 export function mergedFix(step: Step, mayRise: boolean, inForce: Policy = 'none'): DnsRecord | undefined {
   const records = step.records.flatMap((text) => {

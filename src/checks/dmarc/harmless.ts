@@ -2,7 +2,10 @@ import type { DomainContext } from '../context.ts'
 import type { DmarcFacts } from './facts.ts'
 import { type DmarcReading, lowered, type Policies, type Policy, policiesOf, shareOf, weaker } from './parse.ts'
 
-/** The policies that receivers of both standards apply, and the percentage of mail to which receivers of RFC 7489 apply theirs. */
+/**
+ * The policies that receivers of both standards apply, and the percentage of mail to which receivers of RFC 7489 apply
+ * theirs.
+ */
 type Enforced = { readonly now: Policies; readonly older: Policies; readonly share: number }
 
 const NOTHING: Policies = { p: 'none', sp: 'none', np: 'none' }
@@ -27,13 +30,17 @@ export const isUnenforced = (reading: DmarcReading | undefined): boolean => {
 }
 
 /**
- * Whether publishing `after` in place of `before` (undefined: no record that applies) leaves the mail of a domain unharmed: no policy rises except from none
- * to quarantine, for receivers of either standard, and a `pct` below 100 does not grow. If the policy may not rise (`mayRise`), not even that.
+ * Whether publishing `after` in place of `before` (undefined: no record that applies) leaves the mail of a domain
+ * unharmed: no policy rises except from none to quarantine, for receivers of either standard, and a `pct` below 100
+ * does not grow. If the policy may not rise (`mayRise`), not even that.
  */
 export const isHarmlessRecord = (before: DmarcReading | undefined, after: DmarcReading, mayRise: boolean): boolean =>
   isStep(enforced(before), enforced(after), mayRise)
 
-/** The same for the records that apply to a domain before and after a fix. A domain without mail has none that could be lost. */
+/**
+ * The same for the records that apply to a domain before and after a fix. A domain without mail has none that could be
+ * lost.
+ */
 export function isHarmless(
   before: DmarcFacts,
   after: DmarcFacts,
@@ -46,7 +53,9 @@ export function isHarmless(
   return isStep(was, is, canPass) && !weaker(is.now.p, was.now.p)
 }
 
-/** The policies for a domain and the names below it: of a record above its `sp`, or `np` if the domain does not exist. */
+/**
+ * The policies for a domain and the names below it: of a record above its `sp`, or `np` if the domain does not exist.
+ */
 function enforcedAt({ applied }: DmarcFacts): Enforced {
   const { now, older, share } = enforced(applied?.broken ? undefined : applied?.reading)
   if (!applied?.inherited) return { now, older, share }

@@ -21,8 +21,8 @@ import { meantBy, slipFindings, slipProblems } from './slips.ts'
 import type { Step } from './walk.ts'
 
 /**
- * Judges the DMARC policy of a domain. `unknown` if the policy could not be determined; `fail`: no record that can be applied; `warn`: one that requests
- * nothing or has faults; `pass`: one that protects.
+ * Judges the DMARC policy of a domain. `unknown` if the policy could not be determined; `fail`: no record that can be
+ * applied; `warn`: one that requests nothing or has faults; `pass`: one that protects.
  */
 export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts> {
   const discarded = discardedSteps(facts).map((step) => discardedFinding(step, facts, context))
@@ -58,8 +58,8 @@ function openDestination(
 }
 
 /**
- * Steps whose records are behind an alias (CNAME): the owner of that name changes them. An alias without a record may come from a wildcard, beside which a
- * record can be published.
+ * Steps whose records are behind an alias (CNAME): the owner of that name changes them. An alias without a record may
+ * come from a wildcard, beside which a record can be published.
  */
 const aliased = ({ walk }: DmarcFacts) =>
   walk.steps.filter(({ alias, records }) => alias !== undefined && records.length > 0)
@@ -132,7 +132,8 @@ function appliedFindings(facts: DmarcFacts, applied: Applied, context: Mail): Fi
     : []
   const slips = slipFindings(applied, basis, meant)
   if (applied.broken) {
-    // Two records in one text contain each tag twice: the finding about the two records is more useful than the duplicates.
+    // Two records in one text contain each tag twice: the finding about the two records is more useful than the
+    // duplicates.
     const isTold = slips.some(({ id }) => id === 'dmarc.two_records')
     return [...slips, ...(isTold ? [] : [brokenFinding(applied, basis)]), ...inherited]
   }

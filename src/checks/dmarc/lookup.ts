@@ -15,10 +15,11 @@ import { type WalkAnswer, walkDomains } from './walk.ts'
 type Asking = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * Finds the DMARC record that applies to `domain` by the tree walk (RFC 9989 §4.10), whether the domain exists, and who gets the reports (RFC 9990 §4). One
- * round of at most 10 queries: all names of the walk are queried at once and judged in order; one more query for a domain without a record. Then the hosts of
- * report addresses, at most 10: their authorization, and whether they accept mail. Never rejects with DnsError: a query without an answer is recorded in the
- * facts.
+ * Finds the DMARC record that applies to `domain` by the tree walk (RFC 9989 §4.10), whether the domain exists, and who
+ * gets the reports (RFC 9990 §4). One round of at most 10 queries: all names of the walk are queried at once and judged
+ * in order; one more query for a domain without a record. Then the hosts of report addresses, at most 10: their
+ * authorization, and whether they accept mail. Never rejects with DnsError: a query without an answer is recorded in
+ * the facts.
  */
 export async function lookupDmarc(ctx: Asking, domain: Domain): Promise<DmarcFacts> {
   const { discovery, mx } = await lookupRecord(ctx, domain)
@@ -67,7 +68,10 @@ const walkAnswer = (answer: Answer<'TXT'> | DnsError): WalkAnswer =>
     ? { kind: 'unknown', reason: answer.problem }
     : { kind: answer.kind, texts: answer.records, ...(answer.cname.length > 0 ? { alias: answer.cname.at(-1)! } : {}) }
 
-/** RFC 8020: NXDOMAIN for a name is about it and all names below; an NXDOMAIN at the end of a CNAME chain is about the chain's target. */
+/**
+ * RFC 8020: NXDOMAIN for a name is about it and all names below; an NXDOMAIN at the end of a CNAME chain is about the
+ * chain's target.
+ */
 function existence(answers: readonly (Answer | DnsError)[]): Existence {
   const known = answers.filter((answer) => !(answer instanceof DnsError)) as Answer[]
   if (known.some((answer) => answer.kind !== 'nxdomain' || answer.cname.length > 0)) return true
@@ -103,7 +107,10 @@ async function lookupDestinations(
   return { rua: rua.map(destination), ruf: ruf.map(destination) }
 }
 
-/** Whether one host gets reports: it has authorized them and, for reports by mail, it accepts mail. Both are queried at once. */
+/**
+ * Whether one host gets reports: it has authorized them and, for reports by mail, it accepts mail. Both are queried at
+ * once.
+ */
 async function lookupHost(
   ctx: Asking,
   discovery: Discovery,
@@ -127,17 +134,24 @@ type Mail = Pick<Asked, 'takesMail' | 'reason'>
 type Budget = { hosts: number }
 /** Maximum number of hosts of report addresses whose MX is queried; further ones are taken for reachable. */
 const MAX_REACHED = 4
-/** Maximum number of mail hosts of report addresses whose addresses are queried per domain; further ones are taken for reachable. */
+/**
+ * Maximum number of mail hosts of report addresses whose addresses are queried per domain; further ones are taken for
+ * reachable.
+ */
 const MAX_MAIL_HOSTS = 4
 
-/** Whether a host accepts mail: by its MX hosts, or without an MX by its own address (RFC 5321 §5.1). One of them needs a public address. */
+/**
+ * Whether a host accepts mail: by its MX hosts, or without an MX by its own address (RFC 5321 §5.1). One of them needs
+ * a public address.
+ */
 async function mailOf(ctx: Asking, host: Domain, mx: MxAnswer, budget: Budget): Promise<Mail> {
   if (mx instanceof DnsError) return { takesMail: null, reason: mx.problem }
   if (mx.kind === 'nxdomain' && mx.cname.length === 0)
     return { takesMail: false, reason: destinationProblem('no_name') }
   const names = [...mx.records].sort((a, b) => a.preference - b.preference).map(({ exchange }) => exchange)
   const hosts = names.filter((name) => name !== '')
-  if (names.length > 0 && hosts.length === 0) return { takesMail: false, reason: destinationProblem('null_mx') } // RFC 7505 §3
+  // RFC 7505 §3
+  if (names.length > 0 && hosts.length === 0) return { takesMail: false, reason: destinationProblem('null_mx') }
   const without = destinationProblem(hosts.length > 0 ? 'no_mail_host' : 'no_host')
   let failed: DnsError | undefined
   let isPrivate = false

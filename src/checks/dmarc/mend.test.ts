@@ -61,7 +61,8 @@ describe('what the owner of a faulty record meant', () => {
       'v=DMARC1; p=none; rua=mailto:d-r@a.example',
       'hidden_character',
     ],
-    ['v=DMARC1; p=none; rua=mailto:d\u00e9@a.example', 'v=DMARC1; p=none', 'hidden_character'], // nobody knows which mailbox
+    // nobody knows which mailbox
+    ['v=DMARC1; p=none; rua=mailto:d\u00e9@a.example', 'v=DMARC1; p=none', 'hidden_character'],
     // two in one
     [
       'v=DMARC1; p=reject; rua=mailto:r@a.example; v=DMARC1; p=none; rua=mailto:s@a.example',

@@ -25,7 +25,10 @@ const TAGS = 'sp|np|p|rua|ruf|adkim|aspf|fo|psd|pct|rf|ri|t'
 const TAG = new RegExp(`^(${TAGS})[ \\t]*[=:][ \\t]*(.*)$`, 'is')
 /** Another tag after white space or a comma, where a ";" is missing. */
 const FORGOTTEN = new RegExp(`(?<![ \\t,])[ \\t,]+(?=(?:${TAGS}|v)[ \\t]*=)`, 'gi')
-/** Another tag directly after a complete value: the strings of a TXT record are joined without a space (RFC 9989 §4.5, RFC 7208 §3.3). */
+/**
+ * Another tag directly after a complete value: the strings of a TXT record are joined without a space (RFC 9989 §4.5,
+ * RFC 7208 §3.3).
+ */
 const JOINED_VALUE = new RegExp(
   `^((?:[sn]?p)[ \\t]*=[ \\t]*(?:none|quarantine|reject)|(?:adkim|aspf)[ \\t]*=[ \\t]*[rs]|pct[ \\t]*=[ \\t]*\\d{1,3}|t[ \\t]*=[ \\t]*[yn])(?=(?:${TAGS}|v)[ \\t]*=)`,
   'i',
@@ -35,9 +38,10 @@ const JOINED_URI =
 const VERSION = /^v[ \t]*[=:]?[ \t]*dmarc[ \t_-]?1?/i
 
 /**
- * What the owner of a faulty record evidently meant: without hidden characters, quotes and backslashes; with the separators that are missing or were lost
- * where strings were joined; with `mailto:` before addresses; and with two records in one text combined into one with the weaker policies and all addresses.
- * An unreadable policy is `none`. Undefined if the text has no version.
+ * What the owner of a faulty record evidently meant: without hidden characters, quotes and backslashes; with the
+ * separators that are missing or were lost where strings were joined; with `mailto:` before addresses; and with two
+ * records in one text combined into one with the weaker policies and all addresses. An unreadable policy is `none`.
+ * Undefined if the text has no version.
  */
 export function mendDmarc(text: string): Mended | undefined {
   const cut = text.slice(0, MAX_TEXT)
@@ -64,8 +68,8 @@ const ORDER: readonly Slip[] = [
 ]
 
 /**
- * The replacement for characters that are not printable ASCII: spaces and dashes have an equivalent, invisible characters are removed, and for any other the
- * meaning is not known.
+ * The replacement for characters that are not printable ASCII: spaces and dashes have an equivalent, invisible
+ * characters are removed, and for any other the meaning is not known.
  */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/\u00c2?(?!\t)\s/g, ' '], // a UTF-8 no-break space that was read one octet per character begins with U+00C2
@@ -155,7 +159,9 @@ function readTags(items: readonly string[]): DmarcRecord {
   return reading.value.record
 }
 
-/** The policy that a word means, by its first letters, as in "rejct" and "quarantined". An unreadable word is `none`. */
+/**
+ * The policy that a word means, by its first letters, as in "rejct" and "quarantined". An unreadable word is `none`.
+ */
 function policyIn(value = ''): Policy {
   const word = value.toLowerCase().replace(/[^a-z]/g, '')
   if (word.startsWith('rej')) return 'reject'

@@ -52,15 +52,17 @@ const MISPLACED_VERSION = /(?:^|[; \t])v=DMARC1\b/
 const LOOKALIKE = /^[^\x21-\x7e]*["'\\]*[^\x21-\x7e]*v[^\x21-\x7e]*[=:]?[^\x21-\x7e]*dmarc/i
 
 /**
- * Reads a TXT record as a DMARC policy record (RFC 9989 §4.7, §4.8). Not `ok` if the text does not begin with the tag `v=DMARC1`: such a record must be
- * ignored as a whole. Everything else that is wrong is a fault, and the tag has its default.
+ * Reads a TXT record as a DMARC policy record (RFC 9989 §4.7, §4.8). Not `ok` if the text does not begin with the tag
+ * `v=DMARC1`: such a record must be ignored as a whole. Everything else that is wrong is a fault, and the tag has its
+ * default.
  */
 export const parseDmarc = rememberedTexts(readDmarc)
 
 function readDmarc(text: string): Parsed<DmarcReading> {
   const items = itemsOf(text)
   const first = trimmedEnd(items[0]!.text)
-  // RFC 9989 §4.7 v: the value matches exactly, and the tag is the first. The name of the tag is an ABNF string, which is case-insensitive.
+  // RFC 9989 §4.7 v: the value matches exactly, and the tag is the first. The name of the tag is an ABNF string, which
+  // is case-insensitive.
   if (!VERSION.test(first)) return problem(dmarcProblem('version'), 0)
   const faults: Fault[] = []
   const { tags, capitals } = tagsOf(items, faults)
@@ -78,8 +80,8 @@ function readDmarc(text: string): Parsed<DmarcReading> {
 type Item = { readonly text: string; readonly at: number }
 
 /**
- * The tags after the version, the first of each name; invalid items and repeated tags are added to `faults`. Names are accepted in any case, as deployed
- * receivers do.
+ * The tags after the version, the first of each name; invalid items and repeated tags are added to `faults`. Names are
+ * accepted in any case, as deployed receivers do.
  */
 function tagsOf(items: readonly Item[], faults: Fault[]): { readonly tags: Tags; readonly capitals: string[] } {
   const tags = new Map<string, { value: string; at: number }>()
@@ -99,7 +101,10 @@ function tagsOf(items: readonly Item[], faults: Fault[]): { readonly tags: Tags;
   return { tags, capitals }
 }
 
-/** Without white space at its ends: space and tab (RFC 5234 WSP). A no-break space or any other octet is part of the text. */
+/**
+ * Without white space at its ends: space and tab (RFC 5234 WSP). A no-break space or any other octet is part of the
+ * text.
+ */
 const trimmed = (text: string): string => trimmedEnd(text).replace(/^[ \t]+/, '')
 const trimmedEnd = (text: string): string => text.replace(/(?<![ \t])[ \t]+$/, '')
 
@@ -107,7 +112,9 @@ const trimmedEnd = (text: string): string => text.replace(/(?<![ \t])[ \t]+$/, '
 export const resemblesDmarc = (text: string): boolean =>
   LOOKALIKE.test(text.slice(0, 64)) || MISPLACED_VERSION.test(text.slice(0, 512))
 
-/** Formats a record in the order of RFC 7489 §6.3, without defaults; `parseDmarc` of the result returns the same record. */
+/**
+ * Formats a record in the order of RFC 7489 §6.3, without defaults; `parseDmarc` of the result returns the same record.
+ */
 export function formatDmarc(record: DmarcRecord): string {
   const tags: [string, string | undefined][] = [
     ['p', record.p],
@@ -166,7 +173,10 @@ function recordOf(tags: Tags, faults: Fault[]): DmarcRecord {
   }
 }
 
-/** The values of `fo` (RFC 9989 §4.7). Looser than the ABNF of §4.8, which the text above it contradicts with `fo=0:d`: any list of the four. */
+/**
+ * The values of `fo` (RFC 9989 §4.7). Looser than the ABNF of §4.8, which the text above it contradicts with `fo=0:d`:
+ * any list of the four.
+ */
 function failureOptions(tags: Tags, faults: Fault[]): readonly string[] {
   const found = tags.get('fo')
   if (found === undefined) return ['0']
@@ -189,8 +199,9 @@ function itemsOf(text: string): Item[] {
 export type Policies = { readonly p: Policy; readonly sp: Policy; readonly np: Policy }
 
 /**
- * The policies of a record, or why it cannot be applied (RFC 9989 §4.10.1). A missing `p` is `none` (§4.7). If `p`, `sp` or `np` has an invalid value, the
- * record counts as `p=none` if it names a valid destination of aggregate reports; otherwise DMARC is not applied.
+ * The policies of a record, or why it cannot be applied (RFC 9989 §4.10.1). A missing `p` is `none` (§4.7). If `p`,
+ * `sp` or `np` has an invalid value, the record counts as `p=none` if it names a valid destination of aggregate
+ * reports; otherwise DMARC is not applied.
  */
 export function policiesOf(reading: DmarcReading): Policies | 'duplicate' | 'invalid' {
   // RFC 6376 §3.2, the source of the syntax in RFC 9989 §4.7: a repeated tag makes the whole list invalid.

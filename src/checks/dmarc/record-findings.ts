@@ -7,7 +7,10 @@ import { finding } from './findings.ts'
 import { type Basis, changedFix, refusingFix, reported, softening, stepFix, subdomainFix } from './fixes.ts'
 import { invalidPolicyTags, shareOf, weaker } from './parse.ts'
 
-/** Size of a record, octets, above which its answer, with the name and other records, may not fit a UDP answer of 1232 octets. */
+/**
+ * Size of a record, octets, above which its answer, with the name and other records, may not fit a UDP answer of 1232
+ * octets.
+ */
 export const LONG_RECORD = 1_000
 /** Maximum number of faults that are reported individually; the others are counted. */
 const MAX_TOLD = 10
@@ -47,7 +50,8 @@ function removedFindings(applied: Applied, basis: Basis): Finding[] {
   const tags = Object.keys(record.removed)
   if (tags.length === 0) return []
   const share = shareOf(applied.reading)
-  // Receivers of RFC 7489 apply the policy to a part of the mail, and those of RFC 9989 to all of it; with pct=0 and t=y both apply it one step lower.
+  // Receivers of RFC 7489 apply the policy to a part of the mail, and those of RFC 9989 to all of it; with pct=0 and
+  // t=y both apply it one step lower.
   const isAgreed = share === 100 || (share === 0 && record.testing) || applied.policy === 'none'
   if (!isAgreed)
     return [finding('dmarc.pct_partial', { pct: share, policy: applied.policy ?? '' }, { evidence: applied.text })]

@@ -19,7 +19,8 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
     hosts.filter((uri) => uri.authorization === authorization).slice(0, MAX_TOLD)
   const invalid = all.filter((uri) => uri.problem !== undefined).slice(0, MAX_TOLD)
   const schemes = all.filter((uri) => uri.problem === undefined && uri.scheme !== 'mailto').slice(0, MAX_TOLD)
-  // About a host without authorization there is no further finding; a domain that accepts no mail cannot receive its own reports.
+  // About a host without authorization there is no further finding; a domain that accepts no mail cannot receive its
+  // own reports.
   const takesNone = hosts.filter(
     (uri) =>
       uri.authorization !== 'unauthorized' &&

@@ -5,8 +5,9 @@ import { destinationProblem } from './problems.ts'
 import type { ReportUri } from './uri.ts'
 
 /**
- * Whether a destination gets reports (RFC 9990 §4): `internal` has the same organizational domain and needs no authorization; `unauthorized` has not declared
- * that it accepts them; `unknown` has no answer; `invalid` is not a usable URI.
+ * Whether a destination gets reports (RFC 9990 §4): `internal` has the same organizational domain and needs no
+ * authorization; `unauthorized` has not declared that it accepts them; `unknown` has no answer; `invalid` is not a
+ * usable URI.
  */
 export type Authorization = 'internal' | 'authorized' | 'unauthorized' | 'unknown' | 'invalid'
 export type Destination = ReportUri & {
@@ -20,7 +21,10 @@ export type Destination = ReportUri & {
 /** Maximum number of report destinations that are queried; the others are `unknown`. */
 export const MAX_DESTINATIONS = 10
 
-/** The name at which a destination authorizes reports about `policyDomain`, the domain where the record was found (RFC 9990 §4 steps 1 to 3). */
+/**
+ * The name at which a destination authorizes reports about `policyDomain`, the domain where the record was found (RFC
+ * 9990 §4 steps 1 to 3).
+ */
 export const authorizationName = (policyDomain: string, host: string): string =>
   `${policyDomain}._report._dmarc.${host}`
 
@@ -49,12 +53,15 @@ export function judgeAuthorization(
 
 export type Relation =
   | { readonly kind: 'internal' | 'external' }
-  /** The host is below the organizational domain: it is internal unless one of these domains has a record with a psd tag. */
+  /**
+   * The host is below the organizational domain: it is internal unless one of these domains has a record with a psd
+   * tag.
+   */
   | { readonly kind: 'below'; readonly domains: readonly string[] }
 
 /**
- * The relation of a host to the organizational domain of a policy, without another tree walk: both walks meet in the organizational domain, so only a
- * boundary (psd) between the two can separate them (RFC 9989 §4.10.2).
+ * The relation of a host to the organizational domain of a policy, without another tree walk: both walks meet in the
+ * organizational domain, so only a boundary (psd) between the two can separate them (RFC 9989 §4.10.2).
  */
 export function relationOf(host: string, policyDomain: string, organizationalDomain: string): Relation {
   if (host === organizationalDomain || host === policyDomain) return { kind: 'internal' }

@@ -7,7 +7,10 @@ import { type Mended, mendDmarc, type Slip } from './mend.ts'
 import { type DmarcRecord, formatDmarc } from './parse.ts'
 import { dmarcSlip } from './problems.ts'
 
-/** What the owner of the applied record meant, if something in it cannot be read as published; undefined if everything can. */
+/**
+ * What the owner of the applied record meant, if something in it cannot be read as published; undefined if everything
+ * can.
+ */
 export function meantBy({ text, reading }: Applied): Mended | undefined {
   const { record, faults, unknown } = reading
   const isClean =

@@ -2,7 +2,10 @@ import type { Problem } from '../../base/problem.ts'
 import { canonicalName, type Domain, parseDomain } from '../../names/domain.ts'
 import { reportUriProblem } from './problems.ts'
 
-/** One destination of reports (RFC 9989 §4.8 dmarc-uri). With a `problem` it is not a syntactically valid reporting URI and is not used. */
+/**
+ * One destination of reports (RFC 9989 §4.8 dmarc-uri). With a `problem` it is not a syntactically valid reporting URI
+ * and is not used.
+ */
 export type ReportUri = {
   /** The URI as written, without a size suffix. */
   readonly uri: string
@@ -19,8 +22,8 @@ export type ReportUri = {
 export const MAX_URIS = 50
 
 /**
- * Reads a comma-separated list of report URIs (RFC 9989 §4.8 dmarc-urilist). Returns at most {@link MAX_URIS}, the number that were written, and the number
- * of commas beside an empty item, which receivers ignore.
+ * Reads a comma-separated list of report URIs (RFC 9989 §4.8 dmarc-urilist). Returns at most {@link MAX_URIS}, the
+ * number that were written, and the number of commas beside an empty item, which receivers ignore.
  */
 export function parseReportUris(value: string): {
   readonly uris: readonly ReportUri[]
@@ -37,7 +40,8 @@ export function parseReportUris(value: string): {
 const ADDRESS = /(?<![^\s,;<(])[A-Za-z0-9._%+=&~-]{1,64}@[A-Za-z0-9.-]{1,253}[A-Za-z0-9]/g
 
 /**
- * The addresses that the owner of an invalid URI evidently meant, as `mailto:` URIs (`r@a.example`, `mailto://r@a.example`); empty if none can be recognized.
+ * The addresses that the owner of an invalid URI evidently meant, as `mailto:` URIs (`r@a.example`,
+ * `mailto://r@a.example`); empty if none can be recognized.
  */
 export function mendedUris({ uri, scheme }: ReportUri): readonly ReportUri[] {
   if (scheme !== '' && scheme !== 'mailto') return []

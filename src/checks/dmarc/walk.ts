@@ -60,8 +60,8 @@ export type Walk = {
 export const MAX_RECORDS = 10
 
 /**
- * The domains of the walk: the name itself, then its parents down to the top-level domain; for 8 labels and more, its last 7 labels come next, so there are
- * at most 8 (RFC 9989 §4.10).
+ * The domains of the walk: the name itself, then its parents down to the top-level domain; for 8 labels and more, its
+ * last 7 labels come next, so there are at most 8 (RFC 9989 §4.10).
  */
 export function walkDomains(domain: string): readonly string[] {
   const labels = labelsOf(canonicalName(domain))
@@ -69,7 +69,10 @@ export function walkDomains(domain: string): readonly string[] {
   return [labels.join('.'), ...parents.map((_, i) => parents.slice(i).join('.'))]
 }
 
-/** Judges the answers at {@link walkDomains}, in that order: which records are kept, where the walk stops, which record applies (RFC 9989 §4.10). */
+/**
+ * Judges the answers at {@link walkDomains}, in that order: which records are kept, where the walk stops, which record
+ * applies (RFC 9989 §4.10).
+ */
 export function judgeWalk(domain: Domain, answers: readonly WalkAnswer[]): Walk {
   const steps: Step[] = []
   const found: Found[] = []
@@ -132,7 +135,10 @@ function judgeStep(domain: string, answer: WalkAnswer): { readonly step: Step; r
   return { step: { ...step, decision: psd === 'u' ? 'record' : `boundary_psd_${psd}` }, record: only }
 }
 
-/** How a receiver of RFC 7489 reads the same records: by the public suffix list, with `pct`, without `np`, `psd` and `t`. */
+/**
+ * How a receiver of RFC 7489 reads the same records: by the public suffix list, with `pct`, without `np`, `psd` and
+ * `t`.
+ */
 export type LegacyReading = {
   readonly organizationalDomain: string
   /** Where the record was found; absent if DMARC is not applied. */
@@ -165,7 +171,8 @@ function readingOf(
   const [reading] = records
   if (records.length !== 1 || !reading) return { organizationalDomain }
   const { record } = reading
-  // §6.6.3 step 6: without a valid "p", or with an invalid "sp", only a valid "rua" keeps the record, as p=none. RFC 7489 does not know `np`.
+  // §6.6.3 step 6: without a valid "p", or with an invalid "sp", only a valid "rua" keeps the record, as p=none. RFC
+  // 7489 does not know `np`.
   const known = { ...reading, faults: reading.faults.filter((fault) => fault.tag !== 'np') }
   const policies = policiesOf(known)
   const reports = record.rua.some((uri) => uri.problem === undefined)

@@ -81,7 +81,10 @@ const zone = (node: LabNode, root: LabNode = { SOA: [SOA], AD: true }): LabZone 
 })
 const UNTRUSTED: LabNode = { SOA: [SOA] }
 
-/** A resolver that says SERVFAIL to everything but a question with checking disabled, which `zone` answers; `ede` goes with it. */
+/**
+ * A resolver that says SERVFAIL to everything but a question with checking disabled, which `zone` answers; `ede` goes
+ * with it.
+ */
 function validating(records: LabZone, ede: readonly ExtendedError[], both = false) {
   const lab = labCtx(records)
   const resolve: Resolve = async (name, type, signal, options) => {

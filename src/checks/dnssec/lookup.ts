@@ -23,7 +23,10 @@ export type DnssecFacts = {
   readonly zone?: string
   /** Why it could not be determined. */
   readonly zoneError?: DnsError
-  /** The result of a validating resolver for the domain: `secure` is its AD bit; `failed`: it gives no answer, with the reason. */
+  /**
+   * The result of a validating resolver for the domain: `secure` is its AD bit; `failed`: it gives no answer, with the
+   * reason.
+   */
   readonly validation: { readonly secure: boolean } | { readonly failed: DnsError }
   /** The same query with checking disabled, sent only if validation failed: whether there is an answer then. */
   readonly unchecked?: boolean
@@ -32,7 +35,10 @@ export type DnssecFacts = {
   /** The resolver validates and its AD bit is trusted: the root, which is signed, is secure. Absent: no answer. */
   readonly believed?: boolean
   readonly ede: readonly ExtendedError[]
-  /** The signatures at the apex of the zone, and its NSEC3 parameters; queried if it has keys. Empty: none, or no answer. At most 50 each. */
+  /**
+   * The signatures at the apex of the zone, and its NSEC3 parameters; queried if it has keys. Empty: none, or no
+   * answer. At most 50 each.
+   */
   readonly signatures: readonly RecordData['RRSIG'][]
   readonly nsec3: readonly RecordData['NSEC3PARAM'][]
   /** When they were queried, ms since the epoch. */
@@ -42,9 +48,10 @@ export type DnssecFacts = {
 type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now'>
 
 /**
- * Whether the zone of `domain` is signed and how the resolver validates it: SOA at the names where the zone can begin, then DS and DNSKEY there; if an answer
- * fails, the same again with checking disabled (RFC 4035 §3.2.2). At most 7 queries in two rounds, 12 in three if one fails; two more in another round if the
- * zone has keys. Missing answers are data; never rejects with DnsError.
+ * Whether the zone of `domain` is signed and how the resolver validates it: SOA at the names where the zone can begin,
+ * then DS and DNSKEY there; if an answer fails, the same again with checking disabled (RFC 4035 §3.2.2). At most 7
+ * queries in two rounds, 12 in three if one fails; two more in another round if the zone has keys. Missing answers are
+ * data; never rejects with DnsError.
  */
 export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFacts> {
   const candidates = zoneCandidates(domain, MAX_CANDIDATES)
@@ -80,8 +87,8 @@ export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFa
 }
 
 /**
- * Whether the resolver's AD bit counts: the root zone is signed, so its AD bit for the root shows whether it ever sets one (RFC 4035 §4.9.3). Undefined: no
- * answer.
+ * Whether the resolver's AD bit counts: the root zone is signed, so its AD bit for the root shows whether it ever sets
+ * one (RFC 4035 §4.9.3). Undefined: no answer.
  */
 export async function believes(ctx: Pick<Asker, 'resolve' | 'signal'>): Promise<boolean | undefined> {
   const root = await settled(ctx.resolve('.', 'SOA', ctx.signal))
@@ -101,7 +108,10 @@ const askSoa = (ctx: Asker, names: readonly string[], checkingDisabled = false):
     ),
   )
 
-/** A SOA record that does not belong to another zone behind a CNAME; or no answer, in which case the names above do not decide. */
+/**
+ * A SOA record that does not belong to another zone behind a CNAME; or no answer, in which case the names above do not
+ * decide.
+ */
 const decides = (answer: Asked<'SOA'>): boolean =>
   answer instanceof DnsError || (answer.kind === 'found' && answer.cname.length === 0)
 
@@ -135,8 +145,8 @@ async function askSignatures(ctx: Asker, zone: string): Promise<Pick<DnssecFacts
 }
 
 /**
- * Why the keys themselves are not accepted: a resolver that has met the fault before gives fewer details at other names. If the keys are accepted, the
- * earlier failure was not a validator's.
+ * Why the keys themselves are not accepted: a resolver that has met the fault before gives fewer details at other
+ * names. If the keys are accepted, the earlier failure was not a validator's.
  */
 async function askReasons(
   ctx: Asker,

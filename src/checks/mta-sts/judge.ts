@@ -10,14 +10,18 @@ import { formatStsRecord, parseStsRecord } from './parse.ts'
 import { formatStsPolicy, MAX_AGE_SECONDS, matchesMx, type Refusal, refusalsOf, type StsPolicy } from './policy.ts'
 import { stsFetchProblem, stsHostProblem } from './problems.ts'
 
-/** A policy with a shorter lifetime protects little: an attacker waits until it has expired (RFC 8461 §3.2 recommends weeks). */
+/**
+ * A policy with a shorter lifetime protects little: an attacker waits until it has expired (RFC 8461 §3.2 recommends
+ * weeks).
+ */
 export const SHORT_AGE_SECONDS = 86_400
 
 type Judged = { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; readonly findings: readonly Finding[] }
 
 /**
- * `pass`: senders will require TLS for every mail host; `warn`: they do not require it (no record, testing, none) or something is weak; `fail`: an announced
- * policy that senders cannot use, or that excludes mail hosts; `unknown`: the policy could not be fetched.
+ * `pass`: senders will require TLS for every mail host; `warn`: they do not require it (no record, testing, none) or
+ * something is weak; `fail`: an announced policy that senders cannot use, or that excludes mail hosts; `unknown`: the
+ * policy could not be fetched.
  */
 type Mail = Pick<DomainContext, 'noMail' | 'mail' | 'mailError' | 'tls' | 'takes'>
 

@@ -7,7 +7,10 @@ import { isStsRecord, parseStsRecord, resemblesStsRecord, type StsRecord } from 
 import { isPlainText, MAX_POLICY_BYTES, parseStsPolicy, type StsPolicy } from './policy.ts'
 import { stsFetchProblem } from './problems.ts'
 
-/** The result of fetching the policy. `refused` is a fault that every sender gets; `unknown` may be our own, or temporary. */
+/**
+ * The result of fetching the policy. `refused` is a fault that every sender gets; `unknown` may be our own, or
+ * temporary.
+ */
 export type PolicyAnswer =
   | { readonly kind: 'read'; readonly policy: StsPolicy }
   | { readonly kind: 'invalid'; readonly problem: Problem }
@@ -28,8 +31,9 @@ export type StsFacts = OneRecord<StsRecord> & {
 export const policyUrl = (domain: string): string => `https://mta-sts.${domain}/.well-known/mta-sts.txt`
 
 /**
- * Queries the MTA-STS record of `domain` and, if there is one, fetches the policy (RFC 8461 §3): one GET, 64 KiB, no redirect, with a verified certificate.
- * Rejects with DnsError if the record's name gives no answer; everything else is in the facts.
+ * Queries the MTA-STS record of `domain` and, if there is one, fetches the policy (RFC 8461 §3): one GET, 64 KiB, no
+ * redirect, with a verified certificate. Rejects with DnsError if the record's name gives no answer; everything else is
+ * in the facts.
  */
 export async function lookupMtaSts(ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'>, domain: Domain): Promise<StsFacts> {
   const answer = await ctx.resolve(`_mta-sts.${domain}`, 'TXT', ctx.signal)
@@ -41,7 +45,8 @@ export async function lookupMtaSts(ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'
 
 async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): Promise<PolicyAnswer> {
   try {
-    // RFC 8461 §3.3: HTTPS, the certificate valid for mta-sts.<domain>, redirects not followed, status 200 and text/plain.
+    // RFC 8461 §3.3: HTTPS, the certificate valid for mta-sts.<domain>, redirects not followed, status 200 and
+    // text/plain.
     const limits = { maxBytes: MAX_POLICY_BYTES, redirects: 0, accept: 'text/plain' }
     const answer = await ctx.fetch(policyUrl(domain), ctx.signal, limits)
     if (answer.status >= 300 && answer.status < 400)

@@ -37,13 +37,17 @@ const MAX_FIELDS = 100
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
 const VALUE = /^[\x21-\x3a\x3c\x3e-\x7e]+$/
 
-/** Whether a text begins with the version and a semicolon: others are discarded before records are counted (RFC 8461 §3.1, RFC 8460 §3). */
+/**
+ * Whether a text begins with the version and a semicolon: others are discarded before records are counted (RFC 8461
+ * §3.1, RFC 8460 §3).
+ */
 export const hasVersion = (text: string, version: string): boolean =>
   text.startsWith(version) && /^[ \t]*(?:;|$)/.test(text.slice(version.length, version.length + 200))
 
 /**
- * Reads the fields after the version by the grammar that RFC 8461 §3.1 and RFC 8460 §3 share. The grammar is strict: no empty field, no white space around
- * "=", and at most one ";" at the end. `free` names the field whose value has its own grammar.
+ * Reads the fields after the version by the grammar that RFC 8461 §3.1 and RFC 8460 §3 share. The grammar is strict: no
+ * empty field, no white space around "=", and at most one ";" at the end. `free` names the field whose value has its
+ * own grammar.
  */
 export function parseFields(text: string, version: string, free: string): Parsed<readonly Field[]> {
   if (!hasVersion(text, version)) return problem(fieldsProblem('version', { text: version }), 0)

@@ -28,7 +28,10 @@ const MAX_MX = 100
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
 const MODES: readonly Mode[] = ['enforce', 'testing', 'none']
 
-/** Reads the text of a policy (RFC 8461 §3.2). If a key other than `mx` occurs twice, the first counts. A text that violates the grammar is not a policy. */
+/**
+ * Reads the text of a policy (RFC 8461 §3.2). If a key other than `mx` occurs twice, the first counts. A text that
+ * violates the grammar is not a policy.
+ */
 export function parseStsPolicy(text: string): Parsed<StsPolicy> {
   const lines = text.split('\n', MAX_LINES + 2)
   if (lines.length > MAX_LINES + 1) return problem(stsPolicyProblem('too_many_lines', { max: MAX_LINES }))
@@ -103,8 +106,8 @@ function isPattern(value: string): boolean {
 export type Refusal = { readonly host: string; readonly fault: 'not_named' | TlsFault }
 
 /**
- * The mail hosts that an enforced policy excludes: those that it does not name (RFC 8461 §4.1), and those without STARTTLS or without a valid certificate
- * (§4.2), as far as their TLS was checked. None for the mode `none`.
+ * The mail hosts that an enforced policy excludes: those that it does not name (RFC 8461 §4.1), and those without
+ * STARTTLS or without a valid certificate (§4.2), as far as their TLS was checked. None for the mode `none`.
  */
 export function refusalsOf(policy: StsPolicy, hosts: readonly string[], tls: StarttlsFacts | undefined): Refusal[] {
   if (policy.mode === 'none') return []

@@ -4,8 +4,8 @@ import type { Ip } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 
 /**
- * Whether a host has addresses; `unknown`: none is known and the lookup of a family has no answer. A literal has none, because it is not a name
- * (RFC 5321 §5.1).
+ * Whether a host has addresses; `unknown`: none is known and the lookup of a family has no answer. A literal has none,
+ * because it is not a name (RFC 5321 §5.1).
  */
 export type Resolvable = 'yes' | 'no' | 'unknown'
 

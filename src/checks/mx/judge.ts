@@ -11,8 +11,9 @@ import type { MxFacts } from './lookup.ts'
 import { mailHostProblem } from './problems.ts'
 
 /**
- * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults, or mail that the domain sends cannot be answered; `fail`:
- * no host can be reached; `not_applicable`: the domain needs no mail host (null MX, parked, a web name).
+ * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults, or mail that the
+ * domain sends cannot be answered; `fail`: no host can be reached; `not_applicable`: the domain needs no mail host
+ * (null MX, parked, a web name).
  */
 export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts> {
   const { mail, domain } = facts
@@ -108,7 +109,10 @@ function concluded(facts: MxFacts, { openBarriers }: DomainContext, findings: re
   return { status: weighty.length === 0 ? 'pass' : 'warn', facts, findings }
 }
 
-/** The apex of the zone has SOA and NS records, beside which no CNAME may exist (RFC 1034 §3.6.2). An alias below it is common. */
+/**
+ * The apex of the zone has SOA and NS records, beside which no CNAME may exist (RFC 1034 §3.6.2). An alias below it is
+ * common.
+ */
 function aliasFindings({ domain, mail }: MxFacts): Finding[] {
   const target = mail.cname.at(-1)
   if (target === undefined || registrableDomain(domain) !== domain) return []
@@ -190,7 +194,10 @@ function withoutAddress(facts: MxFacts, host: MailHost, evidence: string): Findi
   return { id: 'mx.unresolvable', args: { host: exchange, exists, ...(free === undefined ? {} : { free }) }, evidence }
 }
 
-/** The host that was meant if the name server appended the zone's name: a name in the zone, or a known provider's host, followed by the domain. */
+/**
+ * The host that was meant if the name server appended the zone's name: a name in the zone, or a known provider's host,
+ * followed by the domain.
+ */
 function withoutDomain(domain: string, exchange: string): string | undefined {
   if (!exchange.endsWith(`.${domain}`)) return undefined
   const meant = exchange.slice(0, -domain.length - 1)

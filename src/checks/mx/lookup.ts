@@ -18,8 +18,8 @@ export type MxFacts = {
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * The mail hosts of `domain` with their addresses: at most 41 queries in two rounds, and 5 more in a third if hosts do not exist. Rejects with DnsError if MX
- * has no answer.
+ * The mail hosts of `domain` with their addresses: at most 41 queries in two rounds, and 5 more in a third if hosts do
+ * not exist. Rejects with DnsError if MX has no answer.
  */
 export async function lookupMx(ctx: Asker, domain: Domain): Promise<MxFacts> {
   const mail = await lookupMailHosts(ctx, domain)

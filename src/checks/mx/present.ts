@@ -18,7 +18,8 @@ export type MxFields = {
 const WITHOUT_PTR: PresentAddress = (address) => ({ address, ptr: [], forward_confirmed: null })
 
 /**
- * The entries of the answer's `mx` in order of preference (null MX: none; implicit: the domain with priority 0), and `mx_kind`, omitted without an answer.
+ * The entries of the answer's `mx` in order of preference (null MX: none; implicit: the domain with priority 0), and
+ * `mx_kind`, omitted without an answer.
  */
 export function presentMx(
   outcome: Outcome<MxFacts>,

@@ -36,10 +36,11 @@ type Zone = { readonly domain: string; readonly zone: string; readonly servers: 
 export type AskHost = (addresses: readonly Ip[], turn: number) => Promise<readonly Heard[]>
 
 /**
- * Queries name servers directly, at public addresses that the owner of the zone chose and that may belong to others: at most two queries per address, even if
- * several servers share it, 26 in total, at most 3 s each. The first address of a server gets a query for the SOA record and one for MX, SPF or DMARC in
- * turn. The latter uses TCP (RFC 7766 §5), and is repeated if the address answered only over UDP, because a lost packet proves nothing. If there are few
- * servers, a second address gets the other two queries. A missing answer is data.
+ * Queries name servers directly, at public addresses that the owner of the zone chose and that may belong to others: at
+ * most two queries per address, even if several servers share it, 26 in total, at most 3 s each. The first address of a
+ * server gets a query for the SOA record and one for MX, SPF or DMARC in turn. The latter uses TCP (RFC 7766 §5), and
+ * is repeated if the address answered only over UDP, because a lost packet proves nothing. If there are few servers, a
+ * second address gets the other two queries. A missing answer is data.
  */
 export function hostAsker(ctx: Asker, zone: Zone): AskHost {
   const asked = new Map<Ip, Promise<Heard>>()

@@ -46,7 +46,10 @@ export function compareServers(facts: NsFacts): Comparison {
   return { states, open }
 }
 
-/** The result of the first address over TCP, if it answered over UDP (RFC 7766 §5). A missing answer counts if the query was sent twice. */
+/**
+ * The result of the first address over TCP, if it answered over UDP (RFC 7766 §5). A missing answer counts if the query
+ * was sent twice.
+ */
 function tcpOf(heard: readonly Heard[]): Pick<ServerState, 'tcp' | 'tcpReason' | 'isRefused'> {
   const first = heard.find(({ overTcp }) => overTcp !== undefined)
   const said = first?.overTcp && first.copies[first.overTcp]

@@ -2,13 +2,17 @@ import { DnsError } from '../../net/dns/resolver.ts'
 import { COPIES, type Copy } from './ask.ts'
 import { type NsFacts, textOf } from './lookup.ts'
 
-/** How each server differs, in the order of the servers, and the records in which the servers agree with each other but differ from the resolver. */
+/**
+ * How each server differs, in the order of the servers, and the records in which the servers agree with each other but
+ * differ from the resolver.
+ */
 export type Comparison = { readonly odd: readonly (readonly Copy[])[]; readonly open: readonly Copy[] }
 
 /**
- * Compares the mail records server by server. The answer of most servers is the usual one; in a tie, that of a server with the usual serial, then that of the
- * resolver. If the servers gave only one version and the resolver has another, a server with another serial is the different one; with equal serials that
- * proves nothing, because the resolver may have an older version in its cache, and the record is `open`. `outdated`: the servers with another serial.
+ * Compares the mail records server by server. The answer of most servers is the usual one; in a tie, that of a server
+ * with the usual serial, then that of the resolver. If the servers gave only one version and the resolver has another,
+ * a server with another serial is the different one; with equal serials that proves nothing, because the resolver may
+ * have an older version in its cache, and the record is `open`. `outdated`: the servers with another serial.
  */
 export function compareCopies(facts: NsFacts, outdated: readonly boolean[]): Comparison {
   const each = COPIES.map((copy) => ({ copy, ...compareCopy(facts, copy, outdated) }))

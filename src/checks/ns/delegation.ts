@@ -12,8 +12,9 @@ export type Delegation = Referral & { readonly from: string }
 const ANSWER_MS = 3_000
 
 /**
- * Queries one server of the parent zone (`hosts`, the first by name) for the delegation of `zone`: its address, then one query (RFC 1034 §4.2.1). Undefined
- * without an answer, and if that server is authoritative for the zone itself, so that it returns no referral.
+ * Queries one server of the parent zone (`hosts`, the first by name) for the delegation of `zone`: its address, then
+ * one query (RFC 1034 §4.2.1). Undefined without an answer, and if that server is authoritative for the zone itself, so
+ * that it returns no referral.
  */
 export async function lookupDelegation(
   ctx: Pick<Ctx, 'resolve' | 'askServer' | 'signal'>,
@@ -40,7 +41,8 @@ type Compared = {
 }
 
 /**
- * The differences between parent and zone: other servers, other addresses, or none for a server whose name is in the zone (RFC 1034 §4.2.2, RFC 9471 §2.1).
+ * The differences between parent and zone: other servers, other addresses, or none for a server whose name is in the
+ * zone (RFC 1034 §4.2.2, RFC 9471 §2.1).
  */
 export function delegationFindings({ zone, delegation, named, addresses }: Compared): Finding[] {
   const { from, servers, glue } = delegation

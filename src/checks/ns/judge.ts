@@ -11,12 +11,13 @@ import { MAX_SERVERS, type NsFacts } from './lookup.ts'
 import { serverAnswerProblem, serverSaysProblem } from './problems.ts'
 
 /**
- * `not_applicable`: no such domain; `fail`: no zone, or no server that is authoritative for it; `unknown`: none answered us; `warn`: a finding; `pass`: none.
- * It never costs points.
+ * `not_applicable`: no such domain; `fail`: no zone, or no server that is authoritative for it; `unknown`: none
+ * answered us; `warn`: a finding; `pass`: none. It never costs points.
  */
 export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
   const { zone, domain } = facts
-  if (zone === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check reports that
+  // the MX check reports that
+  if (zone === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] }
   if (zone === undefined) return { status: 'fail', facts, findings: [{ id: 'ns.none', args: { domain } }] }
   const { states, open } = compareServers(facts)
   const findings = [
@@ -69,7 +70,10 @@ function delegated({ delegation, named, servers }: NsFacts, zone: string): Findi
   return delegationFindings({ zone, delegation, named, addresses: new Map(known) })
 }
 
-/** Servers that answer over UDP and not over TCP. A missing TCP answer counts only if another server answered over TCP: our own network may block it. */
+/**
+ * Servers that answer over UDP and not over TCP. A missing TCP answer counts only if another server answered over TCP:
+ * our own network may block it.
+ */
 function withoutTcp(states: readonly ServerState[]): Finding[] {
   const isHeard = states.some(({ tcp }) => tcp === true)
   return states.flatMap(({ server: { host }, tcp, tcpReason, isRefused }) =>
@@ -77,7 +81,9 @@ function withoutTcp(states: readonly ServerState[]): Finding[] {
   )
 }
 
-/** Servers that give different mail records: what each says, because nobody knows from outside which of them is right. */
+/**
+ * Servers that give different mail records: what each says, because nobody knows from outside which of them is right.
+ */
 function differing(facts: NsFacts, states: readonly ServerState[]): Finding[] {
   const copies = COPIES.filter((copy) => states.some(({ differs }) => differs.includes(copy)))
   if (copies.length === 0) return []

@@ -38,7 +38,10 @@ export type NsFacts = {
   readonly leftOut: number
   /** Every server that the zone names, including those beyond the first 13. */
   readonly named: readonly string[]
-  /** The delegation according to a server of the parent zone; absent without an answer, and if that server is authoritative for the zone itself. */
+  /**
+   * The delegation according to a server of the parent zone; absent without an answer, and if that server is
+   * authoritative for the zone itself.
+   */
   readonly delegation?: Delegation
   /** The recursive resolver's answers for the compared records; a type without an answer is absent. */
   readonly resolved: Partial<Record<Copy, string>>
@@ -47,9 +50,9 @@ export type NsFacts = {
 type Asker = Pick<Ctx, 'resolve' | 'askServer' | 'signal'>
 
 /**
- * The name servers of the zone of `domain`, and the answer of each to direct queries: at most 13 servers, at their public addresses, 2 queries per address
- * ({@link hostAsker}); and the delegation according to one server of the parent zone. Three rounds. Rejects with DnsError if the decisive NS records have no
- * answer; all else is data.
+ * The name servers of the zone of `domain`, and the answer of each to direct queries: at most 13 servers, at their
+ * public addresses, 2 queries per address ({@link hostAsker}); and the delegation according to one server of the parent
+ * zone. Three rounds. Rejects with DnsError if the decisive NS records have no answer; all else is data.
  */
 export async function lookupNs(ctx: Asker, domain: Domain): Promise<NsFacts> {
   const found = await findZone(ctx, domain)
@@ -115,7 +118,10 @@ const IS_OF: Readonly<Record<Copy, (text: string) => boolean>> = {
   dmarc: (text) => /^v\s*=\s*DMARC1/.test(text),
 }
 
-/** The records of one type as a text for comparison: sorted, because their order means nothing. Of TXT only the records of that kind. */
+/**
+ * The records of one type as a text for comparison: sorted, because their order means nothing. Of TXT only the records
+ * of that kind.
+ */
 export function textOf(answer: Answer<'MX' | 'TXT'>, copy: Copy): string {
   const texts = answer.records.map((record) =>
     typeof record === 'string' ? record : `${record.preference} ${record.exchange}`,

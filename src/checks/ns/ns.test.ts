@@ -30,7 +30,10 @@ const hosts: LabZone = {
   'ns2.example': { A: ['45.53.2.1'] },
   'ns3.example': { A: ['45.53.3.1'] },
 }
-/** It has the zone and nothing answers over TCP; `closed`: its machine refuses TCP connections; `lost`: so many questions over TCP get no answer. */
+/**
+ * It has the zone and nothing answers over TCP; `closed`: its machine refuses TCP connections; `lost`: so many
+ * questions over TCP get no answer.
+ */
 type Udp = { readonly udp: LabZone; readonly closed?: true; readonly lost?: number }
 type Server = LabZone | 'lame' | 'silent' | 'refuses' | Udp | { readonly referral: Referral }
 const isUdp = (server: Server): server is Udp => typeof server === 'object' && 'udp' in server

@@ -9,9 +9,10 @@ const CUSTOMER =
   /^(?:ip|ppp|cable|pool|client|clients|cust|customer|customers|host|static|res|ftth|fiber|fibre|rev|reverse)$/
 
 /**
- * Whether a PTR name appears to be generated from its address (`1-5-53-45.dsl.isp.example`) rather than assigned to a mail host: it contains the whole
- * address in decimal or hexadecimal, or a word of dynamic pools, or a weaker word with half of the address. Only the labels before the registrable domain
- * count, except for the address itself. Names longer than 255 characters are not examined.
+ * Whether a PTR name appears to be generated from its address (`1-5-53-45.dsl.isp.example`) rather than assigned to a
+ * mail host: it contains the whole address in decimal or hexadecimal, or a word of dynamic pools, or a weaker word with
+ * half of the address. Only the labels before the registrable domain count, except for the address itself. Names longer
+ * than 255 characters are not examined.
  */
 export function looksGeneric(name: string, address: Ip): boolean {
   if (name.length > 255) return false

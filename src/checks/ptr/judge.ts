@@ -12,9 +12,9 @@ import { type AddressPtr, type JudgedAddress, MAX_BEST, MAX_NAMES, type OpenHost
 import { ptrProblem } from './problems.ts'
 
 /**
- * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge; `unknown`: an address has no answer,
- * or the addresses of a mail host are not all known, and none is missing; `warn`: an additional finding of severity low or more; `not_applicable`: a null MX,
- * or a role that needs none.
+ * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge;
+ * `unknown`: an address has no answer, or the addresses of a mail host are not all known, and none is missing; `warn`:
+ * an additional finding of severity low or more; `not_applicable`: a null MX, or a role that needs none.
  */
 export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFacts> {
   if (found.mail.kind === 'null' && context.role !== 'sends_only') return notApplicable(found, context)
@@ -48,8 +48,9 @@ const isPrivate = ({ mail }: PtrFacts): boolean => {
 const isKnown = ({ mail }: PtrFacts): boolean => mail.hosts.every((host) => !hostError(host))
 
 /**
- * The addresses that send as the domain: those of the mail hosts that SPF passes, and those that it names one by one; without a usable SPF record those of
- * the best MX. A private address has no PTR record to set, and an MX record with an IP address is a fault of its own.
+ * The addresses that send as the domain: those of the mail hosts that SPF passes, and those that it names one by one;
+ * without a usable SPF record those of the best MX. A private address has no PTR record to set, and an MX record with
+ * an IP address is a fault of its own.
  */
 function judgedAddresses(facts: PtrFacts, { sends, sendingHosts }: DomainContext): readonly JudgedAddress[] {
   const senders = sends ? sendingHosts : facts.best
@@ -141,7 +142,10 @@ function addressFindings(facts: PtrFacts, ptr: AddressPtr, sends: boolean): Find
   return findings
 }
 
-/** The PTR record with the name of the mail host itself, which resolves back by its own address record; none for an address that no mail host has. */
+/**
+ * The PTR record with the name of the mail host itself, which resolves back by its own address record; none for an
+ * address that no mail host has.
+ */
 function fixOf(facts: PtrFacts, address: Ip): DnsRecord | undefined {
   const host = facts.mail.hosts.find((other) => other.addresses.includes(address))
   if (!host) return undefined
@@ -149,8 +153,8 @@ function fixOf(facts: PtrFacts, address: Ip): DnsRecord | undefined {
 }
 
 /**
- * The first mail host that may have more addresses to judge than are known: of all hosts if SPF names senders, otherwise of those up to the best MX.
- * Undefined if there is none, and if ten addresses precede it.
+ * The first mail host that may have more addresses to judge than are known: of all hosts if SPF names senders,
+ * otherwise of those up to the best MX. Undefined if there is none, and if ten addresses precede it.
  */
 export function openHost(
   { mail }: PtrFacts,

@@ -45,7 +45,10 @@ export type PtrFacts = {
   readonly named: readonly AddressPtr[]
   /** The addresses whose names are judged, at most 10; filled in by the judge. */
   readonly judged?: readonly JudgedAddress[]
-  /** The addresses that may send, if an answer about SPF is missing and their names are not all in order; with `isMore` others may; filled in by the judge. */
+  /**
+   * The addresses that may send, if an answer about SPF is missing and their names are not all in order; with `isMore`
+   * others may; filled in by the judge.
+   */
   readonly candidates?: readonly JudgedAddress[]
   readonly isMore?: boolean
   /** A mail host whose addresses are not all known, so that more may have to be judged; filled in by the judge. */
@@ -67,8 +70,9 @@ export type JudgedAddress = { readonly ptr: AddressPtr; readonly isProviders: bo
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * The PTR names of every address of the mail hosts and of those that SPF names, and whether they resolve back: at most 40 addresses with 11 queries each, in
- * two rounds after these are known. Missing answers are data. Rejects with DnsError if the mail hosts could not be determined.
+ * The PTR names of every address of the mail hosts and of those that SPF names, and whether they resolve back: at most
+ * 40 addresses with 11 queries each, in two rounds after these are known. Missing answers are data. Rejects with
+ * DnsError if the mail hosts could not be determined.
  */
 export async function lookupPtr(ctx: Asker, domain: Domain, input: CheckInput = {}): Promise<PtrFacts> {
   const mail = await lookupMailHosts(ctx, domain)
@@ -87,8 +91,8 @@ async function lookupNamed(ctx: Asker, { namedSenders }: CheckInput, known: read
 }
 
 /**
- * The PTR names of one address, and whether they resolve back (FCrDNS, RFC 8601 §2.7.3): at most 11 queries in two rounds. Never rejects with DnsError: that
- * is data.
+ * The PTR names of one address, and whether they resolve back (FCrDNS, RFC 8601 §2.7.3): at most 11 queries in two
+ * rounds. Never rejects with DnsError: that is data.
  */
 export async function lookupAddress(ctx: Asker, address: Ip): Promise<AddressPtr> {
   try {

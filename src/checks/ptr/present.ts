@@ -7,8 +7,8 @@ import type { PtrFacts } from './lookup.ts'
 import { ptrProblem } from './problems.ts'
 
 /**
- * The answer's `ptr`: `valid` if every address of the best MX is known and has a PTR record, `reason` whenever it is false; `forward_confirmed` if all of
- * them resolve back.
+ * The answer's `ptr`: `valid` if every address of the best MX is known and has a PTR record, `reason` whenever it is
+ * false; `forward_confirmed` if all of them resolve back.
  */
 export function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
   const { facts } = outcome

@@ -8,7 +8,9 @@ const MIN_EXPIRE_SECONDS = 7 * 86_400
 const MAX_NEGATIVE_SECONDS = 86_400
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,126}[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
-/** `pass` or `warn`; `fail` if no zone was found; `not_applicable` if the domain does not exist. It never costs points. */
+/**
+ * `pass` or `warn`; `fail` if no zone was found; `not_applicable` if the domain does not exist. It never costs points.
+ */
 export function judgeSoa(facts: SoaFacts): Outcome<SoaFacts> {
   const { soa, zone, domain } = facts
   if (!soa && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check reports that
@@ -20,7 +22,10 @@ export function judgeSoa(facts: SoaFacts): Outcome<SoaFacts> {
   return { status: findings.length > 0 ? 'warn' : 'pass', facts, findings }
 }
 
-/** The mailbox that RNAME encodes: the first label is the local part (RFC 1035 §8, RFC 2142 §7). Undefined if it encodes none. */
+/**
+ * The mailbox that RNAME encodes: the first label is the local part (RFC 1035 §8, RFC 2142 §7). Undefined if it encodes
+ * none.
+ */
 export function contactOf(rname: string): string | undefined {
   const dot = rname.search(/(?<!\\)\./)
   if (dot < 1 || dot === rname.length - 1 || rname.includes('@')) return undefined

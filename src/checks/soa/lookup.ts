@@ -16,7 +16,10 @@ export type SoaFacts = {
   readonly soa?: RecordData['SOA']
 }
 
-/** The SOA record of the zone of `domain`: at most 4 queries in one round. Rejects with DnsError if a decisive name has no answer. */
+/**
+ * The SOA record of the zone of `domain`: at most 4 queries in one round. Rejects with DnsError if a decisive name has
+ * no answer.
+ */
 export async function lookupSoa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SoaFacts> {
   const candidates = zoneCandidates(domain, MAX_CANDIDATES)
   const answers = await Promise.all(candidates.map((name) => settled(ctx.resolve(name, 'SOA', ctx.signal))))

@@ -22,14 +22,20 @@ export type CheckHostInput = {
 
 export type CheckHostAnswer = {
   readonly result: SpfResult
-  /** The decisive directive, as published at the top of the tree; `default` if none matched; absent if no record was evaluated. */
+  /**
+   * The decisive directive, as published at the top of the tree; `default` if none matched; absent if no record was
+   * evaluated.
+   */
   readonly mechanism?: string
   /**
-   * The domain owner's explanation of a `fail` (RFC 7208 §6.2): external text, at most 2,000 characters of visible ASCII and spaces, unless the sender's
-   * address contains others.
+   * The domain owner's explanation of a `fail` (RFC 7208 §6.2): external text, at most 2,000 characters of visible
+   * ASCII and spaces, unless the sender's address contains others.
    */
   readonly explanation?: string
-  /** Terms that needed a lookup (at most 10 before `permerror`), and those that found nothing (at most 2), RFC 7208 §4.6.4. */
+  /**
+   * Terms that needed a lookup (at most 10 before `permerror`), and those that found nothing (at most 2), RFC 7208
+   * §4.6.4.
+   */
   readonly lookups: number
   readonly voidLookups: number
   /** At most 100 steps. */
@@ -39,8 +45,8 @@ export type CheckHostAnswer = {
 }
 
 /**
- * Whether `ip` may send for the sender's domain: `check_host` of RFC 7208 §4. A query without an answer is `temperror`, also at the deadline of `ctx.signal`;
- * it never rejects with DnsError. At most 140 queries.
+ * Whether `ip` may send for the sender's domain: `check_host` of RFC 7208 §4. A query without an answer is `temperror`,
+ * also at the deadline of `ctx.signal`; it never rejects with DnsError. At most 140 queries.
  */
 export async function checkHost(
   ctx: Pick<Ctx, 'resolve' | 'signal' | 'now'>,
@@ -81,8 +87,8 @@ export async function checkHost(
 const withALabels = (name: string): string => (/[^\x00-\x7f]/.test(name) ? (checkedName(name) ?? name) : name)
 
 /**
- * The domain owner's explanation of a `fail` (RFC 7208 §6.2); undefined if there is none or anything is wrong with it: no answer, no record or several, a
- * character outside ASCII, a syntax fault. It does not count toward a limit.
+ * The domain owner's explanation of a `fail` (RFC 7208 §6.2); undefined if there is none or anything is wrong with it:
+ * no answer, no record or several, a character outside ASCII, a syntax fault. It does not count toward a limit.
  */
 export async function explain(run: Run, { exp, domain }: Verdict): Promise<string | undefined> {
   if (!exp) return undefined

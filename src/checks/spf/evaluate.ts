@@ -34,7 +34,10 @@ const RESULTS = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as
   SpfResult
 >
 
-/** Evaluates the record of one domain (RFC 7208 §4.3 to §4.7); includes and redirects call it again. Recursion ends with the ten lookups. */
+/**
+ * Evaluates the record of one domain (RFC 7208 §4.3 to §4.7); includes and redirects call it again. Recursion ends with
+ * the ten lookups.
+ */
 export async function evaluate(run: Run, text: string): Promise<Verdict> {
   const domain = checkedName(text)
   if (domain === undefined) return end(run, text, 'none', spfNote('name')) // §4.3
@@ -136,12 +139,14 @@ function note(run: Run, step: TraceStep): void {
   if (run.state.trace.length < MAX_TRACE) run.state.trace.push(step)
 }
 
-/** Maximum number of terms that are queried ahead in one evaluation: all that ten lookups can need, and some spare ones. */
+/**
+ * Maximum number of terms that are queried ahead in one evaluation: all that ten lookups can need, and some spare ones.
+ */
 const MAX_AHEAD = 20
 
 /**
- * Starts the queries that evaluating `record` may need, and those of the records it includes, so that the evaluation, which keeps the order and the counts of
- * RFC 7208, finds them in progress. Returns nothing and never fails.
+ * Starts the queries that evaluating `record` may need, and those of the records it includes, so that the evaluation,
+ * which keeps the order and the counts of RFC 7208, finds them in progress. Returns nothing and never fails.
  */
 export function lookAhead(run: Run, record: SpfRecord, domain: string): void {
   const terms = undecided(run, record)

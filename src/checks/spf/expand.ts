@@ -1,7 +1,10 @@
 import { bytesOf, familyOf, type Ip } from '../../names/ip.ts'
 import type { MacroPart, MacroString } from './terms.ts'
 
-/** The values of the macro letters (RFC 7208 §7.2). Undefined values are not known, and terms that use them cannot be expanded. */
+/**
+ * The values of the macro letters (RFC 7208 §7.2). Undefined values are not known, and terms that use them cannot be
+ * expanded.
+ */
 export type MacroValues = {
   readonly ip?: Ip
   /** Local part and domain of the sender; `postmaster` if there was no local part (§4.3). */
@@ -25,8 +28,8 @@ export const usesLetter = (text: MacroString, letters: string): boolean =>
   text.some((part) => part.kind === 'macro' && letters.includes(part.letter))
 
 /**
- * Expands a domain-spec to a name without its final dot (RFC 7208 §7.3); undefined if a value is not known or cannot occur in a name. A result over 253
- * characters loses labels from the left.
+ * Expands a domain-spec to a name without its final dot (RFC 7208 §7.3); undefined if a value is not known or cannot
+ * occur in a name. A result over 253 characters loses labels from the left.
  */
 export function expandName(text: MacroString, values: MacroValues): string | undefined {
   let name = ''
@@ -101,7 +104,9 @@ function letterValue(letter: string, values: MacroValues): string | undefined {
   }
 }
 
-/** Dot-separated nibbles (RFC 7208 §7.3), in upper case as in the published suite; the DNS does not distinguish them. */
+/**
+ * Dot-separated nibbles (RFC 7208 §7.3), in upper case as in the published suite; the DNS does not distinguish them.
+ */
 const nibbles = (ip: Ip): string => [...Buffer.from(bytesOf(ip)).toString('hex').toUpperCase()].join('.')
 
 function transform(value: string, part: Extract<MacroPart, { kind: 'macro' }>): string {

@@ -19,8 +19,9 @@ import { lookupsOf, networksOf, type SpfNode, type SpfTerm, voidTermsOf } from '
 const STRICTNESS: readonly Qualifier[] = ['-', '~', '?']
 
 /**
- * The record that is offered in place of texts that receivers do not use: each as its owner meant it, several of them merged (RFC 7208 §3.2), and `-all` as
- * `~all`, so that mail that receivers accept today is not refused at once. Undefined if a fault remains that only the owner can correct.
+ * The record that is offered in place of texts that receivers do not use: each as its owner meant it, several of them
+ * merged (RFC 7208 §3.2), and `-all` as `~all`, so that mail that receivers accept today is not refused at once.
+ * Undefined if a fault remains that only the owner can correct.
  */
 export function mended(texts: readonly string[]): string | undefined {
   const record = meantBy(texts)
@@ -106,7 +107,10 @@ export function tidied(record: SpfRecord): SpfRecord {
   return { ...rest, directives: distinct(reachable(record), withoutQualifier) }
 }
 
-/** The record with the senders named after `all` in front of it, and with a redirect beside `all` as an include: they were meant to pass. */
+/**
+ * The record with the senders named after `all` in front of it, and with a redirect beside `all` as an include: they
+ * were meant to pass.
+ */
 export function reordered(record: SpfRecord): SpfRecord {
   const all = allOf(record)
   if (!all) return tidied(record)
@@ -134,13 +138,16 @@ function distinct<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
   })
 }
 
-/** Maximum number of directives that are compared with each other; from a longer record only duplicates and empty directives are removed. */
+/**
+ * Maximum number of directives that are compared with each other; from a longer record only duplicates and empty
+ * directives are removed.
+ */
 const MAX_COMPARED = 200
 
 /**
- * The shortest record found that lets the same clients pass as the domain's own does today: without terms that are never reached or occur twice, without
- * names that have no records, and without terms that another term covers. Includes are never replaced by addresses, because those change. Undefined if
- * nothing can be removed.
+ * The shortest record found that lets the same clients pass as the domain's own does today: without terms that are
+ * never reached or occur twice, without names that have no records, and without terms that another term covers.
+ * Includes are never replaced by addresses, because those change. Undefined if nothing can be removed.
  */
 export function shorter(root: SpfNode): SpfRecord | undefined {
   const record = root.record
@@ -200,7 +207,10 @@ function hostNetworks(terms: Terms, directive: Directive): readonly Cidr[] | und
   return term && networksOf(term)
 }
 
-/** Whether another include of the record leads to the same name through includes before which nothing can stop the evaluation. */
+/**
+ * Whether another include of the record leads to the same name through includes before which nothing can stop the
+ * evaluation.
+ */
 function isIncludedBelow(terms: Terms, directive: Directive, kept: readonly Directive[]): boolean {
   const name = termOf(terms, directive)?.name?.toLowerCase()
   if (name === undefined) return false
@@ -229,9 +239,10 @@ const termOf = (terms: Terms, directive: Directive): SpfTerm | undefined => term
 const isInclude = ({ mechanism }: Directive): boolean => mechanism.kind === 'include'
 
 /**
- * The first record of a domain without a usable one, derived from its mail hosts. For a known provider its include, because the hosts that receive mail are
- * not those that send it; `mx` for other hosts. It ends in `~all`, because other senders are not known yet; `-all` only for a domain that accepts no mail and
- * has no address. Undefined if the mail hosts are not known, and if the provider gives each customer another include.
+ * The first record of a domain without a usable one, derived from its mail hosts. For a known provider its include,
+ * because the hosts that receive mail are not those that send it; `mx` for other hosts. It ends in `~all`, because
+ * other senders are not known yet; `-all` only for a domain that accepts no mail and has no address. Undefined if the
+ * mail hosts are not known, and if the provider gives each customer another include.
  */
 export function firstRecord(mail: MailHosts | undefined): string | undefined {
   if (!mail) return undefined
@@ -246,8 +257,8 @@ export function firstRecord(mail: MailHosts | undefined): string | undefined {
 }
 
 /**
- * Whether a known provider tells its customers to include this name. The table shows what the provider publishes; a DNS without that record (a filter, a
- * closed network) is no reason to advise against it.
+ * Whether a known provider tells its customers to include this name. The table shows what the provider publishes; a DNS
+ * without that record (a filter, a closed network) is no reason to advise against it.
  */
 export const isProvidersInclude = (name: string): boolean => {
   const provider = providerOfInclude(name)

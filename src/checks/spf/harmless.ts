@@ -9,8 +9,9 @@ import { formatDirective } from './terms.ts'
 import { termsOf as allTermsOf, type SpfNode, type SpfTerm } from './tree.ts'
 
 /**
- * Whether `after` is no worse for a domain's mail than `before`: every sender that passes still passes, and receivers refuse no mail that they accept today.
- * The exception is a record that lets everybody pass: it may name the known senders, and end in `~all`.
+ * Whether `after` is no worse for a domain's mail than `before`: every sender that passes still passes, and receivers
+ * refuse no mail that they accept today. The exception is a record that lets everybody pass: it may name the known
+ * senders, and end in `~all`.
  */
 export function isHarmless(before: SpfFacts, after: SpfFacts): boolean {
   if (!after.reading || !after.tree) return false
@@ -60,7 +61,10 @@ function refusesNoMore(before: SpfFacts, after: SpfReading): boolean {
   return after.declaredNonSender && [...before.records, ...before.similar].every(namesNobody)
 }
 
-/** Whether clients of IPv4 or of IPv6 get more void lookups than permitted: for them an `a` is void if the name has only addresses of the other family. */
+/**
+ * Whether clients of IPv4 or of IPv6 get more void lookups than permitted: for them an `a` is void if the name has only
+ * addresses of the other family.
+ */
 const failsForFamily = (root: SpfNode): boolean =>
   FAMILIES.some((family) => {
     const isVoid = ({ state, directive, found }: SpfTerm): boolean =>

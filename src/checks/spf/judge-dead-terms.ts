@@ -14,8 +14,9 @@ import type { SpfNode } from './tree.ts'
 type Context = Pick<DomainContext, 'mail' | 'canPass' | 'enforces'>
 
 /**
- * Judges the terms that let nobody pass: all of the record's, or single ones beside others that do. Terms about which there is another finding (a name that
- * anybody could register, a name with the domain twice, terms after `all`, private addresses beside public ones) are left out.
+ * Judges the terms that let nobody pass: all of the record's, or single ones beside others that do. Terms about which
+ * there is another finding (a name that anybody could register, a name with the domain twice, terms after `all`,
+ * private addresses beside public ones) are left out.
  */
 export function judgeDeadTerms(
   { domain, records, free = [] }: SpfFacts,
@@ -77,7 +78,10 @@ const ofMailHosts = ({ directive }: DeadTerm): boolean =>
 /** Findings about the text of a record, whose fix corrects the terms. */
 const TOLD_BY = ['spf.two_in_one', 'spf.joined_terms', 'spf.odd_name', 'spf.doubled_name']
 
-/** A record that lets somebody pass, in place of one that names senders in vain: as it was meant, or else the first record of a domain with these mail hosts. */
+/**
+ * A record that lets somebody pass, in place of one that names senders in vain: as it was meant, or else the first
+ * record of a domain with these mail hosts.
+ */
 function revived(
   evidence: string,
   { record }: SpfNode,
@@ -98,7 +102,9 @@ function revived(
   return first?.endsWith(' ~all') ? first : undefined
 }
 
-/** The record with `a:` in place of `mx:` for names that are mail hosts themselves; undefined if there is no such term. */
+/**
+ * The record with `a:` in place of `mx:` for names that are mail hosts themselves; undefined if there is no such term.
+ */
 function asHosts(record: SpfRecord, dead: readonly DeadTerm[], mail: MailHosts | undefined): SpfRecord | undefined {
   const isHost = (name: string): boolean =>
     mail?.hosts.some(({ exchange, addresses }) => exchange === name.toLowerCase() && addresses.length > 0) === true

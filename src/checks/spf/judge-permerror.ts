@@ -103,8 +103,8 @@ function brokenArgs({ domain, state, records, problem }: SpfNode): { name: strin
 }
 
 /**
- * The rest of a record that is broken today, as offered: `-all` becomes `~all`, because no mail was refused until now. If it names nobody any more, the first
- * record of a domain with these mail hosts replaces it.
+ * The rest of a record that is broken today, as offered: `-all` becomes `~all`, because no mail was refused until now.
+ * If it names nobody any more, the first record of a domain with these mail hosts replaces it.
  */
 function offered(record: SpfRecord | undefined, mail: MailHosts | undefined): string | undefined {
   if (!record) return undefined

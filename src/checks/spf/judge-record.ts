@@ -88,8 +88,8 @@ function offered(record: SpfRecord | undefined, { permerrors }: SpfReading): str
 }
 
 /**
- * Names without records that contain the domain once too often at their end: an editor that appends the domain to names without a final dot created them
- * (RFC 1035 §5.1). One finding, whose fix corrects all of them.
+ * Names without records that contain the domain once too often at their end: an editor that appends the domain to names
+ * without a final dot created them (RFC 1035 §5.1). One finding, whose fix corrects all of them.
  */
 export function judgeNames({ domain, evidence }: Said, root: SpfNode, reading: SpfReading): Finding[] {
   const { record } = root
@@ -112,7 +112,10 @@ export function judgeNames({ domain, evidence }: Said, root: SpfNode, reading: S
   ]
 }
 
-/** The name without the domain at its end, if it has no records and the rest is unambiguous: the domain again, or a name of a known provider. */
+/**
+ * The name without the domain at its end, if it has no records and the rest is unambiguous: the domain again, or a name
+ * of a known provider.
+ */
 function withoutDomain(term: SpfTerm, domain: string): string | undefined {
   const isVoid = term.node ? term.node.state === 'none' : term.state === 'void'
   const name = term.name?.toLowerCase().replace(/\.$/, '') ?? ''
@@ -160,7 +163,10 @@ export function judgeExtent(said: Said, root: SpfNode, extent: Extent): Finding[
   return []
 }
 
-/** Everybody passes, but not by `+all`. A wide term of the domain's own record can be removed; the owner of an include must correct one there. */
+/**
+ * Everybody passes, but not by `+all`. A wide term of the domain's own record can be removed; the owner of an include
+ * must correct one there.
+ */
 function judgeEverybody(said: Said, root: SpfNode, { wide, passing }: Extent): Finding {
   const { domain, evidence } = said
   const named = wide.map(({ text, domain: name }) => (name === domain ? text : `${text} in the record of ${name}`))
@@ -174,7 +180,10 @@ function judgeEverybody(said: Said, root: SpfNode, { wide, passing }: Extent): F
   return { id: 'spf.everybody', args, evidence, ...fixOf(domain, isOwn ? knownSenders(said, root) : undefined) }
 }
 
-/** The record without the terms that let everybody pass, ending in `~all`; if it then names nobody, the senders that follow from the mail hosts. */
+/**
+ * The record without the terms that let everybody pass, ending in `~all`; if it then names nobody, the senders that
+ * follow from the mail hosts.
+ */
 export function knownSenders({ mail }: Said, { record, terms }: SpfNode): string | undefined {
   if (!record) return undefined
   const rest = without(record, (directive) => isWide(directive, terms))

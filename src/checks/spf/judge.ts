@@ -15,8 +15,8 @@ import { allOf, type SpfRecord } from './terms.ts'
 import { chainOf, nodesOf, type SpfNode } from './tree.ts'
 
 /**
- * Judges the published record. `fail`: there is no record, receivers return permerror, or everybody passes; `unknown`: a part has no answer; `warn`: a
- * finding of severity low or more; otherwise `pass`, also for `~all`.
+ * Judges the published record. `fail`: there is no record, receivers return permerror, or everybody passes; `unknown`:
+ * a part has no answer; `warn`: a finding of severity low or more; otherwise `pass`, also for `~all`.
  */
 export function judgeSpf(facts: SpfFacts, context: SpfContext): Outcome<SpfFacts> {
   const { tree, reading } = facts
@@ -83,7 +83,10 @@ function isMendedToo({ id, args = {} }: Finding, words: readonly string[]): bool
   return id === 'spf.too_many_void_lookups' || (id === 'spf.no_all' && words.some((word) => /^[+\-~?]?all$/.test(word)))
 }
 
-/** Whether there is exactly one record and it evaluates without permerror, apart from its quality. False while it is not known. */
+/**
+ * Whether there is exactly one record and it evaluates without permerror, apart from its quality. False while it is not
+ * known.
+ */
 export const isValid = ({ reading }: SpfFacts): boolean =>
   reading !== undefined && reading.permerrors.length === 0 && reading.unknown.length === 0
 
@@ -91,7 +94,9 @@ export const isValid = ({ reading }: SpfFacts): boolean =>
 export const letsEverybodyPass = ({ extent, all }: SpfReading): boolean => extent.everybody || all === '+'
 
 const WEIGHTY: readonly Severity[] = ['critical', 'high', 'medium', 'low']
-/** That a provider is not named depends on DKIM, and is a question to the owner: it leaves the status of SPF as it is. */
+/**
+ * That a provider is not named depends on DKIM, and is a question to the owner: it leaves the status of SPF as it is.
+ */
 const isWeighty = (finding: Finding): boolean =>
   finding.id !== 'spf.provider_missing' && WEIGHTY.includes(severityOf(table, finding))
 

@@ -24,7 +24,10 @@ import type { Found, NodeState, SpfNode, SpfTerm } from './tree.ts'
 
 /** Maximum number of records read per include tree: more than three times the lookup limit, enough for any tree. */
 const MAX_RECORDS = 40
-/** Maximum number of queries for `a`, `mx` and `exists` terms per tree, without those for the addresses of MX hosts; an `a` whose addresses matter takes two. */
+/**
+ * Maximum number of queries for `a`, `mx` and `exists` terms per tree, without those for the addresses of MX hosts; an
+ * `a` whose addresses matter takes two.
+ */
 const MAX_HOST_QUESTIONS = 30
 /** Maximum number of MX hosts per tree whose addresses are queried. */
 const MAX_EXCHANGES = 12
@@ -55,9 +58,10 @@ export type SpfLookup = {
 export type SpfFacts = SpfLookup & { readonly reading?: SpfReading }
 
 /**
- * Reads a domain's SPF record and everything that it includes, level by level: one round of queries per level and at most two more. At most 40 records, 30
- * queries about hosts, 24 about those of MX records and 5 about registrable domains. Rejects with DnsError only if the domain's own TXT records have no
- * answer; a query below without an answer is `unknown` in the tree.
+ * Reads a domain's SPF record and everything that it includes, level by level: one round of queries per level and at
+ * most two more. At most 40 records, 30 queries about hosts, 24 about those of MX records and 5 about registrable
+ * domains. Rejects with DnsError only if the domain's own TXT records have no answer; a query below without an answer
+ * is `unknown` in the tree.
  */
 export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SpfFacts> {
   const ask = askOnce(ctx)
@@ -134,8 +138,9 @@ async function follow(ask: Ask, term: TermDraft, place: Place): Promise<Draft> {
 export type HostBudget = { exchanges: number }
 
 /**
- * Queries what an `a`, `mx` or `exists` term finds. `reached`: a client can get to it within ten lookups, so its addresses of both families matter; of
- * another term only whether its lookup is void. An `a` finds something if its name has an address of either family, because a client may use either.
+ * Queries what an `a`, `mx` or `exists` term finds. `reached`: a client can get to it within ten lookups, so its
+ * addresses of both families matter; of another term only whether its lookup is void. An `a` finds something if its
+ * name has an address of either family, because a client may use either.
  */
 export async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
   switch (term.directive!.mechanism.kind) {
@@ -296,7 +301,10 @@ function termsOf(record: SpfRecord, domain: string, root: string): { terms: Term
   return { terms, leftOut: Math.max(0, asking.length - MAX_TERMS) }
 }
 
-/** The name that a term queries. `%{d}` is the record's domain and `%{o}` the first domain of the reading; the other macros depend on the message. */
+/**
+ * The name that a term queries. `%{d}` is the record's domain and `%{o}` the first domain of the reading; the other
+ * macros depend on the message.
+ */
 function named(
   target: MacroString | undefined,
   leads: boolean,

@@ -11,8 +11,8 @@ const LITERAL = /[!-$&-~]+/y
 const EXPLANATION_LITERAL = /[ -$&-~]+/y
 
 /**
- * Reads a macro string (RFC 7208 §7.1) in linear time. `at` in a problem is the index in `text`. In an explanation, spaces are allowed too (`explain-string`,
- * §6.2).
+ * Reads a macro string (RFC 7208 §7.1) in linear time. `at` in a problem is the index in `text`. In an explanation,
+ * spaces are allowed too (`explain-string`, §6.2).
  */
 export function parseMacroString(text: string, use: MacroUse): Parsed<MacroString> {
   const parts: MacroPart[] = []
@@ -60,10 +60,15 @@ function readMacro(text: string, at: number, use: MacroUse): Parsed<Read> {
   return parsed({ part, end: at + whole.length })
 }
 
-/** `"." toplabel [ "." ]` at the end of a literal: letters, digits and inner hyphens, not all digits (RFC 7208 §7.1). */
+/**
+ * `"." toplabel [ "." ]` at the end of a literal: letters, digits and inner hyphens, not all digits (RFC 7208 §7.1).
+ */
 const TOPLABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/
 
-/** Reads a domain-spec (RFC 7208 §7.1): a macro string that ends in a macro or in a dot and a top label. The expansion of a macro is not checked here. */
+/**
+ * Reads a domain-spec (RFC 7208 §7.1): a macro string that ends in a macro or in a dot and a top label. The expansion
+ * of a macro is not checked here.
+ */
 export function parseDomainSpec(text: string): Parsed<MacroString> {
   if (text === '') return problem(domainSpecProblem('empty'), 0)
   const result = parseMacroString(text, 'domain')

@@ -8,7 +8,10 @@ import { spfNote } from './problems.ts'
 import { addressesOf, MAX_MX_NAMES, type Match, type Run } from './run.ts'
 import type { DualCidr, MacroString, Mechanism } from './terms.ts'
 
-/** Matches one mechanism other than `include` against the client (RFC 7208 §5). A query without an answer is temperror (§5). */
+/**
+ * Matches one mechanism other than `include` against the client (RFC 7208 §5). A query without an answer is temperror
+ * (§5).
+ */
 export async function matchMechanism(run: Run, mechanism: Mechanism, domain: string): Promise<Match> {
   try {
     return await matched(run, mechanism, domain)
@@ -74,7 +77,8 @@ async function exchanges(run: Run, name: string, cidr: DualCidr): Promise<Match>
       result: 'permerror',
       note: spfNote('mx_names', { count: answer.records.length, max: MAX_MX_NAMES }),
     }
-  const names = answer.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '') // RFC 7505: null MX
+  // RFC 7505: null MX
+  const names = answer.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '')
   const waiting = names.map((exchange) => addressesOf(run, exchange))
   for (const found of waiting) if (anyContains(await found, cidr, run.ip)) return { kind: 'match' }
   return { kind: 'no_match' }
@@ -107,8 +111,9 @@ export async function validatedUnder(run: Run, target: string): Promise<Match> {
 }
 
 /**
- * The value of `%{p}`: a validated name of the client, preferably the domain itself, otherwise one below it, otherwise any; `unknown` if there is none
- * (RFC 7208 §7.3). Its query is not counted: §4.6.4 limits terms, and a macro is not a term.
+ * The value of `%{p}`: a validated name of the client, preferably the domain itself, otherwise one below it, otherwise
+ * any; `unknown` if there is none (RFC 7208 §7.3). Its query is not counted: §4.6.4 limits terms, and a macro is not a
+ * term.
  */
 export async function validatedName(run: Run, domain: string): Promise<string> {
   const names = await pointerNames(run)

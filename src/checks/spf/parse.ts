@@ -8,7 +8,10 @@ import type { Directive, DualCidr, MacroString, Mechanism, Qualifier, SpfRecord,
 const VERSION = /^v=spf1(?= |$)/i
 const NAME = /[A-Za-z][A-Za-z0-9._-]*/y
 
-/** Maximum size of a record, octets; a longer one gives permerror, because the work for a record must be bounded (RFC 7208 §11.1). */
+/**
+ * Maximum size of a record, octets; a longer one gives permerror, because the work for a record must be bounded (RFC
+ * 7208 §11.1).
+ */
 export const MAX_RECORD = 8_192
 
 /** Why a record over {@link MAX_RECORD} is not evaluated. */
@@ -18,7 +21,8 @@ export const tooLong = (text: string): Problem => spfProblem('too_long', { count
 export const isSpf = (text: string): boolean => VERSION.test(text)
 
 /**
- * Reads an SPF record (RFC 7208 §4.6.1, grammar §12) in linear time. Any fault makes the whole record unusable; `at` is the index of the first one in `text`.
+ * Reads an SPF record (RFC 7208 §4.6.1, grammar §12) in linear time. Any fault makes the whole record unusable; `at` is
+ * the index of the first one in `text`.
  */
 export function parseSpf(text: string): Parsed<SpfRecord> {
   if (!isSpf(text)) return problem(spfProblem('version'), 0)

@@ -26,8 +26,9 @@ export type SpfReading = {
   /** The parts without an answer on which the judgement depends: name and reason. */
   readonly unknown: readonly { readonly name: string; readonly reason: Problem }[]
   /**
-   * An answer is missing, so that more addresses may pass than are known: `includes`: only those that others name; `own`: the domain's own record or the one
-   * it redirects to may name more. The addresses of the domain's own `mx` are not meant. Absent: all are known.
+   * An answer is missing, so that more addresses may pass than are known: `includes`: only those that others name;
+   * `own`: the domain's own record or the one it redirects to may name more. The addresses of the domain's own `mx` are
+   * not meant. Absent: all are known.
    */
   readonly open?: 'includes' | 'own'
   /** The qualifier of the `all` that takes effect, through redirects; absent if there is none. */
@@ -42,7 +43,10 @@ export type SpfReading = {
   readonly ptr: boolean
   /** Octets of the record. */
   readonly bytes: number
-  /** Terms of the domain's own record that are never evaluated because they follow `all`, including a redirect beside `all`. */
+  /**
+   * Terms of the domain's own record that are never evaluated because they follow `all`, including a redirect beside
+   * `all`.
+   */
   readonly afterAll: readonly string[]
   /** Names that the domain's own record includes and that the tree includes again. */
   readonly duplicateIncludes: readonly string[]
@@ -51,8 +55,8 @@ export type SpfReading = {
   /** The terms of the domain's own record, or of the one it redirects to, that let nobody pass. */
   readonly dead: readonly DeadTerm[]
   /**
-   * No host on the internet passes, whatever the record ends in; `names`: it names senders all the same. Absent if somebody may pass, a part is not known, or
-   * the record is broken.
+   * No host on the internet passes, whatever the record ends in; `names`: it names senders all the same. Absent if
+   * somebody may pass, a part is not known, or the record is broken.
    */
   readonly passesNobody?: { readonly names: boolean }
 }
@@ -91,7 +95,10 @@ export function readTree(root: SpfNode): SpfReading {
 const isEmpty = ({ ipv4, ipv6Prefixes, passing: { conditional, open, tooWide } }: Extent): boolean =>
   ipv4 + ipv6Prefixes + conditional.length === 0 && !open && !tooWide
 
-/** Whether a record was meant to name senders that receivers do not recognize: `include=…`, terms after `all`, a redirect beside it. */
+/**
+ * Whether a record was meant to name senders that receivers do not recognize: `include=…`, terms after `all`, a
+ * redirect beside it.
+ */
 const namesSenders = (chain: readonly SpfNode[]): boolean =>
   chain.some(({ record }) => {
     if (!record) return false

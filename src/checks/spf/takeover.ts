@@ -12,8 +12,9 @@ const MAX_ASKED = 5
 export type FreeTerm = { readonly term: string; readonly name: string; readonly free: string }
 
 /**
- * The terms of a tree whose names anybody could register: the name does not exist (NXDOMAIN) or depends on the message, and its registrable domain by the
- * public suffix list does not exist. At most 5 domains are queried, in one round; one without an answer is left out, and `unknown` says why.
+ * The terms of a tree whose names anybody could register: the name does not exist (NXDOMAIN) or depends on the message,
+ * and its registrable domain by the public suffix list does not exist. At most 5 domains are queried, in one round; one
+ * without an answer is left out, and `unknown` says why.
  */
 export async function lookupFree(
   ask: Ask,
@@ -33,7 +34,10 @@ export async function lookupFree(
 
 const letsPass = ({ directive }: SpfTerm): boolean => directive === undefined || directive.qualifier === '+'
 
-/** The labels after the last macro of a name that depends on the message (RFC 7208 §7): their owner answers for every such name. */
+/**
+ * The labels after the last macro of a name that depends on the message (RFC 7208 §7): their owner answers for every
+ * such name.
+ */
 function constantEnd({ state, text }: SpfTerm): string | undefined {
   const end = state === 'macro' ? /\}[^.%}]*\.([^%}/]+)(?:\/[\d/]*)?$/.exec(text)?.[1]?.replace(/\.$/, '') : undefined
   return end === undefined || providerOfInclude(end) ? undefined : end

@@ -26,7 +26,8 @@ export const isShort = ({ type, bits }: CertificateKey): boolean =>
   bits !== null && ((type === 'rsa' && bits < 2048) || (type === 'ec' && bits < 224))
 
 /**
- * Whether a certificate with these DNS names is valid for `host`: equal, or a `*` as the whole left-most label, which stands for one label (RFC 9525 §6.3).
+ * Whether a certificate with these DNS names is valid for `host`: equal, or a `*` as the whole left-most label, which
+ * stands for one label (RFC 9525 §6.3).
  */
 export function nameMatches(host: string, names: readonly string[]): boolean {
   const wanted = canonicalName(host)

@@ -20,8 +20,8 @@ const firstWord = (lines: readonly string[], pattern: RegExp): string | undefine
 const FULL_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,126}[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * A greeting without a full host name (RFC 5321 §4.3.1), or with a name that is not among the PTR names of the address. `names`: these PTR names; undefined:
- * not known.
+ * A greeting without a full host name (RFC 5321 §4.3.1), or with a name that is not among the PTR names of the address.
+ * `names`: these PTR names; undefined: not known.
  */
 export function greetingFindings(seen: TlsHost, names: readonly string[] | undefined): Finding[] {
   const { host, address = '', bannerName, ehloName } = seen

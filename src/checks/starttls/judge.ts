@@ -13,8 +13,9 @@ const SOON_DAYS = 14
 const OLD_PROTOCOLS = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1'])
 
 /**
- * `pass`: every host that answered offers TLS without a finding of severity low or more; `fail`: one offers none, or none that works; `warn`: a certificate
- * or protocol needs attention; `unknown`: no host answered, or the addresses of one are not known; `not_applicable`: there is no mail host.
+ * `pass`: every host that answered offers TLS without a finding of severity low or more; `fail`: one offers none, or
+ * none that works; `warn`: a certificate or protocol needs attention; `unknown`: no host answered, or the addresses of
+ * one are not known; `not_applicable`: there is no mail host.
  */
 export function judgeStarttls(
   facts: StarttlsFacts,
@@ -40,7 +41,10 @@ export function judgeStarttls(
 }
 
 const BROKEN = new Set(['starttls.not_offered', 'starttls.broken'])
-/** Observations that do not count against the hosts: an untrusted certificate is not a fault if TLS is opportunistic (RFC 7435 §3). */
+/**
+ * Observations that do not count against the hosts: an untrusted certificate is not a fault if TLS is opportunistic
+ * (RFC 7435 §3).
+ */
 const HARMLESS = new Set([
   'starttls.not_heard',
   'starttls.left_out',

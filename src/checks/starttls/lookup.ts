@@ -23,9 +23,10 @@ const SMTP = 25
 type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'monotonic' | 'signal'>
 
 /**
- * Connects to each mail host of `domain` and examines its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail transaction is started (RFC 3207). A second
- * connection offers only TLS 1.0 and 1.1 (RFC 8996). At most 10 hosts, one address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is tried
- * twice. Faults of a host or the network are data. Rejects with DnsError if MX has no answer.
+ * Connects to each mail host of `domain` and examines its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail
+ * transaction is started (RFC 3207). A second connection offers only TLS 1.0 and 1.1 (RFC 8996). At most 10 hosts, one
+ * address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is tried twice. Faults of a host or the network
+ * are data. Rejects with DnsError if MX has no answer.
  */
 export async function lookupStarttls(ctx: Asker, domain: Domain, input: CheckInput): Promise<StarttlsFacts> {
   const { kind, hosts } = await lookupMailHosts(ctx, domain)
@@ -68,7 +69,10 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
 const isLost = ({ outcome, tls }: Exclude<Opened, { readonly ok: true }>): boolean =>
   !tls && outcome.stage === 'starttls' && (outcome.fault === 'connection_lost' || outcome.fault === 'tls_failure')
 
-/** The TLS version that a host accepts if only TLS 1.0 and 1.1 are offered; undefined if there is no TLS then, for whatever reason. */
+/**
+ * The TLS version that a host accepts if only TLS 1.0 and 1.1 are offered; undefined if there is no TLS then, for
+ * whatever reason.
+ */
 async function outdatedVersion(ctx: Asker, options: SessionOptions, signal: AbortSignal): Promise<string | undefined> {
   const opened = await openSession(ctx, { ...options, tlsOffer: 'outdated' }, signal)
   if (!opened.ok) return opened.tls?.protocol
@@ -76,7 +80,10 @@ async function outdatedVersion(ctx: Asker, options: SessionOptions, signal: Abor
   return opened.session.tls?.protocol
 }
 
-/** A session that ended early: a TLS handshake that was broken off is attributed to the host; an earlier end shows nothing about its TLS. */
+/**
+ * A session that ended early: a TLS handshake that was broken off is attributed to the host; an earlier end shows
+ * nothing about its TLS.
+ */
 function ended({
   outcome,
   tls,

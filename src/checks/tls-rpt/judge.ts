@@ -4,7 +4,10 @@ import type { DomainContext } from '../context.ts'
 import type { TlsRptFacts } from './lookup.ts'
 import { formatTlsRpt, parseTlsRpt } from './parse.ts'
 
-/** `warn`: no reports are requested; `fail`: they are requested in a form that senders need not support; `not_applicable`: the domain accepts no mail. */
+/**
+ * `warn`: no reports are requested; `fail`: they are requested in a form that senders need not support;
+ * `not_applicable`: the domain accepts no mail.
+ */
 export function judgeTlsRpt(
   facts: TlsRptFacts,
   { noMail, takes }: Pick<DomainContext, 'noMail' | 'takes'>,

@@ -21,7 +21,10 @@ export const isTlsRpt = (text: string): boolean => hasVersion(text, VERSION)
 export const resemblesTlsRpt = (text: string): boolean =>
   /^["\s]{0,8}v\s{0,8}=?\s{0,8}tls-?rpt/i.test(text.slice(0, 64))
 
-/** Reads a TLSRPT record by the grammar of RFC 8460 §3, strictly: senders need not use a record that violates it. At most 50 destinations per field. */
+/**
+ * Reads a TLSRPT record by the grammar of RFC 8460 §3, strictly: senders need not use a record that violates it. At
+ * most 50 destinations per field.
+ */
 export function parseTlsRpt(text: string): Parsed<TlsRptRecord> {
   const fields = parseFields(text, VERSION, 'rua')
   if (!fields.ok) return fields

@@ -19,8 +19,8 @@ export function madeUpMailbox(domain: Domain, random: () => number): Email {
 }
 
 /**
- * Whether the reply about a made-up mailbox shows a catch-all: accepted (true), refused as nonexistent (false), or unknown (null): a temporary reply, or a
- * refusal that is about us, about bounces or about too many recipients.
+ * Whether the reply about a made-up mailbox shows a catch-all: accepted (true), refused as nonexistent (false), or
+ * unknown (null): a temporary reply, or a refusal that is about us, about bounces or about too many recipients.
  */
 export function probeResult(reply: Reply, reason: Reason): boolean | null {
   if (isSuccess('rcpt', reply)) return true
@@ -54,7 +54,10 @@ export function catchAllCache(now: () => number): CatchAllCache {
   }
 }
 
-/** The same cache, shared with all nodes on one database: what is set here is sent to them, and what is `noted` about a domain is cached here. */
+/**
+ * The same cache, shared with all nodes on one database: what is set here is sent to them, and what is `noted` about a
+ * domain is cached here.
+ */
 export function sharedCatchAll(
   local: CatchAllCache,
   cluster: Pick<Cluster, 'put'> | undefined,

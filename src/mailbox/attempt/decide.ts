@@ -5,8 +5,9 @@ import type { DialogueResult } from './dialogue.ts'
 export type NextStep = 'stop' | 'next_host' | 'without_tls'
 
 /**
- * What to do after a session. RFC 5321 §5.1: the next address or host is tried if the connection failed or broke, after 421, a 4xx banner and a code that is
- * not SMTP; never after a reply about the recipient. If TLS itself failed, the same address is tried once more without TLS (opportunistic TLS, RFC 7435 §3).
+ * What to do after a session. RFC 5321 §5.1: the next address or host is tried if the connection failed or broke, after
+ * 421, a 4xx banner and a code that is not SMTP; never after a reply about the recipient. If TLS itself failed, the
+ * same address is tried once more without TLS (opportunistic TLS, RFC 7435 §3).
  */
 export function nextStep({ stage, reply, plan, verdict, sourceFailed }: DialogueResult): NextStep {
   if (sourceFailed) return 'stop' // no other host can be reached from this source
@@ -18,16 +19,16 @@ export function nextStep({ stage, reply, plan, verdict, sourceFailed }: Dialogue
 }
 
 /**
- * Whether another source may get another answer. If a proxy or a node could not connect, the fault may be its own, so another source is tried. For an address
- * of this machine the table of reasons decides.
+ * Whether another source may get another answer. If a proxy or a node could not connect, the fault may be its own, so
+ * another source is tried. For an address of this machine the table of reasons decides.
  */
 export const mayFailOver = ({ plan, stage, reply, verdict }: DialogueResult, heloFollowsSource: boolean): boolean =>
   anotherSourceMayHelp(verdict.reason, heloFollowsSource || isNode(plan.source)) ||
   (stage === 'connect' && !reply && (isProxy(plan.source) || isNode(plan.source)))
 
 /**
- * The session that decides the answer: the last one with a reply, otherwise the fault of the highest rank (the later one of equals). So an unreachable host
- * never hides the reply of another one. Undefined if there was no session.
+ * The session that decides the answer: the last one with a reply, otherwise the fault of the highest rank (the later
+ * one of equals). So an unreachable host never hides the reply of another one. Undefined if there was no session.
  */
 export function decisive(results: readonly DialogueResult[]): DialogueResult | undefined {
   const replied = results.findLast(({ reply, verdict }) => reply || verdict.reason === 'smtputf8_required')

@@ -12,7 +12,8 @@ import type { ProviderKey, ProviderLimits } from '../source/sources.ts'
 export type Destination = { readonly host: string; readonly address: Ip; readonly provider: Provider | undefined }
 
 /**
- * Every address of every host in MX order (RFC 5321 §5.1): by preference, equal ones shuffled; IPv4 first, because its PTR records are more often correct.
+ * Every address of every host in MX order (RFC 5321 §5.1): by preference, equal ones shuffled; IPv4 first, because its
+ * PTR records are more often correct.
  */
 export const destinationsOf = (hosts: MailHosts, random: () => number): readonly Destination[] =>
   orderMailHosts(hosts.hosts, random).flatMap(({ exchange, addresses }) =>
@@ -37,7 +38,10 @@ const sites = new LRUCache<string, string>({ max: 1_000 })
 export const familiesOf = (destinations: readonly Destination[]): ReadonlySet<Family> =>
   new Set(destinations.map(({ address }) => familyOf(address)))
 
-/** The first mail host for the domain, and the limits toward its provider; undefined if there is no mail host, or it cannot be determined. */
+/**
+ * The first mail host for the domain, and the limits toward its provider; undefined if there is no mail host, or it
+ * cannot be determined.
+ */
 export async function firstDestination(
   ctx: Pick<Ctx, 'resolve' | 'signal' | 'random'>,
   domain: Domain,

@@ -60,9 +60,10 @@ type World = Pick<Ctx, 'dial' | 'monotonic' | 'random' | 'resolve' | 'signal'>
 export type FinishedDialogue = { readonly result: DialogueResult; readonly session?: Session }
 
 /**
- * Asks one address of one mail host about the mailbox: the real RCPT first, a made-up one only after its acceptance, or in the same batch if the provider's
- * row allows it. Never sends DATA. Faults of the server and the network are data. An open `session` is used first; if it has ended, a new one replaces it.
- * With `keepOpen` a usable session is returned.
+ * Asks one address of one mail host about the mailbox: the real RCPT first, a made-up one only after its acceptance, or
+ * in the same batch if the provider's row allows it. Never sends DATA. Faults of the server and the network are data.
+ * An open `session` is used first; if it has ended, a new one replaces it. With `keepOpen` a usable session is
+ * returned.
  */
 export async function runDialogue(
   world: World,
@@ -119,7 +120,8 @@ function routeOf(source: Source): Pick<Target, 'localAddress' | 'proxy'> {
   if (source === undefined) return {}
   if (isProxy(source)) return { proxy: source }
   const address = addressOf(source)
-  if (address === undefined) throw new Error(`this machine cannot connect from ${source}`) // nodes connect by themselves
+  // nodes connect by themselves
+  if (address === undefined) throw new Error(`this machine cannot connect from ${source}`)
   return { localAddress: address }
 }
 

@@ -27,7 +27,10 @@ export function limitsOf(destination: Destination): ProviderAllowance {
   return { key: providerKeyOf(destination), perMinute, connections: maxConnections }
 }
 
-/** Waits for the rate of the source toward the provider; `held` if the turn would come too late, undefined if the time ran out. */
+/**
+ * Waits for the rate of the source toward the provider; `held` if the turn would come too late, undefined if the time
+ * ran out.
+ */
 export async function waitForRate(
   { ctx, state, source, query }: SourcePass,
   provider: ProviderAllowance,

@@ -17,8 +17,9 @@ export const wantsOwnSessionProbe = ({ plan, verdict }: DialogueResult): boolean
   plan.provider?.probe === 'own_session' && verdict.reason === 'mailbox_exists' && plan.catchAll === undefined
 
 /**
- * After an accepted RCPT at a provider that throttles a second one: asks about a made-up mailbox in a separate session, at most once per domain and day.
- * Equal questions at the same time share it. Returns the result, with the catch-all state if it is known in time.
+ * After an accepted RCPT at a provider that throttles a second one: asks about a made-up mailbox in a separate session,
+ * at most once per domain and day. Equal questions at the same time share it. Returns the result, with the catch-all
+ * state if it is known in time.
  */
 export async function withOwnSessionProbe(
   pass: SourcePass,

@@ -45,9 +45,9 @@ const LONGEST_COMMAND_MS = 20_000
 const LONGEST_LAST_CONNECT_MS = 20_000
 
 /**
- * The time limit for one reply, ms (RFC 5321 §4.5.3.2 recommends minutes; a caller waits for seconds). While other addresses are left, a connection gets at
- * most 10 s and 40 % of the remaining time, a banner and a command 20 s and 60 %. The last address gets all of the remaining time, its connection at most 20
- * s.
+ * The time limit for one reply, ms (RFC 5321 §4.5.3.2 recommends minutes; a caller waits for seconds). While other
+ * addresses are left, a connection gets at most 10 s and 40 % of the remaining time, a banner and a command 20 s and 60
+ * %. The last address gets all of the remaining time, its connection at most 20 s.
  */
 function stageTimeout(stage: Stage, remainingMs: number, isLast: boolean): number {
   if (isLast) return Math.max(1, stage === 'connect' ? Math.min(LONGEST_LAST_CONNECT_MS, remainingMs) : remainingMs)

@@ -13,7 +13,10 @@ import type { Destination } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import type { SessionPool } from './session-pool.ts'
 
-/** Makes another node verify. The answer is about the question, and its result matches its reason. A problem says why there is none. */
+/**
+ * Makes another node verify. The answer is about the question, and its result matches its reason. A problem says why
+ * there is none.
+ */
 export type AskNode = (
   ctx: Ctx,
   question: { readonly node: NodeName; readonly email: string; readonly timeoutMs: number },
@@ -40,7 +43,9 @@ export type MailboxQuery = {
   readonly sources: readonly Source[]
   /** The deadline; later callers of shared work may extend it. */
   readonly deadlineMs: () => number
-  /** Sources that are used whatever their circuit breaker says: those that the caller named, and the system's choice. */
+  /**
+   * Sources that are used whatever their circuit breaker says: those that the caller named, and the system's choice.
+   */
   readonly forced: readonly Source[]
   /** Keep sessions open for a short time, for the next address of a list. */
   readonly reuse: boolean

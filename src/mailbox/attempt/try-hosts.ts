@@ -17,9 +17,10 @@ import { tryNode } from './try-node.ts'
 const MAX_DIALOGUES = 20
 
 /**
- * Tries each host in turn and, if it may help, each source address in turn, until one gives the answer or the time is up. Each result is appended to
- * `results` at once, so that it can be used if the rest is cut short. A source whose circuit breaker is on trial is tried last, when the trial has ended.
- * Returns the limit of ours that held a source back, the one that ends first.
+ * Tries each host in turn and, if it may help, each source address in turn, until one gives the answer or the time is
+ * up. Each result is appended to `results` at once, so that it can be used if the rest is cut short. A source whose
+ * circuit breaker is on trial is tried last, when the trial has ended. Returns the limit of ours that held a source
+ * back, the one that ends first.
  */
 export async function tryHosts(
   ctx: Ctx,

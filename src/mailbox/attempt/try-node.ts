@@ -19,13 +19,16 @@ import { eventOf, heldBy } from './try-host.ts'
 
 /** Maximum number of attempts that are taken over from another node. */
 const MAX_ATTEMPTS = 20
-/** A node that is not the last source gets this share of the remaining time. With less than this time left, no node is asked, ms. */
+/**
+ * A node that is not the last source gets this share of the remaining time. With less than this time left, no node is
+ * asked, ms.
+ */
 const SHARE = 0.5
 const LEAST_MS = 1_000
 
 /**
- * Makes a node of the pool verify, with the same limits, rates and circuit breaker as any other source. Its attempts are appended to `results`; a node
- * without an answer is a failed attempt. Returns the limit that held the node back.
+ * Makes a node of the pool verify, with the same limits, rates and circuit breaker as any other source. Its attempts
+ * are appended to `results`; a node without an answer is a failed attempt. Returns the limit that held the node back.
  */
 export async function tryNode(pass: SourcePass, node: NodeName): Promise<Held | undefined> {
   const { ctx, state, source, destinations } = pass

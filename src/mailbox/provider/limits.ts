@@ -2,14 +2,18 @@
 export type SmtpLimits = {
   /** Concurrent connections to all its hosts together, from all nodes and source addresses that share a database. */
   readonly maxConnections: number
-  /** Recipients per minute, from all of them together; a new or throttled source address has less (source/circuit-breaker.ts). */
+  /**
+   * Recipients per minute, from all of them together; a new or throttled source address has less
+   * (source/circuit-breaker.ts).
+   */
   readonly perMinute: number
   /** What an accepted RCPT shows: that the mailbox exists, nothing, or it depends on the customer's settings. */
   readonly tells: 'existence' | 'nothing' | 'depends'
   /**
-   * How to ask about a made-up mailbox, to detect a catch-all. `batch`: in one batch with the real one (RFC 2920). `same_session`: after it. `own_session`:
-   * in a separate session, once per domain and day, because a second RCPT is throttled; until the result is known, an accepted RCPT proves nothing. `never`:
-   * a second RCPT does harm (throttling, a worse reputation).
+   * How to ask about a made-up mailbox, to detect a catch-all. `batch`: in one batch with the real one (RFC 2920).
+   * `same_session`: after it. `own_session`: in a separate session, once per domain and day, because a second RCPT is
+   * throttled; until the result is known, an accepted RCPT proves nothing. `never`: a second RCPT does harm
+   * (throttling, a worse reputation).
    */
   readonly probe: 'batch' | 'same_session' | 'own_session' | 'never'
   /** The source of the row. */

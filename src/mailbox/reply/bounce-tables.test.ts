@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
 import { classify } from './classify.ts'
 
-/** Replies at RCPT whose wordings public bounce tables have, and wordings of the same meaning in other languages; each with the reasons that are right for it. */
+/**
+ * Replies at RCPT whose wordings public bounce tables have, and wordings of the same meaning in other languages; each
+ * with the reasons that are right for it.
+ */
 const WORDINGS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'civicrm/civicrm-core, civicrm_mailing_bounce_pattern': {
     mailbox_disabled: [

@@ -22,7 +22,8 @@ it.each(REPLIES.map((row) => [row.reply, row.reason, row.seen, row] as const))(
 
 /** Where the words must beat the code, and the families their neighbours. */
 it.each<[string, Reason]>([
-  ['550 5.4.1 [user@example.org]: Recipient address rejected: Access denied. AS(201806281)', 'mailbox_not_found'], // Microsoft 365: no mailbox
+  // Microsoft 365: no mailbox
+  ['550 5.4.1 [user@example.org]: Recipient address rejected: Access denied. AS(201806281)', 'mailbox_not_found'],
   ['554 5.7.1 <user@example.org>: Recipient address rejected: Access denied', 'policy'], // Postfix: an access map
   ['550 5.7.1 No such user!', 'mailbox_not_found'], // Yandex
   ['552 5.1.1 Boite du destinataire pleine. Recipient overquota. OFR_417 [417]', 'mailbox_full'], // Orange
@@ -51,7 +52,8 @@ it.each<[string, Reason]>([
     '550-Verification failed for <verify@probe.example>\n550-Called: 192.0.2.1\n550-Response: 550 No such user\n550 Sender verify failed',
     'sender_refused',
   ], // Exim callout
-  ['550 Requested action not taken: mailbox unavailable\nReject due to policy restrictions.', 'policy'], // GMX: not about the mailbox
+  // GMX: not about the mailbox
+  ['550 Requested action not taken: mailbox unavailable\nReject due to policy restrictions.', 'policy'],
   ['550 Requested action not taken: mailbox unavailable', 'mailbox_not_found'],
   ['450 Requested mail action not taken: mailbox unavailable', 'temporary_failure'], // 4xx is never final
   [
@@ -63,7 +65,8 @@ it.each<[string, Reason]>([
     'greylisted',
   ],
   ['550 5.7.1 Message rejected due to greylisting, user unknown to us yet', 'greylisted'],
-  ['550 5.1.1 <no-such-user-greylisted@example.org> is fine but over quota', 'mailbox_full'], // words in the address are not the server's
+  // words in the address are not the server's
+  ['550 5.1.1 <no-such-user-greylisted@example.org> is fine but over quota', 'mailbox_full'],
   ['550 5.1.1 <spam@example.org>: User unknown', 'mailbox_not_found'],
   ['550 5.2.0 User unknown: "blocked by ip"@example.org', 'mailbox_not_found'],
   [

@@ -12,22 +12,27 @@ export type Answered = { readonly stage: Stage; readonly reply: Reply; readonly 
 export type Verdict = {
   readonly reason: Reason
   /**
-   * The basis of the verdict: the text of the reply, its codes, or the stage. Only `text` is explicit: a `mailbox_not_found` by text holds whatever reply a
-   * made-up recipient got.
+   * The basis of the verdict: the text of the reply, its codes, or the stage. Only `text` is explicit: a
+   * `mailbox_not_found` by text holds whatever reply a made-up recipient got.
    */
   readonly by: 'text' | 'code' | 'stage'
-  /** How long the server asks us to wait, in ms (at most 24 hours); only for temporary reasons, if the text names a delay or there is a default. */
+  /**
+   * How long the server asks us to wait, in ms (at most 24 hours); only for temporary reasons, if the text names a
+   * delay or there is a default.
+   */
   readonly retryAfterMs?: number
 }
 
-/** Stages whose refusals may be about the recipient. Refusals at earlier stages are about us, whatever their text says. */
+/**
+ * Stages whose refusals may be about the recipient. Refusals at earlier stages are about us, whatever their text says.
+ */
 const RECIPIENT_STAGES: readonly Stage[] = ['rcpt', 'data']
 
 /**
- * The reason of one reply: by its text (the reply table), otherwise by its codes, otherwise by its stage (docs/verification.md). Pure, total, linear. A
- * temporary reply (4xx), and any reply before RCPT, is never `mailbox_not_found`. An accepted recipient (2xx at RCPT) is `mailbox_exists`, or
- * `unverifiable_provider` if the provider accepts anything. A permanent
- * refusal of the recipient that is not explained is `unclear_refusal`.
+ * The reason of one reply: by its text (the reply table), otherwise by its codes, otherwise by its stage
+ * (docs/verification.md). Pure, total, linear. A temporary reply (4xx), and any reply before RCPT, is never
+ * `mailbox_not_found`. An accepted recipient (2xx at RCPT) is `mailbox_exists`, or `unverifiable_provider` if the
+ * provider accepts anything. A permanent refusal of the recipient that is not explained is `unclear_refusal`.
  */
 export function classify({ stage, reply, provider }: Answered): Verdict {
   if (reply.code < 400) return { reason: accepted(stage, reply.code, provider), by: 'code' }
@@ -41,7 +46,8 @@ export function classify({ stage, reply, provider }: Answered): Verdict {
 
 function accepted(stage: Stage, code: number, provider: Provider | undefined): Reason {
   if (stage !== 'rcpt' || !isSuccess(stage, { code })) return 'protocol_error'
-  const isVerified = code !== 252 && provider?.tells !== 'nothing' // RFC 5321 §3.5.3: 252 is accepted without verification
+  // RFC 5321 §3.5.3: 252 is accepted without verification
+  const isVerified = code !== 252 && provider?.tells !== 'nothing'
   return isVerified ? 'mailbox_exists' : 'unverifiable_provider'
 }
 
@@ -87,14 +93,20 @@ function withRetry(verdict: Omit<Verdict, 'retryAfterMs'>, reply: Reply): Verdic
 /** An enhanced status code in text, not part of an IP address or a version (RFC 3463 §2). */
 const ENHANCED = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/
 
-/** The enhanced status code of a reply: as read by the session, otherwise the first in its text (`(#5.1.1)`); undefined if there is none. */
+/**
+ * The enhanced status code of a reply: as read by the session, otherwise the first in its text (`(#5.1.1)`); undefined
+ * if there is none.
+ */
 export function enhancedOf(reply: Reply): string | undefined {
   return reply.enhanced ?? ENHANCED.exec(reply.lines.join(' ').slice(0, 4_096))?.[0]
 }
 
 type Coded = { readonly stage: Stage; readonly reply: Reply; readonly about: 'recipient' | 'us' }
 
-/** Subject and detail codes that have the same meaning at any stage (RFC 3463 §3, RFC 7372 §3, RFC 7505 §4.2, IANA registry). */
+/**
+ * Subject and detail codes that have the same meaning at any stage (RFC 3463 §3, RFC 7372 §3, RFC 7505 §4.2, IANA
+ * registry).
+ */
 const ABOUT_US: Readonly<Record<string, Reason>> = {
   '1.7': 'sender_refused',
   '1.8': 'sender_refused',
@@ -113,7 +125,9 @@ const ABOUT_US: Readonly<Record<string, Reason>> = {
   '7.30': 'tls_required',
 }
 
-/** Codes about the recipient, in a permanent reply. 5.1.0, 5.1.4, 5.1.5 and 5.1.9 do not specify whose address is meant. */
+/**
+ * Codes about the recipient, in a permanent reply. 5.1.0, 5.1.4, 5.1.5 and 5.1.9 do not specify whose address is meant.
+ */
 const OF_RECIPIENT: Readonly<Record<string, Reason>> = {
   '1.1': 'mailbox_not_found',
   '1.2': 'domain_not_found',
@@ -144,7 +158,8 @@ function reasonByCode({ reply, about }: Coded): Reason | undefined {
     if (theirs) return theirs
     if (reply.code === 552 && detail === '') return 'mailbox_full' // RFC 5321 §4.2.3
   }
-  if (/^3\.[0-35-9]/.test(detail) || /^4\./.test(detail)) return 'temporary_failure' // RFC 3463 §3.4, §3.5: the system, the network
+  // RFC 3463 §3.4, §3.5: the system, the network
+  if (/^3\.[0-35-9]/.test(detail) || /^4\./.test(detail)) return 'temporary_failure'
   if ([500, 502, 503].includes(reply.code)) return 'protocol_error'
   // A server that refuses the recipient talks to us, whatever its codes say about the syntax.
   if (about === 'us' && (/^5\.[124]$/.test(detail) || [501, 504].includes(reply.code))) return 'protocol_error'
@@ -166,8 +181,8 @@ function reasonByStage(stage: Stage, code: number): Reason {
 const MAX_READ = 4_096
 
 /**
- * The text for the reply table: at most 4 KiB, lower case, white space as one space, no accents on Latin letters, plain apostrophes, and no mail addresses,
- * so that words in an address are not read as the server's words.
+ * The text for the reply table: at most 4 KiB, lower case, white space as one space, no accents on Latin letters, plain
+ * apostrophes, and no mail addresses, so that words in an address are not read as the server's words.
  */
 export function normalizeReply(text: string): string {
   return withoutAddresses(text.slice(0, MAX_READ))

@@ -2,7 +2,10 @@ import { expect, it } from 'vitest'
 import type { Stage } from '../../net/smtp/reply.ts'
 import { classify } from './classify.ts'
 
-/** Replies as servers sent them, by the public table that has them; each with the reasons that are right for it. At RCPT unless a stage stands before the code. */
+/**
+ * Replies as servers sent them, by the public table that has them; each with the reasons that are right for it. At RCPT
+ * unless a stage stands before the code.
+ */
 const COLLECTED: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'eYou, table of replies': {
     mailbox_disabled: ['550 user is locked'],

@@ -53,7 +53,10 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
     'the domain does not exist, and the text says so: domain_not_found',
 }
 
-/** Labels of Sisimai for which "no such mailbox" is a right reading: the user is unknown, has moved or was closed, or the label leaves it open. */
+/**
+ * Labels of Sisimai for which "no such mailbox" is a right reading: the user is unknown, has moved or was closed, or
+ * the label leaves it open.
+ */
 const MAY_BE_ABSENT = ['userunknown', 'hasmoved', 'suspend', 'filtered', 'mailererror']
 
 /** A case as a reply to RCPT. Bounces that were not replies (no code) count as permanent ones. */

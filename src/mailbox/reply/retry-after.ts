@@ -14,8 +14,8 @@ const SHORT_UNIT = new RegExp(`(?:^|[\\s(])(?:${WORDS})[\\s:=]{1,3}(\\d{1,6}) ?(
 const BARE = /\b(?:retry(?:.?(?:after|time|in))?|wait)[=:] ?(\d{1,6})\b/
 
 /**
- * The delay that a temporary reply requests ("5 minutes", "00:05:00", "60 seconds", "try again in 300s"), in ms: more than 0, at most 24 hours. Undefined if
- * the text names none. Reads the first 4 KiB.
+ * The delay that a temporary reply requests ("5 minutes", "00:05:00", "60 seconds", "try again in 300s"), in ms: more
+ * than 0, at most 24 hours. Undefined if the text names none. Reads the first 4 KiB.
  */
 export function retryAfter(text: string): number | undefined {
   const said = text.slice(0, 4_096).toLowerCase()

@@ -4,7 +4,10 @@ const now = rows('recipient', 'any')
 const any = rows('any', 'any')
 const forGood = rows('recipient', '5xx')
 
-/** Read before all others: the codes are unmistakable, but their texts mention the sender. The mailbox exists and accepts no mail from outside. */
+/**
+ * Read before all others: the codes are unmistakable, but their texts mention the sender. The mailbox exists and
+ * accepts no mail from outside.
+ */
 export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   forGood(
     'recipient_restricted',
@@ -48,7 +51,8 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     '554 5.7.1 Hourly recipients quota exceeded for host 192.0.2.1',
   ),
   any(
-    // A quota of messages, recipients or hosts, and one with a policy code, unless a mailbox, a user or storage is named.
+    // A quota of messages, recipients or hosts, and one with a policy code, unless a mailbox, a user or storage is
+    // named.
     'rate_limited',
     /^(?!.{0,4096}(?:\b(?:mail ?box|in-?box|maildir|mail folder|users?|account|storage|disk|space|e-?mail quota|[45]\.2\.[12])\b)).{0,4096}(?:\b(?:messages?|mails|e-?mails|recipients|rcpts?|connections?|rate|deliver(?:y|ies)|sessions?|hosts?|ip|client|policy)(?: (?:count|rate|limit|volume|address))? quota\b|\bquota of (?:messages|mails|e-?mails|recipients|connections|hosts)|\bexceed\w{0,3} your\b.{0,30}\bquota|\b[45]\.7\.\d{1,3}\b.{0,300}\bquota)/,
     'iRedAPD, policyd',
@@ -268,7 +272,8 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     '550-The recipient cannot be verified.  Please check all recipients of this 550 message to verify they are valid.',
   ),
   forGood(
-    // A reply that begins with a missing mailbox is about it, whatever policy, filter or address of ours it mentions later; a listing is about us.
+    // A reply that begins with a missing mailbox is about it, whatever policy, filter or address of ours it mentions
+    // later; a listing is about us.
     'mailbox_not_found',
     /^(?!.{0,4096}\b(?:rbl|dnsbl|black ?-?list\w{0,2}|block ?-?list\w{0,2}|spamhaus|spamcop|reputation|harvest\w{0,3}|too many|sender|your (?:ip|host|server|domain))\b)(?:5\.[17]\.\d{1,3} )?(?:<>[:.]{0,4} ?)?(?:recipient address rejected: )?(?:sorry,? )?(?:no such (?:local )?(?:user|mailbox|recipient|address|account)|user unknown|unknown (?:user|recipient|mailbox|address)|(?:user|recipient|mailbox|account) (?:not found|does not exist|doesn't exist|is unknown))\b/,
     'Exim',

@@ -3,7 +3,10 @@ import { type ReplyRow, rows } from './row.ts'
 const gone = rows('recipient', '5xx')
 const relay = rows('recipient', 'any')
 
-/** Steps 6 and 7: no such mailbox, no such domain, no mail accepted here, and relaying denied. Only texts that name their subject count. */
+/**
+ * Steps 6 and 7: no such mailbox, no such domain, no mail accepted here, and relaying denied. Only texts that name
+ * their subject count.
+ */
 export const NOT_FOUND: readonly ReplyRow[] = [
   gone(
     'null_mx',
@@ -104,7 +107,8 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b5\.2\.4 mailing list expansion problem: <>/, // the result for a name that expands to nobody, with or without a list
+    // the result for a name that expands to nobody, with or without a list
+    /\b5\.2\.4 mailing list expansion problem: <>/,
     'OpenSMTPD',
     '524 5.2.4 Mailing list expansion problem: <user@example.org>',
   ),

@@ -2,7 +2,10 @@ import { expect, it } from 'vitest'
 import type { Stage } from '../../net/smtp/reply.ts'
 import { classify } from './classify.ts'
 
-/** Wordings of the same kind as those of the table, by the reasons that are right for them (docs/verification.md, "How a reply is read"). */
+/**
+ * Wordings of the same kind as those of the table, by the reasons that are right for them (docs/verification.md, "How a
+ * reply is read").
+ */
 const WORDINGS: Readonly<Record<string, readonly string[]>> = {
   rate_limited: [
     '450 4.7.1 <user@example.org>: Recipient address rejected: Policy rejection; Recipient count quota exceeded; try again later',

@@ -2,7 +2,10 @@ import { registrableDomain } from '../../names/suffix.ts'
 import { disposableLists } from './lists.ts'
 import { POPULAR_DOMAINS } from './popular.ts'
 
-/** On the shipped lists, but not disposable: forwarders to one person's permanent mailbox, and providers of real mailboxes. */
+/**
+ * On the shipped lists, but not disposable: forwarders to one person's permanent mailbox, and providers of real
+ * mailboxes.
+ */
 const REAL = new Set([
   ...POPULAR_DOMAINS,
   ...`duck.com simplelogin.com simplelogin.co simplelogin.fr simplelogin.io slmail.me slmails.com 8shield.net 8alias.com aleeas.com dralias.com silomails.com
@@ -42,8 +45,8 @@ const DISPOSABLE_HOSTS = new Set([
 ])
 
 /**
- * Whether a domain is disposable: it or a parent domain is on a shipped list (public suffixes such as `za.com` do not count for the names below them), and
- * neither is known as real. `domain` in lower case, as A-labels.
+ * Whether a domain is disposable: it or a parent domain is on a shipped list (public suffixes such as `za.com` do not
+ * count for the names below them), and neither is known as real. `domain` in lower case, as A-labels.
  */
 export function isDisposable(domain: string): boolean {
   const names = upward(domain)

@@ -5,8 +5,8 @@ import { BRAND_FAMILIES, POPULAR_DOMAINS } from './popular.ts'
 const POPULAR = new Set(POPULAR_DOMAINS)
 
 /**
- * Whether anyone can get a mailbox at this domain: by the shipped list of providers, and the country domains of the large brands. `domain` in lower case, as
- * A-labels.
+ * Whether anyone can get a mailbox at this domain: by the shipped list of providers, and the country domains of the
+ * large brands. `domain` in lower case, as A-labels.
  */
 export const isFree = (domain: string): boolean =>
   freeDomains().has(domain) || POPULAR.has(domain) || isBrandDomain(domain)

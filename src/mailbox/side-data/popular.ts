@@ -1,6 +1,6 @@
 /**
- * Popular mailbox domains, most used first: a mistyped domain is compared with them, and they are never reported as disposable. Country domains of a brand
- * are listed with it.
+ * Popular mailbox domains, most used first: a mistyped domain is compared with them, and they are never reported as
+ * disposable. Country domains of a brand are listed with it.
  */
 export const POPULAR_DOMAINS: readonly string[] = `
 gmail.com yahoo.com hotmail.com outlook.com icloud.com aol.com live.com msn.com me.com mac.com googlemail.com

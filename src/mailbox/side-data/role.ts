@@ -1,4 +1,7 @@
-/** Local parts of a role and not of a person: those of RFC 2142, and common ones in several languages. Written without separators. */
+/**
+ * Local parts of a role and not of a person: those of RFC 2142, and common ones in several languages. Written without
+ * separators.
+ */
 const ROLES = new Set(
   `abuse noc security postmaster hostmaster usenet news webmaster www uucp ftp
   info marketing sales support trouble root admin administrator mailerdaemon maildaemon daemon nobody
@@ -40,8 +43,8 @@ const ROLES = new Set(
 const LONGEST = 64
 
 /**
- * The role of a local part (`support`; `Customer-Support+ticket7` is `customersupport`), or "" for a person. Case, separators (`.`, `-`, `_`), sub-addressing
- * (`+tag`, RFC 5233) and a number at the end do not matter.
+ * The role of a local part (`support`; `Customer-Support+ticket7` is `customersupport`), or "" for a person. Case,
+ * separators (`.`, `-`, `_`), sub-addressing (`+tag`, RFC 5233) and a number at the end do not matter.
  */
 export function roleOf(local: string): string {
   if (local.length > LONGEST) return ''

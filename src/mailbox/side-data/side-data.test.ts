@@ -154,7 +154,10 @@ it.skipIf(!samples).each(AGREEMENT)('agrees on %s with %s for at least %s', (kin
   expect(agreed.length / rows.length).toBeGreaterThanOrEqual(share)
 })
 
-/** Typos that we answer otherwise. Cases made with a candidate list of their own that has none of our domains are among them. */
+/**
+ * Typos that we answer otherwise. Cases made with a candidate list of their own that has none of our domains are among
+ * them.
+ */
 const OTHERWISE: Readonly<Record<string, string>> = {
   'test@emaildomain.co': 'their candidate list: emaildomain.com is no provider',
   'test@zopo.com': 'a name of four letters with another letter is as likely a name of its own',

@@ -16,8 +16,8 @@ const SUGGESTION_MS = 3_000
 const NOTHING: SideData = { disposable: false, free: false, isRole: false, role: '', suggestion: '', checked: [] }
 
 /**
- * Starts the lookups that need the network; the returned function gives the rest once the mail hosts are known. Only the requested fields are computed and
- * named in `checked`; an invalid address has none of them.
+ * Starts the lookups that need the network; the returned function gives the rest once the mail hosts are known. Only
+ * the requested fields are computed and named in `checked`; an invalid address has none of them.
  */
 export function sideData(
   ctx: Asker,
@@ -44,7 +44,9 @@ export function sideData(
   }
 }
 
-/** The domain that was probably meant, or "": a suggestion must accept mail, and this must be known within `ms` (3 s). */
+/**
+ * The domain that was probably meant, or "": a suggestion must accept mail, and this must be known within `ms` (3 s).
+ */
 export async function suggestionFor(ctx: Asker, domain: string, ms = SUGGESTION_MS): Promise<string> {
   const suggested = suggestDomain(domain)
   if (suggested === '') return ''

@@ -27,8 +27,9 @@ const ENDINGS = [
 ]
 
 /**
- * The domain that was probably meant, or "" if there is no suggestion: a popular domain within one or two typing errors, or the same name with an existing
- * suffix. Never for a domain of a known provider. `domain` in lower case. Whether the suggestion accepts mail is not checked here.
+ * The domain that was probably meant, or "" if there is no suggestion: a popular domain within one or two typing
+ * errors, or the same name with an existing suffix. Never for a domain of a known provider. `domain` in lower case.
+ * Whether the suggestion accepts mail is not checked here.
  */
 export function suggestDomain(domain: string): string {
   if (domain.length > 100 || isKnownProvider(domain)) return ''
@@ -37,7 +38,8 @@ export function suggestDomain(domain: string): string {
   if (sole !== undefined) return sole === domain ? '' : sole
   if (ending === '') return BRAND_FAMILIES.includes(name) ? `${name}.com` : ''
   const close = closest(name, ending)
-  // A provider that resembles another one is left alone, unless a single typing error explains it: the shipped list contains squatted names.
+  // A provider that resembles another one is left alone, unless a single typing error explains it: the shipped list
+  // contains squatted names.
   if (close && !(close.slips > 1 && freeDomains().has(domain))) return close.domain
   return withEnding(name, ending)
 }
@@ -58,7 +60,10 @@ function closest(name: string, ending: string): Close | undefined {
   return best
 }
 
-/** Typing errors within a name: at most one, or two if the first letter is right and the name is long enough. Short names: only swaps and doubled letters. */
+/**
+ * Typing errors within a name: at most one, or two if the first letter is right and the name is long enough. Short
+ * names: only swaps and doubled letters.
+ */
 function nameSlips(name: string, theirs: string): number {
   if (name === theirs) return 0
   const slips = editDistance(name, theirs, 2)
@@ -78,7 +83,10 @@ function endingSlips(ending: string, theirs: string): number {
   return slips <= (exists(ending) ? 1 : 2) ? slips : Infinity
 }
 
-/** `name` with the suffix that was meant, if the given one does not exist. Only for names of two labels: longer ones show too little. */
+/**
+ * `name` with the suffix that was meant, if the given one does not exist. Only for names of two labels: longer ones
+ * show too little.
+ */
 function withEnding(name: string, ending: string): string {
   if (ending === '' || ending.includes('.') || exists(ending)) return ''
   const meant = ENDINGS.find((one) => editDistance(ending, one, 1) === 1)
@@ -93,8 +101,8 @@ const split = (domain: string): [name: string, ending: string] => {
 }
 
 /**
- * The edit distance of two words: insertions, deletions, replacements and swaps of neighbours (optimal string alignment). Returns `limit + 1` as soon as it
- * exceeds `limit`. Words of more than 64 characters exceed any limit.
+ * The edit distance of two words: insertions, deletions, replacements and swaps of neighbours (optimal string
+ * alignment). Returns `limit + 1` as soon as it exceeds `limit`. Words of more than 64 characters exceed any limit.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (a === b) return 0

@@ -1,7 +1,8 @@
 import { anotherSourceMayHelp, type Reason, reasonRow } from '../reasons.ts'
 
 /**
- * The state of one source address toward one provider: a circuit breaker and an adaptive rate, with counts. Pure: (state, event, now) → state.
+ * The state of one source address toward one provider: a circuit breaker and an adaptive rate, with counts. Pure:
+ * (state, event, now) → state.
  */
 export type SourceState = {
   /** `open`: not used until `pausedUntilMs`; then one trial is permitted. */
@@ -116,8 +117,8 @@ export type Candidate<S> = {
 }
 
 /**
- * The usable candidates, best first (healthy, then those due for a trial, then those on trial, which must be waited for; among equals the least recently
- * used), and the others with the reason. `stepMs` is added to displayed times.
+ * The usable candidates, best first (healthy, then those due for a trial, then those on trial, which must be waited
+ * for; among equals the least recently used), and the others with the reason. `stepMs` is added to displayed times.
  */
 export function rankSources<S>(
   candidates: readonly Candidate<S>[],

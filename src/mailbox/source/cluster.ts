@@ -12,7 +12,10 @@ export type LeaseWant = {
   readonly perSecond: number
   readonly capacity: number
 }
-/** What it gets: new connections while it has fewer than these, recipients, and the time until there is a further one, ms. */
+/**
+ * What it gets: new connections while it has fewer than these, recipients, and the time until there is a further one,
+ * ms.
+ */
 export type LeaseGrant = { readonly connections: number; readonly tokens: number; readonly waitMs: number }
 /** A fact about a domain or a provider, and how long it stays valid. */
 export type Remembered = {
@@ -23,8 +26,8 @@ export type Remembered = {
 }
 
 /**
- * The state of verification that all nodes on one database share. `away`: the database does not answer; each node then uses its share. Only `forget` and
- * `putSources` reject.
+ * The state of verification that all nodes on one database share. `away`: the database does not answer; each node then
+ * uses its share. Only `forget` and `putSources` reject.
  */
 export type Cluster = {
   /** Grants this node its share at each key for two seconds. */
@@ -39,7 +42,10 @@ export type Cluster = {
   /** Stores the fact in the background. */
   readonly put: (kind: Remembered['kind'], name: string, key: string, value: string, ttlMs: number) => Promise<void>
   readonly count: (kind: Remembered['kind'], name: string, ttlMs: number) => void
-  /** Removes the stored facts about a mailbox, or about a domain and its mailboxes; returns their number. Rejects if the database does not answer. */
+  /**
+   * Removes the stored facts about a mailbox, or about a domain and its mailboxes; returns their number. Rejects if the
+   * database does not answer.
+   */
   readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
   /** The states of sources that other nodes have changed since the last call. */
   readonly changedSources: () => Promise<readonly Json[]>

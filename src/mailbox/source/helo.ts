@@ -11,7 +11,8 @@ import type { Ctx } from '../../world.ts'
 /** The HELO name and the sender of this service. */
 export type Identity = {
   /**
-   * The EHLO name for a source address: the configured name, otherwise the PTR name of the address, otherwise its literal (RFC 5321 §4.1.3). Never rejects.
+   * The EHLO name for a source address: the configured name, otherwise the PTR name of the address, otherwise its
+   * literal (RFC 5321 §4.1.3). Never rejects.
    */
   readonly heloName: (source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>) => Promise<string>
   /** The reverse-path for a HELO name; undefined is the null reverse-path. */
@@ -28,8 +29,9 @@ const NONE_KEPT_MS = 60_000
 const SENDER_CHANGES_MS = 24 * 3_600_000
 
 /**
- * `helo`: the operator's host name; `mailFrom`: the operator's address, or null for `<>`. By default the sender is `verify-<changing part>@<HELO domain>`;
- * the part changes once a day, so that the retry of a greylisted question has the same sender. If the HELO name is an address literal, the sender is `<>`.
+ * `helo`: the operator's host name; `mailFrom`: the operator's address, or null for `<>`. By default the sender is
+ * `verify-<changing part>@<HELO domain>`; the part changes once a day, so that the retry of a greylisted question has
+ * the same sender. If the HELO name is an address literal, the sender is `<>`.
  */
 export function identity(
   { now, monotonic }: Clocks,

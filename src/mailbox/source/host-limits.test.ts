@@ -34,7 +34,8 @@ describe('limits toward mail hosts', () => {
     const signal = AbortSignal.timeout(1_000)
     const held = await Promise.all(Array.from({ length: 19 }, (_, i) => limits.acquire(host, of(`p${i}`, 1), signal)))
     const caller = new AbortController()
-    const waiting = limits.acquire(host, of('p0', 1), caller.signal) // the 20th slot of the host, and none of the provider
+    // the 20th slot of the host, and none of the provider
+    const waiting = limits.acquire(host, of('p0', 1), caller.signal)
     await later()
     caller.abort(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')

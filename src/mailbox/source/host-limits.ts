@@ -32,11 +32,14 @@ export type Hold = { readonly message: string; readonly retryAfterMs: number }
 export type ProviderAllowance = { readonly key: ProviderKey } & LeaseLimits
 
 export type HostLimits = {
-  /** Waits for a connection to the address and the provider; the returned function frees it. Rejects with the signal's reason. */
+  /**
+   * Waits for a connection to the address and the provider; the returned function frees it. Rejects with the signal's
+   * reason.
+   */
   readonly acquire: (address: Ip, provider: ProviderAllowance, signal: AbortSignal) => Promise<Release>
   /**
-   * Waits for the rate of recipients of the source (`perMinute`), and of the provider. Returns undefined at its turn, or at once the reason why the turn would come
-   * later than in `withinMs`. Rejects with the signal's reason.
+   * Waits for the rate of recipients of the source (`perMinute`), and of the provider. Returns undefined at its turn,
+   * or at once the reason why the turn would come later than in `withinMs`. Rejects with the signal's reason.
    */
   readonly waitForRate: (
     from: { readonly source: Source; readonly perMinute: number; readonly provider: ProviderAllowance },
@@ -80,7 +83,10 @@ export type HostLimitsOptions = {
   readonly noted: (domain: Domain, known: readonly Remembered[]) => void
 }
 
-/** The limits of this node, and those that all nodes on one database share: connections, recipients per minute, unknown mailboxes of a domain and pauses of a provider. */
+/**
+ * The limits of this node, and those that all nodes on one database share: connections, recipients per minute, unknown
+ * mailboxes of a domain and pauses of a provider.
+ */
 export function hostLimits({ now, isLifted, cluster, machine, noted }: HostLimitsOptions): HostLimits {
   const shared = leases(now, cluster)
   const rates = limiter({ now })

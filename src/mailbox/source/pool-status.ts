@@ -23,7 +23,10 @@ export type PoolRow = {
   }[]
 }
 
-/** One row per address: those of the pool first, in their order, then others that were used. At most 100 providers each, the latest used first. */
+/**
+ * One row per address: those of the pool first, in their order, then others that were used. At most 100 providers each,
+ * the latest used first.
+ */
 export function poolStatus(
   pool: readonly SourceName[],
   rows: readonly SourceRow[],

@@ -31,11 +31,13 @@ export type SourcePool = {
   /** Reads the files of the pool again. Throws AppError if one cannot be used; the pool then stays unchanged. */
   readonly reload: () => void
   /**
-   * Looks up the listings of the addresses if they are older than 15 minutes. Returns when that is done or `signal` fires, whichever is first. A refresh that
-   * was cut short does not count, and the next caller starts it again.
+   * Looks up the listings of the addresses if they are older than 15 minutes. Returns when that is done or `signal`
+   * fires, whichever is first. A refresh that was cut short does not count, and the next caller starts it again.
    */
   readonly refresh: (signal: AbortSignal) => Promise<void>
-  /** The listings of the exit address, by the last answer of each blacklist; undefined: no blacklist has answered yet. */
+  /**
+   * The listings of the exit address, by the last answer of each blacklist; undefined: no blacklist has answered yet.
+   */
   readonly listings: (source: SourceName) => readonly OwnListing[] | undefined
   /** Why a source is not used toward a provider. */
   readonly refusedBy: (source: SourceName, provider: string) => string | undefined

@@ -6,7 +6,7 @@ import { sources } from './sources.ts'
 
 const NOW = labWorld().now()
 const STATE = newSourceState(10)
-const row = (over: object = {}): Json => ({ source: null, provider: 'gmail', standing: { ...STATE, ...over } }) as Json
+const row = (over: object = {}): Json => ({ source: null, provider: 'gmail', state: { ...STATE, ...over } }) as Json
 
 it.each<[string, Json, number]>([
   ['in order', row(), 1],
@@ -15,8 +15,6 @@ it.each<[string, Json, number]>([
   ['a pause before all time', row({ pausedUntilMs: -1 }), 0],
   ['a refusal at no time', row({ lastRefusal: { reason: 'a', text: 'b', atMs: 1e16 } }), 0],
   ['a rate that is no number', row({ perMinute: null }), 0],
-  ['the bucket of earlier versions is left out', row({ bucket: { tokens: 1, atMs: 1e300 } }), 1],
-  ['the end of a pause under its earlier name', row({ pausedUntilMs: undefined, restUntilMs: NOW }), 1],
   ['no object', 'x', 0],
 ])('a stored row: %s', async (_, value, rows) => {
   const store = labStore()
@@ -24,7 +22,6 @@ it.each<[string, Json, number]>([
   const known = sources({ ...labWorld(), store })
   await known.load()
   expect(known.rows()).toHaveLength(rows)
-  for (const { state } of known.rows()) expect(state).not.toHaveProperty('bucket')
 })
 
 it('stores what has changed, and each row by itself', async () => {

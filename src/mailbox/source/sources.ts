@@ -23,7 +23,10 @@ export type ProviderKey = string
 
 export type SourceRow = { readonly source: Source; readonly provider: ProviderKey; readonly state: SourceState }
 
-/** A provider as needed for source addresses: its key, and the recipients per minute that its row permits from one of them. */
+/**
+ * A provider as needed for source addresses: its key, and the recipients per minute that its row permits from one of
+ * them.
+ */
 export type ProviderLimits = { readonly key: ProviderKey; readonly perMinute: number }
 
 /** A use of a source in progress. `end` records its outcome and must be called; further calls do nothing. */
@@ -44,7 +47,9 @@ export type Unavailable = {
 
 /** The state of all source addresses toward all providers; it survives a restart. */
 export type Sources = {
-  /** Source addresses for the provider, best first, of the usable families; and those that are skipped, with the reason. */
+  /**
+   * Source addresses for the provider, best first, of the usable families; and those that are skipped, with the reason.
+   */
   readonly choose: (
     pool: readonly Source[],
     provider: ProviderLimits,
@@ -55,8 +60,8 @@ export type Sources = {
   /** Why the source must not be used now; undefined if it may. */
   readonly unavailable: (source: Source, provider: ProviderLimits) => Unavailable | undefined
   /**
-   * Starts a use of the source. The check and the record are one step: of many verifications that wait for a half-open breaker, one is the trial. With
-   * `force` a use is never refused.
+   * Starts a use of the source. The check and the record are one step: of many verifications that wait for a half-open
+   * breaker, one is the trial. With `force` a use is never refused.
    */
   readonly begin: (source: Source, provider: ProviderLimits, force: boolean) => Use | Unavailable
   /** 0: healthy; 1: due for a trial; 2: on trial; 3: in its cooldown. */
@@ -213,31 +218,22 @@ export function sources(
 
 const keyOf = (source: Source, provider: ProviderKey): string => `${source ?? ''} ${provider}`
 
-/** The stored form; `standing` is the name in stores of earlier versions. */
+/** The stored form. */
 const storedSource = ({ source, provider, state }: SourceRow): { readonly key: string; readonly value: Json } => ({
   key: keyOf(source, provider),
-  value: { source, provider, standing: state as unknown as Json },
+  value: { source, provider, state: state as unknown as Json },
 })
 
 /** A row of the store; none if it is invalid. With `isLive` the process that wrote it may still be running. */
 function readSource(row: Json, isLive = false): SourceRow[] {
   if (!isJsonRecord(row)) return []
-  const { source, provider, standing } = row
-  const state = pausedOf(standing)
+  const { source, provider, state } = row
   const address = typeof source === 'string' ? parseSourceName(source) : undefined
   if (address && !address.ok) return []
   if (typeof provider !== 'string' || !isSourceState(state)) return []
-  const { bucket: _, ...current } = { bucket: undefined, ...state } // stores of earlier versions have a bucket
   // The trial of a process that has ended is over.
   const breaker = state.breaker === 'half_open' && !isLive ? 'open' : state.breaker
-  return [{ source: address?.ok ? address.value : undefined, provider, state: { ...current, breaker } }]
-}
-
-/** The stored state; stores of earlier versions have the end of the pause as `restUntilMs`. */
-function pausedOf(standing: Json | undefined): Json | undefined {
-  if (!isJsonRecord(standing) || standing.restUntilMs === undefined) return standing
-  const { restUntilMs: pausedUntilMs, ...state } = standing
-  return { ...state, pausedUntilMs }
+  return [{ source: address?.ok ? address.value : undefined, provider, state: { ...state, breaker } }]
 }
 
 /** A state whose times are converted to another clock. */

@@ -53,8 +53,8 @@ const isUnchanged = ({ laid, at }: Pick<Question<RecordType>, 'laid' | 'at'>, { 
   cname.length === 0 && (kind !== 'nxdomain' || !(laid.hasWildcard || laid.above.has(at)))
 
 /**
- * Whether an overlay of these changes can answer a query differently, by its answer without them; an error stands for itself. True also where the answer is
- * only looked at again, such as another type at a name with changes.
+ * Whether an overlay of these changes can answer a query differently, by its answer without them; an error stands for
+ * itself. True also where the answer is only looked at again, such as another type at a name with changes.
  */
 export function altersAnswers(
   changes: readonly OverlayChange[],

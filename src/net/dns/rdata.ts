@@ -30,7 +30,8 @@ const READERS: { readonly [T in RecordType]: Reader<T> } = {
     end - start === 4
       ? (`${bytes[start]}.${bytes[start + 1]}.${bytes[start + 2]}.${bytes[start + 3]}` as Ip)
       : undefined,
-  AAAA: (bytes, start, end) => (end - start === 16 ? ipFromBytes(bytes.subarray(start, end)) : undefined), // RFC 3596 §2.2
+  // RFC 3596 §2.2
+  AAAA: (bytes, start, end) => (end - start === 16 ? ipFromBytes(bytes.subarray(start, end)) : undefined),
   CNAME: wholeName,
   NS: wholeName,
   PTR: wholeName,

@@ -7,7 +7,9 @@ export type TimeLimit = number | (() => number)
 /** The lifetime of a socket that several questions use in turn; each question bounds it while it uses the socket. */
 export type Lifetime = {
   readonly signal: AbortSignal
-  /** Until the bounds are released, the lifetime ends when `limit` is over (with a `TimeoutError`) or `caller` fires. */
+  /**
+   * Until the bounds are released, the lifetime ends when `limit` is over (with a `TimeoutError`) or `caller` fires.
+   */
   readonly bound: (limit: TimeLimit, caller?: AbortSignal) => Bounds
 }
 

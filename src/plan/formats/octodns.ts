@@ -2,7 +2,10 @@ import type { PlanAnswer } from '../../answers/plan.ts'
 import { text } from './dnscontrol.ts'
 import { commentText, headLines, isPlain, partsOf, type RecordSet, relative, stepLines, wholeSets } from './sets.ts'
 
-/** The plan for octoDNS: a fragment in YAML. octoDNS owns a name and type as a whole, so each set has its other values too. */
+/**
+ * The plan for octoDNS: a fragment in YAML. octoDNS owns a name and type as a whole, so each set has its other values
+ * too.
+ */
 export function formatOctodns(plan: PlanAnswer): string {
   const { domain } = plan
   const lines = [

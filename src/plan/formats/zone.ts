@@ -1,7 +1,10 @@
 import type { PlanAnswer, PlanRecord } from '../../answers/plan.ts'
 import { commentText, goneLines, headLines, isPlain, partsOf, quotedString, stepLines, stringsOf } from './sets.ts'
 
-/** The plan as a zone file (RFC 1035 §5.1): what can be published now as records with full names, everything later as comments. */
+/**
+ * The plan as a zone file (RFC 1035 §5.1): what can be published now as records with full names, everything later as
+ * comments.
+ */
 export function formatZone(plan: PlanAnswer): string {
   const lines = [
     ...headLines(plan),

@@ -4,17 +4,27 @@ import pg from 'pg'
 /** Maximum number of connections of one process: statements are short, and the private server allows 100. */
 const MAX_CONNECTIONS = 12
 const CONNECT_MS = 5_000
-/** A statement that runs longer is canceled. Only migrations, the end of an intake and a removal may need more, and lift this limit. */
+/**
+ * A statement that runs longer is canceled. Only migrations, the end of an intake and a removal may need more, and lift
+ * this limit.
+ */
 const STATEMENT_MS = 60_000
-/** A connection without data for this long, while an answer is due, is checked; behind a pooler, where nobody knows whether the server works on it, it is closed after longer. */
+/**
+ * A connection without data for this long, while an answer is due, is checked; behind a pooler, where nobody knows
+ * whether the server works on it, it is closed after longer.
+ */
 const SILENT_MS = 10_000
 const POOLED_SILENT_MS = 300_000
-/** Maximum size of the answer to a statement, octets; what COPY streams does not count. The largest of ours, the sources of a report, has 32 MiB. */
+/**
+ * Maximum size of the answer to a statement, octets; what COPY streams does not count. The largest of ours, the sources
+ * of a report, has 32 MiB.
+ */
 const MAX_ANSWER = 128 * 1_048_576
 
 /**
- * The server's settings for a connection: the limit of a statement; and for a node that is cut off, the connection ends after some 25 s, and an open transaction with its locks
- * after 15 s. On a Unix socket the settings of TCP have no effect.
+ * The server's settings for a connection: the limit of a statement; and for a node that is cut off, the connection ends
+ * after some 25 s, and an open transaction with its locks after 15 s. On a Unix socket the settings of TCP have no
+ * effect.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: String(STATEMENT_MS),
@@ -25,8 +35,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '15000',
 }
 /**
- * Behind a pooler in transaction mode (pgbouncer) a connection is not one of the server, and settings would stay with whoever gets that one next: there they are left
- * alone. Such a connection has another process id than the server's process.
+ * Behind a pooler in transaction mode (pgbouncer) a connection is not one of the server, and settings would stay with
+ * whoever gets that one next: there they are left alone. Such a connection has another process id than the server's
+ * process.
  */
 const CONFIGURE = `SELECT set_config(name, setting, false) FROM unnest($1::text[], $2::text[]) AS s (name, setting) WHERE pg_backend_pid() = $3`
 
@@ -38,7 +49,10 @@ export type PoolSettings = {
   readonly warn: Warn
 }
 
-/** Connections to a server. A broken connection, or a half-open one, is closed within some 15 s, and its statement rejects. */
+/**
+ * Connections to a server. A broken connection, or a half-open one, is closed within some 15 s, and its statement
+ * rejects.
+ */
 export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTIONS, warn }: PoolSettings): pg.Pool {
   const pool = new pg.Pool({
     ...where,
@@ -48,7 +62,8 @@ export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTION
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'mailsonde',
     onConnect: (client) => {
-      // The pool listens only to idle clients: a break in the middle of a transaction would end the process. Its statement, or its next one, rejects.
+      // The pool listens only to idle clients: a break in the middle of a transaction would end the process. Its
+      // statement, or its next one, rejects.
       client.on('error', () => {})
       watchSilence(client, where, warn)
       boundAnswers(client)
@@ -80,8 +95,9 @@ type Inner = {
 const READY_FOR_QUERY = 'Z'.charCodeAt(0)
 
 /**
- * Closes a connection on which the answer to a statement is larger than {@link MAX_ANSWER}: `pg` would hold all of it (PostgreSQL 18, "Message Formats"). The listener
- * of `pg` is replaced, as there may be no second one: a COPY takes its place for its time, between two messages.
+ * Closes a connection on which the answer to a statement is larger than {@link MAX_ANSWER}: `pg` would hold all of it
+ * (PostgreSQL 18, "Message Formats"). The listener of `pg` is replaced, as there may be no second one: a COPY takes its
+ * place for its time, between two messages.
  */
 function boundAnswers(client: pg.ClientBase): void {
   const { stream } = (client as unknown as Inner).connection

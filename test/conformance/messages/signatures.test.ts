@@ -29,7 +29,9 @@ const casesOf = (file: string): readonly Case[] => corpus(`messages/${file}.json
 const rowsOf = (file: string) => casesOf(file).map((row) => [row.id, row] as const)
 const asker = (zone: LabZone) => ({ resolve: labDns(zone).resolve, signal: AbortSignal.timeout(10_000) })
 
-/** Whether a result is the expected one; a signature that RFC 8301 does not accept any more may be anything but a pass. */
+/**
+ * Whether a result is the expected one; a signature that RFC 8301 does not accept any more may be anything but a pass.
+ */
 const isRight = ({ result, weak }: Expected, got: string): boolean =>
   [result].flat().includes(got) || (weak !== undefined && got !== 'pass')
 

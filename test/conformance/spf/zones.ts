@@ -6,8 +6,8 @@ type Entry = 'TIMEOUT' | Readonly<Record<string, unknown>>
 type Node = Record<string, unknown[] | string>
 
 /**
- * The zone data of an OpenSPF scenario. `SPF` entries serve as TXT unless the name has its own `TXT`; `TXT: NONE` is no TXT at all;
- * a bare `TIMEOUT` is the answer for every type that the name does not have.
+ * The zone data of an OpenSPF scenario. `SPF` entries serve as TXT unless the name has its own `TXT`; `TXT: NONE` is no
+ * TXT at all; a bare `TIMEOUT` is the answer for every type that the name does not have.
  */
 export function openSpfZone(zonedata: Readonly<Record<string, readonly Entry[]>>): LabZone {
   const zone: Record<string, Node> = {}
@@ -40,7 +40,9 @@ const joined = (value: unknown): string => (Array.isArray(value) ? value.join(''
 
 type MailAuthRecord = { readonly type: string; readonly data: string }
 
-/** The records of a mail-auth case: MX entries are addresses, here hosts named by them; a name with `_dns_error` fails. */
+/**
+ * The records of a mail-auth case: MX entries are addresses, here hosts named by them; a name with `_dns_error` fails.
+ */
 export function mailAuthZone(records: readonly MailAuthRecord[]): LabZone {
   const zone: Record<string, Node> = {}
   const add = (name: string, type: string, value: unknown): void => {

@@ -1,6 +1,9 @@
 import type pg from 'pg'
 
-/** Writes down who claimed which row under which fence, and who wrote its result: by a trigger, so that the database tells it and not the nodes. */
+/**
+ * Writes down who claimed which row under which fence, and who wrote its result: by a trigger, so that the database
+ * tells it and not the nodes.
+ */
 export const HISTORY = `
   CREATE TABLE public.history (
     n bigserial PRIMARY KEY, job integer, line bigint, input text, what text, fence bigint, node inet, at timestamptz DEFAULT clock_timestamp());

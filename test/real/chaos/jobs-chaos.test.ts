@@ -108,7 +108,10 @@ it(
         await kill(of[Math.floor(Math.random() * of.length)]!)
       }
     }
-    /** The connections of a machine to the database are half open: it sees that nobody confirms its claim, and asks no more. */
+    /**
+     * The connections of a machine to the database are half open: it sees that nobody confirms its claim, and asks no
+     * more.
+     */
     const openHalf = (machine: Machine): Promise<void> =>
       halfOpen(client, postgres.address, addressOf(machine), async () => {
         await wait(1_500)

@@ -4,13 +4,18 @@ import type { CountingHost } from './counting-host.ts'
 export type Ledger = {
   /** Records the questions of these sources without a result; the sources were killed, stopped or disconnected. */
   readonly broken: (sources: readonly string[]) => Promise<void>
-  /** A source continues after it was stopped or disconnected. Sessions that it had begun then send their RCPT, often after another node has processed the row. */
+  /**
+   * A source continues after it was stopped or disconnected. Sessions that it had begun then send their RCPT, often
+   * after another node has processed the row.
+   */
   readonly resumed: (source: string) => void
   /** Judges the questions about these mailboxes. */
   readonly judge: (mailboxes: readonly string[]) => Repeats
 }
 export type Repeats = {
-  /** Mailboxes with more questions than one, plus one for each time that a question was in progress when a node failed. */
+  /**
+   * Mailboxes with more questions than one, plus one for each time that a question was in progress when a node failed.
+   */
   readonly tooOften: readonly string[]
   /** Questions beyond the first of each mailbox. */
   readonly again: number

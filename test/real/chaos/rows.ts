@@ -46,7 +46,8 @@ export async function submit({ url, id }: Node, mailboxes: readonly string[]): P
     const response = await fetch(`${url}/v1/jobs`, { method: 'POST', body, headers })
     const text = await response.text()
     if (response.status === 202) return jobAnswer.parse(JSON.parse(text))
-    // After a restart of the database a pooler may give out a connection that it has lost: 503 says that nothing was stored.
+    // After a restart of the database a pooler may give out a connection that it has lost: 503 says that nothing was
+    // stored.
     if (response.status !== 503 || tries === 3) throw new Error(`${response.status} ${text}`)
     await wait(1_000)
   }

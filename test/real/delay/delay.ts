@@ -8,8 +8,8 @@ const PROGRAM = `${STATE}/hold`
 let queues = process.pid % 30_000
 
 /**
- * Runs `fn` while everything to and from `networks` (CIDR, IPv4 or IPv6) takes `roundTripMs` there and back: UDP, TCP and its SYN.
- * Done with NFQUEUE, which works where netem is not in the kernel. Only inside the test network.
+ * Runs `fn` while everything to and from `networks` (CIDR, IPv4 or IPv6) takes `roundTripMs` there and back: UDP, TCP
+ * and its SYN. Done with NFQUEUE, which works where netem is not in the kernel. Only inside the test network.
  */
 export async function withDelay<T>(roundTripMs: number, networks: readonly string[], fn: () => Promise<T>): Promise<T> {
   await compile()

@@ -11,9 +11,10 @@ const ROOT_NAME = 'a.root-servers.net'
 const HOME = `${STATE}/archetypes`
 
 /**
- * Serves records as the archetypes write them: knot with one zone for each name with an SOA record and a root with all other names, and unbound on top at
- * {@link ARCHETYPE_RESOLVER}. `added` are lines of zone files with full names, which stand in their zones as they are. Nothing is signed; a name with the fault SERVFAIL is a zone
- * without file. Gives what ends both.
+ * Serves records as the archetypes write them: knot with one zone for each name with an SOA record and a root with all
+ * other names, and unbound on top at {@link ARCHETYPE_RESOLVER}. `added` are lines of zone files with full names, which
+ * stand in their zones as they are. Nothing is signed; a name with the fault SERVFAIL is a zone without file. Gives
+ * what ends both.
  */
 export async function serveRecords(world: WrittenZone, added: readonly string[] = []): Promise<() => Promise<void>> {
   rmSync(HOME, { recursive: true, force: true })

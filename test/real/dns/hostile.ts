@@ -3,7 +3,10 @@ import { LONG_KEY } from './keys.ts'
 import { numbered, record, zoneOf } from './shown.ts'
 import { dnsDomain } from './zone.ts'
 
-/** Zones that are made to cost much. Each has to end within the deadline and the question budget, and the answer says which limit was reached. */
+/**
+ * Zones that are made to cost much. Each has to end within the deadline and the question budget, and the answer says
+ * which limit was reached.
+ */
 export const hostileDomains: readonly LabDomain[] = [
   dnsDomain(
     'manymx.test',

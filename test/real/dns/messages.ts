@@ -3,7 +3,10 @@ import { MESSAGES } from '../addresses.ts'
 import type { LabDomain } from '../world.ts'
 import { dnsDomain, txt } from './zone.ts'
 
-/** The domain whose mail is signed, and the hosts on the way of its messages to the one-time addresses of `inbound.test`. */
+/**
+ * The domain whose mail is signed, and the hosts on the way of its messages to the one-time addresses of
+ * `inbound.test`.
+ */
 export const messageDomains: readonly LabDomain[] = [
   dnsDomain('inbound.test', 'the program receives messages for it', 'unsigned', [
     '@ MX 10 mx',

@@ -67,7 +67,10 @@ function startKnot(name: Knot, files: readonly ZoneFile[]): void {
   startServer(`knot-${name}`, 'knotd', ['-c', `${home}/knot.conf`])
 }
 
-/** The configuration of a knot that serves these zones at these addresses; a zone whose file is missing is answered by SERVFAIL. */
+/**
+ * The configuration of a knot that serves these zones at these addresses; a zone whose file is missing is answered by
+ * SERVFAIL.
+ */
 export const knotConfig = (
   home: string,
   addresses: readonly string[],
@@ -116,7 +119,10 @@ const dnsdistConfig = (): string =>
     '',
   ].join('\n')
 
-/** The configuration of an unbound at these addresses with the root hints of its folder; `more` stands behind its own lines. */
+/**
+ * The configuration of an unbound at these addresses with the root hints of its folder; `more` stands behind its own
+ * lines.
+ */
 export const unboundConfig = (home: string, addresses: readonly string[], more = ''): string => `server:
 ${addresses.map((address) => `  interface: ${address}`).join('\n')}
   access-control: 45.53.0.0/16 allow

@@ -20,7 +20,10 @@ const ptr = (
   ...rest,
 })
 
-/** What shows each finding of MX. `mx.family_unknown` is in no row: a resolver that knows A of a name and fails for AAAA is not to be had from these servers. */
+/**
+ * What shows each finding of MX. `mx.family_unknown` is in no row: a resolver that knows A of a name and fails for AAAA
+ * is not to be had from these servers.
+ */
 export const mxShown: readonly Shown[] = [
   { id: 'mx.no_domain', at: 'missing.test' },
   { id: 'mx.none', zone: zoneOf({ mx: [], spf: [] }), ...FIXED },

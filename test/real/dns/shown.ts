@@ -22,7 +22,10 @@ export type Parts = {
   readonly more?: readonly string[]
 }
 
-/** A domain at which one name is delegated to a server that does not know it: SERVFAIL there, and answers everywhere else. */
+/**
+ * A domain at which one name is delegated to a server that does not know it: SERVFAIL there, and answers everywhere
+ * else.
+ */
 export const lameAt = (name: string): string => `${name} NS ns2.disagree.test.`
 
 /** The name of the domain that shows a finding. */

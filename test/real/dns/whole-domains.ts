@@ -2,7 +2,9 @@ import type { LabDomain } from '../world.ts'
 import { ED25519, RSA_1024, RSA_2048 } from './keys.ts'
 import { dnsDomain, txt } from './zone.ts'
 
-/** Whole domains as an expert would find them: cared for, neglected, parked, abandoned, and the ways an MX can be wrong. */
+/**
+ * Whole domains as an expert would find them: cared for, neglected, parked, abandoned, and the ways an MX can be wrong.
+ */
 export const wholeDomains: readonly LabDomain[] = [
   dnsDomain('healthy.test', 'enforced and clean: nothing to complain about', 'signed', [
     '@ MX 10 mx.danegood.test.',

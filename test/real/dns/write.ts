@@ -54,7 +54,10 @@ async function writeZone(zone: Zone, keys: ReadonlyMap<string, string>): Promise
 /** `name TYPE data` becomes `name TTL IN TYPE data`, the one order every reader of zones takes. */
 const withTtl = (line: string): string => line.replace(/^(\S+) /, `$1 ${TTL} IN `)
 
-/** How ldns-signzone dates the signatures; from yesterday, so that a clock that is a little off does not break the chain. */
+/**
+ * How ldns-signzone dates the signatures; from yesterday, so that a clock that is a little off does not break the
+ * chain.
+ */
 function optionsOf(signed: Zone['signed']): readonly string[] {
   if (signed === 'expired') return ['-i', '20200101', '-e', '20200201']
   if (signed === 'expiring') return ['-i', day(-20), '-e', day(3)]

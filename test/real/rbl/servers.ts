@@ -23,8 +23,8 @@ export async function startRbl(): Promise<void> {
 }
 
 /**
- * Runs `fn` in a world where some lists behave otherwise, then puts the default back. The resolver forgets what it knew, both times.
- * Only one such world at a time.
+ * Runs `fn` in a world where some lists behave otherwise, then puts the default back. The resolver forgets what it
+ * knew, both times. Only one such world at a time.
  */
 export async function withLists<T>(changed: Readonly<Record<string, ListBehaviour>>, fn: () => Promise<T>): Promise<T> {
   const lists = ALL_LISTS.filter((list) => changed[list.zone])

@@ -202,8 +202,8 @@ function pour(socket: Socket, text: string): void {
 }
 
 /**
- * Answers 250 to every command but those written: a reply as it stands, `close`, `silence`, or `pour` and `dribble` of `text`. `TLS` is what comes
- * behind STARTTLS.
+ * Answers 250 to every command but those written: a reply as it stands, `close`, `silence`, or `pour` and `dribble` of
+ * `text`. `TLS` is what comes behind STARTTLS.
  */
 function converse(socket: Socket, replies: Readonly<Record<string, string>>): void {
   let pending = ''

@@ -11,7 +11,10 @@ const KEY = `${HOME}/key.pem`
 const MILTER = 10_026
 const EXIM = `${HOME}/exim.conf`
 
-/** Starts a Postfix whose mail opendkim signs, a forwarder, and prepares an Exim that signs by itself; all send to the MX of a recipient. Gives the function that ends them. */
+/**
+ * Starts a Postfix whose mail opendkim signs, a forwarder, and prepares an Exim that signs by itself; all send to the
+ * MX of a recipient. Gives the function that ends them.
+ */
 export async function startSenders(): Promise<() => void> {
   mkdirSync(`${HOME}/exim`, { recursive: true })
   writeFileSync(KEY, LAB_PRIVATE, { mode: 0o640 })

@@ -11,8 +11,9 @@ export const SUBMISSION_HOST = 'submit.notify.test'
 export const SUBMITTER = { user: 'watch@notify.test', password: 'p@ss:w/rd %' } as const
 
 /**
- * Starts a Postfix of its own as submission server (RFC 6409): port 587 with STARTTLS, port 465 with TLS; mail is taken after AUTH alone, which is offered over TLS
- * alone, and goes on to the MX of its recipient. Gives the function that ends it.
+ * Starts a Postfix of its own as submission server (RFC 6409): port 587 with STARTTLS, port 465 with TLS; mail is taken
+ * after AUTH alone, which is offered over TLS alone, and goes on to the MX of its recipient. Gives the function that
+ * ends it.
  */
 export async function startSubmission(): Promise<() => void> {
   for (const folder of ['queue', 'data', 'sasl']) mkdirSync(`${HOME}/${folder}`, { recursive: true })
@@ -47,7 +48,10 @@ export const mailOf = (mailbox: string): readonly string[] =>
     .toSorted((a, b) => arrivedAt(a.file) - arrivedAt(b.file))
     .map(({ text }) => text)
 
-/** When a file of a Maildir was made, µs: its name begins with the second; the rest of that second follows the inode (`1700000000.VfeI12M345678.host`). */
+/**
+ * When a file of a Maildir was made, µs: its name begins with the second; the rest of that second follows the inode
+ * (`1700000000.VfeI12M345678.host`).
+ */
 const arrivedAt = (file: string): number => {
   const [, second, rest = '0'] = /\/(\d+)\.(?:V\w*?M(\d+))?[^/]*$/.exec(file) ?? []
   return Number(second) * 1_000_000 + Number(rest)

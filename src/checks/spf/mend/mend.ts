@@ -26,7 +26,9 @@ export type Slip =
 /** A text as its owner meant it: one record, or several that were pasted together. */
 export type Mended = { readonly records: readonly SpfRecord[]; readonly slips: readonly Slip[] }
 
-/** Typing errors of single characters: the character, and what was meant. In this order, because quotes hide a space. */
+/**
+ * Typing errors of single characters: the character, and what was meant. In this order, because quotes hide a space.
+ */
 const CHARACTERS: readonly (readonly [Slip, RegExp, string])[] = [
   ['invisible', /[\u00ad\u200b-\u200f\u2060\ufeff]/g, ''],
   ['quotes', /\\?["“”„‟«»]|^\s*['‘’]|['‘’]\s*$/g, ' '],
@@ -43,8 +45,9 @@ const VERSION =
 const NEXT_VERSION = /(?<=.)v=spf1(?![0-9.])/gi
 
 /**
- * Reads a text that receivers do not recognize as a record, or not completely, as its owner meant it. A text without a fault has no typing errors. Fails if a
- * fault remains that only its owner can correct. Linear time; at most 8,192 characters.
+ * Reads a text that receivers do not recognize as a record, or not completely, as its owner meant it. A text without a
+ * fault has no typing errors. Fails if a fault remains that only its owner can correct. Linear time; at most 8,192
+ * characters.
  */
 export const mend = rememberedTexts(readMeant)
 
@@ -132,7 +135,9 @@ const MAX_TERM = 300
 /** The start of a term that cannot be a part of the one before it. `all` occurs only at the end of a term. */
 const JOINT = /(?<=[^+\-~?])(?=[+\-~?]?(?:include:|ip[46]:|exists:|redirect=)|[+\-~?]all$)/i
 
-/** The terms that a text without spaces means, if the space between two of them is missing; undefined if it is one term. */
+/**
+ * The terms that a text without spaces means, if the space between two of them is missing; undefined if it is one term.
+ */
 export function joinedTerms(text: string): readonly string[] | undefined {
   if (text.length > MAX_TERM || /^[+\-~?]?(?:a|mx|ptr):/i.test(text)) return splitHost(text)
   const cut = text.split(JOINT)

@@ -4,7 +4,9 @@ import { asksDns, type Directive, reachable } from '../terms.ts'
 import { type Found, prefixOf, type SpfNode, type SpfTerm } from '../tree.ts'
 import { firstMatches, type Interval, type Intervals, intervalOf, type Segment, setOf, split } from './intervals.ts'
 
-/** Clients with the same numbers of lookups (RFC 7208 §4.6.4): at most 11 times 3 groups, because more are permerror. */
+/**
+ * Clients with the same numbers of lookups (RFC 7208 §4.6.4): at most 11 times 3 groups, because more are permerror.
+ */
 export type Group = { readonly lookups: number; readonly voids: number; readonly set: Intervals }
 /** Clients that pass, and the directive that matches them. */
 export type Passed = Group & { readonly directive: Directive }
@@ -23,8 +25,9 @@ export type Run = {
 }
 
 /**
- * The result of `check_host` (RFC 7208 §4) for all clients of `groups` at once, as far as the tree is known. A term that depends on the message matches
- * nobody here. The work is proportional to the number of intervals, which the budget bounds.
+ * The result of `check_host` (RFC 7208 §4) for all clients of `groups` at once, as far as the tree is known. A term
+ * that depends on the message matches nobody here. The work is proportional to the number of intervals, which the
+ * budget bounds.
  */
 export function evaluate(run: Run, node: SpfNode, groups: readonly Group[]): Evaluated {
   if (node.state === 'unknown') {

@@ -1,7 +1,10 @@
 import type { Cidr } from '../../../names/cidr.ts'
 import { bytesOf, type Family, familyOf, type Ip, ipv4Number } from '../../../names/ip.ts'
 
-/** An address as a number: IPv4 a number below 2^32, IPv6 a bigint below 2^128. A set contains only one family, so its points are comparable. */
+/**
+ * An address as a number: IPv4 a number below 2^32, IPv6 a bigint below 2^128. A set contains only one family, so its
+ * points are comparable.
+ */
 export type Point = number | bigint
 /** All points from `first` to before `end`. */
 export type Interval = readonly [first: Point, end: Point]
@@ -84,7 +87,10 @@ export const without = (set: Intervals, other: Intervals): Intervals =>
 /** Whether `set` is a subset of `other`. */
 export const isWithin = (set: Intervals, other: Intervals): boolean => without(set, other).length === 0
 
-/** The parts of `set` within the segments, and those outside of all of them; segments are in ascending order and do not overlap. Linear time. */
+/**
+ * The parts of `set` within the segments, and those outside of all of them; segments are in ascending order and do not
+ * overlap. Linear time.
+ */
 export function split(
   set: Intervals,
   segments: readonly Segment[],
@@ -110,8 +116,8 @@ export function split(
 }
 
 /**
- * The first term for each address of `networks`: the lowest index of the networks that contain it. Networks are either nested or disjoint, so a stack of the
- * open ones is enough: n log n.
+ * The first term for each address of `networks`: the lowest index of the networks that contain it. Networks are either
+ * nested or disjoint, so a stack of the open ones is enough: n log n.
  */
 export function firstMatches(networks: readonly Segment[]): readonly Segment[] {
   const sorted = [...networks].sort((a, b) => compare(a.first, b.first) || compare(b.end, a.end))

@@ -10,9 +10,9 @@ const MAX_NAMED = 10
 const LEAST_PREFIX = { 4: 30, 6: 124 } as const
 
 /**
- * The addresses that a domain's own record, or the one it redirects to, names one by one and lets pass: by `a` of another name, `mx`, `ip4` up to /30 and
- * `ip6` up to /124, in the order of the record. At most 10. An `a` without a name is most often the address of the website, perhaps of a CDN; includes name
- * the hosts of others.
+ * The addresses that a domain's own record, or the one it redirects to, names one by one and lets pass: by `a` of
+ * another name, `mx`, `ip4` up to /30 and `ip6` up to /124, in the order of the record. At most 10. An `a` without a
+ * name is most often the address of the website, perhaps of a CDN; includes name the hosts of others.
  */
 export function namedAddresses(root: SpfNode, passing: Passing): readonly Ip[] {
   const named = new Set<Ip>()
