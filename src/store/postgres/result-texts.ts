@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { CELL_END, type ResultText, ROW_END } from '../contract.ts'
+import { CELL_END, type ResultText, ROW_END } from '../result-text.ts'
 import { type JobTable, tableNameOf } from './job-tables.ts'
 
 type TextPage = {

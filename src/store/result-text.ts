@@ -1,0 +1,15 @@
+/**
+ * Some results as one text, which the database has made: a download passes on the octets of some thousand rows, and
+ * does not handle each row.
+ */
+export type ResultText = {
+  /** UTF-8 */
+  readonly octets: Buffer
+  readonly rows: number
+  /** The line of the last of them. */
+  readonly last: number
+}
+
+/** Between rows and between cells of a text of cells (postgres/result-texts.ts); no cell has one. */
+export const ROW_END = '\u001e'
+export const CELL_END = '\u001f'
