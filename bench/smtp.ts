@@ -10,9 +10,10 @@ import type { Figures, Job } from './smtp-worker.ts'
 
 /**
  * Verifications per second against smtp-sink, each over its own connection and over reused sessions; smtp-sink counts
- * the connections. `node bench/smtp.ts [--rounds 3] [--count 6000] [--delay 40] [--cpu-prof FOLDER] [--only
- * near|far|many]`. First without delay, compared with smtp-source in the same rounds; then with the sink `--delay` ms
- * away; then 10,000 at once, each of which waits for its RCPT.
+ * the connections.
+ * `node bench/smtp.ts [--rounds 3] [--count 6000] [--delay 40] [--cpu-prof FOLDER] [--only near|far|many]`. First
+ * without delay, compared with smtp-source in the same rounds; then with the sink `--delay` ms away; then 10,000 at
+ * once, each of which waits for its RCPT.
  */
 const options = flags(process.argv.slice(2))
 const rounds = Number(options.rounds ?? 3)

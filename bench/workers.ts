@@ -10,10 +10,11 @@ import { cpuMs, flags, machine, median, report, sleep } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * `serve --workers 2` beside one process, in turns: `node bench/workers.ts [--rounds 3] [--seconds 8] [--connections
- * 64]`. Checks of one domain, whose DNS answers are in memory, from a process of its own; meanwhile `/v1/health` is
- * asked every 10 ms. Load, name server and service share the cores: the most that two can reach beside one is the time
- * of one process a check, times the cores, divided by the time of all processes a check.
+ * `serve --workers 2` beside one process, in turns:
+ * `node bench/workers.ts [--rounds 3] [--seconds 8] [--connections 64]`. Checks of one domain, whose DNS answers are in
+ * memory, from a process of its own; meanwhile `/v1/health` is asked every 10 ms. Load, name server and service share
+ * the cores: the most that two can reach beside one is the time of one process a check, times the cores, divided by the
+ * time of all processes a check.
  */
 const options = flags(process.argv.slice(2))
 const [rounds, seconds, connections] = [

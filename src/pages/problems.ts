@@ -37,8 +37,8 @@ export const pageError = errorsOf('page', {
 })
 
 /**
- * What was wrong, for people: without the place of a parameter, which the message begins with for programs (`records.0:
- * …`).
+ * What was wrong, for people: without the place of a parameter, which the message begins with for programs
+ * (`records.0: …`).
  */
 export const problemIn = ({ problem }: Pick<AppError, 'problem'>): string => printable(problem.text, 1_000)
 

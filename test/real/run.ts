@@ -3,8 +3,8 @@ import { ensureMachine } from './packages.ts'
 
 /**
  * `npm run test:real`: the tests of the real servers, in the test network. What follows on the command line goes to
- * vitest, except as the first argument `--ready`, which only installs what the machine lacks, and `--half 1` or `--half
- * 2`, which runs one half of the files.
+ * vitest, except as the first argument `--ready`, which only installs what the machine lacks, and `--half 1` or
+ * `--half 2`, which runs one half of the files.
  */
 const [first, second, ...others] = process.argv.slice(2)
 const half = first === '--half' ? second : undefined
