@@ -43,6 +43,20 @@ export function deadlineOf(ms: number, parent?: AbortSignal): Deadline {
   }
 }
 
+/** The result of work whose signal fires as that of {@link deadlineOf}, which is cleared when the work ends. */
+export async function withDeadline<T>(
+  ms: number,
+  parent: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { signal, clear } = deadlineOf(ms, parent)
+  try {
+    return await work(signal)
+  } finally {
+    clear()
+  }
+}
+
 /**
  * A signal that fires with the first of `parents`, for work that reports its end: work with many listeners costs less
  * than with `AbortSignal.any`.

@@ -1,4 +1,5 @@
 import { isSame } from '../base/json.ts'
+import { once } from '../base/share-work.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import { altersAnswers, type OverlayChange } from '../net/dns/overlay.ts'
@@ -119,7 +120,8 @@ function withChanged(before: FactSets, again: Partial<FactSets>): FactSets {
   const changed = Object.entries(again).filter(([key, found]) => {
     const was = before[key as CheckKey]
     if (!isSame(found, was)) return true
-    if (was && found !== was) ASKED.set(was, [...(ASKED.get(was) ?? []), ...(ASKED.get(found) ?? [])])
+    if (was && found !== was)
+      QUERIES.set(was, queriesOf([was, found].flatMap((facts) => QUERIES.get(facts)?.asked ?? [])))
     return false
   })
   return { ...before, ...Object.fromEntries(changed) }
@@ -151,23 +153,22 @@ export async function lookupOne<K extends CheckKey>(
     return answer
   }
   const found = await orFailure<FactsBy[K]>(CHECKS[key].lookup({ ...ctx, resolve }, domain, input))
-  if (typeof found === 'object' && found !== null && !isFailure(found)) ASKED.set(found, asked)
+  if (typeof found === 'object' && found !== null && !isFailure(found)) QUERIES.set(found, queriesOf(asked))
   return found
 }
 
 type Asked = { readonly name: string; readonly type: RecordType; readonly answer: Promise<Answer> }
-/** The queries of the lookup from which facts come: with the same answers the facts are the same. */
-const ASKED = new WeakMap<object, readonly Asked[]>()
-
-/** The answers to the queries of a lookup: they are looked at again for each fix that is tried. */
-function answersOf(asked: readonly Asked[]): Promise<readonly (Answer | DnsError)[]> {
-  const known = ANSWERS.get(asked)
-  if (known !== undefined) return known
-  const answers = Promise.all(asked.map(({ answer }) => settled(answer)))
-  ANSWERS.set(asked, answers)
-  return answers
+/** The queries of a lookup, and their answers, which are looked at again for each fix that is tried. */
+type Queries = {
+  readonly asked: readonly Asked[]
+  readonly answers: () => Promise<readonly (Answer | DnsError)[]>
 }
-const ANSWERS = new WeakMap<readonly Asked[], Promise<readonly (Answer | DnsError)[]>>()
+const queriesOf = (asked: readonly Asked[]): Queries => ({
+  asked,
+  answers: once(() => Promise.all(asked.map(({ answer }) => settled(answer)))),
+})
+/** The queries of the lookup from which facts come: with the same answers the facts are the same. */
+const QUERIES = new WeakMap<object, Queries>()
 
 /**
  * Those of `keys` whose facts the changes may alter: a query of their lookup is answered differently, or they have no
@@ -181,9 +182,10 @@ async function alteredBy(
   const alters = altersAnswers(changes)
   const isAltered = async (key: CheckKey): Promise<boolean> => {
     const found = facts[key]
-    const asked = found && ASKED.get(found)
-    if (!asked) return true
-    const answers = await answersOf(asked)
+    const queries = found && QUERIES.get(found)
+    if (!queries) return true
+    const { asked } = queries
+    const answers = await queries.answers()
     return answers.some((answer, i) => alters(asked[i]!.name, asked[i]!.type, answer))
   }
   const altered = await Promise.all(keys.map(isAltered))

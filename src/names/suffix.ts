@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { parse } from 'tldts'
 import { labelsOf } from './domain.ts'
 
@@ -6,19 +7,17 @@ import { labelsOf } from './domain.ts'
  * suffix itself.
  */
 export function registrableDomain(name: string): string | undefined {
-  if (REGISTRABLE.has(name)) return REGISTRABLE.get(name)
-  const found =
-    parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }).domain ?? undefined
-  if (name.length > LONGEST_CACHED) return found
-  if (REGISTRABLE.size >= MAX_CACHED) REGISTRABLE.clear()
-  REGISTRABLE.set(name, found)
-  return found
+  const known = REGISTRABLE.get(name)
+  if (known !== undefined) return known || undefined
+  const { domain } = parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false })
+  if (name.length <= LONGEST_CACHED) REGISTRABLE.set(name, domain ?? '')
+  return domain ?? undefined
 }
 
-/** The last results: one check asks for the same few names up to a hundred times. */
-const REGISTRABLE = new Map<string, string | undefined>()
-/** Maximum number of names whose registrable domain is cached; beyond it all are forgotten. */
-const MAX_CACHED = 200
+/** Maximum number of names whose registrable domain is cached. */
+const MAX_CACHED = 1_000
+/** The results of the names used last, empty for a suffix: a check asks for the same few up to a hundred times. */
+const REGISTRABLE = new LRUCache<string, string>({ max: MAX_CACHED })
 /** Maximum length of a name whose registrable domain is cached, characters. */
 const LONGEST_CACHED = 255
 

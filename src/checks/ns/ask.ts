@@ -1,4 +1,4 @@
-import { deadlineOf } from '../../base/deadline.ts'
+import { withDeadline } from '../../base/deadline.ts'
 import { codeOf } from '../../base/errors.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 import { type Answer, DnsError, type ServerAnswer, settled } from '../../net/dns/resolver.ts'
@@ -71,14 +71,8 @@ function chosen(addresses: readonly Ip[], most: number): readonly Ip[] {
 /** `first`: the first address of its server, queried over both transports. */
 type Share = { readonly address: Ip; readonly first: boolean; readonly copies: readonly Copy[] }
 
-async function askAddress(ctx: Asker, zone: Zone, share: Share): Promise<Heard> {
-  const { signal, clear } = deadlineOf(ADDRESS_MS, ctx.signal)
-  try {
-    return await askWithin(signal, ctx, zone, share)
-  } finally {
-    clear()
-  }
-}
+const askAddress = (ctx: Asker, zone: Zone, share: Share): Promise<Heard> =>
+  withDeadline(ADDRESS_MS, ctx.signal, (signal) => askWithin(signal, ctx, zone, share))
 
 async function askWithin(
   signal: AbortSignal,
@@ -93,12 +87,8 @@ async function askWithin(
         ? ctx.askServer(address, domain, 'MX', at, options)
         : ctx.askServer(address, copy === 'dmarc' ? `_dmarc.${domain}` : domain, 'TXT', at, options),
     )
-  const askOverTcp = async (): Promise<Said<ServerAnswer<'MX' | 'TXT'>>> => {
-    const tcp = deadlineOf(TCP_MS, signal)
-    const answer = await askCopy(copies[0]!, tcp.signal)
-    tcp.clear()
-    return answer
-  }
+  const askOverTcp = (): Promise<Said<ServerAnswer<'MX' | 'TXT'>>> =>
+    withDeadline(TCP_MS, signal, (at) => askCopy(copies[0]!, at))
   const [serial, ...said] = await Promise.all([
     first ? settled(ctx.askServer(address, zone, 'SOA', signal)) : undefined,
     ...(first ? [askOverTcp()] : copies.map((copy) => askCopy(copy, signal))),

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { lookupMailHosts, type MailHosts, orderMailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
 import { type Family, familyOf, type Ip } from '../../names/ip.ts'
@@ -22,17 +21,7 @@ export const destinationsOf = (hosts: MailHosts, random: () => number): readonly
 
 /** The key of limits and source states: the provider's id, otherwise the registrable domain of the host. */
 export const providerKeyOf = ({ host, provider }: Pick<Destination, 'host' | 'provider'>): ProviderKey =>
-  provider?.id ?? siteOf(host)
-
-/** The registrable domain of a host. A verification needs it several times. */
-function siteOf(host: string): string {
-  const kept = sites.get(host)
-  if (kept !== undefined) return kept
-  const site = registrableDomain(host) ?? host
-  sites.set(host, site)
-  return site
-}
-const sites = new LRUCache<string, string>({ max: 1_000 })
+  provider?.id ?? registrableDomain(host) ?? host
 
 /** The address families of the destinations. */
 export const familiesOf = (destinations: readonly Destination[]): ReadonlySet<Family> =>

@@ -1,4 +1,4 @@
-import { deadlineOf } from '../../base/deadline.ts'
+import { withDeadline } from '../../base/deadline.ts'
 import type { Clocks } from '../../base/time.ts'
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
@@ -68,16 +68,13 @@ async function ptrName(
   source: Ip,
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
 ): Promise<{ readonly name: string | undefined } | undefined> {
-  const deadline = deadlineOf(PTR_MS, ctx.signal)
   try {
-    const answer = await ctx.resolve(reverseName(source), 'PTR', deadline.signal)
+    const answer = await withDeadline(PTR_MS, ctx.signal, (signal) => ctx.resolve(reverseName(source), 'PTR', signal))
     const names = answer.records.map((name) => parseDomain(name)).flatMap((name) => (name.ok ? [name.value] : []))
     return { name: names.find((name) => !LOCAL.test(name)) }
   } catch (error) {
     if (error instanceof DnsError) return undefined
     throw error
-  } finally {
-    deadline.clear()
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls'
+import { codeOf, messageOf } from '../../base/errors.ts'
 import { familyOf, type Ip, parseIp } from '../../names/ip.ts'
 import type { ProxyName } from '../../names/source.ts'
 import { dialProblem } from '../problems.ts'
@@ -224,7 +225,7 @@ export function tlsInfo(socket: TLSSocket): TlsInfo {
     protocol: socket.getProtocol() ?? 'unknown',
     cipher: socket.getCipher()?.name ?? 'unknown',
     trusted: socket.authorized,
-    ...(socket.authorized || !error ? {} : { trustError: codeOf(error) }),
+    ...(socket.authorized || !error ? {} : { trustError: codeOf(error) ?? messageOf(error) }),
     names: namesOf(leaf),
     subject: nameText(leaf.subject),
     issuer: nameText(leaf.issuer),
@@ -233,9 +234,6 @@ export function tlsInfo(socket: TLSSocket): TlsInfo {
     chain: chainOf(leaf),
   }
 }
-
-const codeOf = (error: Error | string): string =>
-  typeof error === 'string' ? error : ((error as NodeJS.ErrnoException).code ?? error.message)
 
 /** DNS names of the subjectAltName (RFC 6125 §6.4.4: if there are any, the common name does not count). */
 function namesOf(leaf: DetailedPeerCertificate): readonly string[] {

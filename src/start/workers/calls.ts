@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../base/errors.ts'
+import { AppError, type ErrorCode, messageOf } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import type { Problem } from '../../base/problem.ts'
 
@@ -68,7 +68,7 @@ export function remote<F extends Functions>(port: Port, own: Functions): Remote<
       const value = await own[name]!(...(args as never[]))
       if (id !== 0) send(['answer', id, value])
     } catch (error) {
-      if (id !== 0) send(['refused', id, refusedOf(error as Error)])
+      if (id !== 0) send(['refused', id, refusedOf(error)])
     }
   }
   function take(part: Part): void {
@@ -107,10 +107,10 @@ export function remote<F extends Functions>(port: Port, own: Functions): Remote<
   }
 }
 
-export const refusedOf = (error: Error): Refused => ({
+export const refusedOf = (error: unknown): Refused => ({
   code: error instanceof AppError ? error.code : undefined,
   problem: error instanceof AppError ? error.problem : undefined,
-  text: error.message,
+  text: messageOf(error),
 })
 
 export const errorOf = ({ code, problem, text }: Refused): Error =>

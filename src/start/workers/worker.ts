@@ -71,7 +71,7 @@ export async function work(logger: Logger, version: string): Promise<number> {
     void stopping.promise.then(() => close())
     first.tell('listening', url)
   } catch (error) {
-    await first.call('failed', refusedOf(error as Error))
+    await first.call('failed', refusedOf(error))
     return process.exit(1) // the channel would keep it alive
   }
   return new Promise(() => {}) // close-with-grace ends the process
