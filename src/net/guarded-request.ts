@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import type { SecureContext } from 'node:tls'
 import type { Dispatcher } from 'undici'
 import { raced, timedOut } from '../base/deadline.ts'
@@ -56,6 +57,8 @@ type GuardedRequest = {
 const MAX_ADDRESSES = 4
 /** Maximum size of the headers of a response, bytes. */
 const MAX_HEADERS = 16 * 1024
+/** Maximum number of bytes of a body that are read in one turn of the event loop; each may be a chunk of its own. */
+const BYTES_A_TURN = 16 * 1024
 const CONNECT_MS = 5_000
 
 /**
@@ -91,7 +94,7 @@ export async function requestGuarded<T>(
  * with {@link FetchError}.
  */
 export async function bodyOf(
-  response: Dispatcher.ResponseData,
+  response: Pick<Dispatcher.ResponseData, 'headers'> & { readonly body: AsyncIterable<Uint8Array> },
   signal: AbortSignal,
   maxBytes: number,
 ): Promise<Uint8Array> {
@@ -99,18 +102,22 @@ export async function bodyOf(
   if (encoding !== '' && encoding !== 'identity')
     throw new FetchError('protocol', fetchProblem('encoding', { text: encoding }))
   const chunks: Uint8Array[] = []
-  let size = 0
+  let [size, since] = [0, 0]
   for await (const chunk of response.body) {
     size += chunk.length
     if (size > maxBytes) throw new FetchError('too_large', fetchProblem('too_large', { max: maxBytes }))
     chunks.push(chunk)
+    since += chunk.length
+    if (since < BYTES_A_TURN) continue
+    since = 0
+    await setImmediate()
   }
   if (timedOut(signal)) throw new FetchError('timeout', fetchProblem('timeout'))
   return Buffer.concat(chunks)
 }
 
 /** The first field of a response with this name (lower case), or "". */
-export function headerOf({ headers }: Dispatcher.ResponseData, name: string): string {
+export function headerOf({ headers }: Pick<Dispatcher.ResponseData, 'headers'>, name: string): string {
   const value = headers[name]
   return (Array.isArray(value) ? value[0] : value) ?? ''
 }
@@ -178,7 +185,8 @@ async function requestAt<T>(
   })
   try {
     const all = { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers }
-    const asked = { path: `${url.pathname}${url.search}`, method, signal, headers: all }
+    const path = `${url.pathname}${url.search}`
+    const asked = { path, method, signal, headers: all, highWaterMark: BYTES_A_TURN }
     return await read(await raced(signal, client.request({ ...asked, ...(body === undefined ? {} : { body }) })))
   } finally {
     // its error about the closed connection was already reported, or is no longer needed
