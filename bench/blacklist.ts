@@ -64,7 +64,7 @@ function tools(address: string, folder: string): readonly Tool[] {
   const checkRbl = [CHECK_RBL, '-H', address, '-w', '1', '-c', '1', '-t', '120', ...each('-s')]
   const ours = ['blacklist', address, '--data-dir', folder]
   return [
-    { name: 'mailsonde blacklist', command: [process.execPath, 'src/main.ts', ...ours] },
+    { name: 'mailsonde blacklist', command: [process.execPath, 'src/main.js', ...ours] },
     { name: 'mailsonde blacklist, built', needs: 'dist/main.js', command: [process.execPath, 'dist/main.js', ...ours] },
     { name: 'check_rbl', needs: CHECK_RBL, command: checkRbl },
     { name: 'check_rbl --workers 29', needs: CHECK_RBL, command: [...checkRbl, '--workers', '29'] },

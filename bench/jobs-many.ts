@@ -36,7 +36,7 @@ const { user, password, host } = server.connection
 const database = `postgres://${user}:${password}@/postgres?host=${encodeURIComponent(host)}`
 const start = (): ReturnType<typeof startServing> => {
   const fixed = ['--log-level', 'warn', '--resolver', '127.0.0.1:9', '--rate', '1000000', '--database-url', database]
-  return startServing(['src/main.ts', 'serve', ...fixed, '--data-dir', join(folder, 'service')])
+  return startServing(['src/main.js', 'serve', ...fixed, '--data-dir', join(folder, 'service')])
 }
 try {
   const first = await start()

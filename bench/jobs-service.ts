@@ -26,7 +26,7 @@ export function benchFolder(): { readonly path: string; readonly remove: () => v
 /** Starts `serve` with a data folder. */
 export async function startJobsService(dataDir: string, flags: readonly string[] = []): Promise<JobsService> {
   const fixed = ['--data-dir', dataDir, '--rate', '1000000', '--log-level', 'warn']
-  const serving = await startServing(['src/main.ts', 'serve', ...fixed, ...flags])
+  const serving = await startServing(['src/main.js', 'serve', ...fixed, ...flags])
   return {
     ...serving,
     database: async () => {

@@ -43,7 +43,7 @@ async function visit(browser: Browser, url: string): Promise<Visit> {
 const folder = mkdtempSync(join(tmpdir(), 'mailsonde-pages-'))
 /** With a resolver that does not answer: pages are rendered before any query. */
 const flags = ['--log-level', 'warn', '--data-dir', folder, '--resolver', '127.0.0.1:9', '--rate', '100000']
-const { url, stop } = await startServing(['src/main.ts', 'serve', ...flags])
+const { url, stop } = await startServing(['src/main.js', 'serve', ...flags])
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
   args: ['--no-sandbox', '--headless', '--disable-gpu'],

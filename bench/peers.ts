@@ -164,7 +164,7 @@ async function zone(): Promise<void> {
     await new Promise((resolve) => child.once('exit', resolve))
     return performance.now() - begun
   }
-  const ours = (name: string) => [process.execPath, 'src/main.ts', 'check', name, '--no-courtesy', '--data-dir', folder]
+  const ours = (name: string) => [process.execPath, 'src/main.js', 'check', name, '--no-courtesy', '--data-dir', folder]
   const theirs = (name: string) => ['zonemaster-cli', '--hints', hints, '--no-ipv6', '--no-progress', name]
   await took(ours('accept.test'))
   const [own, other]: [number[], number[]] = [[], []]

@@ -295,7 +295,7 @@ async function timed(work: () => Promise<unknown>): Promise<Cost> {
 
 /** What a service without reports runs: processes of its own, and connections (its listener is none). */
 async function atRest(dataDir: string) {
-  const serving = await startServing(['src/main.ts', 'serve', '--data-dir', dataDir, '--log-level', 'warn'])
+  const serving = await startServing(['src/main.js', 'serve', '--data-dir', dataDir, '--log-level', 'warn'])
   try {
     for (const path of ['/', '/v1/health', '/blacklists', '/reports'])
       await (await fetch(`${serving.url}${path}`)).text()

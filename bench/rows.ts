@@ -100,7 +100,7 @@ const { user, password, host } = server.connection
 const database = `postgres://${user}:${password}@/postgres?host=${encodeURIComponent(host)}`
 const args = ['--log-level', 'warn', '--resolver', '127.0.0.1:9', '--rate', '1000000']
 const data = ['--data-dir', join(folder, 'service'), '--database-url', database]
-const { url, stop } = await startServing(['src/main.ts', 'serve', ...args, ...data])
+const { url, stop } = await startServing(['src/main.js', 'serve', ...args, ...data])
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
   args: ['--no-sandbox', '--headless', '--disable-gpu'],

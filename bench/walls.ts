@@ -55,7 +55,7 @@ const service = spawn(
   [
     ...[
       '--max-old-space-size=1024',
-      'src/main.ts',
+      'src/main.js',
       'serve',
       '--port',
       String(PORT),

@@ -101,7 +101,7 @@ it.each<
     { DOMAINS: 'a.example', PACKAGE: '', SOURCES: '.' },
     '',
     0,
-    ['ci|--ignore-scripts|--silent', './src/main.ts|check|--fail-on|high|--format|github|--|a.example'],
+    ['ci|--ignore-scripts|--silent', './src/main.js|check|--fail-on|high|--format|github|--|a.example'],
   ],
   [
     'a domain that would be code',

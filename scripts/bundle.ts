@@ -59,7 +59,7 @@ const external = (id: string): boolean => id.startsWith('node:') || LEFT_OUT.inc
 async function bundleProgram(): Promise<readonly string[]> {
   const bundle = await rolldown({
     input: {
-      main: `${ROOT}/src/main.ts`,
+      main: `${ROOT}/src/main.js`,
       library: `${ROOT}/src/library.ts`,
       client: `${ROOT}/src/client/client.ts`,
     },

@@ -7,7 +7,7 @@ const importing = (target: string): string => `import { x } from '${target}'\n`
 it.each<[string, Files, string | undefined]>([
   ['an import downwards', { 'operations/a.ts': importing('../peers/b.ts') }, undefined],
   ['an import over several rows', { 'start/a.ts': importing('../base/b.ts') }, undefined],
-  ['main.ts imports everything', { 'main.ts': importing('./start/b.ts') }, undefined],
+  ['main.js imports everything', { 'main.js': importing('./start/b.ts') }, undefined],
   ['an import upwards', { 'peers/a.ts': importing('../operations/b.ts') }, 'imports go down only'],
   ['an import on the same row', { 'report/a.ts': importing('../peers/b.ts') }, 'imports go down only'],
   ['config above the modules that have none', { 'config.ts': importing('./peers/b.ts') }, 'imports go down only'],

@@ -9,7 +9,7 @@ import { join, posix, resolve } from 'node:path'
 
 /** The modules of src/ from top to bottom; a module on an earlier row is above one on a later row. */
 const ROWS: readonly (readonly string[])[] = [
-  ['main.ts', 'library.ts'],
+  ['main.js', 'library.ts'],
   ['start'],
   ['log.ts'],
   ['http', 'cli', 'intake'],
@@ -30,7 +30,7 @@ const ROWS: readonly (readonly string[])[] = [
 ]
 
 /** Modules that may open sockets and files. */
-const OUTSIDE = ['start', 'net', 'store', 'http', 'intake', 'main.ts', 'config.ts', 'config-options.ts']
+const OUTSIDE = ['start', 'net', 'store', 'http', 'intake', 'main.js', 'config.ts', 'config-options.ts']
 const OUTSIDE_PACKAGES =
   /^(?:node:)?(?:net|dgram|tls|http|https|http2|fs|fs\/promises|dns|dns\/promises|child_process|undici)$/
 
@@ -39,13 +39,13 @@ const HANDED_IN = [
   {
     pattern: /\bDate\.now\(\)|new Date\(\)/,
     why: 'the clock is handed in (World.now)',
-    except: ['main.ts', 'start', 'net'],
+    except: ['main.js', 'start', 'net'],
   },
-  { pattern: /\bMath\.random\(\)/, why: 'chance is handed in (World.random)', except: ['main.ts'] },
+  { pattern: /\bMath\.random\(\)/, why: 'chance is handed in (World.random)', except: ['main.js'] },
   {
     pattern: /\bprocess\.env\b/,
     why: 'config.ts is the only reader of the environment',
-    except: ['config.ts', 'main.ts', 'start'],
+    except: ['config.ts', 'main.js', 'start'],
   },
 ]
 
@@ -80,7 +80,7 @@ const pathFrom = (file: string, target: string): string => posix.join(posix.dirn
 function refusedImport(file: string, to: string): string[] {
   const [from, module] = [moduleOf(file), moduleOf(to)]
   if (module === from) return refusedInside(file, to)
-  if (rowOf(module) > rowOf(from) || from === 'main.ts') return []
+  if (rowOf(module) > rowOf(from) || from === 'main.js') return []
   return [`${file}: imports ${to}; imports go down only`]
 }
 
@@ -121,7 +121,7 @@ function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
 export function readSources(root: string): ReadonlyMap<string, string> {
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
   const isOurs = (name: string): boolean => !name.startsWith('pages/islands/') // these run in browsers
-  const sources = names.filter((name) => /\.tsx?$/.test(name) && !/\.(?:test|d)\.tsx?$/.test(name) && isOurs(name))
+  const sources = names.filter((name) => /\.[jt]sx?$/.test(name) && !/\.(?:test|d)\.tsx?$/.test(name) && isOurs(name))
   return new Map(sources.map((name) => [name, readFileSync(join(root, name), 'utf8')]))
 }
 

@@ -8,7 +8,7 @@ import { labFolder } from './lab/folder.ts'
 
 /** `serve --workers 2` as processes: what the workers share, and what happens when one of them is killed. */
 
-const MAIN = new URL('../src/main.ts', import.meta.url).pathname
+const MAIN = new URL('../src/main.js', import.meta.url).pathname
 const WAIT_MS = 120_000
 const KEY = 'a-key-of-the-test'
 const SECRET = 'a secret of sixteen'

@@ -18,7 +18,7 @@ import type { Database } from '../store/postgres/connect.ts'
  * Every way in, killed (SIGKILL) after the database has committed the report and before the program hears of it:
  * nothing was acknowledged, so the report comes again, and counts once.
  */
-const MAIN = new URL('../main.ts', import.meta.url).pathname
+const MAIN = new URL('../main.js', import.meta.url).pathname
 const DAY_S = 86_400
 const YESTERDAY_S = Math.floor(Date.now() / 1_000 / DAY_S - 1) * DAY_S
 

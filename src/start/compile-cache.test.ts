@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { labFolder } from '../../test/lab/folder.ts'
-import { dataDirOf, isOurs } from './compile-cache.ts'
+import { dataDirOf, isOurs } from './compile-cache.js'
 
 it.each([
   [['serve'], {}, './data'],

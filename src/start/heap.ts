@@ -17,7 +17,6 @@ const ROUNDS = 400
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=40') // collect the old generation after growth by 40 %, not by 300 %
-  setFlagsFromString('--no-compilation-cache') // the sources of scripts that are never compiled again: 7 MB
   setGrowth()
   const alive: object[][] = []
   while (youngBytes() < YOUNG && alive.length < ROUNDS) alive.push(Array.from({ length: 1_000 }, () => ({ at: [0] })))
@@ -36,6 +35,8 @@ export function keepHeapSmall(): void {
  */
 const LOOK_MS = 10_000
 const AT_REST = 0.5
+/** The same for the first look after the start, ms: some 8 s after a collection V8 shrinks the heap, in small steps. */
+const FIRST_LOOK_MS = 2_000
 /** Growth of the resident memory since the last collection at rest that is worth another one, bytes. */
 const GROWN = 24 * 1_048_576
 
@@ -57,11 +58,12 @@ function collectAtRest(): () => void {
       atRest = size()
     }
   }
-  function begin(): void {
+  function begin(afterMs = LOOK_MS): void {
     if (timer !== undefined) return
     since = performance.eventLoopUtilization()
-    timer = setTimeout(look, LOOK_MS).unref()
+    timer = setTimeout(look, afterMs).unref()
   }
+  begin(FIRST_LOOK_MS)
   return begin
 }
 

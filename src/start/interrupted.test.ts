@@ -30,7 +30,7 @@ async function run(
 ): Promise<Ended & { readonly left: readonly string[] }> {
   const folder = labFolder()
   const flags = ['--data-dir', `${folder}/data`, '--resolver', `127.0.0.1:${silent.address().port}`]
-  const child = spawn(process.execPath, ['src/main.ts', ...words, ...flags], { env: {} })
+  const child = spawn(process.execPath, ['src/main.js', ...words, ...flags], { env: {} })
   const said = { output: '', errors: '' }
   child.stdout.on('data', (chunk) => (said.output += chunk))
   child.stderr.on('data', (chunk) => (said.errors += chunk))
@@ -70,7 +70,7 @@ it('SIGINT ends an upload whose standard input stays open', async () => {
 
 it('ends in silence, as SIGPIPE would end it, when nobody reads any more', async () => {
   const folder = labFolder()
-  const child = spawn(process.execPath, ['src/main.ts', 'api', 'health', '--watch', '1s', '--data-dir', folder], {
+  const child = spawn(process.execPath, ['src/main.js', 'api', 'health', '--watch', '1s', '--data-dir', folder], {
     env: {},
   })
   let errors = ''

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { labFolder } from '../../test/lab/folder.ts'
 
 const run = promisify(execFile)
-const MAIN = new URL('../main.ts', import.meta.url).pathname
+const MAIN = new URL('../main.js', import.meta.url).pathname
 
 it('six processes that make a key at the same time make six', async () => {
   const dataDir = join(labFolder(), 'data')

@@ -15,7 +15,7 @@ async function loadedBy(argv: readonly string[]): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'mailsonde-'))
   const common = ['--data-dir', dataDir, '--resolver', '127.0.0.1:9']
   const env = { PATH: process.env.PATH } // no option of another run
-  const child = spawn(process.execPath, ['--import', TELLER, 'src/main.ts', ...argv, ...common], { env })
+  const child = spawn(process.execPath, ['--import', TELLER, 'src/main.js', ...argv, ...common], { env })
   let urls = ''
   child.stderr.on('data', (text) => {
     urls += text

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import project from '../../package.json' with { type: 'json' }
-import { tooOld } from './node-version.ts'
+import { tooOld } from './node-version.js'
 
 it.each<[version: string, isOld: boolean]>([
   ['v18.20.8', true],

@@ -44,7 +44,7 @@ it('does not start without a database that it was told to use', async () => {
 })
 
 it('connections that come while it is busy wait in the backlog, up to the limit of the system', async () => {
-  const args = ['src/main.ts', 'serve', '--port', '0', '--resolver', '127.0.0.1', '--data-dir', folder()]
+  const args = ['src/main.js', 'serve', '--port', '0', '--resolver', '127.0.0.1', '--data-dir', folder()]
   const service = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {} })
   const sockets: Socket[] = []
   try {

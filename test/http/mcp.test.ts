@@ -149,7 +149,7 @@ describe('POST /mcp', () => {
 })
 
 it('mailsonde mcp speaks over standard input and output, and ends with its input', async () => {
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../../src/main.ts'), 'mcp'], {
+  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../../src/main.js'), 'mcp'], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH },
   })

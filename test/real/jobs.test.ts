@@ -166,7 +166,7 @@ it('the time left says which provider is limited, and to what', async () => {
 /** A command in the lab: what it said so far on both its outputs, and its exit status. */
 function command(...words: readonly string[]) {
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: CA_FILE }
-  const child = spawn(process.execPath, ['src/main.ts', ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, ['src/main.js', ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text))
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))

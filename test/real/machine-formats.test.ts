@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startProgram } from './program.ts'
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const MAIN = join(import.meta.dirname, '../../src/main.js')
 const SCHEMA = join(import.meta.dirname, 'junit.xsd')
 
 let program: Awaited<ReturnType<typeof startProgram>>

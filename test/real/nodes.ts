@@ -65,7 +65,7 @@ export async function startNode(
     ...(options.flags ?? []),
   ]
   const out = openSync(logFile(`node-${name}`), 'a')
-  const child = spawn('ip', ['netns', 'exec', name, process.execPath, 'src/main.ts', 'serve', ...flags], {
+  const child = spawn('ip', ['netns', 'exec', name, process.execPath, 'src/main.js', 'serve', ...flags], {
     stdio: ['ignore', out, out],
     env: { ...process.env, NODE_EXTRA_CA_CERTS: CA_FILE },
   })

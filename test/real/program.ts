@@ -4,7 +4,7 @@ import { mustBeDeclared, mustBePrinted } from '../lab/declared.ts'
 import { CA_FILE, STATE } from './addresses.ts'
 import { logFile } from './processes.ts'
 
-const MAIN = 'src/main.ts'
+const MAIN = 'src/main.js'
 const ENV = { ...process.env, NODE_EXTRA_CA_CERTS: CA_FILE }
 let port = 8_100
 

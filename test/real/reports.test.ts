@@ -164,7 +164,7 @@ beforeAll(async () => {
   const command = `${data}/import`
   writeFileSync(
     command,
-    `#!/bin/sh\ncd ${process.cwd()} && exec env ${wanted} ${process.execPath} src/main.ts reports import - 2>> ${data}/log\n`,
+    `#!/bin/sh\ncd ${process.cwd()} && exec env ${wanted} ${process.execPath} src/main.js reports import - 2>> ${data}/log\n`,
     { mode: 0o755 },
   )
   chmodSync(command, 0o755)

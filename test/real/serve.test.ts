@@ -38,7 +38,7 @@ it('on a host that is not loopback the first start makes a key, prints it once a
     'a secret of sixteen',
   ]
   const start = async () => {
-    const child = spawn(process.execPath, ['src/main.ts', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(process.execPath, ['src/main.js', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] })
     let said = ''
     child.stderr.on('data', (chunk) => (said += chunk))
     await expect.poll(() => said, { timeout: 15_000 }).toContain('"listening"')
@@ -65,7 +65,7 @@ it('on a host that is not loopback the first start makes a key, prints it once a
   expect(second.said()).not.toContain('msk_')
   expect(await status(key)).toBe(200)
   const [{ id }] = JSON.parse(readFileSync(`${data}/keys.json`, 'utf8')) as [{ id: string }]
-  execFileSync(process.execPath, ['src/main.ts', 'keys', 'revoke', id, '--data-dir', data])
+  execFileSync(process.execPath, ['src/main.js', 'keys', 'revoke', id, '--data-dir', data])
   await expect.poll(() => status(key), { timeout: 5_000 }).toBe(401)
   await second.end()
 })
@@ -79,7 +79,7 @@ it('the configuration is shown without its secrets', async () => {
     '--dqs-key',
     'abcdefghijklmnop',
   ]
-  const shown = execFileSync(process.execPath, ['src/main.ts', 'config', ...secrets], { encoding: 'utf8' })
+  const shown = execFileSync(process.execPath, ['src/main.js', 'config', ...secrets], { encoding: 'utf8' })
   expect(shown).toContain('--peer-secret')
   for (const secret of ['a secret of sixteen', 'a-key-of-mine', 'abcdefghijklmnop']) expect(shown).not.toContain(secret)
 })

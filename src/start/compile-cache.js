@@ -10,8 +10,10 @@ const WRITE_AFTER_MS = 2_000
  * commands use it if it exists. The system's temporary folder is not used, because another user could put code there.
  * Only the flag and the environment are read: there is no cache for a data folder that is named in the configuration
  * file, is not writable, belongs to another user, or is writable by others.
+ * @param {readonly string[]} argv
+ * @param {NodeJS.ProcessEnv} env
  */
-export function keepCompiled(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): void {
+export function keepCompiled(argv, env = process.env) {
   const folder = join(dataDirOf(argv, env), 'compile-cache')
   const serves = argv[0] === 'serve'
   if (serves) make(folder)
@@ -20,8 +22,11 @@ export function keepCompiled(argv: readonly string[], env: NodeJS.ProcessEnv = p
   if (serves) setTimeout(flushCompileCache, WRITE_AFTER_MS).unref() // a killed process would write nothing
 }
 
-/** Creates the folder, accessible by its owner only. If that fails there is no cache. */
-function make(folder: string): void {
+/**
+ * Creates the folder, accessible by its owner only. If that fails there is no cache.
+ * @param {string} folder
+ */
+function make(folder) {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch {
@@ -29,8 +34,12 @@ function make(folder: string): void {
   }
 }
 
-/** Whether the folder exists, belongs to the user of this process, and is not writable by others. */
-export function isOurs(folder: string): boolean {
+/**
+ * Whether the folder exists, belongs to the user of this process, and is not writable by others.
+ * @param {string} folder
+ * @returns {boolean}
+ */
+export function isOurs(folder) {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (!stat?.isDirectory()) return false
   return stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0
@@ -39,9 +48,12 @@ export function isOurs(folder: string): boolean {
 /**
  * The data folder, read before the configuration is loaded: `--data-dir DIR`, `--data-dir=DIR`, `MAILSONDE_DATA_DIR`,
  * otherwise `./data`.
+ * @param {readonly string[]} argv
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {string}
  */
-export function dataDirOf(argv: readonly string[], env: NodeJS.ProcessEnv): string {
+export function dataDirOf(argv, env) {
   const at = argv.findLastIndex((word) => word === '--data-dir' || word.startsWith('--data-dir='))
-  const flag = at < 0 ? undefined : argv[at]!.split('=').slice(1).join('=') || argv[at + 1]
+  const flag = at < 0 ? undefined : argv[at]?.split('=').slice(1).join('=') || argv[at + 1]
   return flag || env.MAILSONDE_DATA_DIR || './data'
 }
