@@ -9,6 +9,7 @@ import { join, posix, resolve } from 'node:path'
 
 /** The modules of src/ from top to bottom; a module on an earlier row is above one on a later row. */
 const ROWS: readonly (readonly string[])[] = [
+  ['main.ts'],
   ['main.js', 'library.ts'],
   ['start'],
   ['log.ts'],

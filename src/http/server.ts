@@ -272,8 +272,9 @@ const documentApi = (
   app.get(
     '/openapi.json',
     fromMemory(async () => {
-      const { openApiDocument } = await import('../operations/openapi.ts')
-      const document = openApiDocument(await allLoaded(operations), version)
+      const all = await allLoaded(operations)
+      const { openApiInTurns } = await import('../operations/openapi.ts')
+      const document = await openApiInTurns(all, version)
       return { type: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(document)) }
     }),
   )

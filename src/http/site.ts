@@ -31,7 +31,7 @@ export async function serveSite(app: FastifyInstance, site: Site, serving: Servi
       { config: { limit: 'probe' } },
       withHeaders(
         { 'cache-control': 'public, max-age=31536000, immutable' },
-        fromMemory(async () => ({ type, body: body() })),
+        fromMemory(async () => ({ type, body: await body() })),
       ),
     )
   await app.register((forms, _, done) => {

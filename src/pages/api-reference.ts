@@ -17,9 +17,9 @@ import { pageError } from './problems.ts'
  */
 export function apiPages(parts: Parts, operations: readonly (Operation | Listed)[]): readonly Page[] {
   const described = onceUnlessFailed(async () => {
-    const { openApiDocument } = await import('../operations/openapi.ts')
     const all = await allLoaded(operations)
-    return { all, read: readerOf(record(openApiDocument(all, parts.version))) }
+    const { openApiInTurns } = await import('../operations/openapi.ts')
+    return { all, read: readerOf(record(await openApiInTurns(all, parts.version))) }
   })
   const shown = TAGS.filter(({ name }) => operations.some(({ path }) => tagOf(path) === name))
   const overview = once(() => overviewOf(operations, shown))

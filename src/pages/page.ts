@@ -67,7 +67,7 @@ export type Page = {
 }
 
 /** A file that is the same for every visitor; its path changes with its content. */
-export type StaticFile = { readonly path: string; readonly type: string; readonly body: () => Buffer }
+export type StaticFile = { readonly path: string; readonly type: string; readonly body: () => Promise<Buffer> }
 
 /** A request that was refused, for people. */
 export type Refused = {

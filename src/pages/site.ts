@@ -43,7 +43,7 @@ export type SiteOptions = {
   readonly log: Pick<Log, 'error'>
   readonly version: string
   /** The islands by name: their source, and the JavaScript for browsers, which is made when it is first requested. */
-  readonly islands: Readonly<Record<string, { readonly source: string; readonly script: () => string }>>
+  readonly islands: Readonly<Record<string, { readonly source: string; readonly script: () => Promise<string> }>>
   readonly docs: Texts
   /** The typefaces as WOFF2, by name. */
   readonly fonts: Readonly<Record<string, Buffer>>
@@ -135,8 +135,8 @@ function fileOf(
   name: string,
   type: keyof typeof TYPES,
   content: string | Buffer,
-  sent: () => string | Buffer = () => content,
+  sent: () => Promise<string | Buffer> = async () => content,
 ): StaticFile {
   const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12)
-  return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: () => Buffer.from(sent()) }
+  return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: async () => Buffer.from(await sent()) }
 }

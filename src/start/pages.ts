@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { onceUnlessFailed } from '../base/share-work.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -62,25 +64,54 @@ const firstOf = (folders: readonly string[]): string | undefined => folders.find
 
 /** The islands as JavaScript for browsers, without types, comments and indentation. */
 export const readIslands = (): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(islandFiles()).map(([name, { script }]) => [name, script()]))
+  Object.fromEntries(
+    Object.entries(islandSources()).map(([name, source]) => [
+      name,
+      isTyped() ? shortened(withoutWarning(() => stripTypeScriptTypes(source))) : source,
+    ]),
+  )
 
-/** The islands by name. The compiler that removes types takes 50 ms and 10 MB: it is loaded with the first script. */
-function islandFiles(): SiteOptions['islands'] {
+/** The islands by name, as they are in the sources or in the bundle. */
+function islandSources(): Readonly<Record<string, string>> {
   const folder = firstOf(ISLANDS)
   if (folder === undefined) return {}
   const files = readdirSync(folder).filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
+  return Object.fromEntries(files.map((name) => [name.replace(/\.\w+$/, ''), readFileSync(join(folder, name), 'utf8')]))
+}
+
+/** Whether the islands are those of the sources. */
+const isTyped = (): boolean => import.meta.url.endsWith('.ts')
+
+/** The islands by name, without types from the first request for one of them on. */
+function islandFiles(): SiteOptions['islands'] {
+  const sources = islandSources()
+  const scripts = onceUnlessFailed(() => (isTyped() ? withoutTypes(sources) : Promise.resolve(sources)))
   return Object.fromEntries(
-    files.map((name) => {
-      const source = readFileSync(join(folder, name), 'utf8')
-      const script = (): string => (name.endsWith('.ts') ? islandOf(source) : source)
-      return [name.replace(/\.\w+$/, ''), { source, script }]
-    }),
+    Object.entries(sources).map(([name, source]) => [name, { source, script: async () => (await scripts())[name]! }]),
   )
 }
 
-/** An island's source as JavaScript. */
-const islandOf = (source: string): string =>
-  withoutWarning(() => stripTypeScriptTypes(source))
+/** Removes the types of all scripts in a thread that then ends: Node's remover holds the event loop for 80 ms, and 14 MB. */
+function withoutTypes(sources: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>> {
+  return new Promise((resolve, reject) => {
+    const thread = new Worker(REMOVER, { eval: true, workerData: sources })
+    thread.once('error', reject)
+    thread.once('message', (plain: Record<string, string>) =>
+      resolve(Object.fromEntries(Object.entries(plain).map(([name, text]) => [name, shortened(text)]))),
+    )
+  })
+}
+
+const REMOVER = `
+const { parentPort, workerData } = require('node:worker_threads')
+process.emitWarning = () => {}
+const { stripTypeScriptTypes } = require('node:module')
+parentPort.postMessage(Object.fromEntries(Object.entries(workerData).map(([name, text]) => [name, stripTypeScriptTypes(text)])))
+`
+
+/** A script without comments and indentation. */
+const shortened = (script: string): string =>
+  script
     .replaceAll(/^\s*\/\*\*.*?\*\/$/gms, '')
     .split('\n')
     .map((line) => line.trim())
