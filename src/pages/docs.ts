@@ -1,5 +1,6 @@
-import { Marked, type Token } from 'marked'
-import { once } from '../base/share-work.ts'
+import { setImmediate } from 'node:timers/promises'
+import type { Token } from 'marked'
+import { onceUnlessFailed } from '../base/share-work.ts'
 import { escapeHtml } from '../base/text.ts'
 import { CARD_COLUMNS } from '../documents/html/html.ts'
 import { type Html, html, rendered } from './html.ts'
@@ -13,8 +14,10 @@ export type Texts = Readonly<Record<string, string>>
 
 /** `/docs`: the documents of the project, one page each. A page is rendered with its first request. */
 export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
-  const bodies = new Map(Object.keys(texts).map((name) => [name, once(() => documentOf(name, texts))] as const))
-  const show = (name: string): Html => {
+  const bodies = new Map(
+    Object.keys(texts).map((name) => [name, onceUnlessFailed(() => documentOf(name, texts))] as const),
+  )
+  const show = async (name: string): Promise<Html> => {
     const body = bodies.get(name)
     if (!body) throw pageError('no_document', { name })
     return body()
@@ -25,7 +28,7 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
     scope: undefined,
     visit: async (visit) => {
       const name = nameOf(visit.params)
-      const body = show(name)
+      const body = await show(name)
       const isLong = contentsOf(texts[name] ?? '').length >= LONG
       const main = html`<main id="main" tabindex="-1" class="document${isLong && ' long'}"><p class="back"><a href="/docs">← Documents</a></p>${body}</main>`
       return { status: 200, html: layout(parts.assets, visit, { title: titleOf(texts[name] ?? '', name), main }) }
@@ -144,8 +147,12 @@ const contentsOf = (text: string): readonly string[] =>
 
 const titleOf = (text: string, name: string): string => /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name
 
-/** A document as HTML. The files are our own; raw HTML in them is nevertheless shown as text. */
-function documentOf(name: string, texts: Texts): Html {
+/**
+ * A document as HTML, with a turn of the event loop after each section. The files are our own; raw HTML in them is
+ * nevertheless shown as text.
+ */
+async function documentOf(name: string, texts: Texts): Promise<Html> {
+  const { Marked } = await import('marked') // 10 ms of every start
   const folder = name.includes('/') ? `${name.split('/')[0]}/` : ''
   const marked = new Marked({ gfm: true, async: false })
   marked.use({
@@ -181,9 +188,11 @@ function documentOf(name: string, texts: Texts): Html {
       checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     },
   })
-  const sections = sectionsOf(marked.lexer(texts[name] ?? '')).map(
-    (some) => `<section>${marked.parser(some)}</section>`,
-  )
+  const sections: string[] = []
+  for (const some of sectionsOf(marked.lexer(texts[name] ?? ''))) {
+    sections.push(`<section>${marked.parser(some)}</section>`)
+    await setImmediate()
+  }
   const headings = contentsOf(texts[name] ?? '')
   if (headings.length >= LONG) sections.splice(1, 0, contents(headings).safe)
   return rendered(sections.join('\n'))

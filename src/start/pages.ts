@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { onceUnlessFailed } from '../base/share-work.ts'
+import { once, onceUnlessFailed } from '../base/share-work.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -126,14 +126,17 @@ function readFonts(): Readonly<Record<string, Buffer>> {
   return Object.fromEntries(names.map((name) => [name.slice(0, -'.woff2'.length), readFileSync(join(folder, name))]))
 }
 
-/** The Markdown documents by name. */
+/** The Markdown documents by name, each read when it is first needed. */
 function readDocs(): Readonly<Record<string, string>> {
   const folder = firstOf(DOCS)
   if (folder === undefined) return {}
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
-  return Object.fromEntries(
-    names.map((name) => [name.slice(0, -3).replaceAll('\\', '/'), readFileSync(join(folder, name), 'utf8')]),
-  )
+  const texts: Record<string, string> = {}
+  for (const name of names) {
+    const get = once(() => readFileSync(join(folder, name), 'utf8'))
+    Object.defineProperty(texts, name.slice(0, -3).replaceAll('\\', '/'), { get, enumerable: true })
+  }
+  return texts
 }
 
 /** Node 22 and 24 warn that the function is experimental, which does not help an operator. */
