@@ -20,8 +20,8 @@ const IN_FLIGHT = 16
 
 const { resolve: behind, ...world } = countedWorld()
 const now = (): number => Date.now()
-// Identical queries in progress share one answer, so that filling the cache does not count.
-const resolve = merged(cached(behind, { now, maxEntries: 100_000, maxBytes: 32 << 20 }))
+// The wrappers of `openDns`, around answers in memory.
+const resolve = cached(merged(behind), { now, maxEntries: 100_000, maxBytes: 32 << 20 })
 const askServer: World['askServer'] = async (_, name, type, signal) => ({
   ...(await resolve(name, type, signal)),
   authoritative: true,

@@ -65,13 +65,14 @@ export function cached(
     }
   }
 
-  return async (name, type, signal, asked) => {
+  // Not async, as are the wrappers around it: most queries of a check are answered here.
+  return (name, type, signal, asked) => {
     const key = keyOf(name, type, asked)
     const kept = answers.get(key)
     if (kept && !signal.aborted && !isRevoked(kept))
-      return aged(kept.value, now() - kept.keptAtMs) as Answer<typeof type>
+      return Promise.resolve(aged(kept.value, now() - kept.keptAtMs) as Answer<typeof type>)
     const failure = failures.get(key)?.value
-    if (failure && failure.untilMs > now() && !signal.aborted) throw failure.error
+    if (failure && failure.untilMs > now() && !signal.aborted) return Promise.reject(failure.error)
     return ask(key, [name, type, signal, asked])
   }
 }
@@ -129,35 +130,38 @@ export type QueryBudget = { spent: number; most: number; least: number; known?: 
 /** Types of queries by which the budget of a check is determined: they never wait for it. */
 const DETERMINING: ReadonlySet<RecordType> = new Set<RecordType>(['MX', 'A', 'AAAA'])
 
-/** Takes a query from the budget. Rejects if there is none left. */
-async function taken(budget: QueryBudget, name: string, type: RecordType): Promise<void> {
+/** Sends a query within the budget. Rejects if there is none left. */
+async function within<T>(budget: QueryBudget, name: string, type: RecordType, send: () => Promise<T>): Promise<T> {
   const place = ++budget.spent
   if (budget.known && !DETERMINING.has(type)) await budget.known
   if (place > budget.most) throw new DnsError('too_many_questions', { name, type })
+  return send()
 }
 
-/** Whether a query needs no thought. */
-const isWithin = (budget: QueryBudget): boolean => budget.spent < Math.min(budget.least, budget.most)
+/** Takes a query from the budget if it is certain that it may be sent. */
+function isTaken(budget: QueryBudget): boolean {
+  if (budget.spent >= Math.min(budget.least, budget.most)) return false
+  budget.spent++
+  return true
+}
 
 /**
  * The queries within a budget; every other is refused with the reason `too_many_questions`, whatever the answers were.
  */
 export const budgeted =
   (resolve: Resolve, budget: QueryBudget): Resolve =>
-  async (name, type, signal, asked) => {
-    if (isWithin(budget)) budget.spent++
-    else await taken(budget, name, type)
-    return resolve(name, type, signal, asked)
-  }
+  (name, type, signal, asked) =>
+    isTaken(budget)
+      ? resolve(name, type, signal, asked)
+      : within(budget, name, type, () => resolve(name, type, signal, asked))
 
 /** {@link budgeted} for queries to the name servers of a zone. */
 export const budgetedServers =
   (ask: AskServer, budget: QueryBudget): AskServer =>
-  async (server, name, type, signal, asked) => {
-    if (isWithin(budget)) budget.spent++
-    else await taken(budget, name, type)
-    return ask(server, name, type, signal, asked)
-  }
+  (server, name, type, signal, asked) =>
+    isTaken(budget)
+      ? ask(server, name, type, signal, asked)
+      : within(budget, name, type, () => ask(server, name, type, signal, asked))
 
 const keyOf = (name: string, type: RecordType, asked: ResolveOptions | undefined): string =>
   `${type}${asked?.checkingDisabled === true ? '!' : ' '}${canonicalName(name)}`
