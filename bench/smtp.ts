@@ -43,8 +43,10 @@ async function withoutDelay(): Promise<void> {
   const sink = await startSink(SINK, 25)
   const kinds: Readonly<Record<string, () => Promise<Measured>>> = {
     'ours, a connection each': () => ours(sink, { reuse: false, width: WIDTH, count }),
+    'bare Node, a connection each': () => bare(sink, { reuse: false, width: WIDTH, count }),
     'smtp-source, a connection each': () => source(sink, []),
     'ours, sessions used again': () => ours(sink, { reuse: true, width: WIDTH, count: count * 2 }),
+    'bare Node, sessions used again': () => bare(sink, { reuse: true, width: WIDTH, count: count * 2 }),
     'smtp-source, sessions used again': () => source(sink, ['-d']),
   }
   const seen = new Map<string, Measured[]>(Object.keys(kinds).map((kind) => [kind, []]))
@@ -59,10 +61,16 @@ async function withoutDelay(): Promise<void> {
     ['a connection each', 0.6],
     ['sessions used again', 0.4],
   ] as const) {
-    const [value, theirs] = [middle(`ours, ${how}`), middle(`smtp-source, ${how}`)]
-    console.log(`| **ours / smtp-source**, ${how} | **${(value / theirs).toFixed(2)}** | | |`)
+    const value = middle(`ours, ${how}`)
     const what = `verifications, ${WIDTH} in flight, ${how}`
-    measured.push({ what, value, unit: '/s', goal, beside: { who: 'smtp-source (C)', value: theirs } })
+    for (const [who, theirs] of [
+      ['smtp-source', middle(`smtp-source, ${how}`)],
+      ['bare Node', middle(`bare Node, ${how}`)],
+    ] as const) {
+      console.log(`| **ours / ${who}**, ${how} | **${(value / theirs).toFixed(2)}** | | |`)
+      const beside = { who: who === 'bare Node' ? 'bare net.Socket' : 'smtp-source (C)', value: theirs }
+      measured.push({ what, value, unit: '/s', ...(who === 'smtp-source' && { goal }), beside })
+    }
   }
 }
 
@@ -99,6 +107,11 @@ async function manyAtOnce(): Promise<void> {
     console.log(`\n10,000 in flight, heap ${heap}: ${connections} connections, at most ${mib} MiB resident`)
     const what = '10,000 verifications in flight, highest resident set'
     if (smallHeap) measured.push({ what, value: figures!.highestMiB, unit: 'MiB', goal: 350, isLessBetter: true })
+    if (smallHeap) continue
+    const other = await startSink(SINK, 25, ['-W', 'RCPT:5'])
+    const { figures: least } = await bare(other, { reuse: false, width: 10_000, count: 10_000 })
+    await other.stop()
+    console.log(`\n10,000 in flight, bare Node: at most ${least!.highestMiB.toFixed(0)} MiB resident`)
   }
 }
 
@@ -110,7 +123,7 @@ async function several(measure: () => Promise<Measured>): Promise<Measured[]> {
 
 async function ours(sink: Sink, job: Omit<Job, 'address' | 'port'>): Promise<Measured> {
   const before = sink.sessions()
-  const figures = await work({ ...job, address: sink.address, port: sink.port })
+  const figures = await work('smtp-worker.ts', { ...job, address: sink.address, port: sink.port })
   const answered = Object.values(figures.answers).reduce((sum, n) => sum + n, 0)
   const told = figures.answers['catch_all accept_all'] ?? 0
   if (told !== answered) console.log(`not all were answered: ${JSON.stringify(figures.answers)}`)
@@ -118,10 +131,18 @@ async function ours(sink: Sink, job: Omit<Job, 'address' | 'port'>): Promise<Mea
   return { perSecond: job.count / figures.wallSeconds, connections: sink.sessions() - before, figures }
 }
 
-function work(job: Job): Promise<Figures> {
+/** Node's sockets with nothing around them: what a program in JavaScript can reach at most. */
+async function bare(sink: Sink, job: Omit<Job, 'address' | 'port'>): Promise<Measured> {
+  const before = sink.sessions()
+  const figures = await work('bare-smtp.ts', { ...job, address: sink.address, port: sink.port })
+  await sleep(300)
+  return { perSecond: job.count / figures.wallSeconds, connections: sink.sessions() - before, figures }
+}
+
+function work(file: string, job: Job): Promise<Figures> {
   const execArgv = options['cpu-prof'] ? ['--cpu-prof', `--cpu-prof-dir=${options['cpu-prof']}`] : []
   return new Promise((resolve, reject) => {
-    const child = fork(join(import.meta.dirname, 'smtp-worker.ts'), [JSON.stringify(job)], { execArgv })
+    const child = fork(join(import.meta.dirname, file), [JSON.stringify(job)], { execArgv })
     let figures: Figures | undefined
     child.on('message', (message) => {
       figures = message as Figures
