@@ -55,7 +55,7 @@ export type WrittenRecord = string | readonly (string | number)[] | Readonly<Rec
 export type WrittenNode = Readonly<Record<string, readonly WrittenRecord[] | string>>
 export type WrittenZone = Readonly<Record<string, WrittenNode>>
 
-export type MailHostState = 'good' | 'self-signed' | 'other-name' | 'no-tls'
+export type MailHostState = 'good' | 'self-signed' | 'other-name' | 'no-tls' | 'away'
 /** A policy file: its text, or status, content type and text. */
 export type PolicyFile = string | readonly [status: number, contentType: string, text: string]
 

@@ -152,6 +152,7 @@ const MAIL_HOSTS: Readonly<Record<MailHostState, (name: string) => LabServer>> =
     tls: { trusted: false, trustError: 'DEPTH_ZERO_SELF_SIGNED_CERT', names: [name] },
   }),
   'other-name': () => ({ ehlo: EHLO, tls: { trusted: true, names: ['another-host.net'] } }),
+  away: () => ({ connect: 'timeout' }),
   'no-tls': () => ({ ehlo: EHLO.filter((word) => word !== 'STARTTLS') }),
 }
 
