@@ -91,10 +91,10 @@ const shared = (base: AnswerBase, results: readonly DialogueResult[]) => ({
   smtputf8: base.email.smtputf8,
   ...(base.provider !== undefined && { provider: base.provider }),
   mxHosts: base.mxHosts,
-  mxTried: [...new Set(results.map(({ plan }) => plan.host))],
+  mxTried: results.length === 1 ? [results[0]!.plan.host] : [...new Set(results.map(({ plan }) => plan.host))],
   attempts: results.map(attemptOf),
-  skippedSources: (base.skipped ?? []).slice(0, 20).map(({ source, why }) => ({ address: source, why })),
-  transcript: results.flatMap(transcriptOf).slice(0, MAX_TRANSCRIPT),
+  skippedSources: base.skipped?.slice(0, 20).map(({ source, why }) => ({ address: source, why })) ?? [],
+  transcript: transcriptsOf(results),
   observedAtMs: base.observedAtMs,
 })
 
@@ -121,6 +121,11 @@ const attemptOf = ({
   ...(isProxy(plan.source) && { proxy: plan.source }),
   ...(peer !== undefined && { peer }),
 })
+
+function transcriptsOf(results: readonly DialogueResult[]): readonly TranscriptLine[] {
+  const lines = results.length === 1 ? transcriptOf(results[0]!) : results.flatMap(transcriptOf)
+  return lines.length > MAX_TRANSCRIPT ? lines.slice(0, MAX_TRANSCRIPT) : lines
+}
 
 const transcriptOf = ({ plan, transcript, message }: DialogueResult): readonly TranscriptLine[] => [
   { atMs: 0, from: 'note', text: `${plan.host} [${plan.address}]${transcript.length === 0 ? `: ${message}` : ''}` },

@@ -167,12 +167,14 @@ const kindOf = (asked: Asked): FamilyAnswer => (asked instanceof DnsError ? 'unk
 const cnameOf = (asked: Asked): readonly string[] | undefined =>
   asked instanceof DnsError || asked.cname.length === 0 ? undefined : asked.cname
 
-function firstOfEach(records: readonly RecordData['MX'][]): RecordData['MX'][] {
+function firstOfEach(records: readonly RecordData['MX'][]): readonly RecordData['MX'][] {
+  if (records.length < 2) return records
   const seen = new Set<string>()
   return records.filter(({ exchange }) => !seen.has(exchange) && seen.add(exchange))
 }
 
 function repeated(names: readonly string[]): string[] {
+  if (names.length < 2) return []
   const seen = new Set<string>()
   return [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))].slice(0, MAX_HOSTS)
 }

@@ -40,7 +40,8 @@ export async function tryHosts(
     holds.delete(source)
     const family = familyOfSource(source)
     if (family !== undefined && exhausted.has(family)) continue
-    const reachable = destinations.filter(({ address }) => family === undefined || familyOf(address) === family)
+    const reachable =
+      family === undefined ? destinations : destinations.filter(({ address }) => familyOf(address) === family)
     const before = results.length
     const pass: SourcePass = {
       ctx,
@@ -60,7 +61,7 @@ export async function tryHosts(
     if (family === undefined || nextStep(last) === 'stop') break
     exhausted.add(family) // RFC 5321 §5.1: the addresses of the other family are still to be tried
   }
-  return [...holds.values()].toSorted((a, b) => a.retryAfterMs - b.retryAfterMs)[0]
+  return holds.size === 0 ? undefined : [...holds.values()].toSorted((a, b) => a.retryAfterMs - b.retryAfterMs)[0]
 }
 
 async function isOver(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
@@ -75,7 +76,8 @@ async function isOver(work: Promise<void>, signal: AbortSignal): Promise<boolean
 
 async function tryHostsFrom(pass: SourcePass): Promise<Held | undefined> {
   const { ctx, destinations, results } = pass
-  for (const [index, destination] of destinations.entries()) {
+  for (let index = 0; index < destinations.length; index++) {
+    const destination = destinations[index]!
     if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) return undefined
     const isLast = pass.isLastSource && index === destinations.length - 1
     let tried = await tryAndKeep(pass, destination, { startTls: true, isLast })

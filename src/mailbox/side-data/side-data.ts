@@ -23,8 +23,8 @@ export function sideData(
   ctx: Asker,
   flags: Flags,
   email: Email | undefined,
-): (mxHosts: readonly string[]) => Promise<SideData> {
-  if (!email || !FLAGS.some((flag) => flags[flag] === true)) return async () => NOTHING
+): (mxHosts: readonly string[]) => SideData | Promise<SideData> {
+  if (!email || !FLAGS.some((flag) => flags[flag] === true)) return () => NOTHING
   const { domain, local } = email
   const suggestion = flags.suggestion
     ? suggestionFor(ctx, domain, Math.min(SUGGESTION_MS, flags.timeoutMs ?? SUGGESTION_MS))

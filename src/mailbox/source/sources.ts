@@ -147,6 +147,11 @@ export function sources(
     }
   }
 
+  async function loadShared(others: NonNullable<typeof shared>, own: Promise<void>): Promise<void> {
+    await own
+    if (world.monotonic() - sharedAtMs >= SHARED_AGE_MS) await takeUpShared(others)
+  }
+
   function record(source: Source, provider: ProviderLimits, event: SourceEvent): void {
     const nowMs = world.monotonic()
     const before = stateOf(source, provider)
@@ -207,10 +212,9 @@ export function sources(
         unsaved.add(key)
       }
     },
-    load: async () => {
+    load: () => {
       loading ??= load()
-      await loading
-      if (shared && world.monotonic() - sharedAtMs >= SHARED_AGE_MS) await takeUpShared(shared)
+      return shared ? loadShared(shared, loading) : loading
     },
     save,
   }

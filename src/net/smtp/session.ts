@@ -306,7 +306,8 @@ async function outcomesOf(channel: Channel, { stages, commands }: Steps, pipelin
       return [faultOf(stages[0]!, error)]
     }
   }
-  for (const [i, stage] of stages.entries()) {
+  for (let i = 0; i < stages.length; i++) {
+    const stage = stages[i]!
     const reply = pipelining ? channel.wire.received() : undefined
     const one = reply ? { stage, reply } : await exchange(channel, stage, pipelining ? undefined : commands[i])
     outcomes.push(one)
