@@ -34,3 +34,22 @@ it('the young generation has its size at the start, and again after V8 has shrun
   expect([first, later]).toEqual([16, 16])
   expect(shrunk).toBeLessThan(4)
 })
+
+/** Takes all file descriptors until the first look at the memory has passed, 2 s after the start. */
+const WITHOUT_DESCRIPTORS = `
+const { openSync, closeSync } = await import('node:fs')
+const { keepHeapSmall } = await import(process.argv[1])
+keepHeapSmall()
+const taken = []
+const take = () => { try { for (;;) taken.push(openSync('/dev/null')) } catch {} }
+take()
+await new Promise((resolve) => setTimeout(resolve, 2_500))
+for (const one of taken) closeSync(one)
+console.log('goes on')`
+
+it('a process without a file descriptor left goes on', () => {
+  const heap = join(import.meta.dirname, 'heap.ts')
+  const words = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', WITHOUT_DESCRIPTORS]
+  const text = execFileSync('sh', [...words, heap], { encoding: 'utf8', timeout: 30_000 })
+  expect(text).toBe('goes on\n')
+})

@@ -45,18 +45,17 @@ const GROWN = 24 * 1_048_576
  * again: V8 keeps what a burst of work has left, above all buffers outside the heap, until the next one.
  */
 function collectAtRest(): () => void {
-  const size = (): number => process.memoryUsage.rss()
-  let [atRest, since] = [size(), performance.eventLoopUtilization()]
+  let [atRest, since] = [residentBytes() ?? 0, performance.eventLoopUtilization()]
   let timer: NodeJS.Timeout | undefined
   function look(): void {
     timer = undefined
     const { utilization } = performance.eventLoopUtilization(since)
-    if (size() - atRest <= GROWN) return
-    if (utilization > AT_REST) begin()
-    else {
-      collect()
-      atRest = size()
-    }
+    const now = residentBytes()
+    if (now === undefined) return begin() // its time comes with the descriptors
+    if (now - atRest <= GROWN) return
+    if (utilization > AT_REST) return begin()
+    collect()
+    atRest = residentBytes() ?? now
   }
   function begin(afterMs = LOOK_MS): void {
     if (timer !== undefined) return
@@ -65,6 +64,15 @@ function collectAtRest(): () => void {
   }
   begin(FIRST_LOOK_MS)
   return begin
+}
+
+/** Resident memory, bytes; undefined without a file descriptor left, because the system tells it in a file. */
+function residentBytes(): number | undefined {
+  try {
+    return process.memoryUsage.rss()
+  } catch {
+    return undefined
+  }
 }
 
 /**
