@@ -49,7 +49,15 @@ console.log('goes on')`
 
 it('a process without a file descriptor left goes on', () => {
   const heap = join(import.meta.dirname, 'heap.ts')
-  const words = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', WITHOUT_DESCRIPTORS]
+  const words = [
+    '-c',
+    'ulimit -n 64; exec "$@"',
+    'sh',
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    WITHOUT_DESCRIPTORS,
+  ]
   const text = execFileSync('sh', [...words, heap], { encoding: 'utf8', timeout: 30_000 })
   expect(text).toBe('goes on\n')
 })

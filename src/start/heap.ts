@@ -51,11 +51,12 @@ function collectAtRest(): () => void {
     timer = undefined
     const { utilization } = performance.eventLoopUtilization(since)
     const now = residentBytes()
-    if (now === undefined) return begin() // its time comes with the descriptors
-    if (now - atRest <= GROWN) return
-    if (utilization > AT_REST) return begin()
-    collect()
-    atRest = residentBytes() ?? now
+    if (now !== undefined && now - atRest <= GROWN) return
+    if (now === undefined || utilization > AT_REST) begin()
+    else {
+      collect()
+      atRest = residentBytes() ?? now
+    }
   }
   function begin(afterMs = LOOK_MS): void {
     if (timer !== undefined) return
