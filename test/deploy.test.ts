@@ -10,9 +10,10 @@ import { labWorld } from './lab/world.ts'
 
 const read = (path: string): string => readFileSync(resolve(import.meta.dirname, '..', path), 'utf8')
 
+const deps = labDeps(labWorld())
 const metrics = createMetrics()
 metrics.watch(
-  labDeps(labWorld()),
+  async () => deps,
   () => 0,
   () => 0,
 )

@@ -5,6 +5,7 @@ import type { By } from '../operations/execute.ts'
 import { inParts, type Told } from '../operations/in-parts.ts'
 import { type Operation, type Raw, readsQuery, type Upload } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
+import type { LoadedSite } from '../pages/page.ts'
 import { paced } from './bodies.ts'
 import type { HttpOptions } from './options.ts'
 import { asAppError, problemOf } from './problem.ts'
@@ -13,17 +14,18 @@ import { type SentEvent, sendEvents, sendLines, sendText } from './streams.ts'
 
 /**
  * Answers one request: executes the operation until its deadline or until the caller disconnects, and sends its answer
- * in the requested form.
+ * in the requested form. `pages`, for a browser: it is sent to the page that shows the answer, if there is one.
  */
 export async function handle(
   operation: Operation,
-  { execute, version, site, minUploadRate }: HttpOptions,
+  { execute, version, minUploadRate }: HttpOptions,
   request: FastifyRequest,
   reply: FastifyReply,
+  pages?: Pick<LoadedSite, 'pathFor'>,
 ): Promise<FastifyReply> {
   if (operation.headers) void reply.headers(operation.headers)
   const asked = rawInput(operation, request)
-  const to = opensAsPage(operation, request) ? site?.pathFor(operation.name, asked) : undefined
+  const to = pages?.pathFor(operation.name, asked)
   if (to !== undefined) return reply.header('vary', 'accept').redirect(to, 303)
   const raw = negotiated(operation, request, reply, asked)
   const by = operation.scope === undefined ? {} : callerOf(operation, request, reply, minUploadRate)

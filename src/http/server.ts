@@ -111,21 +111,23 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   app.decorate('underWay', gate.underWay)
   const route = (on: FastifyInstance, operation: Operation | Listed): void => {
     let own = 'load' in operation ? undefined : operation
+    /** Loads what answers: the operation, or for a browser the page that shows it. */
+    async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+      const pages = opensAsPage(operation, request) ? await site?.load() : undefined
+      const framed = pages?.framed(operation.name)
+      if (framed) return sendFramed(framed, request, reply.headers(operation.headers ?? {}), serving())
+      own ??= await loaded(operation)
+      return handle(own, options, request, reply, pages)
+    }
     on.route({
       method: operation.method,
       url: routeOf(operation.path),
       ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
       ...hooksOf(gate, operation),
-      handler: (request, reply) => {
-        const framed = opensAsPage(operation, request) ? site?.framed(operation.name) : undefined
-        if (!framed && own) return handle(own, options, request, reply)
-        if (!framed)
-          return loaded(operation).then((first) => {
-            own = first
-            return handle(first, options, request, reply)
-          })
-        return sendFramed(framed, request, reply.headers(operation.headers ?? {}), serving())
-      },
+      handler: (request, reply) =>
+        own && !(site && opensAsPage(operation, request))
+          ? handle(own, options, request, reply)
+          : answer(request, reply),
     })
   }
   await app.register((uploads, _, done) => {
@@ -230,8 +232,9 @@ async function send(
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="mailsonde"') // RFC 9110 §15.5.2
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds))
   void reply.header('x-request-id', request.id)
-  if (pages && wantsHtml(request.headers.accept))
-    return sendRefusal(pages.site, known, { request, reply, serving: pages.serving })
+  // Pages that cannot be loaded, for example without a file descriptor left, are no reason to answer nothing.
+  const site = pages && wantsHtml(request.headers.accept) ? await pages.site.load().catch(() => undefined) : undefined
+  if (pages && site) return sendRefusal(site, known, { request, reply, serving: pages.serving })
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem))
 }
 

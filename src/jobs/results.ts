@@ -9,9 +9,6 @@ import type { Layout } from './intake/intake.ts'
 import { FIELD } from './intake/lines.ts'
 import { columnNames } from './intake/row.ts'
 
-/** Rows that a download reads at a time: some 2 MB of answers. */
-export const DOWNLOAD_PAGE: Readonly<Record<JobKind, number>> = { verify: 2_000, blacklist: 400, check: 50 }
-
 /**
  * The names of a row's own columns: those of the header, or null for their numbers. Undefined where a row has them
  * itself.

@@ -76,8 +76,17 @@ export type Refused = {
   readonly instance: string
 }
 
-/** All pages, for the adapter that serves them. */
+/** What a server knows of a page before the code of the pages is loaded (routes.ts). */
+export const PAGE_FACTS = ['method', 'path', 'scope', 'bodyLimit', 'uploads'] as const satisfies readonly (keyof Page)[]
+export type PageFacts = Pick<Page, (typeof PAGE_FACTS)[number]>
+
+/** The site, for the adapter that serves it: its pages and files are loaded with the first visit. */
 export type Site = {
+  readonly pages: readonly PageFacts[]
+  readonly load: () => Promise<LoadedSite>
+}
+
+export type LoadedSite = {
   readonly pages: readonly Page[]
   readonly files: readonly StaticFile[]
   readonly refusal: (refused: Refused, visit: Pick<Visit, 'url' | 'login' | 'may' | 'token'>) => string

@@ -21,7 +21,7 @@ import { loginPages } from './login.ts'
 import { messagePages } from './message.ts'
 import { monitorPages } from './monitor.ts'
 import { monitorsPages } from './monitors.ts'
-import type { Site, StaticFile } from './page.ts'
+import type { LoadedSite, StaticFile } from './page.ts'
 import type { Parts } from './parts.ts'
 import { pathFor } from './paths.ts'
 import { problemIn } from './problems.ts'
@@ -57,7 +57,7 @@ export type SiteOptions = {
 }
 
 /** All pages, with their files. */
-export function createSite(options: SiteOptions): Site {
+export function createSite(options: SiteOptions): LoadedSite {
   const fonts = Object.entries(options.fonts).map(([name, octets]) => [name, fileOf(name, 'woff2', octets)] as const)
   const fontPaths = Object.fromEntries(fonts.map(([name, { path }]) => [name, path]))
   const style = fileOf('style', 'css', `${STYLE}${pageStyle(fontPaths)}`)

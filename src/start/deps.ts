@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
 import type { AskNode } from '../mailbox/attempt/state.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
+import type { Verification } from '../mailbox/verification.ts'
 import type { VerifySettings } from '../mailbox/verify.ts'
 import type { MonitorServices } from '../monitors/open.ts'
 import { parseEmail } from '../names/email.ts'
@@ -16,7 +17,7 @@ import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { OpenedCluster } from './cluster.ts'
 import { hasPrivateDatabase } from './data-folder.ts'
 import { loadInSteps } from './in-steps.ts'
-import { lazyIdempotencyKeys, lazyJobs } from './lazy-jobs.ts'
+import { lazyIdempotencyKeys, lazyJobs } from './lazy.ts'
 import { startProblem } from './problems.ts'
 import { sharedProbe } from './shared-probe.ts'
 import type { Sharing } from './workers/sharing.ts'
@@ -29,11 +30,11 @@ import type { Outside } from './world.ts'
 export type Made = {
   /** Opens the database; starts the private one, if there is no other. */
   readonly openDatabase: () => Promise<unknown>
-  /** Throws AppError for an option whose file cannot be used. */
   readonly provide: Provide
-  readonly all: () => Promise<Deps>
-  /** Ends background work other than bulk jobs, and releases it. */
-  readonly handBack: () => Promise<void>
+  /** Throws AppError for an option that cannot be used: the services that read such options are created for it. */
+  readonly tryOptions: () => Promise<void>
+  /** Ends bulk jobs and monitors, and releases what they hold. */
+  readonly handBack: () => Promise<unknown>
   readonly shutDown: () => Promise<void>
 }
 
@@ -41,8 +42,8 @@ export type Made = {
 const SELF_TESTS_MS = 300
 
 type Makers = { readonly [Name in DepName]: () => Deps[Name] | Promise<Deps[Name]> }
-/** The same verifier, with metrics: for single questions and the rows of jobs. */
-type Metered = (verifier: Deps['verifier']) => Deps['verifier']
+/** Called with each verification: of single questions and of the rows of jobs. */
+type OnVerified = (verification: Verification) => void
 /** Members with state to save, once they are created. */
 type Opened = {
   blacklists?: Deps['blacklists']
@@ -59,14 +60,9 @@ type Opened = {
  * The services that keep state, each created once for the life of the process; the code of unused ones is not loaded.
  * `sharing`: what other processes of the service share with this one.
  */
-export function createDeps(
-  config: Config,
-  outside: Outside,
-  metered: Metered = (verifier) => verifier,
-  sharing?: Sharing,
-): Made {
+export function createDeps(config: Config, outside: Outside, onVerified?: OnVerified, sharing?: Sharing): Made {
   const opened: Opened = {}
-  const own: Making = { opened, metered, sharing, provide: (names) => provide(names) }
+  const own: Making = { opened, onVerified, sharing, provide: (names) => provide(names) }
   const { database, ...makers } = makersOf(config, outside, own)
   // An operation lists its services once: they are collected only for its first question.
   const provided = new WeakMap<readonly DepName[], object>()
@@ -84,8 +80,8 @@ export function createDeps(
   return {
     openDatabase: async () => (await database()).open(),
     provide,
-    all: () => provide(Object.keys(makers) as readonly DepName[]), // the keys of a table by DepName
-    handBack: async () => opened.monitors?.stop(),
+    tryOptions: async () => void (await provide(doubtful(config))),
+    handBack: async () => Promise.all([opened.monitors?.stop(), (await makers.jobs()).stop()]),
     shutDown: async () => {
       if (opened.blacklists) await shortly(opened.blacklists.settled())
       if (opened.domainLists) await shortly(opened.domainLists.settled())
@@ -99,9 +95,17 @@ export function createDeps(
   }
 }
 
+/** The services whose options are set and may be wrong. */
+const doubtful = ({ pool, mailFrom, geoDbs, ...lists }: Config): readonly DepName[] => [
+  ...(pool.length > 0 ? (['sourcePool'] as const) : []),
+  ...(mailFrom === undefined ? [] : (['verifier'] as const)),
+  ...(geoDbs.length > 0 ? (['geo'] as const) : []),
+  ...((lists.dnsblLists ?? lists.dqsKey ?? lists.spamratsKey) ? (['blacklists'] as const) : []),
+]
+
 type Making = {
   readonly opened: Opened
-  readonly metered: Metered
+  readonly onVerified: OnVerified | undefined
   readonly sharing: Sharing | undefined
   readonly provide: Provide
 }
@@ -109,7 +113,7 @@ type Making = {
 function makersOf(
   config: Config,
   outside: Outside,
-  { opened, metered, sharing, provide }: Making,
+  { opened, onVerified, sharing, provide }: Making,
 ): Makers & { readonly database: () => Promise<LazyDatabase> } {
   const first = sharing?.first
   const { world, version, probes, servers } = outside
@@ -148,6 +152,7 @@ function makersOf(
     return opened.cluster.cluster
   })
   const blacklists = once(async () => {
+    await loadInSteps(new URL('./lists.ts', import.meta.url))
     opened.blacklists = await (await import('./lists.ts')).openLists(config, outside, sharing?.allow('addresses'))
     return opened.blacklists
   })
@@ -228,6 +233,7 @@ function makersOf(
       return createGeo({ sources: geoSources(config.geoDbs, { now: world.monotonic, warn }), warn })
     }),
     verifier: once(async () => {
+      await loadInSteps(new URL('../mailbox/verify.ts', import.meta.url))
       const { createVerifier } = await import('../mailbox/verify.ts')
       const { askNodeOf } = await import('../operations/verify-elsewhere.ts')
       const askNode: AskNode = async (...asked) => askNodeOf((await nodes()).peers)(...asked)
@@ -238,7 +244,7 @@ function makersOf(
         ...(shared && { cluster: shared }),
         ...(sharing && { machine: sharing.machine }),
       }
-      const verifier = metered(createVerifier(world, settings))
+      const verifier = told(createVerifier(world, settings), onVerified)
       opened.verifier = verifier
       if (!sharing) return verifier
       sharing.onNews((news) => {
@@ -321,6 +327,19 @@ function makersOf(
     sharedDatabaseUser: () => sharedDatabaseUser(config),
   }
 }
+
+/** The verifier, with a call for each verification. */
+const told = (verifier: Deps['verifier'], onVerified: OnVerified | undefined): Deps['verifier'] =>
+  onVerified === undefined
+    ? verifier
+    : {
+        ...verifier,
+        verify: async (...asked) => {
+          const verification = await verifier.verify(...asked)
+          onVerified(verification)
+          return verification
+        },
+      }
 
 /** Connections that the private database has for all workers together; the first process has its own. */
 const WORKER_CONNECTIONS = 72

@@ -41,10 +41,7 @@ export const delivererOf = (
   { monotonic, log }: Pick<World, 'monotonic' | 'log'>,
 ): Deliver => deliverer({ reports, accepts: acceptedDomains(config, reports, keys, monotonic), log })
 
-/**
- * Starts the ways in that are configured; without one nothing is loaded and nothing runs. Rejects if LMTP cannot
- * listen.
- */
+/** Starts the ways in that are configured. Rejects if LMTP cannot listen. */
 export async function startIntake(
   config: Config,
   { reports, reportsHere }: Pick<Deps, 'reports' | 'reportsHere'>,
@@ -52,7 +49,6 @@ export async function startIntake(
   world: World,
 ): Promise<Intake> {
   const { reportsLmtp, reportsImap, maxReport: maxOctets } = config
-  if (reportsLmtp === undefined && reportsImap === undefined) return { close: async () => {} }
   const { log } = world
   const delivering = delivererOf(config, reports, keys, world)
   const recordOf = (way: ReportWay['way']): WayRecord =>

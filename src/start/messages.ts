@@ -3,7 +3,7 @@ import { within } from '../base/deadline.ts'
 import { invalidFlag, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import type { Listening } from '../intake/mail-server.ts'
-import type { Deps } from '../operations/deps.ts'
+import type { Provide } from '../operations/operation.ts'
 import type { World } from '../world.ts'
 import { startProblem } from './problems.ts'
 
@@ -14,21 +14,22 @@ const CERTIFICATE_MS = 3_600_000
 
 type Files = Pick<Config, 'messagesCert' | 'messagesKey'>
 
-/**
- * Starts the server that receives messages, if it is configured. Throws AppError if an option is missing, or it cannot
- * listen.
- */
-export async function startMessages(config: Config, deps: Deps, world: World): Promise<Pick<Listening, 'close'>> {
-  const { messagesListen: listen, messagesDomain: domain, maxMessage: maxOctets } = config
-  if (listen === undefined) return { close: async () => {} }
+/** Starts the server that receives messages. Throws AppError if an option is missing, or it cannot listen. */
+export async function startMessages(
+  { messagesListen: listen, ...config }: Config & { readonly messagesListen: string },
+  provide: Provide,
+  world: World,
+): Promise<Pick<Listening, 'close'>> {
+  const { messagesDomain: domain, maxMessage: maxOctets } = config
   if (domain === undefined)
     throw invalidFlag('messages-domain', startProblem('needed_for', { flag: 'messages-listen' }))
   const tls = certificateOf(config)
-  deps.messages.inbox.open(domain)
-  const [{ startReceiving }, { analyseMessage }] = await Promise.all([
+  const [{ startReceiving }, { ANALYSIS_DEPS, analyseMessage }] = await Promise.all([
     import('../intake/receive.ts'),
     import('../operations/message/analysis.ts'),
   ])
+  const deps = await provide(ANALYSIS_DEPS)
+  deps.messages.inbox.open(domain)
   const leaving = new AbortController()
   const receiving = await startReceiving({
     listen: listen.replace(/^lmtp:/, ''),

@@ -9,7 +9,11 @@ async function jobMetrics(queue: () => Promise<JobQueue | undefined>): Promise<R
   const world = labWorld({})
   const deps = labDeps(world)
   const metrics = createMetrics()
-  metrics.watch({ ...deps, jobs: { ...deps.jobs, queue } }, () => 0, world.now)
+  metrics.watch(
+    async () => ({ ...deps, jobs: { ...deps.jobs, queue } }),
+    () => 0,
+    world.now,
+  )
   const { text } = await metrics.read()
   return Object.fromEntries(
     [...text.matchAll(/^mailsonde_jobs_(\w+) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)]),

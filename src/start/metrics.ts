@@ -1,10 +1,10 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { raced, within } from '../base/deadline.ts'
 import type { JobQueue } from '../jobs/service.ts'
-import type { Verifier } from '../mailbox/verify.ts'
+import type { Verification } from '../mailbox/verification.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
-import type { Deps } from '../operations/deps.ts'
 import type { Executed } from '../operations/execute.ts'
+import type { Provide } from '../operations/operation.ts'
 import { statusOf } from '../peers/peer.ts'
 
 /** The metrics of the service. Labels come from closed lists: no address, domain or other external text becomes one. */
@@ -12,12 +12,12 @@ export type Metrics = {
   readonly answered: (event: { readonly path: string; readonly status: number; readonly ms: number }) => void
   readonly executed: (event: Executed) => void
   readonly onDns: (event: DnsEvent) => void
-  readonly metered: (verifier: Verifier) => Verifier
+  readonly verified: (verification: Verification) => void
   /**
    * Registers the gauges that are read when `/metrics` is requested: in a worker those of requests and blacklists,
    * without `underWay` all but that one.
    */
-  readonly watch: (deps: Deps, now: () => number, underWay?: () => number, isWorker?: boolean) => void
+  readonly watch: (provide: Provide, now: () => number, underWay?: () => number, isWorker?: boolean) => void
   readonly read: () => Promise<Scraped>
   /** The same as data, for the process that adds up those of all workers. */
   readonly data: () => Promise<readonly MetricData[]>
@@ -89,35 +89,27 @@ export function createMetrics(): Metrics {
       if (event.event === 'question') questions.inc({ type: event.type, outcome: event.outcome })
       else packets.inc({ event: event.event })
     },
-    metered: (verifier) => ({
-      ...verifier,
-      verify: async (ctx, input) => {
-        const verification = await verifier.verify(ctx, input)
-        results.inc({ result: verification.result })
-        if (!verification.cached)
-          for (const { reason } of verification.attempts)
-            smtp.inc({ provider: verification.provider ?? 'other', outcome: reason })
-        return verification
-      },
-    }),
-    watch: (deps, now, underWay, isWorker = false) => {
-      watchRequests(registry, deps, underWay)
-      if (!isWorker) watchService(registry, deps, now)
+    verified: ({ result, cached, attempts, provider = 'other' }) => {
+      results.inc({ result })
+      if (!cached) for (const { reason } of attempts) smtp.inc({ provider, outcome: reason })
+    },
+    watch: (provide, now, underWay, isWorker = false) => {
+      watchRequests(registry, provide, underWay)
+      if (!isWorker) watchService(registry, provide, now)
     },
     data: () => registry.getMetricsAsJSON(),
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   }
 }
 
+/** The services whose state is read, created with the first scrape. */
+const [REPORTS, BLACKLISTS, VERIFIER] = [['reportsHere'], ['blacklists'], ['verifier']] as const
+const [PROBES, JOBS, PEERS] = [['probes'], ['jobs'], ['peers']] as const
 /** Time limit for the database during a scrape, ms. */
 const PROBE_MS = 1_000
 
 /** The gauges of each process that answers requests. */
-function watchRequests(
-  registry: Registry,
-  { blacklists, reportsHere }: Pick<Deps, 'blacklists' | 'reportsHere'>,
-  underWay: (() => number) | undefined,
-): void {
+function watchRequests(registry: Registry, provide: Provide, underWay: (() => number) | undefined): void {
   const registers = [registry]
   if (underWay)
     new Gauge({
@@ -133,7 +125,8 @@ function watchRequests(
     help: 'Reports since startup, over all ways in: stored or already there, refused, and failure reports, which are not kept.',
     labelNames: ['outcome'] as const,
     registers,
-    collect() {
+    async collect() {
+      const { reportsHere } = await provide(REPORTS)
       const { reports, refused, failureReports } = reportsHere.counted()
       for (const [outcome, count] of Object.entries({ stored: reports, refused, failure: failureReports }))
         this.set({ outcome }, count)
@@ -144,7 +137,8 @@ function watchRequests(
     help: 'Self-test state of each list: 1 for the current one.',
     labelNames: ['list', 'state'] as const,
     registers,
-    collect() {
+    async collect() {
+      const { blacklists } = await provide(BLACKLISTS)
       this.reset()
       for (const { list, ipv4 } of blacklists.states()) this.set({ list: list.name, state: ipv4.status }, 1)
     },
@@ -154,7 +148,8 @@ function watchRequests(
     help: 'Answers of each list since startup, by status.',
     labelNames: ['list', 'status'] as const,
     registers,
-    collect() {
+    async collect() {
+      const { blacklists } = await provide(BLACKLISTS)
       for (const { list, answers } of blacklists.states())
         for (const [status, count] of Object.entries(answers)) this.set({ list: list.name, status }, count)
     },
@@ -162,11 +157,7 @@ function watchRequests(
 }
 
 /** The gauges of what one process of a service does. */
-function watchService(
-  registry: Registry,
-  { verifier, peers, probes, jobs, reportsHere }: Pick<Deps, 'verifier' | 'peers' | 'probes' | 'jobs' | 'reportsHere'>,
-  now: () => number,
-): void {
+function watchService(registry: Registry, provide: Provide, now: () => number): void {
   const registers = [registry]
   new Gauge({
     name: 'mailsonde_pool_providers',
@@ -174,8 +165,10 @@ function watchService(
     labelNames: ['address', 'breaker'] as const,
     registers,
     async collect() {
+      const { verifier } = await provide(VERIFIER)
+      const pool = await verifier.pool()
       this.reset()
-      for (const { address, configured, providers } of await verifier.pool())
+      for (const { address, configured, providers } of pool)
         if (configured) for (const { breaker } of providers) this.inc({ address: address ?? 'default', breaker })
     },
   })
@@ -184,6 +177,7 @@ function watchService(
     help: '1 if the database does not answer; 0 if it does, or if it has not been needed yet.',
     registers,
     async collect() {
+      const { probes } = await provide(PROBES)
       this.set((await probes.queue(AbortSignal.timeout(PROBE_MS))) === undefined ? 0 : 1)
     },
   })
@@ -193,6 +187,7 @@ function watchService(
       help,
       registers,
       async collect() {
+        const { jobs } = await provide(JOBS)
         const state = await raced(within(PROBE_MS), jobs.queue()).catch(() => undefined)
         if (state) this.set(of(state))
         else this.reset()
@@ -209,7 +204,8 @@ function watchService(
     help: 'Messages that came for reports since startup, by way in and outcome.',
     labelNames: ['way', 'outcome'] as const,
     registers,
-    collect() {
+    async collect() {
+      const { reportsHere } = await provide(REPORTS)
       for (const { way, taken, unreadable, others, failed } of reportsHere.ways)
         for (const [outcome, count] of Object.entries({ taken, unreadable, others, failed }))
           this.set({ way, outcome }, count)
@@ -221,6 +217,7 @@ function watchService(
     labelNames: ['status'] as const,
     registers,
     async collect() {
+      const { peers } = await provide(PEERS)
       for (const status of ['alive', 'suspect', 'dead']) this.set({ status }, 0)
       for (const peer of (await peers.all()).values()) this.inc({ status: statusOf(peer, now(), peers.ttlMs) })
     },

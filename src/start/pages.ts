@@ -6,13 +6,18 @@ import { Worker } from 'node:worker_threads'
 import { once, onceUnlessFailed } from '../base/share-work.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Listed } from '../operations/listed.ts'
-import type { Operation } from '../operations/operation.ts'
-import { type StoredReports, storedReports } from '../operations/reports/stored.ts'
+import type { Operation, Provide } from '../operations/operation.ts'
+import type { StoredReports } from '../operations/reports/stored.ts'
 import type { Site } from '../pages/page.ts'
-import { createSite, type SiteOptions } from '../pages/site.ts'
+import { PAGES } from '../pages/routes.ts'
+import type { SiteOptions } from '../pages/site.ts'
 import type { World } from '../world.ts'
+import { loadInSteps } from './in-steps.ts'
 
-/** The pages, with the islands and documents that are installed with the program. */
+/**
+ * The pages, with the islands and documents that are installed with the program; all of it is loaded with the first
+ * visit.
+ */
 export function openSite(options: {
   readonly operations: readonly (Operation | Listed)[]
   readonly execute: Execute
@@ -27,31 +32,50 @@ export function openSite(options: {
   /** The number of stored reports; by default there are none. */
   readonly storedReports?: StoredReports
 }): Site {
-  const {
-    operations,
-    execute,
-    world,
-    version,
-    hasPeers = () => false,
-    canMail = true,
-    canReceive = () => false,
-    storedReports: stored = storedReports({ reports: async () => ({ stored: async () => 0 }) }),
-  } = options
-  return createSite({
-    operations,
-    execute,
-    version,
-    now: world.monotonic,
-    resolve: world.resolve,
-    log: world.log,
-    islands: islandFiles(),
-    docs: readDocs(),
-    fonts: readFonts(),
-    hasPeers,
-    canMail,
-    canReceive,
-    storedReports: stored,
+  const { world, hasPeers = () => false, canMail = true, canReceive = () => false, ...rest } = options
+  const load = onceUnlessFailed(async () => {
+    const module = new URL('../pages/site.ts', import.meta.url)
+    await loadInSteps(module)
+    const [{ createSite }, { storedReports }] = await Promise.all([
+      import('../pages/site.ts'),
+      import('../operations/reports/stored.ts'),
+    ])
+    const none = storedReports({ reports: async () => ({ stored: async () => 0 }) })
+    return createSite({
+      ...{ storedReports: none, ...rest, hasPeers, canMail, canReceive },
+      now: world.monotonic,
+      resolve: world.resolve,
+      log: world.log,
+      islands: islandFiles(),
+      docs: readDocs(),
+      fonts: readFonts(),
+    })
   })
+  return { pages: PAGES, load }
+}
+
+/** How long the answer of {@link knowsPeers} is repeated, ms. */
+const KNOWN_MS = 30_000
+
+/**
+ * Whether this node knows others, for the navigation of every page: the last known answer, which the next call has
+ * anew. Never waits and never throws.
+ */
+export function knowsPeers(provide: Provide, monotonic: () => number): () => boolean {
+  let known = false
+  let nextMs = Number.NEGATIVE_INFINITY
+  const look = async (): Promise<void> => {
+    const { peers } = await provide(['peers'])
+    const ids = [...(await peers.all()).keys()]
+    known = ids.some((id) => id !== peers.self.id)
+  }
+  return () => {
+    if (monotonic() >= nextMs) {
+      nextMs = monotonic() + KNOWN_MS
+      look().catch(() => {}) // the page about the nodes reports a list that cannot be read
+    }
+    return known
+  }
 }
 
 const HERE = dirname(fileURLToPath(import.meta.url))

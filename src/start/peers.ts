@@ -51,7 +51,7 @@ export async function createPeers(
 export function startJoining(
   config: Config,
   { world, version }: Outside,
-  { peers }: Deps,
+  { peers }: Pick<Deps, 'peers'>,
   { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
 ): void {
   const { random, log, now, monotonic } = world
@@ -72,29 +72,6 @@ export function startJoining(
       { url: new URL(url).origin, peers, secret: config.peerSecret, call, load, now, monotonic, random, log },
       signal,
     )
-}
-
-/** How long the answer of {@link knowsPeers} is repeated, ms. */
-const KNOWN_MS = 30_000
-
-/**
- * Whether this node knows others, for the navigation of every page: the last known answer, which the next call has
- * anew. Never waits and never throws.
- */
-export function knowsPeers({ peers }: Pick<Deps, 'peers'>, monotonic: () => number): () => boolean {
-  let known = false
-  let nextMs = Number.NEGATIVE_INFINITY
-  const look = async (): Promise<void> => {
-    const ids = [...(await peers.all()).keys()]
-    known = ids.some((id) => id !== peers.self.id)
-  }
-  return () => {
-    if (monotonic() >= nextMs) {
-      nextMs = monotonic() + KNOWN_MS
-      look().catch(() => {}) // the page about the nodes reports a list that cannot be read
-    }
-    return known
-  }
 }
 
 async function selfOf(

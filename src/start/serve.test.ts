@@ -81,7 +81,7 @@ it.each(['node', 'peers', 'sources', 'self-tests'])(
         .output()
         .split('\n')
         .filter((line) => line.includes('later version'))
-      if (name === 'node') expect(words).toContain('"level":"warn"')
+      if (name === 'node') expect(words).toContain('"level":"error"') // it says whether keys are required
       expect(program.output()).not.toMatch(/ {4}at /) // no stack
       expect(readFileSync(join(dataDir, `${name}.json`), 'utf8')).toBe(later)
     } finally {

@@ -13,12 +13,11 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   if (workerNumber() !== undefined) return (await import('./workers/worker.ts')).work(logger, version)
   if (config.workers > 1) return (await import('./workers/first.ts')).serveByWorkers(config, logger, version)
   const service = await openService(config, logger, version)
-  const { deps, metrics, outside } = service
+  const { metrics, outside } = service
   warnOfOpenFolder(config.dataDir, outside.world.log)
   let draining = false
-  const canReceive = deps.messages.inbox.isOpen
-  const app = await openHttp(service, { draining: () => draining, scrape: metrics.read, canReceive })
-  metrics.watch(deps, outside.world.now, app.underWay)
+  const app = await openHttp(service, { draining: () => draining, scrape: metrics.read })
+  metrics.watch(service.provide, outside.world.now, app.underWay)
   const leaving = new AbortController()
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
   const background = await startBackground(service, { load, signal: leaving.signal })
@@ -28,7 +27,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       if (err) logger.error({ err }, 'an unexpected error ends the service')
       draining = true
       leaving.abort()
-      const ends = Promise.all([background.close(), deps.jobs.stop(), service.handBack()])
+      const ends = Promise.all([background.close(), service.handBack()])
       logger.info({ signal }, 'stopping: waiting for running requests')
       await Promise.all([drained(app), ends])
       await service.shutDown()

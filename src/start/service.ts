@@ -5,10 +5,9 @@ import type { Config } from '../config.ts'
 import type { SharedHttp } from '../http/options.ts'
 import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
-import type { Deps } from '../operations/deps.ts'
 import { executor } from '../operations/execute.ts'
+import type { Provide } from '../operations/operation.ts'
 import { listedOperations } from '../operations/registry.ts'
-import { storedReports } from '../operations/reports/stored.ts'
 import type { Load } from '../peers/peer.ts'
 import { StoreError } from '../store/contract.ts'
 import { openKeyFile } from '../store/key-file.ts'
@@ -16,12 +15,10 @@ import { type Access, openAccess } from './access.ts'
 import { hasDatabase } from './data-folder.ts'
 import { createDeps, type Made } from './deps.ts'
 import { loadInSteps } from './in-steps.ts'
-import { startIntake } from './intake.ts'
 import { keyPath } from './keys.ts'
-import { startMessages } from './messages.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
-import { openSite } from './pages.ts'
-import { knowsPeers, startJoining } from './peers.ts'
+import { lazyMetrics } from './lazy.ts'
+import type { Metrics } from './metrics.ts'
+import { knowsPeers, openSite } from './pages.ts'
 import { isNotListening, keyError, serviceStartError } from './problems.ts'
 import type { Sharing } from './workers/sharing.ts'
 import { type Outside, openOutside } from './world.ts'
@@ -32,19 +29,18 @@ export const DRAIN_MS = 30_000
 export const STOP_MS = 17_000
 
 /** A service in this process: alone, or (`sharing`) the first one or a worker. */
-export type Service = Omit<Made, 'all' | 'provide'> & {
+export type Service = Omit<Made, 'tryOptions'> & {
   readonly config: Config
   readonly logger: Logger
   readonly version: string
   readonly metrics: Metrics
   readonly outside: Outside
-  readonly deps: Deps
   readonly access: Access
 }
 
 /**
- * Creates what a service needs. Throws AppError for an option that cannot be used, and if a needed key cannot be
- * stored.
+ * Creates what a service needs to listen; the rest is created, and its code loaded, when it is first needed. Throws
+ * AppError for an option that cannot be used, and if a needed key cannot be stored.
  */
 export async function openService(
   config: Config,
@@ -52,37 +48,43 @@ export async function openService(
   version: string,
   sharing?: Sharing,
 ): Promise<Service> {
-  const metrics = createMetrics()
+  const metrics = lazyMetrics()
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
-  const { all, ...made } = createDeps(config, outside, metrics.metered, sharing)
-  const deps = await all()
+  const { tryOptions, ...made } = createDeps(config, outside, metrics.verified, sharing)
+  await tryOptions()
   const access = await accessTo(config, outside)
-  return { ...made, config, logger, version, metrics, outside, deps, access }
+  return { ...made, config, logger, version, metrics, outside, access }
 }
 
 /** The HTTP adapter of a service, ready to listen. `scrape`: the text of `/metrics`. */
 export async function openHttp(
-  { config, logger, version, metrics, outside, deps, access }: Service,
+  { config, logger, version, metrics, outside, provide, access }: Service,
   options: {
     readonly draining: () => boolean
     readonly scrape: Metrics['read']
-    readonly canReceive: () => boolean
     readonly shared?: SharedHttp
   },
 ): Promise<FastifyInstance> {
-  const { scrape, canReceive, ...given } = options
+  const { scrape, ...given } = options
   const operations = listedOperations(loadInSteps)
-  const execute = executor({ world: outside.world, provide: async () => deps, onExecuted: metrics.executed })
+  const execute = executor({ world: outside.world, provide, onExecuted: metrics.executed })
   return httpServer({
     ...given,
     operations,
     world: outside.world,
     execute,
     site: openSite({
-      ...{ operations, execute, world: outside.world, version, canReceive },
-      hasPeers: knowsPeers(deps, outside.world.monotonic),
+      ...{ operations, execute, world: outside.world, version },
+      canReceive: () => config.messagesListen !== undefined,
       canMail: config.smtpUrl !== undefined,
-      storedReports: storedReports(deps),
+      hasPeers: knowsPeers(provide, outside.world.monotonic),
+      storedReports: async (by, domain) => {
+        const [{ storedReports }, services] = await Promise.all([
+          import('../operations/reports/stored.ts'),
+          provide(['reports']),
+        ])
+        return storedReports(services)(by, domain)
+      },
     }),
     ...access,
     hostNames: config.hostNames,
@@ -95,7 +97,7 @@ export async function openHttp(
     onAnswer: metrics.answered,
     metrics: scrape,
     ...(config.peerSecret === undefined ? {} : { peerSecret: config.peerSecret }),
-    origin: deps.peers.self.url ?? originOf(config),
+    origin: new URL(config.nodeUrl ?? `http://${hostAndPort(config)}`).origin,
     version,
   })
 }
@@ -108,15 +110,27 @@ const shareOf = (most: number, { workers }: Pick<Config, 'workers'>): number => 
  * does it.
  */
 export async function startBackground(
-  { config, logger, outside, deps, access }: Service,
+  { config, logger, outside, provide, access }: Service,
   { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
 ): Promise<{ readonly close: () => Promise<unknown> }> {
-  if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, signal)
-  startJoining(config, outside, deps, { load, signal })
-  const intake = await startIntake(config, deps, access.keys, outside.world)
-  const messages = await startMessages(config, deps, outside.world)
-  if (hasDatabase(config)) void goOnWithJobs(deps, logger, signal)
-  return { close: () => Promise.all([intake.close(), messages.close()]) }
+  const { world } = outside
+  await keepPoolFresh(config, provide, logger, signal)
+  if (config.join.length > 0 || config.databaseUrl !== undefined) {
+    const { startJoining } = await import('./peers.ts')
+    startJoining(config, outside, await provide(['peers']), { load, signal })
+  }
+  const ways: { readonly close: () => Promise<unknown> }[] = []
+  if (config.reportsLmtp !== undefined || config.reportsImap !== undefined) {
+    const { startIntake } = await import('./intake.ts')
+    ways.push(await startIntake(config, await provide(['reports', 'reportsHere']), access.keys, world))
+  }
+  const { messagesListen } = config
+  if (messagesListen !== undefined) {
+    const { startMessages } = await import('./messages.ts')
+    ways.push(await startMessages({ ...config, messagesListen }, provide, world))
+  }
+  if (hasDatabase(config)) void goOnWithJobs(provide, logger, signal)
+  return { close: () => Promise.all(ways.map((way) => way.close())) }
 }
 
 /** Tells the operator where the service listens. */
@@ -166,9 +180,6 @@ const hostAndPort = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
 /** The URL at which a browser of this machine finds a service that listens on all addresses. */
 const urlToOpen = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')
 
-/** The URL of a node without --node-url: its listening address. */
-const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin
-
 /** Delays between attempts to reach the database at startup, ms. */
 const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
 
@@ -176,7 +187,8 @@ const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
  * Takes over the jobs and monitors of an earlier run, in the background and until it succeeds: an unavailable database
  * does not delay the start of the service.
  */
-async function goOnWithJobs({ jobs, monitors }: Deps, logger: Logger, leaving: AbortSignal): Promise<void> {
+async function goOnWithJobs(provide: Provide, logger: Logger, leaving: AbortSignal): Promise<void> {
+  const { jobs, monitors } = await provide(['jobs', 'monitors'])
   for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
     try {
       await jobs.start()
@@ -193,10 +205,17 @@ const POOL_EVERY_MS = 15 * 60_000
 const POOL_LOOK_MS = 60_000
 
 /**
- * Refreshes the pool in the background: addresses listed by a provider's blacklist are then not used for that provider.
- * Ends when `signal` fires.
+ * Refreshes the configured pool in the background: addresses listed by a provider's blacklist are then not used for that
+ * provider. Ends when `signal` fires.
  */
-export function keepPoolFresh({ sourcePool }: Pick<Deps, 'sourcePool'>, logger: Logger, signal: AbortSignal): void {
+export async function keepPoolFresh(
+  config: Pick<Config, 'pool'>,
+  provide: Provide,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  if (config.pool.length === 0) return
+  const { sourcePool } = await provide(['sourcePool'])
   const look = (): void => {
     sourcePool
       .refresh(within(POOL_LOOK_MS, signal))

@@ -26,8 +26,11 @@ async function open(behave: Behaviour) {
   const { config } = loadConfig(flags, {})
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const outside = await openOutside(config, log, '0')
-  const { all, shutDown } = createDeps(config, outside)
-  const deps = await all()
+  const { provide, shutDown } = createDeps(config, outside)
+  const deps = await provide([
+    ...(['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors', 'blacklists', 'verifier', 'sourcePool'] as const),
+    ...(['probes', 'peers', 'canBind', 'publicResolvers', 'sharedDatabaseUser', 'geo', 'jobs'] as const),
+  ])
   closers.push(shutDown, outside.close, lab.close)
   return { ctx: { ...outside.world, signal: AbortSignal.timeout(8_000) }, deps, outside }
 }

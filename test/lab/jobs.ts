@@ -1,9 +1,9 @@
 import { type JobAnswer, jobAnswer } from '../../src/answers/jobs.ts'
-import { DOWNLOAD_PAGE } from '../../src/jobs/results.ts'
 import { type JobService, jobService } from '../../src/jobs/service.ts'
 import example from '../../src/operations/examples/job.json' with { type: 'json' }
 import type { IdempotencyKeys } from '../../src/store/postgres/idempotency-keys.ts'
 import type { JobRecord } from '../../src/store/postgres/jobs.ts'
+import { DOWNLOAD_PAGE } from '../../src/store/result-text.ts'
 
 /** The job of the examples. */
 export const labJob: JobAnswer = jobAnswer.parse(example)

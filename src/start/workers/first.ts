@@ -11,7 +11,6 @@ import type { Logger } from '../../log.ts'
 import { nonceMemory } from '../../peers/proof.ts'
 import { warnOfOpenFolder } from '../data-folder.ts'
 import { added, lasting, type MetricData, type Scraped } from '../metrics.ts'
-import { listingLookup } from '../pool.ts'
 import { DRAIN_MS, openService, type Service, STOP_MS, startBackground, tellListening } from '../service.ts'
 import { lazyStore, processClocks } from '../world.ts'
 import { asJson, errorOf, type Refused, type Remote, remote } from './calls.ts'
@@ -47,9 +46,9 @@ type Member = {
 export async function serveByWorkers(config: Config, logger: Logger, version: string): Promise<number> {
   const { sharing, functionsOf, drop, news } = openShared(config, logger)
   const service = await openService(config, logger, version, sharing)
-  const { deps, metrics, outside } = service
+  const { metrics, outside, provide } = service
   warnOfOpenFolder(config.dataDir, outside.world.log)
-  metrics.watch(deps, outside.world.now)
+  metrics.watch(provide, outside.world.now)
   const leaving = new AbortController()
   const members = new Map<number, Member>()
   let departed: readonly MetricData[] = []
@@ -140,16 +139,16 @@ export async function serveByWorkers(config: Config, logger: Logger, version: st
     await Promise.all([kept, background.close()])
     throw error
   }
+  const { reportsHere } = await provide(['reportsHere'])
   const ways = setInterval(() => {
-    if (deps.reportsHere.ways.length > 0)
-      for (const member of members.values()) member.remote.tell('ways', deps.reportsHere.ways)
+    if (reportsHere.ways.length > 0) for (const member of members.values()) member.remote.tell('ways', reportsHere.ways)
   }, WAYS_MS).unref()
   return new Promise((resolve) => {
     closeWithGrace({ delay: DRAIN_MS + STOP_MS, logger: false }, async ({ err, signal }) => {
       if (err) logger.error({ err }, 'an unexpected error ends the service')
       leaving.abort()
       clearInterval(ways)
-      const ends = Promise.all([background.close(), deps.jobs.stop(), service.handBack()])
+      const ends = Promise.all([background.close(), service.handBack()])
       logger.info({ signal }, 'stopping: waiting for running requests')
       for (const member of members.values()) member.remote.tell('stop')
       const late = setTimeout(() => {
@@ -163,6 +162,9 @@ export async function serveByWorkers(config: Config, logger: Logger, version: st
     })
   })
 }
+
+/** Services that the first process has for workers, created with the first call that needs them. */
+const [MESSAGES, LISTS, ENGINES] = [['messages'], ['blacklists', 'domainLists'], ['jobs', 'monitors']] as const
 
 type NewsOf = { send: (news: News) => void; readonly hear: (news: News) => void }
 
@@ -198,15 +200,14 @@ function openShared(config: Config, logger: Logger) {
 
   /** The functions that a worker may call. `opened`: the callers of its open streams. */
   function functionsOf(number: number, service: Service, opened: string[]) {
-    const { deps, outside } = service
+    const { provide, outside } = service
     const held = verification.of(String(number))
-    const { inbox } = deps.messages
+    const inbox = async () => (await provide(MESSAGES)).messages.inbox
     const fault = (work: Promise<unknown>): void =>
       void work.catch((error: Error) => logger.warn({ reason: error.message }, 'jobs and monitors were not woken'))
-    const listings = listingLookup(outside.world, deps.blacklists)
     return {
       ...held,
-      setup: () => ({ ...setup, canReceive: inbox.isOpen() }),
+      setup: () => setup,
       countRequest: windows,
       session: (hash) => sessions.use(hash) ?? null,
       keepSession: sessions.keep,
@@ -222,23 +223,27 @@ function openShared(config: Config, logger: Logger) {
         opened.splice(at, 1)
         streams.release(caller)
       },
-      allow: (kind, zone, withinMs) => {
-        const list = deps[kind === 'addresses' ? 'blacklists' : 'domainLists'].set.lists.find(
-          (one) => one.zone === zone,
-        )
+      allow: async (kind, zone, withinMs) => {
+        const { blacklists, domainLists } = await provide(LISTS)
+        const { lists } = (kind === 'addresses' ? blacklists : domainLists).set
+        const list = lists.find((one) => one.zone === zone)
         return list ? allowed[kind](list, withinMs, AbortSignal.timeout(Math.max(1, Math.ceil(withinMs)))) : false
       },
-      listings: (address) => listings(address, AbortSignal.timeout(60_000)),
+      listings: async (address) => {
+        const [{ listingLookup }, { blacklists }] = await Promise.all([import('../pool.ts'), provide(LISTS)])
+        return listingLookup(outside.world, blacklists)(address, AbortSignal.timeout(60_000))
+      },
       openDatabase: async () => void (await service.openDatabase()),
-      queue: async () => (await deps.jobs.queue()) ?? null,
-      wakeJobs: () => fault(deps.jobs.start()),
-      wakeMonitors: () => fault(deps.monitors().then((monitors) => monitors.start())),
-      createAddress: inbox.create,
-      showAddress: inbox.show,
+      queue: async () => (await (await provide(ENGINES)).jobs.queue()) ?? null,
+      wakeJobs: () => fault(provide(ENGINES).then(({ jobs }) => jobs.start())),
+      wakeMonitors: () => fault(provide(ENGINES).then(async ({ monitors }) => (await monitors()).start())),
+      createAddress: async (...asked) => (await inbox()).create(...asked),
+      showAddress: async (...asked) => (await inbox()).show(...asked),
       changedAddress: async (id, owner, state, withinMs) => {
-        const signal = AbortSignal.timeout(withinMs)
-        for await (const one of inbox.watch(id, owner, signal)) if (one.state !== state || one.answer) return one
-        return inbox.show(id, owner)
+        const { watch, show } = await inbox()
+        for await (const one of watch(id, owner, AbortSignal.timeout(withinMs)))
+          if (one.state !== state || one.answer) return one
+        return show(id, owner)
       },
     } satisfies Omit<FirstFunctions, 'metrics' | 'news' | 'active' | 'listening' | 'failed'>
   }

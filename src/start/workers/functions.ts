@@ -19,7 +19,6 @@ export type Setup = {
   readonly processes: number
   readonly startedMs: number
   readonly secret: string
-  readonly canReceive: boolean
 }
 
 /** The functions of the first process that a worker calls. */

@@ -40,20 +40,23 @@ export async function work(logger: Logger, version: string): Promise<number> {
   const setup = await first.call('setup')
   const config = setup.config as unknown as Config // as the first process has read it
   let draining = false
-  const sharing = sharingOf(first, setup, { onNews: (listener) => void listeners.push(listener), ways: () => ways })
+  const sharing = sharingOf(first, setup, {
+    onNews: (listener) => void listeners.push(listener),
+    ways: () => ways,
+    canReceive: config.messagesListen !== undefined,
+  })
   try {
     const service = await openService(config, logger, version, sharing)
-    const { deps, metrics, outside } = service
+    const { metrics, outside } = service
     const app = await openHttp(service, {
       draining: () => draining,
       scrape: () => first.call('metrics'),
-      canReceive: () => setup.canReceive,
       shared: sharedHttp(first, setup),
     })
-    metrics.watch(deps, outside.world.now, app.underWay, true)
+    metrics.watch(service.provide, outside.world.now, app.underWay, true)
     data = metrics.data
     const leaving = new AbortController()
-    if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, leaving.signal)
+    await keepPoolFresh(config, service.provide, logger, leaving.signal)
     const telling = setInterval(() => first.tell('active', app.underWay()), ACTIVE_MS).unref()
     const url = await listen(app, config)
     const { close } = closeWithGrace(
@@ -63,7 +66,7 @@ export async function work(logger: Logger, version: string): Promise<number> {
         draining = true
         leaving.abort()
         clearInterval(telling)
-        await Promise.all([drained(app), deps.jobs.stop(), service.handBack()])
+        await Promise.all([drained(app), service.handBack()])
         await service.shutDown()
         await outside.close()
       },
@@ -92,8 +95,15 @@ function sharedHttp(first: Remote<FirstFunctions>, { startedMs, secret }: Setup)
 
 function sharingOf(
   first: Remote<FirstFunctions>,
-  { machine, processes, canReceive }: Setup,
-  { onNews, ways }: Pick<Sharing, 'onNews'> & { readonly ways: () => readonly ReportWay[] },
+  { machine, processes }: Setup,
+  {
+    onNews,
+    ways,
+    canReceive,
+  }: Pick<Sharing, 'onNews'> & {
+    readonly ways: () => readonly ReportWay[]
+    readonly canReceive: boolean
+  },
 ): Sharing {
   const held = {
     lease: (...asked: Parameters<FirstFunctions['lease']>) => first.call('lease', ...asked),

@@ -1,7 +1,12 @@
-import { once } from '../base/share-work.ts'
-import { DOWNLOAD_PAGE } from '../jobs/results.ts'
+import { once, onceUnlessFailed } from '../base/share-work.ts'
 import type { JobService } from '../jobs/service.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
+import { DOWNLOAD_PAGE } from '../store/result-text.ts'
+import type { Metrics } from './metrics.ts'
+
+/*
+ * Services whose code is loaded when it is first needed: they are the same as what their modules create.
+ */
 
 /**
  * The same as the service that `load` returns, which is called when it is first needed: it loads the 300 modules of the
@@ -46,5 +51,37 @@ export function lazyIdempotencyKeys(load: () => Promise<IdempotencyKeys>): Idemp
     keep: async (...asked) => (await keys()).keep(...asked),
     sweep: async (...asked) => (await keys()).sweep(...asked),
     release: async (...asked) => (await keys()).release(...asked),
+  }
+}
+
+/** Events before the first scrape after which the code is loaded without one, and the most that are kept. */
+const EARLY = { load: 1_000, most: 50_000 }
+
+/**
+ * The metrics of a service. prom-client, which has 90 modules, is loaded with the first scrape, or after 1,000 events;
+ * events before that are counted then.
+ */
+export function lazyMetrics(): Metrics {
+  const early: ((metrics: Metrics) => void)[] = []
+  let opened: Metrics | undefined
+  const open = onceUnlessFailed(async () => {
+    const made = (await import('./metrics.ts')).createMetrics()
+    for (const event of early.splice(0)) event(made)
+    opened = made
+    return made
+  })
+  function count(event: (metrics: Metrics) => void): void {
+    if (opened) event(opened)
+    else if (early.push(event) > EARLY.most) early.shift()
+    if (early.length === EARLY.load) open().catch(() => {}) // the next scrape tries again, and reports it
+  }
+  return {
+    answered: (event) => count((metrics) => metrics.answered(event)),
+    executed: (event) => count((metrics) => metrics.executed(event)),
+    onDns: (event) => count((metrics) => metrics.onDns(event)),
+    verified: (verification) => count((metrics) => metrics.verified(verification)),
+    watch: (...asked) => count((metrics) => metrics.watch(...asked)),
+    read: async () => (await open()).read(),
+    data: async () => (await open()).data(),
   }
 }
