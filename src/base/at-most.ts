@@ -4,7 +4,15 @@ import { setImmediate } from 'node:timers/promises'
  * Runs `work` over `items` with at most `limit` in progress, and returns the results in the order of the items. Rejects
  * with the first rejection, after which no further item is started.
  */
-export async function atMost<T, R>(
+export function atMost<T, R>(
+  limit: number,
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  return items.length <= limit ? Promise.all(items.map(work)) : byWorkers(limit, items, work)
+}
+
+async function byWorkers<T, R>(
   limit: number,
   items: readonly T[],
   work: (item: T, index: number) => Promise<R>,
@@ -23,7 +31,7 @@ export async function atMost<T, R>(
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+  await Promise.all(Array.from({ length: limit }, worker))
   return results
 }
 

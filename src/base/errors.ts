@@ -57,6 +57,19 @@ type ErrorOptions = {
 }
 
 /**
+ * The lack of an answer from outside, which becomes data. It has no stack: every check and verification meets some, and
+ * writing the stack costs more than all other work on them.
+ */
+export class OutsideError extends Error {
+  constructor(text: string, options?: { readonly cause?: unknown }) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
+    super(text, options)
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+/**
  * An expected fault that is reported to the caller: a stable code and a problem that says what was wrong, with which
  * value, and what to do. `message` is the English sentence, after the place in the input where there is one.
  */

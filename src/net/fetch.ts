@@ -1,5 +1,5 @@
 import { timedOut } from '../base/deadline.ts'
-import { codeOf } from '../base/errors.ts'
+import { codeOf, OutsideError } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
 import { DnsError } from './dns/resolver.ts'
 import { fetchProblem } from './problems.ts'
@@ -40,7 +40,7 @@ export type FetchReason =
   | 'timeout'
   | 'aborted'
 
-export class FetchError extends Error {
+export class FetchError extends OutsideError {
   readonly reason: FetchReason
   readonly problem: Problem
   constructor(reason: FetchReason, problem: Problem, options?: { readonly cause?: unknown }) {

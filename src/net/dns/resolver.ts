@@ -1,3 +1,4 @@
+import { OutsideError } from '../../base/errors.ts'
 import type { Problem } from '../../base/problem.ts'
 import type { Ip } from '../../names/ip.ts'
 import { dnsProblem } from './problems.ts'
@@ -157,7 +158,7 @@ export type DnsReason =
   | 'aborted' // the client disconnected
 
 /** The lack of an answer, with its reason. Never the same as an answer that says "no record". */
-export class DnsError extends Error {
+export class DnsError extends OutsideError {
   readonly reason: DnsReason
   readonly problem: Problem
   readonly question: { readonly name: string; readonly type: string }

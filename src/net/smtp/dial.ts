@@ -1,3 +1,4 @@
+import { OutsideError } from '../../base/errors.ts'
 import type { Problem } from '../../base/problem.ts'
 import type { Ip } from '../../names/ip.ts'
 import type { ProxyName } from '../../names/source.ts'
@@ -79,7 +80,7 @@ export type DialReason =
   | 'timeout'
   | 'aborted'
 
-export class DialError extends Error {
+export class DialError extends OutsideError {
   readonly reason: DialReason
   readonly problem: Problem
   constructor(reason: DialReason, problem: Problem, options?: { readonly cause?: unknown }) {
