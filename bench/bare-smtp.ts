@@ -10,6 +10,7 @@ const job = JSON.parse(process.argv[2]!) as Job
 const answers: Record<string, number> = {}
 let next = 0
 let open = 0
+let count = 0
 
 /** A session: with `reuse` it asks until there is nothing left, otherwise once. */
 function session(): void {
@@ -26,7 +27,7 @@ function session(): void {
   })
   socket.on('close', () => {
     open--
-    if (next < job.count) start()
+    if (next < count) start()
     else if (open === 0) end()
   })
 }
@@ -44,7 +45,7 @@ function onReply(socket: Socket, line: string, expected: number): number {
   if (expected > 1) return expected - 1
   const code = line.slice(0, 3)
   answers[code] = (answers[code] ?? 0) + 1
-  if (job.reuse && next < job.count) {
+  if (job.reuse && next < count) {
     socket.write(`RSET\r\nMAIL FROM:<>\r\nRCPT TO:<user${next++}@sink.example>\r\n`)
     return 3
   }
@@ -54,13 +55,31 @@ function onReply(socket: Socket, line: string, expected: number): number {
 
 let begun = 0
 let started = 0
+let cpu = process.cpuUsage()
 
 /** Opens a connection unless all that are needed were opened. */
 function start(): void {
-  if (started++ < job.count) session()
+  if (started++ < count) session()
+}
+
+function begin(more: number): void {
+  count = more
+  next = open = started = 0
+  cpu = process.cpuUsage()
+  begun = performance.now()
+  for (let n = 0; n < Math.min(job.width, count); n++) {
+    // A server accepts only this many new connections at once: its backlog is 4,096.
+    setTimeout(start, Math.floor(n / 500) * 100)
+  }
 }
 
 function end(): void {
+  if (isWarmUp) {
+    isWarmUp = false
+    for (const code of Object.keys(answers)) delete answers[code]
+    begin(job.count)
+    return
+  }
   const { user, system } = process.cpuUsage(cpu)
   process.send?.({
     answers,
@@ -71,9 +90,5 @@ function end(): void {
   } satisfies Figures)
 }
 
-const cpu = process.cpuUsage()
-begun = performance.now()
-for (let n = 0; n < Math.min(job.width, job.count); n++) {
-  // A server accepts only this many new connections at once: its backlog is 4,096.
-  setTimeout(start, Math.floor(n / 500) * 100)
-}
+let isWarmUp = (job.warmUp ?? 0) > 1
+begin(isWarmUp ? job.warmUp! : job.count)

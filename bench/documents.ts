@@ -6,6 +6,7 @@ import { reportExample } from '../src/operations/examples.ts'
 import { report } from '../src/operations/report.ts'
 import { exampleOf } from '../test/lab/answer.ts'
 import { labDocuments } from '../test/lab/documents.ts'
+import { report as enter } from './figures.ts'
 
 /**
  * The cost of writing a report: the document and each format, median and 99th percentile of 2,000 after a warm-up, and
@@ -33,6 +34,12 @@ for (const { name, median, slow, cpu } of measured)
     `${name.padEnd(20)} ${median.toFixed(3)} ms, 99th ${slow.toFixed(3)} ms, processor ${cpu.toFixed(3)} ms, ${(median / json!.median).toFixed(1)} × JSON`,
   )
 console.log(`HTML of ${reportExample.input.domain}: ${Buffer.byteLength(formatHtml(document))} bytes`)
+const cost = (name: string): number => measured.find((row) => row.name === name)!.cpu
+const common = { unit: 'ms', isLessBetter: true } as const
+enter('documents', [
+  { what: 'a report as HTML, processor time', value: cost('HTML'), ...common },
+  { what: 'a report on a terminal, with colours, processor time', value: cost('terminal'), ...common },
+])
 const all = Object.values(await labDocuments())
 console.log(`HTML of all ${all.length} documents: ${timesOf(() => all.map(formatHtml)).median.toFixed(1)} ms`)
 

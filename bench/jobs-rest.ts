@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JobAnswer } from '../src/answers/jobs.ts'
 import { startEmbedded } from '../src/store/postgres/embedded.ts'
-import { flags, machine, median, sleep } from './figures.ts'
+import { flags, machine, median, report, sleep } from './figures.ts'
 import { benchFolder, type JobsService, serverPids, startJobsService } from './jobs-service.ts'
 
 /**
@@ -52,6 +52,19 @@ try {
   console.log(
     `\ntogether ${pss.toFixed(0)} MiB, with all of Node's binary ${most.toFixed(0)} MiB (goal 250); ${machine()}`,
   )
+  const common = { unit: 'ms', isLessBetter: true } as const
+  report('jobs-rest', [
+    { what: 'first start of the private database', value: starts[0]!, goal: 3_000, ...common },
+    { what: 'later starts of the private database', value: median(starts.slice(1)), goal: 500, ...common },
+    { what: 'first result of the first job of a service', value: median(firsts), goal: 1_000, ...common },
+    {
+      what: 'service and database at rest, proportional set size',
+      value: pss,
+      unit: 'MiB',
+      goal: 250,
+      isLessBetter: true,
+    },
+  ])
 } finally {
   folder.remove()
 }

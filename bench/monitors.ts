@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type MonitorServices, monitorServices } from '../src/monitors/open.ts'
-import report from '../src/operations/examples/report.json' with { type: 'json' }
+import example from '../src/operations/examples/report.json' with { type: 'json' }
 import { type Database, openDatabase } from '../src/store/postgres/connect.ts'
 import { UNBOUNDED } from '../test/lab/storage.ts'
-import { cpuMs, flags, machine, median, sleep } from './figures.ts'
+import { cpuMs, flags, machine, median, report, sleep } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
 /**
@@ -40,7 +40,7 @@ try {
     open: async () => database,
     runOnce: async () => {
       ran++
-      return JSON.parse(JSON.stringify(report)) as unknown
+      return JSON.parse(JSON.stringify(example)) as unknown
     },
     senders: {
       post: async () => ({ status: 204, retryAfter: '' }),
@@ -84,6 +84,21 @@ try {
   console.log(
     `${MONITORS} due at once: ${seconds(due.took)}, ${Math.round((MONITORS / due.took) * 1_000)} a second; ${each.toFixed(2)} ms of processor time a run (PostgreSQL ${(due.postgres / MONITORS).toFixed(2)} of it), which is ${percent(each * MONITORS, DAY_MS)} of a core for one a day each; the event loop late by ${(loop.percentile(99) / 1e6).toFixed(0)} ms (99 %), ${(loop.max / 1e6).toFixed(0)} ms at most`,
   )
+  report('monitors', [
+    {
+      what: 'the history of a daily monitor over a year, 365 points',
+      value: median(times),
+      unit: 'ms',
+      isLessBetter: true,
+    },
+    {
+      what: '10,000 monitors at rest, of a core',
+      value: ((rest.us + rest.postgres) / rest.took) * 100,
+      unit: '%',
+      isLessBetter: true,
+    },
+    { what: 'a run of a monitor, with its database, processor time', value: each, unit: 'ms', isLessBetter: true },
+  ])
 } finally {
   await services?.stop()
   await database.close()
@@ -99,7 +114,7 @@ async function fill({ pool }: Database): Promise<void> {
     `INSERT INTO mailsonde.monitors (id, owner, name, kind, target, domain, every_ms, options, notify, conditions, is_public, enabled, created_at, next_run, ran_at, state, last, known)
      SELECT 'mon_' || n, '', '', 'report', 'example.org', 'example.org', ${DAY_MS}, '{}', '[]', '["changed","listed"]', false, true, now(),
        now() + interval '1 hour' + n * interval '8.64 s', now(), 'ok', NULL, $2 FROM generate_series(1, $1::int) AS n`,
-    [MONITORS, JSON.stringify(report)],
+    [MONITORS, JSON.stringify(example)],
   )
   const points = `INSERT INTO mailsonde.monitor_points (monitor, at, status, score, listed) SELECT m.number, now() - n * interval '1 day', 'pass', 90, 0`
   await pool.query(`${points} FROM mailsonde.monitors m, generate_series(1, $1::int) AS n WHERE id <> 'mon_1'`, [

@@ -18,6 +18,7 @@ type Bench = {
 const BENCHES: readonly Bench[] = [
   { name: 'server', shows: 'startup and fastest request, compared with bare fastify' },
   { name: 'check', shows: 'checks per second, with all DNS answers in memory' },
+  { name: 'commands', shows: 'whole commands, built and from the sources', needs: 'test network' },
   { name: 'documents', shows: 'rendering a report as HTML, Markdown and on a terminal' },
   {
     name: 'dns',

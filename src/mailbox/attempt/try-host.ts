@@ -33,9 +33,10 @@ export async function tryHost(
   const isForced = query.forced.includes(source)
   const unavailable = isForced ? undefined : state.sources.unavailable(source, provider)
   if (unavailable) return { held: heldBy(pass, unavailable) }
-  const acquireSlot = (signal: AbortSignal) => state.limits.acquire(destination.address, provider, signal)
+  const { host, address } = destination
+  const acquireSlot = (signal: AbortSignal) => state.limits.acquire(address, provider, signal)
   const reuse = query.reuse && allowsSecondRcpt(destination.provider)
-  const key = `${source ?? ''} ${destination.host} ${destination.address} ${query.port} ${options.startTls}`
+  const key = reuse ? `${source ?? ''} ${host} ${address} ${query.port} ${options.startTls}` : ''
   let slot: Slot
   try {
     slot = reuse

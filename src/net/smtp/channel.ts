@@ -73,37 +73,56 @@ export function faultOf(stage: Stage, error: unknown): StageOutcome & { readonly
 }
 
 /** The wire over an open connection; every line is added to `transcript`. */
-export function wireOver(connection: Connection, transcript: Transcript): Wire {
-  const reader = replyReader()
-  const replies: Reply[] = []
-  let problem: Problem | undefined
-  return {
-    received: () => {
-      const reply = replies.shift()
-      if (reply) note(reply, transcript)
-      return reply
-    },
-    send: (commands) => {
-      // A reply that arrives before its command would be read as the reply to the next one. Only 421 may arrive at any
-      // time (RFC 5321 §3.8).
-      if (replies.length > 0 && replies[0]!.code !== 421)
-        return Promise.reject(new ProtocolError(smtpProblem('unexpected')))
-      let text = ''
-      for (const command of commands) {
-        transcript.add('client', command)
-        text += `${command}\r\n`
-      }
-      return connection.write(text)
-    },
-    read: () => (problem === undefined ? connection.read() : Promise.reject(new ProtocolError(problem))),
-    accept: (bytes) => {
-      if (bytes === undefined) throw new ClosedError()
-      for (const event of reader.feed(bytes)) {
-        if (event.reply === undefined) problem = event.problem
-        else replies.push(event.reply)
-      }
-    },
-    hasUnread: () => replies.length > 0 || problem !== undefined || reader.pending() > 0,
+export const wireOver = (connection: Connection, transcript: Transcript): Wire =>
+  new ConnectionWire(connection, transcript)
+
+/** A class, as are the bounds of a connection (lifetime.ts). */
+class ConnectionWire implements Wire {
+  readonly #connection: Connection
+  readonly #transcript: Transcript
+  readonly #reader = replyReader()
+  readonly #replies: Reply[] = []
+  #problem: Problem | undefined
+
+  constructor(connection: Connection, transcript: Transcript) {
+    this.#connection = connection
+    this.#transcript = transcript
+  }
+
+  received(): Reply | undefined {
+    const reply = this.#replies.shift()
+    if (reply) note(reply, this.#transcript)
+    return reply
+  }
+
+  send(commands: readonly Command[]): Promise<void> {
+    // A reply that arrives before its command would be read as the reply to the next one. Only 421 may arrive at any
+    // time (RFC 5321 §3.8).
+    const [early] = this.#replies
+    if (early && early.code !== 421) return Promise.reject(new ProtocolError(smtpProblem('unexpected')))
+    let text = ''
+    for (const command of commands) {
+      this.#transcript.add('client', command)
+      text += `${command}\r\n`
+    }
+    return this.#connection.write(text)
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    const problem = this.#problem
+    return problem === undefined ? this.#connection.read() : Promise.reject(new ProtocolError(problem))
+  }
+
+  accept(bytes: Uint8Array | undefined): void {
+    if (bytes === undefined) throw new ClosedError()
+    for (const event of this.#reader.feed(bytes)) {
+      if (event.reply === undefined) this.#problem = event.problem
+      else this.#replies.push(event.reply)
+    }
+  }
+
+  hasUnread(): boolean {
+    return this.#replies.length > 0 || this.#problem !== undefined || this.#reader.pending() > 0
   }
 }
 

@@ -21,59 +21,82 @@ export type Inbox = {
 export const MAX_UNREAD = 64 * 1024
 
 /** Listens to `socket` until {@link Inbox.detach}: at most {@link MAX_UNREAD} bytes and one chunk wait unread. */
-export function inbox(socket: Socket): Inbox {
-  let chunks: Uint8Array[] = []
-  let unread = 0
-  let ended = false
-  let failed: DialError | undefined
-  let waiting: { resolve: (bytes: Uint8Array | undefined) => void; reject: (error: DialError) => void } | undefined
+export const inbox = (socket: Socket): Inbox => new SocketInbox(socket)
 
-  function deliver(): void {
-    if (!waiting) return
-    const { resolve, reject } = waiting
-    const next = chunks.shift()
-    if (next) unread -= next.length
-    else if (!failed && !ended) return
-    waiting = undefined
+type Reader = {
+  readonly resolve: (bytes: Uint8Array | undefined) => void
+  readonly reject: (error: DialError) => void
+}
+
+/** A class, as are the bounds of a connection (lifetime.ts). */
+class SocketInbox implements Inbox {
+  readonly #socket: Socket
+  #chunks: Uint8Array[] = []
+  #unread = 0
+  #ended = false
+  #failed: DialError | undefined
+  #waiting: Reader | undefined
+  readonly #onData = (chunk: Uint8Array): void => {
+    this.#chunks.push(chunk)
+    this.#unread += chunk.length
+    if (this.#unread >= MAX_UNREAD) this.#socket.pause()
+    this.#deliver()
+  }
+  readonly #onEnd = (): void => {
+    this.#ended = true
+    this.#deliver()
+  }
+  readonly #onError = (error: Error): void => {
+    this.#failed ??= lostError(error)
+    this.#deliver()
+  }
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    socket.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onEnd).on('error', this.#onError)
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+      this.#deliver()
+    })
+  }
+
+  fail(error: DialError): void {
+    this.#failed ??= error
+    this.#discard()
+    this.#deliver()
+  }
+
+  failure(): DialError | undefined {
+    return this.#failed
+  }
+
+  unread(): number {
+    return this.#unread
+  }
+
+  detach(): void {
+    this.#discard()
+    this.#socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onEnd).off('error', this.#onError)
+  }
+
+  #discard(): void {
+    this.#chunks = []
+    this.#unread = 0
+  }
+
+  #deliver(): void {
+    if (!this.#waiting) return
+    const { resolve, reject } = this.#waiting
+    const next = this.#chunks.shift()
+    if (next) this.#unread -= next.length
+    else if (!this.#failed && !this.#ended) return
+    this.#waiting = undefined
     if (next) resolve(next)
-    else if (failed) reject(failed)
+    else if (this.#failed) reject(this.#failed)
     else resolve(undefined)
-    if (unread < MAX_UNREAD && socket.isPaused()) socket.resume()
-  }
-  const onData = (chunk: Uint8Array): void => {
-    chunks.push(chunk)
-    unread += chunk.length
-    if (unread >= MAX_UNREAD) socket.pause()
-    deliver()
-  }
-  const onEnd = (): void => {
-    ended = true
-    deliver()
-  }
-  const onError = (error: Error): void => {
-    failed ??= lostError(error)
-    deliver()
-  }
-  socket.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', onError)
-
-  return {
-    read: () =>
-      new Promise((resolve, reject) => {
-        waiting = { resolve, reject }
-        deliver()
-      }),
-    fail: (error) => {
-      failed ??= error
-      chunks = []
-      unread = 0
-      deliver()
-    },
-    failure: () => failed,
-    unread: () => unread,
-    detach: () => {
-      chunks = []
-      unread = 0
-      socket.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', onError)
-    },
+    if (this.#unread < MAX_UNREAD && this.#socket.isPaused()) this.#socket.resume()
   }
 }

@@ -23,48 +23,63 @@ export type Bounds = {
   readonly release: () => void
 }
 
+/** A lifetime that ends by `control`; by default one of its own. */
+export const lifetimeOf = (control: Control = new AbortController()): Lifetime => ({
+  signal: control.signal,
+  bound: (limit, caller) => new UseBounds(control, limit, caller),
+})
+
 /**
  * One timer and one listener on the caller's signal for all waits of a use, both removed afterwards, so a signal that
- * many sockets use collects no listeners. A limit that ends after the timer leaves it as it is: it looks again then.
+ * many sockets use collects no listeners. A limit that ends after the timer leaves it as it is: it looks again then. A
+ * class, because thousands are in use at a time: closures would take three times the memory.
  */
-export function lifetimeOf(controller: Control = new AbortController()): Lifetime {
-  return {
-    signal: controller.signal,
-    bound: (first, caller) => {
-      let limit = first
-      let begunMs = 0
-      let dueMs = Number.POSITIVE_INFINITY
-      let timer: NodeJS.Timeout | undefined
-      const stop = (): void => controller.abort(caller?.reason)
-      const over = (): void => {
-        const nowMs = performance.now()
-        const leftMs = msOf(limit) - (nowMs - begunMs)
-        if (leftMs > 0) wait(leftMs, nowMs)
-        else controller.abort(new DOMException('no answer in time', 'TimeoutError'))
-      }
-      function wait(ms: number, nowMs: number): void {
-        dueMs = nowMs + ms
-        timer = setTimeout(over, Math.ceil(ms))
-      }
-      function next(following: TimeLimit): void {
-        limit = following
-        begunMs = performance.now()
-        const ms = msOf(limit)
-        if (begunMs + ms >= dueMs) return
-        clearTimeout(timer)
-        wait(ms, begunMs)
-      }
-      if (caller?.aborted) stop()
-      else caller?.addEventListener('abort', stop, { once: true })
-      next(first)
-      return {
-        next,
-        release: () => {
-          clearTimeout(timer)
-          caller?.removeEventListener('abort', stop)
-        },
-      }
-    },
+class UseBounds implements Bounds {
+  readonly #control: Control
+  readonly #caller: AbortSignal | undefined
+  #limit: TimeLimit
+  #begunMs = 0
+  #dueMs = Number.POSITIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(control: Control, limit: TimeLimit, caller: AbortSignal | undefined) {
+    this.#control = control
+    this.#caller = caller
+    this.#limit = limit
+    if (caller?.aborted) this.handleEvent()
+    else caller?.addEventListener('abort', this, { once: true })
+    this.next(limit)
+  }
+
+  next(following: TimeLimit): void {
+    this.#limit = following
+    this.#begunMs = performance.now()
+    const ms = msOf(following)
+    if (this.#begunMs + ms >= this.#dueMs) return
+    clearTimeout(this.#timer)
+    this.#wait(ms, this.#begunMs)
+  }
+
+  release(): void {
+    clearTimeout(this.#timer)
+    this.#caller?.removeEventListener('abort', this)
+  }
+
+  /** The caller's signal has fired. */
+  handleEvent(): void {
+    this.#control.abort(this.#caller?.reason)
+  }
+
+  #wait(ms: number, nowMs: number): void {
+    this.#dueMs = nowMs + ms
+    this.#timer = setTimeout(UseBounds.#over, Math.ceil(ms), this)
+  }
+
+  static #over(bounds: UseBounds): void {
+    const nowMs = performance.now()
+    const leftMs = msOf(bounds.#limit) - (nowMs - bounds.#begunMs)
+    if (leftMs > 0) bounds.#wait(leftMs, nowMs)
+    else bounds.#control.abort(new DOMException('no answer in time', 'TimeoutError'))
   }
 }
 

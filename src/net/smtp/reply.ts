@@ -65,74 +65,83 @@ const HEAD = /^[2-5]\d\d(?:[ -]|$)/
  * reply. A reply of more than 64 KiB, a line that does not begin with a code, and a code that changes within a reply
  * are problems. A bare LF ends a line too. NUL is treated like any other character.
  */
-export function replyReader(): ReplyReader {
-  let line = NOTHING // most replies arrive complete: then nothing has to be kept
-  let kept = 0
-  let total = 0
-  let code = 0
-  let lines: string[] = []
-  let broken = false
+export const replyReader = (): ReplyReader => new Reader()
 
-  const fail = (problem: Problem): ReplyEvent => {
-    broken = true
+/** A class, as are the bounds of a connection (lifetime.ts). */
+class Reader implements ReplyReader {
+  #line = NOTHING // most replies arrive complete: then nothing has to be kept
+  #kept = 0
+  #total = 0
+  #code = 0
+  #lines: string[] = []
+  #broken = false
+
+  feed(bytes: Uint8Array): readonly ReplyEvent[] {
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const events: ReplyEvent[] = []
+    let at = 0
+    while (!this.#broken && at < chunk.length) {
+      const newline = chunk.indexOf(LF, at)
+      const end = newline < 0 ? chunk.length : newline
+      const whole = newline < 0 ? undefined : this.#lineOf(chunk, at, end)
+      if (whole === undefined) this.#keep(chunk, at, end)
+      this.#total += end - at
+      at = end + 1
+      if (this.#total > MAX_REPLY) events.push(this.#fail(smtpProblem('long_reply')))
+      else if (whole !== undefined) {
+        const event = this.#endLine(whole)
+        if (event) events.push(event)
+      } else if (this.#isHopeless()) events.push(this.#fail(notSmtp(decode(this.#line, 0, this.#kept))))
+    }
+    return events
+  }
+
+  pending(): number {
+    return this.#total
+  }
+
+  #fail(problem: Problem): ReplyEvent {
+    this.#broken = true
     return { problem }
   }
 
-  function keep(bytes: Buffer, from: number, to: number): void {
-    const space = Math.min(to - from, MAX_LINE - kept)
+  #keep(bytes: Buffer, from: number, to: number): void {
+    const space = Math.min(to - from, MAX_LINE - this.#kept)
     if (space <= 0) return
-    if (line.length === 0) line = Buffer.alloc(MAX_LINE)
-    bytes.copy(line, kept, from, from + space)
-    kept += space
+    if (this.#line.length === 0) this.#line = Buffer.alloc(MAX_LINE)
+    bytes.copy(this.#line, this.#kept, from, from + space)
+    this.#kept += space
   }
 
   /** The text of the line that ends at `to`: as it is in `bytes`, or after the part that was kept. */
-  function lineOf(bytes: Buffer, from: number, to: number): string {
-    if (kept === 0) return decode(bytes, from, Math.min(to, from + MAX_LINE))
-    keep(bytes, from, to)
-    const whole = decode(line, 0, kept)
-    kept = 0
+  #lineOf(bytes: Buffer, from: number, to: number): string {
+    if (this.#kept === 0) return decode(bytes, from, Math.min(to, from + MAX_LINE))
+    this.#keep(bytes, from, to)
+    const whole = decode(this.#line, 0, this.#kept)
+    this.#kept = 0
     return whole
   }
 
-  function endLine(whole: string): ReplyEvent | undefined {
+  #endLine(whole: string): ReplyEvent | undefined {
     const text = whole.endsWith('\r') ? whole.slice(0, -1) : whole
-    if (!HEAD.test(text)) return fail(notSmtp(text))
-    const said = Number(text.slice(0, 3))
-    if (code !== 0 && said !== code) return fail(smtpProblem('code_changed', { expected: code, received: said }))
-    code = said
-    if (lines.length < MAX_LINES) lines.push(text.slice(4))
+    if (!HEAD.test(text)) return this.#fail(notSmtp(text))
+    const code = Number(text.slice(0, 3))
+    if (this.#code !== 0 && code !== this.#code)
+      return this.#fail(smtpProblem('code_changed', { expected: this.#code, received: code }))
+    this.#code = code
+    if (this.#lines.length < MAX_LINES) this.#lines.push(text.slice(4))
     if (text[3] === '-') return undefined
-    const reply = replyOf(code, lines)
-    code = 0
-    total = 0
-    lines = []
+    const reply = replyOf(code, this.#lines)
+    this.#code = 0
+    this.#total = 0
+    this.#lines = []
     return { reply }
   }
 
   /** Bytes that can never become a reply fail before their line ends. */
-  const isHopeless = (): boolean => kept >= 4 && !/^[2-5]\d\d[ \r-]/.test(decode(line, 0, 4))
-
-  function feed(bytes: Uint8Array): readonly ReplyEvent[] {
-    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const events: ReplyEvent[] = []
-    let at = 0
-    while (!broken && at < chunk.length) {
-      const newline = chunk.indexOf(LF, at)
-      const end = newline < 0 ? chunk.length : newline
-      const whole = newline < 0 ? undefined : lineOf(chunk, at, end)
-      if (whole === undefined) keep(chunk, at, end)
-      total += end - at
-      at = end + 1
-      if (total > MAX_REPLY) events.push(fail(smtpProblem('long_reply')))
-      else if (whole !== undefined) {
-        const event = endLine(whole)
-        if (event) events.push(event)
-      } else if (isHopeless()) events.push(fail(notSmtp(decode(line, 0, kept))))
-    }
-    return events
+  #isHopeless(): boolean {
+    return this.#kept >= 4 && !/^[2-5]\d\d[ \r-]/.test(decode(this.#line, 0, 4))
   }
-  return { feed, pending: () => total }
 }
 
 /** A reply from its code and lines, with the enhanced code in its text (RFC 2034 §4). */

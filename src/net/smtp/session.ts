@@ -138,8 +138,8 @@ function sessionOver(parts: {
         bounds.release()
       }
     },
-    transcript: log.lines,
-    lineCount: log.count,
+    transcript: (from) => log.lines(from),
+    lineCount: () => log.count(),
     quit: () => {
       if (usable) connection.finish(`${QUIT}\r\n`)
       usable = false

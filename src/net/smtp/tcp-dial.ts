@@ -120,61 +120,81 @@ function open(target: Target, signal: AbortSignal): Promise<Socket> {
  * The connection of an open socket. `seenAs`: the client address that the other side sees, if it is not the socket's
  * own.
  */
-export function connectionOver(
+export const connectionOver = (
   tcp: Socket,
   signal: AbortSignal,
   secureContext: (offer?: TlsOffer) => SecureContext,
   seenAs?: Ip,
-): Connection {
-  let socket: Socket | TLSSocket = tcp
-  let box: Inbox = inbox(tcp)
-  const local = parseIp((tcp.localAddress ?? '').split('%')[0]!)
-  const onAbort = (): void => {
-    box.fail(stoppedError(signal))
-    close()
-  }
-  function close(): void {
-    signal.removeEventListener('abort', onAbort)
-    box.fail(CLOSED)
-    socket.destroy()
-    tcp.destroy()
-  }
-  /** A socket that is closed with unread bytes is reset, which some servers report as a fault. */
-  function finish(last: string): void {
-    box.fail(CLOSED)
-    box.detach()
-    socket.on('error', () => {}).resume()
-    socket.end(last)
-    const timer = setTimeout(close, LINGER_MS).unref()
-    tcp.once('close', () => clearTimeout(timer)).unref()
-  }
-  tcp.once('close', () => signal.removeEventListener('abort', onAbort))
-  if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, { once: true })
+): Connection => new TcpConnection(tcp, signal, secureContext, seenAs)
 
-  function write(bytes: Uint8Array | string): Promise<void> {
-    const failed = box.failure()
+/** A class, as are the bounds of a connection (lifetime.ts). */
+class TcpConnection implements Connection {
+  readonly localAddress: Ip
+  readonly #tcp: Socket
+  readonly #signal: AbortSignal
+  readonly #secureContext: (offer?: TlsOffer) => SecureContext
+  #socket: Socket | TLSSocket
+  #box: Inbox
+
+  constructor(
+    tcp: Socket,
+    signal: AbortSignal,
+    secureContext: (offer?: TlsOffer) => SecureContext,
+    seenAs: Ip | undefined,
+  ) {
+    this.#tcp = this.#socket = tcp
+    this.#signal = signal
+    this.#secureContext = secureContext
+    this.#box = inbox(tcp)
+    const local = parseIp((tcp.localAddress ?? '').split('%')[0]!)
+    this.localAddress = seenAs ?? (local.ok ? local.value : ('0.0.0.0' as Ip))
+    tcp.once('close', () => signal.removeEventListener('abort', this))
+    if (signal.aborted) this.handleEvent()
+    else signal.addEventListener('abort', this, { once: true })
+  }
+
+  /** The signal has fired. */
+  handleEvent(): void {
+    this.#box.fail(stoppedError(this.#signal))
+    this.close()
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    return this.#box.read()
+  }
+
+  write(bytes: Uint8Array | string): Promise<void> {
+    const failed = this.#box.failure()
     if (failed) return Promise.reject(failed)
-    socket.write(bytes)
+    this.#socket.write(bytes)
     return WRITTEN
   }
 
-  async function startTls(serverName: string, offer?: TlsOffer): Promise<TlsInfo> {
-    if (box.unread() > 0) throw new DialError('protocol_error', dialProblem('early_data'))
-    tcp.on('error', () => {}) // reported by the TLS socket
-    box.detach()
-    const secured = await handshake(tcp, serverName, secureContext(offer), signal)
-    socket = secured
-    box = inbox(secured)
+  async startTls(serverName: string, offer?: TlsOffer): Promise<TlsInfo> {
+    if (this.#box.unread() > 0) throw new DialError('protocol_error', dialProblem('early_data'))
+    this.#tcp.on('error', () => {}) // reported by the TLS socket
+    this.#box.detach()
+    const secured = await handshake(this.#tcp, serverName, this.#secureContext(offer), this.#signal)
+    this.#socket = secured
+    this.#box = inbox(secured)
     return tlsInfo(secured)
   }
-  return {
-    read: () => box.read(),
-    write,
-    startTls,
-    localAddress: seenAs ?? (local.ok ? local.value : ('0.0.0.0' as Ip)),
-    close,
-    finish,
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this)
+    this.#box.fail(CLOSED)
+    this.#socket.destroy()
+    this.#tcp.destroy()
+  }
+
+  /** A socket that is closed with unread bytes is reset, which some servers report as a fault. */
+  finish(last: string): void {
+    this.#box.fail(CLOSED)
+    this.#box.detach()
+    this.#socket.on('error', () => {}).resume()
+    this.#socket.end(last)
+    const timer = setTimeout(() => this.close(), LINGER_MS).unref()
+    this.#tcp.once('close', () => clearTimeout(timer)).unref()
   }
 }
 

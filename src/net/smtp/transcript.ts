@@ -21,21 +21,36 @@ export type Transcript = {
 const MAX_LINES = 300
 
 /** Keeps the first 300 lines of a session; one more line says that further lines were omitted. */
-export function transcript(now: () => number): Transcript {
-  const start = now()
-  const lines: TranscriptLine[] = []
-  return {
-    add: (from, text) => {
-      if (lines.length > MAX_LINES) return
-      const full = lines.length === MAX_LINES
-      lines.push({
-        atMs: Math.max(0, Math.round(now() - start)),
-        from: full ? 'note' : from,
-        text: full ? 'further lines are omitted' : printable(text, 512),
-      })
-    },
-    lines: (from = 0) => lines.slice(from),
-    count: () => lines.length,
+export const transcript = (now: () => number): Transcript => new Lines(now)
+
+/** A class, as are the bounds of a connection (lifetime.ts). */
+class Lines implements Transcript {
+  readonly #now: () => number
+  readonly #startMs: number
+  readonly #lines: TranscriptLine[] = []
+
+  constructor(now: () => number) {
+    this.#now = now
+    this.#startMs = now()
+  }
+
+  add(from: TranscriptLine['from'], text: string): void {
+    const lines = this.#lines
+    if (lines.length > MAX_LINES) return
+    const full = lines.length === MAX_LINES
+    lines.push({
+      atMs: Math.max(0, Math.round(this.#now() - this.#startMs)),
+      from: full ? 'note' : from,
+      text: full ? 'further lines are omitted' : printable(text, 512),
+    })
+  }
+
+  lines(from = 0): readonly TranscriptLine[] {
+    return this.#lines.slice(from)
+  }
+
+  count(): number {
+    return this.#lines.length
   }
 }
 
