@@ -11,7 +11,7 @@ import type { World } from '../world.ts'
 /** Maximum number of queries in progress at the resolvers; further ones wait. */
 const MAX_QUESTIONS = 5_000
 /** The DNS cache: entries, and bytes in total. */
-const CACHE = { maxEntries: 100_000, maxBytes: 32 * 1024 * 1024 }
+const CACHE = { maxEntries: 100_000, maxBytes: 16 * 1024 * 1024 }
 
 export type DnsOptions = {
   readonly servers: readonly Server[]
