@@ -82,16 +82,17 @@ function recordsAt<T extends RecordType>(
   type: T,
 ): { readonly records: readonly RecordData[T][]; readonly ttlSeconds: number } | undefined {
   const code = TYPE_CODES[type]
-  const records: RecordData[T][] = []
+  let records: RecordData[T][] | undefined
   let ttlSeconds = NO_TTL_YET
   for (const record of message.answers) {
     if (!isAt(record, name, code)) continue
     const data = dataOf(message, record, type)
     if (data === undefined) return undefined
     if (record.ttlSeconds < ttlSeconds) ttlSeconds = record.ttlSeconds
-    records.push(data)
+    if (records) records.push(data)
+    else records = [data] // an empty array that grows has room for 17
   }
-  return { records, ttlSeconds }
+  return { records: records ?? EMPTY, ttlSeconds }
 }
 
 function negativeTtl(message: Message, soa: ResourceRecord | undefined): number {
