@@ -1,25 +1,20 @@
 import { mkdirSync, statSync } from 'node:fs'
-import { enableCompileCache, flushCompileCache } from 'node:module'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-
-/** Delay after startup before the cache is written, so that writing does not delay the first requests, ms. */
-const WRITE_AFTER_MS = 2_000
 
 /**
  * Enables Node's compile cache in the data folder, which halves the time of every later start: `serve` creates it,
- * commands use it if it exists. The system's temporary folder is not used, because another user could put code there.
- * Only the flag and the environment are read: there is no cache for a data folder that is named in the configuration
- * file, is not writable, belongs to another user, or is writable by others.
+ * commands use it if it exists. Node writes what is new when the process exits: writing it earlier holds the event loop
+ * for a tenth of a second, and only a service that is killed loses it. The system's temporary folder is not used,
+ * because another user could put code there. Only the flag and the environment are read: there is no cache for a data
+ * folder that is named in the configuration file, is not writable, belongs to another user, or is writable by others.
  * @param {readonly string[]} argv
  * @param {NodeJS.ProcessEnv} env
  */
 export function keepCompiled(argv, env = process.env) {
   const folder = join(dataDirOf(argv, env), 'compile-cache')
-  const serves = argv[0] === 'serve'
-  if (serves) make(folder)
-  if (!isOurs(folder)) return
-  enableCompileCache(folder)
-  if (serves) setTimeout(flushCompileCache, WRITE_AFTER_MS).unref() // a killed process would write nothing
+  if (argv[0] === 'serve') make(folder)
+  if (isOurs(folder)) enableCompileCache(folder)
 }
 
 /**

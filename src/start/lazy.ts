@@ -2,6 +2,7 @@ import { once, onceUnlessFailed } from '../base/share-work.ts'
 import type { JobService } from '../jobs/service.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 import { DOWNLOAD_PAGE } from '../store/result-text.ts'
+import { loadInSteps } from './in-steps.ts'
 import type { Metrics } from './metrics.ts'
 
 /*
@@ -65,6 +66,7 @@ export function lazyMetrics(): Metrics {
   const early: ((metrics: Metrics) => void)[] = []
   let opened: Metrics | undefined
   const open = onceUnlessFailed(async () => {
+    await loadInSteps('prom-client')
     const made = (await import('./metrics.ts')).createMetrics()
     for (const event of early.splice(0)) event(made)
     opened = made
