@@ -5,7 +5,7 @@ import { dnsClient } from '../src/net/dns/client.ts'
 import { formatServer, type Server } from '../src/net/dns/system.ts'
 
 export type Job = {
-  readonly client: 'ours' | 'dns-packet' | 'dns-packet-bare' | 'c-ares'
+  readonly client: 'ours' | 'dns-packet' | 'dns-packet-bare' | 'c-ares' | 'node-udp'
   readonly server: Server
   /** Number of queries in flight at all times. */
   readonly width: number
@@ -42,6 +42,7 @@ const SUBJECTS: Record<Job['client'], (server: Server) => Subject> = {
   'dns-packet': packet,
   'dns-packet-bare': bare,
   'c-ares': cares,
+  'node-udp': udp,
 }
 
 const job = JSON.parse(process.argv[2]!) as Job
@@ -201,6 +202,39 @@ function exchanges(server: Server): Pick<Subject, 'again' | 'close'> & { readonl
       clearInterval(sweep)
       socket.close()
     },
+  }
+}
+
+/**
+ * Node's UDP sockets with nothing around them, what a program in JavaScript can reach at most: the same 1,000 queries
+ * again and again, and an answer is an id. Those of one turn of the event loop are sent together, as ours are.
+ */
+function udp(server: Server): Subject {
+  const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1_048_576 })
+  const waiting = new Map<number, (right: boolean) => void>()
+  const queries = Array.from({ length: 0x10000 }, (_, id) => {
+    const questions = [{ type: 'A' as const, name: `n${id % NAMES}.${job.zone}` }]
+    return dnsPacket.encode({ type: 'query', id, flags: dnsPacket.RECURSION_DESIRED, questions })
+  })
+  let [last, due] = [0, 0]
+  socket.on('message', (bytes) => {
+    const id = (bytes[0]! << 8) | bytes[1]!
+    const done = waiting.get(id)
+    waiting.delete(id)
+    done?.(true)
+  })
+  const isConnected = new Promise<void>((resolve) => socket.connect(server.port, server.ip, resolve))
+  const sendAll = (): void => {
+    for (; due > 0; due--) socket.send(queries[(last - due + 1) & 0xffff]!)
+  }
+  return {
+    ask: (_name, done) => {
+      last = (last + 1) & 0xffff
+      waiting.set(last, done)
+      if (due++ === 0) void isConnected.then(() => setImmediate(sendAll))
+    },
+    again: () => 0,
+    close: () => socket.close(),
   }
 }
 

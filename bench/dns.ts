@@ -10,17 +10,22 @@ import type { Figure } from './history.ts'
 
 /**
  * Queries per second of processor time of each client against one server, each client in its own process: `node
- * bench/dns.ts [--server IP:PORT] [--seconds N] [--in-flight 1000,5000] [--only ours,dns-packet,dns-packet-bare,c-ares]
+ * bench/dns.ts [--server IP:PORT] [--seconds N] [--in-flight 1000,5000] [--only ours,dns-packet,dns-packet-bare,c-ares,node-udp]
  * [--rounds N]`. Without `--server` it starts knotd on a loopback port. Rounds take turns, so that a slow moment of the
  * machine affects all alike; figures are medians of the rounds, ratios the medians of the ratios of each round.
  */
-const CLIENTS = ['ours', 'dns-packet', 'dns-packet-bare', 'c-ares'] as const
+const CLIENTS = ['ours', 'dns-packet', 'dns-packet-bare', 'c-ares', 'node-udp'] as const
 
 const options = flags(process.argv.slice(2))
 const seconds = Number(options.seconds ?? 2)
 const times = Number(options.rounds ?? 5)
 const inFlight = (options['in-flight'] ?? '1000,5000').split(',').map(Number)
 const clients = (options.only ?? CLIENTS.join(',')).split(',') as Job['client'][]
+/** Clients that return less than ours: how much of the time is the library's, and how much Node's. */
+const WHO: Readonly<Record<string, string>> = {
+  'dns-packet-bare': 'dns-packet, no promises',
+  'node-udp': 'sockets of Node alone',
+}
 /** Goals of the queries per CPU-second, relative to a client. */
 const GOALS: Readonly<Record<string, number>> = { 'dns-packet': 1.8, 'c-ares': 2 }
 const measured: Figure[] = []
@@ -62,11 +67,11 @@ async function compare(width: number): Promise<void> {
     const ratio = median(theirs.map((figures, round) => perCpuSecond(ours[round]!) / perCpuSecond(figures)))
     console.log(`| ours / ${client} | ${width} | | **${ratio.toFixed(2)} ×** | | | |`)
     const value = median(ours.map(perCpuSecond))
-    const beside = { who: client, value: value / ratio }
+    const beside = { who: WHO[client] ?? client, value: value / ratio }
     const goal = GOALS[client]
     const what = `DNS queries per CPU-second, ${width} in flight`
     measured.push({ what, value, unit: '/s', beside, ...(goal !== undefined && { goal }) })
-    if (client === 'dns-packet-bare') continue
+    if (client in WHO) continue
     const clock = { who: client, value: median(theirs.map(perSecond)) }
     measured.push({
       what: `DNS queries, ${width} in flight`,
