@@ -1,5 +1,5 @@
 import { startEngine } from '../src/jobs/engine/engine.ts'
-import { DEFAULT_LIMITS } from '../src/mailbox/provider/limits.ts'
+import { DEFAULT_LIMITS } from '../src/mailbox/provider.ts'
 import { hostLimits } from '../src/mailbox/source/host-limits.ts'
 import { type Ip, ip } from '../src/names/ip.ts'
 import { openDatabase } from '../src/store/postgres/connect.ts'

@@ -25,7 +25,7 @@ const UNTESTED: Readonly<Record<string, string>> = {
   'src/jobs/engine/engine.ts MAX_UNWRITTEN': 'takes a thousand answers while the database is away',
   'src/mailbox/source/leases.ts MAX_KEYS': 'unused keys are dropped; 10,000 in use take as many connections',
   'src/net/post.ts MAX_BYTES': 'the body of the answer is not read: it may only end early',
-  'src/net/socks/connect.ts LONGEST_MS': "the caller's signal is shorter",
+  'src/net/socks/proxies.ts LONGEST_MS': "the caller's signal is shorter",
   'src/start/dns.ts MAX_QUESTIONS': 'takes 5,000 sockets; `limited` has its own test',
   'src/store/mmdb-files.ts MAX_BYTES': 'a file at the bound takes 1 GiB of memory; one beyond it is tested',
   'src/store/postgres/restore.ts MAX_LINE': 'a line at the bound takes 512 MiB of memory',

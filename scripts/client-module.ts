@@ -1,6 +1,6 @@
 import { openApiDocument } from '../src/operations/openapi.ts'
 import type { Operation } from '../src/operations/operation.ts'
-import type { Param } from '../src/operations/param.ts'
+import type { Param } from '../src/operations/params.ts'
 import { pathNames } from '../src/operations/path.ts'
 
 type Schema = Readonly<Record<string, unknown>>

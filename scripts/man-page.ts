@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type CommandFacts, flat, type OptionFacts, treeOf } from '../src/cli/completion.ts'
-import { type Example, examplesOf } from '../src/cli/examples.ts'
-import { OPTION_GROUPS } from '../src/cli/option-places.ts'
+import { OPTION_GROUPS } from '../src/cli/flags.ts'
+import { type Example, examplesOf } from '../src/cli/help.ts'
 
 /** The manual page mailsonde(1), generated from the commands. It contains no date, so that it is reproducible. */
 export function manPage(program: Command, version: string): string {

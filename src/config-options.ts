@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from './base/errors.ts'
-import { type Parsed, parsed, problem } from './base/parsed.ts'
+import { type Parsed, parsed, problem } from './base/problem.ts'
 import { printable } from './base/text.ts'
 import { formatDuration, parseDuration } from './base/time.ts'
 import { valueProblem } from './base/value-problems.ts'

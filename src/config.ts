@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { AppError, messageOf } from './base/errors.ts'
 import { isJsonRecord } from './base/json.ts'
-import { nearest } from './base/nearest.ts'
+import { nearest } from './base/value-problems.ts'
 import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
 import { configError, optionProblem } from './config-problems.ts'
 

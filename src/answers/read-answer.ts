@@ -1,8 +1,7 @@
 import type { core, z } from 'zod'
 import { isJsonRecord } from '../base/json.ts'
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
-import type { Problem } from '../base/problem.ts'
-import { problemOf } from '../base/schema-issue.ts'
+import { type Parsed, type Problem, parsed, problem } from '../base/problem.ts'
+import { problemOf } from '../base/schema-problems.ts'
 import type { AnswerOf } from './answer.ts'
 import { answerProblem } from './problems.ts'
 

@@ -1,4 +1,5 @@
-import { problemsOf, quoted, shown } from './problem.ts'
+import type { core } from 'zod'
+import { type Problem, problemsOf, quoted, shown } from './problem.ts'
 
 const TYPES = {
   string: 'a string',
@@ -11,13 +12,13 @@ const TYPES = {
 } as const
 type Type = keyof typeof TYPES
 /** Whether a type of a schema has words. */
-export const isType = (text: string): text is Type => Object.hasOwn(TYPES, text)
+const isType = (text: string): text is Type => Object.hasOwn(TYPES, text)
 
 type Max = { max: number }
 type Min = { min: number }
 
 /** What is wrong with a value by its schema. */
-export const schemaProblem = problemsOf('schema', {
+const schemaProblem = problemsOf('schema', {
   type: ({ type }: { type: Type }) => `the value is not ${TYPES[type]}`,
   longer: ({ max }: Max) => `the text is longer than ${max} characters`,
   shorter: ({ min }: Min) => (min === 1 ? 'the text is empty' : `the text is shorter than ${min} characters`),
@@ -31,3 +32,38 @@ export const schemaProblem = problemsOf('schema', {
   /** Any other fault, and what a schema says in a sentence of its own. */
   other: ({ reason }: { reason: string }) => shown(reason, 300),
 })
+
+/**
+ * The problem that an issue of a schema is. A message that a schema of ours gives begins in lower case; those of zod do
+ * not, and are said in our words.
+ */
+export function problemOf(issue: core.$ZodIssue): Problem {
+  const other = schemaProblem('other', { reason: issue.message })
+  if (!/^[A-Z]/.test(issue.message)) return other
+  switch (issue.code) {
+    case 'invalid_type':
+      return isType(issue.expected) ? schemaProblem('type', { type: issue.expected }) : other
+    case 'too_big':
+      return tooBig(issue.origin, Number(issue.maximum))
+    case 'too_small':
+      return tooSmall(issue.origin, Number(issue.minimum))
+    case 'invalid_value':
+      return schemaProblem('choice', { known: issue.values.map(String) })
+    case 'unrecognized_keys':
+      return schemaProblem('field', { name: issue.keys[0] ?? '' })
+    case 'invalid_union':
+      return schemaProblem('forms')
+    default:
+      return other
+  }
+}
+
+function tooBig(origin: string, max: number): Problem {
+  if (origin === 'string') return schemaProblem('longer', { max })
+  return origin === 'array' ? schemaProblem('more_items', { max }) : schemaProblem('above', { max })
+}
+
+function tooSmall(origin: string, min: number): Problem {
+  if (origin === 'string') return schemaProblem('shorter', { min })
+  return origin === 'array' ? schemaProblem('fewer_items', { min }) : schemaProblem('below', { min })
+}

@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from './parsed.ts'
+import { type Parsed, parsed, problem } from './problem.ts'
 import { valueProblem } from './value-problems.ts'
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const

@@ -1,10 +1,9 @@
 import { hostError, type MailHosts } from '../mailhosts/mailhosts.ts'
 import { familyOf } from '../names/ip.ts'
 import type { LookupFailure } from './check.ts'
-import type { Barrier, OpenBarrier } from './context.ts'
+import type { Barrier, OpenBarrier, StarttlsFacts } from './context.ts'
 import { type DaneFacts, refusedHosts } from './dane/index.ts'
 import { refusalsOf, type StsFacts } from './mta-sts/index.ts'
-import type { StarttlsFacts } from './tls-host.ts'
 
 type Facts = {
   readonly mail: MailHosts | undefined

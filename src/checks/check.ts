@@ -6,6 +6,7 @@ import type { FetchError } from '../net/fetch.ts'
 import type { DialError } from '../net/smtp/dial.ts'
 import type { Ctx } from '../world.ts'
 import type { DomainContext } from './context.ts'
+import { roleProblem } from './problems.ts'
 import type { SeenMail } from './seen-mail.ts'
 
 /** `unknown`: it could not be determined. It is never scored as a failure and never reported as "no record". */
@@ -65,7 +66,7 @@ export type Outcome<Facts> =
       readonly findings: readonly Finding[]
     }
 
-export type FindingWords = {
+type FindingWords = {
   readonly severity: Severity
   readonly title: string
   /** One or two sentences for the reader. */
@@ -135,9 +136,33 @@ export type Check<Facts, Fields extends OwnFields = OwnFields> = {
 export const defineCheck = <Facts, Fields extends OwnFields>(check: Check<Facts, Fields>): Check<Facts, Fields> => check
 
 /** A check that runs only on request; otherwise it has no outcome, no object and no findings. */
-export type OptionalCheck<Facts, Fields extends OwnFields = OwnFields> = Check<Facts, Fields> & {
+type OptionalCheck<Facts, Fields extends OwnFields = OwnFields> = Check<Facts, Fields> & {
   readonly when: (input: CheckInput) => boolean
 }
 export const defineOptionalCheck = <Facts, Fields extends OwnFields>(
   check: OptionalCheck<Facts, Fields>,
 ): OptionalCheck<Facts, Fields> => check
+
+/** The outcome of a check that the domain does not need, by its role or by a null MX (RFC 7505 §3). */
+export const notApplicable = <Facts>(
+  facts: Facts,
+  { role, because }: Pick<DomainContext, 'role' | 'because'>,
+  findings: readonly Finding[] = [],
+): Outcome<Facts> => ({
+  status: 'not_applicable',
+  facts,
+  findings,
+  reason: role === 'sends_and_accepts_mail' ? NULL_MX : roleProblem('role', { role, why: because }),
+})
+
+const NULL_MX = roleProblem('null_mx')
+
+/**
+ * Why the `valid` of a check is false: why it is unknown or does not apply, otherwise the title of its first finding,
+ * which is the decisive one.
+ */
+export function reasonOf<Facts>(table: FindingTable, outcome: Outcome<Facts>): string | undefined {
+  if (outcome.reason !== undefined) return outcome.reason.text
+  const [first] = outcome.findings
+  return first && table[first.id]?.title
+}

@@ -7,7 +7,7 @@ import { registrableDomain } from '../names/suffix.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import { barriersOf, openBarriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
-import type { DomainContext, OtherRole, Role } from './context.ts'
+import type { DomainContext, OtherRole, Role, StarttlsFacts } from './context.ts'
 import type { DaneFacts } from './dane/index.ts'
 import type { DkimFacts, FoundKey } from './dkim/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
@@ -17,7 +17,6 @@ import type { MxFacts } from './mx/index.ts'
 import { noMailRole, roleProblem } from './problems.ts'
 import type { PtrFacts } from './ptr/index.ts'
 import { passes, type SpfFacts } from './spf/index.ts'
-import type { StarttlsFacts } from './tls-host.ts'
 
 /** The facts from which the context is computed; absent ones were not looked up. */
 export type ContextFacts = {

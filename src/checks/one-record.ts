@@ -1,4 +1,5 @@
-import type { Parsed } from '../base/parsed.ts'
+import type { Parsed } from '../base/problem.ts'
+import { type Answer, DnsError } from '../net/dns/resolver.ts'
 
 /** The TXT records of one kind at a name; receivers use such a record only if it is the only one. */
 export type OneRecord<T> = {
@@ -29,3 +30,10 @@ export function oneRecord<T>(
     ...(records.length === 1 ? { parsed: kind.parse(records[0]!) } : {}),
   }
 }
+
+/**
+ * Whether a name may exist according to an answer: NXDOMAIN at the end of a CNAME chain is about its last name (RFC
+ * 6604 §3), and a missing answer shows nothing.
+ */
+export const mayExist = (answer: Answer | DnsError | undefined): boolean =>
+  answer === undefined || answer instanceof DnsError || answer.kind !== 'nxdomain' || answer.cname.length > 0

@@ -1,8 +1,14 @@
 import { timedOut, within } from '../base/deadline.ts'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
-import { type Given, streaming, type TextStream } from '../operations/given.ts'
-import { type Operation, readsQuery, type Upload } from '../operations/operation.ts'
+import {
+  type Given,
+  type Operation,
+  readsQuery,
+  streaming,
+  type TextStream,
+  type Upload,
+} from '../operations/operation.ts'
 import { fillPath } from '../operations/path.ts'
 import { proofHeaders } from '../peers/registry.ts'
 import { serviceError, toldProblem } from './problems.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '../base/errors.ts'
-import { nearest } from '../base/nearest.ts'
+import { nearest } from '../base/value-problems.ts'
 import { flagProblem } from './problems.ts'
 
 const SHELLS: Readonly<Record<string, (tree: CommandFacts) => string>> = { bash, zsh, fish }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalidFlag } from '../base/errors.ts'
 import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
-import { nearest } from '../base/nearest.ts'
+import { nearest } from '../base/value-problems.ts'
 import { flagProblem } from './problems.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { columns, splitAt } from '../base/columns.ts'
-import { printable } from '../base/text.ts'
+import { columns, printable, splitAt } from '../base/text.ts'
 
 /** Interval between lines of progress where none can be overwritten, ms. */
 const EVERY_MS = 30_000

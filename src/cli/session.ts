@@ -1,7 +1,6 @@
 import type { Look } from '../documents/terminal/terminal.ts'
 import type { Execute } from '../operations/execute.ts'
-import type { Given } from '../operations/given.ts'
-import type { Operation, Raw, Upload } from '../operations/operation.ts'
+import type { Given, Operation, Raw, Upload } from '../operations/operation.ts'
 import type { AskedService } from './ask-service.ts'
 import type { Asked } from './commands.ts'
 import type { Tell } from './progress.ts'

@@ -1,8 +1,7 @@
 import { formatJson, isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { printable, withoutCommands } from '../base/text.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
-import type { Given, TextStream, Verdict } from '../operations/given.ts'
-import type { Operation } from '../operations/operation.ts'
+import type { Given, Operation, TextStream, Verdict } from '../operations/operation.ts'
 import { verdictLine } from './machine/outcome.ts'
 import type { Form } from './view-flags.ts'
 

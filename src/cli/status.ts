@@ -1,6 +1,6 @@
 import type { AppError } from '../base/errors.ts'
 import type { JsonRecord } from '../base/json.ts'
-import type { Given, Verdict } from '../operations/given.ts'
+import type { Given, Verdict } from '../operations/operation.ts'
 
 /** Exit statuses: 0 done, 1 bad, 2 invalid usage, 3 unknown. */
 export const EXIT: Readonly<Record<Verdict, number>> = { good: 0, bad: 1, unclear: 3 }

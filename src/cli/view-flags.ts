@@ -1,7 +1,6 @@
 import { invalidFlag } from '../base/errors.ts'
-import { nearest } from '../base/nearest.ts'
 import { formatDuration, parseDuration } from '../base/time.ts'
-import { valueProblem } from '../base/value-problems.ts'
+import { nearest, valueProblem } from '../base/value-problems.ts'
 import type { Operation } from '../operations/operation.ts'
 import { readFields, type Select } from './fields.ts'
 import { isMachineFormat, MACHINE_FORMATS, type MachineFormat } from './machine/outcome.ts'

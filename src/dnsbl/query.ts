@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { type Cidr, networkOf, parseCidr } from '../names/cidr.ts'
 import type { Domain } from '../names/domain.ts'
 import { bytesOf, type Family, type Ip, ip, ipFromBytes, parseIp, reversed } from '../names/ip.ts'

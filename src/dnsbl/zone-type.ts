@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { cidr, contains, parseCidr } from '../names/cidr.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Family, Ip } from '../names/ip.ts'

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { TextStream } from '../operations/given.ts'
+import type { TextStream } from '../operations/operation.ts'
 import type { SharedHttp } from './options.ts'
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { labFolder } from '../../test/lab/folder.ts'
 import { openJournal } from '../store/files/journal.ts'
-import type { Ask } from './engine/ask.ts'
+import type { Ask } from './engine/claims.ts'
 import { answerList, isAnswer, type ListFile, resultsOf } from './list-file.ts'
 
 const TEXT = `name,email\n${Array.from({ length: 120 }, (_, i) => `N${i},user${i}@a.example`).join('\n')}\nAgain,user3@a.example\n,\nBad\n"=cmd()",no\n`

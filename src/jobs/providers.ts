@@ -1,10 +1,10 @@
-import { providerById, providerOf, limitsFor as smtpLimitsFor } from '../mailbox/provider/provider.ts'
+import { providerById, providerOf, limitsFor as smtpLimitsFor } from '../mailbox/provider.ts'
 import { lookupMailHosts, orderMailHosts } from '../mailhosts/mailhosts.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { JobKind } from '../store/postgres/schema.ts'
 import type { World } from '../world.ts'
-import type { FindProvider, RowProvider } from './engine/ask.ts'
+import type { FindProvider, RowProvider } from './engine/claims.ts'
 
 /** Rows that need only DNS queries, which the resolver and the allowances of the lists limit. */
 const DNS_PROVIDER = 'dns'

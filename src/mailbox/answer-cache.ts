@@ -1,5 +1,5 @@
 import { type TtlCache, ttlCache } from '../base/ttl-cache.ts'
-import { providerById } from './provider/provider.ts'
+import { providerById } from './provider.ts'
 import { reasonRow } from './reasons.ts'
 import type { MailboxAnswer } from './verification.ts'
 

@@ -4,7 +4,7 @@ import { LAB_EXIT, type LabServer, labDial } from '../../test/lab/dial.ts'
 import { labProblem } from '../../test/lab/problem.ts'
 import { labCtx, labStore } from '../../test/lab/world.ts'
 import type { VerifyAnswer } from '../answers/verify.ts'
-import { parsed, problem } from '../base/parsed.ts'
+import { parsed, problem } from '../base/problem.ts'
 import verifyExample from '../operations/examples/verify.json' with { type: 'json' }
 import type { AskNode } from './attempt/state.ts'
 import { presentVerification } from './present.ts'

@@ -1,7 +1,7 @@
 import type { PoolRowAnswer } from '../answers/pool.ts'
 import type { VerifyAnswer } from '../answers/verify.ts'
 import { maskTranscript } from '../net/smtp/transcript.ts'
-import type { PoolRow } from './source/pool-status.ts'
+import type { PoolRow } from './source/pool.ts'
 import type { Attempt, Verification } from './verification.ts'
 
 /**

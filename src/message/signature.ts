@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { canonicalName } from '../names/domain.ts'
 import type { Canonicalization } from './canonical.ts'
 import type { Field } from './parse.ts'

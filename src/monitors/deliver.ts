@@ -1,5 +1,4 @@
-import type { ConsentState, MailConsents } from '../store/postgres/mail-consents.ts'
-import type { MonitorRow, Monitors } from '../store/postgres/monitors.ts'
+import type { ConsentState, MailConsents, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { Deliveries, DeliveryRow, WebhookRow, Webhooks } from '../store/postgres/webhooks.ts'
 import { consentsOf, type MailRules } from './notify/consent.ts'
 import { channel, type Senders, type Sent, sendOnce } from './notify/send.ts'

@@ -1,7 +1,6 @@
 import { onceUnlessFailed } from '../base/share-work.ts'
 import type { Database } from '../store/postgres/connect.ts'
-import { mailConsentsOf } from '../store/postgres/mail-consents.ts'
-import { monitorsOf } from '../store/postgres/monitors.ts'
+import { mailConsentsOf, monitorsOf } from '../store/postgres/monitors.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import { deliveriesOf, webhooksOf } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'

@@ -11,8 +11,7 @@ import {
 import { change } from '../answers/stored.ts'
 import { escapeHtml, printable } from '../base/text.ts'
 import { formatDuration } from '../base/time.ts'
-import type { ConsentState } from '../store/postgres/mail-consents.ts'
-import type { MonitorRow, PointRow } from '../store/postgres/monitors.ts'
+import type { ConsentState, MonitorRow, PointRow } from '../store/postgres/monitors.ts'
 import { changeLines } from './changes/changes.ts'
 import type { Wanted } from './notify/machine.ts'
 

@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { bytesOf, type Family, familyOf, type Ip, ip, parseIp } from './ip.ts'
 import { ipProblem } from './problems.ts'
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { loadPackage } from '../base/packages.ts'
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { once } from '../base/share-work.ts'
 import { isNetworkOrRange } from './ip.ts'
 import { domainProblem } from './problems.ts'

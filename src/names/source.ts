@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { parseDomain } from './domain.ts'
 import { type Family, familyOf, type Ip, parseIp } from './ip.ts'
 import { sourceProblem } from './problems.ts'

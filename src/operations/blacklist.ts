@@ -16,8 +16,7 @@ import type { Ip } from '../names/ip.ts'
 import type { Deps } from './deps.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
 import domainExample from './examples/domain-blacklist.json' with { type: 'json' }
-import type { Verdict } from './given.ts'
-import { type Call, defineOperation, ok } from './operation.ts'
+import { type Call, defineOperation, ok, type Verdict } from './operation.ts'
 import {
   domainParam,
   formatAge,

@@ -8,9 +8,8 @@ import { type Repeatable, repeatable } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
-import type { ScoreRange, Verdict } from './given.ts'
 import { type Judged, judgeDomain } from './judge-domain.ts'
-import { type Call, defineOperation, ok } from './operation.ts'
+import { type Call, defineOperation, ok, type ScoreRange, type Verdict } from './operation.ts'
 import {
   domainParam,
   flagParam,

@@ -3,8 +3,7 @@ import type { AppError } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
 import { type BodyDigest, type Claim, type IdempotencyKeys, MAX_KEYS } from '../store/postgres/idempotency-keys.ts'
 import type { Log } from '../world.ts'
-import type { Given } from './given.ts'
-import type { Operation, Raw, Upload } from './operation.ts'
+import type { Given, Operation, Raw, Upload } from './operation.ts'
 import { idempotencyError } from './problems.ts'
 
 /** A request that its caller may repeat: the operation, its input, and the key that identifies it. */

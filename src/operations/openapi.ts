@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { formatDuration } from '../base/time.ts'
 import { describeWebhooks, HEADERS, headersOf, PROBLEM, problems } from './openapi-parts.ts'
 import { type Operation, readsQuery } from './operation.ts'
-import { describeParam, type Param } from './param.ts'
+import { describeParam, type Param } from './params.ts'
 import { commandOf, pathNames, TAGS, tagOf } from './path.ts'
 
 type Schema = Record<string, unknown>

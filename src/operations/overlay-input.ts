@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
-import type { Parsed } from '../base/parsed.ts'
+import type { Parsed } from '../base/problem.ts'
 import type { Domain } from '../names/domain.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { type ChangeText, parseChange, type RecordText } from '../net/dns/record-text.ts'
 import { textKind } from '../net/dns/text-kind.ts'
 import { parseZone } from '../net/dns/zone-text.ts'
-import type { Flag, Param } from './param.ts'
-import { listParam } from './params.ts'
+import { type Flag, listParam, type Param } from './params.ts'
 import { questionError } from './problems.ts'
 
 /** Maximum number of records of an overlay. */

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../base/errors.ts'
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
-import type { Problem } from '../base/problem.ts'
+import type { Json } from '../base/json.ts'
+import { type Parsed, type Problem, parsed, problem } from '../base/problem.ts'
 import { printable } from '../base/text.ts'
 import { formatDuration, parseDuration } from '../base/time.ts'
 import { valueProblem } from '../base/value-problems.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { NODE_ID } from '../names/source.ts'
-import type { Group, Param, ParamFacts } from './param.ts'
 import { paramProblem } from './problems.ts'
 
 type AboutText = Pick<ParamFacts, 'description'> & Partial<Omit<ParamFacts, 'required'>>
@@ -225,4 +224,139 @@ export function parseSelectors(text: string): Parsed<readonly string[]> {
   const wrong = read.find((one) => !one.ok)
   if (wrong && !wrong.ok) return wrong
   return parsed([...new Set(read.flatMap((one) => (one.ok ? [one.value] : [])))])
+}
+
+/** Maximum number of characters of a cursor. */
+const MAX_CURSOR = 512
+
+/**
+ * The page after another one: its `next_cursor`. `schema` reads its content; a cursor that was not issued here is
+ * refused.
+ */
+export const cursorParam = <S extends z.ZodType>(schema: S) =>
+  optional(
+    textParam<z.output<S>>('invalid_parameter', (text) => readCursor(schema, text), {
+      description: 'next_cursor of the previous page',
+      group: 'answer',
+    }),
+  )
+
+/** Maximum number of items of a page. */
+export const limitParam = (bounds: { readonly max: number; readonly fallback: number }) => {
+  const param = wholeParam('items per page', { min: 1, max: bounds.max })
+  const schema = param.schema.default(bounds.fallback)
+  return { ...param, required: false, group: 'answer', fallback: String(bounds.fallback), schema } as const
+}
+
+/** Where a list continues, as an opaque text of at least 8 characters. */
+export const formatCursor = (after: Json): string => Buffer.from(JSON.stringify({ after })).toString('base64url')
+
+const cursor = z.strictObject({ after: z.unknown() })
+
+/** The place that a cursor names, read by `schema`. */
+export function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed<z.output<S>> {
+  const refused = problem(paramProblem('cursor'))
+  if (text.length > MAX_CURSOR) return refused
+  try {
+    const { after } = cursor.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+    const read = schema.safeParse(after)
+    return read.success ? parsed(read.data) : refused
+  } catch {
+    return refused // no JSON, or another
+  }
+}
+
+/**
+ * One page of `rows`, which has one row more than `limit` if there are more. `placeOf` is where the list continues
+ * after a row.
+ */
+export function pageOf<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  present: (row: Row) => Item,
+  placeOf: (last: Row) => Json,
+): { readonly data: readonly Item[]; readonly has_more: boolean; readonly next_cursor: string | null } {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const has_more = rows.length > limit && last !== undefined
+  return { data: shown.map(present), has_more, next_cursor: has_more ? formatCursor(placeOf(last)) : null }
+}
+
+/** The groups of parameters, in the order in which they are shown, with a heading for each. */
+export const GROUPS = {
+  question: 'Query',
+  notify: 'Messages',
+  answer: 'Output',
+  source: 'Network',
+  limits: 'Network',
+  nodes: 'Network',
+} as const
+export type Group = keyof typeof GROUPS
+
+/** The description of a parameter: plain data, which the command line, OpenAPI, pages and clients read. */
+type ParamFacts = {
+  /**
+   * Its notation. `list`: an array in a body, separated by commas on the command line; `object`: an object in a body,
+   * JSON on the command line.
+   */
+  readonly kind: 'text' | 'flag' | 'choice' | 'duration' | 'whole' | 'list' | 'object'
+  readonly description: string
+  /** Text that applies only to a URL. */
+  readonly inUrl?: string
+  readonly group: Group
+  readonly required: boolean
+  readonly example?: string
+  /** Its possible values. */
+  readonly choices?: readonly string[]
+  /** Minimum and maximum, as they are written. */
+  readonly bounds?: { readonly min?: string; readonly max?: string }
+  /** What the bounds count, if the value is not a bare number. */
+  readonly unit?: 'items' | 'characters' | 'bytes'
+  /** The default, as it is written. */
+  readonly fallback?: string
+  /** The command line takes it as a positional argument. */
+  readonly positional?: true
+  readonly flag?: Flag
+}
+
+/** How the command line takes a parameter that is written differently than in a URL. */
+export type Flag = {
+  readonly name: string
+  readonly argument: string
+  readonly description: string
+} & (
+  | { readonly kind: 'lines'; readonly read: (line: string) => Parsed<object> }
+  | {
+      readonly kind: 'file'
+      readonly maxBytes: number
+      /** The parameters that follow from the text; by default the text is the value. */
+      readonly fields?: (text: string) => Parsed<Readonly<Record<string, unknown>>>
+    }
+  /** The text is the value; `isList`: its parts between commas are. */
+  | { readonly kind: 'text'; readonly isList?: true }
+)
+
+/** A parameter: its description, and the schema that reads it. */
+export type Param<S extends z.ZodType = z.ZodType> = ParamFacts & { readonly schema: S }
+export type Params = Readonly<Record<string, Param>>
+
+/** The zod shape of parameters, and the type of their values. */
+export type ShapeOf<P extends Params> = { -readonly [Name in keyof P]: P[Name]['schema'] }
+export type InputOf<P extends Params> = z.output<z.ZodObject<ShapeOf<P>>>
+
+/** The description of a parameter with its bounds and default: `time for everything (1s to 5m; default 30s)`. */
+export function describeParam({ description, bounds, unit, fallback, choices }: ParamFacts): string {
+  const unitText = unit === undefined ? '' : ` ${unit}`
+  const range =
+    bounds?.min !== undefined && bounds.max !== undefined
+      ? `${bounds.min} to ${bounds.max}${unitText}`
+      : bounds?.max !== undefined
+        ? `at most ${bounds.max}${unitText}`
+        : undefined
+  const notes = [
+    ...(choices && choices.join() !== 'true,false' ? [choices.join(' | ')] : []),
+    ...(range === undefined ? [] : [range]),
+    ...(fallback === undefined || fallback === '' || fallback === 'false' ? [] : [`default ${fallback}`]),
+  ]
+  return notes.length === 0 ? description : `${description} (${notes.join('; ')})`
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type PlanAnswer, planAnswer } from '../answers/plan.ts'
 import { asTheyCome } from '../base/at-most.ts'
 import { AppError } from '../base/errors.ts'
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { planDocument } from '../documents/plan.ts'
 import { type Domain, parseDomain, unicodeOf } from '../names/domain.ts'
@@ -21,13 +21,13 @@ import { planExample } from './examples.ts'
 import { AT_A_TIME, checkSets, fieldsOf } from './expect.ts'
 import { type Call, defineOperation, ok, type Reply } from './operation.ts'
 import { BODY_LIMIT, MAX_BYTES, plainRecordsParam, readRecords } from './overlay-input.ts'
-import type { Param } from './param.ts'
 import {
   choiceParam,
   domainParam,
   flagParam,
   listParam,
   optional,
+  type Param,
   positional,
   textParam,
   timeoutParam,

@@ -1,6 +1,6 @@
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { atMost } from '../base/at-most.ts'
-import type { Parsed } from '../base/parsed.ts'
+import type { Parsed } from '../base/problem.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'

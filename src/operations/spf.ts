@@ -1,5 +1,5 @@
 import { type SpfAnswer, spfAnswer } from '../answers/questions.ts'
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { checkHost, presentCheckHost } from '../checks/spf/index.ts'
 import { spfDocument } from '../documents/spf.ts'
 import { remembering } from './context.ts'

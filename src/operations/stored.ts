@@ -18,7 +18,7 @@ import {
 } from '../answers/stored.ts'
 import { verifyAnswer } from '../answers/verify.ts'
 import { whatIfAnswer } from '../answers/what-if.ts'
-import { parsed, problem } from '../base/parsed.ts'
+import { parsed, problem } from '../base/problem.ts'
 import { valueProblem } from '../base/value-problems.ts'
 import { blacklistDocument } from '../documents/blacklist.ts'
 import type { Block, Document } from '../documents/block.ts'
@@ -41,8 +41,7 @@ import { ownerOf } from '../names/owner.ts'
 import { formatParam } from './documents.ts'
 import checkExample from './examples/check.json' with { type: 'json' }
 import { type Call, defineOperation, ok } from './operation.ts'
-import { cursorParam, limitParam, pageOf } from './page.ts'
-import { domainParam, ipParam, optional, textParam } from './params.ts'
+import { cursorParam, domainParam, ipParam, limitParam, optional, pageOf, textParam } from './params.ts'
 import { storedInputError } from './problems.ts'
 
 const DEADLINE_MS = 10_000

@@ -4,7 +4,7 @@ import type { CheckAnswer } from '../answers/check.ts'
 import type { DmarcAnswer, SpfAnswer } from '../answers/questions.ts'
 import { check } from './check.ts'
 import { dmarc } from './dmarc.ts'
-import type { Verdict } from './given.ts'
+import type { Verdict } from './operation.ts'
 import { report } from './report.ts'
 import { spf } from './spf.ts'
 

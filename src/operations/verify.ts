@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
-import { parsed, problem } from '../base/parsed.ts'
+import { parsed, problem } from '../base/problem.ts'
 import { valueProblem } from '../base/value-problems.ts'
 import { presentAttempt, presentVerification } from '../mailbox/present.ts'
 import type { MailboxAnswer } from '../mailbox/verification.ts'

@@ -1,11 +1,10 @@
 import { ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
-import { beside, type FieldProblem, invalid, isCorrectable, refusedWords } from './field.ts'
 import { type Html, html, rendered, verbatim } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
-import { documentOf, type Parts } from './parts.ts'
+import { beside, documentOf, type FieldProblem, invalid, isCorrectable, type Parts, refusedWords } from './parts.ts'
 
 /** Maximum size of a message that the page takes, octets; the operation has its own limit. */
 const MAX_MESSAGE = 10_485_760

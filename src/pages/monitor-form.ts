@@ -1,11 +1,11 @@
 import type { MonitorAnswer, MonitorKind } from '../answers/monitors.ts'
 import type { AppError } from '../base/errors.ts'
 import { conditionInWords, kindInWords } from '../documents/monitors.ts'
-import { classify } from './classify.ts'
-import { above, beside, type FieldProblem, invalid, refusedWords } from './field.ts'
+import { classify } from './home.ts'
 import { type Html, html } from './html.ts'
 import { csrfField } from './layout.ts'
 import type { Visit } from './page.ts'
+import { above, beside, type FieldProblem, invalid, refusedWords } from './parts.ts'
 
 /** The forms that create and change a monitor. Its kind and target cannot be changed. */
 

@@ -1,15 +1,18 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { AppError, ERRORS } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
+import { ttlCache } from '../base/ttl-cache.ts'
 import type { AddressPtr } from '../checks/ptr/index.ts'
 import type { Block, Document } from '../documents/block.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Answered, Execute } from '../operations/execute.ts'
 import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
-import type { StoredReports } from '../operations/reports/stored.ts'
-import type { Html } from './html.ts'
+import type { StoredReports } from '../operations/reports/shared.ts'
+import { type Html, html } from './html.ts'
 import type { Assets } from './layout.ts'
+import { sentenceOf } from './problems.ts'
 import type { Runs } from './runs.ts'
-import type { StreamTokens } from './stream-tokens.ts'
 
 /** The dependencies of all pages. */
 export type Parts = {
@@ -66,3 +69,70 @@ export const withoutSubject = (blocks: readonly Block[]): readonly Block[] =>
       ...notes.map((line): Block => ({ kind: 'text', line, quiet: true })),
     ]
   })
+
+/** What was wrong with a form: the sentence stands beside its field, which refers to it. A page has at most one. */
+export type FieldProblem = {
+  /** The name of the field; undefined: it is about no single one, and stands above the form. */
+  readonly field: string | undefined
+  readonly words: string
+}
+
+/** The attributes of a field, if the problem is about it. */
+export const invalid = (name: string, problem: FieldProblem | undefined): Html =>
+  problem?.field === name ? html` aria-invalid="true" aria-describedby="problem"` : html``
+
+/** The sentence beside a field, if the problem is about it. */
+export const beside = (name: string, problem: FieldProblem | undefined): Html =>
+  problem?.field === name ? html`<span class="problem" id="problem" role="alert">${problem.words}</span>` : html``
+
+/** The sentence above a form, if the problem is about no single field. */
+export const above = (problem: FieldProblem | undefined): Html =>
+  problem !== undefined && problem.field === undefined
+    ? html`<p class="problem wide" id="problem" role="alert">${problem.words}</p>`
+    : html``
+
+/** Whether what was sent can be corrected in its form: it was refused for its content or its size. */
+export const isCorrectable = (error: unknown): error is AppError =>
+  error instanceof AppError && [400, 413, 415].includes(ERRORS[error.code].status)
+
+/** The sentence of a problem after a word that says what did not happen: `Not saved`. */
+export const refusedWords = (prefix: string, error: AppError): string => `${prefix}: ${sentenceOf(error)}`
+
+/** How long a page may wait before it opens its stream, and reconnect to it, ms. */
+const LONGEST_MS = 600_000
+/** Maximum number of tokens; the least recently used one ends first. */
+const MAX_TOKENS = 10_000
+
+/**
+ * Tokens in the stream URLs of pages whose browser sends no `Sec-Fetch-Site` (plain HTTP on a LAN): a page of another
+ * site cannot read them. Each starts one question.
+ */
+type StreamTokens = {
+  /** A new token for the question of this key. */
+  readonly issue: (key: string) => string
+  /**
+   * `starts`: the first use. `follows`: a reconnection, which may read a question in progress but start none.
+   * `unknown`: expired, or of another question.
+   */
+  readonly use: (token: string | undefined, key: string) => 'starts' | 'follows' | 'unknown'
+}
+
+export function streamTokens(options: { readonly now: () => number; readonly maxTokens?: number }): StreamTokens {
+  type Entry = { readonly question: string; isUsed: boolean }
+  const issued = ttlCache<Entry>({ maxEntries: options.maxTokens ?? MAX_TOKENS, now: options.now })
+  const questionOf = (key: string): string => createHash('sha256').update(key).digest('base64url')
+  return {
+    issue: (key) => {
+      const token = randomBytes(16).toString('base64url')
+      issued.set(token, { question: questionOf(key), isUsed: false }, LONGEST_MS)
+      return token
+    },
+    use: (token, key) => {
+      const entry = token === undefined ? undefined : issued.get(token)?.value
+      if (entry?.question !== questionOf(key)) return 'unknown'
+      if (entry.isUsed) return 'follows'
+      entry.isUsed = true
+      return 'starts'
+    },
+  }
+}

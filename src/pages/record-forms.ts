@@ -1,8 +1,8 @@
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
-import { above, beside, type FieldProblem, invalid } from './field.ts'
 import { type Html, html, verbatim } from './html.ts'
 import { csrfField } from './layout.ts'
 import type { Visit } from './page.ts'
+import { above, beside, type FieldProblem, invalid } from './parts.ts'
 import { domainPath } from './paths.ts'
 
 /** An editable record: its name, and its text as published or as proposed. */

@@ -17,12 +17,20 @@ import {
   reportsPolicyDocument,
   senderDetails,
 } from '../documents/reports.ts'
-import { beside, type FieldProblem, invalid, isCorrectable, refusedWords } from './field.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import { readFiles } from './multipart.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
-import { documentOf, type Parts, withoutSubject } from './parts.ts'
+import {
+  beside,
+  documentOf,
+  type FieldProblem,
+  invalid,
+  isCorrectable,
+  type Parts,
+  refusedWords,
+  withoutSubject,
+} from './parts.ts'
 import { pathWith, reportsPath } from './paths.ts'
 import { sentenceOf } from './problems.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Told } from '../operations/in-parts.ts'
+import type { Told } from '../operations/execute.ts'
 import { runsOf } from './runs.ts'
 
 const never = new AbortController().signal

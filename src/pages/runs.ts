@@ -1,5 +1,5 @@
 import { ttlCache } from '../base/ttl-cache.ts'
-import type { Told } from '../operations/in-parts.ts'
+import type { Told } from '../operations/execute.ts'
 import { pageError } from './problems.ts'
 
 /** How long an answer is shown again without a new run, ms. */

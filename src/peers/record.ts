@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { GeoAnswer, PeerAnswer } from '../answers/peers.ts'
 import { isJsonRecord } from '../base/json.ts'
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { printable } from '../base/text.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { NODE_ID } from '../names/source.ts'

@@ -1,7 +1,8 @@
 import type { Grade } from '../answers/weights.ts'
 import type { DnsRecord } from '../checks/check.ts'
+import { formatStsPolicy, MAX_AGE_SECONDS, policyUrl, type StsFacts } from '../checks/mta-sts/index.ts'
 import type { FactSets, JudgedChecks } from '../checks/run.ts'
-import type { OverlayChange } from '../net/dns/overlay.ts'
+import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import type { RecordType } from '../net/dns/resolver.ts'
 
 /** What is treated as done: changes of the DNS, and the text of an MTA-STS policy. */
@@ -17,7 +18,7 @@ export type Look = JudgedChecks & {
 }
 
 /** The values of a name and type as published, in presentation format; or why they are not known. */
-export type Published = { readonly values: readonly string[] } | { readonly unknown: string }
+type Published = { readonly values: readonly string[] } | { readonly unknown: string }
 
 /** How a plan looks at the domain. None of the functions rejects because of a remote server. */
 export type Looks = {
@@ -26,4 +27,32 @@ export type Looks = {
   /** Why a record cannot be published at its name, such as an alias there; undefined: it can. */
   readonly obstacle: (fix: DnsRecord) => Promise<string | undefined>
   readonly published: (name: string, type: RecordType) => Promise<Published>
+}
+
+/**
+ * A public RSA key of 2048 bits, which stands for the key that the mail provider will create. Its private half was not
+ * kept.
+ */
+const KEY =
+  'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAooHZL9lrX3CN7HM82gM2zsIyIshmbFTHMJKKIyruWCDeVWnyon/qURfK9A1Y+/+qdH37zjHimYfZVJigz0hUlR+UnFk4OGS7yaZOMNXOayVWO+tlTZ0m+S7mJdXXHx23bpxoffxCJcx17aTRnL6prcrodF8pOM7rhx9EW5UeRJT4kiWLjgNKBhBTYZa69PA0QdfY/V2SydPWjSx090ofN57Id87MdgD03AIqMF0RtCyaiMREd5MQx2IFYHr2S0XUTPQPJL5oJ1ryQzaN8wsPhgOlNhy1Di96X8/RZ/2/O5Z+u4CW1GT82vvKV7u4GDKm/Y2E5XqibOH/0T60QGwFvwIDAQAB'
+
+/** A usable DKIM key at a selector. */
+export const assumedKey = (domain: string, selector: string): OverlayRecord => ({
+  name: `${selector}._domainkey.${domain}`,
+  type: 'TXT',
+  data: `v=DKIM1; k=rsa; p=${KEY}`,
+})
+
+/** The DKIM record of a target that the mail provider will fill. */
+export const assumedTarget = (name: string): OverlayRecord => ({ name, type: 'TXT', data: `v=DKIM1; k=rsa; p=${KEY}` })
+
+/** An MTA-STS policy (RFC 8461 §3.2) that names all mail hosts, with the mode and the lifetime of the published one. */
+export function correctedPolicy(
+  { domain, policy }: Pick<StsFacts, 'domain' | 'policy'>,
+  mx: readonly string[],
+): { readonly url: string; readonly text: string } {
+  const read = policy?.kind === 'read' ? policy.policy : undefined
+  const mode = read?.mode ?? 'testing'
+  const maxAgeSeconds = Math.min(Math.max(read?.maxAgeSeconds ?? 86_400, 86_400), MAX_AGE_SECONDS)
+  return { url: policyUrl(domain), text: formatStsPolicy({ mode, maxAgeSeconds, mx }) }
 }

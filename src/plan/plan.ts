@@ -9,7 +9,6 @@ import type { Domain } from '../names/domain.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { parseRecord, presentationOf } from '../net/dns/record-text.ts'
 import { textKind } from '../net/dns/text-kind.ts'
-import { assumedKey, correctedPolicy } from './assumed.ts'
 import {
   ABOUT_REJECT,
   isRaise,
@@ -19,7 +18,7 @@ import {
   refusingRecord,
   WAITS,
 } from './dmarc-stages.ts'
-import type { Laid, Look, Looks } from './look.ts'
+import { assumedKey, correctedPolicy, type Laid, type Look, type Looks } from './look.ts'
 import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
 import { keyTitle, titleOf } from './words.ts'
 

@@ -2,7 +2,7 @@ import { dkimStepsOf, PROVIDERS, type Provider, spfIncludeOf } from '../mailhost
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
-import { assumedKey, assumedTarget } from './assumed.ts'
+import { assumedKey, assumedTarget } from './look.ts'
 import type { Draft } from './plan.ts'
 
 /** A host of one's own for the mail of a domain. */

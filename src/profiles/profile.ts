@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isJsonRecord, type Json } from '../base/json.ts'
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { profileProblem } from './problems.ts'
 
 /**

@@ -8,8 +8,8 @@ import { domain } from '../names/domain.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Fetch } from '../net/fetch.ts'
 import { composeCheck } from './compose.ts'
-import { scoreInputs } from './inputs.ts'
 import { score } from './score.ts'
+import { scoreInputs } from './score-inputs.ts'
 
 const A = domain('a.example')
 const KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ type: 'spki', format: 'der' })

@@ -6,8 +6,7 @@ import { ptrOf } from '../checks/ptr/index.ts'
 import * as checks from '../checks/registry.ts'
 import type { CheckKey, JudgedChecks } from '../checks/run.ts'
 import { type Domain, unicodeOf } from '../names/domain.ts'
-import { gradeOf } from './grade.ts'
-import type { Score } from './score.ts'
+import { gradeOf, type Score } from './score.ts'
 
 /** The scored checks; the others are hardening: findings, no points. */
 const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly CheckKey[]

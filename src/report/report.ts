@@ -7,8 +7,7 @@ import { presentBlacklist, presentDomainBlacklist, summarize } from '../dnsbl/pr
 import { type Geo, presentGeo } from '../geo/record.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
-import { gradeOf } from './grade.ts'
-import { reportScore } from './score.ts'
+import { gradeOf, reportScore } from './score.ts'
 
 /** One MX address with its known data. */
 export type ReportedAddress = {

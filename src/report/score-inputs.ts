@@ -1,11 +1,22 @@
 import type { Outcome } from '../checks/check.ts'
 import type { DomainContext } from '../checks/context.ts'
+import type { DkimFacts } from '../checks/dkim/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from '../checks/dmarc/index.ts'
 import { type MxFacts, resolvable } from '../checks/mx/index.ts'
 import { judgedStates, type PtrFacts } from '../checks/ptr/index.ts'
+import type { JudgedChecks } from '../checks/run.ts'
 import type { SpfFacts } from '../checks/spf/index.ts'
 import { hostError } from '../mailhosts/mailhosts.ts'
-import type { DmarcScoreInput, FindingId, MxScoreInput, PtrScoreInput, SpfScoreInput } from './score-types.ts'
+import { points, type Score, scoreWithin } from './score.ts'
+import type {
+  DkimScoreInput,
+  DmarcScoreInput,
+  FindingId,
+  MxScoreInput,
+  PtrScoreInput,
+  ScoreInputs,
+  SpfScoreInput,
+} from './score-types.ts'
 
 /** What the score needs of the SPF check. */
 export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
@@ -156,3 +167,39 @@ const firstOf = (outcome: Outcome<unknown>, ids: readonly FindingId[]): FindingI
 /** A field that is omitted if it has no value. */
 const told = <K extends string>(key: K, id: FindingId | undefined): { readonly [_ in K]?: FindingId } =>
   id === undefined ? {} : ({ [key]: id } as { readonly [_ in K]: FindingId })
+
+/** What the score needs of the DKIM check. */
+export function fromDkim({ facts }: Outcome<DkimFacts>): DkimScoreInput {
+  if (!facts) return { state: 'unknown' }
+  if (facts.discovery === 'proven_absent') return { state: 'absent', finding: 'dkim.proven_absent' }
+  if (facts.discovery !== 'found')
+    return { state: 'unknown', finding: facts.discovery === 'unknown' ? 'dkim.not_asked' : 'dkim.none_found' }
+  const keys = facts.keys.flatMap(({ key }) => (key.state === 'usable' ? [key] : []))
+  if (keys.length === 0 && facts.unanswered > 0) return { state: 'unknown', finding: 'dkim.not_asked' }
+  if (keys.length === 0) return { state: 'broken', finding: 'dkim.only_revoked' }
+  return {
+    state: 'found',
+    keys,
+    isOpen: facts.unanswered > 0,
+    shortRsaFinding: 'dkim.short_key',
+    testingFinding: 'dkim.testing',
+    ed25519OnlyFinding: 'dkim.ed25519_only',
+  }
+}
+
+/** What the score needs of all checks. */
+export const scoreInputs = ({ context, outcomes }: Pick<JudgedChecks, 'context' | 'outcomes'>): ScoreInputs => ({
+  role: context.role,
+  spf: fromSpf(outcomes.spf),
+  dkim: fromDkim(outcomes.dkim),
+  dmarc: fromDmarc(outcomes.dmarc),
+  mx: fromMx(outcomes.mx, context),
+  ptr: fromPtr(outcomes.ptr),
+})
+
+/** The score of a domain as all checks judge it, with the range of all roles that it may have. */
+export const scoreOf = (judged: JudgedChecks): Score =>
+  scoreWithin((judged.readings ?? [judged]).map((reading) => scoreInputs(reading)))
+
+/** The number of {@link scoreOf} alone. */
+export const pointsOf = (judged: JudgedChecks): number => points(scoreInputs(judged.readings?.[0] ?? judged))

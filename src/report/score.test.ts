@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { COMPONENTS, WEIGHTS } from '../answers/weights.ts'
 import type { Severity } from '../checks/check.ts'
 import type { Barrier, Role } from '../checks/context.ts'
-import { gradeOf } from './grade.ts'
-import { reportScore, score } from './score.ts'
+import { gradeOf, reportScore, score } from './score.ts'
 import type {
   DkimScoreInput,
   DmarcScoreInput,

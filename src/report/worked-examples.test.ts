@@ -5,8 +5,8 @@ import { labCtx } from '../../test/lab/world.ts'
 import * as registry from '../checks/registry.ts'
 import { judgeFacts, lookupFacts } from '../checks/run.ts'
 import { domain } from '../names/domain.ts'
-import { scoreInputs } from './inputs.ts'
 import { reportScore, score } from './score.ts'
+import { scoreInputs } from './score-inputs.ts'
 
 const key = (modulusLength: number): string =>
   generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ type: 'spki', format: 'der' }).toString('base64')

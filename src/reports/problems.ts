@@ -1,5 +1,6 @@
 import { errorsOf } from '../base/errors.ts'
 import { quoted, shown } from '../base/problem.ts'
+import { counted } from '../base/text.ts'
 
 type Named = { readonly domain: string }
 
@@ -22,5 +23,79 @@ export const importError = errorsOf('report_import', {
   unanswered: {
     code: 'upstream_unavailable',
     detail: () => 'the DNS does not answer, so that the signature of the message cannot be verified now: try again',
+  },
+})
+
+type Line = { readonly line?: number }
+const at = ({ line }: Line): string => (line === undefined ? '' : ` in line ${line}`)
+
+/**
+ * Why an input cannot be read as reports. `at` of the error is not used: the line is a value of the sentence and of
+ * `refused` in the answer.
+ */
+export const reportError = errorsOf('reports', {
+  none: {
+    code: 'bad_report',
+    detail: () =>
+      'there is no report in it; accepted are DMARC aggregate reports (XML) and TLS reports (JSON), also in gzip, zip, messages and mbox',
+  },
+  xml: {
+    code: 'bad_report',
+    detail: (v: Line & { reason: string }) => `the XML cannot be read${at(v)}: ${quoted(v.reason, 160)}`,
+  },
+  doctype: { code: 'bad_report', detail: (v: Line) => `the XML has a document type${at(v)}, which no report needs` },
+  depth: {
+    code: 'bad_report',
+    detail: (v: Line & { max: number }) => `elements are nested more than ${v.max} deep${at(v)}`,
+  },
+  long_text: {
+    code: 'bad_report',
+    detail: (v: Line & { max: number }) => `a text or an attribute${at(v)} is longer than ${v.max} characters`,
+  },
+  cut_off: { code: 'bad_report', detail: () => 'the file ends within the report' },
+  missing: { code: 'bad_report', detail: ({ what }: { what: string }) => `the report has no ${shown(what, 80)}` },
+  domain: { code: 'bad_report', detail: ({ text }: { text: string }) => `the domain of the report is ${quoted(text)}` },
+  range: {
+    code: 'bad_report',
+    detail: ({ begin, end }: { begin: string; end: string }) =>
+      `the report is about the time from ${quoted(begin)} to ${quoted(end)}, which is not possible`,
+  },
+  count: {
+    code: 'bad_report',
+    detail: (v: Line & { text: string; max: number }) =>
+      `the count ${quoted(v.text)}${at(v)} is not a whole number from 0 to ${v.max}`,
+  },
+  address: {
+    code: 'bad_report',
+    detail: (v: Line & { text: string }) => `the source address ${quoted(v.text)}${at(v)} is not an IP address`,
+  },
+  json: {
+    code: 'bad_report',
+    detail: ({ reason }: { reason: string }) => `the JSON cannot be read: ${quoted(reason, 160)}`,
+  },
+  archive: {
+    code: 'bad_report',
+    detail: ({ kind, reason }: { kind: 'gzip' | 'zip' | 'message'; reason: string }) =>
+      `the ${shown(kind, 20)} cannot be read: ${quoted(reason, 160)}`,
+  },
+  nesting: {
+    code: 'bad_report',
+    detail: ({ max }: { max: number }) => `archives and messages are nested more than ${max} deep`,
+  },
+  rows: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `the report has more than ${counted(max, 'row')}`,
+  },
+  entries: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `the zip has more than ${counted(max, 'file')}`,
+  },
+  unpacked: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `the input unpacks to more than ${counted(max, 'octet')}`,
+  },
+  too_large: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `the input has more than ${counted(max, 'octet')} (--max-report)`,
   },
 })

@@ -4,8 +4,7 @@ import { type Lifetime, onceUnlessFailed, sharedWork } from '../base/share-work.
 import { dayOf } from '../base/time.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import type { Domain } from '../names/domain.ts'
-import { told } from '../store/postgres/away.ts'
-import type { Database } from '../store/postgres/connect.ts'
+import { type Database, told } from '../store/postgres/connect.ts'
 import {
   type DayRow,
   type DaySum,

@@ -19,9 +19,8 @@ import { hasPrivateDatabase } from './data-folder.ts'
 import { loadInSteps } from './in-steps.ts'
 import { lazyIdempotencyKeys, lazyJobs } from './lazy.ts'
 import { startProblem } from './problems.ts'
-import { sharedProbe } from './shared-probe.ts'
 import type { Sharing } from './workers/sharing.ts'
-import type { Outside } from './world.ts'
+import { type Outside, sharedProbe } from './world.ts'
 
 /**
  * The services that operations use, each created when it is first needed, and a hook that saves their state before

@@ -10,7 +10,7 @@ import { parseDomainPattern } from '../names/domain.ts'
 import { StoreError } from '../store/contract.ts'
 import { filesStore } from '../store/files/files-store.ts'
 import { type ApiKey, type KeyFile, makeKey, openKeyFile, SCOPES, type Scope } from '../store/key-file.ts'
-import { keysRequired, openWithoutKeys } from './keys-required.ts'
+import { keysRequired, openWithoutKeys } from './access.ts'
 import { keyError } from './problems.ts'
 
 type Print = (text: string) => void

@@ -7,7 +7,7 @@ import { once, onceUnlessFailed } from '../base/share-work.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Listed } from '../operations/listed.ts'
 import type { Operation, Provide } from '../operations/operation.ts'
-import type { StoredReports } from '../operations/reports/stored.ts'
+import type { StoredReports } from '../operations/reports/shared.ts'
 import type { Site } from '../pages/page.ts'
 import { PAGES } from '../pages/routes.ts'
 import type { SiteOptions } from '../pages/site.ts'
@@ -38,7 +38,7 @@ export function openSite(options: {
     await loadInSteps(module)
     const [{ createSite }, { storedReports }] = await Promise.all([
       import('../pages/site.ts'),
-      import('../operations/reports/stored.ts'),
+      import('../operations/reports/shared.ts'),
     ])
     const none = storedReports({ reports: async () => ({ stored: async () => 0 }) })
     return createSite({

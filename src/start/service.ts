@@ -80,7 +80,7 @@ export async function openHttp(
       hasPeers: knowsPeers(provide, outside.world.monotonic),
       storedReports: async (by, domain) => {
         const [{ storedReports }, services] = await Promise.all([
-          import('../operations/reports/stored.ts'),
+          import('../operations/reports/shared.ts'),
           provide(['reports']),
         ])
         return storedReports(services)(by, domain)

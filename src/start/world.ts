@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { access, constants, mkdir } from 'node:fs/promises'
+import { raced, within } from '../base/deadline.ts'
 import { codeOf, invalidFlag } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Clocks } from '../base/time.ts'
@@ -23,7 +24,6 @@ import type { Repository, RepositoryName, Store } from '../store/contract.ts'
 import type { Warn } from '../store/files/files-store.ts'
 import type { Log, World } from '../world.ts'
 import type { Dns, DnsOptions, openDns } from './dns.ts'
-import { sharedProbe } from './shared-probe.ts'
 
 /**
  * The real world with its connections; nothing is opened, and the code of DNS, TLS and the store is not loaded, before
@@ -225,5 +225,29 @@ export function lazyStore(
     settled: async () => {
       if (isOpen) await (await open()).settled()
     },
+  }
+}
+
+/** How long the result of a probe is valid for every caller, ms. */
+export const PROBE_GOOD_MS = 1_000
+/** Time limit of a probe, whoever waits for it, ms. */
+const PROBE_MS = 3_000
+
+/**
+ * A probe that runs at most once a second however often it is called: callers during a run wait for it, and its result
+ * is valid for a second. `now`: a clock that never steps back, ms.
+ */
+export function sharedProbe(probe: Probe, now: () => number = () => performance.now()): Probe {
+  let running: Promise<string | undefined> | undefined
+  let endedAtMs = Number.NEGATIVE_INFINITY
+  return (signal) => {
+    if (running === undefined || now() - endedAtMs >= PROBE_GOOD_MS) {
+      endedAtMs = Number.POSITIVE_INFINITY // while it runs
+      running = probe(within(PROBE_MS)).finally(() => (endedAtMs = now()))
+    }
+    return raced(signal, running).catch((error: unknown) => {
+      if (signal.aborted) return 'no answer in time'
+      throw error
+    })
   }
 }

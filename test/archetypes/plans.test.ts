@@ -1,6 +1,6 @@
 import type { CheckAnswer } from '../../src/answers/check.ts'
 import type { PlanAnswer, PlanStep } from '../../src/answers/plan.ts'
-import { assumedKey } from '../../src/plan/assumed.ts'
+import { assumedKey } from '../../src/plan/look.ts'
 import {
   type DomainCase,
   domains,

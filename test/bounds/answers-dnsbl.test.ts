@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { boundAnswer } from '../../src/answers/read-answer.ts'
 import { limiter } from '../../src/base/limiter.ts'
-import { nearest } from '../../src/base/nearest.ts'
+import { nearest } from '../../src/base/value-problems.ts'
 import { cleanText } from '../../src/dnsbl/ask.ts'
 import { createBlacklists } from '../../src/dnsbl/blacklists.ts'
 import { parseLists } from '../../src/dnsbl/parse-lists.ts'
@@ -96,7 +96,7 @@ testBounds([
   ['src/answers/read-answer.ts MAX_DEPTH', 40, (n) => JSON.stringify(boundOf(nested(n))) === JSON.stringify(nested(n))],
   ['src/base/limiter.ts LONGEST_TIMER_MS', 2 ** 31 - 1, async (n) => (await longestTimer()) >= n],
   [
-    'src/base/nearest.ts MAX_EDITS',
+    'src/base/value-problems.ts MAX_EDITS',
     3,
     (n) =>
       nearest('y'.repeat(n) + text(20), [text(20)]) !== undefined &&

@@ -4,7 +4,7 @@ import { lookupMx } from '../../src/checks/mx/lookup.ts'
 import { lookupNs } from '../../src/checks/ns/lookup.ts'
 import { lookupPtr } from '../../src/checks/ptr/lookup.ts'
 import { runCheck, runInContext } from '../../src/checks/run.ts'
-import { lookupSoa } from '../../src/checks/soa/lookup.ts'
+import { lookupSoa } from '../../src/checks/soa/index.ts'
 import { starttls } from '../../src/checks/starttls/index.ts'
 import { domain } from '../../src/names/domain.ts'
 import { type AskServer, DnsError, type RecordData } from '../../src/net/dns/resolver.ts'
@@ -74,11 +74,11 @@ const askServer: AskServer = async (_server, name, type) => Promise.reject(new D
 
 testBounds([
   [
-    'src/checks/caa/judge.ts MAX_TOLD',
+    'src/checks/caa/index.ts MAX_TOLD',
     10,
     async (n) => (await caa(n, '%%%')).findings.filter(({ id }) => id === 'caa.syntax').length === n,
   ],
-  ['src/checks/caa/lookup.ts MAX_RECORDS', 100, async (n) => (await caa(n, 'ca.example')).facts?.records.length === n],
+  ['src/checks/caa/index.ts MAX_RECORDS', 100, async (n) => (await caa(n, 'ca.example')).facts?.records.length === n],
   ['src/checks/dane/index.ts MAX_DATA', 8_192, async (n) => (await tlsa(1, n))[0]?.data.length === n],
   ['src/checks/dane/lookup.ts MAX_RECORDS', 20, async (n) => (await tlsa(n, 64)).length === n],
   [
@@ -145,13 +145,13 @@ testBounds([
     },
   ],
   [
-    'src/checks/soa/judge.ts MAX_NEGATIVE_SECONDS',
+    'src/checks/soa/index.ts MAX_NEGATIVE_SECONDS',
     86_400,
     async (minimum) =>
       (await runInContext('soa', labCtx({ 'a.example': { SOA: [{ ...SOA, minimum }] } }), A)).status === 'pass',
   ],
   [
-    'src/checks/soa/lookup.ts MAX_CANDIDATES',
+    'src/checks/soa/index.ts MAX_CANDIDATES',
     4,
     async (n) => (await asksOf('SOA', (ctx) => lookupSoa(ctx, deep(n)))) === n,
   ],

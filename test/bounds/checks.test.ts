@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { fetchLogo } from '../../src/checks/bimi/logo.ts'
+import { fetchLogo } from '../../src/checks/bimi/lookup.ts'
 import { parseBimi } from '../../src/checks/bimi/parse.ts'
 import { readSvg } from '../../src/checks/bimi/svg.ts'
 import type { FindingTable } from '../../src/checks/check.ts'
@@ -17,7 +17,7 @@ import { parseFields, parseStsRecord } from '../../src/checks/mta-sts/parse.ts'
 import { parseStsPolicy } from '../../src/checks/mta-sts/policy.ts'
 import { presentFinding } from '../../src/checks/present.ts'
 import { runCheck, runInContext } from '../../src/checks/run.ts'
-import { parseTlsRpt } from '../../src/checks/tls-rpt/parse.ts'
+import { parseTlsRpt } from '../../src/checks/tls-rpt/index.ts'
 import { PROVIDERS } from '../../src/mailhosts/providers/index.ts'
 import { domain } from '../../src/names/domain.ts'
 import { type Fetch, FetchError } from '../../src/net/fetch.ts'
@@ -126,11 +126,11 @@ testBounds([
   ['src/checks/mta-sts/policy.ts MAX_LINES', 1_000, (n) => parseStsPolicy(policy(1, n - 4)).ok],
   ['src/checks/mta-sts/policy.ts MAX_MX', 100, (n) => parseStsPolicy(policy(n, 0)).ok],
   [
-    'src/checks/tls-rpt/parse.ts MAX_EXTENSIONS',
+    'src/checks/tls-rpt/index.ts MAX_EXTENSIONS',
     20,
     (n) => kept(parseTlsRpt(`v=TLSRPTv1; rua=mailto:a@b.example; ${tags(n)}`), 'extensions') === n,
   ],
-  ['src/checks/bimi/logo.ts MAX_BYTES', 512 * 1024, (n) => isLogo(Buffer.alloc(n, 'x'))],
+  ['src/checks/bimi/lookup.ts MAX_BYTES', 512 * 1024, (n) => isLogo(Buffer.alloc(n, 'x'))],
   [
     'src/checks/bimi/svg.ts MAX_FAULTS',
     20,
@@ -201,7 +201,7 @@ testBounds([
       ).includes('b.example'),
   ],
   [
-    'src/checks/dmarc/present.ts MAX_TEXT',
+    'src/checks/dmarc/index.ts MAX_TEXT',
     2_048,
     async (n) => dmarc.present(await dmarcOf('v=DMARC1; p=none; x='.padEnd(n, 'x'))).record?.length === n,
   ],
@@ -212,7 +212,7 @@ testBounds([
       (await told(dmarcOf(`v=DMARC1; p=none; ${times(n, (i) => `x${i}`).join('; ')}`), 'dmarc.syntax')) === n,
   ],
   [
-    'src/checks/dmarc/report-findings.ts MAX_TOLD',
+    'src/checks/dmarc/record-findings.ts MAX_TOLD',
     10,
     async (n) =>
       (await told(

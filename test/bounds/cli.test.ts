@@ -7,8 +7,8 @@ import { askService } from '../../src/cli/ask-service.ts'
 import { readFields } from '../../src/cli/fields.ts'
 import type { Outcome } from '../../src/cli/machine/outcome.ts'
 import { writerOf } from '../../src/cli/machine/writers.ts'
+import { severalTargets } from '../../src/cli/operate.ts'
 import type { Work } from '../../src/cli/session.ts'
-import { severalTargets } from '../../src/cli/several.ts'
 import { createClient } from '../../src/client/client.ts'
 import { readPool } from '../../src/config-options.ts'
 import { health } from '../../src/operations/health.ts'
@@ -125,8 +125,8 @@ testBounds([
   ['src/cli/fields.ts MAX_DEPTH', 10, (n) => isTaken(() => readFields(times(n, () => 'a').join('.'), deep))],
   ['src/cli/machine/writers.ts MAX_ANNOTATIONS', 50, (n) => commandsOf(n) === n],
   ['src/cli/machine/writers.ts MAX_RESULTS', 5_000, (n) => resultsOf(n) === n],
-  ['src/cli/several.ts AT_A_TIME', 8, isAskedAtOnce],
-  ['src/cli/several.ts MAX_KEPT', 10_000, (n) => isTaken(() => severalTargets(work(n, async () => {})))],
+  ['src/cli/operate.ts AT_A_TIME', 8, isAskedAtOnce],
+  ['src/cli/operate.ts MAX_KEPT', 10_000, (n) => isTaken(() => severalTargets(work(n, async () => {})))],
   ['src/client/client.ts MAX_RESUMED', 5, isDownloaded],
   ['src/start/command-line.ts MAX_LINE', 4_096, isLineRead],
   ['src/config-options.ts MAX_POOL', 1_024, (n) => readPool(times(n, (i) => `45.53.${i >> 8}.${i & 255}`)).ok],

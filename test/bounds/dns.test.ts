@@ -2,16 +2,15 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import dnsPacket, { type PacketRecord } from 'dns-packet'
 import { vi } from 'vitest'
-import { parsed } from '../../src/base/parsed.ts'
+import { parsed } from '../../src/base/problem.ts'
 import { ip } from '../../src/names/ip.ts'
 import { serverAsker } from '../../src/net/dns/ask-server.ts'
 import { dnsClient } from '../../src/net/dns/client.ts'
 import { decodeMessage, type Message } from '../../src/net/dns/decode.ts'
-import { interpret } from '../../src/net/dns/interpret.ts'
+import { interpret, referralOf } from '../../src/net/dns/interpret.ts'
 import { believable, topLevelDomains } from '../../src/net/dns/nxdomain.ts'
 import { overlay } from '../../src/net/dns/overlay.ts'
 import { readFields } from '../../src/net/dns/record-data.ts'
-import { referralOf } from '../../src/net/dns/referral.ts'
 import type { Resolve } from '../../src/net/dns/resolver.ts'
 import { parseResolvConf } from '../../src/net/dns/system.ts'
 import { tcpPool } from '../../src/net/dns/tcp.ts'
@@ -220,12 +219,12 @@ testBounds([
     },
   ],
   [
-    'src/net/dns/referral.ts MAX_SERVERS',
+    'src/net/dns/interpret.ts MAX_SERVERS',
     100,
     (n) => referralOf(messageOf({ authorities: ns(n) }), 'a.example')?.servers.length === n,
   ],
   [
-    'src/net/dns/referral.ts MAX_ADDRESSES',
+    'src/net/dns/interpret.ts MAX_ADDRESSES',
     20,
     (n) => {
       const additionals = times(n, (i) => ({ type: 'A' as const, name: 's0.example', ttl: 1, data: `192.0.2.${i}` }))

@@ -79,5 +79,5 @@ testBounds([
     1_048_576,
     (n) => isTaken('/jobs/upload', upload(n + 16_384), 'multipart/form-data; boundary=x'),
   ],
-  ['src/pages/try.ts BODY_LIMIT', 131_072, (n) => isTaken('/domain/a.example/try', form(n))],
+  ['src/pages/domain.ts BODY_LIMIT', 131_072, (n) => isTaken('/domain/a.example/try', form(n))],
 ])

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { Asked } from '../../src/jobs/engine/ask.ts'
+import type { Asked } from '../../src/jobs/engine/claims.ts'
 import { domainLookups } from '../../src/jobs/engine/lookups.ts'
 import { retryOf } from '../../src/jobs/engine/retry.ts'
 import { readList } from '../../src/jobs/intake/intake.ts'

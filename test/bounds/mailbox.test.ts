@@ -1,9 +1,8 @@
 import { answerCache } from '../../src/mailbox/answer-cache.ts'
-import { planOf } from '../../src/mailbox/attempt/plan.ts'
+import { planOf } from '../../src/mailbox/attempt/state.ts'
 import { tryNode } from '../../src/mailbox/attempt/try-node.ts'
 import { answerOf } from '../../src/mailbox/compose-answer.ts'
-import { normalizeReply } from '../../src/mailbox/reply/classify.ts'
-import { retryAfter } from '../../src/mailbox/reply/retry-after.ts'
+import { normalizeReply, retryAfter } from '../../src/mailbox/reply/classify.ts'
 import { askOnce } from '../../src/mailbox/shared-question.ts'
 import { roleOf } from '../../src/mailbox/side-data/role.ts'
 import { applyEvent, newSourceState } from '../../src/mailbox/source/circuit-breaker.ts'
@@ -109,8 +108,8 @@ testBounds([
       return cache.recall('a', 1) !== undefined
     },
   ],
-  ['src/mailbox/attempt/plan.ts LONGEST_COMMAND_MS', 20_000, (n) => waitFor('rcpt', false) >= n],
-  ['src/mailbox/attempt/plan.ts LONGEST_LAST_CONNECT_MS', 20_000, (n) => waitFor('connect', true) >= n],
+  ['src/mailbox/attempt/state.ts LONGEST_COMMAND_MS', 20_000, (n) => waitFor('rcpt', false) >= n],
+  ['src/mailbox/attempt/state.ts LONGEST_LAST_CONNECT_MS', 20_000, (n) => waitFor('connect', true) >= n],
   ['src/mailbox/attempt/try-node.ts MAX_ATTEMPTS', 20, async (n) => (await attemptsOf(n)) === n],
   ['src/mailbox/compose-answer.ts MAX_TRANSCRIPT', 1_000, (n) => linesOf(n) === n],
   [
@@ -118,7 +117,7 @@ testBounds([
     4_096,
     (n) => normalizeReply('no such user'.padStart(n)).includes('no such user'),
   ],
-  ['src/mailbox/reply/retry-after.ts LONGEST_RETRY_MS', 86_400_000, (n) => retryAfter('try again in 3 days')! >= n],
+  ['src/mailbox/reply/classify.ts LONGEST_RETRY_MS', 86_400_000, (n) => retryAfter('try again in 3 days')! >= n],
   ['src/mailbox/shared-question.ts KEPT_MS', 60_000, async (n) => (await shared('')).keptMs >= n],
   [
     'src/mailbox/shared-question.ts MAX_OCTETS',

@@ -7,9 +7,8 @@ import { cidr } from '../../src/names/cidr.ts'
 import { httpsFetch } from '../../src/net/https.ts'
 import { guardedPost } from '../../src/net/post.ts'
 import { guard } from '../../src/net/public-only.ts'
-import { inbox } from '../../src/net/smtp/inbox.ts'
 import { replyReader } from '../../src/net/smtp/reply.ts'
-import { tlsInfo } from '../../src/net/smtp/tcp-dial.ts'
+import { inbox, tlsInfo } from '../../src/net/smtp/tcp-dial.ts'
 import { transcript } from '../../src/net/smtp/transcript.ts'
 import { CERT, KEY } from '../lab/certificate.ts'
 import { labDns } from '../lab/dns.ts'
@@ -86,7 +85,7 @@ testBounds([
   ['src/net/guarded-request.ts MAX_HEADERS', 16 * 1024, (n) => isPosted(1, n - 2)],
   ['src/net/https.ts MAX_REDIRECTS', 5, areFollowed],
   // The socket stops at the bound.
-  ['src/net/smtp/inbox.ts MAX_UNREAD', 64 * 1024, (n) => stillReads(n - 1)],
+  ['src/net/smtp/tcp-dial.ts MAX_UNREAD', 64 * 1024, (n) => stillReads(n - 1)],
   ['src/net/smtp/tcp-dial.ts MAX_NAMES', 100, (n) => shown(n, 1).names.length === n],
   ['src/net/smtp/tcp-dial.ts MAX_CHAIN', 10, (n) => shown(1, n).chain.length === n],
   [

@@ -8,16 +8,15 @@ import { DialError } from '../../src/net/smtp/dial.ts'
 import { blacklistBulk } from '../../src/operations/blacklist.ts'
 import { remembering, repeatable } from '../../src/operations/context.ts'
 import type { Deps } from '../../src/operations/deps.ts'
-import type { By, Execute } from '../../src/operations/execute.ts'
+import { type By, type Execute, inParts } from '../../src/operations/execute.ts'
 import { compareSets } from '../../src/operations/expect.ts'
 import { forget } from '../../src/operations/forget.ts'
 import { health } from '../../src/operations/health.ts'
-import { inParts } from '../../src/operations/in-parts.ts'
 import { monitorCreate } from '../../src/operations/monitors/manage.ts'
 import { receiverUrl } from '../../src/operations/monitors/shared.ts'
 import type { Raw } from '../../src/operations/operation.ts'
 import { readOverlay, readRecords } from '../../src/operations/overlay-input.ts'
-import { cursorParam, formatCursor } from '../../src/operations/page.ts'
+import { cursorParam, formatCursor } from '../../src/operations/params.ts'
 import { report } from '../../src/operations/report.ts'
 import { checkSources } from '../../src/operations/self-check.ts'
 import { fromVantages } from '../../src/operations/vantage.ts'
@@ -211,9 +210,9 @@ testBounds([
   ['src/operations/context.ts MAX_CACHED', 5_000, isRemembered],
   ['src/operations/context.ts MAX_PAGES', 100, isPageRemembered],
   ['src/operations/forget.ts NODES_AT_A_TIME', 8, isForgottenAtOnce],
-  ['src/operations/in-parts.ts MAX_WAITING', 200, async (n) => (await partsTold(n)) === n],
-  ['src/operations/monitors/input.ts MAX_NOTIFY', 10, areReceivers],
-  ['src/operations/monitors/input.ts MAX_OPTION_NAME', 40, isOptionTaken],
+  ['src/operations/execute.ts MAX_WAITING', 200, async (n) => (await partsTold(n)) === n],
+  ['src/operations/monitors/shared.ts MAX_NOTIFY', 10, areReceivers],
+  ['src/operations/monitors/shared.ts MAX_OPTION_NAME', 40, isOptionTaken],
   [
     'src/operations/monitors/shared.ts MAX_URL',
     2_000,
@@ -223,7 +222,7 @@ testBounds([
   ['src/operations/overlay-input.ts MAX_RECORDS', 5_000, (n) => isTaken(() => readOverlay(A, more, zone(n - 1)))],
   ['src/operations/overlay-input.ts MAX_BYTES', 512_000, (n) => isTaken(() => readOverlay(A, [], zone(1).padEnd(n)))],
   ['src/operations/overlay-input.ts BODY_LIMIT', 2 * 512_000 + 65_536, isBodyTaken],
-  ['src/operations/page.ts MAX_CURSOR', 512, isCursorRead],
+  ['src/operations/params.ts MAX_CURSOR', 512, isCursorRead],
   ['src/operations/expect.ts AT_A_TIME', 16, async (n) => (await setsAtOnce(n)) === n],
   ['src/operations/report.ts MAX_ADDRESSES', 20, async (n) => (await reportLookups(n, 'mx')).calls === n],
   ['src/operations/report.ts AT_A_TIME', 5, async (n) => (await reportLookups(n, 'mx')).most === n],

@@ -1,16 +1,15 @@
 import { runInNewContext } from 'node:vm'
 import { vi } from 'vitest'
-import type { Told } from '../../src/operations/in-parts.ts'
+import type { Told } from '../../src/operations/execute.ts'
 import { allOperations } from '../../src/operations/registry.ts'
-import { classify } from '../../src/pages/classify.ts'
+import { classify } from '../../src/pages/home.ts'
 import { jobPages } from '../../src/pages/job.ts'
-import { previewOf } from '../../src/pages/list-preview.ts'
+import { previewOf } from '../../src/pages/list-form.ts'
 import type { Visit } from '../../src/pages/page.ts'
-import type { Parts } from '../../src/pages/parts.ts'
+import { type Parts, streamTokens } from '../../src/pages/parts.ts'
 import { recordForms } from '../../src/pages/record-forms.ts'
 import { runsOf } from '../../src/pages/runs.ts'
 import { showStored } from '../../src/pages/stored.ts'
-import { streamTokens } from '../../src/pages/stream-tokens.ts'
 import { readIslands } from '../../src/start/pages.ts'
 import { labDeps, labExecutor } from '../lab/app.ts'
 import { labStored } from '../lab/stored.ts'
@@ -119,11 +118,11 @@ function isUsable(further: number, afterMs: number): boolean {
 }
 
 testBounds([
-  ['src/pages/classify.ts MAX', 4_096, (n) => classified(n) === 'a.example'],
+  ['src/pages/home.ts MAX', 4_096, (n) => classified(n) === 'a.example'],
   ['src/pages/islands/answer.ts MOST', 10, (n) => remembered(n) === n],
   ['src/pages/job.ts LONGEST_MS', 600_000, isFollowed],
   [
-    'src/pages/list-preview.ts MAX_COLUMNS',
+    'src/pages/list-form.ts MAX_COLUMNS',
     20,
     async (n) => (await previewOf(csv(n), 'verify', undefined)).columns.length === n,
   ],
@@ -140,6 +139,6 @@ testBounds([
       }),
   ],
   ['src/pages/stored.ts MAX_OWN', 200, isOwnFound],
-  ['src/pages/stream-tokens.ts LONGEST_MS', 600_000 - 1, (n) => isUsable(0, n)],
-  ['src/pages/stream-tokens.ts MAX_TOKENS', 10_000 - 1, (n) => isUsable(n, 0)],
+  ['src/pages/parts.ts LONGEST_MS', 600_000 - 1, (n) => isUsable(0, n)],
+  ['src/pages/parts.ts MAX_TOKENS', 10_000 - 1, (n) => isUsable(n, 0)],
 ])

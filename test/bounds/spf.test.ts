@@ -5,9 +5,8 @@ import { some } from '../../src/checks/spf/findings.ts'
 import { shorter } from '../../src/checks/spf/fixes.ts'
 import { lookupSpf } from '../../src/checks/spf/lookup.ts'
 import { parseMacroString } from '../../src/checks/spf/macro.ts'
-import { misread } from '../../src/checks/spf/mend/mend.ts'
-import { namedAddresses } from '../../src/checks/spf/passing/named.ts'
-import { passingOf } from '../../src/checks/spf/passing/passing.ts'
+import { misread } from '../../src/checks/spf/mend.ts'
+import { namedAddresses, passingOf } from '../../src/checks/spf/passing/passing.ts'
 import { presentSpf } from '../../src/checks/spf/present.ts'
 import type { MacroString } from '../../src/checks/spf/terms.ts'
 import type { SpfNode } from '../../src/checks/spf/tree.ts'
@@ -152,7 +151,7 @@ testBounds([
     async (n) =>
       (await check({ 'a.example': { TXT: times(n, (i) => `"v=spf1 ${i}`) } })).outcome.facts!.similar.length === n,
   ],
-  ['src/checks/spf/mend/mend.ts MAX_TERM', 300, (n) => misread(padded('include=', n)) !== undefined],
+  ['src/checks/spf/mend.ts MAX_TERM', 300, (n) => misread(padded('include=', n)) !== undefined],
   [
     'src/checks/spf/parse.ts MAX_RECORD',
     8_192,
@@ -162,7 +161,7 @@ testBounds([
     },
   ],
   [
-    'src/checks/spf/passing/named.ts MAX_NAMED',
+    'src/checks/spf/passing/passing.ts MAX_NAMED',
     10,
     async (n) => {
       const tree = await treeOf({ 'a.example': spf(...times(n, (i) => `ip4:192.0.2.${i}`)) })

@@ -7,7 +7,7 @@ import { expect, it, vi } from 'vitest'
 import { lookupMailHosts } from '../../src/mailhosts/mailhosts.ts'
 import { providerOfHost } from '../../src/mailhosts/providers/index.ts'
 import { rowsFile, withLock } from '../../src/store/files/rows-file.ts'
-import { afterDeadlock } from '../../src/store/postgres/away.ts'
+import { afterDeadlock } from '../../src/store/postgres/connect.ts'
 import { keepOwned } from '../../src/store/postgres/embedded.ts'
 import { openLog, type Place, placeFor } from '../../src/store/postgres/embedded-place.ts'
 import { connectOrLaunch } from '../../src/store/postgres/embedded-process.ts'
@@ -134,7 +134,7 @@ testBounds([
   ['src/store/postgres/embedded.ts LONGEST_WAIT_MS', 5_000, async (n) => (await longestWait()) >= n],
   ['src/store/postgres/embedded-place.ts MAX_SOCKET_DIR', 92, isSocketInside],
   ['src/store/postgres/embedded-place.ts MAX_LOG', 4 * 1024 * 1024, isLogKept],
-  ['src/store/postgres/away.ts MAX_TRIES', 5, isCommitted],
+  ['src/store/postgres/connect.ts MAX_TRIES', 5, isCommitted],
   ['src/store/postgres/pool.ts MAX_CONNECTIONS', 12, (n) => poolOf({}, { warn: () => {} }).options.max >= n],
 ])
 

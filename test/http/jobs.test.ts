@@ -6,7 +6,7 @@ import { type JobAnswer, jobAnswer, jobListAnswer, jobResultsAnswer } from '../.
 import { sleep } from '../../src/base/deadline.ts'
 import { operate } from '../../src/cli/operate.ts'
 import type { ViewFlags } from '../../src/cli/view-flags.ts'
-import type { Ask, Asked } from '../../src/jobs/engine/ask.ts'
+import type { Ask, Asked } from '../../src/jobs/engine/claims.ts'
 import type { JobService } from '../../src/jobs/service.ts'
 import type { Raw } from '../../src/operations/operation.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'

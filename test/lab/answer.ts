@@ -3,7 +3,7 @@ import type { AnswerOf } from '../../src/answers/answer.ts'
 import { readStrict } from '../../src/answers/read-answer.ts'
 import type { DepName, Deps } from '../../src/operations/deps.ts'
 import type { Call, Defined, Raw } from '../../src/operations/operation.ts'
-import type { Params } from '../../src/operations/param.ts'
+import type { Params } from '../../src/operations/params.ts'
 
 /** What an operation answers, held against its schema, strictly. */
 export async function answerTo<P extends Params, S extends z.ZodType, D extends DepName>(

@@ -7,9 +7,7 @@ import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
 import { tellArgs } from '../finding.ts'
 import { runInContext } from '../run.ts'
 import { findings } from './findings.ts'
-import { caa } from './index.ts'
-import { lookupCaa } from './lookup.ts'
-import { parseIssuer } from './parse.ts'
+import { caa, lookupCaa, parseIssuer } from './index.ts'
 
 const record = (tag: string, value: string, critical = false): RecordData['CAA'] => ({ tag, value, critical })
 const look = (zone: LabZone, name = 'a.example') => runInContext('caa', labCtx(zone), domain(name))
@@ -65,7 +63,7 @@ describe('climbs', () => {
   it('without care for what is above the name that decides', async () =>
     expect((await look({ ...above, example: 'SERVFAIL' })).status).toBe('pass'))
 
-  // Bound: src/checks/caa/lookup.ts MAX_NAMES
+  // Bound: src/checks/caa/index.ts MAX_NAMES
   it('asks at most 8 names', async () => {
     const ctx = labCtx({})
     await lookupCaa(ctx, domain('a.b.c.d.e.f.g.h.i.example'))
@@ -89,7 +87,7 @@ it.each<[string, unknown]>([
   ['', { issuer: '', parameters: {} }],
   ['ca.example;', { issuer: 'ca.example', parameters: {} }],
   ['ca.example; x', 'not a parameter'],
-  // Bound: src/checks/caa/parse.ts MAX_LENGTH
+  // Bound: src/checks/caa/index.ts MAX_LENGTH
   [';'.repeat(4_096), { issuer: '', parameters: {} }],
   [';'.repeat(4_097), 'longer than 4096 characters'],
   ['ca..example', 'not the domain'],

@@ -2,8 +2,7 @@ import type { Problem } from '../../base/problem.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { roleProblem, validationProblem } from '../problems.ts'
-import type { DaneFacts } from './lookup.ts'
-import { type HostState, hostStates } from './state.ts'
+import { type DaneFacts, type HostState, hostStates } from './lookup.ts'
 import { keyDigest, type Tlsa } from './tlsa.ts'
 
 /**

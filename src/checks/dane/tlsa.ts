@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import type { Problem } from '../../base/problem.ts'
 import type { RecordData } from '../../net/dns/resolver.ts'
-import { tlsaProblem } from './problems.ts'
+import { tlsaProblem } from '../problems.ts'
 
 export type Tlsa = RecordData['TLSA']
 

@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { keyRecordProblem } from './problems.ts'
 
 /** A DKIM key record (RFC 6376 §3.6.1): the tags that could be read, with the defaults of missing ones. */

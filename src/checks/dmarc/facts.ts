@@ -1,5 +1,5 @@
 import type { Problem } from '../../base/problem.ts'
-import type { Domain } from '../../names/domain.ts'
+import { canonicalName, type Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import {
   type DmarcReading,
@@ -163,4 +163,17 @@ function reportingOf(rua: readonly Destination[]): boolean | null {
   )
   if (usable.some(({ authorization, takesMail }) => authorization !== 'unknown' && takesMail !== null)) return true
   return usable.length > 0 ? null : false
+}
+
+/**
+ * Whether an authenticated identifier is aligned with the author domain (RFC 9989 §4.4): strict is the same name,
+ * relaxed the same organizational domain.
+ */
+export function aligned(
+  author: { readonly domain: string; readonly organizationalDomain: string },
+  identifier: { readonly domain: string; readonly organizationalDomain: string },
+  mode: 'r' | 's',
+): boolean {
+  if (canonicalName(author.domain) === canonicalName(identifier.domain)) return true
+  return mode === 'r' && canonicalName(author.organizationalDomain) === canonicalName(identifier.organizationalDomain)
 }

@@ -4,9 +4,10 @@ import { hostError } from '../../mailhosts/mailhosts.ts'
 import type { Finding, Outcome, Severity } from '../check.ts'
 import { type Applied, type DmarcFacts, discardedSteps, doubledName } from './facts.ts'
 import { type DmarcFindingId, finding, findings as table } from './findings.ts'
-import { basisOf, mendedFix, mergedFix, movedFix, softening, startFix } from './fixes.ts'
-import { type Mended, mendDmarc } from './mend.ts'
-import { destinationProblem } from './problems.ts'
+import { type Basis, basisOf, changedFix, mendedFix, mergedFix, movedFix, softening, startFix } from './fixes.ts'
+import { type Mended, mendDmarc, type Slip } from './mend.ts'
+import { type DmarcRecord, formatDmarc } from './parse.ts'
+import { destinationProblem, dmarcSlip } from './problems.ts'
 import {
   brokenFinding,
   hasNoMail,
@@ -14,10 +15,9 @@ import {
   policyFindings,
   readingFindings,
   recordFindings,
+  reportFindings,
 } from './record-findings.ts'
-import { reportFindings } from './report-findings.ts'
 import { MAX_DESTINATIONS } from './reports.ts'
-import { meantBy, slipFindings, slipProblems } from './slips.ts'
 import type { Step } from './walk.ts'
 
 /**
@@ -158,4 +158,57 @@ const RANK: Record<Severity, 'fail' | 'warn' | 'pass'> = {
 function statusOf(findings: readonly Finding[]): 'pass' | 'warn' | 'fail' {
   const ranks = findings.map((found) => RANK[table[found.id as DmarcFindingId].severity])
   return ranks.includes('fail') ? 'fail' : ranks.includes('warn') ? 'warn' : 'pass'
+}
+
+/**
+ * What the owner of the applied record meant, if something in it cannot be read as published; undefined if everything
+ * can.
+ */
+export function meantBy({ text, reading }: Applied): Mended | undefined {
+  const { record, faults, unknown } = reading
+  const isClean =
+    faults.length === 0 && unknown.length === 0 && ![...record.rua, ...record.ruf].some((uri) => uri.problem)
+  return isClean ? undefined : mendDmarc(text)
+}
+
+/** Typing errors that make something unreadable; none if the record means the same with and without them. */
+export function slipFindings({ text, reading, broken }: Applied, basis: Basis, meant: Mended | undefined): Finding[] {
+  if (!meant) return []
+  // If a record cannot be applied, nothing of it is used.
+  const lost = lostTags(broken ? undefined : reading.record, meant.record)
+  if (lost.length === 0) return []
+  const fix = changedFix(basis)
+  const args = { tags: lost, code: meant.hidden?.code ?? '', at: meant.hidden?.at ?? 0, softened: softening(fix) }
+  const ids = new Set(meant.slips.flatMap((slip) => IDS[slip] ?? []))
+  return [...ids].map((id) => finding(id, args, { evidence: text, fix }))
+}
+
+const IDS: Readonly<
+  Partial<Record<Slip, 'dmarc.hidden_character' | 'dmarc.quotes' | 'dmarc.separator' | 'dmarc.two_records'>>
+> = {
+  hidden_character: 'dmarc.hidden_character',
+  quotes: 'dmarc.quotes',
+  backslashes: 'dmarc.quotes',
+  separator: 'dmarc.separator',
+  two_records: 'dmarc.two_records',
+}
+
+/** The tags whose values receivers do not read as their owner meant them. */
+function lostTags(read: DmarcRecord | undefined, meant: DmarcRecord): string[] {
+  const tagsOf = (record: DmarcRecord): Map<string, string> =>
+    new Map(
+      formatDmarc(record)
+        .split('; ')
+        .map((item) => [item.slice(0, item.indexOf('=')), item]),
+    )
+  const before = read ? tagsOf(read) : new Map<string, string>()
+  return [...tagsOf(meant)].flatMap(([tag, item]) => (before.get(tag) === item ? [] : [tag]))
+}
+
+/** Why receivers ignore a record as a whole. */
+export function slipProblems(meant: Mended | undefined): readonly Problem[] {
+  const { code = '', at = 0 } = meant?.hidden ?? {}
+  return (meant?.slips ?? []).map((slip) =>
+    slip === 'hidden_character' ? dmarcSlip(slip, { code, index: at }) : dmarcSlip(slip),
+  )
 }

@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { rememberedTexts } from '../../base/remembered-texts.ts'
 import { dmarcProblem } from './problems.ts'
 import { formatReportUri, MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'

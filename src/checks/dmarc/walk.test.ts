@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { labProblem } from '../../../test/lab/problem.ts'
 import { domain } from '../../names/domain.ts'
-import { aligned } from './align.ts'
+import { aligned } from './facts.ts'
 import { judgeWalk, type WalkAnswer, walkDomains } from './walk.ts'
 
 describe('the names of the walk (RFC 9989 §4.10)', () => {

@@ -1,7 +1,6 @@
 import type { MtaStsFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
-import { defineCheck } from '../check.ts'
-import { reasonOf } from '../outcome.ts'
+import { defineCheck, reasonOf } from '../check.ts'
 import { findings } from './findings.ts'
 import { judgeMtaSts } from './judge.ts'
 import { lookupMtaSts, type StsFacts } from './lookup.ts'

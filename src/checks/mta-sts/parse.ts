@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { fieldsProblem, stsRecordProblem } from './problems.ts'
 
 /** An MTA-STS record (RFC 8461 §3.1): its `id` changes with the policy. */

@@ -1,8 +1,7 @@
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
-import type { Problem } from '../../base/problem.ts'
+import { type Parsed, type Problem, parsed, problem } from '../../base/problem.ts'
 import { canonicalName } from '../../names/domain.ts'
+import type { StarttlsFacts } from '../context.ts'
 import { type TlsFault, tlsFault } from '../starttls/index.ts'
-import type { StarttlsFacts } from '../tls-host.ts'
 import { stsPolicyProblem } from './problems.ts'
 
 export type Mode = 'enforce' | 'testing' | 'none'

@@ -3,12 +3,10 @@ import { providerOfHost } from '../../mailhosts/providers/index.ts'
 import type { Ip } from '../../names/ip.ts'
 import { rangeOf } from '../../names/ip-range.ts'
 import { registrableDomain } from '../../names/suffix.ts'
-import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import { type DnsRecord, type Finding, notApplicable, type Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
-import { notApplicable } from '../outcome.ts'
-import { allAddresses, notPublic, resolvable, unanswered } from './hosts.ts'
-import type { MxFacts } from './lookup.ts'
-import { mailHostProblem } from './problems.ts'
+import { mailHostProblem } from '../problems.ts'
+import { allAddresses, type MxFacts, notPublic, resolvable, unanswered } from './lookup.ts'
 
 /**
  * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults, or mail that the

@@ -3,12 +3,10 @@ import { networkOf } from '../../names/cidr.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import type { Finding, Outcome } from '../check.ts'
+import { serverAnswerProblem, serverSaysProblem } from '../problems.ts'
 import { COPIES, type Copy } from './ask.ts'
-import { compareServers, type ServerState } from './compare.ts'
-import { textsOf } from './copies.ts'
-import { delegationFindings } from './delegation.ts'
-import { MAX_SERVERS, type NsFacts } from './lookup.ts'
-import { serverAnswerProblem, serverSaysProblem } from './problems.ts'
+import { compareServers, type ServerState, textsOf } from './compare.ts'
+import { delegationFindings, MAX_SERVERS, type NsFacts } from './lookup.ts'
 
 /**
  * `not_applicable`: no such domain; `fail`: no zone, or no server that is authoritative for it; `unknown`: none

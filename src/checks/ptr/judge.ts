@@ -3,13 +3,19 @@ import { hostError, type MailHost } from '../../mailhosts/mailhosts.ts'
 import { providerOfHost } from '../../mailhosts/providers/index.ts'
 import { familyOf, type Ip, reverseName } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
-import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import { type DnsRecord, type Finding, notApplicable, type Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
-import { notApplicable } from '../outcome.ts'
-import { addressState } from './address.ts'
+import { ptrProblem } from '../problems.ts'
 import { looksGeneric } from './generic.ts'
-import { type AddressPtr, type JudgedAddress, MAX_BEST, MAX_NAMES, type OpenHost, type PtrFacts } from './lookup.ts'
-import { ptrProblem } from './problems.ts'
+import {
+  type AddressPtr,
+  addressState,
+  type JudgedAddress,
+  MAX_BEST,
+  MAX_NAMES,
+  type OpenHost,
+  type PtrFacts,
+} from './lookup.ts'
 
 /**
  * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge;

@@ -8,10 +8,9 @@ import { DnsError } from '../../net/dns/resolver.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
 import { tellArgs } from '../finding.ts'
 import { runCheck, runInContext } from '../run.ts'
-import { addressState } from './address.ts'
 import { findings } from './findings.ts'
 import { ptr, ptrOf } from './index.ts'
-import { lookupAddress, lookupPtr } from './lookup.ts'
+import { addressState, lookupAddress, lookupPtr } from './lookup.ts'
 
 const A = domain('a.example')
 const look = (zone: LabZone, context: Partial<DomainContext> = {}) =>

@@ -5,9 +5,7 @@ import { domain } from '../../names/domain.ts'
 import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
 import { tellArgs } from '../finding.ts'
 import { findings } from './findings.ts'
-import { soa } from './index.ts'
-import { contactOf, judgeSoa } from './judge.ts'
-import { lookupSoa } from './lookup.ts'
+import { contactOf, judgeSoa, lookupSoa, soa } from './index.ts'
 
 const GOOD: RecordData['SOA'] = {
   mname: 'ns1.a.example',

@@ -1,7 +1,7 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import { providerOfHost, providerOfInclude, spfIncludeOf } from '../../mailhosts/providers/index.ts'
 import { type Cidr, contains } from '../../names/cidr.ts'
-import { mend } from './mend/mend.ts'
+import { mend } from './mend.ts'
 import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import {
   allOf,

@@ -1,6 +1,6 @@
 import { isProvidersInclude, namesSomebody } from './fixes.ts'
 import type { SpfFacts } from './lookup.ts'
-import { mend } from './mend/mend.ts'
+import { mend } from './mend.ts'
 import { isWithin } from './passing/intervals.ts'
 import type { Passing } from './passing/passing.ts'
 import type { SpfReading } from './reading.ts'

@@ -11,8 +11,14 @@ export { isProvidersInclude } from './fixes.ts'
 export { overLimits } from './judge-permerror.ts'
 export { lookupSpf, type SpfFacts } from './lookup.ts'
 export { isSpf } from './parse.ts'
-export { namedAddresses } from './passing/named.ts'
-export { firstPassing, type Passing, type PassingAddresses, passes, passingTerms } from './passing/passing.ts'
+export {
+  firstPassing,
+  namedAddresses,
+  type Passing,
+  type PassingAddresses,
+  passes,
+  passingTerms,
+} from './passing/passing.ts'
 export { spfReach } from './passing/reach.ts'
 export { presentCheckHost } from './present.ts'
 export { namesOf, type SpfReading } from './reading.ts'

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { domainSpecProblem, macroProblem } from './problems.ts'
 import type { MacroPart, MacroString } from './terms.ts'
 

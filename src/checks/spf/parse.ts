@@ -1,5 +1,4 @@
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
-import type { Problem } from '../../base/problem.ts'
+import { type Parsed, type Problem, parsed, problem } from '../../base/problem.ts'
 import { familyOf, type Ip, parseIp } from '../../names/ip.ts'
 import { parseDomainSpec, parseMacroString } from './macro.ts'
 import { spfProblem } from './problems.ts'

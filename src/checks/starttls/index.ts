@@ -1,13 +1,12 @@
 import type { StarttlsFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineOptionalCheck } from '../check.ts'
-import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
-import { keyOf, nameMatches } from './certificate.ts'
+import type { StarttlsFacts, TlsHost } from '../context.ts'
 import { findings } from './findings.ts'
-import { judgeStarttls } from './judge.ts'
+import { judgeStarttls, keyOf, nameMatches } from './judge.ts'
 
-export { nameMatches, type TlsFault, tlsFault } from './certificate.ts'
-export { tlsFaultProblem } from './problems.ts'
+export { tlsFaultProblem } from '../problems.ts'
+export { nameMatches, type TlsFault, tlsFault } from './judge.ts'
 
 /** STARTTLS: the TLS of each mail host. Only on request, because it connects to hosts that the domain names. */
 export const starttls = defineOptionalCheck<StarttlsFacts, StarttlsFields>({

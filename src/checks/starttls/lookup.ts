@@ -1,15 +1,15 @@
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
 import { hostError, lookupMailHosts, type MailHost } from '../../mailhosts/mailhosts.ts'
-import type { Domain } from '../../names/domain.ts'
+import { canonicalName, type Domain } from '../../names/domain.ts'
 import { addressLiteral } from '../../net/smtp/commands.ts'
 import { textOf } from '../../net/smtp/reply.ts'
 import { type Opened, openSession, type SessionOptions } from '../../net/smtp/session.ts'
+import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import type { Ctx } from '../../world.ts'
 import type { CheckInput } from '../check.ts'
-import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
-import { greetingNames } from './greeting.ts'
-import { tlsProblem } from './problems.ts'
+import type { StarttlsFacts, TlsHost } from '../context.ts'
+import { tlsProblem } from '../problems.ts'
 
 /** Maximum number of mail hosts that are contacted, the best first, each at its first address. */
 export const MAX_HOSTS = 10
@@ -97,3 +97,17 @@ function ended({
   const broke = !outcome.reply && outcome.fault !== 'timeout' && outcome.fault !== 'aborted'
   return { offered: true, reason, ...(broke ? {} : { open: true }) }
 }
+
+/** The names in a server's banner and in its reply to EHLO (RFC 5321 §4.2, §4.1.1.1). Absent if there is none. */
+export type GreetingNames = { readonly bannerName?: string; readonly ehloName?: string }
+
+/** Reads the names from a transcript: the first word after 220, and after the first 250. */
+export function greetingNames(lines: readonly TranscriptLine[]): GreetingNames {
+  const said = lines.filter(({ from }) => from === 'server').map(({ text }) => text)
+  const bannerName = firstWord(said, /^220[ -](\S{1,255})/)
+  const ehloName = firstWord(said, /^250[ -](\S{1,255})/)
+  return { ...(bannerName ? { bannerName } : {}), ...(ehloName ? { ehloName } : {}) }
+}
+
+const firstWord = (lines: readonly string[], pattern: RegExp): string | undefined =>
+  lines.flatMap((line) => pattern.exec(line)?.[1] ?? []).map(canonicalName)[0]

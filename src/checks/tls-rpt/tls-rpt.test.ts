@@ -7,8 +7,7 @@ import { domain } from '../../names/domain.ts'
 import { tellArgs } from '../finding.ts'
 import { runInContext } from '../run.ts'
 import { findings as table } from './findings.ts'
-import { tlsRpt } from './index.ts'
-import { formatTlsRpt, parseTlsRpt, resemblesTlsRpt } from './parse.ts'
+import { formatTlsRpt, parseTlsRpt, resemblesTlsRpt, tlsRpt } from './index.ts'
 
 const GOOD = 'v=TLSRPTv1; rua=mailto:r@a.example'
 const zone = (...TXT: string[]): LabZone => ({

@@ -1,5 +1,5 @@
 import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
-import type { Verdict } from '../../operations/given.ts'
+import type { Verdict } from '../../operations/operation.ts'
 import { SEVERITIES, type Severity } from '../status.ts'
 
 /** A fault, in the words of the answer. */

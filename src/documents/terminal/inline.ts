@@ -1,5 +1,4 @@
-import { columns, splitAt } from '../../base/columns.ts'
-import { printable, withoutCommands } from '../../base/text.ts'
+import { columns, printable, splitAt, withoutCommands } from '../../base/text.ts'
 import type { Inline, Line, Mark, Marked } from '../block.ts'
 import {
   inWords,

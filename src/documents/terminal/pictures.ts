@@ -1,5 +1,4 @@
-import { columns } from '../../base/columns.ts'
-import { counted } from '../../base/text.ts'
+import { columns, counted } from '../../base/text.ts'
 import {
   type Alignment,
   type Budget,

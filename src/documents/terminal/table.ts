@@ -1,4 +1,4 @@
-import { columns } from '../../base/columns.ts'
+import { columns } from '../../base/text.ts'
 import type { Line, Table } from '../block.ts'
 import { type Look, MAX_PROSE, padded, plain, type Row, rightAligned, rowWidth, span, spansOf, wrap } from './inline.ts'
 

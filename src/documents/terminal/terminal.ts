@@ -1,4 +1,4 @@
-import { columns } from '../../base/columns.ts'
+import { columns } from '../../base/text.ts'
 import {
   type Attempts,
   type Bar,

@@ -8,8 +8,7 @@ import { jobRowsOf } from '../../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
 import { openUploads } from '../intake/open-uploads.ts'
 import { takeUpload } from '../submit.ts'
-import type { Ask, Asked } from './ask.ts'
-import { PAUSE_MS } from './claims.ts'
+import { type Ask, type Asked, PAUSE_MS } from './claims.ts'
 import { type Engine, type EngineSettings, nextPlanMs, startEngine } from './engine.ts'
 
 it.each([

@@ -1,11 +1,10 @@
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
 import { limiter } from '../../base/limiter.ts'
-import { throughOutage } from '../../store/postgres/away.ts'
+import { throughOutage } from '../../store/postgres/connect.ts'
 import type { JobRows } from '../../store/postgres/job-rows.ts'
-import { isTableGone } from '../../store/postgres/job-tables.ts'
-import type { JobRecord, Jobs } from '../../store/postgres/jobs.ts'
-import type { FindProvider } from './ask.ts'
+import { isTableGone, type JobRecord, type Jobs } from '../../store/postgres/jobs.ts'
+import type { FindProvider } from './claims.ts'
 
 /** Finds the providers of the domains of jobs. */
 type DomainLookups = {

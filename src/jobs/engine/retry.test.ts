@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Asked } from './ask.ts'
+import type { Asked } from './claims.ts'
 import { type Retry, retryOf } from './retry.ts'
 
 const MINUTE = 60_000

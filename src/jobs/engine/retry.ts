@@ -1,5 +1,5 @@
 import { REASONS, type ReasonRow, reasonRow } from '../../mailbox/reasons.ts'
-import type { Asked } from './ask.ts'
+import type { Asked } from './claims.ts'
 
 const MINUTE = 60_000
 /** Delays before the second, third and fourth attempt if the reply names none. */

@@ -4,7 +4,7 @@ import { type Family, familyOf, type Ip } from '../../names/ip.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
-import { limitsFor, type Provider, providerOf } from '../provider/provider.ts'
+import { limitsFor, type Provider, providerOf } from '../provider.ts'
 import type { ProviderKey, ProviderLimits } from '../source/sources.ts'
 
 /** One address of one mail host. */

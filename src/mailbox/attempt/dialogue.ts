@@ -8,7 +8,7 @@ import { isSuccess, type Reply, type Stage, textOf } from '../../net/smtp/reply.
 import { openSession, type Session, type SessionOptions } from '../../net/smtp/session.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import type { Ctx } from '../../world.ts'
-import { allowsSecondRcpt, limitsFor, type Provider } from '../provider/provider.ts'
+import { allowsSecondRcpt, limitsFor, type Provider } from '../provider.ts'
 import { isAboutRecipient, type Reason } from '../reasons.ts'
 import { classify, type Verdict } from '../reply/classify.ts'
 import type { Identity } from '../source/helo.ts'

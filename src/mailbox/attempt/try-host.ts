@@ -1,17 +1,26 @@
 import { LimitError } from '../../base/limiter.ts'
 import { isProxy } from '../../names/source.ts'
-import { allowsSecondRcpt } from '../provider/provider.ts'
+import { allowsSecondRcpt } from '../provider.ts'
 import { isAboutRecipient, reasonRow } from '../reasons.ts'
-import type { SourceEvent } from '../source/circuit-breaker.ts'
-import { sourceEvent } from '../source/circuit-breaker.ts'
+import { type SourceEvent, sourceEvent } from '../source/circuit-breaker.ts'
 import type { HostFailure, ProviderAllowance } from '../source/host-limits.ts'
 import type { Unavailable } from '../source/sources.ts'
 import { type Destination, providerKeyOf } from './destinations.ts'
 import { type DialogueResult, type FinishedDialogue, runDialogue } from './dialogue.ts'
-import { type Held, limitsOf, tooMany, waitForRate } from './limits.ts'
-import { planElsewhere, planOf, probeKeyOf, type TryOptions } from './plan.ts'
 import type { PooledSession } from './session-pool.ts'
-import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
+import {
+  type Held,
+  limitsOf,
+  type MailboxQuery,
+  planElsewhere,
+  planOf,
+  probeKeyOf,
+  type SourcePass,
+  type TryOptions,
+  tooMany,
+  type VerifierState,
+  waitForRate,
+} from './state.ts'
 
 export type Tried =
   | { readonly result: DialogueResult; readonly held?: undefined }

@@ -1,13 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { isSuccess, type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
-import type { Provider } from '../provider/provider.ts'
+import type { Provider } from '../provider.ts'
 import { type Reason, reasonRow } from '../reasons.ts'
-import { retryAfter } from './retry-after.ts'
 import type { ReplyRow } from './row.ts'
 import { REPLIES } from './table.ts'
 
 /** One reply and its stage. `provider` is the provider of the host. */
-export type Answered = { readonly stage: Stage; readonly reply: Reply; readonly provider?: Provider | undefined }
+type Answered = { readonly stage: Stage; readonly reply: Reply; readonly provider?: Provider | undefined }
 
 export type Verdict = {
   readonly reason: Reason
@@ -97,7 +96,7 @@ const ENHANCED = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/
  * The enhanced status code of a reply: as read by the session, otherwise the first in its text (`(#5.1.1)`); undefined
  * if there is none.
  */
-export function enhancedOf(reply: Reply): string | undefined {
+function enhancedOf(reply: Reply): string | undefined {
   return reply.enhanced ?? ENHANCED.exec(reply.lines.join(' ').slice(0, 4_096))?.[0]
 }
 
@@ -202,3 +201,40 @@ const withoutAddresses = (text: string): string =>
     .split(/(?<=\s)/)
     .map((word) => (word.includes('@') ? word.replace(/^(["'([{<]*)[^@]*@[\w.-]*/, '$1') : word))
     .join('')
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** Longest requested delay that is used. */
+export const LONGEST_RETRY_MS = 24 * HOUR
+
+const WORDS =
+  'in|for|after|within|wait|least|retry|again|back|delayed?|dans|in|nach|warten|en|tra|em|apos|через|espere|attendre|ca|approx'
+const CLOCK = new RegExp(`(?:^|[\\s(])(?:${WORDS})[\\s:=]{1,3}(\\d{1,2}):(\\d{2}):(\\d{2})(?!\\d)`)
+const LONG_UNIT =
+  /(?<![\d.,:]|per |last |every |past )\b(\d{1,6})(?:\.\d{1,3})? {0,2}((?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|sekunden?|minuten?|stunden?|secondes?|heures?|segundos?|minutos?|horas?|secondi|minuti|ore|секунд\S{0,2}|минут\S{0,2}|час\S{0,2})(?!\p{L})|秒|分钟?|分鐘|小时|小時|時間)/u
+const SHORT_UNIT = new RegExp(`(?:^|[\\s(])(?:${WORDS})[\\s:=]{1,3}(\\d{1,6}) ?(s|m|h)(?![\\p{L}\\d])`, 'u')
+const BARE = /\b(?:retry(?:.?(?:after|time|in))?|wait)[=:] ?(\d{1,6})\b/
+
+/**
+ * The delay that a temporary reply requests ("5 minutes", "00:05:00", "60 seconds", "try again in 300s"), in ms: more
+ * than 0, at most 24 hours. Undefined if the text names none. Reads the first 4 KiB.
+ */
+export function retryAfter(text: string): number | undefined {
+  const said = text.slice(0, 4_096).toLowerCase()
+  const clock = CLOCK.exec(said)
+  if (clock) return bounded(Number(clock[1]) * HOUR + Number(clock[2]) * MINUTE + Number(clock[3]) * SECOND)
+  const counted = LONG_UNIT.exec(said) ?? SHORT_UNIT.exec(said)
+  if (counted) return bounded(Number(counted[1]) * unitMs(counted[2]!))
+  const bare = BARE.exec(said)
+  return bare ? bounded(Number(bare[1]) * SECOND) : undefined
+}
+
+function unitMs(unit: string): number {
+  if (/^(?:s|сек|秒)/.test(unit)) return unit.startsWith('st') ? HOUR : SECOND
+  if (/^(?:m|мин|分)/.test(unit)) return MINUTE
+  return /^d/.test(unit) ? 24 * HOUR : HOUR
+}
+
+const bounded = (ms: number): number | undefined => (ms > 0 ? Math.min(ms, LONGEST_RETRY_MS) : undefined)

@@ -1,5 +1,6 @@
+import { loadPackage } from '../../base/packages.ts'
+import { once } from '../../base/share-work.ts'
 import { registrableDomain } from '../../names/suffix.ts'
-import { disposableLists } from './lists.ts'
 import { POPULAR_DOMAINS } from './popular.ts'
 
 /**
@@ -76,3 +77,21 @@ function upward(name: string): string[] {
   }
   return [...names, registrable]
 }
+
+// The shipped lists of domains are read at first use and not at startup.
+/** Disposable domains: a curated list (disposable-email-domains) and a large one (mailchecker). */
+const disposableLists: () => readonly ReadonlySet<string>[] = once(() => {
+  const careful = loadPackage('disposable-email-domains-js') as { disposableEmailBlocklist: () => readonly string[] }
+  const large = loadPackage('mailchecker') as { blacklist: () => ReadonlySet<string> }
+  return [new Set(careful.disposableEmailBlocklist()), large.blacklist()]
+})
+
+/** Every domain of a provider that offers mailboxes to anyone (email-providers). */
+export const freeDomains: () => ReadonlySet<string> = once(
+  () => new Set(loadPackage('email-providers/all.json') as readonly string[]),
+)
+
+/** The well-known providers of these. */
+export const commonDomains: () => ReadonlySet<string> = once(
+  () => new Set(loadPackage('email-providers/common.json') as readonly string[]),
+)

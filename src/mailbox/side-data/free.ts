@@ -1,5 +1,5 @@
 import { publicSuffix, registrableDomain } from '../../names/suffix.ts'
-import { commonDomains, freeDomains } from './lists.ts'
+import { commonDomains, freeDomains } from './disposable.ts'
 import { BRAND_FAMILIES, POPULAR_DOMAINS } from './popular.ts'
 
 const POPULAR = new Set(POPULAR_DOMAINS)

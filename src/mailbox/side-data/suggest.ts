@@ -1,6 +1,6 @@
 import { parse } from 'tldts'
+import { freeDomains } from './disposable.ts'
 import { isKnownProvider } from './free.ts'
-import { freeDomains } from './lists.ts'
 import { BRAND_FAMILIES, POPULAR_DOMAINS, SOLE_DOMAINS } from './popular.ts'
 
 /** Suffixes with which an unknown one is compared. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Database } from '../../store/postgres/connect.ts'
-import type { ConsentState, MailConsents } from '../../store/postgres/mail-consents.ts'
+import type { ConsentState, MailConsents } from '../../store/postgres/monitors.ts'
 import type { Deliveries } from '../../store/postgres/webhooks.ts'
 
 /** The rules for mail of monitors. */

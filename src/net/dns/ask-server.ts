@@ -1,8 +1,8 @@
 import type { Ip } from '../../names/ip.ts'
+import { sweeper } from './client.ts'
 import { engine } from './engine.ts'
 import type { DnsEvent, Question } from './question.ts'
 import { type AskServer, DnsError } from './resolver.ts'
-import { sweeper } from './sweeper.ts'
 import { type Upstream, upstream } from './upstream.ts'
 
 type ServerAskerOptions = {

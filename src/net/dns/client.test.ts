@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:net'
 import dnsPacket from 'dns-packet'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   ede,
   framed,
@@ -13,7 +13,7 @@ import {
   soa,
 } from '../../../test/lab/dns-server.ts'
 import { ip } from '../../names/ip.ts'
-import { type DnsClientOptions, dnsClient } from './client.ts'
+import { type DnsClientOptions, dnsClient, sweeper } from './client.ts'
 import type { DnsEvent } from './question.ts'
 import { type Answer, DnsError } from './resolver.ts'
 import type { Server } from './system.ts'
@@ -458,3 +458,28 @@ function drip(socket: Socket, bytes: Buffer): void {
     else socket.write(bytes.subarray(at, ++at))
   }, 5)
 }
+
+describe('the sweeper', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it.each<[string, boolean, boolean, number]>([
+    ['stops when nothing waits and nothing is open', false, false, 0],
+    ['goes on while a query waits', true, false, 1],
+    ['goes on while a connection is open', false, true, 1],
+  ])('%s', (_, busy, open, timers) => {
+    let sweeps = 0
+    const { wake, stop } = sweeper(
+      () => sweeps++,
+      () => busy,
+      () => open,
+    )
+    wake()
+    vi.advanceTimersByTime(50)
+    expect([sweeps, vi.getTimerCount()]).toEqual([1, timers])
+    vi.advanceTimersByTime(50)
+    expect(sweeps).toBe(1 + timers)
+    stop()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})

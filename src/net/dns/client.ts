@@ -1,7 +1,6 @@
 import { engine } from './engine.ts'
 import type { DnsEvent, Question } from './question.ts'
 import type { Answer, RecordType, Resolve } from './resolver.ts'
-import { sweeper } from './sweeper.ts'
 import type { Server } from './system.ts'
 import { MAX_UPSTREAMS, upstream } from './upstream.ts'
 
@@ -75,4 +74,42 @@ export function dnsClient(options: DnsClientOptions): DnsClient {
     for (const { link } of upstreams) link.close()
   }
   return { resolve, close }
+}
+
+/**
+ * One timer for all waiting queries: it fires every 50 ms while `open`, and keeps the process alive only while `busy`.
+ */
+const SWEEP_MS = 50
+
+type Sweeper = {
+  /** Must be called whenever a query starts. */
+  readonly wake: () => void
+  readonly stop: () => void
+}
+
+export function sweeper(sweep: () => void, busy: () => boolean, open: () => boolean): Sweeper {
+  let timer: NodeJS.Timeout | undefined
+  let held = false
+
+  function look(): void {
+    sweep()
+    if (!timer) return
+    if (!open() && !busy()) stop()
+    else if (held && !busy()) {
+      timer.unref()
+      held = false
+    }
+  }
+  function wake(): void {
+    timer ??= setInterval(look, SWEEP_MS).unref()
+    if (held) return
+    timer.ref()
+    held = true
+  }
+  function stop(): void {
+    clearInterval(timer)
+    timer = undefined
+    held = false
+  }
+  return { wake, stop }
 }

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { dataOf, decodeMessage, rawData } from './decode.ts'
 import { encodeQuery, type Query, type QueryFlags } from './encode.ts'
 import { interpret } from './interpret.ts'
-import type { RecordType } from './resolver.ts'
-import { TYPE_CODES } from './types.ts'
+import { type RecordType, TYPE_CODES } from './resolver.ts'
 import { readName, writeName } from './wire-name.ts'
 
 const roundTrip = (name: string): string | undefined => {

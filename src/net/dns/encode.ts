@@ -1,5 +1,5 @@
-import { random32 } from './entropy.ts'
-import { CLASS_IN, OPT } from './types.ts'
+import { randomFillSync } from 'node:crypto'
+import { CLASS_IN, OPT } from './resolver.ts'
 import { writeName } from './wire-name.ts'
 
 export type QueryFlags = {
@@ -90,4 +90,17 @@ function mixCase(bytes: Buffer, from: number, to: number): void {
     bits >>>= 1
     left--
   }
+}
+
+const WORDS = 2_048
+const pool = new Uint32Array(WORDS)
+let next = WORDS
+
+/** 32 unpredictable bits (RFC 5452 §9.2: ids, and the case of letters), read from the system 8 KiB at a time. */
+export function random32(): number {
+  if (next === WORDS) {
+    randomFillSync(pool)
+    next = 0
+  }
+  return pool[next++]!
 }

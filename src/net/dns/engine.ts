@@ -2,15 +2,20 @@ import { timedOut } from '../../base/deadline.ts'
 import { canonicalName } from '../../names/domain.ts'
 import type { Message } from './decode.ts'
 import { encodeQuery } from './encode.ts'
-import { type Reading as AnyReading, interpret, MAX_CHAIN } from './interpret.ts'
+import { type Reading as AnyReading, interpret, MAX_CHAIN, referralOf } from './interpret.ts'
 import { begun, type EngineOptions, type Question } from './question.ts'
-import { referralOf } from './referral.ts'
-import { type Answer, DnsError, type DnsReason, type RecordType, type ServerAnswer } from './resolver.ts'
+import {
+  type Answer,
+  DnsError,
+  type DnsReason,
+  RCODE,
+  type RecordType,
+  type ServerAnswer,
+  TYPE_CODES,
+} from './resolver.ts'
 import type { Server } from './system.ts'
-import { RCODE, TYPE_CODES } from './types.ts'
 import { pick, recordAnswer, recordFault, type Upstream } from './upstream.ts'
 import { type Fault, giveUp, type Handlers, type WireEvent } from './wait.ts'
-import { watch } from './watch.ts'
 import { type Cursor, readName } from './wire-name.ts'
 
 type Engine = {
@@ -264,4 +269,73 @@ function reasonOf(rcode: number): DnsReason {
   if (rcode === RCODE.refused) return 'refused'
   if (rcode === RCODE.formErr) return 'formerr'
   return rcode === RCODE.notImp ? 'notimp' : 'rcode'
+}
+
+/** An object that can be watched for a signal; the watch owns the links. */
+type Watched<Q> = { before: Q | undefined; after: Q | undefined }
+
+/** Calls back for each member whose signal fires. A signal that many queries share has one listener. */
+type Watch<Q> = {
+  readonly add: (signal: AbortSignal, member: Q) => void
+  readonly remove: (signal: AbortSignal, member: Q) => void
+}
+
+type Group<Q> = { first: Q | undefined; readonly listener: () => void }
+
+/** Members are linked to each other, so adding and removing one of many thousands allocates nothing. */
+function watch<Q extends Watched<Q>>(fired: (member: Q) => void): Watch<Q> {
+  const groups = new Map<AbortSignal, Group<Q>>()
+  let lastSignal: AbortSignal | undefined
+  let lastGroup: Group<Q> | undefined
+
+  /** Most queries share the signal of the previous one. */
+  function groupOf(signal: AbortSignal): Group<Q> | undefined {
+    if (signal === lastSignal) return lastGroup
+    const group = groups.get(signal)
+    if (!group) return undefined
+    lastSignal = signal
+    lastGroup = group
+    return group
+  }
+
+  function begin(signal: AbortSignal): Group<Q> {
+    const listener = (): void => {
+      const group = groups.get(signal)
+      end(signal)
+      for (let member = group?.first; member; ) {
+        const { after } = member
+        fired(member)
+        member = after
+      }
+    }
+    const group: Group<Q> = { first: undefined, listener }
+    groups.set(signal, group)
+    signal.addEventListener('abort', listener, { once: true })
+    return group
+  }
+
+  function end(signal: AbortSignal): void {
+    groups.delete(signal)
+    if (signal === lastSignal) lastSignal = lastGroup = undefined
+  }
+
+  function add(signal: AbortSignal, member: Q): void {
+    const group = groupOf(signal) ?? begin(signal)
+    member.after = group.first
+    if (group.first) group.first.before = member
+    group.first = member
+  }
+
+  function remove(signal: AbortSignal, member: Q): void {
+    const group = groupOf(signal)
+    if (!group) return
+    if (member.before) member.before.after = member.after
+    else group.first = member.after
+    if (member.after) member.after.before = member.before
+    member.before = member.after = undefined
+    if (group.first) return
+    end(signal)
+    signal.removeEventListener('abort', group.listener)
+  }
+  return { add, remove }
 }

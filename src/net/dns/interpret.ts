@@ -1,6 +1,15 @@
+import type { Ip } from '../../names/ip.ts'
 import { dataOf, type Message, type ResourceRecord } from './decode.ts'
-import type { RecordData, RecordType } from './resolver.ts'
-import { CLASS_IN, DNAME, RCODE, RRSIG, TYPE_CODES } from './types.ts'
+import {
+  CLASS_IN,
+  DNAME,
+  RCODE,
+  type RecordData,
+  type RecordType,
+  type Referral,
+  RRSIG,
+  TYPE_CODES,
+} from './resolver.ts'
 
 /** Maximum length of a CNAME chain. */
 export const MAX_CHAIN = 16
@@ -105,3 +114,34 @@ const isReferral = (message: Message): boolean =>
   !message.authoritative &&
   !message.recursionAvailable &&
   message.authority.some((record) => record.type === TYPE_CODES.NS)
+
+/** Maximum number of name servers that are read of a referral. */
+const MAX_SERVERS = 100
+/** Maximum number of addresses that are read of each name server of a referral. */
+const MAX_ADDRESSES = 20
+
+/**
+ * The delegation in a referral: the NS records of its authority section, and the addresses of these servers in its
+ * additional section (glue, RFC 9471 §2). Undefined if there is none. Only an ancestor of `name`, or `name` itself, can
+ * be the zone.
+ */
+export function referralOf(message: Message, name: string): Referral | undefined {
+  const records = message.authority.filter((record) => record.type === TYPE_CODES.NS && record.class === CLASS_IN)
+  const zone = records[0]?.name
+  if (zone === undefined || (zone !== '' && name !== zone && !name.endsWith(`.${zone}`))) return undefined
+  const servers = new Set<string>()
+  for (const record of records) {
+    const server = record.name === zone ? dataOf(message, record, 'NS') : undefined
+    if (server !== undefined && servers.size < MAX_SERVERS) servers.add(server)
+  }
+  const glue = new Map<string, Ip[]>()
+  for (const record of message.additional) {
+    const address = servers.has(record.name)
+      ? (dataOf(message, record, 'A') ?? dataOf(message, record, 'AAAA'))
+      : undefined
+    if (address === undefined || record.class !== CLASS_IN) continue
+    const known = glue.get(record.name) ?? []
+    if (known.length < MAX_ADDRESSES) glue.set(record.name, [...known, address])
+  }
+  return { zone, servers: [...servers].sort(), glue: Object.fromEntries(glue) }
+}

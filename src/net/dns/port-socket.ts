@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { familyOf } from '../../names/ip.ts'
-import { random32 } from './entropy.ts'
+import { random32 } from './encode.ts'
 import type { Server } from './system.ts'
 import { type Handlers, hasEdns, isBareFormErr, sameQuestion, type Wait } from './wait.ts'
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { parseIp } from '../../names/ip.ts'
 import { recordProblem } from './problems.ts'
 import type { RecordData, RecordType } from './resolver.ts'

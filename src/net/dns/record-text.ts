@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { canonicalName, labelsOf } from '../../names/domain.ts'
 import type { OverlayChange, OverlayRecord } from './overlay.ts'
 import { recordProblem } from './problems.ts'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { once } from '../../base/share-work.ts'
 import { cidr, contains } from '../../names/cidr.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'

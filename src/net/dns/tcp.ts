@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { random32 } from './entropy.ts'
+import { random32 } from './encode.ts'
 import type { Server } from './system.ts'
 import { type Handlers, isBareFormErr, sameQuestion, type Wait } from './wait.ts'
 

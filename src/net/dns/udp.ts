@@ -1,4 +1,4 @@
-import { random32 } from './entropy.ts'
+import { random32 } from './encode.ts'
 import { PortSocket, type UdpHandlers } from './port-socket.ts'
 import type { Server } from './system.ts'
 import type { Holder, Wait } from './wait.ts'

@@ -1,5 +1,4 @@
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
-import type { Problem } from '../../base/problem.ts'
+import { type Parsed, type Problem, parsed, problem } from '../../base/problem.ts'
 import type { OverlayRecord } from './overlay.ts'
 import { zoneProblem } from './problems.ts'
 import { type Field, readFields, readSeconds } from './record-data.ts'

@@ -1,8 +1,8 @@
 import type { Problem } from '../../base/problem.ts'
+import { smtpProblem } from '../problems.ts'
 import type { Command } from './commands.ts'
 import { type Connection, DialError, type DialReason } from './dial.ts'
 import type { Bounds, TimeLimit } from './lifetime.ts'
-import { smtpProblem } from './problems.ts'
 import { type Reply, replyReader, type Stage } from './reply.ts'
 import type { Transcript } from './transcript.ts'
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Problem } from '../../base/problem.ts'
-import { smtpProblem } from './problems.ts'
+import { smtpProblem } from '../problems.ts'
 
 /** The stage of the session at which a reply was received. */
 export type Stage = 'connect' | 'banner' | 'ehlo' | 'starttls' | 'mail' | 'rcpt' | 'data' | 'rset' | 'quit'

@@ -6,9 +6,8 @@ import { email } from '../../names/email.ts'
 import { ip } from '../../names/ip.ts'
 import { guard } from '../public-only.ts'
 import { DialError } from './dial.ts'
-import { MAX_UNREAD } from './inbox.ts'
 import { openSession, type SessionOptions } from './session.ts'
-import { tcpDial } from './tcp-dial.ts'
+import { MAX_UNREAD, tcpDial } from './tcp-dial.ts'
 
 const dial = tcpDial({ reachable: guard({ allowed: [cidr('127.0.0.0/8')] }) })
 const sockets = new Set<Socket>()

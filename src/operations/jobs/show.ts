@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type JobAnswer, jobAnswer, jobListAnswer } from '../../answers/jobs.ts'
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { formatDuration } from '../../base/time.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { jobDocument, jobListDocument } from '../../documents/jobs.ts'
@@ -8,10 +8,8 @@ import type { JobAction } from '../../jobs/service.ts'
 import { ownerOf } from '../../names/owner.ts'
 import { formatParam } from '../documents.ts'
 import example from '../examples/job.json' with { type: 'json' }
-import type { Progress } from '../given.ts'
-import { type Call, defineOperation, ok } from '../operation.ts'
-import { cursorParam, formatCursor, limitParam, readCursor } from '../page.ts'
-import { choiceParam, optional, textParam } from '../params.ts'
+import { type Call, defineOperation, ok, type Progress } from '../operation.ts'
+import { choiceParam, cursorParam, formatCursor, limitParam, optional, readCursor, textParam } from '../params.ts'
 import { jobInputError } from '../problems.ts'
 
 const DEADLINE_MS = 20_000

@@ -1,5 +1,5 @@
 import { jobAnswer } from '../../answers/jobs.ts'
-import { parsed, problem } from '../../base/parsed.ts'
+import { parsed, problem } from '../../base/problem.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { jobDocument } from '../../documents/jobs.ts'
 import { ownerOf } from '../../names/owner.ts'

@@ -1,6 +1,6 @@
 import { type MessageAnswer, messageAnswer } from '../../answers/message.ts'
 import type { Json } from '../../base/json.ts'
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import type { GivenEnvelope } from '../../message/envelope.ts'
 import { parseDomain } from '../../names/domain.ts'
 import { profileProblem } from '../../profiles/problems.ts'

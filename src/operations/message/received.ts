@@ -4,7 +4,7 @@ import {
   type ReceivedMessageAnswer,
   receivedMessageAnswer,
 } from '../../answers/message.ts'
-import { parsed, problem } from '../../base/parsed.ts'
+import { parsed, problem } from '../../base/problem.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { LIFE, type Waiting } from '../../message/inbox.ts'
 import { inboxError } from '../../message/problems.ts'

@@ -21,10 +21,19 @@ import {
 import { ownerOf } from '../../names/owner.ts'
 import { formatParam } from '../documents.ts'
 import { defineOperation, ok } from '../operation.ts'
-import { cursorParam, limitParam, pageOf } from '../page.ts'
-import { bodyFlagParam, bodySwitchParam, choiceParam, lineParam } from '../params.ts'
-import { checkKind, readNotify, readOptions, readTarget, settingParams, usualConditions } from './input.ts'
-import { DEADLINE_MS, exampleMonitor, monitorExample, monitorIdParam } from './shared.ts'
+import { bodyFlagParam, bodySwitchParam, choiceParam, cursorParam, limitParam, lineParam, pageOf } from '../params.ts'
+import {
+  checkKind,
+  DEADLINE_MS,
+  exampleMonitor,
+  monitorExample,
+  monitorIdParam,
+  readNotify,
+  readOptions,
+  readTarget,
+  settingParams,
+  usualConditions,
+} from './shared.ts'
 
 const EVERY_MS = 86_400_000
 

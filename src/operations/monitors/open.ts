@@ -5,7 +5,7 @@ import {
   unsubscribeAnswer,
   unsubscribeQuestion,
 } from '../../answers/monitors.ts'
-import { parsed, problem } from '../../base/parsed.ts'
+import { parsed, problem } from '../../base/problem.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { badgeSvg } from '../../monitors/present.ts'
 import { defineOperation, ok } from '../operation.ts'

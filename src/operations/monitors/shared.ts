@@ -1,12 +1,26 @@
 import { z } from 'zod'
-import type { MonitorAnswer } from '../../answers/monitors.ts'
-import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { type MonitorAnswer, type MonitorKind, monitorKind } from '../../answers/monitors.ts'
+import { invalidAt } from '../../base/errors.ts'
+import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { valueProblem } from '../../base/value-problems.ts'
+import { monitorError } from '../../monitors/problems.ts'
+import { isTimezone } from '../../monitors/schedule.ts'
+import type { MonitorInput, NotifyTarget } from '../../monitors/service.ts'
+import { parseDomain } from '../../names/domain.ts'
+import { formatEmail, parseEmail } from '../../names/email.ts'
+import { parseIp } from '../../names/ip.ts'
 import type { Ctx } from '../../world.ts'
 import { refusePrivateUrl } from '../ask-peer.ts'
+import { blacklist } from '../blacklist.ts'
+import { check } from '../check.ts'
 import type { Deps } from '../deps.ts'
-import { textParam } from '../params.ts'
-import { monitorInputError } from '../problems.ts'
+import type { Caller } from '../operation.ts'
+import { bodyFlagParam, durationParam, lineParam, listParam, objectParam, optional, textParam } from '../params.ts'
+import { monitorInputError, monitorProblem } from '../problems.ts'
+import { report } from '../report.ts'
+import { refuseOthers } from '../reports/shared.ts'
+import { reportsShow } from '../reports/show.ts'
+import { verify } from '../verify.ts'
 
 export const DEADLINE_MS = 20_000
 
@@ -78,4 +92,195 @@ export const monitorExample: MonitorAnswer = {
   failures: 0,
   created_at: '2026-01-01T03:04:05.000Z',
   next_run_at: '2026-01-03T03:04:05.000Z',
+}
+
+const DAY_MS = 86_400_000
+/** Maximum number of receivers of a monitor. */
+const MAX_NOTIFY = 10
+/** Characters of the name of an option. */
+const MAX_OPTION_NAME = 40
+
+const notifyItem = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('webhook'), url: receiverUrl }),
+  z.strictObject({ type: z.literal('mail'), to: z.string().max(320) }),
+  z.strictObject({ type: z.literal('slack'), url: receiverUrl }),
+  z.strictObject({
+    type: z.literal('ntfy'),
+    url: receiverUrl,
+    token: z
+      .string()
+      .max(200)
+      .regex(/^[\x21-\x7e]+$/)
+      .optional(),
+  }),
+])
+const CONDITION =
+  /^(?:changed|worse|listed|score_below:(?:100|[1-9]?\d)|new_sender|failing_above:(?:100|[1-9]?\d)|no_reports)$/
+/** Conditions of a monitor of reports, and of all others. */
+const OF_REPORTS = /^(?:changed|new_sender|failing_above:\d+|no_reports)$/
+const OF_OTHERS = /^(?:changed|worse|listed|score_below:\d+)$/
+const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, monitorProblem('clock').text)
+const quietHours = z.strictObject({
+  from: clock,
+  to: clock,
+  timezone: z.string().refine(isTimezone, monitorProblem('timezone').text).default('UTC'),
+})
+
+/** The settings of a monitor, at its creation and later. */
+export const settingParams = {
+  name: optional(lineParam('display name of the monitor', 200)),
+  every: optional(
+    durationParam(
+      { minMs: 900_000, maxMs: 31 * DAY_MS },
+      { description: 'interval between runs', group: 'question', fallback: '24h', example: '24h' },
+    ),
+  ),
+  options: {
+    ...optional(
+      objectParam(z.record(z.string().max(MAX_OPTION_NAME), z.union([z.string().max(500), z.boolean(), z.number()])), {
+        description: 'other parameters of the kind, such as {"selector": "s1"}',
+      }),
+    ),
+  },
+  notify: listParam(notifyItem, MAX_NOTIFY, {
+    description:
+      'recipients of notifications: {"type": "webhook", "url"}, {"type": "mail", "to"}, {"type": "slack", "url"} or {"type": "ntfy", "url", "token"?}',
+    group: 'notify',
+  }),
+  when: listParam(z.string().regex(CONDITION, monitorProblem('condition').text), 4, {
+    description:
+      'when to notify: changed, worse, listed, score_below:N; of reports changed, new_sender, failing_above:N, no_reports',
+    group: 'notify',
+    example: 'changed',
+  }),
+  quiet_hours: {
+    ...optional(
+      objectParam(quietHours, {
+        description: 'hours without notifications: {"from": "22:00", "to": "07:00", "timezone": "Europe/Berlin"}',
+        group: 'notify',
+      }),
+    ),
+  },
+  public: { ...bodyFlagParam('make its badge public') },
+}
+
+type Notify = z.output<typeof notifyItem>
+type Used = Pick<Deps, 'mayCall' | 'monitors'>
+
+/** Reads the receivers of a monitor. Throws AppError for an address that cannot get messages. */
+export async function readNotify(ctx: Ctx, deps: Used, items: readonly Notify[]): Promise<readonly NotifyTarget[]> {
+  const all: NotifyTarget[] = []
+  for (const item of items) {
+    if (item.type === 'mail') all.push({ type: 'mail', to: await readMailbox(deps, item.to) })
+    else all.push({ ...item, url: await readReceiver(ctx, deps, item.url, 'notify') })
+  }
+  for (const one of all)
+    if (one.type === 'ntfy' && new URL(one.url).pathname.replaceAll('/', '') === '')
+      throw monitorInputError('ntfy', undefined, NOTIFY)
+  return all
+}
+
+async function readMailbox({ monitors }: Used, text: string): Promise<string> {
+  const email = parseEmail(text.trim())
+  if (!email.ok) throw invalidAt('invalid_parameter', 'notify', email.problem)
+  const address = formatEmail(email.value)
+  const fault = await (await monitors()).mailFault(address)
+  if (fault !== undefined) throw monitorError(fault, undefined, NOTIFY)
+  return address
+}
+
+const NOTIFY = { parameter: 'notify', at: 'notify' } as const
+
+const OPERATION_OF = { check, report, verify, blacklist, reports: reportsShow } as const
+/** Parameters of an operation that the monitor sets by itself. */
+const OWN: readonly string[] = [
+  'save',
+  'expires_in',
+  'format',
+  'vantage',
+  'max_age',
+  'trace',
+  'bind_ip',
+  'peer',
+  'mx_port',
+]
+
+/** Reads the target of a kind, and the options of its operation. Throws AppError. */
+export function readTarget(
+  kindText: string,
+  text: string,
+  given: Readonly<Record<string, string | boolean | number>>,
+): Pick<MonitorInput, 'kind' | 'target' | 'domain' | 'options'> {
+  const kind = monitorKind.parse(kindText)
+  const { target, domain } = TARGETS[kind](text.trim())
+  return { kind, target, domain, options: readOptions(kind, target, given) }
+}
+
+export function readOptions(
+  kind: MonitorKind,
+  target: string,
+  given: Readonly<Record<string, string | boolean | number>>,
+): Readonly<Record<string, string>> {
+  const options = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+  const name = NAMES[kind]
+  const own = Object.keys(options).find((one) => OWN.includes(one) || one === name)
+  if (own !== undefined) throw monitorInputError('own_option', { name: own }, { parameter: 'options', at: 'options' })
+  OPERATION_OF[kind].ask({ ...options, [name]: target }) // refused here in the same way as by the operation
+  return options
+}
+
+/** When a monitor tells, without `when`. */
+export const usualConditions = (kind: MonitorKind): readonly string[] =>
+  kind === 'reports' ? ['new_sender', 'failing_above:5', 'no_reports'] : ['changed']
+
+/**
+ * Throws AppError for conditions that a kind does not have, and for a monitor of reports that the caller may not see or
+ * that would show them to everybody.
+ */
+export function checkKind(
+  { caller }: { readonly caller?: Caller },
+  kind: MonitorKind,
+  target: string,
+  { when = [], isPublic }: { readonly when?: readonly string[]; readonly isPublic: boolean | undefined },
+): void {
+  const allowed = kind === 'reports' ? OF_REPORTS : OF_OTHERS
+  const other = when.find((one) => !allowed.test(one))
+  if (other !== undefined)
+    throw monitorInputError('condition_kind', { condition: other, kind }, { parameter: 'when', at: 'when' })
+  if (kind !== 'reports') return
+  if (isPublic) throw monitorInputError('reports_private', undefined, { parameter: 'public', at: 'public' })
+  if (caller?.maySeeReports === false) throw monitorInputError('no_scope', undefined, { parameter: 'kind', at: 'kind' })
+  const domain = parseDomain(target)
+  if (domain.ok) refuseOthers({ ...(caller && { caller }) }, domain.value)
+}
+
+/** The parameter of each kind that names the target. */
+export const NAMES: Readonly<Record<MonitorKind, string>> = {
+  check: 'domain',
+  report: 'domain',
+  verify: 'email',
+  blacklist: 'ip',
+  reports: 'domain',
+}
+
+type Target = { readonly target: string; readonly domain: string }
+const domainTarget = (text: string): Target => {
+  const domain = parseDomain(text)
+  if (!domain.ok) throw invalidAt('invalid_domain', 'target', domain.problem)
+  return { target: domain.value, domain: domain.value }
+}
+const TARGETS: Readonly<Record<MonitorKind, (text: string) => Target>> = {
+  check: domainTarget,
+  report: domainTarget,
+  reports: domainTarget,
+  verify: (text) => {
+    const email = parseEmail(text)
+    if (!email.ok) throw invalidAt('invalid_parameter', 'target', email.problem)
+    return { target: formatEmail(email.value), domain: email.value.domain }
+  },
+  blacklist: (text) => {
+    const ip = parseIp(text)
+    if (!ip.ok) throw invalidAt('invalid_ip', 'target', ip.problem)
+    return { target: ip.value, domain: '' }
+  },
 }

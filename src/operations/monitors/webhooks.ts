@@ -7,7 +7,7 @@ import {
   webhookAnswer,
   webhookListAnswer,
 } from '../../answers/webhooks.ts'
-import { parsed, problem } from '../../base/parsed.ts'
+import { parsed, problem } from '../../base/problem.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import {
   deliveryDocument,
@@ -17,8 +17,7 @@ import {
 } from '../../documents/webhooks.ts'
 import { ownerOf } from '../../names/owner.ts'
 import { defineOperation, ok } from '../operation.ts'
-import { cursorParam, limitParam, pageOf } from '../page.ts'
-import { textParam } from '../params.ts'
+import { cursorParam, limitParam, pageOf, textParam } from '../params.ts'
 import { DEADLINE_MS, deliveryIdParam, exampleWebhook, readReceiver, webhookIdParam } from './shared.ts'
 
 const example: WebhookAnswer = {

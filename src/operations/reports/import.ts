@@ -3,11 +3,11 @@ import { AppError } from '../../base/errors.ts'
 import { reportsImportDocument } from '../../documents/reports.ts'
 import { ownerOf } from '../../names/owner.ts'
 import type { Imported } from '../../reports/import.ts'
-import { reportError } from '../../reports/parse/problems.ts'
 import { presentImport } from '../../reports/present.ts'
+import { reportError } from '../../reports/problems.ts'
 import { defineOperation, ok } from '../operation.ts'
+import { reportsError } from '../problems.ts'
 import { importExample } from './examples.ts'
-import { reportsError } from './problems.ts'
 import { seesDomain } from './shared.ts'
 
 const UPLOAD_MS = 15 * 60_000

@@ -16,10 +16,9 @@ import { presentLeftOut } from '../../reports/present.ts'
 import type { Sender } from '../../reports/senders.ts'
 import type { Ctx } from '../../world.ts'
 import { defineOperation, ok } from '../operation.ts'
-import type { Param } from '../param.ts'
-import { choiceParam, optional } from '../params.ts'
+import { choiceParam, optional, type Param } from '../params.ts'
+import { reportsError } from '../problems.ts'
 import { policyExample } from './examples.ts'
-import { reportsError } from './problems.ts'
 import { periodOf, periodParams } from './shared.ts'
 
 /** Records to try in one question. */

@@ -1,10 +1,12 @@
-import { parsed, problem } from '../../base/parsed.ts'
+import { invalidAt } from '../../base/errors.ts'
+import { parsed, problem } from '../../base/problem.ts'
 import { dayOf } from '../../base/time.ts'
-import { type Domain, isNamed } from '../../names/domain.ts'
+import { type Domain, isNamed, parseDomain } from '../../names/domain.ts'
+import type { ReportService } from '../../reports/service.ts'
 import type { Period } from '../../store/postgres/report-sums.ts'
 import type { Call } from '../operation.ts'
 import { choiceParam, domainParam, optional, positional, textParam } from '../params.ts'
-import { reportsError, reportsParamProblem } from './problems.ts'
+import { reportsError, reportsParamProblem } from '../problems.ts'
 
 const DAY_MS = 86_400_000
 /** The period without `from`, days. */
@@ -65,3 +67,16 @@ export function refuseOthers({ caller }: Pick<Call, 'caller'>, domain: Domain): 
 /** Whether the caller may see the reports of a domain: its scope is checked by the gate, and its domains here. */
 export const seesDomain = (caller: Call['caller'], domain: Domain): boolean =>
   caller?.domains === undefined || caller.domains.some((pattern) => isNamed(pattern, domain))
+
+/** The number of stored reports about a domain: for pages that show them while they come in. */
+export type StoredReports = (by: Pick<Call, 'caller'>, domain: string) => Promise<number>
+
+/** It throws AppError for a text that is no domain, and if the key is not made for it. */
+export const storedReports =
+  ({ reports }: { readonly reports: () => Promise<Pick<ReportService, 'stored'>> }): StoredReports =>
+  async (by, text) => {
+    const domain = parseDomain(text)
+    if (!domain.ok) throw invalidAt('invalid_domain', 'domain', domain.problem)
+    refuseOthers(by, domain.value)
+    return (await reports()).stored(domain.value)
+  }

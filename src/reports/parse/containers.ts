@@ -3,8 +3,7 @@ import { createGunzip } from 'node:zlib'
 import type { Attachment, Email } from 'postal-mime'
 import type { ZipFile } from 'yauzl'
 import { AppError, messageOf } from '../../base/errors.ts'
-import { contentOf, HEAD_OCTETS } from './content.ts'
-import { reportError } from './problems.ts'
+import { reportError } from '../problems.ts'
 
 /**
  * A file without a container around it. Its octets must be read before the next one is requested; what is not read is
@@ -19,7 +18,7 @@ export type Leaf = {
   readonly message?: Uint8Array
 }
 /** A file or container that could not be read. */
-export type Unread = { readonly name: string; readonly error: AppError; readonly message?: Uint8Array }
+type Unread = { readonly name: string; readonly error: AppError; readonly message?: Uint8Array }
 
 export type Bounds = {
   /** Maximum octets of an input and of a container within it, which is held in memory. */
@@ -179,7 +178,7 @@ async function* inMbox(whole: Buffer, place: Place, budget: Budget): AsyncGenera
   }
 }
 
-export function* messagesOfMbox(whole: Buffer): Generator<Buffer> {
+function* messagesOfMbox(whole: Buffer): Generator<Buffer> {
   let start = afterLine(whole, 0)
   for (;;) {
     const next = nextSeparator(whole, start)
@@ -254,3 +253,43 @@ async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += PIECE) yield octets.subarray(at, at + PIECE)
 }
 async function* none(): AsyncGenerator<Uint8Array> {}
+
+/** What octets are, judged by their beginning: names and media types of reports are often wrong. */
+type Content = 'gzip' | 'zip' | 'xml' | 'json' | 'mbox' | 'message' | 'empty' | 'other'
+
+/** Number of octets that {@link contentOf} needs. */
+export const HEAD_OCTETS = 1_024
+
+/** Judges the first {@link HEAD_OCTETS} octets of an input. */
+function contentOf(head: Uint8Array): Content {
+  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip' // RFC 1952 §2.3.1
+  if (head[0] === 0x50 && head[1] === 0x4b && ((head[2] === 3 && head[3] === 4) || (head[2] === 5 && head[3] === 6)))
+    return 'zip' // APPNOTE 4.3.7; an empty archive begins with its end
+  const text = new TextDecoder(encodingOf(head)).decode(head).trimStart()
+  if (text === '') return 'empty'
+  if (text.startsWith('<')) return 'xml'
+  if (text.startsWith('{')) return 'json'
+  if (/^From \S/.test(text)) return 'mbox' // RFC 4155
+  return /^[!-9;-~]{1,76}:(?:[ \t]|\r?\n)/.test(text) ? 'message' : 'other' // RFC 5322 §2.2
+}
+
+/**
+ * The encoding of XML or JSON, as a label of the Encoding standard: a byte order mark, else what zero octets tell of
+ * UTF-16, else the XML declaration, else UTF-8 (XML 1.0 appendix F).
+ */
+export function encodingOf(head: Uint8Array): string {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'utf-8'
+  if (head.length > 3 && head[0] !== 0 && head[1] === 0) return 'utf-16le'
+  if (head.length > 3 && head[0] === 0 && head[1] !== 0) return 'utf-16be'
+  const declared = /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z][\w.-]{0,40})["']/.exec(
+    Buffer.from(head.subarray(0, 256)).toString('latin1'),
+  )?.[1]
+  if (declared === undefined || /^utf-?16/i.test(declared)) return 'utf-8'
+  try {
+    return new TextDecoder(declared).encoding
+  } catch {
+    return 'utf-8' // a label that nobody knows: most reports with one are ASCII
+  }
+}

@@ -2,9 +2,9 @@ import { SaxesParser } from 'saxes'
 import type { AppError } from '../../base/errors.ts'
 import { canonicalName } from '../../names/domain.ts'
 import { parseIp } from '../../names/ip.ts'
+import { reportError } from '../problems.ts'
 import { type DkimResult, type DmarcHead, type DmarcRow, MAX_COUNT, type SpfResult } from '../report.ts'
-import { encodingOf, HEAD_OCTETS } from './content.ts'
-import { reportError } from './problems.ts'
+import { encodingOf, HEAD_OCTETS } from './containers.ts'
 
 /** Maximum nesting of elements; reports have 6. */
 const MAX_DEPTH = 32

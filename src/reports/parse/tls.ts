@@ -1,9 +1,8 @@
 import { messageOf } from '../../base/errors.ts'
 import { canonicalName } from '../../names/domain.ts'
+import { reportError } from '../problems.ts'
 import { MAX_COUNT, type TlsFailure, type TlsPolicy, type TlsReport } from '../report.ts'
-import { buffered } from './containers.ts'
-import { encodingOf } from './content.ts'
-import { reportError } from './problems.ts'
+import { buffered, encodingOf } from './containers.ts'
 
 /** Maximum size of the JSON, octets: it is held in memory. Real ones have a few kB. */
 const MAX_OCTETS = 16 * 1_048_576

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { isTableGone } from './job-tables.ts'
+import { isTableGone } from './jobs.ts'
 import { schemaStatus } from './tables.ts'
 
 type BackedUp = { readonly tables: number; readonly bytes: number }

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { unicodeOf } from '../../names/domain.ts'
-import { type JobTable, tableOf } from './job-tables.ts'
+import { type JobTable, tableOf } from './jobs.ts'
 import type { Schema } from './schema.ts'
 
 export type ForgottenRows = {

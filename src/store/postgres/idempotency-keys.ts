@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
-import { told } from './away.ts'
+import { told } from './connect.ts'
 import type { Schema } from './schema.ts'
 
 /** A caller's key. Each caller has its own keys. */

@@ -4,9 +4,9 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Json } from '../../base/json.ts'
 import type { StoredBadRow, StoredRow } from './job-rows.ts'
-import { createTableText, OWN_TABLE_ROWS, tableNameOf } from './job-tables.ts'
+import { createTableText, OWN_TABLE_ROWS, tableNameOf } from './jobs.ts'
+import { storable, storableJson } from './pool.ts'
 import { uploadError } from './problems.ts'
-import { storable, storableJson } from './storable.ts'
 
 /** A part of an upload: records `from` to `received`, and the line on which the next part begins. */
 export type IntakePart = {

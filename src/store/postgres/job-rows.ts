@@ -1,11 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { BadRowReason } from '../../answers/jobs.ts'
 import type { Json, JsonRecord } from '../../base/json.ts'
-import { afterDeadlock } from './away.ts'
-import { type JobTable, tableOf } from './job-tables.ts'
-import type { JobRecord } from './jobs.ts'
+import { afterDeadlock } from './connect.ts'
+import { type JobRecord, type JobTable, tableOf } from './jobs.ts'
+import { jsonArray } from './pool.ts'
 import type { RowColumns, Schema } from './schema.ts'
-import { jsonArray } from './storable.ts'
 
 export type StoredRow = {
   readonly line: number

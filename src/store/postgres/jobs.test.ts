@@ -7,11 +7,10 @@ import type { Database } from './connect.ts'
 import { forgetRows } from './forget.ts'
 import { type ClaimedRow, type JobRows, jobRowsOf } from './job-rows.ts'
 import { jobSums, queueState } from './job-sums.ts'
-import { dropLeftTables, OWN_TABLE_ROWS } from './job-tables.ts'
-import { type JobRecord, type Jobs, jobsOf, MAX_OPEN } from './jobs.ts'
+import { dropLeftTables, type JobRecord, type Jobs, jobsOf, MAX_OPEN, OWN_TABLE_ROWS } from './jobs.ts'
+import { jsonArray } from './pool.ts'
 import { takeLeases } from './provider-leases.ts'
 import type { Schema } from './schema.ts'
-import { jsonArray } from './storable.ts'
 
 let database: Database
 let jobs: Jobs

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { afterDeadlock } from './away.ts'
+import { afterDeadlock } from './connect.ts'
+import { storable, storableJson } from './pool.ts'
 import { bitOf, monthOf } from './report-tables.ts'
-import { storable, storableJson } from './storable.ts'
 
 /** A record of a DMARC report as it is summed. Texts may come from strangers and are bounded by the parser. */
 export type ReportRow = {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { CELL_END, type ResultText, ROW_END } from '../result-text.ts'
-import { type JobTable, tableNameOf } from './job-tables.ts'
+import { type JobTable, tableNameOf } from './jobs.ts'
 
 type TextPage = {
   readonly after: number

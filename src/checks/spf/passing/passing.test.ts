@@ -7,8 +7,7 @@ import { ip } from '../../../names/ip.ts'
 import { checkHost } from '../check-host.ts'
 import { lookupSpf } from '../lookup.ts'
 import type { SpfNode } from '../tree.ts'
-import { namedAddresses } from './named.ts'
-import { firstPassing, passes, passingOf } from './passing.ts'
+import { firstPassing, namedAddresses, passes, passingOf } from './passing.ts'
 import { extentOf, publicIpv4, publicPrefixes } from './wide.ts'
 
 const signal = () => AbortSignal.timeout(10_000)

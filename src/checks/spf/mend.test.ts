@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatSpf } from '../terms.ts'
 import { mend } from './mend.ts'
+import { formatSpf } from './terms.ts'
 
 const read = (text: string): string => {
   const found = mend(text)

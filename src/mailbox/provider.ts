@@ -1,5 +1,36 @@
+import * as shared from '../mailhosts/providers/index.ts'
+
+/** A mail provider, recognized by its mail host, with its limits. */
+export type Provider = SmtpLimits & { readonly id: string; readonly name: string }
+
+/** The provider of a mail host, by its name (any case, one final dot allowed); undefined if it is not known. */
+export const providerOf = (mxHost: string): Provider | undefined => withLimits(shared.providerOfHost(mxHost))
+
+/** The provider with this id. */
+export const providerById = (id: string): Provider | undefined => withLimits(shared.providerById(id))
+
+/** The limits toward a host of the provider, or of an unknown one. */
+export const limitsFor = (provider: Provider | undefined): SmtpLimits => provider ?? DEFAULT_LIMITS
+
+/** Whether more than one recipient may be asked about in one session. */
+export const allowsSecondRcpt = (provider: Provider | undefined): boolean => {
+  const { probe } = limitsFor(provider)
+  return probe === 'batch' || probe === 'same_session'
+}
+
+/** The known providers; each is made once. */
+const made = new Map<string, Provider>()
+
+function withLimits(known: shared.Provider | undefined): Provider | undefined {
+  if (!known) return undefined
+  const { id, name } = known
+  const provider = made.get(id) ?? { id, name, ...(SMTP_LIMITS[id] ?? DEFAULT_LIMITS) }
+  made.set(id, provider)
+  return provider
+}
+
 /** The limits toward the mail hosts of a provider. */
-export type SmtpLimits = {
+type SmtpLimits = {
   /** Concurrent connections to all its hosts together, from all nodes and source addresses that share a database. */
   readonly maxConnections: number
   /**
@@ -90,4 +121,27 @@ export const SMTP_LIMITS: Readonly<Record<string, SmtpLimits>> = {
   forcepoint: { ...gateway, seen: 'MX of mailcontrol.com' },
   hornetsecurity: { ...gateway, seen: 'MX of hornetsecurity.com' },
   cloudflare: { ...gateway, seen: 'developers.cloudflare.com/email-routing' },
+}
+
+/** The blacklists that a provider is known to use at connection time. */
+const USED_BY: Readonly<Record<string, readonly string[]>> = {
+  barracuda: ['Barracuda BRBL'],
+  cisco: ['SpamCop', 'Spamhaus ZEN'],
+  icloud: ['Spamhaus ZEN'],
+  gmx: ['Spamhaus ZEN', 'NordSpam'],
+}
+/** What most mail hosts use. */
+const COMMON = ['Spamhaus ZEN'] as const
+
+/** A listing of one of our own addresses. */
+export type OwnListing = { readonly blacklist: string; readonly meaning: string }
+
+/**
+ * Why an address is not used toward a provider: it is on a blacklist that the provider uses. Undefined if no such
+ * listing is known.
+ */
+export function refusedBy(listings: readonly OwnListing[], provider: string): string | undefined {
+  const used = USED_BY[provider] ?? COMMON
+  const found = listings.find(({ blacklist }) => used.includes(blacklist))
+  return found && `listed by ${found.blacklist}${found.meaning ? ` (${found.meaning})` : ''}`
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { PROVIDERS } from '../../mailhosts/providers/index.ts'
-import { DEFAULT_LIMITS, SMTP_LIMITS } from './limits.ts'
-import { providerById, providerOf } from './provider.ts'
+import { PROVIDERS } from '../mailhosts/providers/index.ts'
+import { DEFAULT_LIMITS, providerById, providerOf, SMTP_LIMITS } from './provider.ts'
 
 it.each([
   ['aspmx.l.google.com', 'google'],

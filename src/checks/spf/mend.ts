@@ -1,10 +1,8 @@
-import { type Parsed, parsed, problem } from '../../../base/parsed.ts'
-import type { Problem } from '../../../base/problem.ts'
-import { rememberedTexts } from '../../../base/remembered-texts.ts'
-import { MAX_RECORD, parseSpf } from '../parse.ts'
-import { spfTextProblem } from '../problems.ts'
-import type { SpfRecord } from '../terms.ts'
-import { spfSlip } from './problems.ts'
+import { type Parsed, type Problem, parsed, problem } from '../../base/problem.ts'
+import { rememberedTexts } from '../../base/remembered-texts.ts'
+import { MAX_RECORD, parseSpf } from './parse.ts'
+import { spfSlip, spfTextProblem } from './problems.ts'
+import type { SpfRecord } from './terms.ts'
 
 /** The kinds of typing errors in a published text. */
 export type Slip =

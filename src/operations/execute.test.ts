@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
 import { labDeps, labExecutor } from '../../test/lab/app.ts'
 import { labWorld } from '../../test/lab/world.ts'
-import type { By, Execute } from './execute.ts'
+import { type By, type Execute, inParts } from './execute.ts'
 import { health } from './health.ts'
-import { inParts } from './in-parts.ts'
 import type { Raw } from './operation.ts'
 
 const { lines } = labExecutor(labWorld(), labDeps(labWorld()))

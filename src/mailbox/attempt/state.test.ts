@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { providerOf } from '../provider/provider.ts'
-import { probeKeyOf } from './plan.ts'
+import { providerOf } from '../provider.ts'
+import { probeKeyOf } from './state.ts'
 
 it.each([
   ['mx1.x.example', 'mx1.x.example'],

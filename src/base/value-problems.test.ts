@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearest } from './nearest.ts'
-import { didYouMean } from './value-problems.ts'
+import { didYouMean, nearest } from './value-problems.ts'
 
 const WORDS = ['check', 'verify', 'blacklist', 'blacklists', 'report', '--format', '--selector', 'spf', 'dkim']
 it.each<[typed: string, word: string | undefined]>([

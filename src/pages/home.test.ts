@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { classify } from './classify.ts'
+import { classify } from './home.ts'
 
 it.each<[string, string]>([
   ['example.org', 'domain example.org'],

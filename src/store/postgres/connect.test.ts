@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isAway, throughOutage } from './away.ts'
+import { isAway, throughOutage } from './connect.ts'
 
 const coded = (code: string): Error => Object.assign(new Error('no'), { code })
 
