@@ -19,7 +19,7 @@ import type { PtrFacts } from './ptr/index.ts'
 import { passes, type SpfFacts } from './spf/index.ts'
 
 /** The facts from which the context is computed; absent ones were not looked up. */
-export type ContextFacts = {
+type ContextFacts = {
   readonly spf?: SpfFacts | LookupFailure
   readonly mx?: MxFacts | LookupFailure
   readonly dmarc?: DmarcFacts | LookupFailure

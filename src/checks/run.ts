@@ -19,11 +19,11 @@ export type CheckKey = keyof Registry
 type FactsOf<C> = C extends Check<infer Facts> ? Facts : never
 type FactsBy = { readonly [K in CheckKey]: FactsOf<Registry[K]> }
 /** The checks that run only on request. */
-export type OptionalKey = {
+type OptionalKey = {
   [K in CheckKey]: Registry[K] extends { readonly when: unknown } ? K : never
 }[CheckKey]
 /** A value for each registered check; optional ones may be missing. */
-export type ByCheck<Values extends { readonly [K in CheckKey]: unknown }> = {
+type ByCheck<Values extends { readonly [K in CheckKey]: unknown }> = {
   readonly [K in Exclude<CheckKey, OptionalKey>]: Values[K]
 } & { readonly [K in OptionalKey]?: Values[K] }
 /** The result of the lookups, or why one has no answer. */
@@ -279,7 +279,7 @@ const readingsOf = ({ otherRoles, noMail, ...rest }: DomainContext): readonly Do
 ]
 
 /** The outcome of one check. A lookup without an answer is `unknown` with the reason. */
-export function judgeOne<K extends CheckKey>(
+function judgeOne<K extends CheckKey>(
   key: K,
   facts: { readonly [_ in K]?: FactsBy[K] | LookupFailure },
   context: DomainContext,

@@ -1,7 +1,7 @@
 /** What the mail server did (docs/verification.md). */
 export type Result = 'accepted' | 'catch_all' | 'rejected' | 'deferred' | 'blocked' | 'unreachable' | 'invalid'
 export type Deliverability = 'deliverable' | 'risky' | 'undeliverable' | 'unknown'
-export type VerifyOutcome = { readonly result: Result; readonly deliverability: Deliverability }
+type VerifyOutcome = { readonly result: Result; readonly deliverability: Deliverability }
 
 /** All facts about a reason. */
 export type ReasonRow = VerifyOutcome & {

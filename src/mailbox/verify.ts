@@ -81,7 +81,7 @@ export type Verifier = {
 }
 
 export const DEFAULT_TIMEOUT_MS = 30_000
-export const DEFAULT_MAX_AGE_MS = 600_000
+const DEFAULT_MAX_AGE_MS = 600_000
 /** Interval at which a caller gets progress, ms. */
 const PROGRESS_MS = 250
 /** How much longer than its deadline a caller waits for the work to return its result, ms. */

@@ -63,8 +63,7 @@ export function apiPages(parts: Parts, operations: readonly (Operation | Listed)
 }
 
 /** The place of an operation in the reference. */
-export const apiPath = ({ name, path }: Pick<Operation, 'name' | 'path'>): string =>
-  `/docs/api/${tagOf(path)}#${idOf(name)}`
+const apiPath = ({ name, path }: Pick<Operation, 'name' | 'path'>): string => `/docs/api/${tagOf(path)}#${idOf(name)}`
 
 const idOf = (name: string): string => name.replaceAll(' ', '-')
 

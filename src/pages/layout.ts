@@ -122,7 +122,7 @@ const LINES =
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#1a56b8"/><g fill="#fff" stroke="#fff">${LINES}</g></svg>`
 
 /** The icon and the word mark, for the top of a page. */
-export const wordMark = (): Html =>
+const wordMark = (): Html =>
   rendered(
     `<svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="8" fill="currentColor"/><g>${LINES}</g></svg>mailsonde`,
   )

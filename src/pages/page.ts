@@ -4,7 +4,7 @@ import type { Scope } from '../store/key-file.ts'
 import type { Html } from './html.ts'
 
 /** The state of a visitor: no key is in force, logged in, or logged out while keys are in force. */
-export type Login = 'not_needed' | 'in' | 'out'
+type Login = 'not_needed' | 'in' | 'out'
 
 /** One visit of a page, as its adapter read it. */
 export type Visit = {

@@ -6,7 +6,7 @@ import { above, beside, type FieldProblem, invalid } from './parts.ts'
 import { domainPath } from './paths.ts'
 
 /** An editable record: its name, and its text as published or as proposed. */
-export type EditableRecord = {
+type EditableRecord = {
   readonly label: string
   readonly name: string
   readonly type: string

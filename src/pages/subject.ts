@@ -46,7 +46,7 @@ export type Subject = {
 /** The data about the visitor for the texts around an answer. */
 export type Asker = Pick<Visit, 'token' | 'may' | 'by'>
 
-export type SubjectOf = (visit: Visit) => Subject
+type SubjectOf = (visit: Visit) => Subject
 
 /** The pages of one kind of subject: the page, and the events that fill it. */
 export const subjectPages = (parts: Parts, path: string, scope: 'read' | 'verify', of: SubjectOf): readonly Page[] => [

@@ -491,11 +491,11 @@ const mergedStep = (step: Draft | undefined, other: Draft): Draft =>
     : other
 
 /** A name and type, and the kind of a TXT: what a record stands in place of. */
-export const setKey = ({ name, type, data }: OverlayChange): string =>
+const setKey = ({ name, type, data }: OverlayChange): string =>
   `${name} ${type} ${type === 'TXT' && typeof data === 'string' ? textKind(name, data) : ''}`
 
 /** Changes over others: those of the same set replace them. */
-export function layOver(below: readonly OverlayChange[], changes: readonly OverlayChange[]): readonly OverlayChange[] {
+function layOver(below: readonly OverlayChange[], changes: readonly OverlayChange[]): readonly OverlayChange[] {
   const sets = new Set(changes.map(setKey))
   return [...below.filter((change) => !sets.has(setKey(change))), ...changes]
 }

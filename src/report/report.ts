@@ -10,7 +10,7 @@ import type { Ip } from '../names/ip.ts'
 import { gradeOf, reportScore } from './score.ts'
 
 /** One MX address with its known data. */
-export type ReportedAddress = {
+type ReportedAddress = {
   readonly ip: Ip
   /** The MX hosts that have it. */
   readonly hosts: readonly string[]

@@ -43,7 +43,7 @@ const REMEMBER_MS = 86_400_000
 type Lookup = Pick<Ctx, 'resolve' | 'signal'>
 
 /** What a process remembers between two answers. */
-export type FactMemory = {
+type FactMemory = {
   readonly hosts: TtlCache<{ readonly host: string | undefined }>
   readonly ranges: TtlCache<Pick<Passing, 'ip4' | 'ip6'>>
   readonly listed: TtlCache<{ readonly isListed: boolean }>

@@ -18,7 +18,7 @@ export type Way = 'file' | 'mail'
 /** Whether reports about a domain are taken. */
 export type Accepts = (domain: Domain) => 'taken' | 'forbidden' | 'unknown_domain'
 
-export type ImportedReport = {
+type ImportedReport = {
   readonly id: string
   readonly kind: ReportKind
   readonly domain: string
@@ -30,7 +30,7 @@ export type ImportedReport = {
   readonly duplicate: boolean
   readonly authenticated: boolean | null
 }
-export type RefusedReport = {
+type RefusedReport = {
   readonly name: string
   readonly code: 'bad_report' | 'payload_too_large' | 'too_old' | 'forbidden' | 'unknown_domain'
   readonly detail: string
@@ -56,7 +56,7 @@ const AHEAD_MS = 2 * DAY_MS
 /** The longest time that a report is about. */
 const LONGEST_MS = 366 * DAY_MS
 
-export type ImportSettings = {
+type ImportSettings = {
   readonly intake: () => Promise<ReportIntake>
   /** Looks at the message that brought a report. */
   readonly envelopeOf: (message: Uint8Array, signal: AbortSignal) => Promise<Envelope>

@@ -17,7 +17,7 @@ export type Affected = {
   readonly verdict: Verdict
   readonly messages: number
 }
-export type PolicyOutcome = {
+type PolicyOutcome = {
   readonly messages: number
   readonly passingBefore: number
   readonly passingAfter: number
@@ -72,7 +72,7 @@ const TOLERATED = 0.005
 const STEADY_DAYS = 4
 
 /** What stands against a step up of the policy, and what is to be known about it. */
-export type StepUp = {
+type StepUp = {
   /** Senders of the domain that would lose more than 0.5 % of their own mail: the step is not offered. */
   readonly blockers: readonly Affected[]
   /** Unknown senders that were seen on 4 days or more. */

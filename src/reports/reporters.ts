@@ -58,7 +58,7 @@ export function reporterOf(
  * The organizational domain of a mail address as people write it: `<a@b>`, `mailto:a@b`, with words around it.
  * Undefined without an address.
  */
-export function organizationalDomainOf(address: string | null): string | undefined {
+function organizationalDomainOf(address: string | null): string | undefined {
   const host = /@([a-z0-9][a-z0-9.-]{0,252})/i
     .exec(address ?? '')?.[1]
     ?.toLowerCase()
@@ -67,7 +67,7 @@ export function organizationalDomainOf(address: string | null): string | undefin
 }
 
 /** Whether mail from `from` may bring reports of `author`: both are organizational domains of one organization. */
-export const writesFor = (from: string, author: string): boolean =>
+const writesFor = (from: string, author: string): boolean =>
   from === author || (BY_DOMAIN.get(from)?.domains.includes(author) ?? false)
 
 /** A DKIM signature of the message that brought a report. */

@@ -4,7 +4,7 @@ import { type Affected, policyOutcome, stepUpOf, type TriedRecords } from './pol
 import type { Sender } from './senders.ts'
 
 /** The senders of a domain in a period, as far as a record is judged by them. */
-export type SeenSenders = {
+type SeenSenders = {
   readonly domain: string
   readonly from: string
   readonly to: string

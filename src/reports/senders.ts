@@ -29,7 +29,7 @@ export type SenderFacts = {
   readonly hasKey: (domain: string, selector: string) => boolean
 }
 
-export type Dispositions = { readonly none: number; readonly quarantine: number; readonly reject: number }
+type Dispositions = { readonly none: number; readonly quarantine: number; readonly reject: number }
 
 export type Sender = {
   readonly id: string

@@ -28,7 +28,7 @@ import type { Envelope } from './reporters.ts'
 import { findSenders, passesDmarc, type Sender } from './senders.ts'
 
 /** The senders of a domain in a period, with the facts by which they were judged. */
-export type SendersOf = {
+type SendersOf = {
   readonly senders: readonly Sender[]
   readonly facts: AskedFacts
   readonly names: readonly number[]
@@ -89,7 +89,7 @@ const SWEEP_EVERY_MS = 3_600_000
 const SELECTORS_MS = 90 * 86_400_000
 const CACHED_HOSTS = 50_000
 
-export type ReportServiceSettings = {
+type ReportServiceSettings = {
   readonly open: () => Promise<Pick<Database, 'db' | 'pool'>>
   /**
    * Whether the database exists; default true. What is read while there is none is {@link NO_SUMS}, and starts nothing.

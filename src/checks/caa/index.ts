@@ -36,7 +36,7 @@ const MAX_TOLD = 10
  * `not_applicable`: nothing restricts it, and there is no mail host for which a certificate could be misissued. It
  * never costs points.
  */
-export function judgeCaa(facts: CaaFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<CaaFacts> {
+function judgeCaa(facts: CaaFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<CaaFacts> {
   const { domain, records, foundAt } = facts
   // the MX check reports that
   if (foundAt === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] }
@@ -75,7 +75,7 @@ function isNobody(value: string): boolean {
  * The value of an `issue`, `issuewild` or `issuemail` property (RFC 8659 §4.2, RFC 9495 §4). An empty `issuer` forbids
  * everybody.
  */
-export type Issuer = { readonly issuer: string; readonly parameters: Readonly<Record<string, string>> }
+type Issuer = { readonly issuer: string; readonly parameters: Readonly<Record<string, string>> }
 
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i
 /** Maximum number of characters of a value. */
@@ -104,7 +104,7 @@ const MAX_NAMES = 8
 /** Maximum number of records kept. */
 const MAX_RECORDS = 100
 
-export type CaaFacts = {
+type CaaFacts = {
   readonly domain: Domain
   /** The closest name, from the domain upwards, with CAA records; absent if there is none. */
   readonly foundAt?: string

@@ -11,7 +11,7 @@ import { problemOf, type Tlsa, tlsaMatches } from './tlsa.ts'
 const MAX_RECORDS = 20
 
 /** The TLSA records of one mail host. */
-export type DaneHost = {
+type DaneHost = {
   readonly host: string
   /** The owner name: `_25._tcp.` and the host, or the end of its CNAME chain (RFC 7672 §2.2.3). */
   readonly name: string
@@ -83,7 +83,7 @@ async function askTlsa(ctx: Asker, host: MailHost, base: string): Promise<DaneHo
   return { ...known, records: answer.records.slice(0, MAX_RECORDS), tlsaSecure: answer.secure }
 }
 
-export type RecordState = {
+type RecordState = {
   readonly record: Tlsa
   readonly problem?: ReturnType<typeof problemOf>
   /** Whether the presented certificate matches it; null: none was seen, or the record cannot be used. */

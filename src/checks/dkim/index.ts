@@ -43,7 +43,7 @@ export function presentDkim({ facts }: Outcome<DkimFacts>): DkimFields {
 }
 
 /** One key as it appears in `keys`, and in the answer of `/v1/dkim`. */
-export function presentKey({ selector, name, key, records, cname, notes }: FoundKey): DkimKey {
+function presentKey({ selector, name, key, records, cname, notes }: FoundKey): DkimKey {
   const type = key.state === 'revoked' ? undefined : key.type
   return {
     selector,

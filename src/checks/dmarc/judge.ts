@@ -172,7 +172,7 @@ export function meantBy({ text, reading }: Applied): Mended | undefined {
 }
 
 /** Typing errors that make something unreadable; none if the record means the same with and without them. */
-export function slipFindings({ text, reading, broken }: Applied, basis: Basis, meant: Mended | undefined): Finding[] {
+function slipFindings({ text, reading, broken }: Applied, basis: Basis, meant: Mended | undefined): Finding[] {
   if (!meant) return []
   // If a record cannot be applied, nothing of it is used.
   const lost = lostTags(broken ? undefined : reading.record, meant.record)
@@ -206,7 +206,7 @@ function lostTags(read: DmarcRecord | undefined, meant: DmarcRecord): string[] {
 }
 
 /** Why receivers ignore a record as a whole. */
-export function slipProblems(meant: Mended | undefined): readonly Problem[] {
+function slipProblems(meant: Mended | undefined): readonly Problem[] {
   const { code = '', at = 0 } = meant?.hidden ?? {}
   return (meant?.slips ?? []).map((slip) =>
     slip === 'hidden_character' ? dmarcSlip(slip, { code, index: at }) : dmarcSlip(slip),

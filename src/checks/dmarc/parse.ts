@@ -22,7 +22,7 @@ export type DmarcRecord = {
   /** Tags that RFC 9989 removed (Appendix C.5.2), as written; older receivers still use them. */
   readonly removed: Readonly<Partial<Record<RemovedTag, string>>>
 }
-export type RemovedTag = 'pct' | 'rf' | 'ri'
+type RemovedTag = 'pct' | 'rf' | 'ri'
 
 /** A fault in a record that is nevertheless a DMARC record. `at` is the zero-based index in the text. */
 export type Fault = {

@@ -51,7 +51,7 @@ export function judgeAuthorization(
   return { authorization: 'authorized' }
 }
 
-export type Relation =
+type Relation =
   | { readonly kind: 'internal' | 'external' }
   /**
    * The host is below the organizational domain: it is internal unless one of these domains has a record with a psd

@@ -15,7 +15,7 @@ export type WalkAnswer =
   | { readonly kind: 'unknown'; readonly reason: Problem }
 
 /** The result of a step of the walk. */
-export type Decision =
+type Decision =
   | 'no_record'
   | 'record'
   | 'discarded_several' // RFC 9989 §4.10 steps 2 and 6

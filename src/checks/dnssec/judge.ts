@@ -18,7 +18,7 @@ const WEAK_ALGORITHMS = new Set([1, 3, 5, 6, 7, 12])
 const SHA1 = 1
 
 /** The facts, one word each; null: could not be determined. */
-export type DnssecState = {
+type DnssecState = {
   readonly signed: boolean | null
   readonly validated: boolean | null
   readonly bogus: boolean | null
@@ -180,7 +180,7 @@ const SOON_SECONDS = 7 * DAY_SECONDS
 const ONLINE_SECONDS = 10 * DAY_SECONDS
 
 /** Signatures that expire soon, and NSEC3 parameters that are expensive and protect nothing. */
-export function signatureFindings(facts: DnssecFacts): Finding[] {
+function signatureFindings(facts: DnssecFacts): Finding[] {
   const { zone = facts.domain, nsec3 } = facts
   const findings: Finding[] = []
   const left = leastLeft(facts)

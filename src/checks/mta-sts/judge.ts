@@ -14,7 +14,7 @@ import { stsFetchProblem, stsHostProblem } from './problems.ts'
  * A policy with a shorter lifetime protects little: an attacker waits until it has expired (RFC 8461 §3.2 recommends
  * weeks).
  */
-export const SHORT_AGE_SECONDS = 86_400
+const SHORT_AGE_SECONDS = 86_400
 
 type Judged = { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; readonly findings: readonly Finding[] }
 

@@ -21,10 +21,10 @@ export const mx = defineCheck<MxFacts, MxFields>({
 })
 
 /** One entry of an MX host's `addresses`; the PTR check fills it (its `ptrOf`). */
-export type PresentAddress = (address: Ip) => MxAddress
+type PresentAddress = (address: Ip) => MxAddress
 
 /** The check's own part of the answer of `/v1/check`. */
-export type MxFields = {
+type MxFields = {
   readonly mx: readonly MxHost[]
   readonly mx_kind?: MailHosts['kind'] | undefined
   readonly reason?: undefined

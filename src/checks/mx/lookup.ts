@@ -50,7 +50,7 @@ async function isUnregistered(ctx: Asker, name: string): Promise<boolean> {
  * Whether a host has addresses; `unknown`: none is known and the lookup of a family has no answer. A literal has none,
  * because it is not a name (RFC 5321 §5.1).
  */
-export type Resolvable = 'yes' | 'no' | 'unknown'
+type Resolvable = 'yes' | 'no' | 'unknown'
 
 /** Determines {@link Resolvable} from the answers of both families. */
 export function resolvable(host: MailHost): Resolvable {

@@ -20,7 +20,7 @@ export type ServerState = {
 }
 
 /** All servers, and the mail records in which all of them differ from the resolver. */
-export type Comparison = { readonly states: readonly ServerState[]; readonly open: readonly Copy[] }
+type Comparison = { readonly states: readonly ServerState[]; readonly open: readonly Copy[] }
 
 /** Answers of a server that does not know the zone (RFC 1912 §2.8); a missing answer proves nothing. */
 const LAME_REASONS = new Set(['refused', 'servfail', 'notimp', 'formerr', 'rcode'])
@@ -94,7 +94,7 @@ const isLater = (a: number, b: number): boolean => (a - b) >>> 0 < 2 ** 31
  * How each server differs, in the order of the servers, and the records in which the servers agree with each other but
  * differ from the resolver.
  */
-export type ComparedCopies = { readonly odd: readonly (readonly Copy[])[]; readonly open: readonly Copy[] }
+type ComparedCopies = { readonly odd: readonly (readonly Copy[])[]; readonly open: readonly Copy[] }
 
 /**
  * Compares the mail records server by server. The answer of most servers is the usual one; in a tie, that of a server
@@ -102,7 +102,7 @@ export type ComparedCopies = { readonly odd: readonly (readonly Copy[])[]; reado
  * a server with another serial is the different one; with equal serials that proves nothing, because the resolver may
  * have an older version in its cache, and the record is `open`. `outdated`: the servers with another serial.
  */
-export function compareCopies(facts: NsFacts, outdated: readonly boolean[]): ComparedCopies {
+function compareCopies(facts: NsFacts, outdated: readonly boolean[]): ComparedCopies {
   const each = COPIES.map((copy) => ({ copy, ...compareCopy(facts, copy, outdated) }))
   return {
     odd: facts.servers.map((_, i) => each.flatMap(({ copy, odd }) => (odd.has(i) ? [copy] : []))),

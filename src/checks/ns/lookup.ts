@@ -164,7 +164,7 @@ const ANSWER_MS = 3_000
  * one query (RFC 1034 §4.2.1). Undefined without an answer, and if that server is authoritative for the zone itself, so
  * that it returns no referral.
  */
-export async function lookupDelegation(
+async function lookupDelegation(
   ctx: Pick<Ctx, 'resolve' | 'askServer' | 'signal'>,
   zone: string,
   hosts: readonly string[],

@@ -29,7 +29,7 @@ export const ptr = defineCheck<PtrFacts, PtrFields>({
  * The answer's `ptr`: `valid` if every address of the best MX is known and has a PTR record, `reason` whenever it is
  * false; `forward_confirmed` if all of them resolve back.
  */
-export function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
+function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
   const { facts } = outcome
   if (!facts) return { valid: false, reason: reasonOf(outcome)?.text ?? '', forward_confirmed: null, addresses: [] }
   const states = bestStates(facts)

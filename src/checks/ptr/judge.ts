@@ -162,7 +162,7 @@ function fixOf(facts: PtrFacts, address: Ip): DnsRecord | undefined {
  * The first mail host that may have more addresses to judge than are known: of all hosts if SPF names senders,
  * otherwise of those up to the best MX. Undefined if there is none, and if ten addresses precede it.
  */
-export function openHost(
+function openHost(
   { mail }: PtrFacts,
   { sends }: Pick<DomainContext, 'sends'>,
   judged: readonly JudgedAddress[],

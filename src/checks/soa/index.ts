@@ -65,7 +65,7 @@ function timers(zone: string, { refresh, retry, expire, minimum }: RecordData['S
 /** Maximum number of names that are queried to find the zone. */
 const MAX_CANDIDATES = 4
 
-export type SoaFacts = {
+type SoaFacts = {
   readonly domain: Domain
   /** False if the domain does not exist (NXDOMAIN without a CNAME). */
   readonly exists: boolean

@@ -148,7 +148,7 @@ const MAX_AHEAD = 20
  * Starts the queries that evaluating `record` may need, and those of the records it includes, so that the evaluation,
  * which keeps the order and the counts of RFC 7208, finds them in progress. Returns nothing and never fails.
  */
-export function lookAhead(run: Run, record: SpfRecord, domain: string): void {
+function lookAhead(run: Run, record: SpfRecord, domain: string): void {
   const terms = undecided(run, record)
   for (const { mechanism } of terms) {
     if (mechanism.kind === 'include') follow(run, mechanism.domain, domain)

@@ -363,5 +363,5 @@ export function passing(ipv4: number, ipv6: boolean): string {
 }
 
 /** If no record can be computed. */
-export const UNOFFERED =
+const UNOFFERED =
   'Publish the SPF record that your mail provider gives you, with a term for every other service that sends mail for the domain.'

@@ -90,7 +90,7 @@ export const isValid = ({ reading }: SpfFacts): boolean =>
   reading !== undefined && reading.permerrors.length === 0 && reading.unknown.length === 0
 
 /** Whether everybody passes, or would if the record were evaluated to its end. */
-export const letsEverybodyPass = ({ extent, all }: SpfReading): boolean => extent.everybody || all === '+'
+const letsEverybodyPass = ({ extent, all }: SpfReading): boolean => extent.everybody || all === '+'
 
 const WEIGHTY: readonly Severity[] = ['critical', 'high', 'medium', 'low']
 /**
@@ -151,7 +151,7 @@ function judgeUse(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
 }
 
 /** Judges a domain without a record: what it has instead, and what to publish. */
-export function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
+function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
   const { domain, exists, similar } = facts
   const fail = (findings: readonly Finding[]): Outcome<SpfFacts> => ({ status: 'fail', facts, findings })
   if (!exists) return fail([{ id: 'spf.no_domain', args: { domain } }])

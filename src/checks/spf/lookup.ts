@@ -135,14 +135,14 @@ async function follow(ask: Ask, term: TermDraft, place: Place): Promise<Draft> {
 }
 
 /** Number of `mx` hosts whose addresses may still be queried. Shared by the terms of a tree. */
-export type HostBudget = { exchanges: number }
+type HostBudget = { exchanges: number }
 
 /**
  * Queries what an `a`, `mx` or `exists` term finds. `reached`: a client can get to it within ten lookups, so its
  * addresses of both families matter; of another term only whether its lookup is void. An `a` finds something if its
  * name has an address of either family, because a client may use either.
  */
-export async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
+async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
   switch (term.directive!.mechanism.kind) {
     case 'mx':
       return lookupExchanges(ask, term, reached, budget)
@@ -223,7 +223,7 @@ async function asked<T>(answer: Promise<T>): Promise<T | DnsError> {
 }
 
 /** Records the name that does not exist, if so. */
-export function noteGone(term: TermDraft, { kind, cname }: Answer): void {
+function noteGone(term: TermDraft, { kind, cname }: Answer): void {
   if (kind === 'nxdomain') term.gone = cname.at(-1) ?? term.name!
 }
 
@@ -243,7 +243,7 @@ export type Draft = Omit<SpfNode, 'terms'> & {
   /** The minimum number of lookups of a client that gets here (RFC 7208 §4.6.4). */
   readonly before: number
 }
-export type TermDraft = {
+type TermDraft = {
   readonly text: string
   readonly directive?: Directive
   readonly name?: string
@@ -264,7 +264,7 @@ const MAX_TERMS = 64
 export type Place = Pick<Draft, 'path' | 'before'>
 
 /** The node of a name whose TXT records were read; its terms are not queried yet. */
-export function draftNode(domain: string, records: readonly string[], place: Place): Draft {
+function draftNode(domain: string, records: readonly string[], place: Place): Draft {
   const node = { domain, records, terms: [], ...place }
   if (records.length === 0) return { ...node, state: 'none' }
   if (records.length > 1) return { ...node, state: 'several' } // RFC 7208 §4.5

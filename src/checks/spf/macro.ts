@@ -4,7 +4,7 @@ import { domainSpecProblem, macroProblem } from './problems.ts'
 import type { MacroPart, MacroString } from './terms.ts'
 
 /** The context of a macro string: `c`, `r` and `t` are allowed only in an explanation (RFC 7208 §7.2). */
-export type MacroUse = 'domain' | 'explanation'
+type MacroUse = 'domain' | 'explanation'
 
 const MACRO = /%\{([a-z])(\d*)(r?)([.\-+,/_=]*)\}/iy
 const LITERAL = /[!-$&-~]+/y

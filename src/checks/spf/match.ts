@@ -102,7 +102,7 @@ const yesNo = (yes: boolean): Match => ({ kind: yes ? 'match' : 'no_match' })
 const MAX_PTR_NAMES = 10
 
 /** Whether a validated name of the client is `target` or below it (RFC 7208 §5.5). */
-export async function validatedUnder(run: Run, target: string): Promise<Match> {
+async function validatedUnder(run: Run, target: string): Promise<Match> {
   const names = await pointerNames(run)
   const wanted = canonicalName(target)
   const candidates = names.filter((name) => isUnder(name, wanted))

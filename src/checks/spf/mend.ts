@@ -136,7 +136,7 @@ const JOINT = /(?<=[^+\-~?])(?=[+\-~?]?(?:include:|ip[46]:|exists:|redirect=)|[+
 /**
  * The terms that a text without spaces means, if the space between two of them is missing; undefined if it is one term.
  */
-export function joinedTerms(text: string): readonly string[] | undefined {
+function joinedTerms(text: string): readonly string[] | undefined {
   if (text.length > MAX_TERM || /^[+\-~?]?(?:a|mx|ptr):/i.test(text)) return splitHost(text)
   const cut = text.split(JOINT)
   const parts = cut.length > 1 ? cut.flatMap((part) => joinedTerms(part) ?? [part]) : cut
@@ -150,7 +150,7 @@ function splitHost(text: string): readonly string[] | undefined {
 }
 
 /** Whether a text alone is a readable term. */
-export const isTerm = (text: string): boolean => !/[^!-~]/.test(text) && text !== '' && parseSpf(`v=spf1 ${text}`).ok
+const isTerm = (text: string): boolean => !/[^!-~]/.test(text) && text !== '' && parseSpf(`v=spf1 ${text}`).ok
 
 const IPV4 = '\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}(?:/\\d{1,2})?'
 /** Common misspellings, and what is meant. */
@@ -167,7 +167,7 @@ const MISSPELT: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** An unreadable term as it was meant; undefined if only its owner can tell. */
-export function respelt(term: string): string | undefined {
+function respelt(term: string): string | undefined {
   if (term.length > MAX_TERM) return undefined
   let text = term
   // A comma after a misspelled name is two faults.

@@ -104,7 +104,7 @@ const MEANT: Readonly<Record<string, string>> = {
 const DUAL_CIDR = /(?:\/(\d{1,4}))?(?:\/\/(\d{1,4}))?$/
 
 /** Reads a mechanism from its name and the text after it (RFC 7208 §5). `at` counts from the end of the name. */
-export function parseMechanism(written: string, rest: string): Parsed<Mechanism> {
+function parseMechanism(written: string, rest: string): Parsed<Mechanism> {
   const kind = written.toLowerCase()
   if (!NAMES.has(kind)) return unknownName(written, kind)
   const argument = rest.startsWith(':') ? rest.slice(1) : undefined

@@ -82,7 +82,7 @@ export const formatDirective = ({ qualifier, mechanism }: Directive): string =>
   `${qualifier === '+' ? '' : qualifier}${formatMechanism(mechanism)}`
 
 /** A mechanism without its qualifier. */
-export function formatMechanism(mechanism: Mechanism): string {
+function formatMechanism(mechanism: Mechanism): string {
   switch (mechanism.kind) {
     case 'all':
       return 'all'

@@ -96,7 +96,7 @@ const setFindings = ({ hosts, leftOut }: StarttlsFacts): Finding[] =>
   leftOut > 0 ? [{ id: 'starttls.left_out', args: { count: hosts.length + leftOut, seen: hosts.length } }] : []
 
 /** The key of a certificate: `bits` of the modulus for RSA, of the curve for EC. */
-export type CertificateKey = { readonly type: 'rsa' | 'ec' | 'other'; readonly bits: number | null }
+type CertificateKey = { readonly type: 'rsa' | 'ec' | 'other'; readonly bits: number | null }
 
 const CURVE_BITS: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521, secp224r1: 224 }
 

@@ -99,10 +99,10 @@ function ended({
 }
 
 /** The names in a server's banner and in its reply to EHLO (RFC 5321 §4.2, §4.1.1.1). Absent if there is none. */
-export type GreetingNames = { readonly bannerName?: string; readonly ehloName?: string }
+type GreetingNames = { readonly bannerName?: string; readonly ehloName?: string }
 
 /** Reads the names from a transcript: the first word after 220, and after the first 250. */
-export function greetingNames(lines: readonly TranscriptLine[]): GreetingNames {
+function greetingNames(lines: readonly TranscriptLine[]): GreetingNames {
   const said = lines.filter(({ from }) => from === 'server').map(({ text }) => text)
   const bannerName = firstWord(said, /^220[ -](\S{1,255})/)
   const ehloName = firstWord(said, /^250[ -](\S{1,255})/)

@@ -34,7 +34,7 @@ export const tlsRpt = defineCheck<TlsRptFacts, TlsRptFields>({
  * `warn`: no reports are requested; `fail`: they are requested in a form that senders need not support;
  * `not_applicable`: the domain accepts no mail.
  */
-export function judgeTlsRpt(
+function judgeTlsRpt(
   facts: TlsRptFacts,
   { noMail, takes }: Pick<DomainContext, 'noMail' | 'takes'>,
 ): Outcome<TlsRptFacts> {
@@ -97,17 +97,17 @@ const done = (
 ): Outcome<TlsRptFacts> => ({ status, facts, findings })
 
 /** The TLSRPT records at `_smtp._tls`. */
-export type TlsRptFacts = OneRecord<TlsRptRecord> & { readonly domain: Domain }
+type TlsRptFacts = OneRecord<TlsRptRecord> & { readonly domain: Domain }
 
 /** Queries the TLSRPT record of `domain` (RFC 8460 §3). Rejects with DnsError if the record's name gives no answer. */
-export async function lookupTlsRpt(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<TlsRptFacts> {
+async function lookupTlsRpt(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<TlsRptFacts> {
   const answer = await ctx.resolve(`_smtp._tls.${domain}`, 'TXT', ctx.signal)
   const found = oneRecord(answer.records, { is: isTlsRpt, resembles: resemblesTlsRpt, parse: parseTlsRpt })
   return { domain, ...found }
 }
 
 /** A TLSRPT record (RFC 8460 §3). A destination with a `problem` cannot be used; at least one has none. */
-export type TlsRptRecord = {
+type TlsRptRecord = {
   readonly rua: readonly ReportUri[]
   /** Extensions, as written; none is defined today. At most 20. */
   readonly extensions: readonly string[]
@@ -118,7 +118,7 @@ const VERSION = 'v=TLSRPTv1'
 const MAX_EXTENSIONS = 20
 
 /** Whether a text is a TLSRPT record at all: others are discarded before records are counted (RFC 8460 §3). */
-export const isTlsRpt = (text: string): boolean => hasVersion(text, VERSION)
+const isTlsRpt = (text: string): boolean => hasVersion(text, VERSION)
 
 /** Whether a text was probably meant to be a TLSRPT record. */
 export const resemblesTlsRpt = (text: string): boolean =>

@@ -15,7 +15,7 @@ import type { Held, VerifierState } from './state.ts'
 import { tryHosts } from './try-hosts.ts'
 
 /** A question about one mailbox. */
-export type MailboxQuestion = {
+type MailboxQuestion = {
   readonly email: Email
   readonly state: VerifierState
   readonly port: number

@@ -2,7 +2,7 @@ import { isNode, isProxy } from '../../names/source.ts'
 import { anotherSourceMayHelp, isAboutRecipient, reasonRow } from '../reasons.ts'
 import type { DialogueResult } from './dialogue.ts'
 
-export type NextStep = 'stop' | 'next_host' | 'without_tls'
+type NextStep = 'stop' | 'next_host' | 'without_tls'
 
 /**
  * What to do after a session. RFC 5321 §5.1: the next address or host is tried if the connection failed or broke, after

@@ -19,7 +19,7 @@ export type ReplyRow = {
 }
 
 /** A row in one line: reason, pattern, sender, example reply. */
-export type WriteRow = (reason: Reason, pattern: RegExp, seen: string, reply: string) => ReplyRow
+type WriteRow = (reason: Reason, pattern: RegExp, seen: string, reply: string) => ReplyRow
 
 /** Creates rows that share stage and codes. */
 export const rows =

@@ -37,7 +37,7 @@ export type SourceEvent =
 const MINUTE = 60_000
 export const REFUSED_PAUSE_MS = 10 * MINUTE
 export const THROTTLED_PAUSE_MS = MINUTE
-export const FAILED_PAUSE_MS = MINUTE
+const FAILED_PAUSE_MS = MINUTE
 /** Maximum cooldown of a circuit breaker, ms. */
 export const LONGEST_PAUSE_MS = 6 * 60 * MINUTE
 const TRIAL_MS = MINUTE
@@ -109,7 +109,7 @@ const isOnTrial = (state: SourceState, now: number): boolean =>
 
 const lastText = ({ lastRefusal }: SourceState): string => (lastRefusal ? `: ${lastRefusal.text}` : '')
 
-export type Candidate<S> = {
+type Candidate<S> = {
   readonly source: S
   readonly state: SourceState
   /** Why a blacklist prevents its use. */

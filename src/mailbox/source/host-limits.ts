@@ -26,7 +26,7 @@ export const LIMITS = {
 /** A connection failure. */
 export type HostFailure = { readonly reason: Reason; readonly message: string; readonly atMs: number }
 /** Why a question is not asked now. */
-export type Hold = { readonly message: string; readonly retryAfterMs: number }
+type Hold = { readonly message: string; readonly retryAfterMs: number }
 
 /** The limits toward a provider from all sources and nodes together. */
 export type ProviderAllowance = { readonly key: ProviderKey } & LeaseLimits
@@ -60,17 +60,17 @@ export type HostLimits = {
 }
 
 /** Pauses a provider for this time. */
-export const holdOfProvider = (provider: ProviderKey, leftMs: number): Hold => ({
+const holdOfProvider = (provider: ProviderKey, leftMs: number): Hold => ({
   message: `this service has paused verification at ${provider}: more than 30 % of the last ${LIMITS.recipients} recipients there were unknown`,
   retryAfterMs: leftMs,
 })
 /** Marks a domain as asked about too many unknown names, for this time. */
-export const holdOfDomain = (domain: Domain, leftMs: number): Hold => ({
+const holdOfDomain = (domain: Domain, leftMs: number): Hold => ({
   message: `this service reached its limit of ${LIMITS.unknownPerDomain} unknown recipients per hour at ${domain}`,
   retryAfterMs: leftMs,
 })
 
-export type HostLimitsOptions = {
+type HostLimitsOptions = {
   /** Milliseconds that never step back. */
   readonly now: () => number
   /** No limits (`--no-courtesy`). */

@@ -43,7 +43,7 @@ export const textOf = (reply: Reply): string => reply.lines.join(' ').trim()
 /** The result of a reader: a complete reply, or why the input is not SMTP. After a problem nothing more is read. */
 export type ReplyEvent = { readonly reply: Reply } | { readonly problem: Problem; readonly reply?: undefined }
 
-export type ReplyReader = {
+type ReplyReader = {
   /** Accepts the next bytes and returns the replies that they complete, in order. Linear in the bytes; never throws. */
   readonly feed: (bytes: Uint8Array) => readonly ReplyEvent[]
   /** Number of bytes of an incomplete reply. */

@@ -243,7 +243,7 @@ export type Transaction = {
 }
 
 /** `mail` is absent if an open transaction was continued. A recipient without a reply of its own is undefined. */
-export type Transacted = { readonly mail?: StageOutcome; readonly rcpt: readonly (StageOutcome | undefined)[] }
+type Transacted = { readonly mail?: StageOutcome; readonly rcpt: readonly (StageOutcome | undefined)[] }
 
 type TransactionOptions = {
   readonly pipelining: boolean

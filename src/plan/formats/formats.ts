@@ -6,7 +6,7 @@ import { formatZone } from './zone.ts'
 
 /** The files that a plan can be written as, for tools that publish records. */
 export const PLAN_FORMATS = ['zone', 'dnscontrol', 'octodns', 'terraform'] as const
-export type PlanFormat = (typeof PLAN_FORMATS)[number]
+type PlanFormat = (typeof PLAN_FORMATS)[number]
 export const isPlanFormat = (format: string): format is PlanFormat => PLAN_FORMATS.some((known) => known === format)
 
 /** A plan as the file of a tool. */

@@ -16,7 +16,7 @@ export type Database = {
   readonly close: () => Promise<void>
 }
 
-export type DatabaseSettings = {
+type DatabaseSettings = {
   /** `postgres://…`; undefined: the private server of the data folder. */
   readonly url: string | undefined
   readonly dataDir: string

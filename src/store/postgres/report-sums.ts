@@ -79,7 +79,7 @@ export type TlsSum = {
 }
 
 /** The last message that was read of a mailbox. */
-export type MailboxPlace = { readonly validity: string; readonly uid: number }
+type MailboxPlace = { readonly validity: string; readonly uid: number }
 
 export type DomainWithReports = {
   readonly domain: string

@@ -6,7 +6,7 @@ import { REPORT_TABLES } from './report-tables.ts'
  * The tables of the schema; a module with many tables of its own has them in a file of its own, listed in
  * migrate.ts.
  */
-export const TABLES = `
+const TABLES = `
 CREATE SCHEMA IF NOT EXISTS mailsonde;
 CREATE TABLE mailsonde.schema_version (
   version integer PRIMARY KEY,

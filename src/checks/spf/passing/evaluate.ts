@@ -9,7 +9,7 @@ import { firstMatches, type Interval, type Intervals, intervalOf, type Segment, 
  */
 export type Group = { readonly lookups: number; readonly voids: number; readonly set: Intervals }
 /** Clients that pass, and the directive that matches them. */
-export type Passed = Group & { readonly directive: Directive }
+type Passed = Group & { readonly directive: Directive }
 export type Evaluated = {
   readonly passed: readonly Passed[]
   /** Clients for which the record gives fail, softfail or neutral. Clients in neither set got an error. */

@@ -21,7 +21,7 @@ const MAX_INTERVALS = 20_000
 const MAX_CONDITIONAL = 20
 
 /** The addresses that pass by one directive of the domain's own record, or of the one it redirects to. */
-export type PassingTerm = {
+type PassingTerm = {
   readonly text: string
   /** An include: somebody else names its addresses. */
   readonly include: boolean

@@ -8,7 +8,7 @@ import { firstMatches, type Interval, type Intervals, intervalOf, setOf, without
 import { type Passing, passingOf } from './passing.ts'
 
 /** A directive that lets everybody pass, or much of the internet, and the name of its record. */
-export type WideTerm = { readonly text: string; readonly domain: string }
+type WideTerm = { readonly text: string; readonly domain: string }
 
 /** Who passes, counted. */
 export type Extent = {
@@ -111,7 +111,7 @@ const EVERYBODY_4 = 2 ** 31
 const EVERYBODY_6 = 2 ** 125 - 2 ** 121
 
 /** Whether a set is so wide that it is equivalent to everybody. */
-export const isEverybody = (ip4: Intervals, ip6: Intervals): boolean =>
+const isEverybody = (ip4: Intervals, ip6: Intervals): boolean =>
   sizeOf(ip4) >= EVERYBODY_4 || sizeOf(ip6) >= EVERYBODY_6
 
 /** Documentation networks count like any other, because people use them when they try a record out. */
