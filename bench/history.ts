@@ -76,7 +76,7 @@ export function results(runs: readonly Run[]): string {
       alone.map((figure) => [figure.what, shown(figure), goalOf(figure)]),
     ),
     '## Where we lose',
-    all.filter(isLost).map(lossOf).join('\n') || 'Nowhere.',
+    lossesOf(all),
     '## In words',
     sentences.join('\n'),
     '## Runs',
@@ -119,10 +119,24 @@ const isLost = (figure: Figure): boolean => isMissed(figure) || (figure.beside !
 const goalOf = (figure: Figure): string =>
   figure.goal === undefined ? '' : `${number(figure.goal)}: ${isMissed(figure) ? '**missed**' : 'reached'}`
 
+/** A line for what another program does better, and one for other goals that were missed. */
+function lossesOf(all: readonly Figure[]): string {
+  const behind = all.filter((figure) => figure.beside !== undefined && scoreOf(figure) < 1)
+  const missed = all.filter((figure) => isMissed(figure) && !behind.includes(figure))
+  const lines = [
+    ['Another program is better', behind],
+    ['A goal is missed', missed],
+  ] as const
+  const told = lines.flatMap(([title, some]) =>
+    some.length === 0 ? [] : [`- ${title}. ${some.map(lossOf).join('; ')}.`],
+  )
+  return told.join('\n') || 'Nowhere.'
+}
+
 const lossOf = (figure: Figure): string => {
   const { what, beside } = figure
   const said = beside === undefined ? shown(figure) : `${scoreOf(figure).toFixed(2)} × ${beside.who}`
-  return `- ${what}: ${said}${figure.goal === undefined ? '' : ` (goal ${number(figure.goal)})`}`
+  return `${what}: ${said}${figure.goal === undefined ? '' : ` (goal ${number(figure.goal)})`}`
 }
 
 const shown = ({ value, unit }: Figure): string => `${number(value)}${unit === '' ? '' : ` ${unit}`}`

@@ -22,7 +22,7 @@ it.each<[why: string, figure: Partial<Figure>, row: string, isLost: boolean]>([
 ])('%s: %j', (_, figure, row, isLost) => {
   const text = page(figure)
   expect(text).toContain(row)
-  expect(text).toContain(isLost ? '- it: ' : 'Nowhere.')
+  expect(text).toContain(isLost ? '. it: ' : 'Nowhere.')
 })
 
 it('the page shows the last run of each benchmark', () => {
