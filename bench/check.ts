@@ -58,7 +58,7 @@ for (const name of [...DOMAINS, undefined]) {
     (planMs / (cpuMs / count)).toFixed(2).padStart(11),
   )
   const what = `checks per CPU-second, DNS answers in memory, ${name ?? 'all domains in turn'}`
-  measured.push({ what, value: (count / cpuMs) * 1_000, unit: '/s', goal: 1_000 })
+  measured.push({ what, value: (count / cpuMs) * 1_000, unit: '/s', ...(name === undefined && { goal: 1_000 }) })
   if (name === undefined)
     measured.push({
       what: 'processor time of a plan beside that of a check, all domains in turn',

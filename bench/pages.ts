@@ -56,12 +56,13 @@ for (const path of PATHS) {
   const bytes = Math.max(...visits.map((one) => one.bytes))
   const paintMs = median(visits.map((one) => one.paintMs))
   console.log(`${path.padEnd(28)} ${Math.round(paintMs)} ms, ${bytes} bytes`)
-  const what = `first paint of ${path}, processor slowed by four`
-  measured.push({ what, value: paintMs, unit: 'ms', goal: 500, isLessBetter: true })
+  const figure = { value: paintMs, unit: 'ms', isLessBetter: true } as const
+  // The page of an address waits half a second for its names, which do not come here.
+  if (path.startsWith('/ip/'))
+    measured.push({ what: `first paint of ${path}, with 500 ms for names that do not come`, ...figure })
+  else measured.push({ what: `first paint of ${path}, processor slowed by four`, goal: 500, ...figure })
 }
-// The slowest page, and the two that people open first.
-const slowest = measured.toSorted((a, b) => b.value - a.value)[0]!
-report('pages', [...new Set([...measured.slice(0, 2), slowest])])
+report('pages', measured)
 await browser.close()
 await stop()
 rmSync(folder, { recursive: true, force: true })
