@@ -12,9 +12,9 @@ import type { Figure } from './history.ts'
  * What a check costs this machine without the DNS: all records come from the program's own cache, no results of earlier
  * checks are reused, and the answer is serialized to JSON. A domain in order, domains with faults whose fixes are tried,
  * and all in turn. Beside it the processor time of a plan, which has to stay below twice that of a check.
- * `node bench/check.ts [--seconds 5]`; `node --cpu-prof bench/check.ts` shows where the time is spent.
+ * `node bench/check.ts [--seconds 3]`; `node --cpu-prof bench/check.ts` shows where the time is spent.
  */
-const seconds = Number(flags(process.argv.slice(2)).seconds ?? 5)
+const seconds = Number(flags(process.argv.slice(2)).seconds ?? 3)
 const DOMAINS = ['healthy.test', 'accept.test', 'neglected.test', 'parked.test', 'manylookups.test'] as const
 /** Checks in progress at a time. */
 const IN_FLIGHT = 16
@@ -42,9 +42,9 @@ console.log(
 )
 for (const name of [...DOMAINS, undefined]) {
   await run(name, 1_000, check)
-  const { count, wallMs, cpuMs, bytes } = await run(name, seconds * 1_000, check)
+  const { count, wallMs, cpuMs, bytes } = await quickest(name, check)
   await run(name, 500, plan)
-  const planned = await run(name, seconds * 1_000, plan)
+  const planned = await quickest(name, plan)
   const planMs = planned.cpuMs / planned.count
   const figures = [(count / wallMs) * 1_000, (count / cpuMs) * 1_000, cpuMs / count, bytes / count / 1_000]
   const [rate, perCpu, each, size] = figures.map((value) => value.toFixed(value < 100 ? 2 : 0))
@@ -76,6 +76,13 @@ function check(at: Domain, ctx: Ctx) {
 }
 function plan(at: Domain, ctx: Ctx) {
   return planSteps(repeatable(ctx), at, { selectors: [], helo: deps.heloName, smtpPort: deps.smtpPort })
+}
+
+/** Of three times `seconds` the one with the least processor time: other work on the machine only adds to it. */
+async function quickest(only: string | undefined, work: Work) {
+  const runs = [await run(only, seconds * 1_000, work)]
+  while (runs.length < 3) runs.push(await run(only, seconds * 1_000, work))
+  return runs.reduce((least, one) => (one.cpuMs / one.count < least.cpuMs / least.count ? one : least))
 }
 
 /** Does the work for one domain, or for all in turn, for the given time. */
