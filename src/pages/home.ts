@@ -88,7 +88,7 @@ type Classified =
   | { readonly kind: 'unknown'; readonly problem: string }
 
 /** Maximum number of characters read from the search box. */
-const MAX = 4_096
+const MAX_QUERY = 4_096
 
 /**
  * A typed or pasted text: a domain, a mail address (also in a `From:` line or with a display name), an IP address (also
@@ -96,7 +96,7 @@ const MAX = 4_096
  */
 export function classify(text: string): Classified {
   const lines = text
-    .slice(0, MAX)
+    .slice(0, MAX_QUERY)
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .filter((line) => line !== '')

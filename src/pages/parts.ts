@@ -99,7 +99,7 @@ export const isCorrectable = (error: unknown): error is AppError =>
 export const refusedWords = (prefix: string, error: AppError): string => `${prefix}: ${sentenceOf(error)}`
 
 /** How long a page may wait before it opens its stream, and reconnect to it, ms. */
-const LONGEST_MS = 600_000
+const LONGEST_TOKEN_MS = 600_000
 /** Maximum number of tokens; the least recently used one ends first. */
 const MAX_TOKENS = 10_000
 
@@ -124,7 +124,7 @@ export function streamTokens(options: { readonly now: () => number; readonly max
   return {
     issue: (key) => {
       const token = randomBytes(16).toString('base64url')
-      issued.set(token, { question: questionOf(key), isUsed: false }, LONGEST_MS)
+      issued.set(token, { question: questionOf(key), isUsed: false }, LONGEST_TOKEN_MS)
       return token
     },
     use: (token, key) => {

@@ -212,7 +212,7 @@ testBounds([
       (await told(dmarcOf(`v=DMARC1; p=none; ${times(n, (i) => `x${i}`).join('; ')}`), 'dmarc.syntax')) === n,
   ],
   [
-    'src/checks/dmarc/record-findings.ts MAX_TOLD',
+    'src/checks/dmarc/record-findings.ts MAX_DESTINATIONS_TOLD',
     10,
     async (n) =>
       (await told(

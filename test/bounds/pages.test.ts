@@ -118,7 +118,7 @@ function isUsable(further: number, afterMs: number): boolean {
 }
 
 testBounds([
-  ['src/pages/home.ts MAX', 4_096, (n) => classified(n) === 'a.example'],
+  ['src/pages/home.ts MAX_QUERY', 4_096, (n) => classified(n) === 'a.example'],
   ['src/pages/islands/answer.ts MOST', 10, (n) => remembered(n) === n],
   ['src/pages/job.ts LONGEST_MS', 600_000, isFollowed],
   [
@@ -139,6 +139,6 @@ testBounds([
       }),
   ],
   ['src/pages/stored.ts MAX_OWN', 200, isOwnFound],
-  ['src/pages/parts.ts LONGEST_MS', 600_000 - 1, (n) => isUsable(0, n)],
+  ['src/pages/parts.ts LONGEST_TOKEN_MS', 600_000 - 1, (n) => isUsable(0, n)],
   ['src/pages/parts.ts MAX_TOKENS', 10_000 - 1, (n) => isUsable(n, 0)],
 ])

@@ -168,18 +168,18 @@ export function readingFindings(facts: DmarcFacts, applied: Applied, basis: Basi
 }
 
 /** Maximum number of report destinations that are reported individually. */
-const MAX_UNREACHABLE_TOLD = 10
+const MAX_DESTINATIONS_TOLD = 10
 
 /** The findings about report destinations (RFC 9989 §4.7 rua and ruf, RFC 9990 §4). */
 export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis, context: Mail): Finding[] {
   const all = [...facts.rua, ...facts.ruf]
   const hosts = [...new Map(all.flatMap((uri) => (uri.host ? [[uri.host, uri] as const] : []))).values()]
   const of = (authorization: Destination['authorization']): Destination[] =>
-    hosts.filter((uri) => uri.authorization === authorization).slice(0, MAX_UNREACHABLE_TOLD)
-  const invalid = all.filter((uri) => uri.problem !== undefined).slice(0, MAX_UNREACHABLE_TOLD)
+    hosts.filter((uri) => uri.authorization === authorization).slice(0, MAX_DESTINATIONS_TOLD)
+  const invalid = all.filter((uri) => uri.problem !== undefined).slice(0, MAX_DESTINATIONS_TOLD)
   const schemes = all
     .filter((uri) => uri.problem === undefined && uri.scheme !== 'mailto')
-    .slice(0, MAX_UNREACHABLE_TOLD)
+    .slice(0, MAX_DESTINATIONS_TOLD)
   // About a host without authorization there is no further finding; a domain that accepts no mail cannot receive its
   // own reports.
   const takesNone = hosts.filter(
@@ -204,7 +204,7 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
         { evidence: uri.uri, ...(uri.takesMail === false ? {} : { fix: authorizationFix(applied, uri) }) },
       ),
     ),
-    ...takesNone.slice(0, MAX_UNREACHABLE_TOLD).map((uri) => {
+    ...takesNone.slice(0, MAX_DESTINATIONS_TOLD).map((uri) => {
       const reason = uri.takesMail === false ? (uri.reason ?? '') : destinationProblem('no_mail')
       const isOwn = uri.host === facts.domain && context.takes === false
       const cause = isOwn ? deadMailHosts(context.mail) : undefined
