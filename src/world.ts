@@ -1,3 +1,4 @@
+import type { Heavy } from './lane/heavy.ts'
 import type { AskServer, Resolve } from './net/dns/resolver.ts'
 import type { Fetch } from './net/fetch.ts'
 import type { Dial } from './net/smtp/dial.ts'
@@ -18,6 +19,8 @@ export type World = {
   readonly dial: Dial
   readonly fetch: Fetch
   readonly store: Store
+  /** Work that input can make long, beside the event loop. */
+  readonly heavy: Heavy
   /**
    * Milliseconds since the epoch, by the system clock, which may step: only for times that are shown, stored, or
    * compared with times of other machines.

@@ -5,6 +5,7 @@ import { codeOf, invalidFlag } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Clocks } from '../base/time.ts'
 import type { Config } from '../config.ts'
+import { heavyHere } from '../lane/heavy.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import { DnsError, type Resolve, settled } from '../net/dns/resolver.ts'
 import {
@@ -73,6 +74,7 @@ export async function openOutside(
     askServer,
     ...secured({ resolve, reachable, byProxy: dialled, userAgent: `mailsonde/${version}` }),
     store: files.store,
+    heavy: heavyHere,
     now,
     monotonic,
     random,

@@ -1,3 +1,4 @@
+import { heavyHere } from '../../src/lane/heavy.ts'
 import { REPOSITORIES, type Store, StoreError } from '../../src/store/contract.ts'
 import { memoryStore } from '../../src/store/files/files-store.ts'
 import type { Ctx, Log, World } from '../../src/world.ts'
@@ -33,6 +34,7 @@ export function labWorld(zone: LabZone = {}, parts: Partial<World> = {}): World 
     dial: unfaked('dial'),
     fetch: unfaked('fetch'),
     store: labStore(),
+    heavy: heavyHere,
     now,
     monotonic: now,
     random: () => 0.5,
