@@ -10,15 +10,12 @@ import { DOMAIN_LISTS } from '../src/dnsbl/domain-zones.ts'
 import { BUILT_IN_LISTS } from '../src/dnsbl/zones.ts'
 import { briefJson, curlOf } from '../src/operations/curl.ts'
 import { ROUTE_FACTS } from '../src/operations/listed.ts'
-import { openApiDocument } from '../src/operations/openapi.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { allOperations } from '../src/operations/registry.ts'
 import { PAGE_FACTS } from '../src/pages/page.ts'
 import { openSite } from '../src/start/pages.ts'
 import { labActions } from '../test/lab/actions.ts'
-import { boundsTable } from './bounds.ts'
 import { manPage } from './man-page.ts'
-import { rfcIndex } from './rfc-index.ts'
 import { errorLists } from './sentences.ts'
 
 const operations = await allOperations()
@@ -32,7 +29,6 @@ type FindingTable = Readonly<Record<string, { severity: string; title: string; r
 const tables = Object.entries(checks).map(([key, check]) => [key, check.table as FindingTable] as const)
 
 const documents = new Map<string, string>([
-  ['docs/openapi.json', `${JSON.stringify(openApiDocument(operations, version), null, 2)}\n`],
   ['docs/errors.md', await errorsPage()],
   ['docs/config.md', configPage()],
   ['docs/findings.md', findingsPage()],
@@ -40,11 +36,6 @@ const documents = new Map<string, string>([
   ['src/cli/command-list.ts', commandList()],
   ['src/operations/routes.ts', routeList()],
   ['src/pages/routes.ts', await pageList()],
-  [
-    'contributing/bounds.md',
-    `# Bounds\n\n${HEADER}This page lists the bounds that are constants in the code. [threat-model.md](threat-model.md) has those of the service and the store.\n\n${boundsTable(ROOT)}\n`,
-  ],
-  ['contributing/rfc-index.md', `${HEADER}${rfcIndex(ROOT)}`],
 ])
 for (const name of readdirSync(join(ROOT, 'docs/checks'))) filled(`docs/checks/${name}`)
 filled('docs/blacklists.md')

@@ -1,16 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import * as blacklist from '../src/answers/blacklist.ts'
-import { testState } from '../src/answers/blacklist.ts'
-import { domainRole } from '../src/answers/check.ts'
-import { severity, status } from '../src/answers/finding.ts'
-import { jobState } from '../src/answers/jobs.ts'
-import { monitorState } from '../src/answers/monitors.ts'
-import { peerAnswer } from '../src/answers/peers.ts'
-import { breakerState } from '../src/answers/pool.ts'
-import { agreement } from '../src/answers/vantage.ts'
-import { verifyAnswer } from '../src/answers/verify.ts'
 
 const ROOT = new URL('../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
@@ -105,58 +95,6 @@ describe('files that the documents for developers name', () => {
     ['`src/dnsbl`', true],
     ['`src/no-such-folder`', false],
   ])('%s: %s', (text, exist) => expect(namesIn(text).map(exists)).toEqual([exist]))
-})
-
-describe('the glossary', () => {
-  const [glossary = '', synonyms = ''] = read('docs/glossary.md').split('\n## One word for one concept\n')
-  const rowsOf = (text: string): readonly string[][] =>
-    [...text.matchAll(/^\| (.+) \| (.+) \|$/gm)]
-      .map(([, first = '', second = '']) => [first, second])
-      .filter(([first]) => first !== 'word' && first !== 'use')
-  const words = rowsOf(glossary)
-
-  it('explains each word once, in one sentence or two, with a link', () => {
-    expect(words.length).toBeGreaterThan(60)
-    expect(new Set(words.map(([word]) => word)).size).toBe(words.length)
-    expect(words.filter(([, meaning]) => !/\. \[[\w/.-]+\]\([^)]+\)$/.test(meaning ?? ''))).toEqual([])
-  })
-
-  it.each([
-    ['status', status.options],
-    ['severity', severity.options],
-    ['domain_role', domainRole.shape.name.options],
-    ['result', verifyAnswer.shape.result.options],
-    ['deliverability', verifyAnswer.shape.deliverability.options],
-    ['entry of a blacklist', blacklist.listEntry.shape.status.options],
-    ['verdict', blacklist.blacklistVerdict.options],
-    ['scope of a listing', blacklist.scope.options],
-    ['self-test', testState.options],
-    ['agreement', agreement.shape.verdict.options],
-    ['breaker', breakerState.options],
-    ['node', peerAnswer.shape.status.options],
-    ['job', jobState.options],
-    ['monitor', monitorState.options],
-  ])('has every value of: %s', (_, values) =>
-    expect(values.filter((value) => !glossary.includes(`\`${value}\``))).toEqual([]),
-  )
-
-  // Documents, the manual page, what OpenAPI describes, and documents of answers as people read them.
-  const texts = [
-    ...DOCUMENTS.filter((document) => !/glossary|bounds|rfc-index/.test(document)),
-    'docs/mailsonde.1',
-    'docs/openapi.json',
-    ...markdownOf('test/golden/documents/'),
-  ]
-  it.each(texts)('%s uses one word for one concept', (document) => {
-    const text = document.endsWith('.json')
-      ? [...read(document).matchAll(/"(?:description|summary)": "((?:[^"\\]|\\.)*)"/g)]
-          .map(([, words]) => words)
-          .join('\n')
-      : withoutCode(read(document)).replaceAll(/"[^"\n]*"/g, '""')
-    const others = rowsOf(synonyms).flatMap(([, not = '']) => not.split(', '))
-    expect(others.length).toBeGreaterThan(8)
-    expect(others.filter((other) => new RegExp(`\\b${other}\\b`, 'i').test(text))).toEqual([])
-  })
 })
 
 it.each(DOCUMENTS.filter((name) => name !== 'CHANGELOG.md'))(

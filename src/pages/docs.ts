@@ -229,7 +229,6 @@ const idOf = (words: string): string =>
 function targetOf(href: string, folder: string): string | undefined {
   if (/^https?:\/\//.test(href) || href.startsWith('#')) return href
   const url = new URL(href, `http://docs/docs/${folder}`)
-  if (url.pathname === '/docs/openapi.json') return '/openapi.json'
   return url.pathname.startsWith('/docs/') && url.pathname.endsWith('.md')
     ? `${url.pathname.slice(0, -3)}${url.hash}`
     : undefined

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 /**
- * Bounds of what reads, writes and keeps: at the bound, and one step beyond. contributing/bounds.md lists them all, and
- * where the others are tried.
- */
-
-/**
- * A bound by its place in contributing/bounds.md, its number, and whether an input of a size is read, shown or kept
- * whole.
+ * Bounds of what reads, writes and keeps, at the bound and one step beyond: a bound by its place, its number, and
+ * whether an input of a size is read, shown or kept whole.
  */
 export type BoundRow = readonly [place: string, bound: number, fits: (n: number) => boolean | Promise<boolean>]
 
