@@ -54,16 +54,22 @@ const mxOf = (written: string, at: string): string => {
 }
 
 function serverOf({ script }: DialogueCase, mailbox: string): LabServer {
-  const { banner, mail, rcpt = '250 2.1.5 Ok', other = rcpt, mode } = script
+  const { banner, mail, rcpt = '250 2.1.5 Ok', other = rcpt, mode } = filled(script, mailbox)
   const server = { ...(banner && { banner }), ...(mail && { mail }), rcpt: { '*': other, [mailbox]: rcpt } }
   return mode === undefined ? server : { ...server, ...dropping(mode) }
 }
+
+/** The words of a server with the mailbox and our address in place of `{rcpt}` and `{source}`. */
+const filled = (script: DialogueCase['script'], mailbox: string): DialogueCase['script'] =>
+  JSON.parse(JSON.stringify(script).replaceAll('{rcpt}', mailbox).replaceAll('{source}', US.address))
 
 /**
  * The step at which a server closes the connection in place of a reply, after it has answered so many commands (EHLO,
  * MAIL, RCPT).
  */
 function dropping(mode: string): LabServer {
+  if (mode === 'silent') return { banner: '!silence' }
+  if (mode === 'reset') return { connect: 'reset' }
   const answered = /^drop=(\d)$/.exec(mode)?.[1]
   const steps: readonly LabServer[] = [{ ehlo: '!close' }, { mail: '!close' }, { rcpt: { '*': '!close' } }]
   const step = answered === undefined ? undefined : steps[Number(answered)]
