@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
@@ -9,6 +10,7 @@ import { paced } from './bodies.ts'
 import type { HttpOptions } from './options.ts'
 import { asAppError, problemOf } from './problem.ts'
 import { requestError } from './problems.ts'
+import type { Spool } from './spool.ts'
 import { type SentEvent, sendEvents, sendLines, sendText } from './streams.ts'
 
 /**
@@ -17,7 +19,7 @@ import { type SentEvent, sendEvents, sendLines, sendText } from './streams.ts'
  */
 export async function handle(
   operation: Operation,
-  { execute, version, minUploadRate }: HttpOptions,
+  { execute, version, minUploadRate, receive }: HttpOptions & { readonly receive: Spool },
   request: FastifyRequest,
   reply: FastifyReply,
   pages?: Pick<LoadedSite, 'pathFor'>,
@@ -31,7 +33,7 @@ export async function handle(
   if (operation.live && raw.format === undefined && wantsEvents(request.headers.accept))
     return sendEvents(reply, eventsOf(inParts(execute, operation, raw, by), request))
   if (operation.line) return sendLines(reply, await execute.lines(operation, raw, by))
-  const given = await execute(operation, raw, by)
+  const given = await whenReceived(operation, request, by, receive, (by) => execute(operation, raw, by))
   void reply.code(given.status)
   if (given.isRepeated) void reply.header('idempotent-replayed', 'true')
   if (given.stream) return sendText(reply, given.stream)
@@ -92,17 +94,34 @@ function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey
   throw requestError('idempotency_key', undefined, { parameter: 'Idempotency-Key' })
 }
 
+/** A list is read while it comes. Any other body is received before its operation begins, whose time counts from then. */
+function whenReceived<T>(
+  { uploads }: Operation,
+  { caller }: FastifyRequest,
+  by: By,
+  receive: Spool,
+  work: (by: By) => Promise<T>,
+): Promise<T> {
+  const { upload, signal } = by
+  if (upload === undefined || signal === undefined || uploads === 'list') return work(by)
+  return receive(upload.octets, { caller, signal }, (octets) => work({ ...by, upload: { ...upload, octets } }))
+}
+
 /** Time in which the least rate of an upload is measured, ms. */
 const SPAN_MS = 60_000
 const LEAST_OCTETS = 65_536
 
-/** The body as a stream, unread so far. It ends with AppError `timeout` if its octets trickle. */
-const uploadOf = ({ raw, headers }: FastifyRequest, least = LEAST_OCTETS): Upload => ({
-  octets: paced(
+/** The body of a request; ends with AppError `timeout` if fewer octets than the least arrive in a minute. */
+export const atLeast = (raw: IncomingMessage, least = LEAST_OCTETS): AsyncIterable<Uint8Array> =>
+  paced(
     raw.iterator({ destroyOnReturn: false }), // a list that is refused early gets its answer
     { least, ms: SPAN_MS },
     () => requestError('slow_body', { min: least, seconds: SPAN_MS / 1_000 }),
-  ),
+  )
+
+/** The body as a stream, unread so far. It ends with AppError `timeout` if its octets trickle. */
+const uploadOf = ({ raw, headers }: FastifyRequest, least?: number): Upload => ({
+  octets: atLeast(raw, least),
   contentType: headers['content-type'] ?? '',
   ...(headers['content-encoding'] !== undefined && { contentEncoding: headers['content-encoding'] }),
 })

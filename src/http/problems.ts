@@ -43,6 +43,10 @@ export const requestError = errorsOf('request', {
     detail: ({ min, seconds }: { min: number; seconds: number }) =>
       `fewer than ${min} bytes of the body arrived in ${seconds} s (--min-upload-rate); the records of a list that did are kept: continue its upload`,
   },
+  not_kept: {
+    code: 'storage_full',
+    detail: ({ reason }: { reason: string }) => `the body could not be kept while it is received: ${shown(reason)}`,
+  },
   nowhere: {
     code: 'not_found',
     detail: ({ path }: { path: string }) => `there is nothing at ${shown(path)}; /docs/api lists the paths`,

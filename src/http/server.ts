@@ -25,6 +25,7 @@ import { requestError } from './problems.ts'
 import { rateWindows } from './rate-windows.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
 import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
+import { spoolIn } from './spool.ts'
 
 /** Frequent requests of machines, logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
@@ -107,8 +108,17 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   documentApi(app, options)
   const gate = gateOf(app, options, { authorize, sessions })
   const needsKeys = () => options.keys().length > 0 || options.closed?.() !== undefined
-  const serving = (): Serving => ({ gate, sessions, authorize, needsKeys })
+  const receive = spoolIn(options.spool)
+  const serving = (): Serving => ({
+    gate,
+    sessions,
+    authorize,
+    needsKeys,
+    receive,
+    minUploadRate: options.minUploadRate,
+  })
   app.decorate('underWay', gate.underWay)
+  const handling = { ...options, receive }
   const route = (on: FastifyInstance, operation: Operation | Listed): void => {
     let own = 'load' in operation ? undefined : operation
     /** Loads what answers: the operation, or for a browser the page that shows it. */
@@ -117,7 +127,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
       const framed = pages?.framed(operation.name)
       if (framed) return sendFramed(framed, request, reply.headers(operation.headers ?? {}), serving())
       own ??= await loaded(operation)
-      return handle(own, options, request, reply, pages)
+      return handle(own, handling, request, reply, pages)
     }
     on.route({
       method: operation.method,
@@ -126,7 +136,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
       ...hooksOf(gate, operation),
       handler: (request, reply) =>
         own && !(site && opensAsPage(operation, request))
-          ? handle(own, options, request, reply)
+          ? handle(own, handling, request, reply)
           : answer(request, reply),
     })
   }

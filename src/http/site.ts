@@ -15,9 +15,10 @@ import { endSlowBodies, leaveBodies } from './bodies.ts'
 import { allows } from './caller.ts'
 import { fromMemory } from './compress.ts'
 import type { Gate } from './gate.ts'
-import { hangUp } from './handle.ts'
+import { atLeast, hangUp } from './handle.ts'
 import { requestError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
+import type { Spool } from './spool.ts'
 import { sendEvents } from './streams.ts'
 
 /** The parts of the adapter that serving pages needs. */
@@ -27,6 +28,8 @@ export type Serving = {
   readonly authorize: Authorize
   /** Whether keys are in force. */
   readonly needsKeys: () => boolean
+  readonly receive: Spool
+  readonly minUploadRate: number | undefined
 }
 
 /** Maximum number of fields of a form. */
@@ -82,7 +85,11 @@ function mount(app: FastifyInstance, facts: PageFacts, site: Site, serving: Serv
       const given = request.headers['x-csrf-token'] ?? form._csrf ?? queryOf(request)._csrf
       if (method === 'POST') serving.sessions.refuseForged(request, typeof given === 'string' ? given : undefined)
       page ??= pageOf(await site.load(), facts)
-      return answer(reply, await page.visit({ ...visitOf(request, reply, serving), form }))
+      const visit = { ...visitOf(request, reply, serving), form }
+      if (!page.uploads) return answer(reply, await page.visit(visit))
+      const sent = atLeast(request.raw, serving.minUploadRate)
+      const by = { caller: request.caller, signal: hangUp(reply) }
+      return answer(reply, await serving.receive(sent, by, (upload) => page!.visit({ ...visit, upload })))
     },
   })
 }
@@ -111,7 +118,6 @@ function visitOf(request: FastifyRequest, reply: FastifyReply, serving: Serving)
     from: siteOf(request),
     logIn: (text) => serving.sessions.begin(request, reply, text),
     logOut: () => serving.sessions.end(request, reply),
-    upload: request.raw,
     contentType: request.headers['content-type'] ?? '',
   }
 }

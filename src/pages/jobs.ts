@@ -5,7 +5,7 @@ import { resultInWords, STATES, KINDS as WORDS } from '../documents/jobs.ts'
 import { type Html, html, marked, timeOf, verbatim } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { type Kind, kindSelect, listForm, MAX_PASTED, previewOf } from './list-form.ts'
-import { readUpload } from './multipart.ts'
+import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { type FieldProblem, isCorrectable, type Parts, refusedWords } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
@@ -30,9 +30,11 @@ export const jobsPages = (parts: Parts): readonly Page[] => [
     scope: 'jobs',
     uploads: true,
     visit: (visit) =>
-      orRefused(parts, visit, 'file', async (one) =>
-        preview(parts, { ...one, form: await readUpload(one, MAX_PASTED) }),
-      ),
+      orRefused(parts, visit, 'file', async (one) => {
+        const { fields, files } = await readForm(one, MAX_PASTED)
+        const text = files.map(({ octets }) => new TextDecoder().decode(octets)).at(-1)
+        return preview(parts, { ...one, form: { ...fields, ...(text !== undefined && { text }) } })
+      }),
   },
   {
     method: 'POST',

@@ -18,9 +18,10 @@ export const messagePages = (parts: Parts): readonly Page[] => [
 async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
   let typed: Fields = {}
   try {
-    const { fields, file } = await readForm(visit, MAX_MESSAGE)
+    const { fields, files } = await readForm(visit, MAX_MESSAGE)
     typed = fields
-    const octets = file && file.length > 0 ? file : Buffer.from(fields.text ?? '', 'utf8')
+    const file = files.find(({ octets }) => octets.length > 0)
+    const octets = file?.octets ?? Buffer.from(fields.text ?? '', 'utf8')
     const given = Object.fromEntries(
       KNOWN.flatMap((name) => ((fields[name] ?? '').trim() === '' ? [] : [[name, fields[name]!.trim()]])),
     )

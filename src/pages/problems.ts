@@ -16,10 +16,6 @@ export const pageError = errorsOf('page', {
     code: 'payload_too_large',
     detail: ({ max }: Max) => `without JavaScript, a file may have at most ${max} bytes`,
   },
-  late_file: {
-    code: 'timeout',
-    detail: ({ seconds }: { seconds: number }) => `the file was not received within ${seconds} s`,
-  },
   no_form: { code: 'invalid_parameter', detail: () => 'the body is not a form with a file' },
   busy: {
     code: 'overloaded',

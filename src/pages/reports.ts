@@ -19,7 +19,7 @@ import {
 } from '../documents/reports.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
-import { readFiles } from './multipart.ts'
+import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import {
   beside,
@@ -98,15 +98,15 @@ ${rendered(htmlBlocks(blocks))}
 }
 
 async function upload(parts: Parts, visit: Visit): Promise<PageAnswer> {
-  const files = await readFiles(visit, MAX_FILE).catch((error: unknown) => {
+  const form = await readForm(visit, MAX_FILE).catch((error: unknown) => {
     if (isCorrectable(error)) return error
     throw error
   })
-  if (files instanceof AppError)
-    return index(parts, visit, undefined, { field: 'file', words: refusedWords('Not read', files) })
+  if (form instanceof AppError)
+    return index(parts, visit, undefined, { field: 'file', words: refusedWords('Not read', form) })
   const results: Html[] = []
   const refused: string[] = []
-  for (const { name, octets } of files) {
+  for (const { name, octets } of form.files) {
     try {
       const sent = { octets: piecesOf(octets), contentType: 'application/octet-stream' }
       const given = await parts.execute(parts.operation('reports import'), {}, { ...visit.by, upload: sent })

@@ -79,9 +79,9 @@ export type ReportService = {
   readonly counted: () => { readonly reports: number; readonly failureReports: number; readonly refused: number }
 }
 
-/** Inputs that are read at the same time: each may hold 25 MiB. */
+/** Inputs of keys that are read at the same time: each may hold 25 MiB. Mail has places of its own. */
 const AT_ONCE = 4
-/** Those of them of one key, or of mail: others never wait for them alone. */
+/** Those of one key, or of mail: others never wait for them alone. */
 const AT_ONCE_OF_ONE = 2
 /** Looks at the sources of a domain at the same time: each may hold as much as an answer is computed from. */
 const LOOKS_AT_ONCE = 4
@@ -187,7 +187,11 @@ export function reportService(settings: ReportServiceSettings): ReportService {
       )
       let leave = leaveOwn
       try {
-        const leaveAll = await turns.enter('import', { concurrent: AT_ONCE }, request.signal)
+        const leaveAll = await turns.enter(
+          request.owner === undefined ? 'mail' : 'import',
+          { concurrent: AT_ONCE },
+          request.signal,
+        )
         leave = () => {
           leaveAll()
           leaveOwn()

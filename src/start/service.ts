@@ -93,6 +93,7 @@ export async function openHttp(
     maxConcurrency: shareOf(config.maxConcurrency, config),
     maxConnections: shareOf(config.maxConnections, config),
     minUploadRate: config.minUploadRate,
+    spool: { folder: config.dataDir, maxOctets: Math.max(config.maxReport, config.maxMessage) + FORM_OCTETS },
     logger,
     onAnswer: metrics.answered,
     metrics: scrape,
@@ -101,6 +102,9 @@ export async function openHttp(
     version,
   })
 }
+
+/** What a form has beside its file, octets. */
+const FORM_OCTETS = 65_536
 
 /** The part of a bound that each of the processes has which answer requests: connections come to them in turns. */
 const shareOf = (most: number, { workers }: Pick<Config, 'workers'>): number => Math.max(1, Math.floor(most / workers))

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -25,6 +26,7 @@ const world = labWorld(
 const keys = [
   labKey('all', ['reports']),
   labKey('one', ['reports'], { domains: ['a.example'] }),
+  labKey('third', ['reports'], { domains: ['beside.example'] }),
   labKey('read', ['read']),
 ]
 let app: FastifyInstance
@@ -114,7 +116,7 @@ describe('a report over HTTP', () => {
     ],
     ['a depth of 100', `<feedback>${'<a>'.repeat(100)}`, 400, 'bad_report'],
     ['an attribute of 900 kB', `<feedback a="${'x'.repeat(900_000)}"/>`, 400, 'bad_report'],
-    ['more than --max-report', Buffer.alloc(1_100_000, 'x'), 413, 'payload_too_large'],
+    ['more than --max-report', `From: a@b.example\r\n\r\n${'x'.repeat(1_100_000)}`, 413, 'payload_too_large'],
     ['a truncated file', report().slice(0, -200), 400, 'bad_report'],
   ])('%s: %i', async (_, payload, status, code) => {
     const answer = await post(payload)
@@ -178,6 +180,43 @@ describe('a report over HTTP', () => {
     expect(reports).toHaveLength(1)
     stop.abort(new Error('over'))
     expect(await Promise.all(held)).toEqual(Array(8).fill('ended'))
+  })
+  it('is not kept waiting by slow uploads of several keys', async () => {
+    const slow = ['all', 'one'].flatMap((key) =>
+      [1, 2].map(() => {
+        const payload = new PassThrough()
+        payload.write('<feedback>')
+        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/octet-stream' }
+        return { payload, ended: app.inject({ method: 'POST', url: '/v1/reports', headers, payload }) }
+      }),
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+    const byHttp = await post(aggregateReport({ domain: 'beside.example', rows: [own] }), 'third')
+    expect(byHttp.body.reports).toHaveLength(1)
+    for (const { payload } of slow) payload.end()
+    expect((await Promise.all(slow.map(({ ended }) => ended))).map(({ statusCode }) => statusCode)).toEqual(
+      Array(4).fill(400),
+    )
+  })
+  it('by mail has places of its own', async () => {
+    const stop = new AbortController()
+    const stalled = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('<feedback>')
+      await new Promise((_, reject) => stop.signal.addEventListener('abort', () => reject(stop.signal.reason)))
+    }
+    const about = { name: 'x', accepts: () => 'taken' as const } as const
+    const held = ['a', 'b', 'c'].flatMap((owner) =>
+      [1, 2].map(() =>
+        service.import(stalled(), { ...about, way: 'file', owner, signal: stop.signal }).catch(() => 'ended'),
+      ),
+    )
+    const octets = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(aggregateReport({ domain: 'mail2.example', rows: [own] }))
+    }
+    const mail = { ...about, way: 'mail', signal: AbortSignal.timeout(10_000) } as const
+    expect((await service.import(octets(), mail)).reports).toHaveLength(1)
+    stop.abort(new Error('over'))
+    expect(await Promise.all(held)).toEqual(Array(6).fill('ended'))
   })
   it('is refused from the moment that its key may not bring it any more, beside what was stored until then', async () => {
     const mail = (id: string) =>

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type Blacklists, createBlacklists } from '../../src/dnsbl/blacklists.ts'
@@ -138,6 +139,7 @@ export async function labApp(
     logger: pino({ level: onLine ? 'debug' : 'silent' }, { write: (line: string) => onLine?.(line) }),
     draining: () => false,
     refuseWhenLate: false,
+    spool: { folder: tmpdir(), maxOctets: 26_279_936 },
     version: '0.0.0',
     ...rest,
   })
