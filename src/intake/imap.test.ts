@@ -17,7 +17,7 @@ beforeAll(async () => {
     storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({
-      from: ['google.com'],
+      from: ['noreply-dmarc-support@google.com'],
       signatures: [{ domain: 'google.com', result: 'pass', signsFrom: true, isPartial: false }],
       isTrusted: false,
     }),

@@ -27,7 +27,7 @@ beforeAll(async () => {
     storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({
-      from: ['google.com'],
+      from: ['noreply-dmarc-support@google.com'],
       signatures: [{ domain: 'google.com', result: isProven ? 'pass' : 'fail', signsFrom: true, isPartial: false }],
       isTrusted: false,
     }),

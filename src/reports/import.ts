@@ -8,11 +8,11 @@ import { lineOf, readDmarc } from './parse/dmarc.ts'
 import { readTls } from './parse/tls.ts'
 import { importError, reportError } from './problems.ts'
 import { type DmarcHead, summedRow, type TlsReport } from './report.ts'
-import { type Authenticity, authenticityOf, type Envelope, reporterOf } from './reporters.ts'
+import { type Envelope, type Reported, reporterOf } from './reporters.ts'
 
 /**
- * The way in: of a report that came by `mail` (LMTP, IMAP, a pipe) only a proven sender counts; what a person uploads
- * or names as a `file` also counts if the sender is not known.
+ * The way in: what came by `mail` (LMTP, IMAP, a pipe) counts if its sender is proven to be one of the table of
+ * reporters; what a person uploads or names as a `file` counts unless its sender is refuted.
  */
 export type Way = 'file' | 'mail'
 /** Whether reports about a domain are taken. */
@@ -153,10 +153,10 @@ async function importFile(
     const domain = domainOf(read.domain)
     const why = refusalOf(settings, read, domain, request.accepts)
     if (why) return { error: why, domain }
-    const authenticity = await authenticityIn(read, file, request, envelopeOf)
-    const { name: reporter, isKnown } = reporterOf(read.contact, read.organization)
+    const { name: reporter, isKnown, authenticated } = await reporterIn(read, file, request, envelopeOf)
+    const counts = request.way === 'mail' ? authenticated === true && isKnown : authenticated !== false
     const report: NewReport = {
-      ...{ id: settings.newId(), kind: read.kind, domain, reporter, isKnownReporter: isKnown },
+      ...{ id: settings.newId(), kind: read.kind, domain, reporter, isKnownReporter: isKnown && counts },
       ...{
         organization: read.organization ?? '',
         reportId: read.reportId,
@@ -164,10 +164,8 @@ async function importFile(
         messages: read.messages,
       },
       ...{ beginMs: read.beginMs, endMs: read.endMs, day: dayOf((read.beginMs + read.endMs) / 2) },
-      ...{
-        authenticated: authenticity,
-        counts: authenticity === true || (authenticity === null && request.way === 'file'),
-      },
+      authenticated,
+      counts,
       receivedMs: settings.now(),
       owner: request.owner,
     }
@@ -291,17 +289,17 @@ function refusalOf(
 
 const timeText = (ms: number): string => (ms < 8e15 ? new Date(ms).toISOString() : String(ms / 1_000))
 
-async function authenticityIn(
-  { kind, contact }: Read,
+async function reporterIn(
+  read: Read,
   { message }: Leaf,
   { way }: ImportRequest,
   envelopeOf: (message: Uint8Array) => Promise<Envelope>,
-): Promise<boolean | null> {
-  if (message === undefined) return null // a file says nothing about who sent it
-  const judged: Authenticity = authenticityOf(kind, contact, await envelopeOf(message))
-  if (judged !== 'unanswered') return judged
+): Promise<Reported & { readonly authenticated: boolean | null }> {
+  // a file says nothing about who sent it
+  const judged = reporterOf(read, message === undefined ? undefined : await envelopeOf(message))
+  if (judged.authenticated !== 'unanswered') return { ...judged, authenticated: judged.authenticated }
   if (way === 'mail') throw importError('unanswered')
-  return null
+  return { ...judged, authenticated: null }
 }
 
 const CODES: readonly RefusedReport['code'][] = ['payload_too_large', 'forbidden']

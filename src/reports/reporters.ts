@@ -1,58 +1,67 @@
+import { isFree } from '../mailbox/side-data/free.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import type { ReportKind } from '../store/postgres/reports.ts'
 
 /**
- * A receiver that is known to send reports. A report proves who wrote it and not that it is so: verdicts need at least
- * one of these. `domains` are organizational domains that write for each other: From of the message, and `email` or
- * `contact-info` of the report.
+ * A sender from which an organization reports. A report proves who wrote it and not that it is so: verdicts need at
+ * least one of these.
  */
-export type Reporter = { readonly name: string; readonly domains: readonly string[]; readonly seen: string }
+export type Reporter = {
+  readonly name: string
+  /**
+   * From of its messages: an address, or `@host` (any address there) or `@.domain` (any address below it) where nobody
+   * else has a mailbox. Null: not known; what comes by mail is then no proof of it.
+   */
+  readonly from: string | null
+  /** Organizational domains of `email` or `contact-info` of its reports. */
+  readonly writesFor: readonly string[]
+  readonly source: string
+  /** Month in which it was looked at. */
+  readonly seen: string
+}
 
-const CORPUS = 'From, DKIM d= and email of reports in public test data of open report parsers, 2026-11'
-const OWN = 'email of its reports in public test data of open report parsers, 2026-11'
+const SIGNED = 'From and DKIM d= of messages in public test data of open report parsers'
+const FROM = 'From of messages in public test data of open report parsers'
+const EMAIL = 'email of its reports in public test data of open report parsers'
+const PAGES = 'its pages for postmasters; From of its messages is not in public test data'
+
+const MICROSOFT = ['microsoft.com', 'hotmail.com', 'outlook.com']
+const YAHOO = ['yahoo.com', 'yahooinc.com', 'yahoo-inc.com', 'aol.com']
+const FASTMAIL = ['fastmaildmarc.com', 'fastmail.com', 'fastmailteam.com']
+const MIMECAST = ['mimecastreport.com', 'mimecast.com', 'mimecast.org']
+
+const row = (name: string, from: string | null, writesFor: readonly string[], source: string): Reporter => ({
+  ...{ name, from, writesFor, source },
+  seen: '2026-11',
+})
 
 export const REPORTERS: readonly Reporter[] = [
-  { name: 'Google', domains: ['google.com'], seen: CORPUS },
-  { name: 'Microsoft', domains: ['microsoft.com', 'hotmail.com', 'outlook.com'], seen: CORPUS },
-  { name: 'Yahoo', domains: ['yahoo.com', 'yahooinc.com', 'yahoo-inc.com', 'aol.com'], seen: CORPUS },
-  { name: 'Mail.ru', domains: ['mail.ru'], seen: CORPUS },
-  { name: 'Amazon SES', domains: ['amazonses.com', 'amazon.com'], seen: CORPUS },
-  { name: 'Fastmail', domains: ['fastmaildmarc.com', 'fastmail.com', 'fastmailteam.com'], seen: OWN },
-  { name: 'GMX', domains: ['gmx.net', 'gmx.de', 'gmx.com'], seen: OWN },
-  { name: 'WEB.DE', domains: ['web.de'], seen: OWN },
-  { name: 'Orange', domains: ['orange.com', 'orange.fr'], seen: OWN },
-  { name: 'Zoho', domains: ['zoho.com', 'zohocorp.com'], seen: OWN },
-  { name: 'Mimecast', domains: ['mimecastreport.com', 'mimecast.com', 'mimecast.org'], seen: OWN },
-  { name: 'Cisco', domains: ['iphmx.com', 'cisco.com'], seen: OWN },
-  { name: 'XS4ALL', domains: ['xs4all.net', 'xs4all.nl'], seen: CORPUS },
-  {
-    name: 'Comcast',
-    domains: ['comcast.net'],
-    seen: 'the operator signs and sends its reports with this domain; its postmaster pages, 2026-11',
-  },
-  {
-    name: 'Proton',
-    domains: ['proton.me', 'protonmail.com'],
-    seen: "the provider's support page about DMARC, 2026-11",
-  },
-  { name: 'Seznam', domains: ['seznam.cz'], seen: "the provider's help page about DMARC, 2026-11" },
+  row('Google', 'noreply-dmarc-support@google.com', ['google.com'], SIGNED),
+  row('Google', 'noreply-smtp-tls-reporting@google.com', ['google.com'], SIGNED),
+  row('Google', 'smtp-tls-reporting@google.com', ['google.com'], EMAIL),
+  row('Microsoft', 'dmarcreport@microsoft.com', MICROSOFT, EMAIL),
+  row('Microsoft', 'dmarcrep@microsoft.com', MICROSOFT, FROM),
+  row('Microsoft', 'tlsrpt-noreply@microsoft.com', MICROSOFT, SIGNED),
+  row('Yahoo', '@dmarc.yahoo.com', YAHOO, SIGNED),
+  row('Yahoo', 'dmarchelp@yahooinc.com', YAHOO, EMAIL),
+  row('Yahoo', 'dmarc-noreply@yahoo-inc.com', YAHOO, EMAIL),
+  row('Mail.ru', 'dmarc_support@corp.mail.ru', ['mail.ru'], SIGNED),
+  row('Amazon SES', 'postmaster@amazonses.com', ['amazonses.com', 'amazon.com'], FROM),
+  row('Fastmail', 'reports@fastmaildmarc.com', FASTMAIL, EMAIL),
+  row('GMX', 'noreply-dmarc@sicher.gmx.net', ['gmx.net', 'gmx.de', 'gmx.com'], FROM),
+  row('GMX', 'noreply-dmarc-support@gmx.net', ['gmx.net', 'gmx.de', 'gmx.com'], EMAIL),
+  row('WEB.DE', 'noreply-dmarc@sicher.web.de', ['web.de'], EMAIL),
+  row('Orange', 'noreply-dmarc-support@orange.com', ['orange.com', 'orange.fr'], EMAIL),
+  row('Zoho', 'noreply-dmarc@zoho.com', ['zoho.com', 'zohocorp.com'], EMAIL),
+  row('Mimecast', '@.mimecastreport.com', MIMECAST, EMAIL),
+  row('XS4ALL', '@dmarc-reports.xs4all.net', ['xs4all.net', 'xs4all.nl'], SIGNED),
+  // Cisco: each customer's appliance reports, in that customer's words.
+  row('Comcast', null, ['comcast.net'], PAGES),
+  row('Proton', null, ['proton.me', 'protonmail.com'], PAGES),
+  row('Seznam', null, ['seznam.cz'], PAGES),
 ]
 
-const BY_DOMAIN: ReadonlyMap<string, Reporter> = new Map(
-  REPORTERS.flatMap((reporter) => reporter.domains.map((domain) => [domain, reporter] as const)),
-)
-
-/**
- * The organization behind a report: the organizational domain of `email` or `contact-info`, else the organization as
- * written, in lower case.
- */
-export function reporterOf(
-  contact: string | null,
-  organization: string | null,
-): { readonly name: string; readonly isKnown: boolean } {
-  const name = organizationalDomainOf(contact) ?? (organization ?? '').toLowerCase().slice(0, 253)
-  return { name, isKnown: BY_DOMAIN.has(name) }
-}
+const KNOWN_AUTHORS: ReadonlySet<string> = new Set(REPORTERS.flatMap(({ writesFor }) => writesFor))
 
 /**
  * The organizational domain of a mail address as people write it: `<a@b>`, `mailto:a@b`, with words around it.
@@ -63,12 +72,8 @@ function organizationalDomainOf(address: string | null): string | undefined {
     .exec(address ?? '')?.[1]
     ?.toLowerCase()
     .replace(/\.+$/, '')
-  return host === undefined ? undefined : (registrableDomain(host) ?? host)
+  return host === undefined ? undefined : organizationalOf(host)
 }
-
-/** Whether mail from `from` may bring reports of `author`: both are organizational domains of one organization. */
-const writesFor = (from: string, author: string): boolean =>
-  from === author || (BY_DOMAIN.get(from)?.domains.includes(author) ?? false)
 
 /** A DKIM signature of the message that brought a report. */
 export type ReportSignature = {
@@ -84,7 +89,7 @@ export type ReportSignature = {
 
 /** What is known of the message that brought a report. */
 export type Envelope = {
-  /** Domains of the addresses in From. */
+  /** The addresses in From, in lower case. */
   readonly from: readonly string[]
   readonly signatures: readonly ReportSignature[]
   /** The topmost Authentication-Results, of a host that is trusted (`--reports-trust`), says `dmarc=pass`. */
@@ -92,20 +97,65 @@ export type Envelope = {
 }
 
 /** Who sent a report: `true` is proven, `false` refuted, `null` not known; `unanswered` may be proven later. */
-export type Authenticity = boolean | null | 'unanswered'
+type Authenticity = boolean | null | 'unanswered'
+
+/** What a report says about its author. */
+export type Author = {
+  readonly kind: ReportKind
+  readonly organization: string | null
+  /** `email`, or `contact-info` of a TLS report. */
+  readonly contact: string | null
+}
+
+export type Reported = {
+  /**
+   * The organization behind it: the organizational domain of `email` or `contact-info`, else the organization as
+   * written, in lower case.
+   */
+  readonly name: string
+  /** It comes from a sender of {@link REPORTERS}; without a message, it says so. */
+  readonly isKnown: boolean
+  readonly authenticated: Authenticity
+}
 
 /**
- * Judges who sent a report that came as a message. `author` is its `email` (`contact-info` of a TLS report): the
- * signature has to be aligned with From, and From has to be the author's, or to report for it.
+ * Judges who sent a report; `envelope` is that of the message that it came as. Two senders are proof: one of
+ * {@link REPORTERS} for the organizations that it writes for, and any address of an organization for itself, unless
+ * anybody can have a mailbox at its domain.
  */
-export function authenticityOf(kind: ReportKind, author: string | null, envelope: Envelope): Authenticity {
-  const { from, signatures, isTrusted } = envelope
-  const sender = from.length === 1 ? organizationalOf(from[0]!) : undefined
-  const organization = organizationalDomainOf(author)
-  if (sender === undefined || organization === undefined || !writesFor(sender, organization)) return false
+export function reporterOf({ kind, organization, contact }: Author, envelope?: Envelope): Reported {
+  const author = organizationalDomainOf(contact)
+  const name = author ?? (organization ?? '').toLowerCase().slice(0, 253)
+  if (envelope === undefined) return { name, isKnown: KNOWN_AUTHORS.has(name), authenticated: null }
+  const sender = envelope.from.length === 1 ? envelope.from[0]! : ''
+  const host = sender.slice(sender.lastIndexOf('@') + 1)
+  const isKnown = REPORTERS.some(
+    ({ from, writesFor }) => from !== null && isFrom(from, sender, host) && writesFor.includes(author ?? ''),
+  )
+  if (host === '' || author === undefined || !(isKnown || isOfItself(host, author)))
+    return { name, isKnown: false, authenticated: false }
+  // A domain below that of the sender, or beside it, may be in other hands.
+  const isAligned = isKnown
+    ? (domain: string) => host === domain || host.endsWith(`.${domain}`)
+    : (domain: string) => organizationalOf(domain) === author
+  const authenticated = authenticityOf(kind, envelope, isAligned)
+  return { name, isKnown: isKnown && authenticated !== false, authenticated }
+}
+
+const isFrom = (from: string, sender: string, host: string): boolean =>
+  from.startsWith('@.') ? host.endsWith(from.slice(1)) : from.startsWith('@') ? host === from.slice(1) : sender === from
+
+const isOfItself = (host: string, author: string): boolean =>
+  organizationalOf(host) === author && !isFree(author) && !isFree(host)
+
+function authenticityOf(
+  kind: ReportKind,
+  { signatures, isTrusted }: Envelope,
+  isAligned: (domain: string) => boolean,
+): Authenticity {
   const aligned = signatures.filter(
     ({ domain, signsFrom, isPartial, isOfTlsReports }) =>
-      signsFrom && !isPartial && organizationalOf(domain) === sender && (kind === 'tls' || !isOfTlsReports),
+      signsFrom && !isPartial && isAligned(domain) && (kind === 'tls' || !isOfTlsReports),
   )
   if (aligned.some(({ result }) => result === 'pass')) return true
   if (kind === 'dmarc' && isTrusted) return true

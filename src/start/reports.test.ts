@@ -31,5 +31,5 @@ it.each<[string, string[] | undefined, Parameters<typeof signed>[1], object]>([
   const { resolve } = labDns(keys ? { 'a._domainkey.a.example': { TXT: keys } } : { 'a.example': {} })
   const raw = Buffer.from(signed(MAIL, signing), 'latin1')
   const { from, signatures } = await envelopeOf(raw, { resolve, signal: AbortSignal.timeout(5_000) }, 0, [])
-  expect([from, signatures]).toEqual([['a.example'], [expected]])
+  expect([from, signatures]).toEqual([['a@a.example'], [expected]])
 })

@@ -60,9 +60,7 @@ export async function envelopeOf(
   const { fields } = parseMail(octets)
   const named = (name: string): readonly Field[] => fields.filter((field) => field.name === name)
   const authors = named('from').flatMap((field) => addressParser(fieldBody(field), { flatten: true }))
-  const from = authors
-    .slice(0, MAX_AUTHORS)
-    .map(({ address = '' }) => address.slice(address.lastIndexOf('@') + 1).toLowerCase())
+  const from = authors.slice(0, MAX_AUTHORS).map(({ address = '' }) => address.toLowerCase())
   const [results] = named('authentication-results')
   const signatures = await verifySignatures(octets, ctx, nowMs, true)
   return {

@@ -37,7 +37,7 @@ const LMTP = 2_424
 const PROXY = 2_525
 const REPORTERS = [
   { domain: 'google.com', email: 'noreply-dmarc-support@google.com' },
-  { domain: 'yahoo.com', email: 'dmarchelp@yahoo.com' },
+  { domain: 'yahooinc.com', email: 'dmarchelp@yahooinc.com' },
   { domain: 'mail.ru', email: 'dmarc_support@corp.mail.ru' },
 ] as const
 
@@ -169,7 +169,7 @@ beforeAll(async () => {
   )
   chmodSync(command, 0o755)
   await publishNames(NAMES)
-  const signers = ['google.com', 'yahoo.com', 'mail.ru', 'corp.mail.ru']
+  const signers = ['google.com', 'yahooinc.com', 'mail.ru', 'corp.mail.ru']
   servers = await startReportServers(signers, command, { direct: LMTP, proxy: PROXY })
   await new Promise<void>((resolve) => proxy.listen(PROXY, '127.0.0.1', resolve))
   program = await start()
@@ -217,7 +217,7 @@ describe('a month of reports', () => {
     expect(reporters.map(({ name, reports, known }) => [name, reports, known]).toSorted()).toEqual([
       ['google.com', DAYS, true],
       ['mail.ru', DAYS, true],
-      ['yahoo.com', DAYS, true],
+      ['yahooinc.com', DAYS, true],
     ])
     await expect.poll(inboxed, WAIT).toBe(1)
   })

@@ -33,8 +33,9 @@ CREATE INDEX reports_by_day ON mailsonde.reports (day);
 
 CREATE TABLE mailsonde.report_reporters (
   number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name text NOT NULL UNIQUE,
-  is_known boolean NOT NULL            -- in the table of reporters
+  name text NOT NULL,
+  is_known boolean NOT NULL,           -- proven to be one of the table of reporters, or said so by a file
+  UNIQUE (name, is_known)
 );
 CREATE TABLE mailsonde.report_names (
   number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -92,6 +92,15 @@ describe('a report', () => {
     expect((await sources(domain, { includeUncounted: true })).map(({ messages }) => messages)).toEqual([1_003])
     expect(await reportSumsOf(database.db).about('dmarc', period(domain))).toMatchObject({ reports: 1, uncounted: 1 })
   })
+  it('that does not count takes nothing from the name of its reporter', async () => {
+    const domain = 'named.example'
+    const of = { domain, reporter: 'named-reporter.example' }
+    await keep([row({ name: domain })], { ...of, reportId: 'true' })
+    await keep([row({ name: domain })], { ...of, reportId: 'forged', isKnownReporter: false, counts: false })
+    expect((await sources(domain)).map(({ is_known }) => is_known)).toEqual([true])
+    const again = await keep([row({ name: domain })], { ...of, reportId: 'true', isKnownReporter: false })
+    expect(again.duplicate).toBe(true)
+  })
   it('is not there after an abort', async () => {
     const intake = reportIntake(database.pool)
     for (let i = 0; i < 10_001; i++) {

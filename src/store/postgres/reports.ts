@@ -233,8 +233,9 @@ async function keep(
   const key = [kind, domain, reporter, storable(reportId), begins]
   const { rows: known } = await client.query<{ id: string; digest: string; counts: boolean }>(
     `SELECT id, digest, counts FROM mailsonde.reports
-     WHERE kind = $1 AND domain = $2 AND reporter = $3 AND report_id = $4 AND begins = $5 ORDER BY counts DESC`,
-    key,
+     WHERE kind = $1 AND domain = $2 AND reporter IN (SELECT number FROM mailsonde.report_reporters WHERE name = $3)
+       AND report_id = $4 AND begins = $5 ORDER BY counts DESC`,
+    key.with(2, storable(report.reporter)),
   )
   const first = known.find((one) => one.counts || !counts)
   if (first) {
@@ -283,14 +284,16 @@ async function keep(
 const SWEEPS = 'mailsonde reports sweep'
 
 async function reporterOf(client: pg.PoolClient, { reporter, isKnownReporter }: NewReport): Promise<number> {
-  const name = storable(reporter)
-  const find = 'SELECT number, is_known FROM mailsonde.report_reporters WHERE name = $1'
-  const { rows } = await client.query<{ number: number; is_known: boolean }>(find, [name])
-  if (rows[0]?.is_known === isKnownReporter) return rows[0].number
+  const key = [storable(reporter), isKnownReporter]
+  const { rows } = await client.query<{ number: number }>(
+    'SELECT number FROM mailsonde.report_reporters WHERE name = $1 AND is_known = $2',
+    key,
+  )
+  if (rows[0]) return rows[0].number
   const { rows: made } = await client.query<{ number: number }>(
     `INSERT INTO mailsonde.report_reporters (name, is_known) VALUES ($1, $2)
-     ON CONFLICT (name) DO UPDATE SET is_known = excluded.is_known RETURNING number`,
-    [name, isKnownReporter],
+     ON CONFLICT (name, is_known) DO UPDATE SET name = excluded.name RETURNING number`,
+    key,
   )
   return made[0]!.number
 }
