@@ -30,8 +30,32 @@ export type Advice = {
   readonly must?: boolean
 }
 
+/** A step of a plan that has all of these, as regular expressions; one record has name, type, action and value. */
+export type PlanPattern = {
+  readonly title?: string
+  readonly by?: string
+  readonly of?: string
+  readonly optional?: boolean
+  readonly name?: string
+  readonly type?: string
+  readonly action?: string
+  readonly value?: string
+}
+/** The rules of a plan; README.md has the table. */
+export type PlanExpect = {
+  readonly never?: readonly PlanPattern[]
+  readonly has?: readonly PlanPattern[]
+  readonly before?: readonly (readonly [first: PlanPattern, then: PlanPattern])[]
+  readonly waits?: readonly PlanPattern[]
+  readonly says?: readonly (PlanPattern & { readonly text: string })[]
+  readonly never_says?: readonly (PlanPattern & { readonly text: string })[]
+  readonly ends?: { readonly grade?: readonly string[]; readonly score?: readonly [least: number, most: number] }
+  readonly left_never?: readonly string[]
+}
+
 /** The rules of one case; README.md has the table. */
 export type Expect = {
+  readonly plan?: PlanExpect
   readonly fields?: Readonly<Record<string, unknown>>
   readonly findings?: Readonly<Record<string, Severity | readonly Severity[] | null>>
   readonly forbidden?: readonly string[]

@@ -1,6 +1,7 @@
 import { type DomainCase, domains, questionOf } from './cases.ts'
 import { brokenBut, DEVIATIONS } from './deviations.ts'
-import { serviceFor } from './lab.ts'
+import { serviceFor, zoneOf } from './lab.ts'
+import { adviceFaults, brokenPlan, type PlannedAnswer } from './plan-rules.ts'
 import { steepFixes } from './policies.ts'
 import type { ShownAnswer } from './rules.ts'
 import { runCases } from './run.ts'
@@ -10,11 +11,13 @@ import { harmfulFixes } from './senders.ts'
 const { cases, ...shared } = domains()
 
 /** The answer about a case; or the status, where the service refuses. */
-async function ask(row: DomainCase, domain = row.ask ?? row.domain): Promise<ShownAnswer | number> {
+async function ask(row: DomainCase, domain = row.ask ?? row.domain): Promise<(ShownAnswer & PlannedAnswer) | number> {
   const { get, close } = await serviceFor(row, shared)
-  const { status, body } = await get(row.path ?? '/v1/check', questionOf(row, domain))
+  const { format: _format, ...question } = questionOf(row, domain)
+  const query = row.path === undefined ? { plan: 'true', ...question } : question
+  const { status, body } = await get(row.path ?? '/v1/check', query)
   await close()
-  return status === 200 ? (body as ShownAnswer) : status
+  return status === 200 ? (body as ShownAnswer & PlannedAnswer) : status
 }
 
 runCases('archetypes of domains', cases, async (row) => {
@@ -22,6 +25,8 @@ runCases('archetypes of domains', cases, async (row) => {
   if (typeof answer === 'number') return row.expect.refused?.includes(answer) ? [] : [`answered with status ${answer}`]
   return [
     ...brokenBut(DEVIATIONS[row.id], row.expect, answer),
+    ...(row.expect.plan ? brokenPlan(row.expect.plan, answer) : []),
+    ...adviceFaults(answer, zoneOf(row, shared)),
     ...(await ranking(row, answer)),
     ...(await harmfulFixes(row, shared, answer.findings ?? [])),
     ...(await steepFixes(row, shared, answer.domain_role?.name, answer.findings ?? [])),

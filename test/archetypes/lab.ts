@@ -111,7 +111,16 @@ const READ: Readonly<Record<string, (record: any) => unknown>> = {
   TLSA: ([usage, selector, matchingType, data]) => ({ usage, selector, matchingType, data }),
   DS: ([keyTag, algorithm, digestType, digest]) => ({ keyTag, algorithm, digestType, digest }),
   DNSKEY: ([flags, protocol, algorithm, publicKey]) => ({ flags, protocol, algorithm, publicKey }),
-  SOA: (parts) => ({ refresh: 7_200, retry: 900, expire: 1_209_600, ...parts }),
+  SOA: (parts) => ({
+    mname: 'ns1.dnshost.net',
+    rname: 'hostmaster.dnshost.net',
+    serial: 1,
+    minimum: 300,
+    refresh: 7_200,
+    retry: 900,
+    expire: 1_209_600,
+    ...parts,
+  }),
 }
 
 /**
