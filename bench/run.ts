@@ -53,7 +53,6 @@ const BENCHES: readonly Bench[] = [
   { name: 'peers', shows: 'SPF, mailboxes and whole commands beside other programs', needs: 'test network' },
   { name: 'smtp', shows: 'verifications per second', needs: 'test network' },
   { name: 'load', shows: 'the service under load', needs: 'test network' },
-  { name: 'workers', shows: 'two workers beside one process, and health meanwhile', needs: 'test network' },
   { name: 'memory', shows: 'resident memory after 10,000 checks', needs: 'test network' },
   { name: 'pages', shows: 'first paint and bytes of each page', needs: 'test network', args: ['--rounds', '3'] },
   {

@@ -201,13 +201,6 @@ export const OPTIONS = {
     'host names that requests may use while no API key is in force, besides loopback',
     (value) => (value === '' ? problem(valueProblem('empty')) : parsed(value.toLowerCase())),
   ),
-  workers: one(
-    'workers',
-    'N',
-    1,
-    'processes that answer requests, on one port; with more than one, a further process has the database, jobs, monitors and mail',
-    whole(1, 16),
-  ),
   corsOrigins: many('cors-origin', 'ORIGIN', 'web origins allowed to read answers (CORS)', url),
   resolvers: many('resolver', 'IP[:PORT]', 'recursive resolvers to use; default those of /etc/resolv.conf', text),
   trustAd: flag('trust-ad', 'trust the AD bit of all resolvers (without it: only of resolvers on loopback)'),

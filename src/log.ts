@@ -8,8 +8,6 @@ export type LogOptions = {
   readonly format: 'pretty' | 'json'
   /** Mail addresses are written in full instead of as `j***@example.org`. */
   readonly addresses: boolean
-  /** The number of this process among those that answer requests: in every line, each of which is written at once. */
-  readonly worker?: number | undefined
 }
 
 export type Logger = pino.Logger
@@ -18,12 +16,12 @@ export type Logger = pino.Logger
  * The log, by default on standard error, because standard output is for answers. Mail addresses in any field are masked
  * unless `addresses` is set. `write` gets the lines in place of standard error.
  */
-export function createLogger({ level, format, addresses, worker }: LogOptions, write?: (line: string) => void): Logger {
+export function createLogger({ level, format, addresses }: LogOptions, write?: (line: string) => void): Logger {
   const clean = addresses ? (value: unknown) => value : masked
   return pino(
     {
       level,
-      base: worker === undefined ? null : { worker },
+      base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => clean(fields) as Record<string, unknown> },
       hooks: {
@@ -34,16 +32,12 @@ export function createLogger({ level, format, addresses, worker }: LogOptions, w
       },
       redact: ['headers.authorization', 'headers["x-api-key"]', 'req.headers'],
     },
-    destinationOf(format, write, worker !== undefined),
+    destinationOf(format, write),
   )
 }
 
-function destinationOf(
-  format: LogOptions['format'],
-  write?: (line: string) => void,
-  sync = false, // lines of several processes must not mix
-): pino.DestinationStream {
-  if (format === 'json') return write ? { write } : pino.destination({ dest: 2, sync })
+function destinationOf(format: LogOptions['format'], write?: (line: string) => void): pino.DestinationStream {
+  if (format === 'json') return write ? { write } : pino.destination({ dest: 2, sync: false })
   const out = write ?? ((line: string): void => void process.stderr.write(line))
   return { write: (line: string) => out(pretty(line)) }
 }

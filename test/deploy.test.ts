@@ -78,7 +78,13 @@ describe('alerts and dashboard', () => {
   })
 })
 
-it.each(['Dockerfile', 'compose.yaml', 'deploy/mailsonde.service'])('%s names options that there are', (path) => {
+it.each([
+  'Dockerfile',
+  'compose.yaml',
+  'deploy/mailsonde.service',
+  'deploy/mailsonde@.service',
+  'deploy/two-nodes/compose.yaml',
+])('%s names options that there are', (path) => {
   const flags = [...read(path).matchAll(/(?<=[\s[",])--([a-z-]+)/g)].map(([, flag]) => flag!)
   const ours = flags.filter((flag) => !FLAGS_OF_OTHERS.includes(flag))
   const own = Object.values(OPTIONS).map(({ flag }) => flag)

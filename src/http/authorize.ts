@@ -8,7 +8,7 @@ import { proofProblem } from '../peers/problems.ts'
 import { nonceMemory, parseProof, refuteProof, SCHEME } from '../peers/proof.ts'
 import type { ApiKey } from '../store/key-file.ts'
 import { allows, findKey, isLoopbackHost, presentedKey, refusal } from './caller.ts'
-import type { HttpOptions, SharedHttp } from './options.ts'
+import type { HttpOptions } from './options.ts'
 import { callerError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -19,8 +19,6 @@ export type Auth = {
   readonly refused?: AppError
   /** The key of the request, or of the session. */
   readonly key?: ApiKey
-  /** The nonce of a node's proof that {@link SharedHttp} has to look at. */
-  readonly nonce?: string
   /** The cookie of a session stands for the key: changes also need the token of the session. */
   readonly bySession?: true
 }
@@ -36,9 +34,8 @@ export const bringsProof = (request: FastifyRequest): boolean =>
  * the callers that may use this host.
  */
 export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf'>): Authorize {
-  const { shared } = options
-  const seen = shared ? () => false : nonceMemory(options.world.now)
-  const startedMs = shared?.startedMs ?? options.world.now()
+  const seen = nonceMemory(options.world.now)
+  const startedMs = options.world.now()
   return (operation, request) => {
     const by = callerAddress(request.ip)
     if (options.closed?.() !== undefined) return { by, refused: closedError() }
@@ -77,7 +74,7 @@ type Memory = { readonly by: string; readonly seen: (nonce: string) => boolean; 
 
 function byProof(
   operation: Parameters<Authorize>[0],
-  { peerSecret: secret, origin, world, shared }: HttpOptions,
+  { peerSecret: secret, origin, world }: HttpOptions,
   request: FastifyRequest,
   { by, seen, startedMs }: Memory,
 ): Auth {
@@ -88,11 +85,7 @@ function byProof(
   const call = { method: request.method, origin, path: request.url, body: request.rawBody }
   const why = refuteProof(proof, call, { secret, nowMs: world.now(), notBeforeMs: startedMs, seen })
   if (why !== undefined) return refuse(why)
-  const auth = {
-    by: `node ${proof.id}`,
-    caller: { peer: proof.id, isAdmin: false },
-    ...(shared && { nonce: `${proof.id} ${proof.nonce}` }),
-  }
+  const auth = { by: `node ${proof.id}`, caller: { peer: proof.id, isAdmin: false } }
   if (operation.forPeers || operation.scope === 'read' || operation.scope === 'verify') return auth
   return { ...auth, refused: callerError('not_for_nodes') }
 }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Operation } from '../operations/operation.ts'
-import { proofProblem } from '../peers/problems.ts'
 import { type Authorize, bringsProof, callerAddress, closedError } from './authorize.ts'
 import { parseHostField, refusal } from './caller.ts'
 import { turns } from './connections.ts'
@@ -58,25 +57,18 @@ export function gateOf(
   app.decorateRequest('refused')
   // A completed answer ends the request, whether the client reads it or not (connections.ts bounds unread data); a
   // stream is produced while it is read.
-  const takeStream = openStreams(options.shared)
+  const takeStream = openStreams()
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!(payload instanceof Readable)) {
       request.over?.()
       done(null, payload)
     } else if (!isEventStream(reply)) {
       done(null, payload)
+    } else if (takeStream(request.caller, reply.raw)) {
+      done(null, payload)
     } else {
-      const answer = (isTaken: boolean): void => {
-        if (isTaken) {
-          done(null, payload)
-          return
-        }
-        payload.destroy()
-        done(callerError('streams', { max: MAX_STREAMS }))
-      }
-      const taken = takeStream(request.caller, reply.raw)
-      if (taken instanceof Promise) taken.then(answer, done)
-      else answer(taken)
+      payload.destroy()
+      done(callerError('streams', { max: MAX_STREAMS }))
     }
   })
 
@@ -90,8 +82,6 @@ export function gateOf(
     request.auth = auth.caller
     await spend(await rate(request), reply) // before the refusal, so that guessed keys count too
     if (auth.refused) throw auth.refused
-    if (auth.nonce !== undefined && (await options.shared?.seen(auth.nonce)))
-      throw callerError('proof', { why: proofProblem('replay') })
     if (auth.bySession && changes(request)) sessions.refuseForged(request, tokenIn(request))
     if (underWay >= options.maxConcurrency) {
       void reply.header('retry-after', '1')

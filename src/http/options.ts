@@ -7,31 +7,6 @@ import type { ApiKey } from '../store/key-file.ts'
 import type { World } from '../world.ts'
 import type { CallerRule } from './caller.ts'
 
-/** A session of a browser: the id of its key and its hash. */
-export type KeptSession = { readonly key: string; readonly hash: string }
-
-/**
- * What the processes that answer on one port share: another process has it. Without it, each of these is in memory
- * here.
- */
-export type SharedHttp = {
-  /** When that process started, ms since the epoch. */
-  readonly startedMs: number
-  /** Of the tokens of forms. */
-  readonly secret: string
-  /** Counts a request in the window of its caller; the time until that ends, ms. */
-  readonly count: (caller: string, windowMs: number) => Promise<{ readonly current: number; readonly ttl: number }>
-  /** The session of an id's hash, which is renewed by this. */
-  readonly session: (hash: string) => Promise<KeptSession | null>
-  /** Keeps a session, or (null) ends it. */
-  readonly keepSession: (hash: string, session: KeptSession | null) => Promise<void>
-  /** Whether the nonce of a node's proof was seen; it is then. */
-  readonly seen: (nonce: string) => Promise<boolean>
-  /** Whether the caller may open one more event stream. */
-  readonly takeStream: (caller: string) => Promise<boolean>
-  readonly releaseStream: (caller: string) => void
-}
-
 export type HttpOptions = CallerRule & {
   readonly operations: readonly (Operation | Listed)[]
   readonly world: World
@@ -56,8 +31,6 @@ export type HttpOptions = CallerRule & {
   readonly spool: { readonly folder: string; readonly maxOctets: number }
   /** Maximum number of open connections; default 10,000. */
   readonly maxConnections?: number
-  /** Undefined: one process answers. */
-  readonly shared?: SharedHttp
   readonly logger: FastifyBaseLogger
   /** True while the service stops: every request except health gets 503. */
   readonly draining: () => boolean

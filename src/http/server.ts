@@ -23,7 +23,7 @@ import { refuseWhenLate } from './overload.ts'
 import { answerClientError, asAppError, problemOf, type RefusalLog, refusalLog } from './problem.ts'
 import { requestError } from './problems.ts'
 import { rateWindows } from './rate-windows.ts'
-import { type Sessions, sessionsOf } from './sessions.ts'
+import { sessionsOf } from './sessions.ts'
 import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
 import { spoolIn } from './spool.ts'
 
@@ -69,9 +69,8 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     frameworkErrors: (error, request, reply) => void send(error, request, reply, undefined),
   })
   const fixed = securityHeaders()
-  const { shared } = options
   const { now, monotonic } = options.world
-  const sessions = sessionsOf({ keys: options.keys, now, monotonic, shared })
+  const sessions = sessionsOf({ keys: options.keys, now, monotonic })
   const authorize = authorizer(options, sessions)
   const { site } = options
   app.setErrorHandler((error, request, reply) => send(error, request, reply, site && { site, serving: serving() }))
@@ -90,7 +89,6 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     tell(options, refusals, request, reply)
     done()
   })
-  if (shared) shareSessions(app, sessions)
   const guard = guardOf(options, () => gate)
   app.addHook('onRequest', guard.everywhere) // before CORS, which answers preflights by itself
   app.addHook('onRoute', (route) => {
@@ -102,7 +100,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
       exposedHeaders: ['x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
     })
   app.addHook('onSend', compressed)
-  await app.register(rateLimit, { global: false, store: rateWindows(monotonic, shared) })
+  await app.register(rateLimit, { global: false, store: rateWindows(monotonic) })
   if (options.refuseWhenLate !== false) refuseWhenLate(app, () => app.underWay())
   readJsonBodies(app)
   documentApi(app, options)
@@ -174,20 +172,6 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     throw notFound(options.operations, request, reply)
   })
   return app
-}
-
-/**
- * A request may come to another process than the one before it: its session is asked for first, and an answer waits
- * until its own is known.
- */
-function shareSessions(app: FastifyInstance, sessions: Pick<Sessions, 'look' | 'kept'>): void {
-  app.addHook('onRequest', async (request) => {
-    await sessions.look(request)
-  })
-  app.addHook('onSend', async (request, _reply, payload) => {
-    await sessions.kept(request)
-    return payload
-  })
 }
 
 /**

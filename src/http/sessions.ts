@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ttlCache } from '../base/ttl-cache.ts'
 import { type ApiKey, hashKey } from '../store/key-file.ts'
 import { findKey, parseHostField } from './caller.ts'
-import type { KeptSession, SharedHttp } from './options.ts'
 import { callerError } from './problems.ts'
 
 /** How long an unused session lasts, ms. */
@@ -36,14 +35,9 @@ export type Sessions = {
   readonly begin: (request: Request, reply: Reply, key: string) => boolean
   readonly end: (request: Request, reply: Reply) => void
   readonly size: () => number
-  /**
-   * Learns the session of a request from the process that has it, before {@link keyOf}; undefined: there is nothing to
-   * wait for.
-   */
-  readonly look: (request: Request) => Promise<void> | undefined
-  /** Resolves when that process knows what the request began or ended. */
-  readonly kept: (request: Request) => Promise<void> | undefined
 }
+/** A session: the id of its key and the hash of the key. */
+type Session = { readonly key: string; readonly hash: string }
 
 /** `keys` are those in force. Of a session the hash of its id is stored, of its key the id and the hash. */
 export function sessionsOf(options: {
@@ -51,17 +45,9 @@ export function sessionsOf(options: {
   readonly now: () => number
   readonly monotonic: () => number
   readonly maxSessions?: number
-  readonly shared?: Pick<SharedHttp, 'secret' | 'session' | 'keepSession'> | undefined
 }): Sessions {
-  const { shared } = options
-  const secret = shared?.secret ?? randomBytes(32)
+  const secret = randomBytes(32)
   const known = sessionMemory(options.monotonic, options.maxSessions)
-  const looked = new WeakMap<Request, KeptSession>()
-  const writing = new WeakMap<Request, Promise<void>>()
-  function keep(request: Request, id: string, session: KeptSession | null): void {
-    if (shared) writing.set(request, shared.keepSession(hashKey(id), session))
-    else known.keep(hashKey(id), session)
-  }
   const tokenOf = (id: string): string => createHmac('sha256', secret).update(id).digest('base64url')
 
   function give(request: Request, reply: Reply, id: string, maxAgeS?: number): void {
@@ -75,7 +61,7 @@ export function sessionsOf(options: {
     keyOf: (request) => {
       const id = idOf(request)
       if (id === undefined) return undefined
-      const session = shared ? looked.get(request) : known.use(hashKey(id))
+      const session = known.use(hashKey(id))
       const key = session && options.keys().find((one) => one.id === session.key && one.hash === session.hash)
       if (!key || (key.expires_at !== undefined && Date.parse(key.expires_at) <= options.now())) return undefined
       return key
@@ -94,31 +80,25 @@ export function sessionsOf(options: {
       const key = findKey(options.keys(), presented, options.now())
       if (!key) return false
       const id = newId() // never one that existed before the login
-      keep(request, id, { key: key.id, hash: key.hash })
+      known.store(hashKey(id), { key: key.id, hash: key.hash })
       give(request, reply, id)
       return true
     },
     end: (request, reply) => {
       const id = idOf(request)
-      if (id !== undefined) keep(request, id, null)
+      if (id !== undefined) known.drop(hashKey(id))
       give(request, reply, 'ended', 0)
     },
     size: known.size,
-    look: (request) => {
-      const id = shared && idOf(request)
-      if (id === undefined) return undefined
-      return shared?.session(hashKey(id)).then((session) => void (session && looked.set(request, session)))
-    },
-    kept: (request) => writing.get(request),
   }
 }
 
 /** Sessions by the hash of their id, each as long as it is used. */
-export function sessionMemory(monotonic: () => number, maxEntries = MAX_SESSIONS) {
-  const known = ttlCache<KeptSession>({ maxEntries, now: monotonic })
+function sessionMemory(monotonic: () => number, maxEntries = MAX_SESSIONS) {
+  const known = ttlCache<Session>({ maxEntries, now: monotonic })
   /** The hashes of each key, the least recently used first. */
   const ofKey = new Map<string, Set<string>>()
-  function store(hash: string, session: KeptSession): void {
+  function store(hash: string, session: Session): void {
     const own = ofKey.get(session.key) ?? new Set()
     ofKey.set(session.key, own)
     own.delete(hash)
@@ -135,15 +115,13 @@ export function sessionMemory(monotonic: () => number, maxEntries = MAX_SESSIONS
   }
   return {
     /** The session, which is renewed. */
-    use: (hash: string): KeptSession | undefined => {
+    use: (hash: string): Session | undefined => {
       const session = known.get(hash)?.value
       if (session) store(hash, session)
       return session
     },
-    keep: (hash: string, session: KeptSession | null): void => {
-      if (session) store(hash, session)
-      else drop(hash)
-    },
+    store,
+    drop,
     size: known.size,
   }
 }

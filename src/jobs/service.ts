@@ -129,8 +129,6 @@ type JobServiceSettings = EngineSettings & {
   readonly limitsOf: (provider: string) => RowProvider
   readonly open: () => Promise<Database>
   readonly maxUpload: number
-  /** Rows are processed by another process of this service, which this wakes. */
-  readonly wakeElsewhere?: () => void
   /** Default: no bounds but those of a list. */
   readonly storage?: Pick<StorageGuard, 'admitRows'> & { readonly maxRows: number }
 }
@@ -140,10 +138,7 @@ export function jobService(settings: JobServiceSettings): JobService {
   let engine: Engine | undefined
   const tables = onceUnlessFailed(async () => {
     const database = await settings.open()
-    engine = settings.wakeElsewhere
-      ? { wake: settings.wakeElsewhere, claimed: () => 0, stop: async () => {} }
-      : await startEngine(database, settings)
-    settings.wakeElsewhere?.() // it may not have needed the database so far
+    engine = await startEngine(database, settings)
     return {
       db: database.db,
       pool: database.pool,

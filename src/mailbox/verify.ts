@@ -48,8 +48,6 @@ export type VerifySettings = {
   readonly deny?: readonly Domain[]
   /** The state shared with the nodes on the same database. */
   readonly cluster?: Cluster
-  /** Names this machine if several processes of it use its sources. */
-  readonly machine?: string
   /** No limits toward mail hosts (`--no-courtesy`); for labs. */
   readonly noCourtesy?: boolean
 }
@@ -99,7 +97,6 @@ export function createVerifier(
     now: world.monotonic,
     isLifted,
     cluster,
-    machine: settings.machine,
     noted: catchAll.noted,
   })
   const state: VerifierState = {

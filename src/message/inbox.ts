@@ -234,18 +234,12 @@ function base32(octets: Buffer): string {
   return bits > 0 ? text + ALPHABET[(value << (5 - bits)) & 31] : text
 }
 
-/** The inbox, of this process or of another one of the service. */
-export type AnyInbox = Omit<Inbox, 'create' | 'show'> & {
-  readonly create: (...asked: Parameters<Inbox['create']>) => Waiting | Promise<Waiting>
-  readonly show: (...asked: Parameters<Inbox['show']>) => Waiting | Promise<Waiting>
-}
-
 /** What the analysis of messages needs in addition to the message, and what it keeps. */
 export type MessageService = {
   /** Maximum size of a message, octets. */
   readonly maxBytes: number
   readonly verified: VerifiedSelectors
-  readonly inbox: AnyInbox
+  readonly inbox: Inbox
 }
 
 /** Creates the service of a process. */

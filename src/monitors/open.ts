@@ -18,8 +18,6 @@ type MonitorSettings = {
   readonly senders: Senders
   readonly mailRules: MailRules
   readonly jobEvent: JobEvent
-  /** Monitors are run by another process of this service, which this wakes. */
-  readonly wakeElsewhere?: () => void
   /** Removes expired data elsewhere in the database; called once an hour. */
   readonly sweeps: readonly Sweep[]
   readonly now: () => number
@@ -42,10 +40,7 @@ export function monitorServices(settings: MonitorSettings): MonitorServices {
     const { db } = database
     const tables = { webhooks: webhooksOf(db), deliveries: deliveriesOf(db), consents: mailConsentsOf(db) }
     const monitors = monitorsOf(database.db)
-    engine = settings.wakeElsewhere
-      ? { wake: settings.wakeElsewhere, stop: async () => {} }
-      : startMonitors({ ...settings, ...tables, database, monitors })
-    settings.wakeElsewhere?.() // it may not have needed the database so far
+    engine = startMonitors({ ...settings, ...tables, database, monitors })
     return { monitors, tables, database, mailRules: settings.mailRules, storage: settings.storage, senders, engine }
   })
   const webhooks = webhookService(async () => {

@@ -34,11 +34,9 @@ export function openCluster(
     readonly sources: Repository
     /** Time limit of a database query, ms; by default a second. */
     readonly answerMs?: number
-    /** Processes of each node that verify; default 1. */
-    readonly processes?: number
   },
 ): OpenedCluster {
-  const { world, peers, sources, answerMs = ANSWER_MS, processes = 1 } = parts
+  const { world, peers, sources, answerMs = ANSWER_MS } = parts
   const steady = (): number => performance.now()
   const db = async () => (await open()).db
   const memory = sharedMemory(db)
@@ -86,13 +84,13 @@ export function openCluster(
   ).unref()
 
   let counting: Promise<unknown> = Promise.resolve() // one after another: they are about the same rows
-  let nodes = processes // a share is computed from the last known number
+  let nodes = 1 // a share is computed from the last known number
   async function countNodes(): Promise<number> {
     const { all, ttlMs, self } = await peers()
     const others = [...(await all()).values()].filter(
       (peer) => peer.id !== self.id && statusOf(peer, world.now(), ttlMs) !== 'dead',
     )
-    return (others.length + 1) * processes
+    return others.length + 1
   }
   const remembered = <T>(work: (of: SharedMemory) => Promise<T>): Promise<T | 'away'> =>
     asked((one) => work(sharedMemory(async () => one)))

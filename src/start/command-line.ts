@@ -21,7 +21,6 @@ import { allOperations, commandNamed } from '../operations/registry.ts'
 import type { Log } from '../world.ts'
 import { fileError, optionError } from './problems.ts'
 import { version } from './version.ts'
-import { workerNumber } from './workers/sharing.ts'
 
 /** Runs the command of the arguments and returns the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
 export async function commandLine(argv: readonly string[]): Promise<number> {
@@ -84,7 +83,6 @@ const logOptions = (config: Config, level: string = config.logLevel): LogOptions
   level,
   format: config.logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json'),
   addresses: config.logAddresses,
-  worker: workerNumber(),
 })
 
 const actions: Actions = {

@@ -19,7 +19,6 @@ import { hasPrivateDatabase } from './data-folder.ts'
 import { loadInSteps } from './in-steps.ts'
 import { lazyIdempotencyKeys, lazyJobs } from './lazy.ts'
 import { startProblem } from './problems.ts'
-import type { Sharing } from './workers/sharing.ts'
 import { type Outside, sharedProbe } from './world.ts'
 
 /**
@@ -27,8 +26,6 @@ import { type Outside, sharedProbe } from './world.ts'
  * shutdown.
  */
 export type Made = {
-  /** Opens the database; starts the private one, if there is no other. */
-  readonly openDatabase: () => Promise<unknown>
   readonly provide: Provide
   /** Throws AppError for an option that cannot be used: the services that read such options are created for it. */
   readonly tryOptions: () => Promise<void>
@@ -57,12 +54,11 @@ type Opened = {
 
 /**
  * The services that keep state, each created once for the life of the process; the code of unused ones is not loaded.
- * `sharing`: what other processes of the service share with this one.
  */
-export function createDeps(config: Config, outside: Outside, onVerified?: OnVerified, sharing?: Sharing): Made {
+export function createDeps(config: Config, outside: Outside, onVerified?: OnVerified): Made {
   const opened: Opened = {}
-  const own: Making = { opened, onVerified, sharing, provide: (names) => provide(names) }
-  const { database, ...makers } = makersOf(config, outside, own)
+  const own: Making = { opened, onVerified, provide: (names) => provide(names) }
+  const makers = makersOf(config, outside, own)
   // An operation lists its services once: they are collected only for its first question.
   const provided = new WeakMap<readonly DepName[], object>()
   const provide: Provide = async (names) => {
@@ -77,7 +73,6 @@ export function createDeps(config: Config, outside: Outside, onVerified?: OnVeri
   const unsaved = (error: Error): void =>
     outside.world.log.warn('the state of the sources was not saved', { reason: error.message })
   return {
-    openDatabase: async () => (await database()).open(),
     provide,
     tryOptions: async () => void (await provide(doubtful(config))),
     handBack: async () => Promise.all([opened.monitors?.stop(), (await makers.jobs()).stop()]),
@@ -105,16 +100,10 @@ const doubtful = ({ pool, mailFrom, geoDbs, ...lists }: Config): readonly DepNam
 type Making = {
   readonly opened: Opened
   readonly onVerified: OnVerified | undefined
-  readonly sharing: Sharing | undefined
   readonly provide: Provide
 }
 
-function makersOf(
-  config: Config,
-  outside: Outside,
-  { opened, onVerified, sharing, provide }: Making,
-): Makers & { readonly database: () => Promise<LazyDatabase> } {
-  const first = sharing?.first
+function makersOf(config: Config, outside: Outside, { opened, onVerified, provide }: Making): Makers {
   const { world, version, probes, servers } = outside
   /** `--database-url`, or the private server of the data folder, for services with state in a database. */
   const database = once(async () => {
@@ -126,7 +115,6 @@ function makersOf(
     const { info, warn } = world.log
     opened.database = lazyDatabase({
       ...{ url, dataDir, dbUser, log: { info, warn } },
-      ...(first && { ofOther: first.openDatabase, ...connectionsOf(config) }),
     })
     return opened.database
   })
@@ -146,39 +134,22 @@ function makersOf(
     if (!store) return undefined
     const { openCluster } = await import('./cluster.ts')
     const peers = async () => (await nodes()).peers
-    const { processes = 1 } = sharing ?? {}
-    opened.cluster = openCluster(await database(), { world, peers, sources: store.sources, processes })
+    opened.cluster = openCluster(await database(), { world, peers, sources: store.sources })
     return opened.cluster.cluster
   })
   const blacklists = once(async () => {
     await loadInSteps(new URL('./lists.ts', import.meta.url))
-    opened.blacklists = await (await import('./lists.ts')).openLists(config, outside, sharing?.allow('addresses'))
+    opened.blacklists = await (await import('./lists.ts')).openLists(config, outside)
     return opened.blacklists
   })
   const domainLists = once(async () => {
-    opened.domainLists = (await import('./lists.ts')).openDomainLists(config, outside, sharing?.allow('domains'))
+    opened.domainLists = (await import('./lists.ts')).openDomainLists(config, outside)
     return opened.domainLists
   })
-  const verifiedSelectors = once(async () => {
-    const own = (await import('../message/selectors.ts')).verifiedSelectors()
-    if (!sharing) return own
-    sharing.onNews((news) => news.kind === 'selector' && own.remember(news.domain, news.selector))
-    const remember = (domain: string, selector: string): void => {
-      own.remember(domain, selector)
-      sharing.tell({ kind: 'selector', domain, selector })
-    }
-    return { ...own, remember }
-  })
+  const verifiedSelectors = once(async () => (await import('../message/selectors.ts')).verifiedSelectors())
   const sourcePool = once(async () => {
     const { createSourcePool } = await import('./pool.ts')
-    const pool = createSourcePool(config, outside, await blacklists(), first?.listings)
-    if (!sharing) return pool
-    sharing.onNews((news) => news.kind === 'pool_reloaded' && pool.reload())
-    const reload = (): void => {
-      pool.reload()
-      sharing.tell({ kind: 'pool_reloaded' })
-    }
-    return { ...pool, reload }
+    return createSourcePool(config, outside, await blacklists())
   })
   const nodes = once(async () => {
     const { createPeers } = await import('./peers.ts')
@@ -216,12 +187,10 @@ function makersOf(
       stored,
       idempotencyKeys,
       storage: await storage(),
-      ...(first && { wakeElsewhere: first.wakeMonitors }),
     })
     return opened.monitors
   })
   return {
-    database,
     blacklists,
     domainLists,
     sourcePool,
@@ -236,27 +205,15 @@ function makersOf(
       const { createVerifier } = await import('../mailbox/verify.ts')
       const { askNodeOf } = await import('../operations/verify-elsewhere.ts')
       const askNode: AskNode = async (...asked) => askNodeOf((await nodes()).peers)(...asked)
-      const shared = (await cluster()) ?? sharing?.cluster
+      const shared = await cluster()
       const settings = {
         ...verifySettings(config, await sourcePool()),
         askNode,
         ...(shared && { cluster: shared }),
-        ...(sharing && { machine: sharing.machine }),
       }
       const verifier = told(createVerifier(world, settings), onVerified)
       opened.verifier = verifier
-      if (!sharing) return verifier
-      sharing.onNews((news) => {
-        if (news.kind === 'forget') verifier.forget(news.what)
-        if (news.kind === 'pool_reloaded') void verifier.reloadPool()
-      })
-      return {
-        ...verifier,
-        forget: (what: Parameters<Deps['verifier']['forget']>[0]) => {
-          sharing.tell({ kind: 'forget', what })
-          return verifier.forget(what)
-        },
-      }
+      return verifier
     }),
     jobs: once(() =>
       lazyJobs(async () => {
@@ -272,9 +229,8 @@ function makersOf(
           execute,
           limits: verifier.limits,
           storage: await storage(),
-          ...(first && { wakeElsewhere: first.wakeJobs }),
         })
-        return first ? { ...opened.jobs, queue: first.queue } : opened.jobs
+        return opened.jobs
       }),
     ),
     idempotencyKeys: once(() =>
@@ -290,19 +246,12 @@ function makersOf(
     reports: () => reports,
     reportsHere: once(async () => {
       const { reportsHere } = await import('./reports-here.ts')
-      const here = reportsHere(
+      return reportsHere(
         config,
         reports,
         () => opened.database?.isOpened() ?? false,
         () => opened.reports,
       )
-      if (!first) return here
-      return {
-        ...here,
-        get ways() {
-          return first.ways()
-        },
-      }
     }),
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')
@@ -313,8 +262,7 @@ function makersOf(
       const { messageService } = await import('../message/inbox.ts')
       const verified = await verifiedSelectors()
       const { now, monotonic } = world
-      const own = messageService({ maxBytes: config.maxMessage, verified, now, monotonic })
-      return first ? { ...own, inbox: first.inbox } : own
+      return messageService({ maxBytes: config.maxMessage, verified, now, monotonic })
     }),
     peers: async () => (await nodes()).peers,
     mayCall: async () => (await nodes()).mayCall,
@@ -339,12 +287,6 @@ const told = (verifier: Deps['verifier'], onVerified: OnVerified | undefined): D
           return verification
         },
       }
-
-/** Connections that the private database has for all workers together; the first process has its own. */
-const WORKER_CONNECTIONS = 72
-
-const connectionsOf = ({ databaseUrl, workers }: Config): { readonly maxConnections?: number } =>
-  databaseUrl === undefined ? { maxConnections: Math.min(12, Math.floor(WORKER_CONNECTIONS / workers)) } : {}
 
 /**
  * Root starts the private database as --db-user, by default as `nobody`, whose files and processes any other service of

@@ -17,12 +17,11 @@ type Parts = {
   readonly execute: Execute
   readonly limits: Verifier['limits']
   readonly storage: StorageGuard
-  readonly wakeElsewhere?: () => void
 }
 
 /** Bulk jobs over a database that is opened when it is first needed. */
 export function openJobs(config: Config, world: World, { open }: LazyDatabase, parts: Parts): JobService {
-  const { execute, limits, storage, wakeElsewhere } = parts
+  const { execute, limits, storage } = parts
   const limitsOf = limitsFor(config.noCourtesy)
   return jobService({
     open,
@@ -35,7 +34,6 @@ export function openJobs(config: Config, world: World, { open }: LazyDatabase, p
       return isFree ? concurrent - claimed : limits.room({ key: id, connections: concurrent, perMinute }, claimed)
     },
     onRoom: limits.onRoom,
-    ...(wakeElsewhere && { wakeElsewhere }),
     maxUpload: config.maxUpload,
     storage: { admitRows: storage.admitRows, maxRows: config.maxRows },
     now: world.now,

@@ -84,6 +84,5 @@ export function lazyMetrics(): Metrics {
     verified: (verification) => count((metrics) => metrics.verified(verification)),
     watch: (...asked) => count((metrics) => metrics.watch(...asked)),
     read: async () => (await open()).read(),
-    data: async () => (await open()).data(),
   }
 }

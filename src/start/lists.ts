@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { AppError, invalidFlag, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
-import type { Allow } from '../dnsbl/allowance.ts'
 import { type Blacklists, createBlacklists } from '../dnsbl/blacklists.ts'
 import { DOMAIN_SET } from '../dnsbl/domain-zones.ts'
 import { parseListKey } from '../dnsbl/query.ts'
@@ -11,17 +10,13 @@ import type { Resolve } from '../net/dns/resolver.ts'
 import { startProblem } from './problems.ts'
 import type { Outside } from './world.ts'
 
-/**
- * The blacklists, as configured. `allow`: their allowances, if other processes share them. Throws AppError for an
- * option or file that cannot be used.
- */
-export async function openLists(config: Config, { world, uncached }: Outside, allow?: Allow): Promise<Blacklists> {
+/** The blacklists, as configured. Throws AppError for an option or file that cannot be used. */
+export async function openLists(config: Config, { world, uncached }: Outside): Promise<Blacklists> {
   const blacklists = createBlacklists({
     now: world.monotonic,
     set: await listSet(config),
     keys: listKeys(config),
     noCourtesy: config.noCourtesy,
-    ...(allow && { allow }),
   })
   return askingWith(uncached, blacklists)
 }
@@ -64,13 +59,12 @@ async function listSet(config: Config): Promise<ListSet> {
 }
 
 /** The lists of domains. */
-export const openDomainLists = (config: Config, { world, uncached }: Outside, allow?: Allow): Blacklists =>
+export const openDomainLists = (config: Config, { world, uncached }: Outside): Blacklists =>
   askingWith(
     uncached,
     createBlacklists({
       now: world.monotonic,
       set: DOMAIN_SET,
       noCourtesy: config.noCourtesy,
-      ...(allow && { allow }),
     }),
   )

@@ -1,4 +1,4 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { raced, within } from '../base/deadline.ts'
 import type { JobQueue } from '../jobs/service.ts'
 import type { Verification } from '../mailbox/verification.ts'
@@ -13,18 +13,10 @@ export type Metrics = {
   readonly executed: (event: Executed) => void
   readonly onDns: (event: DnsEvent) => void
   readonly verified: (verification: Verification) => void
-  /**
-   * Registers the gauges that are read when `/metrics` is requested: in a worker those of requests and blacklists,
-   * without `underWay` all but that one.
-   */
-  readonly watch: (provide: Provide, now: () => number, underWay?: () => number, isWorker?: boolean) => void
-  readonly read: () => Promise<Scraped>
-  /** The same as data, for the process that adds up those of all workers. */
-  readonly data: () => Promise<readonly MetricData[]>
+  /** Registers the gauges that are read when `/metrics` is requested. */
+  readonly watch: (provide: Provide, now: () => number, underWay: () => number) => void
+  readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
-export type Scraped = { readonly contentType: string; readonly text: string }
-/** A metric with its values, as JSON. */
-export type MetricData = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number]
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -93,11 +85,10 @@ export function createMetrics(): Metrics {
       results.inc({ result })
       if (!cached) for (const { reason } of attempts) smtp.inc({ provider, outcome: reason })
     },
-    watch: (provide, now, underWay, isWorker = false) => {
+    watch: (provide, now, underWay) => {
       watchRequests(registry, provide, underWay)
-      if (!isWorker) watchService(registry, provide, now)
+      watchService(registry, provide, now)
     },
-    data: () => registry.getMetricsAsJSON(),
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   }
 }
@@ -108,18 +99,17 @@ const [PROBES, JOBS, PEERS] = [['probes'], ['jobs'], ['peers']] as const
 /** Time limit for the database during a scrape, ms. */
 const PROBE_MS = 1_000
 
-/** The gauges of each process that answers requests. */
-function watchRequests(registry: Registry, provide: Provide, underWay: (() => number) | undefined): void {
+/** The gauges of requests, reports and blacklists. */
+function watchRequests(registry: Registry, provide: Provide, underWay: () => number): void {
   const registers = [registry]
-  if (underWay)
-    new Gauge({
-      name: 'mailsonde_requests_under_way',
-      help: 'Requests in progress.',
-      registers,
-      collect() {
-        this.set(underWay())
-      },
-    })
+  new Gauge({
+    name: 'mailsonde_requests_under_way',
+    help: 'Requests in progress.',
+    registers,
+    collect() {
+      this.set(underWay())
+    },
+  })
   new Gauge({
     name: 'mailsonde_reports',
     help: 'Reports since startup, over all ways in: stored or already there, refused, and failure reports, which are not kept.',
@@ -156,7 +146,7 @@ function watchRequests(registry: Registry, provide: Provide, underWay: (() => nu
   })
 }
 
-/** The gauges of what one process of a service does. */
+/** The gauges of verification, jobs, mail and nodes. */
 function watchService(registry: Registry, provide: Provide, now: () => number): void {
   const registers = [registry]
   new Gauge({
@@ -223,13 +213,3 @@ function watchService(registry: Registry, provide: Provide, now: () => number): 
     },
   })
 }
-
-/** Gauges that only grow while a process runs. */
-const GROWING: readonly string[] = ['mailsonde_blacklist_answers', 'mailsonde_reports']
-
-/** What stays of the metrics of a process that has ended: without it, sums would fall. */
-export const lasting = (data: readonly MetricData[]): readonly MetricData[] =>
-  data.filter(({ name, type }) => `${type}` === 'counter' || `${type}` === 'histogram' || GROWING.includes(name))
-
-/** The metrics of several processes as those of one: sums, and averages of the delays of event loops. */
-export const added = (of: readonly (readonly MetricData[])[]): Registry => AggregatorRegistry.aggregate([...of])

@@ -30,7 +30,6 @@ type MonitorDeps = {
   readonly stored: () => Promise<Stored>
   readonly idempotencyKeys: IdempotencyKeys
   readonly storage: StorageGuard
-  readonly wakeElsewhere?: () => void
 }
 
 /**
@@ -64,7 +63,6 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
         throw error
       }
     },
-    ...(deps.wakeElsewhere && { wakeElsewhere: deps.wakeElsewhere }),
     sweeps: [async () => (await deps.stored()).sweep(), async () => deps.idempotencyKeys.sweep()],
     now,
     random,

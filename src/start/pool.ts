@@ -14,14 +14,12 @@ import type { Outside } from './world.ts'
 const ECHO_HOSTS = ['gmail-smtp-in.l.google.com', 'outlook-com.olc.protection.outlook.com']
 
 /**
- * The sources: those of `--pool`, otherwise this machine's public addresses. `lookup`: of the listings of our
- * addresses. Throws AppError if `--pool` cannot be used.
+ * The sources: those of `--pool`, otherwise this machine's public addresses. Throws AppError if `--pool` cannot be used.
  */
 export function createSourcePool(
   config: Config,
   { world, dialByProxies }: Pick<Outside, 'world' | 'dialByProxies'>,
   blacklists: Blacklists,
-  lookup: SourcePoolOptions['lookup'] = listingLookup(world, blacklists),
 ): SourcePool {
   const named = proxies({
     resolve: world.resolve,
@@ -36,7 +34,7 @@ export function createSourcePool(
     read: config.pool.length > 0 ? () => read(config.pool) : undefined,
     ownAddresses: ownPublicAddresses,
     proxies: named,
-    lookup,
+    lookup: listingLookup(world, blacklists),
   })
 }
 

@@ -3,20 +3,16 @@ import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { warnOfOpenFolder } from './data-folder.ts'
 import { DRAIN_MS, drained, listen, openHttp, openService, STOP_MS, startBackground, tellListening } from './service.ts'
-import { workerNumber } from './workers/sharing.ts'
 
 /**
- * Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0. With
- * `--workers` above 1, other processes answer.
+ * Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0.
  */
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
-  if (workerNumber() !== undefined) return (await import('./workers/worker.ts')).work(logger, version)
-  if (config.workers > 1) return (await import('./workers/first.ts')).serveByWorkers(config, logger, version)
   const service = await openService(config, logger, version)
   const { metrics, outside } = service
   warnOfOpenFolder(config.dataDir, outside.world.log)
   let draining = false
-  const app = await openHttp(service, { draining: () => draining, scrape: metrics.read })
+  const app = await openHttp(service, () => draining)
   metrics.watch(service.provide, outside.world.now, app.underWay)
   const leaving = new AbortController()
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })

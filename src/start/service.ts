@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import { sleep, within } from '../base/deadline.ts'
 import { codeOf, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
-import type { SharedHttp } from '../http/options.ts'
 import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
 import { executor } from '../operations/execute.ts'
@@ -20,7 +19,6 @@ import { lazyMetrics } from './lazy.ts'
 import type { Metrics } from './metrics.ts'
 import { knowsPeers, openSite } from './pages.ts'
 import { isNotListening, keyError, serviceStartError } from './problems.ts'
-import type { Sharing } from './workers/sharing.ts'
 import { type Outside, openOutside } from './world.ts'
 
 /** Time that running requests have after SIGTERM, ms. */
@@ -28,7 +26,7 @@ export const DRAIN_MS = 30_000
 /** Time that the private database server has to stop after that, ms. */
 export const STOP_MS = 17_000
 
-/** A service in this process: alone, or (`sharing`) the first one or a worker. */
+/** The parts of a service. */
 export type Service = Omit<Made, 'tryOptions'> & {
   readonly config: Config
   readonly logger: Logger
@@ -42,34 +40,24 @@ export type Service = Omit<Made, 'tryOptions'> & {
  * Creates what a service needs to listen; the rest is created, and its code loaded, when it is first needed. Throws
  * AppError for an option that cannot be used, and if a needed key cannot be stored.
  */
-export async function openService(
-  config: Config,
-  logger: Logger,
-  version: string,
-  sharing?: Sharing,
-): Promise<Service> {
+export async function openService(config: Config, logger: Logger, version: string): Promise<Service> {
   const metrics = lazyMetrics()
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
-  const { tryOptions, ...made } = createDeps(config, outside, metrics.verified, sharing)
+  const { tryOptions, ...made } = createDeps(config, outside, metrics.verified)
   await tryOptions()
   const access = await accessTo(config, outside)
   return { ...made, config, logger, version, metrics, outside, access }
 }
 
-/** The HTTP adapter of a service, ready to listen. `scrape`: the text of `/metrics`. */
+/** The HTTP adapter of a service, ready to listen. `draining`: whether the service stops. */
 export async function openHttp(
   { config, logger, version, metrics, outside, provide, access }: Service,
-  options: {
-    readonly draining: () => boolean
-    readonly scrape: Metrics['read']
-    readonly shared?: SharedHttp
-  },
+  draining: () => boolean,
 ): Promise<FastifyInstance> {
-  const { scrape, ...given } = options
   const operations = listedOperations(loadInSteps)
   const execute = executor({ world: outside.world, provide, onExecuted: metrics.executed })
   return httpServer({
-    ...given,
+    draining,
     operations,
     world: outside.world,
     execute,
@@ -90,13 +78,13 @@ export async function openHttp(
     hostNames: config.hostNames,
     corsOrigins: config.corsOrigins,
     ratePerMinute: config.rate,
-    maxConcurrency: shareOf(config.maxConcurrency, config),
-    maxConnections: shareOf(config.maxConnections, config),
+    maxConcurrency: config.maxConcurrency,
+    maxConnections: config.maxConnections,
     minUploadRate: config.minUploadRate,
     spool: { folder: config.dataDir, maxOctets: Math.max(config.maxReport, config.maxMessage) + FORM_OCTETS },
     logger,
     onAnswer: metrics.answered,
-    metrics: scrape,
+    metrics: metrics.read,
     ...(config.peerSecret === undefined ? {} : { peerSecret: config.peerSecret }),
     origin: new URL(config.nodeUrl ?? `http://${hostAndPort(config)}`).origin,
     version,
@@ -106,13 +94,7 @@ export async function openHttp(
 /** What a form has beside its file, octets. */
 const FORM_OCTETS = 65_536
 
-/** The part of a bound that each of the processes has which answer requests: connections come to them in turns. */
-const shareOf = (most: number, { workers }: Pick<Config, 'workers'>): number => Math.max(1, Math.floor(most / workers))
-
-/**
- * What a service does without being asked: nodes, mail, jobs, monitors, and the listings of its sources. One process
- * does it.
- */
+/** What a service does without being asked: nodes, mail, jobs, monitors, and the listings of its sources. */
 export async function startBackground(
   { config, logger, outside, provide, access }: Service,
   { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
@@ -142,8 +124,7 @@ export function tellListening(
   { config, logger, access }: Pick<Service, 'config' | 'logger' | 'access'>,
   url: string,
 ): void {
-  const workers = config.workers > 1 ? { workers: config.workers } : {}
-  logger.info({ url, keys: access.keys().length, ...workers }, 'listening')
+  logger.info({ url, keys: access.keys().length }, 'listening')
   if (process.stderr.isTTY)
     process.stderr.write(`\nOpen ${urlToOpen(url)} in a browser. Press Ctrl-C to stop the service.\n\n`)
   if (config.noCourtesy)

@@ -165,7 +165,7 @@ async function resolversOf(config: Config): Promise<{ servers: readonly Server[]
 /**
  * The clocks of this process: `monotonic` starts at the time of `now`, and steps of the system clock do not change it.
  */
-export function processClocks(): Clocks {
+function processClocks(): Clocks {
   const originMs = Date.now() - performance.now()
   return { now: () => Date.now(), monotonic: () => Math.round(originMs + performance.now()) }
 }
@@ -200,10 +200,7 @@ function lazyDns(options: DnsOptions): Dns & { readonly close: () => void } {
 }
 
 /** The store in the files of `folder`, whose code is loaded with the first call: most commands never need it. */
-export function lazyStore(
-  folder: string,
-  warn: Warn,
-): { readonly store: Store; readonly settled: () => Promise<void> } {
+function lazyStore(folder: string, warn: Warn): { readonly store: Store; readonly settled: () => Promise<void> } {
   let isOpen = false
   const open = once(async () => {
     isOpen = true

@@ -7,8 +7,6 @@ import { parseEmail } from '../../src/names/email.ts'
 import { parseSelectors } from '../../src/operations/params.ts'
 import { html } from '../../src/pages/html.ts'
 import { parseOrigin } from '../../src/peers/record.ts'
-import { sharedVerification } from '../../src/start/workers/verification.ts'
-import { labStore } from '../lab/world.ts'
 import { isRead, testBounds, text, times } from './table.ts'
 
 const body = (size: number): Response =>
@@ -39,37 +37,7 @@ const isListRead = (list: string, contentType: string): Promise<boolean> =>
     () => false,
   )
 
-const factsOf = () => sharedVerification(() => 0, labStore().sources)
-const ONE = { used: 0, want: 1, most: 1, tokens: 0, perSecond: 0, capacity: 0 }
-
 testBounds([
-  [
-    'start/workers/verification.ts MAX_KEYS',
-    20_000,
-    (n) => {
-      const { of } = factsOf()
-      times(n, (i) => of('1').lease([{ ...ONE, key: `${i}` }]))
-      return of('2').lease([{ ...ONE, key: '0' }])[0]![1].connections === 0
-    },
-  ],
-  [
-    'start/workers/verification.ts MAX_FACTS',
-    64 * 1_048_576,
-    async (n) => {
-      const own = factsOf().of('1')
-      await own.put('answer', 'q', '', text(n - 'q'.length - 101), 1_000)
-      return (await own.get('answer', 'q')) !== undefined
-    },
-  ],
-  [
-    'start/workers/verification.ts MAX_CHANGED',
-    5_000,
-    async (n) => {
-      const { of } = factsOf()
-      await of('1').putSources(times(n, (i) => ({ key: `${i}`, value: i })))
-      return (await of('2').changedSources()).length === n
-    },
-  ],
   [
     'src/client/client.ts MAX_TEXT',
     16 * 1024 * 1024,

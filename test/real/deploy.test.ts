@@ -12,14 +12,14 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const run = (program: string, args: readonly string[]): string =>
   execFileSync(program, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
-it('the systemd unit is valid, and its exposure is under 2.0', () => {
-  const unit = join(folder, 'mailsonde.service')
-  writeFileSync(
-    unit,
-    readFileSync(join(ROOT, 'deploy/mailsonde.service'), 'utf8').replace('/usr/bin/mailsonde', '/bin/true'),
-  )
+it.each([
+  ['mailsonde.service', 'mailsonde.service'],
+  ['mailsonde@.service', 'mailsonde@8081.service'],
+])('the systemd unit %s is valid, and its exposure is under 2.0', (name, installed) => {
+  const unit = join(folder, installed)
+  writeFileSync(unit, readFileSync(join(ROOT, 'deploy', name), 'utf8').replace('/usr/bin/mailsonde', '/bin/true'))
   const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
-  expect([verified.status, verified.stderr.includes('mailsonde.service')]).toEqual([0, false])
+  expect([verified.status, verified.stderr.includes(installed)]).toEqual([0, false])
   const judged = run('systemd-analyze', ['security', '--offline=true', '--no-pager', '--threshold=20', unit])
   expect(Number(/exposure level for \S+: ([\d.]+)/.exec(judged)?.[1])).toBeLessThan(2)
 })

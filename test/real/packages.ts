@@ -44,6 +44,7 @@ const UNPACKED = [
   'libgnutls-dane0',
   'libevent-2.1-7',
   'prometheus', // for promtool
+  'caddy',
 ] as const
 const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/mailsonde-lab')
 

@@ -49,8 +49,6 @@ export type Cluster = {
   readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
   /** The states of sources that other nodes have changed since the last call. */
   readonly changedSources: () => Promise<readonly Json[]>
-  /** Whether all of them are processes of one machine: the source that the system chooses is then the same. */
-  readonly isOneMachine?: boolean
   /** Rejects when they could not be stored. */
   readonly putSources: (rows: readonly { readonly key: string; readonly value: Json }[]) => Promise<void>
 }

@@ -77,8 +77,6 @@ type HostLimitsOptions = {
   readonly isLifted: boolean
   /** The state that the nodes on one database share. */
   readonly cluster: Cluster | undefined
-  /** Names this machine if several processes of it use its sources: they then share the rate of each. */
-  readonly machine?: string | undefined
   /** Called with the facts that nodes store about a domain. */
   readonly noted: (domain: Domain, known: readonly Remembered[]) => void
 }
@@ -87,7 +85,7 @@ type HostLimitsOptions = {
  * The limits of this node, and those that all nodes on one database share: connections, recipients per minute, unknown
  * mailboxes of a domain and pauses of a provider.
  */
-export function hostLimits({ now, isLifted, cluster, machine, noted }: HostLimitsOptions): HostLimits {
+export function hostLimits({ now, isLifted, cluster, noted }: HostLimitsOptions): HostLimits {
   const shared = leases(now, cluster)
   const rates = limiter({ now })
   const failures: TtlCache<HostFailure> = ttlCache({ maxEntries: 10_000, now })
@@ -118,11 +116,6 @@ export function hostLimits({ now, isLifted, cluster, machine, noted }: HostLimit
     withinMs: number,
   ): Promise<Hold | undefined> {
     const from = `${provider.key} from one address`
-    if (machine !== undefined) {
-      const limits = { connections: 1, perMinute }
-      const waitMs = await shared.recipient(`${machine} ${source ?? ''} ${provider.key}`, limits, signal, withinMs)
-      return waitMs === undefined ? undefined : tooLate(perMinute, from, waitMs)
-    }
     try {
       ;(await rates.enter(`${provider.key} ${source ?? ''}`, { rate: rateOf(perMinute) }, signal, withinMs))()
       return undefined

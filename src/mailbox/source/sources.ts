@@ -84,7 +84,7 @@ const SHARED_AGE_MS = 1_000
 export function sources(
   world: Pick<Ctx, 'now' | 'monotonic' | 'store' | 'log'>,
   listed: (source: SourceName, provider: ProviderKey) => string | undefined = () => undefined,
-  shared?: Pick<Cluster, 'changedSources' | 'putSources' | 'isOneMachine'>,
+  shared?: Pick<Cluster, 'changedSources' | 'putSources'>,
 ): Sources {
   const rows = new LRUCache<string, SourceRow>({ max: MAX_ROWS })
   const unsaved = new Set<string>()
@@ -110,8 +110,7 @@ export function sources(
     const keys = [...unsaved]
     unsaved.clear()
     const changed = keys.flatMap((key) => rows.peek(key) ?? [])
-    const isShared = ({ source }: SourceRow): boolean =>
-      shared !== undefined && (source !== undefined || shared.isOneMachine === true)
+    const isShared = ({ source }: SourceRow): boolean => shared !== undefined && source !== undefined
     try {
       await shared?.putSources(changed.filter(isShared).map(stored))
       await world.store.sources.putAll(changed.filter((row) => !isShared(row)).map(stored))

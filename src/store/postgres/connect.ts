@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { raced, sleep } from '../../base/deadline.ts'
 import { AppError, codeOf, messageOf } from '../../base/errors.ts'
 import { once, onceUnlessFailed } from '../../base/share-work.ts'
-import { type EmbeddedServer, embeddedConnection, startEmbedded } from './embedded.ts'
+import { startEmbedded } from './embedded.ts'
 import { poolOf } from './pool.ts'
 import { databaseError } from './problems.ts'
 import type { Schema } from './schema.ts'
@@ -21,8 +21,6 @@ type DatabaseSettings = {
   readonly url: string | undefined
   readonly dataDir: string
   readonly dbUser: string
-  /** Resolves when the private server runs, if another process starts and stops it. */
-  readonly ofOther?: () => Promise<void>
   /** Maximum number of connections of this process; default 12. */
   readonly maxConnections?: number
   readonly log: Parameters<typeof startEmbedded>[0]['log']
@@ -79,12 +77,13 @@ async function probeOf({ pool }: Database): Promise<string | undefined> {
  * password, a standby, a schema of a newer program.
  */
 export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
-  const server = settings.url === undefined ? await privateServer(settings, signal) : undefined
+  const { dataDir, dbUser: user, log } = settings
+  const server = settings.url === undefined ? await startEmbedded({ dataDir, user, log }, signal) : undefined
   const where = server ? server.connection : { connectionString: settings.url }
-  const pool = poolOf(where, { maxConnections: settings.maxConnections, warn: settings.log.warn })
+  const pool = poolOf(where, { maxConnections: settings.maxConnections, warn: log.warn })
   const close = once(async () => {
     await pool.end()
-    await server?.stop?.()
+    await server?.stop()
   })
   try {
     await migrate(pool)
@@ -93,15 +92,6 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
     throw error instanceof AppError ? error : notConnected(settings, error)
   }
   return { db: kyselyOn(pool), pool, close }
-}
-
-async function privateServer(
-  { dataDir, dbUser, ofOther, log }: DatabaseSettings,
-  signal: AbortSignal,
-): Promise<Pick<EmbeddedServer, 'connection'> & Partial<EmbeddedServer>> {
-  if (!ofOther) return startEmbedded({ dataDir, user: dbUser, log }, signal)
-  await raced(signal, ofOther())
-  return { connection: await embeddedConnection(dataDir, dbUser) }
 }
 
 /** Our tables over the connections of a pool. */
