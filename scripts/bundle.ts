@@ -6,8 +6,8 @@ import { licencesOf, packageOf } from './licences.ts'
 
 /**
  * `npm run build`: the program in `dist`, with all packages that it imports (contributing/decisions/0007-bundle.md), so
- * that the installed package has no dependency except the optional embedded database. `main.js`, `library.js` and
- * `client.js` are entries, and `chunks` is the code that they load; `packages` has what is loaded on demand, `islands`
+ * that the installed package has no dependency except the optional embedded database. `main.js`, `heavy.js`,
+ * `library.js` and `client.js` are entries, and `chunks` is the code that they load; `packages` has what is loaded on demand, `islands`
  * and `docs` the content of the pages, `LICENSES.txt` the licences of the packages.
  */
 const ROOT = resolve(import.meta.dirname, '..')
@@ -60,6 +60,7 @@ async function bundleProgram(): Promise<readonly string[]> {
   const bundle = await rolldown({
     input: {
       main: `${ROOT}/src/main.js`,
+      heavy: `${ROOT}/src/heavy.js`,
       library: `${ROOT}/src/library.ts`,
       client: `${ROOT}/src/client/client.ts`,
     },

@@ -10,7 +10,7 @@ import { join, posix, resolve } from 'node:path'
 /** The modules of src/ from top to bottom; a module on an earlier row is above one on a later row. */
 const ROWS: readonly (readonly string[])[] = [
   ['main.ts'],
-  ['main.js', 'library.ts'],
+  ['main.js', 'heavy.js', 'library.ts'],
   ['start'],
   ['log.ts'],
   ['http', 'cli', 'intake'],
@@ -32,7 +32,7 @@ const ROWS: readonly (readonly string[])[] = [
 ]
 
 /** Modules that may open sockets and files. */
-const OUTSIDE = ['start', 'net', 'store', 'http', 'intake', 'main.js', 'config.ts', 'config-options.ts']
+const OUTSIDE = ['start', 'net', 'store', 'lane', 'http', 'intake', 'main.js', 'config.ts', 'config-options.ts']
 const OUTSIDE_PACKAGES =
   /^(?:node:)?(?:net|dgram|tls|http|https|http2|fs|fs\/promises|dns|dns\/promises|child_process|undici)$/
 

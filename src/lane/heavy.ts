@@ -1,7 +1,7 @@
 /**
  * Work that input can make long (containers, MIME, message hashes, large XML and JSON, documents of thousands of rows).
- * It runs beside the event loop, within walls of processor time, memory and wall time. It computes only: it has no DNS,
- * no database and no files.
+ * It runs in a process of its own, within walls of processor time, memory and wall time. It computes only: it has no
+ * DNS, no database and no files. `start/heavy-kinds.ts` lists all of it.
  */
 export type HeavyKind<Input, Result> = {
   /** The name under which the worker finds the kind. */
@@ -15,8 +15,8 @@ export type HeavyKind<Input, Result> = {
 /** What a job may do beside computing. */
 export type HeavyJob = {
   /**
-   * Hands rows on as octets. The array is transferred: the job must not use it afterwards. Resolves when the reader is
-   * ready for more; at most two batches are under way.
+   * Hands rows on as octets, some 64 KiB each. The job must not change the array afterwards, and waits for the promise,
+   * which resolves when there is room: little more than one batch is under way.
    */
   readonly emit: (batch: Uint8Array) => Promise<void>
 }

@@ -5,7 +5,7 @@ import { codeOf, invalidFlag } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Clocks } from '../base/time.ts'
 import type { Config } from '../config.ts'
-import { heavyHere } from '../lane/heavy.ts'
+import { type Lane, openLane } from '../lane/lane.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import { DnsError, type Resolve, settled } from '../net/dns/resolver.ts'
 import {
@@ -25,6 +25,7 @@ import type { Repository, RepositoryName, Store } from '../store/contract.ts'
 import type { Warn } from '../store/files/files-store.ts'
 import type { Log, World } from '../world.ts'
 import type { Dns, DnsOptions, openDns } from './dns.ts'
+import { heavyCommand } from './heavy-command.ts'
 
 /**
  * The real world with its connections; nothing is opened, and the code of DNS, TLS and the store is not loaded, before
@@ -32,6 +33,7 @@ import type { Dns, DnsOptions, openDns } from './dns.ts'
  */
 export type Outside = {
   readonly world: World
+  readonly lane: Pick<Lane, 'stats'>
   /** The resolver without the cache of answers: for modules that cache by rules of their own. */
   readonly uncached: Resolve
   readonly servers: readonly Server[]
@@ -64,6 +66,7 @@ export async function openOutside(
   })
   const files = lazyStore(config.dataDir, log.warn)
   const { resolve, askServer } = dns
+  const lane = openLane({ command: heavyCommand(), log })
   let byProxy: Proxies['connect'] | undefined
   const dialled = async (...asked: Parameters<Proxies['connect']>) => {
     if (!byProxy) throw new Error('a proxy is used before there is a pool')
@@ -74,7 +77,7 @@ export async function openOutside(
     askServer,
     ...secured({ resolve, reachable, byProxy: dialled, userAgent: `mailsonde/${version}` }),
     store: files.store,
-    heavy: heavyHere,
+    heavy: lane.heavy,
     now,
     monotonic,
     random,
@@ -88,6 +91,7 @@ export async function openOutside(
   }
   async function close(): Promise<void> {
     dns.close()
+    lane.close()
     await files.settled()
   }
   const probes = {
@@ -95,7 +99,7 @@ export async function openOutside(
     store: sharedProbe(storeProbe(config.dataDir)),
   }
   const dialByProxies = (connect: Proxies['connect']): void => void (byProxy = connect)
-  return { world, uncached: dns.uncached, servers, version, probes, dialByProxies, close }
+  return { world, lane, uncached: dns.uncached, servers, version, probes, dialByProxies, close }
 }
 
 /** Connections and fetches: TLS is loaded when it is first needed; most commands never need it. */

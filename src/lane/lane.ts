@@ -1,0 +1,148 @@
+import { type Child, type Command, startChild } from './child.ts'
+import { cpuLimitMs, type Heavy, type HeavyAsk, type HeavyKind, LaneError, type LaneReason } from './heavy.ts'
+import { turnsOf } from './turns.ts'
+
+export type LaneSettings = {
+  readonly command: Command
+  readonly log: { readonly warn: (event: string, fields?: Record<string, unknown>) => void }
+  /** How long the process is kept without work, ms. */
+  readonly idleMs?: number
+}
+
+/** What the lane has done since it was opened. */
+export type LaneStats = {
+  readonly done: number
+  /** Jobs without a result, by reason. */
+  readonly ended: Readonly<Record<LaneReason, number>>
+  readonly waiting: number
+}
+
+/** The lane for heavy work. */
+export type Lane = { readonly heavy: Heavy; readonly stats: () => LaneStats; readonly close: () => void }
+
+const MAX_WAITING = 100
+const MAX_OF_CALLER = 16
+/** Input that waits, octets; one input alone may be larger. */
+const MAX_OCTETS = 64 * 1_048_576
+/** The wall time of a job: so many times its processor time, and at most so much, ms. */
+const WALL = 10
+const MAX_WALL_MS = 120_000
+const IDLE_MS = 30_000
+
+/**
+ * Opens the lane: one process beside this one, which is started at the first job, and again after it was ended. It does
+ * one job at a time, whose callers take turns by the time that they have used. A job ends the process when it uses more
+ * processor time, memory or wall time than it may; nothing else is affected, and all of its memory goes back. Without
+ * work the process is ended after half a minute. It has no environment, and gets the octets and the input of a job only.
+ */
+export function openLane({ command, log, idleMs = IDLE_MS }: LaneSettings): Lane {
+  const turns = turnsOf<() => Promise<void>>({ jobs: MAX_WAITING, ofCaller: MAX_OF_CALLER, octets: MAX_OCTETS })
+  const ended: Record<LaneReason, number> = { time: 0, memory: 0, fault: 0, remembered: 0, full: 0 }
+  const closed = new AbortController()
+  let done = 0
+  let child: Child | undefined
+  let idle: NodeJS.Timeout | undefined
+  let isWorking = false
+
+  /** The process, started if there is none. */
+  async function startedChild(): Promise<Child> {
+    try {
+      if (!child?.isAlive()) child = startChild(command)
+      child.hold(true)
+      await child.ready
+      return child
+    } catch (error) {
+      log.warn('heavy work cannot be done', { reason: (error as Error).message })
+      throw new LaneError('full', { cause: error })
+    }
+  }
+
+  async function run<Input, Result>(
+    kind: HeavyKind<Input, Result>,
+    octets: Uint8Array,
+    input: Input,
+    { caller, signal, onBatch }: HeavyAsk,
+  ): Promise<Result> {
+    const cpuMs = kind.cpuMs?.(octets.length) ?? cpuLimitMs(octets.length)
+    if (closed.signal.aborted) throw new LaneError('full')
+    const own = await startedChild()
+    const fromMs = performance.now()
+    let isReading = false
+    const stop = (): void => own.kill(signal.reason)
+    const shut = (): void => own.kill(new LaneError('full'))
+    // Where rows wait for their reader the work is not to blame.
+    const late = (): void => own.kill(new LaneError(isReading ? 'full' : 'time'))
+    const wall = setTimeout(late, Math.min(cpuMs * WALL, MAX_WALL_MS))
+    signal.addEventListener('abort', stop, { once: true })
+    closed.signal.addEventListener('abort', shut, { once: true })
+    if (signal.aborted) stop()
+    if (closed.signal.aborted) shut()
+    try {
+      const result = await own.run({ kind: kind.name, input, cpuMs }, octets, async (batch) => {
+        isReading = true
+        await onBatch?.(batch)
+        isReading = false
+      })
+      return result as Result
+    } finally {
+      clearTimeout(wall)
+      signal.removeEventListener('abort', stop)
+      closed.signal.removeEventListener('abort', shut)
+      turns.addTime(caller, performance.now() - fromMs)
+    }
+  }
+
+  async function work(): Promise<void> {
+    if (isWorking) return
+    isWorking = true
+    clearTimeout(idle)
+    for (let job = turns.next(); job; job = turns.next()) await job()
+    isWorking = false
+    child?.hold(false)
+    idle = setTimeout(() => child?.kill(new LaneError('full')), idleMs).unref()
+  }
+
+  function counted(error: unknown, { name }: { readonly name: string }, caller: string): void {
+    if (!(error instanceof LaneError)) return
+    ended[error.reason]++
+    if (error.reason !== 'full' && error.reason !== 'remembered')
+      log.warn('heavy work was ended', { kind: name, caller, reason: error.reason, how: error.cause })
+  }
+
+  const heavy: Heavy = async (kind, octets, input, ask) => {
+    const { caller, signal } = ask
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof kind.work>>>()
+    const job = async (): Promise<void> => {
+      signal.removeEventListener('abort', leave)
+      try {
+        resolve((await run(kind, octets, input, ask)) as Awaited<ReturnType<typeof kind.work>>)
+        done++
+      } catch (error) {
+        counted(error, kind, caller)
+        reject(error)
+      }
+    }
+    function leave(): void {
+      turns.remove(job)
+      reject(signal.reason)
+    }
+    if (closed.signal.aborted || !turns.add(caller, job, octets.length)) {
+      ended.full++
+      throw new LaneError('full')
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    void work()
+    return promise
+  }
+
+  return {
+    heavy,
+    stats: () => ({ done, ended: { ...ended }, waiting: turns.size() }),
+    close: () => {
+      closed.abort()
+      clearTimeout(idle)
+      child?.kill(new LaneError('full'))
+    },
+  }
+}
