@@ -27,6 +27,10 @@ export const reportsImportAnswer = z.strictObject({
         .boolean()
         .nullable()
         .meta({ description: 'whether the reporting organization wrote it; null: not known, as for a file' }),
+      note: z.string().optional().meta({ description: 'why it does not count' }),
+      foreign_rows: count
+        .optional()
+        .meta({ description: 'rows about other domains than its own: they are not stored' }),
     }),
   ),
   refused: z.array(
@@ -38,6 +42,7 @@ export const reportsImportAnswer = z.strictObject({
     }),
   ),
   failure_reports: count.meta({ description: 'failure reports (RFC 6591, RFC 9991): counted, and not kept' }),
+  foreign_rows: count.meta({ description: 'rows of all reports that are about other domains: they are not stored' }),
 })
 export type ReportsImportAnswer = AnswerOf<typeof reportsImportAnswer>
 

@@ -63,7 +63,7 @@ const period = ({ from, to }: { readonly from: string; readonly to: string }): s
 
 /** What came in. */
 export function reportsImportDocument(
-  { reports, refused, failure_reports }: ReportsImportAnswer,
+  { reports, refused, failure_reports, foreign_rows }: ReportsImportAnswer,
   version: string,
 ): Document {
   const fresh = reports.filter(({ duplicate }) => !duplicate).length
@@ -73,7 +73,12 @@ export function reportsImportDocument(
       conclusion({
         ...{ subject: counted(reports.length, 'report'), mark: reports.length > 0 ? 'good' : 'open', badge: '' },
         words: `${counted(fresh, 'is', 'are')} new, ${reports.length - fresh} already stored, ${refused.length} refused.`,
-        notes: failure_reports === 0 ? [] : [[`${counted(failure_reports, 'failure report')} counted and not kept.`]],
+        notes: [
+          ...(failure_reports === 0 ? [] : [[`${counted(failure_reports, 'failure report')} counted and not kept.`]]),
+          ...(foreign_rows === 0
+            ? []
+            : [[`${counted(foreign_rows, 'row')} about another domain than the report: not stored.`]]),
+        ],
       }),
       ...table(
         'Reports',
@@ -85,7 +90,10 @@ export function reportsImportDocument(
           [{ time: one.begin }],
           [number(one.messages)],
           [one.duplicate ? 'before' : 'now'],
-          [one.authenticated === null ? 'not known' : one.authenticated ? 'yes' : 'no: kept apart'],
+          [
+            one.authenticated === null ? 'not known' : one.authenticated ? 'yes' : 'no',
+            one.note === undefined ? '' : `; ${one.note}`,
+          ],
         ]),
       ),
       ...table(

@@ -53,7 +53,7 @@ export const deliverer =
 const summaryOf = ({ reports, refused, failureReports }: Imported) => ({
   reports: reports.length,
   duplicates: reports.filter(({ duplicate }) => duplicate).length,
-  not_counted: reports.filter(({ authenticated }) => authenticated !== true).length,
+  not_counted: reports.filter(({ counts }) => !counts).length,
   refused: refused.map(({ code, domain }) => (domain === undefined ? code : `${code} ${domain}`)).slice(0, 5),
   failure_reports: failureReports,
 })

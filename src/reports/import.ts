@@ -28,7 +28,10 @@ type ImportedReport = {
   readonly endMs: number
   readonly messages: number
   readonly duplicate: boolean
+  readonly foreignRows: number
   readonly authenticated: boolean | null
+  /** False: kept apart. */
+  readonly counts: boolean
 }
 type RefusedReport = {
   readonly name: string
@@ -177,9 +180,12 @@ async function importFile(
   }
 }
 
-const imported = (report: NewReport, { id, duplicate }: Stored): ImportedReport => {
-  const { kind, domain, organization, reportId, beginMs, endMs, messages, authenticated } = report
-  return { id, kind, domain, organization, reportId, beginMs, endMs, messages, duplicate, authenticated }
+const imported = (report: NewReport, { id, duplicate, messages, foreignRows }: Stored): ImportedReport => {
+  const { kind, domain, organization, reportId, beginMs, endMs, authenticated, counts } = report
+  return {
+    ...{ id, kind, domain, organization, reportId, beginMs, endMs, messages, duplicate, foreignRows },
+    ...{ authenticated, counts },
+  }
 }
 
 /** A report of either kind, as far as both have the same. */

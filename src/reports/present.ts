@@ -16,7 +16,7 @@ const SHOWN_SENDERS = 10
 const timeOf = (ms: number): string => new Date(ms).toISOString()
 
 export const presentImport = ({ reports, refused, failureReports }: Imported): ReportsImportAnswer => ({
-  reports: reports.map(({ reportId, beginMs, endMs, organization, ...one }) => ({
+  reports: reports.map(({ reportId, beginMs, endMs, organization, foreignRows, ...one }) => ({
     ...{
       id: one.id,
       kind: one.kind,
@@ -26,13 +26,19 @@ export const presentImport = ({ reports, refused, failureReports }: Imported): R
     },
     ...{ begin: timeOf(beginMs), end: timeOf(endMs), messages: one.messages, duplicate: one.duplicate },
     authenticated: one.authenticated,
+    ...(!one.counts && { note: `kept apart, does not count: ${whyNot(one)}` }),
+    ...(foreignRows > 0 && { foreign_rows: foreignRows }),
   })),
   refused: refused.map(({ name, code, detail, line }) => ({
     ...{ name: printable(name, 200), code, detail },
     ...(line !== undefined && { line }),
   })),
   failure_reports: failureReports,
+  foreign_rows: reports.reduce((sum, { foreignRows }) => sum + foreignRows, 0),
 })
+
+const whyNot = ({ authenticated }: Pick<Imported['reports'][number], 'authenticated'>): string =>
+  authenticated === true ? 'its sender is no known reporter' : 'its sender is not proven'
 
 export function presentSummary(
   period: Period,

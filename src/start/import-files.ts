@@ -52,8 +52,8 @@ export async function importFiles(paths: readonly string[], config: Config, setu
   const made = createDeps(await besideService(config), outside)
   try {
     const { reports } = await made.provide(['reports'])
-    const all: ReportsImportAnswer = { reports: [], refused: [], failure_reports: 0 }
-    const sums = { reports: [...all.reports], refused: [...all.refused], failure_reports: 0 }
+    const all: ReportsImportAnswer = { reports: [], refused: [], failure_reports: 0, foreign_rows: 0 }
+    const sums = { reports: [...all.reports], refused: [...all.refused], failure_reports: 0, foreign_rows: 0 }
     for (const path of paths) {
       if (path === '-') await importMessage(config, reports, outside.world)
       else
@@ -62,6 +62,7 @@ export async function importFiles(paths: readonly string[], config: Config, setu
           sums.reports.push(...one.reports)
           sums.refused.push(...one.refused)
           sums.failure_reports += one.failure_reports
+          sums.foreign_rows += one.foreign_rows
         }
     }
     if (paths.every((path) => path === '-')) return 0

@@ -79,7 +79,7 @@ const report = (over: Parameters<typeof aggregateReport>[0] = {}) =>
 describe('a report over HTTP', () => {
   it('is stored, and a duplicate when it comes again in another container', async () => {
     const first = await post(report())
-    expect(first).toMatchObject({ status: 200, body: { refused: [], failure_reports: 0 } })
+    expect(first).toMatchObject({ status: 200, body: { refused: [], failure_reports: 0, foreign_rows: 0 } })
     expect(first.body.reports).toEqual([
       expect.objectContaining({
         kind: 'dmarc',
@@ -139,7 +139,10 @@ describe('a report over HTTP', () => {
       '--b--\r\n',
     ].join('\r\n')
     const before = await get('/v1/reports/domains')
-    expect(await post(failure)).toEqual({ status: 200, body: { reports: [], refused: [], failure_reports: 1 } })
+    expect(await post(failure)).toEqual({
+      status: 200,
+      body: { reports: [], refused: [], failure_reports: 1, foreign_rows: 0 },
+    })
     expect((await get('/v1/reports/domains')).body).toEqual(before.body)
   })
   it.each([
@@ -233,6 +236,20 @@ describe('a report over HTTP', () => {
       ['1'],
       ['forbidden', 'forbidden'],
     ])
+  })
+  it.each(['all', 'one'])('has no rows about another domain than its own: a key "%s"', async (key) => {
+    const rows = [own, { ...own, from: 'mail.a.example' }, { ...own, from: 'victim.example', count: 1_000 }]
+    const { status, body } = await post(
+      report({ id: `foreign-${key}`, begin: Date.UTC(2026, 2, 1) / 1_000, rows }),
+      key,
+    )
+    expect([status, body.foreign_rows, body.reports[0]]).toEqual([
+      200,
+      1,
+      expect.objectContaining({ messages: 140, foreign_rows: 1 }),
+    ])
+    const period = 'from=2026-03-01&to=2026-03-02'
+    expect((await get(`/v1/reports?domain=victim.example&${period}`)).body).toMatchObject({ messages: 0, senders: [] })
   })
   it('of another domain is refused for a key that is made for one, beside the one that is taken', async () => {
     const { status, body } = await post(report({ domain: 'b.example', id: 'x', rows: [own] }), 'one')

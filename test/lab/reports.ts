@@ -60,8 +60,9 @@ export const labReports: ReportService = {
       domain: 'example.org',
       organization: 'google.com',
     } as const
-    const rest = { reportId: '1', beginMs, endMs, messages: 1_000, duplicate: false, authenticated: null }
-    return { reports: [{ ...report, ...rest }], refused: [], failureReports: 0, others: 0 }
+    const rest = { reportId: '1', beginMs, endMs, messages: 1_000, duplicate: false, foreignRows: 0 }
+    const found = { ...report, ...rest, authenticated: null, counts: true }
+    return { reports: [found], refused: [], failureReports: 0, others: 0 }
   },
   senders: async () => found,
   summary: async () => ({

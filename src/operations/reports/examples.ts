@@ -25,6 +25,7 @@ export const importExample: ReportsImportAnswer = {
   ],
   refused: [],
   failure_reports: 0,
+  foreign_rows: 0,
 }
 
 const period = { domain: 'example.org', from: '2026-10-27', to: '2026-11-23' }

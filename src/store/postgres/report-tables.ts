@@ -21,6 +21,7 @@ CREATE TABLE mailsonde.reports (
   authenticated boolean,
   counts boolean NOT NULL,             -- false: kept apart, because anybody can mail a report
   differs boolean NOT NULL DEFAULT false,
+  foreign_rows integer NOT NULL DEFAULT 0, -- rows about other domains, which were left out
   owner text,                          -- id of the key that brought it, '' without keys; null: it came by mail
   octets bigint NOT NULL,              -- size of what it added
   received_at timestamptz NOT NULL

@@ -101,6 +101,34 @@ describe('a report', () => {
     const again = await keep([row({ name: domain })], { ...of, reportId: 'true', isKnownReporter: false })
     expect(again.duplicate).toBe(true)
   })
+  it.each([
+    ['few', 1],
+    ['many', 6_000],
+  ])(
+    'of %s rows keeps those about its domain, the names below it and nobody, and counts the others',
+    async (size, n) => {
+      const domain = `${size}-rows.example`
+      const names = [
+        domain,
+        `mail.${domain}`,
+        '',
+        `not${domain}`,
+        'victim.example',
+        'example',
+        `${domain}.evil.example`,
+      ]
+      const rows = names.flatMap((name) =>
+        Array.from({ length: n }, (_, i) => row({ name, address: `10.3.${i >> 8}.${i & 255}` })),
+      )
+      const stored = await keep(rows, { domain, messages: rows.length })
+      expect(stored).toMatchObject({ messages: 3 * n, foreignRows: 4 * n })
+      expect(await keep(rows, { domain })).toMatchObject({ duplicate: true, messages: 3 * n, foreignRows: 4 * n })
+      const found = await sources(domain)
+      expect([...new Set(found.map(({ name }) => name))].sort()).toEqual([domain, `mail.${domain}`].sort())
+      expect(found.reduce((sum, { messages }) => sum + messages, 0)).toBe(3 * n)
+      for (const other of ['victim.example', `not${domain}`, 'evil.example']) expect(await sources(other)).toEqual([])
+    },
+  )
   it('is not there after an abort', async () => {
     const intake = reportIntake(database.pool)
     for (let i = 0; i < 10_001; i++) {

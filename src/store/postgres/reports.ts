@@ -57,7 +57,15 @@ export type NewReport = {
   readonly owner: string | undefined
 }
 
-export type Stored = { readonly id: string; readonly duplicate: boolean; readonly differs: boolean }
+export type Stored = {
+  readonly id: string
+  readonly duplicate: boolean
+  readonly differs: boolean
+  /** Messages of the rows that are about its domain or a name below it. */
+  readonly messages: number
+  /** Rows about other domains: they are not stored. */
+  readonly foreignRows: number
+}
 
 /**
  * Takes the rows of one report in. Few rows stay in memory until {@link ReportIntake.commit}; many go to a temporary
@@ -177,6 +185,14 @@ CREATE TEMPORARY TABLE staged_rows (
   dkim_result text, dkim_aligned boolean, signers text, disposition text, reason text, messages bigint
 ) ON COMMIT DROP`
 
+/** A row that names no domain in From is of the report's. */
+const NAMELESS = `
+  UPDATE staged_rows SET name = $1, digest = md5(digest::text || $1)::uuid WHERE name = ''`
+/** Leaves the rows at or below the domain; the pattern is of its reversed text. */
+const FOREIGN = `
+  WITH gone AS (DELETE FROM staged_rows WHERE name <> $1 AND reverse(name) NOT LIKE $2 RETURNING messages)
+  SELECT count(*)::int AS rows, coalesce(sum(messages), 0) AS messages FROM gone`
+
 /**
  * Names, sources and sums of `staged_rows`. In the order of their keys, so that two reports never wait for each other.
  */
@@ -231,8 +247,14 @@ async function keep(
   const reporter = await reporterOf(client, report)
   const begins = new Date(report.beginMs)
   const key = [kind, domain, reporter, storable(reportId), begins]
-  const { rows: known } = await client.query<{ id: string; digest: string; counts: boolean }>(
-    `SELECT id, digest, counts FROM mailsonde.reports
+  const { rows: known } = await client.query<{
+    readonly id: string
+    readonly digest: string
+    readonly counts: boolean
+    readonly messages: string
+    readonly foreign_rows: number
+  }>(
+    `SELECT id, digest, counts, messages, foreign_rows FROM mailsonde.reports
      WHERE kind = $1 AND domain = $2 AND reporter IN (SELECT number FROM mailsonde.report_reporters WHERE name = $3)
        AND report_id = $4 AND begins = $5 ORDER BY counts DESC`,
     key.with(2, storable(report.reporter)),
@@ -241,7 +263,10 @@ async function keep(
   if (first) {
     const differs = first.digest !== digest
     if (differs && counts) await client.query('UPDATE mailsonde.reports SET differs = true WHERE id = $1', [first.id])
-    return { id: first.id, duplicate: true, differs }
+    return {
+      ...{ id: first.id, duplicate: true, differs },
+      ...{ messages: Number(first.messages), foreignRows: first.foreign_rows },
+    }
   }
   const { rows: made } = await client.query<{ number: string }>(
     `INSERT INTO mailsonde.reports (kind, domain, reporter, report_id, begins, id, organization, ends, day, messages, policy, digest, authenticated, counts, received_at, owner, octets)
@@ -263,21 +288,29 @@ async function keep(
     ],
   )
   if (tls.length > 0) await keepTls(client, made[0]!.number, tls)
-  if (rows === 'staged' || rows.size > 0) {
-    if (rows !== 'staged') {
-      await client.query(STAGING)
-      await copyRows(client, rows)
-    }
-    await client.query('ANALYZE staged_rows')
-    await client.query(NAMES)
-    const { rows: sources } = await client.query<{ octets: string }>(SOURCES)
-    const { rows: sums } = await client.query<{ rows: string }>(SUM, [report.day, reporter, counts])
-    await client.query('UPDATE mailsonde.reports SET octets = octets + $2 WHERE number = $1', [
-      made[0]!.number,
-      Number(sources[0]?.octets ?? 0) + Number(sums[0]?.rows ?? 0) * ROW_OCTETS,
-    ])
+  if (rows !== 'staged' && rows.size === 0)
+    return { id: report.id, duplicate: false, differs: false, messages: report.messages, foreignRows: 0 }
+  if (rows !== 'staged') {
+    await client.query(STAGING)
+    await copyRows(client, rows)
   }
-  return { id: report.id, duplicate: false, differs: false }
+  await client.query(NAMELESS, [domain])
+  const { rows: gone } = await client.query<{ rows: number; messages: string }>(FOREIGN, [
+    domain,
+    `${[...domain].reverse().join('').replaceAll('_', '\\_')}.%`,
+  ])
+  const { rows: foreignRows = 0, messages: elsewhere = 0 } = gone[0] ?? {}
+  await client.query('ANALYZE staged_rows')
+  await client.query(NAMES)
+  const { rows: sources } = await client.query<{ octets: string }>(SOURCES)
+  const { rows: sums } = await client.query<{ rows: string }>(SUM, [report.day, reporter, counts])
+  const octets = Number(sources[0]?.octets ?? 0) + Number(sums[0]?.rows ?? 0) * ROW_OCTETS
+  const messages = report.messages - Number(elsewhere)
+  await client.query(
+    'UPDATE mailsonde.reports SET octets = octets + $2, messages = $3, foreign_rows = $4 WHERE number = $1',
+    [made[0]!.number, octets, messages, foreignRows],
+  )
+  return { id: report.id, duplicate: false, differs: false, messages, foreignRows }
 }
 
 /** Taken exclusively by the sweep, which removes sources without rows. */
