@@ -2,7 +2,7 @@ import { constants, type KeyObject, publicDecrypt } from 'node:crypto'
 import type { Problem } from '../base/problem.ts'
 import { hashBody } from './canonical.ts'
 import { headerHolds, type Key, keyName, type LookupKey, type VerifiedSignature } from './dkim.ts'
-import { parseMime, quotedPrintable } from './mime.ts'
+import { contentOf, parseMime } from './mime.ts'
 import { type Field, type Mail, parseFields } from './parse.ts'
 import { causeProblem, signatureProblem } from './problems.ts'
 import type { Signature } from './signature.ts'
@@ -311,15 +311,10 @@ function addedPart(mail: Mail, isIt: IsIt): Problem | undefined {
 function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
   const { parts } = parseMime(mail.fields, mail.body)
   if (parts.length === 1 && parts[0]!.depth === 0) {
-    const text = mail.body.toString('latin1')
-    const decoded = {
-      'quoted-printable': quotedPrintable(text),
-      base64: Buffer.from(text, 'base64').toString('latin1'),
-    }
-    for (const [encoding, original] of Object.entries(decoded)) {
-      const octets = Buffer.from(original, 'latin1')
+    for (const encoding of ['quoted-printable', 'base64']) {
+      const octets = contentOf(mail.body, { start: 0, end: mail.body.length, encoding })
       if (isIt(octets)) return causeProblem('reencoded_body', { to: encoding })
-      if (isIt(Buffer.from(original.replace(/\r?\n/g, '\r\n'), 'latin1')))
+      if (isIt(Buffer.from(octets.toString('latin1').replace(/\r?\n/g, '\r\n'), 'latin1')))
         return causeProblem('reencoded_body', { to: encoding })
     }
     const wrapped = mail.body.toString('base64').replace(/.{76}(?=.)/g, '$&\r\n')
@@ -337,20 +332,19 @@ function withDecodedParts(mail: Mail): Buffer | undefined {
   const { parts } = parseMime(mail.fields, mail.body)
   const pieces: Buffer[] = []
   let from = 0
-  for (const { start, end, encoding, type } of parts) {
+  for (const part of parts) {
+    const { start, end, encoding, type } = part
     if (!type.startsWith('text/') || (encoding !== 'quoted-printable' && encoding !== 'base64')) continue
     const before = mail.body.toString('latin1', from, start)
     const headAt = before.toLowerCase().lastIndexOf('content-transfer-encoding:')
     if (headAt < 0) return undefined
-    const text = mail.body.toString('latin1', start, end)
-    const original = encoding === 'base64' ? Buffer.from(text, 'base64').toString('latin1') : quotedPrintable(text)
     pieces.push(
       Buffer.from(
         before.slice(0, headAt) + before.slice(headAt).replace(/(:[ \t]*)(?:quoted-printable|base64)/i, '$18bit'),
         'latin1',
       ),
     )
-    pieces.push(Buffer.from(original, 'latin1'))
+    pieces.push(contentOf(mail.body, part))
     from = end
   }
   if (pieces.length === 0) return undefined

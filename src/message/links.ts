@@ -1,6 +1,6 @@
 import { canonicalName, parseMailDomain } from '../names/domain.ts'
 import { parseIp } from '../names/ip.ts'
-import { decodedText, type Mime } from './mime.ts'
+import { contentOf, type Mime } from './mime.ts'
 
 /** The host of links in a message, and how often it is linked. */
 export type LinkHost = { readonly host: string; readonly times: number }
@@ -23,7 +23,7 @@ export function linkHosts(body: Buffer, { parts }: Mime): readonly LinkHost[] {
   let links = 0
   for (const part of parts) {
     if (!part.type.startsWith('text/') || part.disposition === 'attachment' || room <= 0) continue
-    const text = decodedText(body, part, room)
+    const text = contentOf(body, part, room).toString('latin1')
     room -= text.length
     for (const [, host = ''] of withoutReferences(text).matchAll(LINK)) {
       if (++links > MAX_LINKS) break
@@ -49,10 +49,10 @@ const withoutReferences = (text: string): string =>
 
 /** The host of an authority: without user and port. Undefined if it is neither a name nor an address. */
 function hostOf(authority: string): string | undefined {
-  const host = authority
-    .slice(authority.lastIndexOf('@') + 1)
-    .replace(/:\d{0,5}$/, '')
-    .replace(/[.:!]+$/, '')
+  const written = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d{0,5}$/, '')
+  let end = written.length
+  while ('.:!'.includes(written.charAt(end - 1)) && end > 0) end--
+  const host = written.slice(0, end)
   const address = parseIp(host)
   if (address.ok) return address.value
   const name = parseMailDomain(canonicalName(Buffer.from(host, 'latin1').toString('utf8')))

@@ -1,8 +1,8 @@
-import { decodeWords } from 'postal-mime'
 import { type Field, fieldBody, parseFields } from './parse.ts'
+import { decoded, decodeWords, hexOf } from './words.ts'
 
 /** A part without parts of its own (RFC 2046 §5.1). */
-type Part = {
+export type Part = {
   /** Lower case, such as `text/plain`. */
   readonly type: string
   readonly charset: string
@@ -40,6 +40,8 @@ export type Mime = {
 const MAX_PARTS = 1_000
 /** Maximum number of places that begin like a boundary and are looked at. */
 const MAX_LOOKED_AT = 20_000
+/** Maximum length of a boundary; RFC 2046 §5.1.1 permits 70. */
+const MAX_BOUNDARY = 200
 /** Maximum nesting of parts. */
 const MAX_DEPTH = 20
 const TEXT_PLAIN = { type: 'text/plain', parameters: new Map<string, string>() }
@@ -73,7 +75,7 @@ function walk(at: At, parts: Part[], faults: Set<MimeFault>): void {
     return
   }
   const boundary = parameters.get('boundary')
-  if (!boundary) return void faults.add('no_boundary')
+  if (!boundary || boundary.length > MAX_BOUNDARY) return void faults.add('no_boundary')
   if (depth >= MAX_DEPTH) return void faults.add('too_deep')
   for (const [from, to] of sectionsOf(at, boundary, faults)) {
     if (parts.length >= MAX_PARTS) return void faults.add('too_many')
@@ -90,18 +92,19 @@ function* sectionsOf(
   faults: Set<MimeFault>,
 ): Generator<readonly [number, number]> {
   const mark = Buffer.from(`--${boundary}`, 'latin1')
+  const within = body.subarray(0, end) // what is behind the part is not searched
   let from = -1
-  for (let at = body.indexOf(mark, start); at >= 0 && at < end; at = body.indexOf(mark, at + mark.length)) {
+  for (let at = within.indexOf(mark, start); at >= 0; at = within.indexOf(mark, at + mark.length)) {
     if (looks.left-- <= 0) return void faults.add('too_many')
     if (at > start && body[at - 1] !== 0x0a) continue // not at the begin of a line
     const after = at + mark.length
-    const line = body.toString('latin1', after, Math.min(after + 80, end))
+    const line = within.toString('latin1', after, after + 80)
     const isClose = line.startsWith('--')
     if (!isClose && !/^[ \t]*(?:\r\n|$)/.test(line)) continue // a longer boundary of an inner part
     if (from >= 0) yield [from, Math.max(from, at - 2)]
     if (isClose) return
-    const newline = body.indexOf(0x0a, after)
-    from = newline < 0 || newline >= end ? end : newline + 1
+    const newline = within.indexOf(0x0a, after)
+    from = newline < 0 ? end : newline + 1
   }
   if (from < 0) return void faults.add('boundary_missing')
   faults.add('not_closed')
@@ -147,70 +150,102 @@ function contentTypeOf(fields: readonly Field[], faults?: Set<MimeFault>) {
 
 /**
  * A value with parameters (RFC 2045 §5.1), with continuations and character sets (RFC 2231). Names and the value are
- * lower case.
+ * lower case. A quoted string that is not closed ends like one without quotes.
  */
 export function parseParameters(text: string): { value: string; parameters: ReadonlyMap<string, string> } {
   const parameters = new Map<string, string>()
-  const pattern = /;\s*([^\s=;"]{1,100})\s*=\s*(?:"((?:[^"\\]|\\.){0,2000})"|([^;\s]{0,2000}))/gs
-  const continued = new Map<string, string[]>()
-  for (const [, written = '', quoted, bare] of text.matchAll(pattern)) {
-    const name = written.toLowerCase()
-    const value = quoted === undefined ? (bare ?? '') : quoted.replace(/\\(.)/gs, '$1')
-    const { base, at, star } = /^(?<base>[^*]+)(?:\*(?<at>\d{1,2}))?(?<star>\*)?$/.exec(name)?.groups ?? {}
-    if (base === undefined || (at === undefined && star === undefined)) parameters.set(name, value)
-    else {
-      const pieces = continued.get(base) ?? []
-      pieces[Number(at ?? 0)] = star === undefined ? value : percentDecoded(value)
-      continued.set(base, pieces)
-    }
+  const continued = new Map<string, Piece[]>()
+  let at = text.indexOf(';')
+  const value = at < 0 ? text : text.slice(0, at)
+  let hasQuotes = true
+  while (at >= 0) {
+    PARAMETER.lastIndex = at
+    const written = PARAMETER.exec(text)?.[1]
+    if (written !== undefined) {
+      at = PARAMETER.lastIndex
+      QUOTED.lastIndex = at
+      const quoted = hasQuotes && text[at] === '"' ? QUOTED.exec(text) : undefined
+      if (quoted === null) hasQuotes = false // none is closed behind it: the text is read once
+      BARE.lastIndex = at
+      const given = quoted ? quoted[1]!.replace(/\\(.)/gs, '$1') : BARE.exec(text)![0]
+      at += quoted?.[0].length ?? given.length
+      add(written.toLowerCase(), given)
+    } else at++
+    at = text.indexOf(';', at)
   }
-  for (const [name, pieces] of continued) parameters.set(name, pieces.join(''))
-  return { value: withoutComments(text.split(';', 1)[0]!).trim().toLowerCase(), parameters }
+  function add(name: string, given: string): void {
+    const { base, place, star } = /^(?<base>[^*]+)(?:\*(?<place>\d{1,2}))?(?<star>\*)?$/.exec(name)?.groups ?? {}
+    if (base === undefined || (place === undefined && star === undefined)) return void parameters.set(name, given)
+    const pieces = continued.get(base) ?? []
+    continued.set(base, pieces)
+    pieces.push({ place: Number(place ?? 0), isEncoded: star !== undefined, text: given })
+  }
+  for (const [name, pieces] of continued) parameters.set(name, joined(pieces))
+  return { value: withoutComments(value).trim().toLowerCase(), parameters }
 }
 
-function percentDecoded(text: string): string {
-  const value = /^[^']{0,40}'[^']{0,40}'(?<rest>.*)$/s.exec(text)?.groups?.rest ?? text
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return value
+const PARAMETER = /;\s*([^\s=;"]{1,100})\s*=\s*/y
+const QUOTED = /"((?:[^"\\]|\\.)*)"/sy
+const BARE = /[^;\s]*/y
+
+/** A piece of a value that continues in others (RFC 2231 §3), or that is percent-encoded (§4). */
+type Piece = { readonly place: number; readonly isEncoded: boolean; readonly text: string }
+
+function joined(pieces: readonly Piece[]): string {
+  const inOrder = pieces.toSorted((a, b) => a.place - b.place)
+  const [first] = inOrder
+  const { charset = 'utf-8', rest } = /^(?<charset>[^']{0,40})'[^']{0,40}'(?<rest>.*)$/s.exec(first!.text)?.groups ?? {}
+  const isNamed = first!.isEncoded && rest !== undefined
+  const octets = inOrder.map((piece, i) => {
+    const text = i === 0 && isNamed ? rest : piece.text
+    return piece.isEncoded ? percentDecoded(text) : Buffer.from(text, 'latin1')
+  })
+  return decoded(Buffer.concat(octets), isNamed && charset !== '' ? charset.toLowerCase() : 'utf-8')
+}
+
+function percentDecoded(text: string): Buffer {
+  const octets = Buffer.from(text, 'latin1')
+  let size = 0
+  for (let i = 0; i < octets.length; i++) {
+    const value = octets[i] === 0x25 ? hexOf(octets[i + 1]) * 16 + hexOf(octets[i + 2]) : Number.NaN
+    octets[size++] = value >= 0 ? value : octets[i]!
+    if (value >= 0) i += 2
   }
+  return octets.subarray(0, size)
 }
 
 /** A text without its comments, nested to any depth (RFC 5322 §3.2.2); quoted strings keep their parentheses. */
 export function withoutComments(text: string): string {
   if (!text.includes('(')) return text
-  let out = ''
+  const kept: string[] = []
   let depth = 0
   let isQuoted = false
+  let from = 0
   for (let i = 0; i < text.length; i++) {
-    const char = text[i]!
-    if (char === '\\' && (depth > 0 || isQuoted)) {
-      if (depth === 0) out += text.slice(i, i + 2)
-      i++
-    } else if (isQuoted || depth === 0) {
-      if (char === '"') isQuoted = !isQuoted
-      if (char === '(' && !isQuoted) depth++
-      else out += char
-    } else if (char === '(') depth++
-    else if (char === ')') depth--
+    const char = text[i]
+    if (char === '\\' && (depth > 0 || isQuoted)) i++
+    else if (char === '"' && depth === 0) isQuoted = !isQuoted
+    else if (char === '(' && !isQuoted && depth++ === 0) kept.push(text.slice(from, i))
+    else if (char === ')' && depth > 0 && --depth === 0) from = i + 1
   }
-  return out
+  if (depth === 0) kept.push(text.slice(from))
+  return kept.join('')
 }
 
-/** The content of a part, decoded, at most about `max` octets of it; one character an octet. */
-export function decodedText(body: Buffer, { start, end, encoding }: Part, max: number): string {
-  const raw = body.toString('latin1', start, Math.min(end, start + max))
-  if (encoding === 'base64') return Buffer.from(raw, 'base64').toString('latin1')
+/** The decoded octets of a part, made of at most `max` octets of its encoded form (RFC 2045 §6). */
+export function contentOf(
+  body: Buffer,
+  { start, end, encoding }: Pick<Part, 'start' | 'end' | 'encoding'>,
+  max = end - start,
+): Buffer {
+  const raw = body.subarray(start, Math.min(end, start + max))
+  if (encoding === 'base64') return Buffer.from(raw.toString('latin1'), 'base64')
   return encoding === 'quoted-printable' ? quotedPrintable(raw) : raw
 }
 
-/**
- * RFC 2045 §6.7; what is no escape stays as it is. One pass over octets: a call for each escape of 2 MiB would hold the
- * event loop for 0.3 s.
- */
-export function quotedPrintable(text: string): string {
-  const octets = Buffer.from(text, 'latin1')
+/** RFC 2045 §6.7; what is no escape stays as it is. */
+export function quotedPrintable(encoded: Uint8Array): Buffer {
+  const octets = Buffer.from(encoded)
   let size = 0
   for (let i = 0; i < octets.length; ) {
     const octet = octets[i]!
@@ -228,7 +263,7 @@ export function quotedPrintable(text: string): string {
     } else if (isEscape || end === i) octets[size++] = octets[i++]!
     else while (i < end) octets[size++] = octets[i++]!
   }
-  return octets.toString('latin1', 0, size)
+  return octets.subarray(0, size)
 }
 
 const EQUALS = 0x3d
@@ -237,10 +272,4 @@ function afterBlanks(octets: Buffer, from: number): number {
   let at = from
   while (isBlank(octets[at])) at++
   return at
-}
-/** The value of a hexadecimal digit, NaN for anything else. */
-function hexOf(octet = 0): number {
-  if (octet >= 0x30 && octet <= 0x39) return octet - 0x30
-  const letter = octet | 0x20
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN
 }

@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer'
-import { type Address, addressParser, decodeWords } from 'postal-mime'
 import { type Domain, parseMailDomain } from '../names/domain.ts'
+import { type Mailbox, parseAddresses } from './addresses.ts'
+import { decodeWords } from './words.ts'
 
 /** A header field of a message. Texts hold one octet a character. */
 export type Field = {
@@ -120,46 +121,53 @@ function withCrlf(text: Buffer, bareLf: number): Buffer {
 
 type Fields = Pick<Mail, 'fields' | 'strayLines' | 'cut'> & { readonly end: number }
 
-/** The fields from `start` to the first empty line, and the index after that line. */
+/**
+ * The fields from `start` to the first empty line, and the index after that line. Lines end with CRLF; their octets are
+ * read once.
+ */
 export function parseFields(text: Buffer, start = 0): Fields {
   const fields: Field[] = []
   let strayLines = 0
-  let at = start
   let fieldAt = -1
-  let cut = false
   const endField = (end: number): void => {
     if (fieldAt < 0) return
-    const raw = text.toString('latin1', fieldAt, end).replace(/\r\n$/, '')
+    const raw = text.toString('latin1', fieldAt, end)
     const name = /^([\x21-\x39\x3b-\x7e]{1,998})[ \t]{0,998}:/.exec(raw)?.[1]
     if (name === undefined) strayLines++
     else fields.push({ name: name.toLowerCase(), raw })
     fieldAt = -1
   }
-  while (at < text.length) {
-    const end = endOfLine(text, at)
+  for (let at = start; at < text.length; at = endOfLine(text, at)) {
     const first = text[at]!
-    if (first === CR && end - at === 2) {
-      endField(at)
-      return { fields, strayLines, cut, end }
+    if (first === CR && text[at + 1] === LF) {
+      endField(at - 2)
+      return { fields, strayLines, cut: false, end: at + 2 }
     }
-    if (first !== 0x20 && first !== 0x09) {
-      endField(at)
+    if (first === 0x20 || first === 0x09) {
+      if (fieldAt < 0) strayLines++
+    } else {
+      endField(at - 2)
       if (fields.length + strayLines < MAX_FIELDS) fieldAt = at
-      else cut = true
-    } else if (fieldAt < 0 && !cut) strayLines++
-    at = end
+    }
+    if (fieldAt < 0 && fields.length + strayLines >= MAX_FIELDS) {
+      const empty = text.indexOf('\n\r\n', at)
+      return { fields, strayLines, cut: true, end: empty < 0 ? text.length : empty + 3 }
+    }
   }
-  endField(text.length)
-  return { fields, strayLines, cut, end: text.length }
+  endField(text.at(-1) === LF ? text.length - 2 : text.length)
+  return { fields, strayLines, cut: false, end: text.length }
 }
 
-/** The value of a field: what follows the colon, unfolded (RFC 5322 §2.2.3) and trimmed. */
-export const fieldBody = ({ raw }: Field): string => unfolded(raw.slice(raw.indexOf(':') + 1)).trim()
+/**
+ * The value of a field: what follows the colon, unfolded (RFC 5322 §2.2.3) and trimmed; made of its first
+ * {@link MAX_LENGTH} octets.
+ */
+export function fieldBody({ raw }: Field): string {
+  const from = raw.indexOf(':') + 1
+  return unfolded(raw.slice(from, from + MAX_LENGTH)).trim()
+}
 
 export const unfolded = (text: string): string => text.replace(/\r\n(?=[ \t])/g, '')
-
-/** A mailbox of a header field. */
-type Mailbox = { readonly name: string; readonly address: string }
 
 /** Who wrote a message by its From field (RFC 5322 §3.6.2, RFC 6854). */
 export type Author = {
@@ -173,30 +181,30 @@ export type Author = {
 
 /** Maximum number of authors that are read. */
 const MAX_MAILBOXES = 20
-/** Maximum number of characters of a field that are read as addresses. */
+/** Maximum number of From fields that are read; a message has one (RFC 5322 §3.6). */
+const MAX_FROM = 20
+/** Maximum number of characters of a field that are read as text. */
 const MAX_LENGTH = 20_000
 
 /** Octets of a header field as text: UTF-8 (RFC 6532), with the octets as they are where they are not. */
 const textOf = (octets: string): string => Buffer.from(octets, 'latin1').toString('utf8')
 
 /** The decoded text of a field (RFC 2047). */
-export const decodedField = (field: Field): string => decodeWords(textOf(fieldBody(field).slice(0, MAX_LENGTH)))
+export const decodedField = (field: Field): string => decodeWords(textOf(fieldBody(field)))
 
-/** The mailboxes of an address list, those of groups included. */
-export function mailboxesOf(field: Field): readonly Mailbox[] {
-  const list = addressParser(textOf(fieldBody(field).slice(0, MAX_LENGTH)))
-  return list
-    .flatMap((one: Address) => one.group ?? (one.address === undefined ? [] : [one]))
-    .map(({ name, address }) => ({ name: decodeWords(name), address: address ?? '' }))
-    .filter(({ address }) => address.includes('@'))
-    .slice(0, MAX_MAILBOXES)
-}
+/** The mailboxes of an address list, those of groups included; at most {@link MAX_MAILBOXES}. */
+export const mailboxesOf = (field: Field): readonly Mailbox[] => parseAddresses(textOf(fieldBody(field)), MAX_MAILBOXES)
 
-/** The author of a message by all of its From fields. */
+/** The author of a message by its From fields. */
 export function authorOf(fields: readonly Field[]): Author {
-  const mailboxes = fields.filter(({ name }) => name === 'from').flatMap((field) => mailboxesOf(field))
+  const written = fields.filter(({ name }) => name === 'from').slice(0, MAX_FROM)
+  const mailboxes = written.flatMap(mailboxesOf)
   const domains = new Set(mailboxes.map(({ address }) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()))
   const [only] = domains
   const domain = domains.size === 1 ? parseMailDomain(only!) : undefined
-  return { mailboxes, domains: domains.size, ...(domain?.ok ? { domain: domain.value } : {}) }
+  return {
+    mailboxes: mailboxes.slice(0, MAX_MAILBOXES),
+    domains: domains.size,
+    ...(domain?.ok ? { domain: domain.value } : {}),
+  }
 }

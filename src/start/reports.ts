@@ -1,8 +1,8 @@
-import { addressParser } from 'postal-mime'
 import type { Config } from '../config.ts'
 import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
+import { parseAuthenticationResults } from '../message/authentication-results.ts'
 import { type VerifiedSignature, verifySignatures } from '../message/dkim.ts'
-import { type Field, fieldBody, parseMail } from '../message/parse.ts'
+import { authorOf, fieldBody, parseMail } from '../message/parse.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Envelope, ReportSignature } from '../reports/reporters.ts'
 import { type ReportService, reportService } from '../reports/service.ts'
@@ -46,9 +46,6 @@ function listedOn({ entries }: Pick<BlacklistAnswer, 'entries'>): boolean | unde
 
 const isWeighty = (tier: string): boolean => tier === 'A' || tier === 'B'
 
-/** Addresses of From that are read. */
-const MAX_AUTHORS = 10
-
 /** What is known of a message that brings a report. Never rejects because of the DNS. */
 export async function envelopeOf(
   message: Uint8Array,
@@ -58,10 +55,8 @@ export async function envelopeOf(
 ): Promise<Envelope> {
   const octets = Buffer.from(message.buffer, message.byteOffset, message.length)
   const { fields } = parseMail(octets)
-  const named = (name: string): readonly Field[] => fields.filter((field) => field.name === name)
-  const authors = named('from').flatMap((field) => addressParser(fieldBody(field), { flatten: true }))
-  const from = authors.slice(0, MAX_AUTHORS).map(({ address = '' }) => address.toLowerCase())
-  const [results] = named('authentication-results')
+  const from = authorOf(fields).mailboxes.map(({ address }) => address.toLowerCase())
+  const results = trusted.length > 0 ? fields.find(({ name }) => name === 'authentication-results') : undefined
   const signatures = await verifySignatures(octets, ctx, nowMs, true)
   return {
     from,
@@ -88,12 +83,8 @@ const signatureOf = ({ domain, result, because, signature, key }: VerifiedSignat
   ...(key?.onlyFor && { isOfTlsReports: true }),
 })
 
-/**
- * Whether an Authentication-Results field of a trusted host says dmarc=pass (RFC 8601 §2.2). Comments and quoted texts
- * say nothing.
- */
+/** Whether an Authentication-Results field of a trusted host says dmarc=pass (RFC 8601 §2.2). */
 function saysPass(text: string, trusted: readonly string[]): boolean {
-  const bare = text.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\([^()]*\)/g, ' ')
-  const host = /^\s*([^\s;]+)/.exec(bare)?.[1]?.toLowerCase()
-  return host !== undefined && trusted.includes(host) && /;\s*dmarc\s*=\s*pass(?=[\s;]|$)/i.test(bare)
+  const { host, claims } = parseAuthenticationResults(text)
+  return trusted.includes(host) && claims.some(({ method, result }) => method === 'dmarc' && result === 'pass')
 }
