@@ -32,6 +32,9 @@ export async function listenAt(server: SMTPServer, listen: string): Promise<List
   }
 }
 
+/** Octets of a message that are gathered in one piece. */
+const BLOCK = 65_536
+
 /**
  * A message as it was sent, or undefined if it has more than `max` octets; `keep` is asked for each piece, and false
  * drops the message.
@@ -41,17 +44,27 @@ export async function readMessage(
   max: number,
   keep: (octets: number) => boolean = () => true,
 ): Promise<Buffer | 'too_large' | 'dropped'> {
-  const chunks: Buffer[] = []
+  const blocks: Buffer[] = []
+  let free = Buffer.alloc(0)
   let size = 0
   let isDropped = false
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     size += chunk.length
     isDropped ||= size <= max && !keep(chunk.length)
-    if (size <= max && !isDropped) chunks.push(chunk)
-    else chunks.length = 0
+    if (size > max || isDropped) {
+      blocks.length = 0
+      continue
+    }
+    // Copied: a piece of one octet takes as much memory as one of a hundred.
+    const fits = chunk.copy(free)
+    free = free.subarray(fits)
+    if (fits === chunk.length) continue
+    const block = Buffer.allocUnsafeSlow(Math.max(BLOCK, chunk.length - fits))
+    blocks.push(block)
+    free = block.subarray(chunk.copy(block, 0, fits))
   }
   if (size > max) return 'too_large'
-  return isDropped ? 'dropped' : Buffer.concat(chunks)
+  return isDropped ? 'dropped' : Buffer.concat(blocks, size)
 }
 
 type Place = { readonly path: string } | { readonly host: string; readonly port: number }

@@ -8,10 +8,12 @@ import { familyOf, parseIp } from '../names/ip.ts'
 import type { World } from '../world.ts'
 import { type Listening, listenAt, readMessage, refusal } from './mail-server.ts'
 
-/** Connections at the same time. */
-const MAX_CLIENTS = 100
-/** Connections of one client at the same time; an IPv6 client is a /64. */
-const MAX_OF_CLIENT = 5
+/** Connections at the same time: of a client (IPv6: a /64), of its network (IPv4: a /24, IPv6: a /48), and in all. */
+const CONNECTIONS = { client: 5, network: 10, all: 100 }
+/** Sockets, with those that are not greeted yet: the library waits 100 ms for clients that talk too soon. */
+const MAX_SOCKETS = 400
+/** Commands of a connection between two recipients that are taken; a mail server needs five, or seven with TLS. */
+const MAX_COMMANDS = 20
 /** Transactions that a client may begin: so many at once, and so many a minute. */
 const MAIL_RATE = { capacity: 60, perSecond: 1 }
 /** Recipients that are refused on one connection before it is closed. */
@@ -20,11 +22,10 @@ const MAX_REFUSED = 10
 const MAX_IN_MEMORY = 8
 /** Analyses at the same time; most of their time they wait for the DNS. */
 const MAX_ANALYSES = 500
-/**
- * Time without a command or a piece of a message after which a connection is closed, and the time of a whole
- * connection, ms.
- */
+/** Time without a command or a piece of a message after which a connection is closed, ms. */
 const IDLE_MS = 30_000
+/** Time until the first recipient that is taken, and of a whole connection, ms. */
+const RECIPIENT_MS = 60_000
 const CONNECTION_MS = 300_000
 
 type ReceiveSettings = {
@@ -44,6 +45,19 @@ type ReceiveSettings = {
   readonly connectionMs?: number
 }
 
+/** A connection that was admitted; changed in place. */
+type Connection = {
+  readonly release: () => void
+  readonly sinceMs: number
+  late: NodeJS.Timeout
+  /** Commands since the last recipient that was taken. */
+  commands: number
+  /** Recipients that were refused. */
+  refused: number
+  /** It has named a recipient that waits for mail. */
+  isExpected: boolean
+}
+
 /** A server that receives messages, and takes another certificate. */
 export type Receiving = Listening & { readonly useCertificate: (tls: { cert: string; key: string }) => void }
 
@@ -56,11 +70,45 @@ export async function startReceiving(settings: ReceiveSettings): Promise<Receivi
   const { listen, lmtp, domain, maxOctets, tls, inbox, world, connectionMs = CONNECTION_MS } = settings
   const { SMTPServer: Server } = await import('smtp-server')
   const limits = limiter({ now: world.monotonic })
-  const refused = new WeakMap<SMTPServerSession, number>()
-  const open = new Map<string, { readonly release: () => void; readonly late: NodeJS.Timeout }>()
+  const open = new Map<string, Connection>()
   const take = taking(settings)
-  function disconnect(id: string): void {
-    for (const connection of server.connections) if (connection.id === id) connection.close()
+  function disconnect(id: string, why: string): void {
+    for (const connection of server.connections) if (connection.id === id) connection.send(421, why)
+  }
+  const disconnectIn = (ms: number, id: string): NodeJS.Timeout =>
+    setTimeout(() => disconnect(id, '4.4.2 the time of this connection is over'), ms).unref()
+  function admit(session: SMTPServerSession): Error | undefined {
+    const [client, network] = lmtp ? [] : networksOf(session.remoteAddress)
+    const leave = client === undefined ? () => {} : limits.tryEnter(client, { concurrent: CONNECTIONS.client })
+    if (!leave) return refusal(421, '4.7.0 too many connections from your address')
+    const leaveNetwork =
+      network === undefined ? () => {} : limits.tryEnter(network, { concurrent: CONNECTIONS.network })
+    if (!leaveNetwork) {
+      leave()
+      return refusal(421, '4.7.0 too many connections from your network')
+    }
+    if (open.size >= CONNECTIONS.all) {
+      // Whoever has named a recipient that waits for mail keeps its place; of the others the oldest gives way.
+      const [oldest] = [...open].find(([, { isExpected }]) => !isExpected) ?? []
+      if (oldest !== undefined) disconnect(oldest, '4.3.2 too many connections; try again later')
+    }
+    const late = disconnectIn(lmtp ? connectionMs : Math.min(RECIPIENT_MS, connectionMs), session.id)
+    const release = (): void => {
+      leave()
+      leaveNetwork()
+    }
+    open.set(session.id, { release, late, sinceMs: world.monotonic(), commands: 0, refused: 0, isExpected: false })
+    return undefined
+  }
+  /** The recipient of the connection waits for mail. */
+  function expect(id: string): void {
+    const connection = open.get(id)
+    if (!connection) return
+    connection.commands = 0
+    if (connection.isExpected) return
+    connection.isExpected = true
+    clearTimeout(connection.late)
+    connection.late = disconnectIn(connectionMs - (world.monotonic() - connection.sinceMs), id)
   }
   const server: SMTPServer = new Server({
     lmtp,
@@ -71,35 +119,38 @@ export async function startReceiving(settings: ReceiveSettings): Promise<Receivi
     authOptional: true,
     disabledCommands: ['AUTH', ...(tls ? [] : ['STARTTLS' as const])],
     disableReverseLookup: true,
-    maxClients: MAX_CLIENTS,
+    maxClients: lmtp ? CONNECTIONS.all : MAX_SOCKETS,
     maxRecipients: 1, // the next one gets 452, and its own transaction
     socketTimeout: IDLE_MS,
     closeTimeout: 5_000,
+    // The library tells only its log of every command.
+    logger: logOf(({ tnx, cid }) => {
+      const connection = tnx === 'command' ? open.get(String(cid)) : undefined
+      if (connection && !lmtp && ++connection.commands > MAX_COMMANDS)
+        disconnect(String(cid), '4.7.0 too many commands without a message')
+    }),
     // Not by the socket: that of a connection with STARTTLS is another one in the end.
-    onConnect: (session, callback) => {
-      const client = `client ${clientOf(session.remoteAddress)}`
-      const release = lmtp ? () => {} : limits.tryEnter(client, { concurrent: MAX_OF_CLIENT })
-      if (!release) return callback(refusal(421, '4.7.0 too many connections from your address'))
-      open.set(session.id, { release, late: setTimeout(() => disconnect(session.id), connectionMs).unref() })
-      callback(null)
-    },
+    onConnect: (session, callback) => callback(admit(session) ?? null),
     onClose: ({ id }) => {
       clearTimeout(open.get(id)?.late)
       open.get(id)?.release()
       open.delete(id)
     },
     onMailFrom: (_address, { remoteAddress }, callback) => {
-      const entered = lmtp || limits.tryEnter(`mail ${clientOf(remoteAddress)}`, { rate: MAIL_RATE })
+      const entered = lmtp || limits.tryEnter(`mail ${networksOf(remoteAddress)[0]}`, { rate: MAIL_RATE })
       if (typeof entered === 'function') entered()
       callback(entered ? null : refusal(450, '4.7.1 too many messages in a minute; try again later'))
     },
     onRcptTo: ({ address }, session, callback) => {
       const accepts = inbox.accepts(address)
-      if (accepts === 'yes') return callback(null)
+      if (accepts === 'yes') {
+        expect(session.id)
+        return callback(null)
+      }
       if (accepts === 'full') return callback(refusal(452, '4.3.1 no room now; try again later'))
-      const count = (refused.get(session) ?? 0) + 1
-      refused.set(session, count)
-      if (count > MAX_REFUSED && !lmtp) callback(refusal(421, '4.7.0 too many unknown recipients'))
+      const connection = open.get(session.id)
+      if (connection && ++connection.refused > MAX_REFUSED && !lmtp)
+        callback(refusal(421, '4.7.0 too many unknown recipients'))
       else callback(refusal(550, '5.1.1 no such address'))
     },
     onData: (stream, session, callback) => {
@@ -184,9 +235,18 @@ function envelopeOf(
   }
 }
 
-/** A client by its address; one of IPv6 has a /64 (RFC 4291 §2.5.4). */
-function clientOf(remoteAddress: string): string {
+/** A client by its address, and its network; a client of IPv6 has a /64 (RFC 4291 §2.5.4), a site a /48 (RFC 6177). */
+export function networksOf(remoteAddress: string): readonly [client: string, network: string] {
   const address = parseIp(remoteAddress)
-  if (!address.ok) return remoteAddress
-  return familyOf(address.value) === 6 ? networkOf(address.value, 64) : address.value
+  if (!address.ok) return [remoteAddress, `network of ${remoteAddress}`]
+  const { value } = address
+  return familyOf(value) === 6 ? [networkOf(value, 64), networkOf(value, 48)] : [value, networkOf(value, 24)]
+}
+
+type LogEntry = { readonly tnx?: unknown; readonly cid?: unknown }
+
+/** A log that keeps nothing. */
+function logOf(debug: (entry: LogEntry) => void) {
+  const nothing = (): void => {}
+  return { trace: nothing, debug, info: nothing, warn: nothing, error: nothing, fatal: nothing }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { MessageAddressAnswer, ReceivedMessageAnswer } from '../../src/answers/message.ts'
-import { type Receiving, startReceiving } from '../../src/intake/receive.ts'
+import { networksOf, type Receiving, startReceiving } from '../../src/intake/receive.ts'
 import { storedService } from '../../src/monitors/stored.ts'
 import { parseDomain } from '../../src/names/domain.ts'
 import type { Deps } from '../../src/operations/deps.ts'
@@ -121,6 +121,32 @@ async function talk(
   }
   socket.destroy()
   return replies.slice(1)
+}
+type Held = {
+  readonly socket: Socket
+  readonly greeting: string
+  readonly text: () => string
+  /** Sends a line and waits for its reply. */
+  readonly say: (line: string) => Promise<void>
+}
+const held: Held[] = []
+/** A connection that stays open; resolves after its greeting. */
+async function hold(server: Receiving, localAddress: string): Promise<Held> {
+  const socket = connect({ port: server.port!, host: '127.0.0.1', localAddress })
+  let text = ''
+  socket.on('error', () => {}).on('data', (octets) => (text += octets.toString('latin1')))
+  const said = (): Promise<void> => new Promise((resolve) => socket.once('data', () => setTimeout(resolve, 20)))
+  await said()
+  const one: Held = {
+    ...{ socket, greeting: text, text: () => text },
+    say: (line) => {
+      const answered = said()
+      socket.write(line, 'latin1')
+      return answered
+    },
+  }
+  held.push(one)
+  return one
 }
 const codes = (replies: readonly string[]): readonly string[] => replies.map((reply) => reply.slice(0, 3))
 const EHLO = 'EHLO mail.example.org\r\n'
@@ -300,14 +326,33 @@ describe('what is refused', () => {
     ])
   })
   it('more than 60 messages at once of a client, and not those of others', async () => {
-    const many = Array.from({ length: 61 }, () => ['MAIL FROM:<>\r\n', 'RSET\r\n']).flat()
-    const replies = codes(await talk(smtp, [EHLO, ...many], '127.0.0.61')).slice(1)
-    expect(replies.slice(0, 120)).toEqual(Array(120).fill('250'))
-    // A token a second comes back while the test runs.
-    const other = await talk(smtp, [EHLO, 'MAIL FROM:<>\r\n'], '127.0.0.62')
-    expect(codes(other).at(-1)).toBe('250')
-    const rest = codes(await talk(smtp, [EHLO, ...many], '127.0.0.61'))
-    expect(rest).toContain('450')
+    const nine = Array.from({ length: 9 }, () => ['MAIL FROM:<>\r\n', 'RSET\r\n']).flat()
+    const of = async (client: string) => codes(await talk(smtp, [EHLO, ...nine], client))
+    for (let i = 0; i < 6; i++) expect(await of('127.0.61.1')).toEqual(Array(19).fill('250'))
+    const rest = await Promise.all([1, 2, 3].map(() => of('127.0.61.1'))) // a token a second comes back
+    expect(rest.flat()).toContain('450')
+    expect(await of('127.0.62.1')).toEqual(Array(19).fill('250'))
+  })
+  it.each<[string, string]>([
+    ['NOOP', 'NOOP\r\n'],
+    ['RSET', 'RSET\r\n'],
+    ['HELP', 'HELP\r\n'],
+    ['VRFY', 'VRFY x\r\n'],
+    ['EHLO again', EHLO],
+    ['a syntax error', 'MAIL FROM\r\n'],
+    ['RCPT before MAIL', `RCPT TO:<${unknown}>\r\n`],
+  ])('a client that sends %s without an end is disconnected', async (_, command) => {
+    const replies = codes(await talk(smtp, [EHLO, ...Array(21).fill(command)], '127.0.63.1'))
+    expect([replies[20], replies[21]]).toEqual(['421', 'clo'])
+    expect(replies.slice(0, 20)).not.toContain('421')
+  })
+  it('twenty commands between two messages, again and again', async () => {
+    const commands: string[] = [EHLO]
+    for (let i = 0; i < 3; i++) {
+      const { address } = await newAddress()
+      commands.push(...Array(14).fill('NOOP\r\n'), ...transaction(address))
+    }
+    expect(codes(await talk(smtp, commands, '127.0.64.1'))).not.toContain('421')
   })
   it('a slow sender is disconnected, and what it sent is forgotten', async () => {
     const { id, address } = await newAddress()
@@ -349,6 +394,43 @@ describe('what is refused', () => {
       .toEqual(['220', '220', '220', '220', '220', '421'])
     for (const socket of open) socket.destroy()
   })
+  it('an eleventh connection of a network', async () => {
+    const server = await startReceiving({ ...settings, lmtp: false })
+    const of = async (client: string) => {
+      const held = await hold(server, client)
+      return held.greeting.slice(0, 3)
+    }
+    const greetings = await Promise.all([1, 2, 3].flatMap((n) => [1, 2, 3, 4].map(() => of(`127.0.70.${n}`))))
+    expect(greetings.toSorted()).toEqual([...Array(10).fill('220'), '421', '421'])
+    expect(await of('127.0.71.1')).toBe('220')
+    for (const { socket } of held.splice(0)) socket.destroy()
+    await server.close()
+  })
+  it('clients that hold all places and say nothing give way, the oldest first, and not one that has a recipient', async () => {
+    const server = await startReceiving({ ...settings, lmtp: false })
+    const { address } = await newAddress()
+    const first = await hold(server, '127.0.80.1')
+    const lines = [EHLO, 'MAIL FROM:<>\r\n', `RCPT TO:<${address}>\r\n`]
+    for (const line of lines) await first.say(line)
+    const second = await hold(server, '127.0.80.1')
+    for (let network = 81; network < 91; network++)
+      await Promise.all([1, 1, 1, 1, 1, 2, 2, 2, 2, 2].map((n) => hold(server, `127.0.${network}.${n}`)))
+    const last = await hold(server, '127.0.99.1')
+    expect(last.greeting.slice(0, 3)).toBe('220')
+    await expect.poll(second.text).toMatch(/^421/m)
+    await first.say('DATA\r\n')
+    await first.say(`${MAIL}\r\n.\r\n`)
+    expect(codes(first.text().trim().split('\r\n')).slice(-2)).toEqual(['354', '250'])
+    for (const { socket } of held.splice(0)) socket.destroy()
+    await server.close()
+  })
+  it.each([
+    ['192.0.2.7', '192.0.2.7', '192.0.2.0/24'],
+    ['2001:db8:1:2:3::4', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['', '', 'network of '],
+  ])('%s has the places of %s and %s', (address, client, network) =>
+    expect(networksOf(address)).toEqual([client, network]),
+  )
   it.each([
     ['a life that is too short', { expires_in: '1s' }, 400],
     ['a life that is too long', { expires_in: '25h' }, 400],
