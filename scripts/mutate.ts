@@ -18,7 +18,7 @@ import type { Outcome } from './mutate/worker.ts'
 const WITH: Readonly<Record<string, readonly string[]>> = {
   'src/checks': [
     'src/checks',
-    'src/report',
+    'src/score',
     'src/operations',
     'test/golden',
     'test/conformance',
@@ -39,7 +39,7 @@ const WITH: Readonly<Record<string, readonly string[]>> = {
     'test/bounds',
   ],
   'src/peers': ['src/peers', 'test/nodes.test.ts', 'test/http/proofs.test.ts', 'test/bounds'],
-  'src/report': ['src/report', 'src/operations', 'test/golden', 'test/bounds'],
+  'src/score': ['src/score', 'src/operations', 'test/golden', 'test/bounds'],
 }
 const NOTICED = 0.85
 /** Time limit for the tests of one change; a change that exceeds it counts as detected. */

@@ -6,7 +6,7 @@ import { presentFinding } from '../checks/present.ts'
 import { judgeFacts, lookupFacts, type Outcomes, runChecks } from '../checks/run.ts'
 import { spf } from '../checks/spf/index.ts'
 import { domain } from '../names/domain.ts'
-import { scoreOf } from '../report/score-inputs.ts'
+import { scoreOf } from '../score/score-inputs.ts'
 import { repeatable } from './context.ts'
 import { judgeDomain, lenderOf, withTriedFixes } from './judge-domain.ts'
 

@@ -4,7 +4,7 @@ import { readStrict } from '../../src/answers/read-answer.ts'
 import { domain } from '../../src/names/domain.ts'
 import { repeatable } from '../../src/operations/context.ts'
 import { judgeDomain } from '../../src/operations/judge-domain.ts'
-import { composeCheck } from '../../src/report/compose.ts'
+import { composeCheck } from '../../src/score/compose.ts'
 import { countedWorld } from './worlds.ts'
 
 /** Whole answers as they are: what a change does to them shows in the difference. `npm run golden` writes them anew. */
