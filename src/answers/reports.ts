@@ -79,6 +79,9 @@ export const reportsAnswer = z.strictObject({
       known: z.boolean().meta({ description: 'in the table of reporters; verdicts need at least one of these' }),
     }),
   ),
+  other_reporters: z
+    .array(z.strictObject({ name: z.string(), reports: count, messages: count }))
+    .meta({ description: 'proven senders that are in no table, whose reports came by mail: they change nothing' }),
   ...sums,
   unauthenticated_reports: count,
   policies: z.array(

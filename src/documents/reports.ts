@@ -289,6 +289,7 @@ const leftOutBlocks = (leftOut: ReportsAnswer['left_out']): readonly Block[] =>
 
 function basisBlocks({
   reporters,
+  other_reporters,
   policies,
   unauthenticated_reports,
   differing_reports,
@@ -297,7 +298,7 @@ function basisBlocks({
 }: ReportsAnswer): readonly Block[] {
   const known = reporters.filter((one) => one.known)
   const others = reporters.filter((one) => !one.known)
-  const names = (some: typeof reporters): string =>
+  const names = (some: readonly { readonly name: string; readonly reports: number }[]): string =>
     some
       .slice(0, 10)
       .map(({ name, reports }) => `${name} (${reports})`)
@@ -317,6 +318,9 @@ function basisBlocks({
       ],
     ]),
     ...(last_report_at === null ? [] : [['Last report', [{ time: last_report_at }]] as const]),
+    ...(other_reporters.length === 0
+      ? []
+      : [['By mail, not counted', [`reports of others: ${names(other_reporters)}`]] as const]),
     ...(unauthenticated_reports === 0
       ? []
       : [['Not counted', [`${counted(unauthenticated_reports, 'report')} whose sender is not proven`]] as const]),

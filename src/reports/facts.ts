@@ -206,7 +206,8 @@ async function steadyFailures(sources: readonly SourceSum[], spfOf: SenderFacts[
   await inTurns(sources, (source) => {
     const known = found.get(source.address) ?? { passes: false, days: 0 }
     known.passes ||=
-      passesDmarc(source) || spfOf(source.address, source.envelope_from || source.spf_domain) !== undefined
+      (passesDmarc(source) && source.known_messages > 0) ||
+      spfOf(source.address, source.envelope_from || source.spf_domain) !== undefined
     known.days |= source.recent_days
     found.set(source.address, known)
   })

@@ -56,6 +56,7 @@ export function presentSummary(
       reports,
       known: is_known,
     })),
+    other_reporters: about.others.map(({ name, ...one }) => ({ name: printable(name), ...one })),
     ...{
       messages: total('messages'),
       passing: total('passing'),

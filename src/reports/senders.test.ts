@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { labFacts, labSource } from '../../test/lab/reports.ts'
+import { labFacts, labSource, STRANGE } from '../../test/lab/reports.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { policyOutcome, stepUpOf } from './policy.ts'
 import { findSenders, type SenderFacts } from './senders.ts'
@@ -112,10 +112,16 @@ describe('the first row of the table of verdicts that fits', () => {
       ['Google Workspace: authorized', 'forwarded by example.edu: forwarded'],
     ],
     [
-      'a return path below the domain is related',
-      [{ envelope_from: 'bounce.example.org' }],
+      'a return path below the domain that passes SPF is related',
+      [{ envelope_from: 'bounce.example.org', spf_result: 'pass' }],
       {},
       ['unknown senders: needs_setup'],
+    ],
+    [
+      '… and not one that fails: a forger writes it',
+      [{ envelope_from: 'bounce.example.org' }],
+      {},
+      ['unknown senders: unknown'],
     ],
     [
       'a return path at the domain is what forgers write',
@@ -124,10 +130,16 @@ describe('the first row of the table of verdicts that fits', () => {
       ['unknown senders: unknown'],
     ],
     [
-      'a key in its zone',
-      [{ dkim_domain: 'example.org', dkim_selector: 'crm', dkim_result: 'fail' }],
+      'a signature that verifies by a key in its zone',
+      [{ dkim_domain: 'example.org', dkim_selector: 'crm', dkim_result: 'pass' }],
       { hasKey: () => true },
       ['unknown senders: needs_setup'],
+    ],
+    [
+      '… and not one that fails: the selector is public',
+      [{ dkim_domain: 'example.org', dkim_selector: 'crm', dkim_result: 'fail' }],
+      { hasKey: () => true },
+      ['unknown senders: unknown'],
     ],
     [
       'nothing passes, on 3 of 28 days',
@@ -163,7 +175,31 @@ describe('the first row of the table of verdicts that fits', () => {
     ['two reporters on one day', [brief], include('_spf.google.com'), ['Google Workspace: needs_setup']],
     [
       'only reporters that nobody knows',
-      [{ ...passes, is_known: false }],
+      [{ ...passes, ...STRANGE }],
+      include('_spf.google.com'),
+      ['Google Workspace: unknown'],
+    ],
+    [
+      'others say that a stranger passes, with far more mail',
+      [{ messages: 300 }, { ...signed('example.org', 's1', true), messages: 140_000, ...STRANGE }],
+      {},
+      ['unknown senders: unknown'],
+    ],
+    [
+      "others say that the domain's own server fails, with far more mail",
+      [
+        { ...passes, messages: 60 },
+        { messages: 140_000, ...STRANGE },
+      ],
+      { hostOf: () => 'mail.example.org' },
+      ['mail.example.org (your own server): authorized'],
+    ],
+    [
+      'others give no second reporter and no second day',
+      [
+        { ...brief, last_reporter: 1 },
+        { ...STRANGE, dkim_selector: 'x' },
+      ],
       include('_spf.google.com'),
       ['Google Workspace: unknown'],
     ],

@@ -154,7 +154,7 @@ function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts
   const related = isRelated(source, facts, organization)
   if (host !== undefined) {
     const name = organizationOf(host)
-    return { id: `host:${name}`, name, because: `its host is ${host}`, related: related !== undefined, weak: true }
+    return { id: `host:${name}`, name, because: `its host is ${host}`, related, weak: true }
   }
   const network = facts.networkOf(address)
   if (network !== undefined)
@@ -162,14 +162,14 @@ function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts
       id: `network:${network}`,
       name: `unknown senders in ${network}`,
       because: `its network is ${network}`,
-      related: related !== undefined,
+      related,
       weak: true,
     }
   return {
     id: 'unknown',
     name: 'unknown senders',
     because: 'nothing names its addresses',
-    related: related !== undefined,
+    related,
     weak: true,
   }
 }
@@ -181,15 +181,14 @@ const ofProvider = (provider: Provider, because: string): Home => ({
 const isBelow = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
 /**
- * A key in the domain's zone, or an envelope below (not at) the organizational domain: a forger writes the domain
- * itself.
+ * A signature that verifies by a key in the domain's zone, or a return path below (not at) the organizational domain
+ * that passes SPF. What fails is what a forger writes.
  */
-function isRelated(source: SourceSum, facts: SenderFacts, organization: string): string | undefined {
-  const { dkim_domain, dkim_selector, envelope_from } = source
-  if (dkim_selector !== '' && isBelow(dkim_domain, organization) && facts.hasKey(dkim_domain, dkim_selector))
-    return `its signatures name the key ${dkim_selector} of ${dkim_domain}`
-  if (envelope_from.endsWith(`.${organization}`)) return `its return path is ${envelope_from}`
-  return undefined
+function isRelated(source: SourceSum, facts: SenderFacts, organization: string): boolean {
+  const { dkim_domain, dkim_selector, dkim_result, envelope_from, spf_result } = source
+  if (dkim_result === 'pass' && isBelow(dkim_domain, organization) && facts.hasKey(dkim_domain, dkim_selector))
+    return true
+  return spf_result === 'pass' && envelope_from.endsWith(`.${organization}`)
 }
 
 /** The verified signatures of a source. */
@@ -207,12 +206,13 @@ type SelectorUses = Map<string, Map<string, Use>>
 
 function addUse(uses: SelectorUses, { source, home, spf }: Placed, organization: string): void {
   // Its mail passes, and it passes by its own path: the record names it, or the return path is aligned.
+  if (source.known_messages === 0 || source.dkim_result !== 'pass') return
   if (!passesDmarc(source) || (spf === undefined && source.spf_aligned !== true && home.weak)) return
   if (source.dkim_selector === '' || organizationOf(source.dkim_domain) !== organization) return
   const key = `${source.dkim_domain}:${source.dkim_selector}`
   const homes = uses.get(key) ?? new Map<string, Use>()
   const use = homes.get(home.id) ?? { id: home.id, name: home.name, messages: 0 }
-  use.messages += source.messages
+  use.messages += source.known_messages
   homes.set(home.id, use)
   uses.set(key, homes)
 }
@@ -267,7 +267,7 @@ type FailingAddresses = Map<string, { passes: boolean; days: number }>
 
 function addAddress(found: FailingAddresses, source: SourceSum): void {
   const known = found.get(source.address) ?? { passes: false, days: 0 }
-  known.passes ||= passesDmarc(source)
+  known.passes ||= passesDmarc(source) && source.known_messages > 0
   known.days |= source.recent_days
   found.set(source.address, known)
 }
@@ -290,22 +290,32 @@ export const bitsOf = (days: number): number => {
   return bits
 }
 
-/** The sums of a sender's sources. */
-type Group = {
-  readonly home: Home
-  readonly forwarded: boolean
-  readonly sources: SourceSum[]
+/** What a verdict and its steps rest on: what reporters of the table have seen. */
+type Known = {
   messages: number
   passing: number
   spfAligned: number
   dkimAligned: number
-  readonly dispositions: { none: number; quarantine: number; reject: number }
   days: number
   firstSeen: string
   lastSeen: string
   firstReporter: number
   lastReporter: number
-  isKnown: boolean
+}
+
+/** The sums of a sender's sources. */
+type Group = {
+  readonly home: Home
+  readonly forwarded: boolean
+  readonly sources: SourceSum[]
+  readonly known: Known
+  messages: number
+  passing: number
+  spfAligned: number
+  dkimAligned: number
+  readonly dispositions: { none: number; quarantine: number; reject: number }
+  firstSeen: string
+  lastSeen: string
   /** Messages by address and by name. */
   readonly addresses: Map<string, number>
   readonly dkimDomains: Map<string, number>
@@ -314,9 +324,12 @@ type Group = {
 }
 
 const newGroup = (home: Home, forwarded: boolean): Group => ({
-  ...{ home, forwarded, sources: [], messages: 0, passing: 0, spfAligned: 0, dkimAligned: 0, days: 0, isKnown: false },
+  ...{ home, forwarded, sources: [], messages: 0, passing: 0, spfAligned: 0, dkimAligned: 0 },
+  known: {
+    ...{ messages: 0, passing: 0, spfAligned: 0, dkimAligned: 0, days: 0, firstSeen: '9999', lastSeen: '' },
+    ...{ firstReporter: Number.POSITIVE_INFINITY, lastReporter: Number.NEGATIVE_INFINITY },
+  },
   ...{ dispositions: { none: 0, quarantine: 0, reject: 0 }, firstSeen: '9999', lastSeen: '' },
-  ...{ firstReporter: Number.POSITIVE_INFINITY, lastReporter: Number.NEGATIVE_INFINITY },
   ...{ addresses: new Map(), dkimDomains: new Map(), selectors: new Map(), envelopeDomains: new Map() },
 })
 
@@ -328,12 +341,9 @@ function addSource(group: Group, source: SourceSum): void {
   if (source.spf_aligned === true) group.spfAligned += messages
   if (source.dkim_aligned === true) group.dkimAligned += messages
   group.dispositions[disposition === 'quarantine' || disposition === 'reject' ? disposition : 'none'] += messages
-  group.days |= source.recent_days
   if (first_day < group.firstSeen) group.firstSeen = first_day
   if (last_day > group.lastSeen) group.lastSeen = last_day
-  group.firstReporter = Math.min(group.firstReporter, source.first_reporter)
-  group.lastReporter = Math.max(group.lastReporter, source.last_reporter)
-  group.isKnown ||= source.is_known
+  addKnown(group.known, source)
   const count = (sums: Map<string, number>, name: string): void => void sums.set(name, (sums.get(name) ?? 0) + messages)
   count(group.addresses, source.address)
   count(group.dkimDomains, source.dkim_domain)
@@ -341,11 +351,25 @@ function addSource(group: Group, source: SourceSum): void {
   count(group.envelopeDomains, source.envelope_from || source.spf_domain)
 }
 
+function addKnown(known: Known, source: SourceSum): void {
+  const { known_messages: messages, first_known, last_known, first_reporter, last_reporter } = source
+  if (first_known === null || last_known === null || first_reporter === null || last_reporter === null) return
+  known.messages += messages
+  if (passesDmarc(source)) known.passing += messages
+  if (source.spf_aligned === true) known.spfAligned += messages
+  if (source.dkim_aligned === true) known.dkimAligned += messages
+  known.days |= source.recent_days
+  if (first_known < known.firstSeen) known.firstSeen = first_known
+  if (last_known > known.lastSeen) known.lastSeen = last_known
+  known.firstReporter = Math.min(known.firstReporter, first_reporter)
+  known.lastReporter = Math.max(known.lastReporter, last_reporter)
+}
+
 function senderOf(group: Group, facts: SenderFacts): Sender {
   const { home, messages, passing, spfAligned, dkimAligned, firstSeen, lastSeen } = group
-  const recentDays = bitsOf(group.days)
-  const { verdict, because } = verdictOf({ ...group, recentDays }, facts)
-  const to_do = toDo(verdict, { home, domain: facts.domain, messages, spfAligned, dkimAligned })
+  const recentDays = bitsOf(group.known.days)
+  const { verdict, because } = verdictOf(group, recentDays, facts)
+  const to_do = toDo(verdict, { ...group.known, home, domain: facts.domain })
   return {
     ...{ id: home.id, name: home.name, verdict, because: [home.because, ...because] },
     ...{ messages, passing, spfAligned, dkimAligned, dispositions: group.dispositions },
@@ -370,28 +394,27 @@ const mostUsed = (sums: ReadonlyMap<string, number>): readonly string[] =>
     .slice(0, SHOWN)
     .map(([name]) => name)
 
-type Judged = Group & { readonly recentDays: number }
-
 /** The table of verdicts: the first row that fits, unless the evidence is too thin. */
 function verdictOf(
-  judged: Judged,
+  { home, forwarded, known, addresses }: Group,
+  recentDays: number,
   facts: SenderFacts,
 ): { readonly verdict: Verdict; readonly because: readonly string[] } {
-  const { home, forwarded, messages, passing, recentDays, isKnown, firstSeen, lastSeen } = judged
-  if (!isKnown) return { verdict: 'unknown', because: ['only reporters that nobody knows have seen it'] }
+  const { messages, passing, firstReporter, lastReporter, firstSeen, lastSeen } = known
+  if (messages === 0) return { verdict: 'unknown', because: ['only reporters that nobody knows have seen it'] }
   const half = passing * 2 >= messages && passing > 0
   if (!forwarded && half)
     return { verdict: 'authorized', because: [`${share(passing, messages)} of its mail passes DMARC`] }
   // What follows is said with two reporters or two days, and 10 messages.
-  const thin = (judged.firstReporter === judged.lastReporter && firstSeen === lastSeen) || messages < FEW_MESSAGES
+  const thin = (firstReporter === lastReporter && firstSeen === lastSeen) || messages < FEW_MESSAGES
   if (thin) return { verdict: 'unknown', because: ['too little was seen of it for a verdict'] }
   if (!facts.isSpfKnown) return { verdict: 'unknown', because: ['the SPF record could not be read'] }
   if (forwarded) return { verdict: 'forwarded', because: [] }
   if (home.related) return { verdict: 'needs_setup', because: [`${share(passing, messages)} of its mail passes DMARC`] }
-  const listed = [...judged.addresses.keys()].filter((address) => facts.isListed(address)).length
+  const listed = [...addresses.keys()].filter((address) => facts.isListed(address)).length
   if (passing === 0 && (home.id.endsWith(':brief') || recentDays <= FORGED_DAYS || listed > 0)) {
     const days =
-      home.id.endsWith(':brief') && listed < judged.addresses.size
+      home.id.endsWith(':brief') && listed < addresses.size
         ? ['none of its addresses was seen on more than 3 of 28 days']
         : []
     return {

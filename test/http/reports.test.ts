@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allOperations } from '../../src/operations/registry.ts'
 import { storedReports } from '../../src/operations/reports/shared.ts'
+import type { Envelope } from '../../src/reports/reporters.ts'
 import { type ReportService, reportService } from '../../src/reports/service.ts'
 import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
@@ -36,7 +37,7 @@ beforeAll(async () => {
   service = reportService({
     storage: UNBOUNDED,
     open: async () => database,
-    envelopeOf: async () => ({ from: [], signatures: [], isTrusted: false }),
+    envelopeOf: async (message) => signedBy(/^From: (\S+)/m.exec(Buffer.from(message).toString())?.[1] ?? ''),
     networkOf: async () => undefined,
     listedOn: async () => undefined,
     keepMs: 400 * 86_400_000,
@@ -56,6 +57,23 @@ beforeAll(async () => {
   app = await labApp(world, { deps, keys: () => keys, site })
 })
 afterAll(() => app.close())
+
+/** Every message is signed by the domain of its author. */
+const signedBy = (from: string): Envelope => ({
+  from: [from],
+  signatures: [{ domain: from.split('@')[1] ?? '', result: 'pass', signsFrom: true, isPartial: false }],
+  isTrusted: false,
+})
+/** A report as mail: what was stored of it. */
+async function mail(from: string, about: Parameters<typeof aggregateReport>[0]) {
+  const text = `From: ${from}\r\nContent-Type: text/xml\r\n\r\n${report({ email: from, ...about })}\r\n`
+  const octets = async function* () {
+    yield Buffer.from(text)
+  }
+  const signal = AbortSignal.timeout(20_000)
+  const { reports } = await service.import(octets(), { name: 'lmtp', way: 'mail', signal, accepts: () => 'taken' })
+  return reports[0]!
+}
 
 async function post(payload: Buffer | string, key = 'all') {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/octet-stream' }
@@ -328,6 +346,57 @@ describe('questions', () => {
   it('a domain without reports has none, and that is no statement about mail', async () => {
     const { body } = await get('/v1/reports?domain=b.example')
     expect(body).toMatchObject({ reports: 0, messages: 0, days: [], senders: [], last_report_at: null })
+  })
+})
+
+describe('what comes by mail', () => {
+  const SINCE = 'from=2026-05-01&to=2026-05-31'
+  const DAYS = Array.from({ length: 8 }, (_, day) => Date.UTC(2026, 4, 10 + day) / 1_000)
+  const told = async (domain: string) => {
+    const [shown, senders] = await Promise.all(
+      ['', '/senders'].map((path) => get(`/v1/reports${path}?domain=${domain}&${SINCE}${path && '&today=false'}`)),
+    )
+    const { reports, messages, passing, days, policies, senders: largest } = shown!.body
+    return { reports, messages, passing, days, policies, largest, senders: senders!.body.data }
+  }
+  const failing = { ...own, count: 400, spf: 'fail', spfResult: 'fail' } as const
+  const attacker: LabRow = {
+    ...{ address: '45.99.0.9', count: 1_300_000, spf: 'pass', dkim: 'pass', envelope: 'a.example' },
+    signatures: [{ domain: 'a.example', selector: 's' }],
+  }
+  beforeAll(async () => {
+    for (const [i, begin] of DAYS.entries())
+      await post(report({ domain: 'mail.example', id: `true${i}`, begin, rows: [own, bot] }))
+  })
+  it.each(['a@nobody.example', 'dmarc77@gmail.com', 'a@outlook.com', 'noreply-dmarc-support@google.com.evil.example'])(
+    'from %s changes no sum, no sender and no verdict, and is shown apart',
+    async (from) => {
+      const before = await told('mail.example')
+      const { body: first } = await get(`/v1/reports?domain=mail.example&${SINCE}`)
+      for (const [i, begin] of DAYS.entries()) {
+        const about = { domain: 'mail.example', id: `${from}${i}`, begin, rows: [failing, attacker] }
+        expect(await mail(from, about)).toMatchObject({ counts: false, duplicate: false })
+      }
+      expect(await told('mail.example')).toEqual(before)
+      const { body: after } = await get(`/v1/reports?domain=mail.example&${SINCE}`)
+      const apart = (one: typeof after) =>
+        one.unauthenticated_reports + one.other_reporters.reduce((n: number, { reports = 0 }) => n + reports, 0)
+      expect(apart(after) - apart(first)).toBe(8)
+    },
+  )
+  it('from the exact sender of a known reporter counts, also behind a forged report of the same id', async () => {
+    const about = { domain: 'exact.example', id: 'same', rows: [own], organization: 'google.com' }
+    const email = 'noreply-dmarc-support@google.com'
+    expect(await mail('a@gmail.com', { ...about, email })).toMatchObject({ authenticated: false, counts: false })
+    const somebody = await mail('other@google.com', { ...about, id: 'other', email })
+    expect(somebody).toMatchObject({ authenticated: true, counts: false })
+    expect(await mail(email, about)).toMatchObject({ authenticated: true, counts: true, duplicate: false })
+    expect(await mail(email, about)).toMatchObject({ counts: true, duplicate: true })
+    expect((await get('/v1/reports?domain=exact.example')).body).toMatchObject({
+      ...{ reports: 1, messages: 70, unauthenticated_reports: 1 },
+      reporters: [{ name: 'google.com', known: true, reports: 1 }],
+      other_reporters: [{ name: 'google.com', reports: 1 }],
+    })
   })
 })
 

@@ -8,13 +8,22 @@ import type { SourceSum } from '../../src/store/postgres/report-sums.ts'
  * A source of the lab: 100 messages of example.org that pass nothing, seen on 28 days by two known reporters, unless
  * said otherwise.
  */
-export const labSource = (over: Partial<SourceSum> = {}): SourceSum => ({
-  ...{ number: 1, name: 'example.org', address: '192.0.2.1', envelope_from: '', spf_domain: '', spf_result: 'fail' },
-  ...{ spf_aligned: false, dkim_domain: '', dkim_selector: '', dkim_result: '', dkim_aligned: false, signers: '' },
-  ...{ disposition: 'none', reason: '', messages: 100, first_day: '2026-10-27', last_day: '2026-11-23' },
-  ...{ recent_days: 0xfffffff, first_reporter: 1, last_reporter: 2, is_known: true },
-  ...over,
-})
+export const labSource = (over: Partial<SourceSum> = {}): SourceSum => {
+  const source = {
+    ...{ number: 1, name: 'example.org', address: '192.0.2.1', envelope_from: '', spf_domain: '', spf_result: 'fail' },
+    ...{ spf_aligned: false, dkim_domain: '', dkim_selector: '', dkim_result: '', dkim_aligned: false, signers: '' },
+    ...{ disposition: 'none', reason: '', messages: 100, first_day: '2026-10-27', last_day: '2026-11-23' },
+    ...{ recent_days: 0xfffffff, first_reporter: 1, last_reporter: 2, ...over },
+  }
+  const { messages, first_day, last_day } = source
+  return { known_messages: messages, first_known: first_day, last_known: last_day, ...source }
+}
+
+/** What reporters that nobody knows have seen of a source. */
+export const STRANGE = {
+  ...{ known_messages: 0, first_known: null, last_known: null },
+  ...{ first_reporter: null, last_reporter: null, recent_days: 0 },
+} as const
 
 /** Facts of a lab: nothing is known unless said otherwise. */
 export const labFacts = (over: Partial<SenderFacts> = {}): SenderFacts => ({
@@ -73,6 +82,7 @@ export const labReports: ReportService = {
       differing: 0,
       lastReceived: new Date(Date.UTC(2026, 10, 23)),
       reporters: [{ name: 'google.com', is_known: true, reports: 1 }],
+      others: [],
     },
     days: [{ day: '2026-11-22', messages: 1_000, passing: 900, forwarded: 0 }],
     policies: [

@@ -43,6 +43,7 @@ export const reportsExample: ReportsAnswer = {
   ...period,
   reports: 2,
   reporters: [{ name: 'google.com', reports: 2, known: true }],
+  other_reporters: [],
   messages: 14_000,
   passing: 11_500,
   forwarded: 480,

@@ -14,18 +14,23 @@ export type Period = {
   readonly includeUncounted: boolean
 }
 
-/** The sums of one source over a period. */
+/**
+ * The sums of one source over a period. What a verdict rests on is that of the reporters of the table alone: all fields
+ * from `known_messages` on.
+ */
 export type SourceSum = ReportRow & {
   readonly number: number
   readonly first_day: string
   readonly last_day: string
+  readonly known_messages: number
+  /** Null without a known reporter. */
+  readonly first_known: string | null
+  readonly last_known: string | null
   /** Bit N: seen on the Nth day before the last day of the period; the last 28 days. */
   readonly recent_days: number
-  /** The smallest and the largest number of a reporter: equal if there is one reporter. */
-  readonly first_reporter: number
-  readonly last_reporter: number
-  /** A reporter of the table has seen it. */
-  readonly is_known: boolean
+  /** The smallest and the largest number of a reporter: equal if there is one. Null without a known one. */
+  readonly first_reporter: number | null
+  readonly last_reporter: number | null
 }
 
 /** The largest sources of a period. */
@@ -53,16 +58,17 @@ export type PolicySeen = {
 
 export type ReportsAbout = {
   readonly reports: number
+  /** Reports that do not count, and whose sender is not proven. */
   readonly uncounted: number
   readonly differing: number
   readonly reporters: readonly { readonly name: string; readonly is_known: boolean; readonly reports: number }[]
+  /** Proven senders that nobody knows, whose reports came by mail and do not count. */
+  readonly others: readonly { readonly name: string; readonly reports: number; readonly messages: number }[]
   readonly lastReceived: Date | null
 }
 
-export type DayRow = Omit<
-  SourceSum,
-  'recent_days' | 'first_day' | 'last_day' | 'first_reporter' | 'last_reporter' | 'is_known'
-> & {
+export type DayRow = ReportRow & {
+  readonly number: number
   readonly day: string
 }
 /** The last row of a page: rows follow in the order of day and source. */
@@ -158,16 +164,20 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
           const { rows } = await sql<SourceSum & { all_sources: number; all_messages: number }>`
             WITH sums AS (
               SELECT source, sum(messages::float8) AS messages, min(first_day) AS first_day, max(last_day) AS last_day,
-                min(reporter) AS first_reporter, max(reporter) AS last_reporter, bool_or(reporter = ANY(${known}::int[])) AS is_known,
-                bit_or(recent_days) AS recent_days, (count(*) OVER ())::int AS all_sources, sum(sum(messages::float8)) OVER () AS all_messages
-              FROM (${pieces(names, whole)}) p
+                coalesce(sum(messages::float8) FILTER (WHERE is_known), 0) AS known_messages,
+                min(first_day) FILTER (WHERE is_known) AS first_known, max(last_day) FILTER (WHERE is_known) AS last_known,
+                min(reporter) FILTER (WHERE is_known) AS first_reporter, max(reporter) FILTER (WHERE is_known) AS last_reporter,
+                coalesce(bit_or(recent_days) FILTER (WHERE is_known), 0) AS recent_days,
+                (count(*) OVER ())::int AS all_sources, sum(sum(messages::float8)) OVER () AS all_messages
+              FROM (SELECT *, reporter = ANY(${known}::int[]) AS is_known FROM (${pieces(names, whole)}) p) q
               GROUP BY source ORDER BY 2 DESC, source LIMIT ${Math.floor(MAX_SOURCE_OCTETS / SOURCE_OCTETS)})
             SELECT number, name, address, envelope_from, spf_domain, spf_result, spf_aligned, dkim_domain, dkim_selector, dkim_result, dkim_aligned, signers,
-              disposition, reason, messages, first_day, last_day, first_reporter, last_reporter, is_known, recent_days, all_sources, all_messages
+              disposition, reason, messages, first_day, last_day, known_messages, first_known, last_known, first_reporter, last_reporter, recent_days,
+              all_sources, all_messages
             FROM (
               SELECT s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
                 s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages, g.first_day::text, g.last_day::text, g.recent_days,
-                g.first_reporter, g.last_reporter, g.is_known, g.all_sources, g.all_messages,
+                g.known_messages, g.first_known::text, g.last_known::text, g.first_reporter, g.last_reporter, g.all_sources, g.all_messages,
                 sum(${SOURCE_OCTETS}::int + octet_length(s.envelope_from) + octet_length(s.spf_domain) + octet_length(s.dkim_domain)
                   + octet_length(s.dkim_selector) + octet_length(s.signers)) OVER (ORDER BY g.messages DESC, g.source) AS octets
               FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source AND s.name = ANY(${names}::int[])
@@ -228,15 +238,21 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
     },
 
     about: async (kind: ReportKind, period: Period): Promise<ReportsAbout> => {
-      const [sums, reporters] = await Promise.all([
+      const [sums, reporters, others] = await Promise.all([
         sql<{ reports: string; uncounted: string; differing: string; last: Date | null }>`
-          SELECT count(*) FILTER (WHERE counts) AS reports, count(*) FILTER (WHERE NOT counts) AS uncounted,
+          SELECT count(*) FILTER (WHERE counts) AS reports, count(*) FILTER (WHERE NOT counts AND authenticated IS NOT TRUE) AS uncounted,
             count(*) FILTER (WHERE counts AND differs) AS differing, max(received_at) FILTER (WHERE counts) AS last
           FROM mailsonde.reports WHERE ${reportsIn(kind, period)}`.execute(db),
         sql<{ name: string; is_known: boolean; reports: string }>`
           SELECT r.name, r.is_known, count(*) AS reports FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
           WHERE ${reportsIn(kind, period)} AND (counts OR ${period.includeUncounted}::boolean)
           GROUP BY r.name, r.is_known ORDER BY r.is_known DESC, 3 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(db),
+        sql<{ name: string; reports: string; messages: string }>`
+          SELECT r.name, count(*) AS reports, sum(p.messages) AS messages
+          FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
+          WHERE ${reportsIn(kind, period)} AND NOT counts AND authenticated GROUP BY r.name ORDER BY 2 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(
+          db,
+        ),
       ])
       const row = sums.rows[0]
       return {
@@ -245,6 +261,11 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
         differing: num(row?.differing ?? 0),
         lastReceived: row?.last ?? null,
         reporters: reporters.rows.map((one) => ({ ...one, reports: num(one.reports) })),
+        others: others.rows.map(({ name, ...sums }) => ({
+          name,
+          reports: num(sums.reports),
+          messages: num(sums.messages),
+        })),
       }
     },
 
