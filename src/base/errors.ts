@@ -13,6 +13,7 @@ export const ERRORS = {
   invalid_duration: { status: 400, title: 'Invalid duration' },
   bad_list: { status: 400, title: 'Invalid list' },
   empty_list: { status: 400, title: 'Empty list' },
+  bad_message: { status: 400, title: 'No message that can be read' },
   bad_report: { status: 400, title: 'No report that can be read' },
   bind_ip_not_local: { status: 400, title: 'Address cannot be bound' },
   unauthorized: { status: 401, title: 'API key required' },

@@ -1,9 +1,15 @@
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { labFolder } from '../../test/lab/folder.ts'
 import { WORK } from '../../test/lab/heavy-kinds.ts'
 import { AppError } from '../base/errors.ts'
 import type { Command } from './child.ts'
-import { type HeavyAsk, type HeavyKind, LaneError } from './heavy.ts'
+import { withoutTrace } from './digest.ts'
+import { endedInputs } from './ended-inputs.ts'
+import { type HeavyAsk, type HeavyKind, LaneError, type LaneReason } from './heavy.ts'
 import { type Lane, openLane } from './lane.ts'
+import { isForGood, readingError } from './problems.ts'
 import { turnsOf } from './turns.ts'
 
 const command = (entry = '../../test/lab/heavy.ts', env: Command['env'] = {}): Command => ({
@@ -19,9 +25,8 @@ const opened = (settings: Partial<Parameters<typeof openLane>[0]> = {}): Lane =>
   lanes.push(lane)
   return lane
 }
-afterAll(() => {
-  for (const lane of lanes) lane.close()
-})
+afterAll(() => Promise.all(lanes.map((lane) => lane.close())))
+const CLOCK = { now: () => Date.now(), warn: (event: string) => void warnings.push(event) }
 const NONE = new Uint8Array(0)
 const ask = (parts: Partial<HeavyAsk> = {}): HeavyAsk => ({
   caller: 'key',
@@ -155,7 +160,7 @@ it('takes work out of the queue whose caller has gone, and refuses more than fit
 it('ends all of its work when it is closed, with a reason that lets others try again', async () => {
   const { heavy, close } = opened()
   const all = [1, 2, 3].map(() => outcome(heavy(WORK.loop, NONE, undefined, ask())))
-  close()
+  await close()
   expect(await Promise.all(all)).toEqual(['full', 'full', 'full'])
   expect(await outcome(heavy(WORK.pid, NONE, undefined, ask()))).toBe('full')
 })
@@ -183,6 +188,89 @@ const isRunning = (pid: number): boolean => {
     return false
   }
 }
+
+it('remembers what ended the process, for others too, and reads it no more', async () => {
+  const folder = join(labFolder(), 'lane')
+  const open = (): Lane => opened({ endedInputs: endedInputs(folder, CLOCK) })
+  const { heavy } = open()
+  const [bad, good] = [Buffer.from('From: a@a.example\n\nbad'), Buffer.from('good')]
+  expect(await outcome(heavy(WORK.loop, bad, undefined, ask({ isMail: true })))).toBe('time')
+  expect(await outcome(heavy(WORK.pid, good, undefined, ask({ isMail: true })))).toBeGreaterThan(0)
+  expect(await outcome(heavy(WORK.refuse, good, { line: 1 }, ask({ isMail: true })))).toBeInstanceOf(AppError)
+  const again = Buffer.from('Received: from x by y;\n Thu, 26 Nov 2026 01:15:00 +0000\nFrom: a@a.example\n\nbad')
+  const next = open()
+  expect(await outcome(next.heavy(WORK.loop, again, undefined, ask({ isMail: true })))).toBe('remembered')
+  expect(await outcome(next.heavy(WORK.pid, bad, undefined, ask()))).toBeGreaterThan(0) // other work
+  expect(next.stats().ended.remembered).toBe(1)
+  expect(readdirSync(folder)).toHaveLength(1)
+  expect(statSync(folder).mode & 0o077).toBe(0)
+})
+
+it('does not begin again what a process has not lived to end', async () => {
+  const folder = join(labFolder(), 'lane')
+  const ended = endedInputs(folder, { ...CLOCK, max: 20 })
+  const file = (name: string, text: string, ageMs = 0): void => {
+    writeFileSync(join(folder, name), text)
+    utimesSync(join(folder, name), new Date(), new Date(CLOCK.now() - ageMs))
+  }
+  expect(await ended.begin('a', true)).toBe(true)
+  expect(readFileSync(join(folder, 'a'), 'utf8')).toBe(`${process.pid}`)
+  await ended.end('a')
+  expect(readdirSync(folder)).toEqual([])
+  const HOUR_MS = 3_600_000
+  for (const [text, ageMs, may] of [
+    ['time', 0, false],
+    ['time', 23 * HOUR_MS, false],
+    ['time', 25 * HOUR_MS, true],
+    [`${process.pid}`, 1_000, false], // a container starts all of its processes under one number
+    [`${process.ppid}`, 1_000, true], // another process, which is at it now
+    [`${process.ppid}`, HOUR_MS, false], // another one of the same number
+    ['4194305', 0, false], // more than the system counts to
+    ['', 0, false],
+  ] as const) {
+    file('b', text, ageMs)
+    expect([text, ageMs, await ended.begin('b', false)]).toEqual([text, ageMs, may])
+  }
+  for (let n = 0; n < 21; n++) file(`old${n}`, 'time', HOUR_MS - n)
+  await ended.end('c', 'memory')
+  expect(readdirSync(folder)).toHaveLength(18)
+  expect([await ended.begin('c', false), await ended.begin('old0', false)]).toEqual([false, true])
+})
+
+it('begins without a folder that it can write', async () => {
+  warnings.length = 0
+  const file = join(labFolder(), 'file')
+  writeFileSync(file, '')
+  const ended = endedInputs(join(file, 'lane'), CLOCK)
+  expect(await ended.begin('a', true)).toBe(true)
+  await ended.end('a', 'time')
+  expect(warnings).toEqual(['what ended heavy work cannot be remembered']) // once
+})
+
+it.each([
+  ['Received: a\r\n b\r\nreturn-path: <>\r\nFrom: a\r\nReceived: c\r\n', 'From: a\r\nReceived: c\r\n'],
+  ['From x y\nDelivered-To: a\nX-Original-To: b\nSubject: c\n', 'Subject: c\n'],
+  ['ARC-Seal: a\n\tb\nAuthentication-Results: c\n\nFrom: d', '\nFrom: d'],
+  ['Received-SPF: a\nReceivedX: b', 'ReceivedX: b'],
+  ['Received : a\nSubject: b', 'Subject: b'],
+  ['Received: a', ''],
+  ['', ''],
+  ['From: a\nFrom b\n', 'From: a\nFrom b\n'],
+])('%j is named without trace fields', (text, rest) => {
+  expect(Buffer.from(withoutTrace(Buffer.from(text))).toString()).toBe(rest)
+})
+
+it('gives callers a code and a sentence, and says what to try again', () => {
+  const told = (reason: LaneReason): unknown[] => {
+    const error = readingError(new LaneError(reason), 'bad_message') as AppError
+    return [error.code, error.retryAfterSeconds, isForGood(new LaneError(reason))]
+  }
+  for (const reason of ['time', 'memory', 'fault', 'remembered'] as const)
+    expect(told(reason)).toEqual(['bad_message', undefined, true])
+  expect(told('full')).toEqual(['overloaded', 10, false])
+  const other = new Error('other')
+  expect([readingError(other, 'bad_report'), isForGood(other)]).toEqual([other, false])
+})
 
 it('counts what it did', async () => {
   const { done, ended, waiting } = stats()

@@ -1,10 +1,15 @@
 import { type Child, type Command, startChild } from './child.ts'
-import { cpuLimitMs, type Heavy, type HeavyAsk, type HeavyKind, LaneError, type LaneReason } from './heavy.ts'
+import { digestOf } from './digest.ts'
+import type { EndedInputs } from './ended-inputs.ts'
+import { cpuLimitMs, type Heavy, type HeavyAsk, LaneError, type LaneReason } from './heavy.ts'
+import type { AnyKind } from './serve.ts'
 import { turnsOf } from './turns.ts'
 
 export type LaneSettings = {
   readonly command: Command
   readonly log: { readonly warn: (event: string, fields?: Record<string, unknown>) => void }
+  /** Inputs that ended the process; without it all are read. */
+  readonly endedInputs?: EndedInputs
   /** How long the process is kept without work, ms. */
   readonly idleMs?: number
 }
@@ -18,8 +23,9 @@ export type LaneStats = {
 }
 
 /** The lane for heavy work. */
-export type Lane = { readonly heavy: Heavy; readonly stats: () => LaneStats; readonly close: () => void }
+export type Lane = { readonly heavy: Heavy; readonly stats: () => LaneStats; readonly close: () => Promise<void> }
 
+/** Jobs that wait in all, and of one caller. */
 const MAX_WAITING = 100
 const MAX_OF_CALLER = 16
 /** Input that waits, octets; one input alone may be larger. */
@@ -27,7 +33,10 @@ const MAX_OCTETS = 64 * 1_048_576
 /** The wall time of a job: so many times its processor time, and at most so much, ms. */
 const WALL = 10
 const MAX_WALL_MS = 120_000
+/** How long the process is kept without work, ms. */
 const IDLE_MS = 30_000
+
+const NONE_ENDED: EndedInputs = { begin: async () => true, end: async () => {} }
 
 /**
  * Opens the lane: one process beside this one, which is started at the first job, and again after it was ended. It does
@@ -35,10 +44,11 @@ const IDLE_MS = 30_000
  * processor time, memory or wall time than it may; nothing else is affected, and all of its memory goes back. Without
  * work the process is ended after half a minute. It has no environment, and gets the octets and the input of a job only.
  */
-export function openLane({ command, log, idleMs = IDLE_MS }: LaneSettings): Lane {
+export function openLane({ command, log, endedInputs = NONE_ENDED, idleMs = IDLE_MS }: LaneSettings): Lane {
   const turns = turnsOf<() => Promise<void>>({ jobs: MAX_WAITING, ofCaller: MAX_OF_CALLER, octets: MAX_OCTETS })
   const ended: Record<LaneReason, number> = { time: 0, memory: 0, fault: 0, remembered: 0, full: 0 }
   const closed = new AbortController()
+  let working: Promise<void> = Promise.resolve()
   let done = 0
   let child: Child | undefined
   let idle: NodeJS.Timeout | undefined
@@ -46,6 +56,7 @@ export function openLane({ command, log, idleMs = IDLE_MS }: LaneSettings): Lane
 
   /** The process, started if there is none. */
   async function startedChild(): Promise<Child> {
+    if (closed.signal.aborted) throw new LaneError('full')
     try {
       if (!child?.isAlive()) child = startChild(command)
       child.hold(true)
@@ -57,15 +68,35 @@ export function openLane({ command, log, idleMs = IDLE_MS }: LaneSettings): Lane
     }
   }
 
-  async function run<Input, Result>(
-    kind: HeavyKind<Input, Result>,
+  /** Runs a job whose turn it is. */
+  async function run(kind: AnyKind, octets: Uint8Array, input: unknown, ask: HeavyAsk): Promise<unknown> {
+    const isMail = ask.isMail === true
+    const name = `${kind.name}-${await digestOf(octets, isMail)}`
+    if (!(await endedInputs.begin(name, isMail))) throw new LaneError('remembered')
+    let reason: LaneReason | undefined
+    try {
+      const own = await startedChild()
+      return await within(own, kind, octets, input, ask)
+    } catch (error) {
+      // What ended the process; the error of a reader did not.
+      if (error instanceof LaneError && error.reason !== 'full' && !child?.isAlive()) reason = error.reason
+      throw error
+    } finally {
+      if (isMail || reason !== undefined) await endedInputs.end(name, reason)
+    }
+  }
+
+  /** Does the work within its walls. */
+  async function within(
+    own: Child,
+    kind: AnyKind,
     octets: Uint8Array,
-    input: Input,
-    { caller, signal, onBatch }: HeavyAsk,
-  ): Promise<Result> {
+    input: unknown,
+    ask: HeavyAsk,
+  ): Promise<unknown> {
+    const { caller, signal, onBatch } = ask
+    signal.throwIfAborted()
     const cpuMs = kind.cpuMs?.(octets.length) ?? cpuLimitMs(octets.length)
-    if (closed.signal.aborted) throw new LaneError('full')
-    const own = await startedChild()
     const fromMs = performance.now()
     let isReading = false
     const stop = (): void => own.kill(signal.reason)
@@ -75,15 +106,12 @@ export function openLane({ command, log, idleMs = IDLE_MS }: LaneSettings): Lane
     const wall = setTimeout(late, Math.min(cpuMs * WALL, MAX_WALL_MS))
     signal.addEventListener('abort', stop, { once: true })
     closed.signal.addEventListener('abort', shut, { once: true })
-    if (signal.aborted) stop()
-    if (closed.signal.aborted) shut()
     try {
-      const result = await own.run({ kind: kind.name, input, cpuMs }, octets, async (batch) => {
+      return await own.run({ kind: kind.name, input, cpuMs }, octets, async (batch) => {
         isReading = true
         await onBatch?.(batch)
         isReading = false
       })
-      return result as Result
     } finally {
       clearTimeout(wall)
       signal.removeEventListener('abort', stop)
@@ -93,7 +121,6 @@ export function openLane({ command, log, idleMs = IDLE_MS }: LaneSettings): Lane
   }
 
   async function work(): Promise<void> {
-    if (isWorking) return
     isWorking = true
     clearTimeout(idle)
     for (let job = turns.next(); job; job = turns.next()) await job()
@@ -132,17 +159,18 @@ export function openLane({ command, log, idleMs = IDLE_MS }: LaneSettings): Lane
       throw new LaneError('full')
     }
     signal.addEventListener('abort', leave, { once: true })
-    void work()
+    if (!isWorking) working = work()
     return promise
   }
 
   return {
     heavy,
     stats: () => ({ done, ended: { ...ended }, waiting: turns.size() }),
-    close: () => {
+    close: async () => {
       closed.abort()
       clearTimeout(idle)
       child?.kill(new LaneError('full'))
+      await working
     },
   }
 }

@@ -1,10 +1,12 @@
 import { randomInt } from 'node:crypto'
 import { access, constants, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { raced, within } from '../base/deadline.ts'
 import { codeOf, invalidFlag } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Clocks } from '../base/time.ts'
 import type { Config } from '../config.ts'
+import { endedInputs } from '../lane/ended-inputs.ts'
 import { type Lane, openLane } from '../lane/lane.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import { DnsError, type Resolve, settled } from '../net/dns/resolver.ts'
@@ -66,7 +68,11 @@ export async function openOutside(
   })
   const files = lazyStore(config.dataDir, log.warn)
   const { resolve, askServer } = dns
-  const lane = openLane({ command: heavyCommand(), log })
+  const lane = openLane({
+    command: heavyCommand(),
+    log,
+    endedInputs: endedInputs(join(config.dataDir, 'lane'), { now, warn: log.warn }),
+  })
   let byProxy: Proxies['connect'] | undefined
   const dialled = async (...asked: Parameters<Proxies['connect']>) => {
     if (!byProxy) throw new Error('a proxy is used before there is a pool')
@@ -91,8 +97,7 @@ export async function openOutside(
   }
   async function close(): Promise<void> {
     dns.close()
-    lane.close()
-    await files.settled()
+    await Promise.all([lane.close(), files.settled()])
   }
   const probes = {
     resolver: sharedProbe(resolverProbe(dns.direct)),
