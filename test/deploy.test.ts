@@ -16,6 +16,7 @@ metrics.watch(
   async () => deps,
   () => 0,
   () => 0,
+  () => ({ done: 0, ended: { time: 0, memory: 0, fault: 0, remembered: 0, full: 0 }, waiting: 0 }),
 )
 const known = new Map<string, string>()
 for (const [, name, type] of (await metrics.read()).text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) known.set(name!, type!)

@@ -14,21 +14,21 @@ export type EndedInputs = {
 const KEPT_MS = 86_400_000
 /** Names that are kept; beyond it the oldest tenth goes. */
 const MAX_NAMES = 10_000
+/** No work takes longer, ms: a process that runs under the number of one that has ended is not taken for it. */
+const LONGEST_MS = 150_000
+
 type EndedSettings = {
   /** Ms since the epoch. */
   readonly now: () => number
   readonly warn: (event: string, fields: Record<string, unknown>) => void
   readonly max?: number
 }
-/** No work takes longer, ms: a process that runs under the number of one that has ended is not taken for it. */
-const LONGEST_MS = 150_000
 
 /**
  * One file an input in `folder` (made with the first): its name is that of the input, its content the reason, or the
- * number of the process that has begun, and its time is when. Files and not a table, because commands have no database
- * and several processes share the folder: to make a file that must not exist is one step that no other process comes
- * between, and nothing has to be read at the start. Where the folder cannot be written the
- * work begins without it.
+ * number of the process that has begun, and its time is when. Files and not a table: commands have no database, several
+ * processes share the folder without a lock, and a start reads nothing. Where the folder cannot be written the work
+ * begins without it.
  */
 export function endedInputs(folder: string, { now, warn, max = MAX_NAMES }: EndedSettings): EndedInputs {
   const pathOf = (name: string): string => join(folder, name)
@@ -53,9 +53,9 @@ export function endedInputs(folder: string, { now, warn, max = MAX_NAMES }: Ende
       return true
     }
   }
-  async function write(name: string, text: string, flag: string): Promise<void> {
+  async function write(name: string, text: string): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    await writeFile(pathOf(name), text, { flag, mode: 0o600 })
+    await writeFile(pathOf(name), text, { mode: 0o600 })
   }
   async function forgetOldest(): Promise<void> {
     const names = await readdir(folder)
@@ -69,14 +69,14 @@ export function endedInputs(folder: string, { now, warn, max = MAX_NAMES }: Ende
   return {
     begin: async (name, mark) => {
       if (!(await mayBegin(name))) return false
-      if (mark) await write(name, `${process.pid}`, 'w').catch(lost)
+      if (mark) await write(name, `${process.pid}`).catch(lost)
       return true
     },
     end: async (name, reason) => {
       try {
         if (reason === undefined) await unlink(pathOf(name))
         else {
-          await write(name, reason, 'w')
+          await write(name, reason)
           await forgetOldest()
         }
       } catch (error) {

@@ -11,8 +11,9 @@ async function jobMetrics(queue: () => Promise<JobQueue | undefined>): Promise<R
   const metrics = createMetrics()
   metrics.watch(
     async () => ({ ...deps, jobs: { ...deps.jobs, queue } }),
-    () => 0,
     world.now,
+    () => 0,
+    () => ({ done: 0, ended: { time: 0, memory: 0, fault: 0, remembered: 0, full: 0 }, waiting: 0 }),
   )
   const { text } = await metrics.read()
   return Object.fromEntries(

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { raced, within } from '../base/deadline.ts'
 import type { JobQueue } from '../jobs/service.ts'
+import type { LaneStats } from '../lane/lane.ts'
 import type { Verification } from '../mailbox/verification.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import type { Executed } from '../operations/execute.ts'
@@ -14,7 +15,7 @@ export type Metrics = {
   readonly onDns: (event: DnsEvent) => void
   readonly verified: (verification: Verification) => void
   /** Registers the gauges that are read when `/metrics` is requested. */
-  readonly watch: (provide: Provide, now: () => number, underWay: () => number) => void
+  readonly watch: (provide: Provide, now: () => number, underWay: () => number, lane: () => LaneStats) => void
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
 
@@ -85,8 +86,9 @@ export function createMetrics(): Metrics {
       results.inc({ result })
       if (!cached) for (const { reason } of attempts) smtp.inc({ provider, outcome: reason })
     },
-    watch: (provide, now, underWay) => {
+    watch: (provide, now, underWay, lane) => {
       watchRequests(registry, provide, underWay)
+      watchLane(registry, lane)
       watchService(registry, provide, now)
     },
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
@@ -142,6 +144,29 @@ function watchRequests(registry: Registry, provide: Provide, underWay: () => num
       const { blacklists } = await provide(BLACKLISTS)
       for (const { list, answers } of blacklists.states())
         for (const [status, count] of Object.entries(answers)) this.set({ list: list.name, status }, count)
+    },
+  })
+}
+
+/** The gauges of the lane for heavy work. */
+function watchLane(registry: Registry, stats: () => LaneStats): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'mailsonde_heavy_jobs',
+    help: 'Work of the process for messages and reports since startup: done, or ended by its time, its memory or a fault, not read again (remembered), or refused because too much waited (full).',
+    labelNames: ['outcome'] as const,
+    registers,
+    collect() {
+      const { done, ended } = stats()
+      for (const [outcome, count] of Object.entries({ done, ...ended })) this.set({ outcome }, count)
+    },
+  })
+  new Gauge({
+    name: 'mailsonde_heavy_waiting',
+    help: 'Work that waits for its turn in that process.',
+    registers,
+    collect() {
+      this.set(stats().waiting)
     },
   })
 }

@@ -13,7 +13,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   warnOfOpenFolder(config.dataDir, outside.world.log)
   let draining = false
   const app = await openHttp(service, () => draining)
-  metrics.watch(service.provide, outside.world.now, app.underWay)
+  metrics.watch(service.provide, outside.world.now, app.underWay, outside.lane.stats)
   const leaving = new AbortController()
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
   const background = await startBackground(service, { load, signal: leaving.signal })
