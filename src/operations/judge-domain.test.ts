@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { labDeps, labExecutor } from '../../test/lab/app.ts'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx, labWorld } from '../../test/lab/world.ts'
 import type { DnsRecord, Finding } from '../checks/check.ts'
@@ -7,6 +8,7 @@ import { judgeFacts, lookupFacts, type Outcomes, runChecks } from '../checks/run
 import { spf } from '../checks/spf/index.ts'
 import { domain } from '../names/domain.ts'
 import { scoreOf } from '../score/score-inputs.ts'
+import { check } from './check.ts'
 import { repeatable } from './context.ts'
 import { judgeDomain, lenderOf, withTriedFixes } from './judge-domain.ts'
 
@@ -22,6 +24,13 @@ const TIDY: LabZone = {
   '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:d@a.example'] },
 }
 const fetch = () => Promise.reject(new Error('nothing is fetched here'))
+
+it.each(['redirect=', 'include:'])('a chain of 39 records by %s has an answer', async (term) => {
+  const chain = Array.from({ length: 39 }, (_, i) => [`i${i}.example`, { TXT: [`v=spf1 ${term}i${i + 1}.example`] }])
+  const world = labWorld({ ...Object.fromEntries(chain), 'a.example': { TXT: [`v=spf1 ${term}i0.example`] } })
+  const { answer } = await labExecutor(world, labDeps(world))(check, { domain: 'a.example' }, {})
+  expect(answer).toMatchObject({ spf: { valid: false, lookups: 11 } })
+})
 
 describe('fixes are tried before they are offered', () => {
   /** The findings of a check whose findings these are, with the fixes that may be offered. */

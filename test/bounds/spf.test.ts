@@ -22,6 +22,9 @@ const spf = (...terms: readonly string[]): LabNode => ({ TXT: [`v=spf1 ${terms.j
 const names = (n: number, node: LabNode, of = 'i'): LabZone =>
   Object.fromEntries(times(n, (i) => [`${of}${i}.example`, node]))
 const includes = (n: number): string[] => times(n, (i) => `include:i${i}.example`)
+/** Records that redirect to the next of `n` names. */
+const chain = (n: number): LabZone =>
+  Object.fromEntries(times(n, (i) => [`i${i}.example`, spf(`redirect=i${i + 1}.example`)]))
 /** A term of so many characters. */
 const padded = (start: string, length: number): string =>
   start +
@@ -129,6 +132,14 @@ testBounds([
         { 'a.example': spf(...includes(n - 1)), ...names(n, spf('ip4:192.0.2.1')) },
         /^(?:a|i\d+)\.example TXT/,
       ).then((asked) => asked === n),
+  ],
+  [
+    'src/checks/spf/lookup.ts MAX_LEVELS',
+    11,
+    (n) =>
+      asksOf({ 'a.example': spf('redirect=i0.example'), ...chain(n) }, /^(?:a|i\d+)\.example TXT/).then(
+        (asked) => asked === n,
+      ),
   ],
   [
     'src/checks/spf/lookup.ts MAX_HOST_QUESTIONS',

@@ -334,11 +334,17 @@ export const findings = defineFindings({
   'spf.not_all_read': {
     severity: 'info',
     title: 'SPF include tree not read completely',
-    detail: ({ limit }) =>
-      limit === 'records' ? 'Reading stopped after 40 records.' : 'Reading stopped after 30 host lookups.',
+    detail: ({ limit }) => `Reading stopped after ${READ_UNTIL[limit as keyof typeof READ_UNTIL]}.`,
     reference: 'RFC 7208 §11.1',
   },
 })
+
+/** The bounds of the reading (lookup.ts). */
+const READ_UNTIL = {
+  records: '40 records',
+  levels: '11 levels of records',
+  hosts: '30 host lookups',
+} as const
 
 /** Maximum number of list items shown in a sentence. */
 const MAX_SHOWN = 15

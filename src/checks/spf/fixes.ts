@@ -165,27 +165,39 @@ export function shorterWithinLimits(root: SpfNode): SpfRecord | undefined {
   return shorter(root)
 }
 
-/** The record's terms by their text, with the results of their lookups. */
-type Terms = ReadonlyMap<string, SpfTerm>
+/** A directive that may stay, with the result of its lookup. */
+type Kept = {
+  readonly directive: Directive
+  readonly term: SpfTerm | undefined
+  /** The names to which the include leads, beside its own. */
+  readonly below: ReadonlySet<string>
+}
 
 function keptOf(root: SpfNode): readonly Directive[] {
-  const terms: Terms = new Map(root.terms.map((term) => [term.text, term]))
-  const directives = tidied(root.record!).directives
-  const kept = directives.filter((directive) => isInclude(directive) || termOf(terms, directive)?.state !== 'void')
+  const terms = new Map(root.terms.map((term) => [term.text, term]))
+  const kept = tidied(root.record!)
+    .directives.map((directive) => ({ directive, term: terms.get(formatDirective(directive)) }))
+    .filter(({ directive, term }) => isInclude(directive) || term?.state !== 'void')
+  const all = kept.map(({ directive }) => directive)
   // A term may be removed in favour of another only if their order does not matter: all terms except `all` pass.
-  const ordered = directives.some(({ qualifier, mechanism }) => qualifier !== '+' && mechanism.kind !== 'all')
-  if (ordered || kept.length > MAX_COMPARED) return kept
-  return kept.filter((_, index) => !isCovered(terms, kept, index))
+  const ordered = all.some(({ qualifier, mechanism }) => qualifier !== '+' && mechanism.kind !== 'all')
+  if (ordered || kept.length > MAX_COMPARED) return all
+  const known = kept.map((one): Kept => {
+    const node = isInclude(one.directive) ? one.term?.node : undefined
+    return { ...one, below: new Set(node && namesBelow(node)) }
+  })
+  return all.filter((_, index) => !isCovered(known, index))
 }
 
 /** Whether the directive at `index` lets nobody pass whom another one does not. */
-function isCovered(terms: Terms, kept: readonly Directive[], index: number): boolean {
-  const directive = kept[index]!
-  if (isInclude(directive)) return isIncludedBelow(terms, directive, kept)
-  const networks = 'network' in directive.mechanism ? [directive.mechanism.network] : hostNetworks(terms, directive)
+function isCovered(kept: readonly Kept[], index: number): boolean {
+  const { directive, term } = kept[index]!
+  if (isInclude(directive)) return isIncludedBelow(kept, index)
+  // Of hosts only where all addresses of both families are known.
+  const networks = 'network' in directive.mechanism ? [directive.mechanism.network] : term && networksOf(term)
   if (!networks || networks.length === 0) return false
   // Of two equal networks the first stays.
-  const covers = kept.flatMap((other, i) =>
+  const covers = kept.flatMap(({ directive: other }, i) =>
     'network' in other.mechanism && i !== index && (i < index || !sameNetwork(other, directive))
       ? other.mechanism.network
       : [],
@@ -201,40 +213,24 @@ const sameNetwork = (a: Directive, b: Directive): boolean =>
 
 const isWithin = (inner: Cidr, outer: Cidr): boolean => inner.prefix >= outer.prefix && contains(outer, inner.base)
 
-/** Only where all addresses of both families are known. */
-function hostNetworks(terms: Terms, directive: Directive): readonly Cidr[] | undefined {
-  const term = termOf(terms, directive)
-  return term && networksOf(term)
-}
-
-/**
- * Whether another include of the record leads to the same name through includes before which nothing can stop the
- * evaluation.
- */
-function isIncludedBelow(terms: Terms, directive: Directive, kept: readonly Directive[]): boolean {
-  const name = termOf(terms, directive)?.name?.toLowerCase()
+/** Whether another include of the record leads to the same name. */
+function isIncludedBelow(kept: readonly Kept[], index: number): boolean {
+  const name = kept[index]!.term?.name?.toLowerCase()
   if (name === undefined) return false
-  return kept.some((other) => {
-    const node = other !== directive && isInclude(other) ? termOf(terms, other)?.node : undefined
-    return node !== undefined && node.domain.toLowerCase() !== name && leadsTo(node, name)
-  })
+  return kept.some(({ term, below }, i) => i !== index && below.has(name) && term?.node?.domain.toLowerCase() !== name)
 }
 
-function leadsTo(node: SpfNode, name: string): boolean {
-  const directives = node.record?.directives ?? []
+/** The names of the includes of a node and of those below it before which nothing can stop the evaluation. */
+function* namesBelow({ record, terms }: SpfNode): Generator<string> {
+  const directives = record?.directives ?? []
   const stop = directives.findIndex(({ qualifier }) => qualifier !== '+')
-  const open = new Set((stop < 0 ? directives : directives.slice(0, stop)).map(formatDirective))
-  return node.terms.some(
-    ({ text, node: below, name: to, directive }) =>
-      below !== undefined &&
-      directive !== undefined &&
-      isInclude(directive) &&
-      open.has(text) &&
-      (to?.toLowerCase() === name || leadsTo(below, name)),
-  )
+  const open = new Set(stop < 0 ? directives : directives.slice(0, stop))
+  for (const { node, name, directive } of terms) {
+    if (node === undefined || directive === undefined || !isInclude(directive) || !open.has(directive)) continue
+    if (name !== undefined) yield name.toLowerCase()
+    yield* namesBelow(node)
+  }
 }
-
-const termOf = (terms: Terms, directive: Directive): SpfTerm | undefined => terms.get(formatDirective(directive))
 
 const isInclude = ({ mechanism }: Directive): boolean => mechanism.kind === 'include'
 

@@ -7,9 +7,11 @@ import { domain } from '../../names/domain.ts'
 import { ip } from '../../names/ip.ts'
 import { UNKNOWN_CONTEXT } from '../context.ts'
 import { checkHost } from './check-host.ts'
+import { shorter } from './fixes.ts'
 import { isHarmless } from './harmless.ts'
 import { judgeSpf } from './judge.ts'
 import { lookupSpf } from './lookup.ts'
+import type { SpfNode } from './tree.ts'
 
 const NAME = domain('a.example')
 const ctxOf = (zone: LabZone) => ({ resolve: labDns(zone).resolve, signal: AbortSignal.timeout(10_000), now: () => 0 })
@@ -104,4 +106,26 @@ describe('no fix refuses who passes today', () => {
     const facts = (one: LabZone) => lookupSpf(ctxOf(one), NAME)
     expect(isHarmless(await facts(zone), await facts(withRecord(zone, after)))).toBe(harmless)
   })
+})
+
+it('a record of 150 includes of 150 each is walked a few times, not once for each pair', async () => {
+  const including = (of: string) =>
+    `v=spf1 ${Array.from({ length: 150 }, (_, i) => `include:${of}${i}.example`).join(' ')} -all`
+  const zone = Object.fromEntries(
+    Array.from({ length: 150 }, (_, i) => [`i${i}.example`, { TXT: [including(`j${i}x`)] }]),
+  )
+  const { tree } = await lookupSpf(ctxOf({ ...zone, 'a.example': { TXT: [including('i')] } }), NAME)
+  let walked = 0
+  const counted = (node: SpfNode): SpfNode => {
+    const terms = node.terms.map((term) => (term.node ? { ...term, node: counted(term.node) } : term))
+    return {
+      ...node,
+      get terms() {
+        walked++
+        return terms
+      },
+    }
+  }
+  shorter(counted(tree!))
+  expect(walked).toBeLessThan(100)
 })

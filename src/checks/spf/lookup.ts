@@ -24,6 +24,8 @@ import type { Found, NodeState, SpfNode, SpfTerm } from './tree.ts'
 
 /** Maximum number of records read per include tree: more than three times the lookup limit, enough for any tree. */
 const MAX_RECORDS = 40
+/** Maximum nesting of the records: to a deeper one a client needs more than the ten lookups. */
+const MAX_LEVELS = 11
 /**
  * Maximum number of queries for `a`, `mx` and `exists` terms per tree, without those for the addresses of MX hosts; an
  * `a` whose addresses matter takes two.
@@ -51,15 +53,16 @@ export type SpfLookup = {
   /** Why it is not known whether a name can be registered. */
   readonly freeUnknown?: Problem
   /** Which bound of the reading was reached. */
-  readonly limit?: 'records' | 'hosts'
+  readonly limit?: Limit
 }
+type Limit = 'records' | 'levels' | 'hosts'
 
 /** The DNS records, and their evaluation. `reading` is present if `tree` is. */
 export type SpfFacts = SpfLookup & { readonly reading?: SpfReading }
 
 /**
  * Reads a domain's SPF record and everything that it includes, level by level: one round of queries per level and at
- * most two more. At most 40 records, 30 queries about hosts, 24 about those of MX records and 5 about registrable
+ * most two more. At most 40 records on 11 levels, 30 queries about hosts, 24 about those of MX records and 5 about registrable
  * domains. Rejects with DnsError only if the domain's own TXT records have no answer; a query below without an answer
  * is `unknown` in the tree.
  */
@@ -80,9 +83,9 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
 const isSimilar = (text: string): boolean =>
   /^["'\\\s\u200b-\u200f\u2018-\u201f]{0,10}(?:v\s?=\s?spf|spf2\.0|spf1)/i.test(text)
 
-type Budget = { records: number; hosts: number; limit?: 'records' | 'hosts' }
+type Budget = { records: number; hosts: number; limit?: Limit }
 
-async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?: 'records' | 'hosts' }> {
+async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?: Limit }> {
   const budget: Budget = { records: MAX_RECORDS - 1, hosts: MAX_HOST_QUESTIONS }
   const exchanges = { exchanges: MAX_EXCHANGES }
   const failures: unknown[] = []
@@ -90,7 +93,7 @@ async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?:
   let level: readonly Draft[] = [root]
   while (level.length > 0) {
     const terms = level.flatMap((node) => node.terms.map((term, i) => ({ node, term, lookups: node.before + i + 1 })))
-    const wave = terms.filter(({ term, lookups }) => isAsked(term, lookups, budget))
+    const wave = terms.filter(({ node, term, lookups }) => isAsked(term, lookups, node, budget))
     for (const { term, lookups } of wave)
       if (!term.leads)
         hosts.push(lookupHosts(ask, term, lookups <= MAX_LOOKUPS, exchanges).catch((error) => failures.push(error)))
@@ -105,8 +108,12 @@ async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?:
 }
 
 /** Whether a term is queried: it has a name, and the budget of its kind is not used up. */
-function isAsked(term: TermDraft, lookups: number, budget: Budget): boolean {
+function isAsked(term: TermDraft, lookups: number, { path }: Draft, budget: Budget): boolean {
   if (term.state !== 'not_asked' || term.name === undefined || term.directive?.mechanism.kind === 'ptr') return false
+  if (term.leads && path.length + 1 >= MAX_LEVELS) {
+    budget.limit ??= 'levels'
+    return false
+  }
   const kind = term.leads ? 'records' : 'hosts'
   const questions = term.directive?.mechanism.kind === 'a' && lookups <= MAX_LOOKUPS ? 2 : 1
   budget[kind] -= questions
