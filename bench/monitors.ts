@@ -43,6 +43,7 @@ try {
       return JSON.parse(JSON.stringify(example)) as unknown
     },
     senders: {
+      log,
       post: async () => ({ status: 204, retryAfter: '' }),
       mail: undefined,
       publicUrl: undefined,

@@ -255,6 +255,10 @@ const REASONS: Readonly<Record<Reason, Words>> = {
   protocol_error: { why: 'The reply of the mail server is not valid SMTP.', advice: LATER },
   connection_lost: { why: 'The mail server closed the connection.', advice: LATER },
   timeout: { why: 'The mail server did not answer in time.', advice: again('', ' with a longer timeout.') },
+  internal_error: {
+    why: 'This service could not work on the row because of an internal error; its log has the cause.',
+    advice: LATER,
+  },
   unsafe_address: {
     why: 'The mail server has a private or reserved address, to which no connection is made.',
     advice: 'If the network is yours, allow it with --allow-network.',

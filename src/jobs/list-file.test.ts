@@ -31,7 +31,7 @@ function lab() {
       return ask(kind, input, ...rest)
     }
     try {
-      return await answerList(list, { ask: noted, answers, now: Date.now, tell: () => {} }, signal)
+      return await answerList(list, { ask: noted, answers, now: Date.now, tell: () => {}, onFault: () => {} }, signal)
     } finally {
       await answers.close()
     }
@@ -89,12 +89,14 @@ it('retries a row when it is due', async () => {
   expect((await results())[6]).toContain('accepted')
 })
 
-it('an unexpected error ends the run, and a file of another list is refused', async () => {
-  const { path, run } = lab()
-  const broken: Ask = async () => {
-    throw new Error('a bug')
-  }
-  await expect(run(broken)).rejects.toThrow('a bug')
+it('an unexpected error at a row is its result, and a file of another list is refused', async () => {
+  const { path, run, results } = lab()
+  await run(async (_kind, input) => {
+    if (input === 'user5@a.example') throw new Error('a bug')
+    return accepted
+  })
+  expect((await results())[6]).toContain('unreachable,internal_error')
+  expect((await results())[7]).toContain('accepted')
   expect(await openJournal(path, 'another', isAnswer)).toBeUndefined()
 })
 

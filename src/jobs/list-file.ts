@@ -4,6 +4,7 @@ import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { JobKind } from '../store/postgres/schema.ts'
 import type { Ask, Asked } from './engine/claims.ts'
 import { retryOf } from './engine/retry.ts'
+import { rowResult } from './engine/row-result.ts'
 import { type Layout, readList } from './intake/intake.ts'
 import type { Octets } from './intake/octets.ts'
 import type { BadRow, GoodRow } from './intake/row.ts'
@@ -33,6 +34,8 @@ type ListWork = {
   readonly answers: Answers
   readonly now: () => number
   readonly tell: (progress: ListProgress) => void
+  /** Called with a fault of ours at a row, which has it as its result after some attempts. */
+  readonly onFault: (error: unknown) => void
 }
 export type ListProgress = {
   readonly answered: number
@@ -105,7 +108,8 @@ export async function answerList(list: ListFile, work: ListWork, stopped: AbortS
   }
   async function askOne(row: Open): Promise<void> {
     const firstAskedAtMs = row.firstAskedAtMs ?? now()
-    const asked = await ask(list.kind, row.input, list.options, signal)
+    const { kind, options } = list
+    const asked = await rowResult(ask, { kind, input: row.input, options, signal, onFault: work.onFault })
     const retry = retryOf(asked, { attempts: row.attempts, firstAskedAtMs }, now(), list.giveUpMs)
     if (!retry) {
       await answers.append(row.n, answerOf(asked))

@@ -43,6 +43,7 @@ it.each<[Reason, number, string]>([
   ['protocol_error', 0, 'unreachable unknown'],
   ['connection_lost', 0, 'unreachable unknown'],
   ['timeout', 0, 'unreachable unknown'],
+  ['internal_error', 0, 'unreachable unknown'],
   ['unsafe_address', 0, 'unreachable unknown'],
   ['bad_syntax', 0, 'invalid undeliverable'],
   ['smtputf8_required', 0, 'rejected undeliverable'],
@@ -62,7 +63,7 @@ it('after these a time to ask again is told', () =>
     'rate_limited',
   ]))
 
-it('is closed', () => expect(REASONS).toHaveLength(37))
+it('is closed', () => expect(REASONS).toHaveLength(38))
 
 it('docs/verification.md has every reason once in its table, as outcomeOf has it, and once among the terms of other services', () => {
   const page = readFileSync(new URL('../../docs/verification.md', import.meta.url), 'utf8')

@@ -139,6 +139,8 @@ const TABLE = {
   protocol_error: row('unreachable', 'unknown', 0, fault(7)),
   connection_lost: row('unreachable', 'unknown', 0, fault(5)),
   timeout: row('unreachable', 'unknown', 0, fault(6)),
+  /** A row of a job that could not be asked about because of a fault of ours, or of what the service depends on. */
+  internal_error: row('unreachable', 'unknown', 0, { ...client, bulkRetry: 'steps' }),
   unsafe_address: row('unreachable', 'unknown', 0, { ...fault(2), bulkRetry: 'no' }),
   bad_syntax: row('invalid', 'undeliverable', 100, { ...FINAL, about: 'address' }),
   smtputf8_required: row('rejected', 'undeliverable', 95, { ...server, cached: 'yes' }),

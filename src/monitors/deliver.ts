@@ -19,31 +19,39 @@ export async function deliver(parts: Delivering, row: DeliveryRow, signal: Abort
   const { deliveries, webhooks, senders, now } = parts
   const webhook = row.webhook === null ? undefined : await webhooks.byNumber(row.webhook)
   const by = channel.parse(row.channel)
-  if (by.type === 'webhook' && webhook?.state !== 'on')
-    return deliveries.attempted(row.number, attemptOf(now(), 0, { status: null, error: 'the webhook is off' }), {
-      state: 'failed',
-      next: null,
-    })
-  const unwanted = by.type === 'mail' && row.type !== 'mail.consent' ? await unwantedBy(parts, row, by.to) : undefined
-  if (unwanted !== undefined)
-    return deliveries.attempted(row.number, attemptOf(now(), 0, { status: null, error: unwanted }), {
-      state: 'failed',
-      next: null,
-    })
+  const refusal =
+    by.type === 'webhook'
+      ? webhook?.state !== 'on' && 'the webhook is off'
+      : by.type === 'mail' && row.type !== 'mail.consent' && (await unwantedBy(parts, row, by.to))
+  if (refusal) return attemptFailed(parts, row, { status: null, error: refusal, isFinal: true })
   const begunMs = now()
   const begun = performance.now()
   const message = { id: row.id, body: row.body, channel: by }
   const signed = webhook && { url: webhook.url, secrets: secretsOf(webhook, begunMs) }
   const sent = await sendOnce(senders, signed ? { ...message, webhook: signed } : message, begunMs, signal)
-  const nextMs = sent.ok || sent.gone || sent.isFinal ? undefined : nextAttempt(row.tries + 1, now())
-  await deliveries.attempted(row.number, attemptOf(begunMs, performance.now() - begun, sent), {
-    state: sent.ok ? 'delivered' : nextMs === undefined ? 'failed' : 'pending',
-    next: nextMs === undefined ? null : new Date(nextMs),
-  })
+  const tookMs = performance.now() - begun
+  const delivered = { state: 'delivered', next: null } as const
+  if (sent.ok) await deliveries.attempted(row.number, attemptOf(begunMs, tookMs, sent), delivered)
+  else await attemptFailed(parts, row, sent, begunMs, tookMs)
   if (sent.gone && webhook) {
     await webhooks.setState(webhook.number, 'off', 'the recipient answered 410: it accepts no more messages')
     await deliveries.failAll(webhook.number)
   }
+}
+
+/** Stores an attempt that failed: it is repeated at its time, or the message is given up. */
+export async function attemptFailed(
+  { deliveries, now }: Pick<Delivering, 'deliveries' | 'now'>,
+  { number, tries }: Pick<DeliveryRow, 'number' | 'tries'>,
+  sent: Pick<Sent, 'status' | 'error' | 'isFinal'> & Partial<Pick<Sent, 'gone'>>,
+  begunMs: number = now(),
+  tookMs = 0,
+): Promise<void> {
+  const nextMs = sent.isFinal || sent.gone ? undefined : nextAttempt(tries + 1, now())
+  await deliveries.attempted(number, attemptOf(begunMs, tookMs, sent), {
+    state: nextMs === undefined ? 'failed' : 'pending',
+    next: nextMs === undefined ? null : new Date(nextMs),
+  })
 }
 
 /** Why mail about a monitor is not sent to an address; undefined if it may be. */

@@ -1,11 +1,13 @@
-import { sleep, wakeable } from '../base/deadline.ts'
-import { messageOf } from '../base/errors.ts'
+import { eachAlone, putOff } from '../base/alone.ts'
+import { raced, sleep, wakeable } from '../base/deadline.ts'
 import { once } from '../base/share-work.ts'
+import { isAway, outageLog } from '../store/postgres/connect.ts'
 import type { ClaimedMonitor } from '../store/postgres/monitors.ts'
-import type { DeliveryRow, NewDelivery } from '../store/postgres/webhooks.ts'
+import type { DeliveryRow } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
-import { type Delivering, deliver } from './deliver.ts'
-import { makeMessageId, type Running, workOn } from './run.ts'
+import { attemptFailed, type Delivering, deliver } from './deliver.ts'
+import { ownFault } from './notify/send.ts'
+import { makeMessageId, putOff as putOffMonitor, type Running, workOn } from './run.ts'
 
 export type MonitorEngine = {
   /** Starts a cycle at once. */
@@ -18,7 +20,13 @@ export type MonitorEngine = {
 export type JobEvent = (id: string) => Promise<object | undefined>
 
 export type EngineParts = Running &
-  Delivering & { readonly jobEvent: JobEvent; readonly sweeps: readonly Sweep[]; readonly log: Log }
+  Delivering & {
+    readonly jobEvent: JobEvent
+    readonly sweeps: readonly Sweep[]
+    readonly log: Log
+    /** Time limits of a run, a message and the event of an ended job, ms; default {@link LIMITS}. */
+    readonly limits?: typeof LIMITS
+  }
 
 /** Interval of the search for due work, ms. */
 const LOOK_EVERY_MS = 5_000
@@ -28,15 +36,20 @@ const RUNS_AT_A_TIME = 8
 const MESSAGES_AT_A_TIME = 16
 /** Maximum number of ended jobs that one step reads. */
 const JOBS_AT_A_TIME = 20
+/** When the event of an ended job is made again after it failed, ms; then it is given up. */
+const EVENT_AGAIN_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000] as const
+/** When a step is tried again that failed as a whole, ms. */
+const STEP_AGAIN_MS = [5_000, 60_000, 5 * 60_000, 30 * 60_000] as const
+type Step = { readonly fault: string; readonly work: () => Promise<void> }
 /** Removes some of what has expired; returns whether there may be more. */
 export type Sweep = () => Promise<boolean>
 /** Maximum number of times that a sweep is repeated in an hour: more is removed than can come in. */
 const SWEEPS_AT_A_TIME = 500
-/** Lifetime of a claim; a run and a message end earlier, ms. */
+/** Lifetime of a claim, ms. */
 const RUN_LEASE_MS = 180_000
-const RUN_MS = 150_000
 const MESSAGE_LEASE_MS = 60_000
-const MESSAGE_MS = 45_000
+/** A run and a message end before their claim; the event of a job is made in a transaction, which must not be long. */
+const LIMITS = { runMs: 150_000, messageMs: 45_000, eventMs: 10_000 }
 const HOUSEKEEPING_MS = 3_600_000
 /** How long history and messages are stored, ms. */
 const HISTORY_MS = 400 * 86_400_000
@@ -44,11 +57,14 @@ const MESSAGES_MS = 90 * 86_400_000
 
 /** Processes the monitors and messages of a database, together with the engines of other nodes on the same one. */
 export function startMonitors(parts: EngineParts): MonitorEngine {
-  const { monitors, deliveries, now, log } = parts
+  const { monitors, deliveries, now, log, limits = LIMITS } = parts
   const stopping = new AbortController()
   const [runs, messages] = [new Set<Promise<void>>(), new Set<Promise<void>>()]
   const looks = wakeable()
+  const untold = putOff<string>(EVENT_AGAIN_MS, now)
   let cleanedAtMs = Number.NEGATIVE_INFINITY
+  const outage = outageLog(log, 'monitors')
+  const unwell = putOff<Step>(STEP_AGAIN_MS, now)
 
   function start(set: Set<Promise<void>>, work: Promise<void>, what: string): void {
     const tracked = work
@@ -63,37 +79,51 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
   }
   async function runOne(row: ClaimedMonitor): Promise<void> {
     try {
-      await workOn(parts, row, AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]))
+      await workOn(parts, row, AbortSignal.any([stopping.signal, AbortSignal.timeout(limits.runMs)]))
     } catch (error) {
-      await monitors.release(row).catch(() => {}) // its lease expires
-      throw error
+      if (stopping.signal.aborted || isAway(error)) {
+        await monitors.release(row).catch(() => {}) // its lease expires
+        throw error
+      }
+      log.error('a monitor could not be processed: an internal error', { monitor: row.id, err: error })
+      await putOffMonitor(parts, row)
     }
   }
-  const sendOne = (row: DeliveryRow): Promise<void> =>
-    deliver(parts, row, AbortSignal.any([stopping.signal, AbortSignal.timeout(MESSAGE_MS)]))
+  async function sendOne(row: DeliveryRow): Promise<void> {
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(limits.messageMs)])
+    try {
+      await raced(signal, deliver(parts, row, signal))
+    } catch (error) {
+      if (stopping.signal.aborted || isAway(error)) throw error // its lease expires
+      await attemptFailed(parts, row, ownFault(log, row.id, error))
+    }
+  }
 
+  /** The ended jobs whose webhook is to be called, each in a transaction of its own. */
   async function tellEndedJobs(): Promise<void> {
-    await parts.database.db.transaction().execute(async (tx) => {
-      const ended = await deliveries.endedJobs(tx, JOBS_AT_A_TIME)
-      const rows: NewDelivery[] = []
-      for (const { id, callback } of ended) {
-        const data = await parts.jobEvent(id)
-        if (!data) continue
+    for (let n = 0; n < JOBS_AT_A_TIME && (await tellEndedJob()); n++);
+  }
+  async function tellEndedJob(): Promise<boolean> {
+    let job: Awaited<ReturnType<typeof deliveries.endedJob>>
+    try {
+      await parts.database.db.transaction().execute(async (tx) => {
+        job = await deliveries.endedJob(tx, untold.waiting())
+        const data = job && (await raced(AbortSignal.timeout(limits.eventMs), parts.jobEvent(job.id)))
+        if (!job || !data) return
         const createdAt = new Date(now())
-        const body = JSON.stringify({ type: 'job.finished', timestamp: createdAt.toISOString(), data })
-        const channel = JSON.stringify({ type: 'webhook' })
-        rows.push({
-          id: makeMessageId(),
-          webhook: callback,
-          monitor: null,
-          channel,
-          type: 'job.finished',
-          body,
-          createdAt,
-        })
-      }
-      await deliveries.add(tx, rows)
-    })
+        const message = { id: makeMessageId(), webhook: job.callback, monitor: null, type: 'job.finished', createdAt }
+        const body = JSON.stringify({ type: message.type, timestamp: createdAt.toISOString(), data })
+        await deliveries.add(tx, [{ ...message, channel: JSON.stringify({ type: 'webhook' }), body }])
+      })
+      if (job) untold.ended(job.id)
+    } catch (error) {
+      if (!job || isAway(error)) throw error
+      const againInMs = untold.failed(job.id)
+      const fields = { job: job.id, again_in_ms: againInMs ?? null, err: error }
+      log.error('the end of a bulk job could not be told: an internal error', fields)
+      if (againInMs === undefined) await deliveries.setCallback(job.id, null)
+    }
+    return job !== undefined
   }
   async function keepHouse(): Promise<void> {
     const sinceMs = now() - cleanedAtMs
@@ -112,30 +142,51 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     try {
       for (let n = 0; n < SWEEPS_AT_A_TIME && !stopping.signal.aborted && (await sweep()); n++);
     } catch (error) {
-      log.warn('expired data could not be removed: tried again in an hour', { reason: messageOf(error) })
+      log.warn('expired data could not be removed: tried again in an hour', { err: error })
     }
   }
-  async function look(): Promise<void> {
-    const at = new Date(now())
-    await keepHouse()
-    if (!(await deliveries.hasWork(at))) return
-    const freeRuns = RUNS_AT_A_TIME - runs.size
-    if (freeRuns > 0)
-      for (const row of await monitors.claim(at, RUN_LEASE_MS, freeRuns))
+  async function startRuns(): Promise<void> {
+    const free = RUNS_AT_A_TIME - runs.size
+    if (free > 0)
+      for (const row of await monitors.claim(new Date(now()), RUN_LEASE_MS, free))
         start(runs, runOne(row), 'the run of a monitor')
-    await tellEndedJobs()
+  }
+  async function startMessages(): Promise<void> {
     const free = MESSAGES_AT_A_TIME - messages.size
     if (free > 0)
-      for (const row of await deliveries.claim(at, MESSAGE_LEASE_MS, free)) start(messages, sendOne(row), 'a message')
+      for (const row of await deliveries.claim(new Date(now()), MESSAGE_LEASE_MS, free))
+        start(messages, sendOne(row), 'a message')
+  }
+  const steps: readonly Step[] = [
+    { fault: 'expired data of monitors could not be removed', work: keepHouse },
+    { fault: 'due monitors could not be run', work: startRuns },
+    { fault: 'ended jobs could not be told', work: tellEndedJobs },
+    { fault: 'messages could not be sent', work: startMessages },
+  ]
+  async function look(): Promise<void> {
+    if (!(await deliveries.hasWork(new Date(now())))) return keepHouse()
+    const due = steps.filter(unwell.isDue)
+    await eachAlone(
+      1,
+      due,
+      ({ work }) => work(),
+      (error, step) => {
+        if (isAway(error)) throw error
+        unwell.failed(step)
+        if (!stopping.signal.aborted) log.error(`${step.fault}: an internal error`, { err: error })
+      },
+    )
   }
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
       looks.begin()
       try {
         await look()
+        outage.over()
       } catch (error) {
-        if (!stopping.signal.aborted)
-          log.warn('monitors wait: the database does not answer', { reason: messageOf(error) })
+        if (isAway(error)) outage.away(error)
+        else if (!stopping.signal.aborted)
+          log.error('monitors could not be looked at: an internal error', { err: error })
         await sleep(LOOK_EVERY_MS, stopping.signal).catch(() => {})
       }
       await looks.pause(LOOK_EVERY_MS, stopping.signal)

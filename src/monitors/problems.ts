@@ -27,6 +27,9 @@ export const monitorError = errorsOf('monitor', {
   off: { code: 'wrong_state', detail: () => 'the monitor is not enabled: enable it first' },
   no_badge: { code: 'not_found', detail: () => 'no public monitor has this id' },
   old_link: { code: 'not_found', detail: () => 'this link is invalid or has expired' },
+  /** The result of a run or of a message whose fault is ours. */
+  internal: { code: 'internal', detail: () => 'an internal error of this service; its log has the cause' },
+  late: { code: 'timeout', detail: () => 'it did not end in time' },
 })
 
 export const webhookError = errorsOf('webhook', {

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { monitorKind } from '../answers/monitors.ts'
+import { raced, timedOut } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
-import type { Database } from '../store/postgres/connect.ts'
+import { type Database, isAway } from '../store/postgres/connect.ts'
 import type { ClaimedMonitor, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Deliveries, NewDelivery } from '../store/postgres/webhooks.ts'
+import type { Log } from '../world.ts'
 import { knownSelectors, type Reading, readRun } from './kinds.ts'
 import {
   afterRun,
@@ -26,6 +28,7 @@ import {
   unsubscribedOf,
   wantedOf,
 } from './present.ts'
+import { monitorError } from './problems.ts'
 import { nextRun, quietUntil } from './schedule.ts'
 
 /** Asks the question of a monitor once. Rejects with AppError if it cannot be asked, and with the signal's reason. */
@@ -44,13 +47,44 @@ export type Running = {
   readonly storage: Pick<StorageGuard, 'admitRun'>
   readonly now: () => number
   readonly random: () => number
+  readonly log: Pick<Log, 'error'>
 }
 
-/** Processes a claimed monitor: runs it if that is due, and sends held messages that are due. */
+/**
+ * Processes a claimed monitor: runs it if that is due, and sends held messages that are due. A question that fails is a
+ * run without a result. Rejects with the signal's reason unless its time ran out, if the database is unavailable, and
+ * for a fault that leaves nothing to store ({@link putOff}).
+ */
 export async function workOn(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<void> {
   if (row.next_run.getTime() <= parts.now()) await run(parts, row, signal)
   else await sendHeld(parts, row)
 }
+
+/** Puts a claimed monitor off that cannot be processed: the run has no result, and the next one is later. */
+export async function putOff({ monitors, now, random }: Running, row: ClaimedMonitor): Promise<void> {
+  const at = new Date(now())
+  const failures = row.failures + 1
+  const reason = monitorError('internal').message
+  await monitors.putOff(row, {
+    at,
+    failures,
+    next: new Date(nextRunOf(row, failures, at.getTime(), random)),
+    last: JSON.stringify(presentPoint({ at, status: 'unknown', score: null, listed: null, reason })),
+  })
+}
+
+const nextRunOf = (row: ClaimedMonitor, failures: number, nowMs: number, random: () => number): number =>
+  nextRun(
+    {
+      everyMs: row.every_ms,
+      dueMs: row.next_run.getTime(),
+      isFirst: row.ran_at === null,
+      failures,
+      tellFailuresAfter: FAILING_AFTER,
+    },
+    nowMs,
+    random,
+  )
 
 async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<void> {
   const { now, database, monitors, deliveries } = parts
@@ -78,17 +112,7 @@ async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Pr
   const { failures } = step.state
   const state = monitorStateOf(row, step.state, reading)
   const last = presentPoint(point)
-  const nextMs = nextRun(
-    {
-      everyMs: row.every_ms,
-      dueMs: row.next_run.getTime(),
-      isFirst: row.ran_at === null,
-      failures,
-      tellFailuresAfter: FAILING_AFTER,
-    },
-    atMs,
-    parts.random,
-  )
+  const nextMs = nextRunOf(row, failures, atMs, parts.random)
   await database.db.transaction().execute(async (tx) => {
     const isWritten = await monitors.write(tx, row, {
       point,
@@ -113,17 +137,22 @@ type Seen = {
   readonly isKept: boolean
 }
 
-async function look({ runOnce, storage }: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<Seen> {
-  const kind = monitorKind.parse(row.kind)
-  const selector = knownSelectors(kind, row.known)
-  const options = { ...(selector !== undefined && { selector }), ...optionsOf(row) }
+async function look({ runOnce, storage, log }: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<Seen> {
   try {
+    const kind = monitorKind.parse(row.kind)
+    const selector = knownSelectors(kind, row.known)
+    const options = { ...(selector !== undefined && { selector }), ...optionsOf(row) }
     await storage.admitRun(row.owner)
-    const reading = readRun(kind, row.known, await runOnce(row.kind, row.target, options, signal))
+    const answer = await raced(signal, runOnce(row.kind, row.target, options, signal))
+    const reading = readRun(kind, row.known, answer)
     return { reading, open: reading.open, isKept: true }
   } catch (error) {
-    if (signal.aborted || !(error instanceof AppError)) throw error
-    return { reading: undefined, open: [error.message], isKept: error.code !== 'too_much_stored' }
+    if (isAway(error) || (signal.aborted && !timedOut(signal))) throw error
+    if (error instanceof AppError)
+      return { reading: undefined, open: [error.message], isKept: error.code !== 'too_much_stored' }
+    if (timedOut(signal)) return { reading: undefined, open: [monitorError('late').message], isKept: true }
+    log.error('the run of a monitor failed: an internal error', { monitor: row.id, err: error })
+    return { reading: undefined, open: [monitorError('internal').message], isKept: true }
   }
 }
 

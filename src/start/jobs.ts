@@ -1,4 +1,3 @@
-import { AppError } from '../base/errors.ts'
 import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
@@ -51,13 +50,7 @@ export const askBy =
   (execute: Execute, dial?: World['dial']): Ask =>
   async (kind, input, options, signal, begin) => {
     const gated: World['dial'] | undefined = begin && dial && ((target, cut) => begin().then(() => dial(target, cut)))
-    try {
-      return await ASKS[kind](execute, input, options, { signal, ...(gated && { dial: gated }) })
-    } catch (error) {
-      const refused = signal.aborted ? undefined : refusalOf(error)
-      if (refused) return refused
-      throw error
-    }
+    return ASKS[kind](execute, input, options, { signal, ...(gated && { dial: gated }) })
   }
 
 type AskKind = (execute: Execute, input: string, options: { readonly [key: string]: Json }, by: By) => Promise<Asked>
@@ -116,24 +109,3 @@ const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
 
 const ageOf = (ms: Json | undefined): { readonly max_age?: string } =>
   typeof ms !== 'number' ? {} : { max_age: ms === 0 ? '0' : `${ms}ms` }
-
-/** What an operation refused or could not do, as the result of a row. */
-function refusalOf(error: unknown): Asked | undefined {
-  if (!(error instanceof AppError)) return undefined
-  const answer = { message: error.message }
-  switch (error.code) {
-    case 'invalid_domain':
-    case 'invalid_ip':
-    case 'invalid_parameter':
-      return { result: 'invalid', reason: 'bad_syntax', answer }
-    case 'timeout':
-      return { result: 'unreachable', reason: 'timeout', answer }
-    case 'forbidden':
-      return { result: 'blocked', reason: 'policy', answer }
-    case 'overloaded':
-    case 'rate_limited':
-      return { result: 'deferred', reason: 'own_limit', answer }
-    default:
-      return undefined
-  }
-}

@@ -55,6 +55,7 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
   const session = await setting.open()
   const { now } = Date
   let told = ''
+  const faults = new Set<string>()
   if (answers.size() > 0) setting.complain(listNotice('resuming', { count: answers.size() }).text)
   try {
     const work = {
@@ -65,6 +66,11 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
         const line = lineOf(progress)
         if (line !== told) setting.tell(line)
         told = line
+      },
+      onFault: (error: unknown) => {
+        const why = String(error)
+        if (!faults.has(why)) setting.complain(listNotice('fault', { why }).text)
+        faults.add(why)
       },
     }
     const done = await answerList(list, work, interrupted.stopped)

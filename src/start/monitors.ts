@@ -53,7 +53,7 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
     open: deps.database.open,
     runOnce: runBy(deps.execute),
     storage: deps.storage,
-    senders: { post, mail, from, publicUrl: config.publicUrl },
+    senders: { post, mail, from, publicUrl: config.publicUrl, log },
     mailRules: { recipients: config.mailRecipients, perDay: config.mailRate },
     jobEvent: async (id) => {
       try {

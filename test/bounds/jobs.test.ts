@@ -88,7 +88,7 @@ async function listRowsAtOnce(n: number): Promise<number> {
   const octets = Buffer.from(times(n, (i) => `u${i}@b.example\n`).join(''))
   const list = { kind: 'verify', open: () => pieces(octets), contentType: 'text/plain', maxUpload: 1e6 } as const
   const answers = { has: () => false, at: async () => ({}), append: async () => {} }
-  const work = { ask: async () => run().then(() => answered), answers, now: () => 0, tell: () => {} }
+  const work = { ask: async () => run().then(() => answered), answers, now: () => 0, tell: () => {}, onFault: () => {} }
   await answerList({ ...list, options: {}, giveUpMs: 0 }, work, signal)
   return most()
 }

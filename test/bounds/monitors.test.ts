@@ -80,7 +80,7 @@ async function claimed(
     },
     deliveries: {
       ...{ sweep: none, add: none, hasWork: async () => true },
-      endedJobs: async (_tx: unknown, limit: number) => count('jobs', limit),
+      endedJob: async () => (seen.jobs < n ? count('jobs', 1)[0] : undefined),
       claim: async (_at: Date, _lease: number, limit: number) => {
         const rows = count('messages', limit)
         isLooked()

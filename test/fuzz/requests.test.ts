@@ -41,6 +41,7 @@ beforeAll(async () => {
       mail: async () => {},
       publicUrl: 'https://watch.example',
       from: 'watch@watch.example',
+      log: world.log,
     },
     mailRules: { recipients: ['example.org'], perDay: 1_000_000 },
   })

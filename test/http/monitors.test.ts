@@ -96,6 +96,7 @@ beforeAll(async () => {
       mail: async (mail) => void mails.push(mail),
       publicUrl: 'https://watch.example',
       from: 'watch@watch.example',
+      log: world.log,
     },
     mailRules: { recipients: ['b.example', 'c.example'], perDay: 5 },
     jobEvent: async (id) => ended[id],

@@ -1,5 +1,7 @@
+import { eachAlone } from '../../base/alone.ts'
 import { sleep } from '../../base/deadline.ts'
 import type { Json, JsonRecord } from '../../base/json.ts'
+import { isAway } from '../../store/postgres/connect.ts'
 import { type ClaimedRow, type DuePair, type JobRows, LEASE_MS } from '../../store/postgres/job-rows.ts'
 import type { Jobs } from '../../store/postgres/jobs.ts'
 import type { JobKind } from '../../store/postgres/schema.ts'
@@ -60,8 +62,8 @@ type ClaimsSettings = {
   readonly rows: Pick<JobRows, 'renew'>
   /** The wall clock. */
   readonly now: () => number
-  /** Called with the faults of the database. */
-  readonly onFault: (error: unknown) => void
+  /** Called with the faults of the database, and the job that alone has one. */
+  readonly onFault: (error: unknown, job?: DuePair) => void
 }
 
 export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
@@ -88,23 +90,27 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
     }
   }
   async function renew(): Promise<void> {
-    for (const job of held.values()) {
-      const old = [...job.rows.values()].filter((one) => age(one.renewed) >= RENEW_MS && !one.ended.signal.aborted)
-      if (old.length === 0) continue
-      const sent = moment()
-      const kept = new Set(
-        await rows.renew(
-          job.of,
-          old.map(({ claim }) => claim.row),
-        ),
-      )
-      for (const one of old) {
-        if (kept.has(one.claim.row.line)) one.renewed = sent
-        else
-          one.ended.abort(
-            new DOMException('the row was claimed by another node, or its job is no longer running', 'AbortError'),
-          )
-      }
+    await eachAlone(1, [...held.values()], renewOf, (error, { of }) => {
+      if (isAway(error)) throw error
+      onFault(error, of)
+    })
+  }
+  async function renewOf(job: HeldJob): Promise<void> {
+    const old = [...job.rows.values()].filter((one) => age(one.renewed) >= RENEW_MS && !one.ended.signal.aborted)
+    if (old.length === 0) return
+    const sent = moment()
+    const kept = new Set(
+      await rows.renew(
+        job.of,
+        old.map(({ claim }) => claim.row),
+      ),
+    )
+    for (const one of old) {
+      if (kept.has(one.claim.row.line)) one.renewed = sent
+      else
+        one.ended.abort(
+          new DOMException('the row was claimed by another node, or its job is no longer running', 'AbortError'),
+        )
     }
   }
   /**
@@ -192,7 +198,7 @@ export type Asked = {
 
 /**
  * Runs the operation of the job's kind for one row. `begin` is awaited before a mail host is contacted: it rejects once
- * the row is no longer to be asked. Rejects only with the signal's reason, or for a bug.
+ * the row is no longer to be asked. Rejects with AppError, with the signal's reason, or for a bug.
  */
 export type Ask = (
   kind: JobKind,

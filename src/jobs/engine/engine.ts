@@ -1,14 +1,15 @@
-import { atMost } from '../../base/at-most.ts'
+import { eachAlone, putOff } from '../../base/alone.ts'
 import { wakeable } from '../../base/deadline.ts'
 import { messageOf } from '../../base/errors.ts'
 import { once } from '../../base/share-work.ts'
-import { type Database, isAway, throughOutage } from '../../store/postgres/connect.ts'
+import { type Database, isAway, outageLog, throughOutage } from '../../store/postgres/connect.ts'
 import { type DuePair, type JobRows, jobRowsOf, type Place, type RowWrite } from '../../store/postgres/job-rows.ts'
-import { dropLeftTables, isTableGone, type JobTable, jobsOf } from '../../store/postgres/jobs.ts'
+import { dropLeftTables, isTableGone, type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
 import type { Log } from '../../world.ts'
 import { type Ask, type Claim, claimsOf, type FindProvider } from './claims.ts'
 import { domainLookups } from './lookups.ts'
 import { retryOf } from './retry.ts'
+import { faultResult, rowResult } from './row-result.ts'
 
 export type EngineSettings = {
   readonly ask: Ask
@@ -21,6 +22,8 @@ export type EngineSettings = {
   readonly log: Log
   /** Time for running questions to end when the engine stops, ms; default 20 s. */
   readonly drainMs?: number
+  /** Time limit of a question, ms; default 3 min: each kind ends earlier by itself. */
+  readonly rowMs?: number
 }
 
 export type Engine = {
@@ -57,8 +60,13 @@ const TOGETHER_MS = 40
  * after it, is found then.
  */
 const PLACE_MS = 5_000
-/** When a row is asked again whose question failed because of a fault of ours, ms. */
-const FAULT_MS = 60_000
+/**
+ * When a job is tried again of which a statement failed, ms; after one more failure it is paused. It did well again once
+ * one of its results was written.
+ */
+const JOB_AGAIN_MS = [1_000, 10_000, 60_000, 10 * 60_000, 3_600_000] as const
+/** Faults of rows that are logged, different ones of each job; all begin to be logged again beyond it. */
+const MAX_FAULTS = 1_000
 /** Most questions end within this time, so that a restart repeats none. */
 const DRAIN_MS = 20_000
 const FINISH_EVERY_MS = 15_000
@@ -85,7 +93,7 @@ export function nextPlanMs(last: {
 export async function startEngine(database: Database, settings: EngineSettings): Promise<Engine> {
   const { now, log } = settings
   const [jobs, rows] = [jobsOf(database.db), jobRowsOf(database.db)]
-  const outage = outageLog(log)
+  const outage = outageLog(log, 'bulk jobs')
   const turns = wakeable()
   const halfEnded = wakeable()
   const stopping = new AbortController() // nothing new starts
@@ -93,7 +101,28 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const ended = new Set<number>() // jobs that may be done
   const fault = (event: string) => (error: unknown) => {
     if (isAway(error)) outage.away(error)
-    else if (!stopping.signal.aborted) log.warn(event, { reason: messageOf(error) })
+    else if (!stopping.signal.aborted) log.error(event, { err: error })
+  }
+  const hurt = putOff<number | string>(JOB_AGAIN_MS, () => performance.now())
+  /** A fault of one job: the others go on, and it is put off. */
+  function jobFault(error: unknown, { number, id }: Pick<JobRecord, 'number' | 'id'>): void {
+    if (isAway(error)) outage.away(error)
+    if (isAway(error) || isTableGone(error) || stopping.signal.aborted) return
+    const againInMs = hurt.failed(number)
+    log.error('a bulk job cannot be worked on', { job: id, again_in_ms: againInMs ?? null, err: error })
+    for (const [provider, pairs] of due) dropAll(provider, pairs, (pair) => pair.number === number)
+    if (againInMs !== undefined) return
+    const failure = 'the service could not work on it; its log has the cause'
+    jobs.move(id, ['waiting', 'running'], 'paused', { failure }).catch(fault('a bulk job could not be paused'))
+  }
+  const faults = new Set<string>()
+  /** Logs a fault of ours at a row once for its job. */
+  function rowFault(event: string, fields: { readonly job: string; readonly [name: string]: unknown }): void {
+    const key = `${fields.job} ${event} ${messageOf(fields.err)}`
+    if (faults.has(key)) return
+    if (faults.size >= MAX_FAULTS) faults.clear()
+    faults.add(key)
+    log.error(event, fields)
   }
   let isNews = true // something became due, or may be done
   const wake = (): void => {
@@ -104,20 +133,28 @@ export async function startEngine(database: Database, settings: EngineSettings):
     ended.add(job)
     wake()
   }
-  const claims = claimsOf({ jobs, rows, now, onFault: fault('claims of rows could not be renewed') })
+  const claims = claimsOf({
+    ...{ jobs, rows, now },
+    onFault: (error, job) => (job ? jobFault(error, job) : fault('claims of rows could not be renewed')(error)),
+  })
   const writer = rowWriter({
     rows,
-    onProviderDone: mayBeDone,
-    onFault: fault('results of rows could not be written'),
+    onWritten: (job, isProviderDone) => {
+      hurt.ended(job)
+      if (isProviderDone) mayBeDone(job)
+    },
+    onRowFault: (err, job, { line }) =>
+      rowFault('the result of a row of a bulk job cannot be stored', { job: job.id, line, err }),
+    onFault: jobFault,
     closed: closed.signal,
   })
   const lookups = domainLookups({
     ...{ jobs, rows, findProvider: settings.findProvider, stopping: stopping.signal },
     onFound: mayBeDone,
-    onFault: (error, job) => {
-      if (isAway(error)) outage.away(error)
-      else log.warn('a bulk job cannot be planned', { job: job?.id, reason: messageOf(error) })
-    },
+    onFault: jobFault,
+    mayTry: hurt.isDue,
+    onDomainFault: (err, { id }, domain) =>
+      rowFault('the provider of a domain cannot be found', { job: id, domain, err }),
   })
   const asking = new Set<Promise<void>>()
   /** Due pairs by provider, those that are next first. */
@@ -133,18 +170,27 @@ export async function startEngine(database: Database, settings: EngineSettings):
       writer.add(of, { ...row, counts, waitMs, result: null, reason: null, answer: {} })
     try {
       await claim.begin()
-      const asked = await settings.ask(of.kind, row.input, of.options, signal, claim.begin)
+      const asked = await rowResult(settings.ask, {
+        ...{
+          kind: of.kind,
+          input: row.input,
+          options: of.options,
+          signal,
+          begin: claim.begin,
+          limitMs: settings.rowMs,
+        },
+        onFault: (err) => {
+          if (stopping.signal.aborted) throw err // it may be asked no more
+          rowFault('a row of a bulk job cannot be asked', { job: of.id, line: row.line, err })
+        },
+      })
       signal.throwIfAborted() // what was cut short is no answer
       const firstAskedAtMs = row.firstAskedAt?.getTime() ?? now()
       const retry = retryOf(asked, { attempts: row.attempts, firstAskedAtMs }, now(), giveUpAfterOf(of))
       if (retry) again(retry.waitMs, retry.counts)
       else writer.add(of, { ...row, counts: true, waitMs: null, ...asked })
-    } catch (error) {
-      if (signal.aborted || stopping.signal.aborted) again(0, false)
-      else {
-        log.warn('a row of a bulk job cannot be asked', { job: of.id, reason: messageOf(error) })
-        again(FAULT_MS, false)
-      }
+    } catch {
+      again(0, false) // its job or this node stops, or the claim was lost
     } finally {
       claims.close(claim)
       turns.wake()
@@ -167,10 +213,11 @@ export async function startEngine(database: Database, settings: EngineSettings):
       asking.add(work)
     }
   }
-  function drop(pair: DuePair): void {
-    const left = due.get(pair.provider)?.filter((one) => one !== pair) ?? []
-    if (left.length > 0) due.set(pair.provider, left)
-    else due.delete(pair.provider)
+  const drop = (pair: DuePair): void => dropAll(pair.provider, due.get(pair.provider) ?? [], (one) => one === pair)
+  function dropAll(provider: string, pairs: readonly DuePair[], isMeant: (pair: DuePair) => boolean): void {
+    const left = pairs.filter((one) => !isMeant(one))
+    if (left.length > 0) due.set(provider, left)
+    else due.delete(provider)
   }
 
   /** What to claim now: providers and their pairs take turns, as far as there is room. */
@@ -198,16 +245,16 @@ export async function startEngine(database: Database, settings: EngineSettings):
     const next = nextClaims()
     claiming = next.reduce((sum, { most }) => sum + most, 0)
     try {
-      await atMost(CLAIMS_AT_A_TIME, next, async ({ pair, most }) => {
-        try {
-          await claimOf(pair, most)
-        } catch (error) {
-          if (!isTableGone(error)) throw error
+      await eachAlone(
+        CLAIMS_AT_A_TIME,
+        next,
+        ({ pair, most }) => claimOf(pair, most).finally(() => (claiming -= most)),
+        (error, { pair }) => {
+          if (isAway(error)) throw error
           drop(pair)
-        } finally {
-          claiming -= most
-        }
-      })
+          jobFault(error, pair)
+        },
+      )
     } finally {
       claiming = 0
     }
@@ -216,7 +263,10 @@ export async function startEngine(database: Database, settings: EngineSettings):
   async function plan(): Promise<void> {
     await lookups.begin()
     const pairs = await rows.duePairs()
-    due = Map.groupBy(pairs, ({ provider }) => provider)
+    due = Map.groupBy(
+      pairs.filter(({ number }) => hurt.isDue(number)),
+      ({ provider }) => provider,
+    )
     for (const [key, { sinceMs }] of places) if (performance.now() - sinceMs >= PLACE_MS) places.delete(key)
     if (ended.size === 0) return
     const numbers = [...ended]
@@ -232,7 +282,17 @@ export async function startEngine(database: Database, settings: EngineSettings):
     }
     if (now() - sweptAtMs < SWEEP_EVERY_MS) return
     sweptAtMs = now()
-    for (const id of await jobs.overdue(new Date(now()))) await jobs.remove(id)
+    const overdue = (await jobs.overdue(new Date(now()))).filter(hurt.isDue)
+    await eachAlone(
+      1,
+      overdue,
+      (id) => jobs.remove(id),
+      (error, id) => {
+        if (isAway(error)) throw error
+        const againInMs = hurt.failed(id)
+        log.error('an expired bulk job could not be removed', { job: id, again_in_ms: againInMs ?? null, err: error })
+      },
+    )
     await dropLeftTables(database.db)
   }
 
@@ -299,27 +359,9 @@ const giveUpAfterOf = ({ options }: Pick<DuePair, 'options'>): number => {
   return typeof give_up_after_ms === 'number' ? give_up_after_ms : DAY_MS
 }
 
-/**
- * Logs once that the database is unavailable, and once that it is available again, regardless of the number of
- * attempts.
- */
-function outageLog(log: Log): { readonly away: (error: unknown) => void; readonly over: () => void } {
-  let isAwayNow = false
-  return {
-    away: (error) => {
-      if (!isAwayNow) log.warn('bulk jobs wait: the database does not answer', { reason: messageOf(error) })
-      isAwayNow = true
-    },
-    over: () => {
-      if (isAwayNow) log.info('bulk jobs continue: the database answers again')
-      isAwayNow = false
-    },
-  }
-}
-
 /** Writes what became of rows, those of one job together: a statement costs the database more than the rows in it. */
 type RowWriter = {
-  readonly add: (job: JobTable, write: RowWrite) => void
+  readonly add: (job: DuePair, write: RowWrite) => void
   /** Rows that are not written yet. */
   readonly waiting: () => number
   /** Resolves when everything is written, or given up because `closed` fired. */
@@ -328,9 +370,12 @@ type RowWriter = {
 
 type RowWriterSettings = {
   readonly rows: Pick<JobRows, 'write'>
-  /** Called with a job of which a provider has a result for all its rows. */
-  readonly onProviderDone: (job: number) => void
-  readonly onFault: (error: unknown) => void
+  /** Called with a job of which rows were written, and whether all rows of a provider have a result. */
+  readonly onWritten: (job: number, isProviderDone: boolean) => void
+  /** Called with a row whose result cannot be stored: it gets another one. */
+  readonly onRowFault: (error: unknown, job: DuePair, row: RowWrite) => void
+  /** Called with a job of which nothing can be written. */
+  readonly onFault: (error: unknown, job: DuePair) => void
   /** Ends the wait for an unavailable database. */
   readonly closed: AbortSignal
 }
@@ -338,25 +383,42 @@ type RowWriterSettings = {
 /** Time between two writes of a job, in which rows wait to be written together, ms. */
 const WRITE_EVERY_MS = 60
 
-type Lane = { readonly job: JobTable; writes: RowWrite[]; running: Promise<void> | undefined }
+type Lane = { readonly job: DuePair; writes: RowWrite[]; running: Promise<void> | undefined }
 
 /**
  * One write of a job at a time: rows that end meanwhile are in the next one. While the database is unavailable they
- * wait. Rows whose write fails otherwise stay claimed, and are asked again when their claim ends.
+ * wait. If a write fails otherwise its rows are written alone, and one that cannot be is given a result that says so.
+ * If that cannot be written either, the others stay claimed, and are asked again when their claim ends.
  */
-function rowWriter({ rows, onProviderDone, onFault, closed }: RowWriterSettings): RowWriter {
+function rowWriter({ rows, onWritten, onRowFault, onFault, closed }: RowWriterSettings): RowWriter {
   const lanes = new Map<number, Lane>()
   let waiting = 0
 
+  async function write(job: DuePair, writes: readonly RowWrite[]): Promise<void> {
+    onWritten(job.number, await throughOutage(() => rows.write(job, writes), closed))
+  }
+  async function writeAlone(job: DuePair, row: RowWrite): Promise<void> {
+    try {
+      await write(job, [row])
+    } catch (error) {
+      if (closed.aborted || isTableGone(error)) throw error
+      const instead = { line: row.line, fence: row.fence, counts: true, waitMs: null }
+      await write(job, [{ ...instead, ...faultResult(job.kind, error) }])
+      onRowFault(error, job, row)
+    }
+  }
   async function drain(lane: Lane): Promise<void> {
     await new Promise(setImmediate)
     while (lane.writes.length > 0) {
       const { job, writes } = lane
       lane.writes = []
       try {
-        if (await throughOutage(() => rows.write(job, writes), closed)) onProviderDone(job.number)
+        await write(job, writes).catch(async (error: unknown) => {
+          if (closed.aborted || isTableGone(error)) throw error
+          for (const row of writes) await writeAlone(job, row)
+        })
       } catch (error) {
-        if (!isTableGone(error) && !closed.aborted) onFault(error)
+        if (!closed.aborted) onFault(error, job)
       } finally {
         waiting -= writes.length
       }

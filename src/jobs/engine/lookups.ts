@@ -1,5 +1,5 @@
 import { atMost } from '../../base/at-most.ts'
-import { within } from '../../base/deadline.ts'
+import { raced, within } from '../../base/deadline.ts'
 import { limiter } from '../../base/limiter.ts'
 import { throughOutage } from '../../store/postgres/connect.ts'
 import type { JobRows } from '../../store/postgres/job-rows.ts'
@@ -19,7 +19,11 @@ type LookupSettings = {
   readonly findProvider: FindProvider
   /** Called with a job whose rows can be asked now, or whose domains have all been looked up. */
   readonly onFound: (job: number) => void
-  readonly onFault: (error: unknown, job?: JobRecord) => void
+  readonly onFault: (error: unknown, job: JobRecord) => void
+  /** Whether a job may be tried now that failed before. */
+  readonly mayTry: (job: number) => boolean
+  /** Called when a domain could not be looked up by a fault of ours: it is a provider of its own. */
+  readonly onDomainFault: (error: unknown, job: JobRecord, domain: string) => void
   readonly stopping: AbortSignal
 }
 
@@ -50,7 +54,7 @@ const LOOKUP_MS = 10_000
 const STEP_MS = 15_000
 
 export function domainLookups(settings: LookupSettings): DomainLookups {
-  const { jobs, rows, findProvider, onFound, onFault, stopping } = settings
+  const { jobs, rows, findProvider, onFound, onFault, mayTry, onDomainFault, stopping } = settings
   const running = new Map<number, Promise<void>>()
 
   const turns = limiter({})
@@ -79,11 +83,20 @@ export function domainLookups(settings: LookupSettings): DomainLookups {
     await atMost(LOOKUPS_AT_A_TIME, domains, (domain) =>
       inTurn('lookup', MAX_LOOKUPS, async () => {
         if (performance.now() > untilMs || stopping.aborted) return // their lease expires
-        const { id } = await findProvider(job.kind, domain, within(LOOKUP_MS, stopping))
+        const id = await providerOf(job, domain)
         if (!stopping.aborted) found.set(domain, id) // a result obtained while the node stops is not reliable
       }),
     )
     return found
+  }
+  async function providerOf(job: JobRecord, domain: string): Promise<string> {
+    const signal = within(LOOKUP_MS, stopping)
+    try {
+      return (await raced(signal, findProvider(job.kind, domain, signal))).id
+    } catch (error) {
+      if (!stopping.aborted) onDomainFault(error, job, domain)
+      return domain
+    }
   }
   async function store(job: JobRecord, found: ReadonlyMap<string, string>): Promise<void> {
     let most = job.first_result_at === null ? FIRST_ROWS : ROWS
@@ -97,7 +110,7 @@ export function domainLookups(settings: LookupSettings): DomainLookups {
       const free = JOBS_AT_A_TIME - running.size
       if (free <= 0) return
       for (const job of await jobs.nextToLookUp(free)) {
-        if (running.has(job.number)) continue
+        if (running.has(job.number) || !mayTry(job.number)) continue
         const work = step(job)
           .catch((error: unknown) => {
             if (!isTableGone(error) && !stopping.aborted) onFault(error, job)

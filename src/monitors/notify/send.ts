@@ -2,10 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { monitorEvent } from '../../answers/webhooks.ts'
 import { within } from '../../base/deadline.ts'
-import { messageOf } from '../../base/errors.ts'
 import { FetchError } from '../../net/fetch.ts'
 import type { Post, PostRequest } from '../../net/post.ts'
 import { MailError, type SubmitMail } from '../../net/submit-mail.ts'
+import type { Log } from '../../world.ts'
+import { monitorError } from '../problems.ts'
 import { consentQuestion } from './consent.ts'
 import { consentMailOf, mailOf, ntfyOf, slackOf } from './templates.ts'
 
@@ -25,6 +26,7 @@ export type Senders = {
   readonly publicUrl: string | undefined
   /** The sender address of mail, which also receives unsubscription requests. */
   readonly from: string | undefined
+  readonly log: Pick<Log, 'error'>
 }
 
 /** A message with its signature data. */
@@ -51,7 +53,9 @@ export type Sent = {
 const ATTEMPT_MS = 15_000
 const MAIL_MS = 30_000
 
-/** Sends a message once. Never rejects because of a receiver or its network. */
+/**
+ * Sends a message once. Rejects only with the signal's reason: a fault of ours is the result of the attempt, and logged.
+ */
 export async function sendOnce(senders: Senders, message: ToSend, nowMs: number, signal: AbortSignal): Promise<Sent> {
   try {
     if (message.channel.type === 'mail')
@@ -64,8 +68,14 @@ export async function sendOnce(senders: Senders, message: ToSend, nowMs: number,
     if (error instanceof MailError) return { ...FAILED, error: error.message.slice(0, 500), isFinal: error.isFinal }
     if (error instanceof FetchError) return { ...FAILED, error: error.message.slice(0, 500) }
     if (signal.aborted) throw error
-    return { ...FAILED, error: messageOf(error).slice(0, 500) }
+    return ownFault(senders.log, message.id, error)
   }
+}
+
+/** The result of an attempt that failed by a fault of ours, which is logged. */
+export function ownFault(log: Pick<Log, 'error'>, id: string, err: unknown): Sent {
+  log.error('a message could not be sent: an internal error', { message: id, err })
+  return { ...FAILED, error: monitorError('internal').message }
 }
 
 const FAILED = { ok: false, status: null, gone: false, isFinal: false } as const

@@ -150,6 +150,27 @@ export function isAway(error: unknown): boolean {
   return typeof message === 'string' && AWAY_WORDS.test(message)
 }
 
+/**
+ * Logs once that the database is unavailable, and once that it is available again, regardless of the number of
+ * attempts. `what` waits for it meanwhile.
+ */
+export function outageLog(
+  log: DatabaseSettings['log'],
+  what: string,
+): { readonly away: (error: unknown) => void; readonly over: () => void } {
+  let isAwayNow = false
+  return {
+    away: (error) => {
+      if (!isAwayNow) log.warn(`${what} wait: the database does not answer`, { reason: messageOf(error) })
+      isAwayNow = true
+    },
+    over: () => {
+      if (isAwayNow) log.info(`${what} continue: the database answers again`)
+      isAwayNow = false
+    },
+  }
+}
+
 /** The fault in the form for callers: without the server's address or messages. The cause is for the log. */
 export const awayError = (cause: unknown): AppError =>
   databaseError('away', undefined, {

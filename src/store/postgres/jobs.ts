@@ -87,7 +87,10 @@ export const jobsOf = (db: Kysely<Schema>) => ({
     return (await query.execute()).map(recordOf)
   },
 
-  /** Moves a job to a state if it is in one of `from`; returns the changed job, or undefined. */
+  /**
+   * Moves a job to a state if it is in one of `from`, with the `failure` that is the reason, or without one; returns the
+   * changed job, or undefined.
+   */
   move: async (
     id: string,
     from: readonly JobState[],
@@ -96,7 +99,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
   ): Promise<JobRecord | undefined> => {
     const moved = await db
       .updateTable('mailsonde.jobs')
-      .set({ state: to, touched_at: sql<Date>`now()`, ...also })
+      .set({ state: to, touched_at: sql<Date>`now()`, failure: null, ...also })
       .where('id', '=', id)
       .where('state', 'in', [...from])
       .returning(COLUMNS)

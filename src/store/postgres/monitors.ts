@@ -222,6 +222,18 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return rows.length > 0
   },
 
+  /** Puts off a monitor that could not be processed: its run, and a message that was due. */
+  putOff: async (
+    { number, fence }: Pick<MonitorRow, 'number' | 'fence'>,
+    to: { readonly at: Date; readonly next: Date; readonly failures: number; readonly last: string },
+  ): Promise<void> => {
+    await sql`
+      UPDATE mailsonde.monitors SET leased_until = '-infinity', next_run = ${to.next}, ran_at = ${to.at}, state = 'unknown',
+        failures = ${to.failures}, last = ${to.last}::jsonb,
+        message_due = CASE WHEN message_due IS NOT NULL THEN greatest(message_due, ${to.next}::timestamptz) END
+      WHERE number = ${number} AND fence = ${fence}`.execute(db)
+  },
+
   /** Releases a claim, without changes. */
   release: async ({ number, fence }: Pick<MonitorRow, 'number' | 'fence'>): Promise<void> => {
     await sql`UPDATE mailsonde.monitors SET leased_until = '-infinity' WHERE number = ${number} AND fence = ${fence}`.execute(

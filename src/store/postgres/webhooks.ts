@@ -294,23 +294,27 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return rows[0]!.has_work
   },
 
-  /** Jobs that have ended and whose webhook was not called, leased by removing their callback within `tx`. */
-  endedJobs: async (
+  /**
+   * A job that has ended and whose webhook was not called, none of `without`; leased by removing its callback within
+   * `tx`.
+   */
+  endedJob: async (
     tx: Transaction<Schema>,
-    limit: number,
-  ): Promise<readonly { readonly id: string; readonly callback: number }[]> => {
+    without: readonly string[],
+  ): Promise<{ readonly id: string; readonly callback: number } | undefined> => {
     const { rows } = await sql<{ id: string; callback: string }>`
       WITH ended AS (
         SELECT number, callback FROM mailsonde.jobs
-        WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed') ORDER BY number LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+        WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed') AND id <> ALL(${without}::text[])
+        ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED)
       UPDATE mailsonde.jobs j SET callback = NULL FROM ended WHERE j.number = ended.number RETURNING j.id, ended.callback`.execute(
       tx,
     )
-    return rows.map(({ id, callback }) => ({ id, callback: Number(callback) }))
+    return rows[0] && { id: rows[0].id, callback: Number(rows[0].callback) }
   },
 
-  /** Sets the webhook that is called when a job has ended. */
-  setCallback: async (job: string, webhook: number): Promise<void> => {
+  /** Sets the webhook that is called when a job has ended; null: none. */
+  setCallback: async (job: string, webhook: number | null): Promise<void> => {
     await sql`UPDATE mailsonde.jobs SET callback = ${webhook} WHERE id = ${job}`.execute(db)
   },
 })

@@ -1,0 +1,371 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { putOff } from '../../src/base/alone.ts'
+import { sleep } from '../../src/base/deadline.ts'
+import { AppError, ERRORS, type ErrorCode } from '../../src/base/errors.ts'
+import type { Asked } from '../../src/jobs/engine/claims.ts'
+import { type EngineSettings, startEngine } from '../../src/jobs/engine/engine.ts'
+import { openUploads } from '../../src/jobs/intake/open-uploads.ts'
+import { takeUpload } from '../../src/jobs/submit.ts'
+import { type EngineParts, startMonitors } from '../../src/monitors/engine.ts'
+import type { Database } from '../../src/store/postgres/connect.ts'
+import { takeInOf } from '../../src/store/postgres/job-intake.ts'
+import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
+import { type JobRecord, jobsOf, OWN_TABLE_ROWS } from '../../src/store/postgres/jobs.ts'
+import { mailConsentsOf, monitorsOf } from '../../src/store/postgres/monitors.ts'
+import { deliveriesOf, webhooksOf } from '../../src/store/postgres/webhooks.ts'
+import { labDatabase } from '../lab/database.ts'
+import { labProblem } from '../lab/problem.ts'
+import { UNBOUNDED } from '../lab/storage.ts'
+
+/**
+ * A bad item does not stop its neighbours, and is not asked without pause: every loop over items with every kind of
+ * fault, each at an item of its own beside good ones, for a day by a driven clock.
+ */
+const DAY_MS = 86_400_000
+const thrown: Readonly<Record<string, unknown>> = {
+  'a TypeError': new TypeError("Cannot read properties of undefined (reading 'length')"),
+  'a RangeError': new RangeError('Invalid array length'),
+  'a text': 'no error at all',
+  'an object': { no: 'error' },
+  nothing: undefined,
+  ...Object.fromEntries(
+    Object.keys(ERRORS).map((code) => [code, new AppError(code as ErrorCode, labProblem(`an error of code ${code}`))]),
+  ),
+}
+const NEVER = 'a promise that never settles'
+const FAULTS = [...Object.keys(thrown), NEVER]
+/** Of the codes, some: the loops of monitors do not look at the others. */
+const SOME = ['internal', 'too_much_stored', 'upstream_unavailable', 'overloaded', 'timeout']
+const GOOD = ['good1', 'good2', 'good3']
+/** The name of the item with a fault, as part of a host name. */
+const bad = new Map(FAULTS.map((fault, i): [string, string] => [`bad${i}`, fault]))
+const BAD = [...bad.keys()]
+const BAD_OF_MONITORS = BAD.filter((name) => !(bad.get(name)! in ERRORS) || SOME.includes(bad.get(name)!))
+
+/** Fails as the item of this name does; counts how often each was asked. */
+function asking(): { readonly asked: Map<string, number>; readonly ask: (name: string) => Promise<void> } {
+  const asked = new Map<string, number>()
+  return {
+    asked,
+    ask: (name) => {
+      asked.set(name, (asked.get(name) ?? 0) + 1)
+      const fault = bad.get(name)
+      if (fault === NEVER) return new Promise(() => {})
+      return fault === undefined ? Promise.resolve() : Promise.reject(thrown[fault])
+    },
+  }
+}
+const nameOf = (text: string): string => /(?:bad|good)\d+/.exec(text)?.[0] ?? ''
+const most = (asked: ReadonlyMap<string, number>): number => Math.max(...BAD.map((name) => asked.get(name) ?? 0))
+
+type Line = { readonly event: string; readonly fields: Readonly<Record<string, unknown>> }
+function logged() {
+  const lines: Line[] = []
+  const note = (event: string, fields: object = {}): void => void lines.push({ event, fields: { ...fields } })
+  return { lines, log: { debug: () => {}, info: () => {}, warn: note, error: note } }
+}
+async function until(holds: () => Promise<boolean> | boolean, ms = 15_000): Promise<void> {
+  const limit = AbortSignal.timeout(ms)
+  while (!(await holds())) await sleep(5, limit)
+}
+
+describe('monitors, messages and ended jobs', () => {
+  const START_MS = Date.UTC(2026, 0, 2, 20)
+  let nowMs = START_MS
+  let database: Database
+  let engine: ReturnType<typeof startMonitors>
+  const { lines, log } = logged()
+  const runs = asking()
+  const posts = asking()
+  const events = asking()
+  const count = async (text: string, ...values: unknown[]): Promise<number> =>
+    (await database.pool.query<{ n: number }>(`SELECT count(*)::int AS n ${text}`, values)).rows[0]!.n
+  const delivered: string[] = []
+
+  beforeAll(async () => {
+    database = await labDatabase()
+    const { db } = database
+    const tables = { deliveries: deliveriesOf(db), webhooks: webhooksOf(db), consents: mailConsentsOf(db) }
+    const monitors = monitorsOf(db)
+    const at = new Date(nowMs)
+    const hook = async (name: string): Promise<number> => {
+      const row = { id: `wh_${name}`, owner: '', url: `https://${name}.example/`, secret: 'whsec_AAAA', created_at: at }
+      return (await tables.webhooks.ensure(row, 1_000))!.webhook.number
+    }
+    // Of the broken ones a column cannot be read.
+    for (const name of [...BAD_OF_MONITORS, ...GOOD, 'broken']) {
+      const row = {
+        id: `mon_${name}`,
+        owner: '',
+        name: '',
+        target: name,
+        domain: '',
+        every_ms: DAY_MS,
+        is_public: false,
+      }
+      const texts = { options: '{}', notify: name === 'broken' ? '{}' : '[]', conditions: '["changed"]', quiet: null }
+      await monitors.add({ ...row, ...texts, kind: 'blacklist', enabled: true, created_at: at, next_run: at }, 1_000)
+      const webhook = await hook(name)
+      const message = { id: `msg_${name}`, webhook, monitor: null, type: 'x', body: '{}', createdAt: at }
+      const channel = name === 'broken' ? '{"type":"pigeon"}' : '{"type":"webhook"}'
+      await tables.deliveries.add(db, [{ ...message, channel }])
+      const job = { id: `job_${name}`, kind: 'verify', name: '', owner: '', options: {}, expiresAt: at } as const
+      await jobsOf(db).create(job)
+      await jobsOf(db).move(job.id, ['receiving'], 'done')
+      await tables.deliveries.setCallback(job.id, webhook)
+    }
+    const parts: EngineParts = {
+      ...{ database, monitors, ...tables, now: () => nowMs, random: () => 0.5, log, storage: UNBOUNDED },
+      ...{ mailRules: { recipients: [], perDay: 1 }, limits: { runMs: 300, messageMs: 300, eventMs: 300 } },
+      sweeps: [...FAULTS.filter((fault) => fault !== NEVER), undefined].map((fault) => async () => {
+        if (fault !== undefined) throw thrown[fault]
+        return false
+      }),
+      runOnce: async (_kind, target) => {
+        await runs.ask(nameOf(target))
+        throw new AppError('timeout', labProblem('good ones have no answer either'))
+      },
+      jobEvent: async (id) => {
+        if (id.endsWith('broken')) return { cannot: 1n }
+        await events.ask(nameOf(id))
+        return { id }
+      },
+      senders: {
+        ...{ mail: undefined, publicUrl: undefined, from: undefined, log },
+        post: async ({ url, body }) => {
+          await posts.ask(nameOf(url))
+          delivered.push(body === '{}' ? nameOf(url) : body)
+          return { status: 204, retryAfter: '' }
+        },
+      },
+    }
+    engine = startMonitors(parts)
+  })
+  afterAll(() => engine.stop())
+
+  const due = async (): Promise<number> => {
+    const now = new Date(nowMs)
+    const waiting = await count('FROM mailsonde.monitors WHERE least(next_run, message_due) <= $1', now)
+    const pending = await count(`FROM mailsonde.deliveries WHERE state = 'pending' AND next_attempt <= $1`, now)
+    return waiting + pending
+  }
+
+  it('neighbours are done at once, and each bad item is asked a few times in a day', async () => {
+    const steps = [0, 6, 17, 48, 180, 600, 1_439]
+    for (const [n, minutes] of steps.entries()) {
+      nowMs = START_MS + minutes * 60_000
+      engine.wake()
+      await until(async () => (await due()) === 0, 30_000)
+      if (n > 0) continue
+      for (const name of GOOD) expect(runs.asked.get(name)).toBe(1)
+      // A message of its own, and that of the job that ended.
+      await until(() => delivered.filter((one) => GOOD.some((name) => one.includes(name))).length === 6)
+      expect(await count('FROM mailsonde.jobs WHERE callback IS NOT NULL')).toBe(BAD_OF_MONITORS.length + 1)
+    }
+    expect(most(runs.asked)).toBeLessThanOrEqual(4)
+    expect(most(posts.asked)).toBeLessThanOrEqual(8 + 8) // a message of its own, and that of its job
+    expect(most(events.asked)).toBeLessThanOrEqual(5)
+  }, 120_000)
+
+  it('a run with a fault has the result unknown, and is told after three in a row', async () => {
+    const failing = await count(
+      `FROM mailsonde.monitors WHERE state = 'unknown' AND failures >= 3 AND next_run > $1`,
+      new Date(nowMs),
+    )
+    expect(failing).toBe(BAD_OF_MONITORS.length + GOOD.length + 1)
+    expect(
+      await count(`FROM mailsonde.monitor_points WHERE reason LIKE '%TypeError%' OR reason LIKE '%undefined%'`),
+    ).toBe(0)
+    const [told] = await monitorsOf(database.db)
+      .list({ limit: 1 })
+      .then((all) => all.filter(({ id }) => id === 'mon_broken'))
+    expect(told?.last).toMatchObject({
+      status: 'unknown',
+      reason: 'an internal error of this service; its log has the cause',
+    })
+  })
+
+  it('an ended job whose event cannot be made is given up, and the database is not blamed', async () => {
+    expect(await count('FROM mailsonde.jobs WHERE callback IS NOT NULL')).toBe(0)
+    const ofBroken = lines.filter(({ fields }) => fields.job === 'job_broken')
+    expect(ofBroken.map(({ fields }) => fields.again_in_ms)).toEqual([60_000, 300_000, 1_800_000, 7_200_000, null])
+    expect(lines.filter(({ event }) => event.includes('database'))).toEqual([])
+  })
+
+  it('the log has each item with its cause', () => {
+    for (const at of ['monitor', 'message', 'job'])
+      expect(
+        lines.some(({ fields }) => fields[at] !== undefined && fields.err instanceof TypeError),
+        at,
+      ).toBe(true)
+  })
+})
+
+describe('bulk jobs', () => {
+  const { lines, log } = logged()
+  const rows = asking()
+  const domains = asking()
+  const limits = (id: string) => ({ id, concurrent: 200, perMinute: Number.POSITIVE_INFINITY })
+  let database: Database
+  let engine: Awaited<ReturnType<typeof startEngine>>
+  let stored: JobRecord
+  let torn: JobRecord
+  const UNSTORABLE: Readonly<Record<string, Asked>> = {
+    'number@row.example': { result: 'accepted', reason: 'mailbox_exists', answer: { no: 1n as never } },
+    'zero@row.example': { result: 'a\0b', reason: 'mailbox_exists', answer: {} },
+  }
+
+  async function submit(list: readonly string[]): Promise<JobRecord> {
+    const expiresAt = new Date(Date.now() + 30 * DAY_MS)
+    const job = { id: randomUUID(), kind: 'verify', name: '', owner: randomUUID(), options: {}, expiresAt } as const
+    const made = await jobsOf(database.db).create(job)
+    async function* octets() {
+      yield Buffer.from(list.join('\n'))
+    }
+    const upload = { octets: octets(), contentType: 'text/plain', bounds: { maxUpload: 1e9, maxRows: 1e9 } }
+    const place = openUploads().enter('')
+    const { complete } = jobRowsOf(database.db)
+    await takeUpload({ takeIn: takeInOf(database.pool), complete, place }, made, upload)
+    return (await jobsOf(database.db).byId(job.id))!
+  }
+  const resultsOf = async (job: JobRecord) => jobRowsOf(database.db).results(job, { after: 0, limit: 10_000 })
+  const stateOf = async ({ id }: JobRecord) => (await jobsOf(database.db).byId(id))?.state
+  /** Time passes in the database. */
+  async function pass(minutes: number): Promise<void> {
+    const by = `interval '${minutes} minutes'`
+    await database.pool.query(
+      `UPDATE mailsonde.job_rows SET due = due - ${by}, first_asked_at = first_asked_at - ${by} WHERE fence % 2 = 0`,
+    )
+    await database.pool.query(
+      `UPDATE mailsonde.job_providers SET next_due = next_due - ${by} WHERE next_due < 'infinity'`,
+    )
+  }
+
+  beforeAll(async () => {
+    database = await labDatabase()
+    stored = await submit([
+      ...[...BAD, ...GOOD].map((name) => `${name}@row.example`),
+      ...[...BAD, ...GOOD].map((name) => `x@${name}.example`),
+      ...Object.keys(UNSTORABLE),
+    ])
+    torn = await submit(Array.from({ length: OWN_TABLE_ROWS + 1 }, (_, n) => `n${n}@torn.example`))
+    await database.pool.query(`ALTER TABLE mailsonde.job_rows_${torn.number} RENAME COLUMN input TO other`)
+    const settings: EngineSettings = {
+      ...{ now: Date.now, log, rowMs: 300, drainMs: 100, room: (_: string, claimed: number) => 200 - claimed },
+      ask: async (_kind, input) => {
+        const name = nameOf(input)
+        const isOver = isOwnLimit(name) && (rows.asked.get(name) ?? 0) > 3
+        if (input.endsWith('@row.example') && !isOver) await rows.ask(name)
+        return UNSTORABLE[input] ?? { result: 'accepted', reason: 'mailbox_exists', answer: {} }
+      },
+      findProvider: async (_kind, domain) => {
+        if (bad.get(nameOf(domain)) === NEVER)
+          throw new Error('the lookup has a limit of 10 s, for which no test waits')
+        await domains.ask(nameOf(domain))
+        return limits(domain)
+      },
+    }
+    engine = await startEngine(database, settings)
+  }, 60_000)
+  afterAll(() => engine.stop())
+
+  it('neighbours have their results at once; every row has one at the end, and the job ends', async () => {
+    const good = async (): Promise<number> =>
+      (await resultsOf(stored)).filter(({ input, result }) => input.includes('good') && result === 'accepted').length
+    await until(async () => (await good()) === 2 * GOOD.length)
+    for (let minutes = 0; minutes < 24 * 60 && (await stateOf(stored)) !== 'done'; minutes += 40) {
+      await pass(40)
+      engine.wake()
+      await sleep(700, AbortSignal.timeout(5_000)) // a plan, and the time limit of a row
+    }
+    expect(await stateOf(stored)).toBe('done')
+    const results = await resultsOf(stored)
+    expect(results).toHaveLength(2 * (FAULTS.length + GOOD.length) + 2)
+    for (const { input, result } of results)
+      if (input.startsWith('x@')) expect([input, result]).toEqual([input, 'accepted'])
+    for (const { input, reason, answer } of results.filter((row) => row.input in UNSTORABLE))
+      expect([input, reason, answer]).toEqual([
+        input,
+        'internal_error',
+        { message: 'an internal error of this service; its log has the cause' },
+      ])
+  }, 60_000)
+
+  it('a row with a fault is asked four times and then says so, without blaming the mailbox', async () => {
+    const counts = new Map([...rows.asked].filter(([name]) => !isOwnLimit(name)))
+    expect(Math.max(...counts.values())).toBeLessThanOrEqual(4)
+    for (const { input, result, reason } of await resultsOf(stored)) {
+      const fault = bad.get(nameOf(input))
+      if (fault === undefined || input.startsWith('x@')) continue
+      if (fault in ERRORS && MAPPED.includes(fault)) continue
+      expect([fault, result, reason]).toEqual([fault, 'unreachable', 'internal_error'])
+    }
+  })
+
+  it('a domain is looked up once, and a job whose table is damaged is put off for longer each time', () => {
+    expect(most(domains.asked)).toBe(1)
+    const ofTorn = lines.filter(({ fields }) => fields.job === torn.id)
+    expect(ofTorn.slice(0, 2).map(({ fields }) => fields.again_in_ms)).toEqual([1_000, 10_000])
+    expect(ofTorn.length).toBeLessThanOrEqual(4)
+  })
+
+  it('the log has the row, the domain and the job with its cause, each once', () => {
+    const rowLines = lines.filter(({ event }) => event === 'a row of a bulk job cannot be asked')
+    expect(
+      rowLines.some(({ fields }) => fields.job === stored.id && fields.err instanceof TypeError && fields.line === 1),
+    ).toBe(true)
+    expect(rowLines.length).toBeLessThanOrEqual(FAULTS.length)
+    expect(lines.filter(({ event }) => event.includes('database'))).toEqual([])
+  })
+})
+
+/** Codes that are the result of a row, as before. */
+const MAPPED: readonly string[] = [
+  ...['invalid_domain', 'invalid_ip', 'invalid_parameter', 'timeout', 'forbidden', 'overloaded', 'rate_limited'],
+]
+/** Our own limit is asked again as soon as it permits; it is never the result of a row. */
+const isOwnLimit = (name: string): boolean => ['overloaded', 'rate_limited'].includes(bad.get(name) ?? '')
+
+describe('putOff', () => {
+  const DELAYS = [60_000, 600_000, 3_600_000]
+  /** When an item that always fails is tried in a day in which somebody looks every second. */
+  function day(step: (nowMs: number) => number): readonly (number | undefined)[] {
+    let nowMs = 0
+    const later = putOff<string>(DELAYS, () => nowMs)
+    const waits: (number | undefined)[] = []
+    for (let at = 0; at < DAY_MS && !waits.includes(undefined); at += 1_000) {
+      nowMs = step(at)
+      if (later.isDue('x')) waits.push(later.failed('x'))
+      expect(later.isDue('another')).toBe(true)
+      expect(later.waiting()).toEqual(waits.at(-1) === undefined ? [] : ['x'])
+    }
+    return waits
+  }
+  it.each<[string, (nowMs: number) => number]>([
+    ['a steady clock', (at) => at],
+    ['a clock that steps ahead by an hour', (at) => (at > 100_000 ? at + 3_600_000 : at)],
+  ])('grows the delays and gives up: %s', (_, step) => expect(day(step)).toEqual([...DELAYS, undefined]))
+
+  it('a clock that stepped back delays nothing', () => {
+    let nowMs = DAY_MS
+    const later = putOff<string>(DELAYS, () => nowMs)
+    later.failed('x')
+    nowMs = 0
+    expect([later.isDue('x'), later.waiting()]).toEqual([true, []])
+  })
+
+  it('begins anew after an item did well, or was given up', () => {
+    const later = putOff<string>(DELAYS, () => 0)
+    const waits = [later.failed('x'), later.failed('x')]
+    later.ended('x')
+    for (let n = 0; n < 5; n++) waits.push(later.failed('x'))
+    expect(waits).toEqual([60_000, 600_000, ...DELAYS, undefined, 60_000])
+  })
+
+  it('remembers 1,000 items', () => {
+    const later = putOff<number>(DELAYS, () => 0)
+    for (let n = 0; n < 1_001; n++) later.failed(n)
+    expect(later.waiting()).toHaveLength(1_000)
+  })
+})
