@@ -75,7 +75,8 @@ async function atOnce(domains: readonly number[]): Promise<{ readonly lookups: n
     running--
     return provider
   }
-  const settings = { rows, jobs, findProvider, onFound: () => {}, onFault: () => {}, stopping: signal }
+  const hooks = { onFound: () => {}, onFault: () => {}, onDomainFault: () => {}, mayTry: () => true }
+  const settings = { rows, jobs, findProvider, ...hooks, stopping: signal }
   const lookups = domainLookups(settings as unknown as Parameters<typeof domainLookups>[0])
   await lookups.begin()
   next = []
