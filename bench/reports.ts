@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { CompiledQuery, sql } from 'kysely'
+import { heavyHere } from '../src/lane/heavy.ts'
 import { domain } from '../src/names/domain.ts'
 import { allOperations } from '../src/operations/registry.ts'
 import type { ImportRequest } from '../src/reports/import.ts'
@@ -146,6 +147,7 @@ async function* createOnce(octets: Buffer): AsyncGenerator<Buffer> {
 
 const serviceOf = (database: Database): ReportService =>
   reportService({
+    heavy: heavyHere,
     ...{ storage: UNBOUNDED, open: async () => database, networkOf: async () => undefined },
     ...{ listedOn: async () => undefined, keepMs: 500 * 86_400_000, maxOctets: 25 * 1_048_576 },
     envelopeOf: async () => ({ from: [], signatures: [], isTrusted: false }),

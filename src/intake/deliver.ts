@@ -31,7 +31,7 @@ export const deliverer =
   ({ reports, accepts, log }: DeliverSettings): Deliver =>
   async (message, name, signal) => {
     const service = await reports()
-    const imported = await service.import(octetsOf(message), { name, way: 'mail', accepts: await accepts(), signal })
+    const imported = await service.import(message, { name, way: 'mail', accepts: await accepts(), signal })
     for (const { code, domain } of imported.refused)
       if (code === 'unknown_domain' && domain !== undefined) await service.countStranger(domain)
     const delivered = judge(imported)
@@ -62,10 +62,6 @@ function judge({ reports, refused, failureReports }: Imported): Delivered {
   if (reports.length > 0 || failureReports > 0) return 'report'
   if (refused.some(({ code }) => code !== 'bad_report' && code !== 'payload_too_large')) return 'report'
   return refused.length > 0 ? 'unreadable' : 'no_report'
-}
-
-async function* octetsOf(message: Buffer): AsyncGenerator<Uint8Array> {
-  yield message
 }
 
 /** Octets of a header section in which the Message-ID is looked for. */

@@ -4,6 +4,7 @@ import { labDatabase } from '../../test/lab/database.ts'
 import { type LabImap, labImap } from '../../test/lab/imap-server.ts'
 import { aggregateReport } from '../../test/lab/report-xml.ts'
 import { UNBOUNDED } from '../../test/lab/storage.ts'
+import { heavyHere } from '../lane/heavy.ts'
 import { type ReportService, reportService } from '../reports/service.ts'
 import { deliverer } from './deliver.ts'
 import { type ImapSettings, lookOnce } from './imap.ts'
@@ -14,6 +15,7 @@ let service: ReportService
 beforeAll(async () => {
   const database = await labDatabase()
   service = reportService({
+    heavy: heavyHere,
     storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({

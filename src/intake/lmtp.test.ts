@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../test/lab/database.ts'
 import { aggregateReport } from '../../test/lab/report-xml.ts'
 import { UNBOUNDED } from '../../test/lab/storage.ts'
+import { heavyHere } from '../lane/heavy.ts'
 import { reportService } from '../reports/service.ts'
 import { awayError } from '../store/postgres/connect.ts'
 import { type Deliver, deliverer } from './deliver.ts'
@@ -24,6 +25,7 @@ let isProven = true
 beforeAll(async () => {
   const database = await labDatabase()
   const service = reportService({
+    heavy: heavyHere,
     storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({

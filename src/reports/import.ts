@@ -1,13 +1,14 @@
 import { AppError } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
 import { dayOf } from '../base/time.ts'
+import { type Heavy, LaneError } from '../lane/heavy.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
-import type { NewReport, ReportIntake, ReportKind, Stored, TlsRow } from '../store/postgres/reports.ts'
-import { type Bounds, filesIn, type Leaf } from './parse/containers.ts'
-import { lineOf, readDmarc } from './parse/dmarc.ts'
-import { readTls } from './parse/tls.ts'
+import type { ReportKind } from '../store/postgres/report-rows.ts'
+import type { NewReport, ReportIntake, Stored } from '../store/postgres/reports.ts'
+import { type Bounds, nothingSpent, type Spent } from './parse/containers.ts'
+import { lineOf } from './parse/dmarc.ts'
+import { eventOf, type ReportHead, readFiles, readMail } from './parse/reading.ts'
 import { importError, reportError } from './problems.ts'
-import { type DmarcHead, summedRow, type TlsReport } from './report.ts'
 import { type Envelope, type Reported, reporterOf } from './reporters.ts'
 
 /**
@@ -60,7 +61,8 @@ const AHEAD_MS = 2 * DAY_MS
 const LONGEST_MS = 366 * DAY_MS
 
 type ImportSettings = {
-  readonly intake: () => Promise<ReportIntake>
+  readonly heavy: Heavy
+  readonly intake: (kind: ReportKind) => Promise<ReportIntake>
   /** Looks at the message that brought a report. */
   readonly envelopeOf: (message: Uint8Array, signal: AbortSignal) => Promise<Envelope>
   readonly newId: () => string
@@ -77,25 +79,190 @@ export type ImportRequest = {
   readonly signal: AbortSignal
 }
 
+/** Octets of rows of a message that wait for the answer who sent it. A message with more is read a second time. */
+const WAITING = 2 * 1_048_576
+
 /**
  * Reads an input and stores each report in it: when this resolves, what it names is stored. Rejects with AppError
- * `upstream_unavailable` if another attempt can help (the database is away; by mail also a DNS that does not answer);
- * what was stored until then is a duplicate of the next attempt.
+ * `upstream_unavailable` or `overloaded` if another attempt can help (the database is away, the lane is full; by mail
+ * also a DNS that does not answer); what was stored until then is a duplicate of the next attempt.
  */
 export async function importReports(
   settings: ImportSettings,
-  octets: AsyncIterable<Uint8Array>,
+  octets: Uint8Array,
   request: ImportRequest,
 ): Promise<Imported> {
-  const reports: ImportedReport[] = []
-  const refused: RefusedReport[] = []
-  const envelopes = new WeakMap<Uint8Array, Promise<Envelope>>()
-  let failureReports = 0
-  let others = 0
-  const refuse = (name: string, error: AppError, domain?: Domain): void => {
-    if (refused.length >= MAX_REFUSED) return
+  if (octets.length > settings.bounds.maxOctets) throw reportError('too_large', { max: settings.bounds.maxOctets })
+  const importing = new Importing(settings, request)
+  const inputs: Input[] = [{ name: request.name, depth: 0, octets }]
+  try {
+    for (let input = inputs.shift(); input; input = inputs.shift()) inputs.unshift(...(await importing.read(input)))
+  } finally {
+    await importing.close()
+  }
+  return importing.imported
+}
+
+/** An input of its own: what was handed in, or a message of an mbox file in it. */
+type Input = { readonly name: string; readonly depth: number; readonly octets: Uint8Array }
+type Batch = ReturnType<typeof eventOf>
+
+class Importing {
+  readonly #settings: ImportSettings
+  readonly #request: ImportRequest
+  readonly #reports: ImportedReport[] = []
+  readonly #refused: RefusedReport[] = []
+  #failureReports = 0
+  #others = 0
+  #spent = nothingSpent()
+  /** The intake of the report that is read now. */
+  #intake: ReportIntake | undefined
+
+  constructor(settings: ImportSettings, request: ImportRequest) {
+    this.#settings = settings
+    this.#request = request
+  }
+
+  get imported(): Imported {
+    return {
+      reports: this.#reports,
+      refused: this.#refused,
+      failureReports: this.#failureReports,
+      others: this.#others,
+    }
+  }
+
+  /** Reads an input. Returns the messages in it. */
+  async read(input: Input): Promise<readonly Input[]> {
+    const messages: Input[] = []
+    const waiting: Batch[] = []
+    const spent = this.#spent
+    let isCut = false
+    try {
+      isCut = await this.#inLane(input, spent, WAITING, async (batch) => {
+        const { event, octets } = batch
+        if (event.what === 'message') messages.push({ name: event.name, depth: event.depth, octets })
+        else if (event.isInMessage) waiting.push(batch)
+        else await this.#take(batch)
+      })
+    } catch (error) {
+      await this.#refuseUnread(input.name, error)
+    }
+    const isAsked = isCut || waiting.some(({ event }) => event.what === 'complete')
+    const envelope = isAsked ? await this.#envelopeOf(input) : undefined
+    if (!isCut) for (const batch of waiting) await this.#take(batch, envelope)
+    else if (envelope) {
+      try {
+        await this.#inLane(input, spent, undefined, (batch) => this.#take(batch, envelope))
+      } catch (error) {
+        await this.#refuseUnread(input.name, error)
+      }
+    }
+    await this.close()
+    return messages
+  }
+
+  /** Leaves no rows of a report behind that was not read to its end. */
+  async close(): Promise<void> {
+    const intake = this.#intake
+    this.#intake = undefined
+    await intake?.abort()
+  }
+
+  /** Returns whether reading ended at so many octets of rows. */
+  async #inLane(
+    { name, depth, octets }: Input,
+    spent: Spent,
+    maxRowOctets: number | undefined,
+    take: (batch: Batch) => Promise<void>,
+  ): Promise<boolean> {
+    const { heavy, bounds } = this.#settings
+    const { way, owner = way, signal } = this.#request
+    const input = { name, depth, bounds, spent, ...(maxRowOctets !== undefined && { maxRowOctets }) }
+    let failure: { readonly error: unknown } | undefined
+    try {
+      const result = await heavy(way === 'mail' ? readMail : readFiles, octets, input, {
+        ...{ caller: owner, signal, isMail: way === 'mail' },
+        onBatch: async (batch) => {
+          try {
+            await take(eventOf(batch))
+          } catch (error) {
+            failure ??= { error }
+            throw error
+          }
+        },
+      })
+      this.#spent = result.spent
+      return result.isCut
+    } catch (error) {
+      throw failure === undefined ? error : failure.error // ours, not what the lane makes of it
+    }
+  }
+
+  /** Refuses an input that ended the lane. Throws what another attempt can help against. */
+  async #refuseUnread(name: string, error: unknown): Promise<void> {
+    if (!(error instanceof LaneError)) throw error
+    if (error.reason === 'full') throw importError('full', undefined, { retryAfterSeconds: 10, cause: error })
+    this.#refuse(name, importError('not_read', { reason: error.reason }, { cause: error }))
+  }
+
+  /** Undefined: the message ended the lane, and is refused. */
+  async #envelopeOf({ name, octets }: Input): Promise<Envelope | undefined> {
+    try {
+      return await this.#settings.envelopeOf(octets, this.#request.signal)
+    } catch (error) {
+      await this.#refuseUnread(name, error)
+      return undefined
+    }
+  }
+
+  async #take({ event, octets }: Batch, envelope?: Envelope): Promise<void> {
+    const { name } = event
+    if (event.what === 'failure') this.#failureReports++
+    else if (event.what === 'other') this.#others++
+    else if (event.what === 'unread') this.#refuse(name, new AppError(event.code, event.problem))
+    else if (event.what === 'rows' || event.what === 'complete') {
+      if (event.isInMessage && !envelope) return // the message ended the lane, and is refused
+      this.#intake ??= await this.#settings.intake(event.kind)
+      if (octets.length > 0) await this.#intake.add(octets)
+      if (event.what === 'rows') return
+      await this.#store(this.#intake, name, event.head, envelope)
+    }
+    await this.close()
+  }
+
+  /** Stores the report whose rows were taken in, or refuses it. */
+  async #store(intake: ReportIntake, name: string, head: ReportHead, envelope: Envelope | undefined): Promise<void> {
+    const { way, owner } = this.#request
+    try {
+      const domain = domainOf(head.domain)
+      const why = refusalOf(this.#settings, head, domain, this.#request.accepts)
+      if (why) return this.#refuse(name, why, domain)
+      const { name: reporter, isKnown, authenticated } = reporterIn(head, way, envelope)
+      const counts = way === 'mail' ? authenticated === true && isKnown : authenticated !== false
+      const { kind, reportId, policy, messages, beginMs, endMs, digest } = head
+      const report: NewReport = {
+        ...{ id: this.#settings.newId(), kind, domain, reporter, isKnownReporter: isKnown && counts },
+        ...{ organization: head.organization ?? '', reportId, policy, messages, digest },
+        ...{ beginMs, endMs, day: dayOf((beginMs + endMs) / 2) },
+        authenticated,
+        counts,
+        receivedMs: this.#settings.now(),
+        owner,
+      }
+      const stored = await intake.commit(report)
+      this.#intake = undefined
+      this.#reports.push(imported(report, stored))
+    } catch (error) {
+      if (!(error instanceof AppError) || !isAboutTheFile(error)) throw error
+      this.#refuse(name, error)
+    }
+  }
+
+  #refuse(name: string, error: AppError, domain?: Domain): void {
+    if (this.#refused.length >= MAX_REFUSED) return
     const line = lineOf(error)
-    refused.push({
+    this.#refused.push({
       name,
       code: codeOf(error),
       detail: error.message,
@@ -104,81 +271,9 @@ export async function importReports(
       ...(domain && { domain }),
     })
   }
-  const envelopeOf = (message: Uint8Array): Promise<Envelope> => {
-    const known = envelopes.get(message) ?? settings.envelopeOf(message, request.signal)
-    envelopes.set(message, known)
-    return known
-  }
-  for await (const file of filesIn(atMostOctets(octets, settings.bounds.maxOctets), request.name, settings.bounds)) {
-    request.signal.throwIfAborted()
-    if ('error' in file) refuse(file.name, file.error)
-    else if (file.content === 'failure') failureReports++
-    else if (file.content === 'other') others++
-    else {
-      try {
-        const one = await importFile(settings, file, request, envelopeOf)
-        if ('report' in one) reports.push(one.report)
-        else refuse(file.name, one.error, one.domain)
-      } catch (error) {
-        if (!(error instanceof AppError) || !isAboutTheFile(error)) throw error
-        if (error.problem.id === 'reports.none') others++
-        else refuse(file.name, error)
-      }
-    }
-  }
-  return { reports, refused, failureReports, others }
-}
-
-/** The octets, until there are more than `max`. */
-async function* atMostOctets(octets: AsyncIterable<Uint8Array>, max: number): AsyncGenerator<Uint8Array> {
-  let size = 0
-  for await (const chunk of octets) {
-    size += chunk.length
-    if (size > max) throw reportError('too_large', { max })
-    yield chunk
-  }
 }
 
 const isAboutTheFile = ({ code }: AppError): boolean => code === 'bad_report' || code === 'payload_too_large'
-
-type One = { readonly report: ImportedReport } | { readonly error: AppError; readonly domain: Domain }
-
-async function importFile(
-  settings: ImportSettings,
-  file: Leaf,
-  request: ImportRequest,
-  envelopeOf: (message: Uint8Array) => Promise<Envelope>,
-): Promise<One> {
-  const intake = await settings.intake()
-  let isDone = false
-  try {
-    const read = file.content === 'xml' ? await readXml(intake, file) : await readJson(file)
-    const domain = domainOf(read.domain)
-    const why = refusalOf(settings, read, domain, request.accepts)
-    if (why) return { error: why, domain }
-    const { name: reporter, isKnown, authenticated } = await reporterIn(read, file, request, envelopeOf)
-    const counts = request.way === 'mail' ? authenticated === true && isKnown : authenticated !== false
-    const report: NewReport = {
-      ...{ id: settings.newId(), kind: read.kind, domain, reporter, isKnownReporter: isKnown && counts },
-      ...{
-        organization: read.organization ?? '',
-        reportId: read.reportId,
-        policy: read.policy,
-        messages: read.messages,
-      },
-      ...{ beginMs: read.beginMs, endMs: read.endMs, day: dayOf((read.beginMs + read.endMs) / 2) },
-      authenticated,
-      counts,
-      receivedMs: settings.now(),
-      owner: request.owner,
-    }
-    const stored = await intake.commit(report, read.tls)
-    isDone = true
-    return { report: imported(report, stored) }
-  } finally {
-    if (!isDone) await intake.abort()
-  }
-}
 
 const imported = (report: NewReport, { id, duplicate, messages, foreignRows }: Stored): ImportedReport => {
   const { kind, domain, organization, reportId, beginMs, endMs, authenticated, counts } = report
@@ -187,85 +282,6 @@ const imported = (report: NewReport, { id, duplicate, messages, foreignRows }: S
     ...{ authenticated, counts },
   }
 }
-
-/** A report of either kind, as far as both have the same. */
-type Read = {
-  readonly kind: ReportKind
-  readonly domain: string | null
-  /** Other domains that it is about. */
-  readonly others: readonly string[]
-  readonly organization: string | null
-  readonly contact: string | null
-  readonly reportId: string
-  readonly beginMs: number
-  readonly endMs: number
-  readonly messages: number
-  readonly policy: Readonly<Record<string, string>>
-  readonly tls: readonly TlsRow[]
-}
-
-async function readXml(intake: ReportIntake, file: Leaf): Promise<Read> {
-  const head = await readDmarc(
-    file.octets,
-    (row) => intake.add(summedRow(row)),
-    () => intake.flush(),
-  )
-  return dmarcOf(head)
-}
-
-function dmarcOf(head: DmarcHead): Read {
-  const { organization, email: contact, reportId, policy, messages } = head
-  if (reportId === null || reportId === '') throw reportError('missing', { what: 'report_id' })
-  const times = { beginMs: head.begin * 1_000, endMs: head.end * 1_000 }
-  return {
-    kind: 'dmarc',
-    domain: head.domain,
-    others: [],
-    organization,
-    contact,
-    reportId,
-    ...times,
-    messages,
-    policy,
-    tls: [],
-  }
-}
-
-async function readJson(file: Leaf): Promise<Read> {
-  const report = await readTls(file.octets)
-  const { organization, contact, policies } = report
-  const domains = [...new Set(policies.flatMap(({ domain }) => domain ?? []))]
-  const times = { beginMs: report.begin * 1_000, endMs: report.end * 1_000 }
-  return {
-    ...{
-      kind: 'tls',
-      domain: domains[0] ?? null,
-      others: domains.slice(1),
-      organization,
-      contact,
-      reportId: report.reportId ?? '',
-    },
-    ...{ ...times, messages: sessionsOf(report), policy: {}, tls: policies.flatMap(tlsRows) },
-  }
-}
-
-const sessionsOf = ({ policies }: TlsReport): number =>
-  policies.reduce((sum, { successful, failed }) => sum + (successful ?? 0) + (failed ?? 0), 0)
-
-const tlsRows = ({ domain, type, successful, failed, failures }: TlsReport['policies'][number]): readonly TlsRow[] =>
-  domain === null
-    ? [] // a policy about nothing
-    : [
-        { domain, type, host: null, failure: null, successful, failed },
-        ...failures.map((one) => ({
-          domain,
-          type,
-          host: one.host,
-          failure: one.type,
-          successful: null,
-          failed: one.sessions,
-        })),
-      ]
 
 function domainOf(text: string | null): Domain {
   if (text === null) throw reportError('missing', { what: 'domain' })
@@ -277,7 +293,7 @@ function domainOf(text: string | null): Domain {
 /** Why a report that was read is not taken. Throws AppError `bad_report` for a time that is not possible. */
 function refusalOf(
   { now, keepMs }: ImportSettings,
-  read: Read,
+  read: ReportHead,
   domain: Domain,
   accepts: Accepts,
 ): AppError | undefined {
@@ -295,14 +311,13 @@ function refusalOf(
 
 const timeText = (ms: number): string => (ms < 8e15 ? new Date(ms).toISOString() : String(ms / 1_000))
 
-async function reporterIn(
-  read: Read,
-  { message }: Leaf,
-  { way }: ImportRequest,
-  envelopeOf: (message: Uint8Array) => Promise<Envelope>,
-): Promise<Reported & { readonly authenticated: boolean | null }> {
-  // a file says nothing about who sent it
-  const judged = reporterOf(read, message === undefined ? undefined : await envelopeOf(message))
+/** Undefined envelope: a file, which says nothing about who sent it. */
+function reporterIn(
+  head: ReportHead,
+  way: Way,
+  envelope: Envelope | undefined,
+): Reported & { readonly authenticated: boolean | null } {
+  const judged = reporterOf(head, envelope)
   if (judged.authenticated !== 'unanswered') return { ...judged, authenticated: judged.authenticated }
   if (way === 'mail') throw importError('unanswered')
   return { ...judged, authenticated: null }

@@ -1,8 +1,16 @@
 import { errorsOf } from '../base/errors.ts'
 import { quoted, shown } from '../base/problem.ts'
 import { counted } from '../base/text.ts'
+import type { LaneReason } from '../lane/heavy.ts'
 
 type Named = { readonly domain: string }
+
+const NOT_READ: Readonly<Record<Exclude<LaneReason, 'full'>, string>> = {
+  time: 'reading it takes longer than any report needs',
+  memory: 'reading it takes more memory than any report needs',
+  fault: 'reading it ended the reader: this is a defect, and the log has its details',
+  remembered: 'it ended the reader when it came before, and is not read again',
+}
 
 /** Why a report that was read is not taken, and why an import has to be repeated. */
 export const importError = errorsOf('report_import', {
@@ -19,6 +27,14 @@ export const importError = errorsOf('report_import', {
     code: 'bad_report',
     detail: ({ day, oldest }: { day: string; oldest: string }) =>
       `the report is about ${shown(day, 20)}; reports are kept from ${shown(oldest, 20)} on (--reports-keep)`,
+  },
+  not_read: {
+    code: 'bad_report',
+    detail: ({ reason }: { reason: Exclude<LaneReason, 'full'> }) => NOT_READ[reason],
+  },
+  full: {
+    code: 'overloaded',
+    detail: () => 'too many inputs wait to be read: try again later',
   },
   unanswered: {
     code: 'upstream_unavailable',
@@ -86,13 +102,30 @@ export const reportError = errorsOf('reports', {
     code: 'payload_too_large',
     detail: ({ max }: { max: number }) => `the report has more than ${counted(max, 'row')}`,
   },
+  policies: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `the TLS report has more than ${counted(max, 'policy', 'policies')}`,
+  },
+  details: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `the TLS report has more than ${counted(max, 'failure detail')}`,
+  },
+  members: {
+    code: 'bad_report',
+    detail: ({ max }: { max: number }) => `an object of the JSON has more than ${counted(max, 'member')}`,
+  },
+  json_depth: {
+    code: 'bad_report',
+    detail: ({ max }: { max: number }) => `objects and arrays of the JSON are nested more than ${max} deep`,
+  },
   entries: {
     code: 'payload_too_large',
-    detail: ({ max }: { max: number }) => `the zip has more than ${counted(max, 'file')}`,
+    detail: ({ max }: { max: number }) =>
+      `the input has more than ${counted(max, 'file')} and messages in it: send it in parts, or name it to reports import`,
   },
   unpacked: {
     code: 'payload_too_large',
-    detail: ({ max }: { max: number }) => `the input unpacks to more than ${counted(max, 'octet')}`,
+    detail: ({ max }: { max: number }) => `the input unpacks to more than ${counted(max, 'octet')}: send it in parts`,
   },
   too_large: {
     code: 'payload_too_large',

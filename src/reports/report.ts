@@ -1,6 +1,6 @@
 import type { Ip } from '../names/ip.ts'
 import { registrableDomain } from '../names/suffix.ts'
-import type { ReportRow } from '../store/postgres/reports.ts'
+import type { ReportRow } from '../store/postgres/report-rows.ts'
 
 /**
  * One `record` of a DMARC aggregate report (RFC 7489 appendix C, RFC 9990 §3.1). Texts are trimmed; names and results

@@ -1,6 +1,6 @@
 import { isFree } from '../mailbox/side-data/free.ts'
 import { registrableDomain } from '../names/suffix.ts'
-import type { ReportKind } from '../store/postgres/reports.ts'
+import type { ReportKind } from '../store/postgres/report-rows.ts'
 
 /**
  * A sender from which an organization reports. A report proves who wrote it and not that it is so: verdicts need at

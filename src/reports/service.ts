@@ -3,8 +3,10 @@ import { limiter } from '../base/limiter.ts'
 import { type Lifetime, onceUnlessFailed, sharedWork } from '../base/share-work.ts'
 import { dayOf } from '../base/time.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
+import type { Heavy } from '../lane/heavy.ts'
 import type { Domain } from '../names/domain.ts'
 import { type Database, told } from '../store/postgres/connect.ts'
+import type { ReportKind } from '../store/postgres/report-rows.ts'
 import {
   type DayRow,
   type DaySum,
@@ -23,7 +25,7 @@ import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Ctx, Log } from '../world.ts'
 import { type AskedFacts, askFacts, type FactSources } from './facts.ts'
 import { type Imported, type ImportRequest, importReports } from './import.ts'
-import { BOUNDS } from './parse/containers.ts'
+import { BOUNDS, buffered } from './parse/containers.ts'
 import type { Envelope } from './reporters.ts'
 import { findSenders, passesDmarc, type Sender } from './senders.ts'
 
@@ -47,10 +49,10 @@ type Asking = Pick<Ctx, 'resolve' | 'signal'>
  */
 export type ReportService = {
   /**
-   * Stores the reports of an input; what it names is stored when this resolves. At most {@link AT_ONCE} inputs are read
-   * at the same time.
+   * Stores the reports of an input; what it names is stored when this resolves. At most {@link AT_ONCE} streams are read
+   * at the same time: each is held in memory.
    */
-  readonly import: (octets: AsyncIterable<Uint8Array>, request: ImportRequest) => Promise<Imported>
+  readonly import: (octets: Uint8Array | AsyncIterable<Uint8Array>, request: ImportRequest) => Promise<Imported>
   readonly senders: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<SendersOf>
   readonly summary: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<Summary>
   readonly rows: (
@@ -79,9 +81,9 @@ export type ReportService = {
   readonly counted: () => { readonly reports: number; readonly failureReports: number; readonly refused: number }
 }
 
-/** Inputs of keys that are read at the same time: each may hold 25 MiB. Mail has places of its own. */
+/** Uploads that are held in memory at the same time: each may have 25 MiB. */
 const AT_ONCE = 4
-/** Those of one key, or of mail: others never wait for them alone. */
+/** Those of one key: others never wait for them alone. */
 const AT_ONCE_OF_ONE = 2
 /** Looks at the sources of a domain at the same time: each may hold as much as an answer is computed from. */
 const LOOKS_AT_ONCE = 4
@@ -90,6 +92,7 @@ const SELECTORS_MS = 90 * 86_400_000
 const CACHED_HOSTS = 50_000
 
 type ReportServiceSettings = {
+  readonly heavy: Heavy
   readonly open: () => Promise<Pick<Database, 'db' | 'pool'>>
   /**
    * Whether the database exists; default true. What is read while there is none is {@link NO_SUMS}, and starts nothing.
@@ -178,48 +181,41 @@ export function reportService(settings: ReportServiceSettings): ReportService {
       leave()
     }
   }
-  return {
-    import: told(async (octets, request) => {
-      const leaveOwn = await turns.enter(
-        `import of ${request.owner ?? 'mail'}`,
-        { concurrent: AT_ONCE_OF_ONE },
-        request.signal,
-      )
-      let leave = leaveOwn
+  async function inPlaces<T>({ owner = '', signal }: ImportRequest, work: () => Promise<T>): Promise<T> {
+    const leaveOwn = await turns.enter(`import of ${owner}`, { concurrent: AT_ONCE_OF_ONE }, signal)
+    try {
+      const leave = await turns.enter('import', { concurrent: AT_ONCE }, signal)
       try {
-        const leaveAll = await turns.enter(
-          request.owner === undefined ? 'mail' : 'import',
-          { concurrent: AT_ONCE },
-          request.signal,
-        )
-        leave = () => {
-          leaveAll()
-          leaveOwn()
-        }
-        const importing = {
-          ...{
-            intake: async () => {
-              const admit = () => settings.storage.admit(request.owner, 0)
-              await admit()
-              return reportIntake((await database()).pool, admit)
-            },
-            envelopeOf: settings.envelopeOf,
-            now,
-            keepMs,
-          },
-          ...{ newId: () => `rep_${randomBytes(16).toString('base64url')}`, bounds: { ...BOUNDS, maxOctets } },
-        }
-        const imported = await importReports(importing, octets, request)
-        counts.reports += imported.reports.length
-        counts.failureReports += imported.failureReports
-        counts.refused += imported.refused.length
-        if (imported.reports.length > 0) await settings.onStored?.()
-        if (imported.reports.length > 0)
-          sweep().catch((error) => settings.log.warn('old reports could not be removed', { reason: error.message }))
-        return imported
+        return await work()
       } finally {
         leave()
       }
+    } finally {
+      leaveOwn()
+    }
+  }
+  return {
+    import: told(async (octets, request) => {
+      const importing = {
+        ...{ heavy: settings.heavy, envelopeOf: settings.envelopeOf, now, keepMs },
+        intake: async (kind: ReportKind) => {
+          const admit = () => settings.storage.admit(request.owner, 0)
+          await admit()
+          return reportIntake((await database()).pool, kind, admit)
+        },
+        ...{ newId: () => `rep_${randomBytes(16).toString('base64url')}`, bounds: { ...BOUNDS, maxOctets } },
+      }
+      const imported =
+        octets instanceof Uint8Array
+          ? await importReports(importing, octets, request)
+          : await inPlaces(request, async () => importReports(importing, await buffered(octets, maxOctets), request))
+      counts.reports += imported.reports.length
+      counts.failureReports += imported.failureReports
+      counts.refused += imported.refused.length
+      if (imported.reports.length > 0) await settings.onStored?.()
+      if (imported.reports.length > 0)
+        sweep().catch((error) => settings.log.warn('old reports could not be removed', { reason: error.message }))
+      return imported
     }),
     senders: told(senders),
     summary: told(async (ctx, period) => {

@@ -20,6 +20,7 @@ export const openReports = (
   { geo, blacklists, storage }: Pick<Deps, 'geo' | 'blacklists'> & { readonly storage: StorageGuard },
 ): ReportService =>
   reportService({
+    heavy: world.heavy,
     open,
     exists: () => hasDatabase(config),
     storage,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CheckAnswer } from '../../src/answers/check.ts'
+import { heavyHere } from '../../src/lane/heavy.ts'
 import { reportService } from '../../src/reports/service.ts'
 import { databaseError } from '../../src/store/postgres/problems.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
@@ -50,6 +51,7 @@ let isAway = false
 beforeAll(async () => {
   const database = await labDatabase()
   const service = reportService({
+    heavy: heavyHere,
     open: async () => database,
     envelopeOf: async () => ({ from: [], signatures: [], isTrusted: false }),
     networkOf: async () => undefined,

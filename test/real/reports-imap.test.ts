@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { deliverer } from '../../src/intake/deliver.ts'
 import { lookOnce } from '../../src/intake/imap.ts'
+import { heavyHere } from '../../src/lane/heavy.ts'
 import { reportService } from '../../src/reports/service.ts'
 import { openDatabase } from '../../src/store/postgres/connect.ts'
 import { aggregateReport } from '../lab/report-xml.ts'
@@ -103,6 +104,7 @@ const filesIn = (name: string): readonly string[] =>
 it('moves reports after they are stored, and leaves other mail with its flags; a DNS that is away is the next round', async () => {
   let isAnswered = true
   const service = reportService({
+    heavy: heavyHere,
     storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({

@@ -1,7 +1,5 @@
-import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { aggregateReport } from '../../../test/lab/report-xml.ts'
-import { filesIn } from './containers.ts'
 import { readDmarc } from './dmarc.ts'
 
 const ROWS = 2_000
@@ -35,19 +33,4 @@ it('a report of 1,000,000 records is read, and one more is refused', async () =>
   }
   expect((await readDmarc(records(1_000_000), () => {})).records).toBe(1_000_000)
   await expect(readDmarc(records(1_000_001), () => {})).rejects.toMatchObject({ code: 'payload_too_large' })
-})
-
-it('a gzip file in many chunks is unpacked without a listener more for each of them', async () => {
-  const warnings: string[] = []
-  const note = ({ name }: Error): void => void warnings.push(name)
-  process.on('warning', note)
-  const packed = gzipSync(
-    Buffer.from(Array.from({ length: 200_000 }, (_, n) => `<!-- ${(n * 7919) % 65_537} -->`).join('')),
-  )
-  let octets = 0
-  for await (const file of filesIn(inPieces(packed, 4_096), 'x'))
-    if ('octets' in file) for await (const chunk of file.octets) octets += chunk.length
-  await new Promise((resolve) => setImmediate(resolve))
-  process.off('warning', note)
-  expect([warnings, octets > 2_000_000, packed.length > 20 * 4_096]).toEqual([[], true, true])
 })

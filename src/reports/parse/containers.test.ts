@@ -35,16 +35,13 @@ function zipOf(files: readonly (readonly [name: string, octets: Buffer])[]): Buf
   return Buffer.concat([...pieces, ...directory, Buffer.from('PK\u0005\u0006'), end])
 }
 
-async function* octetsOf(octets: Buffer): AsyncGenerator<Buffer> {
-  yield octets
-}
-
 /** The names of the reports in it, and what could not be read. */
 async function read(octets: Buffer, bounds: Partial<Bounds> = {}) {
   const names: string[] = []
   const faults: string[] = []
-  for await (const file of filesIn(octetsOf(octets), 'input', { ...BOUNDS, ...bounds })) {
-    if ('error' in file) faults.push(file.error.code)
+  for await (const file of filesIn(octets, { name: 'input' }, { ...BOUNDS, ...bounds })) {
+    if (file.content === 'unread') faults.push(file.error.code)
+    else if (file.content === 'message') names.push(file.name)
     else if (file.content === 'xml') {
       names.push(file.name)
       try {

@@ -1,76 +1,108 @@
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import type { Attachment, Email } from 'postal-mime'
 import type { ZipFile } from 'yauzl'
 import { AppError, messageOf } from '../../base/errors.ts'
+import { type Part, parseMime, contentOf as partOf } from '../../message/mime.ts'
+import { parseMail } from '../../message/parse.ts'
 import { reportError } from '../problems.ts'
 
 /**
- * A file without a container around it. Its octets must be read before the next one is requested; what is not read is
- * dropped.
+ * What an input holds when nothing is packed any more. The octets of `xml` and `json` must be read before the next one
+ * is requested; what is not read is dropped.
  */
 export type Leaf = {
   /** Name of the attachment or file as it was given, for answers; never a path. */
   readonly name: string
-  readonly content: 'xml' | 'json' | 'failure' | 'other'
-  readonly octets: AsyncIterable<Uint8Array>
-  /** The message in which it came: the outermost, which is the one that somebody sent to us. */
-  readonly message?: Uint8Array
-}
-/** A file or container that could not be read. */
-type Unread = { readonly name: string; readonly error: AppError; readonly message?: Uint8Array }
+  /** The input is a message, and this came in it. */
+  readonly isInMessage: boolean
+} & (
+  | { readonly content: 'xml' | 'json'; readonly octets: AsyncIterable<Uint8Array> }
+  | { readonly content: 'failure' | 'other' }
+  /** A message in an input that is none, which is an input of its own: whoever sent it is asked for its sender. */
+  | { readonly content: 'message'; readonly octets: Uint8Array; readonly depth: number }
+  /** A file or container that could not be read. */
+  | { readonly content: 'unread'; readonly error: AppError }
+)
 
 export type Bounds = {
-  /** Maximum octets of an input and of a container within it, which is held in memory. */
+  /** Maximum octets of an input, of a container within it, which is held in memory, and of the messages in it. */
   readonly maxOctets: number
   /** Maximum octets of all that is unpacked from an input. A ratio is not judged: real XML packs well. */
   readonly maxUnpacked: number
+  /** Maximum number of files, messages and their parts. */
   readonly maxEntries: number
-  /** Maximum nesting of archives and messages. */
+  /** Maximum nesting of archives, mbox files and messages. */
   readonly maxNesting: number
 }
 export const BOUNDS: Bounds = {
   maxOctets: 25 * 1_048_576,
-  maxUnpacked: 1_073_741_824,
+  maxUnpacked: 256 * 1_048_576,
   maxEntries: 1_000,
   maxNesting: 3,
 }
 
-type Place = { readonly name: string; readonly depth: number; readonly message?: Uint8Array }
-type Budget = { readonly bounds: Bounds; unpacked: number; entries: number }
+/** What was spent of the bounds of an input. The messages in it go on with it. */
+export type Spent = { unpacked: number; entries: number; messages: number }
+export const nothingSpent = (): Spent => ({ unpacked: 0, entries: 0, messages: 0 })
+
+type Budget = { readonly bounds: Bounds; readonly spent: Spent }
+type Place = { readonly name: string; readonly depth: number; readonly isInMessage: boolean }
 type Octets = AsyncIterable<Uint8Array>
 
 /**
- * The files in an input, whatever is packed in whatever, each recognized by its content. Never rejects for what the
- * octets are; a fault is an {@link Unread}.
+ * What an input holds, whatever is packed in whatever, each recognized by its content. Everything in it spends from one
+ * budget. Never rejects for what the octets are. `depth`: how deep the input itself was found.
  */
-export async function* filesIn(octets: Octets, name: string, bounds: Bounds = BOUNDS): AsyncGenerator<Leaf | Unread> {
-  yield* within(octets, { name, depth: 0 }, { bounds, unpacked: 0, entries: 0 })
+export async function* filesIn(
+  octets: Uint8Array,
+  { name, depth = 0 }: { readonly name: string; readonly depth?: number },
+  bounds: Bounds = BOUNDS,
+  spent: Spent = nothingSpent(),
+): AsyncGenerator<Leaf> {
+  const isMessage = contentOf(octets.subarray(0, HEAD_OCTETS)) === 'message'
+  const place = { name, depth, isInMessage: isMessage }
+  const budget = { bounds, spent }
+  if (isMessage) yield* caught(inMessage(octets, place, budget), place)
+  else yield* within(once(octets), place, budget)
 }
 
-async function* within(octets: Octets, place: Place, budget: Budget): AsyncGenerator<Leaf | Unread> {
-  const about = { name: place.name, ...(place.message && { message: place.message }) }
+async function* within(octets: Octets, place: Place, budget: Budget): AsyncGenerator<Leaf> {
+  yield* caught(contents(octets, place, budget), place)
+}
+
+/** A fault of a container ends it, and what is beside it is read. */
+async function* caught(leaves: AsyncGenerator<Leaf>, { name, isInMessage }: Place): AsyncGenerator<Leaf> {
   try {
-    const { head, all } = await peeked(octets)
-    const content = contentOf(head)
-    if (content === 'xml' || content === 'json') yield { ...about, content, octets: all }
-    else if (content === 'other' || content === 'empty') yield { ...about, content: 'other', octets: all }
-    else if (content === 'gzip') yield* within(gunzipped(all, budget), deeper(place, budget), budget)
-    else {
-      const whole = await buffered(all, budget.bounds.maxOctets)
-      if (content === 'zip') yield* inZip(whole, deeper(place, budget), budget)
-      else if (content === 'mbox') yield* inMbox(whole, place, budget)
-      else yield* inMessage(whole, place.message ? deeper(place, budget) : place, budget)
-    }
+    yield* leaves
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    yield { ...about, error }
+    yield { name, isInMessage, content: 'unread', error }
+  }
+}
+
+async function* contents(octets: Octets, place: Place, budget: Budget): AsyncGenerator<Leaf> {
+  const { name, isInMessage } = place
+  const { head, all } = await peeked(octets)
+  const content = contentOf(head)
+  if (content === 'xml' || content === 'json') yield { name, isInMessage, content, octets: all }
+  else if (content === 'other' || content === 'empty') yield { name, isInMessage, content: 'other' }
+  else if (content === 'gzip') yield* within(gunzipped(all, budget), deeper(place, budget), budget)
+  else {
+    const inside = deeper(place, budget)
+    const whole = await buffered(all, budget.bounds.maxOctets)
+    if (content === 'zip') yield* inZip(whole, inside, budget)
+    else if (content === 'mbox') yield* inMbox(whole, inside, budget)
+    else yield* messageAt(whole, inside, budget)
   }
 }
 
 function deeper(place: Place, { bounds }: Budget): Place {
   if (place.depth >= bounds.maxNesting) throw reportError('nesting', { max: bounds.maxNesting })
   return { ...place, depth: place.depth + 1 }
+}
+
+function spendEntry({ bounds, spent }: Budget): void {
+  if (++spent.entries > bounds.maxEntries) throw reportError('entries', { max: bounds.maxEntries })
 }
 
 /** The beginning of a stream, and the whole of it. */
@@ -84,7 +116,7 @@ async function peeked(octets: Octets): Promise<{ readonly head: Uint8Array; read
     first.push(next.value)
     size += next.value.length
   }
-  const head = Buffer.concat(first)
+  const head = first.length === 1 ? first[0]! : Buffer.concat(first)
   async function* all(): AsyncGenerator<Uint8Array> {
     try {
       if (head.length > 0) yield head
@@ -113,17 +145,17 @@ export async function buffered(octets: Octets, max: number): Promise<Buffer> {
 }
 
 /** Counts unpacked octets. Throws at the bound. */
-async function* bounded(octets: Octets, budget: Budget): AsyncGenerator<Uint8Array> {
+async function* bounded(octets: Octets, { bounds, spent }: Budget): AsyncGenerator<Uint8Array> {
   for await (const chunk of octets) {
-    budget.unpacked += chunk.length
-    if (budget.unpacked > budget.bounds.maxUnpacked) throw reportError('unpacked', { max: budget.bounds.maxUnpacked })
+    spent.unpacked += chunk.length
+    if (spent.unpacked > bounds.maxUnpacked) throw reportError('unpacked', { max: bounds.maxUnpacked })
     yield chunk
   }
 }
 
 async function* gunzipped(octets: Octets, budget: Budget): AsyncGenerator<Uint8Array> {
   const packed = Readable.from(octets, { highWaterMark: 1 })
-  const unzip = createGunzip()
+  const unzip = createGunzip({ chunkSize: PIECE })
   packed.on('error', (error) => unzip.destroy(error)).pipe(unzip)
   try {
     yield* bounded(unzip, budget)
@@ -137,7 +169,7 @@ async function* gunzipped(octets: Octets, budget: Budget): AsyncGenerator<Uint8A
   }
 }
 
-async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf | Unread> {
+async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf> {
   const { fromBufferPromise } = await import('yauzl')
   let zip: ZipFile
   try {
@@ -148,9 +180,10 @@ async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerat
   }
   try {
     for await (const entry of zip.eachEntry()) {
-      if (++budget.entries > budget.bounds.maxEntries) throw reportError('entries', { max: budget.bounds.maxEntries })
-      const name = entry.fileNameRaw.toString('utf8').replace(/^.*[/\\]/s, '')
-      if (name === '' || isOfMac(entry.fileNameRaw)) continue
+      spendEntry(budget)
+      const path = entry.fileNameRaw
+      if (path.at(-1) === SLASH || isOfMac(path)) continue
+      const name = path.toString('utf8').replace(/^.*[/\\]/s, '') || place.name
       const stream = await zip.openReadStreamPromise(entry)
       try {
         yield* within(bounded(stream, budget), { ...place, name }, budget)
@@ -166,25 +199,20 @@ async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerat
   }
 }
 
+const SLASH = 0x2f
 /** macOS adds a folder with the properties of each file. */
-const isOfMac = (name: Buffer): boolean => name.toString('latin1').startsWith('__MACOSX/')
+const isOfMac = (name: Buffer): boolean => name.toString('latin1', 0, 9) === '__MACOSX/'
 
 /** Messages between lines that begin with "From " after an empty line (RFC 4155); ">From " is "From " (mboxrd). */
-async function* inMbox(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf | Unread> {
+async function* inMbox(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf> {
   let number = 0
-  for (const message of messagesOfMbox(whole)) {
-    number++
-    yield* inMessage(message, { ...place, name: `${place.name}#${number}` }, budget)
-  }
-}
-
-function* messagesOfMbox(whole: Buffer): Generator<Buffer> {
-  let start = afterLine(whole, 0)
-  for (;;) {
+  for (let start = afterLine(whole, 0); start < whole.length; ) {
     const next = nextSeparator(whole, start)
-    yield unquoted(whole.subarray(start, next < 0 ? whole.length : next))
-    if (next < 0) return
-    start = afterLine(whole, next)
+    const end = next < 0 ? whole.length : next
+    spendEntry(budget)
+    const one = { ...place, name: `${place.name}#${++number}` }
+    yield* messageAt(unquoted(whole.subarray(start, end)), one, budget)
+    start = next < 0 ? whole.length : afterLine(whole, next)
   }
 }
 
@@ -204,55 +232,52 @@ function nextSeparator(whole: Buffer, from: number): number {
 const unquoted = (message: Buffer): Buffer =>
   message.includes('\n>') ? Buffer.from(message.toString('latin1').replace(/^>(>*From )/gm, '$1'), 'latin1') : message
 
-async function* inMessage(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf | Unread> {
-  const message = place.message ?? whole
-  const mail = await parsedMessage(whole)
-  if (mail.attachments.some(isFailureReport)) {
-    yield { name: place.name, content: 'failure', octets: none(), message }
-    return
-  }
-  const texts = [mail.text, mail.html].filter((text) => text !== undefined && /^\s*[<{]/.test(text))
+/** A message within another one is a part of it; in another container it was sent by somebody. */
+async function* messageAt(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf> {
+  if (place.isInMessage) return yield* caught(inMessage(whole, place, budget), place)
+  const { bounds, spent } = budget
+  spent.messages += whole.length
+  if (spent.messages > bounds.maxOctets) throw reportError('unpacked', { max: bounds.maxOctets })
+  yield { name: place.name, isInMessage: false, content: 'message', octets: whole, depth: place.depth }
+}
+
+async function* inMessage(whole: Uint8Array, place: Place, budget: Budget): AsyncGenerator<Leaf> {
+  const { fields, body } = parseMail(Buffer.from(whole.buffer, whole.byteOffset, whole.length))
+  const { parts, faults } = parseMime(fields, body)
+  const isFailure = parts.some(
+    (part) => part.type === 'message/feedback-report' || (!isText(part) && beginsAsFeedback(headOf(body, part))),
+  )
+  if (isFailure) return yield { name: place.name, isInMessage: true, content: 'failure' }
   let found = 0
-  for (const one of mail.attachments) {
-    if (++budget.entries > budget.bounds.maxEntries) throw reportError('entries', { max: budget.bounds.maxEntries })
+  for (const part of parts) {
+    spendEntry(budget)
+    if (isText(part) && !mayBeReport(headOf(body, part))) continue
     found++
-    const name = one.filename ?? place.name
-    yield* within(once(octetsOf(one)), { depth: place.depth, name, message }, budget)
+    yield* within(once(partOf(body, part)), { ...place, name: part.name || place.name }, budget)
   }
-  for (const text of texts) {
-    // A body that looks like a report; HTML of a person's mail is none, and is not read as one.
-    if (text === undefined || /^\s*<(?:!doctype|html)/i.test(text)) continue
-    found++
-    yield* within(once(Buffer.from(text)), { depth: place.depth, name: place.name, message }, budget)
-  }
-  if (found === 0) yield { name: place.name, content: 'other', octets: none(), message }
+  if (faults.includes('too_many')) throw reportError('entries', { max: budget.bounds.maxEntries })
+  if (found === 0) yield { name: place.name, isInMessage: true, content: 'other' }
 }
 
-async function parsedMessage(whole: Buffer): Promise<Email> {
-  const { default: PostalMime } = await import('postal-mime')
-  try {
-    return await PostalMime.parse(whole, { attachmentEncoding: 'arraybuffer', maxNestingDepth: 20 })
-  } catch (cause) {
-    throw reportError('archive', { kind: 'message', reason: messageOf(cause) }, { cause })
-  }
-}
+/** What a person reads; a report may be in it. */
+const isText = ({ type, disposition }: Part): boolean =>
+  (type === 'text/plain' || type === 'text/html') && disposition !== 'attachment'
 
-/** A failure report or another abuse report (RFC 6591, RFC 5965): by its type, or by the field with which it begins. */
-const isFailureReport = (one: Attachment): boolean =>
-  one.mimeType === 'message/feedback-report' || /^\s*(?:[\w-]+:[^\n]*\n)*?Feedback-Type\s*:/i.test(headText(one))
+/** HTML of a person's mail is no report, and is not read as one. */
+const mayBeReport = (head: string): boolean => /^\s*[<{]/.test(head) && !/^\s*<(?:!doctype|html)/i.test(head)
 
-const headText = (one: Attachment): string => Buffer.from(octetsOf(one).subarray(0, HEAD_OCTETS)).toString('latin1')
+/** A failure report or another abuse report (RFC 6591, RFC 5965): by the field with which it begins. */
+const beginsAsFeedback = (head: string): boolean => /^\s*(?:[\w-]+:[^\n]*\n)*?Feedback-Type\s*:/i.test(head)
 
-const octetsOf = ({ content }: Attachment): Uint8Array =>
-  typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content as ArrayBuffer)
+const headOf = (body: Buffer, part: Part): string =>
+  partOf(body, part, 2 * HEAD_OCTETS).toString('latin1', 0, HEAD_OCTETS)
 
-/** Octets that are parsed at once: rows are taken over between two pieces. */
+/** Octets that are unpacked and parsed at once. */
 const PIECE = 65_536
 
 async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += PIECE) yield octets.subarray(at, at + PIECE)
 }
-async function* none(): AsyncGenerator<Uint8Array> {}
 
 /** What octets are, judged by their beginning: names and media types of reports are often wrong. */
 type Content = 'gzip' | 'zip' | 'xml' | 'json' | 'mbox' | 'message' | 'empty' | 'other'

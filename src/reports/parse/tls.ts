@@ -1,5 +1,6 @@
 import { messageOf } from '../../base/errors.ts'
 import { canonicalName } from '../../names/domain.ts'
+import type { TlsRow } from '../../store/postgres/report-rows.ts'
 import { reportError } from '../problems.ts'
 import { MAX_COUNT, type TlsFailure, type TlsPolicy, type TlsReport } from '../report.ts'
 import { buffered, encodingOf } from './containers.ts'
@@ -8,21 +9,31 @@ import { buffered, encodingOf } from './containers.ts'
 const MAX_OCTETS = 16 * 1_048_576
 /** Policies of a report. */
 const MAX_POLICIES = 1_000
-/** Failure details of a policy. */
+/** Failure details of all policies. */
 const MAX_FAILURES = 100_000
+/** Objects of the JSON: of each policy three or four, of each detail one. */
+const MAX_OBJECTS = MAX_FAILURES + 5 * MAX_POLICIES
+/** Members of an object; a failure detail has 9. */
+const MAX_MEMBERS = 100
+/** Members of all objects, and elements of all arrays. */
+const MAX_VALUES = 20 * MAX_OBJECTS
+/** Maximum nesting of objects and arrays; reports have 6. */
+const MAX_DEPTH = 32
 /** Characters of a text that is kept. */
 const MAX_TEXT = 512
 
 /**
- * Reads a TLS report (RFC 8460 §4). Numbers may be texts, and whatever may be missing is null.
- * Rejects with AppError `bad_report` for JSON that is no report, and `payload_too_large` above 1,000 policies or
- * 100,000 failure details.
+ * Reads a TLS report (RFC 8460 §4). Numbers may be texts, and whatever may be missing is null; a failure detail that
+ * says nothing is left out. Rejects with AppError `bad_report` for JSON that is no report, and `payload_too_large` above
+ * 16 MiB, 1,000 policies or 100,000 failure details.
  */
 export async function readTls(octets: AsyncIterable<Uint8Array>): Promise<TlsReport> {
   const whole = await buffered(octets, MAX_OCTETS)
   let json: unknown
+  const text = new TextDecoder(encodingOf(whole)).decode(whole)
+  boundJson(text)
   try {
-    json = JSON.parse(new TextDecoder(encodingOf(whole)).decode(whole))
+    json = JSON.parse(text)
   } catch (cause) {
     throw reportError('json', { reason: messageOf(cause) }, { cause })
   }
@@ -31,9 +42,11 @@ export async function readTls(octets: AsyncIterable<Uint8Array>): Promise<TlsRep
     throw reportError('none')
   const range = fieldsOf(report['date-range']) ?? {}
   const policies = listOf(report.policies)
-  if (policies.length > MAX_POLICIES) throw reportError('rows', { max: MAX_POLICIES })
+  if (policies.length > MAX_POLICIES) throw reportError('policies', { max: MAX_POLICIES })
   const reportId = textOf(report['report-id'])
   if (reportId === null || reportId === '') throw reportError('missing', { what: 'report-id' })
+  const details = policies.reduce<number>((sum, one) => sum + listOf(fieldsOf(one)?.['failure-details']).length, 0)
+  if (details > MAX_FAILURES) throw reportError('details', { max: MAX_FAILURES })
   return {
     organization: textOf(report['organization-name']),
     contact: textOf(report['contact-info']),
@@ -44,19 +57,64 @@ export async function readTls(octets: AsyncIterable<Uint8Array>): Promise<TlsRep
   }
 }
 
+/**
+ * Throws at what no report has, before JSON.parse would hold it: 14 MiB of empty objects are 1 GiB of memory, and an
+ * object of a million members takes a second. Faults of the syntax are left to JSON.parse.
+ */
+function boundJson(text: string): void {
+  /** Members of the objects around a place; NaN for an array. */
+  const members: number[] = []
+  let objects = 0
+  let values = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === QUOTE) at = endOfString(text, at)
+    else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
+      if (members.length >= MAX_DEPTH) throw reportError('json_depth', { max: MAX_DEPTH })
+      members.push(char === OPEN_OBJECT ? 0 : Number.NaN)
+      if (++objects > MAX_OBJECTS) throw reportError('details', { max: MAX_FAILURES })
+    } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) members.pop()
+    else if (char === COLON) {
+      const inside = members.length - 1
+      if (inside >= 0 && ++members[inside]! > MAX_MEMBERS) throw reportError('members', { max: MAX_MEMBERS })
+    } else if (char === COMMA && ++values > MAX_VALUES) throw reportError('details', { max: MAX_FAILURES })
+  }
+}
+
+const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c]
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/** The place of the quote that ends a string. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
+  return at
+}
+
 function policyOf(value: unknown): TlsPolicy {
   const entry = fieldsOf(value) ?? {}
   const policy = fieldsOf(entry.policy) ?? {}
   const summary = fieldsOf(entry.summary) ?? {}
   const details = listOf(entry['failure-details'])
-  if (details.length > MAX_FAILURES) throw reportError('rows', { max: MAX_FAILURES })
   const domain = textOf(policy['policy-domain'])
   return {
     domain: domain === null || domain === '' ? null : canonicalName(domain).slice(0, 253),
     type: (textOf(policy['policy-type']) ?? '').toLowerCase(),
     successful: sessionsOf(summary['total-successful-session-count']),
     failed: sessionsOf(summary['total-failure-session-count']),
-    failures: details.map(failureOf),
+    failures: details
+      .map(failureOf)
+      .filter(({ type, host, sessions }) => type !== '' || host !== null || sessions !== null),
+  }
+}
+
+/** The rows of a report: the totals of each policy, and its failures. A policy about nothing has none. */
+export function* tlsRows({ policies }: TlsReport): Generator<TlsRow> {
+  for (const { domain, type, successful, failed, failures } of policies) {
+    if (domain === null) continue
+    yield { domain, type, host: null, failure: null, successful, failed }
+    for (const one of failures)
+      yield { domain, type, host: one.host, failure: one.type, successful: null, failed: one.sessions }
   }
 }
 

@@ -7,6 +7,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { labDatabase, labDatabaseUrl } from '../../../test/lab/database.ts'
 import { labFolder } from '../../../test/lab/folder.ts'
 import { labList, labRunning } from '../../../test/lab/job-rows.ts'
+import { linesOf } from '../../../test/lab/report-lines.ts'
 import { presentMonitor } from '../../monitors/present.ts'
 import { readDelivery } from '../../monitors/webhooks.ts'
 import { copyRepositories } from '../contract.ts'
@@ -18,6 +19,7 @@ import { type JobRecord, jobsOf, OWN_TABLE_ROWS } from './jobs.ts'
 import { type MonitorRow, monitorsOf } from './monitors.ts'
 import { poolOf } from './pool.ts'
 import { postgresStore } from './postgres-store.ts'
+import type { ReportRow } from './report-rows.ts'
 import { reportIntake } from './reports.ts'
 import { restore } from './restore.ts'
 import { SCHEMA_VERSION } from './tables.ts'
@@ -68,8 +70,8 @@ beforeAll(async () => {
       ...{ body: '{}', createdAt: at },
     },
   ])
-  const intake = reportIntake(source.pool)
-  intake.add({
+  const intake = reportIntake(source.pool, 'dmarc')
+  const row: ReportRow = {
     ...{
       name: 'a.example',
       address: '192.0.2.1',
@@ -80,10 +82,20 @@ beforeAll(async () => {
     },
     ...{ dkim_domain: '', dkim_selector: hard.join(), dkim_result: '', dkim_aligned: null, signers: '' },
     ...{ disposition: '', reason: '', messages: 7 },
-  })
+  }
+  for (const lines of linesOf([row])) await intake.add(lines)
   await intake.commit({
     ...{ id: 'rep_1', kind: 'dmarc', domain: 'a.example', organization: '', reporter: 'r', isKnownReporter: true },
-    ...{ reportId: '1', beginMs: 0, endMs: 1, day: '2026-11-01', messages: 7, policy: {}, authenticated: null },
+    ...{
+      reportId: '1',
+      beginMs: 0,
+      endMs: 1,
+      day: '2026-11-01',
+      messages: 7,
+      policy: {},
+      digest: '',
+      authenticated: null,
+    },
     ...{ counts: true, receivedMs: 0, owner: '' },
   })
   await backUp(source.pool, path, Date.now, AbortSignal.timeout(20_000))

@@ -3,9 +3,9 @@ import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Json } from '../../base/json.ts'
+import { copyField, escaped, storableJson } from './copy-text.ts'
 import type { StoredBadRow, StoredRow } from './job-rows.ts'
 import { createTableText, OWN_TABLE_ROWS, tableNameOf } from './jobs.ts'
-import { storable, storableJson } from './pool.ts'
 import { uploadError } from './problems.ts'
 
 /** A part of an upload: records `from` to `received`, and the line on which the next part begins. */
@@ -91,7 +91,8 @@ async function moveOut(client: pg.PoolClient, job: number, { received }: IntakeP
 
 const sizeOf = ({ rows, bad }: IntakePart): number => [...rows, ...bad].reduce((sum, { length }) => sum + length, 0)
 
-async function copy(client: pg.PoolClient, into: string, pieces: readonly Buffer[]): Promise<void> {
+/** Hands lines in the text format of COPY on. `into`: a table, or a table with columns. */
+export async function copy(client: pg.PoolClient, into: string, pieces: readonly Uint8Array[]): Promise<void> {
   if (pieces.length === 0) return
   const stream = client.query(copyFrom(`COPY ${into} FROM STDIN`))
   for (const piece of pieces) if (!stream.write(piece)) await once(stream, 'drain')
@@ -101,18 +102,11 @@ async function copy(client: pg.PoolClient, into: string, pieces: readonly Buffer
 
 /** A row in the format of COPY. */
 export function rowLine(job: number, { line, input, columns, key, domain }: StoredRow): string {
-  const asked = field(input)
+  const asked = copyField(input)
   const own = escaped(storableJson(columns))
-  return `${job}\t${line}\t${asked}\t${own}\t${key === input ? asked : field(key)}\t${field(domain)}\n`
+  return `${job}\t${line}\t${asked}\t${own}\t${key === input ? asked : copyField(key)}\t${copyField(domain)}\n`
 }
 
 /** A bad row in the format of COPY. */
 export const badLine = (job: number, { line, reason, detail, text }: StoredBadRow): string =>
-  `${job}\t${line}\t${reason}\t${field(detail)}\t${field(text)}\n`
-
-const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
-
-/** A field in the text format of COPY. */
-const field = (text: string): string => escaped(storable(text))
-const escaped = (text: string): string =>
-  /[\\\t\n\r]/.test(text) ? text.replaceAll(/[\\\t\n\r]/g, (letter) => ESCAPES[letter]!) : text
+  `${job}\t${line}\t${reason}\t${copyField(detail)}\t${copyField(text)}\n`

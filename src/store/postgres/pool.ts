@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Json } from '../../base/json.ts'
+import { storableJson } from './copy-text.ts'
 
 /** Maximum number of connections of one process: statements are short, and the private server allows 100. */
 const MAX_CONNECTIONS = 12
@@ -165,19 +166,6 @@ async function isWorkedOn(where: pg.ClientConfig, processId: number): Promise<bo
   } finally {
     void asking.end().catch(() => {})
   }
-}
-
-/** A text in the form that PostgreSQL can store: without NUL and without lone surrogates. */
-export const storable = (text: string): string => {
-  const formed = text.isWellFormed() ? text : text.toWellFormed()
-  return formed.includes('\0') ? formed.replaceAll('\0', '\uFFFD') : formed
-}
-
-/** JSON of a value as PostgreSQL keeps it, likewise: `JSON.stringify` writes both as escapes. */
-export const storableJson = (value: Json): string => {
-  const text = JSON.stringify(value)
-  if (!/\\u(?:0000|d)/.test(text)) return text
-  return text.replaceAll(/\\\\|\\u(?:0000|d[89a-f][0-9a-f]{2})/g, (found) => (found === '\\\\' ? found : '\\ufffd'))
 }
 
 /** The object identifier of the type `json` in PostgreSQL. */

@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
+import type { ReportKind, ReportRow } from './report-rows.ts'
 import { monthOf, sumStatements } from './report-tables.ts'
-import type { ReportKind, ReportRow } from './reports.ts'
 import type { Schema } from './schema.ts'
 
 /**

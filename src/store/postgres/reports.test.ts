@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
+import { digestOf, linesOf } from '../../../test/lab/report-lines.ts'
 import type { Database } from './connect.ts'
+import type { ReportRow } from './report-rows.ts'
 import { reportSumsOf } from './report-sums.ts'
 import { sumStatements } from './report-tables.ts'
-import { type NewReport, type ReportRow, reportIntake } from './reports.ts'
+import { type NewReport, reportIntake } from './reports.ts'
 
 let database: Database
 beforeAll(async () => {
@@ -42,6 +44,7 @@ const report = (over: Partial<NewReport> = {}): NewReport => ({
   day: '2026-11-01',
   messages: 1,
   policy: { p: 'none' },
+  digest: '',
   authenticated: null,
   counts: true,
   receivedMs: Date.UTC(2026, 10, 2, 3),
@@ -49,12 +52,9 @@ const report = (over: Partial<NewReport> = {}): NewReport => ({
   ...over,
 })
 async function keep(rows: readonly ReportRow[], over: Partial<NewReport> = {}) {
-  const intake = reportIntake(database.pool)
-  for (const one of rows) {
-    intake.add(one)
-    await intake.flush()
-  }
-  return intake.commit(report(over))
+  const intake = reportIntake(database.pool, 'dmarc')
+  for (const lines of linesOf(rows)) await intake.add(lines)
+  return intake.commit(report({ digest: digestOf(rows), ...over }))
 }
 const period = (domain: string, over = {}) => ({
   ...{ domain, from: '2026-10-01', to: '2026-11-30', includeUncounted: false },
@@ -130,11 +130,11 @@ describe('a report', () => {
     },
   )
   it('is not there after an abort', async () => {
-    const intake = reportIntake(database.pool)
-    for (let i = 0; i < 10_001; i++) {
-      intake.add(row({ name: 'aborted.example', address: `10.0.${i >> 8}.${i & 255}` }))
-      await intake.flush()
-    }
+    const intake = reportIntake(database.pool, 'dmarc')
+    const rows = Array.from({ length: 20_001 }, (_, i) =>
+      row({ name: 'aborted.example', address: `10.0.${i >> 8}.${i & 255}` }),
+    )
+    for (const lines of linesOf(rows)) await intake.add(lines)
     await intake.abort()
     expect(await sources('aborted.example')).toEqual([])
   })

@@ -1,40 +1,9 @@
-import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { finished } from 'node:stream/promises'
 import type pg from 'pg'
-import { from as copyFrom } from 'pg-copy-streams'
 import { afterDeadlock } from './connect.ts'
-import { storable, storableJson } from './pool.ts'
+import { storable, storableJson } from './copy-text.ts'
+import { copy } from './job-intake.ts'
+import { type ReportKind, STAGED } from './report-rows.ts'
 import { bitOf, monthOf } from './report-tables.ts'
-
-/** A record of a DMARC report as it is summed. Texts may come from strangers and are bounded by the parser. */
-export type ReportRow = {
-  /** Name in From. */
-  readonly name: string
-  readonly address: string
-  readonly envelope_from: string
-  readonly spf_domain: string
-  readonly spf_result: string
-  readonly spf_aligned: boolean | null
-  readonly dkim_domain: string
-  readonly dkim_selector: string
-  readonly dkim_result: string
-  readonly dkim_aligned: boolean | null
-  readonly signers: string
-  readonly disposition: string
-  readonly reason: string
-  readonly messages: number
-}
-
-export type ReportKind = 'dmarc' | 'tls'
-export type TlsRow = {
-  readonly domain: string
-  readonly type: string
-  readonly host: string | null
-  readonly failure: string | null
-  readonly successful: number | null
-  readonly failed: number | null
-}
 
 /** A report without its rows. Times in ms, the day as `2026-11-23`. */
 export type NewReport = {
@@ -50,6 +19,8 @@ export type NewReport = {
   readonly day: string
   readonly messages: number
   readonly policy: Readonly<Record<string, string>>
+  /** Of all of its numbers: a duplicate with another one differs. */
+  readonly digest: string
   readonly authenticated: boolean | null
   readonly counts: boolean
   readonly receivedMs: number
@@ -68,57 +39,45 @@ export type Stored = {
 }
 
 /**
- * Takes the rows of one report in. Few rows stay in memory until {@link ReportIntake.commit}; many go to a temporary
- * table. Nothing is visible before `commit` has ended, and nothing is left after `abort`, or when the process dies.
+ * Takes the rows of one report in: lines of report-rows.ts. Few stay in memory until {@link ReportIntake.commit}; many
+ * go to a temporary table. Nothing is visible before `commit` has ended, and nothing is left after `abort`, or when the
+ * process dies.
  */
 export type ReportIntake = {
-  readonly add: (row: ReportRow) => void
-  /** Waits until there is room for more rows. */
-  readonly flush: () => Promise<void> | undefined
-  readonly commit: (report: NewReport, tls?: readonly TlsRow[]) => Promise<Stored>
+  /** Waits until there is room for more. */
+  readonly add: (lines: Uint8Array) => Promise<void>
+  readonly commit: (report: NewReport) => Promise<Stored>
   readonly abort: () => Promise<void>
 }
 
-/** Distinct rows that are held in memory. */
-const BATCH = 5_000
+/** Octets of lines that are held in memory. */
+const HELD = 1_048_576
 
-const DIGESTED = [
-  'name',
-  'address',
-  'envelope_from',
-  'spf_domain',
-  'spf_result',
-  'spf_aligned',
-  'dkim_domain',
-  'dkim_selector',
-  'dkim_result',
-  'dkim_aligned',
-  'signers',
-  'disposition',
-  'reason',
-] as const satisfies readonly (keyof ReportRow)[]
-
-type Summed = { readonly row: ReportRow; messages: number }
-
-/** `admit` rejects if no more may be stored: asked before each {@link BATCH} of rows. */
-export function reportIntake(pool: pg.Pool, admit: () => Promise<void> = async () => {}): ReportIntake {
-  let rows = new Map<string, Summed>()
+/** `admit` rejects if no more may be stored: asked before each {@link HELD} octets. */
+export function reportIntake(
+  pool: pg.Pool,
+  kind: ReportKind,
+  admit: () => Promise<void> = async () => {},
+): ReportIntake {
+  let lines: Uint8Array[] = []
+  let held = 0
+  let octets = 0
   let staging: pg.PoolClient | undefined
-  const shape = createHash('sha256')
   let isOver = false
 
-  /** Moves the rows from memory to a temporary table of a transaction of its own. */
+  /** Moves the lines from memory to a temporary table of a transaction of its own. */
   async function spill(): Promise<void> {
     await admit()
     if (staging === undefined) {
       staging = await pool.connect()
       await staging.query('BEGIN')
       await staging.query('SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
-      await staging.query(STAGING)
+      await staging.query(STAGING[kind])
     }
-    const full = rows
-    rows = new Map()
-    await copyRows(staging, full)
+    const full = lines
+    lines = []
+    held = 0
+    await copy(staging, 'staged_rows', full)
   }
   async function end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     const client = staging
@@ -135,25 +94,21 @@ export function reportIntake(pool: pg.Pool, admit: () => Promise<void> = async (
   }
 
   return {
-    add: (row) => {
-      const key = DIGESTED.map((field) => row[field]).join('\u0000')
-      shape.update(`${key}\u0001${row.messages}\n`)
-      const known = rows.get(key)
-      if (known) known.messages += row.messages
-      else rows.set(key, { row, messages: row.messages })
+    add: async (more) => {
+      lines.push(more)
+      held += more.length
+      octets += more.length
+      if (held >= HELD) await spill()
     },
-    flush: () => (rows.size >= BATCH ? spill() : undefined),
-    commit: async (report, tls = []) => {
+    commit: async (report) => {
       if (isOver) throw new Error('the intake of this report has ended')
-      for (const one of tls) shape.update(JSON.stringify(one))
-      const digest = shape.digest('hex')
       if (staging !== undefined) {
-        if (rows.size > 0) await spill()
-        const stored = await keep(staging, report, digest, 'staged', tls)
+        if (held > 0) await spill()
+        const stored = await keep(staging, report, { lines: 'staged', octets })
         await end('COMMIT')
         return stored
       }
-      return afterDeadlock(() => inTransaction(pool, (client) => keep(client, report, digest, rows, tls)))
+      return afterDeadlock(() => inTransaction(pool, (client) => keep(client, report, { lines, octets })))
     },
     abort: () => end('ROLLBACK').catch(() => {}),
   }
@@ -179,11 +134,8 @@ async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => 
   }
 }
 
-const STAGING = `
-CREATE TEMPORARY TABLE staged_rows (
-  digest uuid, name text, address inet, envelope_from text, spf_domain text, spf_result text, spf_aligned boolean, dkim_domain text, dkim_selector text,
-  dkim_result text, dkim_aligned boolean, signers text, disposition text, reason text, messages bigint
-) ON COMMIT DROP`
+const staging = (columns: string): string => `CREATE TEMPORARY TABLE staged_rows (${columns}) ON COMMIT DROP`
+const STAGING = { dmarc: staging(STAGED.dmarc), tls: staging(STAGED.tls) }
 
 /** A row that names no domain in From is of the report's. */
 const NAMELESS = `
@@ -236,11 +188,9 @@ const SUM = `
 async function keep(
   client: pg.PoolClient,
   report: NewReport,
-  digest: string,
-  rows: ReadonlyMap<string, Summed> | 'staged',
-  tls: readonly TlsRow[],
+  { lines, octets }: { readonly lines: readonly Uint8Array[] | 'staged'; readonly octets: number },
 ): Promise<Stored> {
-  const { kind, domain, reportId, counts } = report
+  const { kind, domain, reportId, counts, digest } = report
   // Reports of one domain take turns: their sources and sums meet. The sweep waits for all of them.
   await client.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [SWEEPS])
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`mailsonde reports ${domain}`])
@@ -284,31 +234,22 @@ async function keep(
       counts,
       new Date(report.receivedMs),
       report.owner ?? null,
-      tls.reduce((sum, one) => sum + ROW_OCTETS + Buffer.byteLength(JSON.stringify(one)), 0),
+      0,
     ],
   )
-  if (tls.length > 0) await keepTls(client, made[0]!.number, tls)
-  if (rows !== 'staged' && rows.size === 0)
+  if (octets === 0)
     return { id: report.id, duplicate: false, differs: false, messages: report.messages, foreignRows: 0 }
-  if (rows !== 'staged') {
-    await client.query(STAGING)
-    await copyRows(client, rows)
+  if (lines !== 'staged') {
+    await client.query(STAGING[kind])
+    await copy(client, 'staged_rows', lines)
   }
-  await client.query(NAMELESS, [domain])
-  const { rows: gone } = await client.query<{ rows: number; messages: string }>(FOREIGN, [
-    domain,
-    `${[...domain].reverse().join('').replaceAll('_', '\\_')}.%`,
-  ])
-  const { rows: foreignRows = 0, messages: elsewhere = 0 } = gone[0] ?? {}
-  await client.query('ANALYZE staged_rows')
-  await client.query(NAMES)
-  const { rows: sources } = await client.query<{ octets: string }>(SOURCES)
-  const { rows: sums } = await client.query<{ rows: string }>(SUM, [report.day, reporter, counts])
-  const octets = Number(sources[0]?.octets ?? 0) + Number(sums[0]?.rows ?? 0) * ROW_OCTETS
-  const messages = report.messages - Number(elsewhere)
+  const { number } = made[0]!
+  const kept = kind === 'tls' ? await keepTls(client, number, octets) : await keepRows(client, report, reporter)
+  const { elsewhere = 0, foreignRows = 0 } = kept
+  const messages = report.messages - elsewhere
   await client.query(
     'UPDATE mailsonde.reports SET octets = octets + $2, messages = $3, foreign_rows = $4 WHERE number = $1',
-    [made[0]!.number, octets, messages, foreignRows],
+    [number, kept.octets, messages, foreignRows],
   )
   return { id: report.id, duplicate: false, differs: false, messages, foreignRows }
 }
@@ -331,42 +272,41 @@ async function reporterOf(client: pg.PoolClient, { reporter, isKnownReporter }: 
   return made[0]!.number
 }
 
-async function keepTls(client: pg.PoolClient, report: string, tls: readonly TlsRow[]): Promise<void> {
-  const column = <K extends keyof TlsRow>(key: K) =>
-    tls.map((one) => (typeof one[key] === 'string' ? storable(one[key]) : one[key]))
-  await client.query(
+type Kept = {
+  /** Size of what was added. */
+  readonly octets: number
+  /** Messages and rows about other domains. */
+  readonly elsewhere?: number
+  readonly foreignRows?: number
+}
+
+/** Sums what is staged. */
+async function keepRows(client: pg.PoolClient, { domain, day, counts }: NewReport, reporter: number): Promise<Kept> {
+  await client.query(NAMELESS, [domain])
+  const { rows: gone } = await client.query<{ rows: number; messages: string }>(FOREIGN, [
+    domain,
+    `${[...domain].reverse().join('').replaceAll('_', '\\_')}.%`,
+  ])
+  await client.query('ANALYZE staged_rows')
+  await client.query(NAMES)
+  const { rows: sources } = await client.query<{ octets: string }>(SOURCES)
+  const { rows: sums } = await client.query<{ rows: string }>(SUM, [day, reporter, counts])
+  return {
+    octets: Number(sources[0]?.octets ?? 0) + Number(sums[0]?.rows ?? 0) * ROW_OCTETS,
+    elsewhere: Number(gone[0]?.messages ?? 0),
+    foreignRows: gone[0]?.rows ?? 0,
+  }
+}
+
+/** Keeps what is staged of a TLS report. */
+async function keepTls(client: pg.PoolClient, report: string, octets: number): Promise<Kept> {
+  const { rowCount } = await client.query(
     `INSERT INTO mailsonde.report_tls (report, domain, type, host, failure, successful, failed)
-     SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])`,
-    [report, ...(['domain', 'type', 'host', 'failure', 'successful', 'failed'] as const).map(column)],
+     SELECT $1, domain, type, host, failure, successful, failed FROM staged_rows`,
+    [report],
   )
+  return { octets: octets + (rowCount ?? 0) * ROW_OCTETS }
 }
 
 /** Size of a row in the database with its indexes, octets; of one of a TLS report beside its texts. */
 const ROW_OCTETS = 128
-/** Octets that are given to COPY at once. */
-const PIECE = 128 * 1024
-
-async function copyRows(client: pg.PoolClient, rows: ReadonlyMap<string, Summed>): Promise<void> {
-  const stream = client.query(copyFrom('COPY staged_rows FROM STDIN'))
-  const ended = finished(stream)
-  ended.catch(() => {}) // reported by the last await
-  let piece = ''
-  for (const [key, { row, messages }] of rows) {
-    piece += `${createHash('md5').update(key).digest('hex')}\t${DIGESTED.map((field) => cell(row[field])).join('\t')}\t${messages}\n`
-    if (piece.length < PIECE) continue
-    if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), ended])
-    piece = ''
-  }
-  stream.end(piece)
-  await ended
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
-
-/** A value in the text format of COPY. */
-function cell(value: string | boolean | null): string {
-  if (value === null) return '\\N'
-  if (typeof value === 'boolean') return value ? 't' : 'f'
-  const text = storable(value)
-  return /[\\\t\n\r]/.test(text) ? text.replaceAll(/[\\\t\n\r]/g, (letter) => ESCAPES[letter]!) : text
-}

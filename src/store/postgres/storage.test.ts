@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
+import { linesOf } from '../../../test/lab/report-lines.ts'
 import type { Database } from './connect.ts'
 import { jobsOf } from './jobs.ts'
 import { monitorsOf } from './monitors.ts'
+import type { ReportRow } from './report-rows.ts'
 import { reportSumsOf } from './report-sums.ts'
-import { type NewReport, type ReportRow, reportIntake } from './reports.ts'
+import { type NewReport, reportIntake } from './reports.ts'
 import { type StorageBounds, storageGuard } from './storage.ts'
 import { storedAnswersOf } from './stored-answers.ts'
 import { deliveriesOf, webhooksOf } from './webhooks.ts'
@@ -41,7 +43,16 @@ const labReportRow: ReportRow = {
 }
 const labReport: Omit<NewReport, 'owner'> = {
   ...{ id: 'rep_1', kind: 'dmarc', domain: 'a.example', organization: '', reporter: 'r', isKnownReporter: true },
-  ...{ reportId: '1', beginMs: 0, endMs: 1, day: '2026-11-01', messages: 1_000, policy: {}, authenticated: null },
+  ...{
+    reportId: '1',
+    beginMs: 0,
+    endMs: 1,
+    day: '2026-11-01',
+    messages: 1_000,
+    policy: {},
+    digest: '',
+    authenticated: null,
+  },
   ...{ counts: true, receivedMs: 0 },
 }
 
@@ -150,8 +161,10 @@ describe('what a key stores beside its jobs counts too, and no more once it is r
       'a report',
       'reports',
       async () => {
-        const intake = reportIntake(database.pool)
-        for (let i = 0; i < 500; i++) intake.add({ ...labReportRow, dkim_selector: `s${i}`.padEnd(200, 'x') })
+        const intake = reportIntake(database.pool, 'dmarc')
+        const selectors = Array.from({ length: 500 }, (_, i) => `s${i}`.padEnd(200, 'x'))
+        for (const lines of linesOf(selectors.map((dkim_selector) => ({ ...labReportRow, dkim_selector }))))
+          await intake.add(lines)
         await intake.commit({ ...labReport, owner: 'reports' })
       },
       () => reportSumsOf(database.db).forget('a.example'),

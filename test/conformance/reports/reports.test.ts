@@ -9,25 +9,24 @@ import { corpus } from '../../lab/corpora.ts'
 /** What is compared: the shape of `expect` in the corpus. */
 type Read = { readonly reports: readonly object[]; readonly failureReports: number; readonly unread: readonly string[] }
 
-async function* octetsOf(data: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(data, 'base64')
-}
-
 async function read(data: string): Promise<Read> {
   const reports: object[] = []
   const unread: string[] = []
   let failureReports = 0
-  for await (const file of filesIn(octetsOf(data), 'input')) {
-    try {
-      if ('error' in file) unread.push(file.error.message)
-      else if (file.content === 'failure') failureReports++
-      else if (file.content === 'xml') reports.push(await dmarcOf(file.octets))
-      else if (file.content === 'json') reports.push(await tlsOf(file.octets))
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      unread.push(error.message)
+  const inputs = [{ octets: Buffer.from(data, 'base64') as Uint8Array, name: 'input', depth: 0 }]
+  for (const { octets, ...place } of inputs)
+    for await (const file of filesIn(octets, place)) {
+      try {
+        if (file.content === 'unread') unread.push(file.error.message)
+        else if (file.content === 'failure') failureReports++
+        else if (file.content === 'message') inputs.push(file)
+        else if (file.content === 'xml') reports.push(await dmarcOf(file.octets))
+        else if (file.content === 'json') reports.push(await tlsOf(file.octets))
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        unread.push(error.message)
+      }
     }
-  }
   return { reports, failureReports, unread }
 }
 
