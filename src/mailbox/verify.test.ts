@@ -422,6 +422,13 @@ describe('source addresses', () => {
       'deferred greylisted unknown null',
     ],
     [
+      'never on too many failed recipients: the host rests for every source',
+      { rcpt: { '*': '550 Too many failed recipients from your host, wait for one hour' } },
+      { pool: true },
+      [S1],
+      'blocked rate_limited unknown null',
+    ],
+    [
       'bind_ip first, then the pool',
       refusing(S3),
       { pool: true, bindIp: S3 },
@@ -440,6 +447,12 @@ describe('source addresses', () => {
     const v = await ask(one, input)
     expect([one.net.dialled, words(v)]).toEqual([dialled.map((source) => `${MX1} from ${source}`), expected])
     expect(v.ipUsed).toBe(dialled.at(-1))
+  })
+  it('asks no host that rests, from no source', async () => {
+    const one = lab(ONE, { [MX1]: { rcpt: { '*': '550 Too many failed recipients from your host' } } }, POOL)
+    await ask(one, { pool: true })
+    const v = await ask(one, { pool: true, email: 'b@x.example' })
+    expect([words(v), one.net.dialled.length]).toEqual(['blocked rate_limited unknown null', 1])
   })
   it('ties the family to the source address', async () => {
     const zone: LabZone = {

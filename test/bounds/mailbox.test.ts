@@ -2,7 +2,8 @@ import { answerCache } from '../../src/mailbox/answer-cache.ts'
 import { planOf } from '../../src/mailbox/attempt/state.ts'
 import { tryNode } from '../../src/mailbox/attempt/try-node.ts'
 import { answerOf } from '../../src/mailbox/compose-answer.ts'
-import { normalizeReply, retryAfter } from '../../src/mailbox/reply/classify.ts'
+import { retryAfter } from '../../src/mailbox/reply/delay.ts'
+import { markReply } from '../../src/mailbox/reply/marks.ts'
 import { askOnce } from '../../src/mailbox/shared-question.ts'
 import { roleOf } from '../../src/mailbox/side-data/role.ts'
 import { applyEvent, newSourceState } from '../../src/mailbox/source/circuit-breaker.ts'
@@ -113,11 +114,11 @@ testBounds([
   ['src/mailbox/attempt/try-node.ts MAX_ATTEMPTS', 20, async (n) => (await attemptsOf(n)) === n],
   ['src/mailbox/compose-answer.ts MAX_TRANSCRIPT', 1_000, (n) => linesOf(n) === n],
   [
-    'src/mailbox/reply/classify.ts MAX_READ',
+    'src/mailbox/reply/marks.ts MAX_READ',
     4_096,
-    (n) => normalizeReply('no such user'.padStart(n)).includes('no such user'),
+    (n) => markReply('no such user'.padStart(n), {}).includes('no such user'),
   ],
-  ['src/mailbox/reply/classify.ts LONGEST_RETRY_MS', 86_400_000, (n) => retryAfter('try again in 3 days')! >= n],
+  ['src/mailbox/reply/delay.ts LONGEST_RETRY_MS', 86_400_000, (n) => retryAfter('try again in 3 days')! >= n],
   ['src/mailbox/shared-question.ts KEPT_MS', 60_000, async (n) => (await shared('')).keptMs >= n],
   [
     'src/mailbox/shared-question.ts MAX_OCTETS',

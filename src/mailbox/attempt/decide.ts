@@ -20,10 +20,10 @@ export function nextStep({ stage, reply, plan, verdict, sourceFailed }: Dialogue
 
 /**
  * Whether another source may get another answer. If a proxy or a node could not connect, the fault may be its own, so
- * another source is tried. For an address of this machine the table of reasons decides.
+ * another source is tried. For an address of this machine the table of reasons decides, unless the host is to rest.
  */
 export const mayFailOver = ({ plan, stage, reply, verdict }: DialogueResult, heloFollowsSource: boolean): boolean =>
-  anotherSourceMayHelp(verdict.reason, heloFollowsSource || isNode(plan.source)) ||
+  (!verdict.restsHost && anotherSourceMayHelp(verdict.reason, heloFollowsSource || isNode(plan.source))) ||
   (stage === 'connect' && !reply && (isProxy(plan.source) || isNode(plan.source)))
 
 /**

@@ -11,6 +11,7 @@ import type { Ctx } from '../../world.ts'
 import { allowsSecondRcpt, limitsFor, type Provider } from '../provider.ts'
 import { isAboutRecipient, type Reason } from '../reasons.ts'
 import { classify, type Verdict } from '../reply/classify.ts'
+import type { Parties } from '../reply/marks.ts'
 import type { Identity } from '../source/helo.ts'
 import type { Source } from '../source/sources.ts'
 import { madeUpMailbox, probeResult } from './catch-all.ts'
@@ -92,7 +93,7 @@ export async function runDialogue(
   const { outcome, localAddress, tls, transcript } = opened
   const result: DialogueResult = {
     plan,
-    ...judge(outcome, plan),
+    ...judge(outcome, plan, { asked: formatEmail(plan.email), source: localAddress }),
     ...(outcome.fault === 'proxy_failed' && { sourceFailed: true }),
     ...(localAddress !== undefined && { localAddress }),
     ...(tls && { tls }),
@@ -164,7 +165,9 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
     return { stage: 'mail', verdict: { reason: 'smtputf8_required', by: 'stage' }, message }
   }
   const own = identity.sender(session.heloName)
-  const sender = own && formatEmail(own) === formatEmail(plan.email) ? undefined : own // never the mailbox under test
+  const asked = formatEmail(plan.email)
+  const sender = own && formatEmail(own) === asked ? undefined : own // never the mailbox under test
+  const us = { sender: sender && formatEmail(sender), helo: session.heloName, source: session.localAddress }
   const probe = wantsProbe(plan) ? madeUpMailbox(plan.email.domain, world.random) : undefined
   // With the null reverse-path many servers refuse a second recipient, so each RCPT has its own transaction.
   const batched = sender !== undefined && limitsFor(plan.provider).probe === 'batch' ? probe : undefined
@@ -172,13 +175,14 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
   const { mail, rcpt } = await session.transact({ sender, recipients }, world.signal, plan.stageMs)
   const outcome = mail && !(mail.reply && isSuccess('mail', mail.reply)) ? mail : rcpt[0]
   if (!outcome) throw new Error('a transaction gave neither MAIL nor RCPT')
-  const real = judge(outcome, plan)
+  const real = judge(outcome, plan, { asked, ...us })
   if (real.verdict.reason !== 'mailbox_exists' || !probe) return real
-  if (batched) return { ...real, catchAll: judgeProbe(rcpt[1], plan) }
+  const parties = { asked: formatEmail(probe), ...us }
+  if (batched) return { ...real, catchAll: judgeProbe(rcpt[1], plan, parties) }
   if (!session.usable()) return { ...real, catchAll: null }
   const again = { sender, recipients: [probe], continued: sender !== undefined }
   const second = await session.transact(again, world.signal, plan.stageMs)
-  return { ...real, catchAll: judgeProbe(second.rcpt[0], plan) }
+  return { ...real, catchAll: judgeProbe(second.rcpt[0], plan, parties) }
 }
 
 /** Whether to ask about a made-up mailbox: not if the result is known, would prove nothing, or does harm. */
@@ -186,10 +190,10 @@ const wantsProbe = ({ catchAll, provider }: DialoguePlan): boolean =>
   catchAll === undefined && allowsSecondRcpt(provider) && provider?.tells !== 'nothing'
 
 /** RFC 2920: a recipient without a reply of its own (421, a closed connection) is unknown. */
-const judgeProbe = (outcome: StageOutcome | undefined, plan: DialoguePlan): boolean | null =>
-  outcome?.reply ? probeResult(outcome.reply, judge(outcome, plan).verdict.reason) : null
+const judgeProbe = (outcome: StageOutcome | undefined, plan: DialoguePlan, parties: Parties): boolean | null =>
+  outcome?.reply ? probeResult(outcome.reply, judge(outcome, plan, parties).verdict.reason) : null
 
-function judge(outcome: StageOutcome, plan: DialoguePlan): Judgement {
+function judge(outcome: StageOutcome, plan: DialoguePlan, parties: Parties): Judgement {
   const { stage } = outcome
   if (!outcome.reply) {
     const message = printable(`${plan.host} [${plan.address}], ${WHEN[stage]}: ${outcome.problem.text}`, 512)
@@ -199,7 +203,7 @@ function judge(outcome: StageOutcome, plan: DialoguePlan): Judgement {
   return {
     stage,
     reply,
-    verdict: classify({ stage, reply, provider: plan.provider }),
+    verdict: classify({ stage, reply, provider: plan.provider, parties }),
     message: printable(textOf(reply), 512),
   }
 }

@@ -132,6 +132,8 @@ function learn({ limits, catchAll, port25 }: VerifierState, result: DialogueResu
   else if (isOurs && (result.localAddress !== undefined || verdict.reason === 'connect_refused')) port25.reached()
   if (stage === 'connect' && reasonRow(verdict.reason).hostDown)
     limits.failed(plan.address, plan.source, { reason: verdict.reason, message: result.message })
+  if (verdict.restsHost)
+    limits.rests(plan.address, { reason: verdict.reason, message: result.message }, verdict.retryAfterMs)
   if (typeof result.catchAll === 'boolean') catchAll.set(email.domain, probeKeyOf(plan), result.catchAll)
   if (stage === 'rcpt' && isAboutRecipient(verdict.reason))
     limits.answered(email.domain, providerKeyOf(plan), verdict.reason === 'mailbox_not_found')

@@ -117,7 +117,7 @@ const WORDINGS: Readonly<Record<string, Readonly<Record<string, readonly string[
       '554 excessive spam content',
       '550 anti-spam policy',
     ],
-    temporary_failure: [
+    unclear_refusal: [
       '554 5.4.6 mail loop detected',
       '554 too many hops',
       '554 5.4.6 maximum hop count exceeded',
@@ -234,7 +234,7 @@ const WORDINGS: Readonly<Record<string, Readonly<Record<string, readonly string[
       "550 that domain isn't in my list of allowed rcpthosts",
       "553 sorry, your don't authenticate or the domain isn't in my list of allowed rcpthosts",
     ],
-    temporary_failure: [
+    unclear_refusal: [
       '554 5.3.5 mail system configuration error',
       '550 server configuration error',
       '554 maximum forwarding loop count exceeded',

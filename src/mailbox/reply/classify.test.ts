@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import type { Reply, Stage } from '../../net/smtp/reply.ts'
 import { providerById } from '../provider.ts'
 import { outcomeOf, type Reason } from '../reasons.ts'
-import { classify, LONGEST_RETRY_MS, retryAfter } from './classify.ts'
+import { classify } from './classify.ts'
+import { LONGEST_RETRY_MS, retryAfter } from './delay.ts'
 import { REPLIES } from './table.ts'
 
 /** `550 5.1.1 text` as a reply. */
@@ -64,7 +65,7 @@ it.each<[string, Reason]>([
     '451 4.7.1 <user@example.org>: Recipient address rejected: Greylisting in effect, please come back later',
     'greylisted',
   ],
-  ['550 5.7.1 Message rejected due to greylisting, user unknown to us yet', 'greylisted'],
+  ['550 5.7.1 Message rejected due to greylisting, user unknown to us yet', 'unclear_refusal'], // a permanent code
   // words in the address are not the server's
   ['550 5.1.1 <no-such-user-greylisted@example.org> is fine but over quota', 'mailbox_full'],
   ['550 5.1.1 <spam@example.org>: User unknown', 'mailbox_not_found'],
@@ -84,7 +85,7 @@ it.each<[string, Reason]>([
   ['550', 'unclear_refusal'], // refused, and unknown why
   ['551', 'unclear_refusal'],
   ['550 Rejected', 'unclear_refusal'],
-  ['550 4.1.1 gone', 'temporary_failure'], // the codes contradict each other
+  ['550 4.1.1 gone', 'unclear_refusal'], // the codes contradict each other
   ['503 5.5.1 Error: need MAIL command', 'protocol_error'],
   ['550 5.5.4 xyzzy', 'unclear_refusal'], // the server talks to us
   ['501 xyzzy', 'unclear_refusal'],
@@ -223,6 +224,16 @@ it.each([
   ['riprovare tra 2 ore', 7_200_000],
   ['попробуйте через 5 минут', 300_000],
   ['请在 10 分钟后重试', 600_000],
+  ['please come back in one hour', 3_600_000],
+  ['try again in half an hour', 1_800_000],
+  ['wait an hour', 3_600_000],
+  ['retry after five minutes', 300_000],
+  ['in einer Stunde erneut versuchen', 3_600_000],
+  ['réessayez dans une heure', 3_600_000],
+  ['intente en una hora', 3_600_000],
+  ['riprovare tra un’ora o tra dieci minuti', 600_000],
+  ['попробуйте через пять минут', 300_000],
+  ['10 messages an hour', undefined],
   ['try again in 3 days', LONGEST_RETRY_MS], // at most a day
   ['try again later', undefined],
   ['limit of 100 messages per 60 seconds', undefined], // a rate, no delay
@@ -244,3 +255,20 @@ it.each(['1', '1 ', 'in ', 'in 1:', '9:99:99 '])(
   'reads 64 KiB of %j',
   (part) => void retryAfter(part.repeat(65_536 / part.length)),
 )
+
+/** Our names, each in the place where a row's reply has the mailbox. */
+const US = { sender: 'verify-1@probe.example', helo: 'mta.probe.example', source: '192.0.2.77' }
+const PLACES: readonly string[] = [US.sender, 'bounce-7@probe.example', 'probe.example', US.helo, US.source]
+const STAGES: readonly Stage[] = [...EARLY, 'rcpt', 'data']
+const named = REPLIES.flatMap(({ reply: text }) =>
+  PLACES.map((place) =>
+    text.replace(/<?[\w.+-]+@[\w.-]+\w>?/g, (path) => (path.startsWith('<') ? `<${place}>` : place)),
+  ),
+).filter((text) => PLACES.some((place) => text.includes(place)))
+
+it.each([...new Set(named)])('%j, which names only us, is never a firm word about the mailbox', (text) => {
+  for (const stage of STAGES) {
+    const { reason } = classify({ stage, reply: reply(text), parties: { asked: 'someone@asked.example', ...US } })
+    expect(`${stage} ${outcomeOf(reason, reply(text).code).deliverability} ${reason}`).toMatch(/ unknown /)
+  }
+})

@@ -2,11 +2,28 @@ import { LRUCache } from 'lru-cache'
 import { isSuccess, type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
 import type { Provider } from '../provider.ts'
 import { type Reason, reasonRow } from '../reasons.ts'
+import { retryAfter } from './delay.ts'
+import { markReply, type Parties } from './marks.ts'
 import type { ReplyRow } from './row.ts'
+import {
+  FAILED_RECIPIENTS,
+  isOpening,
+  NESTED_TEMPORARY,
+  NO_SUCH_USER,
+  namesUs,
+  RECIPIENT_CALLOUT,
+  SENDER_CALLOUT,
+  sentencesOf,
+} from './sentences.ts'
 import { REPLIES } from './table.ts'
 
-/** One reply and its stage. `provider` is the provider of the host. */
-type Answered = { readonly stage: Stage; readonly reply: Reply; readonly provider?: Provider | undefined }
+/** One reply and its stage. `provider` is the provider of the host, `parties` the names of the question. */
+type Answered = {
+  readonly stage: Stage
+  readonly reply: Reply
+  readonly provider?: Provider | undefined
+  readonly parties?: Parties
+}
 
 export type Verdict = {
   readonly reason: Reason
@@ -20,6 +37,8 @@ export type Verdict = {
    * delay or there is a default.
    */
   readonly retryAfterMs?: number
+  /** Too many recipients from us failed there: another source address does not help, the mail host is to rest. */
+  readonly restsHost?: true
 }
 
 /**
@@ -29,15 +48,21 @@ const RECIPIENT_STAGES: readonly Stage[] = ['rcpt', 'data']
 
 /**
  * The reason of one reply: by its text (the reply table), otherwise by its codes, otherwise by its stage
- * (docs/verification.md). Pure, total, linear. A temporary reply (4xx), and any reply before RCPT, is never
- * `mailbox_not_found`. An accepted recipient (2xx at RCPT) is `mailbox_exists`, or `unverifiable_provider` if the
- * provider accepts anything. A permanent refusal of the recipient that is not explained is `unclear_refusal`.
+ * (docs/verification.md). Pure, total, linear. A temporary reply (4xx), any reply before RCPT, and a sentence whose
+ * subject is one of our own names is never about the mailbox. An accepted recipient (2xx at RCPT) is `mailbox_exists`,
+ * or `unverifiable_provider` if the provider accepts anything. A permanent refusal of the recipient that is not
+ * explained, or only by words that are temporary, is `unclear_refusal`.
  */
-export function classify({ stage, reply, provider }: Answered): Verdict {
+export function classify({ stage, reply, provider, parties = {} }: Answered): Verdict {
   if (reply.code < 400) return { reason: accepted(stage, reply.code, provider), by: 'code' }
   const about = RECIPIENT_STAGES.includes(stage) ? 'recipient' : 'us'
-  const row = rowOf(normalizeReply(textOf(reply)), about, reply.code >= 500 ? '5xx' : '4xx')
-  if (row) return withRetry({ reason: row.reason, by: 'text' }, reply)
+  const codes = reply.code >= 500 ? '5xx' : '4xx'
+  const marked = markReply(textOf(reply), parties)
+  const read = reasonOf(marked, about, codes)
+  if (read) {
+    const restsHost = read === 'rate_limited' && FAILED_RECIPIENTS.test(marked)
+    return withRetry({ reason: read, by: 'text', ...(restsHost && { restsHost }) }, reply)
+  }
   const reason = reasonByCode({ stage, reply, about })
   if (reason) return withRetry({ reason, by: 'code' }, reply)
   return withRetry({ reason: reasonByStage(stage, reply.code), by: 'stage' }, reply)
@@ -64,26 +89,63 @@ const CANDIDATES = {
 }
 
 /**
- * The rows of recent texts, at most 256 KiB of text: without the addresses, a server refuses most recipients in the
- * same words.
+ * The reasons of recent texts, at most 256 KiB of text: without the names, a server refuses most recipients in the same
+ * words.
  */
-const known = new LRUCache<string, { readonly row: ReplyRow | undefined }>({
+const known = new LRUCache<string, { readonly reason: Reason | undefined }>({
   maxSize: 2 ** 18,
   sizeCalculation: (_, key) => key.length,
 })
 
-/** The first row that matches a normalized text. */
-function rowOf(text: string, about: About, codes: Codes): ReplyRow | undefined {
-  const key = `${about} ${codes} ${text}`
+function reasonOf(marked: string, about: About, codes: Codes): Reason | undefined {
+  const key = `${about} ${codes} ${marked}`
   const kept = known.get(key)
-  if (kept) return kept.row
-  const row = CANDIDATES[about][codes].find(({ pattern }) => pattern.test(text))
-  known.set(key, { row })
-  return row
+  if (kept) return kept.reason
+  const reason = about === 'us' ? rowOf(marked, about, codes)?.reason : readSentences(marked, codes)
+  known.set(key, { reason })
+  return reason
+}
+
+/** The first row that matches a marked text. */
+function rowOf(marked: string, about: About, codes: Codes): ReplyRow | undefined {
+  const text = marked.replace(/<(?:ASKED|US)>/g, '<>').replaceAll('ASKED', '')
+  return CANDIDATES[about][codes].find(({ pattern }) => pattern.test(text))
+}
+
+/**
+ * The first sentence that states a cause decides; a generic opening and advice only if there is no other. What the
+ * server said when it asked another one about the recipient is read as its own words.
+ */
+function readSentences(marked: string, codes: Codes): Reason | undefined {
+  if (SENDER_CALLOUT.test(marked)) return codes === '5xx' ? 'sender_refused' : 'temporary_failure'
+  const said = marked.replace(RECIPIENT_CALLOUT, '')
+  const isCallout = said.length < marked.length
+  if (isCallout && codes === '5xx' && NESTED_TEMPORARY.test(said)) return 'unclear_refusal'
+  const sentences = sentencesOf(said)
+  const causes = sentences.filter(({ isAdvice }) => !isAdvice).map(({ text }) => text)
+  for (const text of causes) {
+    const reason = isOpening(text) ? undefined : reasonOfSentence(text, codes)
+    if (reason === 'relay_denied' && causes.some((other) => NO_SUCH_USER.test(other))) return 'mailbox_not_found'
+    if (reason) return reason
+  }
+  const opening = codes === '5xx' ? reasonOfSentence(causes.join(', '), codes) : undefined
+  return opening ?? reasonOfSentence(said, codes) ?? (isCallout && codes === '5xx' ? 'mailbox_not_found' : undefined)
+}
+
+/** A sentence about us never speaks of the mailbox: its reason is one about us, whatever its words. */
+function reasonOfSentence(text: string, codes: Codes): Reason | undefined {
+  const reason = rowOf(text, 'recipient', codes)?.reason
+  if (!namesUs(text)) return reason
+  const { about } = reasonRow(reason ?? 'unclear_refusal')
+  if (reason && about !== 'recipient' && about !== 'domain') return reason
+  if (/US(?!-IP)/.test(text)) return 'sender_refused'
+  return reason || /\b(?:to|for) US-IP/.test(text) ? 'reverse_dns_required' : undefined
 }
 
 function withRetry(verdict: Omit<Verdict, 'retryAfterMs'>, reply: Reply): Verdict {
-  const { temporary, defaultRetryMs } = reasonRow(verdict.reason)
+  const { about, temporary, defaultRetryMs } = reasonRow(verdict.reason)
+  // The code says for good, the text or the enhanced code not now.
+  if (reply.code >= 500 && about === 'server' && temporary) return { ...verdict, reason: 'unclear_refusal' }
   if (!temporary || (verdict.reason === 'mailbox_full' && reply.code >= 500)) return verdict
   const retryAfterMs = retryAfter(textOf(reply)) ?? defaultRetryMs
   return retryAfterMs === undefined ? verdict : { ...verdict, retryAfterMs }
@@ -175,66 +237,3 @@ function reasonByStage(stage: Stage, code: number): Reason {
   if (stage === 'mail') return 'sender_refused'
   return 'unclear_refusal'
 }
-
-/** Maximum number of characters of a reply that are read. */
-const MAX_READ = 4_096
-
-/**
- * The text for the reply table: at most 4 KiB, lower case, white space as one space, no accents on Latin letters, plain
- * apostrophes, and no mail addresses, so that words in an address are not read as the server's words.
- */
-export function normalizeReply(text: string): string {
-  return withoutAddresses(text.slice(0, MAX_READ))
-    .normalize('NFD')
-    .replace(/([A-Za-z])[\u0300-\u036f]{1,4}/g, '$1')
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/[\u2018\u2019\u00b4`]/g, "'")
-    .replace(/\s+/g, ' ')
-    .trim()
-}
-
-/** `<user@host>` becomes `<>`; a bare `user@host` is removed, and text attached to it (`user@host:blocked`) stays. */
-const withoutAddresses = (text: string): string =>
-  text
-    .replace(/<[^<>]*>/g, (path) => (path.includes('@') ? '<>' : path))
-    .split(/(?<=\s)/)
-    .map((word) => (word.includes('@') ? word.replace(/^(["'([{<]*)[^@]*@[\w.-]*/, '$1') : word))
-    .join('')
-
-const SECOND = 1_000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-
-/** Longest requested delay that is used. */
-export const LONGEST_RETRY_MS = 24 * HOUR
-
-const WORDS =
-  'in|for|after|within|wait|least|retry|again|back|delayed?|dans|in|nach|warten|en|tra|em|apos|через|espere|attendre|ca|approx'
-const CLOCK = new RegExp(`(?:^|[\\s(])(?:${WORDS})[\\s:=]{1,3}(\\d{1,2}):(\\d{2}):(\\d{2})(?!\\d)`)
-const LONG_UNIT =
-  /(?<![\d.,:]|per |last |every |past )\b(\d{1,6})(?:\.\d{1,3})? {0,2}((?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|sekunden?|minuten?|stunden?|secondes?|heures?|segundos?|minutos?|horas?|secondi|minuti|ore|секунд\S{0,2}|минут\S{0,2}|час\S{0,2})(?!\p{L})|秒|分钟?|分鐘|小时|小時|時間)/u
-const SHORT_UNIT = new RegExp(`(?:^|[\\s(])(?:${WORDS})[\\s:=]{1,3}(\\d{1,6}) ?(s|m|h)(?![\\p{L}\\d])`, 'u')
-const BARE = /\b(?:retry(?:.?(?:after|time|in))?|wait)[=:] ?(\d{1,6})\b/
-
-/**
- * The delay that a temporary reply requests ("5 minutes", "00:05:00", "60 seconds", "try again in 300s"), in ms: more
- * than 0, at most 24 hours. Undefined if the text names none. Reads the first 4 KiB.
- */
-export function retryAfter(text: string): number | undefined {
-  const said = text.slice(0, 4_096).toLowerCase()
-  const clock = CLOCK.exec(said)
-  if (clock) return bounded(Number(clock[1]) * HOUR + Number(clock[2]) * MINUTE + Number(clock[3]) * SECOND)
-  const counted = LONG_UNIT.exec(said) ?? SHORT_UNIT.exec(said)
-  if (counted) return bounded(Number(counted[1]) * unitMs(counted[2]!))
-  const bare = BARE.exec(said)
-  return bare ? bounded(Number(bare[1]) * SECOND) : undefined
-}
-
-function unitMs(unit: string): number {
-  if (/^(?:s|сек|秒)/.test(unit)) return unit.startsWith('st') ? HOUR : SECOND
-  if (/^(?:m|мин|分)/.test(unit)) return MINUTE
-  return /^d/.test(unit) ? 24 * HOUR : HOUR
-}
-
-const bounded = (ms: number): number | undefined => (ms > 0 ? Math.min(ms, LONGEST_RETRY_MS) : undefined)

@@ -281,13 +281,13 @@ const COLLECTED: Readonly<Record<string, Readonly<Record<string, readonly string
     'reverse_dns_required|sender_refused|source_blocked': [
       '554 Connection refused(mx). MAIL FROM [verify@probe.example] mismatches client IP [192.0.2.1].',
     ],
-    source_blocked: ['554 Please visit http://antispam.example/denyip.php?IP=192.0.2.1 (#5.7.1)'],
+    // The words of a link state no cause.
+    policy: ['554 Please visit http://antispam.example/denyip.php?IP=192.0.2.1 (#5.7.1)'],
     temporary_failure: [
       '451 System(u) busy, try again later.',
       '451 mta172.mail.tpe.example Resources temporarily unavailable. Please try again later.  [#4.16.4:70].',
-      '553 5.3.5 system config error',
     ],
-    unclear_refusal: ['554 Transaction failed', '550 Host unknown'],
+    unclear_refusal: ['554 Transaction failed', '550 Host unknown', '553 5.3.5 system config error'],
   },
   'eNichers/node-bounce-handler, lib/responses.js': {
     'mailbox_not_found|mailbox_disabled': [

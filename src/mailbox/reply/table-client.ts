@@ -7,7 +7,7 @@ const usForNow = rows('any', '4xx')
 export const ABOUT_US: readonly ReplyRow[] = [
   usForNow(
     'temporary_failure',
-    /\b4\.4\.\d{1,3}\b.{0,300}\b(?:tenant|attr\d{1,3}|mail-enabled|office 365 region)\b/,
+    /\bmail received as unauthenticated\b|\b(?:hosted tenant|office 365 region)\b/,
     'Microsoft 365',
     '451 4.4.4 Mail received as unauthenticated, incoming to a recipient domain configured in a hosted tenant which has no mail-enabled subscriptions. ATTR5 [DB5EUR03FT010.eop-EUR03.prod.protection.outlook.com]',
   ),
@@ -32,14 +32,14 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'tls_required',
-    /\b(?:requires?|requiring|only accepts?|accepts only)\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    /\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
     'Exim',
     '550 5.7.10 This server requires TLS for incoming mail',
   ),
 
   us(
     'reverse_dns_required',
-    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b/,
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b|without a valid sender domain/,
     'AT&T',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
   ),
@@ -52,7 +52,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
     'reverse_dns_required',
-    /cannot find your (?:reverse )?host ?name|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:\d{1,3}\.){3}\d{1,3}\]? (?:does not|doesn't|cannot be) resolve/,
+    /cannot find your (?:reverse )?host ?name|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]?:? (?:is |was )?(?:unknown|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
     'Postfix',
     '450 4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]',
   ),
@@ -114,14 +114,6 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
 
   us(
-    // Before HELO: the explanation mentions a HELO or MAIL FROM of the server's own callout to us.
-    'sender_refused',
-    /\bcall(?:back|out) (?:setup |verification |verify )?(?:failed|failure|rejected|refused|timed out)|\bfailed while verifying\b|\bsender verif(?:y|ication) fail|\bsender callout/,
-    'Exim',
-    '550-Callback setup failed while verifying <verify@probe.example> 550-(result of an earlier callout reused). 550-The initial connection, or a HELO or MAIL FROM:<> command was 550-rejected. Refusing MAIL FROM:<> does not help fight spam, disregards 550-RFC requirements, and stops you from receiving standard bounce 550-messages. 550 Sender verify failed',
-  ),
-
-  us(
     'helo_refused',
     /\b(?:helo|ehlo)(?:\b|host|name)/,
     'Postfix',
@@ -137,7 +129,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsend(?:er|ing)(?:'s|s)?\b(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|cannot|could not|must|unresolv|undeliverable|unrout|suspended|disabled|forbidden|required)/,
+    /\bsend(?:er|ing)(?:'s|s)?\b(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
     'Postfix',
     '550 5.1.8 <verify@probe.example>: Sender address rejected: Domain not found',
   ),
@@ -149,15 +141,9 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsender verif(?:y|ication)\b|\bverif(?:y|ication)(?: of)? (?:the |your )?sender|(?<!recipient |recipient address )verification failed for(?!.{0,4096}\brecipient verify)/,
+    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! (?:your |this |the )?(?:\[|(?:US-)?IP|location|ip|hosts?|servers?|network|country|dynamic|residential)).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|has no\b|lacks|cannot|could not|black|block)/,
     'Exim',
-    '550-Verification failed for <verify@probe.example> 550-The mail server could not deliver mail to verify@probe.example. The account or domain may not exist. 550 Sender verify failed',
-  ),
-  us(
-    'sender_refused',
-    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! \[?(?:\d{1,3}\.){3}| your (?:location|ip|host|server|network|country)\b).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|\bcall(?:back|out)\b|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|cannot|could not|black|block)/,
-    'Exim',
-    '550 Callback setup failed while verifying <verify@probe.example>',
+    '550 Return path is not valid',
   ),
   us(
     'sender_refused',
@@ -179,7 +165,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bvalid mx for (?:the )?sender|\bmx (?:record )?(?:of|for) (?:the |your )?send|\bsender not auth?|\bsender\b.{0,20}\bviolat/,
+    /\bvalid mx for (?:the )?sender|\bbad ?mail ?from\b|\bsender\b.{0,30}\b(?:in|on) (?:my|our|the|a) (?:\S{1,20} )?list\b|\bmx (?:record )?(?:of|for) (?:the |your )?send|\bsender not auth?|\bsender\b.{0,20}\bviolat/,
     'qmail with chkuser',
     "553 5.1.8 sorry, can't find a valid MX for sender domain (#5.1.8 - chkuser)",
   ),

@@ -23,6 +23,18 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
+    /\b(?:only|just|exclusively|solely)\b.{0,60}\b(?:internal(?:ly)?|(?:from|senders?) (?:inside|within)|inside (?:the |this |our )?(?:compan|organi|domain|network)|members|subscribers|staff|employees|colleagues|authenticated (?:users|senders)|(?:known|approved|authori[sz]ed|permitted|trusted) senders|sending)\b(?! (?:hosts?|servers?|ip|network))|\bfrom (?:its |the |our )?(?:members|subscribers|staff|employees|inside|insiders|internal \w{1,12}|authenticated \w{1,12}) only\b|\b(?:e-?mails?|mails?|messages?|postings?|senders?) (?:coming )?from (?:the )?(?:outside|external|non-?members|outsiders|strangers)\b.{0,40}\b(?:not|never|refused|rejected|denied|blocked|prohibited|disallowed)\b|\b(?:not|never|n't|no|refuses?|rejects?|cannot|closed to)\b.{0,40}\b(?:external|outside) (?:senders?|e-?mails?|mails?|messages?|addresses|parties|world)\b|\b(?:not|never|n't|refuses?|rejects?|cannot) (?:accept|take|receive|allow)?\w{0,3} ?.{0,24}\bfrom (?:the )?(?:outside|external|outsiders|non-?members|strangers)\b|\b(?:external|outside) senders?\b.{0,30}\b(?:not|cannot|may not|refused|rejected|blocked)\b|\b(?:mailbox|recipient|address|group|list|account)\b.{0,20}\b(?:is |are )?(?:(?:restricted|reserved|limited) (?:to|for)|closed to)\b|\bsend-?only\b|\b(?:sending|outgoing (?:mail|messages)) only\b/,
+    'Exchange, Mailman',
+    '550 5.7.1 This mailbox is restricted to senders inside the company',
+  ),
+  forGood(
+    'recipient_restricted',
+    /\b(?:nur|ausschlie(?:ss|ß)lich)\b.{0,60}\b(?:intern\w{0,3}|mitglieder\w{0,2}|abonnenten|innerhalb)\b|\bvon (?:au(?:ss|ß)en|extern)\b.{0,30}\b(?:nicht|keine|abgelehnt|verweigert)|\b(?:keine|nicht)\b.{0,40}\b(?:von (?:au(?:ss|ß)en|extern)|extern\w{0,2} (?:absender\w?|nachrichten|e-?mails?))|\b(?:que|uniquement|seulement|exclusivement|reserve\w{0,2})\b.{0,50}\b(?:internes?|membres|abonnes|l'interieur)\b|\b(?:solo|solamente|unicamente|soltanto|esclusivamente|so|somente|apenas)\b.{0,50}\b(?:intern[oaie]s?|miembros|suscriptores|membri|iscritti|membros|assinantes|(?:de )?dentro)\b|\b(?:alleen|uitsluitend)\b.{0,50}\b(?:interne?|leden|binnen)\b|\btylko\b.{0,50}(?:wewn[eę]trzn|cz[lł]onk|subskrybent)|только.{0,50}(?:внутренн|член|участник|подписчик|сотрудник)|внешн\S{1,4} (?:отправител|почт|сообщен|адрес)\S{0,3}.{0,30}(?:не |запрещ)|(?:лише|тільки).{0,50}(?:внутрішн|учасник)|\b(?:pouze|jen)\b.{0,50}\b(?:intern|clen)|\b(?:endast|bara|kun|bare)\b.{0,50}\b(?:intern\w{0,2}|medlemm\w{2,4}|medlemmer)\b|\b(?:yaln[ıi]z|sadece)\S{0,3}.{0,50}(?:dahili|kurum ici|uye)|(?:内部|社内|会員|メンバー|組織内).{0,12}(?:のみ|だけ)|外部.{0,16}(?:拒否|受け付け|受信でき|許可されて|拒收|拒绝|不接受|不允许)|[只仅僅].{0,12}(?:内部|內部|成员|成員|会员|组织)|(?:내부|사내|회원|구성원).{0,16}만|외부.{0,16}(?:거부|수신하지|허용하지|허용되지)/,
+    'German, Romance, Dutch, Slavic, Nordic, Turkish, East Asian hosts',
+    '550 5.7.1 Dieses Postfach nimmt nur interne Nachrichten an',
+  ),
+  forGood(
+    'recipient_restricted',
     /\bgroup you tried to contact\b|\bpermission to (?:post|send|e-?mail|write)\b.{0,40}\b(?:group|list|recipient|mailbox|address)|\b(?:not allowed|not permitted|not authori[sz]ed) to (?:post|send(?: mail| messages)?|write) to (?:this|the|that) (?:group|mailing list|list|distribution)/,
     'Google Groups',
     '550-5.7.1 The group you tried to contact (team) may not exist, or you may not 550-5.7.1 have permission to post messages to the group. 550 5.7.1 https://support.google.com/a/answer/168383 a1si1 - gsmtp',
@@ -37,6 +49,18 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
 
 /** Steps 2 to 4: the mailbox exists (or did) and accepts nothing: full, throttled, disabled. */
 export const AT_THE_MAILBOX: readonly ReplyRow[] = [
+  now(
+    'recipient_throttled',
+    /\breceiving (?:e-?)?mail (?:too|at a rate)|\breceivingrate|\b(?:recipient|mailbox|user|inbox)(?:'s)?\b.{0,50}\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,40}\b(?:limit\w{0,2}|rate|too (?:many|much|fast|quickly|often)|maximum|allowed|may)\b|\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,30}\b(?:limits?|rate)\b.{0,40}\b(?:recipient|mailbox|user|inbox)\b|\brate.?limit\w{0,3}\b.{0,30}\b(?:for|of) (?:the |this |that )?(?:recipient|mailbox|inbox)\b(?!\/)|\btoo many (?:recent )?(?:messages|e-?mails|mails)\b.{0,20}\b(?:for|to) (?:this|the|that) (?:recipient|mailbox|user|inbox)\b|\b(?:recipient|mailbox|user|inbox)\b.{0,30}\b(?:number of|too many) (?:messages|e-?mails|mails)\b.{0,40}\b(?:receive|accept|hour|day|minute)\b/,
+    'Gmail, Exchange',
+    '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered. Please resend your message at a later time.',
+  ),
+  now(
+    'recipient_throttled',
+    /\b(?:empfanger\w{0,2}|postfach\w{0,3})\b.{0,60}(?:zu viele (?:nachrichten|e-?mails).{0,30}(?:empfang|erhalt|bekomm)|empfangs(?:limit|grenze|rate)|\blimit\b)|\b(?:destinataire|boite)\b.{0,60}\b(?:trop de (?:messages|courriers)|limite de reception|nombre de messages)|\b(?:destinatario|buzon|casilla|caixa|casella)\b.{0,60}\b(?:demasiados (?:mensajes|correos)|limite de recep|numero (?:maximo )?de (?:mensajes|mensagens)|muitas mensagens|troppi messaggi|limite di ricezione)|(?:получател|ящик).{0,60}(?:слишком много (?:писем|сообщений)|лимит (?:входящ|при[её]м)|превы\S{3,6} (?:числ|лимит))|(?:收件人|邮箱|用户|郵箱).{0,16}(?:接收|收信).{0,12}(?:过多|过于频繁|频率|上限|限制|限額)|\bodbiorc\w\b.{0,60}\b(?:zbyt wiele|limit odbioru)/,
+    'German, Romance, Russian, Chinese, Polish hosts',
+    '450 4.2.1 Der Empfänger hat sein Empfangslimit erreicht',
+  ),
   now(
     'temporary_failure',
     /\b(?:queue|organi[sz]ation|system|server) quota\b|mail system full|system storage/,
@@ -54,7 +78,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     // A quota of messages, recipients or hosts, and one with a policy code, unless a mailbox, a user or storage is
     // named.
     'rate_limited',
-    /^(?!.{0,4096}(?:\b(?:mail ?box|in-?box|maildir|mail folder|users?|account|storage|disk|space|e-?mail quota|[45]\.2\.[12])\b)).{0,4096}(?:\b(?:messages?|mails|e-?mails|recipients|rcpts?|connections?|rate|deliver(?:y|ies)|sessions?|hosts?|ip|client|policy)(?: (?:count|rate|limit|volume|address))? quota\b|\bquota of (?:messages|mails|e-?mails|recipients|connections|hosts)|\bexceed\w{0,3} your\b.{0,30}\bquota|\b[45]\.7\.\d{1,3}\b.{0,300}\bquota)/,
+    /^(?!.{0,4096}(?:\b(?:mail ?box|in-?box|maildir|mail folder|users?|account|storage|disk|space|e-?mail quota|[45]\.2\.[12])\b)).{0,4096}(?:\b(?:messages?|mails|e-?mails|recipients|rcpts?|connections?|rate|deliver(?:y|ies)|sessions?|hosts?|ip|client|policy)(?: (?:count|rate|limit|volume|address))? quota\b|\brecipient (?:count|rate|limit|volume) quota\b|\bquota of (?:messages|mails|e-?mails|recipients|connections|hosts)|\bexceed\w{0,3} your\b.{0,30}\bquota|\b[45]\.7\.\d{1,3}\b.{0,300}\bquota)/,
     'iRedAPD, policyd',
     '450 4.7.1 <user@example.org>: Recipient address rejected: Policy rejection; Message count quota exceeded; try again later',
   ),
@@ -67,7 +91,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'mailbox_full',
-    /\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))|\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|too many messages (?:on the server|in (?:the |this )?mailbox|stored)/,
+    /\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))|\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|\b(?:mailbox|postfach)\b.{0,20}\bzu viele nachrichten|too many messages (?:on the server|in (?:the |this )?mailbox|stored)/,
     'RFC 5321 §4.2.3',
     '552 Requested mail action aborted: exceeded storage allocation',
   ),
@@ -155,13 +179,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
 
   now(
     'recipient_throttled',
-    /\breceiving (?:e-?)?mail (?:too|at a rate)|\breceivingrate/,
-    'Gmail, Yahoo',
-    '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered. Please resend your message at a later time.',
-  ),
-  now(
-    'recipient_throttled',
-    /\b(?:recipient(?! address rejected)|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|(?<!\byou (?:are sending|have sent|sent|send) |(?:\bthrottl|\byour (?:ip|host|server)\b|(?:\d{1,3}\.){3}\d{1,3}).{0,60})too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume/,
+    /\b(?:recipient(?! address rejected)|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|(?<!\byou (?:are sending|have sent|sent|send) |(?:\bthrottl|\byour (?:ip|host|server)\b|(?:US-)?IP).{0,60})too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume/,
     'Yandex, iCloud, Comcast',
     '450 4.2.1 The recipient has exceeded message rate limit. Try again later.',
   ),
@@ -256,27 +274,5 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     /(?:계정|메일함|사용자|메일 ?주소).{0,16}(?:정지|중지|비활성|해지|휴면|잠겨|잠김)|\b(?:fiok|postafiok|felhasznalo)\b.{0,30}\b(?:letiltva|felfuggesztve|inaktiv|zarolva)|\b(?:cont\w{0,2}|casuta)\b.{0,20}\b(?:dezactivat|suspendat|blocat)|(?:λογαριασμ|γραμματοκιβ[ωώ]τιο)\S{0,3}.{0,30}(?:απενεργοποι|ανενεργ|κλειδωμ|αναστολ)|(?:скриньк|обліков|користувач)\S{0,4}.{0,30}(?:заблокован|вимкнен|деактивован|неактивн)|(?:الحساب|البريد|المستخدم).{0,30}(?:معطل|موقوف|مغلق|معلق)|(?:חשבון|תיבה|משתמש).{0,30}(?:חסום|מושבת|סגור|נעול|מושע)|\b(?:tai khoan|hop thu)\b.{0,30}\b(?:bi khoa|vo hieu|ngung hoat)|\bakun\b.{0,30}\b(?:dinonaktifkan|ditangguhkan|diblokir|tidak aktif)/,
     'Korean, Hungarian, Romanian, Greek, Ukrainian, Arabic, Hebrew, Vietnamese, Indonesian hosts',
     '550 5.2.1 사용자 계정이 정지되었습니다',
-  ),
-
-  forGood(
-    // Hedged, followed by a list of other causes: the recipient is refused.
-    'mailbox_not_found',
-    /^(?!.{0,4096}\b(?:your (?:ip|server|host|mta|network|mail ?server|e-?mail|address|domain)|sender|client|dnsbl|rbl)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box|alias|e-?mail)(?:s|es)?(?: or domain)? (?:may|might|could|probably|possibly|does probably) (?:not (?:exist|be (?:valid|found|correct))|no longer (?:exist|be)|be (?:invalid|incorrect|misspelled|mistyped|non-?existent))|^(?!.{0,4096}\b(?:your|sender|client)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box)(?:s|es)? (?:does not|doesn't|do not|don't) exist,? or\b/,
-    'cPanel (Exim)',
-    '550-"The mail server could not deliver mail to user@example.org. 550-The account or domain may not exist, they may be blacklisted, or missing 550 the proper dns entries."',
-  ),
-  forGood(
-    'mailbox_not_found',
-    /^(?!.{0,4096}\b(?:your (?:ip|server|host|mta|network|mail ?server|e-?mail|address|domain)|sender|client|dnsbl|rbl)\b).{0,4096}(?:\b(?:recipient|user|mailbox|account|address)(?:s|es)?\b.{0,30}\b(?:can ?not|can't|could not|couldn't) be (?:verified|validated|confirmed|resolved|identified)\b|\b(?:can ?not|can't|could not|couldn't|unable to|failed to) (?:verify|validate|confirm|resolve|identify) (?:the |this |that )?(?:recipient|user|mailbox|account|rcpt)|\brecipient (?:address )?(?:verify|verification|validation) fail)/,
-    'cPanel (Exim)',
-    '550-The recipient cannot be verified.  Please check all recipients of this 550 message to verify they are valid.',
-  ),
-  forGood(
-    // A reply that begins with a missing mailbox is about it, whatever policy, filter or address of ours it mentions
-    // later; a listing is about us.
-    'mailbox_not_found',
-    /^(?!.{0,4096}\b(?:rbl|dnsbl|black ?-?list\w{0,2}|block ?-?list\w{0,2}|spamhaus|spamcop|reputation|harvest\w{0,3}|too many|sender|your (?:ip|host|server|domain))\b)(?:5\.[17]\.\d{1,3} )?(?:<>[:.]{0,4} ?)?(?:recipient address rejected: )?(?:sorry,? )?(?:no such (?:local )?(?:user|mailbox|recipient|address|account)|user unknown|unknown (?:user|recipient|mailbox|address)|(?:user|recipient|mailbox|account) (?:not found|does not exist|doesn't exist|is unknown))\b/,
-    'Exim',
-    '550 No such user here, see our e-mail filter policy',
   ),
 ]

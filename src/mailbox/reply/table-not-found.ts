@@ -1,7 +1,6 @@
 import { type ReplyRow, rows } from './row.ts'
 
 const gone = rows('recipient', '5xx')
-const relay = rows('recipient', 'any')
 
 /**
  * Steps 6 and 7: no such mailbox, no such domain, no mail accepted here, and relaying denied. Only texts that name
@@ -32,6 +31,13 @@ export const NOT_FOUND: readonly ReplyRow[] = [
     /\bno such (?:an? |local |valid |e-?mail |mail |smtp )?(?:users?|recipients?|mailbox(?:es)?|mail box|drop|mail ?drop|accounts?|address(?:es)?|addressees?|person|customer|e-?mail|alias|name|member|inbox|subscriber|receiver|id)\b|\bnosuchuser\b/,
     'Exim, Yandex',
     '550 5.7.1 No such user!',
+  ),
+  gone(
+    // Hedged, or as the result of asking another server: the recipient is refused.
+    'mailbox_not_found',
+    /\b(?:account|user|mailbox|recipient|address|in-?box|alias|e-?mail)(?:s|es)?(?: or domain)? (?:may|might|could|probably|possibly|does probably) (?:not (?:exist|be (?:valid|found|correct))|no longer (?:exist|be)|be (?:invalid|incorrect|misspelled|mistyped|non-?existent))|\b(?:recipient|user|mailbox|account|address)(?:s|es)?\b.{0,30}\b(?:can ?not|can't|could not|couldn't) be (?:verified|validated|confirmed|resolved|identified)\b|\b(?:can ?not|can't|could not|couldn't|unable to|failed to) (?:verify|validate|confirm|resolve|identify) (?:the |this |that )?(?:recipient|user|mailbox|account|rcpt)|\brecipient (?:address )?(?:verify|verification|validation) fail/,
+    'cPanel (Exim)',
+    '550-"The mail server could not deliver mail to user@example.org. 550-The account or domain may not exist, they may be blacklisted, or missing 550 the proper dns entries."',
   ),
   gone(
     'mailbox_not_found',
@@ -159,23 +165,23 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\bnot the (?:mail|e-?mail) (?:server|host|exchanger|system)s? (?:of|for)\b|\bmail (?:for|to) (?:\S{1,64}\.\S{1,20}|(?:that|this) domain) is not accepted (?:here|by|at)\b|\bisn't in my control\/locals\b|домен\S{0,3}.{0,30}не (?:обслуж|принима)|не принима\S{1,3}.{0,30}домен|ドメイン.{0,16}(?:受け付け|受け取|受信)\S{0,4}(?:ません|ない)|(?:域名|该域|此域).{0,12}(?:不接收|不受理|未托管|不在)|\bdomen\S{0,3}\b.{0,20}\bnie (?:jest )?obs[lł]ugiwan|\bnie (?:przyjmuj|obs[lł]uguj)\S{1,4}\b.{0,30}\bdomen|\baccepteert geen (?:e-?)?mail\b.{0,20}\bdomein|\btar inte emot\b.{0,30}\bdoman/,
+    /\bnot the (?:mail|e-?mail) (?:server|host|exchanger|system)s? (?:of|for)\b|\bmail (?:for|to) (?:(?:that|this|the) domain |DOMAIN |US )?is not accepted (?:here|by|at)\b|\bisn't in my control\/locals\b|домен\S{0,3}.{0,30}не (?:обслуж|принима)|не принима\S{1,3}.{0,30}домен|ドメイン.{0,16}(?:受け付け|受け取|受信)\S{0,4}(?:ません|ない)|(?:域名|该域|此域).{0,12}(?:不接收|不受理|未托管|不在)|\bdomen\S{0,3}\b.{0,20}\bnie (?:jest )?obs[lł]ugiwan|\bnie (?:przyjmuj|obs[lł]uguj)\S{1,4}\b.{0,30}\bdomen|\baccepteert geen (?:e-?)?mail\b.{0,20}\bdomein|\btar inte emot\b.{0,30}\bdoman/,
     'hosts in Russian, Japanese, Chinese, Polish, Dutch, Swedish, and others',
     '550 домен не обслуживается этим сервером',
   ),
-  relay(
+  gone(
     'relay_denied',
     /\brelay(?:ing|ed)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|enabled|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|verboten|interdit|nicht|non)/,
     'Sendmail, Postfix',
     '554 5.7.1 <user@example.org>: Relay access denied',
   ),
-  relay(
+  gone(
     'relay_denied',
     /\b(?:unable|isn't (?:permitted|allowed|authori[sz]ed)|not (?:permitted|allowed|authori[sz]ed|configured|able|willing)|cannot|can't|do(?:es)? not|don't|doesn't|will not|won't|refuses?|no permission)\b.{0,25}\brelay|\bno relay(?:ing)?\b|as a relay\b|anti-?relay|\bcan(?:not|'t) relay/,
     'Exchange',
     '550 5.7.1 Unable to relay for user@example.org',
   ),
-  relay(
+  gone(
     'relay_denied',
     /\brcpthosts\b|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
     'Qmail',

@@ -24,15 +24,8 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     '421 4.3.2 <mail.probe.example[192.0.2.1]>: Client host rejected: Service busy',
   ),
   any(
-    // The text is that of a missing mailbox; the URL of the explanation shows that it is about us.
     'source_blocked',
-    /postmaster\.(?:gmx|web|1und1|ionos)\.\w{2,4}\/\S{0,80}[?&]i=ip\b/,
-    'GMX, web.de',
-    '550-Requested action not taken: mailbox unavailable 550 For explanation visit https://postmaster.gmx.net/en/case?c=r0103&i=ip&v=192.0.2.1&r=0MKpcB',
-  ),
-  any(
-    'source_blocked',
-    /\breputation\b|\bkarma\b|refused to talk to me/,
+    /\breputation\b|\bkarma\b|\bip suspected\b|refused to talk to me/,
     'Microsoft 365',
     '451 4.7.650 The mail server [192.0.2.25] has been temporarily rate limited due to IP reputation. For e-mail delivery information, see https://postmaster.live.com (S3113)',
   ),
@@ -56,7 +49,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /server busy\b.{0,40}\bfrom \[|too many (?:errors|unknown|invalid|bad)|zu viele|trop de (?:connexions|messages|connections)|demasiad\S{2} (?:conexiones|mensajes)|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
+    /too many (?:errors|unknown|invalid|bad|failed|non-?existent|wrong)|zu viele|trop de (?:connexions|messages|connections|destinataires)|demasiad\S{2} (?:conexiones|mensajes|destinatarios)|troppi|demais|muitos|слишком много|за много|zbyt wiele|te veel|\brate control\b|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
     'iCloud, Exchange Online',
     '421 4.7.0 me.com Error: too many errors',
   ),
@@ -76,13 +69,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
 
   any(
     'source_blocked',
-    /\bmessages from \[?(?:\d{1,3}\.){3}\d{1,3}\]? (?:weren't|were not|was not|could not be) (?:sent|accepted|delivered)|spamhaus|spamcop|\bsorbs\b|barracudacentral|uceprotect|invaluement|abusix|mailspike|senderscore|senderbase|spamrats|\bpsbl\b|\bs5h\b|blocked ?using|cloudmark|proofpoint\.com|ipcheck|\bbl000|\bipbl\d|\baup#|\bcsi\.|tosa\b/,
+    /\bmessages from \[?(?:US-)?IP\]? (?:weren't|were not|was not|could not be) (?:sent|accepted|delivered)|\bDNSBL\b|spamhaus|spamcop|\bsorbs\b|uceprotect|invaluement|abusix|mailspike|senderscore|senderbase|spamrats|\bpsbl\b|\bs5h\b|blocked ?using|cloudmark|proofpoint dynamic|\bipbl\d|\baup#|tosa\b/,
     'Postfix with a list',
     '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org; https://www.spamhaus.org/query/ip/192.0.2.1',
   ),
   any(
     'source_blocked',
-    /\b(?:rbl|dnsbl|rhsbl|uribl|drbl)\b|black ?-?list|block ?-?list|block listed|deny ?-?list|black ?-?hole|ban ?list|\bbanned\b|on (?:our|a|the) (?:local )?(?:block|black|deny|spam)/,
+    /\b(?:rbl|dnsbl|rhsbl|uribl|drbl)s?\b|(?:^|\bIP\b.{0,12}\b)listed (?:in|at|on|by)\b|\b[sx]bl listing|black ?-?list|block ?-?list|block listed|deny ?-?list|black ?-?hole|ban ?list|\bbanned\b|on (?:our|a|the) (?:local )?(?:block|black|deny|spam)/,
     'Web.de',
     '550 <user@web.de>: IP address is block listed',
   ),
@@ -94,7 +87,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\b(?:from|by) (?:your |the |this )?(?:ip |host |server |address |network |client ){0,2}\[?(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{1,4}:[0-9a-f:]{2,40})\]?.{0,60}\b(?:block|reject|refus|denied|banned|not (?:accepted|allowed|permitted|welcome)|suspended)|\b(?:block|reject|refus|denied|ban)\w{0,4}\b.{0,30}\bfrom \[?(?:\d{1,3}\.){3}\d{1,3}|(?:^|[\s[(])(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{1,4}:[0-9a-f:]{2,40})[\])]{0,2} (?:is |was |has been )?(?:currently |temporarily |permanently ){0,2}(?:block|reject|refus|banned|denied)/,
+    /\b(?:from|by) (?:your |the |this )?(?:ip |host |server |address |network |client ){0,2}\[?(?:US-)?IP\]?.{0,60}\b(?:block|reject|refus|denied|banned|not (?:accepted|allowed|permitted|welcome)|suspended)|\b(?:block|reject|refus|denied|ban)\w{0,4}\b.{0,30}\bfrom \[?(?:US-)?IP|(?:^|[\s[(])(?:US-)?IP[\])]{0,2} (?:is |was |has been )?(?:currently |temporarily |permanently ){0,2}(?:block|reject|refus|banned|denied)/,
     'Verizon',
     "571 Email from 192.0.2.1 is currently blocked by Verizon Online's anti-spam system. The email sender or Email Service Provider may visit http://www.verizon.net/whitelist",
   ),
@@ -112,7 +105,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /service refuse|\b(?:adresse|direccion|indirizzo|endereco|adres) ip\b|\bip.?(?:адрес|地址|アドレス|adresse|주소)|\bip (?:address )?(?:is )?(?:not (?:found|known)|unknown)|\baddress \[?\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|\blpn00[1-6]_\d{3}|\bofr00[56]_\d{3}|(?:ip|адрес).{0,20}(?:в ч[её]рн|занес[её]н|внес[её]н)|ip.{0,12}(?:被拒绝|被封|黑名单|被列入|拒否)|黑名单|ブラックリスト/,
+    /service refuse|\b(?:adresse|direccion|indirizzo|endereco|adres) ip\b|\bip.?(?:адрес|地址|アドレス|adresse|주소)|\bip (?:address )?(?:is )?(?:not (?:found|known)|unknown)|\baddress \[?(?:US-)?IP|\blpn00[1-6]_\d{3}|\bofr00[56]_\d{3}|(?:ip|адрес).{0,20}(?:в ч[её]рн|занес[её]н|внес[её]н)|ip.{0,12}(?:被拒绝|被封|黑名单|被列入|拒否)|黑名单|ブラックリスト/,
     'La Poste, SFR, Orange',
     '550 5.5.0 Service refuse. Veuillez essayer plus tard. service refused, please try later. LPN001_108',
   ),
@@ -125,7 +118,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /^(?!.{0,4096}\b(?:no such|unknown|not exist|not found|not an? open)\b).{0,4096}\bopen (?:mail |smtp )?(?:relay|proxy)\b|\byour (?:host|server|ip|mta|network|mail ?server)\b.{0,20}\bnot (?:registered|known|recogni[sz]ed|trusted)\b|\b(?:su|sua|seu|tu|tua|tuo|suo) (?:direccion |endereco |indirizzo )?ip\b.{0,20}\b(?:bloquead|rechazad|rejeitad|listad|bloccat|respint)|\bip\b.{0,24}(?:заблокирован|запрещен|запрещён|заблокован|отклон[её]н)|\bip adres\S{0,6} (?:engellen|yasak|kara liste)|\bip-?a?dress?e?\w{0,2} (?:ar|er) (?:blockera|blokkert|blokeret|sperret)|\bip-adres is geblokkeerd|عنوان ip.{0,20}محظور|(?:כתובת ה-?ip|ה-?ip).{0,20}חסומ|\bip.{0,16}(?:차단|거부)/,
+    /(?<!not an? )\bopen (?:mail |smtp )?(?:relay|proxy)\b|\byour (?:host|server|ip|mta|network|mail ?server)\b.{0,20}\bnot (?:registered|known|recogni[sz]ed|trusted)\b|\b(?:su|sua|seu|tu|tua|tuo|suo) (?:direccion |endereco |indirizzo )?ip\b.{0,20}\b(?:bloquead|rechazad|rejeitad|listad|bloccat|respint)|\bip\b.{0,24}(?:заблокирован|запрещен|запрещён|заблокован|отклон[её]н)|\bip adres\S{0,6} (?:engellen|yasak|kara liste)|\bip-?a?dress?e?\w{0,2} (?:ar|er) (?:blockera|blokkert|blokeret|sperret)|\bip-adres is geblokkeerd|عنوان ip.{0,20}محظور|(?:כתובת ה-?ip|ה-?ip).{0,20}חסומ|\bip.{0,16}(?:차단|거부)/,
     'hosts in Spanish, Portuguese, Italian, Russian, Turkish, Nordic languages, and others',
     '554 Ваш IP заблокирован',
   ),
@@ -136,6 +129,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     '550 #5.7.1 Your access to submit messages to this e-mail system has been rejected.',
   ),
 
+  forGood('policy', /\bdt:spm\b/, 'NetEase', '554 DT:SPM 163 smtp10'),
   recipient(
     'policy',
     /recipient address rejected: (?:access denied|ers-|block-|envelope|spam|policy|delivery not)(?<!5\.4\.1 \[?\]?:? ?recipient address rejected: access denied)/,
@@ -148,16 +142,16 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     'Barracuda',
     '550 permanent failure for one or more recipients (user@example.com:blocked)',
   ),
-  recipient(
+  forGood(
     // "Relay" in a sentence about policy; together with a text about a missing mailbox, that text decides.
     'relay_denied',
-    /^(?!.{0,4096}\b(?:no such|unknown|open relay|not exist|not found)\b).{0,4096}(?:\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3})\b.{0,30}\brelay)/,
+    /(?<!open )\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3}|permitted|allowed|authentication required)\b.{0,30}\b(?:for|to|through) relay|\b(?:polic|prohibit|refus|den(?:y|ies)|reject|disallow)\w{0,4}\b(?:(?!unknown).){0,30}\brelay/,
     'Domino',
     '554 Relay rejected for policy reasons.',
   ),
   forNow(
     'temporary_failure',
-    /\bpolic(?:y|ies)\b.{0,80}\b(?:try|retry|come back|resend|again|later)\b|\b(?:try|retry|again|later)\b.{0,40}\bpolic(?:y|ies)\b/,
+    /\bpolicy (?:daemon|server|service)\b|\bpolic(?:y|ies)\b.{0,80}\b(?:try|retry|come back|resend|again|later)\b|\b(?:try|retry|again|later)\b.{0,40}\bpolic(?:y|ies)\b/,
     'milters',
     '451 4.7.1 Local policy, please try again later',
   ),
@@ -181,7 +175,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /^(?!.{0,4096}\b(?:no such|unknown|not exist|not found|no (?:user|mailbox|account)|invalid (?:user|recipient|mailbox)|disabled|suspended|[45]\.1\.1|[45]\.2\.[12])\b).{0,4096}(?:\b(?:e-?mail|content|attachment|attachment blocking|virus|mail|mail system) filters?\b|\buser[- ]configured filter)/,
+    /\b(?:e-?mail|content|attachment|attachment blocking|virus|mail|mail system) filters?\b|\buser[- ]configured filter/,
     'Novell GroupWise, MailMarshal',
     '554 5.7.0 Blocked by a user configured filter',
   ),
@@ -199,7 +193,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /^(?!.{0,4096}\brelay).{0,4096}\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|\bauthentication required (?:for|to) relay|delivery not authori[sz]ed|not authori[sz]ed|turn on smtp auth|authentication failure/,
+    /\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|delivery not authori[sz]ed|not authori[sz]ed|turn on smtp auth|authentication failure/,
     'Exchange',
     '530 5.7.57 Client not authenticated to send mail. Authentication required',
   ),
@@ -214,13 +208,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     'temporary_failure',
     /\btemporar(?:y|ily)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|message expired|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|\bforwarding loop|hop count|too many hops|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
     'Dovecot, Exchange',
-    '550 5.3.0 Internal system error',
+    '451 4.3.0 Internal system error',
   ),
   any(
     'temporary_failure',
-    /^(?!.{0,4096}\b(?:no such|unknown|not exist|not found|no (?:user|mailbox|account)|invalid (?:user|recipient|mailbox)|disabled|suspended|[45]\.1\.1|[45]\.2\.[12])\b).{0,4096}(?:\bconfig(?:uration)? error|\b(?:server|host|system) is (?:currently |temporarily )?(?:down|unreachable|offline)\b)/,
+    /\bconfig(?:uration)? error|\b(?:server|host|system) is (?:currently |temporarily )?(?:down|unreachable|offline)\b/,
     'Sendmail',
-    '554 5.3.5 Local configuration error',
+    '451 4.3.5 Local configuration error',
   ),
   forGood(
     'smtputf8_required',

@@ -67,7 +67,6 @@ const SEEN: readonly (readonly [what: string, reasons: readonly Reason[], replie
       '553 5.1.8 Sorry, your envelope sender is in my badmailfrom list (#5.7.1)',
       '553 sorry, your mailserver [192.0.2.1] is rejected by recipients: See http://spamauditor.org',
       '530 Authentication required',
-      '550 authentication required for relay',
       '550 5.7.1 Unauthenticated connection not allowed',
       '450 4.1.8 <x@probe.example>: Sender address rejected: Domain not found',
       '550 5.7.1 Our system has detected that this message does not meet IPv6 sending guidelines regarding PTR records and authentication.',
@@ -102,7 +101,6 @@ const SEEN: readonly (readonly [what: string, reasons: readonly Reason[], replie
       '451 4.7.1 Please try again later',
       '450 4.3.2 try again later',
       '451 4.7.24 The SPF record of the sending domain has one or more suspicious entries.',
-      '550 5.3.0 Recipient lookup temporarily failed, no such user?',
     ],
   ],
   [
@@ -238,6 +236,7 @@ const SEEN: readonly (readonly [what: string, reasons: readonly Reason[], replie
       '550-mail.probe.example (probe) [192.0.2.1] is currently not permitted to relay through 550-this server. Perhaps you have not logged into the pop/imap server in the 550 last 30 minutes or do not have SMTP Authentication turned on in your email client.',
       '550 5.7.64 TenantAttribution; Relay Access Denied',
       '550 we do not relay',
+      '550 authentication required for relay',
     ],
   ],
 ]

@@ -45,6 +45,7 @@ const WORDINGS: Readonly<Record<string, readonly string[]>> = {
     '522 5.2.2 sorry, recipient mailbox is full (#5.2.2 - chkuser)',
   ],
   'greylisted|temporary_failure': [
+    '451 Callout verification failed: could not complete sender verify callout: helo timed out',
     '450 4.7.1 <user@example.org>: Recipient address rejected: Policy Rejection- Please try later.',
     '451 4.7.1 Policy rejection, try again later',
     '451 4.7.1 Policy restrictions; please retry later',
@@ -108,7 +109,6 @@ const WORDINGS: Readonly<Record<string, readonly string[]>> = {
     '550 5.1.8 Domain of sender address verify@probe.example does not exist',
     '571 sorry, sender not autorized (#5.7.1 - chkuser)',
     '550-Callback setup failed while verifying <v@probe.example> 550-(result of an earlier callout reused). 550-The initial connection, or a HELO or MAIL FROM:<> command was 550-rejected. 550 Sender verify failed',
-    '451 Callout verification failed: could not complete sender verify callout: helo timed out',
     '550 Sender callout verification failed',
     '550-Sender verification failed: EHLO rejected',
     '553 sender domain must resolve',

@@ -72,6 +72,16 @@ describe('limits toward mail hosts', () => {
     now = 60_000
     expect(limits.failure(ip('45.53.5.1'), undefined)).toBeUndefined()
   })
+  it('rests a host for every source, a minute or as long as it says', () => {
+    let now = 0
+    const limits = limitsAt(() => now)
+    const failure = { reason: 'rate_limited', message: 'too many failed recipients' } as const
+    limits.rests(ip('45.53.5.1'), failure, undefined)
+    limits.rests(ip('45.53.5.2'), failure, 3_600_000)
+    now = 60_000
+    const reasonAt = (address: string) => limits.failure(ip(address), ip('45.53.1.1'))?.reason
+    expect([reasonAt('45.53.5.1'), reasonAt('45.53.5.2')]).toEqual([undefined, 'rate_limited'])
+  })
   it('asks for no more than 100 unknown names of a domain in an hour', async () => {
     let now = 0
     const limits = limitsAt(() => now)
@@ -112,10 +122,16 @@ it('a closed port is told after three unrelated networks, and not once one was r
 })
 
 describe('a made-up mailbox', () => {
+  it('is none where its path would be over 256 octets (RFC 5321 §4.5.3.1.3)', () => {
+    const domainOf = (octets: number) =>
+      domain(`${'a'.repeat(61)}.`.repeat(3).concat('a'.repeat(octets - 194), '.example'))
+    expect(madeUpMailbox(domainOf(228), Math.random)?.domain).toHaveLength(228)
+    expect(madeUpMailbox(domainOf(229), Math.random)).toBeUndefined()
+  })
   it('looks like a name, is long enough, and differs', () => {
     let seed = 1
     const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647
-    const locals = Array.from({ length: 1_000 }, () => madeUpMailbox(X, random).local)
+    const locals = Array.from({ length: 1_000 }, () => madeUpMailbox(X, random)!.local)
     expect(new Set(locals).size).toBe(1_000)
     for (const local of locals) expect(local).toMatch(/^[a-z]{12}\.[a-z]{10}\d\d$/)
   })

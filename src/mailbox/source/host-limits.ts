@@ -50,9 +50,11 @@ export type HostLimits = {
   readonly room: (provider: ProviderAllowance, claimed: number) => number
   /** Calls the listener when there may be more room. */
   readonly onRoom: (listener: () => void) => void
-  /** A connection failure of the last minute from this source. */
+  /** A connection failure of the last minute from this source, or what made the host rest for all of them. */
   readonly failure: (address: Ip, source: Source) => HostFailure | undefined
   readonly failed: (address: Ip, source: Source, failure: Omit<HostFailure, 'atMs'>) => void
+  /** The host gets no new connection from any source for `forMs`, by default as long as a failed one. */
+  readonly rests: (address: Ip, failure: Omit<HostFailure, 'atMs'>, forMs: number | undefined) => void
   /** Whether the domain and its provider may be asked now. */
   readonly hold: (domain: Domain, provider: ProviderKey) => Promise<Hold | undefined>
   /** Counts a reply about a recipient; returns how long the provider is paused, ms, if this reply caused it. */
@@ -149,9 +151,11 @@ export function hostLimits({ now, isLifted, cluster, noted }: HostLimitsOptions)
     },
     room: (provider, claimed) => shared.room(provider.key, provider, claimed),
     onRoom: shared.onRoom,
-    failure: (address, source) => failures.get(`${address} ${source ?? ''}`)?.value,
+    failure: (address, source) => (failures.get(address) ?? failures.get(`${address} ${source ?? ''}`))?.value,
     failed: (address, source, failure) =>
       failures.set(`${address} ${source ?? ''}`, { ...failure, atMs: now() }, LIMITS.failedMs),
+    rests: (address, failure, forMs = LIMITS.failedMs) =>
+      void failures.set(address, { ...failure, atMs: now() }, Math.max(forMs, LIMITS.failedMs)),
     hold: async (domain, provider) => {
       const pause = pauses.get(provider)
       if (pause) return holdOfProvider(provider, pause.value.untilMs - now())
@@ -192,6 +196,7 @@ const NONE: HostLimits = {
   onRoom: () => {},
   failure: () => undefined,
   failed: () => {},
+  rests: () => {},
   hold: async () => undefined,
   answered: () => undefined,
 }

@@ -1,0 +1,78 @@
+/** What introduces advice to the reader, in place of a cause. */
+const ADVICE = new RegExp(
+  `^(?:[\\W\\d_]|US-IP|US|IP|DOMAIN){0,40}(?:${[
+    '(?:please|kindly) ',
+    '(?:if|in case|unless|when you|repeated|further|continued) ',
+    '(?:this|our|the) (?:mail )?(?:server|host|system|site|domain) (?:uses?|employs?|runs?)\\b',
+    'we (?:use|employ) ',
+    '(?:in order )?to (?:be |get |have |request|ask|learn|remove|find|resolve|delist|prevent|reduce)',
+    '(?:you (?:may|can|should|could) )?(?:ask|contact|visit|see|check|refer|consult|direct|turn on|go to|read|learn|report|forward) ',
+    'for (?:more|further|details|help|explanation|information|assistance|instructions)\\b',
+    'more (?:info|at|details)|perhaps |maybe |try ',
+    '(?:falls|wenn|sollten sie|bitte|wiederholte|fragen sie|wenden sie|fur weitere|um )\\b',
+    "(?:si (?:vous|le|la|c'est|usted|su|tu|el|no)|veuillez|merci|en cas|pour (?:plus|toute|en savoir|etre)|demandez|contactez)\\b",
+    '(?:por favor|para (?:mas|mayor|ser|que|obter|mais)|consulte|contacte|pregunte|en caso|em caso|caso |se (?:voce|o|a|il|lei|ritieni|pensi)|si prega|per (?:maggiori|ulteriori|favore|essere)|contatt\\w{1,4})\\b',
+    '(?:jesli|jezeli|prosimy|prosze|skontaktuj|als (?:u|de|het)|neem contact|gelieve|vraag|om (?:u|van)|pokud|prosim|kontaktujte|eger|lutfen|om du|kontakta|hvis)\\b',
+    'если|пожалуйста|обратитесь|повторн|для |якщо|будь ласка|如果|如有|请|請|若|もし|ご不明|詳細|詳しくは|문의|자세한',
+  ].join('|')})`,
+  'u',
+)
+const BREAK =
+  /(?<!\.\.)(?<=[.!?;。！；])\s+|(?<=[。！；])|\s[-–—]{1,2}\s|\s(?=(?:if|falls|wenn|jesli|jezeli|если|якщо) )|(?<=[\p{Ll}\p{Lo}]),\s/u
+
+/** Brackets that tell whose address is meant. */
+const OF_SENDER = /\b(?:sender|return.?path|reverse.?path|mail from|from address|envelope)\b/
+
+/** One sentence of a reply. */
+export type Sentence = { readonly text: string; readonly isAdvice: boolean }
+
+/**
+ * The sentences of a marked text, in order. What stands in brackets or behind a comma, a dash or "if" is one of its
+ * own; a name in front of a comma begins the next one. Links to a list are no advice: they say that an address is listed.
+ */
+export const sentencesOf = (marked: string): readonly Sentence[] =>
+  marked
+    .replace(/ ?\(([^()]* [^()]*)\)/g, (aside, words: string) => (OF_SENDER.test(words) ? aside : `; ${words}; `))
+    .split(BREAK)
+    .filter((text) => /\p{L}/u.test(text))
+    .map((text) => ({ text, isAdvice: ADVICE.test(text) && !text.includes('DNSBL') }))
+
+/** A server called back about our sender: whatever it was told, it refuses us. */
+export const SENDER_CALLOUT =
+  /\bsender (?:address )?(?:verif|validat|call)\w*|\bverif\w* (?:of |the |your ){0,2}sender\b|\bcall(?:back|out) (?:setup )?(?:failed|rejected|verification failed)?.{0,60}\bUS\b|\bcallback setup\b|\bfailed while verifying\b|\bverification failed for (?:<US|US|<>)/
+/** A server asked another one about the recipient. */
+export const RECIPIENT_CALLOUT =
+  /\bcould not complete recipient verif\w*(?: callout)?(?: for)?|\brecipient (?:address )?(?:verif\w*|call(?:out|back))(?: callout| verif\w*)?:? ?(?:failed|failure|fail|rejected)\b:?|\bcall(?:back|out) verification(?: failed| failure)?:?|\bundeliverable address: host .{0,300}? said:?/g
+/** A temporary reply inside of a callout. */
+export const NESTED_TEMPORARY = /(?:^|[^\w.])4\d\d[ -]|(?<![\d.])4\.\d{1,3}\.\d{1,3}(?![\d.])/
+const PHRASE = [
+  'US-IP|US|IP|ASKED|DOMAIN|error|sorry|rejected|denied|refused|permanent failure|invalid mailbox|unknown address error',
+  'requested (?:mail )?action (?:not taken|aborted)|(?:message )?(?:was )?not accepted|mailbox (?:is )?unavailable',
+  '(?:the )?(?:service|system) (?:is )?(?:currently |temporarily )?(?:unavailable|not available)',
+  '(?:this |the |your )?(?:message|(?:junk)?mail|e-?mail|recipient address|recipient|address|transaction|request|connection|command|access|delivery)(?: (?:was|is|has been))? (?:rejected|refused|denied|failed|blocked|not accepted|not authori[sz]ed)',
+  'temporar(?:y|ily)(?: local| system| server)? (?:failure|problem|error|rejected|deferred|unavailable)',
+  '(?:local )?policy(?: violation| rejection| restrictions?)?|not authori[sz]ed',
+].join('|')
+const OPENING = new RegExp(`^ ?(?:(?:${PHRASE})(?: |$))+$`)
+/** Whether a sentence has only words that open a refusal and state no cause. */
+export const isOpening = (sentence: string): boolean => OPENING.test(sentence.replace(/[^\p{L}-]+/gu, ' '))
+
+/** A mark of ours in brackets, behind the word of a client, or as a client's name with its address. */
+const ASIDE =
+  /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|\b(?:from|by|client|connections?|via|through|ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:от|с|из|から|来自)\s?<?US(?:-IP)?\b/gu
+/** A relay sentence names the client. */
+const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b/
+
+/** Whether the subject of a sentence is one of our names: it stands where the mailbox would. */
+export function namesUs(sentence: string): boolean {
+  if (!sentence.includes('US') || sentence.includes('ASKED') || CLIENT_RELAY.test(sentence)) return false
+  const rest = sentence.replace(ASIDE, '')
+  return rest.includes('US') && /\p{Ll}{2}|\p{Lo}{2}/u.test(rest)
+}
+
+/** Too many recipients that do not exist were asked for. */
+export const FAILED_RECIPIENTS =
+  /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
+/** An explicit word about the mailbox, which stands behind a word about relaying, too. */
+export const NO_SUCH_USER =
+  /\bno such (?:user|mailbox|recipient|account)\b|\b(?:user|recipient|mailbox) (?:is )?unknown\b/
