@@ -8,9 +8,15 @@ import type { Cluster, Remembered } from '../source/cluster.ts'
 
 const CONSONANTS = 'bcdfghjklmnprstvz'
 const VOWELS = 'aeiou'
+/** What 256 octets leave for a domain: two brackets, 25 characters and the at sign are the rest. */
+const LONGEST_DOMAIN = 228
 
-/** A made-up mailbox: a plausible name of 25 characters with about 80 random bits. */
-export function madeUpMailbox(domain: Domain, random: () => number): Email {
+/**
+ * A made-up mailbox: a plausible name of 25 characters with about 80 random bits. Undefined at a domain so long that
+ * the path would be over 256 octets (RFC 5321 §4.5.3.1.3).
+ */
+export function madeUpMailbox(domain: Domain, random: () => number): Email | undefined {
+  if (domain.length > LONGEST_DOMAIN) return undefined
   const pick = (letters: string): string => letters[Math.floor(random() * letters.length)]!
   const word = (syllables: number): string =>
     Array.from({ length: syllables }, () => pick(CONSONANTS) + pick(VOWELS)).join('')

@@ -168,11 +168,12 @@ async function dialogueWithin(
 ): Promise<DialogueResult | undefined> {
   const { ctx, state, query } = pass
   const limits = limitsOf(destination)
+  const email = madeUpMailbox(query.email.domain, ctx.random)
+  if (!email) return undefined
   try {
     const release = await state.limits.acquire(destination.address, limits, ctx.signal)
     try {
       if ((await waitForRate(pass, limits)) !== 'now') return undefined
-      const email = madeUpMailbox(query.email.domain, ctx.random)
       // `catchAll` is set so that this session asks about no other mailbox.
       const plan = { ...planOf(pass, destination, options), email, catchAll: true }
       return (await runDialogue(ctx, state.identity, plan)).result
