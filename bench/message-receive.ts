@@ -38,7 +38,10 @@ async function main(): Promise<void> {
   const server = await startReceiving({
     ...{ listen: '127.0.0.1:0', lmtp: false, domain: DOMAIN, maxOctets: 10_485_760, inbox, world },
     analyse: (raw, envelope) =>
-      analyseMessage({ ...world, signal: AbortSignal.timeout(30_000) }, deps, raw, { envelope }),
+      analyseMessage({ ...world, signal: AbortSignal.timeout(30_000) }, deps, raw, {
+        envelope,
+        by: { caller: 'mail' },
+      }),
   })
   const owner = { id: '', isAdmin: true }
   const waiting = Array.from({ length: MESSAGES }, () => inbox.create(owner, 3_600_000))

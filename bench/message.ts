@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { heavyHere } from '../src/lane/heavy.ts'
 import { analyse } from '../src/message/analyse.ts'
 import { judgeMessage } from '../src/message/judge.ts'
 import { presentFacts } from '../src/message/present.ts'
@@ -24,6 +25,8 @@ const SIZES = [
   ['10 MiB, two signatures', 10_485_760, 8],
 ] as const
 
+const BY = { by: { caller: 'bench' } }
+
 type Work = () => Promise<void>
 
 function messageOf(size: number): Buffer {
@@ -35,7 +38,11 @@ function worksOn(raw: Buffer): { readonly ours: Work; readonly theirs: Work } {
   const { resolve } = labDns(ZONE)
   return {
     ours: async () => {
-      const facts = await analyse(raw, { resolve, signal: new AbortController().signal, now: Date.now })
+      const facts = await analyse(
+        raw,
+        { resolve, heavy: heavyHere, signal: new AbortController().signal, now: Date.now },
+        BY,
+      )
       if (facts.dkim.some(({ result }) => result !== 'pass')) throw new Error('a signature does not hold')
       judgeMessage(facts)
       presentFacts(facts)

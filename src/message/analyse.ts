@@ -1,22 +1,21 @@
-import { setImmediate } from 'node:timers/promises'
 import { atMost } from '../base/at-most.ts'
 import { generalSelectors } from '../checks/dkim/index.ts'
 import { addressState, lookupAddress } from '../checks/ptr/index.ts'
 import { checkHost } from '../checks/spf/index.ts'
+import type { HeavyAsk } from '../lane/heavy.ts'
 import type { Ip } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import type { Ctx } from '../world.ts'
-import { verifyArc } from './arc.ts'
-import { causeOf, fullEffort } from './causes.ts'
-import { hashing, type LookupKey, lookingUpKeys, type VerifiedSignature, verifyMail } from './dkim.ts'
-import { evaluateDmarc } from './dmarc.ts'
-import { type Arrival, type GivenEnvelope, readArrival } from './envelope.ts'
+import type { VerifiedSignature } from './dkim.ts'
+import { judgeDmarc, lookupDmarc } from './dmarc.ts'
+import type { Arrival, GivenEnvelope } from './envelope.ts'
 import type { AddressNames, Facts } from './facts.ts'
-import { linkHosts } from './links.ts'
-import { parseMime } from './mime.ts'
-import { authorOf, type Field, fieldBody, type Mail, parseMail } from './parse.ts'
+import { keyName, lookupKeys } from './keys.ts'
+import { outline } from './outline.ts'
+import { signatureProblem } from './problems.ts'
+import { causes, type Verified, verify } from './verify.ts'
 
-type Asking = Pick<Ctx, 'resolve' | 'signal' | 'now'>
+type Asking = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'heavy'>
 
 export type AnalyseOptions = {
   readonly envelope?: GivenEnvelope
@@ -26,41 +25,38 @@ export type AnalyseOptions = {
   readonly at?: number
   /** Selectors of a domain that are known from elsewhere. */
   readonly selectorsOf?: (domain: string) => readonly string[]
+  /** Who asks; `isMail`: a stranger sent it. */
+  readonly by: Pick<HeavyAsk, 'caller' | 'isMail'>
 }
 
 /** Maximum number of addresses of the path whose names are looked up. */
 const MAX_NAMED = 10
 
 /**
- * Takes a message apart: everything that it says, and what the DNS says about it. Never rejects because of the message
- * or of the DNS.
+ * Takes a message apart: everything that it says, and what the DNS says about it. The message is read in the lane for
+ * heavy work, before the DNS is asked and after it. Rejects with LaneError; never because of the DNS.
  */
-export async function analyse(raw: Buffer, ctx: Asking, options: AnalyseOptions = {}): Promise<Facts> {
-  const at = options.at ?? ctx.now()
-  const mail = parseMail(raw)
-  await setImmediate() // each step over a message of 10 MiB takes some ms: others are answered in between
-  const mime = parseMime(mail.fields, mail.body)
-  await setImmediate()
-  const author = authorOf(mail.fields)
-  const arrival = readArrival(mail.fields, options.receivedBy ?? [], options.envelope)
-  const lookupKey = lookingUpKeys(ctx)
-  const hash = hashing(mail)
-  const [spf, verified, arc, names] = await Promise.all([
-    evaluateSpf(ctx, arrival),
-    verifyMail(mail, lookupKey, hash, at),
-    verifyArc(mail, lookupKey, hash),
+export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOptions): Promise<Facts> {
+  const { envelope: given, receivedBy = [], at = ctx.now(), selectorsOf } = options
+  const ask = { ...options.by, signal: ctx.signal }
+  const input = { receivedBy, ...(given && { envelope: given }) }
+  const { mail, mime, author, arrival, forwarding, links, signers, keys } = await ctx.heavy(outline, raw, input, ask)
+  const spf = evaluateSpf(ctx, arrival)
+  const [evaluated, alignment, names, answers] = await Promise.all([
+    spf,
+    lookupDmarc(
+      ctx,
+      author,
+      spf.then((one) => one?.domain),
+      signers,
+    ),
     namesOf(ctx, arrival),
+    lookupKeys(ctx, keys),
   ])
-  const identifiers = verified.map(({ domain, result }) => ({ domain, result }))
-  const [dmarc, dkim] = await Promise.all([
-    evaluateDmarc(ctx, author, spf && { domain: spf.domain, result: spf.result }, identifiers),
-    withCauses(ctx, mail, verified, lookupKey, options.selectorsOf),
-  ])
-  await setImmediate()
-  const links = linkHosts(mail.body, mime)
+  const verified = await ctx.heavy(verify, raw, { keys: answers, at }, ask)
+  const dkim = await withOtherKeys(ctx, raw, verified, ask, selectorsOf)
   const { envelope, hops, results } = arrival
   const border = hops.find((hop) => hop.trusted && hop.address !== undefined && hop.address === envelope.ip)
-  const forwarding = forwardingOf(mail.fields, arrival)
   return {
     mail,
     mime,
@@ -69,10 +65,10 @@ export async function analyse(raw: Buffer, ctx: Asking, options: AnalyseOptions 
     hops,
     names,
     results,
-    ...(spf ? { spf } : {}),
+    ...(evaluated ? { spf: evaluated } : {}),
     dkim,
-    arc,
-    dmarc,
+    arc: verified.arc,
+    dmarc: judgeDmarc(alignment, author, evaluated, dkim),
     links,
     connection: {
       ...(envelope.ip === undefined ? {} : { address: envelope.ip }),
@@ -103,53 +99,35 @@ async function namesOf(ctx: Asking, { envelope, hops }: Arrival): Promise<Readon
   return new Map(states)
 }
 
-/**
- * The signatures with the cause of each failure; the keys of other selectors are asked only where a signature was made
- * with another key.
- */
-async function withCauses(
+/** Maximum number of other selectors of a signature whose keys are tried. */
+const MAX_OTHERS = 10
+
+/** The signatures; for those that were made with the key of another selector, that is the cause. */
+async function withOtherKeys(
   ctx: Asking,
-  mail: Mail,
-  verified: readonly VerifiedSignature[],
-  lookupKey: LookupKey,
+  raw: Uint8Array,
+  { dkim, otherKey }: Verified,
+  ask: HeavyAsk,
   selectorsOf: AnalyseOptions['selectorsOf'],
 ): Promise<readonly VerifiedSignature[]> {
-  const effort = fullEffort()
-  const explained: VerifiedSignature[] = []
-  for (const one of verified) {
-    const isFailure = one.result === 'fail' || (one.result === 'permerror' && one.signature !== undefined)
-    if (!isFailure || mail.cut) {
-      explained.push(one)
-      continue
-    }
-    const beside = verified.filter(({ domain }) => domain === one.domain).map(({ selector }) => selector)
-    const selectors = [...beside, ...(selectorsOf?.(one.domain) ?? []), ...generalSelectors(ctx.now())]
-    const because = await causeOf(mail, one, lookupKey, selectors, effort)
-    explained.push(because === undefined ? one : { ...one, because })
-  }
-  return explained
+  if (otherKey.length === 0) return dkim
+  const general = generalSelectors(ctx.now())
+  const wanted = otherKey.map((index) => {
+    const { domain, selector } = dkim[index]!
+    const beside = dkim.filter((one) => one.domain === domain).map((one) => one.selector)
+    const others = new Set([...beside, ...(selectorsOf?.(domain) ?? []), ...general])
+    others.delete(selector)
+    const selectors = [...others].slice(0, MAX_OTHERS)
+    return { index, candidates: selectors.map((one) => ({ selector: one, name: keyName({ selector: one, domain }) })) }
+  })
+  const keys = await lookupKeys(
+    ctx,
+    wanted.flatMap(({ candidates }) => candidates.map(({ name }) => name)),
+  )
+  const found = await ctx.heavy(causes, raw, { wanted, keys }, ask)
+  return dkim.map((one, index) => {
+    const selector = found[otherKey.indexOf(index)]
+    if (selector === undefined) return one
+    return { ...one, because: signatureProblem('other_selector', { name: keyName(one), selector }) }
+  })
 }
-
-/** Fields that forwarders write; the first that is there is the evidence. */
-const FORWARDING = [
-  'x-forwarded-to',
-  'x-forwarded-for',
-  'x-forwarded-encrypted',
-  'x-ms-exchange-forwardingsender',
-  'x-sieve-redirected-from',
-]
-
-function forwardingOf(fields: readonly Field[], { envelope }: Arrival): string | undefined {
-  const field = fields.find(({ name }) => FORWARDING.includes(name))
-  if (field) return `it has the field ${field.raw.slice(0, field.raw.indexOf(':')).trim()}`
-  // The Sender Rewriting Scheme of forwarders: SRS0=hash=time=domain=local@forwarder.
-  if (/^SRS[01][=+-]/i.test(envelope.mailFrom ?? '')) return 'the envelope sender was rewritten (SRS)'
-  const delivered = new Set(fields.filter(({ name }) => name === 'delivered-to').map((one) => domainOf(fieldBody(one))))
-  return delivered.size > 1 ? 'it was delivered to addresses of several domains (Delivered-To)' : undefined
-}
-
-const domainOf = (address: string): string =>
-  address
-    .slice(address.lastIndexOf('@') + 1)
-    .replace(/[<>\s]/g, '')
-    .toLowerCase()

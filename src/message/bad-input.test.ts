@@ -1,7 +1,9 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import v8 from 'node:v8'
 import { expect, it } from 'vitest'
 import { labDns } from '../../test/lab/dns.ts'
 import { crlf, LAB_KEY, signed } from '../../test/lab/messages.ts'
+import { type Heavy, heavyHere } from '../lane/heavy.ts'
 import { analyse } from './analyse.ts'
 import { judgeMessage } from './judge.ts'
 import { presentFacts } from './present.ts'
@@ -30,6 +32,7 @@ const arc = (sets: number): string =>
         `ARC-Seal: i=${i + 1}; a=rsa-sha256; d=a.example; s=a; cv=${i > 0 ? 'pass' : 'none'}; b=AAAA\r\nARC-Message-Signature: i=${i + 1}; a=rsa-sha256; d=a.example; s=a; h=from; bh=AAAA; b=AAAA\r\nARC-Authentication-Results: i=${i + 1}; x\r\n`,
     )
     .join('')
+const largeField = (text: string): string => `X: ${text.repeat(1_000_000 / text.length)}\r\n`
 const SHORT = generateKeyPairSync('rsa', { modulusLength: 512 })
 /** Nobody has the private key: to make one takes minutes. */
 const LONG = createPublicKey({
@@ -38,6 +41,12 @@ const LONG = createPublicKey({
 })
 const recordOf = (key: KeyObject): string =>
   `v=DKIM1; p=${key.export({ type: 'spki', format: 'der' }).toString('base64')}`
+/** As in another process: what goes in and what comes out is cloned. */
+const cloning: Heavy = async (kind, octets, input, ask) => {
+  const result = structuredClone(await heavyHere(kind, octets.slice(), structuredClone(input), ask))
+  expect(v8.serialize(result).length).toBeLessThan(500_000)
+  return result
+}
 const ATTACHMENT = '--x\r\nContent-Disposition: attachment; filename=a.exe\r\n\r\nabc\r\n'
 const QP = 'Content-Transfer-Encoding: quoted-printable\n\n'
 
@@ -73,6 +82,39 @@ it.each<[name: string, text: string, finding: string | undefined]>([
   ],
   ['an RSA key of 16,384 bits', signature('').replace('s=a', 's=long') + message('\nb'), 'dkim_failed'],
   ['60 signatures', signature('').repeat(60) + message('\nb'), 'too_many_signatures'],
+  [
+    'ten signatures over a field of 1 MB',
+    signature('', 'from:x').repeat(10) + largeField('x') + message('\nb'),
+    'dkim_unknown',
+  ],
+  [
+    'ten signatures over a field of 1 MB in short lines',
+    signature('', 'from:x').repeat(10) + largeField('x\r\n ') + message('\nb'),
+    'dkim_unknown',
+  ],
+  [
+    'an ARC chain with results of 1 MB',
+    arc(50).replaceAll('; x\r\n', `; ${'x '.repeat(10_000)}\r\n`) + message('\nb'),
+    'arc_failed',
+  ],
+  ['2,000 fields of a name that is kept', 'Subject: x\r\n'.repeat(2_000) + message('\nb'), 'too_many_fields'],
+  [
+    '2,000 signed Content-Type fields',
+    signature('', 'from:content-type') +
+      'Content-Type: multipart/mixed; boundary=x\r\n'.repeat(1_900) +
+      message(`\n${'--x\n'.repeat(200_000)}`),
+    'dkim_failed',
+  ],
+  [
+    '1,000 multiparts without an end',
+    `${crlf(BASE)}Content-Type: multipart/mixed; boundary=o\r\n\r\n${[...Array(1_000).keys()].map((i) => `--o\r\nContent-Type: multipart/mixed; boundary=${i}\r\n\r\n${'x'.repeat(5_000)}\r\n`).join('')}`,
+    'mime_broken',
+  ],
+  [
+    'an Authentication-Results of 1 MB',
+    `Authentication-Results: a.example; ${'\\"'.repeat(500_000)}\r\n${message('\nb')}`,
+    'long_lines',
+  ],
   ['an ARC chain of 60 sets', arc(60) + message('\nb'), 'arc_failed'],
   ['an ARC chain of 50 sets', arc(50) + message('\nb'), 'arc_failed'],
   [
@@ -96,8 +138,13 @@ it.each<[name: string, text: string, finding: string | undefined]>([
     'short._domainkey.a.example': { TXT: [recordOf(SHORT.publicKey)] },
     'long._domainkey.a.example': { TXT: [recordOf(LONG)] },
   })
-  const ctx = { resolve, signal: AbortSignal.timeout(20_000), now: () => Date.parse('2026-11-23T10:00:00Z') }
-  const facts = await analyse(Buffer.from(text, 'latin1'), ctx)
+  const ctx = {
+    resolve,
+    heavy: cloning,
+    signal: AbortSignal.timeout(20_000),
+    now: () => Date.parse('2026-11-23T10:00:00Z'),
+  }
+  const facts = await analyse(Buffer.from(text, 'latin1'), ctx, { by: { caller: '' } })
   const ids = judgeMessage(facts).map(({ id }) => id)
   if (finding !== undefined) expect(ids).toContain(`message.${finding}`)
   expect(JSON.stringify(presentFacts(facts)).length).toBeLessThan(200_000)

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Field } from './parse.ts'
 
 /** A canonicalization algorithm (RFC 6376 §3.4). */
@@ -9,11 +9,36 @@ const LF = 0x0a
 const SP = 0x20
 const TAB = 0x09
 
+/** The forms of fields that are known, each made once for all signatures. */
+const FORMS = { simple: new WeakMap<Field, Buffer>(), relaxed: new WeakMap<Field, Buffer>() }
+
 /** A header field in the form that is signed, without its final CRLF (RFC 6376 §3.4.1, §3.4.2). */
-export function canonicalField({ name, raw }: Field, how: Canonicalization): string {
-  if (how === 'simple') return raw
-  const value = raw.slice(raw.indexOf(':') + 1).replace(/\r\n/g, '')
-  return `${name}:${value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')}`
+export function canonicalField(field: Field, how: Canonicalization): Buffer {
+  const known = FORMS[how].get(field)
+  if (known) return known
+  const form = how === 'simple' ? Buffer.from(field.raw, 'latin1') : relaxedField(field)
+  FORMS[how].set(field, form)
+  return form
+}
+
+/** One pass: a field of 9 MiB in lines of one character would take some 100 ms by replacements. */
+function relaxedField({ name, raw }: Field): Buffer {
+  const from = raw.indexOf(':') + 1
+  const out = Buffer.allocUnsafe(name.length + 1 + raw.length - from)
+  let size = out.write(`${name}:`, 'latin1')
+  const start = size
+  let isSpace = false
+  for (let i = from; i < raw.length; i++) {
+    const octet = raw.charCodeAt(i)
+    if (octet === SP || octet === TAB) isSpace = true
+    else if (octet === CR && raw.charCodeAt(i + 1) === LF) i++
+    else {
+      if (isSpace && size > start) out[size++] = SP
+      isSpace = false
+      out[size++] = octet
+    }
+  }
+  return out.subarray(0, size)
 }
 
 /** What the hash of a body is, and how long its canonical form is before `l=` cuts it. */
@@ -41,86 +66,52 @@ const CHUNK = 65_536
 
 /**
  * RFC 6376 §3.4.4: white space at the end of lines and empty lines at the end of the body are left out, other white
- * space is one space. A last line without CRLF gets one; an empty body stays empty. Line ends and single spaces are
- * copied as they are found, so most octets take one comparison.
+ * space is one space. A last line without CRLF gets one; an empty body stays empty. One pass over the octets, however
+ * short the lines are.
  */
 function hashRelaxed(body: Buffer, limit = Number.POSITIVE_INFINITY): HashedBody {
-  const out = new Output(limit)
-  let emptyLines = 0
-  for (let at = 0; at < body.length; ) {
-    const newline = body.indexOf(LF, at)
-    const next = newline < 0 ? body.length : newline + 1
-    let end = newline < 0 ? body.length : newline
-    if (end > at && newline >= 0 && body[end - 1] === CR) end--
-    while (end > at && (body[end - 1] === SP || body[end - 1] === TAB)) end--
-    if (end === at) emptyLines++
-    else {
-      for (; emptyLines > 0; emptyLines--) out.newline()
-      out.line(body, at, end)
-      out.newline()
-    }
-    at = next
+  const hash = createHash('sha256')
+  const chunk = Buffer.allocUnsafe(CHUNK)
+  let [size, length, emptyLines] = [0, 0, 0]
+  let [isSpace, hasText] = [false, false]
+  function flush(): void {
+    const room = Math.max(0, Math.min(size, limit - length))
+    if (room > 0) hash.update(chunk.subarray(0, room))
+    length += size
+    size = 0
   }
-  return { hash: out.digest(), length: out.length }
-}
-
-/** The octets of a canonical body on their way to the hash, gathered in one chunk. */
-class Output {
-  readonly #hash: Hash = createHash('sha256')
-  readonly #chunk = Buffer.allocUnsafe(CHUNK)
-  readonly #limit: number
-  #at = 0
-  length = 0
-
-  constructor(limit: number) {
-    this.#limit = limit
+  function newline(): void {
+    if (size + 2 > CHUNK) flush()
+    chunk[size++] = CR
+    chunk[size++] = LF
   }
-
-  /** The octets of a line without its end; runs of white space become one space. */
-  line(text: Buffer, from: number, to: number): void {
-    let isSpace = false
-    for (let i = from; i < to; i++) {
-      let octet = text[i]!
-      if (octet === SP || octet === TAB) {
-        if (isSpace) continue
-        isSpace = true
-        octet = SP
-      } else isSpace = false
-      if (this.#at === CHUNK) this.#flush()
-      this.#chunk[this.#at++] = octet
+  for (let i = 0; i < body.length; i++) {
+    const octet = body[i]!
+    if (octet === SP || octet === TAB) isSpace = true
+    else if (octet === LF || (octet === CR && body[i + 1] === LF)) {
+      if (octet === CR) i++
+      if (hasText) newline()
+      else emptyLines++
+      isSpace = hasText = false
+    } else {
+      if (!hasText) for (hasText = true; emptyLines > 0; emptyLines--) newline()
+      if (size + 2 > CHUNK) flush()
+      if (isSpace) chunk[size++] = SP
+      isSpace = false
+      chunk[size++] = octet
     }
   }
-
-  newline(): void {
-    if (this.#at + 2 > CHUNK) this.#flush()
-    this.#chunk[this.#at++] = CR
-    this.#chunk[this.#at++] = LF
-  }
-
-  #flush(): void {
-    const room = Math.max(0, Math.min(this.#at, this.#limit - this.length))
-    if (room > 0) this.#hash.update(this.#chunk.subarray(0, room))
-    this.length += this.#at
-    this.#at = 0
-  }
-
-  digest(): string {
-    this.#flush()
-    return this.#hash.digest('base64')
-  }
+  if (hasText) newline()
+  flush()
+  return { hash: hash.digest('base64'), length }
 }
 
 /**
- * The fields that a signature covers, in the form that is signed and in the order of `h=`: each name takes the lowest
- * field of that name that no earlier name took; a name without a field counts as nothing (RFC 6376 §5.4.2). The field
- * of the signature itself comes last, without its CRLF (§3.7).
+ * The fields that a signature covers, in the order of `h=`: each name takes the lowest field of that name that no
+ * earlier name took; a name without a field counts as nothing (RFC 6376 §5.4.2). The field of the signature itself
+ * comes last (§3.7).
  */
-export function signedText(
-  fields: readonly Field[],
-  names: readonly string[],
-  signature: Field,
-  how: Canonicalization,
-): string {
+export function signedFields(fields: readonly Field[], names: readonly string[], signature: Field): readonly Field[] {
   const byName = new Map<string, Field[]>()
   const wanted = new Set(names)
   for (const field of fields) {
@@ -129,6 +120,15 @@ export function signedText(
     if (same) same.push(field)
     else byName.set(field.name, [field])
   }
-  const chosen = names.flatMap((name) => byName.get(name)?.pop() ?? [])
-  return [...chosen.map((field) => canonicalField(field, how)), canonicalField(signature, how)].join('\r\n')
+  return [...names.flatMap((name) => byName.get(name)?.pop() ?? []), signature]
+}
+
+/** The SHA-256 of fields in canonical form with CRLF between them. */
+export function digestOf(fields: readonly Field[], how: Canonicalization): Buffer {
+  const hash = createHash('sha256')
+  for (const [i, field] of fields.entries()) {
+    if (i > 0) hash.update('\r\n')
+    hash.update(canonicalField(field, how))
+  }
+  return hash.digest()
 }

@@ -2,9 +2,12 @@ import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../test/lab/dns.ts'
 import { crlf, LAB_KEY, type Signing, signed } from '../../test/lab/messages.ts'
+import { heavyHere } from '../lane/heavy.ts'
 import { analyse } from './analyse.ts'
 import { judgeMessage } from './judge.ts'
 
+const HERE = { heavy: heavyHere, signal: AbortSignal.timeout(60_000) }
+const BY = { by: { caller: '' } }
 const ZONE: LabZone = {
   'a._domainkey.a.example': { TXT: [LAB_KEY] },
   'revoked._domainkey.a.example': { TXT: ['v=DKIM1; p='] },
@@ -264,8 +267,8 @@ async function verified({
   at = '2026-11-23T10:00:00Z',
 }: Case) {
   const text = change(signed(message, { domain: 'a.example', ...signing }))
-  const ctx = { resolve: labDns(zone).resolve, signal: AbortSignal.timeout(10_000), now: () => Date.parse(at) }
-  return analyse(Buffer.from(text, 'latin1'), ctx)
+  const ctx = { ...HERE, resolve: labDns(zone).resolve, now: () => Date.parse(at) }
+  return analyse(Buffer.from(text, 'latin1'), ctx, BY)
 }
 
 describe('the cause of a failed signature', () => {
@@ -285,11 +288,11 @@ Received: from mx.b.example (mx.b.example [45.53.7.7]) by mx.c.example with ESMT
 Authentication-Results: mx.c.example; spf=none
 `)
     const ctx = {
+      ...HERE,
       resolve: labDns(ZONE).resolve,
-      signal: AbortSignal.timeout(10_000),
       now: () => Date.parse('2026-11-23T10:00:00Z'),
     }
-    const facts = await analyse(Buffer.from(text + signed(PLAIN8, { domain: 'a.example' }), 'latin1'), ctx)
+    const facts = await analyse(Buffer.from(text + signed(PLAIN8, { domain: 'a.example' }), 'latin1'), ctx, BY)
     expect([facts.spf?.result, facts.dmarc.result, facts.dmarc.alignedBy]).toEqual(['none', 'pass', ['dkim']])
     expect(judgeMessage(facts).map(({ id }) => id)).toContain('message.spf_forwarded')
     expect(judgeMessage(facts).map(({ id }) => id)).not.toContain('message.spf_failed')

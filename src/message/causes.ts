@@ -1,8 +1,8 @@
-import { constants, type KeyObject, publicDecrypt } from 'node:crypto'
 import type { Problem } from '../base/problem.ts'
-import { hashBody } from './canonical.ts'
-import { headerHolds, type Key, keyName, type LookupKey, type VerifiedSignature } from './dkim.ts'
-import { contentOf, parseMime } from './mime.ts'
+import { digestOf, hashBody } from './canonical.ts'
+import { fieldsOf, type Verifying } from './dkim.ts'
+import { type Key, keyName, opened } from './keys.ts'
+import { boundaryOf, contentOf, parseMime } from './mime.ts'
 import { type Field, type Mail, parseFields } from './parse.ts'
 import { causeProblem, signatureProblem } from './problems.ts'
 import type { Signature } from './signature.ts'
@@ -13,7 +13,7 @@ const MAX_BODY = 1_048_576
 const MAX_ADDED_LINES = 60
 /** Maximum number of octets that are hashed for one message to find out what changed. */
 const MAX_HASHED = 24 * 1_048_576
-/** Maximum number of header forms that are tried for one message with keys of usual size. */
+/** Maximum number of header forms that are tried for one message. */
 const MAX_HEADER_FORMS = 400
 
 /**
@@ -22,34 +22,38 @@ const MAX_HEADER_FORMS = 400
 type Effort = { octets: number; forms: number }
 export const fullEffort = (): Effort => ({ octets: MAX_HASHED, forms: MAX_HEADER_FORMS })
 
-type GoodKey = Extract<Key, { ok: true }>
+/** Why a signature fails; `otherKey`: the key of another selector may have made it. */
+type Cause = { readonly because?: Problem; readonly otherKey?: true }
 
 /**
- * The cause of a failed signature, as far as it can be known: the change that undone makes it hold, or the key that
- * made it. Only what was proven is named; otherwise the signature keeps the cause that it has. `selectors`: further
- * selectors of the domain whose keys may have made it.
+ * The cause of a failed signature, as far as it can be known: the change that undone makes it hold. Only what was
+ * proven is named; otherwise the signature keeps the cause that it has.
  */
-export async function causeOf(
-  mail: Mail,
-  verified: VerifiedSignature,
-  lookupKey: LookupKey,
-  selectors: readonly string[],
-  effort: Effort,
-): Promise<Problem | undefined> {
-  const { signature, key, holds, because } = verified
-  if (!signature) return because
-  if (!key) return (await otherSelector(mail, signature, lookupKey, selectors)) ?? because
-  if (!holds || (holds.header && holds.body)) return because
-  if (because?.id === 'signature.body_short') return because
-  const header = holds.header ? undefined : headerCause(mail, signature, key, effort)
-  if (!holds.header && header === undefined && !isMadeWith(key, signature)) {
-    return (
-      (await otherSelector(mail, signature, lookupKey, selectors)) ??
-      signatureProblem('other_key', { name: keyName(signature) })
-    )
-  }
-  const body = holds.body ? undefined : bodyCause(mail, signature, effort)
-  return combined(holds, header, body, signature)
+export function causeOf(mail: Mail, verifying: Verifying, effort: Effort): Cause {
+  const { signature, key, compared, because } = verifying
+  const own = because === undefined ? {} : { because }
+  if (!signature) return own
+  if (!key) return { ...own, otherKey: true }
+  if (!compared || (compared.header && compared.body)) return own
+  if (because?.id === 'signature.body_short') return own
+  const header = compared.header ? undefined : headerCause(mail, signature, compared.opened.isOver, effort)
+  if (!compared.header && header === undefined && !compared.opened.isMade)
+    return { because: signatureProblem('other_key', { name: keyName(signature) }), otherKey: true }
+  const body = compared.body ? undefined : bodyCause(mail, signature, effort)
+  return { because: combined(compared, header, body, signature) }
+}
+
+/** The first of these keys that makes the signature hold. */
+export function madeWith<K extends { readonly key: Key }>(
+  { fields }: Mail,
+  signature: Signature,
+  keys: readonly K[],
+): K | undefined {
+  const header = digestOf(fieldsOf(fields, signature), signature.header)
+  return keys.find(
+    ({ key }) =>
+      key.ok && signature.algorithm.startsWith(`${key.type}-`) && opened(key, signature.signature).isOver(header),
+  )
 }
 
 function combined(
@@ -64,55 +68,24 @@ function combined(
   return holds.body ? anyHeader : causeProblem('two', { first: anyBody, second: anyHeader })
 }
 
-/**
- * Whether a key made a signature, whatever the signature is about: with the right RSA key it opens to the padding of
- * PKCS #1 (RFC 8017 §9.2). Ed25519 does not tell: true.
- */
-function isMadeWith({ key, type }: GoodKey, { signature }: Signature): boolean {
-  if (type !== 'rsa') return true
-  const opened = openedBy(key, signature)
-  return opened !== undefined && opened[0] === 0 && opened[1] === 1 && opened[2] === 0xff
-}
-
-function openedBy(key: KeyObject, signature: Buffer): Buffer | undefined {
-  try {
-    return publicDecrypt({ key, padding: constants.RSA_NO_PADDING }, signature)
-  } catch {
-    return undefined // another length than the key
-  }
-}
-
-/** The selector whose key makes the signature hold. */
-async function otherSelector(
+function headerCause(
   mail: Mail,
   signature: Signature,
-  lookupKey: LookupKey,
-  selectors: readonly string[],
-): Promise<Problem | undefined> {
-  const others = [...new Set(selectors)].filter((one) => one !== signature.selector).slice(0, 10)
-  const keys = await Promise.all(others.map((one) => lookupKey(signature.domain, one)))
-  const found = others.find((_, i) => {
-    const key = keys[i]!
-    return key.ok && signature.algorithm.startsWith(`${key.type}-`) && headerHolds(mail.fields, signature, key.key)
-  })
-  return found === undefined
-    ? undefined
-    : signatureProblem('other_selector', { name: keyName(signature), selector: found })
-}
-
-function headerCause(mail: Mail, signature: Signature, { key, bits }: GoodKey, effort: Effort): Problem | undefined {
+  isOver: (digest: Buffer) => boolean,
+  effort: Effort,
+): Problem | undefined {
   const size = mail.fields.reduce((sum, { raw }) => sum + raw.length, 0)
-  const cost = bits > 4_096 ? 10 : 1
   const holdsIn = (fields: readonly Field[]): boolean => {
-    effort.forms -= cost
+    effort.forms--
     effort.octets -= size
-    return headerHolds(fields, signature, key)
+    return isOver(digestOf(fieldsOf(fields, signature), signature.header))
   }
   const isSpent = (): boolean => effort.forms < 0 || effort.octets < 0
-  const edits = headerEdits(mail, new Set(signature.names), signature.field)
-  for (const { edit, change } of edits) {
+  const edits: HeaderEdit[] = []
+  for (const edit of headerEdits(mail, new Set(signature.names), signature.field)) {
     if (isSpent()) return undefined
-    if (holdsIn(edit(mail.fields))) return change
+    if (holdsIn(edit.edit(mail.fields))) return edit.change
+    edits.push(edit)
   }
   // Two changes at once, such as a subject tag and a Reply-To of a list: each applied to what the other left.
   for (const [i, first] of edits.entries()) {
@@ -129,66 +102,64 @@ type HeaderEdit = { readonly edit: (fields: readonly Field[]) => readonly Field[
 
 /**
  * Each change that hosts on the way make, undone: one field removed, a subject without its tag, fields in another
- * order, an original value restored.
+ * order, an original value restored. They are made as they are tried.
  */
-function headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): readonly HeaderEdit[] {
-  const edits: HeaderEdit[] = []
-  const isSigned = (field: Field): boolean => field !== own && signed.has(field.name)
-  for (const field of mail.fields.filter(isSigned)) {
+function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Generator<HeaderEdit> {
+  const fields = mail.fields.filter((field) => field !== own && signed.has(field.name))
+  const byName = Map.groupBy(mail.fields, ({ name }) => name)
+  for (const field of fields) {
     const shownName = field.raw.slice(0, field.raw.indexOf(':')).trim()
-    const replaced = (value: string, change: Problem): void => {
-      const raw = `${field.raw.slice(0, field.raw.indexOf(':') + 1)}${value}`
-      edits.push({ edit: (fields) => fields.map((one) => (one === field ? { ...one, raw } : one)), change })
+    const value = field.raw.slice(field.raw.indexOf(':') + 1)
+    const replaced = (by: string, change: Problem): HeaderEdit => {
+      const raw = `${field.raw.slice(0, field.raw.indexOf(':') + 1)}${by}`
+      return { edit: (all) => all.map((one) => (one === field ? { ...one, raw } : one)), change }
     }
-    if (field.name === 'subject') {
-      for (const { value, tag } of untagged(field)) replaced(value, causeProblem('subject_tag', { tag }))
-    }
-    for (const other of originals(mail.fields, field.name)) {
-      const value = other.raw.slice(other.raw.indexOf(':') + 1)
-      replaced(value, causeProblem('field_replaced', { name: shownName, other: other.name }))
-    }
+    if (field.name === 'subject')
+      for (const { rest, tag } of untagged(value)) yield replaced(rest, causeProblem('subject_tag', { tag }))
+    for (const other of originals(byName, field.name))
+      yield replaced(
+        other.raw.slice(other.raw.indexOf(':') + 1),
+        causeProblem('field_replaced', { name: shownName, other: other.name }),
+      )
     if (field.name === 'content-transfer-encoding')
       for (const encoding of ['8bit', '7bit', 'quoted-printable', 'base64', '8BIT', '7BIT'])
-        replaced(` ${encoding}`, causeProblem('reencoded', { from: encoding.toLowerCase() }))
-    if (field.name === 'content-type') for (const value of partTypes(mail)) replaced(value, causeProblem('wrapped'))
-    const unfoldedValue = field.raw.slice(field.raw.indexOf(':') + 1).replace(/\r\n[ \t]+/g, ' ')
-    if (unfoldedValue !== field.raw.slice(field.raw.indexOf(':') + 1))
-      replaced(unfoldedValue, causeProblem('refolded', { name: shownName }))
-    edits.push({
-      edit: (fields) => fields.filter((one) => one !== field && one.raw !== field.raw),
+        yield replaced(` ${encoding}`, causeProblem('reencoded', { from: encoding.toLowerCase() }))
+    // Of several, the first: the structure is that of it.
+    if (field.name === 'content-type' && field === byName.get('content-type')![0])
+      for (const type of partTypes(mail)) yield replaced(type, causeProblem('wrapped'))
+    if (value.includes('\r\n'))
+      yield replaced(value.replace(/\r\n[ \t]+/g, ' '), causeProblem('refolded', { name: shownName }))
+    yield {
+      edit: (all) => all.filter((one) => one !== field && one.raw !== field.raw),
       change: causeProblem('field_added', { name: shownName }),
-    })
-  }
-  for (const name of new Set(mail.fields.filter(isSigned).map((field) => field.name))) {
-    const same = mail.fields.filter((field) => field.name === name && field !== own)
-    if (same.length < 2) continue
-    for (const order of ordersOf(same)) {
-      edits.push({ edit: (fields) => reordered(fields, name, own, order), change: causeProblem('reordered', { name }) })
     }
   }
-  return edits
+  for (const [name, all] of Map.groupBy(fields, (field) => field.name)) {
+    if (all.length < 2) continue
+    for (const order of ordersOf(all))
+      yield { edit: (ones) => reordered(ones, name, own, order), change: causeProblem('reordered', { name }) }
+  }
 }
 
 /**
  * A subject without what lists and gateways put in front of it: `[list] `, `***SPAM*** `, `EXTERNAL: `; also where
  * `Re:` stands before it.
  */
-function untagged(field: Field): readonly { readonly value: string; readonly tag: string }[] {
-  const value = field.raw.slice(field.raw.indexOf(':') + 1)
+function untagged(value: string): readonly { readonly rest: string; readonly tag: string }[] {
   const found =
     /^(?<space>\s*)(?<re>(?:(?:re|fwd?|aw|wg): ?)?)(?<tag>\[[^\]]{1,80}\]|[*_]{2,5}[^*_]{1,40}[*_]{2,5}|\{[^}]{1,40}\}|(?:external|spam|suspected spam|caution)\s?:)(?<gap>\s*)(?<rest>.*)$/is.exec(
       value,
     )
   const { space = '', re = '', tag, rest = '' } = found?.groups ?? {}
   if (tag === undefined) return []
-  return [`${space}${re}${rest}`, `${space}${rest}`].map((one) => ({ value: one, tag }))
+  return [`${space}${re}${rest}`, `${space}${rest}`].map((one) => ({ rest: one, tag }))
 }
 
 /** Fields in which hosts keep the original value of another one. */
-function originals(fields: readonly Field[], name: string): readonly Field[] {
+function originals(fields: ReadonlyMap<string, readonly Field[]>, name: string): readonly Field[] {
   const names = [`x-original-${name}`, `original-${name}`, `x-${name}-original`, `old-${name}`]
   if (name === 'from') names.push('reply-to', 'x-from', 'x-rewritten-from')
-  return fields.filter((field) => names.includes(field.name)).slice(0, 3)
+  return names.flatMap((one) => fields.get(one) ?? []).slice(0, 3)
 }
 
 /** The Content-Type fields of the parts of a message, which a list that wrapped it kept. */
@@ -204,12 +175,10 @@ function partTypes(mail: Mail): readonly string[] {
 
 /** The places of the outermost parts of a multipart message, with their header sections. */
 function wrappedParts(mail: Mail): readonly { readonly start: number; readonly end: number }[] {
-  const type = mail.fields.find(({ name }) => name === 'content-type')?.raw ?? ''
-  const boundary = /boundary\s*=\s*(?:"(?<quoted>[^"]{1,200})"|(?<bare>[^\s;]{1,200}))/i.exec(type)?.groups
-  const mark = boundary?.quoted ?? boundary?.bare
-  if (mark === undefined) return []
+  const boundary = boundaryOf(mail.fields)
+  if (boundary === undefined) return []
   const places: { start: number; end: number }[] = []
-  const line = Buffer.from(`--${mark}`, 'latin1')
+  const line = Buffer.from(`--${boundary}`, 'latin1')
   let start = -1
   for (let at = mail.body.indexOf(line); at >= 0 && places.length < 20; at = mail.body.indexOf(line, at + 1)) {
     if (start >= 0) places.push({ start, end: Math.max(start, at - 2) })

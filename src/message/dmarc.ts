@@ -29,67 +29,80 @@ export type MessageDmarc = {
 /** An identifier and the result of its method. */
 type Identifier = { readonly domain: string; readonly result: string }
 
+/** What the DNS says of an author domain, and which identifiers are aligned with it. */
+type DmarcAlignment = { readonly facts: DmarcFacts; readonly alignment: MessageDmarc['alignment'] }
+
+/** Looks at an author domain; undefined if there is none. Never rejects because of the DNS. */
+export async function lookupDmarc(
+  ctx: Pick<Ctx, 'resolve' | 'signal'>,
+  author: { readonly domain?: Domain },
+  spfDomain: Promise<string | undefined>,
+  signers: readonly string[],
+): Promise<DmarcAlignment | undefined> {
+  if (author.domain === undefined) return undefined
+  const facts = await lookupPolicy(ctx, author.domain)
+  const modes = modesOf(facts)
+  const isAligned = alignedWith(ctx, facts)
+  const [spf, dkim] = await Promise.all([
+    spfDomain.then((domain) => (domain ? isAligned(domain, modes.spf) : null)),
+    Promise.all(signers.map((domain) => isAligned(domain, modes.dkim))),
+  ])
+  return { facts, alignment: { spf, dkim } }
+}
+
+function modesOf({ applied }: DmarcFacts) {
+  const record = applied?.reading.record
+  return { dkim: record?.adkim ?? 'r', spf: record?.aspf ?? 'r' } as const
+}
+
 /**
  * Evaluates DMARC for an author domain (RFC 9989 §5.3): `spf` is undefined if it could not be evaluated, because the
- * connection is not known. Never rejects because of the DNS.
+ * connection is not known.
  */
-export async function evaluateDmarc(
-  ctx: Pick<Ctx, 'resolve' | 'signal'>,
+export function judgeDmarc(
+  looked: DmarcAlignment | undefined,
   author: { readonly domain?: Domain; readonly domains: number },
   spf: Identifier | undefined,
   dkim: readonly Identifier[],
-): Promise<MessageDmarc> {
-  const none = { alignedBy: [], alignment: { spf: null, dkim: dkim.map(() => null) } } as const
-  if (author.domain === undefined) {
+): MessageDmarc {
+  if (author.domain === undefined || !looked) {
     const because =
       author.domains > 1
         ? dmarcResultProblem('several_authors', { count: author.domains })
         : dmarcResultProblem('no_author')
-    return { result: 'permerror', because, ...none }
+    return { result: 'permerror', because, alignedBy: [], alignment: { spf: null, dkim: dkim.map(() => null) } }
   }
-  const facts = await lookupPolicy(ctx, author.domain)
+  const { facts, alignment } = looked
   const published = publishedPolicyOf(facts)
   const organization = facts.walk.organizationalDomain
+  const alignedBy = [
+    ...(spf?.result === 'pass' && alignment.spf === true ? ['spf' as const] : []),
+    ...(dkim.some((one, i) => one.result === 'pass' && alignment.dkim[i] === true) ? ['dkim' as const] : []),
+  ]
   const base = {
     domain: author.domain,
     ...(organization === undefined ? {} : { organizationalDomain: organization }),
+    alignedBy,
+    alignment,
   }
-  const record = facts.applied?.reading.record
-  const modes = { dkim: record?.adkim ?? 'r', spf: record?.aspf ?? 'r' } as const
-  const isAligned = alignedWith(ctx, facts)
-  const [spfAligned, dkimAligned] = await Promise.all([
-    spf && spf.domain !== '' ? isAligned(spf.domain, modes.spf) : null,
-    Promise.all(dkim.map((one) => isAligned(one.domain, modes.dkim))),
-  ])
-  const alignment = { spf: spfAligned, dkim: dkimAligned }
-  const alignedBy = [
-    ...(spf?.result === 'pass' && spfAligned === true ? ['spf' as const] : []),
-    ...(dkim.some((one, i) => one.result === 'pass' && dkimAligned[i] === true) ? ['dkim' as const] : []),
-  ]
   if (published.kind === 'unknown')
-    return {
-      ...base,
-      result: 'temperror',
-      alignedBy,
-      alignment,
-      ...(facts.unknown ? { because: unansweredOf(facts) } : {}),
-    }
+    return { ...base, result: 'temperror', ...(facts.unknown ? { because: unansweredOf(facts) } : {}) }
   if (published.kind !== 'policy') {
     const because = published.kind === 'none' ? dmarcResultProblem('no_record') : dmarcResultProblem('unusable')
-    return { ...base, result: published.kind === 'none' ? 'none' : 'permerror', because, alignedBy, alignment }
+    return { ...base, result: published.kind === 'none' ? 'none' : 'permerror', because }
   }
-  const policies = {
+  const known = {
+    ...base,
     policy: facts.applied!.policy ?? published.effective,
     would: published.effective,
     foundAt: facts.applied!.domain,
-    modes,
+    modes: modesOf(facts),
   }
-  const known = { ...base, ...policies, alignedBy, alignment }
   if (alignedBy.length > 0) return { ...known, result: 'pass' }
   // RFC 9989 §5.3.6: a temporary error of a method that might have passed leaves the result open.
   const isOpen = (one: Identifier | undefined, is: boolean | null | undefined): boolean =>
     is !== false && (one?.result === 'temperror' || (one?.result === 'pass' && is === null))
-  if (isOpen(spf, spfAligned) || dkim.some((one, i) => isOpen(one, dkimAligned[i])))
+  if (isOpen(spf, alignment.spf) || dkim.some((one, i) => isOpen(one, alignment.dkim[i])))
     return { ...known, result: 'temperror', because: dmarcResultProblem('open') }
   if (spf === undefined) return { ...known, result: 'unknown', because: dmarcResultProblem('spf_unknown') }
   return { ...known, result: 'fail', because: dmarcResultProblem('nothing_aligned') }

@@ -6,14 +6,15 @@ import type { MessageDmarc } from './dmarc.ts'
 import type { Envelope, Hop, ReceiverClaims } from './envelope.ts'
 import type { LinkHost } from './links.ts'
 import type { Mime } from './mime.ts'
-import type { Author, Mail } from './parse.ts'
+import type { MailHead } from './outline.ts'
+import type { Author } from './parse.ts'
 
 /** The names of an address and whether one of them resolves back (RFC 8601 §2.7.3); null: no answer. */
 export type AddressNames = { readonly names: readonly string[]; readonly confirmed: boolean | null }
 
 /** Everything that is known about a message: what it says, and what the DNS says about it. */
 export type Facts = {
-  readonly mail: Mail
+  readonly mail: MailHead
   readonly mime: Mime
   readonly author: Author
   readonly envelope: Envelope

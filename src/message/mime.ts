@@ -42,6 +42,8 @@ const MAX_PARTS = 1_000
 const MAX_LOOKED_AT = 20_000
 /** Maximum length of a boundary; RFC 2046 §5.1.1 permits 70. */
 const MAX_BOUNDARY = 200
+/** Maximum length of a word that a part says about itself: what is known is shorter. */
+const MAX_WORD = 100
 /** Maximum nesting of parts. */
 const MAX_DEPTH = 20
 const TEXT_PLAIN = { type: 'text/plain', parameters: new Map<string, string>() }
@@ -74,8 +76,8 @@ function walk(at: At, parts: Part[], faults: Set<MimeFault>): void {
     else parts.push({ ...leafOf(fields, type, parameters, faults), start, end, depth })
     return
   }
-  const boundary = parameters.get('boundary')
-  if (!boundary || boundary.length > MAX_BOUNDARY) return void faults.add('no_boundary')
+  const boundary = boundaryIn(parameters)
+  if (boundary === undefined) return void faults.add('no_boundary')
   if (depth >= MAX_DEPTH) return void faults.add('too_deep')
   for (const [from, to] of sectionsOf(at, boundary, faults)) {
     if (parts.length >= MAX_PARTS) return void faults.add('too_many')
@@ -84,6 +86,14 @@ function walk(at: At, parts: Part[], faults: Set<MimeFault>): void {
     walk({ fields: head.fields, body, start: from + head.end, end: to, depth: depth + 1, looks }, parts, faults)
   }
 }
+
+const boundaryIn = (parameters: ReadonlyMap<string, string>): string | undefined => {
+  const boundary = parameters.get('boundary') ?? ''
+  return boundary !== '' && boundary.length <= MAX_BOUNDARY ? boundary : undefined
+}
+
+/** The boundary of the parts of a message, if it has one. */
+export const boundaryOf = (fields: readonly Field[]): string | undefined => boundaryIn(contentTypeOf(fields).parameters)
 
 /** The places between the lines of a boundary (RFC 2046 §5.1.1), without the line ends that belong to the boundary. */
 function* sectionsOf(
@@ -119,28 +129,30 @@ function leafOf(
   parameters: ReadonlyMap<string, string>,
   faults: Set<MimeFault>,
 ): Omit<Part, 'start' | 'end' | 'depth'> {
-  const encodings = named(fields, 'content-transfer-encoding')
-  const encoding = withoutComments(encodings[0] ?? '7bit')
+  const encoding = withoutComments(named(fields, 'content-transfer-encoding') ?? '7bit')
     .trim()
     .toLowerCase()
   if (!ENCODINGS.includes(encoding)) faults.add('encoding')
-  const disposition = parseParameters(named(fields, 'content-disposition')[0] ?? '')
+  const disposition = parseParameters(named(fields, 'content-disposition') ?? '')
   const name = disposition.parameters.get('filename') ?? parameters.get('name') ?? ''
   return {
     type,
-    charset: (parameters.get('charset') ?? 'us-ascii').toLowerCase(),
-    encoding,
-    disposition: disposition.value,
+    charset: (parameters.get('charset') ?? 'us-ascii').slice(0, MAX_WORD).toLowerCase(),
+    encoding: encoding.slice(0, MAX_WORD),
+    disposition: disposition.value.slice(0, MAX_WORD),
     name: decodeWords(name.slice(0, 1_000)),
   }
 }
 
-const named = (fields: readonly Field[], name: string): string[] =>
-  fields.filter((field) => field.name === name).map((field) => fieldBody(field).slice(0, 10_000))
+/** The value of the first field of a name. */
+function named(fields: readonly Field[], name: string): string | undefined {
+  const field = fields.find((one) => one.name === name)
+  return field && fieldBody(field)
+}
 
 /** The media type of a header section, `text/plain` by default (RFC 2045 §5.2). */
 function contentTypeOf(fields: readonly Field[], faults?: Set<MimeFault>) {
-  const written = named(fields, 'content-type')[0]
+  const written = named(fields, 'content-type')
   if (written === undefined) return TEXT_PLAIN
   const { value, parameters } = parseParameters(written)
   if (/^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/.test(value)) return { type: value, parameters }

@@ -184,7 +184,7 @@ const MAX_MAILBOXES = 20
 /** Maximum number of From fields that are read; a message has one (RFC 5322 §3.6). */
 const MAX_FROM = 20
 /** Maximum number of characters of a field that are read as text. */
-const MAX_LENGTH = 20_000
+export const MAX_LENGTH = 20_000
 
 /** Octets of a header field as text: UTF-8 (RFC 6532), with the octets as they are where they are not. */
 const textOf = (octets: string): string => Buffer.from(octets, 'latin1').toString('utf8')

@@ -1,7 +1,7 @@
 import type { MessageAnswer } from '../answers/message.ts'
 import { printable } from '../base/text.ts'
 import type { CheckHostAnswer } from '../checks/spf/index.ts'
-import { type Claim, parseAuthenticationResults } from './authentication-results.ts'
+import type { Claim } from './authentication-results.ts'
 import { isoSeconds } from './dkim.ts'
 import { dateOf, type Envelope } from './envelope.ts'
 import type { Facts } from './facts.ts'
@@ -153,12 +153,12 @@ const presentClaim = ({ method, result, domain }: Claim) => ({ method, result, d
 function presentArc({ arc: { result, sets, because } }: Facts): MessageAnswer['arc'] {
   return {
     result,
-    sets: sets.map(({ instance, domain, selector, cv, results }) => ({
+    sets: sets.map(({ instance, domain, selector, cv, claims }) => ({
       instance,
       domain: clean(domain, 253),
       selector: clean(selector, 253),
       cv: clean(cv, 20),
-      claims: parseAuthenticationResults(results).claims.slice(0, 10).map(presentClaim),
+      claims: claims.map(presentClaim),
     })),
     ...(because === undefined ? {} : { because: because.text }),
   }

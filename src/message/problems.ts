@@ -11,6 +11,8 @@ export const signatureProblem = problemsOf('signature', {
   too_long: ({ max }: Max) => `the signature is longer than ${max} characters`,
   too_many_tags: ({ max }: Max) => `the signature has more than ${max} tags`,
   too_many_fields: ({ max }: Max) => `the message has more than ${max} header fields, so not all of them were read`,
+  too_much_signed: ({ times }: { times: number }) =>
+    `the signatures above it cover so much that it was not compared: at most ${times} times the size of the message is hashed`,
   not_a_tag: ({ text }: Text) => `${quoted(text, 40)} is not a tag and its value`,
   tag_twice: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)} occurs twice`,
   tag_missing: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)} is missing`,
@@ -62,10 +64,10 @@ export const arcProblem = problemsOf('arc', {
     `the message signature of instance ${instance} uses the algorithm ${quoted(text, 30)}`,
   header: ({ instance }: Instance) =>
     `the message signature of instance ${instance} does not hold: a header field was changed after it was made`,
+  too_much: ({ instance }: Instance) =>
+    `the message signature of instance ${instance} was not compared, because the other signatures cover too much`,
   body: ({ instance }: Instance) =>
     `the message signature of instance ${instance} does not hold: the body was changed after it was made`,
-  seal_unreadable: ({ instance, why }: Instance & { why: Problem }, say) =>
-    `the seal of instance ${instance} cannot be read: ${say(why)}`,
   seal_incomplete: ({ instance }: Instance) => `the seal of instance ${instance} lacks a tag, or has an invalid one`,
   seal: ({ instance, why }: Instance & { why: Problem }, say) =>
     `the seal of instance ${instance} cannot be verified: ${say(why)}`,

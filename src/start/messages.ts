@@ -37,7 +37,10 @@ export async function startMessages(
     ...{ domain, maxOctets, world, inbox: deps.messages.inbox },
     ...(tls && { tls }),
     analyse: (raw, envelope) =>
-      analyseMessage({ ...world, signal: within(ANALYSIS_MS, leaving.signal) }, deps, raw, { envelope }),
+      analyseMessage({ ...world, signal: within(ANALYSIS_MS, leaving.signal) }, deps, raw, {
+        envelope,
+        by: { caller: 'mail', isMail: true },
+      }),
   }).catch((cause: Error) => {
     throw invalidFlag('messages-listen', startProblem('not_opened', { reason: cause.message }), { cause })
   })

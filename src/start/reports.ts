@@ -1,10 +1,8 @@
 import type { Config } from '../config.ts'
 import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
-import { parseAuthenticationResults } from '../message/authentication-results.ts'
-import { type VerifiedSignature, verifySignatures } from '../message/dkim.ts'
-import { authorOf, fieldBody, parseMail } from '../message/parse.ts'
+
 import type { Deps } from '../operations/deps.ts'
-import type { Envelope, ReportSignature } from '../reports/reporters.ts'
+import { envelopeOf } from '../reports/envelope.ts'
 import { type ReportService, reportService } from '../reports/service.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
@@ -26,7 +24,7 @@ export const openReports = (
     storage,
     listedOn: async (address, signal) => listedOn(await blacklists.lookup({ ...world, signal }, address)),
     envelopeOf: (message, signal) =>
-      envelopeOf(message, { resolve: world.resolve, signal }, world.now(), config.reportsTrust),
+      envelopeOf(message, world, config.reportsTrust, { caller: 'mail', isMail: true, signal }),
     networkOf: async (address) => (await geo(address)).asOrg ?? undefined,
     onStored: () => markReports(config),
     keepMs: config.reportsKeep,
@@ -46,46 +44,3 @@ function listedOn({ entries }: Pick<BlacklistAnswer, 'entries'>): boolean | unde
 }
 
 const isWeighty = (tier: string): boolean => tier === 'A' || tier === 'B'
-
-/** What is known of a message that brings a report. Never rejects because of the DNS. */
-export async function envelopeOf(
-  message: Uint8Array,
-  ctx: Parameters<typeof verifySignatures>[1],
-  nowMs: number,
-  trusted: readonly string[],
-): Promise<Envelope> {
-  const octets = Buffer.from(message.buffer, message.byteOffset, message.length)
-  const { fields } = parseMail(octets)
-  const from = authorOf(fields).mailboxes.map(({ address }) => address.toLowerCase())
-  const results = trusted.length > 0 ? fields.find(({ name }) => name === 'authentication-results') : undefined
-  const signatures = await verifySignatures(octets, ctx, nowMs, true)
-  return {
-    from,
-    signatures: signatures.map(signatureOf),
-    isTrusted: results !== undefined && saysPass(fieldBody(results), trusted),
-  }
-}
-
-/** What says nothing about the sender: a key that is gone, a signature that has expired. */
-const SILENT: readonly string[] = ['signature.key_gone', 'signature.key_revoked', 'signature.expired']
-
-const signatureOf = ({ domain, result, because, signature, key }: VerifiedSignature): ReportSignature => ({
-  domain,
-  result:
-    result === 'pass'
-      ? 'pass'
-      : result === 'temperror'
-        ? 'unanswered'
-        : because !== undefined && SILENT.includes(because.id)
-          ? 'unknown'
-          : 'fail',
-  signsFrom: signature?.names.includes('from') ?? false,
-  isPartial: signature?.limit !== undefined,
-  ...(key?.onlyFor && { isOfTlsReports: true }),
-})
-
-/** Whether an Authentication-Results field of a trusted host says dmarc=pass (RFC 8601 §2.2). */
-function saysPass(text: string, trusted: readonly string[]): boolean {
-  const { host, claims } = parseAuthenticationResults(text)
-  return trusted.includes(host) && claims.some(({ method, result }) => method === 'dmarc' && result === 'pass')
-}

@@ -70,7 +70,10 @@ beforeAll(async () => {
   settings = {
     ...{ listen: '127.0.0.1:0', domain: DOMAIN, maxOctets: MAX, world: clocked, inbox: deps.messages.inbox },
     analyse: (raw, envelope) =>
-      analyseMessage({ ...clocked, signal: AbortSignal.timeout(20_000) }, deps, raw, { envelope }),
+      analyseMessage({ ...clocked, signal: AbortSignal.timeout(20_000) }, deps, raw, {
+        envelope,
+        by: { caller: 'mail' },
+      }),
   }
   smtp = await startReceiving({ ...settings, lmtp: false, tls: { cert: CERT, key: KEY } })
   lmtp = await startReceiving({ ...settings, lmtp: true })

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import { type Canonicalization, hashBody, signedText } from '../../src/message/canonical.ts'
+import { type Canonicalization, canonicalField, hashBody, signedFields } from '../../src/message/canonical.ts'
 import { type Field, parseMail } from '../../src/message/parse.ts'
 
 /** A key that tests sign with: RSA of 2,048 bits, made for them. */
@@ -61,7 +61,10 @@ export function signed(
   const { hash } = hashBody(mail.body, body, limit === undefined ? undefined : Number(limit))
   const raw = `DKIM-Signature: v=1; a=rsa-sha256; c=${canonicalization}; d=${domain}; s=${selector};\r\n\th=${covered.join(':')};${tags === undefined ? '' : ` ${tags};`}\r\n\tbh=${hash}; b=`
   const own: Field = { name: 'dkim-signature', raw }
-  const data = Buffer.from(signedText(mail.fields, covered, own, header), 'latin1')
+  const fields = signedFields(mail.fields, covered, own).map((field) =>
+    canonicalField(field, header).toString('latin1'),
+  )
+  const data = Buffer.from(fields.join('\r\n'), 'latin1')
   return `${raw}${sign('sha256', data, key).toString('base64')}\r\n${message}`
 }
 const TRACE = ['received', 'return-path', 'dkim-signature', 'authentication-results']

@@ -82,7 +82,10 @@ async function inboxService() {
   const server = await startReceiving({
     ...{ listen: '127.0.0.1:0', domain: INBOX, maxOctets: 100_000, world, inbox, lmtp: false },
     analyse: (raw, envelope) =>
-      analyseMessage({ ...world, signal: AbortSignal.timeout(20_000) }, deps, raw, { envelope }),
+      analyseMessage({ ...world, signal: AbortSignal.timeout(20_000) }, deps, raw, {
+        envelope,
+        by: { caller: 'mail' },
+      }),
   })
   inboxPort = server.port!
   return {

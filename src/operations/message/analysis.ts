@@ -33,7 +33,7 @@ type Used = Pick<Deps, (typeof ANALYSIS_DEPS)[number]>
 export async function analyseMessage(
   ctx: Ctx,
   deps: Used,
-  raw: Buffer,
+  raw: Uint8Array,
   options: Omit<AnalyseOptions, 'selectorsOf'>,
 ): Promise<MessageAnswer> {
   const { verified } = deps.messages

@@ -3,6 +3,7 @@ import type { Json } from '../../base/json.ts'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import type { GivenEnvelope } from '../../message/envelope.ts'
 import { parseDomain } from '../../names/domain.ts'
+import { ownerOf } from '../../names/owner.ts'
 import { profileProblem } from '../../profiles/problems.ts'
 import { judgeProfile, MAX_PROFILE, type Profile, parseOwnProfile } from '../../profiles/profile.ts'
 import { formatParam } from '../documents.ts'
@@ -78,6 +79,7 @@ export const message = defineOperation({
   run: async (ctx, deps, { ip, helo, mail_from, received_by, at, profile }) => {
     const raw = await readMessage(ctx, deps.messages.maxBytes)
     const answer = await analyseMessage(ctx, deps, raw, {
+      by: { caller: ownerOf(ctx).id },
       ...(received_by && { receivedBy: received_by }),
       ...(at !== undefined && { at }),
       ...envelopeOf(ip, helo, mail_from),

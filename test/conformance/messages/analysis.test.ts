@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { heavyHere } from '../../../src/lane/heavy.ts'
 import { analyse } from '../../../src/message/analyse.ts'
 import { parseAuthenticationResults } from '../../../src/message/authentication-results.ts'
 import { ip } from '../../../src/names/ip.ts'
@@ -15,8 +16,8 @@ describe.runIf(dmarc.length > 0)('the public messages with DMARC results', () =>
   it.each(dmarc)('%s', async (_, row) => {
     const facts = await analyse(
       Buffer.from(row.raw, 'base64'),
-      { resolve: labDns(row.dns).resolve, signal: AbortSignal.timeout(10_000), now: () => 0 },
-      { envelope: { ip: ip(row.ip), helo: row.helo, mailFrom: row.mail_from, from: 'parameter' } },
+      { resolve: labDns(row.dns).resolve, heavy: heavyHere, signal: AbortSignal.timeout(10_000), now: () => 0 },
+      { by: { caller: '' }, envelope: { ip: ip(row.ip), helo: row.helo, mailFrom: row.mail_from, from: 'parameter' } },
     )
     const { dmarc, spf, dkim, author } = facts
     expect(author.domain).toBe(row.header_from)

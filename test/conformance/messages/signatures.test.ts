@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { verifyArc } from '../../../src/message/arc.ts'
-import { hashing, lookingUpKeys, verifySignatures } from '../../../src/message/dkim.ts'
-import { parseMail } from '../../../src/message/parse.ts'
+import { heavyHere } from '../../../src/lane/heavy.ts'
+import { lookupKeys } from '../../../src/message/keys.ts'
+import { outline } from '../../../src/message/outline.ts'
+import { type Verified, verify } from '../../../src/message/verify.ts'
 import { corpus } from '../../lab/corpora.ts'
 import { type LabZone, labDns } from '../../lab/dns.ts'
 
@@ -27,7 +28,13 @@ const SKIPS: Readonly<Record<string, string>> = {
 
 const casesOf = (file: string): readonly Case[] => corpus(`messages/${file}.json`)?.cases ?? []
 const rowsOf = (file: string) => casesOf(file).map((row) => [row.id, row] as const)
-const asker = (zone: LabZone) => ({ resolve: labDns(zone).resolve, signal: AbortSignal.timeout(10_000) })
+async function verifying({ raw, dns, at = 0 }: Pick<Case, 'raw' | 'dns' | 'at'>): Promise<Verified> {
+  const octets = Buffer.from(raw, 'base64')
+  const ask = { caller: '', signal: AbortSignal.timeout(10_000) }
+  const { keys } = await heavyHere(outline, octets, { receivedBy: [] }, ask)
+  const answers = await lookupKeys({ resolve: labDns(dns).resolve, ...ask }, keys)
+  return heavyHere(verify, octets, { keys: answers, at: at * 1_000 }, ask)
+}
 
 /**
  * Whether a result is the expected one; a signature that RFC 8301 does not accept any more may be anything but a pass.
@@ -36,9 +43,10 @@ const isRight = ({ result, weak }: Expected, got: string): boolean =>
   [result].flat().includes(got) || (weak !== undefined && got !== 'pass')
 
 describe('the public messages with DKIM signatures', () => {
-  it.each(rowsOf('dkim'))('%s', async (id, { raw, dns, at = 0, expect: { dkim = [] } }) => {
+  it.each(rowsOf('dkim'))('%s', async (id, row) => {
+    const { dkim = [] } = row.expect
     if (SKIPS[id] !== undefined) return
-    const got = await verifySignatures(Buffer.from(raw, 'base64'), asker(dns), at * 1_000)
+    const { dkim: got } = await verifying(row)
     expect(got.map(({ domain, selector }) => [domain, selector])).toEqual(dkim.map(({ d, s }) => [d, s]))
     for (const [i, one] of dkim.entries())
       expect(isRight(one, got[i]!.result), `${one.d} ${got[i]!.result} ${got[i]!.because?.text ?? ''}`).toBe(true)
@@ -48,21 +56,18 @@ describe('the public messages with DKIM signatures', () => {
     for (const id of Object.keys(SKIPS)) {
       const row = casesOf('dkim').find((one) => one.id === id)
       if (!row) continue
-      const [got] = await verifySignatures(Buffer.from(row.raw, 'base64'), asker(row.dns), 0)
-      expect(got?.result).toBe('pass')
+      const { dkim } = await verifying({ raw: row.raw, dns: row.dns })
+      expect(dkim[0]?.result).toBe('pass')
     }
   })
 })
 
 const chains = rowsOf('arc')
 describe.runIf(chains.length > 0)('the public messages with ARC chains', () => {
-  it.each(chains)('%s', async (_, { raw, dns, expect: { arc, dkim = [] } }) => {
-    const octets = Buffer.from(raw, 'base64')
-    const mail = parseMail(octets)
-    const ctx = asker(dns)
-    const chain = await verifyArc(mail, lookingUpKeys(ctx), hashing(mail))
+  it.each(chains)('%s', async (_, row) => {
+    const { arc, dkim = [] } = row.expect
+    const { arc: chain, dkim: got } = await verifying({ raw: row.raw, dns: row.dns })
     expect([arc, chain.because?.text]).toEqual([chain.result, chain.because?.text])
-    const got = await verifySignatures(octets, ctx, 0)
     // The source lists those that hold, and not every signature.
     for (const one of dkim)
       expect(

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { labDns } from '../../test/lab/dns.ts'
 import { LAB_KEY, signed } from '../../test/lab/messages.ts'
-import { envelopeOf } from './reports.ts'
+import { heavyHere } from '../lane/heavy.ts'
+import { envelopeOf } from './envelope.ts'
 
 const MAIL = 'From: a@a.example\nSubject: x\nDate: Mon, 23 Nov 2026 09:00:00 +0000\n\nx\n'
 const FROM = { domain: 'a.example', signsFrom: true, isPartial: false }
@@ -30,6 +31,8 @@ it.each<[string, string[] | undefined, Parameters<typeof signed>[1], object]>([
 ])('the signature of a message with a key %s', async (_, keys, signing, expected) => {
   const { resolve } = labDns(keys ? { 'a._domainkey.a.example': { TXT: keys } } : { 'a.example': {} })
   const raw = Buffer.from(signed(MAIL, signing), 'latin1')
-  const { from, signatures } = await envelopeOf(raw, { resolve, signal: AbortSignal.timeout(5_000) }, 0, [])
+  const ctx = { resolve, heavy: heavyHere, now: () => 0 }
+  const ask = { caller: 'mail', signal: AbortSignal.timeout(5_000) }
+  const { from, signatures } = await envelopeOf(raw, ctx, [], ask)
   expect([from, signatures]).toEqual([['a@a.example'], [expected]])
 })

@@ -1,0 +1,76 @@
+import type { HeavyKind } from '../lane/heavy.ts'
+import { type ArcChain, verifyArc } from './arc.ts'
+import { causeOf, fullEffort, madeWith } from './causes.ts'
+import { hashing, plainOf, signaturesOf, type VerifiedSignature, type Verifying, verifyMail } from './dkim.ts'
+import { type KeyAnswers, keysOf } from './keys.ts'
+import { mailOf } from './outline.ts'
+import type { Mail } from './parse.ts'
+
+export type VerifyInput = {
+  /** What the DNS said of each key that `outline` named. */
+  readonly keys: KeyAnswers
+  /** The time at which expiry is judged, ms since the epoch. */
+  readonly at: number
+  /** A report comes with it: keys for TLS reports alone (RFC 8460 §3) are keys too, and nobody asks for causes. */
+  readonly isReport?: true
+}
+
+/** What the signatures of a message prove: plain data. */
+export type Verified = {
+  /** From top to bottom, with the cause of each failure. */
+  readonly dkim: readonly VerifiedSignature[]
+  readonly arc: ArcChain
+  /** The indexes of those that a key of another selector may have made. */
+  readonly otherKey: readonly number[]
+}
+
+/** Verifies the signatures of a message (RFC 6376, RFC 8617). */
+export const verify: HeavyKind<VerifyInput, Verified> = {
+  name: 'verify',
+  work: (octets, { keys, at, isReport }) => {
+    const mail = mailOf(octets)
+    const keyAt = keysOf(keys, isReport)
+    const hash = hashing(mail)
+    const verified = verifyMail(mail, keyAt, hash, at)
+    if (isReport) return { dkim: verified.map(plainOf), arc: { result: 'none', sets: [] }, otherKey: [] }
+    const arc = verifyArc(mail, keyAt, hash)
+    return { ...explained(mail, verified), arc }
+  },
+}
+
+function explained(mail: Mail, verified: readonly Verifying[]): Pick<Verified, 'dkim' | 'otherKey'> {
+  const effort = fullEffort()
+  const otherKey: number[] = []
+  const dkim = verified.map((one, i) => {
+    const isFailure = one.result === 'fail' || (one.result === 'permerror' && one.signature !== undefined)
+    if (!isFailure || mail.cut) return plainOf(one)
+    const { because, otherKey: isOther } = causeOf(mail, one, effort)
+    if (isOther) otherKey.push(i)
+    return plainOf({ ...one, ...(because && { because }) })
+  })
+  return { dkim, otherKey }
+}
+
+export type CausesInput = {
+  /** Signatures by their index, and the selectors whose keys may have made them. */
+  readonly wanted: readonly {
+    readonly index: number
+    readonly candidates: readonly { readonly selector: string; readonly name: string }[]
+  }[]
+  readonly keys: KeyAnswers
+}
+
+/** For each signature the selector whose key made it, undefined if it is none of them. */
+export const causes: HeavyKind<CausesInput, readonly (string | undefined)[]> = {
+  name: 'causes',
+  work: (octets, { wanted, keys }) => {
+    const mail = mailOf(octets)
+    const keyAt = keysOf(keys)
+    const signatures = signaturesOf(mail)
+    return wanted.map(({ index, candidates }) => {
+      const signature = signatures[index]
+      const tried = candidates.map(({ selector, name }) => ({ selector, key: keyAt(name) }))
+      return signature && madeWith(mail, signature, tried)?.selector
+    })
+  },
+}

@@ -1,0 +1,62 @@
+import type { HeavyAsk, HeavyKind } from '../lane/heavy.ts'
+import { parseAuthenticationResults } from '../message/authentication-results.ts'
+import { signersOf, type VerifiedSignature } from '../message/dkim.ts'
+import { lookupKeys } from '../message/keys.ts'
+import { mailOf } from '../message/outline.ts'
+import { authorOf, fieldBody } from '../message/parse.ts'
+import { verify } from '../message/verify.ts'
+import type { Ctx } from '../world.ts'
+import type { Envelope, ReportSignature } from './reporters.ts'
+
+type EnvelopeOutline = Pick<Envelope, 'from' | 'isTrusted'> & { readonly keys: readonly string[] }
+
+/** Reads who sent a message, and the names of the keys that verify it. `trusted`: names of hosts (`--reports-trust`). */
+export const envelope: HeavyKind<{ readonly trusted: readonly string[] }, EnvelopeOutline> = {
+  name: 'envelope',
+  work: (octets, { trusted }) => {
+    const mail = mailOf(octets)
+    const results = trusted.length > 0 ? mail.fields.find(({ name }) => name === 'authentication-results') : undefined
+    return {
+      from: authorOf(mail.fields).mailboxes.map(({ address }) => address.toLowerCase()),
+      isTrusted: results !== undefined && saysPass(fieldBody(results), trusted),
+      keys: signersOf(mail).keys,
+    }
+  },
+}
+
+/** Whether an Authentication-Results field of a trusted host says dmarc=pass (RFC 8601 §2.2). */
+function saysPass(text: string, trusted: readonly string[]): boolean {
+  const { host, claims } = parseAuthenticationResults(text)
+  return trusted.includes(host) && claims.some(({ method, result }) => method === 'dmarc' && result === 'pass')
+}
+
+/** What is known of a message that brings a report. Rejects with LaneError; never because of the DNS. */
+export async function envelopeOf(
+  message: Uint8Array,
+  ctx: Pick<Ctx, 'resolve' | 'heavy' | 'now'>,
+  trusted: readonly string[],
+  ask: HeavyAsk,
+): Promise<Envelope> {
+  const { keys, ...said } = await ctx.heavy(envelope, message, { trusted }, ask)
+  const answers = await lookupKeys({ resolve: ctx.resolve, signal: ask.signal }, keys)
+  const { dkim } = await ctx.heavy(verify, message, { keys: answers, at: ctx.now(), isReport: true }, ask)
+  return { ...said, signatures: dkim.map(signatureOf) }
+}
+
+/** What says nothing about the sender: a key that is gone, a signature that has expired. */
+const SILENT: readonly string[] = ['signature.key_gone', 'signature.key_revoked', 'signature.expired']
+
+const signatureOf = ({ domain, result, because, signature, key }: VerifiedSignature): ReportSignature => ({
+  domain,
+  result:
+    result === 'pass'
+      ? 'pass'
+      : result === 'temperror'
+        ? 'unanswered'
+        : because !== undefined && SILENT.includes(because.id)
+          ? 'unknown'
+          : 'fail',
+  signsFrom: signature?.names.includes('from') ?? false,
+  isPartial: signature?.limit !== undefined,
+  ...(key?.onlyFor && { isOfTlsReports: true }),
+})
