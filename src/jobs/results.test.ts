@@ -122,6 +122,17 @@ it('has the row with its own columns in JSON', () => {
   expect(presentRow(row([]), null)).not.toHaveProperty('columns')
 })
 
+it.each<[string, string]>([
+  ['\x1b[31mred\x07', '\ufffd[31mred\ufffd'],
+  ['\x9b31m', '\ufffd31m'],
+  ['a\0b\x7f', 'a\ufffdb\ufffd'],
+  ['a\tb', 'a\tb'],
+  ['a\nb', '"a\nb"'],
+  ['\u202ea', '\u202ea'],
+])('a line has no control of a terminal: %j is %j', (cell, written) =>
+  expect(csvLine(',', 'plain')([cell])).toBe(`${written}\r\n`),
+)
+
 it.each(
   [',', ';', '\t', '|'].flatMap((delimiter) =>
     (['plain', 'spreadsheet'] as const).map((style) => [delimiter, style] as const),

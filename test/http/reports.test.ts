@@ -466,7 +466,7 @@ describe('pages', () => {
     })
   })
   it('show no markup and no control characters of a report', async () => {
-    const evil = '&lt;img src=x onerror=alert(1)&gt;&#x202e;"\'</x>'.replace('</x>', '')
+    const evil = '&lt;img src=x onerror=alert(1)&gt;&#x202e;&#x9b;31m"\'</x>'.replace('</x>', '')
     const rows: readonly LabRow[] = [1, 2, 3].map((n) => ({
       ...{ address: `45.77.0.${n}`, count: 50, envelope: `${evil}.example`, spfResult: evil, disposition: evil },
       ...{ reason: evil, signatures: [{ domain: `${evil}.example`, selector: evil, result: evil }] },
@@ -474,6 +474,10 @@ describe('pages', () => {
     const about = { domain: 'evil.example', id: evil, organization: evil, email: `${evil}@google.com`, rows }
     const sent = await post(report({ ...about, policy: `<p>${evil}</p><sp>${evil}</sp>` }))
     expect(sent.status).toBe(200)
+    // XML 1.0 has no C0 controls; C1 has some that a terminal obeys.
+    const { body: csv } = await get('/v1/reports/rows?domain=evil.example&format=csv')
+    expect(csv).toContain('45.77.0.1')
+    expect(csv).not.toMatch(/[^\P{Cc}\r\n]/u)
     for (const url of ['/reports/evil.example', '/reports', '/v1/reports/rows?domain=evil.example&format=csv']) {
       const { statusCode, body } = await page(url)
       expect([url, statusCode]).toEqual([url, 200])
