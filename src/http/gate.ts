@@ -16,6 +16,9 @@ const NODE_FACTOR = 20
 const PROBE_FACTOR = 10
 const PROBE = 'probe of'
 
+/** An answer to one caller: no proxy and no browser keeps it (RFC 9111 §5.2.2). An operation may say otherwise. */
+export const PRIVATE = { 'cache-control': 'private, no-store' } as const
+
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 export type Gate = {
   /** The hooks of a route for an operation of this scope. */
@@ -107,6 +110,7 @@ export function gateOf(
     unlessStopping,
     hooks: (operation) => ({
       onRequest: async (request, reply) => {
+        void reply.headers(PRIVATE)
         await unlessStopping()
         if (!isLate(request)) await admit(operation, request, reply)
       },

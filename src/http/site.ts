@@ -14,7 +14,7 @@ import type { Auth, Authorize } from './authorize.ts'
 import { endSlowBodies, leaveBodies } from './bodies.ts'
 import { allows } from './caller.ts'
 import { fromMemory } from './compress.ts'
-import type { Gate } from './gate.ts'
+import { type Gate, PRIVATE } from './gate.ts'
 import { atLeast, hangUp } from './handle.ts'
 import { requestError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
@@ -162,7 +162,7 @@ export function sendRefusal(
 }
 
 function answer(reply: FastifyReply, given: PageAnswer): FastifyReply {
-  if ('to' in given) return reply.header('cache-control', 'no-store').redirect(localPath(given.to), 303)
+  if ('to' in given) return reply.headers(PRIVATE).redirect(localPath(given.to), 303)
   if ('events' in given) return sendEvents(reply, given.events)
   return sendPage(reply, given.status, given.html)
 }
@@ -170,7 +170,7 @@ function answer(reply: FastifyReply, given: PageAnswer): FastifyReply {
 const sendPage = (reply: FastifyReply, status: number, html: string): FastifyReply =>
   reply
     .code(status)
-    .headers({ 'content-security-policy': PAGE_POLICY, 'cache-control': 'no-store', 'referrer-policy': 'same-origin' })
+    .headers({ ...PRIVATE, 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'same-origin' })
     .type('text/html; charset=utf-8')
     .send(html)
 

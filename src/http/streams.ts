@@ -36,7 +36,6 @@ export type SentEvent = { readonly event: string; readonly data: object }
 export const sendEvents = (reply: FastifyReply, events: AsyncIterable<SentEvent>): FastifyReply =>
   reply
     .type('text/event-stream; charset=utf-8')
-    .header('cache-control', 'no-store')
     .header('x-accel-buffering', 'no') // a proxy must pass events on without buffering
     .send(Readable.from(eventText(events), { objectMode: true, highWaterMark: 1 }))
 
@@ -83,7 +82,6 @@ export function sendLines(reply: FastifyReply, objects: AsyncIterable<object>): 
 
 /** Sends a text in pieces, as it is produced. */
 export function sendText(reply: FastifyReply, { contentType, text }: TextStream): FastifyReply {
-  if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   return reply
     .type(contentType)
     .header('x-accel-buffering', 'no')

@@ -63,8 +63,16 @@ export type Page = {
   readonly bodyLimit?: number
   /** The page reads the body as a stream. */
   readonly uploads?: true
+  /**
+   * Of a page whose visit asks the DNS or other hosts: who follows a link of another site gets a button that leads to
+   * the page, and nothing is asked before.
+   */
+  readonly asks?: (visit: Visit) => Offer
   readonly visit: (visit: Visit) => Promise<PageAnswer>
 }
+
+/** The words for a page that asks, and for its button. */
+export type Offer = { readonly title: string; readonly typed?: string; readonly button: string }
 
 /** A file that is the same for every visitor; its path changes with its content. */
 export type StaticFile = { readonly path: string; readonly type: string; readonly body: () => Promise<Buffer> }

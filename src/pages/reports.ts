@@ -32,7 +32,7 @@ import {
   withoutSubject,
 } from './parts.ts'
 import { pathWith, reportsPath } from './paths.ts'
-import { sentenceOf } from './problems.ts'
+import { pageError, sentenceOf } from './problems.ts'
 
 /** Maximum size of a file that is sent by the form, bytes. */
 const MAX_FILE = 26_214_400
@@ -50,12 +50,19 @@ const SHOWN_LOSERS = 5
 export const reportsPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/reports', scope: 'reports', visit: (visit) => index(parts, visit) },
   { method: 'POST', path: '/reports', scope: 'reports', uploads: true, visit: (visit) => upload(parts, visit) },
-  { method: 'GET', path: '/reports/:domain', scope: 'reports', visit: (visit) => domain(parts, visit) },
+  {
+    ...{ method: 'GET', path: '/reports/:domain', scope: 'reports' },
+    asks: ({ params }) => ({ title: `Who sends as ${params.domain}`, button: `Show who sends as ${params.domain}` }),
+    visit: (visit) => domain(parts, visit),
+  },
   {
     method: 'GET',
     path: '/reports/:domain/events',
     scope: 'reports',
-    visit: async (visit) => ({ events: events(parts, visit, await storedFor(parts, visit)) }),
+    visit: async (visit) => {
+      if (visit.from === 'other') throw pageError('foreign_stream')
+      return { events: events(parts, visit, await storedFor(parts, visit)) }
+    },
   },
 ]
 

@@ -51,6 +51,7 @@ export const servicePages = (parts: Parts): readonly Page[] =>
     method: 'GET',
     path: about.path,
     scope: about.scope,
+    asks: () => ({ title: about.title, button: `Show ${about.title.toLowerCase()}` }),
     visit: (visit) => show(parts, visit, about),
   }))
 

@@ -16,12 +16,12 @@ import { html } from './html.ts'
 import { ipPages } from './ip.ts'
 import { jobPages } from './job.ts'
 import { jobsPages } from './jobs.ts'
-import { type Assets, ICON } from './layout.ts'
+import { type Assets, ICON, layout } from './layout.ts'
 import { loginPages } from './login.ts'
 import { messagePages } from './message.ts'
 import { monitorPages } from './monitor.ts'
 import { monitorsPages } from './monitors.ts'
-import type { LoadedSite, StaticFile } from './page.ts'
+import type { LoadedSite, Page, StaticFile } from './page.ts'
 import { type Parts, streamTokens } from './parts.ts'
 import { pathFor } from './paths.ts'
 import { problemIn } from './problems.ts'
@@ -113,13 +113,25 @@ export function createSite(options: SiteOptions): LoadedSite {
       ...loginPages(parts),
       ...apiPages(parts, options.operations),
       ...docsPages(parts, options.docs),
-    ],
+    ].map((page) => (page.asks ? { ...page, visit: confirmed(assets, page, page.asks) } : page)),
     files: [style, icon, ...[...fonts, ...islands].map(([, file]) => file)],
     refusal: (refused, visitor) => refusalPage(assets, refused, visitor),
     framed: (operation) => (operation === 'saved show' ? (visit) => showStored(parts, visit) : undefined),
     pathFor,
   }
 }
+
+/** The visit of a page that asks; a visitor who comes by a link of another site confirms it first. */
+const confirmed =
+  (assets: Assets, { visit }: Page, asks: NonNullable<Page['asks']>): Page['visit'] =>
+  async (one) => {
+    if (one.from !== 'other') return visit(one)
+    const { title, typed, button } = asks(one)
+    const main = html`<main id="main" tabindex="-1"><h1>${title}</h1>
+<p class="lead">You followed a link from another site. Nothing has been queried yet.</p>
+<p><a class="button" href="${one.url}">${button}</a></p></main>`
+    return { status: 200, html: layout(assets, one, { title, ...(typed !== undefined && { typed }), main }) }
+  }
 
 const TYPES = {
   css: 'text/css; charset=utf-8',

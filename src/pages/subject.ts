@@ -50,7 +50,14 @@ type SubjectOf = (visit: Visit) => Subject
 
 /** The pages of one kind of subject: the page, and the events that fill it. */
 export const subjectPages = (parts: Parts, path: string, scope: 'read' | 'verify', of: SubjectOf): readonly Page[] => [
-  { method: 'GET', path, scope, visit: async (visit) => show(parts, visit, await ready(of(visit))) },
+  {
+    ...{ method: 'GET', path, scope },
+    asks: (visit) => {
+      const { title, name } = of(visit)
+      return { title, typed: name, button: `Check ${name}` }
+    },
+    visit: async (visit) => show(parts, visit, await ready(of(visit))),
+  },
   {
     method: 'GET',
     path: `${path}/events`,
@@ -68,7 +75,6 @@ const ready = async (subject: Subject): Promise<Ready> => ({
 })
 
 async function show(parts: Parts, visit: Visit, subject: Ready): Promise<PageAnswer> {
-  if (visit.from === 'other') return { status: 200, html: layout(parts.assets, visit, offered(subject)) }
   const refusal = refused(parts, visit, subject)
   if (refusal) return refusal
   const known = parts.runs.known(keyOf(visit, subject))
@@ -103,15 +109,6 @@ const page = async (parts: Parts, visit: Visit, subject: Subject, given: Answere
     islands: ['answer'],
     main: html`<main id="main" tabindex="-1" data-answer="${subject.path}" data-title="${subject.title}">${await answered(parts, subject, given, visit)}</main>`,
   }),
-})
-
-/** A page that was opened by a link of another site: it starts the question when the visitor confirms. */
-const offered = ({ name, title, path }: Subject) => ({
-  title,
-  typed: name,
-  main: html`<main id="main" tabindex="-1"><h1>${name}</h1>
-<p class="lead">You followed a link from another site. Nothing has been queried yet.</p>
-<p><a class="button" href="${path}">Check ${name}</a></p></main>`,
 })
 
 function asking(parts: Parts, subject: Subject, visit: Visit) {

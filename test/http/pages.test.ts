@@ -10,11 +10,12 @@ import { allOperations } from '../../src/operations/registry.ts'
 import { PAGE_POLICY, type Site } from '../../src/pages/page.ts'
 import { openSite, readIslands } from '../../src/start/pages.ts'
 import { type ApiKey, SCOPES, type Scope } from '../../src/store/key-file.ts'
-import type { World } from '../../src/world.ts'
+import type { Ctx, World } from '../../src/world.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
 import { labDns } from '../lab/dns.ts'
 import { labMonitors } from '../lab/monitors.ts'
 import { labProblem } from '../lab/problem.ts'
+import { labReports } from '../lab/reports.ts'
 import { labStored } from '../lab/stored.ts'
 import { labWorld } from '../lab/world.ts'
 
@@ -174,7 +175,7 @@ describe.each(Object.entries(REQUIRED))('%s', (route, required) => {
     if (!isIn) expect(statusCode).toBe(scope === undefined && method === 'GET' ? 401 : scope === undefined ? 401 : 403)
     if (String(sent['content-type']).startsWith('text/html')) {
       expect(sent['content-security-policy']).toBe(PAGE_POLICY)
-      expect(sent['cache-control']).toBe('no-store')
+      expect(sent['cache-control']).toBe('private, no-store')
       expect(body).not.toMatch(/<script(?![^>]*\ssrc="\/static\/)|<style|\sstyle="|\son\w+="/)
     }
   })
@@ -331,6 +332,33 @@ describe('what people open', () => {
     const events = { ...link, accept: 'text/event-stream', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
     expect((await app.inject({ url: '/domain/a.example/events', headers: events })).statusCode).toBe(403)
   })
+
+  it.each(Object.keys(REQUIRED).filter((route) => route.startsWith('GET ')))(
+    'a link of another site to %s asks nothing',
+    async (route) => {
+      const world = labWorld({ 'a.example': { A: ['192.0.2.1'] } })
+      const ask = async ({ resolve, signal }: Pick<Ctx, 'resolve' | 'signal'>): Promise<never> => {
+        await resolve('asked.example', 'A', signal)
+        throw new AppError('not_found', labProblem('asked'))
+      }
+      const reports = { ...labReports, senders: ask, summary: ask, stored: async () => 1 }
+      const app = await appOf(world, { site: siteOf(world, { reports: async () => reports }) })
+      const named = route
+        .slice(4)
+        .replace(':email', 'joe@a.example')
+        .replace(':ip', '192.0.2.1')
+        .replace(/:(?:name|domain)/, 'a.example')
+        .replace(/:\w+/, 'x')
+      const link = {
+        ...HTML,
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'navigate',
+        'sec-fetch-dest': 'document',
+      }
+      for (const url of [named, `${named}?wait=true`, `${named}?q=a.example`]) await app.inject({ url, headers: link })
+      expect(world.asked).toEqual([])
+    },
+  )
 
   describe.each(['/domain/a.example', '/address/joe@a.example', '/ip/192.0.2.1'])('the event stream of %s', (path) => {
     it.each(['cross-site', 'same-site', 'none', 'same-origin, cross-site'])('starts nothing for %s', async (site) => {
@@ -785,7 +813,7 @@ describe('a stored answer', () => {
       headers: { ...HTML, ...(login && { cookie: login.cookie }) },
     })
     expect([statusCode, headers['x-robots-tag'], headers['cache-control'], headers['content-security-policy']]).toEqual(
-      [200, 'noindex, nofollow', 'no-store', PAGE_POLICY],
+      [200, 'noindex, nofollow', 'private, no-store', PAGE_POLICY],
     )
     expect(body).toMatch(/Stored answer of <time datetime="2026-01-02T03:04:[^>]*>2026-01-02 03:04 UTC</)
     expect(body).toContain('href="/domain/neglected.test?only=check">Check again</a>')
