@@ -13,7 +13,7 @@ import { benchFolder } from './jobs-service.ts'
 /**
  * What one caller can do to the others: the answer time of /v1/health, asked by another process during each attack, and
  * the memory of the service before, at its highest and a minute after. Options: --seconds 15 (of each attack), --rest
- * 60, --only PATTERN, --message N, --write yes
+ * 60, --only PATTERN, --message N, --log error, --write yes
  */
 if (process.argv[2] === 'prober') {
   const times: number[] = []
@@ -64,9 +64,9 @@ const service = spawn(
       '--rate',
       '10000000',
     ],
-    ...['--api-key', KEY, '--allow-network', '127.0.0.0/8', '--log-level', 'error'],
+    ...['--api-key', KEY, '--allow-network', '127.0.0.0/8', '--log-level', options.log ?? 'error'],
   ],
-  { stdio: 'inherit' },
+  { stdio: 'inherit', env: { ...process.env, MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' } },
 )
 service.once('exit', (code, signal) => {
   if (!isOver) console.log(`the service ended: ${code ?? signal}`)
@@ -147,7 +147,7 @@ const parts = (count: number): string =>
   Array.from({ length: count }, (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\r\n\r\n--b${n}\r\n`).join('')
 
 const ids: string[] = []
-const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
+const ATTACKS: Record<string, () => Promise<string>> = {
   '45 uploads, each with an unfinished record of 15.5 MB': () =>
     unfinished(45, Buffer.from(`email,note\nx@a.example,"${'y'.repeat(15_500_000)}`)),
   '36 jobs with 63 KiB of headers, looked at': async () => {
@@ -264,6 +264,65 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
     return `${received - before} attempts`
   },
 }
+
+/** What one mail or file did to a service whose readers had no walls; `n` makes each another one. */
+const begin = Math.floor(Date.now() / 1_000) - 172_800
+const nested = (depth: number): string => 'Content-Type: message/rfc822\r\n\r\n'.repeat(depth)
+const signed = (count: number): string =>
+  Array.from(
+    { length: count },
+    (_, n) => `DKIM-Signature: v=1; a=rsa-sha256; d=a${n}.example; s=s; h=from:x-long; bh=AA==; b=AA==\r\n`,
+  ).join('')
+const details = `{${'"a":{},'.repeat(8_000_000)}"b":0}`
+const tls = (policies: string): string =>
+  `{"organization-name":"x","contact-info":"x@x.example","report-id":"1","date-range":{"start-datetime":"${new Date(begin * 1_000).toISOString()}","end-datetime":"${new Date((begin + 86_399) * 1_000).toISOString()}"},"policies":[${policies}]}`
+const policy = `{"policy":{"policy-type":"sts","policy-domain":"reports.example"},"summary":{"total-successful-session-count":1,"total-failure-session-count":1},"failure-details":[${Array.from({ length: 99_999 }, () => '{}').join()}]}`
+const MESSAGES: Readonly<Record<string, () => string>> = {
+  'Authentication-Results of 120 KiB': () => `Authentication-Results: a; ${'\\"'.repeat(60_000)}\r\n\r\n`,
+  'Authentication-Results of 1 MiB': () => `Authentication-Results: a; ${'\\"'.repeat(500_000)}\r\n\r\n`,
+  'HTML links of 200 KiB': () => `Content-Type: text/html\r\n\r\n${'<a href="'.repeat(23_000)}`,
+  'nested messages of 400 KiB': () => `${nested(12_000)}\r\nx`,
+  '300,000 empty parts': () => `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n'.repeat(300_000)}`,
+  'format=flowed of 10 MB': () => `Content-Type: text/plain; format=flowed\r\n\r\n${'a \r\n'.repeat(2_400_000)}`,
+  'ten signatures over a field of 9 MiB': () => `${signed(10)}X-Long: ${'x'.repeat(9 * MIB)}\r\n\r\nx`,
+  'ten signatures over a folded field of 9 MiB': () => `${signed(10)}X-Long: ${'x\r\n '.repeat(2_300_000)}\r\n\r\nx`,
+  'two million short lines of header': () => `${'a:\r\n'.repeat(2_000_000)}\r\n`,
+}
+const FILES: Readonly<Record<string, () => string | readonly [unit: string, count: number]>> = {
+  'TLS report of 14 MiB': () => tls(Array.from({ length: 50 }, () => policy).join()),
+  'JSON of 8 million keys': () => tls(details),
+  'JSON nested 8 million deep': () => tls('['.repeat(8_000_000)),
+  'mbox of 300,000 messages': () => 'From a\n\n'.repeat(300_000),
+  'mbox of 3,000,000 messages': () => 'From a\n\n'.repeat(3_000_000),
+  'mbox of 24 MiB of empty lines': () => `From a\n${'\n'.repeat(24 * MIB)}`,
+  'XML of 900 MiB': () => ['<feedback>', 94_000_000],
+  'a billion spaces': () => [' ', 1_000_000_000],
+}
+/** Compressed, also what is too large for one text. */
+function compressed(text: string | readonly [unit: string, count: number]): Buffer {
+  if (typeof text === 'string') return gzipSync(text)
+  const piece = Buffer.from(text[0].repeat(100_000))
+  const one = gzipSync(piece)
+  return Buffer.concat(Array.from({ length: text[1] / 100_000 }, () => one)) // members of one file, RFC 1952 §2.2
+}
+for (const [name, text] of Object.entries(MESSAGES))
+  ATTACKS[name] = async () => {
+    const body = `From: a@a.example\r\n${text()}`
+    const all: { status: number }[] = []
+    await flood(4, async (n) => all.push(await post('/v1/message', 'message/rfc822', `X-N: ${n}\r\n${body}`)))
+    return statuses(all)
+  }
+for (const [name, text] of Object.entries(FILES))
+  ATTACKS[name] = async () => {
+    const body = compressed(text())
+    const all: { status: number }[] = []
+    await flood(4, async (n) => {
+      const another = Buffer.from(body)
+      another.writeUInt32LE(n, 4) // the time of the file
+      all.push(await post('/v1/reports', 'application/gzip', another))
+    })
+    return `${statuses(all)}; ${(body.length / 1_024).toFixed(0)} KiB`
+  }
 
 /** Removes the jobs that an attack has left, so that the next one is not refused because of them. */
 async function removeJobs(): Promise<void> {
