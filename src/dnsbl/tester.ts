@@ -131,7 +131,9 @@ export function tester(options: {
     const { result } = share(keyOf(list, family), (lifetime) => begin(ctx, list, family, lifetime), { signal })
     const ended = result
       .catch((error) => {
-        if (!signal.aborted) ctx.log.error('dnsbl.test_failed', { blacklist: list.name, error: String(error) })
+        if (signal.aborted) return
+        ctx.log.error('dnsbl.test_failed', { blacklist: list.name, err: error })
+        note({ ctx, list, family, signal }, { negative: 'unanswered', positive: 'unanswered', codes: [] })
       })
       .finally(() => underWay.delete(ended))
     underWay.add(ended)

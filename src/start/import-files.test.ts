@@ -31,6 +31,7 @@ beforeAll(async () => {
     `From a@b Mon\n${mail('e')}\n\nFrom a@b Mon\n${mail('f')}\n\nFrom a@b Mon\nFrom: x@x\n\nhello\n`,
   )
   writeFileSync(`${folder}/cut.xml`, xml('g').slice(0, -100))
+  writeFileSync(`${folder}/last.xml`, xml('last'))
   writeFileSync(`${folder}/nothing`, '')
   writeFileSync(`${folder}/closed`, xml('h'))
   chmodSync(`${folder}/closed`, 0)
@@ -87,6 +88,12 @@ describe('reports import', () => {
     const done = await run(paths)
     expect([done.status, done.printed]).toEqual([2, ''])
     expect(done.complained).toMatch(words)
+  })
+  it('a file that does not exist does not stop the next ones, and is exit status 2', async () => {
+    const done = await run(['gone.xml', 'last.xml'])
+    expect([done.status, done.printed]).toEqual([2, expect.stringMatching(/files\.example/)])
+    expect(done.complained).toMatch(/gone\.xml: .*no such file/)
+    expect(await stored()).toContain('last')
   })
   it('a database that is away is exit status 75', async () => {
     const done = await run(['one.xml'], 'postgres://a:b@127.0.0.1:9/c')

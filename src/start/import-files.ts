@@ -1,8 +1,9 @@
-import { createReadStream, type Dirent, opendirSync, statSync } from 'node:fs'
+import { createReadStream, type Dir, type Dirent, opendirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ReportsImportAnswer } from '../answers/reports.ts'
-import { AppError, codeOf, messageOf } from '../base/errors.ts'
+import { isTimeout } from '../base/deadline.ts'
+import { AppError, codeOf, ERRORS, messageOf } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import type { Config } from '../config.ts'
 import { reportsImportDocument } from '../documents/reports.ts'
@@ -12,6 +13,7 @@ import { buffered } from '../reports/parse/containers.ts'
 import { presentImport } from '../reports/present.ts'
 import type { ReportService } from '../reports/service.ts'
 import { openKeyFile } from '../store/key-file.ts'
+import { isAway } from '../store/postgres/connect.ts'
 import { embeddedConnection } from '../store/postgres/embedded.ts'
 import type { Log } from '../world.ts'
 import { createDeps } from './deps.ts'
@@ -35,7 +37,8 @@ type Setup = {
 }
 
 /**
- * `mailsonde reports import FILE…`: files, folders, Maildir, mbox, `-`. Returns the exit status: 0 done, 1 a report
+ * `mailsonde reports import FILE…`: files, folders, Maildir, mbox, `-`. A file that cannot be opened or read stops no
+ * other. Returns the exit status: 0 done, 1 a report
  * could not be read, 2 there is no such file or no report in any of them, 75 when another attempt can help. A message
  * on standard input counts only if its sender is proven, and is never a reason for a bounce: what is no report is
  * logged, and the status is 0.
@@ -54,11 +57,18 @@ export async function importFiles(paths: readonly string[], config: Config, setu
     const { reports } = await made.provide(['reports'])
     const all: ReportsImportAnswer = { reports: [], refused: [], failure_reports: 0, foreign_rows: 0 }
     const sums = { reports: [...all.reports], refused: [...all.refused], failure_reports: 0, foreign_rows: 0 }
+    let worst = 0
+    /** A fault of one file or message: the others are read. */
+    const faultOf = (path: string) => (error: unknown) => {
+      if (concernsAll(error)) throw error
+      complain(`mailsonde: ${printable(path, 200)}: ${printable(messageOf(error), 1_000)}`)
+      worst = Math.max(worst, isOfInput(error) ? 2 : 1)
+    }
     for (const path of paths) {
       if (path === '-') await importMessage(config, reports, outside.world)
       else
-        for (const file of filesBelow(path)) {
-          const one = await importFile(await reports(), file, config.maxReport)
+        for (const file of filesBelow(path, faultOf)) {
+          const one = await importFile(await reports(), file, config.maxReport, faultOf(file))
           sums.reports.push(...one.reports)
           sums.refused.push(...one.refused)
           sums.failure_reports += one.failure_reports
@@ -67,10 +77,12 @@ export async function importFiles(paths: readonly string[], config: Config, setu
     }
     if (paths.every((path) => path === '-')) return 0
     if (!paths.includes('-') && sums.reports.length + sums.refused.length + sums.failure_reports === 0) {
-      complain(`mailsonde: there is no report in ${paths.map((path) => printable(path, 200)).join(', ')}`)
+      if (worst === 0)
+        complain(`mailsonde: there is no report in ${paths.map((path) => printable(path, 200)).join(', ')}`)
       return 2
     }
     print(formatTerminal(reportsImportDocument(sums, version), look))
+    if (worst > 0) return worst
     return sums.refused.some(({ code }) => code === 'bad_report' || code === 'payload_too_large') ? 1 : 0
   } catch (error) {
     complain(`mailsonde: ${printable(messageOf(error), 1_000)}`)
@@ -87,6 +99,13 @@ const isOfInput = (error: unknown): boolean =>
     ? error.code === 'invalid_parameter'
     : ['ENOENT', 'EACCES', 'ENOTDIR', 'EISDIR', 'ELOOP'].includes(codeOf(error) ?? '') &&
       'path' in (error as NodeJS.ErrnoException)
+
+/** Whether no other file can be stored either: the database or its storage. */
+const concernsAll = (error: unknown): boolean =>
+  !isOfInput(error) &&
+  (isAway(error) ||
+    isTimeout(error) ||
+    (error instanceof AppError && (ERRORS[error.code].status >= 500 || error.code === 'too_much_stored')))
 
 /** The private database of a running service is used through its socket: two servers cannot share a folder. */
 async function besideService(config: Config): Promise<Config> {
@@ -120,11 +139,22 @@ async function importMessage(
   await deliver(message, 'pipe', AbortSignal.timeout(IMPORT_MS))
 }
 
-async function importFile(service: ReportService, path: string, maxOctets: number): Promise<ReportsImportAnswer> {
+async function importFile(
+  service: ReportService,
+  path: string,
+  maxOctets: number,
+  onFault: (error: unknown) => void,
+): Promise<ReportsImportAnswer> {
   const sums: Imported[] = []
   const signal = AbortSignal.timeout(IMPORT_MS)
-  for await (const octets of messagesOfFile(path, maxOctets))
-    sums.push(await service.import(octets, { name: path, way: 'file', signal, accepts: () => 'taken' }))
+  try {
+    for await (const octets of messagesOfFile(path, maxOctets))
+      await service
+        .import(octets, { name: path, way: 'file', signal, accepts: () => 'taken' })
+        .then((one) => sums.push(one), onFault)
+  } catch (error) {
+    onFault(error)
+  }
   const all: Imported = {
     reports: sums.flatMap(({ reports }) => reports),
     refused: sums.flatMap(({ refused }) => refused),
@@ -134,17 +164,29 @@ async function importFile(service: ReportService, path: string, maxOctets: numbe
   return presentImport(all)
 }
 
-/** The files at and below a path; a Maildir is a folder. Links are not followed. */
-function* filesBelow(path: string, budget = { left: MAX_FILES }): Generator<string> {
-  if (!statSync(path).isDirectory()) {
-    if (budget.left-- > 0) yield path
-    return
+/**
+ * The files at and below a path; a Maildir is a folder. Links are not followed. What cannot be opened is left out, and
+ * `faultOf` gets it.
+ */
+function* filesBelow(
+  path: string,
+  faultOf: (path: string) => (error: unknown) => void,
+  budget = { left: MAX_FILES },
+): Generator<string> {
+  let folder: Dir
+  try {
+    if (!statSync(path).isDirectory()) {
+      if (budget.left-- > 0) yield path
+      return
+    }
+    folder = opendirSync(path)
+  } catch (error) {
+    return faultOf(path)(error)
   }
-  const folder = opendirSync(path)
   try {
     for (let entry: Dirent | null = folder.readSync(); entry !== null; entry = folder.readSync()) {
       if (entry.name === 'tmp' && entry.isDirectory()) continue // of a Maildir: not delivered yet
-      if (entry.isDirectory() || entry.isFile()) yield* filesBelow(join(path, entry.name), budget)
+      if (entry.isDirectory() || entry.isFile()) yield* filesBelow(join(path, entry.name), faultOf, budget)
     }
   } finally {
     folder.closeSync()

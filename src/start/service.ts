@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { sleep, within } from '../base/deadline.ts'
-import { codeOf, messageOf } from '../base/errors.ts'
+import { AppError, codeOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
@@ -173,16 +173,21 @@ const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
  * does not delay the start of the service.
  */
 async function goOnWithJobs(provide: Provide, logger: Logger, leaving: AbortSignal): Promise<void> {
-  const { jobs, monitors } = await provide(['jobs', 'monitors'])
-  for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
-    try {
-      await jobs.start()
-      return await (await monitors()).start()
-    } catch (error) {
-      logger.error({ reason: messageOf(error) }, 'bulk jobs and monitors wait for the database')
+  const start = async (what: string, begin: () => Promise<void>): Promise<void> => {
+    for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
+      try {
+        return await begin()
+      } catch (err) {
+        if (err instanceof AppError) logger.error({ reason: err.message }, `${what} wait for the database`)
+        else logger.error({ err }, `${what} could not be started`)
+      }
+      await sleep(Math.min(waitMs, DATABASE_AGAIN_MS.longest), leaving).catch(() => {})
     }
-    await sleep(Math.min(waitMs, DATABASE_AGAIN_MS.longest), leaving).catch(() => {})
   }
+  await Promise.all([
+    start('bulk jobs', async () => (await provide(['jobs'])).jobs.start()),
+    start('monitors', async () => (await (await provide(['monitors'])).monitors()).start()),
+  ])
 }
 
 /** Interval between lookups of the pool's addresses on the blacklists, and their time limit, ms. */

@@ -3,20 +3,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { putOff } from '../../src/base/alone.ts'
 import { sleep } from '../../src/base/deadline.ts'
 import { AppError, ERRORS, type ErrorCode } from '../../src/base/errors.ts'
+import { tester, testStates } from '../../src/dnsbl/tester.ts'
+import { BUILT_IN_LISTS } from '../../src/dnsbl/zones.ts'
 import type { Asked } from '../../src/jobs/engine/claims.ts'
 import { type EngineSettings, startEngine } from '../../src/jobs/engine/engine.ts'
 import { openUploads } from '../../src/jobs/intake/open-uploads.ts'
 import { takeUpload } from '../../src/jobs/submit.ts'
+import { sourcePool } from '../../src/mailbox/source/pool.ts'
 import { type EngineParts, startMonitors } from '../../src/monitors/engine.ts'
+import { ip } from '../../src/names/ip.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
 import { takeInOf } from '../../src/store/postgres/job-intake.ts'
 import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf, OWN_TABLE_ROWS } from '../../src/store/postgres/jobs.ts'
 import { mailConsentsOf, monitorsOf } from '../../src/store/postgres/monitors.ts'
 import { deliveriesOf, webhooksOf } from '../../src/store/postgres/webhooks.ts'
+import { labProxies, labSource } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
 import { labProblem } from '../lab/problem.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
+import { labWorld } from '../lab/world.ts'
 
 /**
  * A bad item does not stop its neighbours, and is not asked without pause: every loop over items with every kind of
@@ -326,6 +332,53 @@ const MAPPED: readonly string[] = [
 ]
 /** Our own limit is asked again as soon as it permits; it is never the result of a row. */
 const isOwnLimit = (name: string): boolean => ['overloaded', 'rate_limited'].includes(bad.get(name) ?? '')
+
+describe('the pool of sources, and the tests of lists', () => {
+  const SETTLED = BAD.filter((name) => bad.get(name) !== NEVER)
+
+  it('the listings of every other address are known, and each is asked once in 15 minutes', async () => {
+    for (const name of SETTLED) {
+      const { asked, ask } = asking()
+      let nowMs = 0
+      const addresses = [ip('45.53.1.1'), ip('45.53.1.2'), ip('45.53.1.3')]
+      const pool = sourcePool({
+        ...{ now: () => nowMs, read: () => addresses.map(labSource), ownAddresses: () => [], proxies: labProxies() },
+        lookup: async (address) => {
+          await ask(address === addresses[1] ? name : `good ${address}`)
+          return [{ blacklist: 'a list', meaning: 'spam', status: 'listed' }]
+        },
+      })
+      for (; nowMs < DAY_MS; nowMs += 60_000) await pool.refresh(AbortSignal.timeout(5_000)).catch(() => {})
+      expect(addresses.map((one) => pool.listings(one)?.length)).toEqual([1, undefined, 1])
+      expect([...asked.values()]).toEqual([96, 96, 96])
+    }
+  })
+
+  it('every other list is tested, and each once an hour', async () => {
+    const lists = BUILT_IN_LISTS.slice(0, 3)
+    for (const name of SETTLED) {
+      const { asked, ask } = asking()
+      let nowMs = DAY_MS
+      const tests = tester({ states: testStates(), keys: {}, deadlineMs: 5_000 })
+      const { lines, log } = logged()
+      const world = labWorld({}, { now: () => nowMs })
+      const resolve: typeof world.resolve = async (host, ...rest) => {
+        const at = lists.findIndex(({ zone }) => host.endsWith(`.${zone}`))
+        await ask(at === 1 ? name : `good ${at}`)
+        return world.resolve(host, ...rest)
+      }
+      const { signal } = new AbortController()
+      for (; nowMs < 2 * DAY_MS; nowMs += 60_000) {
+        const due = lists.filter((list) => tests.isDue(list, 4, nowMs))
+        tests.start({ ...world, log, resolve }, due, 4, signal)
+        if (due.length > 0) await tests.settled()
+      }
+      expect(tests.isDue(lists[0]!, 4, nowMs - 60_000)).toBe(false)
+      expect(asked.get(name)).toBeLessThanOrEqual(24 * 3)
+      expect(lines.filter(({ event }) => event === 'dnsbl.test_failed').length).toBeLessThanOrEqual(24)
+    }
+  }, 60_000)
+})
 
 describe('putOff', () => {
   const DELAYS = [60_000, 600_000, 3_600_000]

@@ -1,4 +1,4 @@
-import { atMost } from '../../base/at-most.ts'
+import { eachAlone } from '../../base/alone.ts'
 import { within } from '../../base/deadline.ts'
 import { sharedWork } from '../../base/share-work.ts'
 import type { Ip } from '../../names/ip.ts'
@@ -85,17 +85,26 @@ export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourceP
   async function lookUp(signal: AbortSignal): Promise<void> {
     const startedAtMs = now()
     const sources = all().slice(0, MAX_WATCHED)
+    const faults: unknown[] = []
+    const onFault = (error: unknown): void => {
+      if (!signal.aborted) faults.push(error)
+    }
     const proxied = sources.filter(isProxy)
     if (proxied.length > 0)
-      await atMost(LOOKUPS_AT_ONCE, proxied, async (proxy) => {
-        if (!signal.aborted) await proxies.examine(proxy, signal).catch(unlessAborted(signal))
-      })
+      await eachAlone(
+        LOOKUPS_AT_ONCE,
+        proxied,
+        async (proxy) => signal.aborted || proxies.examine(proxy, signal),
+        onFault,
+      )
     const watched = [...new Set(sources.flatMap((source) => leavesFrom(source)?.address ?? []))]
     for (const address of answers.keys()) if (!watched.includes(address)) answers.delete(address)
-    await atMost(LOOKUPS_AT_ONCE, watched, async (address) => {
+    const lookUpOne = async (address: Ip): Promise<void> => {
       if (!signal.aborted) note(address, await lookup(address, signal))
-    })
+    }
+    await eachAlone(LOOKUPS_AT_ONCE, watched, lookUpOne, onFault)
     if (!signal.aborted) refreshedAtMs = startedAtMs
+    if (faults.length > 0) throw faults[0]
   }
 
   /** A blacklist that did not answer keeps its earlier result. */
@@ -141,13 +150,6 @@ export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourceP
       (isProxy(source) ? proxies.known(source).lie : undefined) ?? refusedBy(listings(source) ?? [], provider),
   }
 }
-
-/** Ignores a rejection of work whose signal has fired. */
-const unlessAborted =
-  (signal: AbortSignal) =>
-  (error: unknown): void => {
-    if (!signal.aborted) throw error
-  }
 
 /** The state of one source address. */
 export type PoolRow = {
