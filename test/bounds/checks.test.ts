@@ -104,6 +104,7 @@ testBounds([
   ['src/checks/bimi/parse.ts MAX_TAGS', 50, (n) => parseBimi(`v=BIMI1; l=; ${tags(n - 2)}`).ok],
   ['src/checks/bimi/parse.ts MAX_OTHERS', 20, (n) => kept(parseBimi(`v=BIMI1; l=; ${tags(n)}`), 'others') === n],
   ['src/checks/bimi/svg.ts MAX_ELEMENTS', 20_000, (n) => svg('<g/>'.repeat(n - 2))],
+  ['src/checks/bimi/svg.ts MAX_ATTRIBUTES', 200, (n) => svg(`<g ${times(n, (i) => `a${i}=""`).join(' ')}/>`.repeat(3))],
   ['src/checks/bimi/svg.ts MAX_DEPTH', 100, (n) => svg('<g>'.repeat(n - 1) + '</g>'.repeat(n - 1))],
   ['src/checks/dkim/parse.ts MAX_TAGS', 50, (n) => parseKeyRecord(`v=DKIM1; p=; ${tags(n - 2)}`).ok],
   ['src/checks/dkim/parse.ts MAX_LENGTH', 16_384, (n) => parseKeyRecord('v=DKIM1; p=; n='.padEnd(n, 'x')).ok],

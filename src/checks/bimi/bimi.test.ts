@@ -115,8 +115,10 @@ describe('the profile', () => {
   it('never throws', () =>
     fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'<svg>/="!&; ') }), (text) => void readSvg(text))))
   it('stops at a deep and a wide file', () => {
-    expect(faultsOf('<a>'.repeat(30_000))).toContain('it has too many elements')
-    expect(faultsOf(`<svg>${'<g/>'.repeat(30_000)}</svg>`)).toContain('it has too many elements')
+    expect(faultsOf('<a>'.repeat(30_000))).toContain('it has too many elements or attributes')
+    expect(faultsOf(`<svg>${'<g/>'.repeat(30_000)}</svg>`)).toContain('it has too many elements or attributes')
+    const attributes = Array.from({ length: 43_000 }, (_, i) => `a${i}="1"`).join(' ')
+    expect(faultsOf(`<svg ${attributes}/>`)).toContain('it has too many elements or attributes')
   })
 })
 
