@@ -6,6 +6,7 @@ import type { Finding } from '../../checks/check.ts'
 import { makeFinding } from '../../checks/finding.ts'
 import { presentFinding } from '../../checks/present.ts'
 import { presentBlacklist, presentDomainBlacklist } from '../../dnsbl/present.ts'
+import { readingError } from '../../lane/problems.ts'
 import { type AnalyseOptions, analyse } from '../../message/analyse.ts'
 import type { Facts } from '../../message/facts.ts'
 import { messageFindings } from '../../message/findings.ts'
@@ -27,8 +28,8 @@ type Used = Pick<Deps, (typeof ANALYSIS_DEPS)[number]>
 
 /**
  * Takes a message apart and judges it: its authentication, its way, the lists of its sender and links, the rules for
- * bulk senders, and the check of the author domain. Nothing of the message is kept but the answer. Never rejects
- * because of the message or of a remote server.
+ * bulk senders, and the check of the author domain. Nothing of the message is kept but the answer. Rejects with AppError
+ * `bad_message` (reading it was ended) or `overloaded`; never because of a remote server.
  */
 export async function analyseMessage(
   ctx: Ctx,
@@ -37,7 +38,9 @@ export async function analyseMessage(
   options: Omit<AnalyseOptions, 'selectorsOf'>,
 ): Promise<MessageAnswer> {
   const { verified } = deps.messages
-  const facts = await analyse(raw, remembering(ctx), { ...options, selectorsOf: verified.of })
+  const facts = await analyse(raw, remembering(ctx), { ...options, selectorsOf: verified.of }).catch((error) => {
+    throw readingError(error, 'bad_message')
+  })
   for (const { result, domain, selector } of facts.dkim) if (result === 'pass') verified.remember(domain, selector)
   const { ip } = facts.envelope
   const [address, domains, domain] = await Promise.all([
