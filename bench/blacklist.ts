@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { createBlacklists } from '../src/dnsbl/blacklists.ts'
 import { BUILT_IN } from '../src/dnsbl/zones.ts'
 import { ip } from '../src/names/ip.ts'
@@ -72,12 +72,7 @@ function tools(address: string, folder: string): readonly Tool[] {
   ]
 }
 
-/** As a service leaves it: with a cache of compiled code. */
-function dataFolder(): string {
-  const folder = mkdtempSync(`${STATE}/bench-`)
-  mkdirSync(`${folder}/compile-cache`)
-  return folder
-}
+const dataFolder = (): string => mkdtempSync(`${STATE}/bench-`)
 
 const took = async (work: () => Promise<unknown>): Promise<number> => {
   const began = performance.now()

@@ -5,7 +5,7 @@ import { isJsonRecord } from '../base/json.ts'
 import { type By, inParts, type Told } from '../operations/execute.ts'
 import { type Operation, type Raw, readsQuery, type Upload } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
-import type { LoadedSite } from '../pages/page.ts'
+import type { Site } from '../pages/page.ts'
 import { paced } from './bodies.ts'
 import type { HttpOptions } from './options.ts'
 import { asAppError, problemOf } from './problem.ts'
@@ -22,7 +22,7 @@ export async function handle(
   { execute, version, minUploadRate, receive }: HttpOptions & { readonly receive: Spool },
   request: FastifyRequest,
   reply: FastifyReply,
-  pages?: Pick<LoadedSite, 'pathFor'>,
+  pages?: Pick<Site, 'pathFor'>,
 ): Promise<FastifyReply> {
   if (operation.headers) void reply.headers(operation.headers)
   const asked = rawInput(operation, request)

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { allLoaded } from '../operations/listed.ts'
 import type { Authorize } from './authorize.ts'
 import type { Gate } from './gate.ts'
 import { hangUp } from './handle.ts'
@@ -45,7 +44,7 @@ async function answer(
   if (Array.isArray(request.body)) throw requestError('batch')
   const { mcpHandler } = await import('../mcp/server.ts')
   const handler = mcpHandler({
-    operations: await allLoaded(operations),
+    operations: operations,
     execute,
     version,
     ...(request.auth && { caller: request.auth }),

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Execute } from '../operations/execute.ts'
-import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Site } from '../pages/page.ts'
 import type { ApiKey } from '../store/key-file.ts'
@@ -8,7 +7,7 @@ import type { World } from '../world.ts'
 import type { CallerRule } from './caller.ts'
 
 export type HttpOptions = CallerRule & {
-  readonly operations: readonly (Operation | Listed)[]
+  readonly operations: readonly Operation[]
   readonly world: World
   readonly execute: Execute
   /** The keys in force at present; none: no key is required, unless `closed`. */

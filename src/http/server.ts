@@ -6,7 +6,7 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import helmet from 'helmet'
 import type { AppError, ErrorCode } from '../base/errors.ts'
-import { allLoaded, type Listed, loaded } from '../operations/listed.ts'
+import { openApiInTurns } from '../operations/openapi.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
 import type { Site } from '../pages/page.ts'
@@ -117,25 +117,20 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   })
   app.decorate('underWay', gate.underWay)
   const handling = { ...options, receive }
-  const route = (on: FastifyInstance, operation: Operation | Listed): void => {
-    let own = 'load' in operation ? undefined : operation
-    /** Loads what answers: the operation, or for a browser the page that shows it. */
-    async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-      const pages = opensAsPage(operation, request) ? await site?.load() : undefined
+  const route = (on: FastifyInstance, operation: Operation): void => {
+    /** Sends the answer of the operation, or for a browser the page that shows it. */
+    function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+      const pages = opensAsPage(operation, request) ? site : undefined
       const framed = pages?.framed(operation.name)
       if (framed) return sendFramed(framed, request, reply.headers(operation.headers ?? {}), serving())
-      own ??= await loaded(operation)
-      return handle(own, handling, request, reply, pages)
+      return handle(operation, handling, request, reply, pages)
     }
     on.route({
       method: operation.method,
       url: routeOf(operation.path),
       ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
       ...hooksOf(gate, operation),
-      handler: (request, reply) =>
-        own && !(site && opensAsPage(operation, request))
-          ? handle(own, handling, request, reply)
-          : answer(request, reply),
+      handler: answer,
     })
   }
   await app.register((uploads, _, done) => {
@@ -188,7 +183,7 @@ function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener):
 }
 
 /** Health is always answered; other paths without a key until the service stops. */
-function hooksOf(gate: Gate, operation: Operation | Listed): object {
+function hooksOf(gate: Gate, operation: Operation): object {
   if (operation.scope !== undefined)
     return {
       config: {
@@ -213,12 +208,12 @@ function tell(options: HttpOptions, refusals: RefusalLog, request: FastifyReques
 }
 
 /** A refusal: a problem, or for people a page that says what they can do. */
-async function send(
+function send(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
   pages: { readonly site: Site; readonly serving: Serving } | undefined,
-): Promise<FastifyReply> {
+): FastifyReply {
   const known = asAppError(error, request.routeOptions.bodyLimit)
   request.refused = known.code
   if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected error')
@@ -226,9 +221,8 @@ async function send(
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="mailsonde"') // RFC 9110 §15.5.2
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds))
   void reply.header('x-request-id', request.id)
-  // Pages that cannot be loaded, for example without a file descriptor left, are no reason to answer nothing.
-  const site = pages && wantsHtml(request.headers.accept) ? await pages.site.load().catch(() => undefined) : undefined
-  if (pages && site) return sendRefusal(site, known, { request, reply, serving: pages.serving })
+  if (pages && wantsHtml(request.headers.accept))
+    return sendRefusal(pages.site, known, { request, reply, serving: pages.serving })
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem))
 }
 
@@ -269,9 +263,7 @@ const documentApi = (
   app.get(
     '/openapi.json',
     fromMemory(async () => {
-      const all = await allLoaded(operations)
-      const { openApiInTurns } = await import('../operations/openapi.ts')
-      const document = await openApiInTurns(all, version)
+      const document = await openApiInTurns(operations, version)
       return { type: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(document)) }
     }),
   )

@@ -1,15 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AppError, ERRORS } from '../base/errors.ts'
-import {
-  type LoadedSite,
-  PAGE_POLICY,
-  type Page,
-  type PageAnswer,
-  type PageFacts,
-  type Site,
-  type StaticFile,
-  type Visit,
-} from '../pages/page.ts'
+import { PAGE_POLICY, type Page, type PageAnswer, type Site, type StaticFile, type Visit } from '../pages/page.ts'
 import type { Auth, Authorize } from './authorize.ts'
 import { endSlowBodies, leaveBodies } from './bodies.ts'
 import { allows } from './caller.ts'
@@ -37,26 +28,22 @@ const MAX_FIELDS = 200
 
 /** Serves the pages of a site, with its files from memory, through the same gate and rates as the API. */
 export async function serveSite(app: FastifyInstance, site: Site, serving: Serving): Promise<void> {
-  const files = new Map<string, ReturnType<typeof sentFile>>()
+  const files = new Map(site.files.map((file) => [file.path, sentFile(file)]))
   app.get('/static/:name', { config: { limit: 'probe' } }, async (request, reply) => {
     const path = request.url.split('?')[0]!
-    const known = files.get(path)
-    if (known) return known(request, reply)
-    const file = (await site.load()).files.find((one) => one.path === path)
-    if (!file) throw requestError('nowhere', { path })
-    const send = sentFile(file)
-    files.set(path, send)
+    const send = files.get(path)
+    if (!send) throw requestError('nowhere', { path })
     return send(request, reply)
   })
   await app.register((forms, _, done) => {
     endSlowBodies(forms)
     readForms(forms)
-    for (const page of site.pages) if (!page.uploads) mount(forms, page, site, serving)
+    for (const page of site.pages) if (!page.uploads) mount(forms, page, serving)
     done()
   })
   await app.register((uploads, _, done) => {
     leaveBodies(uploads)
-    for (const page of site.pages) if (page.uploads) mount(uploads, page, site, serving)
+    for (const page of site.pages) if (page.uploads) mount(uploads, page, serving)
     done()
   })
 }
@@ -64,40 +51,32 @@ export async function serveSite(app: FastifyInstance, site: Site, serving: Servi
 const sentFile = ({ type, body }: StaticFile): ReturnType<typeof fromMemory> =>
   withHeaders(
     { 'cache-control': 'public, max-age=31536000, immutable' },
-    fromMemory(async () => ({ type, body: await body() })),
+    fromMemory(async () => ({ type, body })),
   )
 
-function mount(app: FastifyInstance, facts: PageFacts, site: Site, serving: Serving): void {
-  const { method, path, scope, bodyLimit } = facts
+function mount(app: FastifyInstance, page: Page, serving: Serving): void {
+  const { method, path, scope, bodyLimit } = page
   const hooks =
     scope === undefined
       ? { config: { isPage: true }, onRequest: serving.gate.unlessStopping }
       : { config: { limit: 'gate' as const, isPage: true }, ...serving.gate.hooks({ scope, path }) }
-  let page: Page | undefined
   app.route({
     method,
     url: path,
     ...(bodyLimit !== undefined && { bodyLimit }),
     ...hooks,
     handler: async (request, reply) => {
-      const form = facts.uploads ? {} : formOf(request)
+      const form = page.uploads ? {} : formOf(request)
       // An upload has its token in the query of its target: its body is not read before the token is verified.
       const given = request.headers['x-csrf-token'] ?? form._csrf ?? queryOf(request)._csrf
       if (method === 'POST') serving.sessions.refuseForged(request, typeof given === 'string' ? given : undefined)
-      page ??= pageOf(await site.load(), facts)
       const visit = { ...visitOf(request, reply, serving), form }
       if (!page.uploads) return answer(reply, await page.visit(visit))
       const sent = atLeast(request.raw, serving.minUploadRate)
       const by = { caller: request.caller, signal: hangUp(reply) }
-      return answer(reply, await serving.receive(sent, by, (upload) => page!.visit({ ...visit, upload })))
+      return answer(reply, await serving.receive(sent, by, (upload) => page.visit({ ...visit, upload })))
     },
   })
-}
-
-function pageOf({ pages }: LoadedSite, { method, path }: PageFacts): Page {
-  const page = pages.find((one) => one.method === method && one.path === path)
-  if (!page) throw new Error(`there is no page ${method} ${path}`)
-  return page
 }
 
 /** A visit, as far as it is known before its form was read. */
@@ -146,7 +125,7 @@ export async function sendFramed(
 
 /** A refusal as a page. */
 export function sendRefusal(
-  { refusal }: Pick<LoadedSite, 'refusal'>,
+  { refusal }: Pick<Site, 'refusal'>,
   error: AppError,
   {
     request,

@@ -1,7 +1,6 @@
 import { type Deadline, deadlineOf, firstOf, within } from '../base/deadline.ts'
 import { AppError, type ErrorCode } from '../base/errors.ts'
 import type { World } from '../world.ts'
-import { type Listed, loaded } from './listed.ts'
 import type { Call, Caller, Given, Operation, Part, Provide, Question, Raw, Upload } from './operation.ts'
 import { questionError } from './problems.ts'
 
@@ -39,12 +38,12 @@ export type Execute = {
    * Reads the input and runs the operation until its deadline or until the caller's signal. Rejects with
    * {@link AppError}, or with a fault of ours.
    */
-  (operation: Operation | Listed, raw: Raw, by: By): Promise<Answered>
+  (operation: Operation, raw: Raw, by: By): Promise<Answered>
   /**
    * The same for an operation whose answer consists of lines: each as it becomes available. The input is read before
    * this resolves.
    */
-  readonly lines: (operation: Operation | Listed, raw: Raw, by: By) => Promise<AsyncIterable<object>>
+  readonly lines: (operation: Operation, raw: Raw, by: By) => Promise<AsyncIterable<object>>
 }
 /** An answer, and its form according to the input. */
 export type Answered = Given & Pick<Question, 'format'>
@@ -65,8 +64,7 @@ export function executor(service: Service): Execute {
   const questionOf = (operation: Operation, raw: Raw): Question =>
     operation.ask(operation.scope === undefined ? {} : raw)
 
-  async function execute(asked: Operation | Listed, raw: Raw, by: By): Promise<Answered> {
-    const operation = 'load' in asked ? await asked.load() : asked // `health` is not worth a promise more
+  async function execute(operation: Operation, raw: Raw, by: By): Promise<Answered> {
     const question = questionOf(operation, raw)
     const isShared = operation.scope === undefined && by.signal === undefined
     const given = isShared
@@ -99,8 +97,7 @@ export function executor(service: Service): Execute {
     })
   }
 
-  async function lines(asked: Operation | Listed, raw: Raw, by: By): Promise<AsyncIterable<object>> {
-    const operation = await loaded(asked)
+  async function lines(operation: Operation, raw: Raw, by: By): Promise<AsyncIterable<object>> {
     const question = questionOf(operation, raw)
     const all = await question.lines(contextOf(within(question.deadlineMs, by.signal), by), service.provide)
     return service.strict ? checked(operation, all) : all
@@ -130,7 +127,7 @@ async function untilDeadline(
   }
 }
 
-type Step<T> = (operation: Operation | Listed, raw: Raw, by: By) => Promise<T>
+type Step<T> = (operation: Operation, raw: Raw, by: By) => Promise<T>
 
 const measured =
   <T>(step: Step<T>, tell: (event: Executed) => void): Step<T> =>

@@ -1,7 +1,4 @@
-import { onceUnlessFailed } from '../base/share-work.ts'
-import type { Listed } from './listed.ts'
 import type { Operation } from './operation.ts'
-import { ROUTES } from './routes.ts'
 
 /**
  * Everything the product can do, by name: one line per operation, in the order of the OpenAPI document. HTTP, command
@@ -94,16 +91,6 @@ type OperationName = keyof typeof OPERATIONS
 /** All of them, loaded. */
 export const allOperations = (): Promise<readonly Operation[]> =>
   Promise.all(Object.values(OPERATIONS).map((load) => load()))
-
-/** All of them, each loaded with its first request. `prepare` loads what a module of this folder imports. */
-export const listedOperations = (prepare: (module: URL) => Promise<void>): readonly Listed[] =>
-  ROUTES.map((facts) => ({
-    ...facts,
-    load: onceUnlessFailed<Operation>(async () => {
-      await prepare(new URL(facts.module, import.meta.url))
-      return OPERATIONS[facts.name]()
-    }),
-  }))
 
 /** Operations without a command of their own, by the command that has their flags (their `partOf`). */
 export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationName[]>>> = {

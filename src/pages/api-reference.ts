@@ -2,7 +2,7 @@ import { ERRORS } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { once, onceUnlessFailed } from '../base/share-work.ts'
 import { briefJson, curlOf } from '../operations/curl.ts'
-import { allLoaded, type Listed } from '../operations/listed.ts'
+import { openApiInTurns } from '../operations/openapi.ts'
 import type { Operation } from '../operations/operation.ts'
 import { TAGS, tagOf } from '../operations/path.ts'
 import { type Html, html, verbatim } from './html.ts'
@@ -15,11 +15,9 @@ import { pageError } from './problems.ts'
  * `/docs/api`: the reference of the HTTP API, from the same OpenAPI document as `/openapi.json`: an overview, and one
  * page for each group of operations. A page is rendered with its first request.
  */
-export function apiPages(parts: Parts, operations: readonly (Operation | Listed)[]): readonly Page[] {
+export function apiPages(parts: Parts, operations: readonly Operation[]): readonly Page[] {
   const described = onceUnlessFailed(async () => {
-    const all = await allLoaded(operations)
-    const { openApiInTurns } = await import('../operations/openapi.ts')
-    return { all, read: readerOf(record(await openApiInTurns(all, parts.version))) }
+    return readerOf(record(await openApiInTurns(operations, parts.version)))
   })
   const shown = TAGS.filter(({ name }) => operations.some(({ path }) => tagOf(path) === name))
   const overview = once(() => overviewOf(operations, shown))
@@ -29,8 +27,7 @@ export function apiPages(parts: Parts, operations: readonly (Operation | Listed)
         [
           tag.name as string,
           onceUnlessFailed(async () => {
-            const { all, read } = await described()
-            return groupOf(tag, all, read)
+            return groupOf(tag, operations, await described())
           }),
         ] as const,
     ),
@@ -74,7 +71,7 @@ const of = <One extends Pick<Operation, 'path'>>({ name }: Tag, operations: read
 
 const titled = (text: string): string => text.replace(/^./, (first) => first.toUpperCase())
 
-function overviewOf(operations: readonly (Operation | Listed)[], tags: readonly Tag[]): Html {
+function overviewOf(operations: readonly Operation[], tags: readonly Tag[]): Html {
   return html`<main id="main" tabindex="-1"><p class="back"><a href="/docs">← Documents</a></p>
 <h1>HTTP API</h1>
 <p class="lead">Every answer is JSON. Each path below has its parameters, a request and its answer, and its errors.</p>

@@ -75,7 +75,7 @@ export type Page = {
 export type Offer = { readonly title: string; readonly typed?: string; readonly button: string }
 
 /** A file that is the same for every visitor; its path changes with its content. */
-export type StaticFile = { readonly path: string; readonly type: string; readonly body: () => Promise<Buffer> }
+export type StaticFile = { readonly path: string; readonly type: string; readonly body: Buffer }
 
 /** A request that was refused, for people. */
 export type Refused = {
@@ -84,17 +84,8 @@ export type Refused = {
   readonly instance: string
 }
 
-/** What a server knows of a page before the code of the pages is loaded (routes.ts). */
-export const PAGE_FACTS = ['method', 'path', 'scope', 'bodyLimit', 'uploads'] as const satisfies readonly (keyof Page)[]
-export type PageFacts = Pick<Page, (typeof PAGE_FACTS)[number]>
-
-/** The site, for the adapter that serves it: its pages and files are loaded with the first visit. */
+/** The site, for the adapter that serves it. */
 export type Site = {
-  readonly pages: readonly PageFacts[]
-  readonly load: () => Promise<LoadedSite>
-}
-
-export type LoadedSite = {
   readonly pages: readonly Page[]
   readonly files: readonly StaticFile[]
   readonly refusal: (refused: Refused, visit: Pick<Visit, 'url' | 'login' | 'may' | 'token'>) => string

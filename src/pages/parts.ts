@@ -6,7 +6,6 @@ import type { AddressPtr } from '../checks/ptr/index.ts'
 import type { Block, Document } from '../documents/block.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Answered, Execute } from '../operations/execute.ts'
-import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { StoredReports } from '../operations/reports/shared.ts'
 import { type Html, html } from './html.ts'
@@ -19,7 +18,7 @@ export type Parts = {
   readonly assets: Assets
   readonly execute: Execute
   /** The operation of a name. Throws if there is none: pages only name operations of the registry. */
-  readonly operation: (name: string) => Operation | Listed
+  readonly operation: (name: string) => Operation
   readonly has: (name: string) => boolean
   readonly runs: Runs
   /** Whether this service can send mail. */

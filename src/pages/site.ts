@@ -3,7 +3,6 @@ import { AppError, ERRORS } from '../base/errors.ts'
 import { lookupAddress } from '../checks/ptr/index.ts'
 import { STYLE } from '../documents/html/style.ts'
 import type { Execute } from '../operations/execute.ts'
-import type { Listed } from '../operations/listed.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { StoredReports } from '../operations/reports/shared.ts'
 import type { Log, World } from '../world.ts'
@@ -21,7 +20,7 @@ import { loginPages } from './login.ts'
 import { messagePages } from './message.ts'
 import { monitorPages } from './monitor.ts'
 import { monitorsPages } from './monitors.ts'
-import type { LoadedSite, Page, StaticFile } from './page.ts'
+import type { Page, Site, StaticFile } from './page.ts'
 import { type Parts, streamTokens } from './parts.ts'
 import { pathFor } from './paths.ts'
 import { problemIn } from './problems.ts'
@@ -34,14 +33,14 @@ import { showStored, storedPages } from './stored.ts'
 import { pageStyle } from './style.ts'
 
 export type SiteOptions = {
-  readonly operations: readonly (Operation | Listed)[]
+  readonly operations: readonly Operation[]
   readonly execute: Execute
   readonly now: () => number
   readonly resolve: World['resolve']
   readonly log: Pick<Log, 'error'>
   readonly version: string
-  /** The islands by name: their source, and the JavaScript for browsers, which is made when it is first requested. */
-  readonly islands: Readonly<Record<string, { readonly source: string; readonly script: () => Promise<string> }>>
+  /** The islands by name, as JavaScript for browsers. */
+  readonly islands: Readonly<Record<string, string>>
   readonly docs: Texts
   /** The typefaces as WOFF2, by name. */
   readonly fonts: Readonly<Record<string, Buffer>>
@@ -55,14 +54,12 @@ export type SiteOptions = {
 }
 
 /** All pages, with their files. */
-export function createSite(options: SiteOptions): LoadedSite {
+export function createSite(options: SiteOptions): Site {
   const fonts = Object.entries(options.fonts).map(([name, octets]) => [name, fileOf(name, 'woff2', octets)] as const)
   const fontPaths = Object.fromEntries(fonts.map(([name, { path }]) => [name, path]))
   const style = fileOf('style', 'css', `${STYLE}${pageStyle(fontPaths)}`)
   const icon = fileOf('icon', 'svg', ICON)
-  const islands = Object.entries(options.islands).map(
-    ([name, { source, script }]) => [name, fileOf(name, 'js', source, script)] as const,
-  )
+  const islands = Object.entries(options.islands).map(([name, script]) => [name, fileOf(name, 'js', script)] as const)
   const assets: Assets = {
     style: style.path,
     icon: icon.path,
@@ -140,13 +137,8 @@ const TYPES = {
   woff2: 'font/woff2',
 } as const
 
-/** A file whose path contains the hash of its content, or of its source: browsers may cache it forever. */
-function fileOf(
-  name: string,
-  type: keyof typeof TYPES,
-  content: string | Buffer,
-  sent: () => Promise<string | Buffer> = async () => content,
-): StaticFile {
+/** A file whose path contains the hash of its content: browsers may cache it forever. */
+function fileOf(name: string, type: keyof typeof TYPES, content: string | Buffer): StaticFile {
   const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12)
-  return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: async () => Buffer.from(await sent()) }
+  return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: Buffer.from(content) }
 }

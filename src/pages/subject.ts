@@ -3,7 +3,6 @@ import { isJsonRecord } from '../base/json.ts'
 import type { Block } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { type Answered, type By, inParts, type Told } from '../operations/execute.ts'
-import { type Listed, loaded } from '../operations/listed.ts'
 import type { Operation, Part, Raw } from '../operations/operation.ts'
 import { type Html, html, rendered } from './html.ts'
 import { csrfField, layout } from './layout.ts'
@@ -14,7 +13,7 @@ import { pageError } from './problems.ts'
 
 /** The subject of a page: its question, and the texts around the answer. */
 export type Subject = {
-  readonly operation: Operation | Listed
+  readonly operation: Operation
   readonly raw: Raw
   /** The subject in one line: a domain, an address. */
   readonly name: string
@@ -51,30 +50,25 @@ type SubjectOf = (visit: Visit) => Subject
 /** The pages of one kind of subject: the page, and the events that fill it. */
 export const subjectPages = (parts: Parts, path: string, scope: 'read' | 'verify', of: SubjectOf): readonly Page[] => [
   {
-    ...{ method: 'GET', path, scope },
+    method: 'GET',
+    path,
+    scope,
     asks: (visit) => {
       const { title, name } = of(visit)
       return { title, typed: name, button: `Check ${name}` }
     },
-    visit: async (visit) => show(parts, visit, await ready(of(visit))),
+    visit: async (visit) => show(parts, visit, of(visit)),
   },
   {
     method: 'GET',
     path: `${path}/events`,
     scope,
-    visit: async (visit) => ({ events: streamOf(parts, visit, await ready(of(visit))) }),
+    visit: async (visit) => ({ events: streamOf(parts, visit, of(visit)) }),
   },
   { method: 'POST', path: `${path}/save`, scope, visit: async (visit) => save(parts, visit, of(visit)) },
 ]
 
-/** A subject whose operation is loaded. */
-type Ready = Subject & { readonly operation: Operation }
-const ready = async (subject: Subject): Promise<Ready> => ({
-  ...subject,
-  operation: await loaded(subject.operation),
-})
-
-async function show(parts: Parts, visit: Visit, subject: Ready): Promise<PageAnswer> {
+async function show(parts: Parts, visit: Visit, subject: Subject): Promise<PageAnswer> {
   const refusal = refused(parts, visit, subject)
   if (refusal) return refusal
   const known = parts.runs.known(keyOf(visit, subject))
@@ -87,7 +81,7 @@ async function show(parts: Parts, visit: Visit, subject: Ready): Promise<PageAns
 function refused(
   parts: Parts,
   visit: Visit,
-  { operation, raw, name, title, refused: form }: Ready,
+  { operation, raw, name, title, refused: form }: Subject,
 ): PageAnswer | undefined {
   try {
     operation.ask(raw)
@@ -189,7 +183,7 @@ const keyOf = ({ who }: Visit, { operation, raw }: Subject): string =>
   JSON.stringify([who, operation.name, Object.entries(raw).toSorted()])
 
 /** The events of the question; shared with the page's other visits. */
-function follow(parts: Parts, visit: Visit, subject: Ready): AsyncIterable<Told> {
+function follow(parts: Parts, visit: Visit, subject: Subject): AsyncIterable<Told> {
   const { operation, raw } = subject
   const { caller, signal } = visit.by
   const by = (own: AbortSignal): By => ({ signal: own, ...(caller && { caller }) })
@@ -200,7 +194,7 @@ function follow(parts: Parts, visit: Visit, subject: Ready): AsyncIterable<Told>
   )
 }
 
-async function answerTo(parts: Parts, visit: Visit, subject: Ready): Promise<Answered> {
+async function answerTo(parts: Parts, visit: Visit, subject: Subject): Promise<Answered> {
   for await (const one of follow(parts, visit, subject)) {
     if (one.kind === 'answer') return one.given
     if (one.kind === 'error') throw one.error
@@ -219,7 +213,7 @@ const withToken = ({ streams }: Parts, visit: Visit, subject: Subject): string =
 /**
  * The events for a page of this service. Throws AppError `forbidden` for any other reader: a stream starts a question.
  */
-function streamOf(parts: Parts, visit: Visit, subject: Ready): AsyncIterable<PageEvent> {
+function streamOf(parts: Parts, visit: Visit, subject: Subject): AsyncIterable<PageEvent> {
   const use = visit.from === 'unknown' ? parts.streams.use(visit.query.token, keyOf(visit, subject)) : visit.from
   const isAllowed = use === 'own' || use === 'starts' || (use === 'follows' && parts.runs.has(keyOf(visit, subject)))
   if (!isAllowed) throw pageError('foreign_stream')
@@ -227,7 +221,7 @@ function streamOf(parts: Parts, visit: Visit, subject: Ready): AsyncIterable<Pag
 }
 
 /** `part` with the text for its place, `answer` with the complete answer, `failed` with the error. */
-async function* events(parts: Parts, visit: Visit, subject: Ready): AsyncIterable<PageEvent> {
+async function* events(parts: Parts, visit: Visit, subject: Subject): AsyncIterable<PageEvent> {
   for await (const one of follow(parts, visit, subject)) {
     if (one.kind === 'part') yield { event: 'part', data: { check: one.part.check, html: subject.tell(one.part).safe } }
     if (one.kind === 'answer')

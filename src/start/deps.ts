@@ -2,23 +2,27 @@ import { accessSync, constants } from 'node:fs'
 import { invalidFlag, messageOf } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
-import type { JobService } from '../jobs/service.ts'
+import { createGeo, geoSources } from '../geo/geo.ts'
 import type { AskNode } from '../mailbox/attempt/state.ts'
+import { identity } from '../mailbox/source/helo.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verification } from '../mailbox/verification.ts'
-import type { VerifySettings } from '../mailbox/verify.ts'
-import type { MonitorServices } from '../monitors/open.ts'
+import { createVerifier, type VerifySettings } from '../mailbox/verify.ts'
+import { messageService } from '../message/inbox.ts'
+import { verifiedSelectors } from '../message/selectors.ts'
 import { parseEmail } from '../names/email.ts'
 import { formatServer, isPublicResolver } from '../net/dns/system.ts'
+import { canBind } from '../net/local-addresses.ts'
 import type { DepName, Deps } from '../operations/deps.ts'
 import type { Provide } from '../operations/operation.ts'
-import type { ReportService } from '../reports/service.ts'
-import type { LazyDatabase } from '../store/postgres/connect.ts'
-import type { OpenedCluster } from './cluster.ts'
+import { askNodeOf } from '../operations/verify-elsewhere.ts'
 import { hasPrivateDatabase } from './data-folder.ts'
-import { loadInSteps } from './in-steps.ts'
-import { lazyIdempotencyKeys, lazyJobs } from './lazy.ts'
+import type { DatabaseServices } from './database.ts'
+import { openDomainLists, openLists } from './lists.ts'
+import { createPeers } from './peers.ts'
+import { createSourcePool } from './pool.ts'
 import { startProblem } from './problems.ts'
+import { reportsHere } from './reports-here.ts'
 import { type Outside, sharedProbe } from './world.ts'
 
 /**
@@ -45,20 +49,13 @@ type Opened = {
   blacklists?: Deps['blacklists']
   domainLists?: Deps['domainLists']
   verifier?: Deps['verifier']
-  jobs?: JobService
-  monitors?: MonitorServices
-  reports?: ReportService
-  database?: LazyDatabase
-  cluster?: OpenedCluster
+  database?: DatabaseServices
 }
 
-/**
- * The services that keep state, each created once for the life of the process; the code of unused ones is not loaded.
- */
+/** The services that keep state, each created once for the life of the process, when it is first needed. */
 export function createDeps(config: Config, outside: Outside, onVerified?: OnVerified): Made {
   const opened: Opened = {}
-  const own: Making = { opened, onVerified, provide: (names) => provide(names) }
-  const makers = makersOf(config, outside, own)
+  const makers = makersOf(config, outside, opened, (names) => provide(names), onVerified)
   // An operation lists its services once: they are collected only for its first question.
   const provided = new WeakMap<readonly DepName[], object>()
   const provide: Provide = async (names) => {
@@ -75,15 +72,13 @@ export function createDeps(config: Config, outside: Outside, onVerified?: OnVeri
   return {
     provide,
     tryOptions: async () => void (await provide(doubtful(config))),
-    handBack: async () => Promise.all([opened.monitors?.stop(), (await makers.jobs()).stop()]),
+    handBack: async () => opened.database?.handBack(),
     shutDown: async () => {
       if (opened.blacklists) await shortly(opened.blacklists.settled())
       if (opened.domainLists) await shortly(opened.domainLists.settled())
-      await opened.monitors?.stop()
-      await opened.jobs?.stop()
+      await opened.database?.handBack()
       // An unavailable database does not delay shutdown.
       await opened.verifier?.close().catch(unsaved)
-      await opened.cluster?.close()
       await opened.database?.close()
     },
   }
@@ -97,179 +92,81 @@ const doubtful = ({ pool, mailFrom, geoDbs, ...lists }: Config): readonly DepNam
   ...((lists.dnsblLists ?? lists.dqsKey ?? lists.spamratsKey) ? (['blacklists'] as const) : []),
 ]
 
-type Making = {
-  readonly opened: Opened
-  readonly onVerified: OnVerified | undefined
-  readonly provide: Provide
-}
-
-function makersOf(config: Config, outside: Outside, { opened, onVerified, provide }: Making): Makers {
+function makersOf(
+  config: Config,
+  outside: Outside,
+  opened: Opened,
+  provide: Provide,
+  onVerified: OnVerified | undefined,
+): Makers {
   const { world, version, probes, servers } = outside
-  /** `--database-url`, or the private server of the data folder, for services with state in a database. */
+  /** The code of the database is loaded when it is first needed: most commands need none. */
   const database = once(async () => {
-    await import('pg')
-    await loadInSteps('kysely')
-    await loadInSteps(new URL('../store/postgres/connect.ts', import.meta.url))
-    const { lazyDatabase } = await import('../store/postgres/connect.ts')
-    const { dataDir, databaseUrl: url, dbUser } = config
-    const { info, warn } = world.log
-    opened.database = lazyDatabase({
-      ...{ url, dataDir, dbUser, log: { info, warn } },
-    })
+    const { databaseServices } = await import('./database.ts')
+    opened.database ??= databaseServices(config, outside, provide)
     return opened.database
   })
-  const storage = once(async () => {
-    const opening = await database()
-    return (await import('./storage.ts')).openStorage(config, opening)
-  })
-  /** The state that the nodes on one `--database-url` share; undefined without one. */
-  const sharedStore = once(async () => {
-    if (config.databaseUrl === undefined) return undefined
-    const { postgresStore } = await import('../store/postgres/postgres-store.ts')
-    const { open } = await database()
-    return postgresStore(async () => (await open()).db, { cluster: '', node: '' })
-  })
-  const cluster = once(async () => {
-    const store = await sharedStore()
-    if (!store) return undefined
-    const { openCluster } = await import('./cluster.ts')
-    const peers = async () => (await nodes()).peers
-    opened.cluster = openCluster(await database(), { world, peers, sources: store.sources })
-    return opened.cluster.cluster
-  })
   const blacklists = once(async () => {
-    await loadInSteps(new URL('./lists.ts', import.meta.url))
-    opened.blacklists = await (await import('./lists.ts')).openLists(config, outside)
+    opened.blacklists = await openLists(config, outside)
     return opened.blacklists
   })
-  const domainLists = once(async () => {
-    opened.domainLists = (await import('./lists.ts')).openDomainLists(config, outside)
-    return opened.domainLists
-  })
-  const verifiedSelectors = once(async () => (await import('../message/selectors.ts')).verifiedSelectors())
-  const sourcePool = once(async () => {
-    const { createSourcePool } = await import('./pool.ts')
-    return createSourcePool(config, outside, await blacklists())
-  })
+  const sourcePool = once(async () => createSourcePool(config, outside, await blacklists()))
   const nodes = once(async () => {
-    const { createPeers } = await import('./peers.ts')
-    const shared = await sharedStore()
-    const store = shared && { shared: shared.peers }
-    return createPeers(config, { world, version, ...store }, (await sourcePool()).addresses)
+    const shared = config.databaseUrl === undefined ? undefined : (await database()).sharedStore?.peers
+    return createPeers(config, { world, version, ...(shared && { shared }) }, (await sourcePool()).addresses)
   })
-  const stored = once(async () => {
-    const { storedService } = await import('../monitors/stored.ts')
-    return storedService({
-      open: (await database()).open,
-      storage: await storage(),
-      now: world.now,
-      log: world.log,
-    })
+  const peers = async () => (await nodes()).peers
+  const verifier = once(async () => {
+    const askNode: AskNode = async (...asked) => askNodeOf(await peers())(...asked)
+    const cluster = config.databaseUrl === undefined ? undefined : (await database()).cluster(peers)
+    const settings = { ...verifySettings(config, await sourcePool()), askNode, ...(cluster && { cluster }) }
+    opened.verifier = told(createVerifier(world, settings), onVerified)
+    return opened.verifier
   })
-  const reports = once(async () => {
-    await loadInSteps(new URL('./reports.ts', import.meta.url))
-    const [{ openReports }, services] = await Promise.all([import('./reports.ts'), provide(['geo', 'blacklists'])])
-    opened.reports = openReports(config, world, await database(), { ...services, storage: await storage() })
-    return opened.reports
-  })
-  const monitors = once(async () => {
-    await loadInSteps(new URL('./monitors.ts', import.meta.url))
-    const [{ openMonitors }, { executor }, { jobs, idempotencyKeys }] = await Promise.all([
-      import('./monitors.ts'),
-      import('../operations/execute.ts'),
-      provide(['jobs', 'idempotencyKeys']),
-    ])
-    const execute = executor({ world, provide })
-    opened.monitors = openMonitors(config, outside, {
-      database: await database(),
-      execute,
-      jobs,
-      stored,
-      idempotencyKeys,
-      storage: await storage(),
-    })
-    return opened.monitors
-  })
+  const reports = async () => (await database()).reports()
+  const selectors = once(verifiedSelectors)
   return {
     blacklists,
-    domainLists,
+    domainLists: once(() => {
+      opened.domainLists = openDomainLists(config, outside)
+      return opened.domainLists
+    }),
     sourcePool,
-    geo: once(async () => {
-      const { createGeo, geoSources } = await import('../geo/geo.ts')
+    geo: once(() => {
       config.geoDbs.forEach(mustBeReadable)
       const { warn } = world.log
       return createGeo({ sources: geoSources(config.geoDbs, { now: world.monotonic, warn }), warn })
     }),
-    verifier: once(async () => {
-      await loadInSteps(new URL('../mailbox/verify.ts', import.meta.url))
-      const { createVerifier } = await import('../mailbox/verify.ts')
-      const { askNodeOf } = await import('../operations/verify-elsewhere.ts')
-      const askNode: AskNode = async (...asked) => askNodeOf((await nodes()).peers)(...asked)
-      const shared = await cluster()
-      const settings = {
-        ...verifySettings(config, await sourcePool()),
-        askNode,
-        ...(shared && { cluster: shared }),
-      }
-      const verifier = told(createVerifier(world, settings), onVerified)
-      opened.verifier = verifier
-      return verifier
-    }),
-    jobs: once(() =>
-      lazyJobs(async () => {
-        const opening = await database() // first, because it loads packages that the others import
-        await loadInSteps(new URL('./jobs.ts', import.meta.url))
-        const [{ openJobs }, { executor }, { verifier }] = await Promise.all([
-          import('./jobs.ts'),
-          import('../operations/execute.ts'),
-          provide(['verifier']),
-        ])
-        const execute = executor({ world, provide })
-        opened.jobs = openJobs(config, world, opening, {
-          execute,
-          limits: verifier.limits,
-          storage: await storage(),
-        })
-        return opened.jobs
-      }),
-    ),
-    idempotencyKeys: once(() =>
-      lazyIdempotencyKeys(async () => {
-        const { idempotencyKeysOf } = await import('../store/postgres/idempotency-keys.ts')
-        const { open } = await database()
-        return idempotencyKeysOf(async () => (await open()).db)
-      }),
-    ),
-    stored: () => stored,
-    monitors: () => async () => (await monitors()).monitors,
-    webhooks: () => async () => (await monitors()).webhooks,
+    verifier,
+    jobs: async () => (await database()).jobs(),
+    idempotencyKeys: async () => (await database()).idempotencyKeys,
+    stored: () => async () => (await database()).stored,
+    monitors: () => async () => (await (await database()).monitors()).monitors,
+    webhooks: () => async () => (await (await database()).monitors()).webhooks,
     reports: () => reports,
-    reportsHere: once(async () => {
-      const { reportsHere } = await import('./reports-here.ts')
-      return reportsHere(
+    reportsHere: once(() =>
+      reportsHere(
         config,
         reports,
         () => opened.database?.isOpened() ?? false,
-        () => opened.reports,
-      )
-    }),
-    heloName: once(async () => {
-      const { identity } = await import('../mailbox/source/helo.ts')
-      return identity(world, config.helo ? { helo: config.helo } : {}).heloName
-    }),
-    verifiedSelectors,
-    messages: once(async () => {
-      const { messageService } = await import('../message/inbox.ts')
-      const verified = await verifiedSelectors()
-      const { now, monotonic } = world
-      return messageService({ maxBytes: config.maxMessage, verified, now, monotonic })
-    }),
-    peers: async () => (await nodes()).peers,
+        () => opened.database?.openedReports(),
+      ),
+    ),
+    heloName: once(() => identity(world, config.helo ? { helo: config.helo } : {}).heloName),
+    verifiedSelectors: selectors,
+    messages: once(() =>
+      messageService({
+        maxBytes: config.maxMessage,
+        verified: selectors(),
+        now: world.now,
+        monotonic: world.monotonic,
+      }),
+    ),
+    peers,
     mayCall: async () => (await nodes()).mayCall,
     publicResolvers: () => servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
     probes: once(() => ({ ...probes, queue: sharedProbe(async (signal) => opened.database?.probe(signal)) })),
-    // `import` of a loaded module takes 100 µs
-    canBind: once(async () => (await import('../net/local-addresses.ts')).canBind),
+    canBind: () => canBind,
     smtpPort: () => config.smtpPort,
     sharedDatabaseUser: () => sharedDatabaseUser(config),
   }

@@ -2,24 +2,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
-import { once, onceUnlessFailed } from '../base/share-work.ts'
+import { once } from '../base/share-work.ts'
 import type { Execute } from '../operations/execute.ts'
-import type { Listed } from '../operations/listed.ts'
 import type { Operation, Provide } from '../operations/operation.ts'
-import type { StoredReports } from '../operations/reports/shared.ts'
+import { type StoredReports, storedReports } from '../operations/reports/shared.ts'
 import type { Site } from '../pages/page.ts'
-import { PAGES } from '../pages/routes.ts'
-import type { SiteOptions } from '../pages/site.ts'
+import { createSite } from '../pages/site.ts'
 import type { World } from '../world.ts'
-import { loadInSteps } from './in-steps.ts'
 
-/**
- * The pages, with the islands and documents that are installed with the program; all of it is loaded with the first
- * visit.
- */
+/** The pages, with the islands and documents that are installed with the program. */
 export function openSite(options: {
-  readonly operations: readonly (Operation | Listed)[]
+  readonly operations: readonly Operation[]
   readonly execute: Execute
   readonly world: Pick<World, 'monotonic' | 'log' | 'resolve'>
   readonly version: string
@@ -33,25 +26,19 @@ export function openSite(options: {
   readonly storedReports?: StoredReports
 }): Site {
   const { world, hasPeers = () => false, canMail = true, canReceive = () => false, ...rest } = options
-  const load = onceUnlessFailed(async () => {
-    const module = new URL('../pages/site.ts', import.meta.url)
-    await loadInSteps(module)
-    const [{ createSite }, { storedReports }] = await Promise.all([
-      import('../pages/site.ts'),
-      import('../operations/reports/shared.ts'),
-    ])
-    const none = storedReports({ reports: async () => ({ stored: async () => 0 }) })
-    return createSite({
-      ...{ storedReports: none, ...rest, hasPeers, canMail, canReceive },
-      now: world.monotonic,
-      resolve: world.resolve,
-      log: world.log,
-      islands: islandFiles(),
-      docs: readDocs(),
-      fonts: readFonts(),
-    })
+  return createSite({
+    storedReports: storedReports({ reports: async () => ({ stored: async () => 0 }) }),
+    ...rest,
+    hasPeers,
+    canMail,
+    canReceive,
+    now: world.monotonic,
+    resolve: world.resolve,
+    log: world.log,
+    islands: readIslands(),
+    docs: readDocs(),
+    fonts: readFonts(),
   })
-  return { pages: PAGES, load }
 }
 
 /** How long the answer of {@link knowsPeers} is repeated, ms. */
@@ -86,52 +73,19 @@ const DOCS = [join(HERE, '../../docs'), join(HERE, '../docs')]
 
 const firstOf = (folders: readonly string[]): string | undefined => folders.find((folder) => existsSync(folder))
 
-/** The islands as JavaScript for browsers, without types, comments and indentation. */
-export const readIslands = (): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(islandSources()).map(([name, source]) => [
-      name,
-      isTyped() ? shortened(withoutWarning(() => stripTypeScriptTypes(source))) : source,
-    ]),
-  )
-
-/** The islands by name, as they are in the sources or in the bundle. */
-function islandSources(): Readonly<Record<string, string>> {
+/** The islands by name, as JavaScript for browsers, without types, comments and indentation. */
+export function readIslands(): Readonly<Record<string, string>> {
   const folder = firstOf(ISLANDS)
   if (folder === undefined) return {}
   const files = readdirSync(folder).filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
-  return Object.fromEntries(files.map((name) => [name.replace(/\.\w+$/, ''), readFileSync(join(folder, name), 'utf8')]))
+  return Object.fromEntries(files.map((name) => [name.replace(/\.\w+$/, ''), scriptOf(join(folder, name))]))
 }
 
-/** Whether the islands are those of the sources. */
-const isTyped = (): boolean => import.meta.url.endsWith('.ts')
-
-/** The islands by name, without types from the first request for one of them on. */
-function islandFiles(): SiteOptions['islands'] {
-  const sources = islandSources()
-  const scripts = onceUnlessFailed(() => (isTyped() ? withoutTypes(sources) : Promise.resolve(sources)))
-  return Object.fromEntries(
-    Object.entries(sources).map(([name, source]) => [name, { source, script: async () => (await scripts())[name]! }]),
-  )
+/** In the bundle the islands are scripts already. */
+function scriptOf(path: string): string {
+  const source = readFileSync(path, 'utf8')
+  return path.endsWith('.ts') ? shortened(withoutWarning(() => stripTypeScriptTypes(source))) : source
 }
-
-/** Removes the types of all scripts in a thread that then ends: Node's remover holds the event loop for 80 ms, and 14 MB. */
-function withoutTypes(sources: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(REMOVER, { eval: true, workerData: sources })
-    thread.once('error', reject)
-    thread.once('message', (plain: Record<string, string>) =>
-      resolve(Object.fromEntries(Object.entries(plain).map(([name, text]) => [name, shortened(text)]))),
-    )
-  })
-}
-
-const REMOVER = `
-const { parentPort, workerData } = require('node:worker_threads')
-process.emitWarning = () => {}
-const { stripTypeScriptTypes } = require('node:module')
-parentPort.postMessage(Object.fromEntries(Object.entries(workerData).map(([name, text]) => [name, stripTypeScriptTypes(text)])))
-`
 
 /** A script without comments and indentation. */
 const shortened = (script: string): string =>

@@ -6,18 +6,18 @@ import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
 import { executor } from '../operations/execute.ts'
 import type { Provide } from '../operations/operation.ts'
-import { listedOperations } from '../operations/registry.ts'
+import { allOperations } from '../operations/registry.ts'
+import { storedReports } from '../operations/reports/shared.ts'
 import type { Load } from '../peers/peer.ts'
 import { StoreError } from '../store/contract.ts'
 import { openKeyFile } from '../store/key-file.ts'
 import { type Access, openAccess } from './access.ts'
 import { hasDatabase } from './data-folder.ts'
 import { createDeps, type Made } from './deps.ts'
-import { loadInSteps } from './in-steps.ts'
 import { keyPath } from './keys.ts'
-import { lazyMetrics } from './lazy.ts'
-import type { Metrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { knowsPeers, openSite } from './pages.ts'
+import { startJoining } from './peers.ts'
 import { isNotListening, keyError, serviceStartError } from './problems.ts'
 import { type Outside, openOutside } from './world.ts'
 
@@ -37,11 +37,11 @@ export type Service = Omit<Made, 'tryOptions'> & {
 }
 
 /**
- * Creates what a service needs to listen; the rest is created, and its code loaded, when it is first needed. Throws
+ * Creates what a service needs to listen; the rest is created when it is first needed. Throws
  * AppError for an option that cannot be used, and if a needed key cannot be stored.
  */
 export async function openService(config: Config, logger: Logger, version: string): Promise<Service> {
-  const metrics = lazyMetrics()
+  const metrics = createMetrics()
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
   const { tryOptions, ...made } = createDeps(config, outside, metrics.verified)
   await tryOptions()
@@ -54,7 +54,7 @@ export async function openHttp(
   { config, logger, version, metrics, outside, provide, access }: Service,
   draining: () => boolean,
 ): Promise<FastifyInstance> {
-  const operations = listedOperations(loadInSteps)
+  const operations = await allOperations()
   const execute = executor({ world: outside.world, provide, onExecuted: metrics.executed })
   return httpServer({
     draining,
@@ -62,17 +62,14 @@ export async function openHttp(
     world: outside.world,
     execute,
     site: openSite({
-      ...{ operations, execute, world: outside.world, version },
+      operations,
+      execute,
+      world: outside.world,
+      version,
       canReceive: () => config.messagesListen !== undefined,
       canMail: config.smtpUrl !== undefined,
       hasPeers: knowsPeers(provide, outside.world.monotonic),
-      storedReports: async (by, domain) => {
-        const [{ storedReports }, services] = await Promise.all([
-          import('../operations/reports/shared.ts'),
-          provide(['reports']),
-        ])
-        return storedReports(services)(by, domain)
-      },
+      storedReports: async (by, domain) => storedReports(await provide(['reports']))(by, domain),
     }),
     ...access,
     hostNames: config.hostNames,
@@ -102,7 +99,6 @@ export async function startBackground(
   const { world } = outside
   await keepPoolFresh(config, provide, logger, signal)
   if (config.join.length > 0 || config.databaseUrl !== undefined) {
-    const { startJoining } = await import('./peers.ts')
     startJoining(config, outside, await provide(['peers']), { load, signal })
   }
   const ways: { readonly close: () => Promise<unknown> }[] = []

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { access, constants, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { getCACertificates } from 'node:tls'
 import { raced, within } from '../base/deadline.ts'
 import { codeOf, invalidFlag } from '../base/errors.ts'
-import { once } from '../base/share-work.ts'
 import type { Clocks } from '../base/time.ts'
 import type { Config } from '../config.ts'
 import { endedInputs } from '../lane/ended-inputs.ts'
@@ -18,21 +18,17 @@ import {
   type Server,
   systemResolvers,
 } from '../net/dns/system.ts'
-import type { Fetch } from '../net/fetch.ts'
-import { type Guard, guard } from '../net/public-only.ts'
-import type { Dial } from '../net/smtp/dial.ts'
+import { httpsFetch } from '../net/https.ts'
+import { guard } from '../net/public-only.ts'
+import { tcpDial } from '../net/smtp/tcp-dial.ts'
 import type { Proxies } from '../net/socks/proxies.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
-import type { Repository, RepositoryName, Store } from '../store/contract.ts'
-import type { Warn } from '../store/files/files-store.ts'
+import { filesStore } from '../store/files/files-store.ts'
 import type { Log, World } from '../world.ts'
-import type { Dns, DnsOptions, openDns } from './dns.ts'
+import { openDns } from './dns.ts'
 import { heavyCommand } from './heavy-command.ts'
 
-/**
- * The real world with its connections; nothing is opened, and the code of DNS, TLS and the store is not loaded, before
- * it is needed.
- */
+/** The real world with its connections; nothing is opened before it is needed. */
 export type Outside = {
   readonly world: World
   readonly lane: Pick<Lane, 'stats'>
@@ -58,7 +54,7 @@ export async function openOutside(
   const { now, monotonic } = processClocks()
   const random = (): number => randomInt(2 ** 47) / 2 ** 47
   const reachable = guard({ allowed: config.allowNetworks })
-  const dns = lazyDns({
+  const dns = openDns({
     servers,
     trustAd,
     allowed: reachable,
@@ -66,7 +62,7 @@ export async function openOutside(
     now: monotonic,
     ...(onDns && { onEvent: onDns }),
   })
-  const files = lazyStore(config.dataDir, log.warn)
+  const store = filesStore(config.dataDir, log.warn)
   const { resolve, askServer } = dns
   const lane = openLane({
     command: heavyCommand(),
@@ -78,11 +74,14 @@ export async function openOutside(
     if (!byProxy) throw new Error('a proxy is used before there is a pool')
     return byProxy(...asked)
   }
+  const ca = getCACertificates('extra')
+  const outgoing = { resolve, reachable, byProxy: dialled, userAgent: `mailsonde/${version}`, ca }
   const world: World = {
     resolve,
     askServer,
-    ...secured({ resolve, reachable, byProxy: dialled, userAgent: `mailsonde/${version}` }),
-    store: files.store,
+    dial: tcpDial(outgoing),
+    fetch: httpsFetch(outgoing),
+    store,
     heavy: lane.heavy,
     now,
     monotonic,
@@ -97,7 +96,7 @@ export async function openOutside(
   }
   async function close(): Promise<void> {
     dns.close()
-    await Promise.all([lane.close(), files.settled()])
+    await Promise.all([lane.close(), store.settled()])
   }
   const probes = {
     resolver: sharedProbe(resolverProbe(dns.direct)),
@@ -105,31 +104,6 @@ export async function openOutside(
   }
   const dialByProxies = (connect: Proxies['connect']): void => void (byProxy = connect)
   return { world, lane, uncached: dns.uncached, servers, version, probes, dialByProxies, close }
-}
-
-/** Connections and fetches: TLS is loaded when it is first needed; most commands never need it. */
-function secured(options: {
-  readonly resolve: Resolve
-  readonly reachable: Guard
-  readonly byProxy: Proxies['connect']
-  readonly userAgent: string
-}): {
-  readonly dial: Dial
-  readonly fetch: Fetch
-} {
-  const tls = once(async () => {
-    const [{ getCACertificates }, { tcpDial }, { httpsFetch }] = await Promise.all([
-      import('node:tls'),
-      import('../net/smtp/tcp-dial.ts'),
-      import('../net/https.ts'),
-    ])
-    const ca = getCACertificates('extra')
-    return { dial: tcpDial({ ...options, ca }), fetch: httpsFetch({ ...options, ca }) }
-  })
-  return {
-    dial: async (target, signal) => (await tls()).dial(target, signal),
-    fetch: async (url, signal, wanted) => (await tls()).fetch(url, signal, wanted),
-  }
 }
 
 /** A top-level domain that exists, queried without the cache: a resolver that denies it denies everything. */
@@ -177,63 +151,6 @@ async function resolversOf(config: Config): Promise<{ servers: readonly Server[]
 function processClocks(): Clocks {
   const originMs = Date.now() - performance.now()
   return { now: () => Date.now(), monotonic: () => Math.round(originMs + performance.now()) }
-}
-
-/**
- * The same as `openDns`, whose code (30 modules) is loaded with the first query: commands without queries start sooner.
- */
-function lazyDns(options: DnsOptions): Dns & { readonly close: () => void } {
-  let opened: ReturnType<typeof openDns> | undefined
-  let isClosed = false
-  const open = once(async () => {
-    opened = (await import('./dns.ts')).openDns(options)
-    if (isClosed) opened.close()
-    return opened
-  })
-  const resolveBy =
-    (name: 'resolve' | 'uncached' | 'direct'): Resolve =>
-    (...question) =>
-      opened ? opened[name](...question) : open().then((dns) => dns[name](...question))
-  const askServer: World['askServer'] = (...question) =>
-    opened ? opened.askServer(...question) : open().then((dns) => dns.askServer(...question))
-  return {
-    resolve: resolveBy('resolve'),
-    uncached: resolveBy('uncached'),
-    direct: resolveBy('direct'),
-    askServer,
-    close: () => {
-      isClosed = true
-      opened?.close()
-    },
-  }
-}
-
-/** The store in the files of `folder`, whose code is loaded with the first call: most commands never need it. */
-function lazyStore(folder: string, warn: Warn): { readonly store: Store; readonly settled: () => Promise<void> } {
-  let isOpen = false
-  const open = once(async () => {
-    isOpen = true
-    return (await import('../store/files/files-store.ts')).filesStore(folder, warn)
-  })
-  const repository = (name: RepositoryName): Repository => ({
-    get: async (key) => (await open())[name].get(key),
-    list: async (page) => (await open())[name].list(page),
-    put: async (key, value) => (await open())[name].put(key, value),
-    putAll: async (rows) => (await open())[name].putAll(rows),
-    replace: async (key, value, expected) => (await open())[name].replace(key, value, expected),
-    delete: async (key) => (await open())[name].delete(key),
-  })
-  return {
-    store: {
-      node: repository('node'),
-      peers: repository('peers'),
-      sources: repository('sources'),
-      selfTests: repository('selfTests'),
-    },
-    settled: async () => {
-      if (isOpen) await (await open()).settled()
-    },
-  }
 }
 
 /** How long the result of a probe is valid for every caller, ms. */

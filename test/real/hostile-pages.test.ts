@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Execute } from '../../src/operations/execute.ts'
-import { type Listed, loaded } from '../../src/operations/listed.ts'
 import type { Operation } from '../../src/operations/operation.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { openSite } from '../../src/start/pages.ts'
@@ -35,8 +34,7 @@ const answers = new Map<Operation, ReturnType<Operation['receive']>>()
 
 /** Answers with the example of an operation, poisoned. */
 const execute: Execute = Object.assign(
-  async (asked: Operation | Listed) => {
-    const operation = await loaded(asked)
+  async (operation: Operation) => {
     const known = answers.get(operation) ?? operation.receive(poisoned(operation))
     answers.set(operation, known)
     if (!known.ok) throw new Error(known.problem.text)
