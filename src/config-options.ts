@@ -337,7 +337,7 @@ export const OPTIONS = {
     'max-report',
     'SIZE',
     26_214_400,
-    'maximum size of a report as it comes in, such as 25MiB; what it unpacks to is at most 1GiB',
+    'maximum size of a report as it comes in, such as 25MiB; what it unpacks to is at most 256MiB',
     size(1_024, 1_073_741_824),
   ),
   reportsKeep: one('reports-keep', 'DURATION', 400 * DAY_MS, 'how long reports are kept', keepTime),

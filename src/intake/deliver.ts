@@ -1,5 +1,6 @@
-import { messageOf } from '../base/errors.ts'
+import { AppError, messageOf } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
+import { digestOf } from '../lane/digest.ts'
 import type { ReportWay } from '../operations/deps.ts'
 import type { Imported, ImportRequest } from '../reports/import.ts'
 import type { ReportService } from '../reports/service.ts'
@@ -13,25 +14,45 @@ type Delivered = 'report' | 'unreadable' | 'no_report'
 
 /**
  * Takes the reports of a message in. Rejects only if another attempt can help: the message is not acknowledged then.
+ * `isLastTry`: a DNS that does not answer is not waited for.
  */
-export type Deliver = (message: Buffer, name: string, signal: AbortSignal) => Promise<Delivered>
+export type Deliver = (
+  message: Buffer,
+  name: string,
+  signal: AbortSignal,
+  options?: { readonly isLastTry?: boolean },
+) => Promise<Delivered>
+
+/** How long a message waits for a DNS that does not answer, ms: from then it is taken and does not count. */
+const WAITS_MS = 86_400_000
 
 type DeliverSettings = {
-  readonly reports: () => Promise<Pick<ReportService, 'import' | 'countStranger'>>
+  readonly reports: () => Promise<Pick<ReportService, 'import' | 'countStranger' | 'waitingSince'>>
   /** The domains whose reports are taken, as they are now. */
   readonly accepts: () => Promise<ImportRequest['accepts']>
+  readonly now: () => number
   readonly log: Pick<Log, 'info' | 'warn'>
 }
+
+/** Whether a message could not be stored only because the DNS does not answer who sent it. */
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof AppError && error.problem.id === 'report_import.unanswered'
 
 /**
  * A message counts only if its sender is proven; whatever else it is, its Message-ID and the reason are logged, and
  * nothing of it is kept.
  */
 export const deliverer =
-  ({ reports, accepts, log }: DeliverSettings): Deliver =>
-  async (message, name, signal) => {
+  ({ reports, accepts, now, log }: DeliverSettings): Deliver =>
+  async (message, name, signal, { isLastTry = false } = {}) => {
     const service = await reports()
-    const imported = await service.import(message, { name, way: 'mail', accepts: await accepts(), signal })
+    const request: ImportRequest = { name, way: 'mail', accepts: await accepts(), signal, isLastTry }
+    const imported = await service.import(message, request).catch(async (error) => {
+      if (!isUnanswered(error)) throw error
+      const since = await service.waitingSince(await digestOf(message, true))
+      if (now() - since.getTime() < WAITS_MS) throw error
+      return service.import(message, { ...request, isLastTry: true })
+    })
     for (const { code, domain } of imported.refused)
       if (code === 'unknown_domain' && domain !== undefined) await service.countStranger(domain)
     const delivered = judge(imported)

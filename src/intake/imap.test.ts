@@ -12,21 +12,26 @@ import { type ImapSettings, lookOnce } from './imap.ts'
 /** A mailbox of reports at servers that do not do what is asked; test/real has the one that does, Debian's dovecot. */
 const log = { info: () => {}, warn: () => {} }
 let service: ReportService
+let nowMs = Date.UTC(2026, 10, 23)
+/** Whether the name server of a message's signature never answers. */
+const isSilent = (message: Uint8Array): boolean => Buffer.from(message).includes('X-Silent')
 beforeAll(async () => {
   const database = await labDatabase()
   service = reportService({
     heavy: heavyHere,
     storage: UNBOUNDED,
     open: async () => database,
-    envelopeOf: async () => ({
+    envelopeOf: async (message) => ({
       from: ['noreply-dmarc-support@google.com'],
-      signatures: [{ domain: 'google.com', result: 'pass', signsFrom: true, isPartial: false }],
+      signatures: [
+        { domain: 'google.com', result: isSilent(message) ? 'unanswered' : 'pass', signsFrom: true, isPartial: false },
+      ],
       isTrusted: false,
     }),
     networkOf: async () => undefined,
     listedOn: async () => undefined,
     ...{ keepMs: 400 * 86_400_000, maxOctets: 1_000_000, monotonic: () => performance.now(), log },
-    now: () => Date.UTC(2026, 10, 23),
+    now: () => nowMs,
   })
 })
 let imap: LabImap
@@ -38,15 +43,13 @@ const report = (domain: string, id: string): string =>
   mail(aggregateReport({ id, domain, rows: [{ address: '192.0.2.1', count: 3 }] }))
 const LUNCH = mail('At noon?', 'text/plain')
 
-function look(over: Partial<ImapSettings> = {}): Promise<void> {
-  const settings = {
-    ...{ url: imap.url, password: 'secret', maxOctets: 1_000_000, ca: [LOCAL_CERT], log },
-    deliver: deliverer({ reports: async () => service, accepts: async () => () => 'taken', log }),
-    places: async () => service,
-    ...over,
-  }
-  return lookOnce(settings, AbortSignal.timeout(20_000))
-}
+const settings = (): ImapSettings => ({
+  ...{ url: imap.url, password: 'secret', maxOctets: 1_000_000, ca: [LOCAL_CERT], now: () => nowMs, log },
+  deliver: deliverer({ reports: async () => service, accepts: async () => () => 'taken', now: () => nowMs, log }),
+  places: async () => service,
+})
+const look = (over: Partial<ImapSettings> = {}): Promise<boolean> =>
+  lookOnce({ ...settings(), ...over }, AbortSignal.timeout(20_000))
 /** Reports and messages that count for a domain. */
 async function counted(domain: string): Promise<readonly number[]> {
   const found = (await service.domains()).find((one) => one.domain === domain)
@@ -126,10 +129,10 @@ it('a UIDVALIDITY that changed starts anew, and the reports that are there are d
   await look()
   const fetched = commandsOf('UID FETCH')
   await look()
-  expect(commandsOf('UID FETCH')).toBe(fetched + 1) // the list alone
+  expect(commandsOf('UID FETCH')).toBe(fetched) // nothing is listed
   imap.validity = 1_000
   await look()
-  expect(commandsOf('UID FETCH')).toBe(fetched + 1 + 3) // the list and both messages
+  expect(commandsOf('UID FETCH')).toBe(fetched + 3) // the list and both messages
   expect(await counted('validity.example')).toEqual([2, 6])
 })
 
@@ -154,7 +157,7 @@ it('an INBOX that is full of a person’s mail is read once, and no message is m
   expect([...imap.inbox.values()].filter(({ raw, flags }) => raw !== LUNCH || flags.size > 0)).toEqual([])
   expect(imap.moved).toEqual(new Map([['Processed', [301]]]))
   expect(await counted('full.example')).toEqual([1, 3])
-  expect(commandsOf('UID FETCH')).toBe(1 + 301 + 1)
+  expect(commandsOf('UID FETCH')).toBe(1 + 301)
 })
 
 it('a message that another client removes between the list and the look is no report', async () => {
@@ -170,11 +173,116 @@ it('a message that another client removes between the list and the look is no re
 it('a server that does not answer ends the look at its time', async () => {
   imap = await labImap([report('slow.example', '1')])
   imap.fault = { command: 'UID FETCH', how: 'silence' }
-  const settings = {
-    ...{ url: imap.url, password: 'secret', maxOctets: 1_000_000, ca: [LOCAL_CERT], log },
-    deliver: deliverer({ reports: async () => service, accepts: async () => () => 'taken', log }),
-    places: async () => service,
-  }
-  await expect(lookOnce(settings, AbortSignal.timeout(1_000))).rejects.toThrow()
+  await expect(lookOnce(settings(), AbortSignal.timeout(1_000))).rejects.toThrow()
   expect(await counted('slow.example')).toEqual([0, 0])
+})
+
+describe('a message that fails alone', () => {
+  const silent = (domain: string): string => `X-Silent: yes\r\n${report(domain, 'silent')}`
+  /** Looks at these times after the first, in minutes; returns the fetches of each. */
+  async function looks(minutes: readonly number[], over: Partial<ImapSettings> = {}): Promise<readonly number[]> {
+    const fetches: number[] = []
+    const begin = nowMs
+    for (const minute of minutes) {
+      nowMs = begin + minute * 60_000
+      const before = commandsOf('UID FETCH')
+      await look(over)
+      fetches.push(commandsOf('UID FETCH') - before)
+    }
+    return fetches
+  }
+  it('is deferred while its name server does not answer, and the next ones are taken', async () => {
+    imap = await labImap([silent('silent.example'), report('beside.example', '1')])
+    expect(await looks([0, 4, 5, 10, 15])).toEqual([3, 0, 1, 0, 1])
+    expect([await counted('silent.example'), await counted('beside.example')]).toEqual([
+      [0, 0],
+      [1, 3],
+    ])
+    expect(imap.moved).toEqual(new Map([['Processed', [2]]]))
+  })
+  it('is taken after a day, and does not count', async () => {
+    imap = await labImap([silent('day.example')])
+    await looks(Array.from({ length: 30 }, (_, hour) => hour * 60))
+    expect([await counted('day.example'), imap.moved]).toEqual([[0, 0], new Map([['Processed', [1]]])])
+    expect(await looks([10_000])).toEqual([0])
+  })
+  it('of a defect is given up after a day, and the next ones are taken', async () => {
+    imap = await labImap([report('defect.example', '1'), report('after.example', '1')])
+    const { deliver } = settings()
+    const over: Partial<ImapSettings> = {
+      deliver: async (message, ...rest) => {
+        if (message.includes('defect.example')) throw new TypeError('x is not a function')
+        return deliver(message, ...rest)
+      },
+    }
+    await looks(
+      Array.from({ length: 30 }, (_, hour) => hour * 60),
+      over,
+    )
+    expect([await counted('after.example'), await counted('defect.example')]).toEqual([
+      [1, 3],
+      [0, 0],
+    ])
+    expect(imap.moved).toEqual(
+      new Map([
+        ['Processed', [2]],
+        ['Unreadable', [1]],
+      ]),
+    )
+    expect(commandsOf('UID FETCH')).toBe(1 + 2 + 11)
+  })
+})
+
+describe('a server that lies:', () => {
+  const line = (place: number, uid: number, size = 500): string =>
+    `* ${place} FETCH (UID ${uid} RFC822.SIZE ${size})\r\n`
+  it('UIDs backwards, twice, of other ranges and from before are not read, or read once', async () => {
+    imap = await labImap([report('order.example', '1'), report('order.example', '2'), report('order.example', '3')])
+    imap.lie = (command, rest) =>
+      command === 'UID FETCH' && rest.includes('RFC822.SIZE') && !rest.includes('BODY')
+        ? [3, 2, 2, 1, 0, 4_000_000_000, 3].map((uid, place) => line(place + 1, uid)).join('')
+        : undefined
+    await look()
+    expect(imap.moved.get('Processed')).toEqual([1, 2, 3])
+    expect(await counted('order.example')).toEqual([3, 9])
+  })
+  it('a message of 2 GiB that is said to have 500 octets ends the look; the next one reads on', async () => {
+    imap = await labImap([report('huge.example', '1'), report('huge.example', '2')])
+    imap.lie = (command, rest) =>
+      command === 'UID FETCH' && rest.startsWith('1 ') ? '* 1 FETCH (UID 1 BODY[] {2147483648}\r\nFrom: a' : undefined
+    await expect(look()).rejects.toThrow()
+    await look()
+    expect(await counted('huge.example')).toEqual([1, 3])
+  })
+  it('a message that is larger than the bound is not fetched', async () => {
+    imap = await labImap([report('large.example', '1')])
+    imap.lie = (command, rest) => (command === 'UID FETCH' && !rest.includes('BODY') ? line(1, 1, 2 ** 31) : undefined)
+    await look()
+    expect([commandsOf('UID FETCH'), imap.moved]).toEqual([1, new Map([['Unreadable', [1]]])])
+  })
+  it('a mailbox of a million messages is listed in parts, and 5,000 are read in a look', async () => {
+    imap = await labImap([])
+    const sizes: number[] = []
+    imap.lie = (command, rest) => {
+      if (command === 'SELECT') return '* 1000000 EXISTS\r\n* OK [UIDVALIDITY 77] ok\r\n* OK [UIDNEXT 3000001] ok\r\n'
+      if (command !== 'UID FETCH') return undefined
+      const [from = 0, to = from] = rest.split(' ')[0]!.split(':').map(Number)
+      if (rest.includes('BODY')) return `* 1 FETCH (UID ${from} BODY[] {5}\r\nhello)\r\n`
+      const uids = Array.from({ length: to - from + 1 }, (_, n) => from + n).filter((uid) => uid > 2_000_000)
+      sizes.push(uids.length)
+      return uids.map((uid) => line(uid - 2_000_000, uid)).join('')
+    }
+    let read = 0
+    const deliver: ImapSettings['deliver'] = async () => {
+      read++
+      return 'no_report'
+    }
+    const places: ImapSettings['places'] = async () => ({
+      mailboxPlace: async () => undefined,
+      rememberPlace: async () => {},
+    })
+    expect(await look({ deliver, places })).toBe(true)
+    expect(read).toBe(5_000)
+    expect(Math.max(...sizes)).toBeLessThan(100_000)
+  })
 })

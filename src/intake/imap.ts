@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { ImapFlow } from 'imapflow'
 import { sleep } from '../base/deadline.ts'
-import { messageOf } from '../base/errors.ts'
+import { AppError, codeOf, ERRORS, messageOf } from '../base/errors.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { Log } from '../world.ts'
-import type { Deliver } from './deliver.ts'
+import { type Deliver, isUnanswered } from './deliver.ts'
 
 /** Interval between two looks at the mailbox, ms: IDLE goes silent on many servers. */
 const EVERY_MS = 300_000
@@ -12,6 +12,15 @@ const EVERY_MS = 300_000
 const LOOK_MS = 240_000
 /** Messages that one look reads. */
 const MAX_MESSAGES = 5_000
+/** Messages that are deferred at the same time: one more is not waited for. */
+const MAX_DEFERRED = 1_000
+/** Deferred messages that one look reads: each may wait for the DNS. */
+const DEFERRED_AT_ONCE = 20
+/** When a deferred message is read again, ms; after the last, a day later, it is given up. */
+const DELAYS_MS = [5, 10, 20, 40, 80, 160, 240, 240, 240, 240, 240].map((minutes) => minutes * 60_000)
+/** UIDs that are listed at once: as many as this at first, more where few of them are in use. */
+const WINDOW = 1_000
+const MAX_UID = 0xffffffff
 
 export type ImapSettings = {
   /** `imaps://user@host/INBOX`; `imap://` upgrades by STARTTLS. */
@@ -23,6 +32,7 @@ export type ImapSettings = {
   readonly maxOctets: number
   readonly everyMs?: number
   readonly ca?: readonly string[]
+  readonly now: () => number
   readonly log: Pick<Log, 'info' | 'warn'>
   readonly onLook?: (problem: string | undefined) => void
 }
@@ -32,8 +42,9 @@ export async function watchImap(settings: ImapSettings, signal: AbortSignal): Pr
   const { everyMs = EVERY_MS, log, onLook } = settings
   while (!signal.aborted) {
     try {
-      await lookOnce(settings, AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]))
+      const hasMore = await lookOnce(settings, AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]))
       onLook?.(undefined)
+      if (hasMore) continue
     } catch (error) {
       if (signal.aborted) return
       const reason = messageOf(error)
@@ -47,63 +58,146 @@ export async function watchImap(settings: ImapSettings, signal: AbortSignal): Pr
 /**
  * Reads the messages after the last UID: a report is moved to `Processed` after it was stored, one that cannot be read
  * to `Unreadable`, other mail stays where it is with its flags (BODY.PEEK). Without MOVE (RFC 6851) nothing is moved.
- * Nothing is ever deleted. A UIDVALIDITY that changed starts anew: what is there already is a duplicate. Rejects when
- * the server does not answer, or the database: the message is read again.
+ * Nothing is ever deleted. A UIDVALIDITY that changed starts anew: what is there already is a duplicate. A message that
+ * fails alone, such as one whose sender cannot be judged while the DNS does not answer, is deferred by its UID, and the
+ * next one is taken. Rejects when the server does not answer, or the database: the message is read again. Returns
+ * whether there are more messages than one look reads.
  */
-export async function lookOnce(settings: ImapSettings, signal: AbortSignal): Promise<void> {
-  const { url, deliver, places, maxOctets, log } = settings
+export async function lookOnce(settings: ImapSettings, signal: AbortSignal): Promise<boolean> {
   const { ImapFlow: Client } = await import('imapflow')
-  const target = targetOf(url)
+  const target = targetOf(settings.url)
   const client = new Client({ ...connectionOf(settings, target), logger: false, disableAutoIdle: true })
-  client.on('error', () => {}) // reported by the command that fails
+  let code: unknown
+  client.on('error', (error) => (code ??= codeOf(error))) // reported by the command that fails
   const stop = (): void => client.close()
   signal.addEventListener('abort', stop, { once: true })
   try {
     await client.connect()
-    const mailbox = await client.mailboxOpen(target.mailbox)
-    const store = await places()
-    const name = placeOf(target)
-    const validity = String(mailbox.uidValidity)
-    const place = await store.mailboxPlace(name)
-    let last = place?.validity === validity ? place.uid : 0
-    const canMove = client.capabilities.has('MOVE')
-    for (const { uid, size } of await messagesAfter(client, last)) {
-      signal.throwIfAborted()
-      const kind = size > maxOctets ? 'unreadable' : await readOne(client, uid, deliver, signal)
-      if (size > maxOctets) log.warn('a message is larger than --max-report', { way: 'imap', uid, size })
-      if (kind !== 'no_report' && canMove)
-        await moveTo(client, uid, kind === 'report' ? 'Processed' : 'Unreadable', log)
-      last = uid
-      await store.rememberPlace(name, { validity, uid: last })
-    }
+    const { uidValidity, uidNext } = await client.mailboxOpen(target.mailbox)
+    const isTooLarge = (): boolean => code === 'LiteralTooLarge' || code === 'ResponseTooLarge'
+    const mailbox = { client, name: placeOf(target), validity: String(uidValidity), isTooLarge }
+    const look = await openLook(settings, mailbox, signal)
+    for (const uid of look.due()) await look.read(uid)
+    return await look.readNew(uidNext > 0 ? uidNext : MAX_UID + 1)
   } finally {
     signal.removeEventListener('abort', stop)
     await client.logout().catch(() => client.close())
   }
 }
 
+type Mailbox = {
+  readonly client: ImapFlow
+  readonly name: string
+  readonly validity: string
+  /** The connection ended because more octets came than were asked for. */
+  readonly isTooLarge: () => boolean
+}
+
+/** One look at an open mailbox. */
+async function openLook(
+  { deliver, places, maxOctets, now, log }: ImapSettings,
+  { client, name, validity, isTooLarge }: Mailbox,
+  signal: AbortSignal,
+) {
+  const store = await places()
+  const known = await store.mailboxPlace(name)
+  const place = known?.validity === validity ? known : { uid: 0, deferred: [] }
+  const deferred = new Map(place.deferred.map((one) => [one.uid, one]))
+  const canMove = client.capabilities.has('MOVE')
+  let last = place.uid
+  const remember = (): Promise<void> =>
+    store.rememberPlace(name, { validity, uid: last, deferred: [...deferred.values()] })
+
+  /** What became of a message; undefined: it is read again later. */
+  async function deliverOne(uid: number, message: Buffer): Promise<Awaited<ReturnType<Deliver>> | undefined> {
+    const tries = deferred.get(uid)?.tries ?? 0
+    try {
+      return await deliver(message, 'imap', signal, { isLastTry: tries === 0 && deferred.size >= MAX_DEFERRED })
+    } catch (error) {
+      if (signal.aborted || concernsAll(error)) throw error
+      const delayMs = DELAYS_MS[tries]
+      log.warn(delayMs === undefined ? 'a message cannot be read' : 'a message is read again later', {
+        ...{ way: 'imap', uid, tries: tries + 1, reason: messageOf(error) },
+      })
+      if (delayMs === undefined) return 'unreadable'
+      deferred.set(uid, { uid, tries: tries + 1, nextMs: now() + delayMs })
+      return undefined
+    }
+  }
+  /** The message; undefined: another client has removed it. Rejects if it is larger than its size. */
+  async function fetched(uid: number): Promise<Buffer | undefined> {
+    try {
+      const found = await client.fetchOne(String(uid), { source: true }, { uid: true })
+      return found ? found.source : undefined
+    } catch (error) {
+      if (isTooLarge()) {
+        log.warn('a message is larger than --max-report and than the server says', { way: 'imap', uid })
+        last = Math.max(last, uid)
+        await remember()
+      }
+      throw error
+    }
+  }
+  async function read(uid: number, size = 0): Promise<void> {
+    signal.throwIfAborted()
+    let kind: Awaited<ReturnType<typeof deliverOne>> = 'unreadable'
+    if (size > maxOctets) log.warn('a message is larger than --max-report', { way: 'imap', uid, size })
+    else {
+      const message = await fetched(uid)
+      kind = message === undefined ? 'no_report' : await deliverOne(uid, message)
+    }
+    if (kind !== undefined) deferred.delete(uid)
+    if (kind !== undefined && kind !== 'no_report' && canMove)
+      await moveTo(client, uid, kind === 'report' ? 'Processed' : 'Unreadable', log)
+    last = Math.max(last, uid)
+    await remember()
+  }
+  async function readNew(uidNext: number): Promise<boolean> {
+    let left = MAX_MESSAGES
+    let window = WINDOW
+    for (let from = last + 1; from < uidNext; ) {
+      const to = Math.min(from + window, uidNext) - 1
+      const found = await listed(client, from, to)
+      for (const { uid, size } of found) {
+        if (left-- === 0) return true
+        await read(uid, size)
+      }
+      window = found.length > WINDOW / 2 ? WINDOW : window * 2
+      from = found.length < WINDOW ? to + 1 : last + 1
+    }
+    return false
+  }
+  return {
+    due: () =>
+      [...deferred.values()]
+        .filter(({ nextMs }) => nextMs <= now())
+        .sort((a, b) => a.nextMs - b.nextMs)
+        .slice(0, DEFERRED_AT_ONCE)
+        .map(({ uid }) => uid),
+    read,
+    readNew,
+  }
+}
+
+/** Whether the next message would fail, too: the database is away, the storage or the lane is full. */
+const concernsAll = (error: unknown): boolean =>
+  error instanceof AppError && ERRORS[error.code].status >= 500 && !isUnanswered(error)
+
+/** The messages in a range of UIDs in their order: the first {@link WINDOW}, whatever the server says. */
+async function listed(client: ImapFlow, from: number, to: number): Promise<readonly { uid: number; size: number }[]> {
+  let found = new Map<number, { uid: number; size: number }>()
+  const first = () => [...found.values()].sort((a, b) => a.uid - b.uid).slice(0, WINDOW)
+  for await (const { uid, size = 0 } of client.fetch(`${from}:${to}`, { uid: true, size: true }, { uid: true })) {
+    if (uid >= from && uid <= to) found.set(uid, { uid, size })
+    if (found.size >= 2 * WINDOW) found = new Map(first().map((one) => [one.uid, one]))
+  }
+  return first()
+}
+
 /** The name under which the place in a mailbox is remembered; with the port unless it is that of IMAP. */
 function placeOf({ user, host, port, secure, mailbox }: Target): string {
   const other = port === (secure ? 993 : 143) ? '' : `:${port}`
   return `${user}@${other !== '' && host.includes(':') ? `[${host}]` : host}${other}/${mailbox}`
-}
-
-async function messagesAfter(
-  client: ImapFlow,
-  last: number,
-): Promise<readonly { readonly uid: number; readonly size: number }[]> {
-  const found: { uid: number; size: number }[] = []
-  // A range that ends in * always contains the last message, also one that was read.
-  for await (const { uid, size = 0 } of client.fetch(`${last + 1}:*`, { uid: true, size: true }, { uid: true }))
-    if (uid > last) found.push({ uid, size })
-  return found.sort((a, b) => a.uid - b.uid).slice(0, MAX_MESSAGES)
-}
-
-async function readOne(client: ImapFlow, uid: number, deliver: Deliver, signal: AbortSignal) {
-  const message = await client.fetchOne(String(uid), { source: true }, { uid: true })
-  const source = message ? message.source : undefined
-  if (!source) return 'no_report' // another client has removed it
-  return deliver(source, 'imap', signal)
 }
 
 /**
@@ -142,11 +236,15 @@ function targetOf(text: string): Target {
   }
 }
 
-const connectionOf = ({ password, ca }: ImapSettings, { host, port, secure, user }: Target) => ({
+/** Octets of a response beside the message in it. */
+const MAX_LINE = 1_048_576
+
+const connectionOf = ({ password, ca, maxOctets }: ImapSettings, { host, port, secure, user }: Target) => ({
   ...{ host, port, secure, auth: { user, pass: password } },
   ...(!secure && { doSTARTTLS: true }), // the password is never sent in the clear
   tls: { minVersion: 'TLSv1.2' as const, ...(ca && ca.length > 0 && { ca: [...ca] }) },
   ...{ connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000 },
+  ...{ maxLiteralSize: maxOctets, maxLineSize: MAX_LINE, maxResponseSize: maxOctets + MAX_LINE },
 })
 
 /** The password in a file, without the line end. */

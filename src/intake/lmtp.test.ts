@@ -10,7 +10,7 @@ import { type Deliver, deliverer } from './deliver.ts'
 import { startLmtp } from './lmtp.ts'
 import { type Listening, placeOf } from './mail-server.ts'
 
-const NOW = Date.UTC(2026, 10, 23, 12)
+let nowMs = Date.UTC(2026, 10, 23, 12)
 const lines: string[] = []
 const log = {
   info: (event: string, fields = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`),
@@ -20,7 +20,7 @@ let lmtp: Listening
 let deliver: Deliver
 let taken: ReturnType<typeof reportService>
 let isAway = false
-let isProven = true
+let result: 'pass' | 'fail' | 'unanswered' = 'pass'
 
 beforeAll(async () => {
   const database = await labDatabase()
@@ -30,12 +30,12 @@ beforeAll(async () => {
     open: async () => database,
     envelopeOf: async () => ({
       from: ['noreply-dmarc-support@google.com'],
-      signatures: [{ domain: 'google.com', result: isProven ? 'pass' : 'fail', signsFrom: true, isPartial: false }],
+      signatures: [{ domain: 'google.com', result, signsFrom: true, isPartial: false }],
       isTrusted: false,
     }),
     networkOf: async () => undefined,
     listedOn: async () => undefined,
-    ...{ keepMs: 400 * 86_400_000, maxOctets: 200_000, now: () => NOW, monotonic: () => performance.now(), log },
+    ...{ keepMs: 400 * 86_400_000, maxOctets: 200_000, now: () => nowMs, monotonic: () => performance.now(), log },
   })
   const reports = async () => {
     if (isAway) throw awayError(new Error('gone'))
@@ -44,6 +44,7 @@ beforeAll(async () => {
   deliver = deliverer({
     reports,
     accepts: async () => (domain) => (domain === 'a.example' ? 'taken' : 'unknown_domain'),
+    now: () => nowMs,
     log,
   })
   lmtp = await startLmtp({ listen: '127.0.0.1:0', deliver, maxOctets: 200_000, log })
@@ -62,6 +63,7 @@ async function send(attachment: string | Buffer | undefined, text = 'hello'): Pr
       from: 'a@google.com',
       to: 'dmarc@a.example',
       messageId: '<1@x>',
+      ...{ date: new Date(0), baseBoundary: 'b' }, // the same octets each time
       text,
       attachments,
     })
@@ -89,9 +91,20 @@ describe('LMTP answers', () => {
     expect(await send(xml({ id: '9', domain: 'a.example', begin: 1_000 }))).toMatch(/^250/)
   })
   it('250 for a forged report, which does not count', async () => {
-    isProven = false
+    result = 'fail'
     expect(await send(xml({ id: 'forged' }))).toMatch(/^250/)
-    isProven = true
+    result = 'pass'
+  })
+  it('451 for a day while the DNS does not answer who sent it, then 250: it does not count', async () => {
+    result = 'unanswered'
+    const answers: string[] = []
+    for (const hours of [0, 12, 11.9, 0.2]) {
+      nowMs += hours * 3_600_000
+      answers.push((await send(xml({ id: 'silent' }))).slice(0, 3))
+    }
+    expect(answers).toEqual(['451', '451', '451', '250'])
+    result = 'pass'
+    expect(await taken.domains()).toMatchObject([{ domain: 'a.example' }])
   })
   it('logs the Message-ID and the reason of what is no report, and nothing of it', () => {
     expect(lines.find((line) => line.startsWith('a message is no report'))).toMatch(/<1@x>/)

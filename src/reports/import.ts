@@ -1,7 +1,8 @@
 import { AppError } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
 import { dayOf } from '../base/time.ts'
-import { type Heavy, LaneError } from '../lane/heavy.ts'
+import type { Heavy } from '../lane/heavy.ts'
+import { isForGood, readingError } from '../lane/problems.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import type { ReportKind } from '../store/postgres/report-rows.ts'
 import type { NewReport, ReportIntake, Stored } from '../store/postgres/reports.ts'
@@ -77,6 +78,8 @@ export type ImportRequest = {
   /** The key that brings it; undefined for mail. */
   readonly owner?: string
   readonly signal: AbortSignal
+  /** By mail: a DNS that does not answer is not waited for any more; the report does not count. */
+  readonly isLastTry?: boolean
 }
 
 /** Octets of rows of a message that wait for the answer who sent it. A message with more is read a second time. */
@@ -146,7 +149,7 @@ class Importing {
         else await this.#take(batch)
       })
     } catch (error) {
-      await this.#refuseUnread(input.name, error)
+      this.#refuseUnread(input.name, error)
     }
     const isAsked = isCut || waiting.some(({ event }) => event.what === 'complete')
     const envelope = isAsked ? await this.#envelopeOf(input) : undefined
@@ -155,7 +158,7 @@ class Importing {
       try {
         await this.#inLane(input, spent, undefined, (batch) => this.#take(batch, envelope))
       } catch (error) {
-        await this.#refuseUnread(input.name, error)
+        this.#refuseUnread(input.name, error)
       }
     }
     await this.close()
@@ -200,10 +203,10 @@ class Importing {
   }
 
   /** Refuses an input that ended the lane. Throws what another attempt can help against. */
-  async #refuseUnread(name: string, error: unknown): Promise<void> {
-    if (!(error instanceof LaneError)) throw error
-    if (error.reason === 'full') throw importError('full', undefined, { retryAfterSeconds: 10, cause: error })
-    this.#refuse(name, importError('not_read', { reason: error.reason }, { cause: error }))
+  #refuseUnread(name: string, error: unknown): void {
+    const told = readingError(error, 'bad_report')
+    if (!isForGood(error) || !(told instanceof AppError)) throw told
+    this.#refuse(name, told)
   }
 
   /** Undefined: the message ended the lane, and is refused. */
@@ -211,7 +214,7 @@ class Importing {
     try {
       return await this.#settings.envelopeOf(octets, this.#request.signal)
     } catch (error) {
-      await this.#refuseUnread(name, error)
+      this.#refuseUnread(name, error)
       return undefined
     }
   }
@@ -238,7 +241,7 @@ class Importing {
       const domain = domainOf(head.domain)
       const why = refusalOf(this.#settings, head, domain, this.#request.accepts)
       if (why) return this.#refuse(name, why, domain)
-      const { name: reporter, isKnown, authenticated } = reporterIn(head, way, envelope)
+      const { name: reporter, isKnown, authenticated } = reporterIn(head, this.#request, envelope)
       const counts = way === 'mail' ? authenticated === true && isKnown : authenticated !== false
       const { kind, reportId, policy, messages, beginMs, endMs, digest } = head
       const report: NewReport = {
@@ -314,12 +317,12 @@ const timeText = (ms: number): string => (ms < 8e15 ? new Date(ms).toISOString()
 /** Undefined envelope: a file, which says nothing about who sent it. */
 function reporterIn(
   head: ReportHead,
-  way: Way,
+  { way, isLastTry = false }: ImportRequest,
   envelope: Envelope | undefined,
 ): Reported & { readonly authenticated: boolean | null } {
   const judged = reporterOf(head, envelope)
   if (judged.authenticated !== 'unanswered') return { ...judged, authenticated: judged.authenticated }
-  if (way === 'mail') throw importError('unanswered')
+  if (way === 'mail' && !isLastTry) throw importError('unanswered')
   return { ...judged, authenticated: null }
 }
 

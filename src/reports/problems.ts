@@ -1,16 +1,8 @@
 import { errorsOf } from '../base/errors.ts'
 import { quoted, shown } from '../base/problem.ts'
 import { counted } from '../base/text.ts'
-import type { LaneReason } from '../lane/heavy.ts'
 
 type Named = { readonly domain: string }
-
-const NOT_READ: Readonly<Record<Exclude<LaneReason, 'full'>, string>> = {
-  time: 'reading it takes longer than any report needs',
-  memory: 'reading it takes more memory than any report needs',
-  fault: 'reading it ended the reader: this is a defect, and the log has its details',
-  remembered: 'it ended the reader when it came before, and is not read again',
-}
 
 /** Why a report that was read is not taken, and why an import has to be repeated. */
 export const importError = errorsOf('report_import', {
@@ -27,14 +19,6 @@ export const importError = errorsOf('report_import', {
     code: 'bad_report',
     detail: ({ day, oldest }: { day: string; oldest: string }) =>
       `the report is about ${shown(day, 20)}; reports are kept from ${shown(oldest, 20)} on (--reports-keep)`,
-  },
-  not_read: {
-    code: 'bad_report',
-    detail: ({ reason }: { reason: Exclude<LaneReason, 'full'> }) => NOT_READ[reason],
-  },
-  full: {
-    code: 'overloaded',
-    detail: () => 'too many inputs wait to be read: try again later',
   },
   unanswered: {
     code: 'upstream_unavailable',

@@ -69,6 +69,8 @@ export type ReportService = {
   readonly countStranger: (domain: string) => Promise<void>
   readonly mailboxPlace: ReportSums['mailboxPlace']
   readonly rememberPlace: ReportSums['rememberPlace']
+  /** When the message of this digest was first waited for. */
+  readonly waitingSince: (digest: string) => Promise<Date>
   /** The domains of all monitors. */
   readonly monitored: ReportSums['monitored']
   /** Selectors of verified signatures of the last 90 days, most mail first. */
@@ -112,7 +114,7 @@ type ReportServiceSettings = {
 }
 
 /** What is read before the first report. */
-const NO_SUMS: Omit<ReportSums, 'countStranger' | 'rememberPlace'> = {
+const NO_SUMS: Omit<ReportSums, 'countStranger' | 'rememberPlace' | 'waitingSince'> = {
   namesOf: async () => [],
   sources: async () => ({ sources: [], leftOut: { sources: 0, messages: 0 } }),
   days: async () => [],
@@ -239,6 +241,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     countStranger: told(async (domain) => (await opened()).countStranger(domain, new Date(now()))),
     mailboxPlace: told(async (name) => (await sums()).mailboxPlace(name)),
     rememberPlace: told(async (...asked) => (await opened()).rememberPlace(...asked)),
+    waitingSince: told(async (digest) => (await opened()).waitingSince(digest, new Date(now()))),
     monitored: told(async () => (await sums()).monitored()),
     selectors: told(async (domain) => (await sums()).selectors(domain, dayOf(now() - SELECTORS_MS))),
     forget: told(async (domain) => (await sums()).forget(domain)),

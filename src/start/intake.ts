@@ -38,8 +38,8 @@ export const delivererOf = (
   config: Pick<Config, 'reportsDomains'>,
   reports: Deps['reports'],
   keys: () => readonly ApiKey[],
-  { monotonic, log }: Pick<World, 'monotonic' | 'log'>,
-): Deliver => deliverer({ reports, accepts: acceptedDomains(config, reports, keys, monotonic), log })
+  { monotonic, now, log }: Pick<World, 'monotonic' | 'now' | 'log'>,
+): Deliver => deliverer({ reports, accepts: acceptedDomains(config, reports, keys, monotonic), now, log })
 
 /** Starts the ways in that are configured. Rejects if LMTP cannot listen. */
 export async function startIntake(
@@ -79,6 +79,7 @@ export async function startIntake(
       places: reports,
       maxOctets,
       ca: getCACertificates('extra'),
+      now: world.now,
       log,
     }
     const watching = watchImap(settings, leaving.signal)

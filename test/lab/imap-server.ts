@@ -17,6 +17,8 @@ export type LabMailbox = {
   readonly moved: Map<string, number[]>
   /** The command that fails, each time it comes, and how. */
   fault?: { readonly command: string; readonly how: ImapFault }
+  /** The untagged lines of an answer instead of the usual ones: a server that lies. */
+  lie?: (command: string, rest: string) => string | undefined
   /** Called before a command is answered. */
   onCommand?: (command: string) => void
   /** Every command that came, without its tag. */
@@ -78,7 +80,7 @@ function answer(box: LabMailbox, socket: Socket, line: string): void {
   }
   if (socket.destroyed) return
   socket.write(
-    `${replies(box, command, rest)}${tag} OK ${command === 'SELECT' ? '[READ-WRITE] ' : ''}done\r\n`,
+    `${box.lie?.(command, rest) ?? replies(box, command, rest)}${tag} OK ${command === 'SELECT' ? '[READ-WRITE] ' : ''}done\r\n`,
     'latin1',
   )
   if (command === 'LOGOUT') socket.end()

@@ -119,6 +119,7 @@ export const labReports: ReportService = {
   countStranger: async () => {},
   mailboxPlace: async () => undefined,
   rememberPlace: async () => {},
+  waitingSince: async () => new Date(0),
   monitored: async () => [],
   selectors: async () => [],
   forget: async () => 0,

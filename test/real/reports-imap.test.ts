@@ -126,7 +126,8 @@ it('moves reports after they are stored, and leaves other mail with its flags; a
   })
   const settings = {
     ...{ url: `imaps://joe@${ADDRESS}:${PORT}/INBOX`, password: 'secret', maxOctets: 1_000_000, log },
-    deliver: deliverer({ reports: async () => service, accepts: async () => () => 'taken', log }),
+    deliver: deliverer({ reports: async () => service, accepts: async () => () => 'taken', now: Date.now, log }),
+    now: Date.now,
     places: async () => service,
     ca: [readFileSync(`${folder}/cert.pem`, 'utf8')],
   }

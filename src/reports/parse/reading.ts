@@ -215,6 +215,6 @@ function headOfTls({ organization, contact, reportId, begin, end, policies }: Tl
 }
 
 /** Reading what came by mail. */
-export const readMail: HeavyKind<ReadingInput, ReadingResult> = { name: 'reports by mail', work: read }
+export const readMail: HeavyKind<ReadingInput, ReadingResult> = { name: 'reports-mail', work: read }
 /** Reading what a key uploads, or a person names: a report of a million rows takes its time. */
 export const readFiles: HeavyKind<ReadingInput, ReadingResult> = { name: 'reports', cpuMs: () => 30_000, work: read }

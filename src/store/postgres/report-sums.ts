@@ -84,8 +84,13 @@ export type TlsSum = {
   readonly reporters: readonly string[]
 }
 
-/** The last message that was read of a mailbox. */
-type MailboxPlace = { readonly validity: string; readonly uid: number }
+/** The last message that was read of a mailbox, and those up to it that are read again later. */
+export type MailboxPlace = {
+  readonly validity: string
+  readonly uid: number
+  readonly deferred: readonly DeferredMessage[]
+}
+export type DeferredMessage = { readonly uid: number; readonly tries: number; readonly nextMs: number }
 
 export type DomainWithReports = {
   readonly domain: string
@@ -338,14 +343,29 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
     },
 
     mailboxPlace: async (name: string): Promise<MailboxPlace | undefined> => {
-      const { rows } = await sql<{ validity: string; uid: string }>`
-        SELECT validity, uid FROM mailsonde.report_mailboxes WHERE name = ${name}`.execute(db)
-      return rows[0] && { validity: rows[0].validity, uid: num(rows[0].uid) }
+      const { rows } = await sql<{ validity: string; uid: string; deferred: MailboxPlace['deferred'] }>`
+        SELECT validity, uid, deferred FROM mailsonde.report_mailboxes WHERE name = ${name}`.execute(db)
+      return rows[0] && { ...rows[0], uid: num(rows[0].uid) }
     },
-    rememberPlace: async (name: string, { validity, uid }: MailboxPlace): Promise<void> => {
+    rememberPlace: async (name: string, { validity, uid, deferred }: MailboxPlace): Promise<void> => {
       await sql`
-        INSERT INTO mailsonde.report_mailboxes (name, validity, uid) VALUES (${name}, ${validity}, ${uid})
-        ON CONFLICT (name) DO UPDATE SET validity = excluded.validity, uid = excluded.uid`.execute(db)
+        INSERT INTO mailsonde.report_mailboxes (name, validity, uid, deferred)
+        VALUES (${name}, ${validity}, ${uid}, ${JSON.stringify(deferred)}::jsonb)
+        ON CONFLICT (name) DO UPDATE
+        SET validity = excluded.validity, uid = excluded.uid, deferred = excluded.deferred`.execute(db)
+    },
+
+    /** When the message was first waited for. Of 10,000 the oldest are forgotten, and after two days. */
+    waitingSince: async (digest: string, now: Date): Promise<Date> => {
+      const { rows } = await sql<{ first_at: Date }>`
+        INSERT INTO mailsonde.report_waiting AS w (digest, first_at) VALUES (${digest}, ${now})
+        ON CONFLICT (digest) DO UPDATE SET first_at = w.first_at RETURNING first_at`.execute(db)
+      await sql`
+        DELETE FROM mailsonde.report_waiting WHERE first_at < ${now}::timestamptz - interval '2 days'
+          OR first_at < (SELECT first_at FROM mailsonde.report_waiting ORDER BY first_at DESC OFFSET 9999 LIMIT 1)`.execute(
+        db,
+      )
+      return rows[0]!.first_at
     },
 
     /** The domains of all monitors. */

@@ -110,7 +110,14 @@ CREATE INDEX report_tls_by_report ON mailsonde.report_tls (report);
 CREATE TABLE mailsonde.report_mailboxes (
   name text PRIMARY KEY,
   validity text NOT NULL,              -- UIDVALIDITY: another one starts anew
-  uid bigint NOT NULL
+  uid bigint NOT NULL,
+  deferred jsonb NOT NULL DEFAULT '[]' -- messages up to that UID that are read again later
+);
+
+-- Messages whose sender could not be judged, and when each came first: after a day nobody waits for the DNS any more.
+CREATE TABLE mailsonde.report_waiting (
+  digest text PRIMARY KEY,
+  first_at timestamptz NOT NULL
 );
 
 -- Domains whose reports came by mail although nobody here asked for them, counted by name.
