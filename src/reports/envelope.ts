@@ -30,6 +30,9 @@ function saysPass(text: string, trusted: readonly string[]): boolean {
   return trusted.includes(host) && claims.some(({ method, result }) => method === 'dmarc' && result === 'pass')
 }
 
+/** How long the DNS may take to answer for all keys of a message, ms. */
+const DNS_MS = 5_000
+
 /** What is known of a message that brings a report. Rejects with LaneError; never because of the DNS. */
 export async function envelopeOf(
   message: Uint8Array,
@@ -38,7 +41,9 @@ export async function envelopeOf(
   ask: HeavyAsk,
 ): Promise<Envelope> {
   const { keys, ...said } = await ctx.heavy(envelope, message, { trusted }, ask)
-  const answers = await lookupKeys({ resolve: ctx.resolve, signal: ask.signal }, keys)
+  const signal = AbortSignal.any([ask.signal, AbortSignal.timeout(DNS_MS)])
+  const answers = await lookupKeys({ resolve: ctx.resolve, signal }, keys)
+  ask.signal.throwIfAborted()
   const { dkim } = await ctx.heavy(verify, message, { keys: answers, at: ctx.now(), isReport: true }, ask)
   return { ...said, signatures: dkim.map(signatureOf) }
 }

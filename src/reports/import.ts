@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
 import { dayOf } from '../base/time.ts'
-import type { Heavy } from '../lane/heavy.ts'
+import type { Heavy, HeavyAsk } from '../lane/heavy.ts'
 import { isForGood, readingError } from '../lane/problems.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import type { ReportKind } from '../store/postgres/report-rows.ts'
@@ -65,7 +65,7 @@ type ImportSettings = {
   readonly heavy: Heavy
   readonly intake: (kind: ReportKind) => Promise<ReportIntake>
   /** Looks at the message that brought a report. */
-  readonly envelopeOf: (message: Uint8Array, signal: AbortSignal) => Promise<Envelope>
+  readonly envelopeOf: (message: Uint8Array, ask: HeavyAsk) => Promise<Envelope>
   readonly newId: () => string
   readonly now: () => number
   readonly keepMs: number
@@ -172,6 +172,11 @@ class Importing {
     await intake?.abort()
   }
 
+  #ask(): HeavyAsk {
+    const { way, owner = way, signal } = this.#request
+    return { caller: owner, signal, isMail: way === 'mail' }
+  }
+
   /** Returns whether reading ended at so many octets of rows. */
   async #inLane(
     { name, depth, octets }: Input,
@@ -180,12 +185,11 @@ class Importing {
     take: (batch: Batch) => Promise<void>,
   ): Promise<boolean> {
     const { heavy, bounds } = this.#settings
-    const { way, owner = way, signal } = this.#request
     const input = { name, depth, bounds, spent, ...(maxRowOctets !== undefined && { maxRowOctets }) }
     let failure: { readonly error: unknown } | undefined
     try {
-      const result = await heavy(way === 'mail' ? readMail : readFiles, octets, input, {
-        ...{ caller: owner, signal, isMail: way === 'mail' },
+      const result = await heavy(this.#request.way === 'mail' ? readMail : readFiles, octets, input, {
+        ...this.#ask(),
         onBatch: async (batch) => {
           try {
             await take(eventOf(batch))
@@ -212,7 +216,7 @@ class Importing {
   /** Undefined: the message ended the lane, and is refused. */
   async #envelopeOf({ name, octets }: Input): Promise<Envelope | undefined> {
     try {
-      return await this.#settings.envelopeOf(octets, this.#request.signal)
+      return await this.#settings.envelopeOf(octets, this.#ask())
     } catch (error) {
       this.#refuseUnread(name, error)
       return undefined

@@ -3,7 +3,7 @@ import { limiter } from '../base/limiter.ts'
 import { type Lifetime, onceUnlessFailed, sharedWork } from '../base/share-work.ts'
 import { dayOf } from '../base/time.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
-import type { Heavy } from '../lane/heavy.ts'
+import type { Heavy, HeavyAsk } from '../lane/heavy.ts'
 import type { Domain } from '../names/domain.ts'
 import { type Database, told } from '../store/postgres/connect.ts'
 import type { ReportKind } from '../store/postgres/report-rows.ts'
@@ -101,7 +101,7 @@ type ReportServiceSettings = {
    */
   readonly exists?: () => boolean
   readonly storage: Pick<StorageGuard, 'admit'>
-  readonly envelopeOf: (message: Uint8Array, signal: AbortSignal) => Promise<Envelope>
+  readonly envelopeOf: (message: Uint8Array, ask: HeavyAsk) => Promise<Envelope>
   readonly networkOf: FactSources['networkOf']
   readonly listedOn: FactSources['listedOn']
   /** Called when reports were stored. */

@@ -23,8 +23,7 @@ export const openReports = (
     exists: () => hasDatabase(config),
     storage,
     listedOn: async (address, signal) => listedOn(await blacklists.lookup({ ...world, signal }, address)),
-    envelopeOf: (message, signal) =>
-      envelopeOf(message, world, config.reportsTrust, { caller: 'mail', isMail: true, signal }),
+    envelopeOf: (message, ask) => envelopeOf(message, world, config.reportsTrust, ask),
     networkOf: async (address) => (await geo(address)).asOrg ?? undefined,
     onStored: () => markReports(config),
     keepMs: config.reportsKeep,
