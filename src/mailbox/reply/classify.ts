@@ -4,7 +4,7 @@ import type { Provider } from '../provider.ts'
 import { type Reason, reasonRow } from '../reasons.ts'
 import { retryAfter } from './delay.ts'
 import { markReply, type Parties } from './marks.ts'
-import type { ReplyRow } from './row.ts'
+import type { Detail, ReplyRow } from './row.ts'
 import {
   FAILED_RECIPIENTS,
   isOpening,
@@ -37,6 +37,7 @@ export type Verdict = {
    * delay or there is a default.
    */
   readonly retryAfterMs?: number
+  readonly detail?: Detail | undefined
   /** Too many recipients from us failed there: another source address does not help, the mail host is to rest. */
   readonly restsHost?: true
 }
@@ -60,8 +61,9 @@ export function classify({ stage, reply, provider, parties = {} }: Answered): Ve
   const marked = markReply(textOf(reply), parties)
   const read = reasonOf(marked, about, codes)
   if (read) {
-    const restsHost = read === 'rate_limited' && FAILED_RECIPIENTS.test(marked)
-    return withRetry({ reason: read, by: 'text', ...(restsHost && { restsHost }) }, reply)
+    const { reason, detail } = read
+    const restsHost = reason === 'rate_limited' && FAILED_RECIPIENTS.test(marked)
+    return withRetry({ reason, by: 'text', ...(detail && { detail }), ...(restsHost && { restsHost }) }, reply)
   }
   const reason = reasonByCode({ stage, reply, about })
   if (reason) return withRetry({ reason, by: 'code' }, reply)
@@ -88,26 +90,28 @@ const CANDIDATES = {
   us: { '4xx': candidates('us', '4xx'), '5xx': candidates('us', '5xx') },
 }
 
+type Read = Pick<Verdict, 'reason' | 'detail'>
+
 /**
  * The reasons of recent texts, at most 256 KiB of text: without the names, a server refuses most recipients in the same
  * words.
  */
-const known = new LRUCache<string, { readonly reason: Reason | undefined }>({
+const known = new LRUCache<string, { readonly read: Read | undefined }>({
   maxSize: 2 ** 18,
   sizeCalculation: (_, key) => key.length,
 })
 
-function reasonOf(marked: string, about: About, codes: Codes): Reason | undefined {
+function reasonOf(marked: string, about: About, codes: Codes): Read | undefined {
   const key = `${about} ${codes} ${marked}`
   const kept = known.get(key)
-  if (kept) return kept.reason
-  const reason = about === 'us' ? rowOf(marked, about, codes)?.reason : readSentences(marked, codes)
-  known.set(key, { reason })
-  return reason
+  if (kept) return kept.read
+  const read = about === 'us' ? rowOf(marked, about, codes) : readSentences(marked, codes)
+  known.set(key, { read })
+  return read
 }
 
 /** The first row that matches a marked text. */
-function rowOf(marked: string, about: About, codes: Codes): ReplyRow | undefined {
+function rowOf(marked: string, about: About, codes: Codes): Read | undefined {
   const text = marked.replace(/<(?:ASKED|US)>/g, '<>').replaceAll('ASKED', '')
   return CANDIDATES[about][codes].find(({ pattern }) => pattern.test(text))
 }
@@ -116,30 +120,30 @@ function rowOf(marked: string, about: About, codes: Codes): ReplyRow | undefined
  * The first sentence that states a cause decides; a generic opening and advice only if there is no other. What the
  * server said when it asked another one about the recipient is read as its own words.
  */
-function readSentences(marked: string, codes: Codes): Reason | undefined {
-  if (SENDER_CALLOUT.test(marked)) return codes === '5xx' ? 'sender_refused' : 'temporary_failure'
+function readSentences(marked: string, codes: Codes): Read | undefined {
+  if (SENDER_CALLOUT.test(marked)) return { reason: codes === '5xx' ? 'sender_refused' : 'temporary_failure' }
   const said = marked.replace(RECIPIENT_CALLOUT, '')
-  const isCallout = said.length < marked.length
-  if (isCallout && codes === '5xx' && NESTED_TEMPORARY.test(said)) return 'unclear_refusal'
+  const isCallout = codes === '5xx' && said.length < marked.length
+  if (isCallout && NESTED_TEMPORARY.test(said)) return { reason: 'unclear_refusal' }
   const sentences = sentencesOf(said)
   const causes = sentences.filter(({ isAdvice }) => !isAdvice).map(({ text }) => text)
   for (const text of causes) {
-    const reason = isOpening(text) ? undefined : reasonOfSentence(text, codes)
-    if (reason === 'relay_denied' && causes.some((other) => NO_SUCH_USER.test(other))) return 'mailbox_not_found'
-    if (reason) return reason
+    const read = isOpening(text) ? undefined : readSentence(text, codes)
+    const isAbsent = read?.reason === 'relay_denied' && causes.some((other) => NO_SUCH_USER.test(other))
+    if (read) return isAbsent ? { reason: 'mailbox_not_found' } : read
   }
-  const opening = codes === '5xx' ? reasonOfSentence(causes.join(', '), codes) : undefined
-  return opening ?? reasonOfSentence(said, codes) ?? (isCallout && codes === '5xx' ? 'mailbox_not_found' : undefined)
+  const opening = codes === '5xx' ? readSentence(causes.join(', '), codes) : undefined
+  return opening ?? readSentence(said, codes) ?? (isCallout ? { reason: 'mailbox_not_found' } : undefined)
 }
 
 /** A sentence about us never speaks of the mailbox: its reason is one about us, whatever its words. */
-function reasonOfSentence(text: string, codes: Codes): Reason | undefined {
-  const reason = rowOf(text, 'recipient', codes)?.reason
-  if (!namesUs(text)) return reason
-  const { about } = reasonRow(reason ?? 'unclear_refusal')
-  if (reason && about !== 'recipient' && about !== 'domain') return reason
-  if (/US(?!-IP)/.test(text)) return 'sender_refused'
-  return reason || /\b(?:to|for) US-IP/.test(text) ? 'reverse_dns_required' : undefined
+function readSentence(text: string, codes: Codes): Read | undefined {
+  const read = rowOf(text, 'recipient', codes)
+  if (!namesUs(text)) return read
+  const { about } = reasonRow(read?.reason ?? 'unclear_refusal')
+  if (read && about !== 'recipient' && about !== 'domain') return read
+  if (/US(?!-IP)/.test(text)) return { reason: 'sender_refused' }
+  return read || /\b(?:to|for) US-IP/.test(text) ? { reason: 'reverse_dns_required' } : undefined
 }
 
 function withRetry(verdict: Omit<Verdict, 'retryAfterMs'>, reply: Reply): Verdict {
@@ -158,7 +162,7 @@ const ENHANCED = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/
  * The enhanced status code of a reply: as read by the session, otherwise the first in its text (`(#5.1.1)`); undefined
  * if there is none.
  */
-function enhancedOf(reply: Reply): string | undefined {
+export function enhancedOf(reply: Reply): string | undefined {
   return reply.enhanced ?? ENHANCED.exec(reply.lines.join(' ').slice(0, 4_096))?.[0]
 }
 

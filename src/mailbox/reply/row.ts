@@ -16,12 +16,17 @@ export type ReplyRow = {
   readonly seen: string
   /** An example reply: the test of the row. */
   readonly reply: string
+  /** What was refused, where the reason has several: for explanations. */
+  readonly detail: Detail | undefined
 }
 
+/** What the reasons `sender_refused` and `policy` have in them. */
+export type Detail = 'unauthenticated' | 'message_size' | 'message_content'
+
 /** A row in one line: reason, pattern, sender, example reply. */
-type WriteRow = (reason: Reason, pattern: RegExp, seen: string, reply: string) => ReplyRow
+type WriteRow = (reason: Reason, pattern: RegExp, seen: string, reply: string, detail?: Detail) => ReplyRow
 
 /** Creates rows that share stage and codes. */
 export const rows =
   (stage: ReplyRow['stage'], codes: ReplyRow['codes']): WriteRow =>
-  (reason, pattern, seen, reply) => ({ reason, pattern, stage, codes, seen, reply })
+  (reason, pattern, seen, reply, detail) => ({ reason, pattern, stage, codes, seen, reply, detail })

@@ -123,6 +123,13 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'sender_refused',
+    /\b[45]\.7\.(?:20|21|22|23|24|26|27|509|515)\b|\brequired authentication level\b/,
+    'RFC 7372 §3, Outlook.com',
+    "550 5.7.515 Access denied, sending domain probe.example doesn't meet the required authentication level.",
+    'unauthenticated',
+  ),
+  us(
+    'sender_refused',
     /\bsyntax error in (?:the )?(?:from|sender|return|mail from)\b/,
     'Exim',
     '501 syntax error in from address',
@@ -180,13 +187,9 @@ export const ABOUT_US: readonly ReplyRow[] = [
     /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid)\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bunauthenticated\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
     'Gmail',
     "550-5.7.26 Unauthenticated email from example.com is not accepted due to domain's DMARC policy.",
+    'unauthenticated',
   ),
-  us(
-    'sender_refused',
-    /\b[45]\.(?:1\.[78]|7\.(?:20|21|22|23|24|26|27|509))\b/,
-    'RFC 3463 §3.2, RFC 7372 §3',
-    '550 5.1.7 No such domain probe.example.',
-  ),
+  us('sender_refused', /\b[45]\.1\.[78]\b/, 'RFC 3463 §3.2', '550 5.1.7 No such domain probe.example.'),
   us(
     'sender_refused',
     /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel)\S{0,4}\b|отправител|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人/,

@@ -129,7 +129,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     '550 #5.7.1 Your access to submit messages to this e-mail system has been rejected.',
   ),
 
-  forGood('policy', /\bdt:spm\b/, 'NetEase', '554 DT:SPM 163 smtp10'),
+  forGood('policy', /\bdt:spm\b/, 'NetEase', '554 DT:SPM 163 smtp10', 'message_content'),
   recipient(
     'policy',
     /recipient address rejected: (?:access denied|ers-|block-|envelope|spam|policy|delivery not)(?<!5\.4\.1 \[?\]?:? ?recipient address rejected: access denied)/,
@@ -172,24 +172,28 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     /\b(?:spams?|ube|uce|junk|phish\w{0,4}|virus\w{0,2}|malware|spammer|spammy|unsolicited|suspicious|suspected)\b|mcspam|anty?spam/,
     'Free',
     '550 spam detected',
+    'message_content',
   ),
   any(
     'policy',
     /\b(?:e-?mail|content|attachment|attachment blocking|virus|mail|mail system) filters?\b|\buser[- ]configured filter/,
     'Novell GroupWise, MailMarshal',
     '554 5.7.0 Blocked by a user configured filter',
+    'message_content',
   ),
   any(
     'policy',
     /\bcontents?\b|\bmessage (?:was |is |has been |not |could not be )?(?:reject|refus|denied|block|filtered|allowed|accepted|discarded)|\bheaders?\b|rfc ?-?(?:2822|5322|822)|\battachment|\bmedia error|rejected message|\bmail re?jete|mail rejected/,
     'Symantec Email Security.cloud',
     '553 Message filtered. Refer to the Troubleshooting page at http://www.symanteccloud.com/troubleshooting for more information. (#5.7.1)',
+    'message_content',
   ),
   any(
     'policy',
     /\b(?:message|mail|e-?mail)\b.{0,20}\b(?:too (?:large|big|long)|size|length)\b|size limit|\bsize exceeds|recipsizelimit/,
     'Postfix',
     '552 5.3.4 Message size exceeds fixed limit',
+    'message_size',
   ),
   any(
     'policy',

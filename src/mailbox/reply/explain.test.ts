@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { type About, explainReply } from './explain.ts'
+
+const US = { asked: 'joe@receiver.example', sender: 'ann@foundry.example', host: 'mail.foundry.example' }
+
+it.each<[text: string, about: About, permanent: boolean, code: number | undefined, status: string | undefined]>([
+  ['550 5.1.1 The email account that you tried to reach does not exist.', 'mailbox', true, 550, '5.1.1'],
+  ['552 5.2.2 mailbox is over its storage quota', 'mailbox', true, 552, '5.2.2'],
+  ["452-4.2.2 The recipient's inbox is out of storage space.", 'mailbox', false, 452, '4.2.2'],
+  [
+    "550 5.7.515 Access denied, sending domain foundry.example doesn't meet the required authentication level.",
+    'sender_domain',
+    true,
+    550,
+    '5.7.515',
+  ],
+  [
+    "550-5.7.1 Unauthenticated email from foundry.example is not accepted due to domain's\n550-5.7.1 DMARC policy.",
+    'sender_domain',
+    true,
+    550,
+    '5.7.1',
+  ],
+  ['550 5.7.23 The message was rejected because SPF validation failed', 'sender_domain', true, 550, '5.7.23'],
+  ['550 5.1.1 <ann@foundry.example>: User unknown', 'sender_address', true, 550, '5.1.1'],
+  ['550 5.1.8 <ann@foundry.example>: Sender address rejected: Domain not found', 'sender_address', true, 550, '5.1.8'],
+  ['554 5.7.1 Client host [192.0.2.1] blocked using zen.spamhaus.org', 'sending_host', true, 554, '5.7.1'],
+  ['550 5.7.25 Client host has no PTR record', 'sending_host', true, 550, '5.7.25'],
+  ['552 5.3.4 Message size exceeds fixed limit', 'message', true, 552, '5.3.4'],
+  ['523 5.2.3 too big for them', 'message', true, 523, '5.2.3'],
+  ['554 5.7.1 Spam message rejected', 'message', true, 554, '5.7.1'],
+  ['451 4.7.1 Greylisting in action, please come back later', 'policy', false, 451, '4.7.1'],
+  ['550 5.7.1 rejected by organization policy', 'policy', true, 550, '5.7.1'],
+  ['550 5.0.0 Requested action not taken', 'unknown', true, 550, '5.0.0'],
+  ['550 5.1.2 Host or domain name not found', 'recipient_domain', true, 550, '5.1.2'],
+  ['554 5.7.1 <joe@receiver.example>: Relay access denied', 'recipient_domain', true, 554, '5.7.1'],
+  ['smtp; 550 5.1.1 unknown user', 'mailbox', true, 550, '5.1.1'],
+  ['Sorry, no mailbox here by that name. (#5.1.1)', 'mailbox', true, undefined, '5.1.1'],
+  ['connect to mx.receiver.example[192.0.2.9]:25: Connection timed out', 'unknown', true, undefined, undefined],
+  ['4.4.1 connection timed out', 'unknown', false, undefined, '4.4.1'],
+])('%j is about the %s', (text, about, permanent, code, status) => {
+  const { meaning, toDo, reason, ...read } = explainReply(text, US)
+  expect(read).toEqual({ about, permanent, ...(code && { code }), ...(status && { status }) })
+  expect(meaning).toMatch(/^[A-Z].*\.$/)
+})
+
+it.each(['', '550', 'x'.repeat(100_000), '550-'.repeat(20_000), '\n'.repeat(10_000)])('reads %#', (text) =>
+  expect(explainReply(text).meaning).toBeTruthy(),
+)

@@ -1,0 +1,214 @@
+import { parseIp } from '../../names/ip.ts'
+import type { Stage } from '../../net/smtp/reply.ts'
+import type { Reason } from '../reasons.ts'
+import { classify, enhancedOf } from './classify.ts'
+import type { Detail } from './row.ts'
+
+/** What a refusal is about, for who sent the message. */
+export type About =
+  | 'mailbox'
+  | 'recipient_domain'
+  | 'sender_domain'
+  | 'sender_address'
+  | 'sending_host'
+  | 'message'
+  | 'policy'
+  | 'unknown'
+
+/** A reply explained to who sent the message. */
+export type Explanation = {
+  readonly reason: Reason
+  readonly about: About
+  /** Whether the reply is final: sending the same again gets the same answer. */
+  readonly permanent: boolean
+  /** SMTP reply code; absent if the text has none. */
+  readonly code?: number
+  /** Enhanced status code (RFC 3463); absent if the text has none. */
+  readonly status?: string
+  readonly meaning: string
+  /** Absent where nothing is to be done. */
+  readonly toDo?: string
+}
+
+/** The names of the message that was refused, as far as they are known. */
+export type Refused = {
+  readonly asked?: string | undefined
+  readonly sender?: string | undefined
+  /** Name or address of the host that sent it. */
+  readonly host?: string | undefined
+  readonly stage?: Stage
+  /** Whether a text without a code is a temporary reply. */
+  readonly temporary?: boolean
+}
+
+/**
+ * What a reply means for who sent the message, by the reply table of verification. `text` is one reply of one or more
+ * lines: with its codes (`550-5.7.1 …`), with an enhanced code alone, or words alone. The stage is `data` unless it is
+ * given or the text speaks of RCPT. Pure, total, linear; reads at most 4 KiB.
+ */
+export function explainReply(text: string, refused: Refused = {}): Explanation {
+  const lines = text
+    .slice(0, MAX_TEXT)
+    .split(/\r?\n/)
+    .map((line) => line.replace(LINE_CODE, ''))
+  const written = Number(CODE.exec(text.slice(0, MAX_TEXT))?.[1] ?? 0)
+  const status = enhancedOf({ code: 0, lines })
+  const isTemporary = written === 0 && (status === undefined ? refused.temporary === true : status.startsWith('4'))
+  const code = written || (isTemporary ? 450 : 550)
+  const { asked, sender, host } = refused
+  const isAddress = host !== undefined && parseIp(host).ok
+  const parties = { asked, sender, ...(isAddress ? { source: host } : { helo: host }) }
+  const stage = refused.stage ?? (/\brcpt\b/i.test(text) ? 'rcpt' : 'data')
+  const { reason, detail } = classify({ stage, reply: { code, lines }, parties })
+  const byStatus = status === undefined ? undefined : DETAIL_OF_STATUS[status.slice(2)]
+  const cause = detail ?? (reason === 'policy' || reason === 'unclear_refusal' ? byStatus : undefined) ?? reason
+  const [about, meaning, toDo] = EXPLANATIONS[cause] ?? UNKNOWN
+  return {
+    reason,
+    about,
+    permanent: code >= 500,
+    ...(written > 0 && { code: written }),
+    ...(status !== undefined && { status }),
+    meaning,
+    ...(toDo !== undefined && { toDo }),
+  }
+}
+
+const MAX_TEXT = 4_096
+const CODE = /(?:^|[^\w.])([245]\d\d)(?:[ -]|$)/
+const LINE_CODE = /^\s*(?:(?:smtp|x-\w{1,20}) ?; ?)?(?:[245]\d\d(?:[ -]|$))?/i
+
+/** Status codes that say what a reply without known words refused (RFC 3463 §3.3, §3.4, §3.7). */
+const DETAIL_OF_STATUS: Readonly<Record<string, Detail>> = {
+  '2.3': 'message_size',
+  '3.4': 'message_size',
+  '6.0': 'message_content',
+  '6.1': 'message_content',
+  '6.2': 'message_content',
+  '6.3': 'message_content',
+  '6.5': 'message_content',
+}
+
+type Row = readonly [about: About, meaning: string, toDo?: string]
+const UNKNOWN: Row = [
+  'unknown',
+  'The server refused the message without a reason that is known.',
+  'Show the text of the reply to the postmaster of the recipient’s domain.',
+]
+const LATER: Row = [
+  'unknown',
+  'The server of the recipient could not accept the message at that time. This says nothing about the recipient.',
+  'Wait: mail servers try again by themselves. If it stays so for days, tell the recipient another way.',
+]
+
+/** What each reason is about, what it means, and what to do. */
+const EXPLANATIONS: Readonly<Partial<Record<Reason | Detail, Row>>> = {
+  mailbox_not_found: [
+    'mailbox',
+    'There is no such mailbox: the server of the recipient’s domain does not know the address.',
+    'Check the spelling of the address, and remove it from lists if it is right.',
+  ],
+  mailbox_disabled: [
+    'mailbox',
+    'The mailbox is disabled, locked or abandoned.',
+    'Remove the address from lists, and reach the recipient another way.',
+  ],
+  mailbox_full: [
+    'mailbox',
+    'The mailbox is full: the recipient’s storage quota is used up.',
+    'Send the message again later, or tell the recipient another way.',
+  ],
+  recipient_throttled: [
+    'mailbox',
+    'The mailbox exists and receives too many messages at the moment.',
+    'Send the message again later.',
+  ],
+  recipient_restricted: [
+    'mailbox',
+    'The mailbox, group or list exists and accepts no mail from outside, or only from certain senders.',
+    'Ask its owner to permit your address.',
+  ],
+  domain_not_found: [
+    'recipient_domain',
+    'The domain of the recipient’s address does not exist, or has no mail host.',
+    'Check the spelling of the domain.',
+  ],
+  no_mail_host: ['recipient_domain', 'The domain of the recipient’s address accepts no mail.', 'Check its spelling.'],
+  null_mx: [
+    'recipient_domain',
+    'The domain of the recipient’s address declares that it accepts no mail (RFC 7505).',
+    'Check its spelling.',
+  ],
+  relay_denied: [
+    'recipient_domain',
+    'The server does not accept mail for the recipient’s domain (relaying denied): the domain’s MX record may name the wrong host, or your mail program must log in first.',
+    'If it is your own outgoing server, switch on its login (SMTP authentication); otherwise tell the postmaster of the recipient’s domain.',
+  ],
+  smtputf8_required: [
+    'recipient_domain',
+    'The server accepts no address with non-ASCII characters (SMTPUTF8, RFC 6531).',
+    'Use an ASCII address of the recipient.',
+  ],
+  unauthenticated: [
+    'sender_domain',
+    'The message did not pass the authentication that the receiver requires of your domain: SPF, DKIM or DMARC.',
+    'Publish SPF, DKIM and DMARC for the domain of the From address, and sign the mail of every host that sends for it.',
+  ],
+  sender_refused: [
+    'sender_address',
+    'The server refuses the sender address: it does not exist, cannot receive replies, or is blocked there.',
+    'Send from an address that exists, at a domain with MX records.',
+  ],
+  source_blocked: [
+    'sending_host',
+    'The address of the sending host is on a blocklist or has a bad reputation at the receiver.',
+    'Look the address up on the blacklists, remove the cause, then ask for delisting; at a provider, tell its support.',
+  ],
+  reverse_dns_required: [
+    'sending_host',
+    'The address of the sending host has no PTR record (reverse DNS), or one that does not match.',
+    'Let the owner of the address set a PTR record to a name that resolves to it.',
+  ],
+  helo_refused: [
+    'sending_host',
+    'The server refuses the name by which the sending host introduces itself (HELO).',
+    'Set the host’s HELO name to its full name, which must resolve to its address.',
+  ],
+  tls_required: [
+    'sending_host',
+    'The server accepts mail only over TLS.',
+    'Switch on STARTTLS for outgoing mail on the sending host.',
+  ],
+  rate_limited: [
+    'sending_host',
+    'The sending host sends too much in too short a time for this receiver.',
+    'Send more slowly; mail servers try again by themselves.',
+  ],
+  greylisted: [
+    'policy',
+    'The receiver greylists: it refuses the first attempt of an unknown sender and accepts a later one.',
+    'Nothing: mail servers try again by themselves after some minutes.',
+  ],
+  too_many_recipients: [
+    'message',
+    'The message has more recipients than the server accepts at once.',
+    'Send it to fewer recipients at a time.',
+  ],
+  message_size: [
+    'message',
+    'The message is larger than the receiver accepts (size limit).',
+    'Send a smaller message, or a link to the file.',
+  ],
+  message_content: [
+    'message',
+    'The receiver’s filter refused the message as spam or for its content, a header field or an attachment.',
+    'Look for links, attachments and words that filters refuse, and send it in another form.',
+  ],
+  policy: [
+    'policy',
+    'A rule of the receiver refused the message.',
+    'Show the text of the reply to the postmaster of the recipient’s domain.',
+  ],
+  temporary_failure: LATER,
+  verification_in_progress: LATER,
+}
