@@ -1,0 +1,326 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { CORPORA, corpus } from '../../test/lab/corpora.ts'
+import { type Bounce, isReply, readBounce, readReply } from './bounce.ts'
+import { parseMail } from './parse.ts'
+
+type Wanted = Readonly<{
+  address?: string
+  action?: string | readonly string[]
+  about?: readonly string[]
+  permanent?: boolean
+  status?: string
+  code?: number
+  remote?: string
+  says?: string | readonly string[]
+}>
+
+const read = (octets: Buffer): Bounce | undefined =>
+  isReply(octets.toString('utf8')) ? readReply(octets.toString('utf8')) : readBounce(parseMail(octets))
+
+/** What is wrong with the recipients of a bounce. */
+function faultsOf(bounce: Bounce | undefined, wanted: readonly Wanted[]): string[] {
+  if (!bounce) return ['no bounce']
+  const faults = bounce.recipients.length > wanted.length ? [`${bounce.recipients.length} recipients`] : []
+  for (const one of wanted) {
+    const found = bounce.recipients.find(({ address }) => one.address === undefined || address === one.address)
+    const told = `${found?.meaning} ${found?.toDo}`
+    if (!found) faults.push(`${one.address} is missing`)
+    else if (one.action && ![one.action].flat().includes(found.action)) faults.push(`action ${found.action}`)
+    else if (one.about && !one.about.includes(found.about)) faults.push(`about ${found.about}: ${found.text}`)
+    else if (one.permanent !== undefined && one.permanent !== found.permanent)
+      faults.push(`permanent ${found.permanent}`)
+    else if (one.status && one.status !== found.status) faults.push(`status ${found.status}`)
+    else if (one.code && one.code !== found.code) faults.push(`code ${found.code}`)
+    else if (one.remote && !new RegExp(one.remote).test(found.remoteMta ?? '')) faults.push(`remote ${found.remoteMta}`)
+    else if ([one.says ?? []].flat().some((says) => !new RegExp(says.replace('(?i)', ''), 'i').test(told)))
+      faults.push(`says ${told}`)
+  }
+  return faults
+}
+
+const cases = (file: string, name: 'id' | 'file') =>
+  (corpus(file)?.cases ?? []).flatMap(
+    (row: Record<string, never> & { expect: { bounce?: unknown; no_bounce?: true } }) =>
+      row.expect.bounce || row.expect.no_bounce
+        ? [[row[name] as unknown as string, row.expect, resolve(CORPORA, file, '..')]]
+        : [],
+  )
+
+it.each([...cases('field/messages/expected.json', 'id'), ...cases('mail/messages/index.json', 'file')])(
+  'reads %s',
+  (file, expected, folder) => {
+    const bounce = read(readFileSync(resolve(folder, file)))
+    if (expected.no_bounce) return expect(bounce).toBeUndefined()
+    expect(faultsOf(bounce, expected.bounce.recipients)).toEqual([])
+    const { from = '', to = '', subject = '' } = expected.bounce.returned ?? {}
+    if (expected.bounce.returned)
+      expect([bounce?.returned?.from, bounce?.returned?.to, bounce?.returned?.subject]).toEqual([
+        expect.stringContaining(from),
+        expect.stringContaining(to),
+        expect.stringContaining(subject),
+      ])
+  },
+)
+
+const RETURNED = `From: Ann Weber <ann@foundry.example>
+To: joe@receiver.example
+Subject: Figures of the week
+
+Hello Joe`
+const notice = (from: string, subject: string, text: string): Buffer =>
+  Buffer.from(
+    `Return-Path: <>\nFrom: ${from}\nTo: ann@foundry.example\nSubject: ${subject}\nDate: Fri, 20 Nov 2026 10:00:30 +0000\n\n${text}\n`.replaceAll(
+      '\n',
+      '\r\n',
+    ),
+  )
+const DAEMON = 'MAILER-DAEMON@mail.foundry.example'
+
+/** Notices without fields of RFC 3464, in the manner of each program. */
+it.each<[server: string, octets: Buffer, recipients: readonly Wanted[], isReturned: boolean]>([
+  [
+    'Postfix 1, words alone',
+    notice(
+      DAEMON,
+      'Undelivered Mail Returned to Sender',
+      `This is the Postfix program at host mail.foundry.example.
+
+I'm sorry to have to inform you that your message could not be
+be delivered to one or more recipients.
+
+<joe@receiver.example>: host mx.receiver.example[192.0.2.9] said: 550 5.1.1
+    <joe@receiver.example>: Recipient address rejected: User unknown in virtual
+    mailbox table (in reply to RCPT TO command)
+
+<eve@other.example>: connect to mx.other.example[192.0.2.10]: Connection timed out`,
+    ),
+    [
+      {
+        address: 'joe@receiver.example',
+        action: 'failed',
+        about: ['mailbox'],
+        permanent: true,
+        status: '5.1.1',
+        code: 550,
+        remote: '^mx\\.receiver\\.example$',
+      },
+      { address: 'eve@other.example', action: 'failed', about: ['unknown'] },
+    ],
+    false,
+  ],
+  [
+    'qmail, its own words',
+    notice(
+      DAEMON,
+      'failure notice',
+      `Hi. This is the qmail-send program at foundry.example.
+I'm afraid I wasn't able to deliver your message to the following addresses.
+
+<joe@receiver.example>:
+Sorry, no mailbox here by that name. (#5.1.1)
+
+--- Below this line is a copy of the message.
+
+${RETURNED}`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, status: '5.1.1' }],
+    true,
+  ],
+  [
+    'Exim, three fates',
+    notice(
+      'Mail Delivery System <Mailer-Daemon@mail.foundry.example>',
+      'Mail delivery failed: returning message to sender',
+      `A message that you sent could not be delivered to one or more of its
+recipients. This is a permanent error. The following address(es) failed:
+
+  joe@receiver.example
+    host mx.receiver.example [192.0.2.9]
+    SMTP error from remote mail server after RCPT TO:<joe@receiver.example>:
+    550-5.7.1 192.0.2.77 is listed at zen.spamhaus.org,
+    550 5.7.1 see https://www.spamhaus.org/query/ip/192.0.2.77
+  eve@receiver.example
+    mailbox is full: retry timeout exceeded
+  tom@nowhere.example
+    Unrouteable address
+
+------ This is a copy of your message, including all the headers. ------
+
+${RETURNED}`,
+    ),
+    [
+      { address: 'joe@receiver.example', about: ['sending_host'], permanent: true, code: 550, status: '5.7.1' },
+      { address: 'eve@receiver.example', about: ['mailbox'] },
+      { address: 'tom@nowhere.example', about: ['mailbox', 'recipient_domain'] },
+    ],
+    true,
+  ],
+  [
+    'Sendmail, words alone',
+    notice(
+      'Mail Delivery Subsystem <MAILER-DAEMON>',
+      'Returned mail: User unknown',
+      `The original message was received at Fri, 20 Nov 2026 10:00:00 GMT
+from ann@localhost
+
+   ----- The following addresses had permanent fatal errors -----
+<joe@receiver.example>
+
+   ----- Transcript of session follows -----
+... while talking to mx.receiver.example.:
+>>> RCPT To:<joe@receiver.example>
+<<< 550 5.1.1 <joe@receiver.example>... User unknown
+550 <joe@receiver.example>... User unknown
+
+   ----- Original message follows -----
+
+${RETURNED}`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 550, remote: '^mx\\.receiver' }],
+    true,
+  ],
+  [
+    'Courier',
+    notice(
+      '"Courier mail server at foundry.example" <postmaster@foundry.example>',
+      'NOTICE: mail delivery status.',
+      `This is a delivery status notification from mail.foundry.example,
+running the Courier mail server.
+
+UNDELIVERABLE MAIL
+
+Your message to the following recipients cannot be delivered:
+
+<joe@receiver.example>:
+    mx.receiver.example [192.0.2.9]:
+>>> RCPT TO:<joe@receiver.example>
+<<< 552 5.2.2 Over quota`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], code: 552, status: '5.2.2', remote: '^mx\\.receiver' }],
+    false,
+  ],
+  [
+    'Gmail, the old form',
+    notice(
+      'Mail Delivery Subsystem <mailer-daemon@googlemail.com>',
+      'Delivery Status Notification (Failure)',
+      `Delivery to the following recipient failed permanently:
+
+     joe@receiver.example
+
+Technical details of permanent failure:
+Google tried to deliver your message, but it was rejected by the server for the recipient domain receiver.example by mx.receiver.example. [192.0.2.9].
+
+The error that the other server returned was:
+550 5.7.1 Message rejected: SPF check of foundry.example failed
+
+----- Original message -----
+
+${RETURNED}`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['sender_domain'], permanent: true, code: 550 }],
+    true,
+  ],
+  [
+    'Exchange, words alone',
+    notice(
+      'postmaster@foundry.example',
+      'Undeliverable: Figures of the week',
+      `Delivery has failed to these recipients or groups:
+
+Joe Doe (joe@receiver.example)
+The e-mail address you entered couldn't be found.
+
+Diagnostic information for administrators:
+
+Generating server: ex1.foundry.example
+
+joe@receiver.example
+#550 5.1.1 RESOLVER.ADR.RecipNotFound; not found ##
+
+Original message headers:
+
+${RETURNED}`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 550, status: '5.1.1' }],
+    true,
+  ],
+  [
+    'Microsoft 365, words alone',
+    notice(
+      'Microsoft Outlook <MicrosoftExchange329e71ec88ae4615bbc36ab6ce41109e@foundry.example>',
+      'Undeliverable: Figures of the week',
+      `Your message to sales@receiver.example couldn't be delivered.
+
+sales@receiver.example only accepts messages from people in its organization or on its allowed senders list.
+
+Remote Server returned '550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; authentication required'`,
+    ),
+    [{ address: 'sales@receiver.example', about: ['mailbox'], permanent: true, code: 550, status: '5.7.133' }],
+    false,
+  ],
+  [
+    'Yahoo, the old form',
+    notice(
+      DAEMON,
+      'Failure Notice',
+      `Sorry, we were unable to deliver your message to the following address.
+
+<joe@receiver.example>:
+Remote host said: 554 5.7.9 Message not accepted for policy reasons. [RCPT_TO]`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['policy'], permanent: true, code: 554 }],
+    false,
+  ],
+  [
+    'a notice in German',
+    notice(
+      'Mail Delivery System <MAILER-DAEMON@foundry.example>',
+      'Unzustellbar: Zahlen der Woche',
+      `Ihre Nachricht konnte nicht zugestellt werden:
+
+joe@receiver.example:
+550 5.2.1 Das Postfach ist deaktiviert`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true }],
+    false,
+  ],
+])('reads the notice of %s', (_, octets, recipients, isReturned) => {
+  const bounce = read(octets)
+  expect(faultsOf(bounce, recipients)).toEqual([])
+  expect(bounce?.returned?.subject).toBe(isReturned ? 'Figures of the week' : undefined)
+})
+
+it.each([
+  ['a message of a person', notice('Joe <joe@receiver.example>', 'Lunch', 'joe@receiver.example\n550 is my room')],
+  [
+    'an automatic reply',
+    notice('Joe <joe@receiver.example>', 'Automatic reply', 'I am away. Delivery of parcels failed.'),
+  ],
+  ['a newsletter of a postmaster', notice('postmaster@x.example', 'News', 'Write to\n\nsales@x.example\n\nfor more.')],
+])('%s is no bounce', (_, octets) => expect(read(octets)).toBeUndefined())
+
+it.each([
+  ['550 5.1.1 User unknown', true],
+  ['5.7.515 Access denied', true],
+  ['#5.1.1', true],
+  ['554-no\n554 more', true],
+  ['550', true],
+  ['Subject: 550\n\nx', false],
+  ['550 5.1.1 no\nFrom: x@y.example', false],
+  ['2026-11-20 10:00 x', false],
+  ['hello', false],
+])('%j is one reply: %s', (text, expected) => expect(isReply(text)).toBe(expected))
+
+it.each(['<a@b.example>:\n', '550 5.1.1 a ', 'a@b.example ', '\r\n\r\nFinal-Recipient: rfc822; a@b.example', '-- -- '])(
+  'reads 1 MiB of %j',
+  (part) => {
+    const text = part.repeat(1_048_576 / part.length)
+    const fields = 'From: MAILER-DAEMON@x.example\r\nX-Failed-Recipients: a@b.example\r\n'
+    const report = `Content-Type: message/delivery-status\r\n\r\n${text}`
+    expect(readBounce(parseMail(Buffer.from(`${fields}\r\n${text}`)))?.recipients.length ?? 0).toBeLessThanOrEqual(100)
+    expect(readBounce(parseMail(Buffer.from(fields + report)))?.recipients.length ?? 0).toBeLessThanOrEqual(100)
+  },
+)

@@ -1,0 +1,277 @@
+import { type Explanation, explainReply } from '../mailbox/reply/explain.ts'
+import { contentOf, type Mime, type Part, parseMime } from './mime.ts'
+import { decodedField, type Field, fieldBody, type Mail, mailboxesOf, parseFields, parseMail } from './parse.ts'
+import { decoded } from './words.ts'
+
+/** What became of one recipient (RFC 3464 §2.3.3). */
+type Action = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
+
+export type BounceRecipient = {
+  /** Absent for a reply alone. */
+  readonly address?: string
+  readonly action: Action
+  readonly status?: string
+  readonly code?: number
+  readonly remoteMta?: string
+  /** What the server said, at most 1,000 characters; empty if nothing is told. */
+  readonly text: string
+  readonly about: Explanation['about']
+  readonly permanent: boolean
+  readonly meaning: string
+  readonly toDo?: string
+}
+
+/** The part of the message that came back. */
+export type Returned = {
+  readonly from: string
+  readonly to: string
+  readonly subject: string
+  readonly date: string
+  /** Only its header section came back. */
+  readonly headerOnly: boolean
+  readonly octets: Buffer
+}
+
+/** A notice about the delivery of a message. */
+export type Bounce = {
+  /** At most {@link MAX_RECIPIENTS}, at least one. */
+  readonly recipients: readonly BounceRecipient[]
+  readonly returned?: Returned
+}
+
+const MAX_RECIPIENTS = 100
+/** Maximum size of a report, and of a notice in words, that is read, octets. */
+const MAX_NOTICE = 256 * 1024
+const MAX_TEXT = 1_000
+
+/**
+ * Reads a notice about the delivery of a message: by its delivery-status fields (RFC 3464, RFC 6533), otherwise by the
+ * words of Postfix, Exim, Exchange, Gmail, qmail, Sendmail and Courier. Undefined for any other message, also for
+ * complaints, receipts and automatic replies. What it says is its sender's word. Pure, linear.
+ */
+export function readBounce(mail: Mail, mime: Mime = parseMime(mail.fields, mail.body)): Bounce | undefined {
+  const part = (type: RegExp): Part | undefined => mime.parts.find((one) => type.test(one.type))
+  if (part(/^message\/(?:feedback-report|disposition-notification)$/)) return undefined
+  const report = part(/^message\/(?:global-)?delivery-status$/)
+  const [notice, behind] = noticeOf(mail, part(/^text\/plain$/))
+  if (!report && !isNotice(mail, notice)) return undefined
+  const copy = part(/^message\/(?:rfc822|global|rfc822-headers|global-headers)$|^text\/rfc822-headers$/)
+  const returned = copy ? returnedOf(contentOf(mail.body, copy), copy.type.endsWith('headers')) : returnedOf(behind)
+  const sender = returned && senderOf(returned.octets)
+  const recipients = report ? fromReport(mail, report, notice, sender) : fromWords(mail, notice, sender)
+  if (recipients.length === 0) return undefined
+  return { recipients: recipients.slice(0, MAX_RECIPIENTS), ...(returned && { returned }) }
+}
+
+/** Whether a pasted text is one reply of a server: it begins with a code and has no header field. */
+export const isReply = (text: string): boolean =>
+  /^\s*(?:[245]\d\d(?:[ -]|\s*$)|#?[245]\.\d{1,3}\.\d{1,3}(?:\s|$))/.test(text) &&
+  !/^[A-Za-z][A-Za-z-]{1,60}:[ \t]/m.test(text.slice(0, MAX_NOTICE))
+
+/** One pasted reply of a server, as the bounce of a recipient whom nobody names. */
+export const readReply = (text: string): Bounce => ({
+  recipients: [recipientOf(text, { action: /^\s*#?4/.test(text) ? 'delayed' : 'failed' }, {})],
+})
+
+/** The names of the returned message. */
+type Sent = { readonly sender?: string | undefined; readonly host?: string | undefined }
+type Told = Pick<BounceRecipient, 'address' | 'action' | 'status' | 'remoteMta'>
+
+function recipientOf(text: string, told: Told, { sender, host }: Sent): BounceRecipient {
+  const { address: asked, action, status } = told
+  const said = text.trim().slice(0, MAX_TEXT)
+  if (action !== 'failed' && action !== 'delayed')
+    return { ...told, text: said, about: 'unknown', permanent: false, meaning: ARRIVED[action] }
+  const hasStatus = /(?:^|[^\w.])[45]\.\d{1,3}\.\d{1,3}/.test(said)
+  const code = /^[45]\d\d[ -]/.exec(said)?.[0] ?? ''
+  const full = hasStatus || status === undefined ? said : `${code}${status} ${said.slice(code.length)}`
+  const explained = explainReply(full, {
+    asked,
+    sender,
+    host,
+    temporary: action === 'delayed',
+  })
+  const { about, meaning, toDo, permanent } = explained
+  const shown = status ?? explained.status
+  return {
+    ...told,
+    ...(shown !== undefined && { status: shown }),
+    ...(explained.code !== undefined && { code: explained.code }),
+    text: said,
+    about,
+    permanent: action === 'failed' && (permanent || status?.startsWith('5') === true),
+    meaning,
+    ...(toDo !== undefined && { toDo }),
+  }
+}
+
+const ARRIVED: Record<'delivered' | 'relayed' | 'expanded', string> = {
+  delivered: 'The message was delivered.',
+  relayed: 'The message was passed on to a host that sends no notices of delivery.',
+  expanded: 'The message was delivered to a list, which sends it on to its members.',
+}
+
+// Delivery-status fields
+
+function fromReport(mail: Mail, report: Part, notice: string, sender: string | undefined): BounceRecipient[] {
+  const [message = [], ...groups] = groupsOf(contentOf(mail.body, report, MAX_NOTICE))
+  const host = withoutType(written(message, 'reporting-mta'))
+  const blocks = blocksOf(notice)
+  // Some servers leave out the fields about the message.
+  const recipients = written(message, 'final-recipient') === '' ? groups : [message, ...groups]
+  return recipients.flatMap((fields) => {
+    const value = (name: string): string => written(fields, name)
+    const address = addressIn(value('final-recipient')) ?? addressIn(value('original-recipient'))
+    if (address === undefined) return []
+    const status = /[245]\.\d{1,3}\.\d{1,3}/.exec(value('status'))?.[0]
+    const remoteMta = withoutType(value('remote-mta'))
+    const said = value('diagnostic-code').replace(DIAGNOSTIC_TYPE, '') || (blocks.get(address) ?? '')
+    const told = {
+      address,
+      action: actionOf(value('action'), status),
+      ...(status !== undefined && { status }),
+      ...(remoteMta !== '' && { remoteMta }),
+    }
+    return [recipientOf(said, told, { sender, host: isOf(host, address) ? undefined : host })]
+  })
+}
+
+/** The groups of fields between empty lines (RFC 3464 §2.1): the message, then each recipient. */
+const groupsOf = (content: Buffer): (readonly Field[])[] =>
+  content
+    .toString('latin1')
+    .replace(/\r?\n/g, '\r\n')
+    .split(/\r\n(?:[ \t]*\r\n)+/, MAX_RECIPIENTS + 2)
+    .map((group) => parseFields(Buffer.from(`${group.trimStart()}\r\n`, 'latin1')).fields)
+    .filter((fields) => fields.length > 0)
+
+const written = (fields: readonly Field[], name: string): string => {
+  const field = fields.find((one) => one.name === name)
+  return field ? fieldBody(field) : ''
+}
+
+const DIAGNOSTIC_TYPE = /^(?:smtp|lmtp|unix|mts|unknown|x-[\w-]{1,40})\s*;\s*/i
+/** `dns; mx.example.org. (192.0.2.1)` without its type and comment (RFC 3464 §2.1.2). */
+const withoutType = (value: string): string =>
+  value
+    .replace(/^[\w.-]{1,40}\s*;\s*/, '')
+    .replace(/\s*\(.*$/s, '')
+    .replace(/\.?\s*$/, '')
+const addressIn = (value: string): string | undefined => /[^\s<>;]{1,128}@[^\s<>;()]{1,253}/.exec(value)?.[0]
+/** Whether a host is one of the recipient's domain: it did not send the returned part. */
+const isOf = (host: string, address: string): boolean =>
+  `.${host.toLowerCase()}`.endsWith(`.${address.slice(address.lastIndexOf('@') + 1).toLowerCase()}`)
+
+function actionOf(name: string, status: string | undefined): Action {
+  const word = /^[a-z]+/.exec(name.toLowerCase())?.[0]
+  if (word === 'failed' || word === 'delayed' || word === 'delivered' || word === 'relayed' || word === 'expanded')
+    return word
+  if (status?.startsWith('2')) return 'delivered'
+  return status?.startsWith('4') ? 'delayed' : 'failed'
+}
+
+// Words
+
+/** What stands in front of the copy of the message, and the copy. */
+function noticeOf({ body }: Mail, part: Part | undefined): readonly [notice: string, copy: Buffer] {
+  if (!part) return ['', NOTHING]
+  const content = contentOf(body, part, MAX_NOTICE)
+  const octets = content.toString('latin1')
+  const line = COPY.exec(octets)
+  const notice = decoded(line ? content.subarray(0, line.index) : content, part.charset).replaceAll('\r\n', '\n')
+  if (!line) return [notice, NOTHING]
+  const copy = octets.slice(line.index + line[0].length).replace(/^[^\n]*\n\s*/, '')
+  return [notice, Buffer.from(copy, 'latin1')]
+}
+
+const NOTHING = Buffer.alloc(0)
+/** The line in front of the copy. */
+const COPY =
+  /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|original message headers:|the header of the original message)/im
+const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
+const FAILED =
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has |status notification \()?fail|failed permanently|permanent (?:fatal )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|non (?:remis|recapitato)|no se (?:pudo|ha podido) entregar|nie (?:zostala|mogla) .{0,40}dostarczon|не (?:удалось|может быть|было) доставлен/i
+
+function isNotice({ fields }: Mail, notice: string): boolean {
+  if (written(fields, 'x-failed-recipients') !== '') return true
+  const isFromDaemon = DAEMON.test(written(fields, 'from')) || written(fields, 'return-path') === '<>'
+  return isFromDaemon && FAILED.test(`${written(fields, 'subject')}\n${notice}`)
+}
+
+const DELAYED =
+  /\b(?:delayed|delay reason|warning|not yet been delivered|still being retried|will be retried|transient)\b/i
+
+function fromWords({ fields }: Mail, notice: string, sender: string | undefined): BounceRecipient[] {
+  const blocks = blocksOf(notice)
+  for (const address of written(fields, 'x-failed-recipients').split(/[\s,]+/))
+    if (address.includes('@') && !blocks.has(address)) blocks.set(address, notice)
+  const isDelayed = DELAYED.test(written(fields, 'subject')) || DELAYED.test(notice.slice(0, 2_000))
+  return [...blocks].flatMap(([address, block]) => {
+    const text = replyIn(block)
+    // An address of a contact, not of a recipient
+    if (!block && blocks.size > 1) return []
+    const remoteMta = REMOTE.exec(block)
+    const told = {
+      address,
+      action: isDelayed ? ('delayed' as const) : ('failed' as const),
+      ...(remoteMta && { remoteMta: remoteMta[1] ?? remoteMta[2]! }),
+    }
+    return [recipientOf(text, told, { sender })]
+  })
+}
+
+const REMOTE =
+  /\b(?:host|while talking to|domain \S{1,200} by|server) ([\w-]{1,63}(?:\.[\w-]{1,63}){1,8})|^[ \t]*([\w-]{1,63}(?:\.[\w-]{1,63}){1,8}) \[/m
+const ADDRESS = '<?([^\\s<>()"\',;:@]{1,64}@[A-Za-z0-9][\\w.-]{0,250}[A-Za-z0-9])>?'
+/** A line that begins with an address, which the next lines are about. */
+const ADDRESS_LINE = new RegExp(`^[ \\t]*(?:\\d{3} )?${ADDRESS}[ \\t]*(?::|\\.\\.\\.|\\(|$)(.*)$`)
+/** Exchange: `Joe Doe (joe@example.org)`. */
+const NAMED_LINE = new RegExp(`^[^@()]{1,100}\\(${ADDRESS}\\)[ \\t]*$`)
+/** Gmail, Microsoft 365: "Your message to joe@example.org couldn't be delivered." */
+const IN_SENTENCE = new RegExp(
+  `\\b(?:message|mail|delivered|delivery) to ${ADDRESS}\\.? (?:could|was|has|had|because|failed|couldn)`,
+  'i',
+)
+
+/** The words about each address of a notice. */
+function blocksOf(notice: string): Map<string, string> {
+  const blocks = new Map<string, string[]>()
+  let current: string[] | undefined
+  for (const line of notice.split('\n')) {
+    const at = ADDRESS_LINE.exec(line) ?? NAMED_LINE.exec(line) ?? IN_SENTENCE.exec(line)
+    if (at && (blocks.size < MAX_RECIPIENTS || blocks.has(at[1]!))) {
+      current = blocks.get(at[1]!) ?? []
+      blocks.set(at[1]!, current)
+    }
+    if (at || line.trim() !== '') current?.push(at ? (at[2] ?? '') : line)
+  }
+  return new Map([...blocks].map(([address, lines]) => [address, lines.join('\n').trim()]))
+}
+
+/** The reply of a server among the words about an address, otherwise the words. */
+function replyIn(block: string): string {
+  const text = block.replace(/\s+/g, ' ')
+  const code = /(?:^|[\s:'"(#<])([45]\d\d[ -](?=\S).*)$/s.exec(text)?.[1]
+  return (code ?? text).replace(/ ?(?:\(in reply to|giving up on|-{3,} transcript|>>> |##).*$/is, '')
+}
+
+// The returned part
+
+function returnedOf(octets: Buffer, headerOnly = false): Returned | undefined {
+  if (octets.length === 0) return undefined
+  const { fields, body } = parseMail(octets)
+  const first = (name: string): string => {
+    const field = fields.find((one) => one.name === name)
+    return field ? decodedField(field).slice(0, MAX_TEXT) : ''
+  }
+  const [from, to, subject, date] = ['from', 'to', 'subject', 'date'].map(first) as [string, string, string, string]
+  if (from === '' && subject === '') return undefined
+  return { from, to, subject, date, headerOnly: headerOnly || body.length === 0, octets }
+}
+
+/** Who sent the returned message: its Return-Path, otherwise its From. */
+function senderOf(octets: Buffer): string | undefined {
+  const { fields } = parseMail(octets)
+  const field = ['return-path', 'from'].flatMap((name) => fields.filter((one) => one.name === name))[0]
+  return field && mailboxesOf(field)[0]?.address
+}
