@@ -6,6 +6,7 @@ import { UNBOUNDED } from '../../test/lab/storage.ts'
 import { heavyHere } from '../lane/heavy.ts'
 import { reportService } from '../reports/service.ts'
 import { awayError } from '../store/postgres/connect.ts'
+import { storageError } from '../store/postgres/problems.ts'
 import { type Deliver, deliverer } from './deliver.ts'
 import { startLmtp } from './lmtp.ts'
 import { type Listening, placeOf } from './mail-server.ts'
@@ -21,12 +22,18 @@ let deliver: Deliver
 let taken: ReturnType<typeof reportService>
 let isAway = false
 let result: 'pass' | 'fail' | 'unanswered' = 'pass'
+let isFull = false
 
 beforeAll(async () => {
   const database = await labDatabase()
   const service = reportService({
     heavy: heavyHere,
-    storage: UNBOUNDED,
+    storage: {
+      ...UNBOUNDED,
+      admitMail: async () => {
+        if (isFull) throw storageError('mail', { max: 1 })
+      },
+    },
     open: async () => database,
     envelopeOf: async () => ({
       from: ['noreply-dmarc-support@google.com'],
@@ -105,6 +112,28 @@ describe('LMTP answers', () => {
     expect(answers).toEqual(['451', '451', '451', '250'])
     result = 'pass'
     expect(await taken.domains()).toMatchObject([{ domain: 'a.example' }])
+  })
+  it('while the room of mail is full: 451 for a report that counts, and 250 for one that does not, which is not kept', async () => {
+    isFull = true
+    const before = await taken.stored('a.example')
+    expect(await send(xml({ id: 'late' }))).toMatch(/^451/)
+    result = 'fail'
+    expect(await send(xml({ id: 'strange' }))).toMatch(/^250/)
+    result = 'pass'
+    isFull = false
+    expect(await taken.stored('a.example')).toBe(before)
+    expect(lines.at(-1)).toContain('the room for reports that do not count is full')
+  })
+  it('250 for an archive of reports that do not count: 20 are kept', async () => {
+    result = 'fail'
+    const mbox = Array.from(
+      { length: 25 },
+      (_, i) => `From a@b Mon\nFrom: a@b.example\n\n${xml({ id: `many${i}` })}\n\n`,
+    )
+    const before = await taken.stored('a.example')
+    await deliver(Buffer.from(mbox.join('')), 'lmtp', AbortSignal.timeout(20_000))
+    result = 'pass'
+    expect((await taken.stored('a.example')) - before).toBe(20)
   })
   it('logs the Message-ID and the reason of what is no report, and nothing of it', () => {
     expect(lines.find((line) => line.startsWith('a message is no report'))).toMatch(/<1@x>/)

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { flushCompileCache } from 'node:module'
 import { Socket } from 'node:net'
 import { setPriority } from 'node:os'
 import { deserialize, serialize } from 'node:v8'
@@ -31,12 +30,11 @@ export async function serveLane(kinds: readonly AnyKind[]): Promise<void> {
   const socket = new Socket({ fd: ASKER, readable: true, writable: true })
   socket.on('error', () => process.exit(0)) // nobody is there to be told
   writeFrame(socket, FRAME.ready, Buffer.alloc(0))
-  flushCompileCache() // this process is ended by a signal, after which nothing is written
 
   async function emit(batch: Uint8Array): Promise<void> {
     if (!writeFrame(socket, FRAME.batch, batch)) await once(socket, 'drain')
   }
-  async function work({ kind, input, cpuMs }: Task, octets: Buffer<ArrayBuffer>): Promise<void> {
+  async function work({ kind, input, cpuMs }: Task, octets: Buffer): Promise<void> {
     watch.begin(cpuMs)
     try {
       const known = byName.get(kind)
@@ -48,8 +46,6 @@ export async function serveLane(kinds: readonly AnyKind[]): Promise<void> {
     } catch (error) {
       watch.end()
       writeFrame(socket, FRAME.failed, serialize(crossed(error)))
-    } finally {
-      octets.buffer.transfer(0) // free before the next ones come, not at the next collection
     }
   }
   let task: Task | undefined

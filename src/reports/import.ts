@@ -10,7 +10,7 @@ import { type Bounds, nothingSpent, type Spent } from './parse/containers.ts'
 import { lineOf } from './parse/dmarc.ts'
 import { eventOf, type ReportHead, readFiles, readMail } from './parse/reading.ts'
 import { importError, reportError } from './problems.ts'
-import { type Envelope, type Reported, reporterOf } from './reporters.ts'
+import { type Envelope, mayBeKnown, type Reported, reporterOf } from './reporters.ts'
 
 /**
  * The way in: what came by `mail` (LMTP, IMAP, a pipe) counts if its sender is proven to be one of the table of
@@ -61,9 +61,15 @@ const AHEAD_MS = 2 * DAY_MS
 /** The longest time that a report is about. */
 const LONGEST_MS = 366 * DAY_MS
 
+/** Reports that one message may bring although they do not count. */
+const MAX_APART = 20
+
 type ImportSettings = {
   readonly heavy: Heavy
-  readonly intake: (kind: ReportKind) => Promise<ReportIntake>
+  /** `isStranger`: what is taken in does not count. */
+  readonly intake: (kind: ReportKind, isStranger: boolean) => Promise<ReportIntake>
+  /** Rejects with AppError `storage_full` if no more may be stored that came by mail. */
+  readonly admitMail: (isKnown: boolean) => Promise<void>
   /** Looks at the message that brought a report. */
   readonly envelopeOf: (message: Uint8Array, ask: HeavyAsk) => Promise<Envelope>
   readonly newId: () => string
@@ -117,6 +123,7 @@ class Importing {
   readonly #refused: RefusedReport[] = []
   #failureReports = 0
   #others = 0
+  #apart = 0
   #spent = nothingSpent()
   /** The intake of the report that is read now. */
   #intake: ReportIntake | undefined
@@ -230,7 +237,8 @@ class Importing {
     else if (event.what === 'unread') this.#refuse(name, new AppError(event.code, event.problem))
     else if (event.what === 'rows' || event.what === 'complete') {
       if (event.isInMessage && !envelope) return // the message ended the lane, and is refused
-      this.#intake ??= await this.#settings.intake(event.kind)
+      const isStranger = this.#request.way === 'mail' && !(envelope && mayBeKnown(envelope))
+      this.#intake ??= await this.#settings.intake(event.kind, isStranger)
       if (octets.length > 0) await this.#intake.add(octets)
       if (event.what === 'rows') return
       await this.#store(this.#intake, name, event.head, envelope)
@@ -247,6 +255,7 @@ class Importing {
       if (why) return this.#refuse(name, why, domain)
       const { name: reporter, isKnown, authenticated } = reporterIn(head, this.#request, envelope)
       const counts = way === 'mail' ? authenticated === true && isKnown : authenticated !== false
+      if (way === 'mail') await this.#admit(counts)
       const { kind, reportId, policy, messages, beginMs, endMs, digest } = head
       const report: NewReport = {
         ...{ id: this.#settings.newId(), kind, domain, reporter, isKnownReporter: isKnown && counts },
@@ -263,6 +272,18 @@ class Importing {
     } catch (error) {
       if (!(error instanceof AppError) || !isAboutTheFile(error)) throw error
       this.#refuse(name, error)
+    }
+  }
+
+  /** Throws for a report by mail that is not stored: one that counts comes again when there is room. */
+  async #admit(counts: boolean): Promise<void> {
+    if (counts) return this.#settings.admitMail(true)
+    if (++this.#apart > MAX_APART) throw importError('too_many_apart', { max: MAX_APART })
+    try {
+      await this.#settings.admitMail(false)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'storage_full') throw importError('no_room')
+      throw error
     }
   }
 

@@ -20,6 +20,14 @@ export const importError = errorsOf('report_import', {
     detail: ({ day, oldest }: { day: string; oldest: string }) =>
       `the report is about ${shown(day, 20)}; reports are kept from ${shown(oldest, 20)} on (--reports-keep)`,
   },
+  too_many_apart: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `the message brings more than ${counted(max, 'report')} that do not count`,
+  },
+  no_room: {
+    code: 'payload_too_large',
+    detail: () => 'the room for reports that do not count is full: it is not kept',
+  },
   unanswered: {
     code: 'upstream_unavailable',
     detail: () => 'the DNS does not answer, so that the signature of the message cannot be verified now: try again',

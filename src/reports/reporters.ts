@@ -142,6 +142,14 @@ export function reporterOf({ kind, organization, contact }: Author, envelope?: E
   return { name, isKnown: isKnown && authenticated !== false, authenticated }
 }
 
+/** Whether a message may be one of {@link REPORTERS}: what else comes by mail does not count, whatever is in it. */
+export function mayBeKnown({ from, signatures, isTrusted }: Envelope): boolean {
+  const sender = from.length === 1 ? from[0]! : ''
+  const host = sender.slice(sender.lastIndexOf('@') + 1)
+  if (!isTrusted && signatures.every(({ result }) => result === 'fail')) return false
+  return REPORTERS.some((one) => one.from !== null && isFrom(one.from, sender, host))
+}
+
 const isFrom = (from: string, sender: string, host: string): boolean =>
   from.startsWith('@.') ? host.endsWith(from.slice(1)) : from.startsWith('@') ? host === from.slice(1) : sender === from
 

@@ -90,6 +90,8 @@ const AT_ONCE_OF_ONE = 2
 /** Looks at the sources of a domain at the same time: each may hold as much as an answer is computed from. */
 const LOOKS_AT_ONCE = 4
 const SWEEP_EVERY_MS = 3_600_000
+/** How long what does not count is kept, ms. */
+const KEEP_APART_MS = 7 * 86_400_000
 const SELECTORS_MS = 90 * 86_400_000
 const CACHED_HOSTS = 50_000
 
@@ -100,7 +102,7 @@ type ReportServiceSettings = {
    * Whether the database exists; default true. What is read while there is none is {@link NO_SUMS}, and starts nothing.
    */
   readonly exists?: () => boolean
-  readonly storage: Pick<StorageGuard, 'admit'>
+  readonly storage: Pick<StorageGuard, 'admit' | 'admitMail'>
   readonly envelopeOf: (message: Uint8Array, ask: HeavyAsk) => Promise<Envelope>
   readonly networkOf: FactSources['networkOf']
   readonly listedOn: FactSources['listedOn']
@@ -133,7 +135,7 @@ const NO_SUMS: Omit<ReportSums, 'countStranger' | 'rememberPlace' | 'waitingSinc
 }
 
 export function reportService(settings: ReportServiceSettings): ReportService {
-  const { now, monotonic, keepMs, maxOctets, exists = () => true } = settings
+  const { now, monotonic, keepMs, maxOctets, storage, exists = () => true } = settings
   const database = onceUnlessFailed(settings.open)
   const opened = async (): Promise<ReportSums> => reportSumsOf((await database()).db)
   const sums = async (): Promise<typeof NO_SUMS> => (exists() ? opened() : NO_SUMS)
@@ -154,7 +156,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
   async function sweep(): Promise<void> {
     if (monotonic() - sweptAtMs < SWEEP_EVERY_MS) return
     sweptAtMs = monotonic()
-    await (await sums()).sweep(dayOf(now() - keepMs))
+    await (await sums()).sweep(dayOf(now() - keepMs), dayOf(now() - Math.min(keepMs, KEEP_APART_MS)))
   }
   async function sendersIn(ctx: Asking, period: Period & { readonly domain: Domain }): Promise<SendersOf> {
     const table = await sums()
@@ -200,11 +202,13 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     import: told(async (octets, request) => {
       const importing = {
         ...{ heavy: settings.heavy, envelopeOf: settings.envelopeOf, now, keepMs },
-        intake: async (kind: ReportKind) => {
-          const admit = () => settings.storage.admit(request.owner, 0)
-          await admit()
-          return reportIntake((await database()).pool, kind, admit)
+        intake: async (kind: ReportKind, isStranger: boolean) => {
+          const { owner } = request
+          const admit = () => (owner === undefined ? storage.admitMail(true) : storage.admit(owner, 0))
+          if (owner !== undefined) await admit()
+          return reportIntake((await database()).pool, kind, { admit, isCut: isStranger })
         },
+        admitMail: storage.admitMail,
         ...{ newId: () => `rep_${randomBytes(16).toString('base64url')}`, bounds: { ...BOUNDS, maxOctets } },
       }
       const imported =

@@ -150,7 +150,7 @@ async function importFile(
   try {
     for await (const octets of messagesOfFile(path, maxOctets))
       await service
-        .import(octets, { name: path, way: 'file', signal, accepts: () => 'taken' })
+        .import(octets, { name: path, way: 'file', owner: '', signal, accepts: () => 'taken' })
         .then((one) => sums.push(one), onFault)
   } catch (error) {
     onFault(error)

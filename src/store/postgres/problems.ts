@@ -170,6 +170,10 @@ export const storageError = errorsOf('storage', {
     detail: ({ max }: { max: number }) =>
       `the database takes up ${mebibytes(max)} (--max-storage): delete jobs or stored answers, or wait until some expire`,
   },
+  mail: {
+    code: 'storage_full',
+    detail: ({ max }: { max: number }) => `reports by mail take up ${mebibytes(max)}, their share of --max-storage`,
+  },
   disk: {
     code: 'storage_full',
     detail: ({ min }: { min: number }) =>

@@ -404,30 +404,44 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
         return Number(gone.numAffectedRows ?? 0)
       }),
 
-    /** Removes what is older than the day, and sources and names that have no rows any more. */
-    sweep: async (oldest: string): Promise<void> => {
+    /**
+     * Removes what is older than the day (what does not count: than the second), and what has no rows or reports any
+     * more.
+     */
+    sweep: async (oldest: string, oldestApart: string): Promise<void> => {
       await db.transaction().execute(async (tx) => {
         await sql`SET LOCAL statement_timeout = 0`.execute(tx)
         await sql`SELECT pg_advisory_xact_lock(hashtextextended('mailsonde reports sweep', 0))`.execute(tx)
-        const gone = await sql`DELETE FROM mailsonde.report_rows WHERE day < ${oldest}::date`.execute(tx)
-        await sql`DELETE FROM mailsonde.reports WHERE day < ${oldest}::date`.execute(tx)
         await sql`DELETE FROM mailsonde.report_strangers WHERE last_at < ${oldest}::date`.execute(tx)
-        if (Number(gone.numAffectedRows ?? 0) === 0) return
-        // The oldest month that stays has lost days.
-        const before = `day < ${monthOf('$1::date')} + interval '1 month'`
-        for (const text of [
-          `DELETE FROM mailsonde.report_months WHERE month <= ${monthOf('$1::date')}`,
-          `DELETE FROM mailsonde.report_days WHERE ${before}`,
-          ...sumStatements(before),
-        ])
-          await tx.executeQuery(CompiledQuery.raw(text, [oldest]))
+        const gone = [await sweepBefore(tx, oldest, 'true'), await sweepBefore(tx, oldestApart, 'NOT counts')]
+        if (!gone.includes(true)) return
         await sql`DELETE FROM mailsonde.report_sources s WHERE NOT EXISTS (
           SELECT FROM mailsonde.report_rows r WHERE r.source = s.number)`.execute(tx)
         await sql`DELETE FROM mailsonde.report_names n WHERE NOT EXISTS (
           SELECT FROM mailsonde.report_rows r WHERE r.name = n.number)`.execute(tx)
+        await sql`DELETE FROM mailsonde.report_reporters WHERE number NOT IN (
+          SELECT reporter FROM mailsonde.reports UNION SELECT reporter FROM mailsonde.report_rows)`.execute(tx)
       })
     },
   }
+}
+
+/** Removes the reports and rows before the day that `which` means; returns whether there were any. */
+async function sweepBefore(tx: Kysely<Schema>, oldest: string, which: 'true' | 'NOT counts'): Promise<boolean> {
+  const run = (text: string) => tx.executeQuery(CompiledQuery.raw(text, [oldest]))
+  const reports = await run(`DELETE FROM mailsonde.reports WHERE day < $1::date AND ${which}`)
+  const rows = await run(`DELETE FROM mailsonde.report_rows WHERE day < $1::date AND ${which}`)
+  if (Number(rows.numAffectedRows ?? 0) > 0) {
+    // The oldest month that stays has lost days.
+    const before = `day < ${monthOf('$1::date')} + interval '1 month' AND ${which}`
+    for (const text of [
+      `DELETE FROM mailsonde.report_months WHERE month <= ${monthOf('$1::date')} AND ${which}`,
+      `DELETE FROM mailsonde.report_days WHERE ${before}`,
+      ...sumStatements(before),
+    ])
+      await run(text)
+  }
+  return Number(reports.numAffectedRows ?? 0) + Number(rows.numAffectedRows ?? 0) > 0
 }
 
 const knownReporters = async (db: Kysely<Schema>): Promise<readonly number[]> => {

@@ -29,7 +29,7 @@ CREATE TABLE mailsonde.reports (
 -- A report counts once; one that does not count shadows none that does.
 CREATE UNIQUE INDEX reports_once ON mailsonde.reports (kind, domain, reporter, report_id, begins, counts);
 CREATE INDEX reports_by_domain ON mailsonde.reports (reverse(domain) text_pattern_ops, day);
-CREATE INDEX reports_by_owner ON mailsonde.reports (owner) INCLUDE (octets) WHERE owner IS NOT NULL;
+CREATE INDEX reports_by_owner ON mailsonde.reports (owner) INCLUDE (octets, counts);
 CREATE INDEX reports_by_day ON mailsonde.reports (day);
 
 CREATE TABLE mailsonde.report_reporters (

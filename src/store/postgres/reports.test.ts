@@ -89,7 +89,7 @@ describe('a report', () => {
     expect(counted.duplicate).toBe(false)
     expect((await keep([row({ name: domain })], { domain, counts: false })).duplicate).toBe(true)
     expect((await sources(domain)).map(({ messages }) => messages)).toEqual([3])
-    expect((await sources(domain, { includeUncounted: true })).map(({ messages }) => messages)).toEqual([1_003])
+    expect((await sources(domain, { includeUncounted: true })).map(({ messages }) => messages)).toEqual([1_000, 3])
     expect(await reportSumsOf(database.db).about('dmarc', period(domain))).toMatchObject({ reports: 1, uncounted: 1 })
   })
   it('that does not count takes nothing from the name of its reporter', async () => {
@@ -129,6 +129,37 @@ describe('a report', () => {
       for (const other of ['victim.example', `not${domain}`, 'evil.example']) expect(await sources(other)).toEqual([])
     },
   )
+  it('that does not count is summed by network and result, its largest rows alone, without its texts', async () => {
+    const domain = 'coarse.example'
+    const rows = Array.from({ length: 20_000 }, (_, i) =>
+      row({
+        ...{
+          name: `n${i % 3}.${domain}`,
+          address: `10.${i >> 12}.${(i >> 4) & 255}.${i & 15}`,
+          spf_aligned: i % 2 === 0,
+        },
+        ...{
+          envelope_from: `e${i}.example`,
+          dkim_selector: `s${i}`,
+          signers: `d:${i}`,
+          disposition: `x${i}`,
+          reason: 'r',
+        },
+        messages: i < 16 ? 1_000 : 1,
+      }),
+    )
+    await keep([...rows, row({ name: domain, address: '2001:db8:1:2::3', messages: 900 })], {
+      ...{ domain, counts: false, isKnownReporter: false },
+    })
+    const found = await sources(domain, { includeUncounted: true })
+    expect(found).toHaveLength(100)
+    expect(found.slice(0, 7).map(({ address, messages }) => `${address} ${messages}`)).toEqual([
+      ...['3000', '3000', '3000', '3000', '2000', '2000'].map((n) => `10.0.0.0 ${n}`),
+      '2001:db8:1:: 900',
+    ])
+    for (const one of found)
+      expect(one).toMatchObject({ envelope_from: '', dkim_selector: '', signers: '', disposition: 'none', reason: '' })
+  })
   it('is not there after an abort', async () => {
     const intake = reportIntake(database.pool, 'dmarc')
     const rows = Array.from({ length: 20_001 }, (_, i) =>
@@ -260,8 +291,10 @@ describe('a period is summed from its whole months and the days at its ends', ()
       { numRuns: 300 },
     ))
   it('also when the oldest days are gone', async () => {
-    await reportSumsOf(database.db).sweep(dayOf(75))
+    await reportSumsOf(database.db).sweep(dayOf(75), dayOf(130))
     expect((await ofRows(dayOf(0), dayOf(74), true)).length).toBe(0)
+    expect(await ofRows(dayOf(0), dayOf(129), true)).toEqual(await ofRows(dayOf(0), dayOf(129), false))
+    expect((await ofRows(dayOf(75), dayOf(129), true)).length).toBeGreaterThan(0)
     await fc.assert(
       fc.asyncProperty(periods, (one) => isAsTheRows(...one)),
       { numRuns: 100 },
@@ -306,8 +339,26 @@ it('is removed by forget, and by the sweep when it is old', async () => {
     day: '2025-01-01',
     reportId: 'old',
   })
-  await sums.sweep('2025-06-01')
+  await sums.sweep('2025-06-01', '2025-06-01')
   expect(await sources('stays.example', { from: '2024-01-01' })).toHaveLength(1)
+})
+
+it('what does not count is removed earlier, and the name of its reporter with it', async () => {
+  const sums = reportSumsOf(database.db)
+  const domain = 'apart.example'
+  const apart = { domain, counts: false, isKnownReporter: false, reporter: 'apart-reporter.example' }
+  await keep([row({ name: domain })], { domain })
+  await keep([row({ name: domain, address: '192.0.2.200' })], { ...apart, reportId: 'old' })
+  await keep([row({ name: domain, messages: 5 })], { ...apart, reportId: 'new', day: '2026-11-20' })
+  const seen = async () =>
+    (await sources(domain, { includeUncounted: true })).map(({ messages }) => messages).toSorted()
+  const reporters = async () =>
+    (await database.pool.query("SELECT FROM mailsonde.report_reporters WHERE name = 'apart-reporter.example'")).rowCount
+  expect([await seen(), await reporters()]).toEqual([[1, 6], 1])
+  await sums.sweep('2025-01-01', '2026-11-15')
+  expect([await seen(), await reporters()]).toEqual([[1, 5], 1])
+  await sums.sweep('2025-01-01', '2026-11-25')
+  expect([await seen(), await reporters()]).toEqual([[1], 0])
 })
 
 it('a look reads the largest sources, as many as its memory may hold, and says what it left out', async () => {

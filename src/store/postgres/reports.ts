@@ -53,11 +53,17 @@ export type ReportIntake = {
 /** Octets of lines that are held in memory. */
 const HELD = 1_048_576
 
-/** `admit` rejects if no more may be stored: asked before each {@link HELD} octets. */
+type IntakeSettings = {
+  /** Rejects if no more may be stored: asked before each {@link HELD} octets. */
+  readonly admit?: () => Promise<void>
+  /** No more than {@link HELD} octets are taken: what does not count is summed coarsely anyway. */
+  readonly isCut?: boolean
+}
+
 export function reportIntake(
   pool: pg.Pool,
   kind: ReportKind,
-  admit: () => Promise<void> = async () => {},
+  { admit = async () => {}, isCut = false }: IntakeSettings = {},
 ): ReportIntake {
   let lines: Uint8Array[] = []
   let held = 0
@@ -95,6 +101,7 @@ export function reportIntake(
 
   return {
     add: async (more) => {
+      if (isCut && held + more.length > HELD) return
       lines.push(more)
       held += more.length
       octets += more.length
@@ -136,6 +143,22 @@ async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => 
 
 const staging = (columns: string): string => `CREATE TEMPORARY TABLE staged_rows (${columns}) ON COMMIT DROP`
 const STAGING = { dmarc: staging(STAGED.dmarc), tls: staging(STAGED.tls) }
+
+/** Rows that are kept of a report that does not count. */
+const APART_ROWS = 100
+/**
+ * Of a report that does not count: messages by name in From, network and result, without any other text of it; the
+ * largest {@link APART_ROWS}.
+ */
+const COARSE = `
+  WITH fine AS (DELETE FROM staged_rows RETURNING *),
+  coarse AS (
+    SELECT name, host(network(set_masklen(address, CASE family(address) WHEN 4 THEN 24 ELSE 48 END)))::inet AS address, spf_aligned, dkim_aligned,
+      CASE WHEN disposition IN ('quarantine', 'reject') THEN disposition ELSE 'none' END AS disposition, sum(messages)::bigint AS messages
+    FROM fine GROUP BY 1, 2, 3, 4, 5 ORDER BY 6 DESC LIMIT ${APART_ROWS})
+  INSERT INTO staged_rows
+  SELECT md5(('apart', name, address, spf_aligned, dkim_aligned, disposition)::text)::uuid, name, address, '', '', '', spf_aligned, '', '', '', dkim_aligned,
+    '', disposition, '', messages FROM coarse`
 
 /** A row that names no domain in From is of the report's. */
 const NAMELESS = `
@@ -234,7 +257,7 @@ async function keep(
       counts,
       new Date(report.receivedMs),
       report.owner ?? null,
-      0,
+      Buffer.byteLength(JSON.stringify(report.policy)) + Buffer.byteLength(reportId + report.organization),
     ],
   )
   if (octets === 0)
@@ -244,7 +267,7 @@ async function keep(
     await copy(client, 'staged_rows', lines)
   }
   const { number } = made[0]!
-  const kept = kind === 'tls' ? await keepTls(client, number, octets) : await keepRows(client, report, reporter)
+  const kept = kind === 'tls' ? await keepTls(client, number, counts) : await keepRows(client, report, reporter)
   const { elsewhere = 0, foreignRows = 0 } = kept
   const messages = report.messages - elsewhere
   await client.query(
@@ -287,6 +310,7 @@ async function keepRows(client: pg.PoolClient, { domain, day, counts }: NewRepor
     domain,
     `${[...domain].reverse().join('').replaceAll('_', '\\_')}.%`,
   ])
+  if (!counts) await client.query(COARSE)
   await client.query('ANALYZE staged_rows')
   await client.query(NAMES)
   const { rows: sources } = await client.query<{ octets: string }>(SOURCES)
@@ -298,14 +322,18 @@ async function keepRows(client: pg.PoolClient, { domain, day, counts }: NewRepor
   }
 }
 
-/** Keeps what is staged of a TLS report. */
-async function keepTls(client: pg.PoolClient, report: string, octets: number): Promise<Kept> {
-  const { rowCount } = await client.query(
-    `INSERT INTO mailsonde.report_tls (report, domain, type, host, failure, successful, failed)
-     SELECT $1, domain, type, host, failure, successful, failed FROM staged_rows`,
-    [report],
+/** Keeps what is staged of a TLS report; of one that does not count the totals alone, {@link APART_ROWS} at most. */
+async function keepTls(client: pg.PoolClient, report: string, counts: boolean): Promise<Kept> {
+  const { rows } = await client.query<{ octets: string }>(
+    `WITH made AS (
+       INSERT INTO mailsonde.report_tls (report, domain, type, host, failure, successful, failed)
+       SELECT $1, domain, type, host, failure, successful, failed FROM staged_rows
+       WHERE $2 OR (host IS NULL AND failure IS NULL) LIMIT CASE WHEN NOT $2 THEN ${APART_ROWS} END
+       RETURNING ${ROW_OCTETS} + octet_length(concat(domain, type, host, failure)) AS octets)
+     SELECT coalesce(sum(octets), 0) AS octets FROM made`,
+    [report, counts],
   )
-  return { octets: octets + (rowCount ?? 0) * ROW_OCTETS }
+  return { octets: Number(rows[0]?.octets ?? 0) }
 }
 
 /** Size of a row in the database with its indexes, octets; of one of a TLS report beside its texts. */

@@ -185,11 +185,40 @@ describe('what a key stores beside its jobs counts too, and no more once it is r
     await remove()
     expect(await isFull(3_000)).toBe(false)
   })
-  it('mail has no key: the free disk counts', async () => {
-    const guard = storageGuard(async () => database.db, { ...MUCH, maxKeyStorage: 0, freeDisk: async () => 1 })
-    await expect(guard.admit(undefined, 0)).rejects.toMatchObject({ code: 'storage_full' })
-    await expect(
-      storageGuard(async () => database.db, { ...MUCH, maxKeyStorage: 0 }).admit(undefined, 0),
-    ).resolves.toBeUndefined()
+  it.each([
+    ['room enough', {}, [true, true]],
+    ['a full disk', { freeDisk: async () => 1 }, [false, false]],
+    ['a full database', { maxStorage: 1 }, [false, false]],
+    ['a quarter of the database, of which senders that nobody knows have a quarter', { ofMail: 3.9 }, [true, true]],
+    ['… of these', { ofMail: 3.9, ofStrangers: 1.1 }, [true, false]],
+    ['… of all', { ofMail: 4.1 }, [false, true]],
+  ])('mail has no key, and a share of its own: %s', async (_, bounds, expected) => {
+    const {
+      ofMail = 0,
+      ofStrangers = 0,
+      ...rest
+    }: Partial<StorageBounds> & { ofMail?: number; ofStrangers?: number } = bounds
+    const octets = 2 ** 50 // of a database that is as large as those of all tests are not
+    const rows = [
+      ['of_mail', true, ofMail - ofStrangers],
+      ['of_strangers', false, ofStrangers],
+    ] as const
+    for (const [id, counts, share] of rows)
+      await sql`
+        INSERT INTO mailsonde.reports (id, kind, domain, organization, reporter, report_id, begins, ends, day, messages, policy, digest, counts, octets, received_at)
+        VALUES (${id}, 'dmarc', 'share.example', '', 1, ${id}, now(), now(), '2026-11-01', 1, '{}', '', ${counts}, ${Math.round((share * octets) / 16)}, now())`.execute(
+        database.db,
+      )
+    const guard = storageGuard(async () => database.db, { ...MUCH, maxStorage: octets, maxKeyStorage: 0, ...rest })
+    const admitted = await Promise.all(
+      [true, false].map((isKnown) =>
+        guard.admitMail(isKnown).then(
+          () => true,
+          () => false,
+        ),
+      ),
+    )
+    await sql`DELETE FROM mailsonde.reports WHERE domain = 'share.example'`.execute(database.db)
+    expect(admitted).toEqual(expected)
   })
 })

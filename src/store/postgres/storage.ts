@@ -16,6 +16,10 @@ const CACHE_MS = 5_000
 /** Owners whose sizes are cached. */
 const MAX_OWNERS = 1_000
 
+/** Share of the database that reports by mail may take, and of it those of senders that nobody knows. */
+const MAIL_SHARE = 1 / 4
+const STRANGERS_SHARE = 1 / 16
+
 export type StorageBounds = {
   /** Records of the open jobs of a key (`--max-open-rows`). */
   readonly maxOpenRows: number
@@ -35,11 +39,13 @@ export type StorageGuard = {
    * owner; `more` records are about to be.
    */
   readonly admitRows: (owner: string, more: number) => Promise<void>
+  /** Rejects likewise, without regard to records; `more` octets are about to be stored. */
+  readonly admit: (owner: string, more: number) => Promise<void>
   /**
-   * Rejects likewise, without regard to records; `more` octets are about to be stored. Without an owner (reports by
-   * mail) only the database and its disk count.
+   * Rejects with `storage_full` if no more reports may be stored that came by mail: of a known reporter beyond
+   * {@link MAIL_SHARE}, of others beyond {@link STRANGERS_SHARE}, so that the rest is left to the keys.
    */
-  readonly admit: (owner: string | undefined, more: number) => Promise<void>
+  readonly admitMail: (isKnown: boolean) => Promise<void>
   /**
    * Rejects with `too_much_stored` if a monitor of an owner may not add to what is stored. What runs goes on while the
    * database is full.
@@ -58,6 +64,7 @@ export function storageGuard(
 ): StorageGuard {
   const full = cached(monotonic, async () => fullness(await open(), bounds))
   const others = cached(monotonic, async (owner) => otherOctets(await open(), owner))
+  const mail = cached(monotonic, async () => ofMail(await open()))
 
   async function refuseIfFull(): Promise<void> {
     const why = await full('')
@@ -76,7 +83,12 @@ export function storageGuard(
       await Promise.all([refuseIfFull(), refuseOwner(owner, { rows: more })])
     },
     admit: async (owner, more) => {
-      await Promise.all([refuseIfFull(), owner !== undefined && refuseOwner(owner, { octets: more })])
+      await Promise.all([refuseIfFull(), refuseOwner(owner, { octets: more })])
+    },
+    admitMail: async (isKnown) => {
+      const [stored] = await Promise.all([mail(''), refuseIfFull()])
+      const [octets, share] = isKnown ? [stored.all, MAIL_SHARE] : [stored.strangers, STRANGERS_SHARE]
+      if (octets > bounds.maxStorage * share) throw storageError('mail', { max: bounds.maxStorage * share })
     },
     admitRun: (owner) => refuseOwner(owner, {}),
   }
@@ -119,6 +131,15 @@ async function otherOctets(db: Kysely<Schema>, owner: string): Promise<number> {
     db,
   )
   return Number(rows[0]?.octets ?? 0)
+}
+
+/** Size of the reports that came by mail, and of those of them that do not count. */
+async function ofMail(db: Kysely<Schema>): Promise<{ readonly all: number; readonly strangers: number }> {
+  const { rows } = await sql<{ all: string; strangers: string }>`
+    SELECT coalesce(sum(${ENTRY_OCTETS} + octets), 0) AS all,
+      coalesce(sum(${ENTRY_OCTETS} + octets) FILTER (WHERE NOT counts), 0) AS strangers
+    FROM mailsonde.reports WHERE owner IS NULL`.execute(db)
+  return { all: Number(rows[0]?.all ?? 0), strangers: Number(rows[0]?.strangers ?? 0) }
 }
 
 /** The value for a name, looked up at most every {@link CACHE_MS}; a look that failed is not cached. */
