@@ -53,8 +53,8 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
     namesOf(ctx, arrival),
     lookupKeys(ctx, keys),
   ])
-  const verified = await ctx.heavy(verify, raw, { keys: answers, at }, ask)
-  const dkim = await withOtherKeys(ctx, raw, verified, ask, selectorsOf)
+  const verified = await ctx.heavy(verify, raw, { lfEnds: mail.lfEnds, keys: answers, at }, ask)
+  const dkim = await withOtherKeys(ctx, raw, { ...verified, lfEnds: mail.lfEnds }, ask, selectorsOf)
   const { envelope, hops, results } = arrival
   const border = hops.find((hop) => hop.trusted && hop.address !== undefined && hop.address === envelope.ip)
   return {
@@ -106,7 +106,7 @@ const MAX_OTHERS = 10
 async function withOtherKeys(
   ctx: Asking,
   raw: Uint8Array,
-  { dkim, otherKey }: Verified,
+  { dkim, otherKey, lfEnds }: Verified & { readonly lfEnds: number },
   ask: HeavyAsk,
   selectorsOf: AnalyseOptions['selectorsOf'],
 ): Promise<readonly VerifiedSignature[]> {
@@ -124,7 +124,7 @@ async function withOtherKeys(
     ctx,
     wanted.flatMap(({ candidates }) => candidates.map(({ name }) => name)),
   )
-  const found = await ctx.heavy(causes, raw, { wanted, keys }, ask)
+  const found = await ctx.heavy(causes, raw, { lfEnds, wanted, keys }, ask)
   return dkim.map((one, index) => {
     const selector = found[otherKey.indexOf(index)]
     if (selector === undefined) return one

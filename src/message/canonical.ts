@@ -86,7 +86,7 @@ function hashRelaxed(body: Buffer, limit = Number.POSITIVE_INFINITY): HashedBody
     chunk[size++] = LF
   }
   for (let i = 0; i < body.length; i++) {
-    const octet = body[i]!
+    let octet = body[i]!
     if (octet === SP || octet === TAB) isSpace = true
     else if (octet === LF || (octet === CR && body[i + 1] === LF)) {
       if (octet === CR) i++
@@ -99,6 +99,12 @@ function hashRelaxed(body: Buffer, limit = Number.POSITIVE_INFINITY): HashedBody
       if (isSpace) chunk[size++] = SP
       isSpace = false
       chunk[size++] = octet
+      // The rest of a word, which is most of a text.
+      const room = i + Math.min(CHUNK - size, body.length - i - 1)
+      while (i < room && (octet = body[i + 1]!) > SP) {
+        chunk[size++] = octet
+        i++
+      }
     }
   }
   if (hasText) newline()

@@ -9,6 +9,8 @@ import type { Signature } from './signature.ts'
 
 /** Maximum size of a body of which changed forms are tried, octets: each of them is hashed. */
 const MAX_BODY = 1_048_576
+/** Maximum length of a field of which another folding is tried. */
+const MAX_FOLDED = 100_000
 /** Maximum number of lines at the end, or at the begin, that may have been added. */
 const MAX_ADDED_LINES = 60
 /** Maximum number of octets that are hashed for one message to find out what changed. */
@@ -127,7 +129,7 @@ function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Gene
     // Of several, the first: the structure is that of it.
     if (field.name === 'content-type' && field === byName.get('content-type')![0])
       for (const type of partTypes(mail)) yield replaced(type, causeProblem('wrapped'))
-    if (value.includes('\r\n'))
+    if (value.length <= MAX_FOLDED && value.includes('\r\n'))
       yield replaced(value.replace(/\r\n[ \t]+/g, ' '), causeProblem('refolded', { name: shownName }))
     yield {
       edit: (all) => all.filter((one) => one !== field && one.raw !== field.raw),

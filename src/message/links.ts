@@ -10,7 +10,9 @@ const MAX_HOSTS = 100
 /** Maximum number of octets of text that are searched for links. */
 const MAX_TEXT = 2 * 1_048_576
 /** Maximum number of spellings of hosts that are read. */
-const MAX_READ = 2_000
+const MAX_READ = 1_000
+/** Maximum length of a host, octets (RFC 1035 §2.3.4). */
+const MAX_HOST = 255
 /** Maximum number of links that are counted. */
 const MAX_LINKS = 20_000
 
@@ -52,6 +54,7 @@ function hostOf(authority: string): string | undefined {
   const written = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d{0,5}$/, '')
   let end = written.length
   while ('.:!'.includes(written.charAt(end - 1)) && end > 0) end--
+  if (end > MAX_HOST) return undefined
   const host = written.slice(0, end)
   const address = parseIp(host)
   if (address.ok) return address.value

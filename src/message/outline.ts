@@ -4,13 +4,13 @@ import { signersOf } from './dkim.ts'
 import { type Arrival, type GivenEnvelope, readArrival } from './envelope.ts'
 import { type LinkHost, linkHosts } from './links.ts'
 import { type Mime, parseMime } from './mime.ts'
-import { type Author, authorOf, type Field, fieldBody, MAX_LENGTH, type Mail, parseMail } from './parse.ts'
+import { type Author, authorOf, type CountedMail, type Field, fieldBody, MAX_LENGTH, parseMail } from './parse.ts'
 
 /**
  * A message without its body. Of its fields only those that are judged have their text, and of that only what is read
  * of it: the others have their names alone.
  */
-export type MailHead = Omit<Mail, 'body'>
+export type MailHead = Omit<CountedMail, 'body'>
 
 /** What a message says, and what is to be asked about it: plain data. */
 export type Outline = {
@@ -37,7 +37,7 @@ export type OutlineInput = {
 export const outline: HeavyKind<OutlineInput, Outline> = {
   name: 'outline',
   work: (octets, { envelope, receivedBy }) => {
-    const mail = mailOf(octets)
+    const mail = parseMail(octets)
     const mime = parseMime(mail.fields, mail.body)
     const arrival = readArrival(mail.fields, receivedBy, envelope)
     const forwarding = forwardingOf(mail.fields, arrival)
@@ -55,10 +55,6 @@ export const outline: HeavyKind<OutlineInput, Outline> = {
   },
 }
 
-/** The message of a job. */
-export const mailOf = ({ buffer, byteOffset, length }: Uint8Array): Mail =>
-  parseMail(Buffer.from(buffer, byteOffset, length))
-
 /** Fields whose text is judged or shown. */
 const JUDGED = new Set([
   'date',
@@ -74,14 +70,14 @@ const JUDGED = new Set([
 /** Fields of one name whose text is kept. */
 const MAX_KEPT = 5
 
-function headOf({ fields, strayLines, cut, octets }: Mail): MailHead {
+function headOf({ body: _, fields, ...rest }: CountedMail): MailHead {
   const kept = new Map<string, number>()
   const shortened = fields.map(({ name, raw }) => {
     const count = JUDGED.has(name) ? (kept.get(name) ?? 0) : MAX_KEPT
     kept.set(name, count + 1)
     return { name, raw: count < MAX_KEPT ? raw.slice(0, MAX_LENGTH) : '' }
   })
-  return { fields: shortened, strayLines, cut, octets }
+  return { ...rest, fields: shortened }
 }
 
 /** Fields that forwarders write; the first that is there is the evidence. */

@@ -11,10 +11,7 @@ export type Field = {
   readonly raw: string
 }
 
-/**
- * A message as octets: its header fields from top to bottom, its body with CRLF line endings, and what its octets look
- * like.
- */
+/** A message: its header fields from top to bottom, and its body with CRLF line endings. */
 export type Mail = {
   readonly fields: readonly Field[]
   /**
@@ -24,7 +21,13 @@ export type Mail = {
   /** There were more fields than are read: what depends on all of them is unknown. */
   readonly cut: boolean
   readonly body: Buffer
+}
+
+/** A message, and what its octets look like. */
+export type CountedMail = Mail & {
   readonly octets: Octets
+  /** LF without CR, each of which was read as CRLF. */
+  readonly lfEnds: number
 }
 
 /** What the octets of a message look like, as they arrived. */
@@ -39,7 +42,6 @@ type Octets = {
   readonly nul: number
   /** Octets above 127 in the header section. */
   readonly highInHeader: boolean
-  readonly highInBody: boolean
 }
 
 /** Maximum number of header fields that are read; a message of a mailing list has fewer than 100. */
@@ -53,20 +55,19 @@ const LF = 0x0a
  * others a bare LF ends a line, too, as mail servers read it. A first line of an mbox file (`From joe@example.org …`)
  * is left out. Never throws.
  */
-export function parseMail(octets: Buffer): Mail {
-  const counted = countOctets(octets)
-  const text = counted.bareLf > 0 ? withCrlf(octets, counted.bareLf) : octets
+export function parseMail(octets: Uint8Array): CountedMail {
+  const { crlf, bareLf: lfEnds, ...counted } = countOctets(octets)
+  const { head, ...mail } = parseAgain(octets, lfEnds)
+  return { ...mail, lfEnds, octets: { ...counted, bareLf: crlf === 0 ? 0 : lfEnds, highInHeader: !isAscii(head) } }
+}
+
+/** The same for a message whose LF without CR are counted; `head` is its header section. */
+export function parseAgain(octets: Uint8Array, lfEnds: number): Mail & { readonly head: Buffer } {
+  const raw = Buffer.from(octets.buffer, octets.byteOffset, octets.length)
+  const text = lfEnds > 0 ? withCrlf(raw, lfEnds) : raw
   const start = text.subarray(0, 5).toString('latin1') === 'From ' ? endOfLine(text, 0) : 0
-  const { fields, strayLines, cut, end } = parseFields(text, start)
-  const isLfOnly = counted.crlf === 0
-  const { crlf: _, ...rest } = counted
-  return {
-    fields,
-    strayLines,
-    cut,
-    body: text.subarray(end),
-    octets: { ...rest, bareLf: isLfOnly ? 0 : counted.bareLf, ...high(text, end) },
-  }
+  const { end, ...fields } = parseFields(text, start)
+  return { ...fields, head: text.subarray(0, end), body: text.subarray(end) }
 }
 
 /** The index after the line that begins at `from`. */
@@ -75,29 +76,22 @@ function endOfLine(text: Buffer, from: number): number {
   return at < 0 ? text.length : at + 1
 }
 
-function high(text: Buffer, bodyAt: number): Pick<Octets, 'highInHeader' | 'highInBody'> {
-  return { highInHeader: !isAscii(text.subarray(0, bodyAt)), highInBody: !isAscii(text.subarray(bodyAt)) }
-}
-
-function countOctets(text: Buffer) {
+function countOctets(text: Uint8Array) {
   let [lines, longestLine, crlf, bareLf, bareCr, nul] = [0, 0, 0, 0, 0, 0]
   let lineStart = 0
-  let before = 0
   for (let i = 0; i < text.length; i++) {
     const octet = text[i]!
-    if (octet <= CR) {
-      if (octet === LF) {
-        lines++
-        const isCrlf = before === CR
-        if (isCrlf) crlf++
-        else bareLf++
-        const length = i - lineStart - (isCrlf ? 1 : 0)
-        if (length > longestLine) longestLine = length
-        lineStart = i + 1
-      } else if (octet === 0) nul++
-      else if (octet === CR && text[i + 1] !== LF) bareCr++
-    }
-    before = octet
+    if (octet > CR) continue
+    if (octet === LF) {
+      lines++
+      const isCrlf = text[i - 1] === CR
+      if (isCrlf) crlf++
+      else bareLf++
+      const length = i - lineStart - (isCrlf ? 1 : 0)
+      if (length > longestLine) longestLine = length
+      lineStart = i + 1
+    } else if (octet === 0) nul++
+    else if (octet === CR && text[i + 1] !== LF) bareCr++
   }
   const rest = text.length - lineStart
   if (rest > 0) lines++

@@ -3,10 +3,13 @@ import { type ArcChain, verifyArc } from './arc.ts'
 import { causeOf, fullEffort, madeWith } from './causes.ts'
 import { hashing, plainOf, signaturesOf, type VerifiedSignature, type Verifying, verifyMail } from './dkim.ts'
 import { type KeyAnswers, keysOf } from './keys.ts'
-import { mailOf } from './outline.ts'
-import type { Mail } from './parse.ts'
+import { type Mail, parseAgain } from './parse.ts'
 
-export type VerifyInput = {
+type Counted = {
+  /** LF without CR, as `outline` counted them: the octets are not counted again. */
+  readonly lfEnds: number
+}
+export type VerifyInput = Counted & {
   /** What the DNS said of each key that `outline` named. */
   readonly keys: KeyAnswers
   /** The time at which expiry is judged, ms since the epoch. */
@@ -27,8 +30,8 @@ export type Verified = {
 /** Verifies the signatures of a message (RFC 6376, RFC 8617). */
 export const verify: HeavyKind<VerifyInput, Verified> = {
   name: 'verify',
-  work: (octets, { keys, at, isReport }) => {
-    const mail = mailOf(octets)
+  work: (octets, { lfEnds, keys, at, isReport }) => {
+    const mail = parseAgain(octets, lfEnds)
     const keyAt = keysOf(keys, isReport)
     const hash = hashing(mail)
     const verified = verifyMail(mail, keyAt, hash, at)
@@ -51,7 +54,7 @@ function explained(mail: Mail, verified: readonly Verifying[]): Pick<Verified, '
   return { dkim, otherKey }
 }
 
-export type CausesInput = {
+export type CausesInput = Counted & {
   /** Signatures by their index, and the selectors whose keys may have made them. */
   readonly wanted: readonly {
     readonly index: number
@@ -63,8 +66,8 @@ export type CausesInput = {
 /** For each signature the selector whose key made it, undefined if it is none of them. */
 export const causes: HeavyKind<CausesInput, readonly (string | undefined)[]> = {
   name: 'causes',
-  work: (octets, { wanted, keys }) => {
-    const mail = mailOf(octets)
+  work: (octets, { lfEnds, wanted, keys }) => {
+    const mail = parseAgain(octets, lfEnds)
     const keyAt = keysOf(keys)
     const signatures = signaturesOf(mail)
     return wanted.map(({ index, candidates }) => {

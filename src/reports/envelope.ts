@@ -2,23 +2,24 @@ import type { HeavyAsk, HeavyKind } from '../lane/heavy.ts'
 import { parseAuthenticationResults } from '../message/authentication-results.ts'
 import { signersOf, type VerifiedSignature } from '../message/dkim.ts'
 import { lookupKeys } from '../message/keys.ts'
-import { mailOf } from '../message/outline.ts'
-import { authorOf, fieldBody } from '../message/parse.ts'
+import { authorOf, type CountedMail, fieldBody, parseMail } from '../message/parse.ts'
 import { verify } from '../message/verify.ts'
 import type { Ctx } from '../world.ts'
 import type { Envelope, ReportSignature } from './reporters.ts'
 
-type EnvelopeOutline = Pick<Envelope, 'from' | 'isTrusted'> & { readonly keys: readonly string[] }
+type EnvelopeOutline = Pick<Envelope, 'from' | 'isTrusted'> &
+  Pick<CountedMail, 'lfEnds'> & { readonly keys: readonly string[] }
 
 /** Reads who sent a message, and the names of the keys that verify it. `trusted`: names of hosts (`--reports-trust`). */
 export const envelope: HeavyKind<{ readonly trusted: readonly string[] }, EnvelopeOutline> = {
   name: 'envelope',
   work: (octets, { trusted }) => {
-    const mail = mailOf(octets)
+    const mail = parseMail(octets)
     const results = trusted.length > 0 ? mail.fields.find(({ name }) => name === 'authentication-results') : undefined
     return {
       from: authorOf(mail.fields).mailboxes.map(({ address }) => address.toLowerCase()),
       isTrusted: results !== undefined && saysPass(fieldBody(results), trusted),
+      lfEnds: mail.lfEnds,
       keys: signersOf(mail).keys,
     }
   },
@@ -40,11 +41,11 @@ export async function envelopeOf(
   trusted: readonly string[],
   ask: HeavyAsk,
 ): Promise<Envelope> {
-  const { keys, ...said } = await ctx.heavy(envelope, message, { trusted }, ask)
+  const { lfEnds, keys, ...said } = await ctx.heavy(envelope, message, { trusted }, ask)
   const signal = AbortSignal.any([ask.signal, AbortSignal.timeout(DNS_MS)])
   const answers = await lookupKeys({ resolve: ctx.resolve, signal }, keys)
   ask.signal.throwIfAborted()
-  const { dkim } = await ctx.heavy(verify, message, { keys: answers, at: ctx.now(), isReport: true }, ask)
+  const { dkim } = await ctx.heavy(verify, message, { lfEnds, keys: answers, at: ctx.now(), isReport: true }, ask)
   return { ...said, signatures: dkim.map(signatureOf) }
 }
 

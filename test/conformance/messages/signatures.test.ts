@@ -31,9 +31,9 @@ const rowsOf = (file: string) => casesOf(file).map((row) => [row.id, row] as con
 async function verifying({ raw, dns, at = 0 }: Pick<Case, 'raw' | 'dns' | 'at'>): Promise<Verified> {
   const octets = Buffer.from(raw, 'base64')
   const ask = { caller: '', signal: AbortSignal.timeout(10_000) }
-  const { keys } = await heavyHere(outline, octets, { receivedBy: [] }, ask)
+  const { mail, keys } = await heavyHere(outline, octets, { receivedBy: [] }, ask)
   const answers = await lookupKeys({ resolve: labDns(dns).resolve, ...ask }, keys)
-  return heavyHere(verify, octets, { keys: answers, at: at * 1_000 }, ask)
+  return heavyHere(verify, octets, { lfEnds: mail.lfEnds, keys: answers, at: at * 1_000 }, ask)
 }
 
 /**
