@@ -11,7 +11,7 @@ import { type Domain, parseDomain } from '../../names/domain.ts'
 import { type OverlayRecord, overlay } from '../../net/dns/overlay.ts'
 import { parseRecord, parseRecordLine } from '../../net/dns/record-text.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
-import { policyOutcome } from '../../reports/policy.ts'
+import { policyOutcomeInTurns } from '../../reports/policy.ts'
 import { presentLeftOut } from '../../reports/present.ts'
 import type { Sender } from '../../reports/senders.ts'
 import type { Ctx } from '../../world.ts'
@@ -80,7 +80,7 @@ export const reportsPolicy = defineOperation({
     const tried = policy ?? policyIn(laid)
     if (tried === undefined) throw reportsError('policy_missing', undefined, { parameter: 'policy' })
     const { passing, unanswered } = await passingOf(asking, period.domain, summary.senders)
-    const outcome = policyOutcome(summary.senders, tried, {
+    const outcome = await policyOutcomeInTurns(summary.senders, tried, {
       passesOf: (name) => {
         const found = passing.get(name)
         return found && ((address) => passes(found, address))
