@@ -22,5 +22,6 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "dist/main.js", "api", "health", "--server", "http://127.0.0.1:8080"]
 # A container's host is not loopback: the first start makes an API key and prints it once.
-ENTRYPOINT ["node", "dist/main.js"]
+# Smaller steps of V8's heap: half the memory under load, for some more processor time.
+ENTRYPOINT ["node", "--max-semi-space-size=8", "--heap-growing-percent=40", "dist/main.js"]
 CMD ["serve", "--host", "0.0.0.0", "--data-dir", "/data"]

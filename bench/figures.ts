@@ -3,6 +3,9 @@ import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { type Figure, record } from './history.ts'
 
+/** The settings of V8 that the unit file and the image have. */
+export const V8_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=40']
+
 /** The median of the values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)

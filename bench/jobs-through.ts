@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { JobAnswer } from '../src/answers/jobs.ts'
 import { REFUSING_HOST } from '../test/real/addresses.ts'
 import { type Program, startProgram } from '../test/real/program.ts'
-import { cpuMs, figures, flags, machine, median, sleep, table } from './figures.ts'
+import { cpuMs, figures, flags, machine, median, sleep, table, V8_FLAGS } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 import { serverOfCpuMs } from './jobs-service.ts'
 import { startSink } from './smtp-sink.ts'
@@ -107,9 +107,8 @@ async function direct(rows: number): Promise<{ readonly perSecond: number; reado
     count: rows,
     warmUp: WARM_UP,
     sideData: true,
-    smallHeap: true,
   }
-  const execArgv = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  const execArgv = [...V8_FLAGS, ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])]
   const child = fork(join(import.meta.dirname, 'smtp-worker.ts'), [JSON.stringify(job)], { execArgv })
   const figures = await new Promise<Figures>((resolve, reject) => {
     child.once('message', (message) => resolve(message as Figures)).once('error', reject)

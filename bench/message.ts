@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { heavyHere } from '../src/lane/heavy.ts'
 import { analyse } from '../src/message/analyse.ts'
 import { judgeMessage } from '../src/message/judge.ts'
 import { presentFacts } from '../src/message/present.ts'
-import { keepHeapSmall } from '../src/start/heap.ts'
 import { labDns } from '../test/lab/dns.ts'
 import { LAB_KEY, signed } from '../test/lab/messages.ts'
-import { figures, machine, residentMiB, sleep, table } from './figures.ts'
+import { figures, machine, residentMiB, sleep, table, V8_FLAGS } from './figures.ts'
 
 /**
  * What the analysis of a message costs, without the DNS, beside mailauth verifying its signatures alone, in turns in
@@ -84,7 +84,7 @@ async function main(): Promise<void> {
  * MiB.
  */
 async function memory(file: string): Promise<void> {
-  keepHeapSmall() // as the service does
+  for (const flag of V8_FLAGS) setFlagsFromString(flag)
   const small = worksOn(messageOf(100_000)).ours
   for (let n = 0; n < 50; n++) await small()
   const { ours } = worksOn(readFileSync(file))

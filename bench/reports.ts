@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { setFlagsFromString } from 'node:v8'
 import { createGzip } from 'node:zlib'
 import { CompiledQuery, sql } from 'kysely'
 import { heavyHere } from '../src/lane/heavy.ts'
@@ -17,7 +18,6 @@ import { domain } from '../src/names/domain.ts'
 import { allOperations } from '../src/operations/registry.ts'
 import type { ImportRequest } from '../src/reports/import.ts'
 import { type ReportService, reportService } from '../src/reports/service.ts'
-import { keepHeapSmall } from '../src/start/heap.ts'
 import { openSite } from '../src/start/pages.ts'
 import { type Database, openDatabase } from '../src/store/postgres/connect.ts'
 import { startEmbedded } from '../src/store/postgres/embedded.ts'
@@ -27,7 +27,7 @@ import { labDns } from '../test/lab/dns.ts'
 import { aggregateReport } from '../test/lab/report-xml.ts'
 import { UNBOUNDED } from '../test/lab/storage.ts'
 import { labWorld } from '../test/lab/world.ts'
-import { figures, flags, machine, median, residentMiB, table } from './figures.ts'
+import { figures, flags, machine, median, residentMiB, table, V8_FLAGS } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 import { startServing } from './serving.ts'
 
@@ -114,7 +114,7 @@ async function imported(order: Order): Promise<Taken> {
 
 async function importOne({ url, file, name, rows }: Order): Promise<void> {
   if (file === '') process.exit(0)
-  keepHeapSmall() // as the service does
+  for (const flag of V8_FLAGS) setFlagsFromString(flag)
   const database = await openDatabase({ url, dataDir: '', dbUser: 'nobody', log }, AbortSignal.timeout(30_000))
   const service = serviceOf(database)
   const signal = AbortSignal.timeout(600_000)

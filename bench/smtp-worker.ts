@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { keepHeapSmall } from '../src/start/heap.ts'
 import { sleep } from './figures.ts'
 
 /** The work of one process: verify `count` addresses, with `width` in flight at all times. */
@@ -13,8 +12,6 @@ export type Job = {
   readonly warmUp?: number
   /** Asks for side data (disposable, free, role), as a row of a job does. */
   readonly sideData?: boolean
-  /** Keeps the heap small, as `serve` does. */
-  readonly smallHeap?: boolean
 }
 export type Figures = {
   /** By `result reason`, without those of the warm-up. */
@@ -26,7 +23,6 @@ export type Figures = {
 }
 
 const job = JSON.parse(process.argv[2]!) as Job
-if (job.smallHeap) keepHeapSmall() // before anything else is loaded, as in serve
 const { createVerifier } = await import('../src/mailbox/verify.ts')
 const { cidr } = await import('../src/names/cidr.ts')
 const { domain } = await import('../src/names/domain.ts')

@@ -2,7 +2,7 @@ import { execFile, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { withDelay } from '../test/real/delay/delay.ts'
-import { flags, machine, median, report, sleep } from './figures.ts'
+import { flags, machine, median, report, sleep, V8_FLAGS } from './figures.ts'
 import type { Figure } from './history.ts'
 import { insideLab } from './inside-lab.ts'
 import { type Sink, startSink } from './smtp-sink.ts'
@@ -103,13 +103,17 @@ async function farAway(): Promise<void> {
   }
 }
 
-/** With V8's default heap settings, and with those of `serve`. */
+/** With V8's default heap settings, and with those of the unit file. */
 async function manyAtOnce(): Promise<void> {
   for (const smallHeap of [false, true]) {
     const sink = await startSink(SINK, 25, ['-W', 'RCPT:5'])
-    const { figures, connections } = await ours(sink, { reuse: false, width: 10_000, count: 10_000, smallHeap })
+    const { figures, connections } = await ours(
+      sink,
+      { reuse: false, width: 10_000, count: 10_000 },
+      smallHeap ? V8_FLAGS : [],
+    )
     await sink.stop()
-    const [mib, heap] = [figures!.highestMiB.toFixed(0), smallHeap ? 'as serve has it' : 'of V8’s own size']
+    const [mib, heap] = [figures!.highestMiB.toFixed(0), smallHeap ? 'as the unit has it' : 'of V8’s own size']
     console.log(`\n10,000 in flight, heap ${heap}: ${connections} connections, at most ${mib} MiB resident`)
     const what = '10,000 verifications in flight, highest resident set'
     if (smallHeap) measured.push({ what, value: figures!.highestMiB, unit: 'MiB', goal: 350, isLessBetter: true })
@@ -127,9 +131,9 @@ async function several(measure: () => Promise<Measured>): Promise<Measured[]> {
   return all
 }
 
-async function ours(sink: Sink, job: Omit<Job, 'address' | 'port'>): Promise<Measured> {
+async function ours(sink: Sink, job: Omit<Job, 'address' | 'port'>, v8: readonly string[] = []): Promise<Measured> {
   const before = sink.sessions()
-  const figures = await work('smtp-worker.ts', { ...job, address: sink.address, port: sink.port })
+  const figures = await work('smtp-worker.ts', { ...job, address: sink.address, port: sink.port }, v8)
   const answered = Object.values(figures.answers).reduce((sum, n) => sum + n, 0)
   const told = figures.answers['catch_all accept_all'] ?? 0
   if (told !== answered) console.log(`not all were answered: ${JSON.stringify(figures.answers)}`)
@@ -145,8 +149,9 @@ async function bare(sink: Sink, job: Omit<Job, 'address' | 'port'>): Promise<Mea
   return { perSecond: job.count / figures.wallSeconds, connections: sink.sessions() - before, figures }
 }
 
-function work(file: string, job: Job): Promise<Figures> {
-  const execArgv = options['cpu-prof'] ? ['--cpu-prof', `--cpu-prof-dir=${options['cpu-prof']}`] : []
+function work(file: string, job: Job, v8: readonly string[] = []): Promise<Figures> {
+  const profile = options['cpu-prof'] ? ['--cpu-prof', `--cpu-prof-dir=${options['cpu-prof']}`] : []
+  const execArgv = [...v8, ...profile]
   return new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, file), [JSON.stringify(job)], { execArgv })
     let figures: Figures | undefined

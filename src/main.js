@@ -5,7 +5,6 @@ import { tooOld } from './start/node-version.js'
 const argv = process.argv.slice(2)
 const refusal = tooOld(process.version)
 if (refusal === undefined) {
-  if (argv[0] === 'serve') (await import('./start/heap.ts')).keepHeapSmall()
   const { commandLine } = await import('./start/command-line.ts')
   process.exitCode = await commandLine(argv)
 } else {

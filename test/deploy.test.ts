@@ -92,7 +92,7 @@ it.each([
   expect(ours.filter((flag) => flag !== 'server' && !own.includes(flag))).toEqual([])
   expect(ours.length).toBeGreaterThan(0)
 })
-/** Of docker, npm and apt. */
+/** Of docker, npm, apt and V8. */
 const FLAGS_OF_OTHERS = [
   'read-only',
   'tmpfs',
@@ -103,4 +103,6 @@ const FLAGS_OF_OTHERS = [
   'start-period',
   'profile',
   'no-install-recommends',
+  'max-semi-space-size',
+  'heap-growing-percent',
 ]

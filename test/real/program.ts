@@ -5,6 +5,8 @@ import { CA_FILE, STATE } from './addresses.ts'
 import { logFile } from './processes.ts'
 
 const MAIN = 'src/main.js'
+/** As the unit file and the image have them. */
+const V8_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=40']
 const ENV = { ...process.env, NODE_EXTRA_CA_CERTS: CA_FILE }
 let port = 8_100
 
@@ -62,7 +64,7 @@ export async function startProgram(
   const common = ['--port', String(port), '--no-courtesy', '--rate', '1000000', '--data-dir', dataDir()]
   const preload = clock ? ['--import', `${import.meta.dirname}/driven-clock.ts`] : []
   const env = { ...ENV, ...(clock && { LAB_CLOCK: clock.file, ...(clock.steps && { LAB_CLOCK_STEPS: '1' }) }), ...more }
-  const words = [...preload, MAIN, 'serve', ...common, ...flags]
+  const words = [...V8_FLAGS, ...preload, MAIN, 'serve', ...common, ...flags]
   const child = spawn(process.execPath, words, { stdio: ['ignore', out, out], env })
   const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
   await healthy(url, ended)
