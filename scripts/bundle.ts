@@ -37,22 +37,6 @@ const packagesBeside: Plugin = {
   name: 'packages-beside',
   load: (id) => (id === `${ROOT}/src/base/packages.ts` ? { code: PACKAGES_MODULE, moduleType: 'js' } : null),
 }
-/**
- * Node's modules are loaded with `process.getBuiltinModule`: an import statement copies everything that a module
- * exports, which loads what is behind each of its getters (Web Crypto, `fs.promises`, `readline`), a tenth of the time
- * of a short command. An entry must get as far as its own message on a version of Node that is too old.
- */
-const builtinsByName: Plugin = {
-  name: 'builtins-by-name',
-  renderChunk: (code, { isEntry }) =>
-    code.replaceAll(/^import ([^;"]+) from "(node:[^"]+)";$/gm, (_, clause: string, name: string) => {
-      const [, first, all, named] = /^(?:([\w$]+)(?:, )?)?(?:\* as ([\w$]+))?(?:\{(.*)\})?$/.exec(clause) ?? []
-      if (clause.includes('default as')) throw new Error(`${name}: ${clause} cannot be taken by name`)
-      const given = isEntry ? `(process.getBuiltinModule?.("${name}") ?? {})` : `process.getBuiltinModule("${name}")`
-      const names = [first, all, named && `{${named.replaceAll(' as ', ': ')}}`].filter((one) => one !== undefined)
-      return names.map((one) => `const ${one} = ${given};`).join(' ')
-    }),
-}
 const external = (id: string): boolean => id.startsWith('node:') || LEFT_OUT.includes(id)
 
 /** The program and the library. Returns the bundled modules. */
@@ -66,7 +50,7 @@ async function bundleProgram(): Promise<readonly string[]> {
     },
     platform: 'node',
     external,
-    plugins: [packagesBeside, builtinsByName],
+    plugins: [packagesBeside],
   })
   const { output } = await bundle.write({
     dir: DIST,

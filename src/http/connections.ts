@@ -1,7 +1,13 @@
-import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { limiter } from '../base/limiter.ts'
-import { createServer } from './node-http.ts'
 
 /** Bounds on open connections, concurrent requests and unread answers. */
 export type ConnectionBounds = {

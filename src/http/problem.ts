@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
-import { STATUS_CODES } from './node-http.ts'
 import { httpProblem, requestError } from './problems.ts'
 
 /** The page of this service that explains the codes; the fragment is the code. */

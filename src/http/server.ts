@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage as Incoming, RequestListener, Server } from 'node:http'
+import { IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
@@ -17,7 +17,6 @@ import { boundedServer, CONNECTION_BOUNDS, inTurns } from './connections.ts'
 import { type Gate, gateOf, guardOf } from './gate.ts'
 import { handle, opensAsPage, wantsHtml } from './handle.ts'
 import { serveMcp } from './mcp.ts'
-import { IncomingMessage, ServerResponse } from './node-http.ts'
 import type { HttpOptions } from './options.ts'
 import { refuseWhenLate } from './overload.ts'
 import { answerClientError, asAppError, problemOf, type RefusalLog, refusalLog } from './problem.ts'
@@ -176,7 +175,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
 function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener): Server {
   const times = { requestTimeout: 0, headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECKED_EVERY_MS }
   const bounds = { ...CONNECTION_BOUNDS, ...(maxConnections === undefined ? {} : { maxConnections }) }
-  const isUrgent = ({ url }: Incoming): boolean => url === '/v1/health'
+  const isUrgent = ({ url }: IncomingMessage): boolean => url === '/v1/health'
   const server = boundedServer({ ...times, keepAliveTimeout: IDLE_MS }, listener, bounds, { isUrgent })
   server.setTimeout(SILENT_MS)
   return server
