@@ -142,7 +142,8 @@ function readSentence(text: string, codes: Codes): Read | undefined {
   if (!namesUs(text)) return read
   const { about } = reasonRow(read?.reason ?? 'unclear_refusal')
   if (read && about !== 'recipient' && about !== 'domain') return read
-  if (/US(?!-IP)/.test(text)) return { reason: 'sender_refused' }
+  if (!/US-IP/.test(text) || /US(?!-IP)/.test(text))
+    return read || text.includes('US') ? { reason: 'sender_refused' } : undefined
   return read || /\b(?:to|for) US-IP/.test(text) ? { reason: 'reverse_dns_required' } : undefined
 }
 

@@ -39,7 +39,7 @@ export const sentencesOf = (marked: string): readonly Sentence[] =>
 
 /** A server called back about our sender: whatever it was told, it refuses us. */
 export const SENDER_CALLOUT =
-  /\bsender (?:address )?(?:verif|validat|call)\w*|\bverif\w* (?:of |the |your ){0,2}sender\b|\bcall(?:back|out) (?:setup )?(?:failed|rejected|verification failed)?.{0,60}\bUS\b|\bcallback setup\b|\bfailed while verifying\b|\bverification failed for (?:<US|US|<>)/
+  /\bsender (?:address )?(?:verif|validat|call)\w*|\bverif\w* (?:of |the |your ){0,2}sender\b|\bcall(?:back|out) (?:setup )?(?:failed|rejected|verification failed)?.{0,60}\bUS\b|\bcall(?:back|out) (?:to|of|for) (?:the |your )?sender|\bcallback setup\b|\bfailed while verifying\b|\bverification failed for (?:<US|US|<>)/
 /** A server asked another one about the recipient. */
 export const RECIPIENT_CALLOUT =
   /\bcould not complete recipient verif\w*(?: callout)?(?: for)?|\brecipient (?:address )?(?:verif\w*|call(?:out|back))(?: callout| verif\w*)?:? ?(?:failed|failure|fail|rejected)\b:?|\bcall(?:back|out) verification(?: failed| failure)?:?|\bundeliverable address: host .{0,300}? said:?/g
@@ -63,10 +63,15 @@ const ASIDE =
 /** A relay sentence names the client. */
 const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b/
 
+/** Our address or domain without its name. */
+const OURS =
+  /\b(?:your|the sending|the sender's) (?:own |e-?mail |mail |sending |sender )?(?:address(?! book)|domain|mailbox)\b|\bin the sending domain\b|\bdomain you (?:send|sent|are sending) from\b/
+
 /** Whether the subject of a sentence is one of our names: it stands where the mailbox would. */
 export function namesUs(sentence: string): boolean {
-  if (!sentence.includes('US') || sentence.includes('ASKED') || CLIENT_RELAY.test(sentence)) return false
-  const rest = sentence.replace(ASIDE, '')
+  if (sentence.includes('ASKED') || CLIENT_RELAY.test(sentence)) return false
+  if (OURS.test(sentence)) return true
+  const rest = sentence.includes('US') ? sentence.replace(ASIDE, '') : ''
   return rest.includes('US') && /\p{Ll}{2}|\p{Lo}{2}/u.test(rest)
 }
 

@@ -23,6 +23,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     'Postfix access table',
     '421 4.3.2 <mail.probe.example[192.0.2.1]>: Client host rejected: Service busy',
   ),
+  forGood(
+    // Before the words of a host that is not permitted.
+    'relay_denied',
+    /\brelais\b.{0,20}\b(?:interdit|refus|non autoris)|\bweiterleitung\b.{0,20}\b(?:nicht|verweigert|verboten)|\b(?:reenvio|retransmis\w{2,4}|inoltro|encaminhamento)\b.{0,20}\b(?:no |nao |non |denegad|negad|negat|proibid|prohibid|vietat)|(?:ретрансляц|пересылк)\S{0,3}.{0,20}(?:запрещ|не разреш)|\bmay (?:not )?relay\b|(?<!open )\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3}|permitted|allowed|authentication required)\b.{0,30}\b(?:for|to|through) relay|\b(?:polic|prohibit|refus|den(?:y|ies)|reject|disallow)\w{0,4}\b(?:(?!unknown).){0,30}\brelay/,
+    'Domino',
+    '554 Relay rejected for policy reasons.',
+  ),
   any(
     'source_blocked',
     /\breputation\b|\bkarma\b|\bip suspected\b|refused to talk to me/,
@@ -141,13 +148,6 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     /permanent failure for one or more recipients.{0,20}: ?blocked|mailbox unavailable or access denied|mail is rejected by recipients|rejected by (?:the )?recipient|(?:blocked|refused) by (?:the |this )?recipient\b|recipient (?:has )?(?:blocked|refused|rejects)/,
     'Barracuda',
     '550 permanent failure for one or more recipients (user@example.com:blocked)',
-  ),
-  forGood(
-    // "Relay" in a sentence about policy; together with a text about a missing mailbox, that text decides.
-    'relay_denied',
-    /(?<!open )\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3}|permitted|allowed|authentication required)\b.{0,30}\b(?:for|to|through) relay|\b(?:polic|prohibit|refus|den(?:y|ies)|reject|disallow)\w{0,4}\b(?:(?!unknown).){0,30}\brelay/,
-    'Domino',
-    '554 Relay rejected for policy reasons.',
   ),
   forNow(
     'temporary_failure',
