@@ -130,7 +130,9 @@ function readSentences(marked: string, codes: Codes): Read | undefined {
   for (const text of causes) {
     const read = isOpening(text) ? undefined : readSentence(text, codes)
     const isAbsent = read?.reason === 'relay_denied' && causes.some((other) => NO_SUCH_USER.test(other))
-    if (read) return isAbsent ? { reason: 'mailbox_not_found' } : read
+    // A policy that refuses for now is read with what else the reply says.
+    const isWeak = codes === '4xx' && read?.reason === 'policy'
+    if (read && !isWeak) return isAbsent ? { reason: 'mailbox_not_found' } : read
   }
   const opening = codes === '5xx' ? readSentence(causes.join(', '), codes) : undefined
   return opening ?? readSentence(said, codes) ?? (isCallout ? { reason: 'mailbox_not_found' } : undefined)

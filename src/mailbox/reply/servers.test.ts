@@ -333,6 +333,14 @@ function reasonOf(text: string): Reason {
 
 /** The kinds of the rules in further words and languages. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
+  'greylisted|temporary_failure': [
+    '451 4.7.1 <user@example.org>: Recipient address rejected: Intentional policy rejection, please try again later',
+  ],
+  'rate_limited|source_blocked': [
+    '550 Too many invalid recipients from your host, blocked for one hour',
+    '450 too frequent connects from 192.0.2.1, please try again later.',
+    '554 5.7.1 拒绝IP 192.0.2.1',
+  ],
   sender_refused: [
     '550 5.1.1 verify-2@probe.example unknown',
     '550 5.2.2 <verify-1@probe.example>: mailbox over quota',
@@ -542,7 +550,6 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     '553 5.7.1 Weiterleitung nicht erlaubt',
   ],
   rate_limited: ['450 4.7.1 You have sent 100 messages in the last hour, slow down'],
-  'rate_limited|source_blocked': ['550 Too many invalid recipients from your host, blocked for one hour'],
 }
 const kinds = Object.entries(KINDS).flatMap(([reasons, replies]) => replies.map((text) => [reasons, text] as const))
 it.each(kinds)('%s: %s', (reasons, text) => expect(reasons.split('|')).toContain(reasonOf(text)))

@@ -50,7 +50,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
+    /\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast|frequent|often)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
     'Gmail',
     '421 4.7.28 [192.0.2.1] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been temporarily rate limited. - gsmtp',
   ),
@@ -112,7 +112,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /service refuse|\b(?:adresse|direccion|indirizzo|endereco|adres) ip\b|\bip.?(?:адрес|地址|アドレス|adresse|주소)|\bip (?:address )?(?:is )?(?:not (?:found|known)|unknown)|\baddress \[?(?:US-)?IP|\blpn00[1-6]_\d{3}|\bofr00[56]_\d{3}|(?:ip|адрес).{0,20}(?:в ч[её]рн|занес[её]н|внес[её]н)|ip.{0,12}(?:被拒绝|被封|黑名单|被列入|拒否)|黑名单|ブラックリスト/,
+    /service refuse|\b(?:adresse|direccion|indirizzo|endereco|adres) ip\b|\bip.?(?:адрес|地址|アドレス|adresse|주소)|\bip (?:address )?(?:is )?(?:not (?:found|known)|unknown)|\baddress \[?(?:US-)?IP|\blpn00[1-6]_\d{3}|\bofr00[56]_\d{3}|(?:ip|адрес).{0,20}(?:в ч[её]рн|занес[её]н|внес[её]н)|(?:拒绝|拒絕|封禁).{0,6}\bIP\b|(?:拒绝|拒絕).{0,6}ip|ip.{0,12}(?:被拒绝|被封|黑名单|被列入|拒否)|黑名单|ブラックリスト/,
     'La Poste, SFR, Orange',
     '550 5.5.0 Service refuse. Veuillez essayer plus tard. service refused, please try later. LPN001_108',
   ),
