@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { eachAlone, putOff } from '../base/alone.ts'
 import { raced, sleep, wakeable } from '../base/deadline.ts'
 import { once } from '../base/share-work.ts'
@@ -7,7 +8,7 @@ import type { DeliveryRow } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
 import { attemptFailed, type Delivering, deliver } from './deliver.ts'
 import { ownFault } from './notify/send.ts'
-import { makeMessageId, putOff as putOffMonitor, type Running, workOn } from './run.ts'
+import { putOff as putOffMonitor, type Running, workOn } from './run.ts'
 
 export type MonitorEngine = {
   /** Starts a cycle at once. */
@@ -54,6 +55,10 @@ const HOUSEKEEPING_MS = 3_600_000
 /** How long history and messages are stored, ms. */
 const HISTORY_MS = 400 * 86_400_000
 const MESSAGES_MS = 90 * 86_400_000
+
+/** One id for each job: the webhook may be set again by a request that is repeated after the job was told. */
+const messageIdOf = ({ id, number }: { readonly id: string; readonly number: number }): string =>
+  `msg_${createHash('sha256').update(`${id} ${number}`).digest('base64url').slice(0, 22)}`
 
 /** Processes the monitors and messages of a database, together with the engines of other nodes on the same one. */
 export function startMonitors(parts: EngineParts): MonitorEngine {
@@ -111,7 +116,8 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
         const data = job && (await raced(AbortSignal.timeout(limits.eventMs), parts.jobEvent(job.id)))
         if (!job || !data) return
         const createdAt = new Date(now())
-        const message = { id: makeMessageId(), webhook: job.callback, monitor: null, type: 'job.finished', createdAt }
+        const id = messageIdOf(job)
+        const message = { id, webhook: job.callback, monitor: null, type: 'job.finished', createdAt }
         const body = JSON.stringify({ type: message.type, timestamp: createdAt.toISOString(), data })
         await deliveries.add(tx, [{ ...message, channel: JSON.stringify({ type: 'webhook' }), body }])
       })

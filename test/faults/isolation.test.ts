@@ -199,6 +199,14 @@ describe('monitors, messages and ended jobs', () => {
     expect(lines.filter(({ event }) => event.includes('database'))).toEqual([])
   })
 
+  it('a job whose webhook is set again by a repeated request is told once', async () => {
+    const { rows } = await database.pool.query(`SELECT number FROM mailsonde.webhooks WHERE id = 'wh_good1'`)
+    await deliveriesOf(database.db).setCallback('job_good1', Number(rows[0].number))
+    engine.wake()
+    await until(async () => (await count('FROM mailsonde.jobs WHERE callback IS NOT NULL')) === 0)
+    expect(await count(`FROM mailsonde.deliveries WHERE body LIKE '%job_good1%'`)).toBe(1)
+  })
+
   it('the log has each item with its cause', () => {
     for (const at of ['monitor', 'message', 'job'])
       expect(

@@ -48,6 +48,8 @@ const ROWS = 50_000
 /** Maximum number of domains of a step that are looked up at the same time. */
 const LOOKUPS_AT_A_TIME = 50
 const LOOKUP_MS = 10_000
+/** Time in which a lookup ends by itself after its time limit, ms. */
+const GRACE_MS = 1_000
 /**
  * Time limit of a step, ms; less than the lease of its domains. Those that are left come in a later turn of the job.
  */
@@ -90,9 +92,9 @@ export function domainLookups(settings: LookupSettings): DomainLookups {
     return found
   }
   async function providerOf(job: JobRecord, domain: string): Promise<string> {
-    const signal = within(LOOKUP_MS, stopping)
     try {
-      return (await raced(signal, findProvider(job.kind, domain, signal))).id
+      const found = findProvider(job.kind, domain, within(LOOKUP_MS, stopping))
+      return (await raced(within(LOOKUP_MS + GRACE_MS, stopping), found)).id
     } catch (error) {
       if (!stopping.aborted) onDomainFault(error, job, domain)
       return domain

@@ -151,10 +151,10 @@ async function count(tx: Kysely<Schema>, messages: readonly NewDelivery[]): Prom
 /** The pending and sent messages of a database. */
 export type Deliveries = ReturnType<typeof deliveriesOf>
 export const deliveriesOf = (db: Kysely<Schema>) => ({
-  /** Adds messages in the transaction that causes them. */
+  /** Adds messages in the transaction that causes them; not those whose id is there already. */
   add: async (tx: Transaction<Schema> | Kysely<Schema>, rows: readonly NewDelivery[]): Promise<void> => {
     if (rows.length === 0) return
-    await tx
+    const added = await tx
       .insertInto('mailsonde.deliveries')
       .values(
         rows.map(({ createdAt, webhook, monitor, ...row }) => ({
@@ -167,8 +167,14 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
           next_attempt: createdAt,
         })),
       )
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returning('id')
       .execute()
-    await count(tx, rows)
+    const ids = new Set(added.map(({ id }) => id))
+    await count(
+      tx,
+      rows.filter(({ id }) => ids.has(id)),
+    )
   },
 
   /** Adds a message that is sent at once, so that the links in it work; returns its number. */
@@ -301,16 +307,16 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
   endedJob: async (
     tx: Transaction<Schema>,
     without: readonly string[],
-  ): Promise<{ readonly id: string; readonly callback: number } | undefined> => {
-    const { rows } = await sql<{ id: string; callback: string }>`
+  ): Promise<{ readonly id: string; readonly number: number; readonly callback: number } | undefined> => {
+    const { rows } = await sql<{ id: string; number: number; callback: string }>`
       WITH ended AS (
         SELECT number, callback FROM mailsonde.jobs
         WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed') AND id <> ALL(${without}::text[])
         ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED)
-      UPDATE mailsonde.jobs j SET callback = NULL FROM ended WHERE j.number = ended.number RETURNING j.id, ended.callback`.execute(
+      UPDATE mailsonde.jobs j SET callback = NULL FROM ended WHERE j.number = ended.number RETURNING j.id, j.number, ended.callback`.execute(
       tx,
     )
-    return rows[0] && { id: rows[0].id, callback: Number(rows[0].callback) }
+    return rows[0] && { ...rows[0], callback: Number(rows[0].callback) }
   },
 
   /** Sets the webhook that is called when a job has ended; null: none. */
