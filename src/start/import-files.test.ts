@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase, labDatabaseUrl } from '../../test/lab/database.ts'
@@ -6,7 +6,7 @@ import { labFolder } from '../../test/lab/folder.ts'
 import { aggregateReport } from '../../test/lab/report-xml.ts'
 import { configOf } from '../config.ts'
 import type { Database } from '../store/postgres/connect.ts'
-import { importFiles } from './import-files.ts'
+import { importFiles, messagesOf } from './import-files.ts'
 
 /** `reports import` with files; src/intake/killed.test.ts and test/real have the pipe. */
 let folder: string
@@ -32,6 +32,14 @@ beforeAll(async () => {
   )
   writeFileSync(`${folder}/cut.xml`, xml('g').slice(0, -100))
   writeFileSync(`${folder}/last.xml`, xml('last'))
+  mkdirSync(`${folder}/links`)
+  symlinkSync(`${folder}/one.xml`, `${folder}/links/file`)
+  symlinkSync(`${folder}/mixed`, `${folder}/links/folder`)
+  const from = 'From a@b Mon\n'
+  writeFileSync(
+    `${folder}/large.mbox`,
+    `${from}${mail('l1')}\n${from}Subject: x\n\n${'\n'.repeat(26 * 1_048_576)}\n${from}${mail('l2')}\n`,
+  )
   writeFileSync(`${folder}/nothing`, '')
   writeFileSync(`${folder}/closed`, xml('h'))
   chmodSync(`${folder}/closed`, 0)
@@ -95,9 +103,41 @@ describe('reports import', () => {
     expect(done.complained).toMatch(/gone\.xml: .*no such file/)
     expect(await stored()).toContain('last')
   })
+  it('a link in a folder is not followed, one that is named is', async () => {
+    expect((await run(['links'])).status).toBe(2)
+    expect((await run(['links/file'])).status).toBe(0)
+    expect((await run(['links/folder'])).status).toBe(0)
+  })
+  it('a message of an mbox that is too large is refused by its number, and the next ones are read', async () => {
+    const done = await run(['large.mbox'])
+    expect([done.status, done.printed]).toEqual([1, expect.stringMatching(/2 reports/)])
+    expect(done.complained).toMatch(/large\.mbox#2: the input has more than 26214400 octets \(--max-report\)$/m)
+  })
   it('a database that is away is exit status 75', async () => {
     const done = await run(['one.xml'], 'postgres://a:b@127.0.0.1:9/c')
     expect([done.status, done.printed]).toEqual([75, ''])
     expect(done.complained).toMatch(/database/)
+  })
+})
+
+describe('messages of an mbox', () => {
+  async function* inPieces(text: string, size: number): AsyncGenerator<Buffer> {
+    for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size))
+  }
+  const MBOX =
+    'From a@b Mon\nA: 1\n\n>From here\n\nFrom a@b Tue\r\nA: 2\r\n\r\nx\r\n\r\nFrom a\n\n\nFrom b\nA: 4\n\nFrom'
+  it.each([1, 2, 3, 5, 7, 8, 9, 20, 1_000])('in pieces of %i octets', async (size) => {
+    const found: string[] = []
+    for await (const { octets } of messagesOf('m', inPieces(MBOX, size), 1_000)) found.push(`${octets}`)
+    expect(found).toEqual(['A: 1\n\nFrom here\n\n', 'A: 2\r\n\r\nx\r\n\r\n', '\n\n', 'A: 4\n\nFrom'])
+  })
+  it('of 24 MiB of empty lines are one, made of as many pieces as were read', async () => {
+    async function* empty(): AsyncGenerator<Buffer> {
+      yield Buffer.from('From a\n')
+      for (let n = 0; n < 24; n++) yield Buffer.alloc(1_048_576, '\n')
+    }
+    const sizes: number[] = []
+    for await (const { octets } of messagesOf('m', empty(), 25 * 1_048_576)) sizes.push((octets as Buffer).length)
+    expect(sizes).toEqual([24 * 1_048_576])
   })
 })

@@ -1,4 +1,4 @@
-import { createReadStream, type Dir, type Dirent, opendirSync, statSync } from 'node:fs'
+import { constants, type Dir, type Dirent, lstatSync, opendirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ReportsImportAnswer } from '../answers/reports.ts'
@@ -9,7 +9,7 @@ import type { Config } from '../config.ts'
 import { reportsImportDocument } from '../documents/reports.ts'
 import { formatTerminal, type Look } from '../documents/terminal/terminal.ts'
 import type { Imported } from '../reports/import.ts'
-import { buffered } from '../reports/parse/containers.ts'
+import { afterLine, buffered, nextSeparator, unquoted } from '../reports/parse/containers.ts'
 import { presentImport } from '../reports/present.ts'
 import type { ReportService } from '../reports/service.ts'
 import { openKeyFile } from '../store/key-file.ts'
@@ -68,7 +68,7 @@ export async function importFiles(paths: readonly string[], config: Config, setu
       if (path === '-') await importMessage(config, reports, outside.world)
       else
         for (const file of filesBelow(path, faultOf)) {
-          const one = await importFile(await reports(), file, config.maxReport, faultOf(file))
+          const one = await importFile(await reports(), file, config.maxReport, faultOf)
           sums.reports.push(...one.reports)
           sums.refused.push(...one.refused)
           sums.failure_reports += one.failure_reports
@@ -141,19 +141,19 @@ async function importMessage(
 
 async function importFile(
   service: ReportService,
-  path: string,
+  { path, isNamed }: Found,
   maxOctets: number,
-  onFault: (error: unknown) => void,
+  faultOf: (name: string) => (error: unknown) => void,
 ): Promise<ReportsImportAnswer> {
   const sums: Imported[] = []
   const signal = AbortSignal.timeout(IMPORT_MS)
   try {
-    for await (const octets of messagesOfFile(path, maxOctets))
+    for await (const { name, octets } of inputsOf(path, isNamed, maxOctets))
       await service
-        .import(octets, { name: path, way: 'file', owner: '', signal, accepts: () => 'taken' })
-        .then((one) => sums.push(one), onFault)
+        .import(octets, { name, way: 'file', owner: '', signal, accepts: () => 'taken' })
+        .then((one) => sums.push(one), faultOf(name))
   } catch (error) {
-    onFault(error)
+    faultOf(path)(error)
   }
   const all: Imported = {
     reports: sums.flatMap(({ reports }) => reports),
@@ -164,6 +164,9 @@ async function importFile(
   return presentImport(all)
 }
 
+/** `isNamed`: by a person, who may mean what a link leads to. */
+type Found = { readonly path: string; readonly isNamed: boolean }
+
 /**
  * The files at and below a path; a Maildir is a folder. Links are not followed. What cannot be opened is left out, and
  * `faultOf` gets it.
@@ -172,11 +175,12 @@ function* filesBelow(
   path: string,
   faultOf: (path: string) => (error: unknown) => void,
   budget = { left: MAX_FILES },
-): Generator<string> {
+  isNamed = true,
+): Generator<Found> {
   let folder: Dir
   try {
-    if (!statSync(path).isDirectory()) {
-      if (budget.left-- > 0) yield path
+    if (!(isNamed ? statSync(path) : lstatSync(path)).isDirectory()) {
+      if (budget.left-- > 0) yield { path, isNamed }
       return
     }
     folder = opendirSync(path)
@@ -186,57 +190,73 @@ function* filesBelow(
   try {
     for (let entry: Dirent | null = folder.readSync(); entry !== null; entry = folder.readSync()) {
       if (entry.name === 'tmp' && entry.isDirectory()) continue // of a Maildir: not delivered yet
-      if (entry.isDirectory() || entry.isFile()) yield* filesBelow(join(path, entry.name), faultOf, budget)
+      if (entry.isDirectory() || entry.isFile()) yield* filesBelow(join(path, entry.name), faultOf, budget, false)
     }
   } finally {
     folder.closeSync()
   }
 }
 
-/**
- * The messages of an mbox file, each as a stream, or the whole of another file: an mbox may be far larger than a
- * report. A message larger than `maxOctets` is cut there.
- */
-async function* messagesOfFile(path: string, maxOctets: number): AsyncGenerator<AsyncIterable<Uint8Array>> {
-  if (!(await isMbox(path))) {
-    yield createReadStream(path)
-    return
-  }
-  let message: Buffer[] = []
-  let size = 0
-  let isAfterEmpty = true
-  let rest = Buffer.alloc(0)
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    let text = Buffer.concat([rest, chunk])
-    for (let end = text.indexOf(10); end >= 0; end = text.indexOf(10)) {
-      const line = text.subarray(0, end + 1)
-      text = text.subarray(end + 1)
-      if (isAfterEmpty && line.subarray(0, 5).toString('latin1') === 'From ') {
-        if (message.length > 0) yield once(message)
-        message = []
-        size = 0
-      } else if (size <= maxOctets) {
-        message.push(Buffer.from(line))
-        size += line.length
-      }
-      isAfterEmpty = line.length === 1 || (line.length === 2 && line[0] === 13)
-    }
-    rest = text.length > maxOctets ? Buffer.alloc(0) : text
-  }
-  if (rest.length > 0) message.push(rest)
-  if (message.length > 0) yield once(message)
-}
+type FileInput = { readonly name: string; readonly octets: Uint8Array | AsyncIterable<Uint8Array> }
 
-async function isMbox(path: string): Promise<boolean> {
-  const file = await open(path)
+/** The messages of an mbox file, which may be far larger than a report, or the whole of another file. */
+async function* inputsOf(path: string, isNamed: boolean, maxOctets: number): AsyncGenerator<FileInput> {
+  // Found in a folder: a link that took the place of a file since is refused.
+  const file = await open(path, isNamed ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NOFOLLOW)
+  const stream = file.createReadStream({ highWaterMark: 1_048_576 })
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   try {
-    const { buffer } = await file.read(Buffer.alloc(5), 0, 5, 0)
-    return buffer.toString('latin1') === 'From '
+    const first = await chunks.next()
+    const all = async function* (): AsyncGenerator<Buffer> {
+      for (let next = first; !next.done; next = await chunks.next()) yield next.value
+    }
+    if (first.done || !first.value.subarray(0, 5).equals(FROM)) yield { name: path, octets: all() }
+    else yield* messagesOf(path, all(), maxOctets)
   } finally {
+    stream.destroy()
     await file.close()
   }
 }
 
-async function* once(lines: readonly Buffer[]): AsyncGenerator<Uint8Array> {
-  yield Buffer.concat(lines)
+const FROM = Buffer.from('From ')
+/** Octets of what separates two messages: the end of an empty line and {@link FROM}. */
+const SEPARATOR = 8
+
+/**
+ * The messages of an mbox (RFC 4155). Of one that is too large only so much is kept that it is refused; memory does not
+ * grow with the number of lines.
+ */
+export async function* messagesOf(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  maxOctets: number,
+): AsyncGenerator<FileInput> {
+  let kept: Buffer[] = []
+  let size = 0
+  let number = 0
+  let rest = Buffer.alloc(0)
+  const keep = (piece: Buffer): void => {
+    if (size <= maxOctets) kept.push(piece)
+    size += piece.length
+  }
+  const message = (): FileInput => {
+    const whole = Buffer.concat(kept)
+    kept = []
+    size = 0
+    return { name: `${path}#${++number}`, octets: unquoted(whole.subarray(afterLine(whole, 0))) }
+  }
+  for await (const chunk of chunks) {
+    const text = Buffer.concat([rest, chunk])
+    let from = 0
+    for (let at = nextSeparator(text, 0); at >= 0; at = nextSeparator(text, at)) {
+      keep(text.subarray(from, at))
+      yield message()
+      from = at
+    }
+    const end = Math.max(from, text.length - SEPARATOR)
+    keep(text.subarray(from, end))
+    rest = text.subarray(end)
+  }
+  keep(rest)
+  yield message()
 }

@@ -216,12 +216,14 @@ async function* inMbox(whole: Buffer, place: Place, budget: Budget): AsyncGenera
   }
 }
 
-const afterLine = (whole: Buffer, from: number): number => {
+/** The index after the line that contains `from`. */
+export const afterLine = (whole: Buffer, from: number): number => {
   const end = whole.indexOf(10, from)
   return end < 0 ? whole.length : end + 1
 }
 
-function nextSeparator(whole: Buffer, from: number): number {
+/** Where the next message of an mbox begins, with its line "From …"; -1: none begins after `from`. */
+export function nextSeparator(whole: Buffer, from: number): number {
   for (let at = whole.indexOf('\nFrom ', from); at >= 0; at = whole.indexOf('\nFrom ', at + 1)) {
     const before = whole[at - 1] === 13 ? whole[at - 2] : whole[at - 1]
     if (before === 10) return at + 1
@@ -229,7 +231,8 @@ function nextSeparator(whole: Buffer, from: number): number {
   return -1
 }
 
-const unquoted = (message: Buffer): Buffer =>
+/** A message of an mbox as it was before ">" was put before its lines "From …" (mboxrd). */
+export const unquoted = (message: Buffer): Buffer =>
   message.includes('\n>') ? Buffer.from(message.toString('latin1').replace(/^>(>*From )/gm, '$1'), 'latin1') : message
 
 /** A message within another one is a part of it; in another container it was sent by somebody. */
