@@ -10,6 +10,7 @@ import { type ReportService, reportService } from '../../src/reports/service.ts'
 import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { mailWith } from '../lab/hostile-mail.ts'
 import { aggregateReport, type LabRow } from '../lab/report-xml.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
@@ -96,7 +97,17 @@ const bot: LabRow = { address: '45.99.0.1', count: 10, spf: 'fail', envelope: 'a
 const report = (over: Parameters<typeof aggregateReport>[0] = {}) =>
   aggregateReport({ domain: 'a.example', rows: [own, news, bot], ...over })
 
+/** A report in a mail in an mbox in gzip, so many times. */
+const nestedMail = (times: number): Buffer =>
+  Array.from({ length: times }).reduce<Buffer>(
+    (one, _, n) => gzipSync(`From a\n${mailWith('b.example', `${n}`, one)}`),
+    Buffer.from(report({ domain: 'nested.example' })),
+  )
+
 describe('a report over HTTP', () => {
+  it('in a mail in an mbox in gzip is read', async () => {
+    expect((await post(nestedMail(1))).body).toMatchObject({ reports: [{ messages: 100 }], refused: [] })
+  })
   it('is stored, and a duplicate when it comes again in another container', async () => {
     const first = await post(report())
     expect(first).toMatchObject({ status: 200, body: { refused: [], failure_reports: 0, foreign_rows: 0 } })
@@ -137,6 +148,7 @@ describe('a report over HTTP', () => {
     ['a depth of 100', `<feedback>${'<a>'.repeat(100)}`, 400, 'bad_report'],
     ['an attribute of 900 kB', `<feedback a="${'x'.repeat(900_000)}"/>`, 400, 'bad_report'],
     ['more than --max-report', `From: a@b.example\r\n\r\n${'x'.repeat(1_100_000)}`, 413, 'payload_too_large'],
+    ['gzip of an mbox of a mail with gzip of an mbox', nestedMail(2), 400, 'bad_report'],
     ['a truncated file', report().slice(0, -200), 400, 'bad_report'],
   ])('%s: %i', async (_, payload, status, code) => {
     const answer = await post(payload)
