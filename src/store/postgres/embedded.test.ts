@@ -1,12 +1,22 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { beforeAll, expect, it } from 'vitest'
 import { labFolder } from '../../../test/lab/folder.ts'
 import { maskedUrl, openDatabase, throughOutage } from './connect.ts'
 import { startEmbedded } from './embedded.ts'
-import { accountOf, missingBinaries } from './embedded-place.ts'
+import { accountOf, linkLibraries, missingBinaries } from './embedded-place.ts'
 
 const said: string[] = []
 const log = { info: (event: string) => void said.push(event), warn: () => {} }
@@ -32,6 +42,23 @@ it.each([
 ])('without its programs on %s (libc: %s): %s', (platform, hasLibc, detail) =>
   expect(missingBinaries(platform, hasLibc).message).toContain(detail),
 )
+
+it('makes the links between the libraries, if no install script did, and leaves those that are there', async () => {
+  const folder = labFolder()
+  mkdirSync(join(folder, 'native/lib'), { recursive: true })
+  const links = [
+    { source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' },
+    { source: 'native/lib/libicu.so.60.2', target: 'native/lib/libicu.so' },
+  ]
+  writeFileSync(join(folder, 'native/pg-symlinks.json'), JSON.stringify(links))
+  symlinkSync('another', join(folder, 'native/lib/libicu.so'))
+  await linkLibraries(folder, 'p')
+  await linkLibraries(folder, 'p')
+  const made = links.map(({ target }) => readlinkSync(join(folder, target)))
+  expect(made).toEqual(['libpq.so.5.18', 'another'])
+  writeFileSync(join(folder, 'native/pg-symlinks.json'), JSON.stringify([{ source: 'a', target: 'gone/b' }]))
+  await expect(linkLibraries(folder, 'p')).rejects.toThrow('npm rebuild p')
+})
 
 it('starts, keeps its data over a stop, listens on a socket of its own alone', async () => {
   const first = await start(dataDir)

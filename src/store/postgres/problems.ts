@@ -53,6 +53,11 @@ export const privateDatabaseError = errorsOf('private_database', {
     detail: ({ name }: { name: string }) =>
       `the built-in PostgreSQL is not installed (package ${shown(name, 60)}): install mailsonde again with --include=optional, or set a PostgreSQL server with --database-url`,
   },
+  not_linked: {
+    code: 'upstream_unavailable',
+    detail: ({ name, reason }: { name: string; reason: string }) =>
+      `the libraries of the built-in PostgreSQL lack their links, which cannot be made (${shown(reason, 200)}): run npm rebuild ${shown(name, 60)}`,
+  },
   no_binaries: {
     code: 'upstream_unavailable',
     detail: ({ platform }: { platform: string }) =>
