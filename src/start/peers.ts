@@ -99,7 +99,7 @@ async function keptId({ node }: World['store'], log: World['log']): Promise<stri
   try {
     const kept = (await node.get('id'))?.value
     if (typeof kept === 'string') return kept
-    if (await node.replace('id', made, undefined)) return made
+    if (await node.add('id', made)) return made
     return String((await node.get('id'))?.value ?? made) // another process was faster
   } catch (error) {
     if (!(error instanceof StoreError)) throw error

@@ -106,35 +106,17 @@ describe.each(DRIVERS)('the store: %s', (_, open) => {
     expect(await store.sources.get('a')).toBeUndefined()
   })
 
-  it('replaces a row only where it is what was expected', async () => {
+  it('adds a row only where there is none', async () => {
     const [{ peers }, { peers: others }] = open()
-    expect(await peers.replace('a', 1, undefined)).toBe(true)
-    expect(await peers.replace('a', 2, undefined)).toBe(false)
-    const row = (await peers.get('a'))!
-    await others.put('a', 3)
-    expect(await peers.replace('a', 4, row.version)).toBe(false)
-    expect(await peers.get('a')).toMatchObject({ value: 3 })
-    expect(await peers.replace('a', 5, (await peers.get('a'))!.version)).toBe(true)
-    expect(await others.replace('b', 5, row.version)).toBe(false)
-    expect(await keysOf(others)).toEqual(['a'])
+    expect(await peers.add('a', 1)).toBe(true)
+    expect(await others.add('a', 2)).toBe(false)
+    expect(await peers.get('a')).toMatchObject({ value: 1 })
   })
 
-  it('gives one of many that replace at once its way', async () => {
+  it('gives one of many that add at once its way', async () => {
     const [{ peers }, { peers: others }] = open()
-    const work = Array.from({ length: 10 }, (_, n) => (n % 2 ? peers : others).replace('a', n, undefined))
+    const work = Array.from({ length: 10 }, (_, n) => (n % 2 ? peers : others).add('a', n))
     expect((await Promise.all(work)).filter(Boolean)).toHaveLength(1)
-  })
-
-  it('counts up without losing a step', async () => {
-    const [one, other] = open()
-    const countUp = async ({ peers }: Store): Promise<void> => {
-      for (;;) {
-        const row = await peers.get('n')
-        if (await peers.replace('n', Number(row?.value ?? 0) + 1, row?.version)) return
-      }
-    }
-    await Promise.all(Array.from({ length: 20 }, (_, n) => countUp(n % 2 ? one : other)))
-    expect(await one.peers.get('n')).toMatchObject({ value: 20 })
   })
 
   it('loses nothing where two write other rows at the same time', async () => {
@@ -171,7 +153,7 @@ describe.each(DRIVERS)('the store: %s', (_, open) => {
     await node.putAll(Array.from({ length: maxRows }, (_, n) => ({ key: `row ${n}`, value: n })))
     await node.put('row 0', 'changed')
     await expect(node.put('one more', 1)).rejects.toMatchObject({ name: 'StoreError', code: 'full' })
-    await expect(node.replace('one more', 1, undefined)).rejects.toMatchObject({ code: 'full' })
+    await expect(node.add('one more', 1)).rejects.toMatchObject({ code: 'full' })
     expect(await keysOf(node)).toHaveLength(maxRows)
   })
 

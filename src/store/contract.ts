@@ -3,12 +3,11 @@ import { type Json, keysOf } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
 import { storeProblem } from './problems.ts'
 
-/** One row. `version` changes whenever the value does and has no other meaning. */
-export type Row = { readonly key: string; readonly value: Json; readonly version: string }
+export type Row = { readonly key: string; readonly value: Json }
 
 /**
- * Rows of one kind by key. Every call settles within {@link MAX_WAIT_MS} and rejects with {@link StoreError} if it
- * failed; nothing was then stored. Rows are written one by one or all together (`putAll`), so processes that write
+ * Rows of one kind by key. A call waits for other processes for at most {@link MAX_WAIT_MS} and rejects with
+ * {@link StoreError} if it failed; nothing was then stored. Rows are written one by one or all together (`putAll`), so processes that write
  * different rows never undo each other's changes. A key is 1 to {@link MAX_KEY} printable ASCII characters, a value at
  * most {@link MAX_VALUE} bytes of JSON.
  */
@@ -18,12 +17,9 @@ export type Repository = {
   readonly list: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly Row[]>
   readonly put: (key: string, value: Json) => Promise<void>
   /** All of them or none. */
-  readonly putAll: (rows: readonly Pick<Row, 'key' | 'value'>[]) => Promise<void>
-  /**
-   * Stores the value if the row still has the version `expected` (undefined: if there is no such row); returns whether
-   * it did.
-   */
-  readonly replace: (key: string, value: Json, expected: string | undefined) => Promise<boolean>
+  readonly putAll: (rows: readonly Row[]) => Promise<void>
+  /** Stores the value if there is no such row; returns whether it did. */
+  readonly add: (key: string, value: Json) => Promise<boolean>
   /** Returns whether there was such a row. */
   readonly delete: (key: string) => Promise<boolean>
 }
@@ -50,7 +46,7 @@ export type RepositoryName = keyof typeof REPOSITORIES
 /** The state that survives a restart. */
 export type Store = Readonly<Record<RepositoryName, Repository>>
 
-/** Time limit of one call, ms. */
+/** How long a call waits for other processes, ms. */
 export const MAX_WAIT_MS = 10_000
 /** Maximum number of characters of a key. */
 export const MAX_KEY = 512
@@ -100,7 +96,7 @@ export async function copyRepositories(from: Store, to: Store): Promise<string> 
     for (let after: string | undefined; ; ) {
       const rows = await from[name].list({ limit: PAGE, ...(after !== undefined && { after }) })
       for (const { key, value } of rows)
-        if (await to[name].replace(key, value, undefined)) copied++
+        if (await to[name].add(key, value)) copied++
         else kept++
       after = rows.at(-1)?.key
       if (rows.length < PAGE) break

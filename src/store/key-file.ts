@@ -7,7 +7,7 @@ import type { Json } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
 import { problemOf } from '../base/schema-problems.ts'
 import { StoreError, unavailable } from './contract.ts'
-import { type Codec, type RowsFile, rowsFile } from './files/rows-file.ts'
+import { changeJsonFile, type JsonFile, type Values } from './files/json-file.ts'
 import { keyFileProblem, storeProblem } from './problems.ts'
 
 /** The permissions of a key; `admin` includes all. */
@@ -83,7 +83,12 @@ export type KeyFile = {
 
 /** Opens a key file that several processes may change at the same time. Nothing is read or written yet. */
 export function openKeyFile(path: string, now: () => number): KeyFile {
-  const file = rowsFile({ path, codec: codecOf(path), durable: true })
+  const file: JsonFile = {
+    path,
+    parse: (text) => new Map(parseKeys(path, text).map((key) => [key.id, key as unknown as Json])),
+    format: (rows) => `${JSON.stringify([...rows.values()], null, 2)}\n`,
+    durable: true,
+  }
   let seen: { readonly content: KeyFileContent; readonly stamp: string } | undefined
   let lookedAtMs = Number.NEGATIVE_INFINITY
 
@@ -99,9 +104,9 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
     return seen.content
   }
 
-  async function change<T>(make: Parameters<RowsFile['change']>[0], result: () => T): Promise<T> {
+  async function change<T>(make: (rows: Values) => boolean, result: () => T): Promise<T> {
     refuseOpenMode(path, statOf(path))
-    await file.change(make)
+    await changeJsonFile(file, make)
     lookedAtMs = Number.NEGATIVE_INFINITY
     return result()
   }
@@ -181,8 +186,3 @@ function parseKeys(path: string, text: string): readonly ApiKey[] {
     keyFileProblem('invalid', { path, place: issue.path.map(String).join('.'), reason: problemOf(issue).text }),
   )
 }
-
-const codecOf = (path: string): Codec => ({
-  read: (text) => new Map(parseKeys(path, text).map((key) => [key.id, key as unknown as Json])),
-  write: (rows) => `${JSON.stringify([...rows.values()], null, 2)}\n`,
-})

@@ -82,14 +82,13 @@ export async function headOf(file: FileHandle, maxBytes: number): Promise<string
 /**
  * Replaces the file by `text`, completely or not at all: the text is written to a new file of mode 0600, which then
  * gets the name. The new file has a random name and is opened with O_EXCL, so that no link is followed. `durable`: it
- * is on the disk before it gets the name. `mayReplace` is called last. Rejects with the error of the file system; false
- * if it may not.
+ * is on the disk before it gets the name. Rejects with the error of the file system.
  */
 export async function replaceFile(
   path: string,
   text: string,
-  { durable, mayReplace }: { readonly durable: boolean; readonly mayReplace: () => Promise<boolean> },
-): Promise<boolean> {
+  { durable }: { readonly durable: boolean },
+): Promise<void> {
   const next = `${path}.${randomBytes(8).toString('hex')}.new`
   const file = await open(next, 'wx', 0o600)
   try {
@@ -101,10 +100,7 @@ export async function replaceFile(
     throw error
   }
   await file.close()
-  const may = await mayReplace()
-  if (may) await rename(next, path)
-  else await unlink(next)
-  return may
+  await rename(next, path)
 }
 
 /**

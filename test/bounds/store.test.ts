@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { expect, it, vi } from 'vitest'
 import { lookupMailHosts } from '../../src/mailhosts/mailhosts.ts'
 import { providerOfHost } from '../../src/mailhosts/providers/index.ts'
-import { rowsFile, withLock } from '../../src/store/files/rows-file.ts'
+import { readJsonFile, withLock } from '../../src/store/files/json-file.ts'
 import { afterDeadlock } from '../../src/store/postgres/connect.ts'
 import { keepOwned } from '../../src/store/postgres/embedded.ts'
 import { openLog, type Place, placeFor } from '../../src/store/postgres/embedded-place.ts'
@@ -18,25 +18,13 @@ import { isTaken, testBounds, text, times } from './table.ts'
 
 /** Bounds of what is stored, without a database, and of mail hosts. */
 const folder = labFolder()
-const none = { read: () => new Map(), write: () => '' }
+const none = { parse: () => new Map(), format: () => '' }
 
 function isFileRead(size: number): Promise<boolean> {
   const path = join(folder, `rows${size}`)
   writeFileSync(path, '')
   truncateSync(path, size) // it takes no room on the disk
-  return isTaken(() => rowsFile({ path, codec: none }).read())
-}
-
-/** Whether a change is made although its lock was lost `n` - 1 times. */
-function isChanged(n: number): Promise<boolean> {
-  const path = join(folder, `lost${n}`)
-  let lost = 0
-  const write = (): string => {
-    if (++lost < n) rmSync(`${path}.lock`)
-    return ''
-  }
-  const { change } = rowsFile({ path, codec: { ...none, write } })
-  return isTaken(() => change(() => true))
+  return isTaken(() => readJsonFile({ path, ...none }))
 }
 
 const programs = { initdb: '/bin/initdb', postgres: '/bin/postgres' }
@@ -129,8 +117,7 @@ testBounds([
     254,
     (n) => providerOfHost('.aspmx.l.google.com'.padStart(n, 'a.')) !== undefined,
   ],
-  ['src/store/files/rows-file.ts MAX_BYTES', 64 * 1024 * 1024, isFileRead],
-  ['src/store/files/rows-file.ts MAX_TRIES', 3, isChanged],
+  ['src/store/files/json-file.ts MAX_BYTES', 64 * 1024 * 1024, isFileRead],
   ['src/store/postgres/embedded.ts LONGEST_WAIT_MS', 5_000, async (n) => (await longestWait()) >= n],
   ['src/store/postgres/embedded-place.ts MAX_SOCKET_DIR', 92, isSocketInside],
   ['src/store/postgres/embedded-place.ts MAX_LOG', 4 * 1024 * 1024, isLogKept],

@@ -210,7 +210,7 @@ function brokenStore(store: Store, failing: () => void): Store {
       list: first(rows.list),
       put: first(rows.put),
       putAll: first(rows.putAll),
-      replace: first(rows.replace),
+      add: first(rows.add),
       delete: first(rows.delete),
     }
   }

@@ -1,8 +1,8 @@
 import { filesStore } from '../../src/store/files/files-store.ts'
 
 /**
- * A process of its own that writes to a store: `node store-writer.ts FOLDER NAME COUNT` puts COUNT rows of its own and
- * counts the row `n` up as often.
+ * A process of its own that writes to a store: `node store-writer.ts FOLDER NAME COUNT` puts COUNT rows of its own, and
+ * adds as many that it shares with others.
  */
 const [folder = '', name = '', count = '0'] = process.argv.slice(2)
 const { sources } = filesStore(folder, (event) => {
@@ -10,8 +10,5 @@ const { sources } = filesStore(folder, (event) => {
 })
 for (let i = 0; i < Number(count); i++) {
   await sources.put(`${name} ${i}`, i)
-  for (;;) {
-    const row = await sources.get('n')
-    if (await sources.replace('n', Number(row?.value ?? 0) + 1, row?.version)) break
-  }
+  await sources.add(`shared ${i}`, name)
 }

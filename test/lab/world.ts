@@ -17,7 +17,7 @@ export const labStore = memoryStore
 export function failingStore(): Store {
   const fail = async (): Promise<never> =>
     Promise.reject(new StoreError('unavailable', labProblem('the disk of the lab is broken')))
-  const broken = { get: fail, list: fail, put: fail, putAll: fail, replace: fail, delete: fail }
+  const broken = { get: fail, list: fail, put: fail, putAll: fail, add: fail, delete: fail }
   return Object.fromEntries(Object.keys(REPOSITORIES).map((name) => [name, broken])) as unknown as Store
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import {
@@ -12,7 +11,7 @@ import {
   StoreError,
 } from '../contract.ts'
 import { storeProblem } from '../problems.ts'
-import { type Codec, type RowsFile, rowsFile, type Values } from './rows-file.ts'
+import { changeJsonFile, type JsonFile, readJsonFile, type Values } from './json-file.ts'
 
 export type Warn = (event: string, fields: Record<string, unknown>) => void
 
@@ -29,17 +28,26 @@ const FILES: Readonly<Record<RepositoryName, string>> = {
  * may use it at the same time. A damaged file is renamed, reported through `warn`, and never overwritten.
  */
 export function filesStore(folder: string, warn: Warn): Store & { readonly settled: () => Promise<void> } {
-  const open = (name: RepositoryName): FileRepository => {
+  let last: Promise<void> = Promise.resolve()
+  function open(name: RepositoryName): Repository {
     const path = join(folder, FILES[name])
     const onDamaged = ({ message }: StoreError, movedTo: string): void =>
       warn('a data file is damaged and was renamed', { path, moved_to: movedTo, reason: message })
-    return fileRepository(rowsFile({ path, codec: rowsCodec(path), onDamaged }), REPOSITORIES[name])
+    const file: JsonFile = { path, parse: (text) => parsed(path, text), format: formatted, onDamaged }
+    const change: Rows['change'] = (make) => {
+      const done = last.then(() => changeJsonFile(file, make))
+      last = done.catch(() => {}) // its caller reports it
+      return done
+    }
+    return repositoryOn({ read: () => readJsonFile(file), change }, REPOSITORIES[name])
   }
-  const repositories = eachRepository(open)
   return {
-    ...repositories,
+    ...eachRepository(open),
     settled: async () => {
-      await Promise.all(Object.values(repositories).map(({ settled }) => settled()))
+      for (let seen: unknown; seen !== last; ) {
+        seen = last
+        await last
+      }
     },
   }
 }
@@ -47,26 +55,23 @@ export function filesStore(folder: string, warn: Warn): Store & { readonly settl
 const FORMAT = 1
 
 /** `{"format": 1, "rows": [[key, value], …]}`. */
-function rowsCodec(path: string): Codec {
+const formatted = (rows: Values): string => `${JSON.stringify({ format: FORMAT, rows: [...rows] })}\n`
+
+function parsed(path: string, text: string): Values {
   const damaged = (why: 'no_object' | 'no_rows' | 'row'): never => {
     throw new StoreError('damaged', storeProblem('damaged', { path, why }))
   }
-  return {
-    read: (text) => {
-      const json = parsedJson(text)
-      if (!isJsonRecord(json)) return damaged('no_object')
-      if (typeof json.format === 'number' && json.format > FORMAT)
-        throw new StoreError('newer', storeProblem('newer', { path, version: json.format }))
-      if (json.format !== FORMAT || !Array.isArray(json.rows)) return damaged('no_rows')
-      const rows: Values = new Map()
-      for (const row of json.rows as readonly Json[]) {
-        if (!Array.isArray(row) || row.length !== 2 || typeof row[0] !== 'string') return damaged('row')
-        rows.set(row[0], row[1] as Json)
-      }
-      return rows
-    },
-    write: (rows) => `${JSON.stringify({ format: FORMAT, rows: [...rows] })}\n`,
+  const json = parsedJson(text)
+  if (!isJsonRecord(json)) return damaged('no_object')
+  if (typeof json.format === 'number' && json.format > FORMAT)
+    throw new StoreError('newer', storeProblem('newer', { path, version: json.format }))
+  if (json.format !== FORMAT || !Array.isArray(json.rows)) return damaged('no_rows')
+  const rows: Values = new Map()
+  for (const row of json.rows as readonly Json[]) {
+    if (!Array.isArray(row) || row.length !== 2 || typeof row[0] !== 'string') return damaged('row')
+    rows.set(row[0], row[1] as Json)
   }
+  return rows
 }
 
 function parsedJson(text: string): Json | undefined {
@@ -77,114 +82,50 @@ function parsedJson(text: string): Json | undefined {
   }
 }
 
-/**
- * A change that waits for its turn. `make` changes the rows in place and returns the result for the caller; it may be
- * called again on newer rows.
- */
-type Waiting = {
-  readonly make: (rows: Values) => { readonly isChanged: boolean; readonly result: boolean }
-  readonly resolve: (result: boolean) => void
-  readonly reject: (error: unknown) => void
+/** The rows of a repository. `change`: `make` changes them in place and returns whether it did. */
+type Rows = {
+  readonly read: () => Promise<Values>
+  readonly change: (make: (rows: Values) => boolean) => Promise<void>
 }
 
-/** `settled` waits for the changes in progress; it never rejects. */
-type FileRepository = Repository & { readonly settled: () => Promise<void> }
-
-/** A {@link Repository} in one file. Changes that are requested while one is being written are written together. */
-function fileRepository(file: RowsFile, bounds: RepositoryBounds): FileRepository {
-  let waiting: Waiting[] = []
-  let isWriting = false
-  const underWay = new Set<Promise<void>>()
-
-  async function writeAll(): Promise<void> {
-    isWriting = true
-    await Promise.resolve() // changes of the same turn are written together
-    while (waiting.length > 0) {
-      const changes = waiting
-      waiting = []
-      await writeTogether(file, changes)
-    }
-    isWriting = false
-  }
-
-  function change(make: Waiting['make']): Promise<boolean> {
-    const done = new Promise<boolean>((resolve, reject) => {
-      waiting.push({ make, resolve, reject })
-      if (!isWriting) void writeAll()
-    })
-    const ended = done.then(
-      () => {},
-      () => {},
-    )
-    underWay.add(ended)
-    void ended.then(() => underWay.delete(ended))
-    return done
-  }
-
-  const putAll = async (rows: Parameters<Repository['putAll']>[0]): Promise<void> => {
+function repositoryOn({ read, change }: Rows, bounds: RepositoryBounds): Repository {
+  const putAll: Repository['putAll'] = async (rows) => {
     for (const { key, value } of rows) checkRow(key, value)
-    if (rows.length > 0) await change((values) => ({ isChanged: store(values, rows, bounds), result: true }))
+    if (rows.length > 0) await change((values) => store(values, rows, bounds))
   }
   return {
     get: async (key) => {
       checkRow(key)
-      const value = (await file.read()).get(key)
-      return value === undefined ? undefined : rowOf(key, value)
+      const value = (await read()).get(key)
+      return value === undefined ? undefined : { key, value }
     },
     list: async ({ limit, after = '' }) => {
-      const values = await file.read()
+      const values = await read()
       const keys = [...values.keys()].filter((key) => key > after).sort((a, b) => (a < b ? -1 : 1))
-      return keys.slice(0, limit).map((key) => rowOf(key, values.get(key)!))
+      return keys.slice(0, limit).map((key) => ({ key, value: values.get(key)! }))
     },
     put: (key, value) => putAll([{ key, value }]),
     putAll,
-    replace: async (key, value, expected) => {
+    add: async (key, value) => {
       checkRow(key, value)
-      return change((values) => {
-        const now = values.get(key)
-        const isExpected = (now === undefined ? undefined : versionOf(now)) === expected
-        return { isChanged: isExpected && store(values, [{ key, value }], bounds), result: isExpected }
+      let isNew = false
+      await change((values) => {
+        isNew = !values.has(key)
+        return isNew && store(values, [{ key, value }], bounds)
       })
+      return isNew
     },
     delete: async (key) => {
       checkRow(key)
-      return change((values) => {
-        const result = values.delete(key)
-        return { isChanged: result, result }
-      })
+      let isThere = false
+      await change((values) => (isThere = values.delete(key)))
+      return isThere
     },
-    settled: async () => {
-      while (underWay.size > 0) await Promise.all(underWay)
-    },
-  }
-}
-
-/** Each caller gets the result of its change once all of them are written, or the reason if they cannot be written. */
-async function writeTogether(file: RowsFile, changes: readonly Waiting[]): Promise<void> {
-  let tell: (() => void)[] = []
-  try {
-    await file.change((rows) => {
-      tell = []
-      let isChanged = false
-      for (const { make, resolve, reject } of changes) {
-        try {
-          const made = make(rows)
-          isChanged ||= made.isChanged
-          tell.push(() => resolve(made.result))
-        } catch (error) {
-          tell.push(() => reject(error))
-        }
-      }
-      return isChanged
-    })
-    for (const told of tell) told()
-  } catch (error) {
-    for (const { reject } of changes) reject(error)
   }
 }
 
 /** Puts rows last, as those changed most recently. Throws StoreError `full` before anything is changed. */
-function store(values: Values, rows: readonly Pick<Row, 'key' | 'value'>[], bounds: RepositoryBounds): true {
+function store(values: Values, rows: readonly Row[], bounds: RepositoryBounds): true {
   const { maxRows, whenFull } = bounds
   const added = new Set(rows.map(({ key }) => key).filter((key) => !values.has(key))).size
   if (whenFull === 'refuse' && values.size + added > maxRows)
@@ -200,17 +141,11 @@ function store(values: Values, rows: readonly Pick<Row, 'key' | 'value'>[], boun
   return true
 }
 
-const rowOf = (key: string, value: Json): Row => ({ key, value, version: versionOf(value) })
-
-/** A version is a hash of the value, so that it need not be stored. */
-const versionOf = (value: Json): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)
-
 /** A store in memory for the life of the process, with the bounds of the others. */
 export const memoryStore = (): Store =>
   eachRepository((name) => {
     const rows: Values = new Map()
-    return fileRepository({ read: async () => rows, change: async (make) => void make(rows) }, REPOSITORIES[name])
+    return repositoryOn({ read: async () => rows, change: async (make) => void make(rows) }, REPOSITORIES[name])
   })
 
 /** What `open` returns for each repository. */

@@ -196,7 +196,7 @@ async function shortSocketDir(folder: string, account: Account): Promise<string>
   if (known !== undefined && (await isOwnFolder(known, account))) return known
   const made = await mkdtemp(join(tmpdir(), 'mailsonde-')) // a random name that did not exist
   await ownFolder(made, account)
-  await replaceFile(path, made, { durable: false, mayReplace: async () => true })
+  await replaceFile(path, made, { durable: false })
   return made
 }
 

@@ -46,11 +46,11 @@ function repository(open: () => Promise<Kysely<Schema>>, name: RepositoryName, s
   const rowsOf = (db: Kysely<Schema>) =>
     db
       .selectFrom('mailsonde.rows')
-      .select(['key', 'value', 'version'])
+      .select(['key', 'value'])
       .where('scope', '=', place.scope)
       .where('repository', '=', name)
 
-  async function store(tx: Transaction<Schema>, rows: readonly Pick<Row, 'key' | 'value'>[]): Promise<void> {
+  async function store(tx: Transaction<Schema>, rows: readonly Row[]): Promise<void> {
     for (const { key, value } of rows) {
       await sql`
         INSERT INTO mailsonde.rows (scope, repository, key, value)
@@ -82,11 +82,10 @@ function repository(open: () => Promise<Kysely<Schema>>, name: RepositoryName, s
       for (const { key, value } of rows) checkRow(key, value)
       await write((tx) => store(tx, rows))
     },
-    replace: async (key, value, expected) => {
+    add: async (key, value) => {
       checkRow(key, value)
       return write(async (tx) => {
-        const now = await rowsOf(tx).where('key', '=', key).executeTakeFirst()
-        if (now?.version !== expected) return false
+        if (await rowsOf(tx).where('key', '=', key).executeTakeFirst()) return false
         await store(tx, [{ key, value }])
         return true
       })
@@ -106,18 +105,9 @@ function repository(open: () => Promise<Kysely<Schema>>, name: RepositoryName, s
   }
 }
 
-const rowOf = ({
-  key,
-  value,
-  version,
-}: {
-  readonly key: string
-  readonly value: string
-  readonly version: string
-}): Row => ({
+const rowOf = ({ key, value }: { readonly key: string; readonly value: string }): Row => ({
   key,
   value: JSON.parse(value) as Json,
-  version,
 })
 
 /** The rows longest unchanged are removed, or the write is refused and rolled back. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { codeOf } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import { MAX_WAIT_MS, StoreError, unavailable } from '../contract.ts'
@@ -11,118 +11,83 @@ import { storeProblem } from '../problems.ts'
 
 /** Maximum size of a file, bytes. */
 const MAX_BYTES = 64 * 1024 * 1024
-/** Maximum number of attempts at a change whose lock was lost to another process. */
-const MAX_TRIES = 3
+/** The file by which the processes that use a folder take turns. */
+const LOCK = 'mailsonde.lock'
 
 /** Values by key, the one longest unchanged first. */
 export type Values = Map<string, Json>
-/** The format of rows in a file. `read` throws StoreError `damaged` or `newer`. */
-export type Codec = { readonly read: (text: string) => Values; readonly write: (rows: Values) => string }
 
-type RowsFileOptions = {
+/** Values in a file that several processes change in turn. A missing file has none. */
+export type JsonFile = {
   readonly path: string
-  readonly codec: Codec
+  /** Reads the text of the file. Throws StoreError `damaged` or `newer`. */
+  readonly parse: (text: string) => Values
+  readonly format: (values: Values) => string
   /** The file is on the disk when a change has settled, even after a power failure. */
   readonly durable?: boolean
   /**
-   * Called with a damaged file that was renamed: the rows are then empty. Without it every call rejects with `damaged`
+   * Called with a damaged file that was renamed: it then has no values. Without it every call rejects with `damaged`
    * until the file is repaired.
    */
   readonly onDamaged?: (error: StoreError, movedTo: string) => void
 }
 
-export type RowsFile = {
-  /** The present rows of the file; read again only if it has changed. Rejects with StoreError. */
-  readonly read: () => Promise<Values>
-  /**
-   * Makes a change on the present content of the file, while no other process may change it. `make` returns whether it
-   * changed the rows. Rejects with StoreError.
-   */
-  readonly change: (make: (rows: Values) => boolean) => Promise<void>
-}
-
-/** Rows in one file that several processes change in turn: no change is lost. A missing file has none. */
-export function rowsFile(options: RowsFileOptions): RowsFile {
-  const { path, codec } = options
-  let kept: { readonly stamp: string; readonly rows: Values } | undefined
-  let isSwept = false
-
-  async function read(): Promise<Values> {
-    const stamp = await stampOf(path)
-    if (kept && kept.stamp === stamp) return kept.rows
-    try {
-      const rows = stamp === '' ? new Map() : codec.read(await textOf(path))
-      kept = { stamp, rows }
-      return rows
-    } catch (error) {
-      if (!options.onDamaged || !isDamage(error)) throw error
-      await change(() => false)
-      return read()
-    }
-  }
-
-  async function change(make: (rows: Values) => boolean): Promise<void> {
-    await ensureFolder(path)
-    for (let tries = 0; tries < MAX_TRIES; tries++)
-      if (await withLock(`${path}.lock`, (lock) => changeLocked(make, lock))) return
-    throw new StoreError('unavailable', storeProblem('lock_lost', { path }))
-  }
-
-  /** False if the lock was lost before the change was written. */
-  async function changeLocked(make: (rows: Values) => boolean, { isHeld }: Lock): Promise<boolean> {
-    if (!isSwept) await sweep(path)
-    isSwept = true
-    const rows = await readNow(options)
-    if (!make(rows)) return true
-    try {
-      return await replaceFile(path, codec.write(rows), { durable: options.durable === true, mayReplace: isHeld })
-    } catch (cause) {
-      throw unavailable('not_written', path, cause)
-    } finally {
-      kept = undefined
-    }
-  }
-  return { read, change }
-}
-
-/** The content of the file, read without the cache. A damaged file is renamed if that is wanted. */
-async function readNow({ path, codec, onDamaged }: RowsFileOptions): Promise<Values> {
-  if ((await stampOf(path)) === '') return new Map()
+/** The present values of the file. Rejects with StoreError. */
+export async function readJsonFile(file: JsonFile): Promise<Values> {
   try {
-    return codec.read(await textOf(path))
+    return await valuesOf(file)
   } catch (error) {
-    if (!onDamaged || !isDamage(error)) throw error
-    const aside = `${path}.damaged-${randomBytes(4).toString('hex')}`
-    await rename(path, aside).catch((cause: unknown) => {
-      throw unavailable('not_renamed', path, cause)
+    if (!file.onDamaged || !isDamage(error)) throw error
+    let values: Values = new Map()
+    await changeJsonFile(file, (now) => {
+      values = now
+      return false
     })
-    onDamaged(error, aside)
-    return new Map()
+    return values
   }
 }
 
-const isDamage = (error: unknown): error is StoreError => error instanceof StoreError && error.code === 'damaged'
+/**
+ * Makes a change on the present values, while no other process may change a file of the folder. `make` returns whether
+ * it changed them: the file is then replaced, completely or not at all. Rejects with StoreError.
+ */
+export async function changeJsonFile(file: JsonFile, make: (values: Values) => boolean): Promise<void> {
+  const { path, durable = false } = file
+  await ensureFolder(path)
+  await withLock(join(dirname(path), LOCK), async () => {
+    await sweep(path)
+    const values = await valuesOf(file).catch((error: unknown) => setAside(file, error))
+    if (!make(values)) return
+    await replaceFile(path, file.format(values), { durable }).catch((cause: unknown) => {
+      throw unavailable('not_written', path, cause)
+    })
+  })
+}
 
-/** Identifies the content of a file; empty if there is no file. */
-async function stampOf(path: string): Promise<string> {
+async function valuesOf({ path, parse }: JsonFile): Promise<Values> {
   try {
-    const { mtimeNs, size, ino } = await stat(path, { bigint: true })
+    const { size } = await stat(path)
     if (size > MAX_BYTES)
-      throw new StoreError('too_large', storeProblem('too_large', { path, count: Number(size), max: MAX_BYTES }))
-    return `${mtimeNs} ${size} ${ino}`
+      throw new StoreError('too_large', storeProblem('too_large', { path, count: size, max: MAX_BYTES }))
+    return parse(await readFile(path, 'utf8'))
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') return ''
+    if (codeOf(cause) === 'ENOENT') return new Map()
     throw cause instanceof StoreError ? cause : unavailable('not_read', path, cause)
   }
 }
 
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (cause) {
-    throw unavailable('not_read', path, cause)
-  }
+/** Renames a damaged file, if that is wanted. */
+async function setAside({ path, onDamaged }: JsonFile, error: unknown): Promise<Values> {
+  if (!onDamaged || !isDamage(error)) throw error
+  const aside = `${path}.damaged-${randomBytes(4).toString('hex')}`
+  await rename(path, aside).catch((cause: unknown) => {
+    throw unavailable('not_renamed', path, cause)
+  })
+  onDamaged(error, aside)
+  return new Map()
 }
+
+const isDamage = (error: unknown): error is StoreError => error instanceof StoreError && error.code === 'damaged'
 
 async function ensureFolder(path: string): Promise<void> {
   try {
@@ -139,26 +104,16 @@ async function ensureFolder(path: string): Promise<void> {
 const ABANDONED_MS = 5_000
 const POLL_MS = 4
 
-/** A lock that is held. */
-type Lock = {
-  /** Whether it is still held: another process may have taken it over from a process that was stopped for long. */
-  readonly isHeld: () => Promise<boolean>
-}
-
 /**
  * Runs `work` while this process, and no other, holds the lock file `path`. A lock whose process has died is taken over
  * at once, and so is one that has not changed for 5 s. Rejects with StoreError `unavailable` if the lock was not
  * available within 10 s or the file cannot be created.
  */
-export async function withLock<T>(
-  path: string,
-  work: (lock: Lock) => Promise<T>,
-  abandonedMs = ABANDONED_MS,
-): Promise<T> {
+export async function withLock<T>(path: string, work: () => Promise<T>, abandonedMs = ABANDONED_MS): Promise<T> {
   const mine = `${process.pid} ${whereami()} ${randomBytes(8).toString('hex')}`
   await acquire(path, mine, abandonedMs)
   try {
-    return await work({ isHeld: async () => (await contentOf(path)) === mine })
+    return await work()
   } finally {
     if ((await contentOf(path)) === mine) await unlink(path).catch(() => {})
   }
