@@ -59,7 +59,8 @@ type ErrorOptions = {
 
 /**
  * The lack of an answer from outside, which becomes data. It has no stack: every check and verification meets some, and
- * writing the stack costs more than all other work on them.
+ * writing the stack costs more than all other work on them. Nor may its cause have one: such errors are cached, and a
+ * stack that nobody has read holds everything that its functions see, an upload for example.
  */
 export class OutsideError extends Error {
   constructor(text: string, options?: { readonly cause?: unknown }) {

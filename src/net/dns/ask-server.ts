@@ -1,3 +1,4 @@
+import { OutsideError } from '../../base/errors.ts'
 import type { Ip } from '../../names/ip.ts'
 import { sweeper } from './client.ts'
 import { engine } from './engine.ts'
@@ -63,7 +64,7 @@ export function serverAsker(options: ServerAskerOptions): ServerAsker {
     let at = upstreams.get(server)
     if (!at) {
       if (upstreams.size >= MAX_SERVERS) {
-        const cause = new Error(`more than ${MAX_SERVERS} servers are queried at once`)
+        const cause = new OutsideError(`more than ${MAX_SERVERS} servers are queried at once`)
         return Promise.reject(new DnsError('network', question, { cause }))
       }
       at = upstream<Question>({ ip: server, port }, questions.handlers, now)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
 import { believable, topLevelDomains } from './nxdomain.ts'
-import type { Answer, Resolve } from './resolver.ts'
+import type { Answer, DnsError, Resolve } from './resolver.ts'
 import { cached } from './wrap.ts'
 
 const forever = new AbortController().signal
@@ -32,6 +32,7 @@ function bench(zone: LabZone = WORLD, lies: Lie = () => undefined) {
   )
   return {
     ...state,
+    liar,
     lie: (next: Lie) => {
       state.lies = next
     },
@@ -52,6 +53,19 @@ describe('a resolver that denies everything', () => {
       expect(await bench(WORLD, everything).ask(name)).toBe(DENIED)
     },
   )
+
+  it('is told without the stack of the question, which would hold the request as long as the error is cached', async () => {
+    const ask = believable(
+      bench(WORLD, everything).liar,
+      topLevelDomains(bench(WORLD, everything).liar, () => 0),
+    )
+    const error = await ask('example.de', 'A', forever).catch((thrown: DnsError) => thrown)
+    expect([String(error), String((error as DnsError).cause), ((error as DnsError).cause as Error).stack]).toEqual([
+      expect.stringContaining('example.de'),
+      expect.stringContaining('top-level domain de'),
+      expect.not.stringContaining('\n'),
+    ])
+  })
 
   it('is believed again a minute after it has come to its senses', async () => {
     const { ask, lie, pass } = bench(WORLD, everything)

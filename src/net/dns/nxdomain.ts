@@ -1,4 +1,5 @@
 import { timedOut } from '../../base/deadline.ts'
+import { OutsideError } from '../../base/errors.ts'
 import { sharedWork, type Work } from '../../base/share-work.ts'
 import { ttlCache } from '../../base/ttl-cache.ts'
 import { labelsOf } from '../../names/domain.ts'
@@ -106,7 +107,7 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
       const { verdict } = recall(tld, maxAgeMs) ?? (await waited(shared, tld, signal, { name, type }))
       if (verdict === 'known' || verdict === 'absent') return
       if (verdict !== 'denied') throw new DnsError(verdict.reason, { name, type }, { cause: verdict })
-      const cause = new Error(`the resolver denies that the top-level domain ${tld} exists`)
+      const cause = new OutsideError(`the resolver denies that the top-level domain ${tld} exists`)
       throw new DnsError('resolver_denies_everything', { name, type }, { cause })
     },
   }
