@@ -99,11 +99,12 @@ function withoutKeys(
   const { host, origin } = request.headers
   const why = refusal(options, { host, origin, localAddress: request.socket.localAddress })
   if (why) return { by, refused: callerError(why) }
-  const caller = { isAdmin: true }
-  if (!operation.forPeers) return { by, caller }
-  if (options.peerSecret !== undefined) return { by, refused: callerError('no_proof') }
   // Behind a proxy on this machine, every caller seems to come from loopback.
   const isPassedOn = request.headers.forwarded !== undefined || request.headers['x-forwarded-for'] !== undefined
-  if (isLoopbackHost(request.ip) && !isPassedOn) return { by, caller }
+  const isHere = isLoopbackHost(request.ip) && !isPassedOn
+  const caller = { isAdmin: true, ...(!isHere && { isRemote: true as const }) }
+  if (!operation.forPeers) return { by, caller }
+  if (options.peerSecret !== undefined) return { by, refused: callerError('no_proof') }
+  if (isHere) return { by, caller }
   return { by, refused: callerError('not_local') }
 }

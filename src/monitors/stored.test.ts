@@ -44,6 +44,38 @@ describe('a verification for who has no key', () => {
   })
 })
 
+describe('the analysis of a message for who has no key', () => {
+  const from = { address: 'joe.doe@a.example', name: 'Joe Q. Doe', domain: 'a.example', authors: 1 }
+  it.each<[string, string, string, string]>([
+    ['the name of the author', 'because', 'added: Joe Q. Doe, Sales', 'added: J***, Sales'],
+    ['in another case', 'detail', 'The name "JOE Q. DOE" looks', 'The name "J***" looks'],
+    [
+      'each word of it in texts of the message',
+      'subject',
+      'A call for Joe and Mrs. Doe',
+      'A call for J*** and Mrs. D***',
+    ],
+    ['not within a word', 'subject', 'Joeys and Joe', 'Joeys and J***'],
+    ['not in sentences of ours', 'detail', 'Joe is a word', 'Joe is a word'],
+    ['addresses', 'summary', 'it is from joe.doe@a.example', 'it is from j***@a.example'],
+    ['of other people', 'evidence', 'eve@b.example', 'e***@b.example'],
+    ['in any field', 'message_id', '<joe.1@a.example>', '<j***@a.example>'],
+  ])('%s', async (_, key, text, masked) => {
+    const answer = await withoutMailboxes('message', { from: { ...from }, headers: { [key]: text } })
+    expect(answer).toEqual({
+      from: { address: 'j***@a.example', name: 'J***', domain: 'a.example', authors: 1 },
+      headers: { [key]: masked },
+    })
+  })
+  it.each(['', 'pass', 'x', '***'])('a name %j leaves our own words', async (name) => {
+    const answer = { from: { ...from, name }, spf: { result: 'pass' }, headers: { detail: 'x fails' } }
+    expect(await withoutMailboxes('message', answer)).toMatchObject({
+      spf: { result: 'pass' },
+      headers: { detail: 'x fails' },
+    })
+  })
+})
+
 it.each<[string, StoredKind, JsonRecord]>([
   ['1 MiB without an address', 'message', { texts: texts('x') }],
   ['1 MiB of dots', 'message', { texts: texts('a.') }],

@@ -147,17 +147,45 @@ const entryOf = (row: StoredRow): StoredEntry => ({
 
 /**
  * A stored answer for a reader who is not logged in: `answer` itself, changed. In a verification every mailbox is
- * masked, wherever it occurs (replies of mail servers repeat it), and in the analysis of a message every address. The
- * other kinds are about domains: the addresses in them are published in the DNS, and a masked record would not be the
- * record.
+ * masked, wherever it occurs (replies of mail servers repeat it), and in the analysis of a message every address and
+ * the name of its author. The other kinds are about domains: the addresses in them are published in the DNS, and a
+ * masked record would not be the record.
  */
 export async function withoutMailboxes(kind: StoredKind, answer: JsonRecord): Promise<JsonRecord> {
   if (kind !== 'verify' && kind !== 'message') return answer
-  const mask = kind === 'message' ? maskAddresses : maskOf(typeof answer.email === 'string' ? answer.email : '')
-  await inTurns(textsIn(answer), ({ holder, key, text }) => {
-    holder[key] = mask(text)
+  const mask =
+    kind === 'message' ? maskerOfMessage(answer) : maskOf(typeof answer.email === 'string' ? answer.email : '')
+  await inTurns(textsIn(answer, kind === 'verify' ? OWN_WORDS : []), ({ holder, key, text }) => {
+    holder[key] = mask(text, key)
   })
   return answer
+}
+
+type Mask = (text: string, key: string) => string
+
+/** The texts of an analysis that are those of the message, and the sentences that may repeat them. */
+const QUOTED = ['name', 'subject', 'evidence']
+const SENTENCES = ['because', 'detail', 'summary']
+
+/**
+ * Masks addresses, and the name of the author: the whole of it in every sentence, and each of its words in what the
+ * message says itself. Words of ours, such as `pass`, may be a name as well, and stay.
+ */
+function maskerOfMessage({ from }: JsonRecord): Mask {
+  const name = isJsonRecord(from) && typeof from.name === 'string' ? from.name.trim() : ''
+  if (name === '') return maskAddresses
+  const words = name.split(/[^\p{L}\p{M}\p{N}'-]+/u).filter((word) => word.length >= SHORTEST_WORD)
+  const ofSentences = hiding(name.length < SHORTEST_WORD ? [] : [name])
+  const ofQuoted = hiding([name, ...words])
+  return (text, key) =>
+    maskAddresses(QUOTED.includes(key) ? ofQuoted(text) : SENTENCES.includes(key) ? ofSentences(text) : text)
+}
+
+/** Masks these words where they do not belong to a longer one, in any case. */
+function hiding(words: readonly string[]): (text: string) => string {
+  if (words.length === 0) return (text) => text
+  const any = new RegExp(words.map((word) => `(?<![\\p{L}\\d])${literal(word)}(?![\\p{L}\\d])`).join('|'), 'giu')
+  return (text) => text.replace(any, (found) => `${[...found][0]}***`)
 }
 
 /** Shorter local parts are masked only in an address: as words they would occur everywhere. */
@@ -186,13 +214,16 @@ const OWN_WORDS = ['result', 'reason', 'deliverability', 'role', 'stage', 'check
 
 type Holder = { [key: string]: Json | undefined }
 
-/** The texts in a value, each with the record or list that holds it. */
-function* textsIn(value: object): Iterable<{ readonly holder: Holder; readonly key: string; readonly text: string }> {
+/** The texts in a value but those of the names `left`, each with the record or list that holds it. */
+function* textsIn(
+  value: object,
+  left: readonly string[],
+): Iterable<{ readonly holder: Holder; readonly key: string; readonly text: string }> {
   const holder = value as Holder
   for (const key of Object.keys(holder)) {
+    if (left.includes(key)) continue
     const item = holder[key]
-    if (OWN_WORDS.includes(key)) continue
     if (typeof item === 'string') yield { holder, key, text: item }
-    else if (typeof item === 'object' && item !== null) yield* textsIn(item)
+    else if (typeof item === 'object' && item !== null) yield* textsIn(item, left)
   }
 }

@@ -26,6 +26,8 @@ export type Caller = {
   readonly key?: string
   /** It has the permissions of the scope `admin`; everybody has while no key is in force. */
   readonly isAdmin: boolean
+  /** No key is in force, and it does not call from this machine: mailboxes of stored answers are masked for it. */
+  readonly isRemote?: true
   /** The domains whose reports its key sees; absent: all. */
   readonly domains?: readonly string[]
   /** False for a key without the scope `reports`. */

@@ -23,6 +23,7 @@ import { valueProblem } from '../base/value-problems.ts'
 import { blacklistDocument } from '../documents/blacklist.ts'
 import type { Block, Document } from '../documents/block.ts'
 import { checkDocument } from '../documents/check/check-document.ts'
+import { messageDocument } from '../documents/message.ts'
 import { plainDocument } from '../documents/plain.ts'
 import { changesDocument, historyDocument } from '../documents/stored.ts'
 import { verifyDocument } from '../documents/verify.ts'
@@ -97,7 +98,7 @@ export const savedShow = defineOperation({
   deadlineMs: DEADLINE_MS,
   uses: ['stored'],
   run: async (ctx, { stored }, { id }) =>
-    ok(await (await stored()).read(id, isLoggedIn(ctx) ? ownerOf(ctx) : undefined)),
+    ok(await (await stored()).read(id, isLoggedIn(ctx) && !ctx.caller?.isRemote ? ownerOf(ctx) : undefined)),
   document: storedDocument,
 })
 
@@ -151,6 +152,9 @@ function documentOf(answer: StoredAnswer, version: string): Document {
   } else if (answer.kind === 'what-if') {
     const read = readOpen(whatIfAnswer, answer)
     if (read.ok) return whatIfDocument(read.value, version)
+  } else if (answer.kind === 'message') {
+    const read = readOpen(messageAnswer, answer)
+    if (read.ok) return messageDocument(read.value, version)
   } else {
     const read = readOpen(answer.kind === 'report' ? reportAnswer : checkAnswer, answer)
     if (read.ok) return checkDocument(read.value, version)

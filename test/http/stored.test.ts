@@ -20,6 +20,7 @@ const world = labWorld(
   { now: () => nowMs, dial: () => Promise.reject(new DialError('connect_refused', labProblem('nobody is there'))) },
 )
 const keys = [labKey('mine', ['read', 'verify']), labKey('other', ['read', 'verify']), labKey('admin', ['admin'])]
+let inForce = keys
 let app: FastifyInstance
 let database: Awaited<ReturnType<typeof labDatabase>>
 beforeAll(async () => {
@@ -31,7 +32,7 @@ beforeAll(async () => {
     log: world.log,
     maxStored: 12,
   })
-  app = await labApp(world, { deps: labDeps(world, { stored: async () => stored }), keys: () => keys })
+  app = await labApp(world, { deps: labDeps(world, { stored: async () => stored }), keys: () => inForce })
 })
 afterAll(() => app.close())
 
@@ -108,6 +109,29 @@ describe('who reads it', () => {
     for (const format of ['json', 'html', 'markdown'])
       expect((await call(`${place.url}?format=${format}`, { key: '' })).body).not.toMatch(/joe|doe@/i)
     expect((await call(place.url, { key: 'other' })).json().email).toMatch(/^joe\.doe@a\.example$/i)
+  })
+  it('sees who wrote a message with a key only', async () => {
+    const payload = 'From: "Joe Doe, via doe@b.example" <joe.doe@c.example>\r\nSubject: A call for Joe\r\n\r\nx\r\n'
+    const headers = { authorization: 'Bearer mine', 'content-type': 'message/rfc822' }
+    const response = await app.inject({ method: 'POST', url: '/v1/message?save=true', headers, payload })
+    const { url } = saved.parse(response.json().saved)
+    for (const format of ['json', 'html', 'markdown']) {
+      expect((await call(`${url}?format=${format}`, { key: '' })).body).not.toMatch(/\b(?:joe|doe)\b/i)
+      expect((await call(`${url}?format=${format}`)).body).toMatch(/Joe Doe/)
+    }
+    expect((await call(url, { method: 'DELETE' })).statusCode).toBe(200)
+  })
+  it.each<[string, string, Record<string, string>, RegExp]>([
+    ['this machine', '127.0.0.1', {}, /joe\.doe/i],
+    ['another machine', '45.53.1.1', {}, /j\*\*\*@/i],
+    ['behind a proxy on this machine', '127.0.0.1', { 'x-forwarded-for': '45.53.1.1' }, /j\*\*\*@/i],
+  ])('sees mailboxes while no key is in force: %s', async (_, remoteAddress, headers, email) => {
+    const { url } = await stored(VERIFY)
+    inForce = []
+    const read = await app.inject({ url: `${url}?format=json`, remoteAddress, headers })
+    inForce = keys
+    await call(url, { method: 'DELETE' })
+    expect(read.json().email).toMatch(email)
   })
   it('needs no key, and not a wrong one', async () => {
     const { url } = await stored(CHECK)
