@@ -365,7 +365,7 @@ class Planner {
   }
 
   /**
-   * What to wait for before a stage: nothing once reports of 28 days say that it harms no sender of the domain, while
+   * What to wait for before a stage: nothing once reports of four weeks say that it harms no sender of the domain, while
    * the stage before it is published.
    */
   private waitFor(stage: keyof typeof WAITS, after: Look): Pick<Draft, 'wait' | 'instructions'> {
@@ -422,7 +422,9 @@ class Planner {
     return { ...this.start.score, steps: shown, end: end.score, left: this.left(end, steps) }
   }
 
-  /** The findings of severity low and above that remain at the end, and the checks that could not be made. */
+  /**
+   * The findings of severity low and above that remain at the end, those whose step is withheld, and the checks that could not be made.
+   */
   private left(end: Look, steps: readonly Done[]): Plan['left'] {
     const told = new Set(steps.flatMap(({ findings }) => findings))
     return CHECK_KEYS.flatMap((key) => {
@@ -431,7 +433,7 @@ class Planner {
       const found = outcome.findings.map((finding) => ({ key, finding }))
       const open = outcome.status === 'unknown' ? [{ finding: key, why: `Not known: ${outcome.reason.text}.` }] : []
       const rest = found
-        .filter((one) => rankOf(one) >= RANK.low && !told.has(one.finding.id))
+        .filter((one) => !told.has(one.finding.id) && (rankOf(one) >= RANK.low || this.objections.has(one.finding.id)))
         .map((one) => ({ finding: one.finding.id, why: this.whyLeft(one) }))
       return [...open, ...new Map(rest.map((one) => [one.finding, one])).values()]
     })

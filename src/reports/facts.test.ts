@@ -47,10 +47,10 @@ it.each([
 
 it.each([
   ['198.51.100.127', 'SendGrid'],
-  ['198.51.100.128', 'unknown senders'],
+  ['198.51.100.128', 'unknown senders in 198.51.100.0/24'],
   ['203.0.113.7', 'SendGrid'],
   ['2001:db8:1:ffff::1', 'SendGrid'],
-  ['2001:db8:2::1', 'unknown senders'],
+  ['2001:db8:2::1', 'unknown senders in 2001:db8:2::/48'],
 ])('%s, which nothing else names, is by the published ranges of %s', async (address, name) =>
   expect((await told([{ address }], {})).names).toEqual([name]),
 )

@@ -78,7 +78,11 @@ export async function askFacts(
 ): Promise<AskedFacts> {
   const asked = { resolve: ctx.resolve, signal: within(DNS_MS, ctx.signal) }
   const organization = organizationOf(domain)
-  const { terms, passing, unanswered } = await spfTerms(asked, domain, await envelopesOf(sources, organization))
+  const { terms, passing, unanswered, sendsNothing } = await spfTerms(
+    asked,
+    domain,
+    await envelopesOf(sources, organization),
+  )
   const matches = new Map([...terms.keys()].map((name) => [name, new Map<string, SpfMatch | undefined>()] as const))
   const spfOf = (address: string, envelope: string): SpfMatch | undefined => {
     const own = terms.has(envelope) ? envelope : domain
@@ -115,6 +119,7 @@ export async function askFacts(
     networkOf: (address) => networks.get(address),
     isListed: (address) => listed.has(address),
     isSpfKnown: unanswered.length === 0,
+    sendsNothing,
     hasKey: (name, selector) => keys.has(`${selector}._domainkey.${name}`),
     unanswered,
     passesOf: (name) => {
@@ -149,9 +154,11 @@ async function spfTerms(ctx: Lookup, domain: Domain, envelopes: readonly Domain[
   const names = [...new Set([domain, ...envelopes])]
   const unanswered: string[] = []
   const passing = new Map<string, Passing>()
+  let sendsNothing = false
   const found = await atMost(5, names, async (name): Promise<readonly PassingAddresses[]> => {
     const facts = await settled(lookupSpf(ctx, name))
     if (!(facts instanceof DnsError)) {
+      if (name === domain) sendsNothing = letsNobodyPass(facts.reading?.extent.passing)
       const { terms, open } = passingTerms(facts.reading?.extent.passing)
       if (open) unanswered.push(`a part of the SPF record of ${name}`)
       passing.set(name, facts.reading?.extent.passing ?? NOBODY)
@@ -161,8 +168,11 @@ async function spfTerms(ctx: Lookup, domain: Domain, envelopes: readonly Domain[
     return []
   })
   const terms = new Map<string, readonly PassingAddresses[]>(names.map((name, i) => [name, found[i]!]))
-  return { terms, passing, unanswered }
+  return { terms, passing, unanswered, sendsNothing }
 }
+
+const letsNobodyPass = (one: Passing | undefined): boolean =>
+  one !== undefined && !one.open && [one.ip4, one.ip6, one.terms, one.conditional].every(({ length }) => length === 0)
 
 /** No record: nobody passes. */
 const NOBODY: Passing = { ip4: [], ip6: [], terms: [], conditional: [], open: false, tooWide: false }

@@ -82,7 +82,7 @@ function wordsOf(
   const first =
     lost === 0
       ? `${basis}, none of your senders would have been ${DONE[policy]}.`
-      : `${basis}, ${number(lost)} of your senders would have been ${DONE[policy]}: ${namesOf(own)}.`
+      : `${basis}, ${number(lost)} messages of your senders would have been ${DONE[policy]}: ${namesOf(own)}.`
   return [
     first,
     ...(blockers.length > 0 ? [`Set up ${blockers.length === 1 ? 'this sender' : 'these senders'} first.`] : []),

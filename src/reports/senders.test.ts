@@ -55,7 +55,7 @@ describe('a sender is named by the strongest evidence', () => {
     ],
     ["a stranger's host", [{}], { hostOf: () => 'dsl-1.isp.example.net' }, 'example.net: unknown'],
     ['the network', [{}], { networkOf: () => 'Example Telecom' }, 'unknown senders in Example Telecom: unknown'],
-    ['nothing', [{}], {}, 'unknown senders: unknown'],
+    ['nothing', [{}], {}, 'unknown senders in 192.0.2.0/24: unknown'],
   ])('%s', async (_, rows, facts, expected) => expect(await told(rows, facts)).toEqual([expected]))
 })
 
@@ -97,7 +97,7 @@ describe('the first row of the table of verdicts that fits', () => {
       include('_spf.google.com'),
       ['Google Workspace: authorized'],
     ],
-    ['local_policy is no forwarding', [{ reason: 'local_policy' }], {}, ['unknown senders: unknown']],
+    ['local_policy is no forwarding', [{ reason: 'local_policy' }], {}, ['unknown senders in 192.0.2.0/24: unknown']],
     ['a known forwarder', [{}], { hostOf: () => 'mx1.improvmx.com' }, ['forwarded by ImprovMX: forwarded']],
     [
       'it carries a selector that an authorized sender uses more',
@@ -115,31 +115,31 @@ describe('the first row of the table of verdicts that fits', () => {
       'a return path below the domain that passes SPF is related',
       [{ envelope_from: 'bounce.example.org', spf_result: 'pass' }],
       {},
-      ['unknown senders: needs_setup'],
+      ['unknown senders in 192.0.2.0/24: needs_setup'],
     ],
     [
       '… and not one that fails: a forger writes it',
       [{ envelope_from: 'bounce.example.org' }],
       {},
-      ['unknown senders: unknown'],
+      ['unknown senders in 192.0.2.0/24: unknown'],
     ],
     [
       'a return path at the domain is what forgers write',
       [{ envelope_from: 'example.org' }],
       {},
-      ['unknown senders: unknown'],
+      ['unknown senders in 192.0.2.0/24: unknown'],
     ],
     [
       'a signature that verifies by a key in its zone',
       [{ dkim_domain: 'example.org', dkim_selector: 'crm', dkim_result: 'pass' }],
       { hasKey: () => true },
-      ['unknown senders: needs_setup'],
+      ['unknown senders in 192.0.2.0/24: needs_setup'],
     ],
     [
       '… and not one that fails: the selector is public',
       [{ dkim_domain: 'example.org', dkim_selector: 'crm', dkim_result: 'fail' }],
       { hasKey: () => true },
-      ['unknown senders: unknown'],
+      ['unknown senders in 192.0.2.0/24: unknown'],
     ],
     [
       'nothing passes, on 3 of 28 days',
@@ -151,7 +151,7 @@ describe('the first row of the table of verdicts that fits', () => {
       'nothing passes, on 4 of 28 days',
       [{ recent_days: 0b1111, first_day: '2026-11-20' }],
       {},
-      ['unknown senders: unknown'],
+      ['unknown senders in 192.0.2.0/24: unknown'],
     ],
     ['nothing passes, on every day, listed', [{}], { isListed: () => true }, ['unknown senders: forged']],
     [
@@ -164,6 +164,24 @@ describe('the first row of the table of verdicts that fits', () => {
       })),
       {},
       ['unknown senders: forged'],
+    ],
+    [
+      'a steady stranger, and the domain says that it sends nothing',
+      [{}],
+      { sendsNothing: true },
+      ['unknown senders in 192.0.2.0/24: forged'],
+    ],
+    [
+      'four own hosts of one zone and one verdict are one line, a fifth of another verdict is its own',
+      [1, 2, 3, 4, 5].map((n) => ({ address: `192.0.2.${n}`, ...(n < 5 && passes) })),
+      { hostOf: (address) => `relay${address.at(-1)}.example.org` },
+      ['4 servers of example.org (your own): authorized', 'relay5.example.org (your own server): needs_setup'],
+    ],
+    [
+      'strangers in two networks are two questions',
+      [{}, { address: '192.0.3.1', messages: 50 }],
+      {},
+      ['unknown senders in 192.0.2.0/24: unknown', 'unknown senders in 192.0.3.0/24: unknown'],
     ],
     ['9 messages are too few', [{ messages: 9 }], include('_spf.google.com'), ['Google Workspace: unknown']],
     [
@@ -183,7 +201,7 @@ describe('the first row of the table of verdicts that fits', () => {
       'others say that a stranger passes, with far more mail',
       [{ messages: 300 }, { ...signed('example.org', 's1', true), messages: 140_000, ...STRANGE }],
       {},
-      ['unknown senders: unknown'],
+      ['unknown senders in 192.0.2.0/24: unknown'],
     ],
     [
       "others say that the domain's own server fails, with far more mail",
@@ -226,10 +244,37 @@ it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
     /^Set up DKIM for example\.org\. Publish two CNAME records, k2\._domainkey\.example\.org/,
   ],
   [
-    'authorized without DKIM',
+    'authorized without DKIM: what passes is not told to be signed',
     [passes],
     { hostOf: () => 'mail.example.org' },
-    /^Sign its mail with DKIM for example\.org/,
+    undefined,
+  ],
+  [
+    'a key that is gone since a day',
+    [
+      { ...signed('example.org', 's1', true), last_day: '2026-11-18' },
+      { dkim_domain: 'example.org', dkim_selector: 's1', dkim_result: 'fail', first_day: '2026-11-19' },
+    ],
+    { hostOf: () => 'mail.example.org' },
+    /^Since 2026-11-19 all of its mail fails: the key s1 of example\.org is not published any more/,
+  ],
+  [
+    'a record that does not name it any more',
+    [
+      { ...passes, envelope_from: 'example.org', last_day: '2026-11-18' },
+      { envelope_from: 'example.org', first_day: '2026-11-19' },
+    ],
+    { hostOf: () => 'mail.example.org' },
+    /^Since 2026-11-19 all of its mail fails: the SPF record of example\.org does not name 192\.0\.2\.1/,
+  ],
+  [
+    'a sender that was set up',
+    [
+      { ...signed('mcsv.net', 'k2'), last_day: '2026-11-12', messages: 500 },
+      { ...signed('example.org', 'k2', true), signers: 'example.org:k2 mcsv.net:k1', first_day: '2026-11-13' },
+    ],
+    {},
+    /^Since 2026-11-13 all of its mail passes: nothing to do/,
   ],
   ['authorized with all', [{ ...passes, ...signed('example.org', 's1', true) }], include('_spf.google.com'), undefined],
   ['forwarded', [{ reason: 'forwarded' }], {}, undefined],

@@ -2,6 +2,8 @@ import { inTurns } from '../base/at-most.ts'
 import type { PassingAddresses } from '../checks/spf/index.ts'
 import { dkimStepsOf, type Provider, providerOfInclude } from '../mailhosts/providers/index.ts'
 import { providerOfSelector, providerOfSendingHost, providerOfSignature } from '../mailhosts/providers/sending.ts'
+import { networkOf } from '../names/cidr.ts'
+import { familyOf, parseIp } from '../names/ip.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { organizationOf, PASSED_ON } from './report.ts'
 
@@ -25,6 +27,8 @@ export type SenderFacts = {
   readonly isListed: (address: string) => boolean
   /** False: the DNS did not answer for a part of the SPF record; then only `authorized` is certain. */
   readonly isSpfKnown: boolean
+  /** The domain's SPF record lets nobody pass: it says that the domain sends no mail. */
+  readonly sendsNothing: boolean
   /** Whether the domain's zone has a key for this selector. */
   readonly hasKey: (domain: string, selector: string) => boolean
 }
@@ -73,6 +77,8 @@ type Home = {
   readonly related: boolean
   /** A name that strangers could have too: by the host's name, the network, or nothing. */
   readonly weak: boolean
+  /** One of the domain's own hosts: the zone of its name. */
+  readonly zone?: string
 }
 
 type Placed = { readonly source: SourceSum; readonly home: Home; readonly spf: SpfMatch | undefined }
@@ -106,7 +112,7 @@ export async function findSenders(sources: readonly SourceSum[], facts: SenderFa
     addSource(group, member.source)
   })
   const senders: Sender[] = []
-  await inTurns(groups.values(), (group) => void senders.push(senderOf(group, facts)))
+  await inTurns(togetherByZone([...groups.values()], facts), (group) => void senders.push(senderOf(group, facts)))
   return senders.sort((a, b) => b.messages - a.messages || (a.id < b.id ? -1 : 1))
 }
 
@@ -145,6 +151,7 @@ function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts
       because: `its host is ${host}`,
       related: true,
       weak: false,
+      zone: host === organization ? host : host.slice(host.indexOf('.') + 1),
     }
   if (spf)
     return {
@@ -156,22 +163,20 @@ function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts
     const name = organizationOf(host)
     return { id: `host:${name}`, name, because: `its host is ${host}`, related, weak: true }
   }
-  const network = facts.networkOf(address)
-  if (network !== undefined)
-    return {
-      id: `network:${network}`,
-      name: `unknown senders in ${network}`,
-      because: `its network is ${network}`,
-      related,
-      weak: true,
-    }
+  const network = facts.networkOf(address) ?? blockOf(address)
   return {
-    id: 'unknown',
-    name: 'unknown senders',
-    because: 'nothing names its addresses',
+    id: `network:${network}`,
+    name: `unknown senders in ${network}`,
+    because: `its network is ${network}`,
     related,
     weak: true,
   }
+}
+
+/** The /24 or /48 of an address. */
+function blockOf(address: string): string {
+  const ip = parseIp(address)
+  return ip.ok ? networkOf(ip.value, familyOf(ip.value) === 4 ? 24 : 48) : address
 }
 
 const ofProvider = (provider: Provider, because: string): Home => ({
@@ -281,6 +286,9 @@ function split({ source, home }: Placed, addresses: FailingAddresses, facts: Sen
   if (home.related) return { ...home, id: `${home.id}:related`, weak: false }
   const { passes, days } = addresses.get(source.address)!
   if (passes || (bitsOf(days) > FORGED_DAYS && !facts.isListed(source.address))) return home
+  // A botnet is everywhere: it is one line.
+  if (home.id.startsWith('network:'))
+    return { ...home, id: 'unknown:brief', name: 'unknown senders', because: 'nothing names its addresses' }
   return { ...home, id: `${home.id}:brief` }
 }
 
@@ -288,6 +296,23 @@ export const bitsOf = (days: number): number => {
   let bits = 0
   for (let rest = days >>> 0; rest !== 0; rest &= rest - 1) bits++
   return bits
+}
+
+/** Own hosts of one zone and one verdict that are a line each; more are one line. */
+const SHOWN_HOSTS = 3
+
+function togetherByZone(groups: readonly Group[], facts: SenderFacts): readonly Group[] {
+  const keyOf = (group: Group): string | undefined =>
+    group.home.zone === undefined ? undefined : `${group.home.zone}:${verdictOf(group, facts).verdict}`
+  const zones = Map.groupBy(groups, keyOf)
+  return [...zones].flatMap(([key, some]) => {
+    if (key === undefined || some.length <= SHOWN_HOSTS) return some
+    const { home } = some[0]!
+    const name = `${some.length} servers of ${home.zone} (your own)`
+    const one = newGroup({ ...home, id: `hosts:${key}`, name, because: `their hosts are below ${home.zone}` }, false)
+    for (const { sources } of some) for (const source of sources) addSource(one, source)
+    return [one]
+  })
 }
 
 /** What a verdict and its steps rest on: what reporters of the table have seen. */
@@ -301,7 +326,13 @@ type Known = {
   lastSeen: string
   firstReporter: number
   lastReporter: number
+  /** Days of what passes, and of what fails. */
+  readonly passed: Span
+  readonly failed: Span
 }
+/** The first and the last day; those of nothing are in the wrong order. */
+type Span = { first: string; last: string }
+const nothing = (): Span => ({ first: '9999', last: '' })
 
 /** The sums of a sender's sources. */
 type Group = {
@@ -328,6 +359,7 @@ const newGroup = (home: Home, forwarded: boolean): Group => ({
   known: {
     ...{ messages: 0, passing: 0, spfAligned: 0, dkimAligned: 0, days: 0, firstSeen: '9999', lastSeen: '' },
     ...{ firstReporter: Number.POSITIVE_INFINITY, lastReporter: Number.NEGATIVE_INFINITY },
+    ...{ passed: nothing(), failed: nothing() },
   },
   ...{ dispositions: { none: 0, quarantine: 0, reject: 0 }, firstSeen: '9999', lastSeen: '' },
   ...{ addresses: new Map(), dkimDomains: new Map(), selectors: new Map(), envelopeDomains: new Map() },
@@ -361,6 +393,9 @@ function addKnown(known: Known, source: SourceSum): void {
   known.days |= source.recent_days
   if (first_known < known.firstSeen) known.firstSeen = first_known
   if (last_known > known.lastSeen) known.lastSeen = last_known
+  const span = passesDmarc(source) ? known.passed : known.failed
+  if (first_known < span.first) span.first = first_known
+  if (last_known > span.last) span.last = last_known
   known.firstReporter = Math.min(known.firstReporter, first_reporter)
   known.lastReporter = Math.max(known.lastReporter, last_reporter)
 }
@@ -368,8 +403,8 @@ function addKnown(known: Known, source: SourceSum): void {
 function senderOf(group: Group, facts: SenderFacts): Sender {
   const { home, messages, passing, spfAligned, dkimAligned, firstSeen, lastSeen } = group
   const recentDays = bitsOf(group.known.days)
-  const { verdict, because } = verdictOf(group, recentDays, facts)
-  const to_do = toDo(verdict, { ...group.known, home, domain: facts.domain })
+  const { verdict, because } = verdictOf(group, facts)
+  const to_do = toDo(verdict, group, facts)
   return {
     ...{ id: home.id, name: home.name, verdict, because: [home.because, ...because] },
     ...{ messages, passing, spfAligned, dkimAligned, dispositions: group.dispositions },
@@ -397,10 +432,10 @@ const mostUsed = (sums: ReadonlyMap<string, number>): readonly string[] =>
 /** The table of verdicts: the first row that fits, unless the evidence is too thin. */
 function verdictOf(
   { home, forwarded, known, addresses }: Group,
-  recentDays: number,
   facts: SenderFacts,
 ): { readonly verdict: Verdict; readonly because: readonly string[] } {
   const { messages, passing, firstReporter, lastReporter, firstSeen, lastSeen } = known
+  const recentDays = bitsOf(known.days)
   if (messages === 0) return { verdict: 'unknown', because: ['only reporters that nobody knows have seen it'] }
   const half = passing * 2 >= messages && passing > 0
   if (!forwarded && half)
@@ -410,6 +445,8 @@ function verdictOf(
   if (thin) return { verdict: 'unknown', because: ['too little was seen of it for a verdict'] }
   if (!facts.isSpfKnown) return { verdict: 'unknown', because: ['the SPF record could not be read'] }
   if (forwarded) return { verdict: 'forwarded', because: [] }
+  if (facts.sendsNothing && passing === 0)
+    return { verdict: 'forged', because: ['nothing passes', `${facts.domain} says that it sends no mail`] }
   if (home.related) return { verdict: 'needs_setup', because: [`${share(passing, messages)} of its mail passes DMARC`] }
   const listed = [...addresses.keys()].filter((address) => facts.isListed(address)).length
   if (passing === 0 && (home.id.endsWith(':brief') || recentDays <= FORGED_DAYS || listed > 0)) {
@@ -435,37 +472,51 @@ export function share(part: number, whole: number): string {
   return `${percent < 1 ? percent.toFixed(1) : Math.min(99, Math.round(percent))} %`
 }
 
-type ToDo = {
-  readonly home: Home
-  readonly domain: string
-  readonly messages: number
-  readonly spfAligned: number
-  readonly dkimAligned: number
-}
-
 /** The one thing to do about a sender; undefined if there is none. */
-function toDo(verdict: Verdict, { home, domain, messages, spfAligned, dkimAligned }: ToDo): string | undefined {
+function toDo(verdict: Verdict, group: Group, facts: SenderFacts): string | undefined {
+  const { home, known } = group
+  const { domain } = facts
   const steps = home.provider && dkimStepsOf(home.provider, domain)
   switch (verdict) {
     case 'forwarded':
     case 'forged':
       return undefined
     case 'authorized':
-      if (dkimAligned * 2 < messages)
-        return `Sign its mail with DKIM for ${domain}: SPF alone breaks when mail is forwarded.${steps === undefined ? '' : ` ${steps}`}`
-      return dkimAligned < messages && spfAligned < messages
+      if (isChange(known)) return changed(group, facts)
+      return known.passing < known.messages
         ? 'Most of its mail passes: see the rows that fail for a second system without a key.'
         : undefined
     case 'needs_setup':
+      if (isChange(known)) return changed(group, facts)
       if (steps !== undefined) return `Set up DKIM for ${domain}. ${steps}`
       return home.provider
         ? `Have ${home.provider.name} sign with a key of ${domain}, and use a return path below ${domain} if it offers one.`
         : `Sign its mail with DKIM for ${domain}, and send with a return path at or below ${domain} that its SPF record covers.`
     case 'unknown':
-      return `Is this yours? If it is, sign its mail with DKIM for ${domain}. If not, do nothing: a stricter policy refuses it.`
+      return facts.sendsNothing
+        ? undefined
+        : `Is this yours? If it is, sign its mail with DKIM for ${domain}. If not, do nothing: a stricter policy refuses it.`
     default: {
       const never: never = verdict
       throw new Error(never)
     }
   }
+}
+
+/** All of its mail passes since some day, or none of it. */
+const isChange = ({ passed, failed }: Known): boolean =>
+  passed.last !== '' && failed.last !== '' && (passed.first > failed.last || failed.first > passed.last)
+
+function changed({ known: { passed, failed }, sources }: Group, facts: SenderFacts): string {
+  if (passed.first > failed.last) return `Since ${passed.first} all of its mail passes: nothing to do.`
+  const since = `Since ${failed.first} all of its mail fails`
+  const before = sources.find((one) => passesDmarc(one) && one.last_known === passed.last)
+  if (before?.dkim_aligned && !facts.hasKey(before.dkim_domain, before.dkim_selector)) {
+    const { dkim_domain, dkim_selector } = before
+    return `${since}: the key ${dkim_selector} of ${dkim_domain} is not published any more. Publish ${dkim_selector}._domainkey.${dkim_domain} again, or let it sign with a key that is published.`
+  }
+  const envelope = before?.envelope_from || before?.spf_domain || facts.domain
+  if (before?.spf_aligned && facts.isSpfKnown && facts.spfOf(before.address, envelope) === undefined)
+    return `${since}: the SPF record of ${envelope} does not name ${before.address} any more. Name it there again, or sign its mail with DKIM for ${facts.domain}.`
+  return `${since}: find out what was changed then.`
 }

@@ -22,12 +22,17 @@ export function runCases<C extends Case>(
   })
   afterAll(() => {
     if (process.env.SHOW_KNOWN_FAILURES) for (const [id, faults] of known) console.log([id, ...faults].join('\n  '))
-    console.log(summary(name, cases.length, [...known.keys()]))
+    console.log(summary(name, cases.length, [...known.keys()], listed))
   })
 }
 
-function summary(name: string, total: number, known: readonly string[]): string {
-  const areas = Object.entries(Object.groupBy(known, (id) => KNOWN_FAILURES[id]!))
+function summary(
+  name: string,
+  total: number,
+  known: readonly string[],
+  listed: Readonly<Record<string, string>>,
+): string {
+  const areas = Object.entries(Object.groupBy(known, (id) => listed[id]!))
   const counts = areas.map(([area, ids]) => `${area} ${ids?.length}`).join(', ')
   return `${name}: ${total} cases, ${known.length} known failures${counts && ` (${counts})`}`
 }

@@ -35,6 +35,7 @@ export const labFacts = (over: Partial<SenderFacts> = {}): SenderFacts => ({
   isListed: () => false,
   hasKey: () => false,
   isSpfKnown: true,
+  sendsNothing: false,
   ...over,
 })
 

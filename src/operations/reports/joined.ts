@@ -11,11 +11,9 @@ import type { ReportService, Summary } from '../../reports/service.ts'
 import type { Period } from '../../store/postgres/report-sums.ts'
 import type { Deps } from '../deps.ts'
 import type { Call } from '../operation.ts'
-import { seesDomain } from './shared.ts'
+import { DEFAULT_DAYS, seesDomain } from './shared.ts'
 
 const DAY_MS = 86_400_000
-/** The days that a check looks at: reports come a day or two late, and 28 days with reports stand for a month. */
-const DAYS = 30
 /** Time limit for reading the reports, ms. */
 const READ_MS = 5_000
 /** Selectors that a check asks because of reports. */
@@ -43,7 +41,7 @@ export async function joinedReports(
     return undefined
   if (asked.save || asked.vantage !== undefined) return undefined
   const to = dayOf(ctx.now())
-  const from = dayOf(ctx.now() - (DAYS - 1) * DAY_MS)
+  const from = dayOf(ctx.now() - (DEFAULT_DAYS - 1) * DAY_MS)
   const period = { domain, from, to, includeUncounted: false }
   const signal = within(READ_MS, ctx.signal)
   const none = (unknown?: string): ReportsOfDomain => ({

@@ -9,8 +9,8 @@ import { choiceParam, domainParam, optional, positional, textParam } from '../pa
 import { reportsError, reportsParamProblem } from '../problems.ts'
 
 const DAY_MS = 86_400_000
-/** The period without `from`, days. */
-const DEFAULT_DAYS = 28
+/** The period without `from`, and that of a check, days. */
+export const DEFAULT_DAYS = 28
 /** The longest period, days. */
 const MAX_DAYS = 800
 

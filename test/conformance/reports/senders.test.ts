@@ -18,7 +18,10 @@ import { UNBOUNDED } from '../../lab/storage.ts'
 /** Months of reports about a domain, and what an expert says about its senders: the cases of `mail/senders`. */
 vi.setConfig({ testTimeout: 120_000 })
 
-const KNOWN_FAILURES: Readonly<Record<string, string>> = {}
+const KNOWN_FAILURES: Readonly<Record<string, string>> = {
+  'parked-attack': 'a check offers a record without the address of reports to a domain that gets them there',
+  owner: 'the owner cannot say whose a sender is',
+}
 
 const NOW = Date.UTC(2026, 10, 25, 12)
 const DAY_MS = 86_400_000
