@@ -136,6 +136,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     if (sinceMs >= 0 && sinceMs < HOUSEKEEPING_MS) return
     cleanedAtMs = now()
     await monitors.mendTimes(new Date(now()))
+    await deliveries.mendTimes(new Date(now()))
     const own: readonly Sweep[] = [
       () => monitors.sweepPoints(new Date(now() - HISTORY_MS)),
       () => deliveries.sweep(new Date(now() - MESSAGES_MS)),

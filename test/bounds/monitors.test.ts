@@ -79,7 +79,7 @@ async function claimed(
       claim: async (_at: Date, _lease: number, limit: number) => count('runs', limit),
     },
     deliveries: {
-      ...{ sweep: none, add: none, hasWork: async () => true },
+      ...{ sweep: none, add: none, mendTimes: none, hasWork: async () => true },
       endedJob: async () => (seen.jobs < n ? count('jobs', 1)[0] : undefined),
       claim: async (_at: Date, _lease: number, limit: number) => {
         const rows = count('messages', limit)

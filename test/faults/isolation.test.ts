@@ -199,6 +199,20 @@ describe('monitors, messages and ended jobs', () => {
     expect(lines.filter(({ event }) => event.includes('database'))).toEqual([])
   })
 
+  it('a clock that steps back by three days delays nothing', async () => {
+    const waiting = async (): Promise<number> =>
+      count(`FROM mailsonde.deliveries WHERE state = 'pending' AND created_at > $1`, new Date(nowMs))
+    nowMs = START_MS - 3 * DAY_MS
+    const before = { runs: runs.asked.get('bad0')!, posts: posts.asked.get('bad0')!, waiting: await waiting() }
+    expect(before.waiting).toBeGreaterThan(0)
+    engine.wake()
+    await until(() => runs.asked.get('bad0')! > before.runs && posts.asked.get('bad0')! > before.posts)
+    await until(async () => (await due()) === 0, 30_000)
+    expect(await waiting()).toBe(before.waiting) // each was sent once more, and waits for its next time
+    expect(runs.asked.get('bad0')).toBe(before.runs + 1)
+    expect(posts.asked.get('bad0')).toBe(before.posts + 1)
+  })
+
   it('a job whose webhook is set again by a repeated request is told once', async () => {
     const { rows } = await database.pool.query(`SELECT number FROM mailsonde.webhooks WHERE id = 'wh_good1'`)
     await deliveriesOf(database.db).setCallback('job_good1', Number(rows[0].number))

@@ -172,15 +172,16 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return rows.map(monitorRow)
   },
 
-  /** Reschedules runs that a clock which stepped back would delay; returns their number. */
-  mendTimes: async (now: Date): Promise<number> => {
-    const mended = await db
-      .updateTable('mailsonde.monitors')
-      .set({ next_run: now })
-      .where('enabled', '=', true)
-      .where(sql<boolean>`next_run > ${now}::timestamptz + (every_ms * 1.2 + 3600000) * interval '1 millisecond'`)
-      .executeTakeFirst()
-    return Number(mended.numUpdatedRows)
+  /** Reschedules runs and held messages that a clock which stepped back would delay: they are further ahead than any. */
+  mendTimes: async (now: Date): Promise<void> => {
+    await sql`
+      UPDATE mailsonde.monitors SET next_run = ${now}
+      WHERE enabled AND next_run > ${now}::timestamptz + (every_ms * 1.2 + 3600000) * interval '1 millisecond'`.execute(
+      db,
+    )
+    await sql`
+      UPDATE mailsonde.monitors SET message_due = ${now}
+      WHERE enabled AND message_due > ${now}::timestamptz + interval '25 hours'`.execute(db)
   },
 
   /** Stores a run in a transaction under its claim; false if another claim has followed. */

@@ -225,6 +225,16 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return rows.map(deliveryRow)
   },
 
+  /** Makes messages due that a clock which stepped back would delay: they are of the future, or further ahead than any. */
+  mendTimes: async (now: Date): Promise<void> => {
+    await sql`
+      UPDATE mailsonde.deliveries SET next_attempt = ${now}
+      WHERE state = 'pending' AND next_attempt > ${now}
+        AND (created_at > ${now}::timestamptz + interval '1 minute' OR next_attempt > ${now}::timestamptz + interval '25 hours')`.execute(
+      db,
+    )
+  },
+
   /** Stores an attempt: delivered, failed permanently (`next` null), or to be repeated at `next`. */
   attempted: async (
     number: number,
