@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ImapFlow } from 'imapflow'
-import { sleep } from '../base/deadline.ts'
-import { AppError, codeOf, ERRORS, messageOf } from '../base/errors.ts'
+import { raced, sleep, within } from '../base/deadline.ts'
+import { AppError, codeOf, type ErrorCode, messageOf } from '../base/errors.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { Log } from '../world.ts'
 import { type Deliver, isUnanswered } from './deliver.ts'
@@ -10,6 +10,8 @@ import { type Deliver, isUnanswered } from './deliver.ts'
 const EVERY_MS = 300_000
 /** Time limit for one look, ms. */
 const LOOK_MS = 240_000
+/** Time limit for one message, ms: it ends earlier by itself. */
+const MESSAGE_MS = 120_000
 /** Messages that one look reads. */
 const MAX_MESSAGES = 5_000
 /** Messages that are deferred at the same time: one more is not waited for. */
@@ -31,6 +33,8 @@ export type ImapSettings = {
   readonly places: () => Promise<Pick<ReportService, 'mailboxPlace' | 'rememberPlace'>>
   readonly maxOctets: number
   readonly everyMs?: number
+  /** Default {@link MESSAGE_MS}. */
+  readonly messageMs?: number
   readonly ca?: readonly string[]
   readonly now: () => number
   readonly log: Pick<Log, 'info' | 'warn'>
@@ -95,7 +99,7 @@ type Mailbox = {
 
 /** One look at an open mailbox. */
 async function openLook(
-  { deliver, places, maxOctets, now, log }: ImapSettings,
+  { deliver, places, maxOctets, messageMs = MESSAGE_MS, now, log }: ImapSettings,
   { client, name, validity, isTooLarge }: Mailbox,
   signal: AbortSignal,
 ) {
@@ -112,7 +116,9 @@ async function openLook(
   async function deliverOne(uid: number, message: Buffer): Promise<Awaited<ReturnType<Deliver>> | undefined> {
     const tries = deferred.get(uid)?.tries ?? 0
     try {
-      return await deliver(message, 'imap', signal, { isLastTry: tries === 0 && deferred.size >= MAX_DEFERRED })
+      const isLastTry = tries === 0 && deferred.size >= MAX_DEFERRED
+      const limit = within(messageMs, signal)
+      return await raced(limit, deliver(message, 'imap', limit, { isLastTry }))
     } catch (error) {
       if (signal.aborted || concernsAll(error)) throw error
       const delayMs = DELAYS_MS[tries]
@@ -181,7 +187,8 @@ async function openLook(
 
 /** Whether the next message would fail, too: the database is away, the storage or the lane is full. */
 const concernsAll = (error: unknown): boolean =>
-  error instanceof AppError && ERRORS[error.code].status >= 500 && !isUnanswered(error)
+  error instanceof AppError && OF_ALL.includes(error.code) && !isUnanswered(error)
+const OF_ALL: readonly ErrorCode[] = ['upstream_unavailable', 'storage_full', 'overloaded']
 
 /** The messages in a range of UIDs in their order: the first {@link WINDOW}, whatever the server says. */
 async function listed(client: ImapFlow, from: number, to: number): Promise<readonly { uid: number; size: number }[]> {

@@ -5,6 +5,7 @@ import { sleep } from '../../src/base/deadline.ts'
 import { AppError, ERRORS, type ErrorCode } from '../../src/base/errors.ts'
 import { tester, testStates } from '../../src/dnsbl/tester.ts'
 import { BUILT_IN_LISTS } from '../../src/dnsbl/zones.ts'
+import { type ImapSettings, lookOnce } from '../../src/intake/imap.ts'
 import type { Asked } from '../../src/jobs/engine/claims.ts'
 import { type EngineSettings, startEngine } from '../../src/jobs/engine/engine.ts'
 import { openUploads } from '../../src/jobs/intake/open-uploads.ts'
@@ -17,9 +18,12 @@ import { takeInOf } from '../../src/store/postgres/job-intake.ts'
 import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf, OWN_TABLE_ROWS } from '../../src/store/postgres/jobs.ts'
 import { mailConsentsOf, monitorsOf } from '../../src/store/postgres/monitors.ts'
+import type { MailboxPlace } from '../../src/store/postgres/report-sums.ts'
 import { deliveriesOf, webhooksOf } from '../../src/store/postgres/webhooks.ts'
 import { labProxies, labSource } from '../lab/app.ts'
+import { LOCAL_CERT } from '../lab/certificate.ts'
 import { labDatabase } from '../lab/database.ts'
+import { type LabImap, labImap } from '../lab/imap-server.ts'
 import { labProblem } from '../lab/problem.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
@@ -354,6 +358,44 @@ const MAPPED: readonly string[] = [
 ]
 /** Our own limit is asked again as soon as it permits; it is never the result of a row. */
 const isOwnLimit = (name: string): boolean => ['overloaded', 'rate_limited'].includes(bad.get(name) ?? '')
+
+describe('a mailbox of reports', () => {
+  /** The database or the storage: the same would happen to the next message. */
+  const OF_ALL = ['upstream_unavailable', 'storage_full', 'overloaded']
+  const ALONE = BAD.filter((name) => !OF_ALL.includes(bad.get(name)!))
+  const { lines, log } = logged()
+  const mails = asking()
+  let imap: LabImap
+  let nowMs = Date.UTC(2026, 10, 23)
+  let place: MailboxPlace | undefined
+  beforeAll(async () => {
+    imap = await labImap([...ALONE, ...GOOD].map((name) => `Subject: ${name}\r\n\r\n.\r\n`))
+  })
+  afterAll(() => imap.close())
+
+  it('neighbours are read in the first look, and a bad message is given up within a day', async () => {
+    const settings: ImapSettings = {
+      ...{ url: imap.url, password: 'secret', maxOctets: 1_000_000, ca: [LOCAL_CERT], now: () => nowMs, log },
+      messageMs: 100,
+      deliver: async (message) => {
+        await mails.ask(nameOf(String(message)))
+        return 'report'
+      },
+      places: async () => ({
+        mailboxPlace: async () => place,
+        rememberPlace: async (_name, to) => void (place = to),
+      }),
+    }
+    for (let n = 0; n < 60; n++) {
+      await lookOnce(settings, AbortSignal.timeout(20_000))
+      if (n === 0) expect(imap.moved.get('Processed')).toHaveLength(GOOD.length)
+      nowMs += 30 * 60_000
+    }
+    expect(imap.moved.get('Unreadable')).toHaveLength(ALONE.length)
+    expect(most(mails.asked)).toBeLessThanOrEqual(12)
+    expect(lines.some(({ fields }) => fields.uid === 1 && String(fields.reason).includes('reading'))).toBe(true)
+  }, 60_000)
+})
 
 describe('the pool of sources, and the tests of lists', () => {
   const SETTLED = BAD.filter((name) => bad.get(name) !== NEVER)
