@@ -43,6 +43,7 @@ export const requestError = errorsOf('request', {
     detail: ({ min, seconds }: { min: number; seconds: number }) =>
       `fewer than ${min} bytes of the body arrived in ${seconds} s (--min-upload-rate); the records of a list that did are kept: continue its upload`,
   },
+  broken_off: { code: 'invalid_parameter', detail: () => 'the connection was closed before all of the body had come' },
   not_kept: {
     code: 'storage_full',
     detail: ({ reason }: { reason: string }) => `the body could not be kept while it is received: ${shown(reason)}`,

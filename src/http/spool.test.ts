@@ -79,6 +79,15 @@ it('a place is free again when the body broke off, and when its work failed', as
   }
 })
 
+it('a client that goes away in the middle is told from a fault', async () => {
+  const spool = spoolIn({ folder, maxOctets: 1_000_000 })
+  async function* gone(): AsyncGenerator<Uint8Array> {
+    yield Buffer.alloc(10)
+    throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
+  }
+  await expect(spool(gone(), by('a'), all)).rejects.toMatchObject({ code: 'invalid_parameter' })
+})
+
 it('large bodies of a caller are in memory two at a time, small ones at once', async () => {
   const spool = spoolIn({ folder, maxOctets: 1_000_000 })
   const read = { large: 0, small: 0 }

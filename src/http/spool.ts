@@ -61,7 +61,7 @@ export function spoolIn(
       const block = Buffer.allocUnsafeSlow(BLOCK)
       const begun = performance.now()
       let [used, size] = [0, 0]
-      for await (const piece of body) {
+      for await (const piece of untilClosed(body)) {
         by.signal.throwIfAborted()
         if (performance.now() - begun > receiveMs) throw requestError('late_body', { seconds: receiveMs / 1_000 })
         const taken = piece.subarray(0, maxOctets - size)
@@ -86,6 +86,15 @@ export function spoolIn(
       leaveTurn?.()
       leave()
     }
+  }
+}
+
+/** A client that goes away is no fault of the service. */
+async function* untilClosed(body: Octets): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (cause) {
+    throw codeOf(cause) === 'ECONNRESET' ? requestError('broken_off', undefined, { cause }) : cause
   }
 }
 
