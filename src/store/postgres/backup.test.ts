@@ -226,6 +226,16 @@ it.each<[string, () => Buffer, string]>([
     () => changed((lines) => lines.push('{"table":"x\\"; DROP","columns":["a"]}', '\\.')),
     'contains an unknown table',
   ],
+  [
+    'that says of which schema it is by a row',
+    () => changed((lines) => lines.push('{"table":"schema_version","columns":["version"]}', '999', '\\.')),
+    'contains an unknown table',
+  ],
+  [
+    'whose header is long and deep',
+    () => changed((lines) => (lines[1] = `${'['.repeat(50_000)}${']'.repeat(50_000)}`)),
+    'has no header',
+  ],
 ])('a file %s is refused, and nothing changes', async (what, make, why) => {
   const file = join(folder, `${what}.gz`)
   writeFileSync(file, make())

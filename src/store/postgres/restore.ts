@@ -7,7 +7,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { z } from 'zod'
 import { AppError, codeOf, messageOf } from '../../base/errors.ts'
-import { type BackupHeader, END_OF_ROWS, isName, MAGIC, quoted, type TableHeader } from './backup.ts'
+import { type BackupHeader, END_OF_ROWS, isName, LEFT_OUT, MAGIC, quoted, type TableHeader } from './backup.ts'
 import { createTableText, jobOfTable } from './jobs.ts'
 import { type MonitorRow, monitorRow } from './monitors.ts'
 import { backupError } from './problems.ts'
@@ -17,6 +17,8 @@ import { MIGRATIONS, SCHEMA_VERSION } from './tables.ts'
 
 /** Maximum size of a line of a backup: a row has a few fields of 64 KiB and an answer of 1 MiB. */
 const MAX_LINE = 256 * 1024 * 1024
+/** Maximum size of its lines that are no rows: a header, the name of a table with its columns, the end. */
+const MAX_HEAD = 64 * 1024
 /** Rows are written in pieces of about this size. */
 const PIECE = 256 * 1024
 
@@ -133,7 +135,7 @@ async function restoreSequences(
 
 const parsedLine = (line: Buffer): Partial<Record<string, unknown>> | undefined => {
   try {
-    return JSON.parse(line.toString())
+    return line.length > MAX_HEAD ? undefined : JSON.parse(line.toString())
   } catch {
     return undefined
   }
@@ -176,7 +178,8 @@ async function restoreTables(client: pg.PoolClient, path: string): Promise<numbe
 /** The table, created if it is a job's own. Names come from the file: only plain ones become SQL. */
 async function tableFor(client: pg.PoolClient, header: Partial<Record<string, unknown>>): Promise<TableHeader> {
   const { table, columns } = header
-  if (!isName(table) || !Array.isArray(columns) || !columns.every(isName)) throw backupError('table')
+  if (!isName(table) || LEFT_OUT.includes(table) || !Array.isArray(columns) || !columns.every(isName))
+    throw backupError('table')
   const job = jobOfTable(table)
   if (job !== undefined) await client.query(createTableText(job))
   return { table, columns }
