@@ -192,7 +192,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('sender_refused', /\b[45]\.1\.[78]\b/, 'RFC 3463 §3.2', '550 5.1.7 No such domain probe.example.'),
   us(
     'sender_refused',
-    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel)\S{0,4}\b|отправител|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人/,
+    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,4}\b|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人/,
     'French, German, Spanish, Italian, Portuguese, Polish, Dutch, Czech, Russian, Japanese, Chinese hosts',
     '550 Adresse d expediteur invalide',
   ),

@@ -1,4 +1,5 @@
 import { type ReplyRow, rows } from './row.ts'
+import { DISABLED_ABROAD, FULL_ABROAD } from './table-languages.ts'
 
 const now = rows('recipient', 'any')
 const any = rows('any', 'any')
@@ -113,69 +114,16 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     'Dovecot LMTP',
     '552 5.2.2 <user@example.org> Not enough disk space left in the mailbox',
   ),
-  now(
-    'mailbox_full',
-    /\bboite\b.{0,40}\b(?:pleine|saturee|remplie)|\bquota\b.{0,30}(?:depasse|atteint)|\bdepassement de quota|espace.{0,20}\binsuffisant/,
-    'Orange',
-    '552 5.1.1 Boite du destinataire pleine. OFR_417 [417]',
-  ),
-  now(
-    'mailbox_full',
-    /\b(?:postfach|mailbox|konto|speicher\w{0,12})\b.{0,40}\b(?:voll|uberfullt|ausgelastet|uberschritten|erschopft)|\bquota\b.{0,20}uberschritten/,
-    'German hosts',
-    '552 5.2.2 Das Postfach des Empfaengers ist voll',
-  ),
-  now(
-    'mailbox_full',
-    /\bbuzon\b.{0,30}\blleno|\bcuota\b.{0,30}(?:excedid|superad|agotad)|(?:excedido|superado)\b.{0,20}\bcuota|sin espacio\b.{0,30}\b(?:buzon|cuenta)/,
-    'Spanish hosts',
-    '552 5.2.2 El buzón del destinatario está lleno',
-  ),
-  now(
-    'mailbox_full',
-    /\b(?:casella|mailbox)\b.{0,40}\bpiena|\bquota\b.{0,20}superat|spazio\b.{0,20}\besaurito/,
-    'Italian hosts',
-    '552 5.2.2 La casella del destinatario è piena',
-  ),
-  now(
-    'mailbox_full',
-    /\b(?:caixa|mailbox)\b.{0,40}\b(?:cheia|lotada)|\bc?quota\b.{0,20}excedid|\bcota\b.{0,20}excedid|excedeu\b.{0,30}\b(?:cota|quota|espaco|limite)/,
-    'UOL, Locaweb',
-    '552 5.2.2 Caixa postal do destinatário está cheia',
-  ),
-  now(
-    'mailbox_full',
-    /ящик.{0,40}(?:переполнен|заполнен|полон)|(?:превышен|исчерпан)\S{0,3}.{0,30}(?:квот|ящик|места)|квот.{0,20}(?:превышен|исчерпан)/,
-    'Russian hosts',
-    '552 5.2.2 Почтовый ящик получателя переполнен',
-  ),
-  now(
-    'mailbox_full',
-    /(?:メールボックス|受信箱|容量).{0,20}(?:一杯|いっぱい|満杯|超過|超え|オーバー)/,
-    'Japanese hosts',
-    '552 5.2.2 メールボックスが一杯です',
-  ),
-  now(
-    'mailbox_full',
-    /(?:邮箱|信箱|郵箱|郵件信箱|空间|容量).{0,12}(?:已满|满了|已滿|爆满|不足|超限|超出|超过)/,
-    'Coremail, QQ',
-    '552 5.2.2 收件人邮箱已满',
-  ),
-  now(
-    'mailbox_full',
-    /skrzynk\S{0,3}\b.{0,30}\b(?:pe[lł]n|przepe[lł]nion)|\b(?:postbus|mailbox|postvak)\b.{0,20}\bvol\b|schrank\S{0,3}\b.{0,20}\b(?:plna|preplnen)|(?:posta kutusu|kota).{0,20}(?:dolu|dolmus|doldu|as[ıi]ld)|메일함.{0,12}(?:가득|초과)/,
-    'Polish, Dutch, Czech, Turkish, Korean hosts',
-    '552 5.2.2 Skrzynka odbiorcy jest pełna',
-  ),
 
   now(
     'mailbox_full',
-    /mailbox[_-]full|\bmail file size exceeds|\bbrevlad\S{0,3}\b.{0,20}\bfull|\bpostkass\S{0,3}\b.{0,20}\bfull|(?:γραμματοκιβ[ωώ]τιο|θυρ[ιί]δα).{0,30}(?:γεμ[αά]τ|πλ[ηή]ρ)|\b(?:hop thu|hộp thư)\b.{0,20}\b(?:đay|day)\b|\bkotak (?:surat|masuk)\b.{0,20}\bpenuh|\bpostafiok\b.{0,20}\b(?:megtelt|tele)\b|(?:скриньк|скринька).{0,30}переповнен|(?:صندوق|البريد).{0,30}(?:ممتلئ|ممتلئة)|(?:תיבה|תיבת).{0,30}מלאה/,
-    'Nordic, Greek, Vietnamese, Indonesian, Hungarian, Ukrainian, Arabic, Hebrew hosts',
+    /mailbox[_-]full|\bmail file size exceeds/,
+    'Domino',
     '552 522_mailbox_full;sz=629145600/629145600;ct=3020/100000',
   ),
 
-  now('mailbox_full', /\bc?quota\b/, 'any host, in any language', '552 5.2.2 Skrzynka: quota 100%'),
+  FULL_ABROAD,
+  now('mailbox_full', /\b(?:c?quota|cuota|cota)\b|квот/, 'any host, in any language', '552 5.2.2 Skrzynka: quota 100%'),
 
   now(
     'recipient_throttled',
@@ -226,53 +174,12 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     'Yahoo',
     '554 delivery error: dd user@yahoo.example is no longer valid. [-20] - mta1.yahoo.example',
   ),
-  forGood(
-    'mailbox_disabled',
-    /\b(?:konto|postfach|benutzer\w{0,5}|empfanger\w{0,9}|empfaenger\w{0,9}|e-?mail-?adresse)\b.{0,40}\b(?:gesperrt|deaktiviert|inaktiv|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv)/,
-    'German hosts',
-    '550 5.2.1 Das Postfach ist deaktiviert',
-  ),
-  forGood(
-    'mailbox_disabled',
-    /\b(?:compte|boite|adresse(?! ip)|utilisateur|destinataire)\b.{0,50}\b(?:desactiv|suspendu|bloque|verrouill|inactif|inactive|ferme|resili)/,
-    'French hosts',
-    '550 5.2.1 Compte desactive',
-  ),
-  forGood(
-    'mailbox_disabled',
-    /\b(?:cuenta|buzon|usuario|casilla|conta|caixa|usuario|utilizador|casella|utente|account|indirizzo(?! ip))\b.{0,40}\b(?:deshabilitad|desactivad|suspendid|expirad|caducad|vencid|inactiv|bloquead|cancelad|desativad|desabilitad|suspens|inativ|disabilitat|disattivat|sospes|inattiv|bloccat|chius)/,
-    'Spanish, Portuguese, Italian hosts',
-    '550 5.2.1 La cuenta ha sido deshabilitada',
-  ),
-  forGood(
-    'mailbox_disabled',
-    /(?:ящик|аккаунт|уч[её]тн\S{2} запис|пользовател).{0,40}(?:заблокирован|отключ[её]н|неактив|приостановлен|деактивирован)/,
-    'Russian hosts',
-    '550 5.2.1 Почтовый ящик заблокирован',
-  ),
-  forGood(
-    'mailbox_disabled',
-    /(?:アカウント|メールボックス|ユーザ).{0,20}(?:停止|無効|凍結)|(?:帐号|账号|帐户|账户|邮箱|用户|帳號|信箱|用戶).{0,10}(?:禁用|停用|冻结|锁定|注销|凍結|封禁|鎖定)|(?:konto|skrzynk)\S{0,3}\b.{0,30}\b(?:zablokowan|nieaktywn|wy[lł][aą]czon)/,
-    'Japanese, Chinese, Polish hosts',
-    '550 5.2.1 该用户已被禁用',
-  ),
 
+  DISABLED_ABROAD,
   forGood(
     'mailbox_disabled',
     /^(?!.{0,4096}\b(?:your|sender|ip|server|host)\b).{0,4096}(?:\bmail (?:receiving|reception|delivery) (?:is |has been )?(?:disabled|suspended)|\bmail ?address(?:es)? (?:is |are |has been )?(?:administrative(?:ly)? )?(?:disabled|suspended|deactivated|blocked)|\b(?:user|mailbox|account|recipient|address)\b.{0,20}\bnot (?:currently |presently )?accepting (?:any )?(?:new )?(?:(?:e-?)?mails?|messages)\b(?! (?:from|with))|\bno longer (?:in use|used|accepting (?:e-?)?mail)\b|\b(?:account|mailbox|user)(?: is| has been)? (?:dormant|archived|unsubscribed|retired)\b|\b(?:subscription|contract|lease)\b.{0,20}\b(?:has )?(?:expired|lapsed|ended)\b)/,
     'Sun Messaging Server, CommuniGate',
     '550 5.7.1 mail receiving disabled',
-  ),
-  forGood(
-    'mailbox_disabled',
-    /\bhesa(?:p|b)\S{0,4}.{0,20}(?:devre d[ıi]s[ıi]|ask[ıi]ya al[ıi]n|kapat[ıi]l|kilitl|engellen)|\b(?:ucet|schrank\w|uzivatel\w{0,2}|konto)\b.{0,30}\b(?:zablokovan|deaktivovan|zrusen|neaktivn|pozastaven)|\b(?:kontot?|brevlad\S{0,3}|postkass\S{0,3}|anvandar\S{0,3}|bruger\S{0,3}|bruker\S{0,3})\b.{0,30}(?:sparra[td]|avstang[td]|inaktivera|deaktiver|sperret|spærret|lukket|stengt)|\b(?:account|postbus|mailbox|gebruiker|adres)\b.{0,30}\b(?:geblokkeerd|gedeactiveerd|uitgeschakeld|opgeheven|gesloten|opgezegd)/,
-    'Turkish, Czech, Nordic, Dutch hosts',
-    '550 5.2.1 Účet je zablokován',
-  ),
-  forGood(
-    'mailbox_disabled',
-    /(?:계정|메일함|사용자|메일 ?주소).{0,16}(?:정지|중지|비활성|해지|휴면|잠겨|잠김)|\b(?:fiok|postafiok|felhasznalo)\b.{0,30}\b(?:letiltva|felfuggesztve|inaktiv|zarolva)|\b(?:cont\w{0,2}|casuta)\b.{0,20}\b(?:dezactivat|suspendat|blocat)|(?:λογαριασμ|γραμματοκιβ[ωώ]τιο)\S{0,3}.{0,30}(?:απενεργοποι|ανενεργ|κλειδωμ|αναστολ)|(?:скриньк|обліков|користувач)\S{0,4}.{0,30}(?:заблокован|вимкнен|деактивован|неактивн)|(?:الحساب|البريد|المستخدم).{0,30}(?:معطل|موقوف|مغلق|معلق)|(?:חשבון|תיבה|משתמש).{0,30}(?:חסום|מושבת|סגור|נעול|מושע)|\b(?:tai khoan|hop thu)\b.{0,30}\b(?:bi khoa|vo hieu|ngung hoat)|\bakun\b.{0,30}\b(?:dinonaktifkan|ditangguhkan|diblokir|tidak aktif)/,
-    'Korean, Hungarian, Romanian, Greek, Ukrainian, Arabic, Hebrew, Vietnamese, Indonesian hosts',
-    '550 5.2.1 사용자 계정이 정지되었습니다',
   ),
 ]
