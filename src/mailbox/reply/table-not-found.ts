@@ -1,6 +1,9 @@
 import { type ReplyRow, rows } from './row.ts'
 
 const gone = rows('recipient', '5xx')
+/** What a server calls a mailbox, its address or its owner. */
+const BOX =
+  '(?:users?(?! agent)|user ?names?|recipients?|mail ?box(?:es)?|in-?box(?:es)?|accounts?|address(?:es)?|addressees?|alias(?:es)?|customers?|persons?|e-?mails?|local.?part|receivers?|rcpts?|subscribers?|members?|(?:mail ?)?drop)'
 
 /**
  * Steps 6 and 7: no such mailbox, no such domain, no mail accepted here, and relaying denied. Only texts that name
@@ -28,9 +31,27 @@ export const NOT_FOUND: readonly ReplyRow[] = [
 
   gone(
     'mailbox_not_found',
-    /\bno such (?:an? |local |valid |e-?mail |mail |smtp )?(?:users?|recipients?|mailbox(?:es)?|mail box|drop|mail ?drop|accounts?|address(?:es)?|addressees?|person|customer|e-?mail|alias|name|member|inbox|subscriber|receiver|id)\b|\bnosuchuser\b/,
-    'Exim, Yandex',
+    new RegExp(
+      `\\b(?:no such(?: an?)?|unkn?ow?n|unregistered|unrecogni[sz]ed|(?:non-?exist[ae]nt|inexistent)|undefined|unavailable|invalid|illegal|bad|incorrect|wrong|unroute?able|undeliverable|malformed|non-?local|misspelled) (?:(?:or (?:illegal|invalid|unknown|inactive)|final|local|valid|e-?mail|mail|smtp|recipient|mailbox|virtual|user|to|destination|forwarding) ){0,2}${BOX}\\b|\\bno such (?:name|id)\\b|\\bnosuchuser\\b`,
+    ),
+    'Exim, Yandex, Qmail, docomo',
     '550 5.7.1 No such user!',
+  ),
+  gone(
+    'mailbox_not_found',
+    new RegExp(
+      `\\b${BOX}(?: name| address| id)?[\\s:<>"'(),.\\][-]{1,8}(?:\\S{1,64} )?(?:is |was |are |has been )?(?:unkn?own|unrecogni[sz]ed|not known|unregistered|not registered|non-?exist[ae]nt|inexistent|invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not (?:a )?local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|not (?:here|in (?:our|the|this|my)))\\b`,
+    ),
+    'Postfix, Proofpoint',
+    '550 5.1.1 <user@example.co.jp>: Recipient address rejected: User unknown in virtual mailbox table',
+  ),
+  gone(
+    'mailbox_not_found',
+    new RegExp(
+      `\\b${BOX}\\b.{0,60}\\b(?:(?:does not|does ?n't|doesnt|dos[ne]{1,2}'t|do not|don't|did not|not|no longer|never) (?:currently |seem to |appear to |yet |actually )?exists?|(?:not|(?:can ?not|could not|couldn't|can't) be|wasn't|never) (?:be )?(?:found|located|identified|recogni[sz]ed|matched))\\b|\\brecipientnotfound\\b|\\bresolver\\.adr\\.`,
+    ),
+    'Gmail, Exchange, Rackspace',
+    '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
   ),
   gone(
     // Hedged, or as the result of asking another server: the recipient is refused.
@@ -41,45 +62,9 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:unknown|unkown|unknow|unregistered|unrecogni[sz]ed|nonexistent|non-?existant|non-existent|inexistent|undefined) (?:or illegal |or invalid |local |e-?mail |mail |to |recipient |mailbox |virtual )?(?:users?(?! agent)|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressee|alias|local.?part|destination|customer|person|e-?mail|receiver|rcpt|name|id)/,
-    'Qmail, docomo',
-    '550 Unknown user user@example.jp',
-  ),
-  gone(
-    'mailbox_not_found',
-    /\b(?:users?|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressees?|alias|username|user ?name|customer|person|e-?mail|local.?part|receiver|subscriber)(?: name| address| id)?[\s:<>"'(),.\][-]{1,8}(?:\S{1,64} )?(?:is |was |are |has been )?(?:unknown|unkown|unrecogni[sz]ed|not known|unregistered|not registered|non-?existent|nonexistant|inexistent)\b/,
-    'Postfix',
-    '550 5.1.1 <user@example.co.jp>: Recipient address rejected: User unknown in virtual mailbox table',
-  ),
-  gone(
-    'mailbox_not_found',
-    /\b(?:users?|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressees?|alias|username|customer|person|e-?mail|inbox|receiver|subscriber|member)\b.{0,60}\b(?:does not|doesn't|doesnt|dosn't|dosen't|do not|don't|did not|not|no longer|never) (?:currently |seem to |appear to |yet |actually )?exists?\b/,
-    'Gmail',
-    "550-5.1.1 The email account that you tried to reach does not exist. Please try double-checking the recipient's email address for typos or unnecessary spaces. Learn more at https://support.google.com/mail/ - gsmtp",
-  ),
-  gone(
-    'mailbox_not_found',
-    /\b(?:users?|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressees?|alias|username|customer|person|e-?mail|inbox|receiver|subscriber|member)\b.{0,40}\b(?:not|cannot be|can not be|could not be|couldn't be|can't be|wasn't|was not|not be|never) (?:found|located|identified|recogni[sz]ed|matched)\b|\brecipientnotfound\b|\bresolver\.adr\./,
-    'Exchange, Rackspace',
-    '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
-  ),
-  gone(
-    'mailbox_not_found',
     /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:account|mailbox|address)|\bno (?:valid )?(?:mailbox|mail-box|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
     'Qmail',
     '550 sorry, no mailbox here by that name (#5.1.1 - chkusr)',
-  ),
-  gone(
-    'mailbox_not_found',
-    /\b(?:invalid|illegal|bad|incorrect|wrong|unrouteable|unroutable|undeliverable|malformed|non-?local|misspelled) (?:or unknown |or inactive |final |destination |local |e-?mail |mail |recipient |mailbox |user |smtp |forwarding )?(?:recipients?|mailbox(?:es)?|users?|address(?:es)?|usernames?|accounts?|local.?part|receivers?|rcpts?|alias(?:es)?|addressees?|e-?mails?)\b/,
-    'Exim',
-    '550 Unrouteable address',
-  ),
-  gone(
-    'mailbox_not_found',
-    /\b(?:users?|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressees?|username|e-?mail|receiver)(?: name| address| id)?[\s:<>"'(),.\][-]{1,8}(?:is |was |are |has been )?(?:invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not local|not a local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|not (?:here|in (?:our|the|this|my)))\b/,
-    'Proofpoint',
-    '550 5.7.1 <user@example.com>: Recipient address rejected: User email address is marked as invalid.',
   ),
   gone(
     'mailbox_not_found',
@@ -107,22 +92,9 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /(?:#|\b5\d\d )5\.1\.[01] address rejected|^5\.1\.[01] address rejected\b|\bdest(?:ination)?\. rejected\b.{0,60}\bnot known\b|\b5\.1\.1\b.{0,12}\b(?:address rejected|recipient rejected)|^(?:5\d\d )?<>: recipient address rejected\.$/,
-    'Cisco Secure Email',
+    /(?:#|\b5\d\d )5\.1\.[01] address rejected|^5\.1\.[01] address rejected\b|\bdest(?:ination)?\. rejected\b.{0,60}\bnot known\b|\b5\.1\.1\b.{0,12}\b(?:address rejected|recipient rejected)|^(?:5\d\d )?<>: recipient address rejected\.$|\b5\.2\.4 mailing list expansion problem: <>|permanent failure for one or more recipients.{0,20}: ?(?:550|554|no such|unknown)|delivery to the following recipients? failed permanently|\bmailbox[\s-]{1,3}(?:not|un)known/,
+    'Cisco Secure Email, OpenSMTPD, Barracuda',
     '550 #5.1.0 Address rejected.',
-  ),
-  gone(
-    'mailbox_not_found',
-    // the result for a name that expands to nobody, with or without a list
-    /\b5\.2\.4 mailing list expansion problem: <>/,
-    'OpenSMTPD',
-    '524 5.2.4 Mailing list expansion problem: <user@example.org>',
-  ),
-  gone(
-    'mailbox_not_found',
-    /permanent failure for one or more recipients.{0,20}: ?(?:550|554|no such|unknown)|delivery to the following recipients? failed permanently|\bmailbox[\s-]{1,3}(?:not|un)known/,
-    'Barracuda',
-    '550 permanent failure for one or more recipients (user@example.com:550 rejected)',
   ),
   gone(
     // The address is the subject; it is not part of the normalized text.
@@ -137,16 +109,10 @@ export const NOT_FOUND: readonly ReplyRow[] = [
     'Coremail, Domino, Earthlink',
     '550 5.5.1 Recipient rejected - ELNK001_402 -',
   ),
-  gone(
-    'mailbox_not_found',
-    /\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
-    'Sendmail',
-    "550 server doesn't handle mail for that user",
-  ),
 
   gone(
     'mailbox_not_found',
-    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?<>:? (?:was )?not found\.?$/,
+    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?<>:? (?:was )?not found\.?$|\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
     'Sendmail, Domino, SVR4 mailers',
     "550 5.1.1 Can't open mailbox for user",
   ),
@@ -171,15 +137,9 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\brelay(?:ing|ed)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|enabled|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|verboten|interdit|nicht|non)/,
-    'Sendmail, Postfix',
+    /\brelay(?:ing|ed)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|enabled|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|verboten|interdit|nicht|non)|\b(?:unable|isn't (?:permitted|allowed|authori[sz]ed)|not (?:permitted|allowed|authori[sz]ed|configured|able|willing)|cannot|can't|do(?:es)? not|don't|doesn't|will not|won't|refuses?|no permission)\b.{0,25}\brelay|\bno relay(?:ing)?\b|as a relay\b|anti-?relay|\bcan(?:not|'t) relay/,
+    'Sendmail, Postfix, Exchange',
     '554 5.7.1 <user@example.org>: Relay access denied',
-  ),
-  gone(
-    'relay_denied',
-    /\b(?:unable|isn't (?:permitted|allowed|authori[sz]ed)|not (?:permitted|allowed|authori[sz]ed|configured|able|willing)|cannot|can't|do(?:es)? not|don't|doesn't|will not|won't|refuses?|no permission)\b.{0,25}\brelay|\bno relay(?:ing)?\b|as a relay\b|anti-?relay|\bcan(?:not|'t) relay/,
-    'Exchange',
-    '550 5.7.1 Unable to relay for user@example.org',
   ),
   gone(
     'relay_denied',
