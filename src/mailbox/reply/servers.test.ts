@@ -333,6 +333,17 @@ function reasonOf(text: string): Reason {
 
 /** The kinds of the rules in further words and languages. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
+  tls_required: [
+    '451 5.7.3 STARTTLS is required to send mail',
+    '550 5.7.10 This server requires TLS for incoming mail',
+  ],
+  reverse_dns_required: ['550 5.7.1 Sender IP must resolve', '554 5.7.1 Нет обратной записи для адреса 192.0.2.1'],
+  too_many_recipients: ['452 4.5.3 Error: too many recipients'],
+  policy: [
+    '550 permanent failure for one or more recipients (user@example.com:blocked)',
+    '554 SMTP synchronization error',
+    '554 5.7.0 Blocked by a user configured filter',
+  ],
   'greylisted|temporary_failure': [
     '451 4.7.1 <user@example.org>: Recipient address rejected: Intentional policy rejection, please try again later',
   ],
@@ -342,6 +353,9 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     '554 5.7.1 拒绝IP 192.0.2.1',
   ],
   sender_refused: [
+    '553 host denies the sender',
+    '550 5.7.1 This address never sends mail: bounces are not accepted',
+    '554 Message rejected: Email address is not verified. The following identities failed the check in region AP-NORTHEAST-1: user@example.jp',
     '550 5.1.1 verify-2@probe.example unknown',
     '550 5.2.2 <verify-1@probe.example>: mailbox over quota',
     '550 no such user verify-1@probe.example',
@@ -364,11 +378,13 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   'sender_refused|helo_refused|reverse_dns_required': ['550 Host probe.example not found'],
   'source_blocked|reverse_dns_required': ['550 5.1.1 192.0.2.1: address not found'],
   source_blocked: [
+    '421 Too many spams from your IP (192.0.2.1), please visit http://postmaster.free.fr/',
     '550 5.1.1 192.0.2.1 rejected',
     '554 5.7.1 192.0.2.1 blocked, https://example.net/user-unknown',
     '550-Callout verification failed:\n550 554 5.7.1 client host blocked using a blacklist',
   ],
   mailbox_not_found: [
+    '550 5.4.1 [user@example.org]: Recipient address rejected: Access denied. AS(201806281) [DB5EUR01FT012.eop-EUR01.prod.protection.outlook.com]',
     '550 5.7.1 No such user!',
     '550 Unknown user user@example.jp',
     '550 Unrouteable address',
@@ -425,6 +441,8 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     '550 5.1.1 such user does not exist',
   ],
   mailbox_full: [
+    '552 5.2.2 Mailbox size limit exceeded',
+    '552 522_mailbox_full;sz=629145600/629145600;ct=3020/100000',
     '552 5.1.1 Boite du destinataire pleine. OFR_417 [417]',
     '552 5.2.2 Das Postfach des Empfaengers ist voll',
     '552 5.2.2 El buzón del destinatario está lleno',
@@ -516,6 +534,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     '550 Requested action not taken: mailbox unavailable. DMARC policy of the sender domain',
   ],
   mailbox_disabled: [
+    '550 5.7.1 Policy rejection on the target address',
     '550 5.2.1 Das Postfach ist deaktiviert',
     '550 5.2.1 Compte desactive',
     '550 5.2.1 La cuenta ha sido deshabilitada',
@@ -531,6 +550,9 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     '550 5.2.1 user blocked by administrator',
   ],
   greylisted: [
+    '451 4.7.1 Votre serveur est en liste grise, reessayez dans 5 minutes',
+    '451 4.7.1 First contact from this host, please try again later',
+    '451 Temporary failure, please try again later.',
     '451 4.7.1 Greylisted. If this persists your IP may be on a blacklist',
     '451 4.7.1 Greylisted https://docs.example/blacklist',
   ],
@@ -573,6 +595,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     '550 5.7.1 Deze lijst is alleen voor leden',
   ],
   recipient_throttled: [
+    '554 5.2.121 The sender has exceeded the limit for the number of messages they can send to this recipient per hour.',
     '450 4.2.1 The recipient has reached the number of messages that it may receive',
     '452 4.2.1 inbound limit of the recipient reached',
     '450 4.2.1 Mailbox receives too many messages right now',

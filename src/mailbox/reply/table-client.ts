@@ -20,34 +20,16 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'tls_required',
-    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)/,
-    'Postfix',
+    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    'Postfix, Exchange, Exim',
     '530 5.7.0 Must issue a STARTTLS command first',
-  ),
-  us(
-    'tls_required',
-    /\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b/,
-    'Exchange',
-    '451 5.7.3 STARTTLS is required to send mail',
-  ),
-  us(
-    'tls_required',
-    /\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
-    'Exim',
-    '550 5.7.10 This server requires TLS for incoming mail',
   ),
 
   us(
     'reverse_dns_required',
-    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b|without a valid sender domain/,
-    'AT&T',
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
+    'AT&T, Sendmail',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
-  ),
-  us(
-    'reverse_dns_required',
-    /\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
-    'Sendmail',
-    '550 5.7.1 Sender IP must resolve',
   ),
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
@@ -58,34 +40,16 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'reverse_dns_required',
-    /mismatches client ip|(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b/,
-    'QQ',
+    /mismatches client ip|(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b|обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|resolution inverse|resolucion inversa|dns reverso|dns inverso|risoluzione inversa/,
+    'QQ, Russian, Japanese, Chinese, Romance postmasters',
     '550 domain [example.com] mismatches client ip 192.0.2.225.',
-  ),
-  us(
-    'reverse_dns_required',
-    /обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|resolution inverse|resolucion inversa|dns reverso|dns inverso|risoluzione inversa/,
-    'Russian, Japanese, Chinese, Romance postmasters',
-    '554 5.7.1 Нет обратной записи для адреса 192.0.2.1',
   ),
 
   us(
     'greylisted',
-    /\bgr[ea]y-? ?list/,
-    'postgrey',
+    /\bgr[ea]y-? ?list|\blistes? grises?\b|\blistas? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單|\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer)/,
+    'postgrey, French, Spanish, German, Italian, Portuguese, Polish, Russian, Japanese, Chinese hosts, milters',
     '450 4.2.0 <user@example.org>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.org.html',
-  ),
-  us(
-    'greylisted',
-    /\blistes? grises?\b|\blistas? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單/,
-    'French, Spanish, German, Italian, Portuguese, Polish, Russian, Japanese, Chinese hosts',
-    '451 4.7.1 Votre serveur est en liste grise, reessayez dans 5 minutes',
-  ),
-  us(
-    'greylisted',
-    /\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer)/,
-    'milters',
-    '451 4.7.1 First contact from this host, please try again later',
   ),
   usForNow(
     'greylisted',
@@ -95,15 +59,9 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'greylisted',
-    /^(?:4\d\d )?4\.7\.\d{1,3} <?>?:? ?(?:recipient address rejected: )?(?:please )?(?:try|retry) again later\.?$/,
-    'rspamd',
+    /^(?:4\d\d )?4\.7\.\d{1,3} <?>?:? ?(?:recipient address rejected: )?(?:please )?(?:try|retry) again later\.?$|^(?:4\d\d )?(?:\d\.\d\.\d )?temporary failure, please try again later\.?$/,
+    'rspamd, OpenBSD spamd',
     '451 4.7.1 Try again later',
-  ),
-  us(
-    'greylisted',
-    /^(?:4\d\d )?(?:\d\.\d\.\d )?temporary failure, please try again later\.?$/,
-    'OpenBSD spamd',
-    '451 Temporary failure, please try again later.',
   ),
 
   us(
@@ -160,27 +118,15 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:not|never|n't) (?:accept|receive|take|allow)(?:ing)? (?:any )?(?:e-?)?(?:mails?|messages?) from (?:this|the|your) (?:sender|from|envelope)\b/,
-    'hosts in Ukraine',
+    /\b(?:not|never|n't) (?:accept|receive|take|allow)(?:ing)? (?:any )?(?:e-?)?(?:mails?|messages?) from (?:this|the|your) (?:sender|from|envelope)\b|\bden(?:y|ies|ied) (?:the |your |this )?sender\b|\bsender (?:e-?mail |address )?is (?:unvalidated|not (?:in|validated|verified)\b)/,
+    'hosts in Ukraine, eYou',
     '550 5.2.1 Mailbox unavailable. This server does not accept mails from this sender address',
   ),
   us(
     'sender_refused',
-    /\bden(?:y|ies|ied) (?:the |your |this )?sender\b|\bsender (?:e-?mail |address )?is (?:unvalidated|not (?:in|validated|verified)\b)/,
-    'eYou',
-    '553 host denies the sender',
-  ),
-  us(
-    'sender_refused',
-    /\bvalid mx for (?:the )?sender|\bbad ?mail ?from\b|\bsender\b.{0,30}\b(?:in|on) (?:my|our|the|a) (?:\S{1,20} )?list\b|\bmx (?:record )?(?:of|for) (?:the |your )?send|\bsender not auth?|\bsender\b.{0,20}\bviolat/,
-    'qmail with chkuser',
+    /\bvalid mx for (?:the )?sender|\bbad ?mail ?from\b|\bsender\b.{0,30}\b(?:in|on) (?:my|our|the|a) (?:\S{1,20} )?list\b|\bmx (?:record )?(?:of|for) (?:the |your )?send|\bsender not auth?|\bsender\b.{0,20}\bviolat|\bbounce (?:message|mail)?s? ?(?:are |is )?(?:not|reject|refus)|\b(?:no|not accept\S{0,3}|reject\S{0,3}) bounces\b|\bnull (?:sender|return|reverse)|does not send mail|never sends? (?:mail|bounces)/,
+    'qmail with chkuser, batv milters',
     "553 5.1.8 sorry, can't find a valid MX for sender domain (#5.1.8 - chkuser)",
-  ),
-  us(
-    'sender_refused',
-    /\bbounce (?:message|mail)?s? ?(?:are |is )?(?:not|reject|refus)|\b(?:no|not accept\S{0,3}|reject\S{0,3}) bounces\b|\bnull (?:sender|return|reverse)|does not send mail|never sends? (?:mail|bounces)/,
-    'batv milters',
-    '550 5.7.1 This address never sends mail: bounces are not accepted',
   ),
   us(
     'sender_refused',
@@ -192,14 +138,8 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('sender_refused', /\b[45]\.1\.[78]\b/, 'RFC 3463 §3.2', '550 5.1.7 No such domain probe.example.'),
   us(
     'sender_refused',
-    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,4}\b|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人/,
-    'French, German, Spanish, Italian, Portuguese, Polish, Dutch, Czech, Russian, Japanese, Chinese hosts',
+    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,4}\b|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人|e-?mail address is not verified|identit\S{1,4} failed the check/,
+    'French, German, Spanish, Italian, Portuguese, Polish, Dutch, Czech, Russian, Japanese, Chinese hosts, Amazon SES',
     '550 Adresse d expediteur invalide',
-  ),
-  us(
-    'sender_refused',
-    /e-?mail address is not verified|identit\S{1,4} failed the check/,
-    'Amazon SES',
-    '554 Message rejected: Email address is not verified. The following identities failed the check in region AP-NORTHEAST-1: user@example.jp',
   ),
 ]

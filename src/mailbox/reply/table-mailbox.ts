@@ -98,28 +98,15 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'mailbox_full',
-    /\b(?:mailbox|mail box|inbox|in-?box|maildir|mailfolder|mail folder|account|user|recipient|maildrop|mail ?store|storage|disk)\b.{0,40}\b(?:is |are |was |too |already )?(?:full|stuffed|overflow\w{0,3}|overfull)\b|\bfull (?:mailbox|inbox|account)/,
-    'Sendmail, Exchange',
+    /\b(?:mailbox|mail box|inbox|in-?box|maildir|mailfolder|mail folder|account|user|recipient|maildrop|mail ?store|storage|disk)\b.{0,40}\b(?:is |are |was |too |already )?(?:full|stuffed|overflow\w{0,3}|overfull)\b|\bfull (?:mailbox|inbox|account)|\b(?:mailbox|account|user|recipient|storage|disk)\b.{0,30}\b(?:size|space|storage|disk|capacity)\b.{0,30}\b(?:limit|exceeded|reached|exhausted|insufficient|full)/,
+    'Sendmail, Exchange, Yandex',
     '550 5.2.2 <user@example.jp>... Mailbox Full',
   ),
   now(
     'mailbox_full',
-    /\b(?:mailbox|account|user|recipient|storage|disk)\b.{0,30}\b(?:size|space|storage|disk|capacity)\b.{0,30}\b(?:limit|exceeded|reached|exhausted|insufficient|full)/,
-    'Yandex',
-    '552 5.2.2 Mailbox size limit exceeded',
-  ),
-  now(
-    'mailbox_full',
-    /\b(?:insufficient|not enough|no more|no|lack of)\b.{0,20}\b(?:space|storage|room)\b.{0,30}\b(?:mailbox|user|account|recipient|inbox)|\b(?:mailbox|user|account|recipient|inbox)\b.{0,40}\b(?:insufficient|not enough|no more|no|out of)\b.{0,20}\b(?:space|storage|room)/,
-    'Dovecot LMTP',
+    /\b(?:insufficient|not enough|no more|no|lack of)\b.{0,20}\b(?:space|storage|room)\b.{0,30}\b(?:mailbox|user|account|recipient|inbox)|\b(?:mailbox|user|account|recipient|inbox)\b.{0,40}\b(?:insufficient|not enough|no more|no|out of)\b.{0,20}\b(?:space|storage|room)|mailbox[_-]full|\bmail file size exceeds/,
+    'Dovecot LMTP, Domino',
     '552 5.2.2 <user@example.org> Not enough disk space left in the mailbox',
-  ),
-
-  now(
-    'mailbox_full',
-    /mailbox[_-]full|\bmail file size exceeds/,
-    'Domino',
-    '552 522_mailbox_full;sz=629145600/629145600;ct=3020/100000',
   ),
 
   FULL_ABROAD,
@@ -127,15 +114,9 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
 
   now(
     'recipient_throttled',
-    /\b(?:recipient(?! address rejected)|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|(?<!\byou (?:are sending|have sent|sent|send) |(?:\bthrottl|\byour (?:ip|host|server)\b|(?:US-)?IP).{0,60})too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume/,
-    'Yandex, iCloud, Comcast',
+    /\b(?:recipient(?! address rejected)|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|(?<!\byou (?:are sending|have sent|sent|send) |(?:\bthrottl|\byour (?:ip|host|server)\b|(?:US-)?IP).{0,60})too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume|\bmessages they can (?:send to this recipient|receive)|\b[45]\.2\.12[12]\b/,
+    'Yandex, iCloud, Comcast, Microsoft 365',
     '450 4.2.1 The recipient has exceeded message rate limit. Try again later.',
-  ),
-  now(
-    'recipient_throttled',
-    /\bmessages they can (?:send to this recipient|receive)|\b[45]\.2\.12[12]\b/,
-    'Microsoft 365',
-    '554 5.2.121 The sender has exceeded the limit for the number of messages they can send to this recipient per hour.',
   ),
 
   forGood(
@@ -158,15 +139,9 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:mail|e-?mail) (?:service|access|delivery)\b.{0,40}\b(?:switched off|turned off|disabled|suspended)\b|\bmail\b.{0,20}\bnot (?:currently (?:being )?|being )accepted (?:for|at|by) (?:this|that|the) (?:mailbox|user|account|recipient|address)\b|\bdisabled for lack of use\b/,
-    'CommuniGate',
+    /\b(?:mail|e-?mail) (?:service|access|delivery)\b.{0,40}\b(?:switched off|turned off|disabled|suspended)\b|\bmail\b.{0,20}\bnot (?:currently (?:being )?|being )accepted (?:for|at|by) (?:this|that|the) (?:mailbox|user|account|recipient|address)\b|\bdisabled for lack of use\b|\bmailbox (?:is |has been )?(?:blocked|locked)|\baccount (?:is |has been )(?:blocked|locked)|policy rejection on the target address/,
+    'CommuniGate, Yandex',
     '550 user@example.org mail service is disabled for this account',
-  ),
-  forGood(
-    'mailbox_disabled',
-    /\bmailbox (?:is |has been )?(?:blocked|locked)|\baccount (?:is |has been )(?:blocked|locked)|policy rejection on the target address/,
-    'Yandex',
-    '550 5.7.1 Policy rejection on the target address',
   ),
   forGood(
     'mailbox_disabled',

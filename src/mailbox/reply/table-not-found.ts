@@ -68,15 +68,9 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\bmailbox (?:name )?(?:is )?(?:unavailable|not available|not allowed|name not allowed|name invalid)\b|requested action not taken: mailbox/,
-    'Outlook.com, GMX',
+    /\bmailbox (?:name )?(?:is )?(?:unavailable|not available|not allowed|name not allowed|name invalid)\b|requested action not taken: mailbox|\b5\.4\.1 (?:\[?\]?:? ?)(?:all )?recipient address(?:es)? rejected ?: ?access denied|recipient address(?:es)? rejected ?: ?access denied\b.{0,40}\b(?:as\(\d|protection\.outlook|eur\d\d|nam\d\d)/,
+    'Outlook.com, GMX, Microsoft 365 edge blocking',
     '550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302). [BN3NAM04FT041.eop-NAM04.prod.protection.outlook.com]',
-  ),
-  gone(
-    'mailbox_not_found',
-    /\b5\.4\.1 (?:\[?\]?:? ?)(?:all )?recipient address(?:es)? rejected ?: ?access denied|recipient address(?:es)? rejected ?: ?access denied\b.{0,40}\b(?:as\(\d|protection\.outlook|eur\d\d|nam\d\d)/,
-    'Microsoft 365 edge blocking',
-    '550 5.4.1 [user@example.org]: Recipient address rejected: Access denied. AS(201806281) [DB5EUR01FT012.eop-EUR01.prod.protection.outlook.com]',
   ),
   gone(
     'mailbox_not_found',

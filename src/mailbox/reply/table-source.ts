@@ -32,15 +32,9 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\breputation\b|\bkarma\b|\bip suspected\b|refused to talk to me/,
-    'Microsoft 365',
+    /\breputation\b|\bkarma\b|\bip suspected\b|refused to talk to me|\btoo (?:many|much) spams?\b|\bspams? (?:\w{1,12} ){0,2}from (?:your|this|the) (?:ip|host|server|network|address|mta)|\bunusual (?:sending |traffic |mail |outgoing |email )?(?:activity|pattern|behaviou?r)|\bsuspicious (?:sending |traffic )?activity/,
+    'Microsoft 365, Free, Zoho',
     '451 4.7.650 The mail server [192.0.2.25] has been temporarily rate limited due to IP reputation. For e-mail delivery information, see https://postmaster.live.com (S3113)',
-  ),
-  any(
-    'source_blocked',
-    /\btoo (?:many|much) spams?\b|\bspams? (?:\w{1,12} ){0,2}from (?:your|this|the) (?:ip|host|server|network|address|mta)|\bunusual (?:sending |traffic |mail |outgoing |email )?(?:activity|pattern|behaviou?r)|\bsuspicious (?:sending |traffic )?activity/,
-    'Free, Zoho',
-    '421 Too many spams from your IP (192.0.2.1), please visit http://postmaster.free.fr/',
   ),
   any(
     'rate_limited',
@@ -63,15 +57,9 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   any('rate_limited', /\bhl:i[cf]c\b|\b(?:mi|rp):(?:cel|dmc|ccl|drc|qrc|sfq|stc)\b/, 'NetEase', '450 RP:DRC'),
   any(
     'too_many_recipients',
-    /\b(?:rcpts?|recipients?) (?:numbers?|count)\b|\bnumbers? of (?:rcpts?|recipients)\b/,
-    'eYou',
+    /\b(?:rcpts?|recipients?) (?:numbers?|count)\b|\bnumbers? of (?:rcpts?|recipients)\b|too many (?:recipients|rcpt|addressees|users)|\b(?:recipients?|rcpts?)\b.{0,20}\blimit|(?:max|maximum|limit)\b.{0,25}\b(?:recipients|rcpts)|one recipient (?:at a time|per)|multiple recipients|\b[45]\.5\.3\b/,
+    'eYou, Postfix',
     '451 out of allow RCPT numbers',
-  ),
-  any(
-    'too_many_recipients',
-    /too many (?:recipients|rcpt|addressees|users)|\b(?:recipients?|rcpts?)\b.{0,20}\blimit|(?:max|maximum|limit)\b.{0,25}\b(?:recipients|rcpts)|one recipient (?:at a time|per)|multiple recipients|\b[45]\.5\.3\b/,
-    'Postfix',
-    '452 4.5.3 Error: too many recipients',
   ),
 
   any(
@@ -139,15 +127,9 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   forGood('policy', /\bdt:spm\b/, 'NetEase', '554 DT:SPM 163 smtp10', 'message_content'),
   recipient(
     'policy',
-    /recipient address rejected: (?:access denied|ers-|block-|envelope|spam|policy|delivery not)(?<!5\.4\.1 \[?\]?:? ?recipient address rejected: access denied)/,
-    'Postfix access map, Trend Micro',
+    /recipient address rejected: (?:access denied|ers-|block-|envelope|spam|policy|delivery not)(?<!5\.4\.1 \[?\]?:? ?recipient address rejected: access denied)|permanent failure for one or more recipients.{0,20}: ?blocked|mailbox unavailable or access denied|mail is rejected by recipients|rejected by (?:the )?recipient|(?:blocked|refused) by (?:the |this )?recipient\b|recipient (?:has )?(?:blocked|refused|rejects)/,
+    'Postfix access map, Trend Micro, Barracuda',
     '554 5.7.1 <user@example.com>: Recipient address rejected: Access denied',
-  ),
-  recipient(
-    'policy',
-    /permanent failure for one or more recipients.{0,20}: ?blocked|mailbox unavailable or access denied|mail is rejected by recipients|rejected by (?:the )?recipient|(?:blocked|refused) by (?:the |this )?recipient\b|recipient (?:has )?(?:blocked|refused|rejects)/,
-    'Barracuda',
-    '550 permanent failure for one or more recipients (user@example.com:blocked)',
   ),
   forNow(
     'temporary_failure',
@@ -157,28 +139,15 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /\bpolic(?:y|ies)\b|\b(?:directory|dictionary) (?:harvest|attack)|\bharvesting\b|\bbackscatter|\bprobing\b|administrative(?:ly)? prohibit|prohibited|mailpolicy|\bmspam|envelope blocked/,
-    'Mimecast',
+    /\bpolic(?:y|ies)\b|\b(?:directory|dictionary) (?:harvest|attack)|\bharvesting\b|\bbackscatter|\bprobing\b|administrative(?:ly)? prohibit|prohibited|mailpolicy|\bmspam|envelope blocked|\bsynchroni[sz]ation error\b|\btalk(?:ed|ing)? (?:too (?:soon|early)|before)|\bearly ?talk|\bpre-?greet/,
+    'Mimecast, Exim, Haraka',
     '550 Administrative prohibition - envelope blocked - https://community.mimecast.com/docs/DOC-1369#550',
   ),
   any(
     'policy',
-    /\bsynchroni[sz]ation error\b|\btalk(?:ed|ing)? (?:too (?:soon|early)|before)|\bearly ?talk|\bpre-?greet/,
-    'Exim, Haraka',
-    '554 SMTP synchronization error',
-  ),
-  any(
-    'policy',
-    /\b(?:spams?|ube|uce|junk|phish\w{0,4}|virus\w{0,2}|malware|spammer|spammy|unsolicited|suspicious|suspected)\b|mcspam|anty?spam/,
-    'Free',
+    /\b(?:spams?|ube|uce|junk|phish\w{0,4}|virus\w{0,2}|malware|spammer|spammy|unsolicited|suspicious|suspected)\b|mcspam|anty?spam|\b(?:e-?mail|content|attachment|attachment blocking|virus|mail|mail system) filters?\b|\buser[- ]configured filter/,
+    'Free, Novell GroupWise, MailMarshal',
     '550 spam detected',
-    'message_content',
-  ),
-  any(
-    'policy',
-    /\b(?:e-?mail|content|attachment|attachment blocking|virus|mail|mail system) filters?\b|\buser[- ]configured filter/,
-    'Novell GroupWise, MailMarshal',
-    '554 5.7.0 Blocked by a user configured filter',
     'message_content',
   ),
   any(
