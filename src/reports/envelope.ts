@@ -2,12 +2,12 @@ import type { HeavyAsk, HeavyKind } from '../lane/heavy.ts'
 import { parseAuthenticationResults } from '../message/authentication-results.ts'
 import { signersOf, type VerifiedSignature } from '../message/dkim.ts'
 import { lookupKeys } from '../message/keys.ts'
-import { authorOf, type CountedMail, fieldBody, parseMail } from '../message/parse.ts'
+import { authorOf, type CountedMail, type Field, fieldBody, parseMail } from '../message/parse.ts'
 import { verify } from '../message/verify.ts'
 import type { Ctx } from '../world.ts'
 import type { Envelope, ReportSignature } from './reporters.ts'
 
-type EnvelopeOutline = Pick<Envelope, 'from' | 'isTrusted'> &
+type EnvelopeOutline = Pick<Envelope, 'from' | 'isTrusted' | 'domains'> &
   Pick<CountedMail, 'lfEnds'> & { readonly keys: readonly string[] }
 
 /** Reads who sent a message, and the names of the keys that verify it. `trusted`: names of hosts (`--reports-trust`). */
@@ -18,11 +18,27 @@ export const envelope: HeavyKind<{ readonly trusted: readonly string[] }, Envelo
     const results = trusted.length > 0 ? mail.fields.find(({ name }) => name === 'authentication-results') : undefined
     return {
       from: authorOf(mail.fields).mailboxes.map(({ address }) => address.toLowerCase()),
+      ...domainsIn(mail.fields),
       isTrusted: results !== undefined && saysPass(fieldBody(results), trusted),
       lfEnds: mail.lfEnds,
       keys: signersOf(mail).keys,
     }
   },
+}
+
+/** The fields that name the domain of a TLS report, and where (RFC 8460 §5.3). */
+const DOMAIN: Readonly<Record<string, RegExp>> = {
+  'tls-report-domain': /^\s*([^\s;]{1,253})\s*$/,
+  subject: /\bReport Domain:\s*([^\s;]{1,253})/i,
+}
+
+function domainsIn(fields: readonly Field[]): Pick<Envelope, 'domains'> {
+  const named = Object.entries(DOMAIN).flatMap(([name, pattern]) => {
+    const field = fields.find((one) => one.name === name)
+    const domain = field && pattern.exec(fieldBody(field).slice(0, 1_000))?.[1]
+    return domain === undefined ? [] : [[name, domain.toLowerCase()] as const]
+  })
+  return named.length === 0 ? {} : { domains: Object.fromEntries(named) }
 }
 
 /** Whether an Authentication-Results field of a trusted host says dmarc=pass (RFC 8601 §2.2). */
@@ -52,6 +68,11 @@ export async function envelopeOf(
 /** What says nothing about the sender: a key that is gone, a signature that has expired. */
 const SILENT: readonly string[] = ['signature.key_gone', 'signature.key_revoked', 'signature.expired']
 
+function signsOf(names: readonly string[] = []): Pick<ReportSignature, 'signs'> {
+  const signs = Object.keys(DOMAIN).filter((name) => names.includes(name))
+  return signs.length === 0 ? {} : { signs }
+}
+
 const signatureOf = ({ domain, result, because, signature, key }: VerifiedSignature): ReportSignature => ({
   domain,
   result:
@@ -63,6 +84,7 @@ const signatureOf = ({ domain, result, because, signature, key }: VerifiedSignat
           ? 'unknown'
           : 'fail',
   signsFrom: signature?.names.includes('from') ?? false,
+  ...signsOf(signature?.names),
   isPartial: signature?.limit !== undefined,
   ...(key?.onlyFor && { isOfTlsReports: true }),
 })

@@ -51,6 +51,8 @@ export type Imported = {
   readonly failureReports: number
   /** Files that are no reports. */
   readonly others: number
+  /** What the first of them is. */
+  readonly otherIs?: Problem
 }
 
 /** Refused files that an answer names. */
@@ -123,6 +125,7 @@ class Importing {
   readonly #refused: RefusedReport[] = []
   #failureReports = 0
   #others = 0
+  #otherIs: Problem | undefined
   #apart = 0
   #spent = nothingSpent()
   /** The intake of the report that is read now. */
@@ -139,6 +142,7 @@ class Importing {
       refused: this.#refused,
       failureReports: this.#failureReports,
       others: this.#others,
+      ...(this.#otherIs && { otherIs: this.#otherIs }),
     }
   }
 
@@ -233,8 +237,10 @@ class Importing {
   async #take({ event, octets }: Batch, envelope?: Envelope): Promise<void> {
     const { name } = event
     if (event.what === 'failure') this.#failureReports++
-    else if (event.what === 'other') this.#others++
-    else if (event.what === 'unread') this.#refuse(name, new AppError(event.code, event.problem))
+    else if (event.what === 'other') {
+      this.#others++
+      this.#otherIs ??= event.why
+    } else if (event.what === 'unread') this.#refuse(name, new AppError(event.code, event.problem))
     else if (event.what === 'rows' || event.what === 'complete') {
       if (event.isInMessage && !envelope) return // the message ended the lane, and is refused
       const isStranger = this.#request.way === 'mail' && !(envelope && mayBeKnown(envelope))
@@ -250,7 +256,9 @@ class Importing {
   async #store(intake: ReportIntake, name: string, head: ReportHead, envelope: Envelope | undefined): Promise<void> {
     const { way, owner } = this.#request
     try {
-      const domain = domainOf(head.domain)
+      const named =
+        head.kind === 'tls' && head.domain === null ? tlsDomainIn(name, envelope, this.#request) : head.domain
+      const domain = domainOf(named, head.kind)
       const why = refusalOf(this.#settings, head, domain, this.#request.accepts)
       if (why) return this.#refuse(name, why, domain)
       const { name: reporter, isKnown, authenticated } = reporterIn(head, this.#request, envelope)
@@ -311,8 +319,32 @@ const imported = (report: NewReport, { id, duplicate, messages, foreignRows }: S
   }
 }
 
-function domainOf(text: string | null): Domain {
-  if (text === null) throw reportError('missing', { what: 'domain' })
+/**
+ * The domain of a TLS report that leaves out its `policy-domain`: that of its file's name (RFC 8460 §5.1), of
+ * TLS-Report-Domain and of the subject (§5.3), as far as a signature of the sender covers them. All must agree.
+ */
+function tlsDomainIn(
+  name: string,
+  envelope: Envelope | undefined,
+  { way, isLastTry = false }: ImportRequest,
+): string | null {
+  const { signatures = [], domains = {} } = envelope ?? {}
+  const whole = signatures.filter(({ signsFrom, isPartial }) => signsFrom && !isPartial)
+  const passed = whole.filter(({ result }) => result === 'pass')
+  if (passed.length === 0) {
+    if (way === 'mail' && !isLastTry && whole.some(({ result }) => result === 'unanswered'))
+      throw importError('unanswered')
+    return null
+  }
+  const ofName = /^[^!]+!([^!]{1,253})!\d+!\d+/.exec(name)?.[1]?.toLowerCase()
+  const signed = Object.entries(domains).filter(([field]) => passed.some(({ signs }) => signs?.includes(field)))
+  const [one, other] = new Set([...(ofName === undefined ? [] : [ofName]), ...signed.map(([, domain]) => domain)])
+  if (one !== undefined && other !== undefined) throw reportError('policy_domains', { one, other })
+  return one ?? null
+}
+
+function domainOf(text: string | null, kind: ReportKind): Domain {
+  if (text === null) throw reportError('missing', { what: kind === 'tls' ? 'policy-domain' : 'domain' })
   const domain = parseDomain(text)
   if (!domain.ok) throw reportError('domain', { text })
   return domain.value
@@ -328,7 +360,7 @@ function refusalOf(
   const { beginMs, endMs } = read
   if (beginMs > endMs || endMs > now() + AHEAD_MS || endMs - beginMs > LONGEST_MS)
     throw reportError('range', { begin: timeText(beginMs), end: timeText(endMs) })
-  for (const one of [domain, ...read.others.map((text) => domainOf(text))]) {
+  for (const one of [domain, ...read.others.map((text) => domainOf(text, read.kind))]) {
     const answer = accepts(one)
     if (answer !== 'taken') return importError(answer, { domain: one })
   }

@@ -47,6 +47,17 @@ export const reportError = errorsOf('reports', {
     detail: () =>
       'there is no report in it; accepted are DMARC aggregate reports (XML) and TLS reports (JSON), also in gzip, zip, messages and mbox',
   },
+  empty: { code: 'bad_report', detail: () => 'the file is empty' },
+  format: {
+    code: 'bad_report',
+    detail: ({ what }: { what: string }) =>
+      `it is ${shown(what, 40)}, which is not read; send the report (XML or JSON) itself, or in gzip, zip or a message`,
+  },
+  root: {
+    code: 'bad_report',
+    detail: ({ name }: { name: string }) =>
+      `there is no report in it: the root element of the XML is ${quoted(name)}, not "feedback"`,
+  },
   xml: {
     code: 'bad_report',
     detail: (v: Line & { reason: string }) => `the XML cannot be read${at(v)}: ${quoted(v.reason, 160)}`,
@@ -62,6 +73,11 @@ export const reportError = errorsOf('reports', {
   },
   cut_off: { code: 'bad_report', detail: () => 'the file ends within the report' },
   missing: { code: 'bad_report', detail: ({ what }: { what: string }) => `the report has no ${shown(what, 80)}` },
+  policy_domains: {
+    code: 'bad_report',
+    detail: ({ one, other }: { one: string; other: string }) =>
+      `the TLS report has no policy-domain, and the name of its file and the fields of its message do not agree: ${quoted(one)}, ${quoted(other)}`,
+  },
   domain: { code: 'bad_report', detail: ({ text }: { text: string }) => `the domain of the report is ${quoted(text)}` },
   range: {
     code: 'bad_report',

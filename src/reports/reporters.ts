@@ -81,6 +81,8 @@ export type ReportSignature = {
   /** `unknown`: the key is gone, or the signature has expired; `unanswered`: the DNS did not answer. */
   readonly result: 'pass' | 'fail' | 'unknown' | 'unanswered'
   readonly signsFrom: boolean
+  /** The fields of {@link Envelope.domains} that it signs. */
+  readonly signs?: readonly string[]
   /** It has `l=`: something may have been added to the message. */
   readonly isPartial: boolean
   /** Its key is for TLS reports alone (`s=tlsrpt`, RFC 8460 §3). */
@@ -94,6 +96,8 @@ export type Envelope = {
   readonly signatures: readonly ReportSignature[]
   /** The topmost Authentication-Results, of a host that is trusted (`--reports-trust`), says `dmarc=pass`. */
   readonly isTrusted: boolean
+  /** The domain of a TLS report, by the fields that name it: `tls-report-domain`, `subject` (RFC 8460 §5.3). */
+  readonly domains?: Readonly<Record<string, string>>
 }
 
 /** Who sent a report: `true` is proven, `false` refuted, `null` not known; `unanswered` may be proven later. */

@@ -41,10 +41,10 @@ export const reportsImport = defineOperation({
 /**
  * An input in which nothing could be read is refused as a whole; a report that was read and is not taken is an answer.
  */
-function refuseUnread({ reports, refused, failureReports }: Imported): void {
+function refuseUnread({ reports, refused, failureReports, otherIs }: Imported): void {
   const isUnread = (code: string): boolean => code === 'bad_report' || code === 'payload_too_large'
   if (reports.length > 0 || failureReports > 0 || refused.some(({ code }) => !isUnread(code))) return
   const [first] = refused
-  if (!first) throw reportError('none')
+  if (!first) throw otherIs ? new AppError('bad_report', otherIs) : reportError('none')
   throw new AppError(first.code === 'payload_too_large' ? 'payload_too_large' : 'bad_report', first.problem)
 }

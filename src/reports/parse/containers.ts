@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { crc32, createInflateRaw } from 'node:zlib'
 import type { ZipFile } from 'yauzl'
 import { AppError, messageOf } from '../../base/errors.ts'
 import { type Part, parseMime, contentOf as partOf } from '../../message/mime.ts'
@@ -17,7 +16,9 @@ export type Leaf = {
   readonly isInMessage: boolean
 } & (
   | { readonly content: 'xml' | 'json'; readonly octets: AsyncIterable<Uint8Array> }
-  | { readonly content: 'failure' | 'other' }
+  | { readonly content: 'failure' }
+  /** No report, and what it is instead, where that is known. */
+  | { readonly content: 'other'; readonly why?: AppError }
   /** A message in an input that is none, which is an input of its own: whoever sent it is asked for its sender. */
   | { readonly content: 'message'; readonly octets: Uint8Array; readonly depth: number }
   /** A file or container that could not be read. */
@@ -85,12 +86,15 @@ async function* contents(octets: Octets, place: Place, budget: Budget): AsyncGen
   const { head, all } = await peeked(octets)
   const content = contentOf(head)
   if (content === 'xml' || content === 'json') yield { name, isInMessage, content, octets: all }
-  else if (content === 'other' || content === 'empty') yield { name, isInMessage, content: 'other' }
-  else if (content === 'gzip') yield* within(gunzipped(all, budget), deeper(place, budget), budget)
-  else {
+  else if (content === 'other' || content === 'empty') {
+    const what = content === 'empty' ? undefined : formatOf(head)
+    const why = content === 'empty' ? reportError('empty') : what && reportError('format', { what })
+    yield { name, isInMessage, content: 'other', ...(why && { why }) }
+  } else {
     const inside = deeper(place, budget)
     const whole = await buffered(all, budget.bounds.maxOctets)
-    if (content === 'zip') yield* inZip(whole, inside, budget)
+    if (content === 'gzip') yield* within(gunzipped(whole, budget), inside, budget)
+    else if (content === 'zip') yield* inZip(whole, inside, budget)
     else if (content === 'mbox') yield* inMbox(whole, inside, budget)
     else yield* messageAt(whole, inside, budget)
   }
@@ -153,20 +157,53 @@ async function* bounded(octets: Octets, { bounds, spent }: Budget): AsyncGenerat
   }
 }
 
-async function* gunzipped(octets: Octets, budget: Budget): AsyncGenerator<Uint8Array> {
-  const packed = Readable.from(octets, { highWaterMark: 1 })
-  const unzip = createGunzip({ chunkSize: PIECE })
-  packed.on('error', (error) => unzip.destroy(error)).pipe(unzip)
-  try {
-    yield* bounded(unzip, budget)
-  } catch (cause) {
-    throw cause instanceof AppError
-      ? cause
-      : reportError('archive', { kind: 'gzip', reason: messageOf(cause) }, { cause })
-  } finally {
-    packed.destroy()
-    unzip.destroy()
+/**
+ * The members of a gzip file (RFC 1952), without what is behind them: mail gateways add line ends and disclaimers.
+ * createGunzip takes them for a broken member.
+ */
+async function* gunzipped(whole: Buffer, budget: Budget): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at === 0 || isGzip(whole.subarray(at)); ) {
+    const from = endOfHeader(whole, at)
+    const inflate = createInflateRaw({ chunkSize: PIECE })
+    inflate.end(whole.subarray(from))
+    let crc = 0
+    try {
+      for await (const chunk of bounded(inflate, budget)) {
+        crc = crc32(chunk, crc)
+        yield chunk
+      }
+    } catch (cause) {
+      throw cause instanceof AppError ? cause : gzipError(messageOf(cause), cause)
+    } finally {
+      inflate.destroy()
+    }
+    const end = from + inflate.bytesWritten
+    if (end + TRAILER > whole.length) throw gzipError('it ends too soon')
+    if (whole.readUInt32LE(end) !== crc) throw gzipError('its checksum is that of other octets: it is damaged')
+    at = end + TRAILER
   }
+}
+
+const gzipError = (reason: string, cause?: unknown): AppError =>
+  reportError('archive', { kind: 'gzip', reason }, { cause })
+/** The checksum and the size of a member. */
+const TRAILER = 8
+const isGzip = (head: Uint8Array): boolean => head[0] === 0x1f && head[1] === 0x8b // RFC 1952 §2.3.1
+
+/** Where the data of a member begins (RFC 1952 §2.3). */
+function endOfHeader(whole: Buffer, from: number): number {
+  const flags = whole[from + 3] ?? 0
+  let at = from + 10
+  if (flags & 4) at += 2 + (whole[at] ?? 0) + 256 * (whole[at + 1] ?? 0)
+  for (const flag of [8, 16]) {
+    if (!(flags & flag)) continue
+    const end = whole.indexOf(0, at) // of the name, and of the comment
+    at = end < 0 ? whole.length : end + 1
+  }
+  if (flags & 2) at += 2
+  if (whole[from + 2] !== 8) throw gzipError('its compression is unknown')
+  if (at >= whole.length) throw gzipError('it ends too soon')
+  return at
 }
 
 async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerator<Leaf> {
@@ -290,7 +327,7 @@ export const HEAD_OCTETS = 1_024
 
 /** Judges the first {@link HEAD_OCTETS} octets of an input. */
 function contentOf(head: Uint8Array): Content {
-  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip' // RFC 1952 §2.3.1
+  if (isGzip(head)) return 'gzip'
   if (head[0] === 0x50 && head[1] === 0x4b && ((head[2] === 3 && head[3] === 4) || (head[2] === 5 && head[3] === 6)))
     return 'zip' // APPNOTE 4.3.7; an empty archive begins with its end
   const text = new TextDecoder(encodingOf(head)).decode(head).trimStart()
@@ -300,6 +337,17 @@ function contentOf(head: Uint8Array): Content {
   if (/^From \S/.test(text)) return 'mbox' // RFC 4155
   return /^[!-9;-~]{1,76}:(?:[ \t]|\r?\n)/.test(text) ? 'message' : 'other' // RFC 5322 §2.2
 }
+
+/** Files that people take for reports, by their first octets. */
+const FORMATS: readonly (readonly [what: string, magic: Buffer, at?: number])[] = [
+  ['a PDF', Buffer.from('%PDF-')],
+  ['a 7-Zip archive (7z)', Buffer.from('7z\xbc\xaf\x27\x1c', 'latin1')],
+  ['a RAR archive', Buffer.from('Rar!')],
+  ['a tar archive', Buffer.from('ustar'), 257],
+  ['a message of Outlook (.msg)', Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1')],
+]
+const formatOf = (head: Uint8Array): string | undefined =>
+  FORMATS.find(([, magic, at = 0]) => magic.equals(head.subarray(at, at + magic.length)))?.[0]
 
 /**
  * The encoding of XML or JSON, as a label of the Encoding standard: a byte order mark, else what zero octets tell of

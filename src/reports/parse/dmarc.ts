@@ -102,16 +102,18 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
   parser.on('error', (error) => {
     throw reportError('xml', { reason: error.message.replace(/^\d+:\d+: /, ''), line: line() })
   })
-  parser.on('doctype', () => {
-    throw reportError('doctype', { line: line() })
+  parser.on('doctype', (text) => {
+    throw /^\s*html\b/i.test(text) ? reportError('format', { what: HTML }) : reportError('doctype', { line: line() })
   })
   parser.on('text', addText)
-  parser.on('cdata', addText)
+  // In it nothing is noise; a text that says "&amp;" there is none that a report has.
+  parser.on('cdata', (more) => addText(more.replaceAll('&lt;', '<').replaceAll('&amp;', '&')))
   parser.on('opentag', ({ name }) => {
     lastEvent = parser.position
     if (path.length >= MAX_DEPTH) throw reportError('depth', { max: MAX_DEPTH, line: line() })
     const local = name.slice(name.indexOf(':') + 1)
-    if (path.length === 0 && local !== 'feedback') throw reportError('none')
+    if (path.length === 0 && local !== 'feedback')
+      throw local === 'html' ? reportError('format', { what: HTML }) : reportError('root', { name: local })
     path.push(local)
     text = ''
     if (path.length === 2 && local === 'record') {
@@ -193,8 +195,13 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
     })
   }
 
+  let held = ''
   return {
-    write: (chunk: string): void => {
+    write: (text: string): void => {
+      const whole = held + text
+      const end = endOfWhole(whole)
+      held = whole.slice(end)
+      const chunk = repaired(whole.slice(0, end))
       for (let at = 0; at < chunk.length; at += PIECE) {
         const piece = chunk.slice(at, at + PIECE)
         parser.write(piece)
@@ -204,8 +211,13 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
       }
     },
     end: (): DmarcHead => {
-      if (!isComplete) throw reportError(path.length === 0 && records === 0 ? 'none' : 'cut_off')
-      parser.close()
+      // Behind the last record only the last tag may be missing: nothing of the data is.
+      const isWhole = isComplete || (path.length === 1 && records > 0 && /^\s*$/.test(held + text))
+      if (!isWhole) throw reportError(path.length === 0 && records === 0 ? 'none' : 'cut_off')
+      if (isComplete) {
+        parser.write(repaired(held))
+        parser.close()
+      }
       return {
         organization: head.metadata_org_name ?? null,
         email: head.metadata_email ?? null,
@@ -221,6 +233,27 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
   }
 }
 
+const HTML = 'an HTML page'
+
+/**
+ * An ampersand that begins no reference, an angle bracket that begins no tag, and the tags of a schema around the data,
+ * which some reporters write.
+ */
+const NOISE =
+  /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)|<(?!\/?[a-z_][\w:.-]{0,100}[\s/>]|[!?])|<\/?xsd?:schema(?:\s[^<>]{0,2000})?>/gi
+
+const repaired = (text: string): string =>
+  text.replace(NOISE, (found) => (found === '&' ? '&amp;' : found === '<' ? '&lt;' : ''))
+
+/** Longest beginning of a reference or tag that is looked at as a whole. */
+const MAX_OPEN = 2_100
+/** The index up to which no reference and no tag is cut. */
+function endOfWhole(text: string): number {
+  const at = Math.max(text.lastIndexOf('<'), text.lastIndexOf('&'))
+  if (at < 0 || text.length - at > MAX_OPEN) return text.length
+  return /[>;]/.test(text.slice(at)) ? text.length : at
+}
+
 /** A name in the form for comparison, cut: what is not a name stays readable in the row. */
 const nameOf = (text: string): string => canonicalName(text).slice(0, 253)
 
@@ -233,9 +266,12 @@ function countOf(text: string, line: number): number {
   return count
 }
 
-/** Unix seconds; some write a fraction. */
-function timeOf(what: 'begin' | 'end', text: string | undefined): number {
-  const seconds = text !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Math.floor(Number(text)) : Number.NaN
+/** Unix seconds; some write a fraction, or a time of RFC 3339, in UTC without a zone. */
+function timeOf(what: 'begin' | 'end', text = ''): number {
+  const [, day, time = '00:00:00', zone = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? []
+  const isSeconds = /^\d{1,12}(?:\.\d{1,9})?$/.test(text)
+  const seconds = Math.floor(isSeconds ? Number(text) : Date.parse(`${day}T${time}${zone}`) / 1_000)
   if (Number.isNaN(seconds)) throw reportError('missing', { what: `date_range with a ${what} in Unix seconds` })
   return seconds
 }

@@ -52,7 +52,8 @@ export type ReadingResult = {
 export type Event = { readonly name: string; readonly isInMessage: boolean } & (
   | OfRows
   | { readonly what: 'unread'; readonly code: ErrorCode; readonly problem: Problem }
-  | { readonly what: 'failure' | 'other' }
+  | { readonly what: 'failure' }
+  | { readonly what: 'other'; readonly why?: Problem }
   | { readonly what: 'message'; readonly depth: number }
 )
 
@@ -114,16 +115,22 @@ async function readLeaf(leaf: Leaf, emit: Emit): Promise<void> {
     if (leaf.content === 'xml') await readXml(leaf.octets, emitRows)
     else if (leaf.content === 'json') await readJson(leaf.octets, emitRows)
     else if (leaf.content === 'message') await emit({ ...about, what: 'message', depth: leaf.depth }, leaf.octets)
+    else if (leaf.content === 'failure') await emit({ ...about, what: 'failure' })
     else if (leaf.content === 'unread') throw leaf.error
-    else await emit({ ...about, what: leaf.content })
+    else if (leaf.content === 'other') throw leaf.why ?? reportError('none')
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const { code, problem } = error
     await emit(
-      problem.id === 'reports.none' ? { ...about, what: 'other' } : { ...about, what: 'unread', code, problem },
+      NO_REPORT.includes(problem.id)
+        ? { ...about, what: 'other', why: problem }
+        : { ...about, what: 'unread', code, problem },
     )
   }
 }
+
+/** What is no report, and not one that cannot be read. */
+const NO_REPORT: readonly string[] = ['reports.none', 'reports.empty', 'reports.format', 'reports.root']
 
 /** Rows, or the end of a report with the last of them. */
 type OfRows =

@@ -108,10 +108,15 @@ function policyOf(value: unknown): TlsPolicy {
   }
 }
 
-/** The rows of a report: the totals of each policy, and its failures. A policy about nothing has none. */
+/**
+ * The rows of a report: the totals of each policy, and its failures. Where no policy names its domain it is empty, to be
+ * that of the report; where others do, a policy without one has no rows.
+ */
 export function* tlsRows({ policies }: TlsReport): Generator<TlsRow> {
-  for (const { domain, type, successful, failed, failures } of policies) {
-    if (domain === null) continue
+  const isNamed = policies.some((one) => one.domain !== null)
+  for (const { domain: named, type, successful, failed, failures } of policies) {
+    if (named === null && isNamed) continue
+    const domain = named ?? ''
     yield { domain, type, host: null, failure: null, successful, failed }
     for (const one of failures)
       yield { domain, type, host: one.host, failure: one.type, successful: null, failed: one.sessions }

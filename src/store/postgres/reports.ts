@@ -267,7 +267,7 @@ async function keep(
     await copy(client, 'staged_rows', lines)
   }
   const { number } = made[0]!
-  const kept = kind === 'tls' ? await keepTls(client, number, counts) : await keepRows(client, report, reporter)
+  const kept = kind === 'tls' ? await keepTls(client, number, report) : await keepRows(client, report, reporter)
   const { elsewhere = 0, foreignRows = 0 } = kept
   const messages = report.messages - elsewhere
   await client.query(
@@ -323,15 +323,15 @@ async function keepRows(client: pg.PoolClient, { domain, day, counts }: NewRepor
 }
 
 /** Keeps what is staged of a TLS report; of one that does not count the totals alone, {@link APART_ROWS} at most. */
-async function keepTls(client: pg.PoolClient, report: string, counts: boolean): Promise<Kept> {
+async function keepTls(client: pg.PoolClient, report: string, { domain, counts }: NewReport): Promise<Kept> {
   const { rows } = await client.query<{ octets: string }>(
     `WITH made AS (
        INSERT INTO mailsonde.report_tls (report, domain, type, host, failure, successful, failed)
-       SELECT $1, domain, type, host, failure, successful, failed FROM staged_rows
+       SELECT $1, coalesce(nullif(domain, ''), $3), type, host, failure, successful, failed FROM staged_rows
        WHERE $2 OR (host IS NULL AND failure IS NULL) LIMIT CASE WHEN NOT $2 THEN ${APART_ROWS} END
        RETURNING ${ROW_OCTETS} + octet_length(concat(domain, type, host, failure)) AS octets)
      SELECT coalesce(sum(octets), 0) AS octets FROM made`,
-    [report, counts],
+    [report, counts, domain],
   )
   return { octets: Number(rows[0]?.octets ?? 0) }
 }
