@@ -36,3 +36,20 @@ it.each<[string, string[] | undefined, Parameters<typeof signed>[1], object]>([
   const { from, signatures } = await envelopeOf(raw, ctx, [], ask)
   expect([from, signatures]).toEqual([['a@a.example'], [expected]])
 })
+
+it.each<[text: string, trusted: string[], isTrusted: boolean]>([
+  ['mx.a.example; dmarc=pass', ['mx.a.example'], true],
+  ['MX.a.example (x) ; spf=fail; dmarc = pass (p=none) header.from=b.example', ['mx.a.example'], true],
+  ['mx.a.example; dmarc=pass', ['mx.b.example'], false],
+  ['mx.a.example; dmarc=pass', [], false],
+  ['mx.a.example; dmarc=fail', ['mx.a.example'], false],
+  ['mx.a.example; reason="; dmarc=pass"', ['mx.a.example'], false],
+  ['mx.a.example; spf=fail (; dmarc=pass)', ['mx.a.example'], false],
+  [`mx.a.example; ${'\\"'.repeat(500_000)}`, [], false],
+  [`mx.a.example; ${'\\"'.repeat(500_000)}`, ['mx.a.example'], false],
+])('Authentication-Results %s for hosts %j: %s', async (text, trusted, isTrusted) => {
+  const raw = Buffer.from(`Authentication-Results: ${text}\r\nAuthentication-Results: mx.a.example; dmarc=pass\r\n\r\n`)
+  const ctx = { resolve: labDns({}).resolve, heavy: heavyHere, now: () => 0 }
+  const ask = { caller: 'mail', signal: AbortSignal.timeout(5_000) }
+  expect(await envelopeOf(raw, ctx, trusted, ask)).toMatchObject({ isTrusted })
+})

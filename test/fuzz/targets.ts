@@ -19,9 +19,13 @@ import { parseTlsRpt } from '../../src/checks/tls-rpt/index.ts'
 import { escapeMarkdown, fence, inlineCode } from '../../src/documents/markdown/markdown.ts'
 import { parseHostField } from '../../src/http/caller.ts'
 import { readList } from '../../src/jobs/intake/intake.ts'
+import { heavyHere } from '../../src/lane/heavy.ts'
 import { classify } from '../../src/mailbox/reply/classify.ts'
 import { retryAfter } from '../../src/mailbox/reply/delay.ts'
 import { suggestDomain } from '../../src/mailbox/side-data/suggest.ts'
+import { parseAddresses } from '../../src/message/addresses.ts'
+import { outline } from '../../src/message/outline.ts'
+import { verify } from '../../src/message/verify.ts'
 import { parseCidr } from '../../src/names/cidr.ts'
 import { parseDomain } from '../../src/names/domain.ts'
 import { formatEmail, parseEmail } from '../../src/names/email.ts'
@@ -38,6 +42,7 @@ import { type ReplyEvent, replyReader, type Stage } from '../../src/net/smtp/rep
 import { parseSelectors } from '../../src/operations/params.ts'
 import { parseProof } from '../../src/peers/proof.ts'
 import { parseOrigin, readPeers } from '../../src/peers/record.ts'
+import { LAB_KEY } from '../lab/messages.ts'
 import { broken, dnsMessage, name, replyText, smtpReplies, tags, words } from './arbitraries.ts'
 
 /**
@@ -250,6 +255,32 @@ const PEERS = fc
     { maxLength: 4 },
   )
   .map((peers) => JSON.stringify(peers))
+
+const MESSAGES = words(
+  [
+    'From: joe@a.example',
+    'From: "Joe" <joe@a.example>, eve@b.example',
+    'Subject: [list] =?utf-8?q?a?=',
+    'Received: from a.example (a.example [192.0.2.1]) by mx.b.example; Mon, 23 Nov 2026 09:00:00 +0000',
+    'Authentication-Results: mx.b.example; dkim=pass header.d=a.example; "',
+    'Received-SPF: pass (x) client-ip=192.0.2.1; receiver=mx.b.example',
+    'DKIM-Signature: v=1; a=rsa-sha256; d=a.example; s=a; h=from:subject; bh=AAAA; b=AAAA',
+    'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; l=1; d=a.example; s=a; h=from; bh=AAAA; b=AAAA',
+    'ARC-Seal: i=1; a=rsa-sha256; d=a.example; s=a; cv=none; b=AAAA',
+    'ARC-Message-Signature: i=1; a=rsa-sha256; d=a.example; s=a; h=from; bh=AAAA; b=AAAA',
+    'ARC-Authentication-Results: i=1; b.example; spf=pass',
+    'Content-Type: multipart/mixed; boundary=x',
+    'Content-Type: text/html; charset="utf-8"; name*0*=utf-8\'\'%41; name*1=b',
+    'Content-Transfer-Encoding: quoted-printable',
+    'Content-Disposition: attachment; filename="a.exe"',
+    '--x',
+    '--x--',
+    'https://www.a.example/',
+    '',
+  ],
+  ['\r\n', '\n', '\r\n\r\n', '\r\n ', '\r', ''],
+  30,
+)
 
 /** Everything that reads what others wrote. */
 export const TARGETS: readonly Target[] = [
@@ -480,6 +511,17 @@ export const TARGETS: readonly Target[] = [
   ),
   target('nodes of another node', PEERS, async (text) => readPeers(jsonOf(text)), 64),
   target('selectors', words(['s1', 's2.a', 'a'.repeat(64), '_x', '.'], [',', ', ', ''], 14), parseSelectors),
+  target('message', MESSAGES, messageOf, 64),
+  target(
+    'mailboxes',
+    words(
+      ['joe@a.example', '<', '>', '"', '\\', '(', ')', '[', ']', '@', 'Group', '=?utf-8?q?=C3?=', '=?x?b?w6Q=?=', "'"],
+      [' ', '', ',', ';', ':', '\t'],
+      20,
+    ),
+    (text) => parseAddresses(text, 20),
+    4,
+  ),
   target('duration', words(['1', '1.5', 's', 'ms', 'm', 'h', 'd', '-', '1e9'], [''], 6), parseDuration),
   target(
     'text that is shown',
@@ -488,6 +530,16 @@ export const TARGETS: readonly Target[] = [
     64,
   ),
 ]
+
+/** What the jobs of an analysis make of a message, as another process would hand it over. */
+async function messageOf(text: string): Promise<unknown> {
+  const octets = Buffer.from(text, 'latin1')
+  const ask = { caller: '', signal: AbortSignal.timeout(60_000) }
+  const outlined = await heavyHere(outline, octets, { receivedBy: ['b.example'] }, ask)
+  const keys = new Map(outlined.keys.map((key) => [key, { records: [LAB_KEY] }]))
+  const verified = await heavyHere(verify, octets, { lfEnds: outlined.mail.lfEnds, keys, at: 0 }, ask)
+  return structuredClone([outlined, verified])
+}
 
 function jsonOf(text: string): unknown {
   try {

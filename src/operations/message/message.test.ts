@@ -7,6 +7,7 @@ import type { CheckAnswer } from '../../answers/check.ts'
 import type { MessageAnswer } from '../../answers/message.ts'
 import { formatMarkdown } from '../../documents/markdown/markdown.ts'
 import { messageDocument } from '../../documents/message.ts'
+import { LaneError, type LaneReason } from '../../lane/heavy.ts'
 import { check } from '../check.ts'
 import { message } from './message.ts'
 
@@ -198,4 +199,15 @@ it('a domain of which too little is known has no grade, in words', async () => {
   const text = formatMarkdown(messageDocument(answer, '0'))
   expect(text).toContain('no grade')
   expect(text).not.toContain('grade null')
+})
+
+it.each<[LaneReason, string]>([
+  ['time', 'bad_message'],
+  ['memory', 'bad_message'],
+  ['fault', 'bad_message'],
+  ['remembered', 'bad_message'],
+  ['full', 'overloaded'],
+])('reading that the lane ends (%s) is %s', async (reason, code) => {
+  const world = { ...labWorld(ZONE), heavy: () => Promise.reject(new LaneError(reason)) }
+  await expect(labExecutor(world, labDeps(world))(message, {}, uploaded(HELLO))).rejects.toMatchObject({ code })
 })
