@@ -33,10 +33,10 @@ export async function show(
     const target = shown.target ?? shown.operation.name
     return `${withoutCommands(printable(`${target}: ${verdictLine(recordOf(shown), shown.verdict)}`, 1_000))}\n`
   }
-  const document = await shown.given.rendered(form.format, about)
+  const document = shown.given.rendered(form.format, about)
   if (document) return `${document.text}\n`
   if (form.format === 'json') return `${linesOf(shown, (line) => line) ?? formatJson(recordOf(shown), indent)}\n`
-  const read = await shown.given.document({ version: about.version, brief: !about.all })
+  const read = shown.given.document({ version: about.version, brief: !about.all })
   if (!read) throw new Error(`${shown.operation.name} has no document`)
   const { formatTerminal } = await import('../documents/terminal/terminal.ts')
   return `${formatTerminal(read, about.look)}\n`

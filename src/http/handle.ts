@@ -37,7 +37,7 @@ export async function handle(
   void reply.code(given.status)
   if (given.isRepeated) void reply.header('idempotent-replayed', 'true')
   if (given.stream) return sendText(reply, given.stream)
-  const document = await given.rendered(given.format, { version })
+  const document = given.rendered(given.format, { version })
   if (!document) return reply.send(given.answer)
   return reply
     .headers(document.headers ?? {})

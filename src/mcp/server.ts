@@ -70,7 +70,7 @@ async function call(tool: Tool, args: unknown, signal: AbortSignal, setup: McpSe
   if (stray !== undefined) throw toolError('unknown_parameter', { name: stray, tool: tool.name })
   const by = { signal, ...(setup.caller && { caller: setup.caller }) }
   const answered = await setup.execute(tool.operation, rawOf(given), by)
-  const document = await answered.rendered('markdown', { version: setup.version })
+  const document = answered.rendered('markdown', { version: setup.version })
   const text = document?.text ?? JSON.stringify(answered.answer)
   return {
     content: [{ type: 'text' as const, text: enclosed(text, setup.boundary()) }],

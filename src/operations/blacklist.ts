@@ -10,7 +10,12 @@ import {
 import { asTheyCome } from '../base/at-most.ts'
 import { presentBlacklist, presentBlacklists, presentDomainBlacklist } from '../dnsbl/present.ts'
 import { expandTargets, MAX_TARGETS } from '../dnsbl/query.ts'
-import { blacklistBulkDocument, blacklistsDocument, domainBlacklistDocument } from '../documents/blacklist.ts'
+import {
+  blacklistBulkDocument,
+  blacklistDocument,
+  blacklistsDocument,
+  domainBlacklistDocument,
+} from '../documents/blacklist.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Deps } from './deps.ts'
@@ -46,7 +51,7 @@ export const blacklist = defineOperation({
     ...saveParams,
   },
   answer: blacklistAnswer,
-  document: async (answer, version) => (await import('../documents/blacklist.ts')).blacklistDocument(answer, version),
+  document: blacklistDocument,
   example: { input: { ip: '45.53.9.9' }, output: example },
   deadlineMs: DEADLINE_MS,
   uses: ['blacklists'],

@@ -1,14 +1,15 @@
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { ReportAnswer } from '../answers/report.ts'
 import type { CheckInput } from '../checks/check.ts'
+import { briefDocument, checkDocument } from '../documents/check/check-document.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../score/compose.ts'
 import type { Ctx } from '../world.ts'
-import { type Repeatable, repeatable } from './context.ts'
+import { repeatable } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
-import { type Judged, judgeDomain } from './judge-domain.ts'
+import { judgeDomain } from './judge-domain.ts'
 import { type Call, defineOperation, ok, type ScoreRange, type Verdict } from './operation.ts'
 import {
   domainParam,
@@ -21,6 +22,7 @@ import {
   timeoutParam,
   vantageParam,
 } from './params.ts'
+import { planSteps } from './plan-steps.ts'
 import { joinedReports } from './reports/joined.ts'
 import { aboutDomain, saveParams } from './saving.ts'
 
@@ -110,10 +112,8 @@ export const check = defineOperation({
   saves: { kind: 'check', about: aboutDomain, add: (answer, fields) => ({ ...answer, ...fields }) },
   verdict: checkVerdict,
   score: checkScore,
-  document: async (answer, version) =>
-    (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
-  brief: async (answer, version) =>
-    (await import('../documents/check/check-document.ts')).briefDocument(answer, version),
+  document: checkDocument,
+  brief: briefDocument,
 })
 
 /**
@@ -129,17 +129,6 @@ export async function checkDomain(
   const [shared, input] = [repeatable(ctx), { ...wanted, helo, smtpPort: deps.smtpPort }]
   const judged = await judgeDomain(shared, domain, input, ctx.onPart)
   const answer = composeCheck(domain, judged, judged.score)
-  const made = plan ? { plan: await stepsFor(shared, domain, input, judged) } : {}
+  const made = plan ? { plan: await planSteps(shared, domain, input, judged) } : {}
   return { ...answer, ...made, observed_at: new Date(ctx.now()).toISOString() }
-}
-
-/** The plan of a domain that was checked. */
-async function stepsFor(
-  ctx: Repeatable<Ctx>,
-  domain: Domain,
-  input: CheckInput,
-  known: Pick<Judged, 'facts' | 'judgements'>,
-): Promise<NonNullable<CheckAnswer['plan']>> {
-  const { planSteps } = await import('./plan-steps.ts')
-  return planSteps(ctx, domain, input, known)
 }

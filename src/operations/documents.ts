@@ -1,4 +1,7 @@
 import type { Document } from '../documents/block.ts'
+import { formatHtml } from '../documents/html/html.ts'
+import { CONTENT_SECURITY_POLICY } from '../documents/html/style.ts'
+import { formatMarkdown } from '../documents/markdown/markdown.ts'
 import { choiceParam } from './params.ts'
 
 /** The formats of a document, by `format` over HTTP and `--format`. */
@@ -20,22 +23,14 @@ export type Rendered = {
   readonly text: string
 }
 
-/** The renderer of a format, loaded on demand. */
-export const rendererOf = (format: DocumentFormat): Promise<(document: Document) => Rendered> => RENDERERS[format]()
-
-const RENDERERS: Readonly<Record<DocumentFormat, () => Promise<(document: Document) => Rendered>>> = {
-  html: async () => {
-    const [{ formatHtml }, { CONTENT_SECURITY_POLICY }] = await Promise.all([
-      import('../documents/html/html.ts'),
-      import('../documents/html/style.ts'),
-    ])
-    const headers = { 'content-security-policy': CONTENT_SECURITY_POLICY }
-    return (document) => ({ contentType: CONTENT_TYPES.html, headers, text: formatHtml(document) })
-  },
-  markdown: async () => {
-    const { formatMarkdown } = await import('../documents/markdown/markdown.ts')
-    return (document) => ({ contentType: CONTENT_TYPES.markdown, text: formatMarkdown(document) })
-  },
-}
+/** A document in a format. */
+export const render = (format: DocumentFormat, document: Document): Rendered =>
+  format === 'html'
+    ? {
+        contentType: CONTENT_TYPES.html,
+        headers: { 'content-security-policy': CONTENT_SECURITY_POLICY },
+        text: formatHtml(document),
+      }
+    : { contentType: CONTENT_TYPES.markdown, text: formatMarkdown(document) }
 
 export const formatParam = choiceParam(['json', 'html', 'markdown'], 'json', { description: 'format of the answer' })

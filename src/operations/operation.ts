@@ -6,10 +6,11 @@ import { type Parsed, type Problem, parsed, problem } from '../base/problem.ts'
 import { problemOf } from '../base/schema-problems.ts'
 import { nearest } from '../base/value-problems.ts'
 import type { Document } from '../documents/block.ts'
+import { plainDocument } from '../documents/plain.ts'
 import type { Scope } from '../store/key-file.ts'
 import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
-import { CONTENT_TYPES, DOCUMENT_FORMATS, isDocumentFormat, type Rendered, rendererOf } from './documents.ts'
+import { CONTENT_TYPES, DOCUMENT_FORMATS, isDocumentFormat, type Rendered, render } from './documents.ts'
 import type { InputOf, Param, Params, ShapeOf } from './params.ts'
 import type { PathParams } from './path.ts'
 import { inputError, paramProblem } from './problems.ts'
@@ -408,9 +409,9 @@ export type Given = {
   readonly verdict: (minScore?: number) => Verdict
   readonly progress: () => Progress | undefined
   /** The answer as a document for the renderers of src/documents; undefined for a stream. */
-  readonly document: (about: About & { readonly brief?: boolean }) => Promise<Document | undefined>
+  readonly document: (about: About & { readonly brief?: boolean }) => Document | undefined
   /** The document as a page or as Markdown; undefined for a stream, or for another format. */
-  readonly rendered: (format: string, about: About) => Promise<Rendered | undefined>
+  readonly rendered: (format: string, about: About) => Rendered | undefined
 }
 
 /** The properties of an operation's answers. */
@@ -425,9 +426,9 @@ type Answering<S extends z.ZodType> = {
    * The answer as a document: the readable form, in every format except JSON; default: the plain fields. `version` is
    * the program's.
    */
-  readonly document?: (answer: AnswerOf<S>, version: string) => Document | Promise<Document>
+  readonly document?: (answer: AnswerOf<S>, version: string) => Document
   /** The first screen of the document, for a terminal. */
-  readonly brief?: (answer: AnswerOf<S>, version: string) => Document | Promise<Document>
+  readonly brief?: (answer: AnswerOf<S>, version: string) => Document
   readonly lines?: { readonly of: (answer: AnswerOf<S>) => readonly object[] }
 }
 
@@ -442,15 +443,9 @@ const given = <S extends z.ZodType>(
   answer: AnswerOf<S>,
   bound: AnswerOf<S> = boundedBy(schema, answer),
 ): Given => {
-  const documentOf = async (version: string): Promise<Document> => {
-    if (document) return document(bound, version)
-    const { plainDocument } = await import('../documents/plain.ts')
-    return plainDocument(
-      name.replace(/^./, (first) => first.toUpperCase()),
-      bound,
-      version,
-    )
-  }
+  const title = name.replace(/^./, (first) => first.toUpperCase())
+  const documentOf = (version: string): Document =>
+    document ? document(bound, version) : plainDocument(title, bound, version)
   return {
     status,
     answer: bound,
@@ -462,9 +457,8 @@ const given = <S extends z.ZodType>(
     verdict: (minScore) =>
       minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),
     progress: () => progress?.(answer),
-    document: async ({ version, brief: isBrief }) => (isBrief && brief ? brief(bound, version) : documentOf(version)),
-    rendered: async (format, { version }) =>
-      isDocumentFormat(format) ? (await rendererOf(format))(await documentOf(version)) : undefined,
+    document: ({ version, brief: isBrief }) => (isBrief && brief ? brief(bound, version) : documentOf(version)),
+    rendered: (format, { version }) => (isDocumentFormat(format) ? render(format, documentOf(version)) : undefined),
   }
 }
 
@@ -483,6 +477,6 @@ export const streaming = ({ status, stream }: Required<Pick<Given, 'status' | 's
   check: () => undefined,
   verdict: () => 'good',
   progress: () => undefined,
-  document: async () => undefined,
-  rendered: async () => undefined,
+  document: () => undefined,
+  rendered: () => undefined,
 })

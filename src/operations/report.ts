@@ -3,6 +3,7 @@ import { atMost } from '../base/at-most.ts'
 import type { Parsed } from '../base/problem.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
+import { briefDocument, checkDocument } from '../documents/check/check-document.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'
 import { suggestionFor } from '../mailbox/side-data/side-data.ts'
 import { hostError, lookupMailHosts, type MailHost } from '../mailhosts/mailhosts.ts'
@@ -86,10 +87,8 @@ export const report = defineOperation({
   },
   verdict: checkVerdict,
   score: reportScore,
-  document: async (answer, version) =>
-    (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
-  brief: async (answer, version) =>
-    (await import('../documents/check/check-document.ts')).briefDocument(answer, version),
+  document: checkDocument,
+  brief: briefDocument,
 })
 
 /**

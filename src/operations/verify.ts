@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
 import { parsed, problem } from '../base/problem.ts'
 import { valueProblem } from '../base/value-problems.ts'
+import { verifyDocument } from '../documents/verify.ts'
 import { presentAttempt, presentVerification } from '../mailbox/present.ts'
 import type { MailboxAnswer } from '../mailbox/verification.ts'
 import { NODE_ID } from '../names/source.ts'
@@ -63,7 +64,7 @@ export const verify = defineOperation({
     ...saveParams,
   },
   answer: verifyAnswer,
-  document: async (answer, version) => (await import('../documents/verify.ts')).verifyDocument(answer, version),
+  document: verifyDocument,
   example: verifyExample,
   deadlineMs: DEFAULT_TIMEOUT_MS,
   graceMs: GRACE_MS,

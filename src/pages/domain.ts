@@ -153,7 +153,7 @@ async function tried(parts: Parts, visit: Visit): Promise<PageAnswer> {
       { domain, records: [{ name: fullName(name, domain), type, value: oneLine(value) }] },
       visit.by,
     )
-    return page(parts, visit, domain, await documentOf(parts, given, `What if: ${domain}`))
+    return page(parts, visit, domain, documentOf(parts, given, `What if: ${domain}`))
   } catch (error) {
     if (!isCorrectable(error) || error.parameter === 'domain') throw error
     return page(parts, visit, domain, { field: fieldOf(visit.form, domain), words: refusedWords('Not tried', error) })

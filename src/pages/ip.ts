@@ -85,7 +85,7 @@ async function factsOf(
     parts.execute(parts.operation('geo'), { ip }, by).catch(() => undefined),
     Promise.race([asked, wait<typeof LATE>(waitMs, LATE, { ref: false })]),
   ])
-  const known = geo ? (await documentOf(parts, geo, 'Address')).blocks : []
+  const known = geo ? documentOf(parts, geo, 'Address').blocks : []
   const rows = [
     ['PTR', pointers === LATE ? noAnswer(waitMs) : pointers ? namesOf(pointers) : UNKNOWN] as const,
     ...known.flatMap((block) => (block.kind === 'facts' ? block.rows : [])),

@@ -48,7 +48,7 @@ type Shown = { readonly job: JobAnswer; readonly html: Html; readonly details: H
 async function jobOf(parts: Parts, { params, by }: Visit): Promise<Shown> {
   const given = await parts.execute(parts.operation('jobs show'), { id: params.id }, by)
   const job = ownAnswer(jobAnswer, given.answer)
-  const { blocks } = await documentOf(parts, given, job.name === '' ? 'Job' : job.name)
+  const { blocks } = documentOf(parts, given, job.name === '' ? 'Job' : job.name)
   const [first, rest] = [blocks.filter(isFirst), blocks.filter((block) => !isFirst(block))]
   return { job, html: rendered(htmlBlocks(first)), details: rendered(htmlBlocks(rest)) }
 }

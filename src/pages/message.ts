@@ -27,7 +27,7 @@ async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
     )
     const upload = { octets: once(octets), contentType: 'message/rfc822' }
     const answer = await parts.execute(parts.operation('message'), given, { ...visit.by, upload })
-    const document = await documentOf(parts, answer, 'Message')
+    const document = documentOf(parts, answer, 'Message')
     return page(parts, visit, {
       result: html`${rendered(htmlBlocks(document.blocks))}${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}`,
     })

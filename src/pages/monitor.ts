@@ -68,7 +68,7 @@ async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
 }
 
 async function test(parts: Parts, visit: Visit): Promise<PageAnswer> {
-  const { blocks } = await documentOf(parts, await execute(parts, 'monitors test', visit), 'Test messages')
+  const { blocks } = documentOf(parts, await execute(parts, 'monitors test', visit), 'Test messages')
   return {
     status: 200,
     html: layout(parts.assets, visit, {
@@ -91,7 +91,7 @@ async function show(parts: Parts, visit: Visit, problem?: FormProblem): Promise<
     execute(parts, 'monitors changes', visit, { limit: String(PAGE), ...(cursor && { cursor }) }),
   ])
   const { data, next_cursor: next } = ownAnswer(monitorChangesAnswer, shown.answer)
-  const { blocks } = await documentOf(parts, given, 'Monitor')
+  const { blocks } = documentOf(parts, given, 'Monitor')
   const path = monitorPath(monitor.id)
   const jsonPath = `/v1${path}`
   return {

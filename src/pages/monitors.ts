@@ -91,7 +91,7 @@ async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
     const { id, notify } = monitor
     if (notify.length === 0) return { to: monitorPath(id) }
     const hasSecret = notify.some((one) => one.type === 'webhook' && one.secret !== undefined)
-    const { blocks } = await documentOf(parts, given, 'Monitor')
+    const { blocks } = documentOf(parts, given, 'Monitor')
     return {
       status: 201,
       html: layout(parts.assets, visit, {

@@ -35,12 +35,8 @@ export type Parts = {
 }
 
 /** The document of an answer; if its operation has none, its plain fields. */
-export async function documentOf(
-  { version }: Pick<Parts, 'version'>,
-  given: Answered,
-  title: string,
-): Promise<Document> {
-  const document = await given.document({ version })
+export function documentOf({ version }: Pick<Parts, 'version'>, given: Answered, title: string): Document {
+  const document = given.document({ version })
   if (document) return document
   const fields = isJsonRecord(given.answer) ? Object.entries(given.answer) : []
   const rows = fields.flatMap(([name, value]) =>

@@ -39,7 +39,7 @@ type Shown = { readonly received: ReceivedMessageAnswer; readonly html: Html; re
 
 async function shownOf(parts: Parts, { params, by }: Visit): Promise<Shown> {
   const given = await parts.execute(parts.operation('message-received'), { id: params.id }, by)
-  const { blocks, footer } = await documentOf(parts, given, 'Message')
+  const { blocks, footer } = documentOf(parts, given, 'Message')
   return {
     received: ownAnswer(receivedMessageAnswer, given.answer),
     html: rendered(htmlBlocks(blocks)),

@@ -197,7 +197,7 @@ async function contentOf(parts: Parts, visit: Visit) {
     ask('reports policy', { policy }),
   ])
   const answer = ownAnswer(reportsAnswer, given.answer)
-  const { blocks } = await documentOf(parts, given, `Who sends as ${name}`)
+  const { blocks } = documentOf(parts, given, `Who sends as ${name}`)
   const { data } = ownAnswer(reportSendersAnswer, sending.answer)
   const sums = blocks.findIndex((one) => one.kind === 'heading' && one.id !== 'repairs')
   const [first, rest] = sums < 0 ? [blocks, []] : [blocks.slice(0, sums), blocks.slice(sums)]

@@ -58,7 +58,7 @@ export const servicePages = (parts: Parts): readonly Page[] =>
 async function show(parts: Parts, visit: Visit, about: About): Promise<PageAnswer> {
   const { title, words, below } = about
   const operation = parts.operation(about.operation)
-  const { blocks } = await documentOf(parts, await parts.execute(operation, {}, visit.by), title)
+  const { blocks } = documentOf(parts, await parts.execute(operation, {}, visit.by), title)
   return {
     status: 200,
     html: layout(parts.assets, visit, {

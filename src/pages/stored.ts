@@ -28,7 +28,7 @@ export async function showStored(parts: Parts, visit: Visit): Promise<PageAnswer
   const stored = ownAnswer(storedAnswer, given.answer)
   const { id } = stored
   const subject = subjectOf(stored)
-  const { title, blocks, footer } = await documentOf(parts, given, 'Stored answer')
+  const { title, blocks, footer } = documentOf(parts, given, 'Stored answer')
   const path = `/r/${encodeURIComponent(id)}`
   return {
     status: 200,

@@ -131,7 +131,7 @@ const LEADING: readonly string[] = ['verdict', 'conclusion', 'bars', 'grid'] sat
 
 /** The answer in the page: the verdict, controls, the rest of the document, further links. */
 export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
-  const document = await documentOf(parts, given, subject.title)
+  const document = documentOf(parts, given, subject.title)
   const first = document.blocks.findIndex(({ kind }) => !LEADING.includes(kind))
   const lead = first < 0 ? document.blocks.length : first
   return html`${rendered(htmlBlocks(document.blocks.slice(0, lead)))}

@@ -278,7 +278,7 @@ export async function labDocuments(): Promise<Readonly<Record<string, Document>>
   const examples = operations.map(async (operation): Promise<readonly [string, Document]> => {
     const { output } = operation.example
     const read = operation.receive(operation.line ? Reflect.get(output, 'data') : output)
-    const document = read.ok ? await read.value.document({ version: VERSION }) : undefined
+    const document = read.ok ? read.value.document({ version: VERSION }) : undefined
     if (!document) throw new Error(`${operation.name} has no document`)
     return [operation.name.replaceAll(' ', '-'), document]
   })

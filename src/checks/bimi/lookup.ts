@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import type { Problem } from '../../base/problem.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import { FetchError, isTheirs } from '../../net/fetch.ts'
@@ -6,7 +7,7 @@ import { type DmarcFacts, lookupPolicy, publishedPolicyOf } from '../dmarc/index
 import { type OneRecord, oneRecord } from '../one-record.ts'
 import { type BimiRecord, isBimi, locationProblem, otherImage, parseBimi, resemblesBimi } from './parse.ts'
 import { enforcementProblem, logoProblem } from './problems.ts'
-import type { SvgReading } from './svg.ts'
+import { readSvg, type SvgReading } from './svg.ts'
 
 /** Whether DMARC permits receivers to show a logo (draft-brand-indicators §7.1). */
 type Enforcement =
@@ -101,13 +102,12 @@ export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string)
       accept: 'image/svg+xml',
     })
     if (status !== 200) return { kind: 'unusable', reason: logoProblem('status', { status }) }
-    const unpacked = await unpack(body)
+    const unpacked = unpack(body)
     if (!unpacked)
       return {
         kind: 'unusable',
         reason: logoProblem('compressed'),
       }
-    const { readSvg } = await import('./svg.ts')
     return { kind: 'read', bytes: unpacked.length, svg: readSvg(new TextDecoder().decode(unpacked)) }
   } catch (error) {
     if (!(error instanceof FetchError)) throw error
@@ -116,9 +116,8 @@ export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string)
 }
 
 /** SVGZ is gzip (RFC 1952); a file that exceeds the bound when unpacked is not a logo. */
-async function unpack(body: Uint8Array): Promise<Uint8Array | undefined> {
+function unpack(body: Uint8Array): Uint8Array | undefined {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body
-  const { gunzipSync } = await import('node:zlib')
   try {
     return gunzipSync(body, { maxOutputLength: MAX_BYTES })
   } catch {

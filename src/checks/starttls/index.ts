@@ -4,6 +4,7 @@ import { defineOptionalCheck } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../context.ts'
 import { findings } from './findings.ts'
 import { judgeStarttls, keyOf, nameMatches } from './judge.ts'
+import { lookupStarttls } from './lookup.ts'
 
 export { tlsFaultProblem } from '../problems.ts'
 export { nameMatches, type TlsFault, tlsFault } from './judge.ts'
@@ -13,8 +14,7 @@ export const starttls = defineOptionalCheck<StarttlsFacts, StarttlsFields>({
   specs: ['RFC 8996', 'RFC 7435', 'RFC 3207'],
   table: findings,
   when: ({ starttls }) => starttls === true,
-  // Rarely requested, and the only part of SMTP that a check needs.
-  lookup: async (...asked) => (await import('./lookup.ts')).lookupStarttls(...asked),
+  lookup: lookupStarttls,
   judge: judgeStarttls,
   present: ({ facts }) => ({ hosts: (facts?.hosts ?? []).map(presentHost) }),
 })

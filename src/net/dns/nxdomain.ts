@@ -3,6 +3,7 @@ import { OutsideError } from '../../base/errors.ts'
 import { sharedWork, type Work } from '../../base/share-work.ts'
 import { ttlCache } from '../../base/ttl-cache.ts'
 import { labelsOf } from '../../names/domain.ts'
+import { isTopLevelDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, type DnsReason, type RecordType, type Resolve, settled } from './resolver.ts'
 
 /** How long it is cached that the resolver knows a top-level domain. */
@@ -70,7 +71,7 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
     }
     const control = await look(CONTROL, signal)
     if (control.verdict !== 'known') return keep(tld, control.verdict, FAILED_MS)
-    return keep(tld, (await isDelegated(tld)) ? 'denied' : 'absent', DENIED_MS)
+    return keep(tld, isDelegated(tld) ? 'denied' : 'absent', DENIED_MS)
   }
 
   function keep(tld: string, verdict: Known['verdict'], ms: number): Known {
@@ -166,10 +167,6 @@ function topLevelOf(name: string): string {
 }
 
 /**
- * In the root zone according to the suffix list, which is loaded with the first denial. The list contains `onion`,
- * which no resolver may know (RFC 7686 §2).
+ * In the root zone according to the suffix list. The list contains `onion`, which no resolver may know (RFC 7686 §2).
  */
-async function isDelegated(tld: string): Promise<boolean> {
-  const { isTopLevelDomain } = await import('../../names/suffix.ts')
-  return tld !== 'onion' && isTopLevelDomain(tld)
-}
+const isDelegated = (tld: string): boolean => tld !== 'onion' && isTopLevelDomain(tld)

@@ -1,6 +1,7 @@
 import { type MessageAnswer, messageAnswer } from '../../answers/message.ts'
 import type { Json } from '../../base/json.ts'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
+import { messageDocument } from '../../documents/message.ts'
 import type { GivenEnvelope } from '../../message/envelope.ts'
 import { parseDomain } from '../../names/domain.ts'
 import { ownerOf } from '../../names/owner.ts'
@@ -71,7 +72,7 @@ export const message = defineOperation({
     ...saveParams,
   },
   answer: messageAnswer,
-  document: async (answer, version) => (await import('../../documents/message.ts')).messageDocument(answer, version),
+  document: messageDocument,
   example: { input: { ip: '192.0.2.1' }, output: example },
   deadlineMs: DEADLINE_MS,
   graceMs: 2_000,

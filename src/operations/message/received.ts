@@ -6,6 +6,7 @@ import {
 } from '../../answers/message.ts'
 import { parsed, problem } from '../../base/problem.ts'
 import { valueProblem } from '../../base/value-problems.ts'
+import { receivedMessageDocument } from '../../documents/message.ts'
 import { LIFE, type Waiting } from '../../message/inbox.ts'
 import { inboxError } from '../../message/problems.ts'
 import { ownerOf } from '../../names/owner.ts'
@@ -63,8 +64,7 @@ export const messageReceived = defineOperation({
   scope: 'read',
   params: { id: idParam, format: formatParam, ...saveParams },
   answer: receivedMessageAnswer,
-  document: async (answer, version) =>
-    (await import('../../documents/message.ts')).receivedMessageDocument(answer, version),
+  document: receivedMessageDocument,
   example: { input: { id: EXAMPLE_ID }, output: example },
   deadlineMs: DEADLINE_MS,
   uses: ['messages'],
@@ -99,8 +99,7 @@ export const messageEvents = defineOperation({
     format: choiceParam(['events', 'json'], 'events', { description: 'event stream, or the current state' }),
   },
   answer: receivedMessageAnswer,
-  document: async (answer, version) =>
-    (await import('../../documents/message.ts')).receivedMessageDocument(answer, version),
+  document: receivedMessageDocument,
   example: { input: { id: EXAMPLE_ID, format: 'json' }, output: example },
   deadlineMs: LIFE.most + DEADLINE_MS,
   uses: ['messages'],
