@@ -259,6 +259,15 @@ it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
     /^Since 2026-11-19 all of its mail fails: the key s1 of example\.org is not published any more/,
   ],
   [
+    'only the last day fails: too little for that',
+    [
+      { ...signed('example.org', 's1', true), last_day: '2026-11-22' },
+      { first_day: '2026-11-23', recent_days: 1 },
+    ],
+    { hostOf: () => 'mail.example.org' },
+    /^Most of its mail passes/,
+  ],
+  [
     'a record that does not name it any more',
     [
       { ...passes, envelope_from: 'example.org', last_day: '2026-11-18' },

@@ -331,8 +331,8 @@ type Known = {
   readonly failed: Span
 }
 /** The first and the last day; those of nothing are in the wrong order. */
-type Span = { first: string; last: string }
-const nothing = (): Span => ({ first: '9999', last: '' })
+type Span = { first: string; last: string; days: number; messages: number }
+const nothing = (): Span => ({ first: '9999', last: '', days: 0, messages: 0 })
 
 /** The sums of a sender's sources. */
 type Group = {
@@ -396,6 +396,8 @@ function addKnown(known: Known, source: SourceSum): void {
   const span = passesDmarc(source) ? known.passed : known.failed
   if (first_known < span.first) span.first = first_known
   if (last_known > span.last) span.last = last_known
+  span.days |= source.recent_days
+  span.messages += messages
   known.firstReporter = Math.min(known.firstReporter, first_reporter)
   known.lastReporter = Math.max(known.lastReporter, last_reporter)
 }
@@ -503,9 +505,12 @@ function toDo(verdict: Verdict, group: Group, facts: SenderFacts): string | unde
   }
 }
 
-/** All of its mail passes since some day, or none of it. */
-const isChange = ({ passed, failed }: Known): boolean =>
-  passed.last !== '' && failed.last !== '' && (passed.first > failed.last || failed.first > passed.last)
+/** All of its mail passes since some day, or none of it: two days and 10 messages say so. */
+function isChange({ passed, failed }: Known): boolean {
+  if (passed.messages < FEW_MESSAGES || failed.messages < FEW_MESSAGES) return false
+  if (passed.first <= failed.last && failed.first <= passed.last) return false
+  return bitsOf(passed.first > failed.last ? passed.days : failed.days) > 1
+}
 
 function changed({ known: { passed, failed }, sources }: Group, facts: SenderFacts): string {
   if (passed.first > failed.last) return `Since ${passed.first} all of its mail passes: nothing to do.`
