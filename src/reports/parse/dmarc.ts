@@ -271,7 +271,9 @@ function timeOf(what: 'begin' | 'end', text = ''): number {
   const [, day, time = '00:00:00', zone = 'Z'] =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? []
   const isSeconds = /^\d{1,12}(?:\.\d{1,9})?$/.test(text)
-  const seconds = Math.floor(isSeconds ? Number(text) : Date.parse(`${day}T${time}${zone}`) / 1_000)
+  const isMs = /^\d{13}$/.test(text) // some write milliseconds: as seconds it would be the year 33658
+  const ms = isMs ? Number(text) : Date.parse(`${day}T${time}${zone}`)
+  const seconds = Math.floor(isSeconds ? Number(text) : ms / 1_000)
   if (Number.isNaN(seconds)) throw reportError('missing', { what: `date_range with a ${what} in Unix seconds` })
   return seconds
 }
