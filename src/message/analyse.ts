@@ -44,12 +44,7 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
   const spf = evaluateSpf(ctx, arrival)
   const [evaluated, alignment, names, answers] = await Promise.all([
     spf,
-    lookupDmarc(
-      ctx,
-      author,
-      spf.then((one) => one?.domain),
-      signers,
-    ),
+    lookupDmarc(ctx, author, spf, signers),
     namesOf(ctx, arrival),
     lookupKeys(ctx, keys),
   ])

@@ -21,8 +21,13 @@ const MAX_HEADER_FORMS = 400
 /**
  * The effort that is left to find out what changed in a message, so that no message costs more than a part of a second.
  */
-type Effort = { octets: number; forms: number }
-export const fullEffort = (): Effort => ({ octets: MAX_HASHED, forms: MAX_HEADER_FORMS })
+type Effort = {
+  octets: number
+  forms: number
+  /** The hashes of the changed bodies in the order in which they are tried: each is made once for all signatures. */
+  readonly bodies: Map<string, string[]>
+}
+export const fullEffort = (): Effort => ({ octets: MAX_HASHED, forms: MAX_HEADER_FORMS, bodies: new Map() })
 
 /** Why a signature fails; `otherKey`: the key of another selector may have made it. */
 type Cause = { readonly because?: Problem; readonly otherKey?: true }
@@ -210,17 +215,30 @@ function bodyCause(mail: Mail, signature: Signature, effort: Effort): Problem | 
   const { body } = mail
   if (body.length > MAX_BODY) return undefined
   const { bodyHash, limit, body: how } = signature
+  const hashes = effort.bodies.get(`${how} ${limit ?? ''}`) ?? []
+  effort.bodies.set(`${how} ${limit ?? ''}`, hashes)
+  let tried = 0
   const isIt = (candidate: Buffer): boolean => {
-    effort.octets -= candidate.length
-    return effort.octets > 0 && hashBody(candidate, how, limit).hash === bodyHash
+    const at = tried++
+    if (hashes[at] === undefined) {
+      effort.octets -= candidate.length
+      if (effort.octets <= 0) return false
+      hashes[at] = hashBody(candidate, how, limit).hash
+    }
+    return hashes[at] === bodyHash
   }
-  return (
-    addedAtEnd(body, isIt) ??
-    addedAtBegin(body, isIt) ??
-    addedPart(mail, isIt) ??
-    reencoded(mail, isIt) ??
-    escaped(body, isIt)
-  )
+  const changes = [
+    () => addedAtEnd(body, isIt),
+    () => addedAtBegin(body, isIt),
+    () => addedPart(mail, isIt),
+    () => reencoded(mail, isIt),
+    () => escaped(body, isIt),
+  ]
+  for (const change of changes) {
+    const found = change()
+    if (found || effort.octets <= 0) return found
+  }
+  return undefined
 }
 
 type IsIt = (candidate: Buffer) => boolean

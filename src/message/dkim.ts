@@ -1,7 +1,7 @@
 import type { Problem } from '../base/problem.ts'
 import { type Canonicalization, digestOf, type HashedBody, hashBody, signedFields } from './canonical.ts'
 import { type GoodKey, type KeyAt, keyName, type Opened, opened } from './keys.ts'
-import { type Field, MAX_FIELDS, type Mail, type parseAgain } from './parse.ts'
+import { type Field, MAX_FIELDS, type Mail, type Sections } from './parse.ts'
 import { signatureProblem } from './problems.ts'
 import { identityDomain, parseSignature, parseTagList, type Signature, withoutSignature } from './signature.ts'
 
@@ -44,7 +44,7 @@ export type HashSigned = {
   readonly fields: (fields: readonly Field[], how: Canonicalization) => Buffer | undefined
 }
 
-export function hashing({ head, body }: ReturnType<typeof parseAgain>): HashSigned {
+export function hashing({ head, body }: Sections): HashSigned {
   let left = MAX_HASHED * (head.length + body.length) + 65_536 // a small message may have large signatures
   const bodies = new Map<string, HashedBody>()
   return {

@@ -36,18 +36,18 @@ type DmarcAlignment = { readonly facts: DmarcFacts; readonly alignment: MessageD
 export async function lookupDmarc(
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
   author: { readonly domain?: Domain },
-  spfDomain: Promise<string | undefined>,
+  spf: Promise<Identifier | undefined>,
   signers: readonly string[],
 ): Promise<DmarcAlignment | undefined> {
   if (author.domain === undefined) return undefined
   const facts = await lookupPolicy(ctx, author.domain)
   const modes = modesOf(facts)
   const isAligned = alignedWith(ctx, facts)
-  const [spf, dkim] = await Promise.all([
-    spfDomain.then((domain) => (domain ? isAligned(domain, modes.spf) : null)),
+  const [ofSpf, dkim] = await Promise.all([
+    spf.then((one) => (one?.domain ? isAligned(one.domain, modes.spf) : null)),
     Promise.all(signers.map((domain) => isAligned(domain, modes.dkim))),
   ])
-  return { facts, alignment: { spf, dkim } }
+  return { facts, alignment: { spf: ofSpf, dkim } }
 }
 
 function modesOf({ applied }: DmarcFacts) {

@@ -61,8 +61,11 @@ export function parseMail(octets: Uint8Array): CountedMail {
   return { ...mail, lfEnds, octets: { ...counted, bareLf: crlf === 0 ? 0 : lfEnds, highInHeader: !isAscii(head) } }
 }
 
-/** The same for a message whose LF without CR are counted; `head` is its header section. */
-export function parseAgain(octets: Uint8Array, lfEnds: number): Mail & { readonly head: Buffer } {
+/** A message, and its header section as octets. */
+export type Sections = Mail & { readonly head: Buffer }
+
+/** The same for a message whose LF without CR are counted. */
+export function parseAgain(octets: Uint8Array, lfEnds: number): Sections {
   const raw = Buffer.from(octets.buffer, octets.byteOffset, octets.length)
   const text = lfEnds > 0 ? withCrlf(raw, lfEnds) : raw
   const start = text.subarray(0, 5).toString('latin1') === 'From ' ? endOfLine(text, 0) : 0
