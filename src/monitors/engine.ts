@@ -82,7 +82,10 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
       })
     set.add(tracked)
   }
+  /** The owners of the monitors that run. */
+  const running = new Map<ClaimedMonitor, string>()
   async function runOne(row: ClaimedMonitor): Promise<void> {
+    running.set(row, row.owner)
     try {
       await workOn(parts, row, AbortSignal.any([stopping.signal, AbortSignal.timeout(limits.runMs)]))
     } catch (error) {
@@ -92,6 +95,8 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
       }
       log.error('a monitor could not be processed: an internal error', { monitor: row.id, err: error })
       await putOffMonitor(parts, row)
+    } finally {
+      running.delete(row)
     }
   }
   async function sendOne(row: DeliveryRow): Promise<void> {
@@ -155,7 +160,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
   async function startRuns(): Promise<void> {
     const free = RUNS_AT_A_TIME - runs.size
     if (free > 0)
-      for (const row of await monitors.claim(new Date(now()), RUN_LEASE_MS, free))
+      for (const row of await monitors.claim(new Date(now()), RUN_LEASE_MS, free, [...running.values()]))
         start(runs, runOne(row), 'the run of a monitor')
   }
   async function startMessages(): Promise<void> {

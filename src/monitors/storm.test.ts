@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest'
 import { labDatabase } from '../../test/lab/database.ts'
 import { labProblem } from '../../test/lab/problem.ts'
+import { UNBOUNDED } from '../../test/lab/storage.ts'
 import { sleep } from '../base/deadline.ts'
+import { AppError } from '../base/errors.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { PostRequest } from '../net/post.ts'
+import { monitorsOf } from '../store/postgres/monitors.ts'
 import { deliveriesOf, webhooksOf } from '../store/postgres/webhooks.ts'
 import { type EngineParts, startMonitors } from './engine.ts'
 
@@ -131,4 +134,52 @@ it('5,100 older messages of one key do not hide a newer one of another', async (
   const claimed = await deliveries.claim(new Date(), HOUR_MS, 16)
   expect(claimed.map(({ webhook }) => webhook).sort()).toEqual([busy, busy, busy, busy, other])
   expect(await deliveries.claim(new Date(), HOUR_MS, 16)).toEqual([]) // four of a receiver at a time
+})
+
+it('5,000 monitors of one key whose runs are slow hold up no run of another', async () => {
+  const { db, pool } = await labDatabase()
+  const monitors = monitorsOf(db)
+  const add = (owner: string, count: number, ago: string): Promise<unknown> =>
+    pool.query(
+      `INSERT INTO mailsonde.monitors (id, owner, name, kind, target, domain, every_ms, options, notify, conditions, is_public, enabled, created_at, next_run)
+       SELECT $1 || n, $1, '', 'blacklist', $1, '', 900000, '{}', '[]', '[]', false, true, now(), now() - n * interval '1 s' - $3::interval
+       FROM generate_series(1, $2::int) AS n`,
+      [owner, count, ago],
+    )
+  await add('slow', 5_000, '1 hour')
+  const ofTheSlow: (() => void)[] = []
+  const ran: string[] = []
+  const tables = { deliveries: deliveriesOf(db), webhooks: webhooksOf(db) }
+  const parts = {
+    ...{ database: { db }, monitors, ...tables, now: Date.now, random: () => 0.5, sweeps: [], storage: UNBOUNDED },
+    consents: { sweep: async () => {} },
+    runOnce: async (_kind: string, target: string) => {
+      ran.push(target)
+      if (target === 'slow') await new Promise<void>((resolve) => ofTheSlow.push(resolve))
+      throw new AppError('timeout', labProblem('no answer'))
+    },
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+  } as unknown as EngineParts
+  const engine = startMonitors(parts)
+  const limit = AbortSignal.timeout(15_000)
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await sleep(5, limit)
+  }
+  try {
+    await until(() => ran.length === 8)
+    await add('a', 3, '0 s')
+    await add('b', 3, '0 s')
+    // Two runs of the slow key end: the places are for those who have none.
+    for (const end of ofTheSlow.splice(0, 2)) end()
+    await until(() => ran.length >= 14)
+    expect(
+      ran
+        .slice(8)
+        .filter((one) => one !== 'slow')
+        .sort(),
+    ).toEqual(['a', 'a', 'a', 'b', 'b', 'b'])
+  } finally {
+    for (const end of ofTheSlow) end()
+    await engine.stop()
+  }
 })

@@ -84,7 +84,6 @@ type RunWrite = {
 
 /** Number of rows per sweep. */
 const SWEEP = 5_000
-
 /** The monitors of a database. */
 export type Monitors = ReturnType<typeof monitorsOf>
 
@@ -158,17 +157,34 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
   },
 
   /**
-   * Leases up to `limit` monitors of which a run or a message is due, those that wait longest first. A next run further
-   * ahead than its interval comes from a clock that stepped back: it is due at once.
+   * Leases up to `limit` monitors of which a run or a message is due. Owners take turns, so that the slow runs of one
+   * hold up no other: `running` has the owner of each run in progress. Of an owner, those that wait longest come first.
+   * A lease further ahead than any comes from a clock that stepped back.
    */
-  claim: async (now: Date, leaseMs: number, limit: number): Promise<readonly ClaimedMonitor[]> => {
+  claim: async (
+    now: Date,
+    leaseMs: number,
+    limit: number,
+    running: readonly string[] = [],
+  ): Promise<readonly ClaimedMonitor[]> => {
+    const free = sql`(leased_until <= ${now} OR leased_until > ${new Date(now.getTime() + 2 * leaseMs)})`
     const { rows } = await sql<Selectable<MonitorsTable>>`
+      WITH RECURSIVE owners AS (
+        SELECT min(owner) AS owner FROM mailsonde.monitors WHERE enabled
+        UNION ALL
+        SELECT (SELECT min(m.owner) FROM mailsonde.monitors m WHERE enabled AND m.owner > o.owner)
+        FROM owners o WHERE o.owner IS NOT NULL),
+      due AS (
+        SELECT number, at, row_number() OVER (PARTITION BY o.owner ORDER BY at)
+          + (SELECT count(*) FROM unnest(${running}::text[]) AS r (owner) WHERE r.owner = o.owner) AS turn
+        FROM owners o CROSS JOIN LATERAL (
+          SELECT number, least(next_run, message_due) AS at FROM mailsonde.monitors m
+          WHERE m.owner = o.owner AND enabled AND least(next_run, message_due) <= ${now} AND ${free}
+          ORDER BY least(next_run, message_due) LIMIT ${limit}) AS d)
       UPDATE mailsonde.monitors m SET fence = fence + 1, leased_until = ${new Date(now.getTime() + leaseMs)}
-      FROM (
-        SELECT number FROM mailsonde.monitors
-        WHERE enabled AND least(next_run, message_due) <= ${now} AND (leased_until <= ${now} OR leased_until > ${new Date(now.getTime() + 2 * leaseMs)})
-        ORDER BY least(next_run, message_due) LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
-      WHERE m.number = due.number RETURNING m.*`.execute(db)
+      WHERE ${free} AND number = ANY (ARRAY(SELECT number FROM due ORDER BY turn, at LIMIT ${limit})) RETURNING m.*`.execute(
+      db,
+    )
     return rows.map(monitorRow)
   },
 

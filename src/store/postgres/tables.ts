@@ -44,6 +44,7 @@ CREATE TABLE mailsonde.monitors (
   unsubscribed jsonb NOT NULL DEFAULT '[]'
 );
 CREATE INDEX monitors_due ON mailsonde.monitors (least(next_run, message_due)) WHERE enabled;
+CREATE INDEX monitors_due_of_owner ON mailsonde.monitors (owner, least(next_run, message_due)) WHERE enabled;
 CREATE INDEX monitors_by_owner ON mailsonde.monitors (owner, number DESC);
 CREATE INDEX monitors_by_domain ON mailsonde.monitors (domain);
 CREATE TABLE mailsonde.monitor_points (
