@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sequence } from '../../src/operations/context.ts'
+import { sequence } from '../../src/checks/repeatable.ts'
 
 /** One small change of a file: what stood at an offset, and what is written there. */
 export type Change = { readonly file: string; readonly at: number; readonly was: string; readonly now: string }

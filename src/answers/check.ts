@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import * as checks from './checks.ts'
-import { finding, grade, points, status } from './finding.ts'
+import { finding, grade, gradeBecause, points, status } from './finding.ts'
 import { planFields } from './plan.ts'
 import { reportsOfDomain } from './reports.ts'
 import { savedField } from './stored.ts'
@@ -11,7 +11,7 @@ import { vantageFields } from './vantage.ts'
 const scoreRow = z.strictObject({
   component: z.enum(['spf', 'dkim', 'dmarc', 'mx', 'ptr', 'total']),
   finding: z.string().nullable(),
-  kind: z.enum(['deduction', 'unknown', 'cap', 'rescale', 'rounding']),
+  kind: z.enum(['deduction', 'unknown', 'cap', 'rescale', 'rounding', 'grade']),
   points: z.number(),
 })
 
@@ -47,6 +47,7 @@ export const checkAnswer = z.strictObject({
   domain_role: domainRole,
   status,
   grade,
+  grade_because: gradeBecause,
   score_version: z.int(),
   score_breakdown: z.array(scoreRow),
   complete: z.boolean(),
@@ -65,7 +66,10 @@ export const checkAnswer = z.strictObject({
   starttls: checks.starttls.optional().meta({ description: 'in a check only with starttls=true' }),
   tls_rpt: checks.tlsRpt,
   findings: z.array(finding),
-  plan: z.strictObject(planFields).optional().meta({ description: 'what to publish, only with plan=true' }),
+  plan: z
+    .strictObject(planFields)
+    .optional()
+    .meta({ description: 'what to publish, in which order; left out with plan=false' }),
   observed_at: z.iso.datetime().optional(),
   ...vantageFields,
   ...savedField,

@@ -18,10 +18,18 @@ export const reason = z.string().optional().meta({ description: 'why the status 
 /** A record to publish. `value` is the presentation form of the data (TXT: the text, unquoted). */
 export const fix = z.strictObject({
   type: z.literal('dns'),
+  action: z.enum(['add', 'replace', 'remove', 'keep']),
   name: z.string(),
   rtype: z.string(),
   value: z.string(),
+  was: z.string().optional().meta({ description: 'the value that it replaces' }),
 })
+
+/** What keeps a grade below its points. */
+export const gradeBecause = z
+  .strictObject({ finding: z.string(), severity })
+  .nullable()
+  .meta({ description: 'the finding that keeps the grade below what the points earn; null: the points decide' })
 
 /** A file for a web server: its URL and its lines. */
 export const policyFile = z.strictObject({ url: z.string(), text: z.string() })
@@ -39,13 +47,14 @@ export const finding = z
       .string()
       .optional()
       .meta({ description: 'id of the finding from which this one follows: one cause, one alarm' }),
-    fix: fix.optional().meta({ description: 'the record to publish now' }),
-    file: policyFile.optional().meta({ description: 'the file to serve' }),
-    next: fix.optional().meta({ description: 'the record to publish later in place of `fix`; `repair` says when' }),
-    gain: z
-      .int()
+    steps: z
+      .array(z.int())
       .optional()
-      .meta({ description: 'the score after publishing `fix`, minus the score before, as tried' }),
+      .meta({ description: 'the steps of the plan that resolve it, 1 is the first of `plan.steps`' }),
+    fix: fix.optional().meta({ description: 'the record of its first step that mends this finding' }),
+    file: policyFile.optional().meta({ description: 'the file to serve' }),
+    next: fix.optional().meta({ description: 'the record of a later step at the same name and type' }),
+    gain: z.int().optional().meta({ description: 'the score after its first step minus the one before it' }),
     reference: z.string(),
   })
   .meta({ id: 'Finding' })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
-import { grade, points, policyFile } from './finding.ts'
+import { grade, gradeBecause, points, policyFile } from './finding.ts'
 
 const strings = z.array(z.string())
 
@@ -23,9 +23,11 @@ const planStep = z.strictObject({
   title: z.string(),
   findings: strings.meta({ description: 'ids of the findings that the step resolves' }),
   records: z.array(planRecord).meta({ description: 'the state of each name and type after the step' }),
-  by: z.enum(['dns', 'mail provider', 'address owner', 'web server', 'report receiver']).meta({
+  by: z.enum(['dns', 'mail provider', 'address owner', 'web server', 'registrar', 'report receiver']).meta({
     description: 'who has to do it: `dns` is whoever publishes the records of this domain',
   }),
+  why: z.string().meta({ description: 'what the step is for, in one line' }),
+  before: strings.meta({ description: 'what must be known or done first' }),
   instructions: z.string().optional(),
   file: policyFile.optional(),
   wait: z.string().optional().meta({ description: 'what to wait for before this step' }),
@@ -35,23 +37,39 @@ const planStep = z.strictObject({
   }),
   score: points.meta({ description: 'measured with this step and all before it' }),
   grade,
+  grade_because: gradeBecause,
 })
 export type PlanStep = AnswerOf<typeof planStep>
 
-/** The plan itself, also in the answer of a check. */
+const planEnd = z
+  .strictObject({ score: points, grade, grade_because: gradeBecause })
+  .meta({ description: 'after all steps that are not optional' })
+
+/** The plan itself, in the answer of a check. */
 export const planFields = {
-  score: points,
-  grade,
   steps: z.array(planStep),
-  end: z.strictObject({ score: points, grade }),
+  end: planEnd,
   left: z.array(z.strictObject({ finding: z.string(), why: z.string() })).meta({
-    description: 'findings that no step resolves, or the check that could not be made',
+    description: 'findings that no step resolves, or the check that could not be made, and what can be done',
   }),
+  choice: z
+    .strictObject({
+      question: z.string(),
+      options: z.array(z.strictObject({ title: z.string(), steps: z.array(planStep), end: planEnd })),
+    })
+    .optional()
+    .meta({ description: 'what the domain is for is not known: `steps` are those of the first option' }),
+  organization: z
+    .strictObject({ domain: z.string(), plan: z.string() })
+    .optional()
+    .meta({ description: 'the organization whose DMARC record governs the name, and the way to its plan' }),
 }
 
 /** The plan in the answer of a check. */
 export const plannedCheck = z.strictObject({
   domain: z.string(),
+  score: points,
+  grade,
   plan: z.strictObject(planFields).optional(),
   observed_at: z.iso.datetime().optional(),
 })
@@ -59,6 +77,8 @@ export const plannedCheck = z.strictObject({
 /** The answer of `/v1/plan`. */
 export const planAnswer = z.strictObject({
   domain: z.string(),
+  score: points,
+  grade,
   ...planFields,
   expected: z.int().optional().meta({ description: 'records in `expect`' }),
   published: z.int().optional().meta({ description: 'those of them that are published' }),

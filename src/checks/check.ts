@@ -35,14 +35,10 @@ export type Finding = {
   readonly severity?: Severity
   /** The id of the finding from which this one follows: mending that one mends both. */
   readonly follows?: string
-  /** The record to publish now. */
+  /** The record that the check proposes; the plan tries it and decides. */
   readonly fix?: DnsRecord
-  /** The record to publish later in place of `fix`; the text says when. */
-  readonly next?: DnsRecord
   /** The file to serve. */
   readonly file?: { readonly url: string; readonly text: string }
-  /** The score with `fix` minus the score without; filled in when the fix is tried. */
-  readonly gain?: number
   /** What to do, in place of the table's text: the fix cannot be published as it is. */
   readonly repair?: string
 }

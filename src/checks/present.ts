@@ -2,8 +2,6 @@ import type { FindingAnswer } from '../answers/finding.ts'
 import { printable } from '../base/text.ts'
 import type { Check, Finding, FindingTable, Outcome, OwnFields, Severity } from './check.ts'
 import { severityOf, tellArgs } from './finding.ts'
-import * as registry from './registry.ts'
-import { CHECK_KEYS, type Outcomes } from './run.ts'
 
 const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
 /**
@@ -30,20 +28,14 @@ export function presentFinding(table: FindingTable, finding: Finding): FindingAn
       : { evidence: printable(finding.evidence.replaceAll('\t', '\\009'), MAX_EVIDENCE) }),
     ...(repair === undefined ? {} : { repair: printable(repair, MAX_EVIDENCE) }),
     ...(finding.follows === undefined ? {} : { follows: finding.follows }),
-    ...(finding.fix ? { fix: { type: 'dns' as const, ...finding.fix } } : {}),
     ...(finding.file ? { file: finding.file } : {}),
-    ...(finding.next ? { next: { type: 'dns' as const, ...finding.next } } : {}),
-    ...(finding.gain === undefined ? {} : { gain: finding.gain }),
     reference: words.reference,
   }
 }
 
-/** The findings of all checks, the most severe first, otherwise in the order of the registry. */
-export function presentFindings(outcomes: Outcomes): FindingAnswer[] {
-  return CHECK_KEYS.flatMap((key) =>
-    (outcomes[key]?.findings ?? []).map((finding) => presentFinding(registry[key].table, finding)),
-  ).sort((a, b) => RANK[a.severity] - RANK[b.severity])
-}
+/** The most severe first; otherwise the order stays. */
+export const severityOrder = (a: { readonly severity: Severity }, b: { readonly severity: Severity }): number =>
+  RANK[a.severity] - RANK[b.severity]
 
 /**
  * One check's object: its own fields, then `status`, and `reason` if it is unknown or does not apply (or the check sets

@@ -200,10 +200,15 @@ function flagOf(name: string, param: Param, shared: readonly ConfigFlag[]): Show
   const both = shared.find(({ flag }) => flag === name)
   const value = both ? ` [${both.argument}]` : param.kind === 'flag' ? '' : ` <${argumentOf(name, param)}>`
   const description = describeParam(param)
+  const isOn = param.kind === 'flag' && param.fallback === 'true'
   return {
     group: param.group,
-    flags: `--${name.replaceAll('_', '-')}${value}`,
-    description: both ? `${description}; with a value: these sources` : description,
+    flags: `--${isOn ? 'no-' : ''}${name.replaceAll('_', '-')}${value}`,
+    description: isOn
+      ? `leave out ${description.replace(/, default true$/, '')}`
+      : both
+        ? `${description}; with a value: these sources`
+        : description,
   }
 }
 
@@ -272,6 +277,8 @@ function rawOf(
     const value = flags[camel(name)]
     if (value === undefined) continue
     const isShared = shared.some(({ flag }) => flag === name)
+    // A switch that is on by default is given only to turn it off.
+    if (param.fallback === 'true' && value === true) continue
     raw[name] = isShared ? 'true' : written(name, String(value), param)
     if (isShared && value === true) delete flags[camel(name)]
   }

@@ -100,10 +100,7 @@ export type Work = {
  * stream by default.
  */
 export function inputOf({ streams, params }: Operation, asked: Asked['raw'], { form }: View): Asked['raw'] {
-  // A document of a check shows its plan.
-  const isDocument = form.kind === 'answer' && form.format !== 'json' && params.plan?.kind === 'flag'
-  const raw = isDocument ? { plan: 'true', ...asked } : asked
-  if (form.kind === 'answer' && streams?.includes(form.format)) return { ...raw, format: form.format }
+  if (form.kind === 'answer' && streams?.includes(form.format)) return { ...asked, format: form.format }
   const fallback = params.format?.fallback
-  return fallback !== undefined && streams?.includes(fallback) ? { ...raw, format: 'json' } : raw
+  return fallback !== undefined && streams?.includes(fallback) ? { ...asked, format: 'json' } : asked
 }

@@ -61,7 +61,8 @@ const hostile = (text: string): readonly Document[] => documents.map(([, documen
 
 /** An answer of a check with every free text replaced: what a hostile service could give. */
 function hostileAnswer(text: string): Answer {
-  const fixed = /^(?:kind|observed_at|type|component|discovery|policy|scope|(?:mx_)?status|mx_kind|grade|severity)$/
+  const fixed =
+    /^(?:kind|action|by|observed_at|type|component|discovery|policy|scope|(?:mx_)?status|mx_kind|grade|severity)$/
   const fill = (value: unknown, key: string): unknown => {
     if (typeof value === 'string') return fixed.test(key) ? value : text
     if (Array.isArray(value)) return value.map((item) => fill(item, key))

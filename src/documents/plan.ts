@@ -105,6 +105,7 @@ const BY: Readonly<Record<PlanStep['by'], string>> = {
   'address owner': 'by the owner of the address',
   'web server': 'on the web server',
   'report receiver': 'by the report receiver',
+  registrar: 'by the registrar',
 }
 
 const noteOf = ({ optional, wait, by }: PlanStep): string => (optional ? 'optional' : wait ? 'later' : BY[by])
@@ -123,7 +124,7 @@ function under(title: string, id: string, { steps }: Steps, isOptional: boolean)
 }
 
 function stepBlock(step: PlanStep, number: number): Block {
-  const { title, score, grade, wait, instructions, file, records, findings, by } = step
+  const { title, score, grade, why, before, wait, instructions, file, records, findings, by } = step
   const note = noteOf(step)
   return {
     kind: 'group',
@@ -135,6 +136,8 @@ function stepBlock(step: PlanStep, number: number): Block {
         id: `step-${number}`,
         line: [`${number}. ${title}${note === '' ? '' : ` (${note})`} `, { strong: `→ ${graded(score, grade)}` }],
       },
+      ...(why === '' ? [] : [text(why)]),
+      ...before.map((one) => text({ strong: 'First: ' }, one)),
       ...(wait === undefined ? [] : [text({ strong: 'Wait first: ' }, wait)]),
       ...(instructions === undefined ? [] : [text({ strong: by === 'dns' ? 'Note: ' : 'What to do: ' }, instructions)]),
       ...(file ? [{ kind: 'seen', label: `File at ${file.url}`, text: file.text.trim().split('\n') } as const] : []),

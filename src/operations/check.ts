@@ -1,15 +1,17 @@
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { ReportAnswer } from '../answers/report.ts'
 import type { CheckInput } from '../checks/check.ts'
+import { repeatable } from '../checks/repeatable.ts'
 import { briefDocument, checkDocument } from '../documents/check/check-document.ts'
 import type { Domain } from '../names/domain.ts'
+import { planOf } from '../plan/plan.ts'
+import { presentWithPlan } from '../plan/present.ts'
+import { lookUp, subjectOf } from '../plan/snapshot.ts'
 import { composeCheck } from '../score/compose.ts'
 import type { Ctx } from '../world.ts'
-import { repeatable } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
-import { judgeDomain } from './judge-domain.ts'
 import { type Call, defineOperation, ok, type ScoreRange, type Verdict } from './operation.ts'
 import {
   domainParam,
@@ -22,7 +24,6 @@ import {
   timeoutParam,
   vantageParam,
 } from './params.ts'
-import { planSteps } from './plan-steps.ts'
 import { joinedReports } from './reports/joined.ts'
 import { aboutDomain, saveParams } from './saving.ts'
 
@@ -35,7 +36,11 @@ export const selectorParam = optional(
   }),
 )
 
-export const planParam = flagParam('add the plan: what to publish, and the score after each step; always in documents')
+export const planParam = flagParam(
+  'the plan: what to publish, in which order, and the score after each step',
+  'question',
+  true,
+)
 
 const DEADLINE_MS = 20_000
 
@@ -86,10 +91,10 @@ export const check = defineOperation({
   example: checkExample,
   deadlineMs: DEADLINE_MS,
   uses: ['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors'],
-  run: async (ctx, deps, { domain, selector, starttls, plan, format, save, vantage }) => {
+  run: async (ctx, deps, { domain, selector, starttls, plan, save, vantage }) => {
     const joined = await joinedReports(ctx, deps, domain, { save, vantage })
     const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain)]
-    const wanted = { selectors: selector ?? [], starttls, plan: plan || format !== 'json', ...joined?.input, learned }
+    const wanted = { selectors: selector ?? [], starttls, plan, ...joined?.input, learned }
     const answer = await checkDomain(ctx, deps, domain, wanted)
     return ok({ ...answer, ...(joined && { reports: await joined.answer() }) })
   },
@@ -101,6 +106,7 @@ export const check = defineOperation({
         domain,
         selector: selector?.join(),
         starttls: starttls ? 'true' : undefined,
+        plan: 'false',
         timeout: timeout === undefined ? undefined : `${timeout}ms`,
       },
       timeoutMs: timeout ?? DEADLINE_MS,
@@ -126,9 +132,9 @@ export async function checkDomain(
   { plan, ...wanted }: Pick<CheckInput, 'selectors' | 'starttls' | 'learned' | 'seen'> & { readonly plan?: boolean },
 ): Promise<CheckAnswer> {
   const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
-  const [shared, input] = [repeatable(ctx), { ...wanted, helo, smtpPort: deps.smtpPort }]
-  const judged = await judgeDomain(shared, domain, input, ctx.onPart)
-  const answer = composeCheck(domain, judged, judged.score)
-  const made = plan ? { plan: await planSteps(shared, domain, input, judged) } : {}
-  return { ...answer, ...made, observed_at: new Date(ctx.now()).toISOString() }
+  const subject = subjectOf(repeatable(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
+  const snapshot = await lookUp(subject, ctx.onPart)
+  const made = plan ? await planOf(subject, snapshot, { nowMs: ctx.now(), seen: await wanted.seen?.() }) : undefined
+  const answer = composeCheck(domain, snapshot, presentWithPlan(snapshot, made))
+  return { ...answer, ...(made && { plan: made }), observed_at: new Date(ctx.now()).toISOString() }
 }

@@ -8,11 +8,11 @@ import {
   type SelectorFacts,
 } from '../checks/dkim/index.ts'
 import { presentFinding } from '../checks/present.ts'
+import { remembering } from '../checks/repeatable.ts'
 import { dkimDocument } from '../documents/dkim.ts'
 import type { Domain } from '../names/domain.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
-import { remembering } from './context.ts'
 import { defineOperation, ok } from './operation.ts'
 import { domainParam, parseSelector, positional, textParam, timeoutParam } from './params.ts'
 

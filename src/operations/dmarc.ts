@@ -1,9 +1,9 @@
 import { dmarcAnswer } from '../answers/questions.ts'
 import { dmarc as check, presentDmarcLookup } from '../checks/dmarc/index.ts'
 import { presentFinding } from '../checks/present.ts'
+import { remembering } from '../checks/repeatable.ts'
 import { runInContext } from '../checks/run.ts'
 import { dmarcDocument } from '../documents/dmarc.ts'
-import { remembering } from './context.ts'
 import { defineOperation, ok } from './operation.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
 

@@ -1,9 +1,9 @@
 import { doctorAnswer } from '../answers/pool.ts'
+import { remembering } from '../checks/repeatable.ts'
 import { summarize } from '../dnsbl/present.ts'
 import { doctorDocument } from '../documents/pool.ts'
 import { ip } from '../names/ip.ts'
 import { isNode, isProxy } from '../names/source.ts'
-import { remembering } from './context.ts'
 import { defineOperation, ok } from './operation.ts'
 import { checkSources } from './self-check.ts'
 

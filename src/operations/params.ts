@@ -78,17 +78,18 @@ export const timeoutParam = (description: string, fallbackMs: number) =>
   optional(durationParam(TIMEOUT, { description, group: 'limits', fallback: formatDuration(fallbackMs) }))
 
 /** `true` enables, `false` or absent disables; anything else is refused. */
-export const flagParam = (description: string, group: Group = 'question') =>
+/** `isOn`: absent means true. */
+export const flagParam = (description: string, group: Group = 'question', isOn = false) =>
   ({
     kind: 'flag',
     description,
     group,
     required: false,
     choices: ['true', 'false'],
-    fallback: 'false',
+    fallback: isOn ? 'true' : 'false',
     schema: z
       .string()
-      .default('false')
+      .default(isOn ? 'true' : 'false')
       .transform((raw, ctx): boolean => {
         const text = raw.trim()
         if (text === 'true' || text === 'false') return text === 'true'

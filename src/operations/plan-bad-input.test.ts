@@ -25,7 +25,7 @@ it('of a name that does not exist there is no step, in words', async () => {
 
 it('of a domain of which nothing is known there is no step, and that is said', async () => {
   const plan = await ask({}, { 'a.example': 'SERVFAIL', '_dmarc.a.example': 'SERVFAIL' })
-  expect([plan.steps, plan.end]).toEqual([[], { score: plan.score, grade: null }])
+  expect([plan.steps, plan.end]).toEqual([[], { score: plan.score, grade: null, grade_because: null }])
   expect(words(plan)).toMatch(/Too little is known|not known/)
 })
 
@@ -49,12 +49,15 @@ it('at a name server that answers each time otherwise, it ends, and each step is
 
 /** A plan that has as many steps as there are findings. */
 const LONG: PlanAnswer = {
-  ...{ domain: 'a.example', score: 1, grade: 'F', end: { score: 99, grade: 'A' } },
+  ...{ domain: 'a.example', score: 1, grade: 'F', end: { score: 99, grade: 'A', grade_because: null } },
   steps: Array.from({ length: 100 }, (_, i) => ({
     ...{
       title: `Step of finding ${i}`,
       findings: [`spf.number_${i}`],
       by: 'dns' as const,
+      why: '',
+      before: [],
+      grade_because: null,
       score: i,
       grade: 'F' as const,
     },

@@ -4,6 +4,7 @@ import { asTheyCome } from '../base/at-most.ts'
 import { AppError } from '../base/errors.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import type { CheckInput } from '../checks/check.ts'
+import { repeatable } from '../checks/repeatable.ts'
 import { planDocument } from '../documents/plan.ts'
 import { type Domain, parseDomain, unicodeOf } from '../names/domain.ts'
 import { parseIp } from '../names/ip.ts'
@@ -12,10 +13,10 @@ import { presentationOf } from '../net/dns/record-text.ts'
 import { textKind } from '../net/dns/text-kind.ts'
 import { formatPlan, isPlanFormat, PLAN_FORMATS } from '../plan/formats/formats.ts'
 import { TERRAFORM_PROVIDERS, type TerraformProvider } from '../plan/formats/terraform.ts'
-import type { Looks } from '../plan/look.ts'
+import { planOf } from '../plan/plan.ts'
 import { knownProviders, type MailHost, providerNamed, type Setup, setupSteps } from '../plan/setup.ts'
+import { lookUp, publishedAt, type Snapshot, type Subject, subjectOf } from '../plan/snapshot.ts'
 import { selectorParam } from './check.ts'
-import { repeatable } from './context.ts'
 import type { Deps } from './deps.ts'
 import { planExample } from './examples.ts'
 import { AT_A_TIME, checkSets, fieldsOf } from './expect.ts'
@@ -32,7 +33,6 @@ import {
   textParam,
   timeoutParam,
 } from './params.ts'
-import { firstLook, looksOf, planSteps } from './plan-steps.ts'
 import { paramProblem, setupError, setupProblem } from './problems.ts'
 import { joinedReports } from './reports/joined.ts'
 
@@ -70,10 +70,13 @@ export const plan = defineOperation({
   run: async (ctx, deps, { domain, selector, starttls, format, provider }) => {
     const joined = await joinedReports(ctx, deps, domain, {})
     const input = { ...inputOf(ctx, deps, selector), starttls, ...joined?.input }
+    const subject = subjectOf(repeatable(ctx), domain, input)
+    const start = await lookUp(subject)
     const unicode = unicodeOf(domain)
     const answer: PlanAnswer = {
       domain,
-      ...(await planSteps(repeatable(ctx), domain, input)),
+      ...gradeOf(start),
+      ...(await planOf(subject, start, { nowMs: ctx.now(), seen: await joined?.input.seen?.() })),
       ...(unicode === domain ? {} : { unicode_domain: unicode }),
       observed_at: new Date(ctx.now()).toISOString(),
     }
@@ -182,17 +185,17 @@ export const planSetup = defineOperation({
     return missing.every(({ reason }) => reason !== undefined) ? 'unclear' : 'bad'
   },
   run: async (ctx, deps, { domain, selector, format, provider, ...wanted }) => {
-    const shared = repeatable(ctx)
-    const input = inputOf(ctx, deps, selector)
+    const subject = subjectOf(repeatable(ctx), domain, inputOf(ctx, deps, selector))
     const setup = readSetup(wanted)
     const expected = wanted.expect === undefined ? undefined : readExpected(domain, wanted.expect)
-    const start = await firstLook(shared, domain, input)
-    const looks = looksOf(shared, domain, input, start)
+    const start = await lookUp(subject)
     const unicode = unicodeOf(domain)
+    const seeds = setup && (await seedsOf(subject, start, setup))
     const answer: PlanAnswer = {
       domain,
-      ...(await planSteps(shared, domain, input, start, setup && (await seedsOf(domain, setup, looks)))),
-      ...(expected && (await comparison(expected, looks))),
+      ...gradeOf(start),
+      ...(await planOf(subject, start, { nowMs: ctx.now() }, seeds)),
+      ...(expected && (await comparison(expected, subject, start))),
       ...(unicode === domain ? {} : { unicode_domain: unicode }),
       ...(setup && { setup: shownSetup(setup) }),
       observed_at: new Date(ctx.now()).toISOString(),
@@ -201,8 +204,11 @@ export const planSetup = defineOperation({
   },
 })
 
-async function seedsOf(domain: Domain, setup: Setup, looks: Looks) {
-  const texts = await looks.published(domain, 'TXT')
+const gradeOf = ({ score: { score, grade } }: Snapshot) => ({ score, grade })
+
+async function seedsOf(subject: Subject, start: Snapshot, setup: Setup) {
+  const { domain } = subject
+  const texts = await publishedAt(subject, start, domain, 'TXT')
   const spf = 'values' in texts ? texts.values.filter((text) => /^v=spf1(?: |$)/i.test(text)) : []
   return setupSteps(domain, setup, spf.length === 1 ? spf[0] : undefined)
 }
@@ -275,11 +281,12 @@ function readExpected(domain: Domain, text: string): readonly OverlayRecord[] {
 /** Which of the records are published: a TXT is if it is the only one of its kind. At most 16 questions at a time. */
 async function comparison(
   records: readonly OverlayRecord[],
-  { published }: Looks,
+  subject: Subject,
+  start: Snapshot,
 ): Promise<Pick<PlanAnswer, 'expected' | 'published' | 'missing'>> {
   const compared = asTheyCome(AT_A_TIME, [...records.entries()], async ([i, { name, type, data }]) => {
     const value = presentationOf(type, data)
-    const found = await published(name, type)
+    const found = await publishedAt(subject, start, name, type)
     if ('unknown' in found) return [i, { name, type, value, reason: found.unknown }] as const
     const isSame = (text: string): boolean => type !== 'TXT' || textKind(name, text) === textKind(name, value)
     const same = found.values.filter(isSame)

@@ -2,6 +2,7 @@ import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { atMost } from '../base/at-most.ts'
 import type { Parsed } from '../base/problem.ts'
 import type { CheckInput } from '../checks/check.ts'
+import { remembering } from '../checks/repeatable.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { briefDocument, checkDocument } from '../documents/check/check-document.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'
@@ -14,7 +15,6 @@ import { DnsError } from '../net/dns/resolver.ts'
 import { composeReport, type ReportedAddresses } from '../score/report.ts'
 import type { Ctx } from '../world.ts'
 import { checkDomain, checkVerdict, planParam, reportScore, selectorParam } from './check.ts'
-import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { reportExample } from './examples.ts'
@@ -57,10 +57,10 @@ export const report = defineOperation({
   example: reportExample,
   deadlineMs: DEADLINE_MS,
   uses: ['blacklists', 'domainLists', 'geo', 'heloName', 'smtpPort', 'sourcePool', 'reportsHere', 'verifiedSelectors'],
-  run: async (ctx, deps, { domain, selector, plan, format, save, vantage }) => {
+  run: async (ctx, deps, { domain, selector, plan, save, vantage }) => {
     const joined = await joinedReports(ctx, deps, domain.domain, { save, vantage })
     const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain.domain)]
-    const wanted = { selectors: selector ?? [], plan: plan || format !== 'json', ...joined?.input, learned }
+    const wanted = { selectors: selector ?? [], plan, ...joined?.input, learned }
     const answer = await reportOn(ctx, deps, domain, wanted)
     return ok({ ...answer, ...(joined && { reports: await joined.answer() }) })
   },
@@ -68,7 +68,12 @@ export const report = defineOperation({
     node: ({ vantage }) => vantage,
     needs: ['check', 'blacklist'],
     question: ({ domain: { domain }, selector, timeout }) => ({
-      query: { domain, selector: selector?.join(), timeout: timeout === undefined ? undefined : `${timeout}ms` },
+      query: {
+        domain,
+        selector: selector?.join(),
+        plan: 'false',
+        timeout: timeout === undefined ? undefined : `${timeout}ms`,
+      },
       timeoutMs: timeout ?? DEADLINE_MS,
     }),
     subject: ({ domain }) => domain,

@@ -160,5 +160,5 @@ const presentSelfCheck = (check: SelfCheck): SelfCheckAnswer => ({
   helo_resolves: check.heloResolves,
   spf: check.spf,
   problems: check.problems,
-  fixes: check.fixes.map((fix) => ({ type: 'dns', ...fix })),
+  fixes: check.fixes.map((fix) => ({ type: 'dns', action: 'add', ...fix })),
 })

@@ -1,15 +1,17 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import { type CheckSummary, type WhatIfAnswer, whatIfAnswer } from '../answers/what-if.ts'
 import type { CheckInput } from '../checks/check.ts'
+import { repeatable } from '../checks/repeatable.ts'
 import { whatIfDocument } from '../documents/what-if.ts'
 import { type OverlayChange, overlay, overlayServers } from '../net/dns/overlay.ts'
 import { parseRecordLine } from '../net/dns/record-text.ts'
+import { planOf } from '../plan/plan.ts'
+import { presentWithPlan } from '../plan/present.ts'
+import { lookUp, type Subject, subjectOf } from '../plan/snapshot.ts'
 import { composeCheck } from '../score/compose.ts'
 import { checkScore, checkVerdict, selectorParam } from './check.ts'
-import { repeatable } from './context.ts'
 import { formatParam } from './documents.ts'
 import { whatIfExample } from './examples.ts'
-import { judgeDomain } from './judge-domain.ts'
 import { defineOperation, ok } from './operation.ts'
 import { BODY_LIMIT, readOverlay, recordsParam, zoneParam } from './overlay-input.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
@@ -72,12 +74,9 @@ export const whatIf = defineOperation({
     }
     const published = { resolve: overlay(shared.resolve, laid), askServer: overlayServers(shared.askServer, laid) }
     const asIf = (one: typeof shared) => ({ ...one, ...published })
-    const [now, then] = await Promise.all([
-      judgeDomain(shared, domain, input),
-      judgeDomain({ ...asIf(shared), anew: () => asIf({ ...shared, ...shared.anew() }) }, domain, input),
-    ])
-    const before = composeCheck(domain, now, now.score)
-    const after = composeCheck(domain, then, then.score)
+    const asIt = subjectOf(shared, domain, input)
+    const then = subjectOf({ ...asIf(shared), anew: () => asIf({ ...shared, ...shared.anew() }) }, domain, input)
+    const [before, after] = await Promise.all([judged(asIt), judged(then, ctx.now())])
     return ok({
       ...after,
       before: summaryOf(before),
@@ -88,6 +87,13 @@ export const whatIf = defineOperation({
     })
   },
 })
+
+/** The check of a subject; with its plan where there is a time to make it at. */
+async function judged(subject: Subject, nowMs?: number): Promise<CheckAnswer> {
+  const snapshot = await lookUp(subject)
+  const plan = nowMs === undefined ? undefined : await planOf(subject, snapshot, { nowMs })
+  return { ...composeCheck(subject.domain, snapshot, presentWithPlan(snapshot, plan)), ...(plan && { plan }) }
+}
 
 const shown = (change: OverlayChange): WhatIfAnswer['as_if'][number] => {
   const { name, type, data } = change

@@ -31,7 +31,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
   const keys = CHECK_NAMES.filter((key) => query.only !== 'check' || key !== 'starttls')
   return {
     operation,
-    raw: { domain, plan: 'true', ...given, ...(query.only === 'tls' && { starttls: 'true' }) },
+    raw: { domain, ...given, ...(query.only === 'tls' && { starttls: 'true' }) },
     name,
     title: name,
     doing: 'Querying the DNS and the mail servers. This takes a few seconds.',
@@ -65,8 +65,8 @@ const FILES: readonly (readonly [format: string, provider: string, name: string]
 function planFiles(answer: unknown): Html {
   const read = readOpen(plannedCheck, answer)
   if (!read.ok || !read.value.plan?.steps.some(({ records }) => records.length > 0)) return html``
-  const { domain, plan, observed_at = '' } = read.value
-  return html`<details class="all"><summary>Copy all records</summary><pre>${verbatim(formatZone({ domain, ...plan, observed_at }))}</pre></details>
+  const { domain, score, grade, plan, observed_at = '' } = read.value
+  return html`<details class="all"><summary>Copy all records</summary><pre>${verbatim(formatZone({ domain, score, grade, ...plan, observed_at }))}</pre></details>
 <p class="quiet">As a file: ${FILES.map(
     ([format, provider, name], i) =>
       html`${i > 0 && ' · '}<a href="${pathWith('/v1/plan', { domain, format, ...(provider && { provider }) })}">${name}</a>`,

@@ -2,8 +2,8 @@ import { dkimStepsOf, PROVIDERS, type Provider, spfIncludeOf } from '../mailhost
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
-import { assumedKey, assumedTarget } from './look.ts'
-import type { Draft } from './plan.ts'
+import { assumedKey, assumedTarget } from './assumed.ts'
+import type { Draft } from './draft.ts'
 
 /** A host of one's own for the mail of a domain. */
 export type MailHost = { readonly host: string; readonly addresses: readonly Ip[] }
@@ -78,7 +78,7 @@ function mailStep(domain: Domain, { mailboxes, mailHosts }: Setup): Draft {
     assumed: true,
     instructions: `${mailboxes.name} gives each domain its own MX hosts: add ${domain} in its administration and publish the records that it shows.`,
     changes: [],
-    facts: { changes: [mx(domain, 10, host), addressRecord(host, ASSUMED_ADDRESS)] },
+    facts: { records: [mx(domain, 10, host), addressRecord(host, ASSUMED_ADDRESS)] },
   }
 }
 
@@ -109,13 +109,13 @@ function keyStep(domain: Domain, provider: Provider): Draft {
   } as const
   const cnames = provider.setup?.cnames
   if (!cnames) {
-    const facts = { changes: [assumedKey(domain, provider.selectors[0] ?? 'default')] }
+    const facts = { records: [assumedKey(domain, provider.selectors[0] ?? 'default')] }
     return { ...step, by: 'mail provider', changes: [], facts }
   }
   const changes = cnames.map(
     ([name, target]): OverlayRecord => ({ name: `${name}.${domain}`, type: 'CNAME', data: named(target) }),
   )
-  return { ...step, by: 'dns', changes, facts: { changes: changes.map(({ data }) => assumedTarget(String(data))) } }
+  return { ...step, by: 'dns', changes, facts: { records: changes.map(({ data }) => assumedTarget(String(data))) } }
 }
 
 const ownKeyStep = (domain: Domain): Draft => ({
@@ -126,5 +126,5 @@ const ownKeyStep = (domain: Domain): Draft => ({
   instructions:
     'Create a key of 2048 bits in the mail server, publish its record under a selector, and turn on signing.',
   changes: [],
-  facts: { changes: [assumedKey(domain, 'default')] },
+  facts: { records: [assumedKey(domain, 'default')] },
 })

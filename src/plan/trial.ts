@@ -26,9 +26,11 @@ export function objectionTo(
 ): string | undefined {
   const harm = harmOf({ key: found.key, fix, before, after, seen })
   if (harm !== undefined) return `Publishing the record alone is not safe: ${harm.replace(/\.$/, '')}.`
-  if (isBetter(found, before, after, found.finding.next !== undefined && fix === found.finding.fix)) return undefined
-  return insteadOf(found.finding, after) ?? 'The record that was tried does not resolve it, or causes another fault.'
+  if (isBetter(found, before, after)) return undefined
+  return insteadOf(found.finding, after) ?? NOT_ALONE
 }
+
+const NOT_ALONE = 'No record of this domain alone repairs it: ask whoever runs the mail of the domain, and check again.'
 
 /** What to do in place of a record that would only replace one permerror by another; undefined if it would not. */
 export const insteadOf = ({ id }: Finding, { facts }: Situation): string | undefined =>

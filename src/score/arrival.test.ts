@@ -7,6 +7,8 @@ import { judgeFacts, lookupFacts } from '../checks/run.ts'
 import { domain } from '../names/domain.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Fetch } from '../net/fetch.ts'
+import { presentWithPlan } from '../plan/present.ts'
+import { snapshotOf } from '../plan/snapshot.ts'
 import { composeCheck } from './compose.ts'
 import { score } from './score.ts'
 import { scoreInputs } from './score-inputs.ts'
@@ -58,9 +60,11 @@ async function judge(zone: LabZone, text: string, servers: Record<string, LabSer
     throw new DnsError('timeout', { name, type })
   }
   const ctx = labCtx({ ...ZONE, ...zone }, { fetch, dial: labDial(servers ?? {}).dial, askServer: askServer as never })
-  const judged = judgeFacts(await lookupFacts(ctx, A, { selectors: ['s1'], starttls: servers !== undefined }))
+  const facts = await lookupFacts(ctx, A, { selectors: ['s1'], starttls: servers !== undefined })
+  const judged = { ...judgeFacts(facts), facts }
   const result = score(scoreInputs(judged))
-  const answer = composeCheck(A, judged, result)
+  const snapshot = snapshotOf(judged.facts)
+  const answer = composeCheck(A, snapshot, presentWithPlan(snapshot))
   const rows = result.breakdown.filter(({ component }) => component === 'mx')
   const lost = rows.reduce((sum, { points }) => sum + points, 0)
   return { judged, answer, lost, findings: rows.map(({ finding }) => finding) }

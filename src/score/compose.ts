@@ -1,22 +1,25 @@
-import type { CheckAnswer } from '../answers/check.ts'
+import type { CheckAnswer, ScoreRow } from '../answers/check.ts'
+import type { FindingAnswer } from '../answers/finding.ts'
 import type { Status } from '../checks/check.ts'
 import { presentMx } from '../checks/mx/index.ts'
-import { presentFindings, presentOutcome } from '../checks/present.ts'
+import { presentOutcome } from '../checks/present.ts'
 import { ptrOf } from '../checks/ptr/index.ts'
 import * as checks from '../checks/registry.ts'
 import type { CheckKey, JudgedChecks } from '../checks/run.ts'
 import { type Domain, unicodeOf } from '../names/domain.ts'
-import { gradeOf, type Score } from './score.ts'
+import type { Score } from './score.ts'
 
 /** The scored checks; the others are hardening: findings, no points. */
 const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly CheckKey[]
 
 /** The answer of `/v1/check`: the original fields in their published order, then later ones. */
-export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks, score: Score): CheckAnswer {
+export function composeCheck(
+  domain: Domain,
+  { context, outcomes, score }: JudgedChecks & { readonly score: Graded },
+  findings: readonly FindingAnswer[],
+): CheckAnswer {
   const { entries, kind } = presentMx(outcomes.mx, (address) => ptrOf(outcomes.ptr.facts, address))
   const unicode = unicodeOf(domain)
-  const findings = presentFindings(outcomes)
-  const { score: points, scoreMin: least, scoreMax: most } = score
   return {
     domain,
     score: score.score,
@@ -28,9 +31,10 @@ export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks
     ...(unicode === domain ? {} : { unicode_domain: unicode }),
     domain_role: { name: context.role, because: context.because.text },
     status: overall({ context, outcomes }),
-    grade: gradeOf({ score: points, least, most }, findings),
+    grade: score.grade,
+    grade_because: score.because,
     score_version: score.scoreVersion,
-    score_breakdown: score.breakdown,
+    score_breakdown: [...score.breakdown, ...gradeRow(score)],
     complete: score.complete,
     ...(score.complete ? {} : { score_min: score.scoreMin, score_max: score.scoreMax }),
     mx_status: outcomes.mx.status,
@@ -47,6 +51,15 @@ export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks
     tls_rpt: presentOutcome(checks.tls_rpt, outcomes.tls_rpt),
     findings,
   }
+}
+
+type Graded = Score & Pick<CheckAnswer, 'grade'> & { readonly because: CheckAnswer['grade_because'] }
+
+/** What keeps the grade below the points: a row without points. */
+function gradeRow({ because }: Graded): ScoreRow[] {
+  if (because === null) return []
+  const component = SCORED.find((key) => because.finding.startsWith(`${key}.`)) ?? 'total'
+  return [{ component, finding: because.finding, kind: 'grade', points: 0 }]
 }
 
 /** The overall status: the worst of the scored checks; `fail` if senders refuse to deliver to a mail host. */

@@ -204,3 +204,22 @@ export function gradeOf(
   const best: Readonly<Partial<Record<Severity, Grade>>> = WEIGHTS.best_grade
   return worstGrade(earnedGrade(score), ...findings.flatMap(({ severity }) => best[severity] ?? []))
 }
+
+/**
+ * The finding that keeps a grade below what its points earn: the most severe, of equal ones the one that costs most;
+ * null where the points decide.
+ */
+export function gradeBecause<F extends { readonly id: string; readonly severity: Severity }>(
+  { score, grade }: { readonly score: number; readonly grade: Grade | null },
+  findings: readonly F[],
+  breakdown: readonly ScoreRow[],
+): { readonly finding: string; readonly severity: Severity } | null {
+  if (grade === null || grade === earnedGrade(score)) return null
+  const costOf = (id: string): number =>
+    breakdown.reduce((sum, { finding, points: lost }) => sum + (finding === id ? lost : 0), 0)
+  const order: readonly Severity[] = ['critical', 'high', 'medium']
+  const [worst] = findings
+    .filter(({ severity }) => order.includes(severity))
+    .toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity) || costOf(b.id) - costOf(a.id))
+  return worst ? { finding: worst.id, severity: worst.severity } : null
+}

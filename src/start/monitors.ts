@@ -90,7 +90,9 @@ const runBy =
     const name = kind === 'check' || kind === 'report' || kind === 'verify' ? kind : 'blacklist'
     const timeout = name === 'blacklist' || 'timeout' in options ? {} : { timeout: RUN_TIMEOUT }
     const age = name === 'verify' || name === 'blacklist' ? { max_age: '0' } : {}
-    const raw = { ...timeout, ...age, ...options, [NAMES[name]]: target }
+    // A monitor makes the plan when it tells.
+    const plan = name === 'check' || name === 'report' ? { plan: 'false' } : {}
+    const raw = { ...timeout, ...age, ...plan, ...options, [NAMES[name]]: target }
     const { answer } = await execute(await OPERATIONS[name](), raw, { signal })
     return JSON.parse(JSON.stringify(answer))
   }

@@ -10,8 +10,7 @@ export type ShownFinding = {
   readonly evidence?: string
   readonly repair?: string
   readonly fix?: { readonly name: string; readonly rtype: string; readonly value: string }
-  /** The record to publish after `fix`, once its time has come. */
-  readonly next?: unknown
+  readonly steps?: readonly number[]
 }
 /** A finding with its record, if one is offered. */
 export type Offered = { readonly id: string; readonly fix?: ShownFinding['fix'] | undefined }

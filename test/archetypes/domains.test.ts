@@ -29,9 +29,13 @@ runCases('archetypes of domains', cases, async (row) => {
     ...adviceFaults(answer, zoneOf(row, shared)),
     ...(await ranking(row, answer)),
     ...(await harmfulFixes(row, shared, answer.findings ?? [])),
-    ...(await steepFixes(row, shared, answer.domain_role?.name, answer.findings ?? [])),
+    ...(await steepFixes(row, shared, answer.domain_role?.name, unwaited(answer))),
   ]
 })
+
+/** The findings whose record can be published now. */
+const unwaited = ({ findings = [], plan }: PlannedAnswer): NonNullable<ShownAnswer['findings']> =>
+  findings.filter(({ steps: [first] = [] }) => first === undefined || plan?.steps[first - 1]?.wait === undefined)
 
 /** The score is not below that of the domain named by `not_below`. */
 async function ranking(row: DomainCase, { score }: ShownAnswer): Promise<readonly string[]> {

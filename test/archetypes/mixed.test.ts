@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import type { CheckAnswer } from '../../src/answers/check.ts'
+import { sequence } from '../../src/checks/repeatable.ts'
 import { registrableDomain } from '../../src/names/suffix.ts'
-import { sequence } from '../../src/operations/context.ts'
 import { type DomainCase, domains, type WrittenNode, type WrittenZone } from './cases.ts'
 import { answerOf, serviceFor } from './lab.ts'
 import { steepFixes } from './policies.ts'
-import { published } from './published.ts'
+import { published, withoutReplaced } from './published.ts'
 import { harmfulFixes } from './senders.ts'
 
 /**
@@ -61,21 +61,27 @@ async function checked(row: DomainCase): Promise<CheckAnswer> {
   }
 }
 
+/** What is published of the first step of the plan gives the score that it promises, and none of the records harms. */
 async function faultsOf(row: DomainCase): Promise<readonly string[]> {
   const before = await checked(row)
+  const steps = before.plan?.steps ?? []
   const faults: string[] = []
-  for (const { id, fix, gain } of before.findings) {
-    if (!fix || gain === undefined) continue
-    const after = await checked({ ...row, zone: published(row.zone ?? {}, fix) })
-    if (after.score !== before.score + gain)
-      faults.push(
-        `${id} promises ${gain} and gives ${after.score - before.score}: ${fix.name} ${fix.rtype} ${fix.value}`,
+  const [first] = steps
+  if (first?.by === 'dns' && !first.assumed && !first.wait) {
+    const zone = first.records
+      .filter(({ action }) => action !== 'remove')
+      .reduce(
+        (all, { name, type: rtype, value }) => published(all, { name, rtype, value }),
+        withoutReplaced(row.zone ?? {}, first.records),
       )
+    const { score } = await checked({ ...row, zone })
+    if (score !== first.score) faults.push(`"${first.title}" promises ${first.score} and gives ${score}`)
   }
+  const now = before.findings.filter(({ steps: [at] = [] }) => at === undefined || steps[at - 1]?.wait === undefined)
   return [
     ...faults,
-    ...(await harmfulFixes(row, shared, before.findings)),
-    ...(await steepFixes(row, shared, before.domain_role.name, before.findings)),
+    ...(await harmfulFixes(row, shared, now)),
+    ...(await steepFixes(row, shared, before.domain_role.name, now)),
   ]
 }
 

@@ -9,7 +9,7 @@ export type PlannedAnswer = {
   readonly grade?: string | null
   readonly grade_because?: { readonly finding: string } | null
   readonly domain_role?: { readonly name: string }
-  readonly findings?: readonly (ShownFinding & { readonly steps?: readonly number[] })[]
+  readonly findings?: readonly ShownFinding[]
   readonly plan?: Omit<PlanAnswer, 'domain' | 'observed_at' | 'score' | 'grade'>
 }
 type Step = PlanStep & { readonly before?: readonly string[]; readonly why?: string }
@@ -219,9 +219,12 @@ function ladderFaults(
   role: string | undefined,
 ): readonly string[] {
   const name = `_dmarc.${domain}`
-  const isSilent = role !== undefined && SILENT.has(role)
+  // An SPF record that names nobody says that nothing is sent.
+  const own = publishedAt(zone, { name: domain, type: 'TXT' } as PlanRecord)
+  let isSilent = (role !== undefined && SILENT.has(role)) || own.some((text) => /^v=spf1\s+[-~?]all$/.test(text))
   let today = policyOf(publishedAt(zone, { name, type: 'TXT' } as PlanRecord))
   return steps.flatMap(({ by, records, wait }) => {
+    isSilent ||= records.some((one) => one.name === domain && one.value === 'v=spf1 -all')
     const record = records.find((one) => one.name === name && one.type === 'TXT' && one.action !== 'remove')
     if (by !== 'dns' || !record) return []
     const then = policyOf([record.value])
@@ -260,7 +263,7 @@ function policyOf(texts: readonly string[]): Policy {
     }),
   )
   const level = (tag: string): number | undefined => LEVELS[tags.get(tag) ?? '']
-  const p = level('p')
+  const p = tags.has('p') ? level('p') : 0
   if (p === undefined) return { p: [0, 0], sp: [0, 0] }
   const sp = level('sp') ?? p
   const isTest = tags.get('t') === 'y'

@@ -1,6 +1,6 @@
 import type { CheckAnswer } from '../../src/answers/check.ts'
 import type { PlanAnswer, PlanStep } from '../../src/answers/plan.ts'
-import { assumedKey } from '../../src/plan/look.ts'
+import { assumedKey } from '../../src/plan/assumed.ts'
 import {
   type DomainCase,
   domains,
@@ -22,7 +22,7 @@ const CASES = cases.filter(
 )
 
 /** No plan may break its promise. */
-const NONE = { 'rz-retired-address-1': 'web-page-only' }
+const NONE = {}
 
 async function faultsOf(row: DomainCase): Promise<readonly string[]> {
   const start: DomainCase = { ...row, zone: zoneOf(row, shared), policies: row.policies ?? {} }

@@ -7,6 +7,7 @@ export type ShownAnswer = {
   readonly score?: number
   readonly domain_role?: { readonly name: string }
   readonly findings?: readonly ShownFinding[]
+  readonly plan?: { readonly steps: readonly { readonly wait?: string | undefined }[] }
 }
 
 export const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
@@ -26,7 +27,7 @@ export function broken(expect: Expect, answer: ShownAnswer): readonly string[] {
     ...(expect.says ?? []).filter((says) => !findings.some(saying(says))).map((says) => `says no ${shown(says)}`),
     ...(expect.never_says ?? []).flatMap((says) => findings.filter(saying(says)).map(({ id }) => `says ${id}`)),
     ...score(expect, answer),
-    ...(expect.advice ?? []).flatMap((advice) => advised(advice, findings)),
+    ...(expect.advice ?? []).flatMap((advice) => advised(advice, findings, answer.plan?.steps ?? [])),
   ]
 }
 
@@ -107,13 +108,19 @@ const score = ({ score }: Expect, answer: ShownAnswer): string[] => {
   return given >= least && given <= most ? [] : [`the score is ${given}, not ${least} to ${most}`]
 }
 
-function advised({ of, is, has = [], hasnt = [], at_most, must }: Advice, findings: readonly ShownFinding[]): string[] {
-  const fixes = findings.filter(({ id }) => new RegExp(of).test(id)).flatMap(({ fix }) => fix?.value ?? [])
+function advised(
+  { of, is, has = [], hasnt = [], at_most, must }: Advice,
+  findings: readonly ShownFinding[],
+  steps: NonNullable<ShownAnswer['plan']>['steps'],
+): string[] {
+  const offered = findings.filter(({ id, fix }) => fix && new RegExp(of).test(id))
+  const fixes = offered.flatMap(({ fix }) => fix?.value ?? [])
+  const waits = new Set(offered.flatMap(({ fix, steps: [at] = [] }) => (at && steps[at - 1]?.wait ? [fix?.value] : [])))
   const wrong = fixes.flatMap((value) => [
     ...(is === undefined || value === is ? [] : [`${value} is not ${is}`]),
     ...has.filter((part) => !value.includes(part)).map((part) => `${value} lacks ${part}`),
     ...hasnt.filter((pattern) => new RegExp(pattern).test(value)).map((pattern) => `${value} has /${pattern}/`),
-    ...(at_most === undefined || actedOn(value) <= at_most
+    ...(at_most === undefined || waits.has(value) || actedOn(value) <= at_most
       ? []
       : [`${value} acts on ${actedOn(value)} % of the mail, not at most ${at_most}`]),
   ])

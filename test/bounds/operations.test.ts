@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { remembering, repeatable } from '../../src/checks/repeatable.ts'
 import { mergeGeo } from '../../src/geo/record.ts'
 import { domain } from '../../src/names/domain.ts'
 import { type Ip, ip } from '../../src/names/ip.ts'
@@ -6,7 +7,6 @@ import type { Answer, Resolve } from '../../src/net/dns/resolver.ts'
 import { FetchError } from '../../src/net/fetch.ts'
 import { DialError } from '../../src/net/smtp/dial.ts'
 import { blacklistBulk } from '../../src/operations/blacklist.ts'
-import { remembering, repeatable } from '../../src/operations/context.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { type By, type Execute, inParts } from '../../src/operations/execute.ts'
 import { compareSets } from '../../src/operations/expect.ts'
@@ -207,8 +207,8 @@ async function nodesThatVerify(n: number): Promise<number> {
 
 testBounds([
   ['src/operations/blacklist.ts AT_A_TIME', 8, async (n) => (await lookupsAtOnce(n)) === n],
-  ['src/operations/context.ts MAX_CACHED', 5_000, isRemembered],
-  ['src/operations/context.ts MAX_PAGES', 100, isPageRemembered],
+  ['src/checks/repeatable.ts MAX_CACHED', 5_000, isRemembered],
+  ['src/checks/repeatable.ts MAX_PAGES', 100, isPageRemembered],
   ['src/operations/forget.ts NODES_AT_A_TIME', 8, isForgottenAtOnce],
   ['src/operations/execute.ts MAX_WAITING', 200, async (n) => (await partsTold(n)) === n],
   ['src/operations/monitors/shared.ts MAX_NOTIFY', 10, areReceivers],

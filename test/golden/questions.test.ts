@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { repeatable } from '../../src/checks/repeatable.ts'
 import { domain } from '../../src/names/domain.ts'
-import { repeatable } from '../../src/operations/context.ts'
-import { type Judged, judgeDomain } from '../../src/operations/judge-domain.ts'
+import { lookUp, type Snapshot, subjectOf } from '../../src/plan/snapshot.ts'
 import { DOMAINS } from '../real/world.ts'
 import { countedWorld } from './worlds.ts'
 
@@ -16,9 +16,9 @@ type Cost = {
   readonly waits: number
 }
 
-async function costOf(name: string): Promise<Cost & Judged> {
+async function costOf(name: string): Promise<Cost & Snapshot> {
   const world = countedWorld()
-  const judged = await judgeDomain(repeatable(world), domain(name), {})
+  const judged = await lookUp(subjectOf(repeatable(world), domain(name), {}))
   return {
     ...judged,
     questions: world.asked.length - world.askedServers.length,

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
-import { presentFindings } from '../../src/checks/present.ts'
+import { repeatable } from '../../src/checks/repeatable.ts'
 import { domain } from '../../src/names/domain.ts'
 import { overlay } from '../../src/net/dns/overlay.ts'
 import { parseRecord } from '../../src/net/dns/record-text.ts'
-import { repeatable } from '../../src/operations/context.ts'
-import { judgeDomain } from '../../src/operations/judge-domain.ts'
+import { planOf } from '../../src/plan/plan.ts'
+import { presentWithPlan } from '../../src/plan/present.ts'
+import { lookUp, subjectOf } from '../../src/plan/snapshot.ts'
 import { dkimShown, domainOf } from '../real/dns/shown.ts'
 import { dmarcShown } from '../real/dns/shown-dmarc.ts'
 import { mxShown, ptrShown } from '../real/dns/shown-mx.ts'
@@ -21,7 +22,9 @@ async function findingsOf(at: string, records: readonly Parameters<typeof parseR
   const read = records.map((record) => parseRecord(record, name)).flatMap((one) => (one.ok ? [one.value] : []))
   const ctx = repeatable({ ...world, resolve: overlay(world.resolve, read) })
   const selectors = new URLSearchParams(query).getAll('selector')
-  return presentFindings((await judgeDomain(ctx, domain(name), { selectors })).outcomes)
+  const subject = subjectOf(ctx, domain(name), { selectors })
+  const start = await lookUp(subject)
+  return presentWithPlan(start, await planOf(subject, start, { nowMs: 0 }))
 }
 
 /**

@@ -19,9 +19,9 @@ import { exampleOf } from './answer.ts'
 
 const VERSION = '0.0.0'
 
-const { score, grade, steps, end, left } = exampleOf(plan)
+const { steps, end, left } = exampleOf(plan)
 /** A check with its plan, as documents have it. */
-const planned: CheckAnswer = { ...exampleOf(check), plan: { score, grade, steps, end, left } }
+const planned: CheckAnswer = { ...exampleOf(check), plan: { steps, end, left } }
 
 /** A verification that went through a pool: two sources were refused, the third was answered; with its transcript. */
 export const failedOver: VerifyAnswer = {

@@ -143,8 +143,12 @@ async function check(get: Get, row: DomainCase): Promise<ShownAnswer> {
   return (await answerOf(get, '/v1/check', { ...questionOf(row), timeout: '30s' })) as ShownAnswer
 }
 
-const fixesOf = ({ findings = [] }: ShownAnswer): readonly (ShownFinding & { readonly fix: Fix })[] =>
-  findings.flatMap((finding) => (finding.fix ? [{ ...finding, fix: finding.fix }] : []))
+/** The findings whose record can be published now. */
+const fixesOf = ({ findings = [], plan }: ShownAnswer): readonly (ShownFinding & { readonly fix: Fix })[] =>
+  findings.flatMap((finding) => {
+    const step = finding.steps && plan?.steps[finding.steps[0]! - 1]
+    return finding.fix && !step?.wait ? [{ ...finding, fix: finding.fix }] : []
+  })
 const isSpf = ({ rtype, value }: Fix): boolean => rtype === 'TXT' && value.startsWith('v=spf1')
 const isDmarc = ({ name }: Fix): boolean => name.startsWith('_dmarc.')
 
@@ -188,8 +192,8 @@ async function faultsOf(get: Get, { row, fixes }: Turn): Promise<readonly string
   const { answer: was, passing, ranks } = before.get(row.id)!
   const now = await check(get, row)
   const promised = fixesOf(was).filter(({ fix }) => fixes.some((one) => one.value === fix.value))
-  // A finding with a second record to publish later stays until then.
-  const stays = promised.filter(({ id, next }) => next === undefined && countOf(now, id) >= countOf(was, id))
+  // A finding with several steps stays until the last one.
+  const stays = promised.filter(({ id, steps = [] }) => steps.length < 2 && countOf(now, id) >= countOf(was, id))
   // Whose reverse DNS is judged follows from the SPF record.
   const came = (now.findings ?? []).filter(
     (one) => isNew(one, was, promised) && !(one.id.startsWith('ptr.') && fixes.some(isSpf)),

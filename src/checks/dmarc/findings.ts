@@ -6,10 +6,6 @@ import { recordFindings, softened } from './record-words.ts'
 const dangling = (alias: Args[string] | undefined): string =>
   alias ? ` The name is an alias (CNAME) of ${alias}, where there is no record.` : ''
 
-/** Why a record that is offered keeps its `pct`. */
-const keptShare = (pct: Args[string]): string =>
-  `pct=${pct} stays in the record: receivers of the older standard then apply the raised policy to ${pct} % of the mail at first. The others ignore it.`
-
 export const findings = defineFindings({
   'dmarc.no_record': {
     severity: 'high',
@@ -124,17 +120,11 @@ export const findings = defineFindings({
     title: 'DMARC policy is "none"',
     detail: ({ tag, unread }) =>
       `${unread ? 'The record has no p that receivers can read, so the policy' : `The policy of this domain (${tag})`} is "none": receivers deliver forged mail like any other.`,
-    repair: 'When the reports show that all of your own mail passes, publish the record shown, and later p=reject.',
-    advice: (args, isOffered) => {
-      if (args.canPass === false)
-        return 'First repair SPF or set up DKIM: none of your own mail could pass a stricter policy. Raise the policy to quarantine when the reports show that all of it passes.'
-      if (!isOffered) return undefined
-      const words = args.unreported
-        ? 'Publish the record shown: it asks for reports and changes nothing else. When the reports of four weeks show that all of your own mail passes, raise the policy to quarantine, and later to reject.'
-        : (softened(args, isOffered) ??
-          'When the reports show that all of your own mail passes, publish the record shown, and later p=reject.')
-      return args.pct === undefined ? words : `${words} ${keptShare(args.pct)}`
-    },
+    repair: 'When the reports show that all of your own mail passes, publish the record shown.',
+    advice: ({ canPass }) =>
+      canPass === false
+        ? 'First repair SPF or set up DKIM: none of your own mail could pass a stricter policy. Raise the policy to quarantine when the reports show that all of it passes.'
+        : undefined,
     unoffered:
       'When the reports show that all of your own mail passes, raise the policy to quarantine, and later to reject.',
     reference: 'RFC 9989 §4.7',
@@ -172,7 +162,7 @@ export const findings = defineFindings({
     advice: (args, isOffered) => {
       if (!isOffered) return undefined
       return args.unread
-        ? (softened(args, isOffered) ?? 'Publish the record shown.')
+        ? 'Publish the record shown.'
         : 'Create a mailbox for the reports and publish the record shown.'
     },
     reference: 'RFC 9989 §4.7',

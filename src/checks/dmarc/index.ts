@@ -12,7 +12,7 @@ import type { Destination } from './reports.ts'
 export { aligned, type DmarcFacts, type PublishedPolicy, publishedPolicyOf } from './facts.ts'
 export { judgeDmarc } from './judge.ts'
 export { lookupDmarc, lookupPolicy } from './lookup.ts'
-export type { Policy } from './parse.ts'
+export { type DmarcRecord, formatDmarc, lowered, type Policy, shareOf, weaker } from './parse.ts'
 export { reportUriProblem } from './problems.ts'
 export { MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
 

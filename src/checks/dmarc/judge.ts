@@ -25,7 +25,7 @@ import type { Step } from './walk.ts'
  * applied; `warn`: one that requests nothing or has faults; `pass`: one that protects.
  */
 export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts> {
-  const discarded = discardedSteps(facts).map((step) => discardedFinding(step, facts, context))
+  const discarded = discardedSteps(facts).map((step) => discardedFinding(step, facts))
   const { applied } = facts
   const judged = applied
     ? [...discarded, ...appliedFindings(facts, applied, context)]
@@ -78,34 +78,36 @@ const aliases = (facts: DmarcFacts): Finding[] =>
   )
 
 /** A step whose records are discarded: several at one name, or one that receivers ignore. */
-function discardedFinding(step: Step, { domain, applied }: DmarcFacts, { canPass }: Mail): Finding {
+function discardedFinding(step: Step, { domain, applied }: DmarcFacts): Finding {
+  const above = step.domain === domain && !applied?.broken ? applied : undefined
   if (step.decision === 'discarded_several') {
-    const above = step.domain === domain && !applied?.broken ? applied : undefined
-    const fix = mergedFix(step, canPass, above?.effective)
+    const meant = mergedFix(step, above?.effective)
     const args = {
       name: step.name,
       count: step.count,
-      softened: softening(fix),
+      softened: meant !== undefined && softening(meant.record, meant.fix),
       ...(above ? { above: above.domain } : {}),
     }
-    return finding('dmarc.several_records', args, { evidence: step.records.join(' | '), fix })
+    return finding('dmarc.several_records', args, { evidence: step.records.join(' | '), fix: meant?.fix })
   }
   const text = step.records[0] ?? ''
-  const fix = mendedFix(step, canPass)
-  const args = { name: step.name, reasons: slipProblems(mendDmarc(text)), softened: softening(fix) }
-  return finding('dmarc.malformed', args, { evidence: text, fix })
+  const meant = mendedFix(step, above?.effective)
+  const softened = meant !== undefined && softening(meant.record, meant.fix)
+  const args = { name: step.name, reasons: slipProblems(mendDmarc(text)), softened }
+  return finding('dmarc.malformed', args, { evidence: text, fix: meant?.fix })
 }
 
 function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
   const { domain } = facts
   if (facts.misplaced !== undefined) {
-    const fix = movedFix(facts, context.canPass)
-    return [finding('dmarc.misplaced', { domain, softened: softening(fix) }, { evidence: facts.misplaced, fix })]
+    const meant = movedFix(facts)
+    const softened = meant !== undefined && softening(meant.record, meant.fix)
+    return [finding('dmarc.misplaced', { domain, softened }, { evidence: facts.misplaced, fix: meant?.fix })]
   }
   if (facts.doubled !== undefined) {
-    const fix = movedFix(facts, context.canPass)
-    const args = { name: doubledName(domain), softened: softening(fix) }
-    return [finding('dmarc.doubled_name', args, { evidence: facts.doubled, fix })]
+    const meant = movedFix(facts)
+    const args = { name: doubledName(domain), softened: meant !== undefined && softening(meant.record, meant.fix) }
+    return [finding('dmarc.doubled_name', args, { evidence: facts.doubled, fix: meant?.fix })]
   }
   const none = hasNoMail(context)
   const { others: other, alias = '' } = facts.walk.steps[0]!
@@ -122,11 +124,9 @@ function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
 
 function appliedFindings(facts: DmarcFacts, applied: Applied, context: Mail): Finding[] {
   const meant: Mended | undefined = meantBy(applied)
-  const basis = basisOf(applied, meant?.record, {
-    mayRise: context.canPass,
-    // Mail hosts that cannot be reached will be repaired.
-    deadHost: context.takes === false && context.noMail !== undefined ? facts.domain : undefined,
-  })
+  // Mail hosts that cannot be reached will be repaired.
+  const deadHost = context.takes === false && context.noMail !== undefined ? facts.domain : undefined
+  const basis = basisOf(applied, meant?.record, deadHost)
   const inherited = applied.inherited
     ? [finding('dmarc.inherited', { domain: facts.domain, from: applied.domain, tag: applied.tag })]
     : []
@@ -178,7 +178,12 @@ function slipFindings({ text, reading, broken }: Applied, basis: Basis, meant: M
   const lost = lostTags(broken ? undefined : reading.record, meant.record)
   if (lost.length === 0) return []
   const fix = changedFix(basis)
-  const args = { tags: lost, code: meant.hidden?.code ?? '', at: meant.hidden?.at ?? 0, softened: softening(fix) }
+  const args = {
+    tags: lost,
+    code: meant.hidden?.code ?? '',
+    at: meant.hidden?.at ?? 0,
+    softened: softening(meant.record, fix),
+  }
   const ids = new Set(meant.slips.flatMap((slip) => IDS[slip] ?? []))
   return [...ids].map((id) => finding(id, args, { evidence: text, fix }))
 }

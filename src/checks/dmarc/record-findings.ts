@@ -1,19 +1,10 @@
 import { printable } from '../../base/text.ts'
 import { publicSuffix, registrableDomain } from '../../names/suffix.ts'
-import type { DnsRecord, Finding } from '../check.ts'
+import type { Finding } from '../check.ts'
 import { type DomainContext, deadMailHosts } from '../context.ts'
 import type { Applied, DmarcFacts } from './facts.ts'
 import { finding } from './findings.ts'
-import {
-  authorizationFix,
-  type Basis,
-  changedFix,
-  refusingFix,
-  reported,
-  softening,
-  stepFix,
-  subdomainFix,
-} from './fixes.ts'
+import { authorizationFix, type Basis, changedFix, reported, softening } from './fixes.ts'
 import { invalidPolicyTags, shareOf, weaker } from './parse.ts'
 import { destinationProblem } from './problems.ts'
 import { type Destination, MAX_DESTINATIONS } from './reports.ts'
@@ -80,7 +71,7 @@ export const hasNoMail = ({ role }: Mail): boolean => role === 'parked'
 export function brokenFinding(applied: Applied, basis: Basis): Finding {
   const { text: evidence, domain, reading } = applied
   const fix = changedFix(basis)
-  const softened = softening(fix)
+  const softened = softening(basis.record, fix)
   if (applied.broken === 'duplicate') {
     const tags = [...new Set(reading.faults.filter((fault) => fault.kind === 'duplicate').map((fault) => fault.tag))]
     return finding('dmarc.duplicate_tag', { domain, tags, softened }, { evidence, fix })
@@ -95,20 +86,18 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
   const { policies, text: evidence, reading } = applied
   const tags = invalidPolicyTags(reading)
   const mended = tags.length > 0 || reading.record.p === undefined ? changedFix(basis) : undefined
-  if (tags.length > 0)
-    return [finding('dmarc.invalid_policy', { tags, softened: softening(mended) }, { evidence, fix: mended })]
+  const softened = softening(basis.record, mended)
+  if (tags.length > 0) return [finding('dmarc.invalid_policy', { tags, softened }, { evidence, fix: mended })]
   const out: Finding[] = []
-  if (reading.record.p === undefined)
-    out.push(finding('dmarc.missing_policy', { softened: softening(mended) }, { evidence, fix: mended }))
-  const isUnreported = reading.record.rua.length === 0 && !hasNoMail(context) && canReport(applied, context)
-  const report = isUnreported ? { basis: reported(basis), fix: changedFix(reported(basis)) } : undefined
-  out.push(...strengthFindings(applied, basis, context, report))
+  if (reading.record.p === undefined) out.push(finding('dmarc.missing_policy', { softened }, { evidence, fix: mended }))
+  out.push(...strengthFindings(applied, context))
   if (policies && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
-    out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence, fix: subdomainFix(basis) }))
+    out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence }))
   if (reading.record.rua.length === 0 && !hasNoMail(context)) {
     // One that is published, but not recognized by receivers.
     const unread = basis.record.rua.length > 0
-    out.push(finding('dmarc.no_rua', { unread, softened: softening(report?.fix) }, { evidence, fix: report?.fix }))
+    const fix = canReport(applied, context) ? changedFix(reported(basis)) : undefined
+    out.push(finding('dmarc.no_rua', { unread }, { evidence, fix }))
   }
   return out
 }
@@ -116,32 +105,15 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
 /** Reports are proposed only for the domain itself, if it accepts mail: nobody asked about a domain above. */
 const canReport = (applied: Applied, { takes }: Mail): boolean => takes !== false && !applied.inherited
 
-/** The record with reports, where it has none and they are proposed. */
-type Reported = { readonly basis: Basis; readonly fix: DnsRecord | undefined }
-
-/** A policy that requests little. */
-function strengthFindings(applied: Applied, basis: Basis, context: Mail, report: Reported | undefined): Finding[] {
+/** A policy that requests little. The plan raises it, stage by stage. */
+function strengthFindings(applied: Applied, context: Mail): Finding[] {
   const { effective, policy, text: evidence } = applied
-  if (applied.reading.record.testing && policy !== undefined && policy !== 'none') {
-    const args = { policy, effective: effective! }
-    return [finding('dmarc.testing', args, { evidence, fix: changedFix(basis, { testing: false }) })]
-  }
+  if (applied.reading.record.testing && policy !== undefined && policy !== 'none')
+    return [finding('dmarc.testing', { policy, effective: effective! }, { evidence })]
   if (effective === 'quarantine') return [finding('dmarc.policy_quarantine', {}, { evidence })]
   if (effective !== 'none') return []
-  const args = { tag: applied.tag, unread: applied.reading.record.p === undefined, canPass: context.canPass }
-  if (hasNoMail(context)) return [finding('dmarc.policy_none', args, { evidence, fix: refusingFix(basis) })]
-  if (!context.canPass) return [finding('dmarc.policy_none', args, { evidence })]
-  const step = stepFix(report?.basis ?? basis)
-  // Without reports nobody can tell when the step is safe: they come first.
-  const [fix, next] = report ? [report.fix, step] : [step, undefined]
-  const share = shareOf(applied.reading)
-  const told = {
-    ...args,
-    ...(share < 100 && { pct: share }),
-    softened: softening(step),
-    unreported: report !== undefined && softening(fix) === '',
-  }
-  return [finding('dmarc.policy_none', told, { evidence, fix, next })]
+  const unread = applied.reading.record.p === undefined
+  return [finding('dmarc.policy_none', { tag: applied.tag, unread, canPass: context.canPass }, { evidence })]
 }
 
 /** The findings about the walk and about other readings of the same records. */

@@ -1,12 +1,10 @@
 import { type Args, defineFindings, list } from '../check.ts'
 
-/** What to do if the shown record requests less than its owner published, because no receiver has applied it so far. */
-export const softened = (args: Args, isOffered: boolean): string | undefined => {
-  const how = args.softened === 'lower' ? 'applies the intended policy one step lower' : 'requests nothing yet'
-  return isOffered && args.softened
-    ? `Publish the record shown. It ${how} (t=y, and pct=0 for older receivers), because no receiver applies that policy today. Remove both tags when the reports show that all of your own mail passes.`
+/** What to do if the shown record requests less than its owner wrote, because no receiver has applied it so far. */
+export const softened = (args: Args, isOffered: boolean): string | undefined =>
+  isOffered && args.softened
+    ? 'Publish the record shown. It begins with the policy that receivers apply to the name today, because none applied what was written. What was meant is a later step.'
     : undefined
-}
 
 /** Findings about the text of a record. */
 export const recordFindings = defineFindings({

@@ -12,8 +12,11 @@ const step = (title: string, score: number, grade: PlanStep['grade'], more: Part
   findings: [],
   records: [],
   by: 'dns',
+  why: '',
+  before: [],
   score,
   grade,
+  grade_because: null,
   ...more,
 })
 const STEPS = [
@@ -22,16 +25,14 @@ const STEPS = [
   step('More', 100, 'B', { optional: true }),
 ]
 const plan: NonNullable<CheckAnswer['plan']> = {
-  score: 75,
-  grade: 'C',
   steps: STEPS,
-  end: { score: 95, grade: 'B' },
+  end: { score: 95, grade: 'B', grade_because: null },
   left: [],
 }
 
 /** Grade, score and title of each milestone, and the headings of the steps. */
 function shown(answer: Partial<Answer>) {
-  const whole: Answer = { ...manyLookups, score: 75, plan, ...answer }
+  const whole: Answer = { ...manyLookups, score: 75, grade: 'C', plan, ...answer }
   const [way] = wayBlocks(whole)
   const milestones = way?.kind === 'path' ? [way.path.start, ...way.path.steps] : []
   return {
@@ -68,11 +69,17 @@ it('a report: listings cost the same until they are removed, before what has to 
 })
 
 it('a listing that leaves many points does not better a grade that findings hold down', () => {
-  expect(shown({ score: 100, report_score: 99, plan: { ...plan, score: 100, grade: 'B' } }).way[0]).toBe('B 99')
+  expect(shown({ score: 100, grade: 'B', report_score: 99 }).way[0]).toBe('B 99')
 })
 
 describe('a finding that a step repairs leads to that step, in place of a record of its own', () => {
-  const fix = { type: 'dns' as const, name: 'a.example', rtype: 'TXT', value: 'v=spf1 mx ~all' }
+  const fix = {
+    type: 'dns' as const,
+    action: 'replace' as const,
+    name: 'a.example',
+    rtype: 'TXT',
+    value: 'v=spf1 mx ~all',
+  }
   const record = { action: 'replace' as const, name: 'a.example', type: 'TXT', ttl: 3_600, value: fix.value, was: [] }
   const [one] = manyLookups.findings
   const told = (repair: string | undefined, about: Partial<PlanStep>, over: Partial<Answer> = {}): string => {

@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts'
 import type { Step } from './findings.ts'
 import { faultsOf } from './sentences.ts'
 
-type Plan = NonNullable<Answer['plan']>
+type Plan = NonNullable<Answer['plan']> & Pick<Answer, 'score' | 'grade'>
 
 /** The points that listings cost a report; 0 for a check. */
 const listed = ({ score, report_score: reported = score }: Answer): number => score - reported
@@ -38,7 +38,8 @@ export const hasWay = (answer: Answer): boolean => planOf(answer)?.steps.some(({
  * the step before the first that has to wait.
  */
 function planOf(answer: Answer): Plan | undefined {
-  const { plan } = answer
+  const { score: own, grade: given } = answer
+  const plan = answer.plan && { ...answer.plan, score: own, grade: given }
   const cost = listed(answer)
   if (!plan || plan.steps.length === 0 || cost === 0) return plan
   const { steps } = plan
@@ -52,8 +53,11 @@ function planOf(answer: Answer): Plan | undefined {
     by: 'address owner',
     instructions: 'Ask each list to remove the address. How is told below, under each list.',
     assumed: true,
+    why: 'Receivers refuse mail from a listed address.',
+    before: [],
     score,
     grade,
+    grade_because: null,
   }
   const less = <T extends { readonly score: number; readonly grade: Grade | null }>(one: T): T => {
     const left = Math.max(0, one.score - cost)

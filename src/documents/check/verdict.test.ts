@@ -65,9 +65,19 @@ it.each([
 ] as const)(
   'what is to be repaired stands before what is optional; all steps optional: %s',
   (isOptional, title, order) => {
-    const step = { title: 'A step', findings: [], records: [], by: 'dns', score: 80, grade: 'B' } as const
+    const step = {
+      title: 'A step',
+      findings: [],
+      records: [],
+      by: 'dns',
+      why: '',
+      before: [],
+      score: 80,
+      grade: 'B',
+      grade_because: null,
+    } as const
     const steps = [...(isOptional ? [] : [step]), { ...step, optional: true as const }]
-    const plan = { score: 80, grade: 'B', steps, end: { score: 80, grade: 'B' }, left: [] } as const
+    const plan = { steps, end: { score: 80, grade: 'B', grade_because: null }, left: [] } as const
     const shown = page({ score: 80, grade: 'B', findings: told('high'), plan })
     expect(shown).toContain(`${title}</h2>`)
     expect([...shown.matchAll(/<h2 id="(steps|first|optional)"/g)].map(([, id]) => id)).toEqual(order)
@@ -84,7 +94,7 @@ const finding = (
   title: id,
   detail: '',
   reference: 'RFC 7208',
-  ...(fix ? { fix: { type: 'dns', name: fix[0], rtype: fix[1], value: fix[2] } } : {}),
+  ...(fix ? { fix: { type: 'dns', action: 'add', name: fix[0], rtype: fix[1], value: fix[2] } } : {}),
 })
 const lost = (id: string, points: number, kind: ScoreRow['kind'] = 'deduction'): ScoreRow => ({
   component: 'spf',

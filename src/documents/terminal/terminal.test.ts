@@ -61,7 +61,9 @@ it('is never narrower than 20 columns', () =>
 
 it('says the verdict first, then what to do, then the evidence', () => {
   const seen = formatTerminal(checkDocument(example, '0'), look(80))
-  const at = ['neglected.test  grade F, 43 of 100', 'To fix first', 'All checks'].map((one) => seen.indexOf(one))
+  const at = ['neglected.test  grade F, 43 of 100', 'What to publish, in this order', 'All checks'].map((one) =>
+    seen.indexOf(one),
+  )
   expect(at[0]).toBe(0)
   expect(at).toEqual(at.toSorted((a, b) => a - b))
 })

@@ -5,6 +5,7 @@ import { atMost } from '../../base/at-most.ts'
 import type { Finding } from '../../checks/check.ts'
 import { makeFinding } from '../../checks/finding.ts'
 import { presentFinding } from '../../checks/present.ts'
+import { remembering } from '../../checks/repeatable.ts'
 import { presentBlacklist, presentDomainBlacklist } from '../../dnsbl/present.ts'
 import { readingError } from '../../lane/problems.ts'
 import { type AnalyseOptions, analyse } from '../../message/analyse.ts'
@@ -19,7 +20,6 @@ import { BULK_SENDER, type BulkSenderFacts } from '../../profiles/bulk-sender.ts
 import { type Judged, judgeProfile } from '../../profiles/profile.ts'
 import type { Ctx } from '../../world.ts'
 import { checkDomain } from '../check.ts'
-import { remembering } from '../context.ts'
 import type { Deps } from '../deps.ts'
 
 /** The services that the analysis of a message needs. */

@@ -82,10 +82,12 @@ export function headLines({ domain, score, grade, end, steps, observed_at }: Pla
 
 /** The lines above the records of a step. */
 export function stepLines({ step, number, because }: Part): readonly string[] {
-  const { title, score, grade, by, instructions, file } = step
+  const { title, score, grade, by, why, before, instructions, file } = step
   return [
     `Step ${number}: ${title} (${graded(score, grade)}${step.assumed ? ', once it is done' : ''})${because === undefined ? '' : ` – ${because}`}`,
     ...(by === 'dns' ? [] : [`By: ${by}.`]),
+    ...(why === '' ? [] : [`Why: ${why}`]),
+    ...before.map((one) => `Before: ${one}`),
     ...(instructions === undefined ? [] : [instructions]),
     ...(file
       ? [

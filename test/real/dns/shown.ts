@@ -64,7 +64,7 @@ export const dkimShown: readonly Shown[] = [
   dkim('dkim.wildcard_revoked', [key(GOOD_KEY), key('v=DKIM1; p=', '*')]),
   { id: 'dkim.no_key', at: 'healthy.test?selector=nobody' },
   dkim('dkim.dangling', [key(GOOD_KEY), 's2._domainkey CNAME gone.dkim-dangling.test.']),
-  dkim('dkim.broken_key', [key('v=DKIM1; p=AAAA')]),
+  dkim('dkim.broken_key', [key('v=DKIM1; p=AAAA')], { fixed: true }),
   dkim('dkim.short_key', [key(`v=DKIM1; p=${RSA_1024}`)]),
   { id: 'dkim.long_key', at: 'hugekey.test' },
   dkim('dkim.revoked_key', [key(GOOD_KEY), key('v=DKIM1; p=', 's2')]),

@@ -5,8 +5,8 @@ import { domain } from '../names/domain.ts'
 import { ip } from '../names/ip.ts'
 import { type Answer, type AskServer, DnsError, type RecordType, type Resolve } from '../net/dns/resolver.ts'
 import { FetchError } from '../net/fetch.ts'
-import { repeatable } from './context.ts'
-import { judgeDomain } from './judge-domain.ts'
+import { lookUp, subjectOf } from '../plan/snapshot.ts'
+import { repeatable } from './repeatable.ts'
 
 /** A zone whose every answer leads to many more questions. */
 const GREEDY: { readonly [T in RecordType]?: (name: string) => readonly unknown[] } = {
@@ -20,7 +20,7 @@ const GREEDY: { readonly [T in RecordType]?: (name: string) => readonly unknown[
       : [`v=spf1 ${Array.from({ length: 10 }, (_, i) => `mx:s${i}.${name.slice(0, 60)} ptr`).join(' ')} ~all`],
 }
 
-// Bound: src/operations/context.ts MAX_CHECK_QUESTIONS
+// Bound: src/checks/repeatable.ts MAX_CHECK_QUESTIONS
 it('asks at most 120 questions for one check, of the resolver and of name servers, and says what it left out', async () => {
   const asked: string[] = []
   const resolve: Resolve = async <T extends RecordType>(name: string, type: T) => {
@@ -35,7 +35,7 @@ it('asks at most 120 questions for one check, of the resolver and of name server
     throw new DnsError('timeout', { name, type })
   }
   const ctx = labCtx({}, { resolve, fetch, askServer })
-  const { outcomes } = await judgeDomain(repeatable(ctx), domain('greedy.example'), {})
+  const { outcomes } = await lookUp(subjectOf(repeatable(ctx), domain('greedy.example'), {}))
   expect(asked).toHaveLength(120)
   expect(JSON.stringify(outcomes)).toContain('too_many_questions')
 })
@@ -48,11 +48,8 @@ it('a caller who disconnects leaves no rejection that nobody handles', async () 
   const leaving = new AbortController()
   const resolve: Resolve = (_name, _type, signal) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
-  const judged = judgeDomain(
-    repeatable({ ...labCtx({}, { resolve }), signal: leaving.signal }),
-    domain('a.example'),
-    {},
-  )
+  const ctx = repeatable({ ...labCtx({}, { resolve }), signal: leaving.signal })
+  const judged = lookUp(subjectOf(ctx, domain('a.example'), {}))
   leaving.abort(new DOMException('the client disconnected', 'AbortError'))
   await expect(judged).rejects.toThrow('the client disconnected')
   await new Promise((resolve) => setTimeout(resolve, 20))

@@ -1,0 +1,54 @@
+import type { DnsRecord } from '../checks/check.ts'
+import type { Domain } from '../names/domain.ts'
+import { registrableDomain } from '../names/suffix.ts'
+import type { RecordType } from '../net/dns/resolver.ts'
+import type { Ctx } from '../world.ts'
+
+const TYPES: readonly RecordType[] = ['A', 'AAAA', 'MX', 'TXT']
+
+/** The source of a name's records, if they are not its own: a record published at the name would remove all of them. */
+export type Lender = { readonly kind: 'alias' | 'wildcard'; readonly name: string }
+
+/**
+ * The target of `domain` if it is an alias (no other record may exist beside a CNAME, RFC 1034 §3.6.2), or the wildcard
+ * that provides its records (RFC 4592 §2.2.1); undefined if the records are its own. A wildcard is detected by a
+ * made-up name beside the domain with the same records; a registrable domain has none above it. At most 8 queries, two
+ * if there is no wildcard. Rejects with DnsError if one has no answer.
+ */
+export async function lenderOf(
+  { resolve, signal, random }: Pick<Ctx, 'resolve' | 'signal' | 'random'>,
+  domain: Domain,
+): Promise<Lender | undefined> {
+  const [target] = (await resolve(domain, 'TXT', signal)).cname
+  if (target !== undefined) return { kind: 'alias', name: target }
+  if ((registrableDomain(domain) ?? domain) === domain) return undefined
+  const parent = domain.slice(domain.indexOf('.') + 1)
+  const letters = Array.from({ length: 20 }, () => String.fromCharCode(97 + Math.floor(random() * 26)))
+  const madeUp = `${letters.join('')}.${parent}`
+  if ((await resolve(madeUp, 'A', signal)).kind === 'nxdomain') return undefined
+  const isSame = await Promise.all(
+    TYPES.map(async (type) => {
+      const [own, other] = await Promise.all([resolve(domain, type, signal), resolve(madeUp, type, signal)])
+      return shown(own) === shown(other)
+    }),
+  )
+  return isSame.every(Boolean) ? { kind: 'wildcard', name: `*.${parent}` } : undefined
+}
+
+const shown = ({ records }: { readonly records: readonly unknown[] }): string =>
+  JSON.stringify(records.map((record) => JSON.stringify(record)).sort())
+
+/**
+ * Whether a record at `name` would remove the records that `domain` gets from elsewhere: at the name itself, and below
+ * one that exists only by a wildcard (RFC 4592 §2.2.2).
+ */
+export const takesRecords = ({ kind }: Lender, domain: Domain, name: string): boolean =>
+  name === domain || (kind === 'wildcard' && isWithin(name, domain))
+
+export const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
+
+/** What to do in place of publishing a record at a name whose records come from elsewhere. */
+export const repairBeside = ({ kind, name }: Lender, { rtype, value }: DnsRecord): string =>
+  kind === 'alias'
+    ? `The name is an alias (CNAME) of ${name}, and an alias cannot have other records (RFC 1034 §3.6.2). If ${name} is yours, publish ${rtype} ${value} there. Otherwise replace the alias with the addresses of its target, and publish the record at the same name.`
+    : `The name gets its records from the wildcard ${name}; a record at the name itself or below it hides all of them (RFC 4592 §2.2.1). Publish ${rtype} ${value} together with all records that the wildcard gives the name now.`

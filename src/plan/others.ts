@@ -1,0 +1,127 @@
+import { presentFinding } from '../checks/present.ts'
+import * as registry from '../checks/registry.ts'
+import type { CheckKey } from '../checks/run.ts'
+import type { OverlayRecord } from '../net/dns/overlay.ts'
+import { parseRecord } from '../net/dns/record-text.ts'
+import { assumedKey, correctedPolicy } from './assumed.ts'
+import type { Draft } from './draft.ts'
+import { isWithin } from './lender.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Found } from './trial.ts'
+import { keyTitle } from './words.ts'
+
+/** A step that no record of the domain makes, or not alone, for a finding; `ids`: all findings that it is for. */
+export type Work = { readonly found: Found; readonly draft: Omit<Draft, 'findings'>; readonly ids?: readonly string[] }
+/** What others have to do about a domain as it is; pure. */
+export type OthersWork = (now: Snapshot, domain: string, nowMs: number) => readonly Work[]
+
+const foundIn = ({ outcomes }: Snapshot, key: CheckKey): readonly Found[] =>
+  (outcomes[key]?.findings ?? []).map((finding) => ({ key, finding }))
+
+/** Findings for which the policy file must change. */
+const POLICY_FAULTS: ReadonlySet<string> = new Set([
+  'mta_sts.uncovered_mx',
+  'mta_sts.uncovered_mx_testing',
+  'mta_sts.policy_status',
+  'mta_sts.policy_type',
+  'mta_sts.policy_syntax',
+])
+/** Findings that a new key resolves. */
+const NEEDS_KEY: ReadonlySet<string> = new Set([
+  'dkim.proven_absent',
+  'dkim.none_found',
+  'dkim.only_revoked',
+  'dkim.short_key',
+  'dkim.ed25519_only',
+])
+/** An MTA-STS policy that excludes mail hosts, or that senders cannot use. */
+export const policyFile: OthersWork = (now, domain, nowMs) => {
+  const { mta_sts: facts } = now.facts
+  const hosts = now.context.mail?.hosts.map(({ exchange }) => exchange) ?? []
+  const found = foundIn(now, 'mta_sts').find(({ finding: { id } }) => POLICY_FAULTS.has(id))
+  if (!found || facts instanceof Error || hosts.length === 0) return []
+  const file = correctedPolicy(facts, hosts)
+  const id = new Date(nowMs).toISOString().replace(/\D/g, '').slice(0, 14)
+  const draft = {
+    title: 'Correct the MTA-STS policy',
+    by: 'web server',
+    instructions: `Publish the policy at ${file.url} first, then the record with the new id: senders fetch the policy again when the id changes (RFC 8461 §3.1).`,
+    file,
+    changes: [{ name: `_mta-sts.${domain}`, type: 'TXT', data: `v=STSv1; id=${id}` }],
+    facts: { records: [], policy: file },
+  } as const
+  return [{ found, draft }]
+}
+
+/** A DKIM key, which only the provider of the mail can create. */
+export const providerKey: OthersWork = (now, domain) => {
+  const { dkim: facts } = now.facts
+  const found = foundIn(now, 'dkim').find(({ finding: { id } }) => NEEDS_KEY.has(id))
+  if (!found || facts instanceof Error) return []
+  const selector = facts.providers.find(({ selectors }) => selectors.length > 0)?.selectors[0] ?? 'default'
+  const { repair } = presentFinding(registry.dkim.table, found.finding)
+  const draft = {
+    title: keyTitle(found.finding.id),
+    by: 'mail provider',
+    ...(repair === undefined ? {} : { instructions: repair }),
+    changes: [],
+    facts: { records: [assumedKey(domain, selector)] },
+  } as const
+  return [{ found, draft }]
+}
+
+/** Keys that cannot be used, once there is another: an empty key says that it is revoked (RFC 6376 §3.6.1). */
+export const brokenKeys: OthersWork = (now) => {
+  const { dkim: facts } = now.facts
+  const found = foundIn(now, 'dkim').find(({ finding: { id, fix } }) => id === 'dkim.broken_key' && !fix)
+  if (!found || facts instanceof Error || !hasUsableKey(facts)) return []
+  const broken = facts.keys.filter(({ key, cname }) => key.state === 'broken' && cname.length === 0)
+  if (broken.length === 0) return []
+  const changes = broken.map(({ name }): OverlayRecord => ({ name, type: 'TXT', data: 'v=DKIM1; p=' }))
+  const title = broken.length === 1 ? 'Revoke the unusable DKIM key' : 'Revoke the unusable DKIM keys'
+  return [{ found, draft: { title, by: 'dns', changes } }]
+}
+
+/** The PTR records of the domain's own addresses, which belong to whoever provides these. */
+export const pointers: OthersWork = (now, domain) => {
+  const found = foundIn(now, 'ptr').filter(({ finding }) => finding.fix?.rtype === 'PTR')
+  const changes = found.flatMap(({ finding }) => recordIn(finding.fix!, domain))
+  const distinct = [...new Map(changes.map((change) => [change.name, change])).values()]
+  const [first] = found
+  if (!first || distinct.length === 0) return []
+  const isOne = distinct.length === 1
+  const draft = {
+    title: isOne ? 'Set the PTR record' : 'Set the PTR records',
+    by: 'address owner',
+    instructions: `Ask whoever provides the ${isOne ? 'address' : 'addresses'} (the hosting provider or the network) to set ${isOne ? 'this record' : 'these records'}: reverse zones are not part of this domain.`,
+    changes: distinct,
+  } as const
+  return [{ found: first, draft, ids: found.map(({ finding }) => finding.id) }]
+}
+
+/** The consent of report receivers elsewhere (RFC 9990 §4). */
+export const consents: OthersWork = (now, domain) =>
+  foundIn(now, 'dmarc').flatMap((found) => {
+    const { fix, id } = found.finding
+    if (!fix || isWithin(fix.name, domain) || id !== 'dmarc.report_unauthorized') return []
+    const changes = recordIn(fix, domain)
+    const draft = {
+      title: 'Get the consent of the report receiver',
+      by: 'report receiver',
+      instructions: 'Whoever runs that domain publishes this record, otherwise receivers send it no reports.',
+      changes,
+    } as const
+    return changes.length === 0 ? [] : [{ found, draft }]
+  })
+
+function recordIn(
+  { name, rtype, value }: { readonly name: string; readonly rtype: string; readonly value: string },
+  domain: string,
+): readonly OverlayRecord[] {
+  const read = parseRecord({ name: `${name}.`, type: rtype, value }, domain)
+  return read.ok ? [read.value] : []
+}
+
+/** Whether a key of the domain verifies mail; a wildcard is nobody's key. */
+export const hasUsableKey = (facts: Snapshot['facts']['dkim']): boolean =>
+  !(facts instanceof Error) && !facts.wildcardIsKey && facts.keys.some(({ key }) => key.state === 'usable')

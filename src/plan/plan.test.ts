@@ -1,0 +1,199 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { adviceFaults, type PlannedAnswer } from '../../test/archetypes/plan-rules.ts'
+import { type LabNode, type LabZone, labDns } from '../../test/lab/dns.ts'
+import { labCtx, labWorld } from '../../test/lab/world.ts'
+import type { PlanRecord } from '../answers/plan.ts'
+import { repeatable } from '../checks/repeatable.ts'
+import { runChecks } from '../checks/run.ts'
+import { checkHost } from '../checks/spf/index.ts'
+import { type Domain, domain } from '../names/domain.ts'
+import { ip } from '../names/ip.ts'
+import type { World } from '../world.ts'
+import { lenderOf } from './lender.ts'
+import { planOf } from './plan.ts'
+import { presentWithPlan } from './present.ts'
+import { lookUp, subjectOf } from './snapshot.ts'
+
+const A = domain('a.example')
+const fetch = () => Promise.reject(new Error('nothing is fetched here'))
+
+/** The snapshot, the plan and the findings of a domain. */
+async function planned(zone: LabZone, name: Domain = A, parts: Partial<World> = {}) {
+  const subject = subjectOf(repeatable(labCtx(zone, parts)), name, {})
+  const start = await lookUp(subject)
+  const plan = await planOf(subject, start, { nowMs: Date.UTC(2026, 0, 2) })
+  return { start, plan, findings: presentWithPlan(start, plan) }
+}
+
+it('asks nothing twice, and nothing new for records that name nothing new', async () => {
+  const zone: LabZone = {
+    'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 mx -all', 'v=spf1 mx ~all'] },
+    'm.example': { A: ['45.53.5.1'] },
+  }
+  const world = labWorld(zone, { fetch })
+  const ctx = repeatable({ ...world, signal: AbortSignal.timeout(5_000) })
+  await runChecks(ctx.anew(), A)
+  const once = world.asked.length
+  const subject = subjectOf(ctx, A, {})
+  const { steps } = await planOf(subject, await lookUp(subject), { nowMs: 0 })
+  expect(steps.length).toBeGreaterThan(2)
+  expect(world.asked.slice(once)).toEqual([])
+  expect(new Set(world.asked).size).toBe(world.asked.length)
+})
+
+const WEB = { A: ['45.53.8.1'] }
+const ORG: LabZone = {
+  'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 mx -all'] },
+  'm.example': { A: ['45.53.5.1'] },
+  '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:d@a.example'] },
+}
+
+it.each<[string, string, LabZone, string | undefined]>([
+  ['a name that only the wildcard has', 'www.a.example', { '*.a.example': WEB }, '*.a.example'],
+  ['deeper', 'x.www.a.example', { '*.www.a.example': WEB }, '*.www.a.example'],
+  ['a wildcard that is an alias', 'www.a.example', { '*.a.example': { CNAME: ['m.example'] } }, 'm.example'],
+  ['an alias', 'www.a.example', { 'www.a.example': { CNAME: ['m.example'] } }, 'm.example'],
+  ['an alias at the zone', 'b.example', { 'b.example': { CNAME: ['m.example'] } }, 'm.example'],
+  ['records of its own', 'www.a.example', { '*.a.example': WEB, 'www.a.example': { A: ['45.53.8.2'] } }, undefined],
+  ['text of its own', 'www.a.example', { '*.a.example': WEB, 'www.a.example': { ...WEB, TXT: ['x'] } }, undefined],
+  ['no wildcard', 'www.a.example', { 'www.a.example': WEB }, undefined],
+  ['a registrable domain', 'a.example', { '*.a.example': WEB }, undefined],
+])('%s', async (_, name, zone, lender) => {
+  expect((await lenderOf(labCtx({ ...ORG, ...zone }), domain(name)))?.name).toBe(lender)
+})
+
+it.each<[string, LabZone, boolean, string]>([
+  ['is offered at a name of its own', { 'www.a.example': WEB }, true, ''],
+  ['is put in words where a wildcard would lose the name', { '*.a.example': WEB }, false, 'wildcard *.a.example'],
+  [
+    'is put in words beside an alias',
+    { 'www.a.example': { CNAME: ['m.example'] } },
+    false,
+    'alias (CNAME) of m.example',
+  ],
+  ['is not offered while that is not known', { 'www.a.example': WEB, '*.a.example': 'SERVFAIL' }, false, ''],
+])('a fix at the domain itself %s', async (_, zone, isOffered, words) => {
+  const { findings } = await planned({ ...ORG, ...zone }, domain('www.a.example'))
+  const told = findings.find(({ id }) => id === 'spf.no_record_web')!
+  expect(told.fix !== undefined).toBe(isOffered)
+  expect(told.repair).toContain(words)
+})
+
+const HOSTS: LabZone = {
+  'm.a.example': { A: ['45.53.5.1'] },
+  'b.example': { TXT: ['v=spf1 ip4:45.53.8.0/24 ~all'] },
+  'c.example': { TXT: ['v=spf1 include:b.example ip4:45.53.9.9 -all'] },
+  'loop.example': { TXT: ['v=spf1 include:loop.example -all'] },
+  '1.5.53.45.in-addr.arpa': { PTR: ['m.a.example'] },
+}
+/** Addresses in and beside every network of the zones. */
+const ADDRESSES = ['45.53.5.1', '45.53.5.2', '45.53.6.7', '45.53.7.7', '45.53.8.8', '45.53.9.9', '8.8.8.8'].map(ip)
+const MX = { MX: [[10, 'm.a.example']] } as const
+const NULL_MX = { MX: [[0, '.']] } as const
+const TERMS = [
+  'ip4:45.53.5.1',
+  'ip4:45.53.6.0/24',
+  'a',
+  'mx',
+  'ptr',
+  'include:b.example',
+  'include:c.example',
+  'include:gone.example',
+  'include:loop.example',
+  'exists:%{i}.x.example',
+  'ip4:0.0.0.0/1',
+  'ip4:128.0.0.0/1',
+  '-ip4:45.53.8.8',
+  'ipv4:45.53.7.7',
+]
+const spfText = fc
+  .tuple(
+    fc.shuffledSubarray(TERMS, { maxLength: 5 }),
+    fc.constantFrom('-all', '~all', '?all', '+all', 'redirect=c.example', ''),
+  )
+  .chain(([terms, end]) =>
+    fc.constantFrom(' ', '  ', '\t', '\u00a0').map((space) => ['v=spf1', ...terms, end].filter(Boolean).join(space)),
+  )
+const dmarcText = fc
+  .record({
+    p: fc.constantFrom('p=none', 'p=quarantine', 'p=reject', 'p=block', ''),
+    sp: fc.constantFrom('', 'sp=none', 'sp=reject'),
+    pct: fc.constantFrom('', 'pct=0', 'pct=10', 'pct=100'),
+    t: fc.constantFrom('', 't=y'),
+    rua: fc.constantFrom('', 'rua=mailto:d@a.example', 'rua=d@a.example', 'rua=mailto:d@b.test'),
+    space: fc.constantFrom('; ', ';', ';\u00a0', ';; '),
+  })
+  .map(({ space, ...tags }) => ['v=DMARC1', ...Object.values(tags).filter(Boolean)].join(space))
+const anyZone: fc.Arbitrary<LabZone> = fc
+  .record({
+    spf: fc.array(spfText, { maxLength: 2 }),
+    dmarc: fc.array(dmarcText, { maxLength: 2 }),
+    mail: fc.constantFrom<LabNode>(MX, NULL_MX, { A: ['45.53.7.7'] }, {}, { MX: [[10, 'gone.example']] }),
+  })
+  .map(({ spf, dmarc: texts, mail }) => ({
+    ...HOSTS,
+    'a.example': { ...mail, TXT: spf },
+    ...(texts.length > 0 ? { '_dmarc.a.example': { TXT: texts } } : {}),
+  }))
+
+const passersIn = async (zone: LabZone) => {
+  const results = await Promise.all(
+    ADDRESSES.map((address) => checkHost(labCtx(zone), { ip: address, sender: 'x@a.example', helo: 'x.example' })),
+  )
+  return ADDRESSES.filter((_, i) => results[i]!.result === 'pass')
+}
+
+/** The zone after a step, published as its owner would. */
+function published(zone: LabZone, records: readonly PlanRecord[]): LabZone {
+  const next: Record<string, unknown> = { ...zone }
+  for (const { action, name, type, value, was } of records) {
+    const { CNAME: _alias, ...node } = (next[name] ?? {}) as Record<string, readonly unknown[]>
+    const plain = (text: string): string => text.replace(/(\w)\.$/, '$1')
+    const shown = (data: unknown): string => plain([data].flat().join(' '))
+    const gone = new Set([...was, value].map(plain))
+    const kept = (node[type] ?? []).filter((data) => !gone.has(shown(data)))
+    const [preference, exchange = '.'] = value.split(' ')
+    const data = type === 'MX' ? [Number(preference), exchange.replace(/(.)\.$/, '$1')] : value
+    next[name] = { ...node, [type]: action === 'remove' ? kept : [...kept, data] }
+  }
+  return next as LabZone
+}
+
+it('of random zones each step keeps its promise, and nobody who passes fails', () =>
+  fc.assert(
+    fc.asyncProperty(anyZone, async (zone) => {
+      const { start, plan, findings } = await planned(zone)
+      const answer = { domain: A, findings, plan, domain_role: { name: start.context.role }, ...start.score }
+      const faults = adviceFaults({ ...answer, grade_because: start.score.because } as PlannedAnswer, zone as never)
+      expect(faults).toEqual([])
+      let now = zone
+      let isEverybody = start.outcomes.spf.facts?.reading?.extent.everybody === true
+      for (const { by, assumed, records, score, wait, title } of plan.steps) {
+        if (assumed || by !== 'dns') return // what others do is not published here
+        const then = published(now, records)
+        const after = await planned(then)
+        expect([title, after.start.score.score]).toEqual([title, score])
+        if (!isEverybody && !wait) expect(await passersIn(then)).toEqual(expect.arrayContaining(await passersIn(now)))
+        isEverybody = after.start.outcomes.spf.facts?.reading?.extent.everybody === true
+        now = then
+      }
+    }),
+    { numRuns: 60 },
+  ))
+
+it('gives the same answer to the same zone, in whatever order and at whatever speed answers come', async () => {
+  const zone: LabZone = { ...HOSTS, 'a.example': { ...MX, TXT: ['v=spf1 include:c.example ptr -all'] } }
+  const { resolve } = labDns(zone)
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const late: World['resolve'] = async (...asked) => {
+        await new Promise((done) => setTimeout(done, Math.random() * 5))
+        return resolve(...asked)
+      }
+      const { plan, findings } = await planned(zone, A, { resolve: late })
+      return JSON.stringify([plan, findings])
+    }),
+  )
+  expect(new Set(answers).size).toBe(1)
+})

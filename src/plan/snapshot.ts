@@ -1,0 +1,191 @@
+import type { Grade } from '../answers/weights.ts'
+import type { CheckInput, Severity } from '../checks/check.ts'
+import { severityOf } from '../checks/finding.ts'
+import * as registry from '../checks/registry.ts'
+import type { Repeatable } from '../checks/repeatable.ts'
+import {
+  CHECK_KEYS,
+  type CheckKey,
+  type CheckPart,
+  type FactSets,
+  type JudgedChecks,
+  type Judgements,
+  judgeFacts,
+  lookupChecks,
+  lookupFacts,
+  rememberedJudgements,
+} from '../checks/run.ts'
+import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
+import type { Domain } from '../names/domain.ts'
+import { type OverlayChange, overlay } from '../net/dns/overlay.ts'
+import { presentationOf } from '../net/dns/record-text.ts'
+import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
+import { hasOneKind, textKind } from '../net/dns/text-kind.ts'
+import type { Fetch } from '../net/fetch.ts'
+import { gradeBecause, gradeOf, type Score } from '../score/score.ts'
+import { scoreOf } from '../score/score-inputs.ts'
+import type { Ctx } from '../world.ts'
+import { isWithin, lenderOf, repairBeside, takesRecords } from './lender.ts'
+
+/** A domain as it is judged: the facts of all checks, the context of all, what each check says, and the score. */
+export type Snapshot = JudgedChecks & {
+  readonly facts: FactSets
+  readonly score: Score & {
+    readonly grade: Grade | null
+    /** The finding that keeps the grade below the points. */
+    readonly because: { readonly finding: string; readonly severity: Severity } | null
+  }
+}
+
+/** What is treated as done: changes of the DNS, and the text of an MTA-STS policy. */
+export type Change = {
+  readonly records: readonly OverlayChange[]
+  readonly policy?: { readonly url: string; readonly text: string }
+}
+
+/** The subject of a check, and how it is looked up again. */
+export type Subject = {
+  readonly ctx: Repeatable<Ctx>
+  readonly domain: Domain
+  readonly input: CheckInput
+  /** What the checks said, for the facts that a change leaves as they are. */
+  readonly judgements: Judgements
+}
+
+export const subjectOf = (ctx: Repeatable<Ctx>, domain: Domain, input: CheckInput): Subject => ({
+  ...{ ctx, domain, input },
+  judgements: rememberedJudgements(),
+})
+
+/**
+ * Looks up the facts of all checks (`onPart` is called as each ends) and judges them. The queries, and those of the
+ * changes that are tried later, are limited by the number of mail hosts. Never rejects because of a remote server.
+ */
+export async function lookUp(subject: Subject, onPart?: (part: CheckPart) => void): Promise<Snapshot> {
+  const { ctx, domain, input } = subject
+  ctx.permit(mailAddresses(ctx, domain))
+  return snapshotOf(await lookupFacts(ctx.anew(), domain, input, onPart), subject.judgements)
+}
+
+/** The number of addresses of the mail hosts, by queries that the MX check shares; none if they have no answer. */
+async function mailAddresses(ctx: Ctx, domain: Domain): Promise<number> {
+  const mail = await settled(lookupMailHosts(ctx, domain))
+  return mail instanceof Error ? 0 : new Set(mail.hosts.flatMap(({ addresses }) => addresses)).size
+}
+
+/** Judges facts once, with the context of all; pure. */
+export function snapshotOf(facts: FactSets, judgements?: Judgements): Snapshot {
+  const judged = judgeFacts(facts, judgements)
+  const score = scoreOf(judged)
+  const findings = CHECK_KEYS.flatMap((key) =>
+    (judged.outcomes[key]?.findings ?? []).map((finding) => ({
+      id: finding.id,
+      severity: severityOf(registry[key].table, finding),
+    })),
+  )
+  const grade = gradeOf({ score: score.score, least: score.scoreMin, most: score.scoreMax }, findings)
+  const because = gradeBecause({ score: score.score, grade }, findings, score.breakdown)
+  return { ...judged, facts, score: { ...score, grade, because } }
+}
+
+/**
+ * The domain with `change` laid over its DNS; `changed` are the records in which it differs from `before`. Only the
+ * lookups that they can alter are repeated, through the answers that the check already has; mail hosts and name servers
+ * are not contacted again. Never rejects because of a remote server.
+ */
+export async function tryChange(
+  { ctx, domain, input, judgements }: Subject,
+  before: Snapshot,
+  change: Change,
+  changed: readonly OverlayChange[] = change.records,
+): Promise<Snapshot> {
+  await ownTurn()
+  const run = ctx.anew()
+  const world = { ...run, resolve: overlay(run.resolve, change.records), fetch: withPolicy(run.fetch, change.policy) }
+  const keys = [...new Set(changed.flatMap((one) => affectedBy(one, domain)))]
+  const facts = await lookupChecks(before.facts, { keys, changes: changed }, { ctx: world, domain, input })
+  return snapshotOf(facts, judgements)
+}
+
+/**
+ * Why a record cannot be published at its name: the name's records come from an alias or a wildcard, or that is not
+ * known. Undefined: it can.
+ */
+export async function obstacleTo(
+  { ctx, domain }: Subject,
+  record: { readonly name: string; readonly rtype: string; readonly value: string },
+): Promise<string | undefined> {
+  if (!isWithin(record.name, domain)) return undefined
+  try {
+    const lender = await lenderOf(ctx.anew(), domain)
+    return lender && takesRecords(lender, domain, record.name) ? repairBeside(lender, record) : undefined
+  } catch (error) {
+    if (error instanceof DnsError) return `Whether a record can stand at ${domain} is not known: ${error.message}.`
+    throw error
+  }
+}
+
+/** The values of a name and type as published, in presentation format; or why they are not known. */
+export type Published = { readonly values: readonly string[] } | { readonly unknown: string }
+
+/** What is published at a name and type. The records of an alias are those of its target, and not the name's. */
+export async function publishedAt({ ctx }: Subject, now: Snapshot, name: string, type: RecordType): Promise<Published> {
+  if (now.outcomes.ns.findings.some(({ id }) => id === 'ns.differs'))
+    return { unknown: 'the name servers of the domain give different answers' }
+  const answer = await settled(ctx.resolve(name, type, ctx.signal))
+  if (answer instanceof DnsError) return { unknown: answer.message }
+  if (answer.cname.length > 0 && type !== 'CNAME') return { values: [] }
+  const values = answer.records.map((data) => presentationOf(type, data))
+  return { values: (await isOfWildcard(ctx, name, type, values)) ? [] : values }
+}
+
+/**
+ * Whether texts at a name for records of one kind, which are of another kind, are those of a wildcard: a made-up name
+ * beside it has them too.
+ */
+async function isOfWildcard(
+  ctx: Pick<Ctx, 'resolve' | 'signal'>,
+  name: string,
+  type: RecordType,
+  values: readonly string[],
+): Promise<boolean> {
+  const isForeign = (text: string): boolean => textKind('', text) !== textKind(name, text)
+  if (type !== 'TXT' || !hasOneKind(name) || !values.some(isForeign)) return false
+  const beside = `mailsonde-made-up${name.slice(name.indexOf('.'))}`
+  const other = await settled(ctx.resolve(beside, type, ctx.signal))
+  if (other instanceof DnsError) return false
+  return other.records.some((data) => values.includes(presentationOf(type, data)))
+}
+
+/**
+ * Resolves in a turn of the event loop in which no other plan tries anything: however many plans are made, whoever asks
+ * something else waits for one trial.
+ */
+const ownTurn = (): Promise<void> => (lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve))))
+let lastTurn: Promise<void> = Promise.resolve()
+
+/** The policy file as if it were published. */
+const withPolicy =
+  (fetch: Fetch, policy: Change['policy']): Fetch =>
+  async (url, signal, options) =>
+    policy && String(url) === policy.url
+      ? { status: 200, contentType: 'text/plain', body: Buffer.from(policy.text), url: policy.url }
+      : fetch(url, signal, options)
+
+const ALL_MAIL: readonly CheckKey[] = ['spf', 'mx', 'ptr', 'dkim', 'dmarc', 'mta_sts', 'tls_rpt', 'dane', 'bimi']
+
+/** The checks whose facts a change can alter. The TLS of mail hosts and the name servers stay as they were seen. */
+function affectedBy({ name, type }: OverlayChange, domain: Domain): readonly CheckKey[] {
+  const place = PLACES.find(([pattern]) => pattern.test(name))
+  if (place) return place[1]
+  return name === domain && type === 'TXT' ? ['spf', 'ptr', 'dkim', 'dmarc'] : ALL_MAIL
+}
+
+const PLACES: readonly (readonly [RegExp, readonly CheckKey[]])[] = [
+  [/^_dmarc\.|\._report\._dmarc\./, ['dmarc', 'bimi']],
+  [/\._domainkey\./, ['dkim']],
+  [/^_mta-sts\./, ['mta_sts']],
+  [/^_smtp\._tls\./, ['tls_rpt']],
+  [/\._bimi\./, ['bimi']],
+  [/\.(?:in-addr|ip6)\.arpa$/, ['ptr']],
+]
