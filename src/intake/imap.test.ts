@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { LOCAL_CERT } from '../../test/lab/certificate.ts'
 import { labDatabase } from '../../test/lab/database.ts'
+import { labHeavy } from '../../test/lab/heavy.ts'
 import { type LabImap, labImap } from '../../test/lab/imap-server.ts'
 import { aggregateReport } from '../../test/lab/report-xml.ts'
 import { UNBOUNDED } from '../../test/lab/storage.ts'
-import { heavyHere } from '../lane/heavy.ts'
 import { type ReportService, reportService } from '../reports/service.ts'
 import { deliverer } from './deliver.ts'
 import { type ImapSettings, lookOnce } from './imap.ts'
@@ -18,7 +18,7 @@ const isSilent = (message: Uint8Array): boolean => Buffer.from(message).includes
 beforeAll(async () => {
   const database = await labDatabase()
   service = reportService({
-    heavy: heavyHere,
+    heavy: labHeavy,
     storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async (message) => ({
@@ -205,6 +205,21 @@ describe('a message that fails alone', () => {
     await looks(Array.from({ length: 30 }, (_, hour) => hour * 60))
     expect([await counted('day.example'), imap.moved]).toEqual([[0, 0], new Map([['Processed', [1]]])])
     expect(await looks([10_000])).toEqual([0])
+  })
+  it('and ended the lane is moved to Unreadable, and not read again', async () => {
+    imap = await labImap([mail('ends-the-lane: memory'), report('lane.example', '1')])
+    expect(await looks([0, 10])).toEqual([3, 0])
+    expect(imap.moved).toEqual(
+      new Map([
+        ['Unreadable', [1]],
+        ['Processed', [2]],
+      ]),
+    )
+  })
+  it('of a full lane is read at the next look', async () => {
+    imap = await labImap([mail('ends-the-lane: full')])
+    await expect(look()).rejects.toThrow(/too much is read/)
+    expect(imap.moved).toEqual(new Map())
   })
   it('of a defect is given up after a day, and the next ones are taken', async () => {
     imap = await labImap([report('defect.example', '1'), report('after.example', '1')])

@@ -1,9 +1,9 @@
 import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../test/lab/database.ts'
+import { labHeavy } from '../../test/lab/heavy.ts'
 import { aggregateReport } from '../../test/lab/report-xml.ts'
 import { UNBOUNDED } from '../../test/lab/storage.ts'
-import { heavyHere } from '../lane/heavy.ts'
 import { reportService } from '../reports/service.ts'
 import { awayError } from '../store/postgres/connect.ts'
 import { storageError } from '../store/postgres/problems.ts'
@@ -27,7 +27,7 @@ let isFull = false
 beforeAll(async () => {
   const database = await labDatabase()
   const service = reportService({
-    heavy: heavyHere,
+    heavy: labHeavy,
     storage: {
       ...UNBOUNDED,
       admitMail: async () => {
@@ -83,12 +83,21 @@ async function send(attachment: string | Buffer | undefined, text = 'hello'): Pr
 }
 
 describe('LMTP answers', () => {
-  it.each<[string, () => Promise<string>, RegExp]>([
+  it.each<readonly [string, () => Promise<string>, RegExp]>([
     ['250 for a report that is stored', () => send(xml()), /^250/],
     ['250 for the same report again', () => send(xml()), /^250/],
     ['250 for one of another domain, counted by name', () => send(xml({ domain: 'b.example' })), /^250/],
     ['250 for mail that is no report', () => send(undefined), /^250/],
     ['250 for a report that cannot be read', () => send('<feedback><report_metadata>'), /^250/],
+    ...(['time', 'memory', 'fault', 'remembered'] as const).map(
+      (reason) =>
+        [
+          `250 for a message that ended the lane: ${reason}`,
+          () => send(undefined, `ends-the-lane: ${reason}`),
+          /^250/,
+        ] as const,
+    ),
+    ['451 while the lane is full', () => send(undefined, 'ends-the-lane: full'), /^451/],
     ['552 for a message that is too large', () => send('x'.repeat(300_000)), /^552/],
   ])('%s', async (_, act, expected) => expect(await act()).toMatch(expected))
   it('451 while the database is away, and 250 when it is back', async () => {
@@ -134,6 +143,12 @@ describe('LMTP answers', () => {
     await deliver(Buffer.from(mbox.join('')), 'lmtp', AbortSignal.timeout(20_000))
     result = 'pass'
     expect((await taken.stored('a.example')) - before).toBe(20)
+  })
+  it('logs what ended the lane', () => {
+    const logged = lines.filter(
+      (line) => line.startsWith('a report could not be read') && line.includes('it was not read'),
+    )
+    expect(logged).toHaveLength(3)
   })
   it('logs the Message-ID and the reason of what is no report, and nothing of it', () => {
     expect(lines.find((line) => line.startsWith('a message is no report'))).toMatch(/<1@x>/)

@@ -1,10 +1,14 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase, labDatabaseUrl } from '../../test/lab/database.ts'
 import { labFolder } from '../../test/lab/folder.ts'
 import { aggregateReport } from '../../test/lab/report-xml.ts'
 import { configOf } from '../config.ts'
+import { importExample } from '../operations/reports/examples.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { importFiles, messagesOf } from './import-files.ts'
 
@@ -51,7 +55,7 @@ const xml = (id: string): string =>
   })
 const mail = (id: string): string => `From: a@b.example\nContent-Type: text/xml\n\n${xml(id)}\n`
 
-async function run(paths: readonly string[], databaseUrl = url) {
+async function run(paths: readonly string[], databaseUrl = url, server?: string) {
   const said = { printed: '', complained: '' }
   const note =
     (to: keyof typeof said) =>
@@ -60,7 +64,9 @@ async function run(paths: readonly string[], databaseUrl = url) {
     }
   const config = configOf({ databaseUrl, dataDir: `${folder}/data`, resolver: '127.0.0.1:9' })
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  const setup = { log, version: '0', service: undefined, print: note('printed'), complain: note('complained') }
+  const service =
+    server === undefined ? undefined : { server, key: 'k', peerSecret: undefined, nodeId: undefined, now: Date.now }
+  const setup = { log, version: '0', service, print: note('printed'), complain: note('complained') }
   const status = await importFiles(
     paths.map((path) => `${folder}/${path}`),
     config,
@@ -112,6 +118,22 @@ describe('reports import', () => {
     const done = await run(['large.mbox'])
     expect([done.status, done.printed]).toEqual([1, expect.stringMatching(/2 reports/)])
     expect(done.complained).toMatch(/large\.mbox#2: the input has more than 26214400 octets \(--max-report\)$/m)
+  })
+  it('each file and each message of an mbox is sent to the service of --server', async () => {
+    const bodies: string[] = []
+    const server = createServer(async (request, response) => {
+      const body = await text(request)
+      bodies.push(
+        `${request.method} ${request.url} ${request.headers.authorization} ${/<report_id>(.*?)</.exec(body)?.[1]}`,
+      )
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(importExample))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const done = await run(['one.xml', 'mbox'], url, `http://127.0.0.1:${port}`)
+    server.close()
+    expect([done.status, done.complained]).toEqual([0, ''])
+    expect(bodies).toEqual(['one', 'e', 'f', undefined].map((id) => `POST /v1/reports Bearer k ${id}`))
   })
   it('a database that is away is exit status 75', async () => {
     const done = await run(['one.xml'], 'postgres://a:b@127.0.0.1:9/c')

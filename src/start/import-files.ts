@@ -2,13 +2,15 @@ import { constants, type Dir, type Dirent, lstatSync, opendirSync, statSync } fr
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ReportsImportAnswer } from '../answers/reports.ts'
-import { isTimeout } from '../base/deadline.ts'
+import { isTimeout, sleep } from '../base/deadline.ts'
 import { AppError, codeOf, ERRORS, messageOf } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
+import { type AskedService, askService } from '../cli/ask-service.ts'
 import type { Config } from '../config.ts'
 import { reportsImportDocument } from '../documents/reports.ts'
 import { formatTerminal, type Look } from '../documents/terminal/terminal.ts'
-import type { Imported } from '../reports/import.ts'
+import { reportsImport } from '../operations/reports/import.ts'
+import type { ImportRequest } from '../reports/import.ts'
 import { afterLine, buffered, nextSeparator, unquoted } from '../reports/parse/containers.ts'
 import { presentImport } from '../reports/present.ts'
 import type { ReportService } from '../reports/service.ts'
@@ -30,7 +32,7 @@ const IMPORT_MS = 15 * 60_000
 type Setup = {
   readonly log: Log
   readonly version: string
-  readonly service: object | undefined
+  readonly service: AskedService | undefined
   readonly print: (text: string) => void
   readonly complain: (text: string) => void
   readonly look: Look
@@ -45,16 +47,15 @@ type Setup = {
  */
 export async function importFiles(paths: readonly string[], config: Config, setup: Setup): Promise<number> {
   const { service: remote, complain, print, look, version } = setup
-  if (remote !== undefined) {
-    complain(
-      'mailsonde: reports import runs beside its database: leave --server out, or send the file to POST /v1/reports',
-    )
+  if (remote !== undefined && paths.includes('-')) {
+    complain('mailsonde: a message on standard input is taken beside the database: leave --server out')
     return 2
   }
   const outside = await openOutside(await besideService(config), setup.log, version)
   const made = createDeps(await besideService(config), outside)
   try {
     const { reports } = await made.provide(['reports'])
+    const take: Take = remote === undefined ? importedBy(reports) : askedOf(remote, config.maxReport)
     const all: ReportsImportAnswer = { reports: [], refused: [], failure_reports: 0, foreign_rows: 0 }
     const sums = { reports: [...all.reports], refused: [...all.refused], failure_reports: 0, foreign_rows: 0 }
     let worst = 0
@@ -68,7 +69,7 @@ export async function importFiles(paths: readonly string[], config: Config, setu
       if (path === '-') await importMessage(config, reports, outside.world)
       else
         for (const file of filesBelow(path, faultOf)) {
-          const one = await importFile(await reports(), file, config.maxReport, faultOf)
+          const one = await importFile(take, file, config.maxReport, faultOf)
           sums.reports.push(...one.reports)
           sums.refused.push(...one.refused)
           sums.failure_reports += one.failure_reports
@@ -139,29 +140,58 @@ async function importMessage(
   await deliver(message, 'pipe', AbortSignal.timeout(IMPORT_MS))
 }
 
+/** Stores the reports of an input. Rejects with AppError. */
+type Take = (input: FileInput, signal: AbortSignal) => Promise<ReportsImportAnswer>
+
+const importedBy =
+  (reports: () => Promise<ReportService>): Take =>
+  async ({ name, octets }, signal) => {
+    const request: ImportRequest = { name, way: 'file', owner: '', signal, accepts: () => 'taken' }
+    return presentImport(await (await reports()).import(octets, request))
+  }
+
+/** Time until the service is asked again that says that it was asked too often, ms. */
+const AGAIN_MS = 10_000
+
+const askedOf =
+  (service: AskedService, maxOctets: number): Take =>
+  async ({ octets }, signal) => {
+    const whole = octets instanceof Uint8Array ? octets : await buffered(octets, maxOctets)
+    for (;;) {
+      const upload = { octets: only(whole), contentType: 'application/octet-stream' }
+      try {
+        return (await askService(reportsImport, {}, service, signal, upload)).answer as ReportsImportAnswer
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'rate_limited') throw error
+        await sleep(AGAIN_MS, signal)
+      }
+    }
+  }
+
+async function* only(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield octets
+}
+
 async function importFile(
-  service: ReportService,
+  take: Take,
   { path, isNamed }: Found,
   maxOctets: number,
   faultOf: (name: string) => (error: unknown) => void,
 ): Promise<ReportsImportAnswer> {
-  const sums: Imported[] = []
+  const answers: ReportsImportAnswer[] = []
   const signal = AbortSignal.timeout(IMPORT_MS)
   try {
-    for await (const { name, octets } of inputsOf(path, isNamed, maxOctets))
-      await service
-        .import(octets, { name, way: 'file', owner: '', signal, accepts: () => 'taken' })
-        .then((one) => sums.push(one), faultOf(name))
+    for await (const input of inputsOf(path, isNamed, maxOctets))
+      await take(input, signal).then((one) => answers.push(one), faultOf(input.name))
   } catch (error) {
     faultOf(path)(error)
   }
-  const all: Imported = {
-    reports: sums.flatMap(({ reports }) => reports),
-    refused: sums.flatMap(({ refused }) => refused),
-    failureReports: sums.reduce((sum, one) => sum + one.failureReports, 0),
-    others: sums.reduce((sum, one) => sum + one.others, 0),
+  return {
+    reports: answers.flatMap((one) => one.reports),
+    refused: answers.flatMap((one) => one.refused),
+    failure_reports: answers.reduce((sum, one) => sum + one.failure_reports, 0),
+    foreign_rows: answers.reduce((sum, one) => sum + one.foreign_rows, 0),
   }
-  return presentImport(all)
 }
 
 /** `isNamed`: by a person, who may mean what a link leads to. */

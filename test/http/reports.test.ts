@@ -2,7 +2,6 @@ import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { heavyHere } from '../../src/lane/heavy.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { storedReports } from '../../src/operations/reports/shared.ts'
 import type { Envelope } from '../../src/reports/reporters.ts'
@@ -10,6 +9,7 @@ import { type ReportService, reportService } from '../../src/reports/service.ts'
 import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { labHeavy } from '../lab/heavy.ts'
 import { mailWith } from '../lab/hostile-mail.ts'
 import { aggregateReport, type LabRow } from '../lab/report-xml.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
@@ -37,7 +37,7 @@ let service: ReportService
 beforeAll(async () => {
   const database = await labDatabase()
   service = reportService({
-    heavy: heavyHere,
+    heavy: labHeavy,
     storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async (message) => signedBy(/^From: (\S+)/m.exec(Buffer.from(message).toString())?.[1] ?? ''),
@@ -123,7 +123,7 @@ describe('a report over HTTP', () => {
     const again = await post(gzipSync(report()))
     expect(again.body.reports[0]).toMatchObject({ id: first.body.reports[0].id, duplicate: true })
   })
-  it.each([
+  it.each<readonly [string, string | Buffer, number, string]>([
     ['nothing', '', 400, 'bad_report'],
     ['a text', 'hello', 400, 'bad_report'],
     ['HTML', '<html><body>hello</body></html>', 400, 'bad_report'],
@@ -149,6 +149,10 @@ describe('a report over HTTP', () => {
     ['an attribute of 900 kB', `<feedback a="${'x'.repeat(900_000)}"/>`, 400, 'bad_report'],
     ['more than --max-report', `From: a@b.example\r\n\r\n${'x'.repeat(1_100_000)}`, 413, 'payload_too_large'],
     ['gzip of an mbox of a mail with gzip of an mbox', nestedMail(2), 400, 'bad_report'],
+    ...(['time', 'memory', 'fault', 'remembered'] as const).map(
+      (reason) => [`what ended the lane (${reason})`, `ends-the-lane: ${reason}`, 400, 'bad_report'] as const,
+    ),
+    ['a full lane', 'ends-the-lane: full', 503, 'overloaded'],
     ['a truncated file', report().slice(0, -200), 400, 'bad_report'],
   ])('%s: %i', async (_, payload, status, code) => {
     const answer = await post(payload)

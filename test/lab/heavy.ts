@@ -1,5 +1,8 @@
-import { serveLane } from '../../src/lane/serve.ts'
-import { LAB_KINDS } from './heavy-kinds.ts'
+import { type Heavy, heavyHere, LaneError, type LaneReason } from '../../src/lane/heavy.ts'
 
-/** The process of a lane with the work of heavy-kinds.ts. */
-await serveLane(LAB_KINDS)
+/** The lane, which an input that says `ends-the-lane: REASON` ends. */
+export const labHeavy: Heavy = async (kind, octets, input, ask) => {
+  const reason = /ends-the-lane: (\w+)/.exec(Buffer.from(octets).toString('latin1'))?.[1]
+  if (reason !== undefined) throw new LaneError(reason as LaneReason)
+  return heavyHere(kind, octets, input, ask)
+}
