@@ -9,6 +9,7 @@ type Compared = { readonly key: CheckKey; readonly before: Situation; readonly a
 /** Why a fix is not offered while reports show the mail that it concerns, in words. */
 export function seenObjection({ key, before, after }: Compared, seen: SeenMail): string | undefined {
   if (key === 'dmarc') {
+    if (asksForReports(before) && !asksForReports(after)) return 'reports come in, and the record would ask for none.'
     const told = seenStepUp({ before, after }, seen)
     return told?.isBlocked ? told.words : undefined
   }
@@ -18,6 +19,9 @@ export function seenObjection({ key, before, after }: Compared, seen: SeenMail):
   const lost = seen.lostBySpf(spfReach(was), spfReach(is))
   return lost === undefined ? undefined : `reports show mail from addresses that the record would leave out: ${lost}`
 }
+
+const asksForReports = ({ facts: { dmarc } }: Situation): boolean =>
+  !(dmarc instanceof Error) && (dmarc.applied?.reading.record.rua.length ?? 0) > 0
 
 /** What reports say about a policy that rises between two situations; undefined: it does not. */
 export function seenStepUp(

@@ -150,7 +150,7 @@ export function reporterOf({ kind, organization, contact }: Author, envelope?: E
 export function mayBeKnown({ from, signatures, isTrusted }: Envelope): boolean {
   const sender = from.length === 1 ? from[0]! : ''
   const host = sender.slice(sender.lastIndexOf('@') + 1)
-  if (!isTrusted && signatures.every(({ result }) => result === 'fail')) return false
+  if (!isTrusted && !signatures.some(({ result }) => result === 'pass' || result === 'unanswered')) return false
   return REPORTERS.some((one) => one.from !== null && isFrom(one.from, sender, host))
 }
 

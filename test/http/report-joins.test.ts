@@ -30,6 +30,8 @@ const world = labWorld(
     ...MAIL,
     ...zone('a.example', 'v=spf1 ip4:45.53.5.1 include:spf.news.example -all'),
     ...zone('b.example', 'v=spf1 ip4:45.53.5.1 include:spf.news.example -all'),
+    'd.example': { MX: [[0, '.']], TXT: ['v=spf1 -all'] },
+    '_dmarc.d.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:d@d.example'] },
     ...zone('c.example', 'v=spf1 ip4:45.53.5.1 -all'),
   },
   { now: () => NOW, dial: () => new Promise(() => {}) },
@@ -63,6 +65,7 @@ beforeAll(async () => {
   const days = Array.from({ length: 29 }, (_, day) => Date.UTC(2026, 9, 25 + day) / 1_000)
   const reports = days.flatMap((begin, day) => [
     aggregateReport({ domain: 'a.example', id: `a${day}`, begin, rows: [own] }),
+    aggregateReport({ domain: 'd.example', id: `d${day}`, begin, rows: [{ address: '45.99.0.1', count: 50 }] }),
     aggregateReport({ domain: 'b.example', id: `b${day}`, begin, rows: [{ ...own, envelope: 'b.example' }, news] }),
   ])
   for (const text of reports) {
@@ -132,6 +135,15 @@ it('offers no stricter policy while a sender of the domain would lose more than 
   expect([finding?.fix, finding?.repair]).toEqual([undefined, `Not yet: ${words} Set up this sender first.`])
   expect(plan!.steps.some(({ title }) => title.startsWith('DMARC: '))).toBe(false)
   expect(plan!.left.find(({ finding: id }) => id === 'dmarc.policy_none')?.why).toContain('2,700')
+})
+
+it('a domain that sends nothing is not asked about a steady forger, and keeps the address of its reports', async () => {
+  const { reports, findings, plan } = await check('domain=d.example')
+  expect(reports?.senders).toMatchObject([{ verdict: 'forged', messages: 1_350 }])
+  expect(reports?.senders[0]).not.toHaveProperty('to_do')
+  const finding = findings.find(({ id }) => id === 'dmarc.rua_unreachable')
+  expect([finding?.fix, finding?.repair]).toEqual([undefined, expect.stringContaining('would ask for none')])
+  expect(plan!.steps.some(({ title }) => title.startsWith('DMARC'))).toBe(false)
 })
 
 it('says how to get reports while there are none, with the record of the other domain', async () => {

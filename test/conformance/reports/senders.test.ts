@@ -19,7 +19,6 @@ import { UNBOUNDED } from '../../lab/storage.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 const KNOWN_FAILURES: Readonly<Record<string, string>> = {
-  'parked-attack': 'a check offers a record without the address of reports to a domain that gets them there',
   owner: 'the owner cannot say whose a sender is',
 }
 
