@@ -22,26 +22,6 @@ export type ViewFlags = {
   readonly key?: string
 }
 
-/** Their names on the command line. */
-export const VIEW_FLAGS: ReadonlySet<string> = new Set<Dashed<keyof ViewFlags>>([
-  'format',
-  'json',
-  'quiet',
-  'watch',
-  'fail-on',
-  'min-score',
-  'all',
-  'exit-zero',
-  'wait',
-  'server',
-  'key',
-])
-type Dashed<Name extends string> = Name extends `${infer Head}${infer Tail}`
-  ? Head extends Lowercase<Head>
-    ? `${Head}${Dashed<Tail>}`
-    : `-${Lowercase<Head>}${Dashed<Tail>}`
-  : ''
-
 /** The format of the output. */
 export type Form =
   | { readonly kind: 'fields'; readonly select: Select }

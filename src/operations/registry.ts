@@ -102,21 +102,13 @@ export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationNam
 
 /**
  * The operations that a command line needs: the one that its first word names and those of its flags, or all operations
- * that begin with the word. Undefined if there is no such command. If all `options` are parameters of the operation or
- * `known`, the operations of other flags are not loaded.
+ * that begin with the word. Undefined if there is no such command.
  */
-export async function commandNamed(
-  name: string,
-  options?: readonly string[],
-  known: (option: string) => boolean = () => false,
-): Promise<readonly Operation[] | undefined> {
+export async function commandNamed(name: string): Promise<readonly Operation[] | undefined> {
   const below = Object.entries(OPERATIONS).filter(([one]) => one.startsWith(`${name} `))
   if (below.length > 0) return Promise.all(below.map(([, load]) => load()))
   if (!isOperationName(name) || Object.values(PARTS).some((parts) => parts.includes(name))) return undefined
-  const operation = await OPERATIONS[name]()
-  const own = (option: string): boolean => Object.hasOwn(operation.params, option.replaceAll('-', '_')) || known(option)
-  if (options?.every(own)) return [operation]
-  return [operation, ...(await Promise.all((PARTS[name] ?? []).map((one) => OPERATIONS[one]())))]
+  return Promise.all([name, ...(PARTS[name] ?? [])].map((one) => OPERATIONS[one]()))
 }
 
 const isOperationName = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name)

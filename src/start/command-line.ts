@@ -3,14 +3,12 @@ import { accessSync, constants, createReadStream, fstatSync, readFileSync, statS
 import { addAbortSignal } from 'node:stream'
 import * as zod from 'zod'
 import { AppError, messageOf } from '../base/errors.ts'
-import { once } from '../base/share-work.ts'
 import { linesOf, printable, withoutCommands } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
-import { byKey, type ConfigFlag } from '../cli/flags.ts'
+import { byKey, type ConfigFlag, type FlagValues } from '../cli/flags.ts'
 import { lookOf } from '../cli/look.ts'
 import { type Actions, type ProgramSetup, runCommandLine } from '../cli/program.ts'
 import { progressLines } from '../cli/progress.ts'
-import { VIEW_FLAGS } from '../cli/view-flags.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
@@ -61,26 +59,21 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 async function commandsFor(argv: readonly string[]): Promise<Pick<ProgramSetup, 'operations' | 'named'>> {
   const [word, ...others] = argv
   const isList = word === undefined || (others.length === 0 && LISTS.includes(word))
-  if (!isList) return { operations: await operationsFor(word, others) }
+  if (!isList) return { operations: await operationsFor(word === 'api' ? others[0] : word) }
   const { COMMAND_LIST } = await import('../cli/command-list.ts')
   return { operations: [], named: COMMAND_LIST }
 }
 const LISTS: readonly string[] = ['--help', '-h', 'help', '--version', '-V']
 
 /** A command needs its own operation, and those of its flags; help and unknown words need all. */
-async function operationsFor(first: string | undefined, rest: readonly string[]): Promise<readonly Operation[]> {
-  const [word, others] = first === 'api' ? [rest[0], rest.slice(1)] : [first, rest]
+async function operationsFor(word: string | undefined): Promise<readonly Operation[]> {
   if (word !== undefined && ['serve', 'config', 'keys', 'db', 'mcp'].includes(word)) return []
   zod.config({ jitless: true }) // each schema is used once: compiling it costs more than it saves
-  const options = others.filter((other) => other.startsWith('-')).map((other) => other.replace(/^--|=.*$/gs, ''))
-  return (word === undefined ? undefined : await commandNamed(word, options, isCommon)) ?? allOperations()
+  return (word === undefined ? undefined : await commandNamed(word)) ?? allOperations()
 }
-const CONFIG_FLAGS: ReadonlySet<string> = new Set(['config', ...Object.values(OPTIONS).map(({ flag }) => flag)])
-/** Options without an operation of their own: those of the configuration, and the form of the output. */
-const isCommon = (option: string): boolean => CONFIG_FLAGS.has(option) || VIEW_FLAGS.has(option)
 
-const logOptions = (config: Config, level: string = config.logLevel): LogOptions => ({
-  level,
+const logOptions = (config: Config): LogOptions => ({
+  level: config.logLevel,
   format: config.logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json'),
   addresses: config.logAddresses,
 })
@@ -101,8 +94,7 @@ const actions: Actions = {
     return 0
   },
   mcp: async (flags) => {
-    const { config, sources } = loadConfig(byKey(configFlags, flags))
-    const log = logAtNeed(logOptions(config, sources.logLevel === 'default' ? 'error' : config.logLevel))
+    const { config, log } = await commandSetup(flags)
     const [{ mcpOverStdio }, { execute, close }, operations] = await Promise.all([
       import('../mcp/stdio.ts'),
       open(config, log),
@@ -121,8 +113,7 @@ const actions: Actions = {
     return manageKeys(action, loadConfig(byKey(configFlags, flags)).config, print, { version, look: look() })
   },
   list: async (asked, flags) => {
-    const { config, sources } = loadConfig(byKey(configFlags, flags))
-    const log = logAtNeed(logOptions(config, sources.logLevel === 'default' ? 'error' : config.logLevel))
+    const { config, log } = await commandSetup(flags)
     const { workOnList } = await import('./list-file.ts')
     return workOnList(asked, config, { open: () => open(config, log), openUpload, tell, complain })
   },
@@ -131,9 +122,7 @@ const actions: Actions = {
     return manageDatabase(action, loadConfig(byKey(configFlags, flags)).config, print)
   },
   operate: async ({ flags, ...asked }) => {
-    const { config, sources } = loadConfig(byKey(configFlags, flags))
-    // A command's log would mix with its output: only a requested log is shown.
-    const log = logAtNeed(logOptions(config, sources.logLevel === 'default' ? 'error' : config.logLevel))
+    const { config, log } = await commandSetup(flags)
     const server = asked.view.server ?? process.env.MAILSONDE_SERVER
     const key = asked.view.key ?? process.env.MAILSONDE_KEY
     const service = server ? serviceAt(server, key, config) : undefined
@@ -246,21 +235,10 @@ const configFlags: readonly ConfigFlag[] = Object.entries(OPTIONS).map(([key, op
   ...(option.argument ? { argument: option.argument } : {}),
 }))
 
-const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies (keyof Log)[]
-
-/**
- * The log of a command. The logger is loaded with the first line of the configured level, because most commands never
- * write one; lines keep their order.
- */
-function logAtNeed(options: LogOptions): Log {
-  const made = once(async () => {
-    const { createLogger, logOf } = await import('../log.ts')
-    return logOf(createLogger(options))
-  })
-  const least = LEVELS.indexOf(options.level)
-  const line = (level: keyof Log): Log[typeof level] =>
-    least < 0 || LEVELS.indexOf(level) < least
-      ? () => {}
-      : (event, fields) => void made().then((log) => log[level](event, fields))
-  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+/** The configuration of a command, and its log, which would mix with its output: only a requested log is shown. */
+async function commandSetup(flags: FlagValues): Promise<{ readonly config: Config; readonly log: Log }> {
+  const { config, sources } = loadConfig(byKey(configFlags, flags))
+  const { createLogger, logOf } = await import('../log.ts')
+  const level = sources.logLevel === 'default' ? 'error' : config.logLevel
+  return { config, log: logOf(createLogger({ ...logOptions(config), level })) }
 }

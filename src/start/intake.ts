@@ -58,7 +58,9 @@ export async function startIntake(
   if (reportsLmtp !== undefined) {
     const { startLmtp } = await import('../intake/lmtp.ts')
     const lmtp = await startLmtp({
-      ...{ listen: reportsLmtp, maxOctets, log },
+      listen: reportsLmtp,
+      maxOctets,
+      log,
       deliver: countedBy(recordOf('lmtp'), delivering, world.now),
     }).catch((cause: Error) => {
       throw invalidFlag('reports-lmtp', startProblem('not_opened', { reason: cause.message }), { cause })

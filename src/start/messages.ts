@@ -34,7 +34,10 @@ export async function startMessages(
   const receiving = await startReceiving({
     listen: listen.replace(/^lmtp:/, ''),
     lmtp: listen.startsWith('lmtp:') || listen.includes('/'),
-    ...{ domain, maxOctets, world, inbox: deps.messages.inbox },
+    domain,
+    maxOctets,
+    world,
+    inbox: deps.messages.inbox,
     ...(tls && { tls }),
     analyse: (raw, envelope) =>
       analyseMessage({ ...world, signal: within(ANALYSIS_MS, leaving.signal) }, deps, raw, {

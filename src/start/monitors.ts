@@ -121,7 +121,9 @@ export async function watchReports(
     return domains.find((one) => one.domain === domain)?.last_report_at ?? null
   }
   return {
-    ...{ domain, to: shown.to, last_report_at: shown.last_report_at ?? (await earlier()) },
+    domain,
+    to: shown.to,
+    last_report_at: shown.last_report_at ?? (await earlier()),
     days: shown.days.map(({ date, messages, failing }) => ({ date, messages, failing })),
     senders: data.map(({ id, name, verdict, messages }) => ({ id, name, verdict, messages })),
   }
