@@ -40,7 +40,7 @@ const listings = {
   listings: z.array(listEntry.omit({ duration_ms: true })),
 }
 
-/** The answer of `POST /v1/message`. */
+/** The analysis of a message. */
 export const messageAnswer = z
   .strictObject({
     verdict: z.enum(['passes', 'needs_repair', 'unknown']),
@@ -182,6 +182,81 @@ export const messageAnswer = z
   })
   .meta({ id: 'Message' })
 export type MessageAnswer = AnswerOf<typeof messageAnswer>
+
+/** The fields of a message that a notice about another one does not have. */
+const NOT_OF_BOUNCES = {
+  from: true,
+  envelope: true,
+  path: true,
+  spf: true,
+  dkim: true,
+  dmarc: true,
+  arc: true,
+  authentication_results: true,
+  headers: true,
+  bulk_sender: true,
+  links: true,
+  blacklists: true,
+  domain: true,
+  findings: true,
+} as const
+
+/** What a bounce, or one pasted reply of a server, says: nothing of it is proved. */
+const bounce = z
+  .strictObject({
+    recipients: z.array(
+      z.strictObject({
+        address: z.string().nullable().meta({ description: 'null for a reply alone' }),
+        action: z.enum(['failed', 'delayed', 'delivered', 'relayed', 'expanded']),
+        status: z.string().nullable().meta({ description: 'enhanced status code (RFC 3463)' }),
+        code: z.int().nullable().meta({ description: 'SMTP reply code' }),
+        remote_mta: z.string().nullable(),
+        text: z.string().meta({ description: 'what the server said' }),
+        about: z.enum([
+          'mailbox',
+          'recipient_domain',
+          'sender_domain',
+          'sender_address',
+          'sending_host',
+          'message',
+          'policy',
+          'unknown',
+        ]),
+        permanent: z.boolean(),
+        meaning: z.string(),
+        to_do: z.string().optional(),
+      }),
+    ),
+    returned: z
+      .strictObject({
+        from: z.string(),
+        to: z.string(),
+        subject: z.string(),
+        date: z.string(),
+        analysis: messageAnswer
+          .nullable()
+          .meta({ description: 'the analysis of the returned message; null if only its header came back' }),
+      })
+      .optional(),
+  })
+  .meta({ id: 'Bounce' })
+
+/** The answer about a bounce: the fields of a message are null. */
+export const bounceAnswer = messageAnswer.omit({ ...NOT_OF_BOUNCES, path_left_out: true, profile: true }).extend({
+  verdict: z.literal('unknown'),
+  input: z.strictObject({ kind: z.literal('bounce'), notes: strings }),
+  bounce,
+  ...nullOf(NOT_OF_BOUNCES),
+})
+export type BounceAnswer = AnswerOf<typeof bounceAnswer>
+
+/** The answer of `POST /v1/message`. */
+export const messageResult = z.union([messageAnswer, bounceAnswer])
+export type MessageResult = MessageAnswer | BounceAnswer
+
+function nullOf<K extends string>(names: Readonly<Record<K, true>>): Record<K, z.ZodNull> {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, z.null()])) as Record<K, z.ZodNull>
+}
 
 /** A one-time address: the answer of `POST /v1/message/address`. */
 export const messageAddressAnswer = z.strictObject({

@@ -40,8 +40,11 @@ export function someFields(schema: z.ZodType): string {
   return [first, second].filter((name) => name !== undefined).join(',')
 }
 
-const shapeOf = (schema: unknown): Readonly<Record<string, unknown>> =>
-  schema instanceof z.ZodObject ? schema.shape : {}
+/** Of alternatives, the fields of the first one. */
+const shapeOf = (schema: unknown): Readonly<Record<string, unknown>> => {
+  if (schema instanceof z.ZodUnion) return shapeOf(schema.options[0])
+  return schema instanceof z.ZodObject ? schema.shape : {}
+}
 
 function checked(path: string, whole: Schema): readonly string[] {
   const words = path.split('.')

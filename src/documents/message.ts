@@ -1,4 +1,4 @@
-import type { MessageAnswer, ReceivedMessageAnswer } from '../answers/message.ts'
+import type { BounceAnswer, MessageAnswer, MessageResult, ReceivedMessageAnswer } from '../answers/message.ts'
 import { counted } from '../base/text.ts'
 import {
   type Block,
@@ -37,6 +37,80 @@ const RULES: Readonly<Record<MessageAnswer['bulk_sender']['rules'][number]['stat
   unknown: { mark: 'open', text: 'unknown' },
   not_applicable: { mark: 'none', text: 'does not apply' },
   not_observable: { mark: 'none', text: 'cannot be seen' },
+}
+
+/** The answer about an upload: a message, or a bounce. */
+export const resultDocument = (answer: MessageResult, version: string): Document =>
+  'bounce' in answer ? bounceDocument(answer, version) : messageDocument(answer, version)
+
+const ACTIONS: Readonly<Record<BounceAnswer['bounce']['recipients'][number]['action'], Marked>> = {
+  failed: { mark: 'bad', text: 'failed' },
+  delayed: { mark: 'open', text: 'delayed' },
+  delivered: { mark: 'good', text: 'delivered' },
+  relayed: { mark: 'good', text: 'relayed' },
+  expanded: { mark: 'good', text: 'sent on by a list' },
+}
+const ABOUT: Readonly<Record<BounceAnswer['bounce']['recipients'][number]['about'], string>> = {
+  mailbox: 'the mailbox of the recipient',
+  recipient_domain: 'the domain of the recipient',
+  sender_domain: 'the domain of the sender',
+  sender_address: 'the address of the sender',
+  sending_host: 'the host that sent it',
+  message: 'the message',
+  policy: 'a rule of the receiver',
+  unknown: 'not known',
+}
+
+/** A bounce: what became of each recipient, why, and what to do; then what came back. */
+function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, version: string): Document {
+  const { recipients, returned } = bounce
+  const worst = recipients.find(({ action }) => action === 'failed') ?? recipients[0]!
+  const blocks = recipients.flatMap((one): Block[] => [
+    heading(2, one.address ?? 'The reply'),
+    {
+      kind: 'facts',
+      rows: [
+        ['Result', [ACTIONS[one.action], one.permanent ? ', for good' : '']],
+        ['Meaning', [one.meaning]],
+        ...(one.to_do === undefined ? [] : [['What to do', [one.to_do]] as const]),
+        ['It is about', [ABOUT[one.about]]],
+        ...(one.remote_mta === null ? [] : [['Server', [code(one.remote_mta)]] as const]),
+      ],
+    },
+    ...(one.text === '' ? [] : [{ kind: 'seen', label: 'What the server said', text: one.text } as const]),
+  ])
+  return {
+    title: 'Bounce',
+    blocks: [
+      {
+        kind: 'conclusion',
+        conclusion: {
+          subject: returned?.subject || 'A reply of a mail server',
+          mark: ACTIONS[worst.action].mark,
+          badge: ACTIONS[worst.action].text,
+          words: summary,
+          notes: input.notes.map((note): Line => [note]),
+        },
+      },
+      ...blocks,
+      ...(returned
+        ? [
+            heading(2, 'The message that came back', 'returned'),
+            {
+              kind: 'facts',
+              rows: [
+                ['From', [returned.from]],
+                ['To', [returned.to]],
+                ['Subject', [returned.subject]],
+                ['Date', [returned.date]],
+                ['Analysis', [returned.analysis?.summary ?? 'Only its header came back.']],
+              ],
+            } as const,
+          ]
+        : []),
+    ],
+    footer: footerOf(version, observed_at),
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { HeavyKind } from '../lane/heavy.ts'
 import { type Explanation, explainReply } from '../mailbox/reply/explain.ts'
 import { contentOf, type Mime, type Part, parseMime } from './mime.ts'
 import { decodedField, type Field, fieldBody, type Mail, mailboxesOf, parseFields, parseMail } from './parse.ts'
@@ -29,7 +30,7 @@ export type Returned = {
   readonly date: string
   /** Only its header section came back. */
   readonly headerOnly: boolean
-  readonly octets: Buffer
+  readonly octets: Uint8Array
 }
 
 /** A notice about the delivery of a message. */
@@ -53,8 +54,9 @@ export function readBounce(mail: Mail, mime: Mime = parseMime(mail.fields, mail.
   const part = (type: RegExp): Part | undefined => mime.parts.find((one) => type.test(one.type))
   if (part(/^message\/(?:feedback-report|disposition-notification)$/)) return undefined
   const report = part(/^message\/(?:global-)?delivery-status$/)
+  if (!report && !isFromDaemon(mail)) return undefined
   const [notice, behind] = noticeOf(mail, part(/^text\/plain$/))
-  if (!report && !isNotice(mail, notice)) return undefined
+  if (!report && !tellsFailure(mail, notice)) return undefined
   const copy = part(/^message\/(?:rfc822|global|rfc822-headers|global-headers)$|^text\/rfc822-headers$/)
   const returned = copy ? returnedOf(contentOf(mail.body, copy), copy.type.endsWith('headers')) : returnedOf(behind)
   const sender = returned && senderOf(returned.octets)
@@ -62,6 +64,23 @@ export function readBounce(mail: Mail, mime: Mime = parseMime(mail.fields, mail.
   if (recipients.length === 0) return undefined
   return { recipients: recipients.slice(0, MAX_RECIPIENTS), ...(returned && { returned }) }
 }
+
+/** Reads a notice; null for any other message. */
+export const notice: HeavyKind<null, Bounce | null> = {
+  name: 'notice',
+  work: (octets) => readBounce(parseMail(octets)) ?? null,
+}
+
+/** Maximum size of a header section that is looked at, octets. */
+const MAX_HEAD = 64 * 1024
+/** Whether the header of a message has a sign of a notice: most messages are not read for one. */
+export function mayBeNotice(octets: Uint8Array): boolean {
+  const head = Buffer.from(octets.subarray(0, MAX_HEAD)).toString('latin1')
+  const end = /\r?\n\r?\n/.exec(head)?.index ?? head.length
+  return SIGNS.test(head.slice(0, end))
+}
+const SIGNS =
+  /multipart\/report|message\/(?:global-)?delivery-status|^x-failed-recipients:|^return-path:[ \t]*<>|^from:.{0,300}(?:mailer-?daemon|postmaster|mail delivery|mail administrator|microsoft ?(?:exchange|outlook))/im
 
 /** Whether a pasted text is one reply of a server: it begins with a code and has no header field. */
 export const isReply = (text: string): boolean =>
@@ -192,11 +211,12 @@ const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|o
 const FAILED =
   /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has |status notification \()?fail|failed permanently|permanent (?:fatal )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|non (?:remis|recapitato)|no se (?:pudo|ha podido) entregar|nie (?:zostala|mogla) .{0,40}dostarczon|не (?:удалось|может быть|было) доставлен/i
 
-function isNotice({ fields }: Mail, notice: string): boolean {
-  if (written(fields, 'x-failed-recipients') !== '') return true
-  const isFromDaemon = DAEMON.test(written(fields, 'from')) || written(fields, 'return-path') === '<>'
-  return isFromDaemon && FAILED.test(`${written(fields, 'subject')}\n${notice}`)
-}
+const isFromDaemon = ({ fields }: Mail): boolean =>
+  DAEMON.test(written(fields, 'from')) ||
+  written(fields, 'return-path') === '<>' ||
+  written(fields, 'x-failed-recipients') !== ''
+const tellsFailure = ({ fields }: Mail, notice: string): boolean =>
+  written(fields, 'x-failed-recipients') !== '' || FAILED.test(`${written(fields, 'subject')}\n${notice}`)
 
 const DELAYED =
   /\b(?:delayed|delay reason|warning|not yet been delivered|still being retried|will be retried|transient)\b/i
@@ -270,7 +290,7 @@ function returnedOf(octets: Buffer, headerOnly = false): Returned | undefined {
 }
 
 /** Who sent the returned message: its Return-Path, otherwise its From. */
-function senderOf(octets: Buffer): string | undefined {
+function senderOf(octets: Uint8Array): string | undefined {
   const { fields } = parseMail(octets)
   const field = ['return-path', 'from'].flatMap((name) => fields.filter((one) => one.name === name))[0]
   return field && mailboxesOf(field)[0]?.address

@@ -235,7 +235,7 @@ export function defineOperation<
     documentTypes: (params.format?.choices ?? []).filter(isDocumentFormat).map((format) => CONTENT_TYPES[format]),
     hasScore: definition.score !== undefined,
     hasBrief: definition.brief !== undefined,
-    hasFindings: schema instanceof z.ZodObject && 'findings' in schema.shape,
+    hasFindings: hasFindings(schema),
     judges: definition.verdict !== undefined || definition.score !== undefined,
     read,
     ask: (raw) => questionOf<P, S, D>(definition, read(raw)),
@@ -246,6 +246,11 @@ export function defineOperation<
     },
   }
 }
+
+const hasFindings = (schema: z.ZodType): boolean =>
+  schema instanceof z.ZodUnion
+    ? schema.options.some((one) => hasFindings(one as z.ZodType))
+    : schema instanceof z.ZodObject && 'findings' in schema.shape
 
 function questionOf<P extends Params, S extends z.ZodType, D extends DepName>(
   definition: Definition<string, P, S, D>,

@@ -1,4 +1,4 @@
-import type { MessageAnswer } from '../answers/message.ts'
+import type { MessageResult } from '../answers/message.ts'
 import type { Saved, StoredKind } from '../answers/stored.ts'
 import type { Stored, ToStore } from '../monitors/stored.ts'
 import { parseEmail } from '../names/email.ts'
@@ -48,9 +48,9 @@ export const aboutDomain = ({ domain, status, score, grade }: Graded): ReturnTyp
 })
 
 /** How the analysis of a message is stored. */
-export const aboutMessage = ({ from, verdict }: MessageAnswer): ReturnType<Saves<MessageAnswer>['about']> => ({
-  subject: from.domain ?? '',
-  names: from.domain === null ? {} : { domain: from.domain },
+export const aboutMessage = ({ from, verdict }: MessageResult): ReturnType<Saves<MessageResult>['about']> => ({
+  subject: from?.domain ?? '',
+  names: from?.domain ? { domain: from.domain } : {},
   status: verdict,
   score: null,
 })

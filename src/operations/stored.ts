@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import { blacklistAnswer } from '../answers/blacklist.ts'
 import { checkAnswer } from '../answers/check.ts'
-import { messageAnswer } from '../answers/message.ts'
+import { messageAnswer, messageResult } from '../answers/message.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { reportAnswer } from '../answers/report.ts'
 import {
@@ -23,7 +23,7 @@ import { valueProblem } from '../base/value-problems.ts'
 import { blacklistDocument } from '../documents/blacklist.ts'
 import type { Block, Document } from '../documents/block.ts'
 import { checkDocument } from '../documents/check/check-document.ts'
-import { messageDocument } from '../documents/message.ts'
+import { resultDocument } from '../documents/message.ts'
 import { plainDocument } from '../documents/plain.ts'
 import { changesDocument, historyDocument } from '../documents/stored.ts'
 import { verifyDocument } from '../documents/verify.ts'
@@ -153,8 +153,8 @@ function documentOf(answer: StoredAnswer, version: string): Document {
     const read = readOpen(whatIfAnswer, answer)
     if (read.ok) return whatIfDocument(read.value, version)
   } else if (answer.kind === 'message') {
-    const read = readOpen(messageAnswer, answer)
-    if (read.ok) return messageDocument(read.value, version)
+    const read = readOpen(messageResult, answer)
+    if (read.ok) return resultDocument(read.value, version)
   } else {
     const read = readOpen(answer.kind === 'report' ? reportAnswer : checkAnswer, answer)
     if (read.ok) return checkDocument(read.value, version)

@@ -8,6 +8,7 @@ import { presentFinding } from '../../checks/present.ts'
 import { remembering } from '../../checks/repeatable.ts'
 import { presentBlacklist, presentDomainBlacklist } from '../../dnsbl/present.ts'
 import { readingError } from '../../lane/problems.ts'
+import { parseAddresses } from '../../message/addresses.ts'
 import { type AnalyseOptions, analyse } from '../../message/analyse.ts'
 import type { Facts } from '../../message/facts.ts'
 import { messageFindings } from '../../message/findings.ts'
@@ -147,6 +148,13 @@ async function checkOf(ctx: Ctx, deps: Used, domain: Domain): Promise<MessageAns
     grade: answer.grade,
     first_finding: answer.findings.find(({ severity }) => severity !== 'info') ?? null,
   }
+}
+
+/** The check of the domain of a From field; null if it names none. */
+export async function domainOfAuthor(ctx: Ctx, deps: Used, from = ''): Promise<MessageAnswer['domain']> {
+  const address = parseAddresses(from, 1)[0]?.address ?? ''
+  const domain = parseDomain(address.slice(address.lastIndexOf('@') + 1))
+  return domain.ok ? checkOf(remembering(ctx), deps, domain.value) : null
 }
 
 /** Fields that show that a message is bulk mail. */

@@ -4,9 +4,9 @@ import type { LabZone } from '../../../test/lab/dns.ts'
 import { crlf, LAB_KEY, signed } from '../../../test/lab/messages.ts'
 import { labWorld } from '../../../test/lab/world.ts'
 import type { CheckAnswer } from '../../answers/check.ts'
-import type { MessageAnswer } from '../../answers/message.ts'
+import type { MessageAnswer, MessageResult } from '../../answers/message.ts'
 import { formatMarkdown } from '../../documents/markdown/markdown.ts'
-import { messageDocument } from '../../documents/message.ts'
+import { messageDocument, resultDocument } from '../../documents/message.ts'
 import { LaneError, type LaneReason } from '../../lane/heavy.ts'
 import { check } from '../check.ts'
 import { message } from './message.ts'
@@ -210,4 +210,88 @@ it.each<[LaneReason, string]>([
 ])('reading that the lane ends (%s) is %s', async (reason, code) => {
   const world = { ...labWorld(ZONE), heavy: () => Promise.reject(new LaneError(reason)) }
   await expect(labExecutor(world, labDeps(world))(message, {}, uploaded(HELLO))).rejects.toMatchObject({ code })
+})
+
+const BOUNCE = `Return-Path: <>
+From: Mail Delivery System <MAILER-DAEMON@mail.example.org>
+To: joe@example.org
+Subject: Undelivered Mail Returned to Sender
+MIME-Version: 1.0
+Content-Type: multipart/report; report-type=delivery-status; boundary="B"
+
+--B
+Content-Type: text/plain
+
+Sorry.
+--B
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mail.example.org
+
+Final-Recipient: rfc822; eve@example.net
+Action: failed
+Status: 5.7.26
+Remote-MTA: dns; mx.example.net
+Diagnostic-Code: smtp; 550-5.7.26 This mail has been blocked because the sender is unauthenticated.
+
+--B
+Content-Type: message/rfc822
+
+`
+
+describe('a bounce', () => {
+  const answered = async (text: string, contentType?: string) => {
+    const world = { ...labWorld(ZONE), now: () => AT }
+    return labExecutor(world, labDeps(world))(message, {}, uploaded(text, contentType))
+  }
+  it('is explained, and the message that came back is analysed', async () => {
+    const { answer, verdict } = await answered(
+      `${crlf(BOUNCE)}${signed(HELLO, { domain: 'example.org' })}\r\n--B--\r\n`,
+    )
+    expect(answer).toMatchObject({
+      verdict: 'unknown',
+      input: { kind: 'bounce' },
+      spf: null,
+      findings: null,
+      bounce: {
+        recipients: [
+          {
+            address: 'eve@example.net',
+            action: 'failed',
+            status: '5.7.26',
+            code: 550,
+            remote_mta: 'mx.example.net',
+            about: 'sender_domain',
+            permanent: true,
+            to_do: expect.stringContaining('The check of example.org finds'),
+          },
+        ],
+        returned: {
+          subject: 'Minutes of the meeting',
+          analysis: { from: { domain: 'example.org' }, dkim: [{ result: 'pass' }] },
+        },
+      },
+    })
+    expect(verdict?.()).toBe('bad')
+  })
+  it.each([
+    ['550 5.1.1 <eve@example.net>: User unknown', 'mailbox', 'bad'],
+    ['451 4.7.1 Greylisted, come back in 5 minutes', 'policy', 'unclear'],
+  ])('of one pasted reply: %s', async (text, about, expected) => {
+    for (const type of ['text/plain', 'message/rfc822']) {
+      const { answer, verdict } = await answered(text, type)
+      expect(answer).toMatchObject({ bounce: { recipients: [{ address: null, about, text }] } })
+      expect(verdict?.()).toBe(expected)
+    }
+  })
+  it('text/plain is for replies alone', () =>
+    expect(answered('From: joe@example.org\n\n550 5.1.1', 'text/plain')).rejects.toMatchObject({
+      problem: { id: 'message.type' },
+    }))
+  it('reads as a document', async () => {
+    const { answer } = await answered('550 5.7.1 Client host [192.0.2.1] blocked using zen.spamhaus.org', 'text/plain')
+    const words = formatMarkdown(resultDocument(answer as MessageResult, '0'))
+    expect(words).toContain('the host that sent it')
+    expect(words).toContain('zen.spamhaus.org')
+  })
 })

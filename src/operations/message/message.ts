@@ -1,7 +1,7 @@
-import { type MessageAnswer, messageAnswer } from '../../answers/message.ts'
+import { type BounceAnswer, type MessageAnswer, messageResult } from '../../answers/message.ts'
 import type { Json } from '../../base/json.ts'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
-import { messageDocument } from '../../documents/message.ts'
+import { resultDocument } from '../../documents/message.ts'
 import type { GivenEnvelope } from '../../message/envelope.ts'
 import { parseDomain } from '../../names/domain.ts'
 import { ownerOf } from '../../names/owner.ts'
@@ -14,7 +14,8 @@ import { ipParam, optional, textParam, timeoutParam } from '../params.ts'
 import { messageError, paramProblem } from '../problems.ts'
 import { aboutMessage, saveParams } from '../saving.ts'
 import { parseHelo, parseSender } from '../spf.ts'
-import { ANALYSIS_DEPS, analyseMessage } from './analysis.ts'
+import { ANALYSIS_DEPS, analyseMessage, domainOfAuthor } from './analysis.ts'
+import { bounceOf, presentBounce, replyOf } from './bounce.ts'
 
 const DEADLINE_MS = 30_000
 /** The name of the shipped profile. */
@@ -71,16 +72,25 @@ export const message = defineOperation({
     format: formatParam,
     ...saveParams,
   },
-  answer: messageAnswer,
-  document: messageDocument,
+  answer: messageResult,
+  document: resultDocument,
   example: { input: { ip: '192.0.2.1' }, output: example },
   deadlineMs: DEADLINE_MS,
   graceMs: 2_000,
   uses: ANALYSIS_DEPS,
   run: async (ctx, deps, { ip, helo, mail_from, received_by, at, profile }) => {
     const raw = await readMessage(ctx, deps.messages.maxBytes)
+    const by = { caller: ownerOf(ctx).id }
+    const bounce = await bounceOf(ctx, raw, by)
+    if (bounce) {
+      // Of a header alone only the domain is judged: its signatures need the body.
+      const returned = bounce.returned?.headerOnly === false ? bounce.returned.octets : undefined
+      const analysis = returned ? await analyseMessage(ctx, deps, returned, { by }) : null
+      const domain = analysis?.domain ?? (await domainOfAuthor(ctx, deps, bounce.returned?.from))
+      return ok(presentBounce(bounce, analysis, domain, ctx.now()))
+    }
     const answer = await analyseMessage(ctx, deps, raw, {
-      by: { caller: ownerOf(ctx).id },
+      by,
       ...(received_by && { receivedBy: received_by }),
       ...(at !== undefined && { at }),
       ...envelopeOf(ip, helo, mail_from),
@@ -95,7 +105,9 @@ export const message = defineOperation({
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   // A profile decides instead of the findings.
-  verdict: ({ verdict, profile }) => {
+  verdict: (answer) => {
+    if ('bounce' in answer) return verdictOfBounce(answer.bounce)
+    const { verdict, profile } = answer
     if (profile) return profile.not_met > 0 ? 'bad' : profile.unknown > 0 ? 'unclear' : 'good'
     return verdict === 'passes' ? 'good' : verdict === 'unknown' ? 'unclear' : 'bad'
   },
@@ -104,6 +116,12 @@ export const message = defineOperation({
 function parseProfile(text: string): Parsed<Profile<Json> | typeof BULK> {
   if (text === BULK) return parsed(BULK)
   return text.startsWith('{') ? parseOwnProfile(text) : problem(profileProblem('unknown', { text, known: [BULK] }))
+}
+
+/** Bad: something failed for good; good: all of it arrived. */
+function verdictOfBounce({ recipients }: BounceAnswer['bounce']): 'good' | 'bad' | 'unclear' {
+  if (recipients.some(({ action, permanent }) => action === 'failed' && permanent)) return 'bad'
+  return recipients.every(({ action }) => action === 'delivered' || action === 'relayed') ? 'good' : 'unclear'
 }
 
 const jsonOf = (answer: MessageAnswer): Json => JSON.parse(JSON.stringify(answer))
@@ -148,7 +166,8 @@ const TYPES = ['message/rfc822', 'message/global']
 /** The whole message. Throws AppError: it has another type, it is larger than `max` octets, or there is none. */
 async function readMessage({ upload, signal }: Call, max: number): Promise<Buffer> {
   if (upload === undefined) throw messageError('empty')
-  refuseType(upload)
+  const isText = typeOf(upload) === 'text/plain'
+  if (!isText) refuseType(upload)
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of upload.octets) {
@@ -158,10 +177,14 @@ async function readMessage({ upload, signal }: Call, max: number): Promise<Buffe
     pieces.push(piece)
   }
   if (size === 0) throw messageError('empty')
-  return Buffer.concat(pieces, size)
+  const octets = Buffer.concat(pieces, size)
+  if (isText && replyOf(octets) === undefined) refuseType(upload) // text/plain is for one reply of a server
+  return octets
 }
 
-function refuseType({ contentType }: Upload): void {
-  const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
+const typeOf = ({ contentType }: Upload): string => contentType.split(';', 1)[0]!.trim().toLowerCase()
+
+function refuseType(upload: Upload): void {
+  const type = typeOf(upload)
   if (!TYPES.includes(type)) throw messageError('type', { type })
 }

@@ -1,0 +1,112 @@
+import type { BounceAnswer, MessageAnswer } from '../../answers/message.ts'
+import { counted, printable } from '../../base/text.ts'
+import type { HeavyAsk } from '../../lane/heavy.ts'
+import { readingError } from '../../lane/problems.ts'
+import { type Bounce, isReply, mayBeNotice, notice, readReply } from '../../message/bounce.ts'
+import type { Ctx } from '../../world.ts'
+
+/** Maximum size of a pasted reply, octets. */
+const MAX_REPLY = 64 * 1024
+
+/** The bounce, or the pasted reply, that the octets are; undefined for a message of another kind. */
+export async function bounceOf(
+  ctx: Ctx,
+  raw: Uint8Array,
+  by: Pick<HeavyAsk, 'caller' | 'isMail'>,
+): Promise<Bounce | undefined> {
+  const reply = replyOf(raw)
+  if (reply !== undefined) return readReply(reply)
+  if (!mayBeNotice(raw)) return undefined
+  const found = await ctx.heavy(notice, raw, null, { ...by, signal: ctx.signal }).catch((error) => {
+    throw readingError(error, 'bad_message')
+  })
+  return found ?? undefined
+}
+
+/** The text of a pasted reply of a server; undefined if the octets are no reply. */
+export function replyOf(raw: Uint8Array): string | undefined {
+  if (raw.length > MAX_REPLY) return undefined
+  const text = Buffer.from(raw).toString('utf8')
+  return isReply(text) ? text : undefined
+}
+
+/**
+ * The answer about a bounce: what became of each recipient and why, and the analysis of the returned message. What
+ * refers to the sender's domain tells what its check finds today.
+ */
+export function presentBounce(
+  { recipients, returned }: Bounce,
+  analysis: MessageAnswer | null,
+  domain: MessageAnswer['domain'],
+  now: number,
+): BounceAnswer {
+  const told = recipients.map(
+    ({ address, action, status, code, remoteMta, text, about, permanent, meaning, toDo }) => ({
+      address: address === undefined ? null : printable(address, 320),
+      action,
+      status: status ?? null,
+      code: code ?? null,
+      remote_mta: remoteMta === undefined ? null : printable(remoteMta, 255),
+      text: printable(text, 1_000),
+      about,
+      permanent,
+      meaning,
+      ...(toDo !== undefined && { to_do: about === 'sender_domain' ? `${toDo}${today(domain)}` : toDo }),
+    }),
+  )
+  return {
+    verdict: 'unknown',
+    summary: summaryOf(told),
+    input: {
+      kind: 'bounce',
+      notes: returned
+        ? ['a notice about another message; it is its sender’s word and proves nothing about a mailbox']
+        : ['what a server said; nothing came back of the message'],
+    },
+    bounce: {
+      recipients: told,
+      ...(returned && {
+        returned: {
+          from: printable(returned.from, 320),
+          to: printable(returned.to, 1_000),
+          subject: printable(returned.subject, 1_000),
+          date: printable(returned.date, 100),
+          analysis,
+        },
+      }),
+    },
+    from: null,
+    envelope: null,
+    path: null,
+    spf: null,
+    dkim: null,
+    dmarc: null,
+    arc: null,
+    authentication_results: null,
+    headers: null,
+    bulk_sender: null,
+    links: null,
+    blacklists: null,
+    domain: null,
+    findings: null,
+    observed_at: new Date(now).toISOString(),
+  }
+}
+
+/** What the check of the sender's domain finds today. */
+function today(domain: MessageAnswer['domain']): string {
+  if (!domain) return ''
+  return domain.first_finding
+    ? ` The check of ${domain.domain} finds today: ${domain.first_finding.title}.`
+    : ` The check of ${domain.domain} finds nothing to repair today: it passes.`
+}
+
+type Told = BounceAnswer['bounce']['recipients'][number]
+
+function summaryOf(recipients: readonly Told[]): string {
+  const first = recipients.find(({ action }) => action === 'failed') ?? recipients[0]!
+  const codes = [first.code, first.status].filter((one) => one !== null).join(' ')
+  const said = `${first.meaning}${codes === '' ? '' : ` (${codes})`}`
+  const others = recipients.length - 1
+  return others === 0 ? said : `${said} There ${others === 1 ? 'is' : 'are'} ${counted(others, 'other recipient')}.`
+}
