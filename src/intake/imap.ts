@@ -20,6 +20,7 @@ const MAX_DEFERRED = 1_000
 const DEFERRED_AT_ONCE = 20
 /** When a deferred message is read again, ms; after the last, a day later, it is given up. */
 const DELAYS_MS = [5, 10, 20, 40, 80, 160, 240, 240, 240, 240, 240].map((minutes) => minutes * 60_000)
+const LONGEST_MS = Math.max(...DELAYS_MS)
 /** UIDs that are listed at once: as many as this at first, more where few of them are in use. */
 const WINDOW = 1_000
 const MAX_UID = 0xffffffff
@@ -176,7 +177,7 @@ async function openLook(
   return {
     due: () =>
       [...deferred.values()]
-        .filter(({ nextMs }) => nextMs <= now())
+        .filter(({ nextMs }) => nextMs <= now() || nextMs > now() + LONGEST_MS) // the clock stepped back
         .sort((a, b) => a.nextMs - b.nextMs)
         .slice(0, DEFERRED_AT_ONCE)
         .map(({ uid }) => uid),

@@ -7,6 +7,7 @@ import type { ClaimedMonitor } from '../store/postgres/monitors.ts'
 import type { DeliveryRow } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
 import { attemptFailed, type Delivering, deliver } from './deliver.ts'
+import { FAILING_AFTER } from './notify/machine.ts'
 import { ownFault } from './notify/send.ts'
 import { putOff as putOffMonitor, type Running, workOn } from './run.ts'
 
@@ -93,7 +94,8 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
         await monitors.release(row).catch(() => {}) // its lease expires
         throw error
       }
-      log.error('a monitor could not be processed: an internal error', { monitor: row.id, err: error })
+      if (row.failures < FAILING_AFTER)
+        log.error('a monitor could not be processed: an internal error', { monitor: row.id, err: error })
       await putOffMonitor(parts, row)
     } finally {
       running.delete(row)

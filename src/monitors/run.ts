@@ -151,7 +151,8 @@ async function look({ runOnce, storage, log }: Running, row: ClaimedMonitor, sig
     if (error instanceof AppError)
       return { reading: undefined, open: [error.message], isKept: error.code !== 'too_much_stored' }
     if (timedOut(signal)) return { reading: undefined, open: [monitorError('late').message], isKept: true }
-    log.error('the run of a monitor failed: an internal error', { monitor: row.id, err: error })
+    if (row.failures < FAILING_AFTER)
+      log.error('the run of a monitor failed: an internal error', { monitor: row.id, err: error })
     return { reading: undefined, open: [monitorError('internal').message], isKept: true }
   }
 }

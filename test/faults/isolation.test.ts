@@ -347,7 +347,7 @@ describe('bulk jobs', () => {
     expect(
       rowLines.some(({ fields }) => fields.job === stored.id && fields.err instanceof TypeError && fields.line === 1),
     ).toBe(true)
-    expect(rowLines.length).toBeLessThanOrEqual(FAULTS.length)
+    expect(rowLines.length).toBeLessThanOrEqual(20)
     expect(lines.filter(({ event }) => event.includes('database'))).toEqual([])
   })
 })
@@ -387,6 +387,7 @@ describe('a mailbox of reports', () => {
       }),
     }
     for (let n = 0; n < 60; n++) {
+      if (n === 1) nowMs -= 2 * DAY_MS // the clock steps back
       await lookOnce(settings, AbortSignal.timeout(20_000))
       if (n === 0) expect(imap.moved.get('Processed')).toHaveLength(GOOD.length)
       nowMs += 30 * 60_000

@@ -65,7 +65,8 @@ const PLACE_MS = 5_000
  * one of its results was written.
  */
 const JOB_AGAIN_MS = [1_000, 10_000, 60_000, 10 * 60_000, 3_600_000] as const
-/** Faults of rows that are logged, different ones of each job; all begin to be logged again beyond it. */
+/** Different faults of the rows of a job that are logged, and the jobs of which that is remembered. */
+const FAULTS_OF_JOB = 20
 const MAX_FAULTS = 1_000
 /** Most questions end within this time, so that a restart repeats none. */
 const DRAIN_MS = 20_000
@@ -115,13 +116,15 @@ export async function startEngine(database: Database, settings: EngineSettings):
     const failure = 'the service could not work on it; its log has the cause'
     jobs.move(id, ['waiting', 'running'], 'paused', { failure }).catch(fault('a bulk job could not be paused'))
   }
-  const faults = new Set<string>()
-  /** Logs a fault of ours at a row once for its job. */
+  const faults = new Map<string, Set<string>>()
+  /** Logs a fault of ours at a row once for its job, and the first {@link FAULTS_OF_JOB} that differ. */
   function rowFault(event: string, fields: { readonly job: string; readonly [name: string]: unknown }): void {
-    const key = `${fields.job} ${event} ${messageOf(fields.err)}`
-    if (faults.has(key)) return
+    const of = `${fields.job} ${event}`
+    const known = faults.get(of) ?? new Set()
+    const why = messageOf(fields.err)
+    if (known.has(why) || known.size >= FAULTS_OF_JOB) return
     if (faults.size >= MAX_FAULTS) faults.clear()
-    faults.add(key)
+    faults.set(of, known.add(why))
     log.error(event, fields)
   }
   let isNews = true // something became due, or may be done
@@ -280,8 +283,8 @@ export async function startEngine(database: Database, settings: EngineSettings):
       finishedAtMs = performance.now()
       await jobs.finish(new Date(now())) // those of which another node wrote the last result and died
     }
-    if (now() - sweptAtMs < SWEEP_EVERY_MS) return
-    sweptAtMs = now()
+    if (performance.now() - sweptAtMs < SWEEP_EVERY_MS) return
+    sweptAtMs = performance.now()
     const overdue = (await jobs.overdue(new Date(now()))).filter(hurt.isDue)
     await eachAlone(
       1,
