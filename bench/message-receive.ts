@@ -37,9 +37,10 @@ async function main(): Promise<void> {
   inbox.open(DOMAIN)
   const server = await startReceiving({
     ...{ listen: '127.0.0.1:0', lmtp: false, domain: DOMAIN, maxOctets: 10_485_760, inbox, world },
-    analyse: (raw, envelope) =>
+    analyse: (raw, envelope, onRead) =>
       analyseMessage({ ...world, signal: AbortSignal.timeout(30_000) }, deps, raw, {
         envelope,
+        onRead,
         by: { caller: 'mail' },
       }),
   })

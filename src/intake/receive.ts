@@ -1,4 +1,5 @@
 import type { SMTPServer, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import { AppError } from '../base/errors.ts'
 import { limiter } from '../base/limiter.ts'
 import type { GivenEnvelope } from '../message/envelope.ts'
 import type { Inbox, Keep } from '../message/inbox.ts'
@@ -20,6 +21,8 @@ const MAIL_RATE = { capacity: 60, perSecond: 1 }
 const MAX_REFUSED = 10
 /** Messages of the largest size that are in memory at the same time, being received or analysed. */
 const MAX_IN_MEMORY = 8
+/** Time in which a message is read before its client gets the reply, ms; after it the message is taken. */
+const READ_MS = 20_000
 /** Analyses at the same time; most of their time they wait for the DNS. */
 const MAX_ANALYSES = 500
 /** Time without a command or a piece of a message after which a connection is closed, ms. */
@@ -38,8 +41,11 @@ type ReceiveSettings = {
   /** PEM; without it STARTTLS is not offered. */
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly inbox: Pick<Inbox, 'accepts' | 'take'>
-  /** Analyses a message and keeps the answer. */
-  readonly analyse: (raw: Buffer, envelope: GivenEnvelope) => Promise<Parameters<Keep>[0]>
+  /**
+   * Analyses a message; `onRead` is called when it is read, before the DNS is asked. Rejects with AppError `bad_message`
+   * for a message that cannot be read.
+   */
+  readonly analyse: (raw: Buffer, envelope: GivenEnvelope, onRead: () => void) => Promise<Parameters<Keep>[0]>
   readonly world: Pick<World, 'now' | 'monotonic' | 'log'>
   /** Maximum duration of a connection, ms. */
   readonly connectionMs?: number
@@ -170,14 +176,17 @@ function taking({ lmtp, domain, maxOctets, inbox, analyse, world }: ReceiveSetti
   let room = MAX_IN_MEMORY * maxOctets
   let analyses = 0
 
-  async function analysed(raw: Buffer, envelope: GivenEnvelope, keep: Keep): Promise<void> {
+  /** `onRead` gets the reply to the message. */
+  async function analysed(raw: Buffer, envelope: GivenEnvelope, keep: Keep, onRead: OnRead): Promise<void> {
     analyses++
     try {
-      keep(await analyse(raw, envelope))
+      keep(await analyse(raw, envelope, () => onRead(undefined)))
     } catch (error) {
       keep(undefined)
+      onRead(unreadRefusal(error))
       world.log.error('a message could not be analysed', { reason: (error as Error).name })
     } finally {
+      onRead(undefined)
       analyses--
     }
   }
@@ -193,24 +202,40 @@ function taking({ lmtp, domain, maxOctets, inbox, analyse, world }: ReceiveSetti
     }
     try {
       const raw = await readMessage(stream, maxOctets, hold)
-      const refused = refusalOf(raw, maxOctets, analyses)
-      if (refused || typeof raw === 'string') {
+      const tooMuch = refusalOf(raw, maxOctets, analyses)
+      if (tooMuch || typeof raw === 'string') {
         release()
-        return refused
+        return tooMuch
       }
       const keep = inbox.take(session.envelope.rcptTo[0]?.address ?? '')
       if (!keep) {
         release()
         return refusal(550, '5.1.1 no such address')
       }
-      void analysed(raw, envelopeOf(session, { lmtp, domain, now: world.now() }), keep).finally(release)
-      return undefined
+      const read = Promise.withResolvers<Error | undefined>()
+      const late = setTimeout(read.resolve, READ_MS, undefined)
+      const envelope = envelopeOf(session, { lmtp, domain, now: world.now() })
+      void analysed(raw, envelope, keep, read.resolve).finally(release)
+      const refused = await read.promise
+      clearTimeout(late)
+      return lmtp ? undefined : refused
     } catch {
       release() // the connection was lost
       return refusal(451, '4.3.0 try again later')
     }
   }
 }
+
+type OnRead = (refused: Error | undefined) => void
+
+/**
+ * The reply to a message whose analysis fails before it is read. The client of this listener is the sender, so a
+ * refusal bounces to nobody else; a mail server in front (LMTP) would send one to whoever the envelope names.
+ */
+const unreadRefusal = (error: unknown): Error =>
+  error instanceof AppError && error.code === 'bad_message'
+    ? refusal(554, '5.6.0 the message cannot be read')
+    : refusal(451, '4.3.0 the message cannot be read now; try again later')
 
 function refusalOf(raw: Buffer | 'too_large' | 'dropped', max: number, analyses: number): Error | undefined {
   if (raw === 'too_large') return refusal(552, `5.3.4 the message is larger than ${max} octets`)

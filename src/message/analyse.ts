@@ -27,6 +27,8 @@ export type AnalyseOptions = {
   readonly selectorsOf?: (domain: string) => readonly string[]
   /** Who asks; `isMail`: a stranger sent it. */
   readonly by: Pick<HeavyAsk, 'caller' | 'isMail'>
+  /** Called when the message is read, before the DNS is asked. */
+  readonly onRead?: () => void
 }
 
 /** Maximum number of addresses of the path whose names are looked up. */
@@ -41,6 +43,7 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
   const ask = { ...options.by, signal: ctx.signal }
   const input = { receivedBy, ...(given && { envelope: given }) }
   const { mail, mime, author, arrival, forwarding, links, signers, keys } = await ctx.heavy(outline, raw, input, ask)
+  options.onRead?.()
   const spf = evaluateSpf(ctx, arrival)
   const [evaluated, alignment, names, answers] = await Promise.all([
     spf,

@@ -39,9 +39,10 @@ export async function startMessages(
     world,
     inbox: deps.messages.inbox,
     ...(tls && { tls }),
-    analyse: (raw, envelope) =>
+    analyse: (raw, envelope, onRead) =>
       analyseMessage({ ...world, signal: within(ANALYSIS_MS, leaving.signal) }, deps, raw, {
         envelope,
+        onRead,
         by: { caller: 'mail', isMail: true },
       }),
   }).catch((cause: Error) => {

@@ -4,6 +4,7 @@ import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { MessageAddressAnswer, ReceivedMessageAnswer } from '../../src/answers/message.ts'
 import { networksOf, type Receiving, startReceiving } from '../../src/intake/receive.ts'
+import { LaneError, type LaneReason } from '../../src/lane/heavy.ts'
 import { storedService } from '../../src/monitors/stored.ts'
 import { parseDomain } from '../../src/names/domain.ts'
 import type { Deps } from '../../src/operations/deps.ts'
@@ -69,9 +70,10 @@ beforeAll(async () => {
   app = await labApp(clocked, { deps, site, onLine: (line) => void logged.push(line) })
   settings = {
     ...{ listen: '127.0.0.1:0', domain: DOMAIN, maxOctets: MAX, world: clocked, inbox: deps.messages.inbox },
-    analyse: (raw, envelope) =>
+    analyse: (raw, envelope, onRead) =>
       analyseMessage({ ...clocked, signal: AbortSignal.timeout(20_000) }, deps, raw, {
         envelope,
+        onRead,
         by: { caller: 'mail' },
       }),
   }
@@ -245,6 +247,28 @@ Authentication-Results: ${DOMAIN}; dmarc=fail header.from=example.org
     expect(answer?.path.map(({ trusted }) => trusted)).toEqual([false, true])
     expect(answer?.authentication_results).toMatchObject([{ trusted: false }])
     expect(answer?.envelope.ip).toBe('127.0.0.1')
+  })
+  it.each<[LaneReason, boolean, string]>([
+    ['time', false, '554'],
+    ['remembered', false, '554'],
+    ['full', false, '451'],
+    ['time', true, '250'], // a mail server in front would bounce to whoever the envelope names
+  ])('waits on when its message cannot be read (%s, LMTP %j), which is answered %s', async (reason, isLmtp, code) => {
+    const ending = {
+      ...clocked,
+      heavy: () => Promise.reject(new LaneError(reason)),
+      signal: AbortSignal.timeout(20_000),
+    }
+    const server = await startReceiving({
+      ...settings,
+      lmtp: isLmtp,
+      analyse: (raw, envelope, onRead) =>
+        analyseMessage(ending, deps, raw, { envelope, onRead, by: { caller: 'mail' } }),
+    })
+    const { id, address } = await newAddress()
+    const replies = await talk(server, [isLmtp ? EHLO.replace('EHLO', 'LHLO') : EHLO, ...transaction(address)])
+    await server.close()
+    expect([codes(replies).at(-1), (await show(id)).state]).toEqual([code, 'waiting'])
   })
   it('expires', async () => {
     const { id, address } = await newAddress({ expires_in: '1m' })

@@ -81,9 +81,10 @@ async function inboxService() {
   const app = await labApp(world, { site, operations, deps })
   const server = await startReceiving({
     ...{ listen: '127.0.0.1:0', domain: INBOX, maxOctets: 100_000, world, inbox, lmtp: false },
-    analyse: (raw, envelope) =>
+    analyse: (raw, envelope, onRead) =>
       analyseMessage({ ...world, signal: AbortSignal.timeout(20_000) }, deps, raw, {
         envelope,
+        onRead,
         by: { caller: 'mail' },
       }),
   })
