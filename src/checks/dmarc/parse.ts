@@ -1,5 +1,4 @@
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
-import { rememberedTexts } from '../../base/remembered-texts.ts'
 import { dmarcProblem } from './problems.ts'
 import { formatReportUri, MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
 
@@ -56,9 +55,7 @@ const LOOKALIKE = /^[^\x21-\x7e]*["'\\]*[^\x21-\x7e]*v[^\x21-\x7e]*[=:]?[^\x21-\
  * `v=DMARC1`: such a record must be ignored as a whole. Everything else that is wrong is a fault, and the tag has its
  * default.
  */
-export const parseDmarc = rememberedTexts(readDmarc)
-
-function readDmarc(text: string): Parsed<DmarcReading> {
+export function parseDmarc(text: string): Parsed<DmarcReading> {
   const items = itemsOf(text)
   const first = trimmedEnd(items[0]!.text)
   // RFC 9989 §4.7 v: the value matches exactly, and the tag is the first. The name of the tag is an ABNF string, which

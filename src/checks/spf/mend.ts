@@ -1,5 +1,4 @@
 import { type Parsed, type Problem, parsed, problem } from '../../base/problem.ts'
-import { rememberedTexts } from '../../base/remembered-texts.ts'
 import { MAX_RECORD, parseSpf } from './parse.ts'
 import { spfSlip, spfTextProblem } from './problems.ts'
 import type { SpfRecord } from './terms.ts'
@@ -47,9 +46,7 @@ const NEXT_VERSION = /(?<=.)v=spf1(?![0-9.])/gi
  * fault has no typing errors. Fails if a fault remains that only its owner can correct. Linear time; at most 8,192
  * characters.
  */
-export const mend = rememberedTexts(readMeant)
-
-function readMeant(text: string): Parsed<Mended> {
+export function mend(text: string): Parsed<Mended> {
   if (text.length > MAX_RECORD) return problem(spfTextProblem('too_long', { max: MAX_RECORD }))
   const slips = new Set<Slip>()
   const plain = CHARACTERS.reduce((rest, [slip, shape, meant]) => {
