@@ -142,6 +142,10 @@ it('chooses living peers that can, the least loaded first, none that is full', (
   const peers = new Map([peer('busy', 3), peer('full', 4), peer('gone', 0, T - TTL_MS - 1), peer('idle', 0)])
   expect(choosePeers(peers, 'verify', at(T), () => 0.5).map(({ id }) => id)).toEqual(['idle', 'busy'])
   expect(choosePeers(peers, 'blacklist', at(T), () => 0.5)).toEqual([])
+  // A load below zero is none: whoever claims it comes before nobody.
+  const claims = new Map([peer('boasts', -100), peer('idle', 0)])
+  const turns = [0.9, 0.1]
+  expect(choosePeers(claims, 'verify', at(T), () => turns.shift()!).map(({ id }) => id)).toEqual(['idle', 'boasts'])
   // Among equals chance decides.
   const equals = new Map(['a', 'b', 'c'].map((id) => peer(id, 1)))
   const chances = [0.5, 0.9, 0.1]

@@ -141,7 +141,7 @@ export function choosePeers(
     .filter((peer) => statusOf(peer, nowMs, ttlMs) === 'alive' && peer.capabilities.includes(capability))
     .map((peer) => ({
       peer,
-      busy: peer.load ? peer.load.active / Math.max(1, peer.load.capacity) : 0,
+      busy: peer.load ? Math.max(0, peer.load.active) / Math.max(1, peer.load.capacity) : 0,
       chance: random(),
     }))
     .filter(({ busy }) => busy < 1)
