@@ -326,6 +326,19 @@ it('an open snapshot that has read the table of a job delays neither other jobs 
   })
 })
 
+it('a backup with the tables of 3,000 jobs is restored', { timeout: 120_000 }, async () => {
+  const { pool } = await target()
+  const file = join(labFolder(), 'many.gz')
+  const many = Array.from({ length: 3_000 }, (_, i) => `{"table":"job_rows_${i + 1_000}","columns":["line"]}\n\\.`)
+  writeFileSync(
+    file,
+    changed((lines) => lines.push(...many)),
+  )
+  expect((await restore(pool, file, READERS)).tables).toBeGreaterThan(3_000)
+  await pool.query('DROP SCHEMA mailsonde CASCADE').catch(() => {})
+  await pool.end()
+})
+
 it('a second backup to the same file leaves the first alone', async () => {
   const file = join(labFolder(), 'twice.gz')
   const signal = new AbortController().signal

@@ -120,6 +120,7 @@ const SERVER_SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
   max_connections: '100',
+  max_locks_per_transaction: '512', // a restore makes the tables of all jobs in one transaction: some 15,000
   shared_buffers: '48MB',
   max_wal_size: '512MB',
   jit: 'off',

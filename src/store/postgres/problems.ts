@@ -150,6 +150,11 @@ export const backupError = errorsOf('backup', {
     detail: ({ path, table, reason }: Path & Reason & { table: string }) =>
       `${shown(path)} does not fit its schema: a row of ${quoted(table)} cannot be read (${shown(reason)})`,
   },
+  locks: {
+    code: 'invalid_parameter',
+    detail: () =>
+      'the database server has no room for the locks of so many tables: raise its max_locks_per_transaction, restart it, and restore again',
+  },
   job: { code: 'invalid_parameter', detail: () => 'the backup contains a job without the table of its rows' },
   in_use: {
     code: 'invalid_parameter',

@@ -58,6 +58,7 @@ export async function restore(
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
+    if (codeOf(error) === OUT_OF_LOCKS) throw backupError('locks', undefined, { cause: error })
     if (error instanceof AppError || !isRefusal(error)) throw error
     throw backupError('content', { path, reason: error.message }, { cause: error })
   } finally {
@@ -73,6 +74,9 @@ async function checkOwnTables(client: pg.PoolClient): Promise<void> {
   )
   if (rows.length > 0) throw backupError('job')
 }
+
+/** The shared memory of the locks is used up (SQLSTATE `out_of_memory`, with "out of shared memory"). */
+const OUT_OF_LOCKS = '53200'
 
 /** An error with which PostgreSQL refuses a statement (a row of the wrong shape): classes 22, 23 and 42 of SQLSTATE. */
 const isRefusal = (error: unknown): error is Error => /^(?:22|23|42)/.test(codeOf(error) ?? '')
