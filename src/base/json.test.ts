@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatJson, isJsonRecord, isSame } from './json.ts'
+import { formatJson, isJsonRecord, isNestedBeyond, isSame } from './json.ts'
 
 it.each([
   ['a\u001b[31mb', '"a\\u001b[31mb"'],
@@ -38,3 +38,13 @@ it.each<[string, unknown, unknown, boolean]>([
   ['other sets', new Set([1]), new Set([2]), false],
   ['a set and an object', {}, new Set(), false],
 ])('%s', (_, a, b, same) => expect([isSame(a, b), isSame(b, a)]).toEqual([same, same]))
+
+it.each<[string, boolean]>([
+  ['[[1]]', false],
+  ['[[[1]]]', true],
+  ['{"a":{"b":[]}}', true],
+  ['[[1],[2],[3],{"a":1}]', false],
+  ['["[[[[", "\\"[[[[", {"[[[":"\\\\"}]', false],
+  ['["[[[[', false],
+  [`${'['.repeat(100_000)}`, true],
+])('%.20s is nested beyond two levels: %s', (text, expected) => expect(isNestedBeyond(text, 2)).toBe(expected))

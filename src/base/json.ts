@@ -14,6 +14,24 @@ export const keysOf = <K extends string>(table: Readonly<Partial<Record<K, unkno
 export const isJsonRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whether lists and objects of a JSON text are nested more than `max` levels; reading such a value can end the stack. */
+export function isNestedBeyond(text: string, max: number): boolean {
+  let depth = 0
+  let isInText = false
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (isInText) {
+      if (unit === BACKSLASH) at++
+      else if (unit === QUOTE) isInText = false
+    } else if (unit === QUOTE) isInText = true
+    else if (OPENING.includes(unit) && ++depth > max) return true
+    else if (CLOSING.includes(unit)) depth--
+  }
+  return false
+}
+
+const [QUOTE, BACKSLASH, OPENING, CLOSING] = [0x22, 0x5c, [0x5b, 0x7b], [0x5d, 0x7d]]
+
 /**
  * JSON for display on a terminal: characters that control it, reorder text or are invisible are escaped, and what a
  * build server would take for a command (`##[…]`). `indent`: spaces per level; absent: one line.

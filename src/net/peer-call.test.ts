@@ -69,6 +69,7 @@ it.each<[string, string, Partial<Parameters<typeof peerCaller>[0]>, string]>([
 
 it.each([
   ['an answer that is too large', { body: `"${'a'.repeat(2_000)}"` }, 'too_large'],
+  ['an answer that is nested too deep', { body: `{"a":${'['.repeat(100)}${']'.repeat(100)}}` }, 'protocol'],
   ['an answer that is no JSON', { body: '<html>', type: 'text/html' }, 'protocol'],
   ['a redirect without a body', { status: 302, body: '', location: 'http://10.0.0.1/' }, 'protocol'],
 ])('rejects %s', async (_, said, why) => {

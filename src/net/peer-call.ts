@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts'
+import { isNestedBeyond, type Json } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Resolve } from './dns/resolver.ts'
@@ -68,9 +68,14 @@ function whyUnsafe({ reachable }: PeerCallOptions, url: URL, addresses: readonly
     : fetchProblem('private_address', { host: url.hostname })
 }
 
+/** Maximum nesting of an answer; the deepest of ours has some 30 levels. */
+const MAX_DEPTH = 100
+
 function readJson(bytes: Uint8Array): Json {
+  const text = Buffer.from(bytes).toString('utf8')
+  if (isNestedBeyond(text, MAX_DEPTH)) throw new FetchError('protocol', fetchProblem('nested', { max: MAX_DEPTH }))
   try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8')) as Json
+    return JSON.parse(text) as Json
   } catch (cause) {
     throw new FetchError('protocol', fetchProblem('not_json'), { cause })
   }

@@ -26,6 +26,7 @@ export const fetchProblem = problemsOf('fetch', {
   encoding: ({ text }: Text) => `the body has an unrequested encoding (${shown(text, 40)})`,
   too_large: ({ max }: Max) => `more than ${max} bytes`,
   not_json: () => 'the answer is not JSON',
+  nested: ({ max }: { max: number }) => `the answer is nested more than ${max} levels deep`,
   not_http_answer: () => 'the answer is not HTTP/1.1',
   timeout: () => 'no complete answer in time',
   aborted: () => 'the client disconnected',
