@@ -109,6 +109,7 @@ async function openLook(
   const place = known?.validity === validity ? known : { uid: 0, deferred: [] }
   const deferred = new Map(place.deferred.map((one) => [one.uid, one]))
   const canMove = client.capabilities.has('MOVE')
+  const made = new Set<string>()
   let last = place.uid
   const remember = (): Promise<void> =>
     store.rememberPlace(name, { validity, uid: last, deferred: [...deferred.values()] })
@@ -155,7 +156,7 @@ async function openLook(
     }
     if (kind !== undefined) deferred.delete(uid)
     if (kind !== undefined && kind !== 'no_report' && canMove)
-      await moveTo(client, uid, kind === 'report' ? 'Processed' : 'Unreadable', log)
+      await moveTo(client, uid, kind === 'report' ? 'Processed' : 'Unreadable', made, log)
     last = Math.max(last, uid)
     await remember()
   }
@@ -212,9 +213,16 @@ function placeOf({ user, host, port, secure, mailbox }: Target): string {
  * Moves a message. A mailbox that cannot be made, or a move that is refused, leaves it where it is: it is stored, and
  * its UID is remembered. Rejects if the connection was lost: the message is read again, and moved then.
  */
-async function moveTo(client: ImapFlow, uid: number, mailbox: string, log: Pick<Log, 'warn'>): Promise<void> {
+async function moveTo(
+  client: ImapFlow,
+  uid: number,
+  mailbox: string,
+  made: Set<string>,
+  log: Pick<Log, 'warn'>,
+): Promise<void> {
   try {
-    await client.mailboxCreate(mailbox)
+    if (!made.has(mailbox)) await client.mailboxCreate(mailbox)
+    made.add(mailbox)
     const moved = await client.messageMove(String(uid), mailbox, { uid: true })
     if (!moved && !client.usable) throw new Error('the connection was lost')
     if (!moved) log.warn('a message could not be moved', { way: 'imap', uid, mailbox })
