@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 
 /** What travels between the process of the lane and its own: a length, a type, and that many octets. */
-export type Frame = { readonly type: number; readonly body: Buffer }
+export type Frame = { readonly type: number; readonly body: Buffer<ArrayBuffer> }
 
 /** To the lane: `run`, followed by `octets`. From it: `ready` once, then for each job batches and `done` or `failed`. */
 export const FRAME = { run: 1, octets: 2, ready: 3, batch: 4, done: 5, failed: 6 } as const

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -91,7 +93,7 @@ it('keeps the process between jobs, and starts another one after an end', async 
 
 it('has no environment of the service, and its own heap whatever the service has', async () => {
   const { env, argv } = (await did(WORK.told, undefined)) as { env: object; argv: readonly string[] }
-  expect(env).toEqual({})
+  expect(Object.keys(env)).toEqual(['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_'])
   expect(argv).toContain('--max-old-space-size=128')
 })
 
@@ -179,6 +181,20 @@ it('ends the process that has nothing to do', async () => {
   const pid = await heavy(WORK.pid, NONE, undefined, ask())
   await expect.poll(() => isRunning(pid)).toBe(false)
   expect(await heavy(WORK.pid, NONE, undefined, ask())).not.toBe(pid)
+})
+
+it('lives on when a terminal or unit tells all processes to end', async () => {
+  const pid = (await did(WORK.pid, undefined)) as number
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(pid, signal)
+  expect([await did(WORK.sum, { add: 1 }), await did(WORK.pid, undefined)]).toEqual([1, pid])
+})
+
+it('ends with the process that asks, whatever it does', async () => {
+  const asker = spawn(process.execPath, [new URL('../../test/lab/heavy-asker.ts', import.meta.url).pathname])
+  const [pid] = await once(asker.stdout, 'data')
+  expect(isRunning(Number(pid))).toBe(true)
+  asker.kill('SIGKILL')
+  await expect.poll(() => isRunning(Number(pid)), { timeout: 10_000 }).toBe(false)
 })
 
 const isRunning = (pid: number): boolean => {

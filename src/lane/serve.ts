@@ -34,7 +34,7 @@ export async function serveLane(kinds: readonly AnyKind[]): Promise<void> {
   async function emit(batch: Uint8Array): Promise<void> {
     if (!writeFrame(socket, FRAME.batch, batch)) await once(socket, 'drain')
   }
-  async function work({ kind, input, cpuMs }: Task, octets: Buffer): Promise<void> {
+  async function work({ kind, input, cpuMs }: Task, octets: Buffer<ArrayBuffer>): Promise<void> {
     watch.begin(cpuMs)
     try {
       const known = byName.get(kind)
@@ -46,6 +46,8 @@ export async function serveLane(kinds: readonly AnyKind[]): Promise<void> {
     } catch (error) {
       watch.end()
       writeFrame(socket, FRAME.failed, serialize(crossed(error)))
+    } finally {
+      octets.buffer.transfer(0) // free before the next ones come, not at the next collection
     }
   }
   let task: Task | undefined

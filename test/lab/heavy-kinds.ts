@@ -44,6 +44,14 @@ export const WORK = {
     for (let n = 0; n < input.batches; n++) await emit(new Uint8Array(input.octets).fill(n % 256))
     return input.batches
   }),
+  held: work(
+    'held',
+    async (_octets, _input: undefined, { emit }) => {
+      await emit(Buffer.from(`${process.pid}`))
+      forever(() => 0)
+    },
+    60_000,
+  ),
   loop: work('loop', (_octets, _input: undefined) => forever(() => 0), 100),
   expression: work('expression', (_octets, _input: undefined) => /^(?:a+)+$/.test(`${'a'.repeat(60)}b`), 100),
   native: work(
