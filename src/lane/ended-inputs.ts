@@ -4,8 +4,10 @@ import { codeOf } from '../base/errors.ts'
 
 /** Inputs whose work ended the process that did it, by their names: they are not read again for a day. */
 export type EndedInputs = {
-  /** Whether the work may begin. `mark`: if this process ends before `end` is called, it may not begin again. */
-  readonly begin: (name: string, mark: boolean) => Promise<boolean>
+  /** Whether the work may begin. */
+  readonly mayBegin: (name: string) => Promise<boolean>
+  /** If this process ends before `end` is called, the work may not begin again. */
+  readonly mark: (name: string) => Promise<void>
   /** `reason`: why it must not begin again. */
   readonly end: (name: string, reason?: string) => Promise<void>
 }
@@ -26,7 +28,7 @@ type EndedSettings = {
 
 /**
  * One file an input in `folder` (made with the first): its name is that of the input, its content the reason, or the
- * number of the process that has begun, and its time is when. Files and not a table: commands have no database, several
+ * number of the process that is at it, and its time is when. Files and not a table: commands have no database, several
  * processes share the folder without a lock, and a start reads nothing. Where the folder cannot be written the work
  * begins without it.
  */
@@ -67,11 +69,8 @@ export function endedInputs(folder: string, { now, warn, max = MAX_NAMES }: Ende
     for (const { name } of files.slice(0, names.length - 0.9 * max)) await unlink(pathOf(name)).catch(() => {})
   }
   return {
-    begin: async (name, mark) => {
-      if (!(await mayBegin(name))) return false
-      if (mark) await write(name, `${process.pid}`).catch(lost)
-      return true
-    },
+    mayBegin,
+    mark: (name) => write(name, `${process.pid}`).catch(lost),
     end: async (name, reason) => {
       try {
         if (reason === undefined) await unlink(pathOf(name))

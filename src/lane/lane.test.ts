@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { labFolder } from '../../test/lab/folder.ts'
@@ -229,7 +229,8 @@ it('does not begin again what a process has not lived to end', async () => {
     writeFileSync(join(folder, name), text)
     utimesSync(join(folder, name), new Date(), new Date(CLOCK.now() - ageMs))
   }
-  expect(await ended.begin('a', true)).toBe(true)
+  expect(await ended.mayBegin('a')).toBe(true)
+  await ended.mark('a')
   expect(readFileSync(join(folder, 'a'), 'utf8')).toBe(`${process.pid}`)
   await ended.end('a')
   expect(readdirSync(folder)).toEqual([])
@@ -245,12 +246,31 @@ it('does not begin again what a process has not lived to end', async () => {
     ['', 0, false],
   ] as const) {
     file('b', text, ageMs)
-    expect([text, ageMs, await ended.begin('b', false)]).toEqual([text, ageMs, may])
+    expect([text, ageMs, await ended.mayBegin('b')]).toEqual([text, ageMs, may])
   }
   for (let n = 0; n < 21; n++) file(`old${n}`, 'time', HOUR_MS - n)
   await ended.end('c', 'memory')
   expect(readdirSync(folder)).toHaveLength(18)
-  expect([await ended.begin('c', false), await ended.begin('old0', false)]).toEqual([false, true])
+  expect([await ended.mayBegin('c'), await ended.mayBegin('old0')]).toEqual([false, true])
+})
+
+it('marks mail on disk while it takes longer than good mail does', async () => {
+  const folder = join(labFolder(), 'lane')
+  const { heavy } = opened({ endedInputs: endedInputs(folder, CLOCK) })
+  const marks = async (ask: HeavyAsk, kind: typeof WORK.held | typeof WORK.pid): Promise<number> => {
+    const caller = new AbortController()
+    const running = outcome(heavy(kind as typeof WORK.held, NONE, undefined, { ...ask, signal: caller.signal }))
+    const done = await Promise.race([running, new Promise((resolve) => setTimeout(resolve, 1_500))])
+    const count = existsSync(folder) ? readdirSync(folder).length : 0
+    if (done === undefined) caller.abort('gone')
+    await running
+    return count
+  }
+  await heavy(WORK.pid, NONE, undefined, ask()) // has started
+  expect(await marks(ask({ isMail: true }), WORK.pid)).toBe(0)
+  expect(await marks(ask(), WORK.held)).toBe(0)
+  expect(await marks(ask({ isMail: true }), WORK.held)).toBe(1)
+  expect(readdirSync(folder)).toEqual([])
 })
 
 it('begins without a folder that it can write', async () => {
@@ -258,7 +278,8 @@ it('begins without a folder that it can write', async () => {
   const file = join(labFolder(), 'file')
   writeFileSync(file, '')
   const ended = endedInputs(join(file, 'lane'), CLOCK)
-  expect(await ended.begin('a', true)).toBe(true)
+  expect(await ended.mayBegin('a')).toBe(true)
+  await ended.mark('a')
   await ended.end('a', 'time')
   expect(warnings).toEqual(['what ended heavy work cannot be remembered']) // once
 })
