@@ -14,7 +14,7 @@ import { type Lane, openLane } from './lane.ts'
 import { isForGood, readingError } from './problems.ts'
 import { turnsOf } from './turns.ts'
 
-const command = (entry = '../../test/lab/heavy.ts', env: Command['env'] = {}): Command => ({
+const command = (entry = '../../test/lab/heavy-process.ts', env: Command['env'] = {}): Command => ({
   file: process.execPath,
   args: [new URL(entry, import.meta.url).pathname],
   env,

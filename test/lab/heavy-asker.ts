@@ -2,7 +2,7 @@ import { openLane } from '../../src/lane/lane.ts'
 import { WORK } from './heavy-kinds.ts'
 
 /** A program whose heavy work does not end, and that writes the number of the process that does it. */
-const command = { file: process.execPath, args: [`${import.meta.dirname}/heavy.ts`], env: {} }
+const command = { file: process.execPath, args: [`${import.meta.dirname}/heavy-process.ts`], env: {} }
 const { heavy } = openLane({ command, log: { warn: () => {} } })
 await heavy(WORK.held, new Uint8Array(0), undefined, {
   caller: 'key',
