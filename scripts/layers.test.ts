@@ -9,7 +9,7 @@ it.each<[string, Files, string | undefined]>([
   ['an import over several rows', { 'start/a.ts': importing('../base/b.ts') }, undefined],
   ['main.js imports everything', { 'main.js': importing('./start/b.ts') }, undefined],
   ['an import upwards', { 'peers/a.ts': importing('../operations/b.ts') }, 'imports go down only'],
-  ['an import on the same row', { 'report/a.ts': importing('../peers/b.ts') }, 'imports go down only'],
+  ['an import on the same row', { 'score/a.ts': importing('../peers/b.ts') }, 'imports go down only'],
   ['config above the modules that have none', { 'config.ts': importing('./peers/b.ts') }, 'imports go down only'],
   ['a type upwards', { 'base/a.ts': "import type { X } from '../names/b.ts'\n" }, 'imports go down only'],
   ['over several lines', { 'net/a.ts': "import {\n  x,\n  y,\n} from '../world.ts'\n" }, 'imports go down only'],
