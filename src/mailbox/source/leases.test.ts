@@ -78,3 +78,17 @@ it('uses its share of the limits only when the slices of the others have ended',
   for (let ms = 0; open.length === 1 && ms < 5_000; ms += 500) await (await next()).answer('away')
   expect(open).toHaveLength(6) // a third of 20
 })
+
+it('goes on after a renewal with a fault of our own', async () => {
+  let calls = 0
+  const shared = leases(Date.now, {
+    lease: async () => {
+      if (++calls === 1) throw new TypeError('a fault')
+      return new Map([['p', { connections: 1, tokens: 0, waitMs: 0 }]])
+    },
+    nodes: async () => 3,
+  })
+  const connected = shared.connect('p', LIMITS, AbortSignal.timeout(60_000))
+  await vi.advanceTimersByTimeAsync(5_000)
+  await expect(connected).resolves.toBeTypeOf('function')
+})

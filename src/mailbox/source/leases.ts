@@ -174,8 +174,12 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
       hasNews = false
       const active = [...slices.values()].filter(isActive)
       if (active.length === 0) break
-      await renew(active)
-      if (!hasNews) await pause([...slices.values()].reduce(nextMs, RENEW_MS))
+      // A fault of one renewal leaves everything as it was: the next one comes in its turn.
+      const hasFailed = await renew(active).then(
+        () => false,
+        () => true,
+      )
+      if (hasFailed || !hasNews) await pause([...slices.values()].reduce(nextMs, RENEW_MS))
       await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS))
     }
     running = false
