@@ -4,15 +4,9 @@
  */
 export const KNOWN_FAILURES: Readonly<Record<string, string>> = {
   'm365-dangling-selectors': 'provider',
-  'spf-include-none': 'bad-advice',
   'mx-ip-literal': 'mx',
   'sts-n404': 'transport',
-  'abandoned-a': 'neglected',
-  'spf-redirect-none': 'spf',
-  'spf-include-nxdomain': 'spf',
   'dmarc-bad-sp': 'bad-advice',
-  'website-only': 'webhost',
-  'x3-w002-in': 'harm-above',
   'x3-u084-modehaus-pfau-a': 'provider-missing',
   'x3-a097-wild-key-spammy-a': 'harm-wildcard-key',
   'x3-f001-www-a': 'web-subdomain',
@@ -25,7 +19,6 @@ export const KNOWN_FAILURES: Readonly<Record<string, string>> = {
   'x3-u089-tischlerei-brandl-b': 'm365-not-signing',
   'x3-f022-cname-as-txt-c': 'm365-not-signing',
   'x3-s002-g-verify-mx': 'mx-leftover',
-  'x3-u058-kuechen-traumhaft': 'web-page-only',
   'x3-u038-astro-a': 'relaxed-alignment',
   'x3-f029-mtasts-none-host': 'mta-sts-refused',
   'x3-s016-resend-app-a': 'provider-selectors',

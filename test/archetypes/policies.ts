@@ -2,6 +2,9 @@ import type { DomainCase, Offered, WrittenZone } from './cases.ts'
 import { answerOf, type Get, type Shared, serviceFor } from './lab.ts'
 import { published } from './published.ts'
 
+/** Roles in which nothing is sent: all may be refused at once. */
+const SILENT: ReadonlySet<string> = new Set(['parked', 'no_mail', 'accepts_mail_only'])
+
 type Answer = {
   readonly effective_policy: string
   readonly legacy?: { readonly policy: string; readonly pct?: number }
@@ -18,7 +21,7 @@ export async function steepFixes(
   findings: readonly Offered[],
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ id, fix }) => (fix && /^_dmarc\./.test(fix.name) ? [{ id, fix }] : []))
-  if (fixes.length === 0 || role === 'parked') return []
+  if (fixes.length === 0 || SILENT.has(role ?? '')) return []
   const ranksIn = async (zone: WrittenZone): Promise<Ranks> => {
     const { get, close } = await serviceFor({ ...row, zone }, shared)
     const ranks = await policyRanks(get, row.domain!)

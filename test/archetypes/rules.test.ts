@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { dialogues, domains, type Expect, type ShownFinding } from './cases.ts'
-import { brokenBut, DEVIATIONS } from './deviations.ts'
 import { KNOWN_FAILURES } from './known-failures.ts'
 import { broken } from './rules.ts'
 import { harmfulFixes } from './senders.ts'
@@ -94,20 +93,8 @@ it.each([
   expect(lines.map((line) => /makes (\S+) /.exec(line)?.[1])).toEqual(harmed)
 })
 
-it('a deviation allows one finding beside the alarms, and is a fault where the case does not need it', () => {
-  const allows = (finding: string, expect: Expect) => brokenBut({ finding, why: '' }, expect, ANSWER)
-  expect(brokenBut(undefined, { alarms: [] }, ANSWER)).toEqual(['ptr.generic (medium) is a false alarm'])
-  expect(allows('ptr.generic', { alarms: [] })).toEqual([])
-  expect(allows('ptr.generic', { alarms: [], score: [0, 1] })).toEqual(['the score is 80, not 0 to 1'])
-  const notNeeded = 'the deviation ptr.generic is not needed'
-  expect(allows('ptr.generic', { alarms: ['ptr.generic'] })).toEqual([notNeeded])
-  expect(allows('ptr.generic', { score: [80, 80] })).toEqual([notNeeded])
-})
-
-it('knows only failures and deviations of cases that there are', () => {
+it('knows only failures of cases that there are', () => {
   const ids = [...domains().cases, ...dialogues()].map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)
   expect(Object.keys(KNOWN_FAILURES).filter((id) => !ids.includes(id))).toEqual([])
-  const domainIds = domains().cases.map(({ id }) => id)
-  expect(Object.keys(DEVIATIONS).filter((id) => !domainIds.includes(id))).toEqual([])
 })
