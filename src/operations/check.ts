@@ -134,7 +134,7 @@ export async function checkDomain(
   const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
   const subject = subjectOf(repeatable(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
   const snapshot = await lookUp(subject, ctx.onPart)
-  const made = plan ? await planOf(subject, snapshot, { nowMs: ctx.now(), seen: await wanted.seen?.() }) : undefined
+  const made = plan ? await planOf(subject, snapshot, { seen: await wanted.seen?.() }) : undefined
   const answer = composeCheck(domain, snapshot, presentWithPlan(snapshot, made))
   return { ...answer, ...(made && { plan: made }), observed_at: new Date(ctx.now()).toISOString() }
 }

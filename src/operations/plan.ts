@@ -76,7 +76,7 @@ export const plan = defineOperation({
     const answer: PlanAnswer = {
       domain,
       ...gradeOf(start),
-      ...(await planOf(subject, start, { nowMs: ctx.now(), seen: await joined?.input.seen?.() })),
+      ...(await planOf(subject, start, { seen: await joined?.input.seen?.() })),
       ...(unicode === domain ? {} : { unicode_domain: unicode }),
       observed_at: new Date(ctx.now()).toISOString(),
     }
@@ -194,7 +194,7 @@ export const planSetup = defineOperation({
     const answer: PlanAnswer = {
       domain,
       ...gradeOf(start),
-      ...(await planOf(subject, start, { nowMs: ctx.now() }, seeds)),
+      ...(await planOf(subject, start, {}, seeds)),
       ...(expected && (await comparison(expected, subject, start))),
       ...(unicode === domain ? {} : { unicode_domain: unicode }),
       ...(setup && { setup: shownSetup(setup) }),

@@ -76,7 +76,7 @@ export const whatIf = defineOperation({
     const asIf = (one: typeof shared) => ({ ...one, ...published })
     const asIt = subjectOf(shared, domain, input)
     const then = subjectOf({ ...asIf(shared), anew: () => asIf({ ...shared, ...shared.anew() }) }, domain, input)
-    const [before, after] = await Promise.all([judged(asIt), judged(then, ctx.now())])
+    const [before, after] = await Promise.all([judged(asIt, false), judged(then, true)])
     return ok({
       ...after,
       before: summaryOf(before),
@@ -88,10 +88,10 @@ export const whatIf = defineOperation({
   },
 })
 
-/** The check of a subject; with its plan where there is a time to make it at. */
-async function judged(subject: Subject, nowMs?: number): Promise<CheckAnswer> {
+/** The check of a subject, and its plan. */
+async function judged(subject: Subject, withPlan: boolean): Promise<CheckAnswer> {
   const snapshot = await lookUp(subject)
-  const plan = nowMs === undefined ? undefined : await planOf(subject, snapshot, { nowMs })
+  const plan = withPlan ? await planOf(subject, snapshot) : undefined
   return { ...composeCheck(subject.domain, snapshot, presentWithPlan(snapshot, plan)), ...(plan && { plan }) }
 }
 

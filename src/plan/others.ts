@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import type { CheckKey } from '../checks/run.ts'
@@ -13,7 +14,7 @@ import { keyTitle } from './words.ts'
 /** A step that no record of the domain makes, or not alone, for a finding; `ids`: all findings that it is for. */
 export type Work = { readonly found: Found; readonly draft: Omit<Draft, 'findings'>; readonly ids?: readonly string[] }
 /** What others have to do about a domain as it is; pure. */
-export type OthersWork = (now: Snapshot, domain: string, nowMs: number) => readonly Work[]
+export type OthersWork = (now: Snapshot, domain: string) => readonly Work[]
 
 const foundIn = ({ outcomes }: Snapshot, key: CheckKey): readonly Found[] =>
   (outcomes[key]?.findings ?? []).map((finding) => ({ key, finding }))
@@ -35,13 +36,13 @@ const NEEDS_KEY: ReadonlySet<string> = new Set([
   'dkim.ed25519_only',
 ])
 /** An MTA-STS policy that excludes mail hosts, or that senders cannot use. */
-export const policyFile: OthersWork = (now, domain, nowMs) => {
+export const policyFile: OthersWork = (now, domain) => {
   const { mta_sts: facts } = now.facts
   const hosts = now.context.mail?.hosts.map(({ exchange }) => exchange) ?? []
   const found = foundIn(now, 'mta_sts').find(({ finding: { id } }) => POLICY_FAULTS.has(id))
   if (!found || facts instanceof Error || hosts.length === 0) return []
   const file = correctedPolicy(facts, hosts)
-  const id = new Date(nowMs).toISOString().replace(/\D/g, '').slice(0, 14)
+  const id = createHash('sha256').update(file.text).digest('hex').slice(0, 16) // RFC 8461 §3.1: it changes with the policy
   const draft = {
     title: 'Correct the MTA-STS policy',
     by: 'web server',

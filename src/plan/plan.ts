@@ -50,7 +50,7 @@ const REPORTED_DAYS = 26
 type Done = Draft & { readonly after: Snapshot }
 
 export type Plan = Pick<PlanAnswer, 'steps' | 'end' | 'left' | 'choice' | 'organization'>
-type PlanOptions = { readonly nowMs: number; readonly seen?: SeenMail | undefined }
+type PlanOptions = { readonly seen?: SeenMail | undefined }
 
 /**
  * The steps from `start` to the best that records can reach, in order, each tried together with all before it; `seeds`
@@ -61,7 +61,7 @@ type PlanOptions = { readonly nowMs: number; readonly seen?: SeenMail | undefine
 export async function planOf(
   subject: Subject,
   start: Snapshot,
-  options: PlanOptions,
+  options: PlanOptions = {},
   seeds: readonly Draft[] = [],
 ): Promise<Plan> {
   const make = async (first: readonly Draft[], isWhole: boolean): Promise<Plan> => {
@@ -292,7 +292,7 @@ class Planner {
 
   /** What somebody else has to do, as the domain is now. */
   private async others(work: OthersWork): Promise<void> {
-    for (const one of work(this.now, this.domain, this.options.nowMs)) await this.tryAssumed(one)
+    for (const one of work(this.now, this.domain)) await this.tryAssumed(one)
   }
 
   /** A step that is not a record of this domain: taken if it gains points or resolves its finding. */

@@ -24,7 +24,7 @@ async function findingsOf(at: string, records: readonly Parameters<typeof parseR
   const selectors = new URLSearchParams(query).getAll('selector')
   const subject = subjectOf(ctx, domain(name), { selectors })
   const start = await lookUp(subject)
-  return presentWithPlan(start, await planOf(subject, start, { nowMs: 0 }))
+  return presentWithPlan(start, await planOf(subject, start))
 }
 
 /**
