@@ -45,6 +45,9 @@ export const messageAnswer = z
   .strictObject({
     verdict: z.enum(['passes', 'needs_repair', 'unknown']),
     summary: z.string(),
+    input: z
+      .strictObject({ kind: z.enum(['message', 'header_only', 'pasted', 'mbox', 'emlx']), notes: strings })
+      .meta({ description: 'what was understood of the octets, and what was taken away from around the message' }),
     from: z.strictObject({
       address: z.string().nullable().meta({ description: 'the first author address' }),
       name: z.string().optional(),
@@ -84,7 +87,7 @@ export const messageAnswer = z
       z.strictObject({
         domain: z.string(),
         selector: z.string(),
-        result: z.enum(['pass', 'fail', 'policy', 'permerror', 'temperror', 'neutral']),
+        result: z.enum(['pass', 'fail', 'policy', 'permerror', 'temperror', 'neutral', 'unknown']),
         because: z.string(),
         cause: z
           .string()
@@ -114,7 +117,7 @@ export const messageAnswer = z
       aspf: z.enum(['r', 's']).optional(),
     }),
     arc: z.strictObject({
-      result: z.enum(['none', 'pass', 'fail', 'temperror']),
+      result: z.enum(['none', 'pass', 'fail', 'temperror', 'unknown']),
       sets: z.array(
         z.strictObject({
           instance: z.int(),
@@ -235,7 +238,7 @@ const bounce = z
         date: z.string(),
         analysis: messageAnswer
           .nullable()
-          .meta({ description: 'the analysis of the returned message; null if only its header came back' }),
+          .meta({ description: 'the analysis of the returned message, or of its header' }),
       })
       .optional(),
   })

@@ -103,7 +103,8 @@ function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, v
                 ['To', [returned.to]],
                 ['Subject', [returned.subject]],
                 ['Date', [returned.date]],
-                ['Analysis', [returned.analysis?.summary ?? 'Only its header came back.']],
+                ...(returned.analysis ? [['Analysis', [returned.analysis.summary]] as const] : []),
+                ...(returned.analysis?.input.notes ?? []).map((note) => ['Note', [note]] as const),
               ],
             } as const,
           ]
@@ -137,6 +138,7 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
               `From ${from.address ?? 'nobody'}${headers.date === undefined ? '' : ', '}`,
               ...(headers.date === undefined ? [] : [{ time: headers.date }]),
             ],
+            ...answer.input.notes.map((note): Line => [`${note.charAt(0).toUpperCase()}${note.slice(1)}.`]),
           ],
         },
       },

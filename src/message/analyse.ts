@@ -23,6 +23,8 @@ export type AnalyseOptions = {
   readonly receivedBy?: readonly string[]
   /** The time at which the expiry of signatures is judged, ms since the epoch; default now. */
   readonly at?: number
+  /** The body is not here; `intact`: the header is as it was. */
+  readonly headerOnly?: { readonly intact: boolean }
   /** Selectors of a domain that are known from elsewhere. */
   readonly selectorsOf?: (domain: string) => readonly string[]
   /** Who asks; `isMail`: a stranger sent it. */
@@ -39,7 +41,7 @@ const MAX_NAMED = 10
  * heavy work, before the DNS is asked and after it. Rejects with LaneError; never because of the DNS.
  */
 export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOptions): Promise<Facts> {
-  const { envelope: given, receivedBy = [], at = ctx.now(), selectorsOf } = options
+  const { envelope: given, receivedBy = [], at = ctx.now(), selectorsOf, headerOnly } = options
   const ask = { ...options.by, signal: ctx.signal }
   const input = { receivedBy, ...(given && { envelope: given }) }
   const { mail, mime, author, arrival, forwarding, links, signers, keys } = await ctx.heavy(outline, raw, input, ask)
@@ -51,7 +53,12 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
     namesOf(ctx, arrival),
     lookupKeys(ctx, keys),
   ])
-  const verified = await ctx.heavy(verify, raw, { lfEnds: mail.lfEnds, keys: answers, at }, ask)
+  const verified = await ctx.heavy(
+    verify,
+    raw,
+    { lfEnds: mail.lfEnds, keys: answers, at, ...(headerOnly && { headerOnly }) },
+    ask,
+  )
   const dkim = await withOtherKeys(ctx, raw, { ...verified, lfEnds: mail.lfEnds }, ask, selectorsOf)
   const { envelope, hops, results } = arrival
   const border = hops.find((hop) => hop.trusted && hop.address !== undefined && hop.address === envelope.ip)
@@ -75,6 +82,7 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
       tls: border?.tls ?? null,
     },
     ...(forwarding === undefined ? {} : { forwarding }),
+    headerOnly: headerOnly !== undefined,
     smtputf8: hops.some((hop) => /^utf8/i.test(hop.with)),
     at,
   }

@@ -5,7 +5,7 @@ import { canonicalField } from './canonical.ts'
 import { fieldsOf, type HashSigned } from './dkim.ts'
 import { type KeyAt, keyName, opened } from './keys.ts'
 import { type Field, fieldBody, type Mail } from './parse.ts'
-import { arcProblem } from './problems.ts'
+import { arcProblem, signatureProblem } from './problems.ts'
 import { parseSignature, parseTagList, withoutSignature, withoutSpace } from './signature.ts'
 
 /** One ARC set: what one host found and sealed (RFC 8617 §4.1). */
@@ -21,7 +21,7 @@ type ArcSet = {
 }
 
 export type ArcChain = {
-  readonly result: 'none' | 'pass' | 'fail' | 'temperror'
+  readonly result: 'none' | 'pass' | 'fail' | 'temperror' | 'unknown'
   readonly because?: Problem
   /** Oldest first; at most {@link MAX_SETS}. */
   readonly sets: readonly ArcSet[]
@@ -64,6 +64,15 @@ export function verifyArc(mail: Mail, keyAt: KeyAt, hash: HashSigned): ArcChain 
     failedSignature(mail, chain.at(-1)!.message, chain.length, keyAt, hash) ??
     failedSeals(chain, keyAt)
   return failed ? { ...failed, sets } : { result: 'pass', sets }
+}
+
+/** The same of a header whose body is not here: its newest message signature cannot be verified. */
+export function arcWithoutBody(mail: Mail): ArcChain {
+  const chain = chainOf(mail)
+  if (chain === undefined) return { result: 'none', sets: [] }
+  if ('id' in chain) return { result: 'fail', because: chain, sets: [] }
+  const open = { result: 'unknown', because: signatureProblem('body_missing') } as const
+  return { ...(failedStates(chain) ?? open), sets: chain.map(presentSet) }
 }
 
 /** The sets of a message, or what is wrong with their structure; undefined if there are none. */

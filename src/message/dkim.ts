@@ -5,8 +5,8 @@ import { type Field, MAX_FIELDS, type Mail, type Sections } from './parse.ts'
 import { signatureProblem } from './problems.ts'
 import { identityDomain, parseSignature, parseTagList, type Signature, withoutSignature } from './signature.ts'
 
-/** The result of a signature by RFC 8601 §2.7.1. */
-type SignatureResult = 'pass' | 'fail' | 'policy' | 'permerror' | 'temperror' | 'neutral'
+/** The result of a signature by RFC 8601 §2.7.1; `unknown`: the body is not here. */
+type SignatureResult = 'pass' | 'fail' | 'policy' | 'permerror' | 'temperror' | 'neutral' | 'unknown'
 
 /** One signature of a message, verified: plain data. */
 export type VerifiedSignature = {
@@ -141,8 +141,7 @@ function judge(
     return { result: 'permerror', because: signatureProblem('identity', { text: identity, domain }) }
   const body = hash.body(signature.body, limit)
   const header = hash.fields(fieldsOf(mail.fields, signature), signature.header)
-  if (!body || !header)
-    return { result: 'neutral', because: signatureProblem('too_much_signed', { times: MAX_HASHED }) }
+  if (!body || !header) return { result: 'neutral', because: signatureProblem('too_much_signed', { max: MAX_HASHED }) }
   const open = opened(key, signature.signature)
   const compared = { header: open.isOver(header), body: body.hash === signature.bodyHash, opened: open }
   const facts = { compared, bodyLength: body.length }
@@ -157,6 +156,18 @@ function judge(
   if (expiresAt !== undefined && expiresAt * 1_000 < at)
     return { ...facts, result: 'policy', because: signatureProblem('expired', { at: isoSeconds(expiresAt) }) }
   return { ...facts, result: 'pass' }
+}
+
+/**
+ * What a signature proves of a header whose body is not here: nothing, unless a header that is as it was fails already.
+ * Keys that are missing or refused stay so.
+ */
+export function withoutBody(one: Verifying, intact: boolean): Verifying {
+  if (!one.compared) return one
+  const { bodyLength: _, ...rest } = one
+  return !one.compared.header && intact
+    ? { ...rest, result: 'fail', because: signatureProblem('header_changed') }
+    : { ...rest, result: 'unknown', because: signatureProblem('body_missing') }
 }
 
 const changed = ({ header, body }: { readonly header: boolean; readonly body: boolean }): Problem =>

@@ -104,6 +104,8 @@ export function judgeDmarc(
     is !== false && (one?.result === 'temperror' || (one?.result === 'pass' && is === null))
   if (isOpen(spf, alignment.spf) || dkim.some((one, i) => isOpen(one, alignment.dkim[i])))
     return { ...known, result: 'temperror', because: dmarcResultProblem('open') }
+  if (dkim.some((one, i) => one.result === 'unknown' && alignment.dkim[i] !== false))
+    return { ...known, result: 'unknown', because: dmarcResultProblem('body_missing') }
   if (spf === undefined) return { ...known, result: 'unknown', because: dmarcResultProblem('spf_unknown') }
   return { ...known, result: 'fail', because: dmarcResultProblem('nothing_aligned') }
 }

@@ -38,6 +38,8 @@ export type Facts = {
   }
   /** What shows that the message was forwarded, if anything does. */
   readonly forwarding?: string
+  /** The body is not here: nothing of it is judged. */
+  readonly headerOnly: boolean
   /** A host on the way says that the message was sent with SMTPUTF8 (RFC 6531). */
   readonly smtputf8: boolean
   /** The time of the judgement, ms since the epoch. */

@@ -18,7 +18,7 @@ export function judgeMessage(facts: Facts): readonly Finding[] {
     ...judgeWay(facts),
     ...judgeFields(facts),
     ...judgeOctets(facts),
-    ...judgeMime(facts),
+    ...(facts.headerOnly ? [] : judgeMime(facts)),
   ]
 }
 
@@ -40,7 +40,7 @@ function judgeDmarc({ dmarc, author }: Facts): Finding[] {
   }
 }
 
-function judgeSpf({ spf, envelope, dmarc, author, forwarding }: Facts): Finding[] {
+function judgeSpf({ spf, envelope, dmarc, author, forwarding, headerOnly }: Facts): Finding[] {
   if (!spf || envelope.ip === undefined) return []
   const { result, domain } = spf
   if (result === 'pass') {
@@ -48,7 +48,8 @@ function judgeSpf({ spf, envelope, dmarc, author, forwarding }: Facts): Finding[
       ? [found('message.spf_not_aligned', { domain, author: author.domain })]
       : []
   }
-  if (result === 'temperror') return []
+  // Without the body nobody knows whether a signature passes, as it does for mail that was forwarded.
+  if (result === 'temperror' || (headerOnly && dmarc.result === 'unknown')) return []
   if (forwarding !== undefined && dmarc.result === 'pass')
     return [found('message.spf_forwarded', { address: envelope.ip, evidence: forwarding })]
   return [found('message.spf_failed', { address: envelope.ip, domain, result })]
@@ -56,6 +57,9 @@ function judgeSpf({ spf, envelope, dmarc, author, forwarding }: Facts): Finding[
 
 /** Fields that readers see, or that say what the body is (RFC 6376 §5.4.1). */
 const WANTED = ['Subject', 'Date', 'To', 'Message-ID', 'MIME-Version', 'Content-Type']
+
+/** Results that say nothing about a signature. */
+const OPEN: readonly string[] = ['temperror', 'neutral', 'unknown']
 
 function judgeDkim({ dkim, dmarc, author, mail }: Facts): Finding[] {
   const signatures = mail.fields.filter(({ name }) => name === 'dkim-signature').length
@@ -68,14 +72,14 @@ function judgeDkim({ dkim, dmarc, author, mail }: Facts): Finding[] {
     const { domain, selector, result, because } = one
     if (result === 'pass') continue
     const args = { domain: domain || 'an unknown domain', selector: selector || 'unknown', reason: because! }
-    if (result === 'temperror' || result === 'neutral') findings.push(found('message.dkim_unknown', args))
+    if (OPEN.includes(result)) findings.push(found('message.dkim_unknown', args))
     else findings.push(found(aligned ? 'message.dkim_failed_beside' : 'message.dkim_failed', args))
   }
   if (
     !aligned &&
     author.domain !== undefined &&
     passing.length > 0 &&
-    dkim.every(({ result }) => result !== 'temperror')
+    dkim.every(({ result }) => result !== 'temperror' && result !== 'unknown')
   ) {
     const domains = [...new Set(passing.map(({ domain }) => domain))]
     const isKnown = passing.every((one) => dmarc.alignment.dkim[dkim.indexOf(one)] === false)

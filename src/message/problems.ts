@@ -11,8 +11,8 @@ export const signatureProblem = problemsOf('signature', {
   too_long: ({ max }: Max) => `the signature is longer than ${max} characters`,
   too_many_tags: ({ max }: Max) => `the signature has more than ${max} tags`,
   too_many_fields: ({ max }: Max) => `the message has more than ${max} header fields, so not all of them were read`,
-  too_much_signed: ({ times }: { times: number }) =>
-    `the signatures above it cover so much that it was not compared: at most ${times} times the size of the message is hashed`,
+  too_much_signed: ({ max }: Max) =>
+    `the signatures above it cover so much that it was not compared: at most ${max} times the size of the message is hashed`,
   not_a_tag: ({ text }: Text) => `${quoted(text, 40)} is not a tag and its value`,
   tag_twice: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)} occurs twice`,
   tag_missing: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)} is missing`,
@@ -42,6 +42,7 @@ export const signatureProblem = problemsOf('signature', {
     `the signature was made with the key of the selector ${quoted(selector)}, not with the one at ${shown(name)}`,
 
   header_changed: () => 'a signed header field was changed after signing',
+  body_missing: () => 'the body is not here, so whether the signature holds cannot be known',
   body_changed: () => 'the body was changed after signing',
   both_changed: () => 'the body and a signed header field were changed after signing',
   body_short: ({ signed, arrived }: { signed: number; arrived: number }) =>
@@ -49,6 +50,20 @@ export const signatureProblem = problemsOf('signature', {
 })
 
 type Instance = { instance: number }
+
+const SAVE = 'save the message as .eml, or copy its header ("Show original", "Internet headers")'
+
+/** What was given for a message and is none, and what to give. */
+export const formProblem = problemsOf('form', {
+  archive: () => 'the file is an archive (zip, 7z or RAR); unpack it and give the message in it',
+  gzip: () => 'the file is compressed (gzip); unpack it and give the message in it',
+  html: () => `the file is an HTML page, not a message; ${SAVE}`,
+  no_header: () => `the text has no header field, such as From or Received; ${SAVE}`,
+  office: () => `the file is of Outlook (.msg) or another Office program (OLE2), which is not read; ${SAVE}`,
+  pdf: () => `the file is a PDF; ${SAVE}`,
+  picture: () => `the file is a picture; ${SAVE}`,
+  rtf: () => `the file is a text of a word processor (RTF); ${SAVE}`,
+})
 
 /** Why an ARC chain does not pass. */
 export const arcProblem = problemsOf('arc', {
@@ -111,6 +126,7 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
   no_record: () => 'the domain has no DMARC record',
   unusable: () => 'the DMARC record of the domain cannot be used',
   open: () => 'a lookup had no answer, so it is not known whether SPF or DKIM passes',
+  body_missing: () => 'SPF does not pass for the domain, and its signature cannot be verified without the body',
   spf_unknown: () =>
     'no signature passes for the domain, and SPF cannot be evaluated without the address of the connection',
   nothing_aligned: () => 'neither SPF nor DKIM passes for the domain of the author',

@@ -1,7 +1,15 @@
 import type { HeavyKind } from '../lane/heavy.ts'
-import { type ArcChain, verifyArc } from './arc.ts'
+import { type ArcChain, arcWithoutBody, verifyArc } from './arc.ts'
 import { causeOf, fullEffort, madeWith } from './causes.ts'
-import { hashing, plainOf, signaturesOf, type VerifiedSignature, type Verifying, verifyMail } from './dkim.ts'
+import {
+  hashing,
+  plainOf,
+  signaturesOf,
+  type VerifiedSignature,
+  type Verifying,
+  verifyMail,
+  withoutBody,
+} from './dkim.ts'
 import { type KeyAnswers, keysOf } from './keys.ts'
 import { type Mail, parseAgain } from './parse.ts'
 
@@ -16,6 +24,8 @@ export type VerifyInput = Counted & {
   readonly at: number
   /** A report comes with it: keys for TLS reports alone (RFC 8460 §3) are keys too, and nobody asks for causes. */
   readonly isReport?: true
+  /** The body is not here; `intact`: the header is as it was. */
+  readonly headerOnly?: { readonly intact: boolean }
 }
 
 /** What the signatures of a message prove: plain data. */
@@ -30,12 +40,16 @@ export type Verified = {
 /** Verifies the signatures of a message (RFC 6376, RFC 8617). */
 export const verify: HeavyKind<VerifyInput, Verified> = {
   name: 'verify',
-  work: (octets, { lfEnds, keys, at, isReport }) => {
+  work: (octets, { lfEnds, keys, at, isReport, headerOnly }) => {
     const mail = parseAgain(octets, lfEnds)
     const keyAt = keysOf(keys, isReport)
     const hash = hashing(mail)
     const verified = verifyMail(mail, keyAt, hash, at)
     if (isReport) return { dkim: verified.map(plainOf), arc: { result: 'none', sets: [] }, otherKey: [] }
+    if (headerOnly) {
+      const dkim = verified.map((one) => plainOf(withoutBody(one, headerOnly.intact)))
+      return { dkim, arc: arcWithoutBody(mail), otherKey: [] }
+    }
     const arc = verifyArc(mail, keyAt, hash)
     return { ...explained(mail, verified), arc }
   },

@@ -47,7 +47,7 @@ export const messageError = errorsOf('message', {
   type: {
     code: 'unsupported_media_type',
     detail: ({ type }: { type: string }) =>
-      `the content type is ${quoted(type, 60)}; send the message as message/rfc822`,
+      `the content type is ${quoted(type, 60)}; send the message as message/rfc822 or text/plain`,
   },
   too_large: {
     code: 'payload_too_large',

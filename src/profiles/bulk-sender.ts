@@ -71,6 +71,8 @@ const RULES: readonly Rule<BulkSenderFacts>[] = [
       if (dkim.length === 0) return notMet('the message has no signature', 'message.not_signed')
       if (dkim.some(({ result }) => result === 'temperror'))
         return unknown('the key of a signature could not be looked up')
+      if (dkim.some(({ result }) => result === 'unknown'))
+        return unknown('a signature cannot be verified without the body')
       return notMet('no signature passes', 'message.dkim_failed')
     },
   },
@@ -119,7 +121,7 @@ const RULES: readonly Rule<BulkSenderFacts>[] = [
         spf !== undefined &&
         spf !== 'pass' &&
         spf !== 'temperror' &&
-        dkim.every((one) => one.result !== 'temperror')
+        dkim.every((one) => one.result !== 'temperror' && one.result !== 'unknown')
       )
         return notMet('neither SPF nor DKIM passes for the domain of the author')
       return unknown('it could not be found out whether SPF or DKIM passes for the domain')
@@ -227,6 +229,8 @@ function oneClick({ bulkSigns, listUnsubscribe, listUnsubscribePost, dkim }: Bul
   }
   if (covering.some(({ result }) => result === 'temperror'))
     return unknown('the key of the signature could not be looked up')
+  if (covering.some(({ result }) => result === 'unknown'))
+    return unknown('the signature cannot be verified without the body')
   return failed('no valid signature covers both fields')
 }
 

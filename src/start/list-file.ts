@@ -68,9 +68,9 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
         told = line
       },
       onFault: (error: unknown) => {
-        const why = String(error)
-        if (!faults.has(why)) setting.complain(listNotice('fault', { why }).text)
-        faults.add(why)
+        const reason = String(error)
+        if (!faults.has(reason)) setting.complain(listNotice('fault', { reason }).text)
+        faults.add(reason)
       },
     }
     const done = await answerList(list, work, interrupted.stopped)

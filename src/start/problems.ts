@@ -118,7 +118,8 @@ export const listNotice = problemsOf('list_notice', {
   done: ({ path, count }: Path & { count: number }) => `${shown(path)}: ${counted(count, 'row')}`,
   done_in_part: ({ path, count, bad }: Path & { count: number; bad: number }) =>
     `${shown(path)}: ${counted(count, 'row')}; ${bad} could not be read or ${bad === 1 ? 'has' : 'have'} no address`,
-  fault: ({ why }: { why: string }) => `an internal error at a row, which is tried again later: ${shown(why, 500)}`,
+  fault: ({ reason }: { reason: string }) =>
+    `an internal error at a row, which is tried again later: ${shown(reason, 500)}`,
   bad_row: ({ line, detail }: { line: number; detail: string }) => `line ${line}: ${shown(detail)}`,
   answers: ({ count, rows }: { count: number; rows: number }) =>
     `${counted(count, 'answer')}; ${counted(rows, 'row')} read`,

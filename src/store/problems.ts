@@ -20,7 +20,6 @@ export const storeProblem = problemsOf('store', {
     `${shown(path)} has ${count} bytes, more than ${max}`,
   locked: ({ path, holder }: Path & { holder: string }) =>
     `${shown(path)} is held by another process (${shown(holder, 40)}); no lock after 10 s`,
-  lock_lost: ({ path }: Path) => `${shown(path)} could not be written: other processes took over its lock repeatedly`,
   not_created: ({ path, reason }: Cause) => `${shown(path)} could not be created: ${shown(reason)}`,
   not_written: ({ path, reason }: Cause) => `${shown(path)} could not be written: ${shown(reason)}`,
   not_read: ({ path, reason }: Cause) => `${shown(path)} could not be read: ${shown(reason)}`,

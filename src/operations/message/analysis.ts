@@ -12,6 +12,7 @@ import { parseAddresses } from '../../message/addresses.ts'
 import { type AnalyseOptions, analyse } from '../../message/analyse.ts'
 import type { Facts } from '../../message/facts.ts'
 import { messageFindings } from '../../message/findings.ts'
+import type { Form } from '../../message/form.ts'
 import { judgeMessage } from '../../message/judge.ts'
 import { fieldBody } from '../../message/parse.ts'
 import { isSame, ourResult, presentFacts } from '../../message/present.ts'
@@ -36,10 +37,13 @@ export async function analyseMessage(
   ctx: Ctx,
   deps: Used,
   raw: Uint8Array,
-  options: Omit<AnalyseOptions, 'selectorsOf'>,
+  options: Omit<AnalyseOptions, 'selectorsOf' | 'headerOnly'>,
+  form: Pick<Form, 'kind' | 'notes' | 'headerOnly'> = AS_SENT,
 ): Promise<MessageAnswer> {
   const { verified } = deps.messages
-  const facts = await analyse(raw, remembering(ctx), { ...options, selectorsOf: verified.of }).catch((error) => {
+  const { kind, notes, headerOnly } = form
+  const about = { ...options, selectorsOf: verified.of, ...(headerOnly && { headerOnly }) }
+  const facts = await analyse(raw, remembering(ctx), about).catch((error) => {
     throw readingError(error, 'bad_message')
   })
   for (const { result, domain, selector } of facts.dkim) if (result === 'pass') verified.remember(domain, selector)
@@ -64,6 +68,7 @@ export async function analyseMessage(
   return {
     verdict,
     summary: summaryOf(verdict, facts, presented),
+    input: { kind, notes },
     ...presentFacts(facts),
     bulk_sender: bulk,
     links: facts.links.map(({ host, times }) => ({
@@ -77,6 +82,9 @@ export async function analyseMessage(
     observed_at: new Date(ctx.now()).toISOString(),
   }
 }
+
+/** The form of a message that came from a server. */
+const AS_SENT = { kind: 'message', notes: [] } as const
 
 const RANK = { critical: 0, high: 1, medium: 2, low: 3, info: 4 } as const
 
@@ -243,7 +251,8 @@ function listingFindings(address: Address | undefined): Finding[] {
 /** Severities of findings that need a repair. */
 const NEEDS_REPAIR: readonly FindingAnswer['severity'][] = ['critical', 'high', 'medium']
 
-function verdictOf({ dmarc }: Facts, findings: readonly FindingAnswer[]): MessageAnswer['verdict'] {
+function verdictOf({ dmarc, headerOnly }: Facts, findings: readonly FindingAnswer[]): MessageAnswer['verdict'] {
+  if (headerOnly && dmarc.result === 'unknown') return 'unknown'
   if (findings.some(({ severity }) => NEEDS_REPAIR.includes(severity))) return 'needs_repair'
   return dmarc.result === 'pass' ? 'passes' : 'unknown'
 }
@@ -261,7 +270,7 @@ function summaryOf(
     none: `${who} has no DMARC record`,
     permerror: 'DMARC cannot be applied',
     temperror: 'DMARC could not be evaluated, because a lookup had no answer',
-    unknown: 'whether DMARC passes is not known without the address of the connection',
+    unknown: `whether DMARC passes is not known: ${dmarc.because?.text ?? 'the address of the connection is missing'}`,
   }
   const said = authentication[dmarc.result]
   const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}`

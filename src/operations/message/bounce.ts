@@ -2,20 +2,18 @@ import type { BounceAnswer, MessageAnswer } from '../../answers/message.ts'
 import { counted, printable } from '../../base/text.ts'
 import type { HeavyAsk } from '../../lane/heavy.ts'
 import { readingError } from '../../lane/problems.ts'
-import { type Bounce, isReply, mayBeNotice, notice, readReply } from '../../message/bounce.ts'
+import { type Bounce, isReply, mayBeNotice, notice } from '../../message/bounce.ts'
 import type { Ctx } from '../../world.ts'
 
 /** Maximum size of a pasted reply, octets. */
 const MAX_REPLY = 64 * 1024
 
-/** The bounce, or the pasted reply, that the octets are; undefined for a message of another kind. */
+/** The bounce that the octets are; undefined for a message of another kind. */
 export async function bounceOf(
   ctx: Ctx,
   raw: Uint8Array,
   by: Pick<HeavyAsk, 'caller' | 'isMail'>,
 ): Promise<Bounce | undefined> {
-  const reply = replyOf(raw)
-  if (reply !== undefined) return readReply(reply)
   if (!mayBeNotice(raw)) return undefined
   const found = await ctx.heavy(notice, raw, null, { ...by, signal: ctx.signal }).catch((error) => {
     throw readingError(error, 'bad_message')

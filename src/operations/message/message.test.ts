@@ -284,10 +284,10 @@ describe('a bounce', () => {
       expect(verdict?.()).toBe(expected)
     }
   })
-  it('text/plain is for replies alone', () =>
-    expect(answered('From: joe@example.org\n\n550 5.1.1', 'text/plain')).rejects.toMatchObject({
-      problem: { id: 'message.type' },
-    }))
+  it('is no text with a header', async () => {
+    const { answer } = await answered('From: joe@example.org\n\n550 5.1.1', 'text/plain')
+    expect(answer).toMatchObject({ input: { kind: 'message' } })
+  })
   it('reads as a document', async () => {
     const { answer } = await answered('550 5.7.1 Client host [192.0.2.1] blocked using zen.spamhaus.org', 'text/plain')
     const words = formatMarkdown(resultDocument(answer as MessageResult, '0'))

@@ -1,8 +1,14 @@
 import { type BounceAnswer, type MessageAnswer, messageResult } from '../../answers/message.ts'
+import { AppError } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { resultDocument } from '../../documents/message.ts'
+import type { HeavyAsk } from '../../lane/heavy.ts'
+import { readingError } from '../../lane/problems.ts'
+import { type Returned, readReply } from '../../message/bounce.ts'
 import type { GivenEnvelope } from '../../message/envelope.ts'
+import { type Form, form, isPlain } from '../../message/form.ts'
+import { formProblem } from '../../message/problems.ts'
 import { parseDomain } from '../../names/domain.ts'
 import { ownerOf } from '../../names/owner.ts'
 import { profileProblem } from '../../profiles/problems.ts'
@@ -79,22 +85,27 @@ export const message = defineOperation({
   graceMs: 2_000,
   uses: ANALYSIS_DEPS,
   run: async (ctx, deps, { ip, helo, mail_from, received_by, at, profile }) => {
-    const raw = await readMessage(ctx, deps.messages.maxBytes)
+    const given = await readMessage(ctx, deps.messages.maxBytes)
     const by = { caller: ownerOf(ctx).id }
-    const bounce = await bounceOf(ctx, raw, by)
+    const reply = replyOf(given)
+    const form = reply === undefined ? await formOf(ctx, given, by) : undefined
+    const raw = form?.octets ?? given
+    const bounce = reply === undefined ? await bounceOf(ctx, raw, by) : readReply(reply)
     if (bounce) {
-      // Of a header alone only the domain is judged: its signatures need the body.
-      const returned = bounce.returned?.headerOnly === false ? bounce.returned.octets : undefined
-      const analysis = returned ? await analyseMessage(ctx, deps, returned, { by }) : null
+      const { returned } = bounce
+      const analysis = returned
+        ? await analyseMessage(ctx, deps, returned.octets, { by }, formOfReturned(returned))
+        : null
       const domain = analysis?.domain ?? (await domainOfAuthor(ctx, deps, bounce.returned?.from))
       return ok(presentBounce(bounce, analysis, domain, ctx.now()))
     }
-    const answer = await analyseMessage(ctx, deps, raw, {
+    const about = {
       by,
       ...(received_by && { receivedBy: received_by }),
       ...(at !== undefined && { at }),
       ...envelopeOf(ip, helo, mail_from),
-    })
+    }
+    const answer = await analyseMessage(ctx, deps, raw, about, form)
     if (profile === undefined) return ok(answer)
     const judged = profile === BULK ? answer.bulk_sender : judgeProfile(profile, jsonOf(answer))
     return ok({ ...answer, profile: judged })
@@ -160,14 +171,38 @@ function parseTime(text: string) {
   return Number.isNaN(at) ? problem(paramProblem('time', { text })) : parsed(at)
 }
 
-/** The content types of messages (RFC 5322, RFC 6532 §3.7). */
-const TYPES = ['message/rfc822', 'message/global']
+/** The message in the octets that somebody gave. Throws AppError `bad_message`: they are something else. */
+async function formOf(ctx: Call, octets: Buffer, by: Pick<HeavyAsk, 'caller'>): Promise<Form> {
+  if (isPlain(octets)) return { kind: 'message', notes: [], octets }
+  const found = await ctx.heavy(form, octets, null, { ...by, signal: ctx.signal }).catch((error) => {
+    throw readingError(error, 'bad_message')
+  })
+  if ('is' in found) throw new AppError('bad_message', formProblem(found.is))
+  return found
+}
+
+/** A header that came back may have lost fields on its way. */
+const formOfReturned = ({ headerOnly }: Returned): Pick<Form, 'kind' | 'notes' | 'headerOnly'> => ({
+  kind: headerOnly ? 'header_only' : 'message',
+  notes: [],
+  ...(headerOnly && { headerOnly: { intact: false } }),
+})
+
+/** The content types of messages (RFC 5322, RFC 6532 §3.7, RFC 4155), and what a text box or a program sends. */
+const TYPES = [
+  'message/rfc822',
+  'message/global',
+  'text/plain',
+  'application/octet-stream',
+  'application/mbox',
+  'application/vnd.ms-outlook',
+]
 
 /** The whole message. Throws AppError: it has another type, it is larger than `max` octets, or there is none. */
 async function readMessage({ upload, signal }: Call, max: number): Promise<Buffer> {
   if (upload === undefined) throw messageError('empty')
-  const isText = typeOf(upload) === 'text/plain'
-  if (!isText) refuseType(upload)
+  const type = typeOf(upload)
+  if (!TYPES.includes(type)) throw messageError('type', { type })
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of upload.octets) {
@@ -177,14 +212,7 @@ async function readMessage({ upload, signal }: Call, max: number): Promise<Buffe
     pieces.push(piece)
   }
   if (size === 0) throw messageError('empty')
-  const octets = Buffer.concat(pieces, size)
-  if (isText && replyOf(octets) === undefined) refuseType(upload) // text/plain is for one reply of a server
-  return octets
+  return Buffer.concat(pieces, size)
 }
 
 const typeOf = ({ contentType }: Upload): string => contentType.split(';', 1)[0]!.trim().toLowerCase()
-
-function refuseType(upload: Upload): void {
-  const type = typeOf(upload)
-  if (!TYPES.includes(type)) throw messageError('type', { type })
-}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { isPlain, readForm } from './form.ts'
+
+const HEAD = `Return-Path: <a@a.example>
+Received: from a.example (a.example [192.0.2.1])
+ by b.example; Mon, 23 Nov 2026 09:00:02 +0000
+From: a@a.example
+Subject: Hello
+`
+const MAIL = `${HEAD}\nHello,\nhow are you?\n`
+const each = (mark: string, text: string): string => text.replaceAll(/^(?=.)/gm, mark)
+const SUMMARY = 'Original message\nFrom:\tA <a@a.example>\nSPF:\tPASS\nCopy to clipboard\n\n'
+
+describe('the form of a message', () => {
+  it.each([
+    ['a message', MAIL, 'message', MAIL, []],
+    ['CRLF', MAIL.replaceAll('\n', '\r\n'), 'message', MAIL.replaceAll('\n', '\r\n'), []],
+    ['the header alone', HEAD, 'header_only', HEAD, [/header alone/]],
+    ['and blank lines', `${HEAD}\n\n \n`, 'header_only', `${HEAD}\n\n \n`, [/header alone/]],
+    ['blank lines in front', `\n\n${MAIL}`, 'pasted', MAIL, [/blank lines/]],
+    ['four blanks', each('    ', MAIL), 'pasted', MAIL, [/^4 blanks/]],
+    ['quoted', each('> ', MAIL), 'pasted', MAIL, [/the mark ">"/]],
+    ['quoted twice', each('>> ', MAIL), 'pasted', MAIL, [/the mark ">>"/]],
+    ['a bar', each('| ', MAIL), 'pasted', MAIL, [/the mark "\|"/]],
+    ['a fence', `\`\`\`text\n${MAIL}\`\`\`\n`, 'pasted', MAIL, [/fence/]],
+    ['a page in front', SUMMARY + MAIL, 'pasted', MAIL, [/^5 lines of a page/]],
+    ['a byte order mark', `\xef\xbb\xbf${MAIL}`, 'pasted', MAIL, [/byte order mark/]],
+    ['CR alone', MAIL.replaceAll('\n', '\r'), 'pasted', MAIL.replaceAll('\n', '\r\n'), [/CR alone/]],
+    ['Apple Mail', `${MAIL.length}\n${MAIL}<?xml version="1.0"?>`, 'emlx', MAIL, []],
+    ['mbox', `From a Mon Nov 23 09:00:02 2026\n${MAIL}`, 'mbox', MAIL, []],
+    [
+      'two messages',
+      `From a Mon Nov 23 09:00:02 2026\n${MAIL}\nFrom b Mon Nov 23 09:00:02 2026\n${MAIL}`,
+      'mbox',
+      MAIL,
+      [/first of 2/],
+    ],
+    ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
+  ] as const)('%s', (_, text, kind, message, notes) => {
+    const found = readForm(Buffer.from(text, 'latin1'))
+    if ('is' in found) throw new Error(found.is)
+    expect(found.kind).toBe(kind)
+    if (message !== undefined) expect(Buffer.from(found.octets).toString('latin1')).toBe(message)
+    expect(found.notes).toHaveLength(notes.length)
+    for (const [i, note] of notes.entries()) expect(found.notes[i]).toMatch(note)
+    expect(isPlain(Buffer.from(text, 'latin1'))).toBe(kind === 'message' && text.startsWith('Return-Path'))
+  })
+  it.each([
+    ['%PDF-1.4', 'pdf'],
+    ['\xd0\xcf\x11\xe0\xa1', 'office'],
+    ['PK\x03\x04', 'archive'],
+    ['\x1f\x8b', 'gzip'],
+    ['\x89PNG', 'picture'],
+    ['{\\rtf1', 'rtf'],
+    ['\n<!DOCTYPE html><p>', 'html'],
+    ['Hello Joe,\nhow are you?', 'no_header'],
+    ['', 'no_header'],
+  ])('%j is no message', (text, is) => expect(readForm(Buffer.from(text, 'latin1'))).toEqual({ is }))
+  it('is linear', () => {
+    const size = 2_000_000
+    for (const piece of ['> ', '>\n', ' \n', 'From ', '\n\nFrom a 1', 'Received: a\n', '```', '\r', 'a:\n b', '9'])
+      readForm(Buffer.from(piece.repeat(size / piece.length)))
+  }, 10_000)
+})

@@ -1,0 +1,236 @@
+import type { HeavyKind } from '../lane/heavy.ts'
+import { contentOf, type Part, parseMime } from './mime.ts'
+import { parseMail } from './parse.ts'
+
+/** What the octets that somebody gave for a message are. */
+type FormKind = 'message' | 'header_only' | 'pasted' | 'mbox' | 'emlx'
+
+/** A message as people have it, taken out of what is around it. */
+export type Form = {
+  readonly kind: FormKind
+  /** What was taken away, and what is missing: sentences without a full stop. */
+  readonly notes: readonly string[]
+  readonly octets: Uint8Array
+  /** The body is not here; `intact`: nothing was taken away, so the header is as it was. */
+  readonly headerOnly?: { readonly intact: boolean }
+}
+
+/** What is no message: kinds of files, and a text without a header. */
+export type NotMail =
+  | 'archive'
+  | 'gzip'
+  | 'html'
+  | 'no_header'
+  | 'office' // OLE2: Outlook's .msg, Word's .doc
+  | 'pdf'
+  | 'picture'
+  | 'rtf'
+
+/** Octets in front that decide whether a message is given as it is. */
+const WINDOW = 64 * 1024
+
+const FIELD = /^[!-9;-~]{1,76}[ \t]*:/
+const FOLDED = /^[ \t]/
+/** Fields that hosts and signers write: no summary in front of a message has them. */
+const TRACE =
+  /^(?:return-path|received|received-spf|delivered-to|envelope-to|authentication-results|arc-[\w-]{1,40}|dkim-signature|x-[\w-]{1,70})[ \t]*:/i
+const KNOWN = /^(?:from|to|subject|date|message-id|mime-version|content-type|reply-to|sender|cc|list-id)[ \t]*:/i
+/** The hashes of an empty body, simple and relaxed (RFC 6376 §3.4.3, §3.4.4). */
+const EMPTY_BODY = /frcCV1k9oG9oKj3dpUqdJg1PxRT2RSN\/XKdLCPjaYaY=|47DEQpj8HBSa\+\/TImW\+5JCeuQeRkm5NMpJWZG3hSuFU=/
+const signsNoBody = (head: string): boolean => EMPTY_BODY.test(head.replace(/\s/g, ''))
+
+/** Reads the form of octets that {@link isPlain} does not find to be a message as it is. Linear; never throws. */
+export const form: HeavyKind<null, Form | { readonly is: NotMail }> = { name: 'form', work: readForm }
+
+/** Whether the octets are a message as servers send it, header and body: most are, and are not looked at further. */
+export function isPlain(octets: Uint8Array): boolean {
+  const text = Buffer.from(octets.subarray(0, WINDOW)).toString('latin1')
+  const end = /\r?\n\r?\n/.exec(text)
+  const head = end ? text.slice(0, end.index) : text
+  const isHeader = head.split('\n').every((line, i) => FIELD.test(line) || (i > 0 && FOLDED.test(line)))
+  if (!isHeader || mayCarry(text)) return false
+  return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
+}
+
+/** Whether a message may have another one attached; what came back in a notice is no attachment. */
+const mayCarry = (text: string): boolean =>
+  /^content-type:[ \t]*multipart\/(?!report)/im.test(text) && /message\/rfc822|\.eml\b/i.test(text)
+
+/** A message and what is around it, or what the octets are instead. Pure, linear, never throws. */
+export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
+  const is = fileKind(Buffer.from(octets.subarray(0, 1_024)))
+  if (is) return { is }
+  const draft = decoded(Buffer.from(octets.buffer, octets.byteOffset, octets.length))
+  unwrapAppleMail(draft)
+  takeBlankLines(draft)
+  unwrapMbox(draft)
+  takeFence(draft)
+  takeMarks(draft)
+  takeSummary(draft)
+  if (!hasHeader(draft.text)) return { is: 'no_header' }
+  if (mayCarry(draft.text.slice(0, WINDOW))) takeAttached(draft)
+  const headerOnly = isHeaderOnly(draft.text) && { intact: draft.notes.length === 0 }
+  const kind = headerOnly ? 'header_only' : (draft.kind ?? (draft.notes.length > 0 ? 'pasted' : 'message'))
+  return {
+    kind,
+    notes: headerOnly ? [...draft.notes, 'it is the header alone: the body is not here'] : draft.notes,
+    octets: Buffer.from(draft.text, 'latin1'),
+    ...(headerOnly && { headerOnly }),
+  }
+}
+
+/** Octets as characters (latin1), and what was said about them. */
+type Draft = { text: string; kind?: FormKind; readonly notes: string[] }
+
+function fileKind(start: Buffer): NotMail | undefined {
+  const text = start.toString('latin1')
+  if (text.startsWith('%PDF-')) return 'pdf'
+  if (text.startsWith('\xd0\xcf\x11\xe0')) return 'office'
+  if (/^PK\x03\x04|^7z\xbc\xaf|^Rar!/.test(text)) return 'archive'
+  if (text.startsWith('\x1f\x8b')) return 'gzip'
+  if (/^(?:\x89PNG|\xff\xd8\xff|GIF8)/.test(text)) return 'picture'
+  if (text.startsWith('{\\rtf')) return 'rtf'
+  return /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body)[\s>]/i.test(text) ? 'html' : undefined
+}
+
+function decoded(octets: Buffer): Draft {
+  const mark = octets.subarray(0, 2).toString('hex')
+  if (mark === 'fffe' || mark === 'feff') {
+    const text = new TextDecoder(mark === 'fffe' ? 'utf-16le' : 'utf-16be').decode(octets)
+    return { text: Buffer.from(text).toString('latin1'), notes: ['it was saved as UTF-16, and is read as UTF-8'] }
+  }
+  const text = octets.toString('latin1')
+  if (text.startsWith('\xef\xbb\xbf')) return { text: text.slice(3), notes: ['the byte order mark was taken away'] }
+  if (text.includes('\r') && !text.includes('\n'))
+    return { text: text.replaceAll('\r', '\r\n'), notes: ['its lines ended in CR alone'] }
+  return { text, notes: [] }
+}
+
+/** Apple Mail keeps the number of octets, the message, and a property list. */
+function unwrapAppleMail(draft: Draft): void {
+  const found = /^\s{0,20}(\d{1,9})[ \t]{0,20}\r?\n(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)
+  if (!found) return
+  const start = found[0].length
+  draft.text = draft.text.slice(start, start + Number(found[1]))
+  draft.kind = 'emlx'
+}
+
+function takeBlankLines(draft: Draft): void {
+  const blank = /^(?:[ \t]*\r?\n)+/.exec(draft.text)
+  if (!blank) return
+  draft.text = draft.text.slice(blank[0].length)
+  draft.notes.push('blank lines in front were taken away')
+}
+
+/** The first message of an mbox file (RFC 4155); `>From ` at the start of a line was `From `. */
+function unwrapMbox(draft: Draft): void {
+  if (!/^From [^\n]{1,1000}\n/.test(draft.text)) return
+  const start = draft.text.indexOf('\n') + 1
+  const others = [...draft.text.matchAll(/\n\r?\n(?=From [^\s]{1,320} [^\n]{0,80}\d\d:\d\d)/g)]
+  const whole = draft.text.slice(start, others[0] ? others[0].index + 1 : undefined)
+  const text = whole.replace(/^>(>*From )/gm, '$1')
+  draft.kind = 'mbox'
+  if (others.length > 0) draft.notes.push(`it is the first of ${others.length + 1} messages`)
+  if (text.length < whole.length) draft.notes.push('lines that begin with ">From " lost the mark of the file')
+  draft.text = text
+}
+
+/** Lines of Markdown around a block of code. */
+function takeFence(draft: Draft): void {
+  const open = /^(```+|~~~+)[^\n]{0,100}\n/.exec(draft.text)
+  if (!open) return
+  const end = draft.text.indexOf(`\n${open[1]}`, open[0].length)
+  draft.text = draft.text.slice(open[0].length, end < 0 ? undefined : end + 1)
+  draft.notes.push('the fence of a block of code was taken away')
+}
+
+/** Blanks or quote marks in front of each line. */
+function takeMarks(draft: Draft): void {
+  const mark = /^(?:(?:[>|][ \t]?){1,8}|[ \t]{1,16})(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)?.[0]
+  if (mark === undefined) return
+  const escaped = mark.replaceAll('|', String.raw`\|`)
+  const bare = mark.trimEnd().replaceAll('|', String.raw`\|`)
+  if (new RegExp(String.raw`(?:^|\n)(?!${escaped}|${bare}[ \t]*(?:\r?\n|$)|\r?\n|$)`).test(draft.text)) return
+  draft.text = draft.text.replace(new RegExp(`(^|\\n)(?:${escaped}|${bare}[ \\t]*(?=\\r?\\n|$))`, 'g'), '$1')
+  const what = bare === '' ? `${mark.length} blanks` : `the mark "${mark.trim()}"`
+  draft.notes.push(`${what} in front of each line ${bare === '' ? 'were' : 'was'} taken away`)
+}
+
+/** Maximum number of lines of a page in front of a message. */
+const MAX_SUMMARY = 200
+
+/** The lines of a page ("Show original") in front of the header; they may look like fields. */
+function takeSummary(draft: Draft): void {
+  const lines = draft.text.slice(0, WINDOW).split('\n')
+  const end = lines.findIndex((line) => line.trim() === '')
+  const first = end < 0 ? lines : lines.slice(0, end)
+  if (isRun(first)) return
+  const top = lines.slice(0, MAX_SUMMARY)
+  const trace = top.findIndex((line, i) => TRACE.test(line) && startsHeader(lines, i))
+  const start = trace < 0 ? top.findIndex((line, i) => KNOWN.test(line) && isHeaderFrom(lines, i)) : trace
+  if (start <= 0 || !hasAuthor(lines, start)) return
+  draft.text = draft.text.slice(lines.slice(0, start).join('\n').length + 1)
+  draft.notes.push(
+    `${start === 1 ? 'one line' : `${start} lines`} of a page in front of the header ${start === 1 ? 'was' : 'were'} taken away`,
+  )
+}
+
+/** A message that was forwarded as an attachment, if nothing else is in the outer one. */
+function takeAttached(draft: Draft): void {
+  const { fields, body } = parseMail(Buffer.from(draft.text, 'latin1'))
+  const { parts } = parseMime(fields, body)
+  const isMessage = ({ type, name }: Part): boolean =>
+    type === 'message/rfc822' || (type === 'application/octet-stream' && /\.eml$/i.test(name))
+  const attached = parts.filter(isMessage)
+  if (attached.length === 0) return
+  draft.kind ??= 'message'
+  const isEmpty = (part: Part): boolean =>
+    contentOf(body, part, WINDOW)
+      .toString('latin1')
+      .replace(/<[^<>]{0,1000}>|&nbsp;/g, '')
+      .trim() === ''
+  if (attached.length === 1 && parts.every((part) => isMessage(part) || isEmpty(part))) {
+    draft.text = contentOf(body, attached[0]!).toString('latin1')
+    draft.notes.push('it was forwarded as an attachment of a message without a text: the attached message is analysed')
+  } else draft.notes.push('it has another message attached, which is not analysed: to do so, give the attached file')
+}
+
+/** Whether lines are fields alone. */
+const isRun = (lines: readonly string[]): boolean =>
+  lines.every((line, i) => FIELD.test(line) || (i > 0 && FOLDED.test(line)))
+
+/** Whether two fields follow the one in this line. */
+function startsHeader(lines: readonly string[], from: number): boolean {
+  const next = lines.slice(from, from + 100)
+  const end = next.findIndex((line, i) => i > 0 && !FIELD.test(line) && !FOLDED.test(line))
+  return next.slice(0, end < 0 ? undefined : end).filter((line) => FIELD.test(line)).length >= 3
+}
+
+/** Whether the header that begins in this line has From: a damaged message loses no field. */
+function hasAuthor(lines: readonly string[], from: number): boolean {
+  const rest = lines.slice(from)
+  const end = rest.findIndex((line) => line.trim() === '')
+  return rest.slice(0, end < 0 ? undefined : end).some((line) => /^from[ \t]*:/i.test(line))
+}
+
+/** Whether a header without trace fields begins in this line: fields up to an empty line. */
+function isHeaderFrom(lines: readonly string[], from: number): boolean {
+  const rest = lines.slice(from, from + MAX_SUMMARY)
+  const end = rest.findIndex((line) => line.trim() === '')
+  const head = end < 0 ? rest : rest.slice(0, end)
+  return head.length >= 3 && isRun(head)
+}
+
+/** Whether any line in front is a field that a message has. */
+const hasHeader = (text: string): boolean =>
+  text
+    .slice(0, WINDOW)
+    .split('\n')
+    .some((line) => KNOWN.test(line) || TRACE.test(line))
+
+/** No line is behind the header, and no signature is over an empty body. */
+function isHeaderOnly(text: string): boolean {
+  const end = /\n\r?\n/.exec(text)
+  if (end && /\S/.test(text.slice(end.index))) return false
+  return !signsNoBody(text.slice(0, end?.index))
+}
