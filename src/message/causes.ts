@@ -114,8 +114,9 @@ type HeaderEdit = { readonly edit: (fields: readonly Field[]) => readonly Field[
 function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Generator<HeaderEdit> {
   const fields = mail.fields.filter((field) => field !== own && signed.has(field.name))
   const byName = Map.groupBy(mail.fields, ({ name }) => name)
+  yield* listFields(fields)
   for (const field of fields) {
-    const shownName = field.raw.slice(0, field.raw.indexOf(':')).trim()
+    const shownName = writtenName(field)
     const value = field.raw.slice(field.raw.indexOf(':') + 1)
     const replaced = (by: string, change: Problem): HeaderEdit => {
       const raw = `${field.raw.slice(0, field.raw.indexOf(':') + 1)}${by}`
@@ -145,6 +146,18 @@ function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Gene
     if (all.length < 2) continue
     for (const order of ordersOf(all))
       yield { edit: (ones) => reordered(ones, name, own, order), change: causeProblem('reordered', { name }) }
+  }
+}
+
+const writtenName = ({ raw }: Field): string => raw.slice(0, raw.indexOf(':')).trim()
+
+/** The fields of a mailing list, all at once: a signature whose h= names them says that they were not there. */
+function* listFields(fields: readonly Field[]): Generator<HeaderEdit> {
+  for (const names of [/^(?:sender|precedence|list-.+)$/, /^(?:sender|precedence|reply-to|list-.+)$/]) {
+    const added = new Set(fields.filter(({ name }) => names.test(name)))
+    if (added.size < 2) continue
+    const change = causeProblem('fields_added', { names: [...new Set([...added].map(writtenName))] })
+    yield { edit: (all) => all.filter((one) => !added.has(one)), change }
   }
 }
 

@@ -105,6 +105,11 @@ export const causeProblem = problemsOf('change', {
   dots_lost: () => 'dots at the begin of lines were lost after signing',
   subject_tag: ({ tag }: { tag: string }) => `${quoted(tag, 80)} was put in front of the subject after signing`,
   field_added: ({ name }: Name) => `the field ${shown(name, 80)} was added after signing`,
+  fields_added: ({ names }: { names: readonly string[] }) =>
+    `the fields ${names
+      .slice(0, 12)
+      .map((name) => shown(name, 40))
+      .join(', ')} were added after signing, as mailing lists do`,
   field_replaced: ({ name, other }: Name & { other: string }) =>
     `the field ${shown(name, 80)} was replaced after signing; ${shown(other, 80)} has the signed value`,
   refolded: ({ name }: Name) => `the field ${shown(name, 80)} was folded in another way after signing`,

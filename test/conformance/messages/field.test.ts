@@ -95,8 +95,6 @@ function faultsOf(wanted: Wanted, got: Got): string[] {
 
 /** What is not read yet, and why. */
 const KNOWN_FAILURES: Readonly<Record<string, string>> = {
-  'added-google-groups.eml': 'the fields that were added are not named',
-  'list-adds-oversigned.eml': 'the fields that were added are not named',
   'received.msg': 'OLE2 is not read',
   'default-signature-gappssmtp-2.eml': 'the advice does not name the steps of the provider',
   'default-signature-onmicrosoft.eml': 'the advice does not name the steps of the provider',
