@@ -104,6 +104,17 @@ const readAll = (type: string, records: readonly WrittenRecord[] | string): unkn
   return records.map((record) => READ[type]?.(record) ?? record)
 }
 
+/** What a zone has where the file leaves it out. */
+export const SOA = {
+  mname: 'ns1.dnshost.net',
+  rname: 'hostmaster.dnshost.net',
+  serial: 1,
+  minimum: 300,
+  refresh: 7_200,
+  retry: 900,
+  expire: 1_209_600,
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: the file writes each record type in its own way
 const READ: Readonly<Record<string, (record: any) => unknown>> = {
   TXT: (strings: string | readonly string[]) => textOf([strings].flat().join('')),
@@ -111,16 +122,7 @@ const READ: Readonly<Record<string, (record: any) => unknown>> = {
   TLSA: ([usage, selector, matchingType, data]) => ({ usage, selector, matchingType, data }),
   DS: ([keyTag, algorithm, digestType, digest]) => ({ keyTag, algorithm, digestType, digest }),
   DNSKEY: ([flags, protocol, algorithm, publicKey]) => ({ flags, protocol, algorithm, publicKey }),
-  SOA: (parts) => ({
-    mname: 'ns1.dnshost.net',
-    rname: 'hostmaster.dnshost.net',
-    serial: 1,
-    minimum: 300,
-    refresh: 7_200,
-    retry: 900,
-    expire: 1_209_600,
-    ...parts,
-  }),
+  SOA: (parts) => ({ ...SOA, ...parts }),
 }
 
 /**

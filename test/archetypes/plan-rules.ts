@@ -204,7 +204,7 @@ const gradeOf = (score: number): string =>
   score === 100 ? 'A+' : score >= 90 ? 'A' : score >= 80 ? 'B' : score >= 65 ? 'C' : score >= 50 ? 'D' : 'F'
 
 /** Names that send nothing may refuse at once. */
-const SILENT = new Set(['parked', 'no_mail', 'accepts_mail_only'])
+export const SILENT: ReadonlySet<string> = new Set(['parked', 'no_mail', 'accepts_mail_only'])
 
 type Policy = { readonly p: readonly [number, number]; readonly sp: readonly [number, number] }
 

@@ -6,6 +6,7 @@ import { partsOf } from '../../src/plan/formats/sets.ts'
 import { type DomainCase, domains, questionOf, type ShownFinding, type WrittenZone } from '../archetypes/cases.ts'
 import { KNOWN_FAILURES, UNSTEADY } from '../archetypes/known-failures.ts'
 import { answerOf, type Get, zoneOf } from '../archetypes/lab.ts'
+import { SILENT } from '../archetypes/plan-rules.ts'
 import { isSteep, policyRanks, type Ranks } from '../archetypes/policies.ts'
 import { published, withoutReplaced } from '../archetypes/published.ts'
 import { broken, RANK, type ShownAnswer } from '../archetypes/rules.ts'
@@ -26,6 +27,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'mx-timeout': 'one type of a name is not answered, and the others are',
   'dns-txt-refused': 'one type of a name is refused, and the others are not',
   'two-same-records': 'a name server has each record once (RFC 2181 §5)',
+  'x3-a108-flat-too-far': 'records of its own at providers that others use',
   'dane-no-starttls': 'records of its own at mail hosts that others share',
   'dane-domain-not-signed': 'records of its own at mail hosts that others share',
 }
@@ -61,7 +63,7 @@ it('each is judged as on fakes', { timeout: 180_000 }, async () => {
 
 it('each fix takes its finding away, and does no harm', { timeout: 240_000 }, async () => {
   const turns = turnsOf(rows)
-  expect(turns.length).toBeGreaterThan(1)
+  expect(turns.flat().length).toBeGreaterThan(100)
   for (const turn of turns) {
     const world = Object.assign({}, ...turn.map(({ row, fixes }) => zoneAfter(row, fixes)))
     const faults = await inWorld(world, (get) => atMost(AT_A_TIME, turn, (one) => faultsOf(get, one)))
@@ -202,7 +204,8 @@ async function faultsOf(get: Get, { row, fixes }: Turn): Promise<readonly string
     (one) => isNew(one, was, promised) && !(one.id.startsWith('ptr.') && fixes.some(isSpf)),
   )
   const refused = passing.size > 0 ? refusedBy(passing, await spfResults(get, row, shared)) : []
-  const isSpared = was.domain_role?.name === 'parked' || !fixes.some(isDmarc)
+  const isSilent = SILENT.has(was.domain_role?.name ?? '') || fixes.some(({ value }) => value === 'v=spf1 -all')
+  const isSpared = isSilent || !fixes.some(isDmarc)
   const ranksNow = isSpared ? ranks : await policyRanks(get, row.domain!)
   return [
     ...stays.map(({ id }) => `${id} stays`),

@@ -103,12 +103,14 @@ const filesIn = (name: string): readonly string[] =>
 
 it('moves reports after they are stored, and leaves other mail with its flags; a DNS that is away is the next round', async () => {
   let isAnswered = true
+  let nowMs = Date.UTC(2026, 10, 23)
+  const now = () => nowMs
   const service = reportService({
     heavy: heavyHere,
     storage: UNBOUNDED,
     open: async () => database,
     envelopeOf: async () => ({
-      from: ['google.com'],
+      from: ['noreply-dmarc-support@google.com'],
       signatures: [
         { domain: 'google.com', result: isAnswered ? 'pass' : 'unanswered', signsFrom: true, isPartial: false },
       ],
@@ -119,15 +121,15 @@ it('moves reports after they are stored, and leaves other mail with its flags; a
     ...{
       keepMs: 400 * 86_400_000,
       maxOctets: 1_000_000,
-      now: () => Date.UTC(2026, 10, 23),
+      now,
       monotonic: () => performance.now(),
       log,
     },
   })
   const settings = {
     ...{ url: `imaps://joe@${ADDRESS}:${PORT}/INBOX`, password: 'secret', maxOctets: 1_000_000, log },
-    deliver: deliverer({ reports: async () => service, accepts: async () => () => 'taken', now: Date.now, log }),
-    now: Date.now,
+    deliver: deliverer({ reports: async () => service, accepts: async () => () => 'taken', now, log }),
+    now,
     places: async () => service,
     ca: [readFileSync(`${folder}/cert.pem`, 'utf8')],
   }
@@ -142,9 +144,10 @@ it('moves reports after they are stored, and leaves other mail with its flags; a
   expect(filesIn('.').map((name) => name.replace(/^.*:2,/, ''))).toEqual(['', '']) // never seen
   isAnswered = false
   mail('5.a', report('2'), 'text/xml')
-  await expect(look()).rejects.toThrow(/try again/)
+  await look()
   expect(filesIn('.').length).toBe(3)
   isAnswered = true
+  nowMs += 6 * 60_000 // it is deferred for five minutes
   await look()
   expect((await service.domains()).map(({ reports, messages }) => [reports, messages])).toEqual([[2, 6]])
   expect([filesIn('.').length, filesIn('.Processed').length]).toEqual([2, 2])

@@ -349,12 +349,13 @@ it('after the advice was followed nobody loses mail, and the stricter policy is 
     ['forwarded by clubs.test', 'forwarded'],
     ['forwarded by forward.test', 'forwarded'],
   ])
-  const { reports, findings, dkim } = await get('/v1/check?domain=acme.test', checkAnswer)
+  const { reports, findings, dkim, plan } = await get('/v1/check?domain=acme.test', checkAnswer)
   expect(reports?.senders.map(({ name, verdict }) => `${name}: ${verdict}`)).toContain('Mailchimp: authorized')
   expect(dkim.learned?.toSorted()).toEqual(['k2', 's1'])
   const finding = findings.find(({ id }) => id === 'dmarc.policy_none')
   expect(finding?.fix?.value).toContain('p=quarantine')
-  expect(finding?.repair).toContain('none of your senders would have been set aside as junk')
+  const stage = plan?.steps.find(({ title }) => title === 'DMARC: quarantine')
+  expect(stage?.instructions).toContain('none of your senders would have been set aside as junk')
 })
 
 /** Messages in Postfix's queue. */

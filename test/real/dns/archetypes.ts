@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { WrittenNode, WrittenRecord, WrittenZone } from '../../archetypes/cases.ts'
-import { addressesOf } from '../../archetypes/lab.ts'
+import { addressesOf, SOA } from '../../archetypes/lab.ts'
 import { ARCHETYPE_RESOLVER, ARCHETYPE_ROOT, STATE } from '../addresses.ts'
 import { startServer } from '../processes.ts'
 import { knotConfig, unboundConfig, untilAnswers } from './servers.ts'
@@ -99,12 +99,18 @@ function nodeLines(name: string, node: WrittenNode): readonly string[] {
   )
 }
 
+const texts = (strings: string | readonly string[]): string => [strings].flat().flatMap(pieces).map(quoted).join(' ')
+
 // biome-ignore lint/suspicious/noExplicitAny: the file writes each record type in its own way
 const DATA: Readonly<Record<string, (record: any) => string>> = {
-  TXT: (strings: string | readonly string[]) => [strings].flat().flatMap(pieces).map(quoted).join(' '),
+  TXT: texts,
+  SPF: texts, // RFC 4408 §3.1.1
   MX: ([preference, host]) => `${preference} ${dotted(host)}`,
   CAA: ([flags, tag, value]) => `${flags} ${tag} ${quoted(value)}`,
-  SOA: ({ mname, rname, serial, minimum }) => `${dotted(mname)} ${dotted(rname)} ${serial} 7200 900 1209600 ${minimum}`,
+  SOA: (parts) => {
+    const { mname, rname, serial, refresh, retry, expire, minimum } = { ...SOA, ...parts }
+    return `${dotted(mname)} ${dotted(rname)} ${serial} ${refresh} ${retry} ${expire} ${minimum}`
+  },
   CNAME: (host) => dotted(host),
   NS: (host) => dotted(host),
   PTR: (host) => dotted(host),
