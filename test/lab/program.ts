@@ -14,6 +14,9 @@ export type Program = {
   readonly stop: () => Promise<void>
 }
 
+/** As `npm start`, the unit file and the image have them. */
+export const V8_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=40']
+
 /**
  * The real program as a service in a process of its own, on a free port of loopback, with a data folder of its own and
  * a resolver that does not answer unless flags name them.
@@ -36,7 +39,7 @@ export async function startProgram(
     ...unless('--data-dir', `${folder}/data`),
     ...unless('--resolver', '127.0.0.1:9'),
   ]
-  const child = spawn(process.execPath, [main, 'serve', ...own, ...flags], { cwd: folder, env })
+  const child = spawn(process.execPath, [...V8_FLAGS, main, 'serve', ...own, ...flags], { cwd: folder, env })
   onSpawn?.(child.pid!)
   let written = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (written += chunk))

@@ -1,12 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { mustBeDeclared, mustBePrinted } from '../lab/declared.ts'
+import { V8_FLAGS } from '../lab/program.ts'
 import { CA_FILE, STATE } from './addresses.ts'
 import { logFile } from './processes.ts'
 
 const MAIN = 'src/main.js'
-/** As the unit file and the image have them. */
-const V8_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=40']
 const ENV = { ...process.env, NODE_EXTRA_CA_CERTS: CA_FILE }
 let port = 8_100
 
