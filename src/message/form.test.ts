@@ -58,7 +58,19 @@ describe('the form of a message', () => {
   ])('%j is no message', (text, is) => expect(readForm(Buffer.from(text, 'latin1'))).toEqual({ is }))
   it('is linear', () => {
     const size = 2_000_000
-    for (const piece of ['> ', '>\n', ' \n', 'From ', '\n\nFrom a 1', 'Received: a\n', '```', '\r', 'a:\n b', '9'])
+    for (const piece of [
+      '> ',
+      '>\n',
+      ' \n',
+      'From ',
+      '\n\nFrom a 1',
+      'Received: a\n',
+      'x\nTo: a\n',
+      '```',
+      '\r',
+      'a:\n b',
+      '9',
+    ])
       readForm(Buffer.from(piece.repeat(size / piece.length)))
   }, 10_000)
 })

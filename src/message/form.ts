@@ -47,8 +47,7 @@ export function isPlain(octets: Uint8Array): boolean {
   const text = Buffer.from(octets.subarray(0, WINDOW)).toString('latin1')
   const end = /\r?\n\r?\n/.exec(text)
   const head = end ? text.slice(0, end.index) : text
-  const isHeader = head.split('\n').every((line, i) => FIELD.test(line) || (i > 0 && FOLDED.test(line)))
-  if (!isHeader || mayCarry(text)) return false
+  if (!isRun(head.split('\n')) || mayCarry(text)) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
 
@@ -162,9 +161,7 @@ const MAX_SUMMARY = 200
 /** The lines of a page ("Show original") in front of the header; they may look like fields. */
 function takeSummary(draft: Draft): void {
   const lines = draft.text.slice(0, WINDOW).split('\n')
-  const end = lines.findIndex((line) => line.trim() === '')
-  const first = end < 0 ? lines : lines.slice(0, end)
-  if (isRun(first)) return
+  if (isRun(headAt(lines, 0))) return
   const top = lines.slice(0, MAX_SUMMARY)
   const trace = top.findIndex((line, i) => TRACE.test(line) && startsHeader(lines, i))
   const start = trace < 0 ? top.findIndex((line, i) => KNOWN.test(line) && isHeaderFrom(lines, i)) : trace
@@ -206,18 +203,20 @@ function startsHeader(lines: readonly string[], from: number): boolean {
   return next.slice(0, end < 0 ? undefined : end).filter((line) => FIELD.test(line)).length >= 3
 }
 
-/** Whether the header that begins in this line has From: a damaged message loses no field. */
-function hasAuthor(lines: readonly string[], from: number): boolean {
+/** The lines from one on up to the next empty one. */
+function headAt(lines: readonly string[], from: number): readonly string[] {
   const rest = lines.slice(from)
   const end = rest.findIndex((line) => line.trim() === '')
-  return rest.slice(0, end < 0 ? undefined : end).some((line) => /^from[ \t]*:/i.test(line))
+  return end < 0 ? rest : rest.slice(0, end)
 }
+
+/** Whether the header that begins in this line has From: a damaged message loses no field. */
+const hasAuthor = (lines: readonly string[], from: number): boolean =>
+  headAt(lines, from).some((line) => /^from[ \t]*:/i.test(line))
 
 /** Whether a header without trace fields begins in this line: fields up to an empty line. */
 function isHeaderFrom(lines: readonly string[], from: number): boolean {
-  const rest = lines.slice(from, from + MAX_SUMMARY)
-  const end = rest.findIndex((line) => line.trim() === '')
-  const head = end < 0 ? rest : rest.slice(0, end)
+  const head = headAt(lines.slice(0, from + MAX_SUMMARY), from)
   return head.length >= 3 && isRun(head)
 }
 
