@@ -520,7 +520,7 @@ export const TARGETS: readonly Target[] = [
       20,
     ),
     (text) => parseAddresses(text, 20),
-    4,
+    8, // a control character is one character of the field and six of JSON
   ),
   target('duration', words(['1', '1.5', 's', 'ms', 'm', 'h', 'd', '-', '1e9'], [''], 6), parseDuration),
   target(
