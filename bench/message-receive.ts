@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { connect } from 'node:net'
-import { startReceiving } from '../src/intake/receive.ts'
+import { startReceiving } from '../src/mail-in/receive.ts'
 import { inbox as inboxOf } from '../src/message/inbox.ts'
 import { domain } from '../src/names/domain.ts'
 import { analyseMessage } from '../src/operations/message/analysis.ts'

@@ -13,7 +13,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['main.js', 'heavy.js', 'library.ts'],
   ['start'],
   ['log.ts'],
-  ['http', 'cli', 'intake'],
+  ['http', 'cli', 'mail-in'],
   ['pages'],
   ['mcp'],
   ['operations'],
@@ -26,13 +26,13 @@ const ROWS: readonly (readonly string[])[] = [
   ['answers', 'config.ts'],
   ['config-options.ts'],
   ['config-problems.ts'],
-  ['names'],
+  ['names', 'providers'],
   ['base'],
   ['client'],
 ]
 
 /** Modules that may open sockets and files. */
-const OUTSIDE = ['start', 'net', 'store', 'lane', 'http', 'intake', 'main.js', 'config.ts', 'config-options.ts']
+const OUTSIDE = ['start', 'net', 'store', 'lane', 'http', 'mail-in', 'main.js', 'config.ts', 'config-options.ts']
 const OUTSIDE_PACKAGES =
   /^(?:node:)?(?:net|dgram|tls|http|https|http2|fs|fs\/promises|dns|dns\/promises|child_process|undici)$/
 

@@ -1,10 +1,10 @@
 import type { Problem } from '../base/problem.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
-import type { Provider } from '../mailhosts/providers/index.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import type { TlsInfo } from '../net/smtp/dial.ts'
+import type { Provider } from '../providers/index.ts'
 import { roleProblem } from './problems.ts'
 
 export { ROLE_WORDS } from './problems.ts'

@@ -1,6 +1,6 @@
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
-import { providerOfHost } from '../mailhosts/providers/index.ts'
 import { reverseName } from '../names/ip.ts'
+import { providerOfHost } from '../providers/index.ts'
 import type { DnsRecord } from './check.ts'
 import type { Barrier, DomainContext } from './context.ts'
 import { allAddresses, notPublic } from './mx/index.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PROVIDERS } from '../mailhosts/providers/index.ts'
+import { PROVIDERS } from '../providers/index.ts'
 import { DEFAULT_LIMITS, providerById, providerOf, SMTP_LIMITS } from './provider.ts'
 
 it.each([

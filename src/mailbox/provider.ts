@@ -1,4 +1,4 @@
-import * as shared from '../mailhosts/providers/index.ts'
+import * as shared from '../providers/index.ts'
 
 /** A mail provider, recognized by its mail host, with its limits. */
 export type Provider = SmtpLimits & { readonly id: string; readonly name: string }
@@ -65,7 +65,7 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   seen: 'the general limits of docs/verification.md',
 }
 
-/** By the id of the provider in the shared table (mailhosts/providers). */
+/** By the id of the provider in the shared table (providers). */
 export const SMTP_LIMITS: Readonly<Record<string, SmtpLimits>> = {
   google: { ...open, seen: '550 5.1.1 NoSuchUser at RCPT' },
   // Its terms forbid asking about many names ("namespace mining").

@@ -1,7 +1,7 @@
-import { dkimStepsOf, PROVIDERS, type Provider, spfIncludeOf } from '../mailhosts/providers/index.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
+import { dkimStepsOf, PROVIDERS, type Provider, spfIncludeOf } from '../providers/index.ts'
 import { assumedKey, assumedTarget } from './assumed.ts'
 import type { Draft } from './draft.ts'
 

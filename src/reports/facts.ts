@@ -10,11 +10,11 @@ import {
   passes,
   passingTerms,
 } from '../checks/spf/index.ts'
-import { PROVIDERS, type Provider } from '../mailhosts/providers/index.ts'
-import { providerOfSignature } from '../mailhosts/providers/sending.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
+import { PROVIDERS, type Provider } from '../providers/index.ts'
+import { providerOfSignature } from '../providers/sending.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import type { Ctx } from '../world.ts'
 import type { TriedRecords } from './policy.ts'

@@ -1,9 +1,9 @@
 import { inTurns } from '../base/at-most.ts'
 import type { PassingAddresses } from '../checks/spf/index.ts'
-import { dkimStepsOf, type Provider, providerOfInclude } from '../mailhosts/providers/index.ts'
-import { providerOfSelector, providerOfSendingHost, providerOfSignature } from '../mailhosts/providers/sending.ts'
 import { networkOf } from '../names/cidr.ts'
 import { familyOf, parseIp } from '../names/ip.ts'
+import { dkimStepsOf, type Provider, providerOfInclude } from '../providers/index.ts'
+import { providerOfSelector, providerOfSendingHost, providerOfSignature } from '../providers/sending.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { organizationOf, PASSED_ON } from './report.ts'
 

@@ -12,7 +12,7 @@ import { importExample } from '../operations/reports/examples.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { importFiles, messagesOf } from './import-files.ts'
 
-/** `reports import` with files; src/intake/killed.test.ts and test/real have the pipe. */
+/** `reports import` with files; src/mail-in/killed.test.ts and test/real have the pipe. */
 let folder: string
 let url: string
 let database: Database

@@ -19,8 +19,8 @@ import { isAway } from '../store/postgres/connect.ts'
 import { embeddedConnection } from '../store/postgres/embedded.ts'
 import type { Log } from '../world.ts'
 import { createDeps } from './deps.ts'
-import { delivererOf } from './intake.ts'
 import { keyPath } from './keys.ts'
+import { delivererOf } from './mail-in.ts'
 import { openOutside } from './world.ts'
 
 /** EX_TEMPFAIL of sysexits.h: a mail server keeps the message and tries again. */

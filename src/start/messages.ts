@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { within } from '../base/deadline.ts'
 import { invalidFlag, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
-import type { Listening } from '../intake/mail-server.ts'
+import type { Listening } from '../mail-in/mail-server.ts'
 import type { Provide } from '../operations/operation.ts'
 import type { World } from '../world.ts'
 import { startProblem } from './problems.ts'
@@ -25,7 +25,7 @@ export async function startMessages(
     throw invalidFlag('messages-domain', startProblem('needed_for', { flag: 'messages-listen' }))
   const tls = certificateOf(config)
   const [{ startReceiving }, { ANALYSIS_DEPS, analyseMessage }] = await Promise.all([
-    import('../intake/receive.ts'),
+    import('../mail-in/receive.ts'),
     import('../operations/message/analysis.ts'),
   ])
   const deps = await provide(ANALYSIS_DEPS)

@@ -103,7 +103,7 @@ export async function startBackground(
   }
   const ways: { readonly close: () => Promise<unknown> }[] = []
   if (config.reportsLmtp !== undefined || config.reportsImap !== undefined) {
-    const { startIntake } = await import('./intake.ts')
+    const { startIntake } = await import('./mail-in.ts')
     ways.push(await startIntake(config, await provide(['reports', 'reportsHere']), access.keys, world))
   }
   const { messagesListen } = config

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { expect, it, vi } from 'vitest'
 import { lookupMailHosts } from '../../src/mailhosts/mailhosts.ts'
-import { providerOfHost } from '../../src/mailhosts/providers/index.ts'
+import { providerOfHost } from '../../src/providers/index.ts'
 import { readJsonFile, withLock } from '../../src/store/files/json-file.ts'
 import { afterDeadlock } from '../../src/store/postgres/connect.ts'
 import { keepOwned } from '../../src/store/postgres/embedded.ts'
@@ -113,7 +113,7 @@ testBounds([
   ['src/mailhosts/mailhosts.ts MAX_HOSTS', 20, async (n) => (await hostsOf(n)) === n],
   ['src/mailhosts/mailhosts.ts MAX_ADDRESSES', 20, async (n) => (await addressesOf(n)) === n],
   [
-    'src/mailhosts/providers/index.ts MAX_NAME',
+    'src/providers/index.ts MAX_NAME',
     254,
     (n) => providerOfHost('.aspmx.l.google.com'.padStart(n, 'a.')) !== undefined,
   ],

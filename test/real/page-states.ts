@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import type { Page } from 'playwright-core'
-import { startReceiving } from '../../src/intake/receive.ts'
+import { startReceiving } from '../../src/mail-in/receive.ts'
 import { parseDomain } from '../../src/names/domain.ts'
 import { analyseMessage } from '../../src/operations/message/analysis.ts'
 import { allOperations } from '../../src/operations/registry.ts'

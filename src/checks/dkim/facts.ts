@@ -1,6 +1,6 @@
-import type { Provider } from '../../mailhosts/providers/index.ts'
 import type { Domain } from '../../names/domain.ts'
 import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import type { Provider } from '../../providers/index.ts'
 import { type KeyState, readKey } from './key.ts'
 import { parseKeyRecord, resemblesKey } from './parse.ts'
 

@@ -1,4 +1,4 @@
-import { dkimStepsOf, type Provider, providerOfAlias } from '../../mailhosts/providers/index.ts'
+import { dkimStepsOf, type Provider, providerOfAlias } from '../../providers/index.ts'
 import type { DnsRecord } from '../check.ts'
 import type { DkimFacts, FoundKey } from './facts.ts'
 import { readKey } from './key.ts'

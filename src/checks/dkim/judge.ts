@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
-import { type Provider, providerOfAlias } from '../../mailhosts/providers/index.ts'
 import type { Answer } from '../../net/dns/resolver.ts'
+import { type Provider, providerOfAlias } from '../../providers/index.ts'
 import { type DnsRecord, type Finding, notApplicable, type Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
 import { type DkimFacts, doubledBase, type FoundKey } from './facts.ts'

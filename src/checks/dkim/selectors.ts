@@ -1,4 +1,4 @@
-import { type Provider, providerOfHost, providerOfInclude } from '../../mailhosts/providers/index.ts'
+import { type Provider, providerOfHost, providerOfInclude } from '../../providers/index.ts'
 
 /** General selectors that are queried at once; the rest of the list is queried while queries are left. */
 export const FIRST_GENERAL = 20

@@ -1,6 +1,6 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
-import { providerOfHost, providerOfInclude, spfIncludeOf } from '../../mailhosts/providers/index.ts'
 import { type Cidr, contains } from '../../names/cidr.ts'
+import { providerOfHost, providerOfInclude, spfIncludeOf } from '../../providers/index.ts'
 import { mend } from './mend.ts'
 import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import {

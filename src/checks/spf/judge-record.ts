@@ -1,5 +1,5 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
-import { providerOfInclude } from '../../mailhosts/providers/index.ts'
+import { providerOfInclude } from '../../providers/index.ts'
 import type { Finding } from '../check.ts'
 import { type DomainContext, deadMailHosts } from '../context.ts'
 import type { DeadTerm } from './dead-terms.ts'

@@ -1,4 +1,4 @@
-import { providerOfInclude, spfIncludeOf } from '../../mailhosts/providers/index.ts'
+import { providerOfInclude, spfIncludeOf } from '../../providers/index.ts'
 import type { Args, Finding, Outcome, Severity } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { severityOf } from '../finding.ts'

@@ -1,7 +1,7 @@
 import type { Problem } from '../../base/problem.ts'
-import { providerOfInclude } from '../../mailhosts/providers/index.ts'
 import { hasKnownSuffix, registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
+import { providerOfInclude } from '../../providers/index.ts'
 import type { Ask } from './ask.ts'
 import { type SpfNode, type SpfTerm, termsOf } from './tree.ts'
 

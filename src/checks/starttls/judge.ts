@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
-import { providerOfHost } from '../../mailhosts/providers/index.ts'
 import { canonicalName } from '../../names/domain.ts'
+import { providerOfHost } from '../../providers/index.ts'
 import type { Finding, Outcome } from '../check.ts'
 import type { DomainContext, StarttlsFacts, TlsHost } from '../context.ts'
 import { tlsProblem } from '../problems.ts'

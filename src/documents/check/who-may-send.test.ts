@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { manyLookups } from '../../../test/lab/documents.ts'
-import { PROVIDERS } from '../../mailhosts/providers/index.ts'
+import { PROVIDERS } from '../../providers/index.ts'
 import type { Answer } from './answer.ts'
 import { sendersNote, whoMaySendBlocks } from './who-may-send.ts'
 

@@ -1,4 +1,4 @@
-import { providerOfAlias, providerOfInclude } from '../../mailhosts/providers/index.ts'
+import { providerOfAlias, providerOfInclude } from '../../providers/index.ts'
 import { type Block, heading, type Inline, type Line, type Marked, quiet } from '../block.ts'
 import type { Answer } from './answer.ts'
 import { grouped, LOOKUPS } from './spf.ts'

@@ -1,7 +1,7 @@
 import { getCACertificates } from 'node:tls'
 import { invalidFlag, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
-import { countedBy, type Deliver, deliverer, newWay, type WayRecord } from '../intake/deliver.ts'
+import { countedBy, type Deliver, deliverer, newWay, type WayRecord } from '../mail-in/deliver.ts'
 import { type Domain, isNamed } from '../names/domain.ts'
 import type { Deps, ReportWay } from '../operations/deps.ts'
 import type { ImportRequest } from '../reports/import.ts'
@@ -56,7 +56,7 @@ export async function startIntake(
   const leaving = new AbortController()
   const ends: (() => Promise<unknown>)[] = []
   if (reportsLmtp !== undefined) {
-    const { startLmtp } = await import('../intake/lmtp.ts')
+    const { startLmtp } = await import('../mail-in/lmtp.ts')
     const lmtp = await startLmtp({
       listen: reportsLmtp,
       maxOctets,
@@ -69,7 +69,7 @@ export async function startIntake(
   }
   if (reportsImap !== undefined) {
     const password = await passwordOf(config)
-    const { watchImap } = await import('../intake/imap.ts')
+    const { watchImap } = await import('../mail-in/imap.ts')
     const record = recordOf('imap')
     const settings = {
       url: reportsImap,
@@ -103,7 +103,7 @@ async function passwordOf({ reportsImapPassword, reportsImapPasswordFile }: Conf
       startProblem('not_opened', { reason: 'it has no password: set MAILSONDE_REPORTS_IMAP_PASSWORD' }),
     )
   try {
-    return (await import('../intake/imap.ts')).passwordIn(reportsImapPasswordFile)
+    return (await import('../mail-in/imap.ts')).passwordIn(reportsImapPasswordFile)
   } catch (cause) {
     throw invalidFlag('reports-imap-password-file', startProblem('not_opened', { reason: messageOf(cause) }), {
       cause,
