@@ -18,6 +18,12 @@ export function crossed(error: unknown): CrossedError {
   return { kind: 'fault', name: error.name, stack: stack.slice(0, 8).map((line) => line.trim()) }
 }
 
+/** A fault of ours in a line, without its message. */
+export function placeOf(error: unknown): string {
+  const one = crossed(error)
+  return one.kind === 'fault' ? [one.name, ...one.stack].join(' ') : one.error.problem.id
+}
+
 const dataOf = ({ code, problem, at, parameter, retryAfterSeconds, received, all }: AppError): CrossedAppError => ({
   ...{ code, problem, at, parameter, retryAfterSeconds, received },
   all: all.map(dataOf),

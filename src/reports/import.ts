@@ -1,12 +1,13 @@
 import { AppError } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
 import { dayOf } from '../base/time.ts'
+import { placeOf } from '../lane/crossing.ts'
 import type { Heavy, HeavyAsk } from '../lane/heavy.ts'
 import { isForGood, readingError } from '../lane/problems.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import type { ReportKind } from '../store/postgres/report-rows.ts'
 import type { NewReport, ReportIntake, Stored } from '../store/postgres/reports.ts'
-import { type Bounds, nothingSpent, type Spent } from './parse/containers.ts'
+import { type Bounds, itemError, nothingSpent, type Spent } from './parse/containers.ts'
 import { lineOf } from './parse/dmarc.ts'
 import { eventOf, type ReportHead, readFiles, readMail } from './parse/reading.ts'
 import { importError, reportError } from './problems.ts'
@@ -75,6 +76,8 @@ type ImportSettings = {
   /** Looks at the message that brought a report. */
   readonly envelopeOf: (message: Uint8Array, ask: HeavyAsk) => Promise<Envelope>
   readonly newId: () => string
+  /** Hears of a fault of ours, by its name and place: it ends the report in which it is, and no other. */
+  readonly onFault: (how: string) => void
   readonly now: () => number
   readonly keepMs: number
   readonly bounds: Bounds
@@ -240,8 +243,11 @@ class Importing {
     else if (event.what === 'other') {
       this.#others++
       this.#otherIs ??= event.why
-    } else if (event.what === 'unread') this.#refuse(name, new AppError(event.code, event.problem))
-    else if (event.what === 'rows' || event.what === 'complete') {
+    } else if (event.what === 'unread') {
+      if (event.how !== undefined) this.#settings.onFault(event.how)
+      this.#refuse(name, new AppError(event.code, event.problem))
+    }
+    if (event.what === 'rows' || event.what === 'complete') {
       if (event.isInMessage && !envelope) return // the message ended the lane, and is refused
       const isStranger = this.#request.way === 'mail' && !(envelope && mayBeKnown(envelope))
       this.#intake ??= await this.#settings.intake(event.kind, isStranger)
@@ -254,32 +260,42 @@ class Importing {
 
   /** Stores the report whose rows were taken in, or refuses it. */
   async #store(intake: ReportIntake, name: string, head: ReportHead, envelope: Envelope | undefined): Promise<void> {
-    const { way, owner } = this.#request
+    const report = this.#judged(name, head, envelope)
+    if (!report) return
     try {
-      const named =
-        head.kind === 'tls' && head.domain === null ? tlsDomainIn(name, envelope, this.#request) : head.domain
-      const domain = domainOf(named, head.kind)
-      const why = refusalOf(this.#settings, head, domain, this.#request.accepts)
-      if (why) return this.#refuse(name, why, domain)
-      const { name: reporter, isKnown, authenticated } = reporterIn(head, this.#request, envelope)
-      const counts = way === 'mail' ? authenticated === true && isKnown : authenticated !== false
-      if (way === 'mail') await this.#admit(counts)
-      const { kind, reportId, policy, messages, beginMs, endMs, digest } = head
-      const report: NewReport = {
-        ...{ id: this.#settings.newId(), kind, domain, reporter, isKnownReporter: isKnown && counts },
-        ...{ organization: head.organization ?? '', reportId, policy, messages, digest },
-        ...{ beginMs, endMs, day: dayOf((beginMs + endMs) / 2) },
-        authenticated,
-        counts,
-        receivedMs: this.#settings.now(),
-        owner,
-      }
+      if (this.#request.way === 'mail') await this.#admit(report.counts)
       const stored = await intake.commit(report)
       this.#intake = undefined
       this.#reports.push(imported(report, stored))
     } catch (error) {
       if (!(error instanceof AppError) || !isAboutTheFile(error)) throw error
       this.#refuse(name, error)
+    }
+  }
+
+  /** The report as it is stored. Undefined: it is refused, also where judging it has a fault of ours. */
+  #judged(name: string, head: ReportHead, envelope: Envelope | undefined): NewReport | undefined {
+    const { way, owner, accepts } = this.#request
+    try {
+      const named =
+        head.kind === 'tls' && head.domain === null ? tlsDomainIn(name, envelope, this.#request) : head.domain
+      const domain = domainOf(named, head.kind)
+      const why = refusalOf(this.#settings, head, domain, accepts)
+      if (why) return this.#refuse(name, why, domain)
+      const { name: reporter, isKnown, authenticated } = reporterIn(head, this.#request, envelope)
+      const counts = way === 'mail' ? authenticated === true && isKnown : authenticated !== false
+      const { kind, reportId, policy, messages, beginMs, endMs, digest } = head
+      return {
+        ...{ id: this.#settings.newId(), kind, domain, reporter, isKnownReporter: isKnown && counts },
+        ...{ organization: head.organization ?? '', reportId, policy, messages, digest },
+        ...{ beginMs, endMs, day: dayOf((beginMs + endMs) / 2) },
+        ...{ authenticated, counts, receivedMs: this.#settings.now(), owner },
+      }
+    } catch (error) {
+      const told = itemError(error)
+      if (!isAboutTheFile(told)) throw told
+      if (told !== error) this.#settings.onFault(placeOf(error))
+      return this.#refuse(name, told)
     }
   }
 
@@ -295,7 +311,7 @@ class Importing {
     }
   }
 
-  #refuse(name: string, error: AppError, domain?: Domain): void {
+  #refuse(name: string, error: AppError, domain?: Domain): undefined {
     if (this.#refused.length >= MAX_REFUSED) return
     const line = lineOf(error)
     this.#refused.push({

@@ -209,6 +209,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
           return reportIntake((await database()).pool, kind, { admit, isCut: isStranger })
         },
         admitMail: storage.admitMail,
+        onFault: (how: string) => settings.log.warn('a report was refused because of a fault of ours', { how }),
         ...{ newId: () => `rep_${randomBytes(16).toString('base64url')}`, bounds: { ...BOUNDS, maxOctets } },
       }
       const imported =

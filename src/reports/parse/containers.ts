@@ -1,6 +1,7 @@
 import { crc32, createInflateRaw } from 'node:zlib'
 import type { ZipFile } from 'yauzl'
 import { AppError, messageOf } from '../../base/errors.ts'
+import { laneProblem } from '../../lane/problems.ts'
 import { type Part, parseMime, contentOf as partOf } from '../../message/mime.ts'
 import { parseMail } from '../../message/parse.ts'
 import { reportError } from '../problems.ts'
@@ -71,15 +72,18 @@ async function* within(octets: Octets, place: Place, budget: Budget): AsyncGener
   yield* caught(contents(octets, place, budget), place)
 }
 
-/** A fault of a container ends it, and what is beside it is read. */
+/** A fault of a container ends it, and what is beside it is read; also a fault of ours. */
 async function* caught(leaves: AsyncGenerator<Leaf>, { name, isInMessage }: Place): AsyncGenerator<Leaf> {
   try {
     yield* leaves
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    yield { name, isInMessage, content: 'unread', error }
+    yield { name, isInMessage, content: 'unread', error: itemError(error) }
   }
 }
+
+/** The error with which an item is refused: that of its reader, or that we have a fault (its `cause`). */
+export const itemError = (error: unknown): AppError =>
+  error instanceof AppError ? error : new AppError('bad_report', laneProblem('fault'), { cause: error })
 
 async function* contents(octets: Octets, place: Place, budget: Budget): AsyncGenerator<Leaf> {
   const { name, isInMessage } = place
@@ -173,7 +177,7 @@ async function* gunzipped(whole: Buffer, budget: Budget): AsyncGenerator<Uint8Ar
         yield chunk
       }
     } catch (cause) {
-      throw cause instanceof AppError ? cause : gzipError(messageOf(cause), cause)
+      throw isOfZlib(cause) ? gzipError(messageOf(cause), cause) : cause
     } finally {
       inflate.destroy()
     }
@@ -186,6 +190,7 @@ async function* gunzipped(whole: Buffer, budget: Budget): AsyncGenerator<Uint8Ar
 
 const gzipError = (reason: string, cause?: unknown): AppError =>
   reportError('archive', { kind: 'gzip', reason }, { cause })
+const isOfZlib = (error: unknown): boolean => error instanceof Error && 'errno' in error
 /** The checksum and the size of a member. */
 const TRAILER = 8
 const isGzip = (head: Uint8Array): boolean => head[0] === 0x1f && head[1] === 0x8b // RFC 1952 §2.3.1

@@ -6,9 +6,9 @@ import { BOUNDS, type Bounds, nothingSpent } from './containers.ts'
 import { eventOf, readFiles } from './reading.ts'
 
 /** What is found in an input, and how much is handed on. */
-async function read(octets: Uint8Array, bounds: Partial<Bounds> = {}) {
+async function read(octets: Uint8Array, bounds: Bounds = BOUNDS) {
   const found: string[] = []
-  const input = { name: 'x', depth: 0, bounds: { ...BOUNDS, ...bounds }, spent: nothingSpent() }
+  const input = { name: 'x', depth: 0, bounds, spent: nothingSpent() }
   const { spent } = await heavyHere(readFiles, octets, input, {
     ...{ caller: 'x', signal: AbortSignal.timeout(60_000) },
     onBatch: async (batch) => {
@@ -16,7 +16,7 @@ async function read(octets: Uint8Array, bounds: Partial<Bounds> = {}) {
       found.push(event.what === 'unread' ? event.problem.id : event.what)
     },
   })
-  return { found: [...new Set(found)], count: found.length, spent }
+  return { found: [...new Set(found)], all: found, spent }
 }
 
 /** What each of them is found to be, in how many batches: none is read to its end, or each is linear in its octets. */
@@ -33,8 +33,8 @@ const FOUND: Readonly<Record<string, readonly [what: readonly string[], batches:
   'ten signatures over a long field': [['reports.missing'], 1],
 }
 it.each(HOSTILE)('%s', async (name, make) => {
-  const { found, count } = await read(Buffer.from(make('a.example', '1'), 'latin1'))
-  expect([found, count]).toEqual(FOUND[name])
+  const { found, all } = await read(Buffer.from(make('a.example', '1'), 'latin1'))
+  expect([found, all.length]).toEqual(FOUND[name])
 })
 
 it('everything in an input spends from one budget', async () => {
@@ -46,7 +46,32 @@ it('everything in an input spends from one budget', async () => {
     )
     .join('')}--b--`
   const octets = Buffer.from(`From: a@a.example\r\n${mail}`)
-  expect((await read(octets, { maxUnpacked: 100_000 })).found).toEqual(['reports.cut_off', 'reports.unpacked'])
-  expect((await read(octets, { maxEntries: 2 })).found).toEqual(['reports.cut_off', 'reports.entries'])
-  expect((await read(lines, { maxUnpacked: 100_000 })).found).toEqual(['other'])
+  expect((await read(octets, { ...BOUNDS, maxUnpacked: 100_000 })).found).toEqual([
+    'reports.cut_off',
+    'reports.unpacked',
+  ])
+  expect((await read(octets, { ...BOUNDS, maxEntries: 2 })).found).toEqual(['reports.cut_off', 'reports.entries'])
+  expect((await read(lines, { ...BOUNDS, maxUnpacked: 100_000 })).found).toEqual(['other'])
+})
+
+it('a fault of ours ends the report in which it is, and no other', async () => {
+  const report = (id: string): string =>
+    `<feedback><report_metadata><report_id>${id}</report_id><date_range><begin>1</begin><end>2</end></date_range></report_metadata></feedback>`
+  const part = (octets: Buffer): string =>
+    `--b\r\nContent-Type: x/y\r\nContent-Transfer-Encoding: base64\r\n\r\n${octets.toString('base64')}\r\n`
+  const files = ['1', '2', '3'].map((id) => gzipSync(report(id)))
+  const mail = `From: a@a.example\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${files.map(part).join('')}--b--`
+  /** Throws in the second file that is unpacked, at each of the octets and of the entries. */
+  const faulty = (of: 'maxUnpacked' | 'maxEntries'): Bounds => {
+    let asked = 0
+    return Object.defineProperty({ ...BOUNDS }, of, {
+      get: () => {
+        if (++asked === 2) throw new TypeError('a bug')
+        return BOUNDS[of]
+      },
+    })
+  }
+  expect((await read(Buffer.from(mail), faulty('maxUnpacked'))).all).toEqual(['complete', 'heavy.fault', 'complete'])
+  const nested = `From: a@a.example\r\nContent-Type: multipart/mixed; boundary=n\r\n\r\n--n\r\nContent-Type: message/rfc822\r\n\r\n${mail}\r\n--n\r\nContent-Type: x/y\r\n\r\n${report('4')}\r\n--n--`
+  expect((await read(Buffer.from(nested), faulty('maxEntries'))).all).toEqual(['heavy.fault', 'complete'])
 })

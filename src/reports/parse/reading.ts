@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { AppError, type ErrorCode } from '../../base/errors.ts'
+import type { ErrorCode } from '../../base/errors.ts'
 import type { Problem } from '../../base/problem.ts'
+import { placeOf } from '../../lane/crossing.ts'
 import type { HeavyJob, HeavyKind } from '../../lane/heavy.ts'
 import {
   type ReportKind,
@@ -12,7 +13,7 @@ import {
 } from '../../store/postgres/report-rows.ts'
 import { reportError } from '../problems.ts'
 import { type DmarcHead, summedRow, type TlsReport } from '../report.ts'
-import { type Bounds, filesIn, type Leaf, type Spent } from './containers.ts'
+import { type Bounds, filesIn, itemError, type Leaf, type Spent } from './containers.ts'
 import { readDmarc } from './dmarc.ts'
 import { readTls, tlsRows } from './tls.ts'
 
@@ -51,7 +52,8 @@ export type ReadingResult = {
 /** What reading finds, in the order of the input. The rows of a report come before it is `complete`. */
 export type Event = { readonly name: string; readonly isInMessage: boolean } & (
   | OfRows
-  | { readonly what: 'unread'; readonly code: ErrorCode; readonly problem: Problem }
+  /** `how`: the name and the place of a fault of ours. */
+  | { readonly what: 'unread'; readonly code: ErrorCode; readonly problem: Problem; readonly how?: string }
   | { readonly what: 'failure' }
   | { readonly what: 'other'; readonly why?: Problem }
   | { readonly what: 'message'; readonly depth: number }
@@ -119,12 +121,13 @@ async function readLeaf(leaf: Leaf, emit: Emit): Promise<void> {
     else if (leaf.content === 'unread') throw leaf.error
     else if (leaf.content === 'other') throw leaf.why ?? reportError('none')
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    const { code, problem } = error
+    if (error instanceof Stopped) throw error
+    const { code, problem, cause } = itemError(error)
+    const how = problem.id === 'heavy.fault' ? placeOf(cause) : undefined
     await emit(
       NO_REPORT.includes(problem.id)
         ? { ...about, what: 'other', why: problem }
-        : { ...about, what: 'unread', code, problem },
+        : { ...about, what: 'unread', code, problem, ...(how !== undefined && { how }) },
     )
   }
 }

@@ -31,6 +31,9 @@ async function imported(path: string) {
   const settings = {
     ...{ heavy: heavyHere, newId: () => 'rep_1', now, keepMs: 400 * 86_400_000, bounds: BOUNDS },
     admitMail: async () => {},
+    onFault: (how: string) => {
+      throw new Error(how)
+    },
     intake: async () => ({
       add: async () => {},
       commit: async (report: NewReport) => {
