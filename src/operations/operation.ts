@@ -7,6 +7,7 @@ import { problemOf } from '../base/schema-problems.ts'
 import { nearest } from '../base/value-problems.ts'
 import type { Document } from '../documents/block.ts'
 import { plainDocument } from '../documents/plain.ts'
+import type { Vantage } from '../peers/vantage.ts'
 import type { Scope } from '../store/key-file.ts'
 import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
@@ -15,7 +16,6 @@ import type { InputOf, Param, Params, ShapeOf } from './params.ts'
 import type { PathParams } from './path.ts'
 import { inputError, paramProblem } from './problems.ts'
 import { refuseToStore, type Saves, savedAnswer, wishOf } from './saving.ts'
-import type { Vantage } from './vantage.ts'
 
 export type { Scope } from '../store/key-file.ts'
 
@@ -290,7 +290,7 @@ async function answerOf<P extends Params, S extends z.ZodType, D extends DepName
   const here = async () => definition.run(ctx, await provide(uses), input)
   const node = vantage?.node(input)
   if (!vantage || node === undefined || ctx.caller?.peer !== undefined) return here()
-  const [{ peers }, { fromVantages }] = await Promise.all([provide(['peers']), import('./vantage.ts')])
+  const [{ peers }, { fromVantages }] = await Promise.all([provide(['peers']), import('../peers/vantage.ts')])
   const question = { ...vantage.question(input), path: definition.path, schema: definition.answer }
   return ok(await fromVantages(ctx, peers, node, { ...vantage, ...question }, async () => whole(await here())))
 }

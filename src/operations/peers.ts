@@ -7,15 +7,15 @@ import { valueProblem } from '../base/value-problems.ts'
 import { geoDocument, heartbeatDocument, peerDocument, peersDocument } from '../documents/peers.ts'
 import { presentGeo } from '../geo/record.ts'
 import { NODE_ID } from '../names/source.ts'
+import { refusePrivateUrl } from '../peers/ask.ts'
 import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, MAX_PER_HOST, type Peer, statusOf } from '../peers/peer.ts'
+import { nodeError } from '../peers/problems.ts'
 import { parseOrigin, presentPeer } from '../peers/record.ts'
 import type { Self } from '../peers/registry.ts'
 import type { Ctx } from '../world.ts'
-import { refusePrivateUrl } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
 import { type Caller, defineOperation, ok } from './operation.ts'
 import { ipParam, lineParam, listParam, objectParam, optional, positional, textParam } from './params.ts'
-import { nodeError } from './problems.ts'
 
 /** The fields that register and heartbeat share. */
 

@@ -6,12 +6,12 @@ import { verifyDocument } from '../documents/verify.ts'
 import { presentAttempt, presentVerification } from '../mailbox/present.ts'
 import type { MailboxAnswer } from '../mailbox/verification.ts'
 import { NODE_ID } from '../names/source.ts'
+import { verifyElsewhere } from '../peers/verify-elsewhere.ts'
 import { verifyExample } from './examples.ts'
 import { defineOperation, ok, type Part } from './operation.ts'
 import { flagParam, formatAge, ipParam, maxAgeParam, optional, textParam, timeoutParam, wholeParam } from './params.ts'
 import { accessError, questionError } from './problems.ts'
 import { mailboxNames, saveParams } from './saving.ts'
-import { verifyElsewhere } from './verify-elsewhere.ts'
 
 /** Default time limit of a verification, ms. */
 const DEFAULT_TIMEOUT_MS = 30_000

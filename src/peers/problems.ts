@@ -1,6 +1,10 @@
-import { problemsOf, quoted, shown } from '../base/problem.ts'
+import { errorsOf } from '../base/errors.ts'
+import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
 
 type Text = { text: string }
+type Id = { id: string }
+type Url = { url: string }
+type Max = { max: number }
 
 /** What is wrong with the URL of a node. */
 export const originProblem = problemsOf('origin', {
@@ -18,4 +22,45 @@ export const proofProblem = problemsOf('proof', {
   clock: () => 'the call is too old, or the clocks of the two nodes differ by more than 60 s',
   before_start: () => 'the call was signed before this node started; repeat it',
   replay: () => 'the call was already received (replay)',
+})
+
+/** Errors of nodes, and of questions to them. */
+export const nodeError = errorsOf('nodes', {
+  acts_for: {
+    code: 'forbidden',
+    detail: ({ id, other }: Id & { other: string }) => `the node ${shown(id)} may not act for ${shown(other)}`,
+  },
+  not_registered: { code: 'invalid_parameter', detail: ({ id }: Id) => `the node ${shown(id)} is not registered` },
+  unknown: { code: 'not_found', detail: ({ id }: Id) => `the node ${shown(id)} is not registered; register it first` },
+  no_answer: {
+    code: 'upstream_unavailable',
+    detail: ({ id }: Id) => `the node ${shown(id)} did not answer; the log has the reason`,
+  },
+  not_verified: {
+    code: 'upstream_unavailable',
+    detail: ({ id, why }: Id & { why: Problem }, say) => `the node ${shown(id)} did not verify: ${say(why)}`,
+  },
+  own_id: { code: 'forbidden', detail: ({ id }: Id) => `${shown(id)} is the id of this node; each node needs its own` },
+  own_url: { code: 'forbidden', detail: ({ url }: Url) => `${shown(url)} is the URL of this node` },
+  id_taken: { code: 'forbidden', detail: ({ id }: Id) => `the id ${shown(id)} belongs to a live node at another URL` },
+  url_taken: { code: 'forbidden', detail: ({ url }: Url) => `${shown(url)} belongs to a live node with another id` },
+  crowded: {
+    code: 'overloaded',
+    detail: ({ max, host }: Max & { host: string }) => `the limit of ${max} nodes at ${shown(host)} is reached`,
+  },
+  full: { code: 'overloaded', detail: ({ max }: Max) => `the limit of ${max} nodes is reached` },
+  not_https: {
+    code: 'invalid_parameter',
+    detail: ({ url }: Url) => `${shown(url)} is not HTTPS; the operator of this node can allow it with --allow-network`,
+  },
+  private_url: {
+    code: 'invalid_parameter',
+    detail: ({ host }: { host: string }) =>
+      `${shown(host)} has private or reserved addresses; the operator of this node can allow it with --allow-network`,
+  },
+  this_machine: {
+    code: 'invalid_parameter',
+    detail: ({ host }: { host: string }) =>
+      `${shown(host)} is this machine; the operator of this node can allow it with --allow-network`,
+  },
 })

@@ -19,10 +19,10 @@ import { readOverlay, readRecords } from '../../src/operations/overlay-input.ts'
 import { cursorParam, formatCursor } from '../../src/operations/params.ts'
 import { report } from '../../src/operations/report.ts'
 import { checkSources } from '../../src/operations/self-check.ts'
-import { fromVantages } from '../../src/operations/vantage.ts'
 import { verify } from '../../src/operations/verify.ts'
-import { nearestNodes, verifyElsewhere } from '../../src/operations/verify-elsewhere.ts'
 import type { Peer } from '../../src/peers/peer.ts'
+import { fromVantages } from '../../src/peers/vantage.ts'
+import { nearestNodes, verifyElsewhere } from '../../src/peers/verify-elsewhere.ts'
 import { answerTo, exampleOf } from '../lab/answer.ts'
 import { labApp, labDeps, labExecutor, labPool } from '../lab/app.ts'
 import { labProblem } from '../lab/problem.ts'
@@ -218,7 +218,7 @@ testBounds([
     2_000,
     (n) => receiverUrl.safeParse('https://a.example/'.padEnd(n, 'x')).success,
   ],
-  ['src/operations/verify-elsewhere.ts AT_A_TIME', 8, async (n) => (await nodesPlacedAtOnce(n)) === n],
+  ['src/peers/verify-elsewhere.ts AT_A_TIME', 8, async (n) => (await nodesPlacedAtOnce(n)) === n],
   ['src/operations/overlay-input.ts MAX_RECORDS', 5_000, (n) => isTaken(() => readOverlay(A, more, zone(n - 1)))],
   ['src/operations/overlay-input.ts MAX_BYTES', 512_000, (n) => isTaken(() => readOverlay(A, [], zone(1).padEnd(n)))],
   ['src/operations/overlay-input.ts BODY_LIMIT', 2 * 512_000 + 65_536, isBodyTaken],
@@ -228,8 +228,8 @@ testBounds([
   ['src/operations/report.ts AT_A_TIME', 5, async (n) => (await reportLookups(n, 'mx')).most === n],
   ['src/operations/self-check.ts MAX_SOURCES', 64, async (n) => (await sourcesChecked(n)).checked === n],
   ['src/operations/self-check.ts AT_A_TIME', 8, async (n) => (await sourcesChecked(n)).most === n],
-  ['src/operations/vantage.ts MAX_NODES', 8, async (n) => (await nodesAsked(n)) === n],
-  ['src/operations/verify-elsewhere.ts MAX_NODES', 3, async (n) => (await nodesThatVerify(n)) === n],
+  ['src/peers/vantage.ts MAX_NODES', 8, async (n) => (await nodesAsked(n)) === n],
+  ['src/peers/verify-elsewhere.ts MAX_NODES', 3, async (n) => (await nodesThatVerify(n)) === n],
   // The same bounds for the addresses of the pool.
   ['src/operations/report.ts MAX_ADDRESSES', 20, async (n) => (await reportLookups(n, 'pool')).calls === n],
   ['src/operations/report.ts AT_A_TIME', 5, async (n) => (await reportLookups(n, 'pool')).most === n],

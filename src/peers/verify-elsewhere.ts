@@ -2,21 +2,22 @@ import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
 import { atMost } from '../base/at-most.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { printable } from '../base/text.ts'
+import type { LookupGeo } from '../geo/geo.ts'
 import type { Geo } from '../geo/record.ts'
 import { firstDestination } from '../mailbox/attempt/destinations.ts'
 import type { AskNode } from '../mailbox/attempt/state.ts'
 import { nodeProblem } from '../mailbox/problems.ts'
 import { anotherSourceMayHelp, isReason, outcomeOf } from '../mailbox/reasons.ts'
 import { type SourceEvent, sourceEvent } from '../mailbox/source/circuit-breaker.ts'
+import type { Verifier } from '../mailbox/verify.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
 import type { Ip } from '../names/ip.ts'
 import { nodeIdOf, nodeName } from '../names/source.ts'
-import { type Peer, statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
-import { askPeer } from './ask-peer.ts'
-import type { Deps } from './deps.ts'
-import type { Call } from './operation.ts'
+import { askPeer } from './ask.ts'
+import { type Peer, statusOf } from './peer.ts'
 import { nodeError } from './problems.ts'
+import type { PeerRegistry } from './registry.ts'
 
 /** Maximum number of nodes queried for one verification. */
 const MAX_NODES = 3
@@ -66,7 +67,9 @@ export async function verifyElsewhere(
   return other ? joined(own, other, ctx.monotonic() - begunMs) : own
 }
 
-type Used = Pick<Deps, 'peers' | 'geo' | 'verifier'>
+/** The world for a call; `caller.peer` is the node that makes it. */
+type Call = Ctx & { readonly caller?: { readonly peer?: string } }
+type Used = { readonly peers: PeerRegistry; readonly geo: LookupGeo; readonly verifier: Verifier }
 
 async function fromNamed(ctx: Call, deps: Used, asked: Elsewhere, id: string): Promise<VerifyAnswer> {
   const peer = (await deps.peers.all()).get(id)
@@ -123,7 +126,7 @@ function eventOf(answer: Parsed<VerifyAnswer>, isAborted: boolean): SourceEvent 
 
 /** Makes a node of the pool verify, for a verification of this node. */
 export const askNodeOf =
-  (peers: Deps['peers']): AskNode =>
+  (peers: PeerRegistry): AskNode =>
   async (ctx, { node, email, timeoutMs }) => {
     const id = nodeIdOf(node)
     if (id === peers.self.id) return problem(nodeProblem('this_node'))
@@ -136,7 +139,7 @@ export const askNodeOf =
 
 async function verifyAt(
   ctx: Ctx,
-  peers: Deps['peers'],
+  peers: PeerRegistry,
   peer: Peer,
   asked: Pick<Elsewhere, 'email' | 'query'>,
   timeoutMs: number,
@@ -207,7 +210,7 @@ const AT_A_TIME = 8
  * out. Without a destination the order stays.
  */
 export async function nearestNodes(
-  { geo, verifier }: Pick<Deps, 'geo' | 'verifier'>,
+  { geo, verifier }: Pick<Used, 'geo' | 'verifier'>,
   nodes: readonly Peer[],
   to: Awaited<ReturnType<typeof firstDestination>>,
 ): Promise<readonly Peer[]> {
@@ -225,7 +228,7 @@ export async function nearestNodes(
     .map(({ node }) => node)
 }
 
-async function stepsTo(geo: Deps['geo'], address: Ip | undefined, there: Geo): Promise<number> {
+async function stepsTo(geo: LookupGeo, address: Ip | undefined, there: Geo): Promise<number> {
   return address === undefined ? UNKNOWN : distanceSteps(await geo(address), there)
 }
 

@@ -8,10 +8,10 @@ import { nodeProblem } from '../mailbox/problems.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import { FetchError } from '../net/fetch.ts'
-import type { Peer } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
-import type { Deps } from './deps.ts'
+import type { Peer } from './peer.ts'
 import { nodeError } from './problems.ts'
+import type { PeerRegistry } from './registry.ts'
 
 /** A question to another node: one of our operations with its parameters as text. */
 export type PeerQuestion<S extends z.ZodType> = {
@@ -30,7 +30,7 @@ export type PeerQuestion<S extends z.ZodType> = {
  */
 export async function askPeer<S extends z.ZodType>(
   ctx: Ctx,
-  peers: Deps['peers'],
+  peers: PeerRegistry,
   peer: Peer,
   question: PeerQuestion<S>,
 ): Promise<Parsed<AnswerOf<S>>> {
@@ -41,7 +41,7 @@ export async function askPeer<S extends z.ZodType>(
 
 async function answerOf<S extends z.ZodType>(
   ctx: Ctx,
-  peers: Deps['peers'],
+  peers: PeerRegistry,
   peer: Peer,
   question: PeerQuestion<S>,
 ): Promise<Parsed<AnswerOf<S>>> {
@@ -69,7 +69,7 @@ const detailOf = (body: Json): string => (isJsonRecord(body) ? String(body.detai
  */
 export async function refusePrivateUrl(
   ctx: Ctx,
-  deps: Pick<Deps, 'mayCall'>,
+  deps: { readonly mayCall: (url: URL, address: Ip) => boolean },
   origin: string,
   parameter = 'url',
 ): Promise<void> {

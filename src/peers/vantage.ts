@@ -3,11 +3,11 @@ import type { AnswerOf } from '../answers/answer.ts'
 import type { VantageFields } from '../answers/vantage.ts'
 import { parseIp } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
-import { type Capability, type Peer, statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
-import { askPeer, type PeerQuestion } from './ask-peer.ts'
-import type { Deps } from './deps.ts'
+import { askPeer, type PeerQuestion } from './ask.ts'
+import { type Capability, type Peer, statusOf } from './peer.ts'
 import { nodeError } from './problems.ts'
+import type { PeerRegistry } from './registry.ts'
 
 /** Maximum number of nodes queried for one request. */
 const MAX_NODES = 8
@@ -42,7 +42,7 @@ type VantageQuestion<S extends z.ZodType> = Pick<PeerQuestion<S>, 'path' | 'sche
  */
 export async function fromVantages<S extends z.ZodType>(
   ctx: Ctx,
-  peers: Deps['peers'],
+  peers: PeerRegistry,
   vantage: string,
   question: VantageQuestion<S>,
   local: () => Promise<AnswerOf<S>>,
@@ -114,7 +114,7 @@ const restMs = (tookMs: number): number => Math.max(tookMs, LEAST_WAIT_MS - took
 
 async function askOne<S extends z.ZodType>(
   ctx: Ctx,
-  peers: Deps['peers'],
+  peers: PeerRegistry,
   peer: Peer,
   question: VantageQuestion<S>,
   own: Promise<AnswerOf<S>>,
@@ -129,7 +129,7 @@ async function askOne<S extends z.ZodType>(
 
 async function nodesFor(
   ctx: Ctx,
-  peers: Deps['peers'],
+  peers: PeerRegistry,
   vantage: string,
   needs: readonly Capability[],
 ): Promise<readonly Peer[]> {

@@ -4,7 +4,7 @@ import { labWorld } from '../../test/lab/world.ts'
 import { type GeoRecord, mergeGeo } from '../geo/record.ts'
 import { type Ip, ip } from '../names/ip.ts'
 import { nodeName } from '../names/source.ts'
-import type { Peer } from '../peers/peer.ts'
+import type { Peer } from './peer.ts'
 import { distanceSteps, nearestNodes } from './verify-elsewhere.ts'
 
 const FRANKFURT: GeoRecord = { country: 'DE', continent: 'Europe', latitude: 50.1, longitude: 8.7 }
