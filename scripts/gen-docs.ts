@@ -13,6 +13,7 @@ import type { Operation } from '../src/operations/operation.ts'
 import { allOperations } from '../src/operations/registry.ts'
 import { labActions } from '../test/lab/actions.ts'
 import { manPage } from './man-page.ts'
+import { PUBLISHED } from './published.ts'
 import { errorLists } from './sentences.ts'
 
 const operations = await allOperations()
@@ -37,6 +38,7 @@ filled('docs/blacklists.md')
 filled('docs/library.md')
 filled('docs/client.md')
 filled('docs/webhooks.md')
+filled('docs/install.md')
 filled('README.md')
 
 const stale = [...documents].filter(([path, text]) => read(path) !== text).map(([path]) => path)
@@ -154,7 +156,23 @@ function filled(path: string): void {
   for (const operation of operations) text = between(text, `example:${operation.name}`, exampleOf(operation))
   for (const name of ['library.ts', 'client.ts', 'job.ts', 'webhook.ts', 'webhook.py'])
     text = between(text, `program:${name}`, `\`\`\`${name.split('.')[1]}\n${read(`examples/${name}`)}\`\`\``)
-  documents.set(path, text)
+  documents.set(path, between(text, 'package', packageCommands()))
+}
+
+/** How to get the package, which depends on whether it is published. */
+function packageCommands(): string {
+  const lines = PUBLISHED
+    ? [
+        'npx mailsonde serve                             # http://127.0.0.1:8080',
+        'npm install --global mailsonde                  # then: mailsonde check example.org',
+      ]
+    : [
+        `npm ci && npm pack                              # builds the program and writes mailsonde-${version}.tgz`,
+        `npx ./mailsonde-${version}.tgz serve                  # on any machine with Node.js 22.19 or later`,
+        `npm install --global ./mailsonde-${version}.tgz       # then: mailsonde check example.org`,
+      ]
+  const where = PUBLISHED ? '' : 'The package is not in a registry yet: it is made from a checkout.\n'
+  return `${where}\`\`\`sh\n${lines.join('\n')}\n\`\`\``
 }
 
 /** A request and its recorded answer, in the form of `curl`; long lists and texts are cut, and marked as such. */

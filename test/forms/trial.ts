@@ -1,0 +1,158 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { aggregateReport } from '../lab/report-xml.ts'
+
+/** A form of the program that is installed: how it is called. */
+export type Installed = {
+  /** What comes before the arguments of the program. */
+  readonly command: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** The folder in which the program has its data and finds files, as this process sees it. */
+  readonly folder: string
+  /** The same folder as the program sees it, in another root. */
+  readonly seenAs?: string
+  /** Options of the service, such as a user for its database. */
+  readonly options?: readonly string[]
+}
+
+/** Milliseconds from the first command of the reader to each result, and how long the program takes to show its help. */
+export type Times = {
+  readonly installed: number
+  readonly domain: number
+  readonly page: number
+  readonly report: number
+  readonly job: number
+  readonly help: number
+}
+
+const RUN_MS = 120_000
+
+/**
+ * Installs a form, then does what a reader does first: checks a domain of the lab, opens a page of a service, imports a
+ * report, runs a bulk job, makes a monitor, stops the service, starts it again and finds all of it. Throws at the first
+ * result that differs from what it has to be.
+ */
+export async function tryForm(install: () => Promise<Installed>, resolver: string): Promise<Times> {
+  const start = performance.now()
+  const passed = (): number => Math.round(performance.now() - start)
+  const form = await install()
+  const installed = passed()
+  const checked = await run(form, ['check', 'example.org', '--resolver', resolver, '--json', 'domain,spf.record'])
+  same(JSON.parse(checked), { domain: 'example.org', spf: { record: 'v=spf1 -all' } })
+  const domain = passed()
+  mkdirSync(form.folder, { recursive: true })
+  writeFileSync(join(form.folder, 'report.xml'), aggregateReport({ rows: [{ address: '192.0.2.1', count: 3 }] }))
+  const first = await serve(form, resolver)
+  const html = await (await fetch(`${first.url}/domain/example.org`)).text()
+  if (!html.includes('example.org')) throw new Error(`no page of a domain: ${html.slice(0, 200)}`)
+  const page = passed()
+  await run(form, ['reports', 'import', join(form.seenAs ?? form.folder, 'report.xml'), '--server', first.url])
+  same(await reportsAt(first.url), ['example.org'])
+  const report = passed()
+  const job = await jobAt(first.url)
+  const jobMs = passed()
+  const monitor = JSON.stringify({ kind: 'check', target: 'example.org', notify: [] })
+  await call(first.url, '/v1/monitors', ['application/json', monitor])
+  await first.stop()
+  const second = await serve(form, resolver)
+  same(await reportsAt(second.url), ['example.org'])
+  same((await call(second.url, `/v1/jobs/${job}`)).state, 'done')
+  same((await call(second.url, '/v1/monitors')).data.length, 1)
+  await second.stop()
+  const before = performance.now()
+  const help = await run(form, ['--help'])
+  if (!help.includes('check <DOMAIN...>')) throw new Error('the help lacks a command')
+  return { installed, domain, page, report, job: jobMs, help: Math.round(performance.now() - before) }
+}
+
+/** What a command writes to standard output; rejects if it fails or writes to standard error. */
+export async function run(form: Installed, args: readonly string[]): Promise<string> {
+  const { file, rest, options } = started(form, args)
+  const { stdout, stderr } = await promisify(execFile)(file, rest, { ...options, timeout: RUN_MS })
+  if (stderr !== '') throw new Error(`${args[0]} wrote to standard error: ${stderr}`)
+  return stdout
+}
+
+export type Serving = {
+  readonly url: string
+  readonly output: () => string
+  /** Ends the service in order; rejects unless its status is 0. */
+  readonly stop: () => Promise<void>
+  readonly child: ChildProcess
+}
+
+/** A service with its data in the folder of the form. */
+export async function serve(form: Installed, resolver: string, more: readonly string[] = []): Promise<Serving> {
+  const data = join(form.seenAs ?? form.folder, 'data')
+  const args = ['serve', '--port', '0', '--data-dir', data, '--resolver', resolver, '--log-format', 'json']
+  const { file, rest, options } = started(form, [...args, ...(form.options ?? []), ...more])
+  const child = spawn(file, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  let written = ''
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const url = await new Promise<string>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`the service does not start: ${written}`)), RUN_MS)
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        written += chunk
+        const at = /"url":"([^"]+)"/.exec(written)?.[1]
+        if (at === undefined) return
+        clearTimeout(late)
+        resolve(at)
+      })
+    void ended.then((status) => reject(new Error(`the service ended with ${status}: ${written}`)))
+  })
+  return {
+    url,
+    child,
+    output: () => written,
+    stop: async () => {
+      child.kill('SIGTERM')
+      const status = await ended
+      if (status !== 0) throw new Error(`the service ended with ${status}: ${written}`)
+    },
+  }
+}
+
+function started({ command, env, folder }: Installed, args: readonly string[]) {
+  const [file = '', ...before] = command
+  mkdirSync(folder, { recursive: true })
+  return { file, rest: [...before, ...args], options: { cwd: folder, env: { PATH: process.env.PATH, ...env } } }
+}
+
+/** The fields of answers that a trial looks at. */
+type Answer = {
+  readonly id: string
+  readonly state: string
+  readonly data: readonly unknown[]
+  readonly domains: readonly { readonly domain: string }[]
+}
+
+async function call(url: string, path: string, body?: readonly [type: string, text: string]): Promise<Answer> {
+  const [type, text] = body ?? []
+  const post = type === undefined ? {} : { method: 'POST', headers: { 'content-type': type }, body: text! }
+  const response = await fetch(url + path, post)
+  const answer = (await response.json()) as Answer
+  if (!response.ok) throw new Error(`${path}: ${JSON.stringify(answer)}`)
+  return answer
+}
+
+/** The domains with reports. */
+const reportsAt = async (url: string): Promise<readonly string[]> =>
+  (await call(url, '/v1/reports/domains')).domains.map(({ domain }) => domain)
+
+/** The id of a bulk job of one row that has ended. */
+async function jobAt(url: string): Promise<string> {
+  const { id } = await call(url, '/v1/jobs?name=trial', ['text/csv', 'email\njoe@example.org\n'])
+  for (let tries = 0; tries < 600; tries++) {
+    if ((await call(url, `/v1/jobs/${id}`)).state === 'done') return id
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('the job does not end')
+}
+
+function same(found: unknown, wanted: unknown): void {
+  if (JSON.stringify(found) !== JSON.stringify(wanted))
+    throw new Error(`${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`)
+}
