@@ -279,6 +279,67 @@ export const code = (value: string): Inline => ({ code: value })
 export const codes = (values: readonly string[]): Line =>
   values.flatMap((value, i) => (i === 0 ? [code(value)] : [', ', code(value)]))
 
+/** A number with its thousands apart. */
+export const grouped = (value: number): string => value.toLocaleString('en-US')
+
+/** What a document is made of: blocks, in any depth; what is undefined or false is left out. */
+export type Parts = Block | undefined | false | readonly Parts[]
+export const blocksOf = (parts: Parts): readonly Block[] => {
+  if (parts === undefined || parts === false) return []
+  return 'kind' in parts ? [parts] : parts.flatMap(blocksOf)
+}
+
+/** What stands beside a label or in a cell of a table. */
+export type Cell = Inline | Line | number
+const isLine = (cell: Cell): cell is Line => Array.isArray(cell)
+const lineOf = (cell: Cell): Line => (isLine(cell) ? cell : [typeof cell === 'number' ? grouped(cell) : cell])
+
+/** The answer in a sentence. `badge` is a word or two for the mark. */
+export const conclude = (
+  subject: string,
+  mark: Mark,
+  badge: string,
+  words: string,
+  notes: readonly Line[] = [],
+): Block => ({ kind: 'conclusion', conclusion: { subject, mark, badge, words, notes } })
+
+export type Fact = readonly [label: string, cell: Cell] | undefined | false
+/** Labels with their values; nothing without any. */
+export function facts(...all: readonly Fact[]): Block | undefined {
+  const rows = all.flatMap((fact): (readonly [string, Line])[] => (fact ? [[fact[0], lineOf(fact[1])]] : []))
+  return rows.length > 0 ? { kind: 'facts', rows } : undefined
+}
+
+/** A column of a table: its head, and what it shows of an item. */
+export type Column<Item> = readonly [head: string, cell: (item: Item) => Cell, align?: 'number']
+/** Items as a table; nothing without any. */
+export function table<Item>(
+  caption: string,
+  items: readonly Item[],
+  ...columns: readonly Column<Item>[]
+): Block | undefined {
+  if (items.length === 0) return undefined
+  return {
+    kind: 'table',
+    table: {
+      caption,
+      head: columns.map(([head]) => head),
+      rows: items.map((item) => columns.map(([, cell]) => lineOf(cell(item)))),
+      numeric: columns.flatMap(([, , align], i) => (align === 'number' ? [i] : [])),
+    },
+  }
+}
+
+/** Lines as a list; nothing without any. */
+export const bullets = (items: readonly Cell[]): Block | undefined =>
+  items.length > 0 ? { kind: 'list', items: items.map(lineOf) } : undefined
+
+export const group = (look: Group['look'], ...parts: readonly Parts[]): Group => ({
+  kind: 'group',
+  look,
+  blocks: blocksOf(parts),
+})
+
 /** The blocks that are pictures, each with a form in every renderer. */
 type Picture = Extract<
   Block,

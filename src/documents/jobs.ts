@@ -2,20 +2,23 @@ import type { JobAnswer, JobBadRowsAnswer, JobListAnswer, JobResultsAnswer, JobR
 import { isReason, outcomeOf } from '../mailbox/reasons.ts'
 import {
   type Block,
-  type Conclusion,
   code,
+  codes,
+  conclude,
   type Document,
+  facts,
+  grouped,
   heading,
-  type Inline,
   type Line,
   type Mark,
+  type Parts,
   quiet,
+  table,
   text,
 } from './block.ts'
-import { grouped } from './check/spf.ts'
-import { listConclusion, moreBlocks } from './list.ts'
+import { listDocument } from './list.ts'
 import { whyOf } from './verify.ts'
-import { duration, footerOf, inWords } from './words.ts'
+import { documentOf, duration, inWords } from './words.ts'
 
 /** The states of a job, and their meaning for its owner. */
 export const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
@@ -52,10 +55,11 @@ export const markOf = (result: string): Mark => (Object.hasOwn(RESULTS, result) 
 const wordsOf = (word: string): string => word.replaceAll('_', ' ')
 
 /** One job: its progress, by result, reason and provider. */
-export const jobDocument = (job: JobAnswer, version: string): Document => ({
-  title: `Job: ${job.name === '' ? job.id : job.name}`,
-  blocks: [
-    { kind: 'conclusion', conclusion: conclusionOf(job) },
+export const jobDocument = (job: JobAnswer, version: string): Document =>
+  documentOf(
+    `Job: ${job.name === '' ? job.id : job.name}`,
+    version,
+    conclusionOf(job),
     {
       kind: 'progress',
       progress: {
@@ -65,15 +69,13 @@ export const jobDocument = (job: JobAnswer, version: string): Document => ({
         parts: sorted(job.counts).map(([label, count]) => ({ label: wordsOf(label), count, mark: markOf(label) })),
       },
     },
-    { kind: 'facts', rows: factsOf(job) },
-    ...reasonBlocks(job),
-    ...providerBlocks(job),
-    ...callbackBlocks(job),
-  ],
-  footer: footerOf(version),
-})
+    factsOf(job),
+    reasonTable(job),
+    providerTable(job),
+    callbackParts(job),
+  )
 
-function conclusionOf(job: JobAnswer): Conclusion {
+function conclusionOf(job: JobAnswer): Block {
   const { id, name, state, failure, eta_ms, eta_reason } = job
   const [mark, badge, meaning] = STATES[state]
   const result = resultInWords(job)
@@ -82,13 +84,13 @@ function conclusionOf(job: JobAnswer): Conclusion {
     eta_ms === null || state !== 'running'
       ? []
       : [[`About ${duration(eta_ms)} left${eta_reason === undefined ? '' : `: ${timesInWords(eta_reason)}`}.`]]
-  return {
-    subject: name === '' ? id : name,
+  return conclude(
+    name === '' ? id : name,
     mark,
     badge,
-    words: failure === undefined ? words : `${meaning.replace(/\.$/, '')}: ${failure}.`,
-    notes: [...(result === '' || state === 'done' ? [] : [[meaning]]), ...left],
-  }
+    failure === undefined ? words : `${meaning.replace(/\.$/, '')}: ${failure}.`,
+    [...(result === '' || state === 'done' ? [] : [[meaning]]), ...left],
+  )
 }
 
 /**
@@ -126,187 +128,114 @@ function byDeliverability(reasons: JobAnswer['reasons']): Readonly<Record<string
 const sorted = (counts: Readonly<Record<string, number>>): readonly (readonly [string, number])[] =>
   Object.entries(counts).toSorted((a, b) => b[1] - a[1])
 
-function factsOf({
-  id,
-  kind,
-  column,
-  rows,
-  duplicates,
-  bad_rows,
-  received,
-  rate,
-  ...job
-}: JobAnswer): (readonly [string, Line])[] {
-  return [
-    ['Task', [KINDS[kind]]],
-    ...(column === undefined ? [] : [['Column', [code(column)]] as const]),
+const factsOf = (job: JobAnswer): Block | undefined =>
+  facts(
+    ['Task', KINDS[job.kind]],
+    job.column !== undefined && ['Column', code(job.column)],
     [
       'Rows',
-      [
-        `${grouped(received)} received: ${grouped(rows)} to process, ${grouped(duplicates)} of them duplicates; ${grouped(bad_rows)} unreadable`,
-      ],
+      `${grouped(job.received)} received: ${grouped(job.rows)} to process, ${grouped(job.duplicates)} of them duplicates; ${grouped(job.bad_rows)} unreadable`,
     ],
-    ['Rate', [`${grouped(rate)} rows per minute`]],
-    ['Created', [{ time: job.created_at }]],
-    ...(job.first_result_at === null ? [] : [['First result', [{ time: job.first_result_at }]] as const]),
-    ...(job.finished_at === null ? [] : [['Finished', [{ time: job.finished_at }]] as const]),
-    ['Expires', [{ time: job.expires_at }]],
-    ['Id', [code(id)]],
-  ]
-}
+    ['Rate', `${grouped(job.rate)} rows per minute`],
+    ['Created', { time: job.created_at }],
+    job.first_result_at !== null && ['First result', { time: job.first_result_at }],
+    job.finished_at !== null && ['Finished', { time: job.finished_at }],
+    ['Expires', { time: job.expires_at }],
+    ['Id', code(job.id)],
+  )
 
-function reasonBlocks({ kind, reasons }: JobAnswer): Block[] {
-  const rows = sorted(reasons)
-  if (rows.length === 0) return []
-  return [
-    {
-      kind: 'table',
-      table: {
-        caption: 'Rows by reason',
-        head: kind === 'verify' ? ['Reason', 'Rows', 'What it means'] : ['Reason', 'Rows'],
-        rows: rows.map(([reason, count]): Line[] => [
-          [code(reason)],
-          [grouped(count)],
-          ...(kind === 'verify' ? [[whyOf(reason)]] : []),
-        ]),
-        numeric: [1],
-      },
-    },
-  ]
-}
+const reasonTable = ({ kind, reasons }: JobAnswer): Block | undefined =>
+  table(
+    'Rows by reason',
+    sorted(reasons),
+    ['Reason', ([reason]) => code(reason)],
+    ['Rows', ([, count]) => count, 'number'],
+    ...(kind === 'verify' ? [['What it means', ([reason]: readonly [string, number]) => whyOf(reason)] as const] : []),
+  )
 
-function providerBlocks({ providers, providers_left_out = 0 }: JobAnswer): Block[] {
-  if (providers.length === 0) return []
-  return [
-    {
-      kind: 'table',
-      table: {
-        caption: 'Progress by provider',
-        head: ['Provider', 'Done', 'Rows', 'A minute', 'Waiting'],
-        rows: providers.map(({ provider, done, rows, rate, waiting_reason }): Line[] => [
-          [provider === '' ? 'not known yet' : code(provider)],
-          [grouped(done)],
-          [grouped(rows)],
-          [grouped(rate)],
-          [timesInWords(waiting_reason ?? '–')],
-        ]),
-        numeric: [1, 2, 3],
-      },
-    },
-    ...(providers_left_out === 0 ? [] : [quiet(`${providers_left_out} more providers have fewer rows.`)]),
-  ]
-}
+const providerTable = ({ providers, providers_left_out = 0 }: JobAnswer): Parts => [
+  table(
+    'Progress by provider',
+    providers,
+    ['Provider', ({ provider }) => (provider === '' ? 'not known yet' : code(provider))],
+    ['Done', ({ done }) => done, 'number'],
+    ['Rows', ({ rows }) => rows, 'number'],
+    ['A minute', ({ rate }) => rate, 'number'],
+    ['Waiting', (one) => timesInWords(one.waiting_reason ?? '–')],
+  ),
+  providers_left_out > 0 && quiet(`${providers_left_out} more providers have fewer rows.`),
+]
 
 /** A text with readable times. */
 const timesInWords = (words: string): string =>
   words.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]{8,12}Z/g, (time) => inWords(time))
 
-const callbackBlocks = ({ callback }: JobAnswer): Block[] =>
-  callback === undefined
-    ? []
-    : [
-        text('The webhook ', code(callback.id), ' is notified when the job ends.'),
-        ...(callback.secret === undefined
-          ? []
-          : [{ kind: 'seen', label: 'Its secret, shown only once', text: callback.secret } as const]),
-      ]
+const callbackParts = ({ callback }: JobAnswer): Parts =>
+  callback !== undefined && [
+    text('The webhook ', code(callback.id), ' is notified when the job ends.'),
+    callback.secret !== undefined && { kind: 'seen', label: 'Its secret, shown only once', text: callback.secret },
+  ]
 
 /** Jobs, newest first. */
-export const jobListDocument = ({ data, has_more, next_cursor }: JobListAnswer, version: string): Document => ({
-  title: 'Jobs',
-  blocks: [
-    listConclusion('Jobs', data.length, 'job', has_more),
-    ...(data.length === 0
-      ? []
-      : [
-          {
-            kind: 'table',
-            table: {
-              caption: 'Newest first',
-              head: ['Id', 'Name', 'Kind', 'State', 'Done', 'Rows', 'Created'],
-              rows: data.map(({ id, name, kind, state, done, rows, created_at }): Line[] => [
-                [code(id)],
-                [name === '' ? '–' : name],
-                [kind],
-                [{ mark: STATES[state][0], text: STATES[state][1] }],
-                [grouped(done)],
-                [grouped(rows)],
-                [{ time: created_at }],
-              ]),
-              numeric: [4, 5],
-            },
-          } as const,
-        ]),
-    ...moreBlocks(next_cursor),
-  ],
-  footer: footerOf(version),
-})
+export const jobListDocument = (list: JobListAnswer, version: string): Document =>
+  listDocument(
+    { title: 'Jobs', one: 'job' },
+    list,
+    version,
+    table(
+      'Newest first',
+      list.data,
+      ['Id', ({ id }) => code(id)],
+      ['Name', ({ name }) => (name === '' ? '–' : name)],
+      ['Kind', ({ kind }) => kind],
+      ['State', ({ state }) => ({ mark: STATES[state][0], text: STATES[state][1] })],
+      ['Done', ({ done }) => done, 'number'],
+      ['Rows', ({ rows }) => rows, 'number'],
+      ['Created', (one) => ({ time: one.created_at })],
+    ),
+  )
 
 /** Maximum number of own columns shown per row. */
 const MAX_COLUMNS = 8
 
-/** A page of results in the order of the list. */
-export const jobResultsDocument = (
-  { data, has_more, next_cursor, complete }: JobResultsAnswer,
-  version: string,
-): Document => ({
-  title: 'Results',
-  blocks: [
-    listConclusion('Results', data.length, 'row', has_more, undefined, !complete),
-    ...(data.length === 0
-      ? []
-      : [
-          {
-            kind: 'table',
-            table: {
-              caption: 'Results in the order of the list',
-              head: ['Line', 'Input', 'Result', 'Reason', 'Own columns'],
-              rows: data.map((row): Line[] => [
-                [String(row.line)],
-                [code(row.input)],
-                [{ mark: markOf(row.result), text: wordsOf(row.result) }],
-                [row.reason === '' ? '–' : wordsOf(row.reason)],
-                ownColumns(row),
-              ]),
-              numeric: [0],
-            },
-          } as const,
-        ]),
-    ...moreBlocks(next_cursor),
-  ],
-  footer: footerOf(version),
-})
+/** Results in the order of the list. */
+export const jobResultsDocument = (list: JobResultsAnswer, version: string): Document =>
+  listDocument(
+    { title: 'Results', one: 'row' },
+    list,
+    version,
+    table(
+      'Results in the order of the list',
+      list.data,
+      ['Line', ({ line }) => String(line), 'number'],
+      ['Input', ({ input }) => code(input)],
+      ['Result', ({ result }) => ({ mark: markOf(result), text: wordsOf(result) })],
+      ['Reason', ({ reason }) => (reason === '' ? '–' : wordsOf(reason))],
+      ['Own columns', ownColumns],
+    ),
+  )
 
 function ownColumns({ columns = {}, input }: JobRow): Line {
   const values = Object.entries(columns)
     .filter(([, value]) => value !== input)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  const shown = values.slice(0, MAX_COLUMNS).flatMap((value, i): Inline[] => [i === 0 ? '' : ', ', code(value)])
-  return shown.length === 0
-    ? ['–']
-    : [...shown, ...(values.length > MAX_COLUMNS ? [` and ${values.length - MAX_COLUMNS} more`] : [])]
+  if (values.length === 0) return ['–']
+  const more = values.length - MAX_COLUMNS
+  return [...codes(values.slice(0, MAX_COLUMNS)), ...(more > 0 ? [` and ${more} more`] : [])]
 }
 
 /** The rows of a list that cannot be read. */
-export const jobBadRowsDocument = ({ data, has_more, next_cursor }: JobBadRowsAnswer, version: string): Document => ({
-  title: 'Bad rows',
-  blocks: [
-    listConclusion('Bad rows', data.length, 'row', has_more),
-    ...(data.length === 0
-      ? []
-      : [
-          heading(2, 'Problems', 'rows'),
-          {
-            kind: 'table',
-            table: {
-              caption: 'Rows that were not processed',
-              head: ['Line', 'Reason', 'Text'],
-              rows: data.map(({ line, detail, text: row }): Line[] => [[String(line)], [detail], [code(row)]]),
-              numeric: [0],
-            },
-          } as const,
-        ]),
-    ...moreBlocks(next_cursor),
-  ],
-  footer: footerOf(version),
-})
+export const jobBadRowsDocument = (list: JobBadRowsAnswer, version: string): Document =>
+  listDocument(
+    { title: 'Bad rows', one: 'row' },
+    list,
+    version,
+    list.data.length > 0 && heading(2, 'Problems', 'rows'),
+    table(
+      'Rows that were not processed',
+      list.data,
+      ['Line', ({ line }) => String(line), 'number'],
+      ['Reason', ({ detail }) => detail],
+      ['Text', (one) => code(one.text)],
+    ),
+  )

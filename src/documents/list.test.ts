@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { moreBlocks } from './list.ts'
+import { listDocument } from './list.ts'
 
 it.each([
   {
@@ -9,5 +9,10 @@ it.each([
   },
   { page: 'the last page', cursor: null, line: undefined },
 ])('$page', ({ cursor, line }) => {
-  expect(moreBlocks(cursor)).toEqual(line ? [{ kind: 'text', line, quiet: true }] : [])
+  const { blocks } = listDocument(
+    { title: 'Runs', one: 'run' },
+    { data: [1], has_more: cursor !== null, next_cursor: cursor },
+    '0.0.0',
+  )
+  expect(blocks.slice(1)).toEqual(line ? [{ kind: 'text', line, quiet: true }] : [])
 })

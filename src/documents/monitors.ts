@@ -9,19 +9,24 @@ import type {
 import { counted } from '../base/text.ts'
 import {
   type Block,
-  type Conclusion,
+  bullets,
   code,
+  conclude,
   type Document,
+  facts,
+  heading,
   type Inline,
-  type Line,
   type Mark,
+  type Marked,
+  type Parts,
   pointLine,
   type TimePoint,
+  table,
   text,
   withChange,
 } from './block.ts'
-import { type List, listConclusion, moreBlocks } from './list.ts'
-import { footerOf, markOfScore } from './words.ts'
+import { type List, listDocument } from './list.ts'
+import { documentOf, markOfScore } from './words.ts'
 
 /** The question of each kind of monitor, and the meaning of its states. */
 const KINDS: Readonly<Record<MonitorKind, { readonly asks: string; readonly ok: string; readonly bad: string }>> = {
@@ -54,7 +59,7 @@ export const monitorTitle = ({ name, target }: Pick<MonitorAnswer, 'name' | 'tar
   name === '' ? target : name
 
 /** The state of a monitor at a glance. */
-export function monitorState({ enabled, state, last }: MonitorAnswer): { readonly mark: Mark; readonly text: string } {
+export function monitorState({ enabled, state, last }: MonitorAnswer): Marked {
   if (!enabled) return { mark: 'none', text: 'Paused' }
   if (state === 'unknown') return { mark: 'open', text: last === null ? 'Not run yet' : 'Not known' }
   return state === 'ok' ? { mark: 'good', text: 'OK' } : { mark: 'bad', text: 'Bad' }
@@ -74,66 +79,58 @@ export function conditionInWords(condition: string): string {
 }
 
 /** A monitor: its state, target and interval, its conditions and receivers. */
-export const monitorDocument = (monitor: MonitorAnswer, version: string): Document => ({
-  title: `Monitor: ${monitorTitle(monitor)}`,
-  blocks: [
-    { kind: 'conclusion', conclusion: conclusionOf(monitor) },
-    { kind: 'facts', rows: factsOf(monitor) },
-    ...told(monitor),
-    ...testedBlocks(monitor.tested ?? []),
-  ],
-  footer: footerOf(version),
-})
+export const monitorDocument = (monitor: MonitorAnswer, version: string): Document =>
+  documentOf(
+    `Monitor: ${monitorTitle(monitor)}`,
+    version,
+    conclusionOf(monitor),
+    factsOf(monitor),
+    receivers(monitor),
+    testTable(monitor.tested ?? []),
+  )
 
-function conclusionOf(monitor: MonitorAnswer): Conclusion {
+function conclusionOf(monitor: MonitorAnswer): Block {
   const { enabled, state, last, failures, kind } = monitor
   const { mark, text: badge } = monitorState(monitor)
   const known = state === 'unknown' ? '' : `${enabled ? '' : 'When it last ran: '}${KINDS[kind][state]}`
   const words = last === null ? (enabled ? 'The first run starts soon.' : 'The monitor has not run.') : known
-  const failing =
-    failures === 0
-      ? []
-      : [
-          [
-            `${failures === 1 ? 'The last run' : `The last ${failures} runs`} had no result${last?.reason === undefined ? '' : ` (${last.reason})`}${state === 'unknown' ? '' : '; this is the last known state'}.`,
-          ],
-        ]
-  return { subject: monitorTitle(monitor), mark, badge, words, notes: failing }
+  const runs = failures === 1 ? 'The last run' : `The last ${failures} runs`
+  const why = last?.reason === undefined ? '' : ` (${last.reason})`
+  const still = state === 'unknown' ? '' : '; this is the last known state'
+  return conclude(
+    monitorTitle(monitor),
+    mark,
+    badge,
+    words,
+    failures === 0 ? [] : [[`${runs} had no result${why}${still}.`]],
+  )
 }
 
-function factsOf(monitor: MonitorAnswer): (readonly [string, Line])[] {
+function factsOf(monitor: MonitorAnswer): Block | undefined {
   const { id, kind, target, every, options, last, enabled } = monitor
-  return [
-    ['Target', [code(target)]],
-    ['Check', [KINDS[kind].asks]],
-    ...Object.entries(options).map(([name, value]) => [name.replaceAll('_', ' '), [code(value)]] as const),
-    ['Interval', [every]],
-    ['Last run', last === null ? ['–'] : [{ time: last.time }, `: ${lastInWords(last)}`]],
-    ['Next run', [enabled ? { time: monitor.next_run_at } : 'none: it is paused']],
-    ['Badge', monitor.public ? [code(`/v1/badge/${id}.svg`)] : ['not public']],
-    ['Created', [{ time: monitor.created_at }]],
-    ['Id', [code(id)]],
-  ]
+  return facts(
+    ['Target', code(target)],
+    ['Check', KINDS[kind].asks],
+    ...Object.entries(options).map(([name, value]) => [name.replaceAll('_', ' '), code(value)] as const),
+    ['Interval', every],
+    ['Last run', last === null ? '–' : [{ time: last.time }, `: ${lastInWords(last)}`]],
+    ['Next run', enabled ? { time: monitor.next_run_at } : 'none: it is paused'],
+    ['Badge', monitor.public ? code(`/v1/badge/${id}.svg`) : 'not public'],
+    ['Created', { time: monitor.created_at }],
+    ['Id', code(id)],
+  )
 }
 
-function told({ notify, when, quiet_hours: hours }: MonitorAnswer): Block[] {
-  if (notify.length === 0) return [text('No notifications are sent; the history is kept.')]
-  const secrets = notify.flatMap((one) => (one.type === 'webhook' && one.secret !== undefined ? [one.secret] : []))
+function receivers({ notify, when, quiet_hours: hours }: MonitorAnswer): Parts {
+  if (notify.length === 0) return text('No notifications are sent; the history is kept.')
   return [
-    {
-      kind: 'table',
-      table: {
-        caption: 'Notifications',
-        head: ['By', 'Address'],
-        rows: notify.map((one): Line[] => [[one.type], receiver(one)]),
-      },
-    },
+    table('Notifications', notify, ['By', ({ type }) => type], ['Address', receiver]),
     text(`Messages are sent when ${when.map(conditionInWords).join(', or when ')}.`),
-    ...(hours === null
-      ? []
-      : [text(`No notifications are sent from ${hours.from} to ${hours.to} (${hours.timezone}).`)]),
-    ...secrets.map(
-      (secret): Block => ({ kind: 'seen', label: 'Secret of the webhook, shown only once', text: secret }),
+    hours !== null && text(`No notifications are sent from ${hours.from} to ${hours.to} (${hours.timezone}).`),
+    notify.map(
+      (one) =>
+        one.type === 'webhook' &&
+        one.secret !== undefined && { kind: 'seen', label: 'Secret of the webhook, shown only once', text: one.secret },
     ),
   ]
 }
@@ -149,87 +146,61 @@ function receiver(one: MonitorAnswer['notify'][number]): Inline[] {
 }
 
 /** Monitors, newest first. */
-export const monitorListDocument = (list: List<MonitorAnswer>, version: string): Document => ({
-  title: 'Monitors',
-  blocks: [
-    listConclusion('Monitors', list.data.length, 'monitor', list.has_more),
-    ...(list.data.length === 0
-      ? []
-      : [
-          {
-            kind: 'table',
-            table: {
-              caption: 'Newest first',
-              head: ['Id', 'Monitor', 'Target', 'State', 'Last run', 'Next run'],
-              rows: list.data.map((monitor): Line[] => [
-                [code(monitor.id)],
-                [monitor.name === '' ? '–' : monitor.name],
-                [code(monitor.target)],
-                [monitorState(monitor)],
-                [monitor.last === null ? '–' : lastInWords(monitor.last)],
-                [monitor.enabled ? { time: monitor.next_run_at } : '–'],
-              ]),
-            },
-          } as const,
-        ]),
-    ...moreBlocks(list.next_cursor),
-  ],
-  footer: footerOf(version),
-})
+export const monitorListDocument = (list: List<MonitorAnswer>, version: string): Document =>
+  listDocument(
+    { title: 'Monitors', one: 'monitor' },
+    list,
+    version,
+    table(
+      'Newest first',
+      list.data,
+      ['Id', ({ id }) => code(id)],
+      ['Monitor', ({ name }) => (name === '' ? '–' : name)],
+      ['Target', ({ target }) => code(target)],
+      ['State', monitorState],
+      ['Last run', ({ last }) => (last === null ? '–' : lastInWords(last))],
+      ['Next run', (one) => (one.enabled ? { time: one.next_run_at } : '–')],
+    ),
+  )
 
 /** A requested run: whether it waits for its turn, or its result. */
 export function monitorRunDocument({ run }: MonitorRunAnswer, version: string): Document {
   const { point } = run
-  const isDone = run.state === 'done' && point !== null
-  const conclusion: Conclusion = {
-    subject: run.monitor,
-    mark: isDone ? markOfStatus(point.status) : 'open',
-    badge: isDone ? 'Has run' : 'Waiting',
-    words: isDone ? `${lastInWords(point)}.` : 'The run starts as soon as there is capacity.',
-    notes: [],
-  }
-  const changes: Block[] = run.lines.length === 0 ? [] : [{ kind: 'list', items: run.lines.map((line) => [line]) }]
-  return {
-    title: 'Run of a monitor',
-    blocks: [{ kind: 'conclusion', conclusion }, ...changes],
-    footer: footerOf(version),
-  }
+  return documentOf(
+    'Run of a monitor',
+    version,
+    run.state === 'done' && point !== null
+      ? conclude(run.monitor, markOfStatus(point.status), 'Has run', `${lastInWords(point)}.`)
+      : conclude(run.monitor, 'open', 'Waiting', 'The run starts as soon as there is capacity.'),
+    bullets(run.lines),
+  )
 }
 
 /** The results of the test messages. */
 export function monitorTestDocument({ sent }: MonitorTestAnswer, version: string): Document {
   const failed = sent.filter(({ ok }) => !ok).length
-  const words =
+  const subject = 'Test messages'
+  return documentOf(
+    subject,
+    version,
     sent.length === 0
-      ? 'The monitor has no recipients, so nothing was sent.'
+      ? conclude(subject, 'none', 'Nobody', 'The monitor has no recipients, so nothing was sent.')
       : failed === 0
-        ? 'Every message was accepted.'
-        : `${counted(failed, 'message')} of ${sent.length} could not be sent.`
-  const conclusion: Conclusion = {
-    subject: 'Test messages',
-    mark: failed > 0 ? 'bad' : sent.length === 0 ? 'none' : 'good',
-    badge: failed > 0 ? 'Failed' : sent.length === 0 ? 'Nobody' : 'Sent',
-    words,
-    notes: [],
-  }
-  return {
-    title: 'Test messages',
-    blocks: [{ kind: 'conclusion', conclusion }, ...testedBlocks(sent)],
-    footer: footerOf(version),
-  }
+        ? conclude(subject, 'good', 'Sent', 'Every message was accepted.')
+        : conclude(subject, 'bad', 'Failed', `${counted(failed, 'message')} of ${sent.length} could not be sent.`),
+    testTable(sent),
+  )
 }
 
 /** What each receiver answered to a test message. */
-function testedBlocks(sent: MonitorTestAnswer['sent']): Block[] {
-  const rows = sent.map((one): Line[] => [
-    [one.type],
-    [code(one.to)],
-    [one.ok ? { mark: 'good', text: 'taken' } : { mark: 'bad', text: one.reason ?? 'failed' }],
-  ])
-  return rows.length === 0
-    ? []
-    : [{ kind: 'table', table: { caption: 'Test messages', head: ['By', 'Address', 'Outcome'], rows } }]
-}
+const testTable = (sent: MonitorTestAnswer['sent']): Block | undefined =>
+  table(
+    'Test messages',
+    sent,
+    ['By', ({ type }) => type],
+    ['Address', ({ to }) => code(to)],
+    ['Outcome', (one) => (one.ok ? { mark: 'good', text: 'taken' } : { mark: 'bad', text: one.reason ?? 'failed' })],
+  )
 
 /** Words of statuses, results and verdicts, as marks. */
 const MARKS: Readonly<Record<string, Mark>> = {
@@ -298,30 +269,21 @@ const listedPoint = (point: MonitorPoint): TimePoint => ({
   text: point.listed === null ? statusInWords(point) : '',
 })
 
-export const monitorHistoryDocument = (list: List<MonitorPoint>, version: string): Document => ({
-  title: 'History',
-  blocks: [
-    listConclusion('History', list.data.length, 'run', list.has_more),
-    ...historyBlocks(list.data),
-    ...moreBlocks(list.next_cursor),
-  ],
-  footer: footerOf(version),
-})
+export const monitorHistoryDocument = (list: List<MonitorPoint>, version: string): Document =>
+  listDocument({ title: 'History', one: 'run' }, list, version, historyBlocks(list.data))
 
 /** The changes and their times as text, newest first. */
 export const changeBlocks = (changes: readonly MonitorChange[]): Block[] =>
   changes.flatMap(({ time, lines }): Block[] => [
-    { kind: 'heading', level: 3, line: [{ time: time }] },
+    { kind: 'heading', level: 3, line: [{ time }] },
     { kind: 'list', items: lines.map((one) => [one]) },
   ])
 
-export const monitorChangesDocument = (list: List<MonitorChange>, version: string): Document => ({
-  title: 'Changes',
-  blocks: [
-    listConclusion('Changes', list.data.length, 'run with changes', list.has_more, 'runs with changes'),
-    ...(list.data.length === 0 ? [] : [{ kind: 'heading', level: 2, line: ['Newest first'] } as const]),
-    ...changeBlocks(list.data),
-    ...moreBlocks(list.next_cursor),
-  ],
-  footer: footerOf(version),
-})
+export const monitorChangesDocument = (list: List<MonitorChange>, version: string): Document =>
+  listDocument(
+    { title: 'Changes', one: 'run with changes', many: 'runs with changes' },
+    list,
+    version,
+    list.data.length > 0 && heading(2, 'Newest first'),
+    changeBlocks(list.data),
+  )

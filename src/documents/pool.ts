@@ -1,39 +1,41 @@
 import type { DoctorAnswer, PoolAnswer, PoolRowAnswer, SelfCheckAnswer } from '../answers/pool.ts'
 import { counted } from '../base/text.ts'
-import { type Block, code, codes, type Document, heading, type Inline, type Line, type Mark, text } from './block.ts'
+import {
+  type Block,
+  bullets,
+  code,
+  codes,
+  conclude,
+  type Document,
+  facts,
+  group,
+  heading,
+  type Inline,
+  type Line,
+  type Marked,
+  type Parts,
+  table,
+  text,
+} from './block.ts'
 import { backOf } from './check/hosts.ts'
-import { footerOf, inWords } from './words.ts'
+import { documentOf, inWords } from './words.ts'
 
 /**
  * The source addresses of verification: which are usable, then each with its PTR names, listings and state with the
  * providers.
  */
-export function poolDocument({ data }: PoolAnswer, version: string): Document {
-  const troubled = data.filter((row) => troubleOf(row).length > 0)
-  const mark: Mark =
-    data.length === 0 ? 'open' : troubled.length === 0 ? 'good' : troubled.length < data.length ? 'warn' : 'bad'
-  return {
-    title: 'Source addresses',
-    blocks: [
-      {
-        kind: 'conclusion',
-        conclusion: {
-          subject: counted(data.length, 'source address', 'source addresses'),
-          mark,
-          badge: { good: 'Ready', warn: 'Partly ready', bad: 'Not ready', open: 'None', none: '' }[mark],
-          words:
-            data.length === 0
-              ? 'No source address is known yet.'
-              : troubled.length === 0
-                ? 'Every address can be used.'
-                : `${troubled.length} of ${data.length} need attention.`,
-          notes: [],
-        },
-      },
-      ...data.map(rowBlock),
-    ],
-    footer: footerOf(version),
-  }
+export const poolDocument = ({ data }: PoolAnswer, version: string): Document =>
+  documentOf('Source addresses', version, usable(data), data.map(rowBlock))
+
+function usable(data: PoolAnswer['data']): Block {
+  const subject = counted(data.length, 'source address', 'source addresses')
+  const troubled = data.filter((row) => troubleOf(row).length > 0).length
+  if (data.length === 0) return conclude(subject, 'open', 'None', 'No source address is known yet.')
+  if (troubled === 0) return conclude(subject, 'good', 'Ready', 'Every address can be used.')
+  const words = `${troubled} of ${data.length} need attention.`
+  return troubled < data.length
+    ? conclude(subject, 'warn', 'Partly ready', words)
+    : conclude(subject, 'bad', 'Not ready', words)
 }
 
 /** What limits the use of an address. */
@@ -43,57 +45,38 @@ const troubleOf = ({ problems = [], listings, providers }: PoolRowAnswer): reado
   ...providers.filter(({ breaker }) => breaker !== 'closed').map(({ provider }) => provider),
 ]
 
-const rowBlock = (row: PoolRowAnswer): Block => ({
-  kind: 'group',
-  look: 'check',
-  blocks: [
+const rowBlock = (row: PoolRowAnswer): Block =>
+  group(
+    'check',
     {
       kind: 'heading',
       level: 2,
       line: [
         row.address === '' ? 'Address chosen by the operating system' : code(row.address),
-        ...(row.configured || row.address === '' ? [] : [' (no longer configured)']),
+        row.configured || row.address === '' ? '' : ' (no longer configured)',
       ],
     },
-    ...selfCheckBlocks(row),
-    ...(row.providers.length === 0
-      ? []
-      : [
-          {
-            kind: 'table',
-            table: {
-              caption: 'State at each provider',
-              head: ['Provider', 'State', 'A minute', 'Answers', 'Refusals', 'Last refusal'],
-              rows: row.providers.map(providerRow),
-              numeric: [2, 3, 4],
-            },
-          } as const,
-        ]),
-  ],
-})
+    selfCheckParts(row),
+    table(
+      'State at each provider',
+      row.providers,
+      ['Provider', ({ provider }) => code(provider)],
+      ['State', breakerOf],
+      ['A minute', (one) => String(Number(one.per_minute.toFixed(1))), 'number'],
+      ['Answers', ({ successes }) => String(successes), 'number'],
+      ['Refusals', ({ refusals }) => String(refusals), 'number'],
+      ['Last refusal', ({ last_refusal: last }) => (last ? [`${words(last.reason)}: `, code(last.message)] : '–')],
+    ),
+  )
+
+const words = (reason: string): string => reason.replaceAll('_', ' ')
 
 const BREAKERS = { closed: ['good', 'in use'], half_open: ['warn', 'on trial'], open: ['bad', 'paused'] } as const
 
-function providerRow({
-  provider,
-  breaker,
-  paused_reason,
-  paused_until,
-  per_minute,
-  successes,
-  refusals,
-  last_refusal,
-}: PoolRowAnswer['providers'][number]): Line[] {
-  const [mark, words] = BREAKERS[breaker]
+function breakerOf({ breaker, paused_reason, paused_until }: PoolRowAnswer['providers'][number]): Marked {
+  const [mark, state] = BREAKERS[breaker]
   const until = paused_until === undefined ? '' : ` until ${inWords(paused_until)}`
-  return [
-    [code(provider)],
-    [{ mark, text: `${words}${until}${paused_reason === undefined ? '' : `: ${paused_reason.replaceAll('_', ' ')}`}` }],
-    [String(Number(per_minute.toFixed(1)))],
-    [String(successes)],
-    [String(refusals)],
-    last_refusal === undefined ? ['–'] : [`${last_refusal.reason.replaceAll('_', ' ')}: `, code(last_refusal.message)],
-  ]
+  return { mark, text: `${state}${until}${paused_reason === undefined ? '' : `: ${words(paused_reason)}`}` }
 }
 
 type Own = { readonly [K in keyof SelfCheckAnswer]?: SelfCheckAnswer[K] | undefined } & {
@@ -101,32 +84,16 @@ type Own = { readonly [K in keyof SelfCheckAnswer]?: SelfCheckAnswer[K] | undefi
 }
 
 /** What a mail host sees of one of our addresses: faults and repairs, then names and listings. */
-function selfCheckBlocks({
-  ptr = [],
-  forward_confirmed,
-  helo,
-  helo_resolves,
-  spf,
-  problems = [],
-  fixes = [],
-  listings,
-}: Own): Block[] {
-  const rows: (readonly [string, Line])[] = [
-    ...(forward_confirmed === undefined
-      ? []
-      : [['PTR', [...codes(ptr), ...(ptr.length === 0 ? [] : [' ']), backOf(ptr, forward_confirmed)]] as const]),
-    ...(helo === undefined ? [] : [['HELO', [code(helo), ' ', heloOf(helo_resolves)]] as const]),
-    ...(spf === undefined ? [] : [['SPF of the HELO name', [code(spf)]] as const]),
-    ...(listings === undefined ? [] : [['Blacklists', listingsOf(listings)] as const]),
-  ]
-  return [
-    ...(problems.length === 0
-      ? []
-      : [{ kind: 'list', items: problems.map((one): Line => [{ mark: 'bad', text: one }]) } as const]),
-    ...fixes.map(({ name, rtype, value }): Block => ({ kind: 'publish', record: { name, rtype, value } })),
-    ...(rows.length === 0 ? [] : [{ kind: 'facts', rows } as const]),
-  ]
-}
+const selfCheckParts = ({ ptr = [], forward_confirmed: confirmed, helo, spf, listings, ...own }: Own): Parts => [
+  bullets((own.problems ?? []).map((one) => ({ mark: 'bad', text: one }))),
+  (own.fixes ?? []).map(({ name, rtype, value }): Block => ({ kind: 'publish', record: { name, rtype, value } })),
+  facts(
+    confirmed !== undefined && ['PTR', [...codes(ptr), ptr.length === 0 ? '' : ' ', backOf(ptr, confirmed)]],
+    helo !== undefined && ['HELO', [code(helo), ' ', heloOf(own.helo_resolves)]],
+    spf !== undefined && ['SPF of the HELO name', code(spf)],
+    listings !== undefined && ['Blacklists', listingsOf(listings)],
+  ),
+]
 
 const heloOf = (resolves: boolean | null | undefined): Inline =>
   resolves === true
@@ -135,46 +102,50 @@ const heloOf = (resolves: boolean | null | undefined): Inline =>
       ? { mark: 'bad', text: 'does not have this address' }
       : { mark: 'open', text: 'not checked' }
 
-const listingsOf = (listings: NonNullable<Own['listings']> | null): Line =>
+const listingsOf = (listings: NonNullable<Own['listings']> | null): Marked =>
   listings === null
-    ? [{ mark: 'open', text: 'not known' }]
+    ? { mark: 'open', text: 'not known' }
     : listings.length === 0
-      ? [{ mark: 'good', text: 'not listed' }]
-      : [{ mark: 'bad', text: listings.map(({ blacklist, meaning }) => `${blacklist} (${meaning})`).join(', ') }]
+      ? { mark: 'good', text: 'not listed' }
+      : { mark: 'bad', text: listings.map(({ blacklist, meaning }) => `${blacklist} (${meaning})`).join(', ') }
 
 /** Whether this machine can do its work: what to do first, then the resolver, the lists and each source address. */
 export function doctorDocument({ fit, repairs, resolver, lists, sources }: DoctorAnswer, version: string): Document {
-  const first = [...repairs.map((one): Line => [one]), ...problemsOf(sources)]
-  return {
-    title: 'Doctor',
-    blocks: [
-      {
-        kind: 'conclusion',
-        conclusion: {
-          subject: 'This machine',
-          mark: fit ? 'good' : 'bad',
-          badge: fit ? 'Ready' : 'Not ready',
-          words: fit
-            ? 'Checks, blacklists and verification can run from here.'
-            : 'Checks, blacklists or verification do not work well from here.',
-          notes: [],
+  const first = [...repairs, ...problemsOf(sources)]
+  return documentOf(
+    'Doctor',
+    version,
+    fit
+      ? conclude('This machine', 'good', 'Ready', 'Checks, blacklists and verification can run from here.')
+      : conclude('This machine', 'bad', 'Not ready', 'Checks, blacklists or verification do not work well from here.'),
+    first.length > 0 && [heading(2, 'What to do', 'first'), bullets(first)],
+    heading(2, 'Resolver and blacklists', 'resolver'),
+    facts(
+      [
+        'Resolver',
+        resolver.answers
+          ? { mark: 'good', text: 'answers' }
+          : { mark: 'bad', text: resolver.reason ?? 'does not answer' },
+      ],
+      resolver.public.length > 0 && [
+        'Public resolvers',
+        { mark: 'warn', text: `${resolver.public.join(', ')}: some blacklists refuse them` },
+      ],
+      [
+        'Blacklists',
+        {
+          mark: lists.answering === lists.total ? 'good' : 'warn',
+          text: `${lists.answering} of ${lists.total} answer`,
         },
-      },
-      ...(first.length === 0 ? [] : [heading(2, 'What to do', 'first'), { kind: 'list', items: first } as const]),
-      heading(2, 'Resolver and blacklists', 'resolver'),
-      { kind: 'facts', rows: resolverRows(resolver, lists) },
-      heading(2, 'Source addresses', 'sources'),
-      ...(sources.length === 0 ? [text('This machine has no public address.')] : []),
-      ...sources.map(
-        (source): Block => ({
-          kind: 'group',
-          look: 'check',
-          blocks: [{ kind: 'heading', level: 3, line: [code(source.address)] }, ...selfCheckBlocks(source)],
-        }),
-      ),
-    ],
-    footer: footerOf(version),
-  }
+      ],
+      lists.refusing.length > 0 && ['Refusing us', lists.refusing.join(', ')],
+    ),
+    heading(2, 'Source addresses', 'sources'),
+    sources.length === 0 && text('This machine has no public address.'),
+    sources.map((source) =>
+      group('check', { kind: 'heading', level: 3, line: [code(source.address)] }, selfCheckParts(source)),
+    ),
+  )
 }
 
 /** Maximum number of addresses that are named with a problem that they share. */
@@ -189,30 +160,3 @@ function problemsOf(sources: DoctorAnswer['sources']): Line[] {
     return [...codes(named), `${more}: ${problem}`]
   })
 }
-
-const resolverRows = (
-  resolver: DoctorAnswer['resolver'],
-  lists: DoctorAnswer['lists'],
-): Extract<Block, { kind: 'facts' }>['rows'] => [
-  [
-    'Resolver',
-    [
-      resolver.answers
-        ? { mark: 'good', text: 'answers' }
-        : { mark: 'bad', text: resolver.reason ?? 'does not answer' },
-    ],
-  ],
-  ...(resolver.public.length === 0
-    ? []
-    : [
-        [
-          'Public resolvers',
-          [{ mark: 'warn', text: `${resolver.public.join(', ')}: some blacklists refuse them` }],
-        ] as const,
-      ]),
-  [
-    'Blacklists',
-    [{ mark: lists.answering === lists.total ? 'good' : 'warn', text: `${lists.answering} of ${lists.total} answer` }],
-  ],
-  ...(lists.refusing.length === 0 ? [] : [['Refusing us', [lists.refusing.join(', ')]] as const]),
-]

@@ -6,6 +6,7 @@ import {
   type Conclusion,
   code,
   type Document,
+  grouped,
   heading,
   type Inline,
   type Line,
@@ -13,7 +14,6 @@ import {
   text,
 } from './block.ts'
 import { checkDocument } from './check/check-document.ts'
-import { grouped } from './check/spf.ts'
 import { footerOf } from './words.ts'
 
 /** The check as if records were published: the changes first, then the check itself. */

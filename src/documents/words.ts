@@ -1,7 +1,7 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import type { Severity, Status } from '../answers/finding.ts'
 import type { Tier } from '../answers/weights.ts'
-import type { Line, Mark } from './block.ts'
+import { blocksOf, type Document, type Line, type Mark, type Parts } from './block.ts'
 
 /** The checks of an answer: those whose object has a status, and the mail servers, whose status is beside the list. */
 export type CheckName =
@@ -149,6 +149,13 @@ export const LIST_STATUS: Readonly<Record<string, string>> = {
   error: 'faulty',
   unsupported: 'not for IPv6',
 }
+
+/** A document of an answer that names no time of observation. */
+export const documentOf = (title: string, version: string, ...parts: readonly Parts[]): Document => ({
+  title,
+  blocks: blocksOf(parts),
+  footer: footerOf(version),
+})
 
 /** The end of a document: the time of the observation, and the versions that produced it. */
 export const footerOf = (version: string, observedAt?: string, ...more: readonly string[]): Line[] => [

@@ -1,7 +1,7 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { SpfInclude } from '../../answers/checks.ts'
 import { counted } from '../../base/text.ts'
-import { type Block, code, type Line, quiet, type TreeNode, text } from '../block.ts'
+import { type Block, code, grouped, type Line, quiet, type TreeNode, text } from '../block.ts'
 import { wordsFor } from '../words.ts'
 
 type Spf = CheckAnswer['spf']
@@ -149,6 +149,3 @@ const sizeOf = (ipv4: number, ipv6: number): string =>
     ...(ipv4 === 0 ? [] : [`${grouped(ipv4)} IPv4 ${ipv4 === 1 ? 'address' : 'addresses'}`]),
     ...(ipv6 === 0 ? [] : [`${grouped(ipv6)} IPv6 ${ipv6 === 1 ? 'network' : 'networks'} of /64`]),
   ].join(' and ')
-
-/** A whole number with thousands separators. */
-export const grouped = (value: number): string => value.toLocaleString('en-US')

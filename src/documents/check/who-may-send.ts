@@ -1,7 +1,7 @@
 import { providerOfAlias, providerOfInclude } from '../../providers/index.ts'
-import { type Block, heading, type Inline, type Line, type Marked, quiet } from '../block.ts'
+import { type Block, grouped, heading, type Inline, type Line, type Marked, quiet } from '../block.ts'
 import type { Answer } from './answer.ts'
-import { grouped, LOOKUPS } from './spf.ts'
+import { LOOKUPS } from './spf.ts'
 
 /**
  * How it is known who may send as the domain: the lookups of SPF as one bar, and how DMARC aligns with SPF and DKIM.
