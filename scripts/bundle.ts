@@ -30,6 +30,7 @@ const FILES = [
 const PACKAGES_MODULE = `
 import { createRequire } from 'node:module'
 const require = createRequire(new URL('../packages/', import.meta.url))
+export const form = 'package'
 export const loadPackage = (name) => require('./' + name)
 export const packageFile = (path) => require.resolve('./' + path)
 `

@@ -296,6 +296,13 @@ export const OPTIONS = {
     'existing user that runs the private database server when started as root',
     text,
   ),
+  postgresBin: one(
+    'postgres-bin',
+    'DIR',
+    undefined,
+    'folder of initdb and postgres for the private database; default those of the package, else the newest of the system from version 15 on',
+    text,
+  ),
   smtpUrl: one(
     'smtp-url',
     'URL',

@@ -6,6 +6,10 @@ import { createRequire } from 'node:module'
  */
 const require = createRequire(import.meta.url)
 
+/** How this program is installed: as sources, built by npm, or as one file. */
+export type Form = 'sources' | 'package' | 'executable'
+export const form: Form = 'sources'
+
 /**
  * A CommonJS package, or a JSON file of one, loaded with this call: large tables that most commands do not need. Throws
  * if it is not installed.

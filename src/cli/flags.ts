@@ -159,6 +159,7 @@ const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
   peerTtl: { group: 'nodes', usedBy: 'serve' },
   databaseUrl: { group: 'data', usedBy: DATABASE },
   dbUser: { group: 'data', usedBy: DATABASE },
+  postgresBin: { group: 'data', usedBy: DATABASE },
   smtpUrl: { group: 'messages', usedBy: ['monitors'] },
   notifyFrom: { group: 'messages', usedBy: ['monitors'] },
   mailRecipients: { group: 'messages', usedBy: ['monitors'] },

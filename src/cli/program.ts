@@ -159,7 +159,7 @@ const helpColumns = ({ columns = 80 }: ProgramSetup): number => Math.min(columns
 /** The options for the key file. */
 const KEYS_OPTIONS: readonly string[] = ['apiKeysFile', 'dataDir']
 /** The options that select the database. */
-const DB_OPTIONS: readonly string[] = ['databaseUrl', 'dbUser', 'dataDir', 'nodeId']
+const DB_OPTIONS: readonly string[] = ['databaseUrl', 'dbUser', 'postgresBin', 'dataDir', 'nodeId']
 
 function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked) => Promise<void>): void {
   const { operations, configFlags, readFile } = setup

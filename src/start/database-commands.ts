@@ -16,6 +16,7 @@ import { postgresStore } from '../store/postgres/postgres-store.ts'
 import { restore } from '../store/postgres/restore.ts'
 import { migrate, schemaStatus } from '../store/postgres/tables.ts'
 import { hasPrivateDatabase } from './data-folder.ts'
+import { programsOf } from './database.ts'
 import { fileError, serviceStartError } from './problems.ts'
 
 type Print = (text: string) => void
@@ -110,7 +111,7 @@ const JOBS = `SELECT state, count(*) AS jobs, sum(rows) AS rows, coalesce(sum((S
  * The database as it is, without migrating it: the named one, or the private one, of a running service or started for
  * this command.
  */
-async function openAsIs({ databaseUrl, dataDir, dbUser }: Config): Promise<Opened> {
+async function openAsIs({ databaseUrl, dataDir, dbUser, postgresBin }: Config): Promise<Opened> {
   const warn = (): void => {}
   if (databaseUrl !== undefined) {
     const pool = poolOf({ connectionString: databaseUrl }, { maxConnections: 4, warn })
@@ -123,7 +124,10 @@ async function openAsIs({ databaseUrl, dataDir, dbUser }: Config): Promise<Opene
     const pool = poolOf(running, { maxConnections: 4, warn })
     return { pool, where, close: () => pool.end() }
   }
-  const server = await startEmbedded({ dataDir, user: dbUser, log: { info: warn, warn } }, AbortSignal.timeout(90_000))
+  const server = await startEmbedded(
+    { dataDir, user: dbUser, where: programsOf({ postgresBin }), log: { info: warn, warn } },
+    AbortSignal.timeout(90_000),
+  )
   const pool = poolOf(server.connection, { maxConnections: 4, warn })
   return {
     pool,

@@ -10,6 +10,7 @@ import type { PeerRegistry } from '../peers/registry.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { Store } from '../store/contract.ts'
 import { lazyDatabase } from '../store/postgres/connect.ts'
+import type { Where } from '../store/postgres/embedded-programs.ts'
 import { type IdempotencyKeys, idempotencyKeysOf } from '../store/postgres/idempotency-keys.ts'
 import { postgresStore } from '../store/postgres/postgres-store.ts'
 import { type OpenedCluster, openCluster } from './cluster.ts'
@@ -38,12 +39,18 @@ export type DatabaseServices = {
   readonly close: () => Promise<void>
 }
 
+/** Where the programs of a private database are looked for. */
+export const programsOf = ({ postgresBin: bin }: Pick<Config, 'postgresBin'>): Where => ({
+  bin,
+  path: process.env.PATH,
+})
+
 /** Opens `--database-url`, or the private server of the data folder, for the services with state in it. */
 export function databaseServices(config: Config, outside: Outside, provide: Provide): DatabaseServices {
   const { world } = outside
   const { info, warn } = world.log
   const { dataDir, databaseUrl: url, dbUser } = config
-  const database = lazyDatabase({ url, dataDir, dbUser, log: { info, warn } })
+  const database = lazyDatabase({ url, dataDir, dbUser, where: programsOf(config), log: { info, warn } })
   const db = async () => (await database.open()).db
   const storage = openStorage(config, database)
   const sharedStore = url === undefined ? undefined : postgresStore(db, { cluster: '', node: '' })

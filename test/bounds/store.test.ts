@@ -27,9 +27,8 @@ function isFileRead(size: number): Promise<boolean> {
   return isTaken(() => readJsonFile({ path, ...none }))
 }
 
-const programs = { initdb: '/bin/initdb', postgres: '/bin/postgres' }
 const account = process.getuid?.() === 0 ? { uid: 0, gid: 0 } : {}
-const place = (dataDir: string) => placeFor(dataDir, account, programs)
+const place = (dataDir: string) => placeFor(dataDir, account)
 /** Whether the socket stands in a folder whose path has so many octets. */
 async function isSocketInside(octets: number): Promise<boolean> {
   const root = mkdtempSync(join(tmpdir(), 'm-'))
@@ -135,9 +134,10 @@ it('a server that ends at once is started 15 times, and not once more', async ()
     cluster: folder,
     socketDir: folder,
     logPath: join(folder, 'log'),
-    binaries: { ...programs, postgres },
   }
   const connection = { host: folder, user: 'x', password: 'x', database: 'x' }
-  await expect(connectOrLaunch(connection, own, {}, AbortSignal.timeout(20_000))).rejects.toThrow('stopped immediately')
+  await expect(
+    connectOrLaunch(connection, own, { initdb: '/bin/initdb', postgres, major: 18 }, {}, AbortSignal.timeout(20_000)),
+  ).rejects.toThrow('stopped immediately')
   expect(readFileSync(started, 'utf8')).toBe('x\n'.repeat(15))
 })

@@ -33,6 +33,9 @@ export async function labDatabase(url?: string): Promise<Database> {
   return database
 }
 
+/** The folder of another PostgreSQL, to run the tests on the oldest one that is supported. */
+const OTHER_PROGRAMS = process.env.MAILSONDE_TEST_POSTGRES_BIN
+
 let shared: Promise<Connection> | undefined
 function sharedServer(): Promise<Connection> {
   shared ??= startShared()
@@ -44,7 +47,9 @@ async function startShared(): Promise<Connection> {
   const dataDir = process.env[DATABASE_FOLDER]
   if (dataDir === undefined) throw new Error(`${DATABASE_FOLDER} is not set: run the tests by vitest.config.ts`)
   try {
-    return (await startEmbedded({ dataDir, user: 'nobody', log }, AbortSignal.timeout(60_000))).connection
+    return (
+      await startEmbedded({ dataDir, user: 'nobody', where: { bin: OTHER_PROGRAMS }, log }, AbortSignal.timeout(60_000))
+    ).connection
   } catch (error) {
     if (!(error instanceof AppError) || !/another mailsonde process/.test(error.message)) throw error
     return embeddedConnection(dataDir, 'nobody')

@@ -4,6 +4,7 @@ import { raced, sleep } from '../../base/deadline.ts'
 import { AppError, codeOf, messageOf } from '../../base/errors.ts'
 import { once, onceUnlessFailed } from '../../base/share-work.ts'
 import { startEmbedded } from './embedded.ts'
+import type { Where } from './embedded-programs.ts'
 import { poolOf } from './pool.ts'
 import { databaseError } from './problems.ts'
 import type { Schema } from './schema.ts'
@@ -21,6 +22,8 @@ type DatabaseSettings = {
   readonly url: string | undefined
   readonly dataDir: string
   readonly dbUser: string
+  /** Where the programs of the private server are. */
+  readonly where?: Where
   /** Maximum number of connections of this process; default 12. */
   readonly maxConnections?: number
   readonly log: Parameters<typeof startEmbedded>[0]['log']
@@ -77,8 +80,9 @@ async function probeOf({ pool }: Database): Promise<string | undefined> {
  * password, a standby, a schema of a newer program.
  */
 export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
-  const { dataDir, dbUser: user, log } = settings
-  const server = settings.url === undefined ? await startEmbedded({ dataDir, user, log }, signal) : undefined
+  const { dataDir, dbUser: user, where: programs = {}, log } = settings
+  const server =
+    settings.url === undefined ? await startEmbedded({ dataDir, user, where: programs, log }, signal) : undefined
   const where = server ? server.connection : { connectionString: settings.url }
   const pool = poolOf(where, { maxConnections: settings.maxConnections, warn: log.warn })
   const close = once(async () => {

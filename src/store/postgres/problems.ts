@@ -51,7 +51,7 @@ export const privateDatabaseError = errorsOf('private_database', {
   not_installed: {
     code: 'upstream_unavailable',
     detail: ({ name }: { name: string }) =>
-      `the built-in PostgreSQL is not installed (package ${shown(name, 60)}): install mailsonde again with --include=optional, or set a PostgreSQL server with --database-url`,
+      `the built-in PostgreSQL is not installed (package ${shown(name, 60)}): install mailsonde again with --include=optional, or PostgreSQL on this machine, or set a server with --database-url`,
   },
   not_linked: {
     code: 'upstream_unavailable',
@@ -61,7 +61,31 @@ export const privateDatabaseError = errorsOf('private_database', {
   no_binaries: {
     code: 'upstream_unavailable',
     detail: ({ platform }: { platform: string }) =>
-      `there is no built-in PostgreSQL for ${shown(platform, 60)}: set a PostgreSQL server with --database-url`,
+      `there is no built-in PostgreSQL for ${shown(platform, 60)}: install PostgreSQL on this machine, or set a server with --database-url`,
+  },
+  no_programs: {
+    code: 'upstream_unavailable',
+    detail: () =>
+      'this machine has no PostgreSQL: install it (Debian, Ubuntu: apt-get install postgresql), name the folder of its programs with --postgres-bin, or set a server with --database-url',
+  },
+  too_old: {
+    code: 'upstream_unavailable',
+    detail: ({ majors, oldest }: { majors: string; oldest: number }) =>
+      `PostgreSQL ${majors} of this machine is too old: install ${oldest} or later, or set a server with --database-url`,
+  },
+  other_version: {
+    code: 'upstream_unavailable',
+    detail: ({ major, majors }: { major: number; majors: string }) =>
+      `the private database was made by PostgreSQL ${major}, and this machine has ${majors}: install ${major} or name the folder of its programs with --postgres-bin; to go on with another version, take the data there with db backup and db restore`,
+  },
+  bin: {
+    code: 'invalid_parameter',
+    detail: ({ path }: Path) => `${quoted(path)} does not have initdb and postgres that run on this machine`,
+  },
+  bin_too_old: {
+    code: 'invalid_parameter',
+    detail: ({ path, major, oldest }: Path & { major: number; oldest: number }) =>
+      `${quoted(path)} has PostgreSQL ${major}: ${oldest} or later is needed`,
   },
   user: {
     code: 'invalid_parameter',
