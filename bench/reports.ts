@@ -21,7 +21,7 @@ import { type ReportService, reportService } from '../src/reports/service.ts'
 import { openSite } from '../src/start/pages.ts'
 import { type Database, openDatabase } from '../src/store/postgres/connect.ts'
 import { startEmbedded } from '../src/store/postgres/embedded.ts'
-import { sumStatements } from '../src/store/postgres/report-tables.ts'
+import { sumDays } from '../src/store/postgres/report-tables.ts'
 import { labApp, labDeps, labExecutor } from '../test/lab/app.ts'
 import { labDns } from '../test/lab/dns.ts'
 import { aggregateReport } from '../test/lab/report-xml.ts'
@@ -273,8 +273,8 @@ async function fill({ db }: Database, name: string, rows: number): Promise<void>
     WHERE s.name = (SELECT number FROM mailsonde.report_names WHERE name = ${name})
     ORDER BY 2, 3`.execute(db)
   const isMeant = 'name = (SELECT number FROM mailsonde.report_names WHERE name = $1)'
-  for (const text of sumStatements(isMeant)) await db.executeQuery(CompiledQuery.raw(text, [name]))
-  for (const table of ['report_rows', 'report_months', 'report_days'])
+  await db.executeQuery(CompiledQuery.raw(sumDays(isMeant), [name]))
+  for (const table of ['report_rows', 'report_days'])
     await sql`VACUUM ANALYZE ${sql.id('mailsonde', table)}`.execute(db)
   await sql`ANALYZE mailsonde.report_sources`.execute(db)
 }

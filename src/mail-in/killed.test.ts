@@ -199,8 +199,6 @@ it('all of them are summed once', async () => {
     'SELECT sum(messages)::int AS summed, count(*)::int FROM mailsonde.report_rows',
   )
   expect(rows).toEqual([{ summed: 12, count: 1 }])
-  for (const table of ['report_months', 'report_days'])
-    expect((await database.pool.query(`SELECT sum(messages)::int AS summed FROM mailsonde.${table}`)).rows).toEqual([
-      { summed: 12 },
-    ])
+  const days = await database.pool.query('SELECT sum(messages)::int AS summed FROM mailsonde.report_days')
+  expect(days.rows).toEqual([{ summed: 12 }])
 })

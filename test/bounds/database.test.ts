@@ -4,7 +4,7 @@ import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
 import { jobSums } from '../../src/store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../../src/store/postgres/jobs.ts'
 import { reportSumsOf } from '../../src/store/postgres/report-sums.ts'
-import { sumStatements } from '../../src/store/postgres/report-tables.ts'
+import { sumDays } from '../../src/store/postgres/report-tables.ts'
 import { sharedMemory } from '../../src/store/postgres/shared-memory.ts'
 import { deliveriesOf, webhooksOf } from '../../src/store/postgres/webhooks.ts'
 import { labDatabase } from '../lab/database.ts'
@@ -104,7 +104,7 @@ async function sourceOf(n: number): Promise<boolean> {
      SELECT name, '2026-11-01', number, 1, true, false, 1 FROM made RETURNING name`,
     [n],
   )
-  for (const text of sumStatements('name = $1')) await database.pool.query(text, [rows[0]!.name])
+  await database.pool.query(sumDays('name = $1'), [rows[0]!.name])
   const period = { domain: 'a.example', from: '2026-11-01', to: '2026-11-01', includeUncounted: false }
   const { sources, leftOut } = await reportSumsOf(database.db).sources([rows[0]!.name], period)
   return sources.length === 1 && leftOut.sources === 0

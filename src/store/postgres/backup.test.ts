@@ -126,7 +126,6 @@ it('brings back what was there; claimed rows are due again when their claim ends
     'reports',
     'report_sources',
     'report_rows',
-    'report_months',
     'report_days',
     `job_rows_${large.number}`,
   ])

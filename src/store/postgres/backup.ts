@@ -101,7 +101,7 @@ async function sequencesOf(client: pg.PoolClient): Promise<Record<string, string
 }
 
 /** The leases of nodes, and sums of rows that are restored from these. */
-export const LEFT_OUT: readonly string[] = ['schema_version', 'provider_leases', 'report_months', 'report_days']
+export const LEFT_OUT: readonly string[] = ['schema_version', 'provider_leases', 'report_days']
 
 /** The tables with their columns, referenced tables first. */
 async function tablesOf(client: pg.PoolClient): Promise<readonly TableHeader[]> {

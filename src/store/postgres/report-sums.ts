@@ -1,6 +1,5 @@
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { ReportKind, ReportRow } from './report-rows.ts'
-import { monthOf, sumStatements } from './report-tables.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -132,71 +131,46 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
   }
   const chosen = (names: readonly number[], { from, to, includeUncounted }: Period): RawBuilder<boolean> =>
     sql`name = ANY(${names}::int[]) AND day BETWEEN ${from}::date AND ${to}::date AND (counts OR ${includeUncounted}::boolean)`
-  /**
-   * The rows of a period by source and reporter: its whole months as their sums, the days before and after them one by
-   * one.
-   */
-  const pieces = (names: readonly number[], period: Period & Spans): RawBuilder<unknown> => {
-    const { days, months } = period
-    const isMeant = sql`name = ANY(${names}::int[]) AND (counts OR ${period.includeUncounted}::boolean)`
-    const last = sql`${period.to}::date`
-    const ofDays = days.map(
-      ([from, to]) => sql`
-        SELECT source, reporter, messages, day AS first_day, day AS last_day,
-          CASE WHEN ${last} - day < 28 THEN 1 << (${last} - day) ELSE 0 END AS recent_days
-        FROM mailsonde.report_rows WHERE ${isMeant} AND day BETWEEN ${from}::date AND ${to}::date`,
-    )
-    const shift = sql`(${last} - month - 30)` // of the last bit of a month to that of its day in `recent_days`
-    const ofMonths = months.map(
-      ([from, to]) => sql`
-        SELECT source, reporter, messages, first_day, last_day,
-          CASE WHEN ${shift} >= 28 THEN 0 WHEN ${shift} >= 0 THEN (days::bigint << ${shift}) & 268435455 ELSE (days >> -${shift}) & 268435455 END::int AS recent_days
-        FROM mailsonde.report_months WHERE ${isMeant} AND month BETWEEN ${from}::date AND ${to}::date`,
-    )
-    return sql.join([...ofDays, ...ofMonths], sql` UNION ALL `)
-  }
   const reportsIn = (kind: ReportKind, { domain, from, to }: Period): RawBuilder<boolean> =>
     sql`kind = ${kind} AND ${below(sql`domain`, domain)} AND day BETWEEN ${from}::date AND ${to}::date`
 
   return {
     namesOf,
-    sources: async (names: readonly number[], period: Period): Promise<Sources> =>
-      db
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .execute(async (tx) => {
-          const [known, whole] = [await knownReporters(tx), await withWholeMonths(tx, names, period)]
-          const { rows } = await sql<SourceSum & { all_sources: number; all_messages: number }>`
-            WITH sums AS (
-              SELECT source, sum(messages::float8) AS messages, min(first_day) AS first_day, max(last_day) AS last_day,
-                coalesce(sum(messages::float8) FILTER (WHERE is_known), 0) AS known_messages,
-                min(first_day) FILTER (WHERE is_known) AS first_known, max(last_day) FILTER (WHERE is_known) AS last_known,
-                min(reporter) FILTER (WHERE is_known) AS first_reporter, max(reporter) FILTER (WHERE is_known) AS last_reporter,
-                coalesce(bit_or(recent_days) FILTER (WHERE is_known), 0) AS recent_days,
-                (count(*) OVER ())::int AS all_sources, sum(sum(messages::float8)) OVER () AS all_messages
-              FROM (SELECT *, reporter = ANY(${known}::int[]) AS is_known FROM (${pieces(names, whole)}) p) q
-              GROUP BY source ORDER BY 2 DESC, source LIMIT ${Math.floor(MAX_SOURCE_OCTETS / SOURCE_OCTETS)})
-            SELECT number, name, address, envelope_from, spf_domain, spf_result, spf_aligned, dkim_domain, dkim_selector, dkim_result, dkim_aligned, signers,
-              disposition, reason, messages, first_day, last_day, known_messages, first_known, last_known, first_reporter, last_reporter, recent_days,
-              all_sources, all_messages
-            FROM (
-              SELECT s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
-                s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages, g.first_day::text, g.last_day::text, g.recent_days,
-                g.known_messages, g.first_known::text, g.last_known::text, g.first_reporter, g.last_reporter, g.all_sources, g.all_messages,
-                sum(${SOURCE_OCTETS}::int + octet_length(s.envelope_from) + octet_length(s.spf_domain) + octet_length(s.dkim_domain)
-                  + octet_length(s.dkim_selector) + octet_length(s.signers)) OVER (ORDER BY g.messages DESC, g.source) AS octets
-              FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source AND s.name = ANY(${names}::int[])
-                JOIN mailsonde.report_names n ON n.number = s.name) sized
-            WHERE octets <= ${MAX_SOURCE_OCTETS} ORDER BY messages DESC, number`.execute(tx)
-          const { all_sources: all = 0, all_messages: messages = 0 } = rows[0] ?? {}
-          return {
-            sources: rows,
-            leftOut: {
-              sources: all - rows.length,
-              messages: rows.reduce((left, one) => left - one.messages, messages),
-            },
-          }
-        }),
+    sources: async (names: readonly number[], period: Period): Promise<Sources> => {
+      const age = sql`(${period.to}::date - day)`
+      const { rows } = await sql<SourceSum & { all_sources: number; all_messages: number }>`
+        WITH sums AS (
+          SELECT source, sum(messages::float8) AS messages, min(day) AS first_day, max(day) AS last_day,
+            coalesce(sum(messages::float8) FILTER (WHERE is_known), 0) AS known_messages,
+            min(day) FILTER (WHERE is_known) AS first_known, max(day) FILTER (WHERE is_known) AS last_known,
+            min(reporter) FILTER (WHERE is_known) AS first_reporter, max(reporter) FILTER (WHERE is_known) AS last_reporter,
+            coalesce(bit_or(1 << ${age}) FILTER (WHERE is_known AND ${age} < 28), 0) AS recent_days,
+            (count(*) OVER ())::int AS all_sources, sum(sum(messages::float8)) OVER () AS all_messages
+          FROM (
+            SELECT *, reporter = ANY(ARRAY(SELECT number FROM mailsonde.report_reporters r WHERE r.is_known)) AS is_known
+            FROM mailsonde.report_rows WHERE ${chosen(names, period)}) known
+          GROUP BY source ORDER BY 2 DESC, source LIMIT ${Math.floor(MAX_SOURCE_OCTETS / SOURCE_OCTETS)})
+        SELECT number, name, address, envelope_from, spf_domain, spf_result, spf_aligned, dkim_domain, dkim_selector, dkim_result, dkim_aligned, signers,
+          disposition, reason, messages, first_day, last_day, known_messages, first_known, last_known, first_reporter, last_reporter, recent_days,
+          all_sources, all_messages
+        FROM (
+          SELECT s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
+            s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages, g.first_day::text, g.last_day::text, g.recent_days,
+            g.known_messages, g.first_known::text, g.last_known::text, g.first_reporter, g.last_reporter, g.all_sources, g.all_messages,
+            sum(${SOURCE_OCTETS}::int + octet_length(s.envelope_from) + octet_length(s.spf_domain) + octet_length(s.dkim_domain)
+              + octet_length(s.dkim_selector) + octet_length(s.signers)) OVER (ORDER BY g.messages DESC, g.source) AS octets
+          FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source AND s.name = ANY(${names}::int[])
+            JOIN mailsonde.report_names n ON n.number = s.name) sized
+        WHERE octets <= ${MAX_SOURCE_OCTETS} ORDER BY messages DESC, number`.execute(db)
+      const { all_sources: all = 0, all_messages: messages = 0 } = rows[0] ?? {}
+      return {
+        sources: rows,
+        leftOut: {
+          sources: all - rows.length,
+          messages: rows.reduce((left, one) => left - one.messages, messages),
+        },
+      }
+    },
 
     /** The sums of each day with reports; `forwarded` has the sources whose failing messages are forwarded. */
     days: async (
@@ -382,8 +356,8 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
     ): Promise<readonly { readonly domain: string; readonly selector: string }[]> => {
       const names = await namesOf(domain)
       const { rows } = await sql<{ domain: string; selector: string }>`
-        SELECT s.dkim_domain AS domain, s.dkim_selector AS selector FROM mailsonde.report_months r JOIN mailsonde.report_sources s ON s.number = r.source AND s.name = r.name
-        WHERE r.name = ANY(${names}::int[]) AND s.name = ANY(${names}::int[]) AND r.month >= date_trunc('month', ${since}::date)::date AND r.last_day >= ${since}::date AND r.counts
+        SELECT s.dkim_domain AS domain, s.dkim_selector AS selector FROM mailsonde.report_rows r JOIN mailsonde.report_sources s ON s.number = r.source AND s.name = r.name
+        WHERE r.name = ANY(${names}::int[]) AND s.name = ANY(${names}::int[]) AND r.day >= ${since}::date AND r.counts
           AND s.dkim_result = 'pass' AND s.dkim_selector <> '' AND ${below(sql`s.dkim_domain`, domain)}
         GROUP BY 1, 2 ORDER BY sum(r.messages) DESC LIMIT 50`.execute(db)
       return rows
@@ -395,7 +369,7 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
         await sql`SET LOCAL statement_timeout = 0`.execute(tx)
         await sql`SELECT pg_advisory_xact_lock(hashtextextended('mailsonde reports sweep', 0))`.execute(tx)
         const gone = await sql`DELETE FROM mailsonde.reports WHERE ${below(sql`domain`, domain)}`.execute(tx)
-        for (const table of ['report_rows', 'report_months', 'report_days', 'report_sources'])
+        for (const table of ['report_rows', 'report_days', 'report_sources'])
           await sql`DELETE FROM ${sql.id('mailsonde', table)}
             WHERE name IN (SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)})`.execute(tx)
         await sql`DELETE FROM mailsonde.report_names WHERE ${below(sql`name`, domain)}`.execute(tx)
@@ -431,68 +405,6 @@ async function sweepBefore(tx: Kysely<Schema>, oldest: string, which: 'true' | '
   const run = (text: string) => tx.executeQuery(CompiledQuery.raw(text, [oldest]))
   const reports = await run(`DELETE FROM mailsonde.reports WHERE day < $1::date AND ${which}`)
   const rows = await run(`DELETE FROM mailsonde.report_rows WHERE day < $1::date AND ${which}`)
-  if (Number(rows.numAffectedRows ?? 0) > 0) {
-    // The oldest month that stays has lost days.
-    const before = `day < ${monthOf('$1::date')} + interval '1 month' AND ${which}`
-    for (const text of [
-      `DELETE FROM mailsonde.report_months WHERE month <= ${monthOf('$1::date')} AND ${which}`,
-      `DELETE FROM mailsonde.report_days WHERE ${before}`,
-      ...sumStatements(before),
-    ])
-      await run(text)
-  }
+  await run(`DELETE FROM mailsonde.report_days WHERE day < $1::date AND ${which}`)
   return Number(reports.numAffectedRows ?? 0) + Number(rows.numAffectedRows ?? 0) > 0
 }
-
-const knownReporters = async (db: Kysely<Schema>): Promise<readonly number[]> => {
-  const { rows } = await sql<{ number: number }>`
-    SELECT number FROM mailsonde.report_reporters WHERE is_known`.execute(db)
-  return rows.map(({ number }) => number)
-}
-
-/**
- * A period with the whole month at each end in which nothing was seen on its other days: of most periods, the rows of
- * no or few days are read.
- */
-async function withWholeMonths(db: Kysely<Schema>, names: readonly number[], period: Period): Promise<Period & Spans> {
-  const [head, tail] = [monthNumber(period.from), monthNumber(period.to)]
-  const [from, to] = [dayIn(head, 1), dayIn(tail, daysOf(tail))]
-  const { rows } = await sql<{ before: boolean | null; after: boolean | null }>`
-    SELECT bool_or(day < ${period.from}::date) AS before, bool_or(day > ${period.to}::date) AS after
-    FROM mailsonde.report_days WHERE name = ANY(${names}::int[]) AND day BETWEEN ${from}::date AND ${to}::date`.execute(
-    db,
-  )
-  const { before, after } = rows[0] ?? {}
-  return { ...period, ...spansOf({ from: before ? period.from : from, to: after ? period.to : to }) }
-}
-
-/**
- * Rows of days and sums of months that together are a period; first and last day of each, both included; a month by its
- * first day.
- */
-type Spans = {
-  readonly days: readonly (readonly [from: string, to: string])[]
-  readonly months: readonly (readonly [from: string, to: string])[]
-}
-
-function spansOf({ from, to }: Pick<Period, 'from' | 'to'>): Spans {
-  const [head, tail] = [monthNumber(from), monthNumber(to)]
-  const first = from === dayIn(head, 1) ? head : head + 1
-  const last = to === dayIn(tail, daysOf(tail)) ? tail : tail - 1
-  if (first > last) return { days: [[from, to]], months: [] }
-  return {
-    days: [
-      ...(first > head ? [[from, dayIn(head, daysOf(head))] as const] : []),
-      ...(last < tail ? [[dayIn(tail, 1), to] as const] : []),
-    ],
-    months: [[dayIn(first, 1), dayIn(last, 1)]],
-  }
-}
-
-/** Months since that of the year 0. */
-const monthNumber = (day: string): number => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)) - 1
-const dayIn = (month: number, day: number): string =>
-  `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}-${String(day).padStart(2, '0')}`
-/** The calendar repeats after 400 years; `Date.UTC` takes the years below 100 for those of the last century. */
-const daysOf = (month: number): number =>
-  new Date(Date.UTC(2_000 + (Math.floor(month / 12) % 400), (month % 12) + 1, 0)).getUTCDate()

@@ -1,7 +1,6 @@
 /**
  * Reports and their rows. A row is summed by day, name in From, source and reporter; a source is everything else that a
- * record says. Sources repeat from day to day: the rows hold numbers only. A long period is read from the sums of its
- * whole months, and the rows of the days at its ends.
+ * record says. Sources repeat from day to day: the rows hold numbers only.
  */
 export const REPORT_TABLES = `
 CREATE TABLE mailsonde.reports (
@@ -72,20 +71,7 @@ CREATE TABLE mailsonde.report_rows (
   PRIMARY KEY (name, day, source, reporter, counts)
 );
 CREATE INDEX report_rows_by_day ON mailsonde.report_rows USING brin (day);
--- The same rows summed by month, and by day over all sources; written in the transaction that writes the rows.
-CREATE TABLE mailsonde.report_months (
-  name integer NOT NULL,
-  month date NOT NULL CHECK (extract(day FROM month) = 1),
-  source integer NOT NULL,
-  reporter integer NOT NULL,
-  counts boolean NOT NULL,
-  messages bigint NOT NULL,
-  first_day date NOT NULL,
-  last_day date NOT NULL,
-  days integer NOT NULL,               -- bit 31 - N: seen on the Nth of the month
-  PRIMARY KEY (name, month, source, reporter, counts)
-) WITH (fillfactor = 80);              -- a row is written again for each report of its month
-CREATE INDEX report_months_by_month ON mailsonde.report_months USING brin (month);
+-- The same rows summed by day over all sources; written in the transaction that writes the rows.
 CREATE TABLE mailsonde.report_days (
   name integer NOT NULL,
   day date NOT NULL,
@@ -128,16 +114,7 @@ CREATE TABLE mailsonde.report_strangers (
 );
 `
 
-/** The month of a day, as the first of its days. */
-export const monthOf = (day: string): string => `date_trunc('month', ${day})::date`
-/** The bit of a day in `report_months.days`. */
-export const bitOf = (day: string): string => `1 << (31 - extract(day FROM ${day})::int)`
-
-/** The statements that sum rows by month and by day, where there are no sums of these yet. */
-export const sumStatements = (where: string): readonly string[] => [
-  `INSERT INTO mailsonde.report_months (name, month, source, reporter, counts, messages, first_day, last_day, days)
-   SELECT name, ${monthOf('day')}, source, reporter, counts, sum(messages), min(day), max(day), bit_or(${bitOf('day')})
-   FROM mailsonde.report_rows WHERE ${where} GROUP BY 1, 2, 3, 4, 5`,
-  `INSERT INTO mailsonde.report_days (name, day, counts, passes, messages)
-   SELECT name, day, counts, passes, sum(messages) FROM mailsonde.report_rows WHERE ${where} GROUP BY 1, 2, 3, 4`,
-]
+/** Sums the rows by day, where there are no sums of these yet. */
+export const sumDays = (where: string): string => `
+  INSERT INTO mailsonde.report_days (name, day, counts, passes, messages)
+  SELECT name, day, counts, passes, sum(messages) FROM mailsonde.report_rows WHERE ${where} GROUP BY 1, 2, 3, 4`

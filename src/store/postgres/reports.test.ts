@@ -6,7 +6,7 @@ import { digestOf, linesOf } from '../../../test/lab/report-lines.ts'
 import type { Database } from './connect.ts'
 import type { ReportRow } from './report-rows.ts'
 import { reportSumsOf } from './report-sums.ts'
-import { sumStatements } from './report-tables.ts'
+import { sumDays } from './report-tables.ts'
 import { type NewReport, reportIntake } from './reports.ts'
 
 let database: Database
@@ -214,7 +214,7 @@ it('days, reporters and texts of strangers', async () => {
   ])
 })
 
-describe('a period is summed from its whole months and the days at its ends', () => {
+describe('a period', () => {
   const domain = 'months.example'
   const FIRST = Date.UTC(2024, 0, 1)
   const dayOf = (n: number): string => new Date(FIRST + n * 86_400_000).toISOString().slice(0, 10)
@@ -285,7 +285,7 @@ describe('a period is summed from its whole months and the days at its ends', ()
   const periods = fc
     .tuple(day, day, fc.boolean())
     .map(([a, b, all]) => [dayOf(Math.min(a, b)), dayOf(Math.max(a, b)), all] as const)
-  it('with the sums of the rows', () =>
+  it('is summed from its rows', () =>
     fc.assert(
       fc.asyncProperty(periods, (one) => isAsTheRows(...one)),
       { numRuns: 300 },
@@ -308,7 +308,7 @@ describe('a period is summed from its whole months and the days at its ends', ()
   ])('from %s to %s', async (from, to) => isAsTheRows(from, to, true))
   it('and nothing of it stays after forget', async () => {
     await reportSumsOf(database.db).forget(domain)
-    for (const table of ['report_rows', 'report_months', 'report_days', 'report_sources'])
+    for (const table of ['report_rows', 'report_days', 'report_sources'])
       expect(
         (
           await database.pool.query(
@@ -374,7 +374,7 @@ it('a look reads the largest sources, as many as its memory may hold, and says w
      SELECT $1, '2026-11-01', number, 1, true, false, address - '10.0.0.0'::inet FROM made`,
     [number],
   )
-  for (const text of sumStatements('name = $1')) await database.pool.query(text, [number])
+  await database.pool.query(sumDays('name = $1'), [number])
   const sums = reportSumsOf(database.db)
   const { sources: read, leftOut } = await sums.sources(await sums.namesOf('many.example'), period('many.example'))
   const kept = Math.floor((32 * 1_048_576) / 3_300)

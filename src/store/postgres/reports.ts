@@ -3,7 +3,6 @@ import { afterDeadlock } from './connect.ts'
 import { storable, storableJson } from './copy-text.ts'
 import { copy } from './job-intake.ts'
 import { type ReportKind, STAGED } from './report-rows.ts'
-import { bitOf, monthOf } from './report-tables.ts'
 
 /** A report without its rows. Times in ms, the day as `2026-11-23`. */
 export type NewReport = {
@@ -183,10 +182,7 @@ const SOURCES = `
     FROM staged_rows s JOIN mailsonde.report_names n ON n.name = s.name ORDER BY s.digest ON CONFLICT (digest) DO NOTHING
     RETURNING 300 + octet_length(envelope_from) + octet_length(spf_domain) + octet_length(dkim_domain) + octet_length(dkim_selector) + octet_length(signers) AS octets)
   SELECT coalesce(sum(octets), 0) AS octets FROM made`
-/**
- * Sums by source, by month and by day. Returns the number of rows that were written, without those of months that were
- * there before.
- */
+/** Sums by source and by day. Returns the number of rows that were written. */
 const SUM = `
   WITH sums AS (
     SELECT o.name, o.number AS source, coalesce(o.dkim_aligned, false) OR coalesce(o.spf_aligned, false) AS passes, sum(s.messages)::bigint AS messages
@@ -195,17 +191,11 @@ const SUM = `
     INSERT INTO mailsonde.report_days AS d (name, day, counts, passes, messages)
     SELECT name, $1::date, $3::boolean, passes, sum(messages) FROM sums GROUP BY name, passes ORDER BY name, passes
     ON CONFLICT (name, day, counts, passes) DO UPDATE SET messages = d.messages + excluded.messages),
-  by_month AS (
-    INSERT INTO mailsonde.report_months AS m (name, month, source, reporter, counts, messages, first_day, last_day, days)
-    SELECT name, ${monthOf('$1::date')}, source, $2::int, $3::boolean, messages, $1::date, $1::date, ${bitOf('$1::date')} FROM sums ORDER BY name, source
-    ON CONFLICT (name, month, source, reporter, counts) DO UPDATE SET messages = m.messages + excluded.messages,
-      first_day = least(m.first_day, excluded.first_day), last_day = greatest(m.last_day, excluded.last_day), days = m.days | excluded.days
-    RETURNING first_day = last_day AS is_new),
   by_source AS (
     INSERT INTO mailsonde.report_rows AS r (name, day, source, reporter, counts, passes, messages)
     SELECT name, $1::date, source, $2::int, $3::boolean, passes, messages FROM sums ORDER BY name, source
     ON CONFLICT (name, day, source, reporter, counts) DO UPDATE SET messages = r.messages + excluded.messages RETURNING 1)
-  SELECT (SELECT count(*) FROM by_source) + (SELECT count(*) FROM by_month WHERE is_new) AS rows`
+  SELECT count(*) AS rows FROM by_source`
 
 /** Stores the report and its rows unless it is there already. */
 async function keep(

@@ -11,7 +11,7 @@ import { type BackupHeader, END_OF_ROWS, isName, LEFT_OUT, MAGIC, quoted, type T
 import { createTableText, jobOfTable } from './jobs.ts'
 import { type MonitorRow, monitorRow } from './monitors.ts'
 import { backupError } from './problems.ts'
-import { sumStatements } from './report-tables.ts'
+import { sumDays } from './report-tables.ts'
 import type { DeliveriesTable, MonitorsTable } from './schema.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from './tables.ts'
 
@@ -49,7 +49,7 @@ export async function restore(
     await checkOwnTables(client)
     if (tables !== header.tables) throw backupError('tables', { path, count: tables, expected: header.tables })
     await restoreSequences(client, path, header.sequences)
-    for (const text of sumStatements('true')) await client.query(text)
+    await client.query(sumDays('true'))
     for (const [index, statements] of [...MIGRATIONS.entries()].slice(header.schema)) {
       await client.query(statements)
       await client.query('INSERT INTO mailsonde.schema_version (version) VALUES ($1)', [index + 1])
