@@ -51,8 +51,10 @@ export type Verdict = {
   readonly isBroken?: true
   /** The meaning of the grade. */
   readonly words: string
-  /** The basis of the score: complete, or the range and why. */
+  /** What matters for the verdict besides: who may send, what is not known. */
   readonly notes: readonly Line[]
+  /** How the score adds up: folded on a page, at the end elsewhere. */
+  readonly sum: readonly Block[]
 }
 
 /** Any other answer, as a sentence. */
@@ -73,7 +75,7 @@ export type Bar = {
   /** Undefined: it does not apply. */
   readonly kept?: number
   readonly worth: number
-  readonly status: Status
+  readonly state: Marked
 }
 
 /** A node of a tree. `cost` counts the node and all below it, in the tree's unit. */
@@ -112,6 +114,8 @@ export type MapHost = {
   readonly host: string
   /** Why it has no address. */
   readonly problem?: Marked
+  /** In place of its addresses, where there is nothing to say about any of them. */
+  readonly calm?: Marked
   readonly addresses: readonly MapAddress[]
 }
 export type MapAddress = {
@@ -125,19 +129,25 @@ export type MapAddress = {
   readonly lists?: Marked
 }
 
-/** The way to a better score: where the domain stands, and after each step. */
+/** The way to a better score: where the domain stands, and each step with what it takes and what it brings. */
 export type Path = { readonly label: string; readonly start: Milestone; readonly steps: readonly PathStep[] }
 export type Milestone = {
   readonly score: number
   /** Undefined: not known. */
   readonly grade?: string
 }
-type PathStep = Milestone & {
+export type PathStep = Milestone & {
+  /** Its place in the document: `step-1`. */
+  readonly id: string
   readonly title: string
-  /** The part with its records. */
-  readonly href: string
-  /** Who does it, or that it is later or optional; empty if it can be published now. */
+  /** `later`: it has to wait. `optional`: it is not needed. */
+  readonly stage: 'now' | 'later' | 'optional'
+  /** Who does it, that it is later or optional; empty if it can be published now. */
   readonly note: string
+  /** What it is for, or what it waits for. */
+  readonly why: string
+  /** Its records and what must be known or done first; none where only the way is shown. */
+  readonly blocks: readonly Block[]
 }
 
 /** A limit as a bar with a segment for each part: the DNS lookups of an SPF record. */
@@ -246,7 +256,10 @@ export type Block =
 /** Blocks that belong together. The first is a heading, whose id names the part. */
 export type Group = {
   readonly kind: 'group'
-  readonly look: 'thing' | 'finding' | 'check' | 'step'
+  /** `row`: a page shows its heading alone until it is opened. */
+  readonly look: 'finding' | 'check' | 'row'
+  /** A row that is open. */
+  readonly open?: true
   readonly blocks: readonly Block[]
 }
 

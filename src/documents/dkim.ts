@@ -20,7 +20,7 @@ export function dkimDocument(answer: DkimAnswer, version: string): Document {
         },
       },
       ...(findings.length === 0 ? [] : [heading(2, 'What was found', 'findings')]),
-      ...findings.map((one) => findingBlock(one, 3)),
+      ...findings.map((one) => findingBlock(one, { level: 3 })),
       heading(2, 'The key', 'evidence'),
       ...records.map(
         (text, i) => ({ kind: 'seen', label: records.length === 1 ? 'Record' : `Record ${i + 1}`, text }) as const,

@@ -21,7 +21,7 @@ export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
         },
       },
       ...(findings.length === 0 ? [] : [heading(2, 'What was found', 'findings')]),
-      ...findings.map((one) => findingBlock(one, 3)),
+      ...findings.map((one) => findingBlock(one, { level: 3 })),
       heading(2, 'The record', 'evidence'),
       ...dmarcBlocks({ ...answer, domain: found_at }),
       walkTree(answer),

@@ -46,7 +46,7 @@ const COMMAND = /^\s*::|##(?:vso)?\[/m
 const documents = Object.entries(await labDocuments())
 
 /** What no answer can change: the schema, or the program, fixes it. */
-const FIXED = /^(?:kind|mark|status|severity|look|id|level)$/
+const FIXED = /^(?:kind|mark|status|severity|look|id|level|stage)$/
 const SIDES = new Set(['client', 'server', 'note'])
 
 /** The document with every text replaced, in every field of every block. */

@@ -146,7 +146,7 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
       alignmentTree(answer),
       ...(answer.dkim.length > 0 ? [signaturesTable(answer)] : [text('The message has no DKIM signature.')]),
       ...(told.length > 0
-        ? [heading(2, 'What to repair', 'findings'), ...told.map((one) => findingBlock(one, 3))]
+        ? [heading(2, 'What to repair', 'findings'), ...told.map((one) => findingBlock(one, { level: 3 }))]
         : []),
       heading(2, 'The way it went', 'path'),
       ...pathBlocks(answer),
@@ -158,7 +158,9 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
       ...listBlocks(answer),
       heading(2, 'Form', 'form'),
       ...formBlocks(answer),
-      ...(notes.length > 0 ? [heading(2, 'Notes', 'notes'), ...notes.map((one) => findingBlock(one, 3))] : []),
+      ...(notes.length > 0
+        ? [heading(2, 'Notes', 'notes'), ...notes.map((one) => findingBlock(one, { level: 3 }))]
+        : []),
       ...domainBlocks(answer),
     ],
     footer: footerOf(version, answer.observed_at),

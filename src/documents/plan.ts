@@ -1,16 +1,6 @@
 import type { PlanAnswer, PlanStep } from '../answers/plan.ts'
 import { counted } from '../base/text.ts'
-import {
-  type Block,
-  type Conclusion,
-  code,
-  type Document,
-  heading,
-  type Line,
-  type Path,
-  quiet,
-  text,
-} from './block.ts'
+import { type Block, type Conclusion, code, type Document, heading, type Line, quiet, text } from './block.ts'
 import { footerOf } from './words.ts'
 
 /**
@@ -24,8 +14,6 @@ export function planDocument(plan: PlanAnswer, version: string): Document {
     blocks: [
       { kind: 'conclusion', conclusion: { subject: domain, ...concluded(plan), notes: notesOf(plan) } },
       ...pathBlocks(plan),
-      ...stepBlocks(plan),
-      ...optionalBlocks(plan),
       ...missingBlocks(plan),
       ...(left.length === 0
         ? []
@@ -82,22 +70,37 @@ function notesOf({ expected, published, steps }: PlanAnswer): Line[] {
   ]
 }
 
-/** The way in one picture; nothing if there is no step, or only optional ones that gain nothing. */
-export function pathBlocks({ score, grade, steps, end }: Way): Block[] {
-  if (steps.every((step) => step.optional && step.score === score)) return []
-  const path: Path = {
-    label: end.grade === null || end.grade === grade ? 'What the records gain' : `The path to ${end.grade}`,
-    start: { score, ...(grade !== null && { grade }) },
-    steps: steps.map((step, i) => ({
-      title: step.title,
-      score: step.score,
-      ...(step.grade !== null && { grade: step.grade }),
-      href: `#step-${i + 1}`,
-      note: noteOf(step),
-    })),
-  }
-  return [{ kind: 'path', path }]
-}
+/** The way, each step with its records; nothing if there is no step. */
+export const pathBlocks = ({ score, grade, steps, end }: Omit<Way, 'left'>): Block[] =>
+  steps.length === 0
+    ? []
+    : [
+        {
+          kind: 'path',
+          path: {
+            label: end.grade === null || end.grade === grade ? 'What the records gain' : `The path to ${end.grade}`,
+            start: { score, ...(grade !== null && { grade }) },
+            steps: steps.map((step, i) => ({
+              id: `step-${i + 1}`,
+              title: step.title,
+              score: step.score,
+              ...(step.grade !== null && { grade: step.grade }),
+              stage: step.optional ? 'optional' : step.wait ? 'later' : 'now',
+              note: noteOf(step),
+              why: step.wait !== undefined && step.wait !== '' ? `First: ${step.wait}` : step.why,
+              blocks: blocksOf(step),
+            })),
+          },
+        },
+      ]
+
+/** The way without its records: one line a step. */
+export const briefPath = (blocks: readonly Block[]): Block[] =>
+  blocks.map((one) =>
+    one.kind === 'path'
+      ? { ...one, path: { ...one.path, steps: one.path.steps.map((step) => ({ ...step, why: '', blocks: [] })) } }
+      : one,
+  )
 
 const BY: Readonly<Record<PlanStep['by'], string>> = {
   dns: '',
@@ -110,44 +113,16 @@ const BY: Readonly<Record<PlanStep['by'], string>> = {
 
 const noteOf = ({ optional, wait, by }: PlanStep): string => (optional ? 'optional' : wait ? 'later' : BY[by])
 
-type Steps = Pick<PlanAnswer, 'steps'>
-
-/** A group for each step that is not optional, with its records. */
-export const stepBlocks = (plan: Steps): Block[] => under('What to publish, in this order', 'steps', plan, false)
-
-/** A group for each optional step, with its records. */
-export const optionalBlocks = (plan: Steps): Block[] => under('Could be improved', 'optional', plan, true)
-
-function under(title: string, id: string, { steps }: Steps, isOptional: boolean): Block[] {
-  const blocks = steps.flatMap((step, i) => ((step.optional ?? false) === isOptional ? [stepBlock(step, i + 1)] : []))
-  return blocks.length === 0 ? [] : [heading(2, title, id), ...blocks]
-}
-
-function stepBlock(step: PlanStep, number: number): Block {
-  const { title, score, grade, why, before, wait, instructions, file, records, findings, by } = step
-  const note = noteOf(step)
-  return {
-    kind: 'group',
-    look: 'step',
-    blocks: [
-      {
-        kind: 'heading',
-        level: 3,
-        id: `step-${number}`,
-        line: [`${number}. ${title}${note === '' ? '' : ` (${note})`} `, { strong: `→ ${graded(score, grade)}` }],
-      },
-      ...(why === '' ? [] : [text(why)]),
-      ...before.map((one) => text({ strong: 'First: ' }, one)),
-      ...(wait === undefined ? [] : [text({ strong: 'Wait first: ' }, wait)]),
-      ...(instructions === undefined ? [] : [text({ strong: by === 'dns' ? 'Note: ' : 'What to do: ' }, instructions)]),
-      ...(file ? [{ kind: 'seen', label: `File at ${file.url}`, text: file.text.trim().split('\n') } as const] : []),
-      ...records.flatMap((record): Block[] => recordBlocks(record)),
-      ...(findings.length === 0
-        ? []
-        : [quiet('Resolves ', ...findings.flatMap((id, i) => [i === 0 ? '' : ', ', code(id)]), '.')]),
-    ],
-  }
-}
+const blocksOf = ({ why, before, wait, instructions, file, records, findings, by }: PlanStep): Block[] => [
+  ...before.map((one) => text({ strong: 'First: ' }, one)),
+  ...(wait === undefined || why === '' ? [] : [text(why)]),
+  ...(instructions === undefined ? [] : [text({ strong: by === 'dns' ? 'Note: ' : 'What to do: ' }, instructions)]),
+  ...(file ? [{ kind: 'seen', label: `File at ${file.url}`, text: file.text.trim().split('\n') } as const] : []),
+  ...records.flatMap((record): Block[] => recordBlocks(record)),
+  ...(findings.length === 0
+    ? []
+    : [quiet('Resolves ', ...findings.flatMap((id, i) => [i === 0 ? '' : ', ', code(id)]), '.')]),
+]
 
 function recordBlocks({ action, name, type, value, was }: PlanStep['records'][number]): Block[] {
   if (action === 'remove') return [{ kind: 'seen', label: `Remove this ${type} record at ${name}`, text: value }]

@@ -187,11 +187,9 @@ const dayParts = ({ days }: ReportsAnswer): Parts =>
 /** Who sends as a domain, in the document of its check; how to get reports while there are none. */
 export function reportsOfDomainBlocks(answer: ReportsOfDomain): readonly Block[] {
   const { unknown, how_to_get: how, messages, passing, forwarded, failing, reports, days } = answer
-  const head = heading(2, 'Who sends as this domain', 'sent')
-  if (unknown !== undefined) return [head, text(`Not known: ${unknown}.`)]
-  if (how) return [head, ...howToGetBlocks(how)]
+  if (unknown !== undefined) return [text(`Who sends is not known: ${unknown}.`)]
+  if (how) return howToGetBlocks(how)
   return blocksOf([
-    head,
     text(
       { strong: `${percent(passing, messages)} of the mail passes DMARC` },
       `: of ${mails(messages)} from ${period(answer)}, ${grouped(forwarded)} were forwarded and ${grouped(failing)} fail.`,

@@ -1,7 +1,16 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import type { Severity, Status } from '../answers/finding.ts'
 import type { Tier } from '../answers/weights.ts'
-import { blocksOf, type Document, type Line, type Mark, type Parts } from './block.ts'
+import {
+  type Block,
+  blocksOf,
+  type Document,
+  heading,
+  type Line,
+  type Mark,
+  type Parts,
+  type Verdict,
+} from './block.ts'
 
 /** The checks of an answer: those whose object has a status, and the mail servers, whose status is beside the list. */
 export type CheckName =
@@ -17,16 +26,16 @@ export const wordsFor = <T>(table: Readonly<Record<string, T>>, key: string): T 
 export const STATUS_WORDS: Readonly<Record<Status, string>> = {
   pass: 'Good',
   warn: 'Could be better',
-  fail: 'Needs repair',
-  unknown: 'Could not be determined',
+  fail: 'Broken',
+  unknown: 'Not known',
   not_applicable: 'Does not apply',
 }
 
 export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
-  critical: 'Critical',
-  high: 'High',
-  medium: 'Medium',
-  low: 'Low',
+  critical: 'Broken',
+  high: 'Broken',
+  medium: 'Weak',
+  low: 'Could be better',
   info: 'For information',
 }
 
@@ -162,6 +171,10 @@ export const footerOf = (version: string, observedAt?: string, ...more: readonly
   ...(observedAt === undefined ? [] : [['Observed ', { time: observedAt }, '.']]),
   [[`mailsonde ${version}`, ...more].join(' · ')],
 ]
+
+/** How a score adds up, as the last part of a document that does not fold it. */
+export const sumOf = ({ sum }: Verdict): readonly Block[] =>
+  sum.length === 0 ? [] : [heading(2, 'How the score adds up', 'score'), ...sum]
 
 /** `2026-01-02T03:04:05.000Z` as `2026-01-02 03:04 UTC`; anything else unchanged. */
 export const inWords = (time: string): string =>

@@ -7,14 +7,13 @@ import { CHECK_NAMES, CHECKS } from '../documents/words.ts'
 import { unicodeOf } from '../names/domain.ts'
 import { parseRecord, typeOf } from '../net/dns/record-text.ts'
 import type { Part } from '../operations/operation.ts'
-import { formatZone } from '../plan/formats/zone.ts'
-import { type Html, html, rendered, verbatim } from './html.ts'
+import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { beside, documentOf, type FieldProblem, invalid, isCorrectable, type Parts, refusedWords } from './parts.ts'
 import { domainPath, pathWith, reportsPath } from './paths.ts'
 import { recordForm, recordForms } from './record-forms.ts'
-import { type Subject, subjectPages } from './subject.ts'
+import { type FileLink, type Subject, subjectPages } from './subject.ts'
 
 /** `/domain/{name}`: a report about it, or only the DNS checks (`only=check`). */
 export const domainPages = (parts: Parts): readonly Page[] =>
@@ -42,14 +41,23 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     path: domainPath(domain, { ...given, ...only }),
     events: domainPath(domain, { ...given, ...only }).replace(/(\?|$)/, '/events$1'),
     refused: (problem) => (problem.field === 'selector' ? controls(domain, query, problem) : undefined),
-    before: ({ answer }) => ({ steps: planFiles(answer), checks: sendersLink(answer) }),
-    below: (answer, visit) => html`<h2 id="options">Options</h2>
+    skeleton: SKELETON,
+    links: ({ answer }) => ({ ways: reportsLink(answer), files: planFiles(answer) }),
+    below: (
+      answer,
+      visit,
+    ) => html`<details class="more" id="more"><summary class="button second">Try a record, or other options</summary>
 ${controls(domain, query)}
-${recordForms(domain, answer.answer, visit)}`,
+${recordForms(domain, answer.answer, visit)}</details>`,
     watch: { kind: operation.name === 'check' ? 'check' : 'report', target: domain },
     tell,
   }
 }
+
+/** The places of what comes first, of the size that most answers have. */
+const SKELETON = html`<h2>Where mail goes</h2><p class="place map">waiting …</p>
+<h2>What to do</h2><p class="place steps">waiting …</p>
+<h2>All checks</h2>`
 
 /** The files that the plan can be had as. */
 const FILES: readonly (readonly [format: string, provider: string, name: string])[] = [
@@ -57,28 +65,27 @@ const FILES: readonly (readonly [format: string, provider: string, name: string]
   ['dnscontrol', '', 'DNSControl'],
   ['octodns', '', 'octoDNS'],
   ['terraform', 'cloudflare', 'Terraform for Cloudflare'],
-  ['terraform', 'route53', 'Route 53'],
-  ['terraform', 'google', 'Cloud DNS'],
+  ['terraform', 'route53', 'Terraform for Route 53'],
+  ['terraform', 'google', 'Terraform for Cloud DNS'],
 ]
 
-/** All records that can be published now, in one piece, and the plan as a file. */
-function planFiles(answer: unknown): Html {
+/** The records of the plan as files; none where it has no records. */
+function planFiles(answer: unknown): readonly FileLink[] {
   const read = readOpen(plannedCheck, answer)
-  if (!read.ok || !read.value.plan?.steps.some(({ records }) => records.length > 0)) return html``
-  const { domain, score, grade, plan, observed_at = '' } = read.value
-  return html`<details class="all"><summary>Copy all records</summary><pre>${verbatim(formatZone({ domain, score, grade, ...plan, observed_at }))}</pre></details>
-<p class="quiet">As a file: ${FILES.map(
-    ([format, provider, name], i) =>
-      html`${i > 0 && ' · '}<a href="${pathWith('/v1/plan', { domain, format, ...(provider && { provider }) })}">${name}</a>`,
-  )}</p>`
+  if (!read.ok || !read.value.plan?.steps.some(({ records }) => records.length > 0)) return []
+  const { domain } = read.value
+  return FILES.map(([format, provider, name]) => [
+    name,
+    pathWith('/v1/plan', { domain, format, ...(provider && { provider }) }),
+  ])
 }
 
 /** The page of the reports, where the answer has some. */
-function sendersLink(answer: unknown): Html {
+function reportsLink(answer: unknown): Html {
   const read = readOpen(reportedCheck, answer)
   const { domain, reports } = read.ok ? read.value : {}
   if (domain === undefined || !reports || reports.unknown !== undefined || reports.how_to_get) return html``
-  return html`<p><a href="${reportsPath(domain)}">All senders, by day, with the evidence and what p=reject would do</a></p>`
+  return html`<a class="button second" href="${reportsPath(domain)}">Reports</a>`
 }
 
 function controls(domain: string, query: Visit['query'], problem?: FieldProblem): Html {
@@ -179,7 +186,7 @@ function page(parts: Parts, visit: Visit, domain: string, found: Document | Fiel
       typed: shown,
       main: html`<main id="main" tabindex="-1">${problem ? html`<h1>${shown}</h1>` : html`<p class="notice">As if the record below were published. <a href="${domainPath(domain)}">Check ${shown} as it is now</a></p>`}
 ${form}
-${'blocks' in found && rendered(htmlBlocks(found.blocks, { fold: true }))}
+${'blocks' in found && rendered(htmlBlocks(found.blocks))}
 ${'blocks' in found && html`<footer>${rendered(htmlBlocks(found.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}</footer>`}</main>`,
     }),
   }

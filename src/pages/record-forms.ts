@@ -20,7 +20,7 @@ export const RECORD_TYPES = ['TXT', 'MX', 'A', 'AAAA', 'CNAME', 'NS', 'CAA', 'TL
 /** Forms to try records of a domain: the published ones, the proposed ones, and an empty one. */
 export function recordForms(domain: string, answer: unknown, visit: Pick<Visit, 'token'>): Html {
   const records = isJsonRecord(answer) ? [...proposed(answer), ...published(domain, answer)].slice(0, MAX_RECORDS) : []
-  return html`<h2 id="try">Try a record</h2>
+  return html`<h3 id="try">Try a record</h3>
 <p class="quiet">Edit a record to see the results as if it were published. Nothing is published or stored.</p>
 ${records.map((record) => recordForm(domain, record, visit))}
 ${recordForm(domain, { label: 'Another record', name: domain, type: 'TXT', value: '' }, visit)}`

@@ -34,7 +34,7 @@ export async function showStored(parts: Parts, visit: Visit): Promise<PageAnswer
     status: 200,
     html: layout(parts.assets, visit, {
       title,
-      main: html`<main id="main" tabindex="-1">${rendered(htmlBlocks(blocks, { fold: true }))}
+      main: html`<main id="main" tabindex="-1">${rendered(htmlBlocks(blocks))}
 <div class="actions">${subject?.page(visit)}${(await isOwn(parts, visit, id, subject)) && html`<form method="post" action="${path}/delete">${csrfField(visit)}<button class="danger">Delete this stored answer</button></form>`}</div>
 <footer>${rendered(htmlBlocks(footer.map((line) => ({ kind: 'text', line, quiet: true }))))}
 <p class="quiet">The same <a href="${path}?format=json">as JSON</a> · <a href="${path}?format=markdown">as Markdown</a> · <a href="${path}?format=html">as one file</a></p></footer></main>`,

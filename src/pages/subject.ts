@@ -1,6 +1,5 @@
 import type { MonitorKind } from '../answers/monitors.ts'
 import { isJsonRecord } from '../base/json.ts'
-import type { Block } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { type Answered, type By, inParts, type Told } from '../operations/execute.ts'
 import type { Operation, Part, Raw } from '../operations/operation.ts'
@@ -32,8 +31,10 @@ export type Subject = {
   readonly controls?: Html
   /** The form of the options with the problem of one of its fields; undefined if it has no such field. */
   readonly refused?: (problem: FieldProblem) => Html | undefined
-  /** Content in front of a part of the answer, by the id of its heading. */
-  readonly before?: (given: Answered) => Readonly<Record<string, Html>>
+  /** What the page looks like before the answer: places of the size of what comes, above those of the parts. */
+  readonly skeleton?: Html
+  /** Further links beside the answer, and files that it can be had as. */
+  readonly links?: (given: Answered) => { readonly ways?: Html; readonly files?: readonly FileLink[] }
   /** The content below an answer. */
   readonly below: (given: Answered, visit: Asker) => Html | Promise<Html>
   /** The kind and target of a monitor for it. */
@@ -41,6 +42,9 @@ export type Subject = {
   /** The text of a part in its place. */
   readonly tell: (part: Part) => Html
 }
+
+/** A form of the answer, and where it is. */
+export type FileLink = readonly [name: string, href: string]
 
 /** The data about the visitor for the texts around an answer. */
 export type Asker = Pick<Visit, 'token' | 'may' | 'by'>
@@ -106,7 +110,7 @@ const page = async (parts: Parts, visit: Visit, subject: Subject, given: Answere
 })
 
 function asking(parts: Parts, subject: Subject, visit: Visit) {
-  const { title, name, doing, places, path, controls } = subject
+  const { title, name, doing, places, path, controls, skeleton } = subject
   const eventsPath = visit.from === 'unknown' ? withToken(parts, visit, subject) : subject.events
   const whole = pathWith(path.split('?')[0]!, { ...queryOf(path), wait: 'true' })
   return {
@@ -115,9 +119,8 @@ function asking(parts: Parts, subject: Subject, visit: Visit) {
     islands: ['live', 'answer'],
     withoutScript: whole,
     main: html`<main id="main" tabindex="-1" aria-busy="true" data-live="${eventsPath}" data-answer="${path}" data-title="${title}" data-token="${visit.token}">
-<h1>${name}</h1>
-<p class="lead" role="status" id="state">${doing}</p>
-${controls ?? ''}
+${verdictPlace(name, doing, skeleton !== undefined)}
+${controls ?? ''}${skeleton ?? ''}
 <ul class="places">${places.map(
       ({ key, name: label }) =>
         html`<li id="part-${key}"><span class="what">${label}</span> <span class="said quiet">waiting …</span></li>`,
@@ -126,41 +129,44 @@ ${controls ?? ''}
   }
 }
 
-/** The summary of the answer, which precedes the controls. */
-const LEADING: readonly string[] = ['verdict', 'conclusion', 'bars', 'grid'] satisfies Block['kind'][]
-
-/** The answer in the page: the verdict, controls, the rest of the document, further links. */
-export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
-  const document = documentOf(parts, given, subject.title)
-  const first = document.blocks.findIndex(({ kind }) => !LEADING.includes(kind))
-  const lead = first < 0 ? document.blocks.length : first
-  return html`${rendered(htmlBlocks(document.blocks.slice(0, lead)))}
-${subject.controls ?? ''}
-${withInserts(document.blocks.slice(lead), subject.before?.(given) ?? {})}
-${await subject.below(given, visit)}
-${subject.isAsked !== false && keep(subject, visit)}
-<footer>${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}
-<p class="quiet"><a href="${jsonPath(subject)}">The same as JSON</a> · <a href="${pathWith(subject.operation.path, { ...subject.raw, format: 'markdown' })}">as Markdown</a></p></footer>`
+/** The name and what is being done; `isGraded`: beside the place of a grade. */
+const verdictPlace = (name: string, doing: string, isGraded: boolean): Html => {
+  const words = html`<h1>${name}</h1>\n<p class="lead" role="status" id="state">${doing}</p>`
+  return isGraded
+    ? html`<header><div class="verdict"><div class="score open" aria-hidden="true"><p><b>…</b><span>grade</span></p><p><b>…</b><span>of 100</span></p></div><div>${words}</div></div></header>`
+    : words
 }
 
-/** Blocks with content in front of the headings with these ids. */
-function withInserts(blocks: readonly Block[], inserts: Readonly<Record<string, Html>>): Html {
-  const at = blocks.findIndex((one) => one.kind === 'heading' && one.id !== undefined && Object.hasOwn(inserts, one.id))
-  const heading = blocks[at]
-  if (heading?.kind !== 'heading' || heading.id === undefined) return rendered(htmlBlocks(blocks, { fold: true }))
-  const { [heading.id]: insert, ...others } = inserts
-  return html`${rendered(htmlBlocks(blocks.slice(0, at), { fold: true }))}
-${insert ?? ''}
-${withInserts(blocks.slice(at), others)}`
+/** The answer in the page: the verdict with the actions beside it, the rest of the document, what else can be tried. */
+export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
+  const { blocks, footer } = documentOf(parts, given, subject.title)
+  const isSummary = blocks[0]?.kind === 'verdict' || blocks[0]?.kind === 'conclusion'
+  const lead = isSummary ? 1 : 0
+  return html`<div class="head">${rendered(htmlBlocks(blocks.slice(0, lead)))}
+${subject.isAsked !== false && actions(subject, given, visit)}</div>
+${subject.controls ?? ''}
+${rendered(htmlBlocks(blocks.slice(lead)))}
+${await subject.below(given, visit)}
+<footer>${rendered(htmlBlocks(footer.map((line) => ({ kind: 'text', line, quiet: true }))))}</footer>`
 }
 
 /** The possible lifetimes of a stored answer. */
 const KEPT = { '7d': 'a week', '90d': '90 days', '365d': 'a year', '730d': 'two years' }
 
-/** The possible actions on an answer: storing it, and monitoring its subject. */
-const keep = ({ path, watch }: Subject, visit: Asker): Html => html`<div class="actions keep">
-<form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<button>Save this answer</button> <label>for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label></form>
-${visit.may('jobs') && html`<a class="button second" href="${pathWith('/monitors', watch)}#add">Monitor it</a>`}</div>`
+/** The possible actions on an answer: watching its subject, storing it for others, taking it along, asking again. */
+function actions({ path, watch, operation, raw, links }: Subject, given: Answered, visit: Asker): Html {
+  const { ways = html``, files = [] } = links?.(given) ?? {}
+  const forms: readonly FileLink[] = [
+    ...files,
+    ['Markdown', pathWith(operation.path, { ...raw, format: 'markdown' })],
+    ['one HTML file', pathWith(operation.path, { ...raw, format: 'html' })],
+    ['JSON', pathWith(operation.path, { ...raw, format: 'json' })],
+  ]
+  return html`<div class="actions">${visit.may('jobs') && html`<a class="button" href="${pathWith('/monitors', watch)}#add">Watch</a>`}
+<details class="menu"><summary class="button second">Share</summary><form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<label>Keep this answer for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label> <button>Make a link</button></form></details>
+<details class="menu"><summary class="button second">Export</summary><ul>${forms.map(([name, href]) => html`<li><a href="${href}">${name}</a></li>`)}</ul></details>
+${ways}<a class="button second" href="${path}">Check again</a></div>`
+}
 
 /**
  * Answers the question again and stores the answer; a recent answer comes from the cache. Redirects to the stored
@@ -173,8 +179,6 @@ async function save(parts: Parts, visit: Visit, { operation, raw }: Subject): Pr
   if (!isJsonRecord(saved) || typeof saved.url !== 'string') throw new Error('the answer was not stored')
   return { to: saved.url }
 }
-
-const jsonPath = ({ operation, raw }: Subject): string => pathWith(operation.path, { ...raw, format: 'json' })
 
 const queryOf = (path: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(path.split('?')[1] ?? ''))

@@ -62,7 +62,9 @@ function sumFaults(answer: CheckAnswer): readonly string[] {
   const { score, score_breakdown: rows, domain_role: role } = answer
   const lost = rows.reduce((sum, { points }) => sum + points, 0)
   const faults = lost + score === 100 ? [] : [`the rows take ${lost} from 100, and the score is ${score}`]
-  const bars = checkDocument(answer, '1').blocks.flatMap((block) => (block.kind === 'bars' ? block.bars : []))
+  const bars = checkDocument(answer, '1')
+    .blocks.flatMap((block) => (block.kind === 'verdict' ? block.verdict.sum : []))
+    .flatMap((block) => (block.kind === 'bars' ? block.bars : []))
   const judged = bars.filter(({ kept }) => kept !== undefined)
   if (judged.length === 0 || role.name === 'no_such_domain') return faults
   const kept = judged.reduce((sum, bar) => sum + (bar.kept ?? 0), 0)

@@ -1,6 +1,7 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { Status } from '../../answers/finding.ts'
 import type { ReportAnswer } from '../../answers/report.ts'
+import type { Component } from '../../answers/weights.ts'
 import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
 import { CHECK_NAMES, CHECKS, type CheckName, STATUS_WORDS } from '../words.ts'
 
@@ -17,6 +18,15 @@ export type Section = {
   /** Its fields; those of `mx` are elsewhere in the answer. */
   readonly fields?: JsonRecord
 }
+
+/** The checks that the score is made of. */
+export const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly (CheckName & Component)[]
+
+/** There is no grade: more than half of the points could not be determined. */
+export const isOpen = ({ grade }: Answer): boolean => grade === null
+
+/** The name does not exist, so that no check has a subject. */
+export const isGone = ({ domain_role: role }: Answer): boolean => role?.name === 'no_such_domain'
 
 export const statusOf = (answer: Answer, key: CheckName): Status =>
   key === 'mx' ? answer.mx_status : (answer[key]?.status ?? 'unknown')

@@ -8,33 +8,44 @@ import { wordsFor } from '../words.ts'
 import { type Answer, type Section, sectionsOf } from './answer.ts'
 import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
+import { byLabel, checkLabel, findingLabel, type Label, marked } from './labels.ts'
 import { stepFor } from './path.ts'
-import { isUnused, sentenceOf } from './sentences.ts'
+import { sentenceOf } from './sentences.ts'
 import { spfBlocks } from './spf.ts'
 
-/** One section per check: status, published records, findings. */
+/** One row per check, the worst first: its sentence; inside the records and findings. */
 export const checkBlocks = (answer: Answer): readonly Block[] =>
-  sectionsOf(answer).map((section) => sectionBlock(answer, section))
+  sectionsOf(answer)
+    .map((section) => ({ section, label: checkLabel(answer, section) }))
+    .toSorted((a, b) => byLabel(a.label, b.label))
+    .map(({ section, label }) => rowBlock(answer, section, label))
 
-function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fields }: Section): Block {
+function rowBlock(answer: Answer, { key, name, purpose, status, reason, fields }: Section, label: Label): Block {
   const findings = answer.findings.filter(({ id }) => id.startsWith(`${key}.`))
-  const isAbsent = answer.domain_role?.name === 'no_such_domain'
-  const shown = isUnused(answer, key) ? ({ mark: 'none', text: 'Not used' } as const) : { status }
-  const sentence = isAbsent || isUnused(answer, key) ? '' : sentenceOf(answer, key)
+  const sentence = label === 'unused' ? '' : sentenceOf(answer, key)
   // The title of a finding already says it.
   const isTold = reason === sentence || findings.some(({ title }) => title === reason)
-  const seen = status === 'not_applicable' || isAbsent ? reduced(answer, key) : evidence(answer, key, fields)
+  const seen = status === 'not_applicable' ? reduced(answer, key) : evidence(answer, key, fields)
   return {
     kind: 'group',
-    look: 'check',
+    look: 'row',
     blocks: [
-      { kind: 'heading', level: 3, id: key, line: [name, ' ', shown, ...(sentence === '' ? [] : [' ', sentence])] },
+      {
+        kind: 'heading',
+        level: 3,
+        id: key,
+        line: [name, ' ', marked(label), ...(sentence === '' ? [] : [' ', sentence])],
+      },
       ...(purpose === '' ? [] : [quiet(purpose)]),
       ...(reason === undefined || isTold ? [] : [text({ strong: 'Reason: ' }, reason)]),
       ...seen,
-      ...findings.map((one) =>
-        findingBlock(isSeenIn(seen, one) ? { ...one, evidence: undefined } : one, 4, stepFor(answer, one)),
-      ),
+      ...findings.map((one) => {
+        const own = findingLabel(answer, one)
+        return findingBlock(isSeenIn(seen, one) ? { ...one, evidence: undefined } : one, {
+          step: stepFor(answer, one),
+          ...(own && { label: marked(own) }),
+        })
+      }),
     ],
   }
 }
@@ -47,7 +58,6 @@ function isSeenIn(blocks: readonly Block[], { evidence: text }: FindingAnswer): 
 
 /** For a check that does not apply: the published records, if any, without a judgement. */
 function reduced(answer: Answer, key: string): readonly Block[] {
-  if (answer.domain_role?.name === 'no_such_domain') return []
   if (key === 'mx') return hostBlocks({ ...answer, mx: [] })
   return key === 'dkim' && answer.dkim.keys.length > 0 ? keyBlocks(answer.dkim) : []
 }

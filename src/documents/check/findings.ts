@@ -1,47 +1,34 @@
 import type { FindingAnswer } from '../../answers/finding.ts'
-import { type Block, code, type Line, quiet, text } from '../block.ts'
-
-/** A step of the path, by its number there. */
-export type Step = {
-  readonly number: number
-  /** It shows a file to serve. */
-  readonly hasFile: boolean
-}
+import { type Block, code, type Inline, type Line, quiet, text } from '../block.ts'
 
 /**
- * One finding with its evidence, its repair and the record to publish. `level`: that of its heading. `step`: the step
- * of the path that repairs it, to which the repair leads in place of a record of its own.
+ * One finding with its evidence, and what to do: the step of the path that mends it, else its own words and record.
+ * `level`: that of its heading.
  */
-export const findingBlock = (finding: FindingAnswer, level: 3 | 4 = 4, step?: Step): Block => ({
+export const findingBlock = (
+  finding: FindingAnswer,
+  { level = 4, step, label = { severity: finding.severity } }: About = {},
+): Block => ({
   kind: 'group',
   look: 'finding',
   blocks: [
     { kind: 'heading', level, line: [finding.title] },
-    quiet({ severity: finding.severity }, ' · ', code(finding.id), ' · ', ...findingReference(finding.reference)),
+    quiet(label, ' · ', code(finding.id), ' · ', ...findingReference(finding.reference)),
     text(finding.detail),
     ...(finding.evidence === undefined ? [] : [{ kind: 'seen', label: 'Seen', text: finding.evidence } as const]),
-    ...repairBlocks(finding.repair, step),
-    ...(finding.file && !step?.hasFile ? [fileBlock(finding.file)] : []),
-    ...(finding.fix && !step ? [{ kind: 'publish', record: finding.fix } as const] : []),
+    ...(step === undefined
+      ? ownRepair(finding)
+      : [text({ strong: 'What to do: ' }, { link: `#step-${step}`, text: `step ${step}` }, '.')]),
   ],
 })
 
-/** What to do. Where a step of the path repairs it, "shown" is said of that step, which has the record. */
-export function repairBlocks(repair: string | undefined, step: Step | undefined): Block[] {
-  const label = { strong: 'What to do: ' }
-  if (!step) return repair === undefined ? [] : [text(label, repair)]
-  const link = { link: `#step-${step.number}`, text: `step ${step.number}` }
-  const [, before, after] = /^(.*?)\bshown(?: here)?\b(.*)$/su.exec(repair ?? '') ?? []
-  if (before !== undefined && after !== undefined) return [text(label, `${before}in `, link, after)]
-  return [text(label, ...(repair === undefined ? ['See '] : [`${repair} See `]), link, '.')]
-}
+type About = { readonly level?: 3 | 4; readonly step?: number | undefined; readonly label?: Inline }
 
-/** A file to serve, one line of it a line. */
-const fileBlock = ({ url, text: lines }: { readonly url: string; readonly text: string }): Block => ({
-  kind: 'seen',
-  label: `File at ${url}`,
-  text: lines.trim().split('\n'),
-})
+const ownRepair = ({ repair, file, fix }: FindingAnswer): Block[] => [
+  ...(repair === undefined ? [] : [text({ strong: 'What to do: ' }, repair)]),
+  ...(file ? [{ kind: 'seen', label: `File at ${file.url}`, text: file.text.trim().split('\n') } as const] : []),
+  ...(fix ? [{ kind: 'publish', record: fix } as const] : []),
+]
 
 /** `RFC 7208 §4.6.4` as a link to that section. */
 export function findingReference(reference: string): Line {

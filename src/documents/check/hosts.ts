@@ -55,15 +55,36 @@ function hostOf(
       : alias === undefined
         ? undefined
         : { mark: 'bad', text: `an alias of ${alias}` }
+  const shown = addresses.map((one) => ({
+    ...addressOf(one, isJudged, blacklists),
+    ...tlsOf(host, one.address, starttls),
+  }))
+  const calm = problem === undefined ? calmOf(shown) : undefined
   return {
     ...(isImplicit ? {} : { preference: priority }),
     host,
     ...(problem === undefined ? {} : { problem }),
-    addresses: addresses.map((one) => ({
-      ...addressOf(one, isJudged, blacklists),
-      ...tlsOf(host, one.address, starttls),
-    })),
+    ...(calm && { calm }),
+    addresses: shown,
   }
+}
+
+/** All addresses in a few words, where nothing is wrong with any; undefined where something is. */
+function calmOf(addresses: readonly MapAddress[]): Marked | undefined {
+  const states = addresses.flatMap(({ back, tls, lists }) => [back, ...(tls ? [tls] : []), ...(lists ? [lists] : [])])
+  if (states.some(({ mark }) => mark === 'bad' || mark === 'warn')) return undefined
+  const isGood = states.every(({ mark }) => mark === 'good')
+  const open = new Set(states.flatMap(({ mark, text: words }) => (mark === 'open' ? [words] : [])))
+  const protocols = new Set(addresses.flatMap(({ tls }) => (tls?.mark === 'good' ? [tls.text] : [])))
+  const [first, ...others] = addresses.map(({ address }) => address)
+  const words = [
+    others.length === 0 ? first! : counted(addresses.length, 'address', 'addresses'),
+    ...(addresses.every(({ back }) => back.mark === 'good') ? ['resolves back'] : []),
+    ...protocols,
+    ...(addresses.every(({ lists }) => lists?.mark === 'good') ? ['on no blacklist'] : []),
+    ...open,
+  ]
+  return { mark: isGood ? 'good' : open.size > 0 ? 'open' : 'none', text: words.join(' · ') }
 }
 
 function addressOf(
@@ -113,7 +134,7 @@ export function placeLine(geo: GeoAnswer | undefined): Line {
   return [words.length === 0 ? 'location not known' : words.join(' · ')]
 }
 
-type Counts = Pick<AddressLists, 'listed' | 'answered' | 'total' | 'verdict'>
+type Counts = Pick<AddressLists, 'listed' | 'answered' | 'verdict'> & { readonly total: number }
 
 /** A short summary of the lists' answers about an address. */
 export const listedOn = ({ listed, answered, total, verdict }: Counts): Marked =>

@@ -1,37 +1,49 @@
-import type { FindingAnswer } from '../../answers/finding.ts'
+import type { FindingAnswer, Severity } from '../../answers/finding.ts'
 import type { PlanStep } from '../../answers/plan.ts'
 import { earnedGrade, type Grade, worstGrade } from '../../answers/weights.ts'
-import { type Block, heading, type Line, quiet, text } from '../block.ts'
-import { optionalBlocks, pathBlocks, stepBlocks } from '../plan.ts'
+import { type Block, heading, type Line } from '../block.ts'
+import { pathBlocks } from '../plan.ts'
 import type { Answer } from './answer.ts'
-import type { Step } from './findings.ts'
-import { faultsOf } from './sentences.ts'
+import { findingLabel, marked } from './labels.ts'
 
 type Plan = NonNullable<Answer['plan']> & Pick<Answer, 'score' | 'grade'>
 
 /** The points that listings cost a report; 0 for a check. */
 const listed = ({ score, report_score: reported = score }: Answer): number => score - reported
 
-/** The way up in one picture. */
+/** The one list of what to do: the steps, then what no step mends. Nothing for a domain that has neither. */
 export function wayBlocks(answer: Answer): readonly Block[] {
   const plan = planOf(answer)
-  return plan ? pathBlocks(plan) : []
+  const way = plan ? pathBlocks(plan) : []
+  const left = leftOf(answer)
+  if (left.length === 0) return way
+  const isFirst = plan === undefined || plan.steps.every(({ optional }) => optional)
+  const rest = [
+    isFirst ? heading(2, 'What to do', 'first') : heading(3, 'What no step mends', 'first'),
+    { kind: 'list', items: left.map((one) => leftLine(answer, one)) } as const,
+  ]
+  return isFirst ? [...rest, ...way] : [...way, ...rest]
 }
 
-/** What to publish: each step with its records. */
-export function planBlocks(answer: Answer): readonly Block[] {
-  const plan = planOf(answer)
-  return plan ? stepBlocks(plan) : []
+/** Findings of medium severity and more without a step, each cause once. */
+function leftOf({ findings }: Answer): readonly FindingAnswer[] {
+  const grave = findings.filter(({ severity }) => severity !== 'low' && severity !== 'info')
+  const own = grave.filter(({ steps, follows }) => !steps && !grave.some(({ id }) => id === follows))
+  return [...new Map(own.map((one) => [`${one.id} ${one.title}`, one])).values()].toSorted(
+    (a, b) => RANK.indexOf(a.severity) - RANK.indexOf(b.severity),
+  )
 }
+const RANK: readonly Severity[] = ['critical', 'high', 'medium', 'low', 'info']
 
-/** What else could be published: each optional step with its records. */
-export function optionalPlanBlocks(answer: Answer): readonly Block[] {
-  const plan = planOf(answer)
-  return plan ? optionalBlocks(plan) : []
+function leftLine(answer: Answer, finding: FindingAnswer): Line {
+  const label = findingLabel(answer, finding)
+  const why = answer.plan?.left.find((one) => one.finding === finding.id)?.why ?? finding.repair ?? finding.detail
+  return [
+    ...(label ? [marked(label), ' '] : []),
+    { link: `#${finding.id.split('.')[0]}`, text: finding.title },
+    `: ${why}`,
+  ]
 }
-
-/** Whether the plan has a step that is not optional: otherwise what is to be repaired comes first. */
-export const hasWay = (answer: Answer): boolean => planOf(answer)?.steps.some(({ optional }) => !optional) ?? false
 
 /**
  * The plan of the answer. In a report the listings cost the same points at each step until they are removed, which is
@@ -41,19 +53,19 @@ function planOf(answer: Answer): Plan | undefined {
   const { score: own, grade: given } = answer
   const plan = answer.plan && { ...answer.plan, score: own, grade: given }
   const cost = listed(answer)
-  if (!plan || plan.steps.length === 0 || cost === 0) return plan
+  if (!plan || cost === 0) return plan
   const { steps } = plan
-  const later = steps.findIndex(({ wait, optional }) => wait !== undefined || optional === true)
-  const at = later < 0 ? steps.length : later
+  const at = nowOf(steps)
   const { score, grade } = steps[at - 1] ?? plan
   const removal: PlanStep = {
     title: 'Removal from the blacklists',
     findings: [],
     records: [],
     by: 'address owner',
-    instructions: 'Ask each list to remove the address. How is told below, under each list.',
+    instructions:
+      'Find and stop the source of the mail that caused the listing, then ask each list to remove it; otherwise the listing returns. Each list is below, with the way to ask.',
     assumed: true,
-    why: 'Receivers refuse mail from a listed address.',
+    why: 'Receivers refuse or distrust mail of what is listed.',
     before: [],
     score,
     grade,
@@ -66,59 +78,15 @@ function planOf(answer: Answer): Plan | undefined {
   return { ...less(plan), steps: [...steps.slice(0, at).map(less), removal, ...steps.slice(at)] }
 }
 
-/** The ids of the findings that the steps resolve. */
-export const plannedIn = ({ plan }: Answer): ReadonlySet<string> =>
-  new Set(plan?.steps.flatMap(({ findings }: PlanStep) => findings))
-
-/** The step of the path that resolves the finding, or publishes its very record; undefined if there is none. */
-export function stepFor(answer: Answer, { id, fix }: Pick<Partial<FindingAnswer>, 'id' | 'fix'>): Step | undefined {
-  const steps = planOf(answer)?.steps ?? []
-  const isResolved = ({ findings }: PlanStep): boolean => id !== undefined && findings.includes(id)
-  const isPublished = ({ records }: PlanStep): boolean =>
-    records.some(({ name, type, value }) => name === fix?.name && type === fix.rtype && value === fix.value)
-  const at = steps.findIndex(isResolved)
-  const found = at < 0 ? steps.findIndex(isPublished) : at
-  return found < 0 ? undefined : { number: found + 1, hasFile: steps[found]?.file !== undefined }
+/** The number of steps that need not wait; the removal from lists comes after them. */
+const nowOf = (steps: readonly PlanStep[]): number => {
+  const later = steps.findIndex(({ wait, optional }) => wait !== undefined || optional === true)
+  return later < 0 ? steps.length : later
 }
 
-/** Checks whose records are for those who want them. */
-const OPTIONAL: readonly string[] = ['caa', 'bimi', 'dane', 'dnssec']
-
-/**
- * Findings of low severity that no step resolves and no fault in `told` names, one line each: the optional ones last,
- * and said to be.
- */
-export function improvementBlocks(answer: Answer, told: ReadonlySet<string>): readonly Block[] {
-  const planned = plannedIn(answer)
-  const keys = [...new Set(answer.findings.map(({ id }) => id.split('.')[0]!))]
-  const rows = keys
-    .flatMap((key) => faultsOf(answer, key).map((finding) => ({ key, finding, isOptional: OPTIONAL.includes(key) })))
-    .filter(({ finding: { id, severity, title } }) => severity === 'low' && !planned.has(id) && !told.has(title))
-    .toSorted((a, b) => Number(a.isOptional) - Number(b.isOptional))
-  if (rows.length === 0) return []
-  return [
-    heading(3, 'Details that could be improved', 'improve'),
-    {
-      kind: 'list',
-      items: rows.map(
-        ({ key, finding, isOptional }): Line => [
-          { link: `#${key}`, text: finding.title },
-          ...(isOptional ? [' · optional'] : []),
-        ],
-      ),
-    },
-  ]
+/** The number of the step of the path that mends the finding, or begins to; undefined if there is none. */
+export function stepFor(answer: Answer, { steps = [] }: Pick<FindingAnswer, 'steps'>): number | undefined {
+  const [number] = steps
+  if (number === undefined || !answer.plan) return undefined
+  return listed(answer) > 0 && number > nowOf(answer.plan.steps) ? number + 1 : number
 }
-
-/** That nothing is to be done, as far as it is known, or that the plan could not be made. */
-export const nothingBlocks = (isKnown: boolean, { score_min, score_max }: Partial<Answer>): readonly Block[] => [
-  heading(2, 'What to do', 'first'),
-  isKnown
-    ? text(
-        score_min === score_max ? 'Nothing needs to be fixed.' : 'Nothing that could be determined needs to be fixed.',
-      )
-    : text('Find out why the DNS does not answer: each check below gives its reason. Then check again.'),
-  ...(isKnown
-    ? []
-    : [quiet('On the machine of this service, ', { code: 'mailsonde doctor' }, ' tells whether the resolver works.')]),
-]

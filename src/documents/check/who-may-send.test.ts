@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { manyLookups } from '../../../test/lab/documents.ts'
 import { PROVIDERS } from '../../providers/index.ts'
 import type { Answer } from './answer.ts'
-import { sendersNote, whoMaySendBlocks } from './who-may-send.ts'
+import { sendersNote, whoSendsBlocks } from './who-may-send.ts'
 
 const nobody: Answer['spf'] = {
   ...manyLookups.spf,
@@ -10,9 +10,8 @@ const nobody: Answer['spf'] = {
   passing: { ipv4: 0, ipv6_prefixes: 0, by: [], complete: true },
 }
 const marksOf = (dkim: Partial<Answer['dkim']>): readonly string[] =>
-  whoMaySendBlocks({ ...manyLookups, spf: nobody, dkim: { ...manyLookups.dkim, keys: [], ...dkim } }).flatMap(
-    (block) =>
-      block.kind === 'alignment' ? block.alignment.paths.map(({ state }) => `${state.mark} ${state.text}`) : [],
+  whoSendsBlocks({ ...manyLookups, spf: nobody, dkim: { ...manyLookups.dkim, keys: [], ...dkim } }).flatMap((block) =>
+    block.kind === 'alignment' ? block.alignment.paths.map(({ state }) => `${state.mark} ${state.text}`) : [],
   )
 
 it.each([
@@ -106,7 +105,7 @@ it.each([
 })
 
 it('forged mail passes where SPF lets everybody pass', () => {
-  const [block] = whoMaySendBlocks({
+  const [block] = whoSendsBlocks({
     ...manyLookups,
     findings: [],
     spf: { ...nobody, all: '+', passing: { ipv4: 2 ** 32, ipv6_prefixes: 0, by: [], complete: true } },
@@ -126,7 +125,7 @@ it.each([
 ])('what receivers do with a pct of %s', (pct, said) => {
   const { pct: _, ...own } = manyLookups.dmarc
   const dmarc = { ...own, valid: true, effective_policy: 'reject' as const, ...(pct !== undefined && { pct }) }
-  const results = whoMaySendBlocks({ ...manyLookups, spf: nobody, dmarc }).flatMap((block) =>
+  const results = whoSendsBlocks({ ...manyLookups, spf: nobody, dmarc }).flatMap((block) =>
     block.kind === 'alignment' ? [`${block.alignment.result.mark} ${block.alignment.result.text}`] : [],
   )
   expect(results).toEqual([said])

@@ -1,19 +1,23 @@
 import { providerOfAlias, providerOfInclude } from '../../providers/index.ts'
 import { type Block, grouped, heading, type Inline, type Line, type Marked, quiet } from '../block.ts'
-import type { Answer } from './answer.ts'
+import { reportsOfDomainBlocks } from '../reports.ts'
+import { type Answer, isGone } from './answer.ts'
 import { LOOKUPS } from './spf.ts'
 
 /**
- * How it is known who may send as the domain: the lookups of SPF as one bar, and how DMARC aligns with SPF and DKIM.
+ * Who may send as the domain, and who does: the lookups of SPF as one bar, how DMARC aligns with SPF and DKIM, and the
+ * senders that reports show.
  */
-export const whoMaySendBlocks = (answer: Answer): readonly Block[] =>
-  isOpen(answer)
-    ? []
-    : [heading(2, 'Who may send as this domain', 'senders'), ...lookupBlocks(answer), alignmentBlock(answer)]
+export function whoSendsBlocks(answer: Answer): readonly Block[] {
+  const blocks = [
+    ...(isOpen(answer) ? [] : [...lookupBlocks(answer), alignmentBlock(answer)]),
+    ...(answer.reports && !isGone(answer) ? reportsOfDomainBlocks(answer.reports) : []),
+  ]
+  return blocks.length === 0 ? [] : [heading(2, 'Who sends as this domain', 'senders'), ...blocks]
+}
 
-/** Who may send as the domain, in one line for the verdict; nothing for a name that does not exist. */
+/** Who may send as the domain, in one line for the verdict. */
 export function sendersNote(answer: Answer): Line[] {
-  if (answer.domain_role?.name === 'no_such_domain') return []
   if (isOpen(answer)) return [['Who may send: not known, SPF could not be determined.']]
   return [[{ link: '#senders', text: 'Who may send' }, ': ', ...passingWords(answer), ...serviceWords(answer)]]
 }

@@ -8,17 +8,18 @@ import {
   type Document,
   formOf,
   type Group,
-  type Inline,
   type Line,
+  type Path,
+  type PathStep,
   type PictureForms,
   type Progress,
   type RecordToPublish,
   type Table,
   type Verdict,
 } from '../block.ts'
-import { isPart, markOfScore, STATUS_MARKS, STATUS_WORDS } from '../words.ts'
+import { isPart, markOfScore } from '../words.ts'
 import { badge, inlines, safe, unbroken } from './inline.ts'
-import { alignment, budget, grid, mailMap, path, round, stack, timeline, tree } from './pictures.ts'
+import { alignment, budget, grid, mailMap, round, stack, timeline, tree } from './pictures.ts'
 import { CONTENT_SECURITY_POLICY, STYLE } from './style.ts'
 
 /**
@@ -50,39 +51,43 @@ ${htmlBlocks(blocks)}
 ${footer.map((line) => `<p class="quiet">${inlines(line)}</p>`).join('\n')}
 </footer>`
 
-/**
- * Only blocks, as a part of a page. `fold`: the evidence of a check is folded, unless the check needs repair; so are
- * the records of a step.
- */
-export const htmlBlocks = (blocks: readonly Block[], { fold = false }: { readonly fold?: boolean } = {}): string =>
+/** Only blocks, as a part of a page. */
+export const htmlBlocks = (blocks: readonly Block[]): string =>
   blocks
-    .map((one, i) => {
-      if (one.kind === 'table' && blocks[i - 1]?.kind === 'stack') return numbers(one.table)
-      return fold && one.kind === 'group' && FOLDED.has(one.look) ? folded(one) : block(one)
-    })
+    .map((one, i) => (one.kind === 'table' && blocks[i - 1]?.kind === 'stack' ? numbers(one.table) : block(one)))
     .join('\n')
 
 /** The numbers of the picture above them. */
 const numbers = (of: Table): string =>
   `<details class="numbers"><summary>The same in numbers</summary>${table(of)}</details>`
 
-const FOLDED: ReadonlySet<Group['look']> = new Set(['check', 'step'])
-
-function folded({ look, blocks: [first, ...rest] }: Group): string {
-  if (first === undefined) return ''
-  const isOpen = first.kind === 'heading' && first.line.some((one) => typeof one === 'object' && isBad(one))
-  return `<details class="${look}"${isOpen ? ' open' : ''}><summary>${block(withName(first))}</summary>${rest.map(block).join('\n')}</details>`
+/** A row of which the heading is shown: its name, its label, its sentence. */
+function row({ blocks: [first, ...rest], open }: Group): string {
+  if (first?.kind !== 'heading') return ''
+  const { level, id, line } = first
+  const [name = '', ...words] = line
+  return `<details class="row"${open ? ' open=""' : ''}><summary><h${level}${idOf(id)}><strong>${inlines([name])}</strong>${inlines(words)}</h${level}></summary>${htmlBlocks(rest)}</details>`
 }
 
-/** A heading whose first words, its name, stand out from the sentence behind them. */
-function withName(first: Block): Block {
-  if (first.kind !== 'heading') return first
-  const [name, ...rest] = first.line
-  return typeof name === 'string' ? { ...first, line: [{ strong: name.trimEnd() }, ' ', ...rest] } : first
+const idOf = (id: string | undefined): string => (id !== undefined && isPart(`#${id}`) ? ` id="${id}"` : '')
+
+/** The way to a better score: a row for each step, the first one open; then what is optional. */
+function path({ label, steps }: Path): string {
+  const needed = steps.filter(({ stage }) => stage !== 'optional')
+  const optional = steps.filter(({ stage }) => stage === 'optional')
+  const list = (some: readonly PathStep[]): string =>
+    `<ol>${some.map((step) => `<li>${stepRow(step, steps.indexOf(step))}</li>`).join('')}</ol>`
+  const titles = optional.map(({ title }) => title).join(', ')
+  return `<div class="path">${needed.length === 0 ? '' : `<h2 id="path">${safe(label)}</h2>${list(needed)}`}${optional.length === 0 ? '' : `<details class="optional"><summary>Optional: ${safe(titles)}</summary>${list(optional)}</details>`}</div>`
 }
 
-const isBad = (one: Exclude<Inline, string>): boolean =>
-  ('status' in one && one.status === 'fail') || ('mark' in one && one.mark === 'bad')
+function stepRow({ id, title, stage, note, why, score, grade, blocks }: PathStep, at: number): string {
+  const box = `<span class="milestone ${grade === undefined ? 'open' : markOfScore(score)}${stage === 'now' ? '' : ' later'}"><span class="unseen">to </span>${grade === undefined ? '' : `<b>${safe(grade)}</b> `}${score}</span>`
+  const words = `<span><strong>${at + 1}. ${safe(title)}</strong>${note === '' ? '' : ` <span class="note">· ${safe(note)}</span>`}</span>${why === '' ? '' : `<span class="why">${safe(why)}</span>`}`
+  return blocks.length === 0
+    ? `<h3${idOf(id)}>${box}${words}</h3>`
+    : `<details class="step"${at === 0 ? ' open=""' : ''}><summary><h3${idOf(id)}>${box}${words}</h3></summary>${htmlBlocks(blocks)}</details>`
+}
 
 function block(one: Block): string {
   switch (one.kind) {
@@ -91,7 +96,7 @@ function block(one: Block): string {
     case 'bars':
       return `<ul class="bars">${one.bars.map(bar).join('')}</ul>`
     case 'heading':
-      return `<h${one.level}${one.id && isPart(`#${one.id}`) ? ` id="${one.id}"` : ''}>${inlines(one.line)}</h${one.level}>`
+      return `<h${one.level}${idOf(one.id)}>${inlines(one.line)}</h${one.level}>`
     case 'text':
       return `<p${one.quiet ? ' class="quiet"' : ''}>${inlines(one.line)}</p>`
     case 'list':
@@ -105,7 +110,9 @@ function block(one: Block): string {
     case 'publish':
       return publish(one.record)
     case 'group':
-      return `<section class="${one.look}">${one.blocks.map(block).join('\n')}</section>`
+      return one.look === 'row'
+        ? row(one)
+        : `<section class="${one.look}">${one.blocks.map(block).join('\n')}</section>`
     case 'conclusion':
       return conclusion(one.conclusion)
     default:
@@ -120,7 +127,7 @@ ${label === '' ? '' : `<p class="conclusion">${badge('status', mark, label)}</p>
 ${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('\n')}
 </header>`
 
-const verdict = ({ subject, unicode, score, range, grade, isBroken, words, notes }: Verdict): string => `<header>
+const verdict = ({ subject, unicode, score, range, grade, isBroken, words, notes, sum }: Verdict): string => `<header>
 <p class="brand">mailsonde · domain mail check</p>
 <div class="verdict">
 <div class="score ${grade === undefined ? 'open' : markOfScore(score, isBroken)}"><p><b>${safe(grade ?? '?')}</b><span>${grade === undefined ? 'no grade' : 'grade'}</span></p><p><b>${grade === undefined && range ? range.join('–') : score}</b><span>of 100${grade !== undefined && range ? ` (${range.join('–')})` : ''}</span></p></div>
@@ -129,16 +136,16 @@ const verdict = ({ subject, unicode, score, range, grade, isBroken, words, notes
 ${unicode === undefined ? '' : `<p class="quiet">In its own script: ${safe(unicode)}</p>`}
 <p class="lead">${safe(words)}</p>
 ${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('\n')}
+${sum.length === 0 ? '' : `<details class="sum"><summary id="score">How the score adds up</summary>${htmlBlocks(sum)}</details>`}
 </div>
 </div>
 </header>`
 
-function bar({ label, href, kept, worth, status }: Bar): string {
-  const mark = STATUS_MARKS[status]
+function bar({ label, href, kept, worth, state }: Bar): string {
   const share = Math.max(0, Math.min(100, ((kept ?? 0) / worth) * 100))
   return `<li><a href="${isPart(href) ? href : '#'}">${safe(label)}</a> <span class="of">${kept === undefined ? '–' : `${round(kept)} / ${worth}`}</span>
-<svg class="${mark}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="track" width="100" height="6" rx="1"/><rect class="fill" width="${round(share)}" height="6" rx="1"/></svg>
-${badge('status', mark, STATUS_WORDS[status])}</li>`
+<svg class="${state.mark}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="track" width="100" height="6" rx="1"/><rect class="fill" width="${round(share)}" height="6" rx="1"/></svg>
+${badge('status', state.mark, state.text)}</li>`
 }
 
 /** Number of columns from which a table shows each row as a card on a phone, with the column head beside each cell. */

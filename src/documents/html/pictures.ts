@@ -7,8 +7,6 @@ import {
   type MailMap,
   type MapAddress,
   type MapHost,
-  type Milestone,
-  type Path,
   pointLine,
   type Stack,
   type Timeline,
@@ -17,7 +15,7 @@ import {
   type TreeNode,
   withChange,
 } from '../block.ts'
-import { isPart, markOfCost, markOfScore } from '../words.ts'
+import { markOfCost } from '../words.ts'
 import { badge, codeText, inlines, safe, timeTag } from './inline.ts'
 
 /** A tree as nested lists, each node with its cost; the total also as a bar up to the limit. */
@@ -52,24 +50,15 @@ export const grid = ({ label, cells }: Grid): string =>
     )
     .join('')}</ul></div>`
 
-/** The way of the mail, with one column per hop on a wide screen. */
-export const mailMap = ({ label, domain, hosts }: MailMap): string =>
-  `<div class="map"><p class="label">${safe(label)}</p><div class="hops"><p class="hop from">${codeText(domain)}</p><ol>${hosts.map(host).join('')}</ol></div></div>`
+/** The way of the mail: a line for each host, and for each of its addresses where there is something to say. */
+export const mailMap = ({ label, hosts }: MailMap): string =>
+  `<div class="map"><p class="unseen">${safe(label)}</p><ol>${hosts.map(host).join('')}</ol></div>`
 
-const host = ({ preference, host: name, problem, addresses }: MapHost): string =>
-  `<li><p class="hop">${preference === undefined ? '' : `<span class="preference"><span class="unseen">preference </span>${preference}</span> `}${codeText(name)}${problem === undefined ? '' : ` ${badge('mark', problem.mark, problem.text)}`}</p>${addresses.length === 0 ? '' : `<ul>${addresses.map(address).join('')}</ul>`}</li>`
+const host = ({ preference, host: name, problem, calm, addresses }: MapHost): string =>
+  `<li><p>${preference === undefined ? '' : `<span class="preference"><span class="unseen">preference </span>${preference}</span> `}${codeText(name)}${problem === undefined ? '' : ` ${badge('mark', problem.mark, problem.text)}`}</p>${calm === undefined ? (addresses.length === 0 ? '' : `<ul>${addresses.map(address).join('')}</ul>`) : `<p>${badge('mark', calm.mark, calm.text)}</p>`}</li>`
 
 const address = ({ address: ip, names, back, tls, place, lists }: MapAddress): string =>
-  `<li><p class="hop">${codeText(ip)}${place === undefined ? '' : `<span class="place">${inlines(place)}</span>`}${lists === undefined ? '' : ` ${badge('mark', lists.mark, lists.text)}`}</p><p class="hop">${names.map((name) => `${codeText(name)} `).join('')}${badge('mark', back.mark, back.text)}</p>${tls === undefined ? '' : `<p class="hop">${badge('mark', tls.mark, tls.text)}</p>`}</li>`
-
-/** The way to a better score: one milestone after the other, each a link to its records. */
-export const path = ({ label, start, steps }: Path): string =>
-  `<div class="path"><h2 id="path">${safe(label)}</h2><ol><li>${milestone(start)}<span class="what">now</span></li>${steps
-    .map(
-      (step) =>
-        `<li${step.note === '' ? '' : ' class="later"'}><a href="${isPart(step.href) ? step.href : '#'}">${milestone(step)}<span class="what">${safe(step.title)}</span></a>${step.note === '' ? '' : `<span class="note">${safe(step.note)}</span>`}</li>`,
-    )
-    .join('')}</ol></div>`
+  `<li>${codeText(ip)}${names.map((name) => ` <span aria-hidden="true">→</span><span class="unseen">name</span> ${codeText(name)}`).join('')} ${[back, tls, lists].map((one) => (one === undefined ? '' : badge('mark', one.mark, one.text))).join(' ')}${place === undefined ? '' : ` <span class="place">${inlines(place)}</span>`}</li>`
 
 /** A limit as a bar, one segment for each unit, and a legend with the cost of each part. */
 export function budget({ label, used, limit, one, many, parts }: Budget): string {
@@ -92,9 +81,6 @@ export const alignment = ({ label, from, paths, result }: Alignment): string =>
         `<li><p class="hop"><span class="quiet">${safe(name)}</span> ${codeText(domain)}</p>${badge('mark', state.mark, state.text)}</li>`,
     )
     .join('')}</ul></div><p>${badge('mark', result.mark, result.text)}</p></div>`
-
-const milestone = ({ score, grade }: Milestone): string =>
-  `<span class="milestone ${grade === undefined ? 'open' : markOfScore(score)}">${grade === undefined ? '' : `<b>${safe(grade)}</b> `}${score}</span>`
 
 /** A list of so many changes is not folded. */
 const UNFOLDED = 3

@@ -19,6 +19,7 @@ import {
   type Marked,
   type Milestone,
   type Path,
+  type PathStep,
   type PictureForms,
   type Progress,
   pointLine,
@@ -30,14 +31,14 @@ import {
   type Verdict,
   withChange,
 } from '../block.ts'
-import { inWords, isPart, SEVERITY_WORDS, SIGNS, STATUS_WORDS, safeLink, wordsFor } from '../words.ts'
+import { inWords, isPart, SEVERITY_WORDS, SIGNS, STATUS_WORDS, safeLink, sumOf, wordsFor } from '../words.ts'
 
 /**
  * A document as Markdown (CommonMark with GitHub's tables). Every text is escaped here: none of it can become markup, a
  * link or HTML.
  */
 export const formatMarkdown = (document: Document): string =>
-  `${[...document.blocks.flatMap(block), '---', ...document.footer.map(inlines)].join('\n\n').split('\n').map(withoutCommands).join('\n')}\n`
+  `${[...document.blocks.flatMap(block), ...document.blocks.flatMap((one) => (one.kind === 'verdict' ? sumOf(one.verdict).flatMap(block) : [])), '---', ...document.footer.map(inlines)].join('\n\n').split('\n').map(withoutCommands).join('\n')}\n`
 
 /** Parts are separated by an empty line. */
 function block(one: Block): string[] {
@@ -76,10 +77,10 @@ const verdict = ({ subject, unicode, score, range, grade, words, notes }: Verdic
   ...notes.map(inlines),
 ]
 
-const barRow = ({ label, kept, worth, status }: Bar): string[] => [
+const barRow = ({ label, kept, worth, state }: Bar): string[] => [
   escapeMarkdown(label),
   kept === undefined ? '–' : `${Number(kept.toFixed(1))} of ${worth}`,
-  STATUS_WORDS[status],
+  escapeMarkdown(state.text),
 ]
 
 const table = ({ caption, head, rows, sum }: Table): string[] => [
@@ -145,23 +146,30 @@ const mailMap = ({ label, domain, hosts }: MailMap): string[] => [
   [`- ${inlineCode(domain)}`, ...hosts.flatMap(hostLines)].join('\n'),
 ]
 
-const hostLines = ({ preference, host, problem, addresses }: MapHost): string[] => [
-  `  - ${preference === undefined ? '' : `${preference} `}${inlineCode(host)}${problem === undefined ? '' : ` ${marked(problem)}`}`,
-  ...addresses.map(addressLine),
+const hostLines = ({ preference, host, problem, calm, addresses }: MapHost): string[] => [
+  `  - ${preference === undefined ? '' : `${preference} `}${inlineCode(host)}${[problem, calm].map((one) => (one === undefined ? '' : ` ${marked(one)}`)).join('')}`,
+  ...(calm === undefined ? addresses.map(addressLine) : []),
 ]
 
 const addressLine = ({ address, names, back, tls, place, lists }: MapAddress): string =>
   `    - ${inlineCode(address)}${place === undefined ? '' : ` · ${inlines(place)}`} → ${names.map((name) => `${inlineCode(name)} `).join('')}${marked(back)}${tls === undefined ? '' : ` · ${marked(tls)}`}${lists === undefined ? '' : ` · ${marked(lists)}`}`
 
-const path = ({ label, start, steps }: Path): string[] => [
-  `${caption(label)}: ${[start, ...steps.filter(({ note }) => note !== 'optional')].map(milestone).join(' → ')}`,
-  steps
-    .map((step, i) => {
-      const note = step.note === '' ? '' : ` (${escapeMarkdown(step.note)})`
-      return `${i + 1}. ${milestone(step)}: ${escapeMarkdown(step.title)}${note}`
-    })
-    .join('\n'),
-]
+const path = ({ label, start, steps }: Path): string[] => {
+  const way = [start, ...steps.filter(({ stage }) => stage !== 'optional')].map(milestone).join(' → ')
+  if (steps.every(({ blocks }) => blocks.length === 0))
+    return [`${caption(label)}: ${way}`, steps.map((step, i) => `${i + 1}. ${stepTitle(step)}`).join('\n')]
+  return [
+    `## ${escapeMarkdown(label)}: ${way}`,
+    ...steps.flatMap((step, i) => [
+      `### Step ${i + 1}: ${stepTitle(step)}`,
+      ...(step.why === '' ? [] : [escapeMarkdown(step.why)]),
+      ...step.blocks.flatMap(block),
+    ]),
+  ]
+}
+
+const stepTitle = ({ title, note, ...to }: PathStep): string =>
+  `${escapeMarkdown(title)} → ${milestone(to)}${note === '' ? '' : ` (${escapeMarkdown(note)})`}`
 
 const budget = ({ label, used, limit, one, many, parts }: Budget): string[] => [
   `${caption(label)}: ${used} of ${limit} ${escapeMarkdown(many)}`,

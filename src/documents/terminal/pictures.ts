@@ -1,6 +1,7 @@
 import { columns, counted } from '../../base/text.ts'
 import {
   type Alignment,
+  type Block,
   type Budget,
   type Grid,
   type MailMap,
@@ -92,13 +93,13 @@ export function mapRows({ label, domain, hosts }: MailMap, width: number, look: 
   return treeRows({ label, root }, width, look)
 }
 
-const hostNode = ({ preference, host, problem, addresses }: MapHost): TreeNode => ({
+const hostNode = ({ preference, host, problem, calm, addresses }: MapHost): TreeNode => ({
   line: [
     ...(preference === undefined ? [] : [`${preference} `]),
     { code: host },
-    ...(problem === undefined ? [] : [' ', problem]),
+    ...[problem, calm].flatMap((one) => (one === undefined ? [] : [' ', one])),
   ],
-  children: addresses.map(addressNode),
+  children: calm === undefined ? addresses.map(addressNode) : [],
 })
 
 const addressNode = ({ address, names, back, tls, place, lists }: MapAddress): TreeNode => ({
@@ -110,18 +111,23 @@ const addressNode = ({ address, names, back, tls, place, lists }: MapAddress): T
   ],
 })
 
-/** The way to a better score: all milestones in a line, then a line for each step. */
-export function pathRows({ label, start, steps }: Path, width: number, look: Look): Row[] {
+/** The way to a better score: all milestones in a line, then each step. `inside`: the rows of its blocks. */
+export function pathRows(
+  { label, start, steps }: Path,
+  width: number,
+  look: Look,
+  inside: (blocks: readonly Block[], width: number) => readonly Row[],
+): Row[] {
   const arrow = span(look.unicode ? ' → ' : ' -> ', look, 'quiet')
-  const way = [start, ...steps.filter(({ note }) => note !== OPTIONAL)]
+  const way = [start, ...steps.filter(({ stage }) => stage !== 'optional')]
   return [
     ...wrap([span(label, look, 'bold')], width),
     ...wrap(
       way.flatMap((one, i) => [...(i === 0 ? [] : [arrow]), milestone(one, look)]),
       width,
     ),
-    ...steps.flatMap((step, i) =>
-      behind(
+    ...steps.flatMap((step, i) => [
+      ...behind(
         wrap(
           [
             ...padded([milestone(step, look)], 7),
@@ -133,7 +139,9 @@ export function pathRows({ label, start, steps }: Path, width: number, look: Loo
         span(`${i + 1}.`.padEnd(4), look, 'quiet'),
         plain('    '),
       ),
-    ),
+      ...(step.why === '' ? [] : behind(wrap([span(step.why, look, 'quiet')], width - 4), plain('    '))),
+      ...inside(step.blocks, width),
+    ]),
   ]
 }
 
@@ -164,9 +172,6 @@ export const alignmentRows = ({ label, from, paths, result }: Alignment, width: 
   ),
   ...wrap(spansOf([result], look), width),
 ]
-
-/** The note of a step that is not part of the way. */
-const OPTIONAL = 'optional'
 
 const milestone = ({ score, grade }: Milestone, look: Look): Row[number] =>
   span(

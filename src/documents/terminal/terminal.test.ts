@@ -44,7 +44,13 @@ const odd: readonly (readonly [string, Document])[] = [
 /** The values that stand whole on their line. */
 const valuesOf = (blocks: readonly Block[]): readonly string[] =>
   blocks.flatMap((block) =>
-    block.kind === 'publish' ? [block.record.value] : block.kind === 'group' ? valuesOf(block.blocks) : [],
+    block.kind === 'publish'
+      ? [block.record.value]
+      : block.kind === 'group'
+        ? valuesOf(block.blocks)
+        : block.kind === 'path'
+          ? block.path.steps.flatMap((step) => valuesOf(step.blocks))
+          : [],
   )
 
 describe.each([20, 40, 80, 200, 400])('in %i columns', (width) => {
@@ -61,7 +67,7 @@ it('is never narrower than 20 columns', () =>
 
 it('says the verdict first, then what to do, then the evidence', () => {
   const seen = formatTerminal(checkDocument(example, '0'), look(80))
-  const at = ['neglected.test  grade F, 43 of 100', 'What to publish, in this order', 'All checks'].map((one) =>
+  const at = ['neglected.test  grade F, 43 of 100', 'The path to', 'All checks', 'How the score adds up'].map((one) =>
     seen.indexOf(one),
   )
   expect(at[0]).toBe(0)
@@ -202,7 +208,13 @@ it('says how many of the points the bars show', () => {
 })
 
 it('a sign stays with its words where a bar has no room for them', () => {
-  const bar = { label: 'DMARC', kept: 13, worth: 30, status: 'warn', href: '#dmarc' } as const
+  const bar = {
+    label: 'DMARC',
+    kept: 13,
+    worth: 30,
+    state: { mark: 'warn', text: 'Could be better' },
+    href: '#dmarc',
+  } as const
   const document: Document = { title: '', blocks: [{ kind: 'bars', bars: [bar] }], footer: [] }
   expect(formatTerminal(document, look(20))).toBe('DMARC  13 / 30\n  ! Could be better')
   expect(formatTerminal(document, look(34))).toBe('DMARC  13 / 30  ! Could be better')

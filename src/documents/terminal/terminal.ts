@@ -14,7 +14,7 @@ import {
   type RecordToPublish,
   type Verdict,
 } from '../block.ts'
-import { markOfScore, SIGNS, STATUS_MARKS, STATUS_WORDS } from '../words.ts'
+import { markOfScore, SIGNS, sumOf } from '../words.ts'
 import {
   behind,
   LEAST_WIDTH,
@@ -56,7 +56,8 @@ export type { Look } from './inline.ts'
 export function formatTerminal(document: Document, look: Look): string {
   const bounded = { ...look, width: Math.max(LEAST_WIDTH, look.width) }
   const footer = document.footer.flatMap((line) => wrap(spansOf(line, bounded, 'quiet'), bounded.width))
-  const rows = [...blocksRows(document.blocks, bounded.width, bounded), [], ...footer]
+  const sums = document.blocks.flatMap((one) => (one.kind === 'verdict' ? sumOf(one.verdict) : []))
+  const rows = [...blocksRows([...document.blocks, ...sums], bounded.width, bounded), [], ...footer]
   return spaced(rows)
     .map((row) => paint(row, bounded))
     .join('\n')
@@ -131,7 +132,10 @@ const picturesOf = (width: number, look: Look): PictureForms<Row[]> => ({
   tree: (one) => treeRows(one, width, look),
   grid: (one) => gridRows(one, width, look),
   map: (one) => mapRows(one, width, look),
-  path: (one) => pathRows(one, width, look),
+  path: (one) =>
+    pathRows(one, width, look, (blocks, room) =>
+      blocks.length === 0 ? [] : [...indented(blocksRows(blocks, room - 2, look)), []],
+    ),
   budget: (one) => budgetRows(one, width, look),
   alignment: (one) => alignmentRows(one, width, look),
   timeline: (one) => timelineRows(one, width, look),
@@ -259,11 +263,10 @@ function barRows(bars: readonly Bar[], width: number, look: Look): Row[] {
   const name = Math.max(0, ...bars.map(({ label }) => columns(label))) + 2
   const figures = bars.map(({ kept, worth }) => (kept === undefined ? '–' : `${Number(kept.toFixed(1))} / ${worth}`))
   const figure = Math.max(0, ...figures.map((one) => columns(one)))
-  return bars.flatMap(({ label, kept, worth, status }, i) => {
-    const mark = STATUS_MARKS[status]
-    const words = markSpan({ mark, text: STATUS_WORDS[status] }, look)
+  return bars.flatMap(({ label, kept, worth, state }, i) => {
+    const words = markSpan(state, look)
     const room = Math.min(20, width - name - figure - 4 - columns(words.text))
-    const bar = room < 5 ? [] : [...barRow((kept ?? 0) / worth, room, mark, look), plain('  ')]
+    const bar = room < 5 ? [] : [...barRow((kept ?? 0) / worth, room, state.mark, look), plain('  ')]
     const row = [...padded([span(label, look)], name), ...bar, ...rightAligned([span(figures[i]!, look)], figure)]
     if (rowWidth(row) + 2 + columns(words.text) <= width) return [[...row, plain('  '), words]]
     return [...wrap(row, width), ...wrap([plain('  '), words], width)] // a sign stays with its words
