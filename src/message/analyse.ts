@@ -134,6 +134,9 @@ async function withOtherKeys(
   return dkim.map((one, index) => {
     const selector = found[otherKey.indexOf(index)]
     if (selector === undefined) return one
-    return { ...one, because: signatureProblem('other_selector', { name: keyName(one), selector }) }
+    return {
+      ...one,
+      because: signatureProblem('other_selector', { name: keyName(one), selector, isThere: one.key !== undefined }),
+    }
   })
 }

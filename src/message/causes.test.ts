@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../test/lab/dns.ts'
 import { crlf, LAB_KEY, type Signing, signed } from '../../test/lab/messages.ts'
 import { heavyHere } from '../lane/heavy.ts'
+import { ADVICE } from './advice.ts'
 import { analyse } from './analyse.ts'
 import { judgeMessage } from './judge.ts'
+import { causeProblem, signatureProblem } from './problems.ts'
 
 const HERE = { heavy: heavyHere, signal: AbortSignal.timeout(60_000) }
 const BY = { by: { caller: '' } }
@@ -190,6 +192,72 @@ const CASES: readonly Case[] = [
     cause: 'change.field_replaced',
     says: /x-original-from/,
   },
+  {
+    name: 'a recipient with a display name that a server wrote',
+    change: (text) => text.replace('To: list@b.example', 'To: Anna <list@b.example>'),
+    cause: 'change.rewritten',
+    says: /the field To was written in another form/,
+  },
+  {
+    name: 'a subject in another encoding',
+    message: PLAIN8.replace('Subject: Minutes', 'Subject: =?utf-8?B?R3LDvMOfZQ==?='),
+    change: (text) => text.replace('=?utf-8?B?R3LDvMOfZQ==?=', '=?UTF-8?Q?Gr=C3=BC=C3=9Fe?='),
+    cause: 'change.rewritten',
+    says: /Subject was written in another encoding/,
+  },
+  {
+    name: 'a field that is named and gone',
+    message: PLAIN8.replace('Subject:', 'X-Ticket: 7\nSubject:'),
+    signing: { names: ['from', 'subject', 'x-ticket'] },
+    change: (text) => text.replace('X-Ticket: 7\r\n', ''),
+    cause: 'change.field_removed',
+    says: /x-ticket/,
+  },
+  {
+    name: 'links that Proofpoint rewrote',
+    message: PLAIN8.replace('. and a line', 'see https://www.b.example/a_b?c=d now'),
+    change: (text) =>
+      text.replace(
+        'https://www.b.example/a_b?c=d',
+        'https://urldefense.com/v3/__https://www.b.example/a_b?c=d__;!!Mak6!OLX$',
+      ),
+    cause: 'change.links_rewritten',
+    says: /were rewritten after signing by Proofpoint/,
+  },
+  {
+    name: 'links that Microsoft rewrote',
+    message: PLAIN8.replace('. and a line', 'see https://www.b.example/a_b?c=d now'),
+    change: (text) =>
+      text.replace(
+        'https://www.b.example/a_b?c=d',
+        'https://eur05.safelinks.protection.outlook.com/?url=https%3A%2F%2Fwww.b.example%2Fa_b%3Fc%3Dd&data=05&reserved=0',
+      ),
+    cause: 'change.links_rewritten',
+    says: /rewritten after signing by Microsoft Safe Links/,
+  },
+  {
+    name: 'rewritten links beside another change',
+    message: PLAIN8.replace('. and a line', 'see https://www.b.example/a now'),
+    change: (text) => text.replace('https://www.b.example/a now', 'https://protect-us.mimecast.com/s/0wSd/ then'),
+    cause: 'change.links_rewritten',
+    says: /the body was changed after signing; it has links that Mimecast/,
+  },
+  {
+    name: 't=s and an identity of a subdomain',
+    signing: { tags: 'i=@news.a.example' },
+    zone: { ...ZONE, 'a._domainkey.a.example': { TXT: [LAB_KEY.replace('v=DKIM1;', 'v=DKIM1; t=s;')] } },
+    result: 'permerror',
+    cause: 'signature.strict_identity',
+    says: /t=s/,
+  },
+  {
+    name: 'an alias that leads nowhere',
+    signing: { selector: 'c' },
+    zone: { ...ZONE, 'c._domainkey.a.example': { CNAME: ['c.dkim.b.example'] } },
+    result: 'permerror',
+    cause: 'signature.key_dangling',
+    says: /c\.dkim\.b\.example, which does not exist/,
+  },
   { name: 'an mbox', change: (text) => text.replace('\r\nFrom here', '\r\n>From here'), cause: 'change.from_escaped' },
   {
     name: 'the key is gone',
@@ -259,6 +327,9 @@ const CASES: readonly Case[] = [
   },
 ]
 
+const idsOf = ({ subject, table }: { readonly subject: string; readonly table: object }): readonly string[] =>
+  Object.keys(table).map((id) => `${subject}.${id}`)
+
 async function verified({
   message = PLAIN8,
   signing = {},
@@ -281,6 +352,9 @@ describe('the cause of a failed signature', () => {
     const ids = inner.length > 0 ? inner : because ? [because.id] : []
     expect([one?.result, ...ids]).toEqual([row.result ?? 'fail', ...[row.cause].flat().filter((id) => id !== '')])
     if (row.says) expect(because?.text).toMatch(row.says)
+  })
+  it.each([...idsOf(signatureProblem), ...idsOf(causeProblem)])('has one line of advice: %s', (id) => {
+    expect(ADVICE).toHaveProperty([id])
   })
   it('a forwarded message is not the fault of its sender', async () => {
     const text = crlf(`Return-Path: <SRS0=x=y=a.example=joe@b.example>

@@ -5,7 +5,9 @@ import { type Key, keyName, opened } from './keys.ts'
 import { boundaryOf, contentOf, parseMime } from './mime.ts'
 import { type Field, type Mail, parseFields } from './parse.ts'
 import { causeProblem, signatureProblem } from './problems.ts'
+import { withoutRewriting } from './rewriters.ts'
 import type { Signature } from './signature.ts'
+import { decodeWords } from './words.ts'
 
 /** Maximum size of a body of which changed forms are tried, octets: each of them is hashed. */
 const MAX_BODY = 1_048_576
@@ -47,7 +49,7 @@ export function causeOf(mail: Mail, verifying: Verifying, effort: Effort): Cause
   if (!compared.header && header === undefined && !compared.opened.isMade)
     return { because: signatureProblem('other_key', { name: keyName(signature) }), otherKey: true }
   const body = compared.body ? undefined : bodyCause(mail, signature, effort)
-  return { because: combined(compared, header, body, signature) }
+  return { because: combined(compared, header, body, signature, mail) }
 }
 
 /** The first of these keys that makes the signature hold. */
@@ -68,11 +70,25 @@ function combined(
   header: Problem | undefined,
   body: Problem | undefined,
   signature: Signature,
+  mail: Mail,
 ): Problem {
-  const anyHeader = header ?? causeProblem('header', { simple: signature.header === 'simple' })
+  const anyHeader = header ?? unknownHeader(signature, mail)
   const anyBody = body ?? causeProblem('body', { simple: signature.body === 'simple' })
   if (holds.header) return anyBody
   return holds.body ? anyHeader : causeProblem('two', { first: anyBody, second: anyHeader })
+}
+
+/** Fields whose absence signers sign, so that nobody adds them (RFC 6376 §5.4.1). */
+const SIGNED_AS_ABSENT =
+  /^(?:from|reply-to|subject|date|to|cc|sender|resent-.+|in-reply-to|references|list-.+|message-id|mime-version|content-.+|precedence|autocrypt|dkim-signature)$/
+
+/** What can be said where no change that was undone made the header hold. */
+function unknownHeader({ names, header }: Signature, { fields }: Mail): Problem {
+  const written = new Map(fields.map((field) => [field.name, writtenName(field)]))
+  const gone = [...new Set(names)].filter((name) => !written.has(name) && !SIGNED_AS_ABSENT.test(name))
+  if (gone.length > 0) return causeProblem('field_removed', { names: gone })
+  const signed = [...new Set(names)].flatMap((name) => written.get(name) ?? [])
+  return causeProblem('header', { simple: header === 'simple', names: signed })
 }
 
 function headerCause(
@@ -124,6 +140,12 @@ function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Gene
     }
     if (field.name === 'subject')
       for (const { rest, tag } of untagged(value)) yield replaced(rest, causeProblem('subject_tag', { tag }))
+    if (field.name === 'subject')
+      for (const encoded of otherEncodings(value))
+        yield replaced(encoded, causeProblem('rewritten', { name: shownName, how: 'encoding' }))
+    if (field.name === 'to' || field.name === 'cc')
+      for (const bare of withoutNames(value))
+        yield replaced(bare, causeProblem('rewritten', { name: shownName, how: 'form' }))
     for (const other of originals(byName, field.name))
       yield replaced(
         other.raw.slice(other.raw.indexOf(':') + 1),
@@ -173,6 +195,34 @@ function untagged(value: string): readonly { readonly rest: string; readonly tag
   const { space = '', re = '', tag, rest = '' } = found?.groups ?? {}
   if (tag === undefined) return []
   return [`${space}${re}${rest}`, `${space}${rest}`].map((one) => ({ rest: one, tag }))
+}
+
+/** Maximum length of a text of which other encodings are tried: a longer one is written in several words. */
+const MAX_WORD = 75
+
+/** The same text as hosts write it: raw, or as one encoded word (RFC 2047) in either encoding. */
+function otherEncodings(value: string): readonly string[] {
+  const text = decodeWords(Buffer.from(value.replace(/\r\n[ \t]+/g, ' ').trim(), 'latin1').toString('utf8'))
+  const octets = Buffer.from(text, 'utf8')
+  if (octets.length === text.length || octets.length > MAX_WORD) return []
+  const q = [...octets].map((octet) =>
+    octet === 0x20
+      ? '_'
+      : /[A-Za-z0-9!*+\-/]/.test(String.fromCharCode(octet))
+        ? String.fromCharCode(octet)
+        : `=${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+  )
+  const b = octets.toString('base64')
+  const words = ['utf-8', 'UTF-8'].flatMap((charset) =>
+    [`B?${b}`, `b?${b}`, `Q?${q.join('')}`, `q?${q.join('')}`].map((word) => ` =?${charset}?${word}?=`),
+  )
+  return [` ${octets.toString('latin1')}`, ...words]
+}
+
+/** One recipient without the display name that a server wrote before it. */
+function withoutNames(value: string): readonly string[] {
+  const address = /^\s*[^<>@,]{1,200}<([^<>\s]{1,320})>\s*$/.exec(value)?.[1]
+  return address === undefined ? [] : [` ${address}`, ` <${address}>`]
 }
 
 /** Fields in which hosts keep the original value of another one. */
@@ -246,6 +296,7 @@ function bodyCause(mail: Mail, signature: Signature, effort: Effort): Problem | 
     () => addedPart(mail, isIt),
     () => reencoded(mail, isIt),
     () => escaped(body, isIt),
+    () => rewritten(body, isIt),
   ]
   for (const change of changes) {
     const found = change()
@@ -369,4 +420,14 @@ function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
     return original !== text && isIt(Buffer.from(original, 'latin1'))
   })
   return found && causeProblem(found[2])
+}
+
+/** Links that a filter of the receiver rewrote. */
+function rewritten(body: Buffer, isIt: IsIt): Problem | undefined {
+  const found = withoutRewriting(body.toString('latin1'))
+  if (!found) return undefined
+  return causeProblem('links_rewritten', {
+    service: found.service,
+    isProven: isIt(Buffer.from(found.text, 'latin1')),
+  })
 }

@@ -18,7 +18,7 @@ export type VerifiedSignature = {
   /** Why it does not pass. */
   readonly because?: Problem
   /** What it says, if it can be read. */
-  readonly signature?: Pick<Signature, 'names' | 'header' | 'body' | 'limit' | 'expiresAt'>
+  readonly signature?: Pick<Signature, 'names' | 'header' | 'body' | 'limit' | 'signedAt' | 'expiresAt'>
   readonly key?: Omit<GoodKey, 'ok' | 'key'>
   /** The length of the canonical body, if it was hashed. */
   readonly bodyLength?: number
@@ -138,7 +138,7 @@ function judge(
   if (!algorithm.startsWith(`${key.type}-`))
     return { result: 'permerror', because: signatureProblem('key_type', { name, type: key.type, algorithm }) }
   if (key.strict && identityDomain(identity) !== domain)
-    return { result: 'permerror', because: signatureProblem('identity', { text: identity, domain }) }
+    return { result: 'permerror', because: signatureProblem('strict_identity', { name, text: identity }) }
   const body = hash.body(signature.body, limit)
   const header = hash.fields(fieldsOf(mail.fields, signature), signature.header)
   if (!body || !header) return { result: 'neutral', because: signatureProblem('too_much_signed', { max: MAX_HASHED }) }
@@ -196,9 +196,17 @@ export const plainOf = ({ signature, key, compared: _, ...rest }: Verifying): Ve
   ...(key && { key: describedKey(key) }),
 })
 
-const saidBy = ({ names, header, body, limit, expiresAt }: Signature): VerifiedSignature['signature'] & object => ({
+const saidBy = ({
+  names,
+  header,
+  body,
+  limit,
+  signedAt,
+  expiresAt,
+}: Signature): VerifiedSignature['signature'] & object => ({
   ...{ names, header, body },
   ...(limit !== undefined && { limit }),
+  ...(signedAt !== undefined && { signedAt }),
   ...(expiresAt !== undefined && { expiresAt }),
 })
 

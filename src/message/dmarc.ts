@@ -1,6 +1,7 @@
 import type { Problem } from '../base/problem.ts'
 import { aligned, type DmarcFacts, lookupPolicy, type Policy, publishedPolicyOf } from '../checks/dmarc/index.ts'
 import { type Domain, parseMailDomain } from '../names/domain.ts'
+import { registrableDomain } from '../names/suffix.ts'
 import type { Ctx } from '../world.ts'
 import { dmarcResultProblem } from './problems.ts'
 
@@ -107,7 +108,33 @@ export function judgeDmarc(
   if (dkim.some((one, i) => one.result === 'unknown' && alignment.dkim[i] !== false))
     return { ...known, result: 'unknown', because: dmarcResultProblem('body_missing') }
   if (spf === undefined) return { ...known, result: 'unknown', because: dmarcResultProblem('spf_unknown') }
-  return { ...known, result: 'fail', because: dmarcResultProblem('nothing_aligned') }
+  return { ...known, result: 'fail', because: unalignedOf(author.domain, known.modes, spf, dkim, alignment) }
+}
+
+/** What passes for another domain, or for one that only relaxed alignment would accept. */
+function unalignedOf(
+  author: Domain,
+  modes: { readonly dkim: 'r' | 's'; readonly spf: 'r' | 's' },
+  spf: Identifier | undefined,
+  dkim: readonly Identifier[],
+  alignment: MessageDmarc['alignment'],
+): Problem {
+  const ofSpf = spf?.result === 'pass' && alignment.spf === false ? [spf.domain] : []
+  const ofDkim = dkim.flatMap(({ result, domain }, i) =>
+    result === 'pass' && alignment.dkim[i] === false ? domain : [],
+  )
+  const domains = [...new Set([...ofSpf, ...ofDkim])]
+  if (domains.length === 0) return dmarcResultProblem('nothing_aligned')
+  const methods = [...(ofSpf.length > 0 ? ['SPF'] : []), ...(ofDkim.length > 0 ? ['DKIM'] : [])].join(' and ')
+  const passing = `${methods} ${methods.includes(' ') ? 'pass' : 'passes'}`
+  const isBelow = (one: string): boolean => registrableDomain(one) === registrableDomain(author)
+  const tags = [
+    ...(modes.dkim === 's' && ofDkim.some(isBelow) ? ['adkim=s'] : []),
+    ...(modes.spf === 's' && ofSpf.some(isBelow) ? ['aspf=s'] : []),
+  ]
+  return tags.length > 0
+    ? dmarcResultProblem('strict', { methods: passing, names: domains.filter(isBelow), tags: tags.join(', ') })
+    : dmarcResultProblem('unaligned', { methods: passing, names: domains })
 }
 
 const unansweredOf = ({ unknown }: DmarcFacts): Problem => dmarcResultProblem('unanswered', { why: unknown! })

@@ -7,14 +7,20 @@ export const messageFindings = defineFindings({
     title: 'DMARC fails',
     detail: ({ domain, reason, would }) =>
       `For ${domain}, the domain of the author, ${reason}. ${would === 'none' ? 'The policy is none, so receivers deliver the message as they see fit.' : `The policy asks receivers to ${would} such a message.`}`,
-    repair: 'Sign with a DKIM key of the domain of the author, and repair what the findings on SPF and DKIM name.',
     reference: 'RFC 9989 §5.3',
+  },
+  'message.looks_forged': {
+    severity: 'info',
+    title: 'The message looks forged',
+    detail: ({ domain, evidence, would }) =>
+      `${evidence}. If it is not yours, nothing has to be done${would === 'none' ? '' : `: the policy of ${domain} asks receivers to ${would} such mail`}.`,
+    reference: 'RFC 9989 §1',
   },
   'message.no_dmarc_record': {
     severity: 'medium',
     title: 'No DMARC record for the author',
     detail: ({ domain, reason }) => `Receivers cannot apply DMARC to ${domain}: ${reason}.`,
-    repair: 'Publish a DMARC record, first with p=none and an address for reports.',
+    repair: 'See the plan of the domain.',
     reference: 'RFC 9989 §4.7',
   },
   'message.dmarc_unknown': {
@@ -28,8 +34,11 @@ export const messageFindings = defineFindings({
   'message.spf_failed': {
     severity: 'medium',
     title: 'SPF does not pass',
-    detail: ({ address, domain, result }) => `The result of SPF for ${address} and ${domain} is ${result}.`,
-    repair: 'If this host sends for the domain, add it to the SPF record of the domain.',
+    detail: ({ address, domain, result, reason }) =>
+      reason
+        ? `The result of SPF for ${address} and ${domain} is ${result}: ${reason}`
+        : `The result of SPF for ${address} and ${domain} is ${result}.`,
+    repair: 'If this host sends for the domain, name it in the SPF record of the domain; a forwarder needs nothing.',
     reference: 'RFC 7208 §8',
   },
   'message.spf_not_aligned': {
@@ -43,7 +52,7 @@ export const messageFindings = defineFindings({
     severity: 'info',
     title: 'SPF does not pass because the message was forwarded',
     detail: ({ address, evidence }) =>
-      `${address} is a forwarder, not a host of the sender: ${evidence}. SPF cannot pass there unless the forwarder changes the envelope; DKIM can.`,
+      `${address} is no host of the sender: ${evidence}. SPF cannot pass there unless a forwarder changes the envelope; DKIM can, and does.`,
     reference: 'RFC 7960 §3.2',
   },
   'message.not_signed': {
@@ -58,7 +67,7 @@ export const messageFindings = defineFindings({
     severity: 'high',
     title: 'A DKIM signature fails',
     detail: ({ domain, selector, reason }) => `The signature of ${domain} (selector ${selector}) fails: ${reason}.`,
-    repair: 'See the cause: repair the host that changes the message, or the key or the signer that does not fit.',
+    repair: 'What to do depends on the cause.',
     reference: 'RFC 6376 §6.1',
   },
   'message.dkim_failed_beside': {
@@ -78,7 +87,8 @@ export const messageFindings = defineFindings({
     severity: 'medium',
     title: 'No signature of the domain of the author',
     detail: ({ domains, author }) => `The signatures of ${list(domains)} pass, but none is aligned with ${author}.`,
-    repair: 'Let the mail provider sign with a key of your own domain.',
+    repair:
+      'Set up DKIM for the own domain of the author at the service that sends, so that it signs with d= of that domain.',
     reference: 'RFC 9989 §4.4.1',
   },
   'message.dkim_length': {
@@ -86,8 +96,22 @@ export const messageFindings = defineFindings({
     title: 'A signature covers only a part of the body',
     detail: ({ domain, signed, length }) =>
       `The signature of ${domain} has l=${signed}, of ${length} bytes of the body: anybody can add text without breaking it.`,
-    repair: 'Sign without the tag l.',
+    repair: 'Let the signer leave out the tag l=.',
     reference: 'RFC 6376 §8.2',
+  },
+  'message.dkim_future': {
+    severity: 'medium',
+    title: 'A signature was made in the future',
+    detail: ({ domain, date }) =>
+      `The signature of ${domain} says that it was made at ${date}: receivers that compare it with their clock refuse it.`,
+    repair: 'Set the clock of the server that signs.',
+    reference: 'RFC 6376 §3.5',
+  },
+  'message.dkim2': {
+    severity: 'info',
+    title: 'The message has a DKIM2 signature',
+    detail: () => 'DKIM2 is a draft: the signature is not judged.',
+    reference: 'RFC 6376 §6.1',
   },
   'message.dkim_unsigned_fields': {
     severity: 'low',

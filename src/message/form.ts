@@ -25,6 +25,7 @@ export type NotMail =
   | 'pdf'
   | 'picture'
   | 'rtf'
+  | 'tnef' // Outlook's winmail.dat
 
 /** Octets in front that decide whether a message is given as it is. */
 const WINDOW = 64 * 1024
@@ -87,6 +88,7 @@ function fileKind(start: Buffer): NotMail | undefined {
   if (text.startsWith('\xd0\xcf\x11\xe0')) return 'office'
   if (/^PK\x03\x04|^7z\xbc\xaf|^Rar!/.test(text)) return 'archive'
   if (text.startsWith('\x1f\x8b')) return 'gzip'
+  if (text.startsWith('\x78\x9f\x3e\x22')) return 'tnef'
   if (/^(?:\x89PNG|\xff\xd8\xff|GIF8)/.test(text)) return 'picture'
   if (text.startsWith('{\\rtf')) return 'rtf'
   return /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body)[\s>]/i.test(text) ? 'html' : undefined
@@ -173,6 +175,9 @@ function takeSummary(draft: Draft): void {
 }
 
 /** A message that was forwarded as an attachment, if nothing else is in the outer one. */
+/** Maximum length of what somebody writes above a message that he passes on, characters without blanks. */
+const MAX_REMARK = 300
+
 function takeAttached(draft: Draft): void {
   const { fields, body } = parseMail(Buffer.from(draft.text, 'latin1'))
   const { parts } = parseMime(fields, body)
@@ -181,14 +186,14 @@ function takeAttached(draft: Draft): void {
   const attached = parts.filter(isMessage)
   if (attached.length === 0) return
   draft.kind ??= 'message'
-  const isEmpty = (part: Part): boolean =>
+  const lengthOf = (part: Part): number =>
     contentOf(body, part, WINDOW)
       .toString('latin1')
-      .replace(/<[^<>]{0,1000}>|&nbsp;/g, '')
-      .trim() === ''
-  if (attached.length === 1 && parts.every((part) => isMessage(part) || isEmpty(part))) {
+      .replace(/<[^<>]{0,1000}>|&nbsp;|\s+/g, '').length
+  const isWrapper = (part: Part): boolean => isMessage(part) || (part.name === '' && lengthOf(part) <= MAX_REMARK)
+  if (attached.length === 1 && parts.every(isWrapper)) {
     draft.text = contentOf(body, attached[0]!).toString('latin1')
-    draft.notes.push('it was forwarded as an attachment of a message without a text: the attached message is analysed')
+    draft.notes.push('it was forwarded as an attachment: the attached message is analysed, not the one around it')
   } else draft.notes.push('it has another message attached, which is not analysed: to do so, give the attached file')
 }
 

@@ -1,37 +1,62 @@
+import { type Problem, shown } from '../base/problem.ts'
 import type { Finding } from '../checks/check.ts'
-import { type MakeFinding, makeFinding } from '../checks/finding.ts'
-import { MAX_SIGNATURES } from './dkim.ts'
+import { type MakeFinding, makeFinding, severityOf } from '../checks/finding.ts'
+import type { CheckHostAnswer } from '../checks/spf/index.ts'
+import { dkimStepsOf } from '../providers/index.ts'
+import { providerOfSignature } from '../providers/sending.ts'
+import { adviceOn } from './advice.ts'
+import { isoSeconds, MAX_SIGNATURES } from './dkim.ts'
+import type { MessageDmarc } from './dmarc.ts'
 import { dateOf } from './envelope.ts'
 import type { Facts } from './facts.ts'
-import type { messageFindings } from './findings.ts'
+import { messageFindings } from './findings.ts'
+import { type DomainState, forgeryOf, type RecordFault, type SendingHost, sendingHost } from './host.ts'
+import { keyName } from './keys.ts'
 import type { MimeFault } from './mime.ts'
 import { decodedField, type Field, fieldBody, MAX_FIELDS, mailboxesOf } from './parse.ts'
 
 const found: MakeFinding<typeof messageFindings> = makeFinding
 
 /** The judgement of a message by its facts; pure. In the order in which a reader wants to know. */
-export function judgeMessage(facts: Facts): readonly Finding[] {
-  return [
-    ...judgeDmarc(facts),
-    ...judgeSpf(facts),
+export function judgeMessage(facts: Facts, state?: DomainState): readonly Finding[] {
+  const host = sendingHost(facts, state)
+  const forged = forgeryOf(facts, host, state)
+  const findings = [
+    ...judgeSpf(facts, host, state),
     ...judgeDkim(facts),
     ...judgeWay(facts),
     ...judgeFields(facts),
     ...judgeOctets(facts),
     ...(facts.headerOnly ? [] : judgeMime(facts)),
   ]
+  if (forged === undefined) return [...judgeDmarc(facts, findings, state), ...findings]
+  const { domain, would = 'none' } = facts.dmarc
+  // Whatever is wrong with it is the forger's affair.
+  const notes = findings.filter((one) => severityOf(messageFindings, one) === 'info')
+  return [found('message.looks_forged', { domain: domain ?? '', evidence: capitalized(forged), would }), ...notes]
 }
 
-function judgeDmarc({ dmarc, author }: Facts): Finding[] {
+/** Findings that make DMARC fail, the one to repair first. */
+const CAUSES = ['message.dkim_failed', 'message.dkim_not_aligned', 'message.spf_failed', 'message.not_signed']
+
+function judgeDmarc({ dmarc, author }: Facts, others: readonly Finding[], state?: DomainState): Finding[] {
   const domain = author.domain ?? ''
   const reason = dmarc.because
   switch (dmarc.result) {
-    case 'fail':
-      return [found('message.dmarc_failed', { domain, reason: reason!, would: dmarc.would ?? 'none' })]
+    case 'fail': {
+      const cause = CAUSES.find((id) => others.some((one) => one.id === id))
+      return [
+        {
+          ...found('message.dmarc_failed', { domain, reason: reason!, would: dmarc.would ?? 'none' }),
+          ...(cause === undefined
+            ? { repair: 'Sign with a DKIM key of the domain of the author.' }
+            : { follows: cause }),
+        },
+      ]
+    }
     case 'none':
-      return [found('message.no_dmarc_record', { domain, reason: reason! })]
     case 'permerror':
-      return author.domain === undefined ? [] : [found('message.no_dmarc_record', { domain, reason: reason! })]
+      return author.domain === undefined ? [] : [recordFinding(domain, reason!, state?.dmarc)]
     case 'temperror':
     case 'unknown':
       return reason === undefined ? [] : [found('message.dmarc_unknown', { reason })]
@@ -40,9 +65,21 @@ function judgeDmarc({ dmarc, author }: Facts): Finding[] {
   }
 }
 
-function judgeSpf({ spf, envelope, dmarc, author, forwarding, headerOnly }: Facts): Finding[] {
+const recordFinding = (domain: string, reason: Problem, fault: RecordFault | undefined): Finding => ({
+  ...found('message.no_dmarc_record', { domain, reason: fault ? withoutStop(fault.detail) : reason }),
+  ...(fault?.repair !== undefined && { repair: fault.repair }),
+})
+
+const withoutStop = (text: string): string => text.replace(/\.$/, '')
+
+function judgeSpf(
+  { spf, envelope, dmarc, author, forwarding, headerOnly, dkim }: Facts,
+  { kind, name }: SendingHost,
+  state?: DomainState,
+): Finding[] {
   if (!spf || envelope.ip === undefined) return []
   const { result, domain } = spf
+  const { ip: address } = envelope
   if (result === 'pass') {
     return author.domain !== undefined && dmarc.alignment.spf === false
       ? [found('message.spf_not_aligned', { domain, author: author.domain })]
@@ -50,9 +87,53 @@ function judgeSpf({ spf, envelope, dmarc, author, forwarding, headerOnly }: Fact
   }
   // Without the body nobody knows whether a signature passes, as it does for mail that was forwarded.
   if (result === 'temperror' || (headerOnly && dmarc.result === 'unknown')) return []
-  if (forwarding !== undefined && dmarc.result === 'pass')
-    return [found('message.spf_forwarded', { address: envelope.ip, evidence: forwarding })]
-  return [found('message.spf_failed', { address: envelope.ip, domain, result })]
+  const fault = state?.spf
+  if (result === 'permerror' || (result === 'none' && fault)) {
+    const values = { address, domain, result, reason: fault?.detail ?? permerrorOf(spf) ?? '' }
+    return [{ ...found('message.spf_failed', values), ...(fault?.repair !== undefined && { repair: fault.repair }) }]
+  }
+  const isForeign = kind === 'foreign' || kind === 'nameless'
+  const host = name === undefined ? `${address}` : `${address} (${name})`
+  if (dmarc.result === 'pass' && (forwarding !== undefined || isForeign)) {
+    const evidence =
+      forwarding ?? `${name ?? 'its address'} is not below ${author.domain}, and a signature of it passes`
+    return [found('message.spf_forwarded', { address, evidence })]
+  }
+  const failed = found('message.spf_failed', { address, domain, result })
+  if (kind === 'own') return [{ ...failed, repair: `Add ${address} (${name}) to the SPF record of ${domain}.` }]
+  if (kind === 'service') {
+    const signer = dkim.find((one) => one.result === 'pass')!.domain
+    const repair = `Let the service behind ${signer} sign with DKIM for ${author.domain ?? domain}, its own domain (d=), and use a return path of its own, or publish the SPF include that it names.`
+    return [{ ...failed, repair }]
+  }
+  if (kind === 'provider')
+    return [
+      {
+        ...failed,
+        repair: `Publish the SPF include that the mail provider of ${domain} names: ${host} is one of its hosts.`,
+      },
+    ]
+  // Somebody else's host: SPF must not be widened for it.
+  if (isForeign) {
+    const said = `${host} is no host of ${domain}: it forwarded the message, or is a service that nobody has set up`
+    return [
+      {
+        ...found('message.spf_failed', { address, domain, result, reason: `${said}.` }),
+        severity: 'info',
+        repair: FORWARDED,
+      },
+    ]
+  }
+  return [failed]
+}
+
+const FORWARDED =
+  'Sign with DKIM for the domain of the author: forwarded mail then passes. Do not widen SPF for a host that is not yours.'
+
+/** The record or term on which the evaluation ended. */
+export const permerrorOf = ({ trace }: CheckHostAnswer): string | undefined => {
+  const last = trace.findLast(({ outcome, note }) => outcome === 'permerror' && note !== undefined)
+  return last && `${last.term === undefined ? '' : `${last.term}: `}${last.note!.text}`
 }
 
 /** Fields that readers see, or that say what the body is (RFC 6376 §5.4.1). */
@@ -61,19 +142,25 @@ const WANTED = ['Subject', 'Date', 'To', 'Message-ID', 'MIME-Version', 'Content-
 /** Results that say nothing about a signature. */
 const OPEN: readonly string[] = ['temperror', 'neutral', 'unknown']
 
-function judgeDkim({ dkim, dmarc, author, mail }: Facts): Finding[] {
+function judgeDkim({ dkim, dmarc, author, mail, at }: Facts): Finding[] {
   const signatures = mail.fields.filter(({ name }) => name === 'dkim-signature').length
-  if (signatures === 0) return [found('message.not_signed')]
-  const findings: Finding[] = []
+  const drafts = mail.fields.some(({ name }) => name === 'dkim2-signature') ? [found('message.dkim2')] : []
+  if (signatures === 0) return [found('message.not_signed'), ...drafts]
+  const findings: Finding[] = [...drafts]
   const passing = dkim.filter(({ result }) => result === 'pass')
   const isAligned = (one: (typeof dkim)[number]): boolean => dmarc.alignment.dkim[dkim.indexOf(one)] === true
   const aligned = passing.find(isAligned)
+  const isList = mail.fields.some(({ name }) => name === 'list-id' || name === 'list-post')
   for (const one of dkim) {
     const { domain, selector, result, because } = one
     if (result === 'pass') continue
     const args = { domain: domain || 'an unknown domain', selector: selector || 'unknown', reason: because! }
     if (OPEN.includes(result)) findings.push(found('message.dkim_unknown', args))
-    else findings.push(found(aligned ? 'message.dkim_failed_beside' : 'message.dkim_failed', args))
+    else if (aligned) findings.push(found('message.dkim_failed_beside', args))
+    else {
+      const repair = adviceOn(because!, { isList, key: keyName(one), domain })
+      findings.push({ ...found('message.dkim_failed', args), repair: shown(repair, 1_000) })
+    }
   }
   if (
     !aligned &&
@@ -83,7 +170,17 @@ function judgeDkim({ dkim, dmarc, author, mail }: Facts): Finding[] {
   ) {
     const domains = [...new Set(passing.map(({ domain }) => domain))]
     const isKnown = passing.every((one) => dmarc.alignment.dkim[dkim.indexOf(one)] === false)
-    if (isKnown) findings.push(found('message.dkim_not_aligned', { domains, author: author.domain }))
+    if (isKnown)
+      findings.push({
+        ...found('message.dkim_not_aligned', { domains, author: author.domain }),
+        ...alignmentAdvice(domains, author.domain, dmarc),
+      })
+  }
+  for (const { signature, domain } of dkim) {
+    const signedAt = (signature?.signedAt ?? 0) * 1_000
+    if (signedAt <= at + AHEAD_MS) continue
+    const future = found('message.dkim_future', { domain, date: isoSeconds(signedAt / 1_000) })
+    findings.push(signedAt > at + DAY_MS ? future : { ...future, severity: 'low' })
   }
   for (const { signature, bodyLength, domain } of passing) {
     if (signature?.limit !== undefined)
@@ -102,13 +199,31 @@ function judgeDkim({ dkim, dmarc, author, mail }: Facts): Finding[] {
   return findings
 }
 
+/** How the signer comes to sign for the author domain: the steps of a known provider, or the mode of alignment. */
+function alignmentAdvice(
+  domains: readonly string[],
+  author: string,
+  { because }: MessageDmarc,
+): Pick<Finding, 'repair'> {
+  if (because?.id === 'message_dmarc.strict')
+    return {
+      repair: `Sign with d=${author} and use an envelope sender of ${author}, or take ${because.values.tags} out of the DMARC record: relaxed alignment accepts subdomains.`,
+    }
+  const provider = domains.flatMap((domain) => providerOfSignature(domain) ?? [])[0]
+  const steps = provider && dkimStepsOf(provider, author)
+  return steps === undefined
+    ? {}
+    : { repair: `${provider!.name} signs with a domain of its own until DKIM is set up. ${steps}` }
+}
+
 /** A host may be this far behind another one before it is told, ms. */
 const CLOCK_TOLERANCE_MS = 5_000
 
 function judgeWay({ hops, forwarding, spf, dmarc, mail, arc, connection }: Facts): Finding[] {
   const findings: Finding[] = []
   const isTold = spf !== undefined && spf.result !== 'pass' && spf.result !== 'temperror' && dmarc.result === 'pass'
-  if (forwarding !== undefined && !isTold) findings.push(found('message.forwarded', { evidence: forwarding }))
+  if (forwarding !== undefined && !(isTold && spf.result !== 'permerror'))
+    findings.push(found('message.forwarded', { evidence: forwarding }))
   const resent = mail.fields.find(({ name }) => name === 'resent-from')
   if (resent) findings.push(found('message.resent', { by: mailboxesOf(resent)[0]?.address ?? '' }))
   const list = mail.fields.find(({ name }) => name === 'list-id')
@@ -149,6 +264,8 @@ const ONCE = [
 const MIME_ONCE = ['MIME-Version', 'Content-Type', 'Content-Transfer-Encoding']
 /** A date may be this far ahead, ms. */
 const AHEAD_MS = 15 * 60_000
+/** What is further ahead is no matter of zones and summer time, ms. */
+const DAY_MS = 86_400_000
 
 function judgeFields({ mail, author, at }: Facts): Finding[] {
   const { fields } = mail

@@ -11,7 +11,8 @@ export const keyName = ({ selector, domain }: { readonly selector: string; reado
 
 /** What the DNS says at the name of a key, as plain data. */
 export type KeyAnswer =
-  | { readonly records: readonly string[] }
+  /** `alias`: where the CNAMEs at the name end. */
+  | { readonly records: readonly string[]; readonly alias?: string }
   | { readonly result: 'permerror' | 'temperror'; readonly because: Problem }
 export type KeyAnswers = ReadonlyMap<string, KeyAnswer>
 
@@ -22,7 +23,10 @@ export async function lookupKeys(
 ): Promise<KeyAnswers> {
   const lookup = async (name: string): Promise<[string, KeyAnswer]> => {
     const answer = await settled(resolve(name, 'TXT', signal))
-    if (!(answer instanceof DnsError)) return [name, { records: answer.records }]
+    if (!(answer instanceof DnsError)) {
+      const alias = answer.cname.at(-1)
+      return [name, { records: answer.records, ...(alias !== undefined && { alias }) }]
+    }
     const result = answer.reason === 'invalid_name' ? 'permerror' : 'temperror'
     return [name, { result, because: signatureProblem('no_answer', { name, why: answer.problem }) }]
   }
@@ -66,9 +70,12 @@ function keyOf(name: string, answer: KeyAnswer, takesReports: boolean): Key {
   const best = keys.find((key) => key.ok && !key.onlyFor) ?? keys.find((key) => key.ok) ?? keys[0]
   if (best) return best
   const first = answer.records[0]
-  return first === undefined
-    ? { ok: false, result: 'permerror', because: signatureProblem('key_gone', { name }) }
-    : readRecord(name, first, takesReports)
+  if (first !== undefined) return readRecord(name, first, takesReports)
+  const because =
+    answer.alias === undefined
+      ? signatureProblem('key_gone', { name })
+      : signatureProblem('key_dangling', { name, target: answer.alias })
+  return { ok: false, result: 'permerror', because }
 }
 
 function readRecord(name: string, text: string, takesReports: boolean): Key {

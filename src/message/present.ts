@@ -5,6 +5,7 @@ import type { Claim } from './authentication-results.ts'
 import { isoSeconds } from './dkim.ts'
 import { dateOf, type Envelope } from './envelope.ts'
 import type { Facts } from './facts.ts'
+import { permerrorOf } from './judge.ts'
 import { decodedField, type Field, fieldBody } from './parse.ts'
 
 type Part<K extends keyof MessageAnswer> = Pick<MessageAnswer, K>
@@ -231,7 +232,8 @@ function presentHeaders({ mail, mime }: Facts): MessageAnswer['headers'] {
 }
 
 /** Why SPF has its result, in a sentence. */
-function presentMechanism({ result, mechanism, domain }: CheckHostAnswer, { ip, mailFrom }: Envelope): string {
+function presentMechanism(spf: CheckHostAnswer, { ip, mailFrom }: Envelope): string {
+  const { result, mechanism, domain } = spf
   const whose = `${printable(domain, 253)}${mailFrom === '' ? ' (the HELO name, because the envelope sender is empty)' : ''}`
   const by = mechanism === undefined || mechanism === 'default' ? '' : ` by ${printable(mechanism, 100)}`
   switch (result) {
@@ -246,8 +248,13 @@ function presentMechanism({ result, mechanism, domain }: CheckHostAnswer, { ip, 
     case 'none':
       return `${whose} has no SPF record`
     case 'permerror':
-      return `the SPF record of ${whose} cannot be evaluated`
+      return `the SPF record of ${whose} cannot be evaluated${reasonOf(spf)}`
     case 'temperror':
       return `a lookup for the SPF record of ${whose} had no answer`
   }
+}
+
+function reasonOf(spf: CheckHostAnswer): string {
+  const reason = permerrorOf(spf)
+  return reason === undefined ? '' : `: ${printable(reason, 300)}`
 }

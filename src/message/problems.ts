@@ -21,6 +21,8 @@ export const signatureProblem = problemsOf('signature', {
   from_unsigned: () => 'the signature does not cover the field From',
   identity: ({ text, domain }: Text & { domain: string }) =>
     `the identity ${quoted(text, 80)} is not in the signing domain ${shown(domain)}`,
+  strict_identity: ({ name, text }: Name & Text) =>
+    `the key at ${shown(name)} has t=s, which forbids the identity ${quoted(text, 80)} of a subdomain`,
   algorithm: ({ text }: Text) => `the algorithm ${quoted(text, 30)} is not supported`,
   sha1: () => 'the algorithm rsa-sha1 is not accepted any more',
   expired: ({ at }: { at: string }) => `the signature expired at ${shown(at)}`,
@@ -29,6 +31,8 @@ export const signatureProblem = problemsOf('signature', {
   no_answer: ({ name, why }: Name & { why: Problem }, say) =>
     `the key at ${shown(name)} could not be looked up: ${say(why)}`,
   key_gone: ({ name }: Name) => `there is no key at ${shown(name)}`,
+  key_dangling: ({ name, target }: Name & { target: string }) =>
+    `there is no key at ${shown(name)}: its CNAME leads to ${shown(target)}, which does not exist`,
   key_revoked: ({ name }: Name) => `the key at ${shown(name)} is revoked`,
   key_unusable: ({ name, why }: Name & { why: Problem }, say) =>
     `the key at ${shown(name)} cannot be used: ${say(why)}`,
@@ -38,8 +42,10 @@ export const signatureProblem = problemsOf('signature', {
     `the key at ${shown(name)} has ${bits} bits, which is too short to be trusted`,
   other_key: ({ name }: Name) =>
     `the signature was not made with the key at ${shown(name)}: the key was replaced, or the signer uses another one`,
-  other_selector: ({ name, selector }: Name & { selector: string }) =>
-    `the signature was made with the key of the selector ${quoted(selector)}, not with the one at ${shown(name)}`,
+  other_selector: ({ name, selector, isThere }: Name & { selector: string; isThere: boolean }) =>
+    isThere
+      ? `the signature was made with the key of the selector ${quoted(selector)}, not with the one at ${shown(name)}`
+      : `there is no key at ${shown(name)}; the signature was made with the key of the selector ${quoted(selector)}`,
 
   header_changed: () => 'a signed header field was changed after signing',
   body_missing: () => 'the body is not here, so whether the signature holds cannot be known',
@@ -56,6 +62,7 @@ const SAVE = 'save the message as .eml, or copy its header ("Show original", "In
 /** What was given for a message and is none, and what to give. */
 export const formProblem = problemsOf('form', {
   archive: () => 'the file is an archive (zip, 7z or RAR); unpack it and give the message in it',
+  tnef: () => `the file is a winmail.dat (TNEF), which Outlook makes of attachments, not a message; ${SAVE}`,
   gzip: () => 'the file is compressed (gzip); unpack it and give the message in it',
   html: () => `the file is an HTML page, not a message; ${SAVE}`,
   no_header: () => `the text has no header field, such as From or Received; ${SAVE}`,
@@ -110,6 +117,10 @@ export const causeProblem = problemsOf('change', {
       .slice(0, 12)
       .map((name) => shown(name, 40))
       .join(', ')} were added after signing, as mailing lists do`,
+  field_removed: ({ names }: { names: readonly string[] }) =>
+    `a signed header field was removed or changed after signing: the signature names ${shown(names.slice(0, 12).join(', '))}, and the message has no such field`,
+  rewritten: ({ name, how }: Name & { how: 'encoding' | 'form' }) =>
+    `the field ${shown(name, 80)} was written in another ${shown(how, 20)} after signing`,
   field_replaced: ({ name, other }: Name & { other: string }) =>
     `the field ${shown(name, 80)} was replaced after signing; ${shown(other, 80)} has the signed value`,
   refolded: ({ name }: Name) => `the field ${shown(name, 80)} was folded in another way after signing`,
@@ -117,8 +128,12 @@ export const causeProblem = problemsOf('change', {
   reencoded: ({ from }: { from: string }) =>
     `the field Content-Transfer-Encoding was changed after signing; it was ${shown(from, 30)}`,
   two: ({ first, second }: { first: Problem; second: Problem }, say) => `${say(first)}; ${say(second)}`,
-  header: ({ simple }: { simple: boolean }) =>
-    `a signed header field was changed or removed after signing${simple ? '; the signature (c=simple) allows no change at all, not even other folding' : ''}`,
+  links_rewritten: ({ service, isProven }: { service: string; isProven: boolean }) =>
+    isProven
+      ? `the links of the body were rewritten after signing by ${shown(service)}`
+      : `the body was changed after signing; it has links that ${shown(service)} rewrote`,
+  header: ({ simple, names }: { simple: boolean; names: readonly string[] }) =>
+    `a signed header field was changed or removed after signing, and which one cannot be known (signed: ${shown(names.slice(0, 20).join(', '))})${simple ? '; the signature (c=simple) allows no change at all, not even other folding' : ''}`,
   body: ({ simple }: { simple: boolean }) =>
     `the body was changed after signing${simple ? '; the signature (c=simple) allows no change of white space' : ''}`,
 })
@@ -135,6 +150,10 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
   spf_unknown: () =>
     'no signature passes for the domain, and SPF cannot be evaluated without the address of the connection',
   nothing_aligned: () => 'neither SPF nor DKIM passes for the domain of the author',
+  unaligned: ({ methods, names }: { methods: string; names: readonly string[] }) =>
+    `${shown(methods, 40)} for ${shown(names.join(', '))}, which is not aligned with the domain of the author`,
+  strict: ({ methods, names, tags }: { methods: string; names: readonly string[]; tags: string }) =>
+    `${shown(methods, 40)} for ${shown(names.join(', '))}, but the DMARC record asks for the very domain of the author (strict alignment, ${shown(tags, 40)})`,
 })
 
 /** Errors of one-time addresses. */

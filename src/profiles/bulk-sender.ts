@@ -113,7 +113,7 @@ const RULES: readonly Rule<BulkSenderFacts>[] = [
     judge: ({ dmarc, spf, dkim }) => {
       if (dmarc.result === 'pass') return met('DMARC passes')
       if (dmarc.result === 'fail')
-        return notMet('neither SPF nor DKIM passes for the domain of the author', 'message.dmarc_failed')
+        return notMet('nothing that passes is aligned with the domain of the author', 'message.dmarc_failed')
       if (dmarc.result === 'none' && dkim.some((one) => one.result === 'pass' && one.aligned === true))
         return met('a signature of the domain passes')
       if (

@@ -1,4 +1,5 @@
 import type { BlacklistAnswer } from '../../answers/blacklist.ts'
+import type { CheckAnswer } from '../../answers/check.ts'
 import type { FindingAnswer } from '../../answers/finding.ts'
 import type { MessageAnswer } from '../../answers/message.ts'
 import { atMost } from '../../base/at-most.ts'
@@ -13,6 +14,7 @@ import { type AnalyseOptions, analyse } from '../../message/analyse.ts'
 import type { Facts } from '../../message/facts.ts'
 import { messageFindings } from '../../message/findings.ts'
 import type { Form } from '../../message/form.ts'
+import type { DomainState, RecordFault } from '../../message/host.ts'
 import { judgeMessage } from '../../message/judge.ts'
 import { fieldBody } from '../../message/parse.ts'
 import { isSame, ourResult, presentFacts } from '../../message/present.ts'
@@ -43,26 +45,28 @@ export async function analyseMessage(
   const { verified } = deps.messages
   const { kind, notes, headerOnly } = form
   const about = { ...options, selectorsOf: verified.of, ...(headerOnly && { headerOnly }) }
-  const facts = await analyse(raw, remembering(ctx), about).catch((error) => {
+  const remembered = remembering(ctx)
+  const facts = await analyse(raw, remembered, about).catch((error) => {
     throw readingError(error, 'bad_message')
   })
   for (const { result, domain, selector } of facts.dkim) if (result === 'pass') verified.remember(domain, selector)
   const { ip } = facts.envelope
-  const [address, domains, domain] = await Promise.all([
+  const [address, domains, checked] = await Promise.all([
     ip === undefined ? undefined : addressListings(ctx, deps, ip),
     domainListings(ctx, deps, facts),
-    facts.author.domain === undefined ? null : checkOf(ctx, deps, facts.author.domain),
+    stateOf(remembered, deps, facts),
   ])
+  const { domain, state } = checked
   const bulk = judgeProfile(BULK_SENDER, bulkFacts(facts))
   const findings = [
-    ...judgeMessage(facts),
+    ...judgeMessage(facts, state),
     ...oneClickFindings(facts, bulk),
     ...claimFindings(facts),
     ...listingFindings(address),
     ...domainFindings(domains),
   ]
   const presented = findings
-    .map((one) => presentFinding(messageFindings, one))
+    .map((one) => withFix(presentFinding(messageFindings, one), state))
     .sort((a, b) => RANK[a.severity] - RANK[b.severity])
   const verdict = verdictOf(facts, presented)
   return {
@@ -147,22 +151,81 @@ const domainFindings = (domains: readonly DomainRow[]): Finding[] =>
 
 const withoutDuration = ({ duration_ms: _, ...entry }: BlacklistAnswer['results'][number]) => entry
 
-async function checkOf(ctx: Ctx, deps: Used, domain: Domain): Promise<MessageAnswer['domain']> {
-  const answer = await checkDomain(ctx, deps, domain, { selectors: deps.messages.verified.of(domain) })
+async function checkOf(
+  ctx: Ctx,
+  deps: Used,
+  domain: Domain,
+  options: { readonly plan?: boolean; readonly selectors?: readonly string[] } = {},
+): Promise<CheckAnswer> {
+  const { plan = false, selectors = [] } = options
+  return checkDomain(ctx, deps, domain, { plan, selectors: [...selectors, ...deps.messages.verified.of(domain)] })
+}
+
+const domainAnswer = (answer: CheckAnswer): NonNullable<MessageAnswer['domain']> => ({
+  domain: answer.domain,
+  role: answer.domain_role,
+  score: answer.score,
+  grade: answer.grade,
+  first_finding: answer.findings.find(({ severity }) => severity !== 'info') ?? null,
+})
+
+type Fault = RecordFault & Pick<FindingAnswer, 'fix'>
+type State = DomainState & { readonly spf?: Fault; readonly dmarc?: Fault }
+
+/**
+ * What the checks of the author domain, and of the envelope domain of the same organization, find about records that
+ * make the message fail; with their plans, which alone say what to publish. Messages without such a fault need no plan.
+ */
+async function stateOf(
+  ctx: Ctx,
+  deps: Used,
+  { author, spf, dmarc }: Facts,
+): Promise<{ readonly domain: MessageAnswer['domain']; readonly state?: State }> {
+  if (author.domain === undefined) return { domain: null }
+  const isDmarcAtFault = dmarc.result === 'none' || dmarc.result === 'permerror'
+  const isSpfAtFault = spf?.result === 'permerror' || (spf?.result === 'none' && dmarc.alignment.spf === true)
+  const envelope = isSpfAtFault && spf.domain !== author.domain ? parseDomain(spf.domain) : undefined
+  const [own, other] = await Promise.all([
+    checkOf(ctx, deps, author.domain, { plan: isDmarcAtFault || (isSpfAtFault && !envelope) }),
+    envelope?.ok ? checkOf(ctx, deps, envelope.value, { plan: true }) : undefined,
+  ])
+  const spfFault = isSpfAtFault ? faultOf(other ?? own, 'spf.') : undefined
+  const dmarcFault = isDmarcAtFault ? faultOf(own, 'dmarc.') : undefined
   return {
-    domain,
-    role: answer.domain_role,
-    score: answer.score,
-    grade: answer.grade,
-    first_finding: answer.findings.find(({ severity }) => severity !== 'info') ?? null,
+    domain: domainAnswer(own),
+    state: {
+      mailHosts: own.mx.map(({ host }) => host),
+      sendsNone: ['parked', 'accepts_mail_only'].includes(own.domain_role.name),
+      ...(spfFault && { spf: spfFault }),
+      ...(dmarcFault && { dmarc: dmarcFault }),
+    },
   }
+}
+
+/** The first finding about a record, with the step of the plan that resolves it. */
+function faultOf({ findings, plan, domain }: CheckAnswer, prefix: string): Fault | undefined {
+  const first = findings.find(({ id, severity }) => id.startsWith(prefix) && severity !== 'info')
+  if (!first) return undefined
+  const { title, detail, repair, fix, steps } = first
+  const [number] = steps ?? []
+  const step = number === undefined ? undefined : plan?.steps[number - 1]
+  const told = [step && `Step ${number} of the plan of ${domain}: ${step.title}.`, repair, step?.instructions]
+  const words = told.filter((one) => one !== undefined).join(' ')
+  return { detail: `${title}. ${detail}`, ...(words !== '' && { repair: words }), ...(fix && { fix }) }
+}
+
+/** The records of the plan for findings about records. */
+function withFix(finding: FindingAnswer, state: State | undefined): FindingAnswer {
+  const isSpf = finding.id === 'message.spf_failed'
+  const fix = isSpf ? state?.spf?.fix : finding.id === 'message.no_dmarc_record' ? state?.dmarc?.fix : undefined
+  return fix ? { ...finding, fix } : finding
 }
 
 /** The check of the domain of a From field; null if it names none. */
 export async function domainOfAuthor(ctx: Ctx, deps: Used, from = ''): Promise<MessageAnswer['domain']> {
   const address = parseAddresses(from, 1)[0]?.address ?? ''
   const domain = parseDomain(address.slice(address.lastIndexOf('@') + 1))
-  return domain.ok ? checkOf(remembering(ctx), deps, domain.value) : null
+  return domain.ok ? domainAnswer(await checkOf(remembering(ctx), deps, domain.value)) : null
 }
 
 /** Fields that show that a message is bulk mail. */
@@ -253,6 +316,7 @@ const NEEDS_REPAIR: readonly FindingAnswer['severity'][] = ['critical', 'high', 
 
 function verdictOf({ dmarc, headerOnly }: Facts, findings: readonly FindingAnswer[]): MessageAnswer['verdict'] {
   if (headerOnly && dmarc.result === 'unknown') return 'unknown'
+  if (findings.some(({ id }) => id === 'message.looks_forged')) return 'unknown'
   if (findings.some(({ severity }) => NEEDS_REPAIR.includes(severity))) return 'needs_repair'
   return dmarc.result === 'pass' ? 'passes' : 'unknown'
 }
@@ -264,9 +328,10 @@ function summaryOf(
 ): string {
   const who = author.domain ?? 'the author'
   const by = dmarc.alignedBy.map((one) => (one === 'spf' ? 'SPF' : 'DKIM')).join(' and ')
+  const isUnaligned = dmarc.because?.id === 'message_dmarc.strict' || dmarc.because?.id === 'message_dmarc.unaligned'
   const authentication: Record<Facts['dmarc']['result'], string> = {
     pass: `DMARC passes for ${who} by ${by}`,
-    fail: `DMARC fails for ${who}`,
+    fail: `DMARC fails for ${who}${isUnaligned ? `: ${dmarc.because!.text}` : ''}`,
     none: `${who} has no DMARC record`,
     permerror: 'DMARC cannot be applied',
     temperror: 'DMARC could not be evaluated, because a lookup had no answer',
@@ -274,10 +339,16 @@ function summaryOf(
   }
   const said = authentication[dmarc.result]
   const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}`
-  const repairs = findings.filter(({ severity }) => NEEDS_REPAIR.includes(severity))
-  if (verdict !== 'needs_repair') return `${sentence}.`
-  // That DMARC fails is said; what made it fail is what the reader needs.
-  const first = repairs.find(({ id }) => id !== 'message.dmarc_failed') ?? repairs[0]!
-  const count = repairs.length === 1 ? 'One thing needs' : `${repairs.length} things need`
-  return `${sentence}. ${count} repair: ${first.detail}`
+  const forged = findings.find(({ id }) => id === 'message.looks_forged')
+  if (forged) return `${sentence}. It looks forged: ${forged.detail}`
+  const forwarded = findings.some(({ id }) => FORWARDED.includes(id)) ? ' The message was forwarded.' : ''
+  if (verdict !== 'needs_repair') return `${sentence}.${forwarded}`
+  // That DMARC fails is said; what made it fail is what the reader needs, and what to do about it.
+  const repairs = findings.filter(({ severity, follows }) => NEEDS_REPAIR.includes(severity) && follows === undefined)
+  const first = repairs[0] ?? findings[0]!
+  const count = repairs.length <= 1 ? 'One thing needs' : `${repairs.length} things need`
+  const step = first.repair?.startsWith('Step ') ? ` ${first.repair}` : ''
+  return `${sentence}.${forwarded} ${count} repair: ${first.detail}${step}`
 }
+
+const FORWARDED = ['message.spf_forwarded', 'message.forwarded']

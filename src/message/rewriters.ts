@@ -1,0 +1,100 @@
+/**
+ * Filters that rewrite the links of the mail that their customers receive: the host of such links, and the link that
+ * was there before; `undo` is absent where the link does not tell it. `seen`: the source of the row.
+ */
+type Rewriter = {
+  readonly service: string
+  readonly host: RegExp
+  readonly undo?: (link: string) => string | undefined
+  readonly seen: string
+}
+
+const parameter =
+  (name: RegExp) =>
+  (link: string): string | undefined =>
+    percentDecoded(name.exec(link)?.[1])
+/** Links that the rewriter put behind its own URL. */
+const behind = (link: string): string | undefined => percentDecoded(/.\/(https?(?::\/\/|%3A).*)$/i.exec(link)?.[1])
+
+const KACHI = 'github.com/ninoseki/kachi, rules (November 2026)'
+const REWRITERS: readonly Rewriter[] = [
+  {
+    service: 'Proofpoint URL Defense (urldefense.com)',
+    host: /^urldefense\.(?:com|us)$/,
+    undo: (link) => link.replace(/^.*?\/v3\/__(.+?)__;[^$]*\$?/, '$1'),
+    seen: KACHI,
+  },
+  {
+    service: 'Proofpoint URL Defense (urldefense.proofpoint.com)',
+    host: /^urldefense\.proofpoint\.com$/,
+    undo: (link) => {
+      const written = /[?;&]u=([^&]+)/.exec(link)?.[1]
+      return percentDecoded(link.includes('/v1/') ? written : written?.replaceAll('-', '%').replaceAll('_', '/'))
+    },
+    seen: KACHI,
+  },
+  {
+    service: 'Microsoft Safe Links (safelinks.protection.outlook.com)',
+    host: /\.safelinks\.protection\.(?:outlook\.com|office365\.us)$/,
+    undo: parameter(/[?;&]url=([^&]+)/),
+    seen: KACHI,
+  },
+  {
+    service: 'Barracuda Link Protect (linkprotect.cudasvc.com)',
+    host: /^linkprotect\.cudasvc\.com$/,
+    undo: parameter(/[?;&]a=([^&]+)/),
+    seen: KACHI,
+  },
+  {
+    service: 'FireEye URL Defense (protect2.fireeye.com)',
+    host: /^protect2?\.fireeye\.com$/,
+    undo: parameter(/[?;&]u=([^&]+)/),
+    seen: KACHI,
+  },
+  {
+    service: 'Trend Micro Email Security (ctp.trendmicro.com)',
+    host: /ctp\.trendmicro\.com$/,
+    undo: parameter(/[?;&]url=([^&]+)/),
+    seen: KACHI,
+  },
+  {
+    service: 'Libraesva URL Sandbox (urlsand.esvalabs.com)',
+    host: /^urlsand\.esvalabs\.com$/,
+    undo: parameter(/[?;&]u=([^&]+)/),
+    seen: KACHI,
+  },
+  { service: 'Sophos Email (protection.sophos.com)', host: /\.protection\.sophos\.com$/, seen: KACHI },
+  {
+    service: 'Cisco Secure Email (secure-web.cisco.com)',
+    host: /^secure-web\.cisco\.com$/,
+    undo: behind,
+    seen: 'University of Texas, KB0015830; docs.ces.cisco.com/docs/url-defense (November 2026)',
+  },
+  {
+    service: 'Mimecast URL Protect (protect.mimecast.com)',
+    host: /^protect(?:-[a-z]{2})?\.mimecast\.com$/,
+    seen: 'LogRhythm PIE, Invoke-PIEUrlDecode (November 2026)',
+  },
+]
+
+function percentDecoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A link with its host, up to a character that ends one in a text or in HTML. */
+const LINK = /https?:\/\/([^\s"'<>/:?]{1,255})[^\s"'<>]{0,4000}/gi
+
+/** The filter whose links a text has, and the text with the links that were there before. Linear. */
+export function withoutRewriting(text: string): { readonly service: string; readonly text: string } | undefined {
+  let service: string | undefined
+  const original = text.replace(LINK, (link, name: string) => {
+    const found = REWRITERS.find(({ host }) => host.test(name.toLowerCase()))
+    service ??= found?.service
+    return found?.undo?.(link) ?? link
+  })
+  return service === undefined ? undefined : { service, text: original }
+}
