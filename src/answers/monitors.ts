@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type AnswerOf, listOf } from './answer.ts'
+import { severity } from './finding.ts'
 import { change } from './stored.ts'
 
 const time = z.iso.datetime()
@@ -44,6 +45,37 @@ export const monitorPoint = z
   .meta({ id: 'MonitorPoint' })
 export type MonitorPoint = AnswerOf<typeof monitorPoint>
 
+/** The phase of DMARC of a domain, by what receivers of RFC 9989 and of RFC 7489 apply. */
+export const dmarcPhase = z.enum(['none', 'monitoring', 'partial', 'enforced', 'parked', 'inherited', 'unknown'])
+export type DmarcPhase = z.output<typeof dmarcPhase>
+
+/** What is known of a domain from the last run that had a result, for filters and counts. */
+export const monitorFacts = z
+  .strictObject({
+    score: z.int().nullable(),
+    grade: z.string().nullable(),
+    role: z.string(),
+    provider: z.string().meta({
+      description: 'who runs its mail hosts: a provider, `other`, `none` without mail hosts, or `unknown`',
+    }),
+    policy: z.enum(['none', 'quarantine', 'reject', 'absent', 'unknown']).meta({
+      description: 'the DMARC policy that applies to the domain; absent: no record can be applied',
+    }),
+    phase: dmarcPhase,
+    inherited_phase: dmarcPhase
+      .optional()
+      .meta({ description: 'with phase `inherited`: the phase of what is in force' }),
+    mta_sts: z.enum(['none', 'testing', 'enforce', 'broken', 'unknown']),
+    dnssec: z.enum(['signed', 'unsigned', 'broken', 'unknown']),
+    worst: z
+      .strictObject({ finding: z.string(), severity, title: z.string() })
+      .nullable()
+      .meta({ description: 'its most severe finding; null: none that costs anything' }),
+    findings: z.array(z.string()).meta({ description: 'ids of the findings that are more than information' }),
+  })
+  .meta({ id: 'MonitorFacts' })
+export type MonitorFacts = AnswerOf<typeof monitorFacts>
+
 const tested = z.array(
   z.strictObject({
     type: z.enum(['webhook', 'mail', 'slack', 'ntfy']),
@@ -67,8 +99,15 @@ export const monitorAnswer = z
     quiet_hours: z.strictObject({ from: z.string(), to: z.string(), timezone: z.string() }).nullable(),
     public: z.boolean(),
     enabled: z.boolean(),
+    labels: z.array(z.string()),
+    owner: z.string().nullable().meta({ description: 'mail address of who is responsible for the target' }),
+    note: z.string(),
     state: monitorState,
     last: monitorPoint.nullable(),
+    facts: monitorFacts
+      .nullable()
+      .meta({ description: 'of a check or report; null: nothing is known yet, or another kind' }),
+    changed_at: time.nullable().meta({ description: 'when a run last found a change' }),
     failures: z.int().meta({ description: 'consecutive runs without a result' }),
     created_at: time,
     next_run_at: time,
@@ -79,6 +118,47 @@ export const monitorAnswer = z
   .meta({ id: 'Monitor' })
 export type MonitorAnswer = AnswerOf<typeof monitorAnswer>
 export const monitorListAnswer = listOf(monitorAnswer)
+
+/** How many monitors have a value. */
+const share = z.strictObject({
+  value: z.string(),
+  count: z.int(),
+  change_7_days: z.int().nullable().meta({ description: 'since 7 days ago; null: not kept' }),
+  change_28_days: z.int().nullable(),
+  compared: z.int().optional().meta({ description: 'how many had it at the end of `compare`' }),
+})
+export const monitorSummaryAnswer = z.strictObject({
+  total: z.int(),
+  compare: z.iso.date().optional(),
+  grade: z.array(share),
+  state: z.array(share),
+  phase: z.array(share).meta({ description: 'phases of DMARC' }),
+  policy: z.array(share).meta({ description: 'DMARC policies' }),
+  mta_sts: z.array(share),
+  dnssec: z.array(share),
+  provider: z.array(share).meta({ description: 'the 20 that run the mail hosts of the most domains' }),
+  role: z.array(share),
+  findings: z.array(share).meta({ description: 'the 20 findings of the most domains' }),
+})
+export type MonitorSummary = AnswerOf<typeof monitorSummaryAnswer>
+
+/** What an import of monitors did, or with `dry_run` would do. */
+export const monitorImportAnswer = z.strictObject({
+  created: z.int(),
+  updated: z.int(),
+  unchanged: z.int(),
+  bad_rows: z.array(z.strictObject({ line: z.int(), reason: z.string() })),
+  bad_rows_left_out: z.int().optional(),
+  dry_run: z.boolean(),
+  changes: z
+    .array(z.strictObject({ line: z.int(), target: z.string(), change: z.string() }))
+    .optional()
+    .meta({ description: 'with dry_run: what each row would do; the first 1,000' }),
+})
+export type MonitorImport = AnswerOf<typeof monitorImportAnswer>
+
+/** How many monitors a request to many has changed. */
+export const monitorsChangedAnswer = z.strictObject({ changed: z.int() })
 
 export const monitorHistoryAnswer = listOf(monitorPoint)
 

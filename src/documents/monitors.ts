@@ -4,12 +4,14 @@ import type {
   MonitorKind,
   MonitorPoint,
   MonitorRunAnswer,
+  MonitorSummary,
   MonitorTestAnswer,
 } from '../answers/monitors.ts'
 import { counted } from '../base/text.ts'
 import {
   type Block,
   bullets,
+  type Column,
   code,
   conclude,
   type Document,
@@ -116,6 +118,9 @@ function factsOf(monitor: MonitorAnswer): Block | undefined {
     ['Last run', last === null ? '–' : [{ time: last.time }, `: ${lastInWords(last)}`]],
     ['Next run', enabled ? { time: monitor.next_run_at } : 'none: it is paused'],
     ['Badge', monitor.public ? code(`/v1/badge/${id}.svg`) : 'not public'],
+    monitor.labels.length > 0 && ['Labels', monitor.labels.join(', ')],
+    monitor.owner !== null && ['Owner', code(monitor.owner)],
+    monitor.note !== '' && ['Note', monitor.note],
     ['Created', { time: monitor.created_at }],
     ['Id', code(id)],
   )
@@ -145,23 +150,69 @@ function receiver(one: MonitorAnswer['notify'][number]): Inline[] {
   return [code(one.to), ...(why ? [` (${why})`] : [])]
 }
 
-/** Monitors, newest first. */
+/** Monitors in the order of the request. */
 export const monitorListDocument = (list: List<MonitorAnswer>, version: string): Document =>
   listDocument(
     { title: 'Monitors', one: 'monitor' },
     list,
     version,
     table(
-      'Newest first',
+      'Monitors',
       list.data,
       ['Id', ({ id }) => code(id)],
       ['Monitor', ({ name }) => (name === '' ? '–' : name)],
       ['Target', ({ target }) => code(target)],
       ['State', monitorState],
+      ['Grade', ({ facts }) => facts?.grade ?? '–'],
+      ['Worst finding', ({ facts }) => facts?.worst?.title ?? '–'],
+      ['Labels', ({ labels }) => labels.join(', ') || '–'],
       ['Last run', ({ last }) => (last === null ? '–' : lastInWords(last))],
-      ['Next run', (one) => (one.enabled ? { time: one.next_run_at } : '–')],
     ),
   )
+
+/** The dimensions of a summary, with their headings. */
+const DIMENSIONS = [
+  ['grade', 'Grades'],
+  ['state', 'States'],
+  ['phase', 'Phases of DMARC'],
+  ['policy', 'DMARC policies'],
+  ['mta_sts', 'MTA-STS'],
+  ['dnssec', 'DNSSEC'],
+  ['provider', 'Providers of mail hosts'],
+  ['role', 'Roles'],
+  ['findings', 'Findings of the most domains'],
+] as const satisfies readonly (readonly [keyof MonitorSummary, string])[]
+
+/** Monitors counted by what is known of them; what is not known is a value of its own. */
+export function monitorSummaryDocument(summary: MonitorSummary, version: string): Document {
+  const { total, compare } = summary
+  const unknown = summary.grade.find(({ value }) => value === 'unknown')?.count ?? 0
+  const words = unknown === 0 ? 'The grade of each is known.' : `The grade of ${unknown} is not known.`
+  return documentOf(
+    'Summary of monitors',
+    version,
+    conclude('Monitors', 'none', counted(total, 'monitor'), words),
+    DIMENSIONS.map(([name, caption]) =>
+      table(
+        caption,
+        summary[name],
+        ['Value', ({ value }) => value],
+        ['Now', ({ count }) => `${count} (${Math.round((100 * count) / Math.max(1, total))} %)`, 'number'],
+        ['7 days', (one) => signed(one.change_7_days), 'number'],
+        ['28 days', (one) => signed(one.change_28_days), 'number'],
+        ...(compare === undefined
+          ? []
+          : [
+              [compare, ({ compared = 0 }) => compared, 'number'] as const satisfies Column<
+                MonitorSummary['grade'][number]
+              >,
+            ]),
+      ),
+    ),
+  )
+}
+
+const signed = (change: number | null): string => (change === null ? '–' : change > 0 ? `+${change}` : String(change))
 
 /** A requested run: whether it waits for its turn, or its result. */
 export function monitorRunDocument({ run }: MonitorRunAnswer, version: string): Document {

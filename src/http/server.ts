@@ -59,6 +59,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     // each log line has its request_id: one logger per request costs more than health itself
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
+    rewriteUrl: (request) => placeOf(options.operations, request),
     bodyLimit: BODY_LIMIT,
     serverFactory: (listener) => nodeServer(options, listener),
     exposeHeadRoutes: true, // RFC 9110 §9.1: GET and HEAD are always supported
@@ -166,6 +167,16 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     throw notFound(options.operations, request, reply)
   })
   return app
+}
+
+/** The target of a request, with the path of the operation that its body is for (`bodiesOf`). */
+function placeOf(operations: HttpOptions['operations'], { method, url = '/', headers }: IncomingMessage): string {
+  const [path, ...query] = url.split('?')
+  const [type = ''] = (headers['content-type'] ?? '').toLowerCase().split(/[;\s]/)
+  const meant = operations.find(
+    (one) => one.method === method && one.bodiesOf?.path === path && one.bodiesOf?.types.includes(type),
+  )
+  return meant ? [meant.path, ...query].join('?') : url
 }
 
 /**

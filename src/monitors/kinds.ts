@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import { type BlacklistAnswer, blacklistAnswer } from '../answers/blacklist.ts'
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
-import type { MonitorKind } from '../answers/monitors.ts'
+import type { MonitorFacts, MonitorKind } from '../answers/monitors.ts'
 import { ownAnswer, readOpen } from '../answers/read-answer.ts'
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { type ReportsWatch, reportsWatch } from '../answers/reports.ts'
@@ -12,6 +12,7 @@ import { blacklistChanges, checkChanges, reportChanges, verifyChanges, watchChan
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
 import { isFirm, listingName, rememberReports } from './changes/results.ts'
 import { list } from './changes/row.ts'
+import { factsOf } from './facts.ts'
 import type { Facts, ReportFacts } from './notify/machine.ts'
 
 /** An answer compared with the last known one: the changes, what is known now, and what could not be determined. */
@@ -24,6 +25,8 @@ export type Reading = {
   readonly open: readonly string[]
   /** The last known answer after this one, as JSON text; undefined while nothing is known. */
   readonly known: string | undefined
+  /** What filters and counts read of it; undefined for kinds that are no check. */
+  readonly about: MonitorFacts | undefined
 }
 
 /**
@@ -47,6 +50,7 @@ type Kind<A> = {
   readonly changes: (before: A, after: A) => readonly Change[]
   readonly remember: (before: A, after: A) => A
   readonly open: (answer: A) => readonly string[]
+  readonly about?: (known: A) => MonitorFacts
 }
 
 const kindOf =
@@ -65,6 +69,7 @@ const kindOf =
       isBaseline,
       open,
       known: isBaseline && open.length > 0 ? undefined : JSON.stringify(known),
+      about: isBaseline && open.length > 0 ? undefined : of.about?.(known),
     }
   }
 
@@ -118,6 +123,7 @@ const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown
     changes: checkChanges,
     remember: rememberCheck,
     open: openParts,
+    about: (known) => ({ score: known.grade === null ? null : known.score, grade: known.grade, ...factsOf(known) }),
   }),
   report: kindOf(reportAnswer, {
     status: ({ status }) => status,
@@ -137,6 +143,11 @@ const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown
         ? ['blacklists: none answered']
         : []),
     ],
+    about: (known) => ({
+      score: known.report_grade === null ? null : known.report_score,
+      grade: known.report_grade,
+      ...factsOf(known),
+    }),
   }),
   verify: kindOf(verifyAnswer, {
     status: ({ result }) => result,

@@ -1,6 +1,7 @@
 import { onceUnlessFailed } from '../base/share-work.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { mailConsentsOf, monitorsOf } from '../store/postgres/monitors.ts'
+import { portfolioOf } from '../store/postgres/portfolio.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import { deliveriesOf, webhooksOf } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
@@ -41,7 +42,17 @@ export function monitorServices(settings: MonitorSettings): MonitorServices {
     const tables = { webhooks: webhooksOf(db), deliveries: deliveriesOf(db), consents: mailConsentsOf(db) }
     const monitors = monitorsOf(database.db)
     engine = startMonitors({ ...settings, ...tables, database, monitors })
-    return { monitors, tables, database, mailRules: settings.mailRules, storage: settings.storage, senders, engine }
+    const portfolio = portfolioOf(db)
+    return {
+      monitors,
+      portfolio,
+      tables,
+      database,
+      mailRules: settings.mailRules,
+      storage: settings.storage,
+      senders,
+      engine,
+    }
   })
   const webhooks = webhookService(async () => {
     const { tables, engine: running } = await opened()

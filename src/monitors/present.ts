@@ -3,7 +3,9 @@ import {
   type BadgeAnswer,
   type MonitorAnswer,
   type MonitorChange,
+  type MonitorFacts,
   type MonitorPoint,
+  monitorFacts,
   monitorKind,
   monitorPoint,
   monitorState,
@@ -33,6 +35,12 @@ export const quietOf = ({ quiet }: MonitorRow): z.output<typeof quietHours> => q
 export const optionsOf = (row: MonitorRow): Readonly<Record<string, string>> => options.parse(row.options)
 export const unsubscribedOf = ({ unsubscribed }: MonitorRow): readonly string[] => strings.parse(unsubscribed)
 export const lastOf = ({ last }: MonitorRow): MonitorPoint | null => monitorPoint.nullable().parse(last)
+
+/** The stored facts; null for those of an earlier version, which the next run replaces. */
+function factsOfRow({ facts }: MonitorRow): MonitorFacts | null {
+  const read = monitorFacts.nullable().safeParse(facts)
+  return read.success ? read.data : null
+}
 
 /** The addresses that a monitor sends mail to. */
 export const mailboxesOf = (targets: readonly { readonly type: string; readonly to?: string }[]): readonly string[] =>
@@ -89,8 +97,13 @@ export function presentMonitor(
     quiet_hours: quietOf(row),
     public: row.is_public,
     enabled: row.enabled,
+    labels: [...row.labels],
+    owner: row.contact === '' ? null : row.contact,
+    note: row.note,
     state: monitorState.parse(row.state),
     last: lastOf(row),
+    facts: factsOfRow(row),
+    changed_at: row.changed_at?.toISOString() ?? null,
     failures: row.failures,
     created_at: row.created_at.toISOString(),
     next_run_at: row.next_run.toISOString(),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { monitorKind } from '../answers/monitors.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type MonitorFacts, monitorKind } from '../answers/monitors.ts'
 import { raced, timedOut } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { type Database, isAway } from '../store/postgres/connect.ts'
@@ -124,11 +125,16 @@ async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Pr
       failures,
       last: JSON.stringify(last),
       known: reading?.known,
+      facts: newFacts(row, reading?.about),
       notifier: JSON.stringify(step.state),
     })
     if (isWritten) await deliveries.add(tx, messagesOf(row, step, { ...aboutOf(row), state }, last, atMs))
   })
 }
+
+/** The facts as JSON, if they differ from the stored ones. */
+const newFacts = ({ facts }: MonitorRow, about: MonitorFacts | undefined): string | undefined =>
+  about === undefined || isDeepStrictEqual(about, facts) ? undefined : JSON.stringify(about)
 
 type Seen = {
   readonly reading: Reading | undefined

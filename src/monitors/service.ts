@@ -6,6 +6,7 @@ import type {
   MonitorKind,
   MonitorPoint,
   MonitorRunAnswer,
+  MonitorSummary,
   MonitorTestAnswer,
 } from '../answers/monitors.ts'
 import { atMost } from '../base/at-most.ts'
@@ -14,6 +15,7 @@ import type { AppError } from '../base/errors.ts'
 import { type Owner, owns } from '../names/owner.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import type { MailConsents, MailUse, MonitorEdit, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
+import type { MonitorFilter, MonitorPlace, MonitorSort, Portfolio } from '../store/postgres/portfolio.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Deliveries, Webhooks } from '../store/postgres/webhooks.ts'
 import { attemptOf, mailRefusal, secretsOf } from './deliver.ts'
@@ -21,6 +23,16 @@ import type { MonitorEngine } from './engine.ts'
 import { askForConsent, consentQuestion, consentsOf, type MailRules, needsNoConsent } from './notify/consent.ts'
 import { channel, type Senders, sendOnce } from './notify/send.ts'
 import { testEvent } from './notify/templates.ts'
+import {
+  type ImportCounts,
+  type ImportRow,
+  importRows,
+  MAX_LABELS,
+  MAX_MONITORS,
+  type ManyEdit,
+  ownOf,
+  summaryOf,
+} from './portfolio.ts'
 import {
   badgeOf,
   type KeptTarget,
@@ -54,10 +66,12 @@ export type MonitorInput = {
   readonly when: readonly string[]
   readonly quiet: { readonly from: string; readonly to: string; readonly timezone: string } | null
   readonly isPublic: boolean
+  readonly labels: readonly string[]
+  /** Mail address of who is responsible for the target; '' for nobody. */
+  readonly contact: string
+  readonly note: string
 }
 type MonitorPatch = Partial<Omit<MonitorInput, 'kind' | 'target' | 'domain'>> & { readonly enabled?: boolean }
-
-type Page = { readonly before?: number; readonly limit: number }
 
 /**
  * Monitors. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a
@@ -69,8 +83,24 @@ export type MonitorService = {
    * `limit_reached`.
    */
   readonly create: (input: MonitorInput, owner: Owner, seed?: string) => Promise<MonitorAnswer>
-  /** Newest first. */
-  readonly list: (page: Page, owner: Owner) => Promise<readonly (MonitorAnswer & { readonly number: number })[]>
+  /** Those of a filter, each with its place in the list. */
+  readonly list: (
+    filter: MonitorFilter,
+    page: { readonly sort: MonitorSort; readonly after?: MonitorPlace; readonly limit: number },
+    owner: Owner,
+  ) => Promise<readonly { readonly monitor: MonitorAnswer; readonly place: MonitorPlace }[]>
+  /** Counts by what is known; `compare` is a day. */
+  readonly summary: (filter: MonitorFilter, compare: string | undefined, owner: Owner) => Promise<MonitorSummary>
+  /** Changes, pauses or resumes those of a filter; returns their number. */
+  readonly changeMany: (filter: MonitorFilter, edit: ManyEdit, owner: Owner) => Promise<number>
+  /** Runs those of a filter that are enabled and have not run for a minute; returns their number. */
+  readonly runMany: (filter: MonitorFilter, owner: Owner) => Promise<number>
+  /** Creates and changes monitors together, or none of them. Rejects with `limit_reached`. */
+  readonly importRows: (
+    rows: readonly ImportRow[],
+    how: { readonly everyMs: number; readonly isDryRun: boolean },
+    owner: Owner,
+  ) => Promise<ImportCounts>
   readonly show: (id: string, owner: Owner) => Promise<MonitorAnswer>
   readonly change: (id: string, patch: MonitorPatch, owner: Owner) => Promise<MonitorAnswer>
   readonly remove: (id: string, owner: Owner) => Promise<MonitorAnswer>
@@ -109,8 +139,6 @@ export type MonitorService = {
   readonly start: () => Promise<void>
 }
 
-/** Maximum number of monitors per key. */
-export const MAX_MONITORS = 20_000
 const RUN_EVERY_MS = 60_000
 const LOOK_EVERY_MS = 200
 /** Maximum number of test messages that are sent at the same time. */
@@ -202,6 +230,9 @@ export function monitorService(
           enabled: true,
           created_at: at,
           next_run: at,
+          labels: input.labels,
+          contact: input.contact,
+          note: input.note,
         },
         MAX_MONITORS,
       )
@@ -210,9 +241,9 @@ export function monitorService(
       engine.wake()
       return present(row, secrets)
     },
-    list: async (page, owner) => {
-      const rows = await (await opened()).monitors.list({ ...page, ...(owner.isAdmin ? {} : { owner: owner.id }) })
-      const { tables, mailRules } = await opened()
+    list: async (filter, page, owner) => {
+      const { portfolio, tables, mailRules } = await opened()
+      const rows = await portfolio.list(ownOf(filter, owner), page)
       const addresses = Map.groupBy(rows, (row) => row.owner)
       const known = await Promise.all(
         [...addresses].map(async ([id, own]) => {
@@ -223,8 +254,30 @@ export function monitorService(
       const byOwner = new Map(known)
       return rows.map((row) => {
         const consents = byOwner.get(row.owner)
-        return { ...presentMonitor(row, consents && { consents }), number: row.number }
+        return { monitor: presentMonitor(row, consents && { consents }), place: row.place }
       })
+    },
+    summary: async (filter, compare, owner) =>
+      summaryOf((await opened()).portfolio, ownOf(filter, owner), compare, now()),
+    changeMany: async (filter, edit, owner) => {
+      const { portfolio, engine } = await opened()
+      const changed = await portfolio.change(ownOf(filter, owner), edit, MAX_LABELS, new Date(now()))
+      engine.wake()
+      return changed
+    },
+    runMany: async (filter, owner) => {
+      const { portfolio, engine } = await opened()
+      const at = now()
+      const due = await portfolio.run(ownOf(filter, owner), new Date(at - RUN_EVERY_MS), new Date(at))
+      engine.wake()
+      return due
+    },
+    importRows: async (rows, how, owner) => {
+      const { portfolio, storage, engine } = await opened()
+      await storage.admit(owner.id, 0)
+      const counts = await importRows(portfolio, rows, { ...how, at: new Date(now()) }, owner)
+      if (!how.isDryRun) engine.wake()
+      return counts
     },
     show: async (id, owner) => present(await owned(id, owner)),
     change: async (id, patch, owner) => {
@@ -242,6 +295,9 @@ export function monitorService(
         ...(patch.quiet !== undefined && { quiet: patch.quiet && JSON.stringify(patch.quiet) }),
         ...(patch.isPublic !== undefined && { is_public: patch.isPublic }),
         ...(patch.enabled !== undefined && { enabled: patch.enabled }),
+        ...(patch.labels && { labels: patch.labels }),
+        ...(patch.contact !== undefined && { contact: patch.contact }),
+        ...(patch.note !== undefined && { note: patch.note }),
         ...(isWoken && { next_run: new Date(now()) }),
       }
       const changed = Object.keys(edit).length === 0 ? row : await monitors.edit(row.number, edit)
@@ -375,6 +431,7 @@ const shownTo = (target: KeptTarget): string => {
 /** The tables of monitors, and the engine that processes them. */
 export type OpenedMonitors = {
   readonly monitors: Monitors
+  readonly portfolio: Portfolio
   readonly tables: { readonly webhooks: Webhooks; readonly deliveries: Deliveries; readonly consents: MailConsents }
   readonly database: Database
   readonly mailRules: MailRules

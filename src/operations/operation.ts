@@ -98,6 +98,8 @@ type OperationFacts = {
   readonly forPeers?: true
   /** The body is an upload that `run` reads as a stream (`ctx.upload`); the parameters are in the query. */
   readonly uploads?: 'list' | 'message' | 'report'
+  /** Another path of its method: a body of one of these media types leads here. */
+  readonly bodiesOf?: { readonly path: string; readonly types: readonly string[] }
   /**
    * It accepts an `Idempotency-Key`: a request that is repeated within 24 h gets the same answer, and creates nothing
    * twice. Its `run` names what it creates by `ctx.seed`.

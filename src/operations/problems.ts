@@ -161,6 +161,8 @@ export const jobInputError = errorsOf('job_input', {
 
 /** What is wrong with a field of a monitor. */
 export const monitorProblem = problemsOf('monitor_field', {
+  date: () => 'give a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z',
+  label: () => 'a label is one line of text',
   clock: () => 'the time of day does not have the form 22:00',
   timezone: () => 'the time zone is unknown: give one such as Europe/Berlin',
   condition: () =>
@@ -182,6 +184,36 @@ export const monitorInputError = errorsOf('monitor_input', {
   reports_private: {
     code: 'invalid_parameter',
     detail: () => 'what comes from reports is private: a monitor of kind reports has no public badge',
+  },
+  reports_filter: {
+    code: 'forbidden',
+    detail: () => 'no_reports requires a key with the scope reports that is not restricted to domains',
+  },
+  no_filter: {
+    code: 'missing_parameter',
+    detail: ({ known }: { known: readonly string[] }) =>
+      `select the monitors with at least one of ${known.join(', ')}: a change of all of them at once is not accepted`,
+  },
+  rows: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `an import has at most ${max} rows; nothing was stored: send it in parts`,
+  },
+  row_kind: {
+    code: 'invalid_parameter',
+    detail: ({ text }: { text: string }) => `the kind ${shown(text, 40)} is not one of check, report, reports`,
+  },
+  row_text: {
+    code: 'invalid_parameter',
+    detail: ({ column }: { column: string }) => `the cell of ${shown(column, 20)} is too long, or not one line of text`,
+  },
+  row_every: {
+    code: 'invalid_parameter',
+    detail: ({ text }: { text: string }) => `the interval ${shown(text, 40)} is not a duration from 15m to 31d`,
+  },
+  labels: {
+    code: 'invalid_parameter',
+    detail: ({ most, max }: { most: number; max: number }) =>
+      `at most ${most} labels, each one line of at most ${max} characters`,
   },
   no_scope: { code: 'forbidden', detail: () => 'a monitor of kind reports requires a key with the scope reports' },
   url: { code: 'invalid_parameter', detail: () => 'the URL of a recipient must begin with https://' },

@@ -11,7 +11,8 @@ import {
   type Observation,
 } from '../../src/monitors/notify/machine.ts'
 import { eventOf, mailOf } from '../../src/monitors/notify/templates.ts'
-import { MAX_MONITORS, monitorService, type OpenedMonitors } from '../../src/monitors/service.ts'
+import { MAX_MONITORS } from '../../src/monitors/portfolio.ts'
+import { monitorService, type OpenedMonitors } from '../../src/monitors/service.ts'
 import { webhookService } from '../../src/monitors/webhooks.ts'
 import { report } from '../../src/operations/report.ts'
 import { exampleOf } from '../lab/answer.ts'

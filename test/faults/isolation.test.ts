@@ -18,6 +18,7 @@ import { takeInOf } from '../../src/store/postgres/job-intake.ts'
 import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf, OWN_TABLE_ROWS } from '../../src/store/postgres/jobs.ts'
 import { mailConsentsOf, monitorsOf } from '../../src/store/postgres/monitors.ts'
+import { portfolioOf } from '../../src/store/postgres/portfolio.ts'
 import type { MailboxPlace } from '../../src/store/postgres/report-sums.ts'
 import { deliveriesOf, webhooksOf } from '../../src/store/postgres/webhooks.ts'
 import { labProxies, labSource } from '../lab/app.ts'
@@ -187,8 +188,8 @@ describe('monitors, messages and ended jobs', () => {
     expect(
       await count(`FROM mailsonde.monitor_points WHERE reason LIKE '%TypeError%' OR reason LIKE '%undefined%'`),
     ).toBe(0)
-    const [told] = await monitorsOf(database.db)
-      .list({ limit: 1 })
+    const [told] = await portfolioOf(database.db)
+      .list({ facts: {} }, { sort: 'newest', limit: 1 })
       .then((all) => all.filter(({ id }) => id === 'mon_broken'))
     expect(told?.last).toMatchObject({
       status: 'unknown',

@@ -23,6 +23,7 @@ import type { PostRequest } from '../../src/net/post.ts'
 import type { Mail } from '../../src/net/submit-mail.ts'
 import blacklistExample from '../../src/operations/examples/blacklist.json' with { type: 'json' }
 import { monitorsOf } from '../../src/store/postgres/monitors.ts'
+import { portfolioOf } from '../../src/store/postgres/portfolio.ts'
 import { storageError } from '../../src/store/postgres/problems.ts'
 import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
@@ -505,7 +506,10 @@ it.each(['monitors', 'webhooks'])('of two that remove one of the %s at once, one
 it('no list or look reads the last known answer of a run, which may have 1 MiB', async () => {
   const { id } = await watch()
   const { db } = database
-  const rows = [...(await monitorsOf(db).list({ limit: 200 })), await monitorsOf(db).byId(id)]
+  const rows = [
+    ...(await portfolioOf(db).list({ facts: {} }, { sort: 'newest', limit: 200 })),
+    await monitorsOf(db).byId(id),
+  ]
   expect(rows.filter((row) => row && ('known' in row || 'notifier' in row))).toEqual([])
 })
 

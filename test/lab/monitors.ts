@@ -3,6 +3,7 @@ import {
   monitorAnswer,
   monitorChangesAnswer,
   monitorRunAnswer,
+  monitorSummaryAnswer,
   monitorTestAnswer,
 } from '../../src/answers/monitors.ts'
 import { webhookAnswer } from '../../src/answers/webhooks.ts'
@@ -10,6 +11,7 @@ import type { MonitorService } from '../../src/monitors/service.ts'
 import type { WebhookService } from '../../src/monitors/webhooks.ts'
 import { monitorChanges, monitorRun, monitorShow, monitorTest } from '../../src/operations/monitors/manage.ts'
 import { badge } from '../../src/operations/monitors/open.ts'
+import { monitorSummary } from '../../src/operations/monitors/portfolio.ts'
 import { webhookCreate, webhookExamples } from '../../src/operations/monitors/webhooks.ts'
 
 const monitor = monitorAnswer.parse(monitorShow.example.output)
@@ -22,7 +24,11 @@ const { delivery } = webhookExamples
  */
 export const labMonitors: MonitorService = {
   create: async () => monitor,
-  list: async () => [{ ...monitor, number: 1 }],
+  list: async () => [{ monitor, place: [-1, 1] }],
+  summary: async () => monitorSummaryAnswer.parse(monitorSummary.example.output),
+  changeMany: async () => 1,
+  runMany: async () => 1,
+  importRows: async (rows) => ({ created: rows.length, updated: 0, unchanged: 0 }),
   show: async () => monitor,
   change: async () => monitor,
   remove: async () => monitor,

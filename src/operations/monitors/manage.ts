@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type MonitorAnswer,
   monitorAnswer,
   monitorChangesAnswer,
   monitorHistoryAnswer,
@@ -8,6 +9,7 @@ import {
   monitorRunAnswer,
   monitorTestAnswer,
 } from '../../answers/monitors.ts'
+import { csvLine } from '../../base/csv.ts'
 import { within } from '../../base/deadline.ts'
 import { AppError } from '../../base/errors.ts'
 import {
@@ -18,24 +20,28 @@ import {
   monitorRunDocument,
   monitorTestDocument,
 } from '../../documents/monitors.ts'
+import type { MonitorService } from '../../monitors/service.ts'
 import { ownerOf } from '../../names/owner.ts'
+import { MONITOR_SORTS, type MonitorPlace } from '../../store/postgres/portfolio.ts'
 import { formatParam } from '../documents.ts'
-import { defineOperation, ok } from '../operation.ts'
+import { defineOperation, ok, type TextStream } from '../operation.ts'
 import { bodyFlagParam, bodySwitchParam, choiceParam, cursorParam, limitParam, lineParam, pageOf } from '../params.ts'
+import { filterOf, filterParams } from './portfolio.ts'
 import {
   checkKind,
   DEADLINE_MS,
+  EVERY_MS,
   exampleMonitor,
+  labelsOf,
   monitorExample,
   monitorIdParam,
   readNotify,
   readOptions,
+  readOwner,
   readTarget,
   settingParams,
   usualConditions,
 } from './shared.ts'
-
-const EVERY_MS = 86_400_000
 
 /** Checks a domain, a mailbox or an address on a schedule, and sends messages when something changes. */
 export const monitorCreate = defineOperation({
@@ -78,7 +84,17 @@ export const monitorCreate = defineOperation({
   deadlineMs: DEADLINE_MS,
   uses: ['monitors', 'mayCall'],
   run: async (ctx, deps, input) => {
-    const { kind, target, every, options, notify = [], quiet_hours: quiet, name = '' } = input
+    const {
+      kind,
+      target,
+      every,
+      options,
+      notify = [],
+      quiet_hours: quiet,
+      name = '',
+      labels = [],
+      owner: contact = '',
+    } = input
     const read = readTarget(kind, target, options ?? {})
     const { when = usualConditions(read.kind) } = input
     checkKind(ctx, read.kind, read.target, { when, isPublic: input.public })
@@ -91,6 +107,9 @@ export const monitorCreate = defineOperation({
       when,
       quiet: quiet ?? null,
       isPublic: input.public,
+      labels: labelsOf(labels),
+      contact: readOwner(contact),
+      note: input.note ?? '',
     }
     const monitors = await deps.monitors()
     const owner = ownerOf(ctx)
@@ -106,6 +125,8 @@ export const monitorCreate = defineOperation({
  * monitor was stored.
  */
 const TEST_MS = 12_000
+/** Time limit of a list: one that is exported is read in parts. */
+const EXPORT_MS = 120_000
 
 /** The monitor exists, whether or not its receivers could be tested. */
 function refusedTest(error: unknown): undefined {
@@ -116,27 +137,97 @@ export const monitorList = defineOperation({
   name: 'monitors list',
   method: 'GET',
   path: '/v1/monitors',
-  summary: 'List your monitors, newest first (all with scope admin)',
+  summary: 'List your monitors (all with scope admin)',
   scope: 'jobs',
-  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()), format: formatParam },
+  streams: ['csv', 'ndjson'],
+  params: {
+    ...filterParams,
+    sort: choiceParam(MONITOR_SORTS, 'newest', {
+      description: 'newest first, by name, lowest score first, most severe finding first, or last changed first',
+    }),
+    limit: limitParam({ max: 200, fallback: 50 }),
+    cursor: cursorParam(z.tuple([z.union([z.string().max(400), z.number()]), z.int()])),
+    format: choiceParam(['json', 'html', 'markdown', 'csv', 'ndjson'], 'json', {
+      description: 'csv and ndjson: all monitors that the filter selects',
+    }),
+  },
   answer: monitorListAnswer,
   document: monitorListDocument,
   example: { input: {}, output: { data: [monitorExample], has_more: false, next_cursor: null } },
-  deadlineMs: DEADLINE_MS,
+  deadlineMs: EXPORT_MS,
   uses: ['monitors'],
-  run: async (ctx, { monitors }, { limit, cursor }) => {
-    const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
-    const rows = await (await monitors()).list(page, ownerOf(ctx))
+  run: async (ctx, { monitors }, { limit, cursor, sort, format, ...input }) => {
+    const [service, filter, owner] = [await monitors(), filterOf(ctx, input), ownerOf(ctx)]
+    if (format === 'csv' || format === 'ndjson') {
+      const pages = exported((after) => service.list(filter, { sort, limit: PAGE, ...(after && { after }) }, owner))
+      return { status: 200, stream: format === 'csv' ? csvOf(pages) : ndjsonOf(pages) }
+    }
+    const page = { sort, limit: limit + 1, ...(cursor !== undefined && { after: cursor }) }
+    const rows = await service.list(filter, page, owner)
     return ok(
       pageOf(
         rows,
         limit,
-        ({ number: _, ...monitor }) => monitor,
-        ({ number }) => number,
+        ({ monitor }) => monitor,
+        ({ place }) => place,
       ),
     )
   },
 })
+
+/** Rows that an export reads at a time. */
+const PAGE = 200
+type Listed = Awaited<ReturnType<MonitorService['list']>>
+
+async function* exported(read: (after?: MonitorPlace) => Promise<Listed>): AsyncIterable<Listed> {
+  let after: MonitorPlace | undefined
+  do {
+    const rows = await read(after)
+    yield rows
+    after = rows.length === PAGE ? rows.at(-1)?.place : undefined
+  } while (after !== undefined)
+}
+
+const COLUMNS: readonly (readonly [
+  name: string,
+  of: (monitor: MonitorAnswer) => string | number | null | undefined,
+])[] = [
+  ['domain', ({ target }) => target],
+  ['name', ({ name }) => name],
+  ['labels', ({ labels }) => labels.join(';')],
+  ['owner', ({ owner }) => owner],
+  ['every', ({ every }) => every],
+  ['kind', ({ kind }) => kind],
+  ['note', ({ note }) => note],
+  ['state', ({ state }) => state],
+  ['score', ({ facts }) => facts?.score],
+  ['grade', ({ facts }) => facts?.grade ?? 'unknown'],
+  ['phase', ({ facts }) => facts?.phase ?? 'unknown'],
+  ['policy', ({ facts }) => facts?.policy ?? 'unknown'],
+  ['provider', ({ facts }) => facts?.provider ?? 'unknown'],
+  ['role', ({ facts }) => facts?.role ?? 'unknown'],
+  ['worst', ({ facts }) => facts?.worst?.finding],
+  ['changed_at', (monitor) => monitor.changed_at],
+  ['id', ({ id }) => id],
+]
+
+/** With the columns of an import first, so that an export can be changed and imported. No cell is a formula. */
+function csvOf(pages: AsyncIterable<Listed>): TextStream {
+  const line = csvLine(',', 'spreadsheet')
+  async function* text(): AsyncIterable<string> {
+    yield line(COLUMNS.map(([name]) => name))
+    for await (const rows of pages)
+      yield rows.map(({ monitor }) => line(COLUMNS.map(([, of]) => String(of(monitor) ?? '')))).join('')
+  }
+  return { contentType: 'text/csv; charset=utf-8', text: text() }
+}
+
+function ndjsonOf(pages: AsyncIterable<Listed>): TextStream {
+  async function* text(): AsyncIterable<string> {
+    for await (const rows of pages) yield rows.map(({ monitor }) => `${JSON.stringify(monitor)}\n`).join('')
+  }
+  return { contentType: 'application/x-ndjson', text: text() }
+}
 
 export const monitorShow = defineOperation({
   name: 'monitors show',
@@ -187,6 +278,9 @@ export const monitorChange = defineOperation({
       ...(when && { when }),
       ...(quiet !== undefined && { quiet }),
       ...(input.public !== undefined && { isPublic: input.public }),
+      ...(input.labels && { labels: labelsOf(input.labels) }),
+      ...(input.owner !== undefined && { contact: readOwner(input.owner) }),
+      ...(input.note !== undefined && { note: input.note }),
     }
     return ok(await monitors.change(id, patch, owner))
   },

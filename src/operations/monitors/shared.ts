@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { type MonitorAnswer, type MonitorKind, monitorKind } from '../../answers/monitors.ts'
 import { invalidAt } from '../../base/errors.ts'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
+import { printable } from '../../base/text.ts'
 import { valueProblem } from '../../base/value-problems.ts'
+import { MAX_LABELS } from '../../monitors/portfolio.ts'
 import { monitorError } from '../../monitors/problems.ts'
 import { isTimezone } from '../../monitors/schedule.ts'
 import type { MonitorInput, NotifyTarget } from '../../monitors/service.ts'
@@ -87,7 +89,17 @@ export const monitorExample: MonitorAnswer = {
   quiet_hours: null,
   public: false,
   enabled: true,
+  labels: ['customers'],
+  owner: 'postmaster@example.org',
+  note: '',
   state: 'ok',
+  facts: {
+    ...{ score: 97, grade: 'A', role: 'sends_and_accepts_mail', provider: 'Microsoft 365' },
+    ...{ policy: 'quarantine', phase: 'enforced', mta_sts: 'none', dnssec: 'unsigned' },
+    worst: { finding: 'dmarc.quarantine', severity: 'low', title: 'DMARC policy quarantine' },
+    findings: ['dmarc.quarantine'],
+  },
+  changed_at: null,
   last: { time: '2026-01-02T03:04:05.000Z', status: 'pass', score: 97, listed: 0 },
   failures: 0,
   created_at: '2026-01-01T03:04:05.000Z',
@@ -126,15 +138,58 @@ const quietHours = z.strictObject({
   timezone: z.string().refine(isTimezone, monitorProblem('timezone').text).default('UTC'),
 })
 
+/** Bounds of the interval of runs, ms. */
+export const EVERY = { minMs: 900_000, maxMs: 31 * DAY_MS } as const
+/** The interval of a monitor that names none. */
+export const EVERY_MS = DAY_MS
+/** Characters of a label. */
+const MAX_LABEL = 60
+const label = z
+  .string()
+  .max(MAX_LABEL)
+  .refine((text) => text === printable(text, MAX_LABEL), monitorProblem('label').text)
+const labels = z.array(label).max(MAX_LABELS)
+
+/** Labels without empty ones and white space around them, each once. Throws AppError `invalid_parameter`. */
+export function labelsOf(texts: readonly string[]): readonly string[] {
+  const read = labels.safeParse([...new Set(texts.map((text) => text.trim()).filter((text) => text !== ''))])
+  if (read.success) return read.data
+  throw monitorInputError('labels', { most: MAX_LABELS, max: MAX_LABEL }, { parameter: 'labels', at: 'labels' })
+}
+
+/** The mail address of who is responsible for a target; '' for nobody. Throws AppError `invalid_parameter`. */
+export function readOwner(text: string): string {
+  if (text.trim() === '') return ''
+  const email = parseEmail(text.trim())
+  if (!email.ok) throw invalidAt('invalid_parameter', 'owner', email.problem)
+  return formatEmail(email.value)
+}
+
+const noteText = lineParam('what to know of the target', 500)
+const everyParam = durationParam(EVERY, {
+  description: 'interval between runs',
+  group: 'question',
+  fallback: '24h',
+  example: '24h',
+})
+/** What a request to many monitors may set. */
+export const manySettings = z.strictObject({
+  labels: labels.optional(),
+  add_labels: labels.optional(),
+  remove_labels: labels.optional(),
+  owner: z.string().max(320).optional(),
+  note: noteText.schema.optional(),
+  every: everyParam.schema.optional(),
+  enabled: z.boolean().optional(),
+})
+
 /** The settings of a monitor, at its creation and later. */
 export const settingParams = {
   name: optional(lineParam('display name of the monitor', 200)),
-  every: optional(
-    durationParam(
-      { minMs: 900_000, maxMs: 31 * DAY_MS },
-      { description: 'interval between runs', group: 'question', fallback: '24h', example: '24h' },
-    ),
-  ),
+  every: optional(everyParam),
+  labels: listParam(label, MAX_LABELS, { description: 'labels, by which monitors are found and changed together' }),
+  owner: optional(lineParam('mail address of who is responsible for the target', 320)),
+  note: optional(noteText),
   options: {
     ...optional(
       objectParam(z.record(z.string().max(MAX_OPTION_NAME), z.union([z.string().max(500), z.boolean(), z.number()])), {

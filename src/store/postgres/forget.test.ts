@@ -6,6 +6,7 @@ import { forgetPattern, forgetRows, forgetTexts } from './forget.ts'
 import { idempotencyKeysOf } from './idempotency-keys.ts'
 import { jobsOf } from './jobs.ts'
 import { monitorsOf } from './monitors.ts'
+import { portfolioOf } from './portfolio.ts'
 import { storedAnswersOf } from './stored-answers.ts'
 import { webhooksOf } from './webhooks.ts'
 
@@ -137,7 +138,7 @@ it('a mailbox is erased from all texts that callers chose, and nothing else is',
     rows.map(({ text }) => [/joe/i.test(text), text.includes('ann@a.example'), text.includes('[removed]')]),
   ).toEqual(Array(3).fill([false, true, true]))
   expect(await monitorsOf(db).forget(what.name, what.value)).toEqual({ monitors: 0, receivers: 1 })
-  const [row] = await monitorsOf(db).list({ limit: 1 })
+  const [row] = await portfolioOf(db).list({ facts: {} }, { sort: 'newest', limit: 1 })
   expect(row).toMatchObject({
     name: 'of [removed]',
     notify: [{ type: 'mail', to: 'ann@a.example' }],

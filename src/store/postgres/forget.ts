@@ -183,8 +183,10 @@ async function forgetIn(db: Kysely<Schema>, what: Forgotten): Promise<ForgottenT
       WHERE ${inText('name')} OR ${inJson('options')} OR ${inJson('layout')}`),
     monitor_texts: await count(sql`
       UPDATE mailsonde.monitors SET name = ${replaced('name')}, options = ${replacedIn('options')}, known = ${replacedAs('known', json)},
-        last = ${replacedIn('last')}, notifier = ${replacedIn('notifier')}
-      WHERE ${inText('name')} OR ${inJson('options')} OR ${inJson('known')} OR ${inJson('last')} OR ${inJson('notifier')}`),
+        last = ${replacedIn('last')}, notifier = ${replacedIn('notifier')}, note = ${replaced('note')},
+        labels = ARRAY(SELECT regexp_replace(l, ${text}, ${REMOVED}, 'gi') FROM unnest(labels) AS l),
+        facts = ${replacedIn('facts')}
+      WHERE ${inText('name')} OR ${inText('note')} OR array_to_string(labels, ' ') ~* ${text} OR ${inJson('options')} OR ${inJson('known')} OR ${inJson('last')} OR ${inJson('notifier')}`),
     webhooks: await count(sql`DELETE FROM mailsonde.webhooks WHERE ${inText('url')}`),
     deliveries: await count(sql`
       UPDATE mailsonde.deliveries SET body = regexp_replace(body, ${json}, ${REMOVED}, 'gi') WHERE ${inJson('body')}`),
@@ -195,7 +197,7 @@ async function forgetIn(db: Kysely<Schema>, what: Forgotten): Promise<ForgottenT
         UPDATE mailsonde.stored_answers SET subject = ${replaced('subject')}, answer = ${replacedAs('answer', json)}
         WHERE answer IS NOT NULL AND (${inText('subject')} OR ${inJson('answer')})`)) +
       (await count(sql`
-        UPDATE mailsonde.monitor_points SET changes = ${replacedIn('changes')}, reason = ${replaced('reason')}
+        UPDATE mailsonde.monitor_points SET changes = ${replacedIn('changes')}, facts = ${replacedIn('facts')}, reason = ${replaced('reason')}
         WHERE (changes IS NOT NULL OR reason IS NOT NULL) AND (${inJson('changes')} OR ${inText('reason')})`)),
   }
 }

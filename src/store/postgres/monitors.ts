@@ -14,7 +14,7 @@ export type MonitorRow = Omit<StoredMonitor, 'number' | 'every_ms'> & {
 }
 /** A monitor with what its run reads. */
 export type ClaimedMonitor = MonitorRow & Pick<Selectable<MonitorsTable>, 'known' | 'notifier'>
-const COLUMNS = [
+export const COLUMNS = [
   ...(['number', 'id', 'owner', 'name', 'kind', 'target', 'domain', 'every_ms', 'options', 'notify'] as const),
   ...([
     'conditions',
@@ -27,9 +27,10 @@ const COLUMNS = [
     'leased_until',
   ] as const),
   ...(['fence', 'ran_at', 'state', 'failures', 'last', 'unsubscribed'] as const),
+  ...(['labels', 'contact', 'note', 'facts', 'changed_at'] as const),
 ] as const satisfies readonly (keyof StoredMonitor)[]
 
-type NewMonitor = Pick<
+export type NewMonitor = Pick<
   MonitorRow,
   | 'id'
   | 'owner'
@@ -43,6 +44,7 @@ type NewMonitor = Pick<
   | 'created_at'
   | 'next_run'
 > &
+  Partial<Pick<MonitorRow, 'labels' | 'contact' | 'note'>> &
   MonitorTexts
 /** The columns of JSON as text. */
 type MonitorTexts = {
@@ -52,7 +54,8 @@ type MonitorTexts = {
   readonly quiet: string | null
 }
 export type MonitorEdit = Partial<
-  MonitorTexts & Pick<MonitorRow, 'name' | 'every_ms' | 'is_public' | 'enabled' | 'next_run'>
+  MonitorTexts &
+    Pick<MonitorRow, 'name' | 'every_ms' | 'is_public' | 'enabled' | 'next_run' | 'labels' | 'contact' | 'note'>
 > & {
   readonly unsubscribed?: string
 }
@@ -79,6 +82,8 @@ type RunWrite = {
   readonly failures: number
   readonly last: string
   readonly known: string | undefined
+  /** The facts of the monitor from this run on, JSON; undefined: as before. */
+  readonly facts: string | undefined
   readonly notifier: string
 }
 
@@ -127,18 +132,6 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
       .where('number', '=', String(number))
       .executeTakeFirst()
     return row && monitorRow(row)
-  },
-
-  /** Newest first. */
-  list: async (page: {
-    readonly before?: number
-    readonly limit: number
-    readonly owner?: string
-  }): Promise<readonly MonitorRow[]> => {
-    let query = db.selectFrom('mailsonde.monitors').select(COLUMNS).orderBy('number', 'desc').limit(page.limit)
-    if (page.before !== undefined) query = query.where('number', '<', String(page.before))
-    if (page.owner !== undefined) query = query.where('owner', '=', page.owner)
-    return (await query.execute()).map(monitorRow)
   },
 
   edit: async (number: number, edit: MonitorEdit): Promise<MonitorRow | undefined> => {
@@ -212,15 +205,16 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
                    ELSE ${run.point.at}::timestamptz + every_ms * interval '1 millisecond' END,
         message_due = ${run.messageDue}, ran_at = ${run.point.at},
         state = ${run.state}, failures = ${run.failures}, last = ${run.last}::jsonb, known = coalesce(${run.known ?? null}, known),
-        notifier = ${run.notifier}::jsonb,
-        stored = stored + CASE WHEN ${run.isKept}::boolean THEN ${POINT_OCTETS}::int + coalesce(octet_length((${run.point.changes}::jsonb)::text), 0) ELSE 0 END
+        notifier = ${run.notifier}::jsonb, facts = coalesce(${run.facts ?? null}::jsonb, facts),
+        changed_at = CASE WHEN ${run.point.changes}::jsonb IS NULL THEN changed_at ELSE ${run.point.at}::timestamptz END,
+        stored = stored + CASE WHEN ${run.isKept}::boolean THEN ${POINT_OCTETS}::int + coalesce(octet_length((${run.point.changes}::jsonb)::text), 0) + coalesce(octet_length((${run.facts ?? null}::jsonb)::text), 0) ELSE 0 END
       WHERE number = ${number} AND fence = ${fence} RETURNING number`.execute(tx)
     if (rows.length === 0) return false
     const { at, status, score, listed, reason, changes } = run.point
     if (!run.isKept) return true
     await sql`
-      INSERT INTO mailsonde.monitor_points (monitor, at, status, score, listed, reason, changes)
-      VALUES (${number}, ${at}, ${status}, ${score}, ${listed}, ${reason}, ${changes}::jsonb) ON CONFLICT DO NOTHING`.execute(
+      INSERT INTO mailsonde.monitor_points (monitor, at, status, score, listed, reason, changes, facts)
+      VALUES (${number}, ${at}, ${status}, ${score}, ${listed}, ${reason}, ${changes}::jsonb, ${run.facts ?? null}::jsonb) ON CONFLICT DO NOTHING`.execute(
       tx,
     )
     return true
@@ -308,6 +302,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
           unsubscribed = (SELECT coalesce(jsonb_agg(u), '[]') FROM jsonb_array_elements_text(unsubscribed) AS u WHERE NOT ${isMeant('u')})
         WHERE EXISTS (SELECT FROM jsonb_array_elements(notify) AS e WHERE ${isTold('e')})
            OR EXISTS (SELECT FROM jsonb_array_elements_text(unsubscribed) AS u WHERE ${isMeant('u')})`.execute(tx)
+      await sql`UPDATE mailsonde.monitors SET contact = '' WHERE ${isMeant('contact')}`.execute(tx)
       await sql`DELETE FROM mailsonde.deliveries WHERE ${isTold('channel')}`.execute(tx)
       await sql`
         DELETE FROM mailsonde.mail_consents

@@ -92,6 +92,11 @@ export type MonitorsTable = {
   readonly notifier: ColumnType<unknown, string | undefined, string>
   readonly stored: Generated<string>
   readonly unsubscribed: ColumnType<unknown, string | undefined, string>
+  readonly labels: ColumnType<readonly string[], readonly string[] | undefined, readonly string[]>
+  readonly contact: Generated<string>
+  readonly note: Generated<string>
+  readonly facts: ColumnType<unknown, string | undefined, string>
+  readonly changed_at: Date | null
 }
 
 export type WebhooksTable = {

@@ -128,9 +128,15 @@ describe('what a key stores beside its jobs counts too, and no more once it is r
         const row = await watched('monitors')
         const point = { at, status: 'pass', score: null, listed: null, reason: null, changes: JSON.stringify([text]) }
         const run = { point, isKept: true, nextRun: at, everyMs: 1e9, messageDue: null, state: 'ok', failures: 0 }
-        await database.db
-          .transaction()
-          .execute((tx) => tables.monitors().write(tx, row, { ...run, last: 'null', known: text, notifier: '{}' }))
+        await database.db.transaction().execute((tx) =>
+          tables.monitors().write(tx, row, {
+            ...run,
+            last: 'null',
+            known: text,
+            facts: JSON.stringify({ findings: [text] }),
+            notifier: '{}',
+          }),
+        )
       },
       async () => {
         await tables.monitors().sweepPoints(expires)

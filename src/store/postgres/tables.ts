@@ -41,8 +41,14 @@ CREATE TABLE mailsonde.monitors (
   known text,                          -- the last known answer, JSON
   notifier jsonb,                      -- what the notifier remembers
   stored bigint NOT NULL DEFAULT 0,    -- size of its points and messages, octets
-  unsubscribed jsonb NOT NULL DEFAULT '[]'
+  unsubscribed jsonb NOT NULL DEFAULT '[]',
+  labels text[] NOT NULL DEFAULT '{}',
+  contact text NOT NULL DEFAULT '',    -- mail address of who is responsible for the target; '' for nobody
+  note text NOT NULL DEFAULT '',
+  facts jsonb,                         -- what filters and counts read of the last known answer; null: nothing is known
+  changed_at timestamptz               -- the last run that found a change
 );
+CREATE INDEX monitors_by_label ON mailsonde.monitors USING gin (labels);
 CREATE INDEX monitors_due ON mailsonde.monitors (least(next_run, message_due)) WHERE enabled;
 CREATE INDEX monitors_due_of_owner ON mailsonde.monitors (owner, least(next_run, message_due)) WHERE enabled;
 CREATE INDEX monitors_by_owner ON mailsonde.monitors (owner, number DESC);
@@ -55,8 +61,10 @@ CREATE TABLE mailsonde.monitor_points (
   listed integer,
   reason text,
   changes jsonb,                       -- null: nothing has changed
+  facts jsonb,                         -- of the monitor from this run on; null: as before
   PRIMARY KEY (monitor, at)
 );
+CREATE INDEX monitor_points_facts ON mailsonde.monitor_points (monitor, at DESC) WHERE facts IS NOT NULL;
 CREATE INDEX monitor_points_changed ON mailsonde.monitor_points (monitor, at DESC) WHERE changes IS NOT NULL;
 CREATE INDEX monitor_points_by_time ON mailsonde.monitor_points USING brin (at);
 
@@ -94,7 +102,7 @@ CREATE TABLE mailsonde.deliveries (
 -- What was removed is stored no more; what is added is counted where it is written.
 CREATE FUNCTION mailsonde.points_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   UPDATE mailsonde.monitors m SET stored = greatest(0, m.stored - g.octets) FROM (
-    SELECT monitor, sum(128 + coalesce(octet_length(changes::text), 0)) AS octets FROM gone GROUP BY monitor) g
+    SELECT monitor, sum(128 + coalesce(octet_length(changes::text), 0) + coalesce(octet_length(facts::text), 0)) AS octets FROM gone GROUP BY monitor) g
   WHERE m.number = g.monitor;
   RETURN NULL;
 END $$;

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import type { MonitorImport, MonitorSummary } from '../answers/monitors.ts'
+import { inTurns } from '../base/at-most.ts'
+import type { Owner } from '../names/owner.ts'
+import type { MonitorRow, NewMonitor } from '../store/postgres/monitors.ts'
+import type { ImportedColumn, MonitorCount, MonitorFilter, Portfolio } from '../store/postgres/portfolio.ts'
+import { monitorError } from './problems.ts'
+
+/** Maximum number of labels of a monitor. */
+export const MAX_LABELS = 20
+/** Maximum number of monitors per key. */
+export const MAX_MONITORS = 20_000
+const DAY_MS = 86_400_000
+/** Values of a dimension that a summary names. */
+const MOST_VALUES = 20
+/** Changes that a dry run names. */
+const MOST_CHANGES = 1_000
+
+/** A row of an import; what is undefined stays as it is, or gets the default of a new monitor. */
+export type ImportRow = {
+  readonly line: number
+  readonly kind: string
+  readonly target: string
+  readonly domain: string
+  readonly when: readonly string[]
+} & { readonly [Column in ImportedColumn]?: MonitorRow[Column] }
+
+export type ImportCounts = Omit<MonitorImport, 'bad_rows' | 'bad_rows_left_out' | 'dry_run'>
+
+/** What is changed of many monitors. */
+export type ManyEdit = Parameters<Portfolio['change']>[1]
+
+/** Those of the filter that are the owner's; an admin's are all. */
+export const ownOf = (filter: MonitorFilter, owner: Owner): MonitorFilter =>
+  owner.isAdmin ? filter : { ...filter, owner: owner.id }
+
+/** Counts of monitors by what is known of them; `compare` is a day (UTC), of whose end the values are. */
+export async function summaryOf(
+  portfolio: Portfolio,
+  filter: MonitorFilter,
+  compare: string | undefined,
+  nowMs: number,
+): Promise<MonitorSummary> {
+  const week = new Date(nowMs - 7 * DAY_MS)
+  const compared = compare === undefined ? week : new Date(Date.parse(compare) + DAY_MS - 1)
+  const at = { week, month: new Date(nowMs - 28 * DAY_MS), compared }
+  const { total, counts } = await portfolio.count(filter, at)
+  const byDimension = Map.groupBy(counts, ({ dimension }) => dimension)
+  const of = (dimension: string) => sharesOf(byDimension.get(dimension) ?? [], compare !== undefined)
+  return {
+    total,
+    ...(compare !== undefined && { compare }),
+    grade: of('grade'),
+    state: of('state').map(({ value, count }) => ({ value, count, change_7_days: null, change_28_days: null })),
+    phase: of('phase'),
+    policy: of('policy'),
+    mta_sts: of('mta_sts'),
+    dnssec: of('dnssec'),
+    provider: of('provider'),
+    role: of('role'),
+    findings: of('findings'),
+  }
+}
+
+const sharesOf = (counts: readonly MonitorCount[], isCompared: boolean): MonitorSummary['grade'] =>
+  counts
+    .filter(({ now, week, month, compared }) => now + week + month + (isCompared ? compared : 0) > 0)
+    .toSorted((a, b) => b.now - a.now || (a.value < b.value ? -1 : 1))
+    .slice(0, MOST_VALUES)
+    .map(({ value, now, week, month, compared }) => ({
+      value,
+      count: now,
+      change_7_days: now - week,
+      change_28_days: now - month,
+      ...(isCompared && { compared }),
+    }))
+
+/**
+ * Creates and changes monitors, all or none. A row about the kind and target of an earlier one follows it. Rejects with
+ * `limit_reached`.
+ */
+export async function importRows(
+  portfolio: Portfolio,
+  rows: readonly ImportRow[],
+  { everyMs, isDryRun, at }: { readonly everyMs: number; readonly isDryRun: boolean; readonly at: Date },
+  owner: Owner,
+): Promise<ImportCounts> {
+  const stored = await portfolio.existing(owner.id)
+  const added = new Map<string, NewMonitor>()
+  const changed = new Map<string, MonitorRow>()
+  const changes: { line: number; target: string; change: string }[] = []
+  let unchanged = 0
+  await inTurns(rows, (row) => {
+    const key = `${row.kind} ${row.target}`
+    const note = (change: string): void => {
+      if (isDryRun && changes.length < MOST_CHANGES) changes.push({ line: row.line, target: row.target, change })
+    }
+    const before = changed.get(key) ?? stored.get(key)
+    const made = added.get(key)
+    if (!before && !made) {
+      added.set(key, newMonitor(row, { at, everyMs, owner: owner.id }))
+      return note('create')
+    }
+    const was = before ?? made!
+    const edit = differences(was, row)
+    const words = Object.keys(edit).map((name) => WORDS[name as ImportedColumn])
+    if (words.length === 0) return void unchanged++
+    if (before) changed.set(key, { ...before, ...edit })
+    else added.set(key, { ...made!, ...edit })
+    note(`update: ${words.join(', ')}`)
+  })
+  if (stored.size + added.size > MAX_MONITORS) throw monitorError('too_many', { max: MAX_MONITORS })
+  const counts = { created: added.size, updated: changed.size, unchanged }
+  if (isDryRun) return { ...counts, changes }
+  const edits = [...changed.values()].map(({ number, name, labels, contact, note, every_ms }) => ({
+    ...{ number, name, labels, contact, note, every_ms },
+  }))
+  const isStored = await portfolio.store(owner.id, [...added.values()], edits, MAX_MONITORS)
+  if (!isStored) throw monitorError('too_many', { max: MAX_MONITORS })
+  return counts
+}
+
+const WORDS: Readonly<Record<ImportedColumn, string>> = {
+  name: 'name',
+  labels: 'labels',
+  contact: 'owner',
+  note: 'note',
+  every_ms: 'every',
+}
+
+function differences(was: Pick<NewMonitor, ImportedColumn>, row: ImportRow): Partial<Pick<MonitorRow, ImportedColumn>> {
+  const names = Object.keys(WORDS) as ImportedColumn[]
+  return Object.fromEntries(
+    names
+      .filter((name) => row[name] !== undefined && JSON.stringify(row[name]) !== JSON.stringify(was[name]))
+      .map((name) => [name, row[name]]),
+  )
+}
+
+const newMonitor = (
+  row: ImportRow,
+  { at, everyMs, owner }: { readonly at: Date; readonly everyMs: number; readonly owner: string },
+): NewMonitor => ({
+  id: `mon_${randomBytes(16).toString('base64url')}`,
+  owner,
+  name: row.name ?? '',
+  kind: row.kind,
+  target: row.target,
+  domain: row.domain,
+  every_ms: row.every_ms ?? everyMs,
+  options: '{}',
+  notify: '[]',
+  conditions: JSON.stringify(row.when),
+  quiet: null,
+  is_public: false,
+  enabled: true,
+  created_at: at,
+  next_run: at,
+  labels: row.labels ?? [],
+  contact: row.contact ?? '',
+  note: row.note ?? '',
+})

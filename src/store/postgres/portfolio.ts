@@ -1,0 +1,219 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { COLUMNS, type MonitorRow, monitorRow, type NewMonitor } from './monitors.ts'
+import type { Schema } from './schema.ts'
+
+/** Which monitors; every member narrows them. `unknown` of a fact also means those of which nothing is known. */
+export type MonitorFilter = {
+  /** The key that made them. */
+  readonly owner?: string
+  readonly label?: string
+  /** Mail address of who is responsible, lower case. */
+  readonly contact?: string
+  readonly state?: 'ok' | 'bad' | 'unknown'
+  readonly facts: { readonly [Fact in FilteredFact]?: string }
+  /** Id of a finding. */
+  readonly finding?: string
+  /** No report of DMARC about the domain has come in since. */
+  readonly noReportsSince?: Date
+  readonly changedSince?: Date
+  /** A part of the target, name, note or a label; any case. */
+  readonly text?: string
+}
+export const FILTERED_FACTS = ['grade', 'role', 'provider', 'policy', 'phase', 'mta_sts', 'dnssec'] as const
+type FilteredFact = (typeof FILTERED_FACTS)[number]
+
+/** The orders of a list. Each key ascends; equal ones follow by number. */
+export const MONITOR_SORTS = ['newest', 'name', 'score', 'worst', 'changed'] as const
+export type MonitorSort = (typeof MONITOR_SORTS)[number]
+
+const RANK = sql`CASE facts #>> '{worst,severity}' WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 WHEN 'low' THEN 3 ELSE 4 END`
+const SCORE = sql`coalesce((facts ->> 'score')::int, 101)`
+const KEYS: Readonly<Record<MonitorSort, RawBuilder<unknown>>> = {
+  newest: sql`(-number)::float8`,
+  name: sql`lower(CASE WHEN name = '' THEN target ELSE name END) COLLATE "C"`,
+  score: sql`${SCORE}::float8`,
+  worst: sql`(${RANK} * 1000 + ${SCORE})::float8`,
+  changed: sql`coalesce(-extract(epoch FROM changed_at), 0)::float8`,
+}
+
+/** The place of a monitor in a list. */
+export type MonitorPlace = readonly [key: string | number, number: number]
+export type ListedMonitor = MonitorRow & { readonly place: MonitorPlace }
+
+const likeText = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+function conditionOf(filter: MonitorFilter): RawBuilder<unknown> {
+  const { owner, label, contact, state, facts, finding, noReportsSince, changedSince, text } = filter
+  const all: RawBuilder<unknown>[] = [sql`true`]
+  if (owner !== undefined) all.push(sql`owner = ${owner}`)
+  if (label !== undefined) all.push(sql`labels @> ARRAY[${label}]::text[]`)
+  if (contact !== undefined) all.push(sql`lower(contact) = ${contact}`)
+  if (state !== undefined) all.push(sql`state = ${state}`)
+  for (const fact of FILTERED_FACTS) {
+    const value = facts[fact]
+    if (value !== undefined) all.push(sql`coalesce(facts ->> ${sql.lit(fact)}, 'unknown') = ${value}`)
+  }
+  if (finding !== undefined) all.push(sql`facts -> 'findings' @> ${JSON.stringify([finding])}::jsonb`)
+  if (noReportsSince !== undefined)
+    all.push(sql`domain <> '' AND NOT EXISTS (
+      SELECT FROM mailsonde.reports r WHERE reverse(r.domain) = reverse(m.domain)
+        AND r.kind = 'dmarc' AND r.counts AND r.day >= ${noReportsSince}::date)`)
+  if (changedSince !== undefined) all.push(sql`changed_at >= ${changedSince}`)
+  if (text !== undefined) {
+    const like = likeText(text)
+    all.push(sql`(target ILIKE ${like} OR name ILIKE ${like} OR note ILIKE ${like}
+      OR EXISTS (SELECT FROM unnest(labels) AS l WHERE l ILIKE ${like}))`)
+  }
+  return sql.join(all, sql` AND `)
+}
+
+/** The counts of a dimension: now, 7 and 28 days ago, and at a date. */
+export type MonitorCount = {
+  readonly dimension: string
+  readonly value: string
+  readonly now: number
+  readonly week: number
+  readonly month: number
+  readonly compared: number
+}
+
+/** What an import can say of a monitor beside its kind and target. */
+export type ImportedColumn = 'name' | 'labels' | 'contact' | 'note' | 'every_ms'
+
+/** Rows of one statement. */
+const BATCH = 500
+
+/** Lists, counts and changes over many monitors of a database. */
+export const portfolioOf = (db: Kysely<Schema>) => ({
+  list: async (
+    filter: MonitorFilter,
+    page: { readonly sort: MonitorSort; readonly after?: MonitorPlace; readonly limit: number },
+  ): Promise<readonly ListedMonitor[]> => {
+    const key = KEYS[page.sort]
+    const type = page.sort === 'name' ? sql`text` : sql`float8`
+    const after =
+      page.after === undefined
+        ? sql`true`
+        : sql`(${key}, number) > (${page.after[0]}::${type}, ${page.after[1]}::bigint)`
+    const { rows } = await sql<Parameters<typeof monitorRow>[0] & { readonly key: string | number }>`
+      SELECT ${sql.join(COLUMNS.map((one) => sql.ref(one)))}, ${key} AS key FROM mailsonde.monitors m
+      WHERE ${conditionOf(filter)} AND ${after} ORDER BY ${key}, number LIMIT ${page.limit}`.execute(db)
+    return rows.map(({ key, ...row }) => ({ ...monitorRow(row), place: [key, Number(row.number)] as const }))
+  },
+
+  /** How many there are, and how many have each value of each dimension; `at` are the times to compare with. */
+  count: async (
+    filter: MonitorFilter,
+    at: { readonly week: Date; readonly month: Date; readonly compared: Date },
+  ): Promise<{ readonly total: number; readonly counts: readonly MonitorCount[] }> => {
+    const factsAt = (time: Date): RawBuilder<unknown> => sql`(SELECT p.facts FROM mailsonde.monitor_points p
+      WHERE p.monitor = m.number AND p.at <= ${time} AND p.facts IS NOT NULL ORDER BY p.at DESC LIMIT 1)`
+    const dimensions = FILTERED_FACTS.map((fact) => {
+      const name = sql.lit(fact)
+      return sql`(${name}, coalesce(f ->> ${name}, 'unknown'))`
+    })
+    const { rows } = await sql<MonitorCount>`
+      WITH m AS MATERIALIZED (SELECT number, state, facts, created_at FROM mailsonde.monitors m WHERE ${conditionOf(filter)}),
+      seen AS (
+        SELECT 'now' AS time, state, facts AS f FROM m
+        UNION ALL SELECT 'week', NULL, ${factsAt(at.week)} FROM m WHERE created_at <= ${at.week}
+        UNION ALL SELECT 'month', NULL, ${factsAt(at.month)} FROM m WHERE created_at <= ${at.month}
+        UNION ALL SELECT 'compared', NULL, ${factsAt(at.compared)} FROM m WHERE created_at <= ${at.compared}),
+      valued AS (
+        SELECT time, d.dimension, d.value FROM seen CROSS JOIN LATERAL (
+          VALUES ${sql.join(dimensions)}, ('state', state)) AS d (dimension, value) WHERE d.value IS NOT NULL
+        UNION ALL
+        SELECT time, 'findings', finding FROM seen CROSS JOIN LATERAL jsonb_array_elements_text(f -> 'findings') AS finding)
+      SELECT dimension, value, (count(*) FILTER (WHERE time = 'now'))::int AS now,
+        (count(*) FILTER (WHERE time = 'week'))::int AS week, (count(*) FILTER (WHERE time = 'month'))::int AS month,
+        (count(*) FILTER (WHERE time = 'compared'))::int AS compared
+      FROM valued GROUP BY dimension, value`.execute(db)
+    const total = rows.filter(({ dimension }) => dimension === 'state').reduce((sum, { now }) => sum + now, 0)
+    return { total, counts: rows }
+  },
+
+  /** Changes all that the filter selects; returns their number. */
+  change: async (
+    filter: MonitorFilter,
+    edit: {
+      readonly labels?: readonly string[]
+      readonly addLabels?: readonly string[]
+      readonly removeLabels?: readonly string[]
+      readonly contact?: string
+      readonly note?: string
+      readonly everyMs?: number
+      readonly enabled?: boolean
+    },
+    maxLabels: number,
+    now: Date,
+  ): Promise<number> => {
+    const { labels, addLabels, removeLabels = [], contact, note, everyMs, enabled } = edit
+    const sets: RawBuilder<unknown>[] = []
+    if (labels || addLabels || removeLabels.length > 0)
+      sets.push(sql`labels = (ARRAY(
+        SELECT l FROM unnest(${labels === undefined ? sql`labels` : sql`${labels}::text[]`} || ${addLabels ?? []}::text[])
+          WITH ORDINALITY AS u (l, place)
+        WHERE NOT l = ANY (${removeLabels}::text[]) GROUP BY l ORDER BY min(place)))[1:${sql.lit(maxLabels)}]`)
+    if (contact !== undefined) sets.push(sql`contact = ${contact}`)
+    if (note !== undefined) sets.push(sql`note = ${note}`)
+    if (everyMs !== undefined)
+      sets.push(sql`every_ms = ${everyMs}, next_run = greatest(${now}::timestamptz,
+        least(next_run, coalesce(ran_at, ${now}::timestamptz) + ${everyMs} * interval '1 millisecond'))`)
+    if (enabled !== undefined) sets.push(sql`enabled = ${enabled}`)
+    if (enabled) sets.push(sql`next_run = CASE WHEN enabled THEN next_run ELSE ${now}::timestamptz END`)
+    if (sets.length === 0) return 0
+    const { numAffectedRows } = await sql`
+      UPDATE mailsonde.monitors m SET ${sql.join(sets)}
+      WHERE ${conditionOf(filter)} ${enabled === undefined ? sql`` : sql`AND enabled <> ${enabled}`}`.execute(db)
+    return Number(numAffectedRows ?? 0)
+  },
+
+  /** Makes all that the filter selects due that are enabled and have not run since `since`; returns their number. */
+  run: async (filter: MonitorFilter, since: Date, now: Date): Promise<number> => {
+    const { numAffectedRows } = await sql`
+      UPDATE mailsonde.monitors m SET next_run = ${now}
+      WHERE ${conditionOf(filter)} AND enabled AND (ran_at IS NULL OR ran_at < ${since})`.execute(db)
+    return Number(numAffectedRows ?? 0)
+  },
+
+  /** The monitors of a key, by kind and target; the oldest of several with the same. */
+  existing: async (owner: string): Promise<ReadonlyMap<string, MonitorRow>> => {
+    const rows = await db
+      .selectFrom('mailsonde.monitors')
+      .select(COLUMNS)
+      .where('owner', '=', owner)
+      .orderBy('number', 'desc')
+      .execute()
+    return new Map(rows.map((row) => [`${row.kind} ${row.target}`, monitorRow(row)]))
+  },
+
+  /** Adds and changes monitors together, or none of them; false if the key would have more than `most`. */
+  store: (
+    owner: string,
+    added: readonly NewMonitor[],
+    changed: readonly Pick<MonitorRow, 'number' | ImportedColumn>[],
+    most: number,
+  ): Promise<boolean> =>
+    db.transaction().execute(async (tx) => {
+      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`monitors of ${owner}`}, 0))`.execute(tx)
+      const { rows } = await sql<{ count: number }>`
+        SELECT count(*)::int AS count FROM mailsonde.monitors WHERE owner = ${owner}`.execute(tx)
+      if ((rows[0]?.count ?? 0) + added.length > most) return false
+      for (let at = 0; at < added.length; at += BATCH)
+        await tx
+          .insertInto('mailsonde.monitors')
+          .values(added.slice(at, at + BATCH))
+          .execute()
+      for (let at = 0; at < changed.length; at += BATCH) {
+        const some = changed.slice(at, at + BATCH)
+        await sql`
+          UPDATE mailsonde.monitors m SET name = c.name, contact = c.contact, note = c.note, every_ms = c.every_ms,
+            labels = ARRAY(SELECT jsonb_array_elements_text(c.labels))
+          FROM jsonb_to_recordset(${JSON.stringify(some)}::jsonb)
+            AS c (number bigint, name text, labels jsonb, contact text, note text, every_ms bigint)
+          WHERE m.number = c.number`.execute(tx)
+      }
+      return true
+    }),
+})
+export type Portfolio = ReturnType<typeof portfolioOf>
