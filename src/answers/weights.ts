@@ -1,7 +1,7 @@
 import { keysOf } from '../base/json.ts'
 
 /** Increased whenever a weight or a rule of the score changes; it is in every answer with a score. */
-export const SCORE_VERSION = 3
+export const SCORE_VERSION = 4
 
 /** The points of each component; together 100. */
 export const COMPONENTS = { spf: 25, dkim: 20, dmarc: 30, mx: 15, ptr: 10 } as const
@@ -45,7 +45,7 @@ export const WEIGHTS = {
     left: { implicit: 5, none: 0, none_resolvable: 0 },
     off: {
       null_beside_others: 8,
-      ip_literal: 8,
+      best_take_none: 8,
       each_unresolvable: 4,
       unresolvable_at_most: 8,
       cname: 3,

@@ -23,7 +23,13 @@ export type Args = Readonly<Record<string, string | number | boolean | readonly 
 export type FindingArgs = Readonly<Record<string, Args[string] | Problem | readonly (string | Problem)[]>>
 
 /** A record to publish. `value` is the presentation form of the data (TXT: the text, unquoted). */
-export type DnsRecord = { readonly name: string; readonly rtype: string; readonly value: string }
+export type DnsRecord = {
+  readonly name: string
+  readonly rtype: string
+  readonly value: string
+  /** The other values of the set, which stay; those that are not named go. */
+  readonly beside?: readonly string[]
+}
 
 /** One judgement as data. Severity, text and RFC section come from the check's table, when it is presented. */
 export type Finding = {

@@ -2,7 +2,6 @@ import type { Problem } from '../base/problem.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
-import { isPublic } from '../names/ip-range.ts'
 import type { TlsInfo } from '../net/smtp/dial.ts'
 import type { Provider } from '../providers/index.ts'
 import { roleProblem } from './problems.ts'
@@ -117,15 +116,6 @@ export const UNKNOWN_CONTEXT: DomainContext = {
   sendingHosts: [],
   barriers: [],
   openBarriers: [],
-}
-
-/**
- * The id of the finding about MX hosts none of which the internet can reach; undefined if it can reach one, and if that
- * is not known.
- */
-export function deadMailHosts(mail: MailHosts | undefined): string | undefined {
-  if (mail?.kind !== 'explicit' || mail.hosts.some(({ addresses }) => addresses.some(isPublic))) return undefined
-  return mail.hosts.some(({ addresses }) => addresses.length > 0) ? 'mx.not_public' : 'mx.none_resolvable'
 }
 
 /** The TLS of a mail host. */

@@ -1,7 +1,6 @@
 import type { Problem } from '../base/problem.ts'
-import { hostError, type MailHosts, noMailReason } from '../mailhosts/mailhosts.ts'
+import { type MailHosts, noMailReason } from '../mailhosts/mailhosts.ts'
 import type { Ip } from '../names/ip.ts'
-import { isPublic } from '../names/ip-range.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import { type Provider, providerOfAlias, providerOfHost, providerOfReturnPath } from '../providers/index.ts'
@@ -13,7 +12,7 @@ import type { DkimFacts, FoundKey } from './dkim/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import { type DnssecFacts, dnssecState } from './dnssec/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
-import type { MxFacts } from './mx/index.ts'
+import { hostState, type MxFacts } from './mx/index.ts'
 import { noMailRole, roleProblem } from './problems.ts'
 import type { PtrFacts } from './ptr/index.ts'
 import { passes, type SpfFacts } from './spf/index.ts'
@@ -41,7 +40,7 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const dmarc = known(facts.dmarc)
   const tls = known(facts.starttls)
   const sends = sendsMail(spf, mail)
-  const takes = mail ? takesMail(mail, sends) : null
+  const takes = mail ? takesMail(mail, sends, tls) : null
   const role = roleOf({ spf, mail, dmarc, sends, returnPath: returnPathOf(facts) })
   const noMail = mail && noMailIn(mail, role.role)
   const mailboxes = mailboxesOf(mail, known(facts.dkim))
@@ -142,12 +141,17 @@ function mayPass(spf: ContextFacts['spf']): boolean {
 
 /**
  * Without an MX, an address accepts mail (RFC 5321 §5.1); for a domain whose SPF lets nobody send, it is the address of
- * a website. MX hosts must have an address that the internet reaches.
+ * a website. An MX host must have an address that the internet reaches.
  */
-function takesMail({ kind, hosts, truncated }: MailHosts, sends: boolean | null): boolean | null {
+function takesMail(
+  { kind, hosts, truncated }: MailHosts,
+  sends: boolean | null,
+  tls: StarttlsFacts | undefined,
+): boolean | null {
   if (kind !== 'explicit') return kind === 'implicit' && sends !== false
-  if (truncated > 0 || hosts.some(({ addresses, literal }) => literal || addresses.some(isPublic))) return true
-  return hosts.some(hostError) ? null : false
+  const states = hosts.map((host) => hostState(host, tls))
+  if (truncated > 0 || states.includes('works')) return true
+  return states.includes('unknown') ? null : false
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { Problem } from '../base/problem.ts'
 import { type Ip, looksLikeIp, parseIp } from '../names/ip.ts'
 import { type Answer, DnsError, type RecordData, settled } from '../net/dns/resolver.ts'
+import { providerOfVerification } from '../providers/index.ts'
 import type { Ctx } from '../world.ts'
 import { noMailProblem } from './problems.ts'
+import { webProxyOf } from './web-proxies.ts'
 
 /** Maximum number of mail hosts; a domain with more is reported as `truncated`. */
 const MAX_HOSTS = 20
@@ -11,7 +13,7 @@ const MAX_ADDRESSES = 20
 
 /**
  * The answer for one address family of one host; `unknown`: no answer, and `errors` has the reason; `not_asked`: an IP
- * literal.
+ * literal, or a verification MX.
  */
 type FamilyAnswer = 'found' | 'nodata' | 'nxdomain' | 'unknown' | 'not_asked'
 
@@ -34,6 +36,8 @@ export type MailHost = {
   readonly errors: { readonly A?: DnsError; readonly AAAA?: DnsError }
   /** Both families' answers were validated. */
   readonly secure: boolean
+  /** The web proxy to which every address belongs; absent for the host of a known provider. */
+  readonly proxy?: string
 }
 
 /** The mail hosts of a domain. */
@@ -50,6 +54,11 @@ export type MailHosts = {
    * preference 0. At most 20.
    */
   readonly hosts: readonly MailHost[]
+  /**
+   * MX records that only prove to a provider that the domain is its customer's. They are among the hosts if there is no
+   * other; their addresses are not queried.
+   */
+  readonly verification: readonly VerificationMx[]
   /** The MX records as published, in order of preference. At most 100. */
   readonly records: readonly RecordData['MX'][]
   /** A null MX with other records, where it has no meaning (RFC 7505 §3). */
@@ -63,6 +72,9 @@ export type MailHosts = {
   /** The MX answer was validated. */
   readonly secure: boolean
 }
+
+/** An MX record for verification, and the name of the provider. */
+export type VerificationMx = RecordData['MX'] & { readonly provider: string }
 
 /** Why an address family of a host is not known, if so. */
 export const hostError = ({ errors }: Pick<MailHost, 'errors'>): DnsError | undefined => errors.A ?? errors.AAAA
@@ -79,7 +91,12 @@ export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailH
   if (answer.kind !== 'found') return withoutMx(ctx, domain, answer)
   const records = [...answer.records].sort((a, b) => a.preference - b.preference)
   const named = records.filter((record) => record.exchange !== '')
-  const distinct = firstOfEach(named)
+  const verification = named.flatMap((record): VerificationMx[] => {
+    const provider = providerOfVerification(record.exchange)
+    return provider ? [{ ...record, provider: provider.name }] : []
+  })
+  const taking = named.filter(({ exchange }) => !providerOfVerification(exchange))
+  const distinct = firstOfEach(taking.length > 0 ? taking : named)
   const hosts = await Promise.all(
     distinct.slice(0, MAX_HOSTS).map(({ exchange, preference }) => lookupHost(ctx, exchange, preference)),
   )
@@ -87,6 +104,7 @@ export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailH
     kind: named.length === 0 ? 'null' : 'explicit', // RFC 7505 §3: with other records the null MX is ignored
     exists: true,
     hosts,
+    verification,
     records: records.slice(0, 100),
     nullBesideOthers: named.length > 0 && named.length < records.length,
     duplicates: repeated(named.map((record) => record.exchange)),
@@ -116,7 +134,7 @@ export function orderMailHosts<T extends { readonly preference: number }>(
 
 /** RFC 5321 §5.1: the domain's own addresses are used only if the answer says that there is no MX. */
 async function withoutMx(ctx: Asker, domain: string, answer: Answer<'MX'>): Promise<MailHosts> {
-  const base = { records: [], nullBesideOthers: false, duplicates: [], truncated: 0 }
+  const base = { verification: [], records: [], nullBesideOthers: false, duplicates: [], truncated: 0 }
   const nothing = { ...base, kind: 'none', hosts: [], cname: answer.cname, secure: answer.secure } as const
   // RFC 6604 §3: NXDOMAIN at the end of a CNAME chain is about its last name; the domain itself exists.
   if (answer.kind === 'nxdomain') return { ...nothing, exists: answer.cname.length > 0 }
@@ -130,16 +148,20 @@ async function withoutMx(ctx: Asker, domain: string, answer: Answer<'MX'>): Prom
 async function lookupHost(ctx: Asker, exchange: string, preference: number): Promise<MailHost> {
   const unbracketed = exchange.replace(/^\[(?:ipv6:)?|\]$/g, '')
   const literal = looksLikeIp(unbracketed) ? parseIp(unbracketed) : undefined // why a name is no address is not asked
-  if (literal?.ok) return literalHost(exchange, preference, literal.value)
+  if (literal?.ok) return { ...notAsked(exchange, preference), literal: literal.value }
+  if (providerOfVerification(exchange)) return notAsked(exchange, preference)
   const [a, aaaa] = await Promise.all([
     settled(ctx.resolve(exchange, 'A', ctx.signal)),
     settled(ctx.resolve(exchange, 'AAAA', ctx.signal)),
   ])
   const addresses = [...new Set([...recordsOf(a), ...recordsOf(aaaa)])]
+  const cname = cnameOf(a) ?? cnameOf(aaaa) ?? []
+  const proxy = webProxyOf(addresses, [exchange, ...cname])
   return {
     exchange,
     preference,
-    cname: cnameOf(a) ?? cnameOf(aaaa) ?? [],
+    cname,
+    ...(proxy !== undefined && { proxy }),
     addresses: addresses.slice(0, MAX_ADDRESSES),
     addressesLeftOut: Math.max(0, addresses.length - MAX_ADDRESSES),
     answers: { A: kindOf(a), AAAA: kindOf(aaaa) },
@@ -148,10 +170,9 @@ async function lookupHost(ctx: Asker, exchange: string, preference: number): Pro
   }
 }
 
-const literalHost = (exchange: string, preference: number, literal: Ip): MailHost => ({
+const notAsked = (exchange: string, preference: number): MailHost => ({
   exchange,
   preference,
-  literal,
   cname: [],
   addresses: [],
   addressesLeftOut: 0,

@@ -1,4 +1,5 @@
 import { formatStsPolicy, MAX_AGE_SECONDS, policyUrl, type StsFacts } from '../checks/mta-sts/index.ts'
+import type { Ip } from '../names/ip.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 
 /**
@@ -28,3 +29,6 @@ export function correctedPolicy(
   const maxAgeSeconds = Math.min(Math.max(read?.maxAgeSeconds ?? 86_400, 86_400), MAX_AGE_SECONDS)
   return { url: policyUrl(domain), text: formatStsPolicy({ mode, maxAgeSeconds, mx }) }
 }
+
+/** An address that stands for the host that only its owner or a provider knows. */
+export const ASSUMED_ADDRESS = '52.101.40.1' as Ip

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import type { CheckKey } from '../checks/run.ts'
+import type { MailHosts } from '../mailhosts/mailhosts.ts'
+import { familyOf, type Ip, reverseName } from '../names/ip.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
-import { assumedKey, correctedPolicy } from './assumed.ts'
+import { ASSUMED_ADDRESS, assumedKey, correctedPolicy } from './assumed.ts'
 import type { Draft } from './draft.ts'
 import { isWithin } from './lender.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -16,7 +18,7 @@ export type Work = { readonly found: Found; readonly draft: Omit<Draft, 'finding
 /** What others have to do about a domain as it is; pure. */
 export type OthersWork = (now: Snapshot, domain: string) => readonly Work[]
 
-const foundIn = ({ outcomes }: Snapshot, key: CheckKey): readonly Found[] =>
+const foundIn = ({ outcomes }: Pick<Snapshot, 'outcomes'>, key: CheckKey): readonly Found[] =>
   (outcomes[key]?.findings ?? []).map((finding) => ({ key, finding }))
 
 /** Findings for which the policy file must change. */
@@ -52,6 +54,53 @@ export const policyFile: OthersWork = (now, domain) => {
     facts: { records: [], policy: file },
   } as const
   return [{ found, draft }]
+}
+
+/** Hosts that take no mail by what they are. */
+export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) => {
+  const found = foundIn({ outcomes }, 'mx').find(({ finding: { id } }) => TAKE_NONE.includes(id))
+  if (!found || !mail) return []
+  if (found.finding.id === 'mx.ip_literal') return [{ found, draft: namedHost(mail, domain) }]
+  const hosts = mail.hosts.filter(({ proxy }) => proxy !== undefined)
+  const names = hosts.map(({ exchange }) => exchange)
+  const records = names.flatMap((name) => [
+    { name, type: 'A', data: ASSUMED_ADDRESS } as const,
+    { name, type: 'AAAA', remove: true } as const,
+    { name: reverseName(ASSUMED_ADDRESS), type: 'PTR', data: name } as const,
+  ])
+  const draft = {
+    title: 'Take the mail host out of the web proxy',
+    by: 'dns',
+    assumed: true,
+    instructions: `Set the address records of ${names.join(', ')} to "DNS only" at the provider of the proxy (${hosts[0]?.proxy}): they then name the mail server itself.`,
+    changes: [],
+    facts: { records },
+  } as const
+  return [{ found, draft }]
+}
+
+const TAKE_NONE = ['mx.ip_literal', 'mx.web_proxy']
+
+/** A name for MX records that are addresses. */
+function namedHost({ hosts, records }: MailHosts, domain: string): Work['draft'] {
+  const literals = hosts.filter(({ literal }) => literal !== undefined)
+  const name = `mx.${domain}`
+  const kept = records.filter(({ exchange }) => !literals.some((one) => one.exchange === exchange))
+  const first = { preference: literals[0]?.preference ?? 0, exchange: name }
+  return {
+    title: 'Give the mail host a name',
+    by: 'dns',
+    changes: [
+      ...literals.map(
+        ({ literal = '' as Ip }): OverlayRecord => ({
+          name,
+          type: familyOf(literal) === 6 ? 'AAAA' : 'A',
+          data: literal,
+        }),
+      ),
+      ...[first, ...kept].map((data): OverlayRecord => ({ name: domain, type: 'MX', data })),
+    ],
+  }
 }
 
 /** A DKIM key, which only the provider of the mail can create. */
@@ -115,7 +164,8 @@ export const consents: OthersWork = (now, domain) =>
     return changes.length === 0 ? [] : [{ found, draft }]
   })
 
-function recordIn(
+/** A record as a change; empty if it cannot be read. */
+export function recordIn(
   { name, rtype, value }: { readonly name: string; readonly rtype: string; readonly value: string },
   domain: string,
 ): readonly OverlayRecord[] {

@@ -15,11 +15,13 @@ import { isWithin } from './lender.ts'
 import {
   brokenKeys,
   consents,
+  deadHosts,
   hasUsableKey,
   type OthersWork,
   pointers,
   policyFile,
   providerKey,
+  recordIn,
   type Work,
 } from './others.ts'
 import { layOver, recordsOf, setKey } from './records.ts'
@@ -154,6 +156,7 @@ class Planner {
       const before = this.laid
       this.tried = new Set()
       await this.fixes('mx')
+      await this.others(deadHosts)
       await this.others(policyFile)
       await this.fixes('mta_sts', 'medium')
       await this.fixes('spf')
@@ -260,14 +263,15 @@ class Planner {
     const objection = await obstacleTo(this.subject, fix)
     if (objection !== undefined) return objection
     if (change.type === 'CNAME') return [change]
+    const whole = [fix.value, ...(fix.beside ?? [])].flatMap((value) => recordIn({ ...fix, value }, this.domain))
     const { ctx } = this.subject
     const answer = await settled(ctx.resolve(fix.name, change.type, ctx.signal))
-    if (answer instanceof DnsError) return [change]
+    if (answer instanceof DnsError) return whole
     const [target] = answer.cname
-    if (target === undefined) return [change]
+    if (target === undefined) return whole
     if (answer.kind === 'found')
       return `${fix.name} is an alias (CNAME) of ${target}: the record can be changed only there.`
-    return [{ name: fix.name, type: 'CNAME', remove: true, data: target }, change]
+    return [{ name: fix.name, type: 'CNAME', remove: true, data: target }, ...whole]
   }
 
   private draftOf({ key, finding }: Found, fix: DnsRecord, changes: readonly OverlayChange[]): Draft {

@@ -2,7 +2,7 @@ import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { dkimStepsOf, PROVIDERS, type Provider, spfIncludeOf } from '../providers/index.ts'
-import { assumedKey, assumedTarget } from './assumed.ts'
+import { ASSUMED_ADDRESS, assumedKey, assumedTarget } from './assumed.ts'
 import type { Draft } from './draft.ts'
 
 /** A host of one's own for the mail of a domain. */
@@ -51,9 +51,6 @@ const mx = (name: string, preference: number, exchange: string): OverlayRecord =
 })
 const addressRecord = (name: string, ip: Ip): OverlayRecord =>
   ip.includes(':') ? { name, type: 'AAAA', data: ip } : { name, type: 'A', data: ip }
-
-/** An address that stands for the host that the provider shows to each customer. */
-const ASSUMED_ADDRESS = '52.101.40.1' as Ip
 
 function mailStep(domain: Domain, { mailboxes, mailHosts }: Setup): Draft {
   if (!mailboxes) {

@@ -21,6 +21,7 @@ export const PROVIDERS: readonly Provider[] = [
 
 const BY_ID = new Map(PROVIDERS.map((provider) => [provider.id, provider]))
 const BY_MX = patternsOf((provider) => provider.mx)
+const BY_VERIFICATION = patternsOf((provider) => provider.verificationMx ?? [])
 const BY_INCLUDE = patternsOf((provider) => provider.includes)
 const BY_CNAME = patternsOf((provider) => provider.cnames)
 const BY_RETURN_PATH = patternsOf((provider) => provider.returnPaths)
@@ -34,7 +35,11 @@ export const providerById = (id: string): Provider | undefined => BY_ID.get(id)
  * The provider of a mail host, by its name (any case, one final dot allowed); undefined for a host of an unknown
  * provider.
  */
-export const providerOfHost = (mxHost: string): Provider | undefined => find(BY_MX, mxHost)
+export const providerOfHost = (mxHost: string): Provider | undefined =>
+  find(BY_VERIFICATION, mxHost) ? undefined : find(BY_MX, mxHost)
+
+/** The provider to which an MX record proves that the domain is its customer's; such a host takes no mail. */
+export const providerOfVerification = (mxHost: string): Provider | undefined => find(BY_VERIFICATION, mxHost)
 
 /**
  * The provider of an SPF `include:` or `redirect=` target. A target with macros is matched by the text after the last

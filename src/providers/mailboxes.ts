@@ -6,6 +6,7 @@ export const MAILBOXES = rows('mailbox', [
     id: 'google',
     name: 'Google Workspace',
     mx: ['.google.com', '.googlemail.com', '.psmtp.com'],
+    verificationMx: ['.mx-verification.google.com'],
     includes: ['_spf.google.com', 'aspmx.googlemail.com'],
     spf: '_spf.google.com',
     selectors: ['google', '20230601', '20221208', '20210112', '20161025'],
@@ -22,6 +23,7 @@ export const MAILBOXES = rows('mailbox', [
       '.mail.protection.partner.outlook.cn',
       '.mx.microsoft',
     ],
+    verificationMx: ['.msv1.invalid'],
     includes: ['spf.protection.outlook.com', 'spf.protection.office365.us', 'spf.protection.partner.outlook.cn'],
     spf: 'spf.protection.outlook.com',
     spfByMx: {
@@ -290,6 +292,7 @@ export const CONSUMER = rows('mailbox', [
   {
     id: 'outlook',
     name: 'Outlook.com',
+    operator: 'microsoft365',
     mx: ['.olc.protection.outlook.com', '.hotmail.com'],
     includes: ['spf2.outlook.com'],
     selectors: ['selector1'],
@@ -315,6 +318,7 @@ export const CONSUMER = rows('mailbox', [
   {
     id: 'gmx',
     name: 'GMX and WEB.DE',
+    operator: 'ionos',
     mx: ['.gmx.net', '.gmx.com', '.web.de', '.mail.com'],
     seen: 'postmaster.gmx.net',
   },

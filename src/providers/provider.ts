@@ -12,6 +12,10 @@ export type Provider = {
   readonly kind: ProviderKind
   /** Names of its MX hosts in lower case. With a dot in front: the name itself and everything below it. */
   readonly mx: readonly string[]
+  /** MX hosts by which its customers prove that a domain is theirs, and which take no mail; form of {@link Provider.mx}. */
+  readonly verificationMx?: readonly string[]
+  /** The id of the provider that runs the service, if it has another row. */
+  readonly operator?: string
   /** Targets of `include:` and `redirect=` that identify it, in the form of {@link Provider.mx}. */
   readonly includes: readonly string[]
   /** The `include:` that it tells customers to publish; absent if it needs none, or if each customer has its own. */

@@ -116,7 +116,7 @@ it.each<[string, LabZone, string, Record<string, LabServer> | undefined, number,
     policy('enforce', 'n.example'),
     undefined,
     15,
-    ['mx.unresolvable', 'mx.single_address', 'mta_sts.uncovered_mx'],
+    ['mx.single_address', 'mta_sts.uncovered_mx'],
     'fail',
   ],
 ])('%s', async (_why, zone, text, servers, lost, findings, status) => {

@@ -95,12 +95,12 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
       ...(mx.isOpen && !mx.notPublic ? [perhaps(off.not_public, 'mx.family_unknown')] : []),
       ...barrierLosses(mx),
     ]
-  if (mx.noneResolvable) return [lost(COMPONENTS.mx - left.none_resolvable, 'mx.none_resolvable')]
+  if (mx.none !== undefined) return [lost(COMPONENTS.mx - left.none_resolvable, mx.none)]
   const losses: Loss[] = []
   const unresolvable = Math.min(off.unresolvable_at_most, mx.unresolvable * off.each_unresolvable)
   const open = Math.min(off.unresolvable_at_most - unresolvable, mx.unknown * off.each_unresolvable)
   if (mx.nullBesideOthers) losses.push(lost(off.null_beside_others, 'mx.null_beside_others'))
-  if (mx.ipLiteral) losses.push(lost(off.ip_literal, 'mx.ip_literal'))
+  if (mx.deadBest) losses.push((mx.deadBest.isOpen ? perhaps : lost)(off.best_take_none, mx.deadBest.finding))
   if (unresolvable > 0) losses.push(lost(unresolvable, mx.unresolvableFinding))
   if (open > 0) losses.push(perhaps(open, 'mx.host_unknown'))
   if (mx.cname) losses.push(lost(off.cname, 'mx.cname'))

@@ -33,6 +33,9 @@ const told = (losses: readonly Loss[], table: object): string[] =>
       return `${finding} ${units / UNIT}${range}`
     })
 
+/** Addresses of a web proxy. */
+const PROXIED = { A: ['104.21.33.44', '172.67.140.11'] }
+
 describe('MX', () => {
   it.each<[string, LabZone, string[]]>([
     ['clean', { ...at([1, 'm.example']), 'm.example': M }, []],
@@ -48,11 +51,36 @@ describe('MX', () => {
       { ...at([1, '45.53.5.9'], [2, 'm.example']), 'm.example': M },
       ['mx.ip_literal 8'],
     ],
-    ['a literal alone: no host has an address', at([1, '45.53.5.9']), ['mx.none_resolvable 15']],
-    ['one dangling', { ...at([1, 'm.example'], [2, 'gone.example']), 'm.example': M }, ['mx.unresolvable 4']],
+    ['a literal behind a host that works', { ...at([1, 'm.example'], [2, '45.53.5.9']), 'm.example': M }, []],
+    ['literals alone', at([1, '45.53.5.9']), ['mx.ip_literal 15']],
+    ['a host behind a web proxy alone', { ...at([1, 'm.example']), 'm.example': PROXIED }, ['mx.web_proxy 15']],
+    [
+      'a web proxy and a dangling name',
+      { ...at([1, 'm.example'], [1, 'gone.example']), 'm.example': PROXIED },
+      ['mx.web_proxy 15'],
+    ],
+    [
+      'a web proxy before a host that works',
+      { ...at([1, 'm.example'], [2, 'n.example']), 'm.example': PROXIED, 'n.example': M },
+      ['mx.web_proxy 8'],
+    ],
+    [
+      'a literal beside a host of the best preference without an answer',
+      { ...at([1, '45.53.5.9'], [1, 's.example'], [2, 'm.example']), 'm.example': M, 's.example': 'SERVFAIL' },
+      ['mx.ip_literal 0 (0 to 8)', 'mx.host_unknown 0 (0 to 4)', 'mx.family_unknown 0 (0 to 9)'],
+    ],
+    ['a verification MX alone', at([1, 'ms1.msv1.invalid']), ['mx.none_resolvable 15']],
+    ['… and behind a host', { ...at([1, 'm.example'], [9, 'ms1.msv1.invalid']), 'm.example': M }, []],
+    ['one dangling', { ...at([1, 'm.example'], [1, 'gone.example']), 'm.example': M }, ['mx.unresolvable 4']],
+    ['one dangling behind a host that works', { ...at([1, 'm.example'], [2, 'gone.example']), 'm.example': M }, []],
+    [
+      'one dangling behind a host without an answer',
+      { ...at([1, 's.example'], [2, 'gone.example'], [3, 'm.example']), 'm.example': M, 's.example': 'SERVFAIL' },
+      ['mx.host_unknown 0 (0 to 8)', 'mx.family_unknown 0 (0 to 9)'],
+    ],
     [
       'one unknown',
-      { ...at([1, 'm.example'], [2, 's.example']), 'm.example': M, 's.example': 'SERVFAIL' },
+      { ...at([1, 'm.example'], [1, 's.example']), 'm.example': M, 's.example': 'SERVFAIL' },
       ['mx.host_unknown 0 (0 to 4)', 'mx.family_unknown 0 (0 to 9)'],
     ],
     [

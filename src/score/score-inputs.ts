@@ -2,7 +2,7 @@ import type { Outcome } from '../checks/check.ts'
 import type { DomainContext } from '../checks/context.ts'
 import type { DkimFacts } from '../checks/dkim/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from '../checks/dmarc/index.ts'
-import { type MxFacts, resolvable } from '../checks/mx/index.ts'
+import { deliveryOf, hostState, type MxFacts } from '../checks/mx/index.ts'
 import { judgedStates, type PtrFacts } from '../checks/ptr/index.ts'
 import type { JudgedChecks } from '../checks/run.ts'
 import type { SpfFacts } from '../checks/spf/index.ts'
@@ -52,27 +52,27 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
 /** What the score needs of the MX check. */
 export function fromMx(
   outcome: Outcome<MxFacts>,
-  { barriers, openBarriers }: Pick<DomainContext, 'barriers' | 'openBarriers'>,
+  { barriers, openBarriers, tls }: Pick<DomainContext, 'barriers' | 'openBarriers' | 'tls'>,
 ): MxScoreInput {
   const has = (id: FindingId): boolean => outcome.findings.some((finding) => finding.id === id)
   const mail = outcome.facts?.mail
   // If some hosts are known, the others cost what each of them may cost.
-  const isPartly = mail?.hosts.some((host) => resolvable(host) === 'yes') === true && !has('mx.not_public')
+  const isPartly = mail?.hosts.some((host) => hostState(host, tls) === 'works') === true && !has('mx.not_public')
   if (!mail || (outcome.status === 'unknown' && !isPartly)) return { state: 'unknown' }
   if (mail.kind === 'none') return { state: 'none' }
   if (mail.kind === 'null' || outcome.status === 'not_applicable') return { state: 'null' }
   const isOpen = mail.hosts.some((host) => hostError(host) !== undefined)
   const open = { ...(isOpen && { isOpen }), barriers, openBarriers }
   if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public'), ...open }
-  const named = mail.hosts.filter((host) => host.literal === undefined).map(resolvable)
+  const { none, best, unresolvable, open: unknown } = deliveryOf(mail.hosts, tls)
   return {
     state: 'explicit',
-    noneResolvable: has('mx.none_resolvable'),
+    ...(none && { none }),
     nullBesideOthers: has('mx.null_beside_others'),
-    ipLiteral: has('mx.ip_literal'),
-    unresolvable: named.filter((state) => state === 'no').length,
-    ...told('unresolvableFinding', firstOf(outcome, ['mx.unresolvable', 'mx.missing_dot'])),
-    unknown: named.filter((state) => state === 'unknown').length,
+    ...(best && best.all !== false && { deadBest: { finding: best.finding, isOpen: best.all === null } }),
+    unresolvable: unresolvable.length,
+    ...told('unresolvableFinding', firstOf(outcome, ['mx.takeover', 'mx.unresolvable', 'mx.missing_dot'])),
+    unknown,
     cname: has('mx.cname'),
     notPublic: has('mx.not_public'),
     singleAddress: has('mx.single_address'),

@@ -97,13 +97,15 @@ export type MxScoreInput =
     }
   | {
       readonly state: 'explicit'
-      readonly noneResolvable: boolean
+      /** No host takes mail: the finding that says why. */
+      readonly none?: FindingId
       readonly nullBesideOthers: boolean
-      readonly ipLiteral: boolean
-      /** Hosts without an address, except literals, and the finding about the first. */
+      /** Hosts of the best preference take no mail by what they are; `isOpen`: one of them has no answer. */
+      readonly deadBest?: { readonly finding: FindingId; readonly isOpen: boolean }
+      /** Hosts without an address that senders meet, and the finding about the first. */
       readonly unresolvable: number
       readonly unresolvableFinding?: FindingId
-      /** Hosts without an answer. */
+      /** Hosts that may be such. */
       readonly unknown: number
       /** An address family of a host has no answer; `isAlone`: at most one address is known. */
       readonly isOpen?: boolean

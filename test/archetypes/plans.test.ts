@@ -1,6 +1,7 @@
 import type { CheckAnswer } from '../../src/answers/check.ts'
 import type { PlanAnswer, PlanStep } from '../../src/answers/plan.ts'
-import { assumedKey } from '../../src/plan/assumed.ts'
+import { reverseName } from '../../src/names/ip.ts'
+import { ASSUMED_ADDRESS, assumedKey } from '../../src/plan/assumed.ts'
 import {
   type DomainCase,
   domains,
@@ -82,7 +83,8 @@ async function asked(row: DomainCase, path: string, query: Readonly<Record<strin
 }
 
 /**
- * The world after a step: its records published, its file on the web server, and the key of the mail provider created.
+ * The world after a step: its records published, its file on the web server, the key of the mail provider created, and
+ * the mail hosts out of the web proxy.
  */
 function done({ zone, policies, domain = '' }: DomainCase, { records, file, findings, assumed }: PlanStep) {
   let next: WrittenZone = withoutReplaced(zone ?? {}, records)
@@ -92,8 +94,14 @@ function done({ zone, policies, domain = '' }: DomainCase, { records, file, find
     const { name, data } = assumedKey(domain, 'default')
     next = published({ ...next, [name]: {} }, name, 'TXT', String(data))
   }
+  if (assumed && findings.includes('mx.web_proxy'))
+    for (const host of listOf(next[domain]?.MX).map((record) => String([record].flat()[1])))
+      next = { ...next, [host]: { A: [ASSUMED_ADDRESS] }, [reverseName(ASSUMED_ADDRESS)]: { PTR: [host] } }
   return { zone: next, ...(file && { policies: { ...policies, [new URL(file.url).host]: file.text } }) }
 }
+
+const listOf = (records: WrittenNode[string] = []): readonly WrittenRecord[] =>
+  typeof records === 'string' ? [] : records
 
 function published(zone: WrittenZone, name: string, type: string, value: string): WrittenZone {
   const { CNAME: _alias, ...node }: WrittenNode = zone[name] ?? {}

@@ -1,6 +1,7 @@
 import { atMost } from '../../base/at-most.ts'
+import { webProxyOf } from '../../mailhosts/web-proxies.ts'
 import type { Domain } from '../../names/domain.ts'
-import { looksLikeIp } from '../../names/ip.ts'
+import { type Ip, looksLikeIp } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, type RecordType, settled } from '../../net/dns/resolver.ts'
@@ -154,19 +155,26 @@ async function mailOf(ctx: Asking, host: Domain, mx: MxAnswer, budget: Budget): 
   if (names.length > 0 && hosts.length === 0) return { takesMail: false, reason: destinationProblem('null_mx') }
   const without = destinationProblem(hosts.length > 0 ? 'no_mail_host' : 'no_host')
   let failed: DnsError | undefined
-  let isPrivate = false
+  let isUnfit = false
   for (const name of hosts.length > 0 ? hosts : [host]) {
-    if (looksLikeIp(name) || budget.hosts-- <= 0) return { takesMail: true }
+    if (looksLikeIp(name)) continue // RFC 5321 §5.1: a host has a name
+    if (budget.hosts-- <= 0) return { takesMail: true }
     for (const type of ['A', 'AAAA'] as const) {
       const answer = await ask(ctx, name, type)
       if (answer instanceof DnsError) failed ??= answer
-      else if (answer.records.some(isPublic)) return { takesMail: true }
-      else isPrivate ||= answer.records.length > 0
+      else if (
+        answer.records.some((address) => isPublic(address) && !(hosts.length > 0 && isProxied(address, name, answer)))
+      )
+        return { takesMail: true }
+      else isUnfit ||= answer.records.length > 0
     }
   }
   if (failed) return { takesMail: null, reason: failed.problem }
-  return { takesMail: false, reason: isPrivate ? destinationProblem('not_public') : without }
+  return { takesMail: false, reason: isUnfit ? destinationProblem('not_public') : without }
 }
+
+const isProxied = (address: Ip, name: string, { cname }: Answer): boolean =>
+  webProxyOf([address], [name, ...cname]) !== undefined
 
 /** RFC 9990 §4: queried only if the organizational domains differ. */
 async function lookupAuthorization(

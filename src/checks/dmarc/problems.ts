@@ -47,5 +47,5 @@ export const destinationProblem = problemsOf('report_destination', {
   no_answer: () => 'it could not be looked up',
   no_mail: () => 'the domain accepts no mail',
   no_mail_host: () => 'none of its MX hosts has an address',
-  not_public: () => 'its mail hosts have only addresses that are not public',
+  not_public: () => 'its mail hosts have only addresses at which no mail arrives',
 })

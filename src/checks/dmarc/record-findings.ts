@@ -1,7 +1,8 @@
 import { printable } from '../../base/text.ts'
 import { publicSuffix, registrableDomain } from '../../names/suffix.ts'
 import type { Finding } from '../check.ts'
-import { type DomainContext, deadMailHosts } from '../context.ts'
+import type { DomainContext } from '../context.ts'
+import { deadMailHosts } from '../mx/index.ts'
 import type { Applied, DmarcFacts } from './facts.ts'
 import { finding } from './findings.ts'
 import { authorizationFix, type Basis, changedFix, reported, softening } from './fixes.ts'
@@ -179,7 +180,7 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
     ...takesNone.slice(0, MAX_DESTINATIONS_TOLD).map((uri) => {
       const reason = uri.takesMail === false ? (uri.reason ?? '') : destinationProblem('no_mail')
       const isOwn = uri.host === facts.domain && context.takes === false
-      const cause = isOwn ? deadMailHosts(context.mail) : undefined
+      const cause = isOwn ? deadMailHosts(context) : undefined
       const unreachable = finding(
         'dmarc.rua_unreachable',
         { host: uri.host!, reason },

@@ -6,6 +6,9 @@ const unused = (args: Args): string | undefined =>
     ? 'The domain sends no mail, and none can arrive: publish the null MX "0 ." as its only MX record.'
     : undefined
 
+const takeover = ({ host, free }: Args): string =>
+  `${host} does not exist, and neither does ${free}: anyone who registers ${free} receives mail for this domain.`
+
 export const findings = defineFindings({
   'mx.no_domain': {
     severity: 'critical',
@@ -67,23 +70,48 @@ export const findings = defineFindings({
     detail: ({ count }) =>
       `${count === 1 ? 'The only MX host has no address' : `None of the ${count} MX hosts has an address`}, so mail cannot be delivered.`,
     repair: 'Publish A or AAAA records for the hosts, or MX records with hosts that have them.',
-    advice: unused,
+    advice: (args) =>
+      unused(args) ??
+      (args.providers === undefined
+        ? undefined
+        : `The MX record only proves to ${list(args.providers)} that the domain is its customer's, and takes no mail. Which provider is to take the mail of the domain? Publish the MX records that it shows.`),
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.verification_left': {
+    severity: 'low',
+    title: 'An MX record for verification is left over',
+    detail: ({ hosts, provider }) =>
+      `${list(hosts)} only proves to ${provider} that the domain is its customer's: no mail arrives there, and senders may try it.`,
+    repair: 'Remove the verification record; the other MX records stay.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.two_providers': {
+    severity: 'low',
+    title: 'MX hosts of two mailbox providers',
+    detail: ({ providers }) =>
+      `The mail of the domain goes to the mailboxes of ${list(providers, ' and of ')}: each message arrives at only one of them.`,
+    repair: 'Remove the MX records of the provider that no longer has the mailboxes.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.takeover': {
+    severity: 'high',
+    title: 'Anyone can register the name of an MX host',
+    detail: takeover,
+    repair: 'Remove the MX record, or register the name.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.unresolvable': {
-    severity: 'high',
+    severity: 'low',
     title: 'An MX host has no address',
-    detail: ({ host, exists, free }) => {
-      if (exists) return `${host} exists but has neither an A nor an AAAA record.`
-      return free === undefined
-        ? `${host} does not exist.`
-        : `${host} does not exist, and neither does ${free}: anyone who registers ${free} receives mail for this domain.`
-    },
+    detail: ({ host, exists, isMet, free }) =>
+      free === undefined
+        ? `${host} ${exists ? 'exists but has neither an A nor an AAAA record' : 'does not exist'}.${isMet ? '' : ' Senders reach a host of better preference first.'}`
+        : takeover({ host: host!, free }),
     repair: 'Give the host an address or remove its MX record.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.missing_dot': {
-    severity: 'high',
+    severity: 'low',
     title: 'MX host with the domain name twice: a missing dot',
     detail: ({ host, meant, domain }) =>
       `${host} does not exist. In the zone file the dot at the end of "${meant}." is missing, so the name server appends ${domain}.`,
@@ -106,11 +134,20 @@ export const findings = defineFindings({
       'Replace the CNAME with A and AAAA records (or an ALIAS record of the DNS provider), and publish MX and TXT records at the domain itself.',
     reference: 'RFC 1034 §3.6.2',
   },
+  'mx.web_proxy': {
+    severity: 'low',
+    title: 'An MX host is behind a web proxy',
+    detail: ({ host, proxy, address }) =>
+      `${host} has addresses of the web proxy of ${proxy} (${address}), which forwards websites and takes no mail at port 25.`,
+    repair:
+      'Set the address records of the host to "DNS only" at the provider of the proxy, so that they name the mail server itself.',
+    reference: 'RFC 5321 §5.1',
+  },
   'mx.ip_literal': {
-    severity: 'high',
+    severity: 'low',
     title: 'An MX record names an IP address',
     detail: ({ host }) =>
-      `${host} is an IP address, but an MX record must contain a host name; many senders cannot deliver there.`,
+      `${host} is an IP address, but an MX record must contain a host name: senders look for addresses of a host with that name, and find none.`,
     repair: 'Give the host a name with an A or AAAA record and put that name into the MX record.',
     reference: 'RFC 1035 §3.3.9',
   },

@@ -7,7 +7,7 @@ import { judgeMx } from './judge.ts'
 import { lookupMx, type MxFacts, resolvable, unanswered } from './lookup.ts'
 
 export type { MxFacts } from './lookup.ts'
-export { allAddresses, notPublic, resolvable } from './lookup.ts'
+export { allAddresses, deadMailHosts, deliveryOf, hostState, notPublic, resolvable } from './lookup.ts'
 
 export const mx = defineCheck<MxFacts, MxFields>({
   specs: ['RFC 7505', 'RFC 5321'],
@@ -42,7 +42,12 @@ export function presentMx(
 ): { readonly entries: readonly MxHost[]; readonly kind?: MailHosts['kind'] } {
   const mail = outcome.facts?.mail
   if (!mail) return { entries: [] }
-  return { entries: mail.hosts.map((host) => presentHost(host, presentAddress)), kind: mail.kind }
+  const entries = mail.hosts.map((host) => presentHost(host, presentAddress))
+  const others = mail.verification.filter(({ exchange }) => !mail.hosts.some((host) => host.exchange === exchange))
+  const unused = others.map(({ exchange, preference }) => ({
+    ...{ host: exchange, priority: preference, addresses: [], cname: [], resolvable: false },
+  }))
+  return { entries: [...entries, ...unused].toSorted((a, b) => a.priority - b.priority), kind: mail.kind }
 }
 
 function presentHost(host: MailHost, presentAddress: PresentAddress): MxHost {

@@ -6,7 +6,7 @@ import { providerOfHost } from '../../providers/index.ts'
 import { type DnsRecord, type Finding, notApplicable, type Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
 import { mailHostProblem } from '../problems.ts'
-import { allAddresses, type MxFacts, notPublic, resolvable, unanswered } from './lookup.ts'
+import { allAddresses, type Delivery, deliveryOf, hostState, type MxFacts, notPublic, unanswered } from './lookup.ts'
 
 /**
  * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults, or mail that the
@@ -35,13 +35,13 @@ export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts
     case 'implicit': {
       const fix = { name: domain, rtype: 'MX', value: `0 ${domain}.` }
       const implicit: Finding = { id: 'mx.implicit', args: { domain }, fix }
-      return concluded(facts, context, [implicit, ...about, ...hostFindings(facts, mail.hosts[0]!)])
+      return concluded(facts, context, [implicit, ...about, ...hostFindings(facts, mail.hosts[0]!, { delivery: {} })])
     }
     case 'explicit':
       return concluded(
         facts,
         context,
-        [...setFindings(facts, context.role === 'return_path'), ...about, ...ofHosts(facts)].map(
+        [...setFindings(facts, context), ...about, ...ofHosts(facts, context)].map(
           isUnused(context) ? declaring(domain) : (finding) => finding,
         ),
       )
@@ -82,21 +82,35 @@ const declaring =
 const nullMx = (domain: string): DnsRecord => ({ name: domain, rtype: 'MX', value: '0 .' })
 
 /** The findings about each host; that one has no address follows from what is said of all. */
-function ofHosts(facts: MxFacts): Finding[] {
+function ofHosts(facts: MxFacts, { tls }: DomainContext): Finding[] {
   const { hosts } = facts.mail
-  const isNone = hosts.every((host) => resolvable(host) === 'no')
+  const delivery = deliveryOf(hosts, tls)
   return hosts
-    .flatMap((host) => hostFindings(facts, host))
-    .map((one) => (isNone && one.id === 'mx.unresolvable' ? { ...one, follows: 'mx.none_resolvable' } : one))
+    .flatMap((host) => hostFindings(facts, host, { delivery, tls }))
+    .map((one) =>
+      delivery.none === 'mx.none_resolvable' && one.id === 'mx.unresolvable' ? { ...one, follows: delivery.none } : one,
+    )
 }
 
 /** Faults with which mail still arrives as long as one host is reachable. */
-const HARMLESS = new Set(['mx.single_address', 'mx.single_host', 'mx.duplicate', 'mx.family_unknown', 'mx.no_ipv6'])
+const HARMLESS = new Set([
+  'mx.single_address',
+  'mx.single_host',
+  'mx.duplicate',
+  'mx.family_unknown',
+  'mx.no_ipv6',
+  'mx.verification_left',
+  'mx.two_providers',
+])
 
-function concluded(facts: MxFacts, { openBarriers }: DomainContext, findings: readonly Finding[]): Outcome<MxFacts> {
+function concluded(
+  facts: MxFacts,
+  { openBarriers, tls }: DomainContext,
+  findings: readonly Finding[],
+): Outcome<MxFacts> {
   const { hosts } = facts.mail
-  const reachable = hosts.some((host) => host.addresses.length > notPublic(host).length)
-  const open = hosts.find((host) => resolvable(host) === 'unknown')
+  const reachable = hosts.some((host) => hostState(host, tls) === 'works')
+  const open = hosts.find((host) => hostState(host) === 'unknown')
   const weighty = findings.filter(({ id }) => !HARMLESS.has(id))
   // A host without an answer is not a fault of the domain: without other faults it leaves the status open.
   if (open && (!reachable || (weighty.length > 0 && weighty.every(({ id }) => id === 'mx.host_unknown'))))
@@ -118,16 +132,57 @@ function aliasFindings({ domain, mail }: MxFacts): Finding[] {
 }
 
 /** The findings about all records together. */
-function setFindings(facts: MxFacts, isReturnPath: boolean): Finding[] {
+function setFindings(facts: MxFacts, { role, tls }: DomainContext): Finding[] {
   const { mail } = facts
   const findings: Finding[] = []
-  if (mail.hosts.every((host) => resolvable(host) === 'no'))
-    findings.push({ id: 'mx.none_resolvable', args: { count: mail.hosts.length }, evidence: shown(facts) })
+  if (deliveryOf(mail.hosts, tls).none === 'mx.none_resolvable') {
+    const providers = [...new Set(mail.verification.map(({ provider }) => provider))]
+    const args = { count: mail.hosts.length, ...(providers.length > 0 && { providers }) }
+    findings.push({ id: 'mx.none_resolvable', args, evidence: shown(facts) })
+  } else findings.push(...leftOver(facts))
   if (mail.nullBesideOthers) findings.push({ id: 'mx.null_beside_others', evidence: shown(facts) })
   for (const host of mail.duplicates) findings.push({ id: 'mx.duplicate', args: { host }, evidence: shown(facts) })
   if (mail.truncated > 0)
     findings.push({ id: 'mx.too_many', args: { count: mail.hosts.length + mail.truncated, seen: mail.hosts.length } })
-  return [...findings, ...(isReturnPath ? [] : redundancy(mail.hosts)), ...withoutIpv6(mail.hosts)]
+  const taking = mail.hosts.filter((host) => hostState(host, tls) !== 'web_proxy')
+  return [
+    ...findings,
+    ...providersOf(facts),
+    ...(role === 'return_path' ? [] : redundancy(taking)),
+    ...withoutIpv6(mail.hosts),
+  ]
+}
+
+/** MX records that only prove something to a provider, beside hosts that take mail. */
+function leftOver(facts: MxFacts): Finding[] {
+  const { domain, mail } = facts
+  const [record, ...others] = mail.verification
+  if (!record) return []
+  const kept = mail.records.filter(({ exchange }) => !mail.verification.some((one) => one.exchange === exchange))
+  const [first, ...more] = kept.map(({ preference, exchange }) => `${preference} ${exchange}.`)
+  const hosts = [record, ...others].map(({ exchange }) => exchange)
+  return [
+    {
+      id: 'mx.verification_left',
+      args: { hosts, provider: record.provider },
+      evidence: shown(facts),
+      ...(first !== undefined && { fix: { name: domain, rtype: 'MX', value: first, beside: more } }),
+    },
+  ]
+}
+
+/** Mailbox providers whose hosts are beside each other. */
+function providersOf({ mail }: MxFacts): Finding[] {
+  const found = mail.hosts.flatMap(({ exchange }) => {
+    const provider = providerOfHost(exchange)
+    return provider?.kind === 'mailbox' ? [{ exchange, provider }] : []
+  })
+  const byOperator = Map.groupBy(found, ({ provider }) => provider.operator ?? provider.id)
+  if (byOperator.size < 2) return []
+  const providers = [...byOperator.values()].map(
+    ([first, ...rest]) => `${first!.provider.name} (${[first!, ...rest].map(({ exchange }) => exchange).join(', ')})`,
+  )
+  return [{ id: 'mx.two_providers', args: { providers } }]
 }
 
 /** IPv6 is not required; its absence is reported if all hosts were queried. The hosts of a provider are not judged. */
@@ -142,12 +197,12 @@ function withoutIpv6(hosts: readonly MailHost[]): Finding[] {
 
 function redundancy(hosts: readonly MailHost[]): Finding[] {
   const addresses = allAddresses(hosts)
-  const host = hosts[0]!.exchange
-  if (hosts.some(unanswered) || addresses.length === 0) return []
+  const [first] = hosts
+  if (!first || hosts.some(unanswered) || addresses.length === 0) return []
   // The redundancy behind a provider's address is not judged.
   if (hosts.every(({ exchange }) => providerOfHost(exchange))) return []
   if (addresses.length === 1) return [{ id: 'mx.single_address', args: { address: addresses[0]! } }]
-  return hosts.length === 1 ? [{ id: 'mx.single_host', args: { host, addresses } }] : []
+  return hosts.length === 1 ? [{ id: 'mx.single_host', args: { host: first.exchange, addresses } }] : []
 }
 
 const shown = ({ mail }: MxFacts): string =>
@@ -156,20 +211,39 @@ const shown = ({ mail }: MxFacts): string =>
     .map(({ preference, exchange }) => `${preference} ${exchange}.`)
     .join(', ')
 
-/** The findings about one host. */
-export function hostFindings(facts: MxFacts, host: MailHost): Finding[] {
+type Among = { readonly delivery: Partial<Delivery>; readonly tls?: DomainContext['tls'] }
+
+/** The findings about one host of a set. */
+function hostFindings(facts: MxFacts, host: MailHost, { delivery, tls }: Among): Finding[] {
   const { exchange } = host
   const findings: Finding[] = []
   const evidence = `${facts.domain} MX ${host.preference} ${exchange}`
-  if (host.literal !== undefined) findings.push({ id: 'mx.ip_literal', args: { host: exchange }, evidence })
-  else if (resolvable(host) === 'no') findings.push(withoutAddress(facts, host, evidence))
-  else if (resolvable(host) === 'unknown')
-    findings.push({ id: 'mx.host_unknown', args: { host: exchange, reason: unanswered(host) ?? '' } })
-  else if (unanswered(host))
-    findings.push({ id: 'mx.family_unknown', args: { host: exchange, reason: unanswered(host)! } })
-  if (exchange.includes('_')) findings.push({ id: 'mx.underscore', args: { host: exchange }, evidence })
+  const severity = delivery.none ? 'high' : delivery.best?.all === false ? 'low' : 'medium'
+  switch (hostState(host, tls)) {
+    case 'literal':
+      findings.push({ id: 'mx.ip_literal', args: { host: exchange }, evidence, severity })
+      break
+    case 'web_proxy': {
+      const address = host.addresses[0]!
+      if (facts.mail.kind !== 'explicit') break // a website, which is told as such
+      findings.push({ id: 'mx.web_proxy', args: { host: exchange, proxy: host.proxy!, address }, evidence, severity })
+      break
+    }
+    case 'no_address':
+      findings.push(...withoutAddress(facts, host, evidence, delivery))
+      break
+    case 'unknown':
+      findings.push({ id: 'mx.host_unknown', args: { host: exchange, reason: unanswered(host) ?? '' } })
+      break
+    default:
+      if (unanswered(host))
+        findings.push({ id: 'mx.family_unknown', args: { host: exchange, reason: unanswered(host)! } })
+  }
+  // A name that Cloudflare makes itself for a host behind its proxy leads to the host.
+  if (exchange.includes('_') && !exchange.startsWith('_dc-mx.'))
+    findings.push({ id: 'mx.underscore', args: { host: exchange }, evidence })
   if (host.cname.length > 0 && facts.mail.kind === 'explicit') findings.push(alias(facts, host))
-  const hidden = notPublic(host)
+  const hidden = host.literal === undefined ? notPublic(host) : [] // a literal is no address of a host
   if (hidden.length > 0)
     findings.push({ id: 'mx.not_public', args: { host: exchange, addresses: hidden.map(withRange) }, evidence })
   if (host.addressesLeftOut > 0)
@@ -177,19 +251,34 @@ export function hostFindings(facts: MxFacts, host: MailHost): Finding[] {
   return findings
 }
 
-function withoutAddress(facts: MxFacts, host: MailHost, evidence: string): Finding {
+/** A host without an address; behind one that works it harms nobody, unless anybody can register its name. */
+function withoutAddress(
+  facts: MxFacts,
+  host: MailHost,
+  evidence: string,
+  { unresolvable = [] }: Partial<Delivery>,
+): Finding[] {
   const { exchange } = host
+  if (facts.mail.verification.some((one) => one.exchange === exchange)) return []
+  const isMet = unresolvable.includes(host)
+  const severity = isMet ? { severity: 'high' as const } : {}
   const meant = withoutDomain(facts.domain, exchange)
   if (meant !== undefined)
-    return {
-      id: 'mx.missing_dot',
-      args: { host: exchange, meant, domain: facts.domain },
-      evidence,
-      ...alone(facts, host, meant),
-    }
+    return [
+      {
+        id: 'mx.missing_dot',
+        args: { host: exchange, meant, domain: facts.domain },
+        evidence,
+        ...severity,
+        ...alone(facts, host, meant),
+      },
+    ]
   const free = facts.unregistered.find((name) => exchange === name || exchange.endsWith(`.${name}`))
+  // What senders meet is told as such, with who else may get the mail.
+  if (free !== undefined && !isMet) return [{ id: 'mx.takeover', args: { host: exchange, free }, evidence }]
   const exists = host.answers.A !== 'nxdomain' || host.answers.AAAA !== 'nxdomain'
-  return { id: 'mx.unresolvable', args: { host: exchange, exists, ...(free === undefined ? {} : { free }) }, evidence }
+  const args = { host: exchange, exists, isMet, ...(free !== undefined && { free }) }
+  return [{ id: 'mx.unresolvable', args, evidence, ...severity }]
 }
 
 /**

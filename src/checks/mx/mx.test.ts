@@ -4,7 +4,7 @@ import { labProblem } from '../../../test/lab/problem.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
-import { tellArgs } from '../finding.ts'
+import { severityOf, tellArgs } from '../finding.ts'
 import { runCheck, runInContext } from '../run.ts'
 import { findings } from './findings.ts'
 import { mx, presentMx } from './index.ts'
@@ -58,7 +58,7 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
     'a host whose registrable domain is free',
     { ...hosts, ...at([10, 'm.example'], [20, 'n.example'], [30, 'mx.gone-host.com']) },
     'warn',
-    ['mx.unresolvable'],
+    ['mx.takeover'],
   ],
   [
     'a host that is gone at a domain that exists',
@@ -117,13 +117,64 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
     'warn',
     ['mx.ip_literal'],
   ],
-  ['an address as the only exchange', at([10, '45.53.5.9']), 'fail', ['mx.none_resolvable', 'mx.ip_literal']],
+  ['an address as the only exchange', at([10, '45.53.5.9']), 'fail', ['mx.ip_literal']],
   [
-    'a private address as the only exchange',
-    at([10, '10.0.0.1']),
+    'an address and a name that is gone',
+    at([10, '45.53.5.9'], [20, 'gone.example']),
     'fail',
-    ['mx.none_resolvable', 'mx.ip_literal', 'mx.not_public'],
+    ['mx.none_resolvable', 'mx.ip_literal', 'mx.unresolvable'],
   ],
+  [
+    'a host behind a web proxy',
+    { ...at([10, 'm.example']), 'm.example': { A: ['104.21.33.44'], AAAA: ['2606:4700:3031::6815:212c'] } },
+    'fail',
+    ['mx.web_proxy'],
+  ],
+  [
+    'an alias of a mail provider in the range of a web proxy',
+    {
+      ...at([10, 'm.example']),
+      'm.example': { CNAME: ['route1.mx.cloudflare.net'] },
+      'route1.mx.cloudflare.net': { A: ['162.159.205.11', '162.159.205.12'] },
+    },
+    'warn',
+    ['mx.single_host', 'mx.cname'],
+  ],
+  ['a verification record alone', at([10, 'ms1.msv1.invalid']), 'fail', ['mx.none_resolvable']],
+  [
+    'a verification record beside hosts',
+    { ...hosts, ...at([1, 'm.example'], [1, 'n.example'], [15, 'abc.mx-verification.google.com']) },
+    'pass',
+    ['mx.verification_left'],
+  ],
+  [
+    'hosts of two mailbox providers',
+    { ...at([1, 'smtp.google.com'], [10, 'mx00.ionos.de']), 'smtp.google.com': TWO, 'mx00.ionos.de': OTHER },
+    'pass',
+    ['mx.two_providers'],
+  ],
+  [
+    'two names of one operator, and a gateway',
+    {
+      ...at(
+        [1, 'a-com.mail.protection.outlook.com'],
+        [10, 'a-com.olc.protection.outlook.com'],
+        [20, 'd1.mimecast.com'],
+      ),
+      'a-com.mail.protection.outlook.com': TWO,
+      'a-com.olc.protection.outlook.com': TWO,
+      'd1.mimecast.com': TWO,
+    },
+    'pass',
+    [],
+  ],
+  [
+    'a name that Cloudflare makes for a host',
+    { ...at([10, '_dc-mx.0a1b.a.example']), '_dc-mx.0a1b.a.example': TWO },
+    'pass',
+    ['mx.single_host'],
+  ],
+  ['a private address as the only exchange', at([10, '10.0.0.1']), 'fail', ['mx.ip_literal']],
   [
     'an alias',
     { ...at([10, 'al.example']), 'al.example': { CNAME: ['m.example'] }, 'm.example': TWO },
@@ -265,6 +316,53 @@ describe('judges', () => {
     expect(await wordsAt({})).toMatch(/anyone who registers gone-host\.com/)
     expect(await wordsAt({ 'gone-host.com': ONE })).not.toMatch(/registers/)
     expect(await wordsAt({ 'gone-host.com': { SOA: 'SERVFAIL' } })).not.toMatch(/registers/)
+  })
+
+  it.each<[string, [number, string][], string, string[]]>([
+    ['alone', [[10, 'BAD']], 'high', []],
+    [
+      'before a host that works',
+      [
+        [10, 'BAD'],
+        [20, 'm.example'],
+      ],
+      'medium',
+      ['mx.unresolvable high', 'mx.missing_dot high'],
+    ],
+    [
+      'beside one of equal preference',
+      [
+        [10, 'BAD'],
+        [10, 'm.example'],
+      ],
+      'low',
+      ['mx.unresolvable high', 'mx.missing_dot high'],
+    ],
+    [
+      'behind one that works',
+      [
+        [10, 'm.example'],
+        [20, 'BAD'],
+      ],
+      'low',
+      ['mx.unresolvable low', 'mx.missing_dot low'],
+    ],
+  ])('grades a host that takes no mail by whether senders meet it: %s', async (_why, records, severity, gone) => {
+    const severities = async (bad: string, id: string) => {
+      const zone = { 'm.example': TWO, 'p.example': { A: ['104.21.33.44'] } }
+      const { findings: found } = await look({
+        ...zone,
+        ...at(...records.map(([preference, host]): [number, string] => [preference, host === 'BAD' ? bad : host])),
+      })
+      return found.filter((one) => one.id === id).map((one) => `${id} ${severityOf(findings, one)}`)
+    }
+    expect(await severities('45.53.5.9', 'mx.ip_literal')).toEqual([`mx.ip_literal ${severity}`])
+    expect(await severities('p.example', 'mx.web_proxy')).toEqual([`mx.web_proxy ${severity}`])
+    if (gone.length === 0) return
+    expect([
+      ...(await severities('gone.example', 'mx.unresolvable')),
+      ...(await severities('mx.a.example.a.example', 'mx.missing_dot')),
+    ]).toEqual(gone)
   })
 
   it('does not count the addresses of a provider', async () => {

@@ -46,8 +46,8 @@ export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFa
 
 /** Whether the mail hosts have only addresses for which no PTR record can be set. */
 const isPrivate = ({ mail }: PtrFacts): boolean => {
-  const all = mail.hosts.flatMap(({ addresses }) => addresses)
-  return all.length > 0 && !all.some(isPublic)
+  const all = mail.hosts.flatMap(({ addresses, proxy }) => addresses.map((address) => ({ address, proxy })))
+  return all.length > 0 && !all.some(({ address, proxy }) => isPublic(address) && proxy === undefined)
 }
 
 /** Whether the addresses of all mail hosts are known. */

@@ -2,6 +2,7 @@ import type { MxAddress } from '../../answers/checks.ts'
 import { atMost } from '../../base/at-most.ts'
 import type { Problem } from '../../base/problem.ts'
 import { lookupMailHosts, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import { webProxyOf } from '../../mailhosts/web-proxies.ts'
 import type { Domain } from '../../names/domain.ts'
 import { familyOf, type Ip, reverseName } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
@@ -78,7 +79,8 @@ type Asker = Pick<Ctx, 'resolve' | 'signal'>
  */
 export async function lookupPtr(ctx: Asker, domain: Domain, input: CheckInput = {}): Promise<PtrFacts> {
   const mail = await lookupMailHosts(ctx, domain)
-  const all = [...new Set(mail.hosts.flatMap((host) => host.addresses))]
+  // The names of a web proxy's addresses are not the domain's.
+  const all = [...new Set(mail.hosts.flatMap((host) => (host.proxy === undefined ? host.addresses : [])))]
   const [addresses, named] = await Promise.all([
     atMost(MAX_ASKED, all.slice(0, MAX_ASKED), (address) => lookupAddress(ctx, address)),
     lookupNamed(ctx, input, all),
@@ -88,7 +90,9 @@ export async function lookupPtr(ctx: Asker, domain: Domain, input: CheckInput = 
 
 async function lookupNamed(ctx: Asker, { namedSenders }: CheckInput, known: readonly Ip[]): Promise<AddressPtr[]> {
   const named = (await namedSenders?.()) ?? []
-  const others = named.filter((address) => !known.includes(address) && isPublic(address)).slice(0, MAX_BEST)
+  const others = named
+    .filter((address) => !known.includes(address) && isPublic(address) && !webProxyOf([address]))
+    .slice(0, MAX_BEST)
   return atMost(MAX_BEST, others, (address) => lookupAddress(ctx, address))
 }
 
@@ -120,8 +124,9 @@ async function lookupForward(ctx: Asker, name: string, address: Ip): Promise<For
 }
 
 function bestOf(mail: MailHosts): Ip[] {
-  const preference = mail.hosts.find((host) => host.addresses.length > 0)?.preference
-  const hosts = mail.hosts.filter((host) => host.preference === preference)
+  const own = mail.hosts.filter(({ proxy }) => proxy === undefined)
+  const preference = own.find((host) => host.addresses.length > 0)?.preference
+  const hosts = own.filter((host) => host.preference === preference)
   return [...new Set(hosts.flatMap((host) => host.addresses))].slice(0, MAX_BEST)
 }
 

@@ -1,7 +1,8 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import { providerOfInclude } from '../../providers/index.ts'
 import type { Finding } from '../check.ts'
-import { type DomainContext, deadMailHosts } from '../context.ts'
+import type { DomainContext } from '../context.ts'
+import { deadMailHosts } from '../mx/index.ts'
 import type { DeadTerm } from './dead-terms.ts'
 import { firstRecord, meantBy, namesSomebody, reordered, shorter, softened, withAll, without } from './fixes.ts'
 import type { SpfFacts } from './lookup.ts'
@@ -218,7 +219,7 @@ export function judgeDeadTerms(
   if (namesNobody(reading)) {
     if (dead.length === 0 || told.some(({ id }) => TOLD_BY.includes(id))) return []
     const args = { terms: words(dead), all: reading.all ?? '' }
-    const cause = dead.every(ofMailHosts) ? deadMailHosts(context.mail) : undefined
+    const cause = dead.every(ofMailHosts) ? deadMailHosts(context) : undefined
     const severity = context.enforces === true && !context.canPass ? ({ severity: 'high' } as const) : {}
     if (cause !== undefined) return [{ id: 'spf.names_nobody', args, evidence, ...severity, follows: cause }]
     const fix = fixOf(domain, revived(evidence, root, dead, context.mail))
@@ -226,7 +227,7 @@ export function judgeDeadTerms(
   }
   if (told.some(({ id }) => TOLD_BY.includes(id))) return []
   const equals = dead.filter(({ kind }) => kind === 'equals_sign')
-  const isDead = deadMailHosts(context.mail) !== undefined
+  const isDead = deadMailHosts(context) !== undefined
   const others = dead
     .filter(({ kind }) => kind === 'no_host' || kind === 'no_mx' || kind === 'include')
     .filter((one) => !(isDead && ofMailHosts(one)))
