@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { withoutCommandsIn } from './show.ts'
 
 async function shown(contentType: string, ...pieces: readonly string[]): Promise<string> {
-  async function* text(): AsyncGenerator<string | Buffer> {
-    for (const [i, piece] of pieces.entries()) yield i % 2 === 0 ? piece : Buffer.from(piece)
+  async function* text(): AsyncGenerator<string> {
+    yield* pieces
   }
   let all = ''
   for await (const piece of withoutCommandsIn({ contentType, text: text() })) all += piece

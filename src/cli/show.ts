@@ -62,7 +62,7 @@ export async function* withoutCommandsIn({ contentType, text }: TextStream): Asy
   const safe = contentType.startsWith('text/csv') ? withoutCommands : asJson
   let rest = ''
   for await (const piece of text) {
-    const lines = (rest + piece.toString()).split(/(?<=[\r\n])/)
+    const lines = (rest + piece).split(/(?<=[\r\n])/)
     rest = lines.at(-1)!.length > MAX_LINE ? '' : lines.pop()!
     if (lines.length > 0) yield lines.map(safe).join('')
   }

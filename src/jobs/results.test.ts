@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type CsvStyle, csvLine } from '../base/csv.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
-import { CELL_END, ROW_END } from '../store/result-text.ts'
 import type { Layout } from './intake/intake.ts'
 import { columnNames } from './intake/row.ts'
 import { csvOf, namesOf, presentRow } from './results.ts'
@@ -77,15 +76,7 @@ it.each<[string, Layout, ResultRow, CsvStyle, string]>([
 ])('writes %s', (_, of, result, style, text) => {
   const lines = csvOf({ kind: 'blacklist' }, of, style)
   expect(lines.header() + lines.row(result)).toBe(text)
-  expect(lines.header() + lines.rowsOf(cellsOf(result, lines.fields))).toBe(text)
 })
-
-/** A row with the cells from the database. */
-const cellsOf = (of: ResultRow, fields: readonly string[]): string =>
-  [
-    ...[String(of.line), JSON.stringify(of.input), JSON.stringify(of.columns), of.result ?? '', of.reason ?? ''],
-    ...fields.map((field) => String(of.answer?.[field] ?? '')),
-  ].join(CELL_END) + ROW_END
 
 it.each<[readonly string[], readonly string[]]>([
   [

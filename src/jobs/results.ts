@@ -4,7 +4,6 @@ import type { Json } from '../base/json.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { JobKind, RowColumns } from '../store/postgres/schema.ts'
-import { CELL_END, ROW_END } from '../store/result-text.ts'
 import type { Layout } from './intake/intake.ts'
 import { FIELD } from './intake/lines.ts'
 import { columnNames } from './intake/row.ts'
@@ -59,51 +58,31 @@ const FIELDS: Readonly<Record<JobKind, readonly string[]>> = {
 type ResultCsv = {
   readonly header: () => string
   readonly row: (row: ResultRow) => string
-  /**
-   * The lines of rows, from the cells that the database returns (store/postgres/result-texts.ts) for
-   * {@link ResultCsv.fields}.
-   */
-  readonly rowsOf: (cells: string) => string
-  /** The fields of the answer in a line. */
-  readonly fields: readonly string[]
 }
-
-/** Fields that are not from the answer: the words by which jobs are counted. */
-const WORDS: readonly string[] = ['result', 'status', 'verdict', 'reason']
 
 /** The CSV of a job's results: first the list's own columns, unchanged, then the result columns. */
 export function csvOf({ kind }: Pick<JobRecord, 'kind'>, layout: Layout | undefined, style: CsvStyle): ResultCsv {
   const csv = layout?.format === 'csv' ? layout : undefined
-  const all = FIELDS[kind]
-  const fields = all.filter((field) => !WORDS.includes(field))
-  const delimiter = csv?.delimiter ?? ','
-  const line = csvLine(delimiter, style)
+  const line = csvLine(csv?.delimiter ?? ',', style)
   // Without a header the list's columns have no names.
   const head = csv ? csv.header : [FIELD[kind]]
   const named = (name: string): string => (head?.includes(name) ? `mailsonde_${name}` : name)
-  const values = (words: Words, fieldAt: (name: string, i: number) => string): readonly string[] => {
-    let next = 0
-    return all.map((name) => (WORDS.includes(name) ? wordOf(words, name) : fieldAt(name, next++)))
-  }
-  const rowOfCells = (cells: string): string => {
-    const [at = '', input = '""', columns = 'null', result = '', reason = '', ...own] = cells.split(CELL_END)
-    const listed: unknown = csv ? JSON.parse(columns) : undefined
-    const first = Array.isArray(listed) ? listed.map(String) : [String(JSON.parse(input))]
-    return line([...first, at, ...values({ result, reason }, (_, i) => own[i] ?? '')])
-  }
   return {
-    fields,
-    header: () => (head ? line([...head, named('line'), ...all.map(named)]) : ''),
-    row: ({ columns, input, line: at, result, reason, answer }) => {
+    header: () => (head ? line([...head, named('line'), ...FIELDS[kind].map(named)]) : ''),
+    row: (row) => {
+      const { columns, input, line: at } = row
       const first = csv && Array.isArray(columns) ? columns.map(String) : [input]
-      return line([...first, String(at), ...values({ result, reason }, (name) => text(answer?.[name]))])
+      return line([...first, String(at), ...FIELDS[kind].map((field) => cellOf(row, field))])
     },
-    rowsOf: (cells) => cells.split(ROW_END).slice(0, -1).map(rowOfCells).join(''),
   }
 }
 
-type Words = { readonly result: string | null; readonly reason: string | null }
-const wordOf = ({ result, reason }: Words, field: string): string => (field === 'reason' ? reason : result) ?? ''
+/** Jobs count by the word of the result, whatever the answer calls it. */
+function cellOf({ result, reason, answer }: ResultRow, field: string): string {
+  if (field === 'reason') return reason ?? ''
+  return WORDS.includes(field) ? (result ?? '') : text(answer?.[field])
+}
+const WORDS: readonly string[] = ['result', 'status', 'verdict']
 
 const text = (value: Json | undefined): string =>
   value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)

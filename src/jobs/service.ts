@@ -16,10 +16,8 @@ import { takeInOf } from '../store/postgres/job-intake.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
 import { jobSums, type QueueState, queueState } from '../store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
-import { resultCells, resultLines } from '../store/postgres/result-texts.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
-import { DOWNLOAD_PAGE, type ResultText } from '../store/result-text.ts'
 import { PAUSE_MS, type RowProvider } from './engine/claims.ts'
 import { type Engine, type EngineSettings, startEngine } from './engine/engine.ts'
 import type { Layout } from './intake/intake.ts'
@@ -76,20 +74,6 @@ export type JobService = {
     page: ResultPage,
     owner: Owner,
   ) => Promise<{ readonly job: JobRecord; readonly layout: Layout | undefined; readonly rows: readonly ResultRow[] }>
-  /**
-   * As `results`, of a job that `results` has given, as one text: lines of NDJSON with the `names` of own columns, or
-   * with `fields` of the answer the cells for CSV (store/postgres/result-texts.ts). Nothing else is asked before: the
-   * database works on a page while the last one is sent.
-   */
-  readonly resultText: (
-    job: JobRecord,
-    page: ResultPage & { readonly upTo?: number } & (
-        | { readonly names: readonly string[] | null | undefined }
-        | { readonly fields: readonly string[] }
-      ),
-  ) => Promise<ResultText>
-  /** Rows that a download reads at a time, by kind of job. */
-  readonly downloadPage: Readonly<Record<JobKind, number>>
   readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
   /** The job now and after each change, at most twice a second, until it has ended. */
   readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
@@ -275,13 +259,6 @@ export function jobService(settings: JobServiceSettings): JobService {
       const [layout, found] = await Promise.all([layoutOf(job), isNew ? [] : rows.results(job, page)])
       return { job, layout, rows: found }
     }),
-    resultText: told(async (job, page) => {
-      const { pool } = await tables()
-      const wanted = { ...page, hasDuplicates: job.duplicates > 0 }
-      if ('fields' in page) return resultCells(pool, job, wanted, page.fields)
-      return resultLines(pool, job, wanted, page.names)
-    }),
-    downloadPage: DOWNLOAD_PAGE,
     badRows: told(async (id, after, limit, owner) => {
       const job = await owned(id, owner)
       return (await tables()).rows.badRows(job.number, after, limit)

@@ -396,9 +396,7 @@ export type Progress = {
 }
 
 /** Text that is sent as it is produced. */
-export type TextStream = { readonly contentType: string; readonly text: AsyncIterable<TextPiece> }
-/** A text, or whole characters of it in UTF-8. */
-export type TextPiece = string | Buffer
+export type TextStream = { readonly contentType: string; readonly text: AsyncIterable<string> }
 
 /** An answer with its derived forms. */
 export type Given = {

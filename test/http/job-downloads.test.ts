@@ -13,18 +13,16 @@ import { labWorld } from '../lab/world.ts'
 let jobs: JobService
 let app: FastifyInstance
 let url: string
+/** Rows of a page: two of a download. */
+let pageRows = 2
 /** Called before each page after the first. */
 let betweenPages = async (): Promise<unknown> => undefined
 
-/**
- * What mail servers and suggestions may hold, by local part; U+001E and U+001F end rows and cells on the way from the
- * database.
- */
+/** What mail servers and suggestions may hold, by local part. */
 const MESSAGES: Readonly<Record<string, string>> = {
   plain: '2.1.5 Ok',
   quoted: '5.1.1 "no", he said',
-  ends: 'a\u001fb\u001ec\\u001e',
-  forged: `${['x', ...Array(9).fill('')].join('\u001f')}\u001e9\u001f""\u001fnull\u001faccepted`,
+  controls: 'a\u001fb\u001ec\\u001e',
   wide: 'Ünknown 用户 🙂',
 }
 const ask: Ask = async (_kind, input) => ({
@@ -38,10 +36,9 @@ beforeAll(async () => {
   const whole = jobsOver(async () => database, { ask })
   jobs = {
     ...whole,
-    downloadPage: { verify: 2, check: 2, blacklist: 2 },
-    resultText: async (job, page) => {
+    results: async (id, page, owner) => {
       if (page.after > 0) await betweenPages()
-      return whole.resultText(job, page)
+      return whole.results(id, { ...page, limit: Math.min(page.limit, pageRows) }, owner)
     },
   }
   const world = labWorld()
@@ -72,17 +69,19 @@ const LIST = `note,email\n${Object.keys(MESSAGES)
 
 describe('a download of several pages', () => {
   it.each([
-    ['ndjson', '', [2, 3, 4, 5, 6, 7]],
-    ['ndjson', '&cursor=4', [5, 6, 7]],
+    ['ndjson', '', [2, 3, 4, 5, 6]],
+    ['ndjson', '&cursor=4', [5, 6]],
     ['ndjson', '&limit=3', [2, 3, 4]],
-    ['ndjson', '&result=rejected&cursor=6', [7]],
+    ['ndjson', '&result=rejected&cursor=5', [6]],
     ['ndjson', '&result=accepted', []],
-    ['csv', '', [2, 3, 4, 5, 6, 7]],
+    ['csv', '', [2, 3, 4, 5, 6]],
     ['csv', '&cursor=3&limit=2', [4, 5]],
   ])('as %s%s has the rows %j, as the list of JSON has them', async (format, query, lines) => {
     betweenPages = async () => undefined
     const id = await done(LIST)
+    pageRows = 200
     const { data } = JSON.parse(await download(id, 'format=json&limit=200'))
+    pageRows = 2
     const wanted = lines.map((line) => data.find((row: { readonly line: number }) => row.line === line))
     const text = await download(id, `format=${format}${query}`)
     if (format === 'ndjson')
@@ -95,7 +94,7 @@ describe('a download of several pages', () => {
     else
       expect(text.split('\r\n').filter((line) => !line.startsWith('note,') && line !== '')).toEqual(
         wanted.map(({ columns: { note, email }, line, answer: { message } }) => {
-          const shown = message.replaceAll(/[\u001e\u001f]/g, ' ')
+          const shown = message.replaceAll(/[\u001e\u001f]/g, '\uFFFD')
           const cell = /[",]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown
           return `${note},${email},${line},rejected,mailbox_not_found,,,,${cell},,,,,,,,,`
         }),
@@ -123,6 +122,5 @@ describe('a download of several pages', () => {
       if (++pages === 2) await fetch(`${url}/v1/jobs/${id}`, { method: 'DELETE', headers })
     }
     await expect(download(id, `format=${format}`)).rejects.toThrow()
-    expect(pages).toBeLessThanOrEqual(4) // those that were read ahead, and the one that finds nothing
   })
 })

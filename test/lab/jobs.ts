@@ -3,7 +3,6 @@ import { type JobService, jobService } from '../../src/jobs/service.ts'
 import example from '../../src/operations/examples/job.json' with { type: 'json' }
 import type { IdempotencyKeys } from '../../src/store/postgres/idempotency-keys.ts'
 import type { JobRecord } from '../../src/store/postgres/jobs.ts'
-import { DOWNLOAD_PAGE } from '../../src/store/result-text.ts'
 
 /** The job of the examples. */
 export const labJob: JobAnswer = jobAnswer.parse(example)
@@ -45,8 +44,6 @@ export const labJobs: JobService = {
   change: async () => labJob,
   remove: async () => {},
   results: async () => ({ job: labJobRecord(), layout: undefined, rows: [] }),
-  resultText: async () => ({ octets: Buffer.alloc(0), rows: 0, last: 0 }),
-  downloadPage: DOWNLOAD_PAGE,
   badRows: async () => [],
   watch: async function* () {
     yield labJob
