@@ -5,12 +5,14 @@ import { printable } from './base/text.ts'
 import { formatDuration, parseDuration } from './base/time.ts'
 import { valueProblem } from './base/value-problems.ts'
 import { optionProblem } from './config-problems.ts'
-import { parseCidr } from './names/cidr.ts'
+import { type Cidr, parseCidr } from './names/cidr.ts'
 import { parseDomain, parseDomainPattern } from './names/domain.ts'
 import { formatEmail, parseEmail } from './names/email.ts'
 import { sourceProblem } from './names/problems.ts'
 import { distinctEntries, NODE_ID, type PoolEntry, parsePoolEntry } from './names/source.ts'
 
+/** Maximum length of the path of a Unix socket (sun_path in unix(7)), octets. */
+const MAX_SOCKET_PATH = 107
 /** A node's default lease: a heartbeat is due within it, ms. */
 const LEASE_MS = 30_000
 
@@ -116,6 +118,11 @@ const lmtpPlace = (value: string): Parsed<string> => {
   const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^:\s]+):(\d{1,5})$/.exec(value) ?? []
   return host !== '' && Number(port) <= 65_535 ? parsed(value) : problem(optionProblem('lmtp'))
 }
+const unixPlace = (value: string): Parsed<string> => {
+  const [, path = ''] = /^unix:(.+)$/.exec(value) ?? []
+  return path !== '' && Buffer.byteLength(path) <= MAX_SOCKET_PATH ? parsed(path) : problem(optionProblem('listen'))
+}
+const trustedProxy = (value: string): Parsed<Cidr | 'unix'> => (value === 'unix' ? parsed('unix') : parseCidr(value))
 const messagesPlace = (value: string): Parsed<string> => {
   const place = lmtpPlace(value.replace(/^lmtp:/, ''))
   return place.ok ? parsed(value) : place
@@ -195,6 +202,13 @@ function poolItem(value: string): Parsed<string> {
 export const OPTIONS = {
   port: one('port', 'PORT', 8080, 'port to listen on', whole(0, 65_535)),
   host: one('host', 'ADDRESS', '127.0.0.1', 'address to listen on; one that is not loopback needs API keys', text),
+  listen: one('listen', 'unix:PATH', undefined, 'Unix socket to listen on too', unixPlace),
+  trustedProxies: many(
+    'trust-proxy',
+    'CIDR|unix',
+    'proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; unix: whoever can open the socket of --listen',
+    trustedProxy,
+  ),
   hostNames: many(
     'host-name',
     'NAME',

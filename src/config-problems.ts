@@ -7,6 +7,7 @@ export const optionProblem = problemsOf('option', {
   database_url: () => 'the value is not a postgres:// URL',
   submission_url: () => 'the value is not a URL such as smtp://… or smtps://…',
   lmtp: () => 'the value is neither a host with a port, such as 127.0.0.1:2424, nor the path of a socket',
+  listen: () => 'the value is not unix: with the path of a socket, at most 107 octets long',
   imap_url: () => 'the value is not a URL such as imaps://user@host/INBOX, without the password',
   kind: () => 'the value must be a string, a number, true or false',
   kinds: () => 'the value must be a string or a list of strings',

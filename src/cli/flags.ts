@@ -129,6 +129,8 @@ const DATABASE: readonly DepName[] = ['jobs', 'stored', 'monitors', 'webhooks', 
 const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
   port: { group: 'listening', usedBy: 'serve' },
   host: { group: 'listening', usedBy: 'serve' },
+  listen: { group: 'listening', usedBy: 'serve' },
+  trustedProxies: { group: 'listening', usedBy: 'serve' },
   hostNames: { group: 'listening', usedBy: 'serve' },
   corsOrigins: { group: 'listening', usedBy: 'serve' },
   apiKeys: { group: 'access', usedBy: 'serve' },

@@ -7,7 +7,7 @@ import type { Caller, Operation } from '../operations/operation.ts'
 import { proofProblem } from '../peers/problems.ts'
 import { nonceMemory, parseProof, refuteProof, SCHEME } from '../peers/proof.ts'
 import type { ApiKey } from '../store/key-file.ts'
-import { allows, findKey, isLoopbackHost, presentedKey, refusal } from './caller.ts'
+import { allows, findKey, presentedKey, refusal } from './caller.ts'
 import type { HttpOptions } from './options.ts'
 import { callerError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
@@ -37,7 +37,7 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
   const seen = nonceMemory(options.world.now)
   const startedMs = options.world.now()
   return (operation, request) => {
-    const by = callerAddress(request.ip)
+    const by = callerAddress(request.client.address)
     if (options.closed?.() !== undefined) return { by, refused: closedError() }
     if (bringsProof(request)) return byProof(operation, options, request, { by, seen, startedMs })
     const keys = options.keys()
@@ -99,9 +99,7 @@ function withoutKeys(
   const { host, origin } = request.headers
   const why = refusal(options, { host, origin, localAddress: request.socket.localAddress })
   if (why) return { by, refused: callerError(why) }
-  // Behind a proxy on this machine, every caller seems to come from loopback.
-  const isPassedOn = request.headers.forwarded !== undefined || request.headers['x-forwarded-for'] !== undefined
-  const isHere = isLoopbackHost(request.ip) && !isPassedOn
+  const { isHere } = request.client
   const caller = { isAdmin: true, ...(!isHere && { isRemote: true as const }) }
   if (!operation.forPeers) return { by, caller }
   if (options.peerSecret !== undefined) return { by, refused: callerError('no_proof') }

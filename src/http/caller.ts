@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
-import { cidr, contains } from '../names/cidr.ts'
-import { parseIp } from '../names/ip.ts'
+import { type Cidr, cidr, contains } from '../names/cidr.ts'
+import { type Ip, parseIp } from '../names/ip.ts'
 import { type ApiKey, hashKey, type Scope } from '../store/key-file.ts'
 
 const LOOPBACK = cidr('127.0.0.0/8')
@@ -13,6 +13,63 @@ export function isLoopbackHost(host: string): boolean {
   const address = parseIp(bare)
   return address.ok && contains(LOOPBACK, address.value)
 }
+
+/** The proxies whose word about their callers counts (`--trust-proxy`). */
+export type TrustedProxies = { readonly networks: readonly Cidr[]; readonly unix: boolean }
+
+/** Who made a request, and how it reached the proxy in front, or this service. */
+export type Client = {
+  /** `192.0.2.1`; `unix` for a caller over the Unix socket that no proxy names. */
+  readonly address: string
+  /** It is on this machine, and no proxy passed it on. */
+  readonly isHere: boolean
+  readonly isHttps: boolean
+}
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** The maximum number of proxies between the caller and this service. */
+const MAX_HOPS = 32
+
+/**
+ * The caller of a request. Of `X-Forwarded-For` the rightmost address counts that is not a trusted proxy, and only when
+ * a trusted proxy sent the request: what stands further left was written by that caller. `Forwarded` (RFC 7239) is not
+ * read. `peer`: the address of the connection; undefined over a Unix socket.
+ */
+export function clientOf(peer: string | undefined, headers: Headers, trusted: TrustedProxies): Client {
+  const connected = parseIp((peer ?? '').split('%')[0]!)
+  const isTrusted = (address: Ip): boolean => trusted.networks.some((network) => contains(network, address))
+  const hears = connected.ok ? isTrusted(connected.value) : peer === undefined && trusted.unix
+  const forwarded = headers['x-forwarded-for']
+  const own = peer ?? 'unix'
+  if (!hears) {
+    const isPassedOn = forwarded !== undefined || headers.forwarded !== undefined
+    return { address: own, isHere: isLoopbackHost(own) && !isPassedOn, isHttps: false }
+  }
+  const isHttps = lastOf(headers['x-forwarded-proto'])?.toLowerCase() === 'https'
+  if (forwarded === undefined)
+    return { address: own, isHere: isLoopbackHost(own) && headers.forwarded === undefined, isHttps }
+  let address: Ip | undefined
+  let rest = String(forwarded)
+  for (let hops = 0; hops < MAX_HOPS && rest !== ''; hops++) {
+    const at = rest.lastIndexOf(',')
+    const hop = parseIp(withoutPort(rest.slice(at + 1).trim()))
+    if (!hop.ok) break // what a trusted proxy cannot have written
+    address = hop.value
+    if (!isTrusted(address)) break
+    rest = rest.slice(0, Math.max(0, at))
+  }
+  return address === undefined
+    ? { address: own, isHere: false, isHttps }
+    : { address, isHere: isLoopbackHost(address), isHttps }
+}
+
+/** `192.0.2.1:4711` and `[2001:db8::1]:4711` as some proxies write them. */
+const withoutPort = (text: string): string =>
+  /^\[([0-9a-f:.]+)\](?::\d{1,5})?$/i.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d{1,5}$/, '$1')
+
+/** What the nearest proxy has added. */
+const lastOf = (field: Headers[string]): string | undefined => field && String(field).split(',').at(-1)?.trim()
 
 export type CallerRule = {
   /** Names from `--host-name`, lower case. */

@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { limiter } from '../base/limiter.ts'
+import { isUnix } from '../net/unix-socket.ts'
 
 /** Bounds on open connections, concurrent requests and unread answers. */
 export type ConnectionBounds = {
@@ -81,7 +82,7 @@ export function boundedServer(
 ): Server {
   const work = inTurns(({ request, response }: Waiting) => {
     const { socket } = request
-    if (socket.remoteAddress === undefined)
+    if (socket.remoteAddress === undefined && !isUnix(socket))
       socket.destroy() // the client has disconnected
     else if (!response.destroyed) listener(request, response)
   }, bounds.maxInTurn)

@@ -119,11 +119,11 @@ export function gateOf(
       },
     }),
     stray: async (request, reply) => {
-      request.caller = callerAddress(request.ip)
+      request.caller = callerAddress(request.client.address)
       await spend(await rate(request), reply)
     },
     probe: async (request, reply) => {
-      request.caller = `${PROBE} ${callerAddress(request.ip)}`
+      request.caller = `${PROBE} ${callerAddress(request.client.address)}`
       await spend(await rate(request), reply)
     },
     underWay: () => underWay,

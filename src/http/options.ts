@@ -4,7 +4,7 @@ import type { Operation } from '../operations/operation.ts'
 import type { Site } from '../pages/page.ts'
 import type { ApiKey } from '../store/key-file.ts'
 import type { World } from '../world.ts'
-import type { CallerRule } from './caller.ts'
+import type { CallerRule, TrustedProxies } from './caller.ts'
 
 export type HttpOptions = CallerRule & {
   readonly operations: readonly Operation[]
@@ -30,6 +30,8 @@ export type HttpOptions = CallerRule & {
   readonly spool: { readonly folder: string; readonly maxOctets: number }
   /** Maximum number of open connections; default 10,000. */
   readonly maxConnections?: number
+  /** The proxies whose word about their callers counts; none by default. */
+  readonly trustedProxies?: TrustedProxies
   readonly logger: FastifyBaseLogger
   /** True while the service stops: every request except health gets 503. */
   readonly draining: () => boolean

@@ -6,12 +6,14 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import helmet from 'helmet'
 import type { AppError, ErrorCode } from '../base/errors.ts'
+import { isUnix } from '../net/unix-socket.ts'
 import { openApiInTurns } from '../operations/openapi.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
 import type { Site } from '../pages/page.ts'
 import { authorizer } from './authorize.ts'
 import { dropBodies, endSlowBodies, leaveBodies, readJsonBodies } from './bodies.ts'
+import { type Client, clientOf } from './caller.ts'
 import { compressed, fromMemory } from './compress.ts'
 import { boundedServer, CONNECTION_BOUNDS, inTurns } from './connections.ts'
 import { type Gate, gateOf, guardOf } from './gate.ts'
@@ -74,7 +76,10 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   const authorize = authorizer(options, sessions)
   const { site } = options
   app.setErrorHandler((error, request, reply) => send(error, request, reply, site && { site, serving: serving() }))
+  const trusted = options.trustedProxies ?? { networks: [], unix: false }
   app.addHook('onRequest', (request, reply, done) => {
+    const { socket } = request
+    request.client = clientOf(isUnix(socket) ? undefined : (socket.remoteAddress ?? ''), request.headers, trusted)
     void reply.headers(fixed).header('x-request-id', request.id)
     done()
   })
@@ -248,6 +253,7 @@ function notFound(operations: HttpOptions['operations'], request: FastifyRequest
 
 declare module 'fastify' {
   interface FastifyRequest {
+    client: Client
     /** The caller as the rate counts it: a key, a node or an address. */
     caller: string
     /** The caller as operations see it; undefined if no authentication is required. */

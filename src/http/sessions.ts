@@ -17,7 +17,7 @@ const NAME = 'mailsonde_session'
 const SECURE_NAME = `__Host-${NAME}` // a browser accepts it only with Secure, Path=/ and no Domain
 const ID = /^[\w-]{22}$/
 
-type Request = Pick<FastifyRequest, 'headers' | 'method'>
+type Request = Pick<FastifyRequest, 'headers' | 'method'> & Partial<Pick<FastifyRequest, 'client'>>
 type Reply = Pick<FastifyReply, 'header'>
 
 /** Sessions of browsers: a cookie in place of a key, and the token for changes. They end with the process. */
@@ -144,14 +144,11 @@ function idOf({ headers }: Request): string | undefined {
 }
 
 /**
- * Whether the browser uses HTTPS, with a proxy before us. A false claim leads to a cookie that the client cannot use.
+ * Whether the browser uses HTTPS, with a proxy before us: a trusted one says so, or the browser by `Origin`. A false
+ * claim leads to a cookie that the client cannot use.
  */
-const isHttps = ({ headers }: Request): boolean =>
-  headers.origin?.startsWith('https://') === true ||
-  String(headers['x-forwarded-proto'] ?? '')
-    .trim()
-    .toLowerCase()
-    .startsWith('https')
+const isHttps = ({ headers, client }: Request): boolean =>
+  client?.isHttps === true || headers.origin?.startsWith('https://') === true
 
 function isOwnSite({ headers }: Request): boolean {
   const site = headers['sec-fetch-site']

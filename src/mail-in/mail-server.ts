@@ -1,6 +1,5 @@
-import { existsSync, lstatSync, unlinkSync } from 'node:fs'
-import { connect } from 'node:net'
 import type { SMTPServer, SMTPServerDataStream } from 'smtp-server'
+import { removeStale } from '../net/unix-socket.ts'
 
 /** A server of mail that listens. */
 export type Listening = {
@@ -74,18 +73,4 @@ export function placeOf(listen: string): Place {
   if (listen.includes('/')) return { path: listen }
   const at = listen.lastIndexOf(':')
   return { host: listen.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(listen.slice(at + 1)) }
-}
-
-/** Removes a socket that an earlier run left; one that answers is in use, and listening then fails. */
-async function removeStale(path: string): Promise<void> {
-  if (!existsSync(path) || !lstatSync(path).isSocket()) return
-  const answers = await new Promise<boolean>((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })
-  if (!answers) unlinkSync(path)
 }

@@ -78,7 +78,8 @@ export const keyError = errorsOf('key', {
 })
 
 const NOT_LISTENING = {
-  EADDRINUSE: 'another program uses this port; stop it, or set another --port',
+  EADDRINUSE: 'another program uses it; stop that program, or choose another one (--port, --listen)',
+  ENOENT: 'its folder does not exist',
   EACCES: 'permission denied; ports below 1024 require privileges',
   EADDRNOTAVAIL: 'this machine does not have that address',
   ENOTFOUND: 'unknown host',

@@ -1,9 +1,11 @@
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { sleep, within } from '../base/deadline.ts'
 import { AppError, codeOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
+import { listenAt } from '../net/unix-socket.ts'
 import { executor } from '../operations/execute.ts'
 import type { Provide } from '../operations/operation.ts'
 import { allOperations } from '../operations/registry.ts'
@@ -74,6 +76,10 @@ export async function openHttp(
     ...access,
     hostNames: config.hostNames,
     corsOrigins: config.corsOrigins,
+    trustedProxies: {
+      networks: config.trustedProxies.filter((one) => one !== 'unix'),
+      unix: config.trustedProxies.includes('unix'),
+    },
     ratePerMinute: config.rate,
     maxConcurrency: config.maxConcurrency,
     maxConnections: config.maxConnections,
@@ -144,14 +150,27 @@ async function accessTo(config: Config, { world }: Outside): Promise<Access> {
  */
 export async function listen(
   app: FastifyInstance,
-  { host, port, maxConnections: backlog }: Pick<Config, 'host' | 'port' | 'maxConnections'>,
+  config: Pick<Config, 'host' | 'port' | 'maxConnections' | 'listen' | 'trustedProxies'>,
 ): Promise<string> {
+  const { host, port, listen: path, maxConnections } = config
+  if (path !== undefined) {
+    // Who opens a socket whose word counts may claim to be anybody.
+    const mode = config.trustedProxies.includes('unix') ? 0o660 : 0o666
+    const onConnection = (socket: Socket): void => void app.server.emit('connection', socket)
+    const socket = await orPlace(path, () => listenAt(path, { mode, maxConnections }, onConnection))
+    app.addHook('preClose', async () => void socket.close())
+  }
+  return orPlace(hostAndPort({ host, port }), () => app.listen({ host, port, backlog: maxConnections }))
+}
+
+/** The result of listening; rejects with AppError and the place if the system refuses it. */
+async function orPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await app.listen({ host, port, backlog })
+    return await work()
   } catch (cause) {
     const code = codeOf(cause) ?? ''
     if (!isNotListening(code)) throw cause
-    throw serviceStartError('listen', { place: hostAndPort({ host, port }), code }, { cause })
+    throw serviceStartError('listen', { place, code }, { cause })
   }
 }
 

@@ -5,6 +5,7 @@ import type { MonitorAnswer } from '../../src/answers/monitors.ts'
 import { AppError } from '../../src/base/errors.ts'
 import type { MonitorService } from '../../src/monitors/service.ts'
 import type { Stored } from '../../src/monitors/stored.ts'
+import { cidr } from '../../src/names/cidr.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { PAGE_POLICY, type Site } from '../../src/pages/page.ts'
@@ -206,10 +207,10 @@ describe('sessions', () => {
   })
 
   it.each([
-    ['origin', 'https://localhost'],
-    ['x-forwarded-proto', 'https'],
-  ])('under HTTPS the cookie has the prefix __Host- (%s)', async (name, value) => {
-    const app = await appOf(labWorld(), { keys })
+    ['origin', 'https://localhost', []],
+    ['x-forwarded-proto', 'https', [cidr('127.0.0.1')]],
+  ])('under HTTPS the cookie has the prefix __Host- (%s)', async (name, value, networks) => {
+    const app = await appOf(labWorld(), { keys, trustedProxies: { networks, unix: false } })
     const { headers } = await app.inject({ url: '/login', headers: { ...HTML, [name]: value } })
     expect(headers['set-cookie']).toMatch(
       /^__Host-mailsonde_session=[\w-]{22}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
