@@ -156,6 +156,8 @@ function filled(path: string): void {
   for (const operation of operations) text = between(text, `example:${operation.name}`, exampleOf(operation))
   for (const name of ['library.ts', 'client.ts', 'job.ts', 'webhook.ts', 'webhook.py'])
     text = between(text, `program:${name}`, `\`\`\`${name.split('.')[1]}\n${read(`examples/${name}`)}\`\`\``)
+  for (const [, file = ''] of text.matchAll(/^<!-- file:(\S+) -->$/gm))
+    text = between(text, `file:${file}`, `\`\`\`\n${read(file)}\`\`\``)
   documents.set(path, between(text, 'package', packageCommands()))
 }
 

@@ -45,6 +45,7 @@ const UNPACKED = [
   'libevent-2.1-7',
   'prometheus', // for promtool
   'caddy',
+  'nginx',
 ] as const
 const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/mailsonde-lab')
 
