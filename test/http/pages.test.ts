@@ -490,7 +490,7 @@ it.each([
     const app = await appOf()
     const pages = await Promise.all(['', '?wait=true'].map((query) => app.inject({ url: path + query, headers: HTML })))
     for (const { body } of pages)
-      for (const offer of ['Check again', 'Save this answer', 'Monitor it']) expect(body).not.toContain(offer)
+      for (const offer of ['Check again', 'Make a link', 'Watch']) expect(body).not.toContain(offer)
     expect(pages[1]!.body).toContain(words)
     expect(pages[1]!.body).not.toMatch(/class="grid|not asked|lists? answered/)
   },

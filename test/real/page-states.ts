@@ -239,6 +239,7 @@ export const STATES: readonly State[] = [
     path: '/domain/neglected.test',
     words: 'What would change',
     act: async (page) => {
+      await page.click('details.more > summary')
       await page.click('details.try summary')
       await page.click('details[open].try button')
       await page.getByText('What would change').waitFor()
@@ -249,6 +250,7 @@ export const STATES: readonly State[] = [
     path: '/domain/neglected.test?wait=true',
     words: 'Not tried',
     act: async (page) => {
+      await page.click('details.more > summary')
       await page.click('details.try summary')
       await page.fill('details[open].try [name=name]', 'not a name')
       await page.click('details[open].try button')

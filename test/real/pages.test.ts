@@ -88,12 +88,13 @@ it('from the start to the three things to fix in three actions, by keyboard alon
   expect(await page.textContent('#hint')).toContain('neglected.test')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/domain/neglected.test')
-  await page.getByText('What to publish, in this order').waitFor()
+  await page.getByText('The path to').waitFor()
   // Evidence is folded, and unfolds where a link leads.
   expect(await page.locator('#dkim').locator('xpath=ancestor::details').getAttribute('open')).toBe(null)
-  await focusOn(page, 'a[href="#dkim"]')
-  await page.keyboard.press('Enter')
+  await page.goto(`${page.url()}#dkim`)
   await page.getByText('Record at default._domainkey').waitFor()
+  await focusOn(page, 'details.more > summary')
+  await page.keyboard.press('Enter')
   await focusOn(page, 'details.try summary')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Tab') // name
@@ -153,7 +154,7 @@ it('a lost connection is shown and resumed', async () => {
   await context.route('**/events*', (route) => (cut++ === 0 ? route.abort('connectionreset') : route.continue()))
   await page.goto(`${program.url}/domain/healthy.test`)
   await page.getByText('The connection was lost').waitFor()
-  await page.getByText('All checks').waitFor()
+  await page.waitForSelector('[aria-busy=true]', { state: 'detached' })
   expect([cut > 1, faults]).toEqual([true, []])
   await context.close()
 })
@@ -191,7 +192,9 @@ const DROP = `(() => {
 
 it('an answer is stored from its page, opened, and deleted, by keyboard alone', async () => {
   const { page, faults, context } = await open({ width: 1280, scheme: 'light' }, '/ip/45.53.9.9')
-  await focusOn(page, '.keep button')
+  await focusOn(page, '.menu > summary')
+  await page.keyboard.press('Enter')
+  await focusOn(page, '.menu button')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/r/*')
   expect(await page.textContent('main')).toContain('Stored answer of')
@@ -204,7 +207,7 @@ it('an answer is stored from its page, opened, and deleted, by keyboard alone', 
 
 it('a monitor is made from an answer, changed, paused and deleted, by keyboard alone', async () => {
   const { page, faults, context } = await open({ width: 1280, scheme: 'dark' }, '/ip/45.53.9.9')
-  await focusOn(page, '.keep a')
+  await focusOn(page, '.actions a.button')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/monitors?*')
   await focusOn(page, 'main form summary')

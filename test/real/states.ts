@@ -15,7 +15,7 @@ export type PageRow = readonly [path: string, words: string]
 export const PAGES: readonly PageRow[] = [
   ['/', 'Check the mail setup of a domain'],
   ['/go?q=nothing+of+the+kind', 'Not understood'],
-  ['/domain/neglected.test', 'What to publish, in this order'],
+  ['/domain/neglected.test', 'The path to'],
   ['/domain/healthy.test?only=check', 'All checks'],
   ['/domain/missing.test', 'missing.test'],
   ['/domain/x', 'Not a domain name'],
