@@ -284,9 +284,8 @@ export type ReportsWatch = AnswerOf<typeof reportsWatch>
 
 /** The domains that have reports. */
 export const reportsDomainsAnswer = z.strictObject({
-  domains: z.array(
-    z.strictObject({ domain: z.string(), reports: count, messages: count, last_report_at: z.iso.datetime() }),
-  ),
+  ...listOf(z.strictObject({ domain: z.string(), reports: count, messages: count, last_report_at: z.iso.datetime() }))
+    .shape,
   unknown_domains: z
     .array(z.strictObject({ domain: z.string(), reports: count, last_report_at: z.iso.datetime() }))
     .meta({ description: 'domains whose reports came by mail although nobody here takes them' }),

@@ -1,6 +1,7 @@
 import { timedOut, within } from '../base/deadline.ts'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
+import { systemWords } from '../base/system-words.ts'
 import {
   type Given,
   type Operation,
@@ -108,10 +109,7 @@ function notAService(
 type Exchanged = { readonly isOk: boolean; readonly status: number; readonly text: string }
 
 /** The reason of a failure: `fetch` says only "fetch failed" and has the reason in `cause`. */
-const whyOf = (error: unknown): string => {
-  const { message, cause } = error as Error
-  return cause instanceof Error && cause.message !== '' ? cause.message : message
-}
+const whyOf = (error: unknown): string => systemWords((error as Error).cause ?? error)
 
 function unavailable({ origin }: URL, what: 'unreachable' | 'broken_off', error: unknown): AppError {
   const { cause } = error as Error

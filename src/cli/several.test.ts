@@ -68,9 +68,14 @@ const domainsOf = (printed: string): readonly string[] =>
     .split('\n')
     .map((line) => JSON.parse(line).domain)
 
+it('on a terminal several targets are a line each', async () => {
+  const { printed } = await run(['report', 'good.example', 'bad.example'], [], true)
+  expect(printed).toMatch(/^good\.example: .*95.*\nbad\.example: .*40.*\n$/)
+})
+
 it('writes one answer per line in the order of the targets, with at most 8 in progress', async () => {
   const many = Array.from({ length: 20 }, (_, i) => `${i % 3 === 0 ? 'bad' : 'good'}${i}.example`)
-  const { code, printed } = await run(['report', ...many], [], true)
+  const { code, printed } = await run(['report', ...many])
   expect([code, domainsOf(printed)]).toEqual([0, many])
   expect(most).toBeGreaterThan(1)
   expect(most).toBeLessThanOrEqual(8)

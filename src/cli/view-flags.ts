@@ -56,7 +56,7 @@ export function readView(
   const everyMs = readWatch(flags.watch)
   if (everyMs !== undefined && flags.wait === true) throw commandError('exclusive', { flag: 'watch', other: 'wait' })
   return {
-    form: readForm(operation, flags, onTerminal && !several),
+    form: readForm(operation, flags, { onTerminal, several }),
     wanted: {
       minScore: readMinScore(flags.minScore),
       failOn: readSeverity(flags.failOn),
@@ -76,7 +76,11 @@ export const formatsOf = ({ formats, streams = [], judges }: Omit<About, 'answer
   ...new Set(['table', 'json', 'markdown', ...formats, ...streams, ...(judges ? MACHINE_FORMATS : [])]),
 ]
 
-function readForm(operation: About, { format, json, quiet }: ViewFlags, asTable: boolean): Form {
+function readForm(
+  operation: About,
+  { format, json, quiet }: ViewFlags,
+  { onTerminal, several }: { readonly onTerminal: boolean; readonly several: boolean },
+): Form {
   if (json !== undefined) {
     if (quiet || (format !== undefined && format !== 'json'))
       throw commandError('exclusive', { flag: 'json', other: quiet ? 'quiet' : 'format' })
@@ -86,7 +90,9 @@ function readForm(operation: About, { format, json, quiet }: ViewFlags, asTable:
     if (format === undefined) return { kind: 'verdict' }
     throw commandError('exclusive', { flag: 'quiet', other: 'format' })
   }
-  const wanted = format ?? (asTable ? 'table' : 'json')
+  // Several answers on a terminal are a line each; a program gets them as JSON.
+  if (format === undefined && onTerminal && several) return { kind: 'verdict' }
+  const wanted = format ?? (onTerminal ? 'table' : 'json')
   const known = formatsOf(operation)
   if (!known.includes(wanted))
     throw invalidFlag('format', flagProblem('format', { text: wanted, known, meant: nearest(wanted, known) }))

@@ -418,7 +418,7 @@ const nowOf = ({ status, detail }: TlsPolicy['mail_hosts'][number]['now']['dane'
 
 /** The domains that have reports, and the ways by which reports come in. */
 export const reportsDomainsDocument = (
-  { domains, unknown_domains, ways }: ReportsDomainsAnswer,
+  { data: domains, unknown_domains, ways }: ReportsDomainsAnswer,
   version: string,
 ): Document =>
   documentOf(

@@ -56,7 +56,7 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
     const caller = { key: key.id, isAdmin: allows(key, 'admin'), ...mayNot }
     const known = { by: `key ${key.id}`, caller, key, ...(ofSession && { bySession: true as const }) }
     if (operation.open || operation.scope === undefined || allows(key, operation.scope)) return known
-    return { ...known, refused: callerError('scope', { scope: operation.scope }) }
+    return { ...known, refused: callerError('scope', { scope: operation.scope, has: key.scopes.join(',') }) }
   }
 }
 

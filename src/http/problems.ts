@@ -91,7 +91,8 @@ export const callerError = errorsOf('caller', {
   },
   scope: {
     code: 'forbidden',
-    detail: ({ scope }: { scope: string }) => `this key does not have the scope ${shown(scope, 60)}`,
+    detail: ({ scope, has }: { scope: string; has: string }) =>
+      `this needs the scope ${shown(scope, 60)}, and this key has ${shown(has, 60)}: ask the operator for a key made with --scopes ${shown(has, 60)},${shown(scope, 60)}`,
   },
   proof: {
     code: 'unauthorized',

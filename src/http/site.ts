@@ -54,11 +54,17 @@ const sentFile = ({ type, body }: StaticFile): ReturnType<typeof fromMemory> =>
     fromMemory(async () => ({ type, body })),
   )
 
+/** Reading the documents takes nothing from the rate of a reader's questions. */
+const isDocument = (path: string): boolean => path === '/docs' || path.startsWith('/docs/')
+
 function mount(app: FastifyInstance, page: Page, serving: Serving): void {
   const { method, path, scope, bodyLimit } = page
   const hooks =
     scope === undefined
-      ? { config: { isPage: true }, onRequest: serving.gate.unlessStopping }
+      ? {
+          config: { isPage: true, ...(isDocument(path) && { limit: 'probe' as const }) },
+          onRequest: serving.gate.unlessStopping,
+        }
       : { config: { limit: 'gate' as const, isPage: true }, ...serving.gate.hooks({ scope, path }) }
   app.route({
     method,

@@ -18,9 +18,15 @@ it.each<[code: string, reason: FetchReason, theirs: boolean]>([
 })
 
 it.each([
-  ['connect ECONNREFUSED 192.0.2.1:443', 'ECONNREFUSED', 'connect ECONNREFUSED 192.0.2.1:443'],
-  ['Connect Timeout Error', 'UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error (UND_ERR_CONNECT_TIMEOUT)'],
-])('%s: the code %s is named once', (message, code, expected) => {
+  ['connect ECONNREFUSED 192.0.2.1:443', 'ECONNREFUSED', 'the connection was refused (ECONNREFUSED)'],
+  ['Connect Timeout Error', 'UND_ERR_CONNECT_TIMEOUT', 'there was no answer in time (UND_ERR_CONNECT_TIMEOUT)'],
+  [
+    'unable to verify the first certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'the chain of the certificate is not complete, or its authority is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
+  ],
+  ['unheard of; if the moon is full, try running Node.js', 'ERR_TLS_ODD', 'unheard of (ERR_TLS_ODD)'],
+])('%s, %s: our words, the code once, no hint for programmers', (message, code, expected) => {
   const fault = Object.assign(new Error(message), { code })
   expect(fetchError(fault, new AbortController().signal).message).toBe(expected)
 })

@@ -1,6 +1,7 @@
 import { timedOut } from '../base/deadline.ts'
 import { codeOf, OutsideError } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
+import { systemWords } from '../base/system-words.ts'
 import { DnsError } from './dns/resolver.ts'
 import { fetchProblem } from './problems.ts'
 
@@ -93,8 +94,7 @@ export function fetchError(error: unknown, signal: AbortSignal): FetchError {
   if (isBreach(error)) return new FetchError('protocol', fetchProblem('not_http_answer'), { cause: error })
   const code = networkCodeOf(error)
   if (code === undefined) throw error
-  const message = error instanceof Error ? error.message.slice(0, 200) : 'the connection failed'
-  return new FetchError(reasonOf(code), fetchProblem('system', { message, code }), { cause: error })
+  return new FetchError(reasonOf(code), fetchProblem('system', { words: systemWords(error, code) }), { cause: error })
 }
 
 const stopped = (signal: AbortSignal, cause: unknown): FetchError =>

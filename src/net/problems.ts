@@ -3,7 +3,6 @@ import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
 type Text = { text: string }
 type Max = { max: number }
 type Host = { host: string }
-type Fault = { message: string; code: string }
 type Proxy = { proxy: string }
 
 /** The first 200 characters of a URL. */
@@ -30,9 +29,8 @@ export const fetchProblem = problemsOf('fetch', {
   not_http_answer: () => 'the answer is not HTTP/1.1',
   timeout: () => 'no complete answer in time',
   aborted: () => 'the client disconnected',
-  /** What the system says, and its code unless that is part of it. */
-  system: ({ message, code }: Fault) =>
-    message.includes(code) ? shown(message) : `${shown(message)} (${shown(code, 60)})`,
+  /** What the system says, in our words where there are some. */
+  system: ({ words }: { words: string }) => shown(words),
 })
 
 /** Why there is no connection, or why it ended. */

@@ -61,7 +61,8 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_parameter:
     'timeout: "soon" is not a duration: write a number and a unit (ms, s, m, h, d), such as 30s or 1m30s',
   unauthorized: 'give a key as "Authorization: Bearer …" or "X-API-Key: …"',
-  forbidden: 'this key does not have the scope read',
+  forbidden:
+    'this needs the scope read, and this key has verify: ask the operator for a key made with --scopes verify,read',
   not_found: 'there is no job "job_AAAAAAAAAAAAAAAAAAAAAA"',
   rate_limited: '60 requests a minute are allowed; try again in 12 s',
   overloaded: '512 requests are in progress; try again in a moment',

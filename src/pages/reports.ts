@@ -69,11 +69,8 @@ export const reportsPages = (parts: Parts): readonly Page[] => [
 async function index(parts: Parts, visit: Visit, came?: Html, problem?: FieldProblem): Promise<PageAnswer> {
   const given = await parts.execute(parts.operation('reports domains'), {}, visit.by)
   const answer = ownAnswer(reportsDomainsAnswer, given.answer)
-  const [, ...blocks] = reportsDomainsDocument(
-    { domains: [], unknown_domains: answer.unknown_domains, ways: answer.ways },
-    parts.version,
-  ).blocks
-  const { domains } = answer
+  const [, ...blocks] = reportsDomainsDocument({ ...answer, data: [] }, parts.version).blocks
+  const { data: domains } = answer
   return {
     status: problem ? 400 : 200,
     html: layout(parts.assets, visit, {

@@ -63,12 +63,17 @@ async function create(
     nowMs: now(),
     ...(lifetime ? { lifetimeMs: lifetime.value } : {}),
   })
+  const isFirst = keysOf(file).length === 0
   await file.add(kept)
   const required = await keysRequired({ store: filesStore(config.dataDir, warnAloud), log: quiet, now })
   await required.note()
   print(
     `${key}\n\nid ${kept.id}, scopes ${kept.scopes.join(',')}. The key is not shown again; its hash is in ${file.path}.`,
   )
+  if (isFirst)
+    print(
+      'This is the first key: from now on every request needs one, those of this machine too, and the pages ask for it (/login). A key with the scopes that it needs: --scopes read,verify,jobs,reports.',
+    )
 }
 
 async function revoke(id: string, file: KeyFile, print: Print): Promise<void> {

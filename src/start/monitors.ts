@@ -117,8 +117,8 @@ export async function watchReports(
     ask('reports senders', reportSendersAnswer, { ...options, domain, today: 'false', limit: MAX_SENDERS }),
   ])
   const earlier = async (): Promise<string | null> => {
-    const { domains } = await ask('reports domains', reportsDomainsAnswer, {})
-    return domains.find((one) => one.domain === domain)?.last_report_at ?? null
+    const known = await ask('reports domains', reportsDomainsAnswer, {})
+    return known.data.find((one) => one.domain === domain)?.last_report_at ?? null
   }
   return {
     domain,

@@ -125,8 +125,7 @@ function started({ command, env, folder }: Installed, args: readonly string[]) {
 type Answer = {
   readonly id: string
   readonly state: string
-  readonly data: readonly unknown[]
-  readonly domains: readonly { readonly domain: string }[]
+  readonly data: readonly { readonly domain: string }[]
 }
 
 async function call(url: string, path: string, body?: readonly [type: string, text: string]): Promise<Answer> {
@@ -140,7 +139,7 @@ async function call(url: string, path: string, body?: readonly [type: string, te
 
 /** The domains with reports. */
 const reportsAt = async (url: string): Promise<readonly string[]> =>
-  (await call(url, '/v1/reports/domains')).domains.map(({ domain }) => domain)
+  (await call(url, '/v1/reports/domains')).data.map(({ domain }) => domain)
 
 /** The id of a bulk job of one row that has ended. */
 async function jobAt(url: string): Promise<string> {

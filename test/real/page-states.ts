@@ -344,7 +344,7 @@ export const STATES: readonly State[] = [
   {
     name: 'forbidden',
     path: '/login?to=/jobs',
-    words: 'does not have the scope',
+    words: 'needs the scope',
     at: 'reader',
     act: (page) => logIn(page, READ_KEY),
     plain: true,

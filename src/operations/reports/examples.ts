@@ -1,3 +1,4 @@
+import { wholeList } from '../../answers/answer.ts'
 import type {
   ReportRowAnswer,
   ReportSenderAnswer,
@@ -166,7 +167,7 @@ export const tlsExample: ReportsTlsAnswer = {
 }
 
 export const domainsExample: ReportsDomainsAnswer = {
-  domains: [{ domain: 'example.org', reports: 56, messages: 48_211, last_report_at: '2026-11-21T07:12:44.000Z' }],
+  ...wholeList([{ domain: 'example.org', reports: 56, messages: 48_211, last_report_at: '2026-11-21T07:12:44.000Z' }]),
   unknown_domains: [],
   ways: [
     {

@@ -1,3 +1,4 @@
+import { wholeList } from '../../answers/answer.ts'
 import { type ReportsDomainsAnswer, reportsAnswer, reportsDomainsAnswer } from '../../answers/reports.ts'
 import { printable } from '../../base/text.ts'
 import { reportsDocument, reportsDomainsDocument } from '../../documents/reports.ts'
@@ -52,7 +53,7 @@ export const reportsDomains = defineOperation({
       return name.ok && seesDomain(ctx.caller, name.value)
     })
     return ok({
-      domains: seen.map(({ last_at, ...one }) => ({ ...one, last_report_at: last_at.toISOString() })),
+      ...wholeList(seen.map(({ last_at, ...one }) => ({ ...one, last_report_at: last_at.toISOString() }))),
       unknown_domains: strangers.map(({ last_at, ...one }) => ({ ...one, last_report_at: last_at.toISOString() })),
       ways: mayAll ? reportsHere.ways.map(presentWay) : [],
     })
