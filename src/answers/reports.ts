@@ -6,7 +6,7 @@ const date = z.iso.date()
 const kind = z.enum(['dmarc', 'tls'])
 
 export const senderVerdict = z
-  .enum(['authorized', 'needs_setup', 'forwarded', 'forged', 'unknown'])
+  .enum(['authorized', 'needs_setup', 'forwarded', 'forged', 'not_ours', 'unknown'])
   .meta({ id: 'SenderVerdict', description: 'docs/reports.md says when each is given' })
 export type SenderVerdict = z.output<typeof senderVerdict>
 
@@ -163,7 +163,16 @@ const today = z.strictObject({
   lists_answered: count,
 })
 
-const reportSender = z
+const said = z
+  .strictObject({
+    ours: z.boolean(),
+    note: z.string(),
+    by: z.string().meta({ description: 'id of the key that said it; empty without keys' }),
+    at: z.iso.datetime(),
+  })
+  .meta({ description: 'what was said about whose it is' })
+
+export const reportSender = z
   .strictObject({
     id: z.string(),
     name: z.string(),
@@ -182,6 +191,7 @@ const reportSender = z
     last_seen: date,
     today: today.optional(),
     to_do: z.string().optional(),
+    said: said.optional(),
   })
   .meta({ id: 'ReportSender' })
 export type ReportSenderAnswer = AnswerOf<typeof reportSender>

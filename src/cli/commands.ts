@@ -140,11 +140,17 @@ function targetsOf(
 const nameOfFile = (path: string | undefined): string | undefined =>
   path === undefined || path === '-' ? undefined : path.split(/[\\/]/).at(-1)?.slice(0, 200)
 
+/** The commands of an operation: its name, or several that stand for some of its parameters. */
+export const commandsOf = ({ name, summary, commands }: Pick<Operation, 'name' | 'summary' | 'commands'>) =>
+  Object.entries(commands ?? { [name]: { summary, input: {} } }).map(([one, facts]) => ({ name: one, ...facts }))
+
 /** The entries of the list of commands, one for each operation with a command. */
 export const commandFacts = (operations: readonly Operation[]) =>
   operations
     .filter(({ partOf }) => partOf === undefined)
-    .map((operation) => ({ name: operation.name, summary: operation.summary, args: argumentsOf(operation) }))
+    .flatMap((operation) =>
+      commandsOf(operation).map(({ name, summary }) => ({ name, summary, args: argumentsOf(operation) })),
+    )
 
 /** The arguments of a command in its usage line, such as `<DOMAIN...>`. */
 function argumentsOf(operation: Operation): readonly string[] {

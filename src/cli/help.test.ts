@@ -5,6 +5,7 @@ import { AppError } from '../base/errors.ts'
 import { OPTIONS } from '../config-options.ts'
 import { commandOf } from '../operations/path.ts'
 import { allOperations } from '../operations/registry.ts'
+import { commandsOf } from './commands.ts'
 import { COMMAND_GROUPS } from './help.ts'
 import { buildProgram, runCommandLine } from './program.ts'
 
@@ -25,7 +26,9 @@ async function help(words: readonly string[], columns = 80): Promise<string> {
   return printed
 }
 
-const commands = operations.filter(({ partOf }) => partOf === undefined).map(({ name }) => commandOf(name).split(' '))
+const commands = operations
+  .filter(({ partOf }) => partOf === undefined)
+  .flatMap((one) => commandsOf(one).map(({ name }) => commandOf(name).split(' ')))
 /** Lines of a screen: 80 columns and a window of the usual height. */
 const SCREEN = 52
 

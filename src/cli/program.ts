@@ -7,7 +7,7 @@ import { parseIp } from '../names/ip.ts'
 import type { Operation } from '../operations/operation.ts'
 import { commandOf } from '../operations/path.ts'
 import { addDb, addKeys, type DbAction, type KeysAction } from './admin-commands.ts'
-import { type Asked, addOperation, optionsFor } from './commands.ts'
+import { type Asked, addOperation, commandsOf, optionsFor } from './commands.ts'
 import { type ConfigFlag, type FlagValues, OPTION_GROUPS, placeOf, type ReadFile } from './flags.ts'
 import { examplesOf, HELP, withConfigNames, withExamples } from './help.ts'
 import { asksForList, type ListAsked, listCommand } from './list-command.ts'
@@ -166,13 +166,19 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
   const newOption = (flags: string, description: string): Option => new Option(flags, description)
   const groups = new Map<string, Command>()
   for (const operation of operations.filter(({ partOf }) => partOf === undefined)) {
-    const [group, name] = commandOf(operation.name).split(' ')
-    const parent = name === undefined ? program : groupOf(program, groups, group!)
-    const command = parent.command(name ?? operation.name).description(operation.summary)
     const parts = operations.filter(({ partOf }) => partOf === operation.name)
-    addOperation(command, operation, parts, { configFlags, newOption, readFile }, run)
-    withConfigNames(withConfigFlags(command, optionsFor(operation, parts, configFlags)), helpColumns(setup))
-    withExamples(command, examplesOf(operation.name, operation))
+    for (const { name: words, summary, input } of commandsOf(operation)) {
+      const [group, name] = commandOf(words).split(' ')
+      const parent = name === undefined ? program : groupOf(program, groups, group!)
+      const command = parent.command(name ?? words).description(summary)
+      const params = Object.fromEntries(Object.entries(operation.params).filter(([one]) => !Object.hasOwn(input, one)))
+      const shown = { ...operation, params }
+      addOperation(command, shown, parts, { configFlags, newOption, readFile }, (asked) =>
+        run({ ...asked, operation, raw: { ...asked.raw, ...input } }),
+      )
+      withConfigNames(withConfigFlags(command, optionsFor(operation, parts, configFlags)), helpColumns(setup))
+      withExamples(command, examplesOf(words, shown))
+    }
   }
 }
 

@@ -39,6 +39,7 @@ const VERDICTS: Readonly<Record<SenderVerdict, Marked>> = {
   needs_setup: { mark: 'warn', text: 'needs setup' },
   forwarded: { mark: 'none', text: 'forwarded' },
   forged: { mark: 'none', text: 'looks forged' },
+  not_ours: { mark: 'none', text: 'not yours' },
   unknown: { mark: 'open', text: 'unknown' },
 }
 
@@ -280,6 +281,17 @@ function policyOf({ domain, policy }: ReportsAnswer['policies'][number]): string
   return `${domain}: ${tags.join('; ')}`
 }
 
+/** One sender with its evidence. */
+export function reportSenderDocument(one: ReportSenderAnswer, version: string): Document {
+  const { mark, text: badge } = VERDICTS[one.verdict]
+  return documentOf(
+    one.name,
+    version,
+    conclude(one.name, mark, badge, one.to_do ?? ''),
+    ...senderDetails(one).slice(-1),
+  )
+}
+
 /** Senders with their evidence. */
 export const reportSendersDocument = ({ data, has_more }: ReportSendersAnswer, version: string): Document =>
   documentOf(
@@ -301,6 +313,7 @@ export function senderDetails(one: ReportSenderAnswer): readonly Block[] {
     { kind: 'heading', level: 2, line: [one.name, ' ', VERDICTS[one.verdict]] },
     one.to_do !== undefined && text(one.to_do),
     facts(
+      ['Id', code(one.id)],
       ['Because', one.because.join('; ')],
       [
         'Messages',

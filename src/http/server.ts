@@ -64,6 +64,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     rewriteUrl: (request) => placeOf(options.operations, request),
     bodyLimit: BODY_LIMIT,
     serverFactory: (listener) => nodeServer(options, listener),
+    routerOptions: { maxParamLength: 1_000 }, // a name of 253 characters, the id of a sender of some more
     exposeHeadRoutes: true, // RFC 9110 §9.1: GET and HEAD are always supported
     return503OnClosing: false, // the gate answers with our own text
     clientErrorHandler: (error, socket) => refuse({ error, socket }),

@@ -74,6 +74,8 @@ type OperationFacts = {
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly summary: string
+  /** Its commands where they are several: each with what stands in the place of some parameters. */
+  readonly commands?: Readonly<Record<string, { readonly summary: string; readonly input: Raw }>>
   /** The command whose flags lead here; it has no command of its own. */
   readonly partOf?: string
   /** The scope that a key needs; undefined: no key is ever required, and no parameter is read. */

@@ -1,5 +1,6 @@
 import { ownAnswer } from '../answers/read-answer.ts'
 import {
+  type ReportSenderAnswer,
   type ReportsPolicyAnswer,
   reportSendersAnswer,
   reportsAnswer,
@@ -18,7 +19,7 @@ import {
   senderDetails,
 } from '../documents/reports.ts'
 import { type Html, html, rendered } from './html.ts'
-import { layout } from './layout.ts'
+import { csrfField, layout } from './layout.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import {
@@ -55,6 +56,7 @@ export const reportsPages = (parts: Parts): readonly Page[] => [
     asks: ({ params }) => ({ title: `Who sends as ${params.domain}`, button: `Show who sends as ${params.domain}` }),
     visit: (visit) => domain(parts, visit),
   },
+  { method: 'POST', path: '/reports/:domain/senders', scope: 'reports', visit: (visit) => say(parts, visit) },
   {
     method: 'GET',
     path: '/reports/:domain/events',
@@ -181,6 +183,18 @@ ${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monit
 
 const storedFor = (parts: Parts, { by, params }: Visit): Promise<number> => parts.storedReports(by, params.domain ?? '')
 
+/** Keeps what a visitor says about a sender. */
+async function say(parts: Parts, { form, by, params }: Visit): Promise<PageAnswer> {
+  const { id = '', ours = '', note } = form
+  await parts.execute(parts.operation('reports mine'), { id, ours, ...(note && { note }) }, by)
+  return { to: `${reportsPath(params.domain ?? '')}#evidence` }
+}
+
+/** The buttons with which a sender is said to be the visitor's or not. */
+const sayForm = (visit: Visit, domain: string, { id, said, verdict }: ReportSenderAnswer): Html =>
+  html`<form class="stack" method="post" action="${reportsPath(domain)}/senders">${csrfField(visit)}<input type="hidden" name="id" value="${id}">
+${said ? html`<button class="second" name="ours" value="null">Take back</button>` : html`${verdict === 'unknown' && html`<label>Note (optional) <input name="note" maxlength="200" autocomplete="off"></label> `}<button class="second" name="ours" value="true">This is mine</button> <button class="second" name="ours" value="false">Not mine</button>`}</form>`
+
 /** What changes when reports come in: the sums with what a policy would do, and the evidence of each sender. */
 async function contentOf(parts: Parts, visit: Visit) {
   const name = visit.params.domain ?? ''
@@ -203,7 +217,7 @@ async function contentOf(parts: Parts, visit: Visit) {
     shown: html`${rendered(htmlBlocks(first))}
 ${answer.reports > 0 && policyPart(parts, ownAnswer(reportsPolicyAnswer, tried.answer))}
 ${rendered(htmlBlocks(rest))}`,
-    evidence: html`${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}</details>`)}`}`,
+    evidence: html`${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}${sayForm(visit, name, one)}</details>`)}`}`,
   }
 }
 

@@ -20,7 +20,7 @@ async function told(rows: readonly Parameters<typeof labSource>[0][], listed: Re
   const facts = await askFacts(
     { resolve: labDns(ZONE).resolve, signal: AbortSignal.timeout(5_000) },
     domain('example.org'),
-    sources,
+    { sources, words: [] },
     {
       memory: { hosts: ttlCache(cache), ranges: ttlCache(cache), listed: ttlCache(cache) },
       networkOf: async () => undefined,

@@ -15,7 +15,7 @@ import { type Ip, parseIp } from '../names/ip.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
 import { PROVIDERS, type Provider } from '../providers/index.ts'
 import { providerOfSignature } from '../providers/sending.ts'
-import type { SourceSum } from '../store/postgres/report-sums.ts'
+import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
 import type { Ctx } from '../world.ts'
 import type { TriedRecords } from './policy.ts'
 import { organizationOf } from './report.ts'
@@ -73,7 +73,7 @@ export type AskedFacts = SenderFacts & {
 export async function askFacts(
   ctx: Lookup,
   domain: Domain,
-  sources: readonly SourceSum[],
+  { sources, words }: { readonly sources: readonly SourceSum[]; readonly words: readonly SenderWord[] },
   { memory, networkOf, listedOn }: FactSources,
 ): Promise<AskedFacts> {
   const asked = { resolve: ctx.resolve, signal: within(DNS_MS, ctx.signal) }
@@ -121,7 +121,7 @@ export async function askFacts(
     isSpfKnown: unanswered.length === 0,
     sendsNothing,
     hasKey: (name, selector) => keys.has(`${selector}._domainkey.${name}`),
-    unanswered,
+    ...{ words, unanswered },
     passesOf: (name) => {
       const found = passing.get(name)
       return found && ((address) => passes(found, address))

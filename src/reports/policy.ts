@@ -22,6 +22,7 @@ type PolicyOutcome = {
   readonly messages: number
   readonly passingBefore: number
   readonly passingAfter: number
+  /** Without what the owner says is not theirs. */
   readonly affected: readonly Affected[]
   /** Messages whose reported SPF result stands: without a return path, or the record needs the local part. */
   readonly notReevaluated: number
@@ -66,7 +67,8 @@ function policySums(policy: Policy, tried: TriedRecords) {
       if (after.stands) notReevaluated += source.messages
     },
     outcome: (): PolicyOutcome => {
-      const affected = policy === 'none' ? [] : [...lost].filter(([, count]) => count > 0)
+      const isPrice = ([{ said }, count]: [Sender, number]): boolean => count > 0 && said?.ours !== false
+      const affected = policy === 'none' ? [] : [...lost].filter(isPrice)
       const each = affected.map(([sender, count]) => ({ sender, verdict: sender.verdict, messages: count }))
       return {
         ...{ messages, passingBefore, passingAfter, notReevaluated },

@@ -6,7 +6,7 @@ import type {
   SenderSummary,
 } from '../answers/reports.ts'
 import { printable } from '../base/text.ts'
-import type { DayRow, LeftOut, Period } from '../store/postgres/report-sums.ts'
+import type { DayRow, LeftOut, Period, SenderWord } from '../store/postgres/report-sums.ts'
 import type { Imported } from './import.ts'
 import type { Sender, Verdict } from './senders.ts'
 import type { Summary } from './service.ts'
@@ -103,6 +103,11 @@ export const presentSender = (sender: Sender): ReportSenderAnswer => ({
   ...{ dkim_domains: [...sender.dkimDomains], selectors: [...sender.selectors] },
   ...{ envelope_domains: [...sender.envelopeDomains], first_seen: sender.firstSeen, last_seen: sender.lastSeen },
   ...(sender.to_do !== undefined && { to_do: sender.to_do }),
+  ...(sender.said && { said: presentWord(sender.said) }),
+})
+
+const presentWord = ({ ours, note, by, at }: SenderWord): ReportSenderAnswer['said'] => ({
+  ...{ ours, note, by, at: at.toISOString() },
 })
 
 export const presentRow = (

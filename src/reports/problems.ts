@@ -28,6 +28,11 @@ export const importError = errorsOf('report_import', {
     code: 'payload_too_large',
     detail: () => 'the room for reports that do not count is full: it is not kept',
   },
+  too_many_words: {
+    code: 'limit_reached',
+    detail: ({ max }: { max: number }) =>
+      `something is said about ${counted(max, 'sender')} of this domain: take one of them back first`,
+  },
   unanswered: {
     code: 'upstream_unavailable',
     detail: () => 'the DNS does not answer, so that the signature of the message cannot be verified now: try again',

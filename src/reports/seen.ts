@@ -21,7 +21,8 @@ const MAX_ADDRESSES = 10_000
 const NAMED = 3
 
 const number = (value: number): string => value.toLocaleString('en-US')
-const isOwn = ({ verdict }: Sender): boolean => verdict === 'authorized' || verdict === 'needs_setup'
+const isOwn = ({ verdict, said }: Sender): boolean =>
+  (verdict === 'authorized' || verdict === 'needs_setup') && said?.ours !== false
 
 /** What reports say about the mail of a domain, for its fixes and its plan. */
 export function seenMailOf(seen: SeenSenders): SeenMail {
@@ -86,6 +87,7 @@ function wordsOf(
   return [
     first,
     ...(blockers.length > 0 ? [`Set up ${blockers.length === 1 ? 'this sender' : 'these senders'} first.`] : []),
+    ...blockers.slice(0, NAMED).flatMap(({ sender }) => (sender.to_do ? [`${sender.name}: ${sender.to_do}`] : [])),
     ...(unknown.length > 0 ? [`Find out first whether these are yours: ${namesOf(unknown)}.`] : []),
     ...(forwarded.length > 0 ? [`Of forwarded mail: ${namesOf(forwarded)}.`] : []),
   ].join(' ')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { labFacts, labSource, STRANGE } from '../../test/lab/reports.ts'
-import type { SourceSum } from '../store/postgres/report-sums.ts'
+import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
 import { policyOutcome, policyOutcomeInTurns, stepUpOf } from './policy.ts'
 import { findSenders, type SenderFacts } from './senders.ts'
 
@@ -293,6 +293,106 @@ it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
   const { to_do } = (await found(rows, facts))[0]!
   if (expected === undefined) expect(to_do).toBeUndefined()
   else expect(to_do).toMatch(expected)
+})
+
+describe('the word of the owner', () => {
+  const word = (sender: string, ours: boolean, addresses: readonly string[] = []): SenderWord => ({
+    ...{ sender, ours, addresses, note: '', by: '', at: new Date(Date.UTC(2026, 10, 20)) },
+  })
+  const dsl = { hostOf: () => 'dsl-1.isp.example.net' }
+  it.each<[string, Rows, Partial<SenderFacts>, readonly string[]]>([
+    [
+      'what is ours needs a setup',
+      [{}],
+      { ...dsl, words: [word('host:example.net', true)] },
+      ['example.org:host:example.net: needs_setup Sign its mail'],
+    ],
+    [
+      '… or passes',
+      [{ ...passes }],
+      { ...dsl, words: [word('host:example.net', true)] },
+      ['example.org:host:example.net: authorized '],
+    ],
+    [
+      'what is not ours is not, and nothing is to do; also what looks forged of it, and what verifies by a key of ours',
+      [{}, { address: '192.0.2.2', ...brief }, { address: '192.0.2.3', ...signed('example.org', 's1') }],
+      { ...dsl, hasKey: () => true, words: [word('host:example.net', false)] },
+      ['example.org:host:example.net: not_ours '],
+    ],
+    [
+      'what is not ours and passes asks for what lets it',
+      [{ ...passes, ...signed('example.org', 's1', true), envelope_from: 'example.org' }],
+      { ...dsl, words: [word('host:example.net', false)] },
+      ['example.org:host:example.net: authorized It passes as you'],
+    ],
+    [
+      'a provider that is not ours, in a few messages too',
+      [{ ...signed('mcsv.net', 'k2'), messages: 2 }],
+      { words: [word('provider:mailchimp', false)] },
+      ['example.org:provider:mailchimp: not_ours '],
+    ],
+    [
+      'a forwarder that is ours needs a setup',
+      [{ reason: 'forwarded' }],
+      { hostOf: () => 'mout.gmx.net', words: [word('forward:gmx.net', true)] },
+      ['example.org:forward:gmx.net: needs_setup Sign its mail'],
+    ],
+    [
+      'other addresses of a network are asked anew',
+      [{ messages: 300 }, { address: '192.0.2.9' }],
+      { words: [word('network:192.0.2.0-24', false, ['192.0.2.1'])] },
+      ['example.org:network:192.0.2.0-24: not_ours ', 'example.org:network:192.0.2.0-24:2: unknown Is this yours?'],
+    ],
+    [
+      '… and a second word about them leaves the third open',
+      [{ messages: 300 }, { address: '192.0.2.9' }, { address: '192.0.2.10', messages: 50 }],
+      {
+        words: [
+          word('network:192.0.2.0-24', false, ['192.0.2.1']),
+          word('network:192.0.2.0-24:2', true, ['192.0.2.9']),
+        ],
+      },
+      [
+        'example.org:network:192.0.2.0-24: not_ours ',
+        'example.org:network:192.0.2.0-24:2: needs_setup Sign its mail',
+        'example.org:network:192.0.2.0-24:3: unknown Is this yours?',
+      ],
+    ],
+    [
+      'the id stays when a name is found',
+      [{}],
+      { ...dsl, words: [word('network:192.0.2.0-24', true, ['192.0.2.1'])] },
+      ['example.org:network:192.0.2.0-24: needs_setup Sign its mail'],
+    ],
+    [
+      'own servers of one zone are kept by their addresses',
+      [1, 2, 3, 4, 5].map((n) => ({ address: `192.0.2.${n}`, messages: n === 5 ? 50 : 100 })),
+      {
+        hostOf: (address) => `relay${address.at(-1)}.example.org`,
+        words: [word('hosts:example.org:needs_setup', false, ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'])],
+      },
+      [
+        'example.org:hosts:example.org:needs_setup: not_ours ',
+        'example.org:host:relay5.example.org: needs_setup Sign its mail',
+      ],
+    ],
+  ])('%s', async (_, rows, facts, expected) =>
+    expect(
+      (await found(rows, facts)).map(
+        ({ id, verdict, to_do = '' }) =>
+          `${id}: ${verdict} ${/^(?:Sign its mail|It passes as you|Is this yours\?|)/.exec(to_do)?.[0]}`,
+      ),
+    ).toEqual(expected),
+  )
+  it('is in no price of a policy', async () => {
+    const senders = await found([{}, signed('mcsv.net', 'k2')], { words: [word('provider:mailchimp', false)] })
+    const { affected, messages } = policyOutcome(senders, 'reject', {
+      passesOf: () => undefined,
+      adkim: 'r',
+      aspf: 'r',
+    })
+    expect([messages, affected.map(({ sender }) => sender.key)]).toEqual([200, ['network:192.0.2.0-24']])
+  })
 })
 
 it('texts of strangers stay data: a selector with a colon, an envelope that is no name', async () => {

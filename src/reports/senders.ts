@@ -1,13 +1,14 @@
 import { inTurns } from '../base/at-most.ts'
+import { dayOf } from '../base/time.ts'
 import type { PassingAddresses } from '../checks/spf/index.ts'
 import { networkOf } from '../names/cidr.ts'
 import { familyOf, parseIp } from '../names/ip.ts'
 import { dkimStepsOf, type Provider, providerOfInclude } from '../providers/index.ts'
 import { providerOfSelector, providerOfSendingHost, providerOfSignature } from '../providers/sending.ts'
-import type { SourceSum } from '../store/postgres/report-sums.ts'
+import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
 import { organizationOf, PASSED_ON } from './report.ts'
 
-export type Verdict = 'authorized' | 'needs_setup' | 'forwarded' | 'forged' | 'unknown'
+export type Verdict = 'authorized' | 'needs_setup' | 'forwarded' | 'forged' | 'not_ours' | 'unknown'
 
 /** The term of an SPF record that contains an address. */
 export type SpfMatch = Pick<PassingAddresses, 'text' | 'include'> & { readonly domain: string }
@@ -31,12 +32,18 @@ export type SenderFacts = {
   readonly sendsNothing: boolean
   /** Whether the domain's zone has a key for this selector. */
   readonly hasKey: (domain: string, selector: string) => boolean
+  /** What the domain's owner said about its senders. */
+  readonly words: readonly SenderWord[]
 }
 
 type Dispositions = { readonly none: number; readonly quarantine: number; readonly reject: number }
 
 export type Sender = {
+  /** The domain whose reports are read, and the key. */
   readonly id: string
+  /** What the owner's word is kept by. */
+  readonly key: string
+  readonly said?: SenderWord
   readonly name: string
   readonly verdict: Verdict
   /** The evidence in words: what names it, then what decides the verdict. */
@@ -79,6 +86,9 @@ type Home = {
   readonly weak: boolean
   /** One of the domain's own hosts: the zone of its name. */
   readonly zone?: string
+  /** None of its addresses was seen on more days than a forger's, or they are listed. */
+  readonly isBrief?: true
+  readonly word?: SenderWord
 }
 
 type Placed = { readonly source: SourceSum; readonly home: Home; readonly spf: SpfMatch | undefined }
@@ -104,9 +114,11 @@ export async function findSenders(sources: readonly SourceSum[], facts: SenderFa
   })
   const owners = selectorOwners(uses)
   const groups = new Map<string, Group>()
+  const said = saidHomes(facts.words)
   await inTurns(placed, (member) => {
     const why = forwardedBecause(member, owners, organization)
-    const home = why === undefined ? split(member, failing, facts) : forwarderOf(member, facts, why)
+    const found = why === undefined ? split(member, failing, facts) : forwarderOf(member, facts, why)
+    const home = said(found, member.source.address)
     const group = groups.get(home.id) ?? newGroup(home, why !== undefined)
     groups.set(home.id, group)
     addSource(group, member.source)
@@ -165,7 +177,7 @@ function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts
   }
   const network = facts.networkOf(address) ?? blockOf(address)
   return {
-    id: `network:${network}`,
+    id: `network:${network.replaceAll('/', '-')}`,
     name: `unknown senders in ${network}`,
     because: `its network is ${network}`,
     related,
@@ -288,9 +300,40 @@ function split({ source, home }: Placed, addresses: FailingAddresses, facts: Sen
   if (passes || (bitsOf(days) > FORGED_DAYS && !facts.isListed(source.address))) return home
   // A botnet is everywhere: it is one line.
   if (home.id.startsWith('network:'))
-    return { ...home, id: 'unknown:brief', name: 'unknown senders', because: 'nothing names its addresses' }
-  return { ...home, id: `${home.id}:brief` }
+    return {
+      ...{ ...home, id: 'unknown:brief', name: 'unknown senders', because: 'nothing names its addresses' },
+      isBrief: true,
+    }
+  return { ...home, id: `${home.id}:brief`, isBrief: true }
 }
+
+/**
+ * Puts a source to the sender about which the owner said something: that of its key, else that of its address. What is
+ * left of a network about which something was said is another sender of it.
+ */
+function saidHomes(words: readonly SenderWord[]): (home: Home, address: string) => Home {
+  const byKey = new Map(words.filter(({ addresses }) => addresses.length === 0).map((one) => [one.sender, one]))
+  const byAddress = new Map(words.flatMap((one) => one.addresses.map((address) => [address, one] as const)))
+  const keys = new Set(words.map(({ sender }) => sender))
+  return (home, address) => {
+    const key = keyOf(home.id)
+    const byName = byKey.get(key)
+    if (byName) return { ...home, id: key, word: byName }
+    const word = byAddress.get(address)
+    const name = home.zone === undefined ? home.name.replace(/^unknown /, '') : `servers of ${home.zone} (your own)`
+    if (word) return { ...home, id: word.sender, name, word }
+    if (!keys.has(home.id)) return home
+    let n = 2
+    while (keys.has(`${home.id}:${n}`)) n++
+    return { ...home, id: `${home.id}:${n}` }
+  }
+}
+
+/** The key of a sender: that of a stranger's host is the same however its addresses are judged. */
+const keyOf = (id: string): string => id.replace(/^(host:.*):(?:related|brief)$/, '$1')
+
+/** Nothing but its addresses names it, or what names it depends on the verdict. */
+export const isByAddresses = (key: string): boolean => /^(?:network|unknown|hosts):|^forward:others$/.test(key)
 
 export const bitsOf = (days: number): number => {
   let bits = 0
@@ -303,7 +346,9 @@ const SHOWN_HOSTS = 3
 
 function togetherByZone(groups: readonly Group[], facts: SenderFacts): readonly Group[] {
   const keyOf = (group: Group): string | undefined =>
-    group.home.zone === undefined ? undefined : `${group.home.zone}:${verdictOf(group, facts).verdict}`
+    group.home.zone === undefined || group.home.word
+      ? undefined
+      : `${group.home.zone}:${verdictOf(group, facts).verdict}`
   const zones = Map.groupBy(groups, keyOf)
   return [...zones].flatMap(([key, some]) => {
     if (key === undefined || some.length <= SHOWN_HOSTS) return some
@@ -408,7 +453,9 @@ function senderOf(group: Group, facts: SenderFacts): Sender {
   const { verdict, because } = verdictOf(group, facts)
   const to_do = toDo(verdict, group, facts)
   return {
-    ...{ id: home.id, name: home.name, verdict, because: [home.because, ...because] },
+    ...{ id: `${facts.domain}:${home.id}`, key: keyOf(home.id), name: home.name },
+    ...{ verdict, because: [home.because, ...because] },
+    ...(home.word && { said: home.word }),
     ...{ messages, passing, spfAligned, dkimAligned, dispositions: group.dispositions },
     addresses: new Map([...group.addresses].sort(byMessages)),
     dkimDomains: mostUsed(group.dkimDomains),
@@ -438,8 +485,14 @@ function verdictOf(
 ): { readonly verdict: Verdict; readonly because: readonly string[] } {
   const { messages, passing, firstReporter, lastReporter, firstSeen, lastSeen } = known
   const recentDays = bitsOf(known.days)
-  if (messages === 0) return { verdict: 'unknown', because: ['only reporters that nobody knows have seen it'] }
   const half = passing * 2 >= messages && passing > 0
+  if (home.word) {
+    const { ours, note, at } = home.word
+    const said = `you said on ${dayOf(at.getTime())} that it is ${ours ? '' : 'not '}yours${note && `: ${note}`}`
+    const verdict = half ? 'authorized' : ours ? 'needs_setup' : 'not_ours'
+    return { verdict, because: [`${share(passing, messages)} of its mail passes DMARC`, said] }
+  }
+  if (messages === 0) return { verdict: 'unknown', because: ['only reporters that nobody knows have seen it'] }
   if (!forwarded && half)
     return { verdict: 'authorized', because: [`${share(passing, messages)} of its mail passes DMARC`] }
   // What follows is said with two reporters or two days, and 10 messages.
@@ -451,11 +504,9 @@ function verdictOf(
     return { verdict: 'forged', because: ['nothing passes', `${facts.domain} says that it sends no mail`] }
   if (home.related) return { verdict: 'needs_setup', because: [`${share(passing, messages)} of its mail passes DMARC`] }
   const listed = [...addresses.keys()].filter((address) => facts.isListed(address)).length
-  if (passing === 0 && (home.id.endsWith(':brief') || recentDays <= FORGED_DAYS || listed > 0)) {
+  if (passing === 0 && (home.isBrief || recentDays <= FORGED_DAYS || listed > 0)) {
     const days =
-      home.id.endsWith(':brief') && listed < addresses.size
-        ? ['none of its addresses was seen on more than 3 of 28 days']
-        : []
+      home.isBrief && listed < addresses.size ? ['none of its addresses was seen on more than 3 of 28 days'] : []
     return {
       verdict: 'forged',
       because: ['nothing passes', ...days, ...(listed > 0 ? [`${listed} of its addresses are on blacklists`] : [])],
@@ -478,10 +529,12 @@ export function share(part: number, whole: number): string {
 function toDo(verdict: Verdict, group: Group, facts: SenderFacts): string | undefined {
   const { home, known } = group
   const { domain } = facts
+  if (home.word?.ours === false) return known.passing > 0 ? passesAsYou(group) : undefined
   const steps = home.provider && dkimStepsOf(home.provider, domain)
   switch (verdict) {
     case 'forwarded':
     case 'forged':
+    case 'not_ours':
       return undefined
     case 'authorized':
       if (isChange(known)) return changed(group, facts)
@@ -503,6 +556,18 @@ function toDo(verdict: Verdict, group: Group, facts: SenderFacts): string | unde
       throw new Error(never)
     }
   }
+}
+
+/** What lets mail pass that the owner says is not theirs. */
+function passesAsYou({ sources }: Group): string {
+  const passing = sources.filter((one) => passesDmarc(one))
+  const key = passing.find(({ dkim_aligned, dkim_selector }) => dkim_aligned && dkim_selector !== '')
+  const path = passing.find(({ spf_aligned }) => spf_aligned)
+  const ways = [
+    ...(key ? [`who holds the key ${key.dkim_selector} of ${key.dkim_domain}`] : []),
+    ...(path ? [`why does the SPF record of ${path.envelope_from || path.spf_domain || path.name} have it`] : []),
+  ]
+  return `It passes as you, and you say that it is not yours: ${ways.join(', and ') || 'who holds the key or stands in your SPF record'}?`
 }
 
 /** All of its mail passes since some day, or none of it: two days and 10 messages say so. */

@@ -12,12 +12,14 @@ import {
   type DaySum,
   type DomainWithReports,
   type LeftOut,
+  MAX_WORDS,
   type Period,
   type PolicySeen,
   type ReportSums,
   type ReportsAbout,
   type RowPlace,
   reportSumsOf,
+  type SenderWord,
   type TlsSum,
 } from '../store/postgres/report-sums.ts'
 import { reportIntake } from '../store/postgres/reports.ts'
@@ -26,8 +28,9 @@ import type { Ctx, Log } from '../world.ts'
 import { type AskedFacts, askFacts, type FactSources } from './facts.ts'
 import { type Imported, type ImportRequest, importReports } from './import.ts'
 import { BOUNDS, buffered } from './parse/containers.ts'
+import { importError } from './problems.ts'
 import type { Envelope } from './reporters.ts'
-import { findSenders, passesDmarc, type Sender } from './senders.ts'
+import { findSenders, isByAddresses, passesDmarc, type Sender } from './senders.ts'
 
 /** The senders of a domain in a period, with the facts by which they were judged. */
 type SendersOf = {
@@ -42,6 +45,16 @@ export type Summary = SendersOf & {
   readonly policies: readonly PolicySeen[]
 }
 type Asking = Pick<Ctx, 'resolve' | 'signal'>
+type Said = {
+  readonly domain: Domain
+  /** Of the sender. */
+  readonly id: string
+  readonly ours: boolean | null
+  /** Undefined: that of an earlier word stays. */
+  readonly note: string | undefined
+  /** Id of the key. */
+  readonly by: string
+}
 
 /**
  * Reports. Every function opens the database when it is first needed (a function that reads: if it exists), and rejects
@@ -55,6 +68,11 @@ export type ReportService = {
   readonly import: (octets: Uint8Array | AsyncIterable<Uint8Array>, request: ImportRequest) => Promise<Imported>
   readonly senders: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<SendersOf>
   readonly summary: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<Summary>
+  /**
+   * Keeps what the owner of a domain says about one of its senders (`ours: null` takes it back), and returns the sender
+   * as it is judged then. Undefined: no sender has this id. Rejects with AppError `limit_reached` for too many words.
+   */
+  readonly say: (ctx: Asking, said: Said) => Promise<Sender | undefined>
   readonly rows: (
     names: readonly number[],
     period: Period,
@@ -93,6 +111,10 @@ const SWEEP_EVERY_MS = 3_600_000
 /** How long what does not count is kept, ms. */
 const KEEP_APART_MS = 7 * 86_400_000
 const SELECTORS_MS = 90 * 86_400_000
+/** The period in which senders are usually looked at, beside all that is kept. */
+const RECENT_MS = 27 * 86_400_000
+/** Addresses that a word is about, those with most mail. */
+const MAX_SAID = 1_000
 const CACHED_HOSTS = 50_000
 
 type ReportServiceSettings = {
@@ -116,8 +138,9 @@ type ReportServiceSettings = {
 }
 
 /** What is read before the first report. */
-const NO_SUMS: Omit<ReportSums, 'countStranger' | 'rememberPlace' | 'waitingSince'> = {
+const NO_SUMS: Omit<ReportSums, 'countStranger' | 'rememberPlace' | 'waitingSince' | 'say' | 'unsay'> = {
   namesOf: async () => [],
+  words: async () => [],
   sources: async () => ({ sources: [], leftOut: { sources: 0, messages: 0 } }),
   days: async () => [],
   rows: async () => [],
@@ -151,6 +174,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
   }
   const sharing = sharedWork<SendersOf>()
   const counts = { reports: 0, failureReports: 0, refused: 0 }
+  let words = 0
   let sweptAtMs = Number.NEGATIVE_INFINITY
 
   async function sweep(): Promise<void> {
@@ -162,7 +186,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     const table = await sums()
     const names = await table.namesOf(period.domain)
     const { sources, leftOut } = await table.sources(names, period)
-    const facts = await askFacts(ctx, period.domain, sources, factSources)
+    const facts = await askFacts(ctx, period.domain, { sources, words: await table.words(period.domain) }, factSources)
     return { senders: await findSenders(sources, facts), facts, names, leftOut }
   }
   /**
@@ -170,12 +194,35 @@ export function reportService(settings: ReportServiceSettings): ReportService {
    * the meantime is found anew.
    */
   const senders = (ctx: Asking, period: Period & { readonly domain: Domain }): Promise<SendersOf> => {
-    const key = JSON.stringify([period.domain, period.from, period.to, period.includeUncounted, counts.reports])
+    const key = JSON.stringify([period.domain, period.from, period.to, period.includeUncounted, counts.reports, words])
     const find = ({ signal }: Lifetime) => {
       const asking = { resolve: ctx.resolve, signal }
       return { result: inPlace(asking, () => sendersIn(asking, period)) }
     }
     return sharing(key, find, ctx).result
+  }
+  async function say(ctx: Asking, { domain, id, ours, note, by }: Said): Promise<Sender | undefined> {
+    const to = dayOf(now())
+    const recent = { domain, from: dayOf(now() - RECENT_MS), to, includeUncounted: false }
+    const all = { ...recent, from: dayOf(now() - keepMs) }
+    const seen = async (): Promise<readonly Sender[]> => {
+      const [lately, ever] = [await senders(ctx, recent), await senders(ctx, all)]
+      return [...lately.senders, ...ever.senders].filter((one) => one.id === id)
+    }
+    const found = await seen()
+    const known = (await (await sums()).words(domain)).find(({ sender }) => `${domain}:${sender}` === id)
+    const key = found[0]?.key ?? known?.sender
+    if (key === undefined) return undefined
+    const addresses = new Set([...(known?.addresses ?? []), ...found.flatMap((one) => [...one.addresses.keys()])])
+    const word: Omit<SenderWord, 'ours'> = {
+      ...{ sender: key, note: note ?? known?.note ?? '', by, at: new Date(now()) },
+      addresses: isByAddresses(key) ? [...addresses].slice(0, MAX_SAID) : [],
+    }
+    const table = await opened()
+    if (ours === null) await table.unsay(domain, key)
+    else if (!(await table.say(domain, { ...word, ours }))) throw importError('too_many_words', { max: MAX_WORDS })
+    words++
+    return (await seen())[0]
   }
   async function inPlace<T>({ signal }: Asking, work: () => Promise<T>): Promise<T> {
     const leave = await turns.enter('look', { concurrent: LOOKS_AT_ONCE }, signal)
@@ -237,6 +284,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
       ])
       return { ...found, about, days, policies }
     }),
+    say: told(say),
     rows: told(async (...asked) => (await sums()).rows(...asked)),
     namesOf: told(async (domain) => (await sums()).namesOf(domain)),
     tls: told(async (period) => (await sums()).tls(period)),

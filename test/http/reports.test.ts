@@ -365,6 +365,79 @@ describe('questions', () => {
   })
 })
 
+describe('whose a sender is', () => {
+  const news = 'a.example:include:spf.news.example'
+  async function say(id: string, payload: object, key = 'one') {
+    const response = await app.inject({
+      ...{ method: 'PUT', url: `/v1/reports/senders/${encodeURIComponent(id)}`, payload },
+      headers: { authorization: `Bearer ${key}` },
+    })
+    return { status: response.statusCode, body: response.json() }
+  }
+  const listed = async (id: string) =>
+    (await get('/v1/reports/senders?domain=a.example&today=false')).body.data.find(
+      (one: { id: string }) => one.id === id,
+    )
+
+  it('is kept with who said it and when, until it is taken back', async () => {
+    const said = { ours: true, note: 'the newsletter', by: 'id-of-one', at: '2026-11-23T12:00:00.000Z' }
+    const { status, body } = await say(news, { ours: true, note: 'the newsletter' })
+    expect([status, body]).toEqual([200, expect.objectContaining({ id: news, verdict: 'needs_setup', said })])
+    expect(body.because).toContain('you said on 2026-11-23 that it is yours: the newsletter')
+    expect(await listed(news)).toMatchObject({ verdict: 'needs_setup', said })
+    expect((await say(news, { ours: false })).body).toMatchObject({
+      verdict: 'not_ours',
+      said: { note: 'the newsletter' },
+    })
+    const { body: tried } = await get('/v1/reports/policy?domain=a.example&policy=reject')
+    expect(tried.affected.map(({ sender }: { sender: string }) => sender)).toEqual(['a.example:unknown:brief'])
+    expect((await say(news, { ours: null })).body).toMatchObject({ verdict: 'unknown' })
+    expect(await listed(news)).not.toHaveProperty('said')
+  })
+  it('is kept for the addresses of a sender without a name', async () => {
+    const id = 'a.example:unknown:brief'
+    expect((await say(id, { ours: false })).body).toMatchObject({ id, verdict: 'not_ours', name: 'senders' })
+    expect((await say(id, { ours: null })).status).toBe(200)
+  })
+  it.each<[string, object, string, number]>([
+    ['a.example:provider:nobody', { ours: true }, 'one', 404],
+    [news, { ours: true }, 'third', 404], // not even that it exists
+    ['provider:mailchimp', { ours: true }, 'all', 404],
+    [`${'a'.repeat(63)}.example:${'x'.repeat(600)}`, { ours: true }, 'all', 404],
+    [news, { ours: true }, 'read', 403],
+    [news, {}, 'one', 400],
+    [news, { ours: 'perhaps' }, 'one', 400],
+    [news, { ours: true, note: 'a\u0007' }, 'one', 400],
+  ])('%s %j of the key %s: %i', async (id, payload, key, status) =>
+    expect((await say(id, payload, key)).status).toBe(status),
+  )
+  it('has buttons on the page of the domain', async () => {
+    const html = { accept: 'text/html', 'sec-fetch-site': 'same-origin' }
+    const form = { ...html, 'content-type': 'application/x-www-form-urlencoded' }
+    const tokenIn = (body: string): string => /name="_csrf" value="([\w-]+)"/.exec(body)![1]!
+    const cookieOf = (cookie: unknown): string => String(cookie).split(';')[0]!
+    const login = await app.inject({ url: '/login', headers: html })
+    const { headers: loggedIn } = await app.inject({
+      ...{ method: 'POST', url: '/login', payload: `_csrf=${tokenIn(login.body)}&key=all` },
+      headers: { ...form, cookie: cookieOf(login.headers['set-cookie']) },
+    })
+    const headers = { ...html, cookie: cookieOf(loggedIn['set-cookie']) }
+    const token = tokenIn((await app.inject({ url: '/reports/a.example', headers })).body)
+    const press = (ours: string) =>
+      app.inject({
+        ...{ method: 'POST', url: '/reports/a.example/senders' },
+        headers: { ...form, ...headers },
+        payload: String(new URLSearchParams({ _csrf: token, id: news, ours })),
+      })
+    const { statusCode, headers: answered } = await press('false')
+    expect([statusCode, answered.location]).toEqual([303, '/reports/a.example#evidence'])
+    expect(await listed(news)).toMatchObject({ verdict: 'not_ours', said: { by: 'id-of-all' } })
+    expect((await app.inject({ url: '/reports/a.example', headers })).body).toContain('Take back')
+    await press('null')
+    expect(await listed(news)).toMatchObject({ verdict: 'unknown' })
+  })
+})
+
 describe('what comes by mail', () => {
   const SINCE = 'from=2026-05-01&to=2026-05-31'
   const DAYS = Array.from({ length: 8 }, (_, day) => Date.UTC(2026, 4, 10 + day) / 1_000)

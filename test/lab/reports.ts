@@ -36,6 +36,7 @@ export const labFacts = (over: Partial<SenderFacts> = {}): SenderFacts => ({
   hasKey: () => false,
   isSpfKnown: true,
   sendsNothing: false,
+  words: [],
   ...over,
 })
 
@@ -75,6 +76,7 @@ export const labReports: ReportService = {
     return { reports: [found], refused: [], failureReports: 0, others: 0 }
   },
   senders: async () => found,
+  say: async (_, { id }) => senders.find((one) => one.id === id),
   summary: async () => ({
     ...found,
     about: {

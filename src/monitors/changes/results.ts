@@ -76,13 +76,14 @@ const MAX_KNOWN = 1_000
 
 /** Mail that somebody passed on, or forged, is told by the share of mail that fails. */
 const isTold = ({ verdict, messages }: Sender): boolean =>
-  verdict !== 'forged' && verdict !== 'forwarded' && messages >= FEW_MESSAGES
+  !['forged', 'forwarded', 'not_ours'].includes(verdict) && messages >= FEW_MESSAGES
 
 const VERDICT_WORDS: Readonly<Record<Sender['verdict'], string>> = {
   authorized: 'authorized',
   needs_setup: 'needs setup',
   forwarded: 'forwarded',
   forged: 'looks forged',
+  not_ours: 'not yours',
   unknown: 'unknown',
 }
 

@@ -31,7 +31,7 @@ export const importExample: ReportsImportAnswer = {
 
 const period = { domain: 'example.org', from: '2026-10-27', to: '2026-11-23' }
 const mailchimp = {
-  id: 'provider:mailchimp',
+  id: 'example.org:provider:mailchimp',
   name: 'Mailchimp',
   verdict: 'needs_setup',
   messages: 2_000,
@@ -56,10 +56,22 @@ export const reportsExample: ReportsAnswer = {
     { date: '2026-11-20', messages: 7_000, passing: 5_750, forwarded: 240, failing: 1_010 },
   ],
   senders: [
-    { id: 'provider:google', name: 'Google Workspace', verdict: 'authorized', messages: 11_500, passing: 11_500 },
+    {
+      id: 'example.org:provider:google',
+      name: 'Google Workspace',
+      verdict: 'authorized',
+      messages: 11_500,
+      passing: 11_500,
+    },
     mailchimp,
-    { id: 'forward:gmx.net', name: 'forwarded by gmx.net', verdict: 'forwarded', messages: 480, passing: 0 },
-    { id: 'unknown:brief', name: 'unknown senders', verdict: 'forged', messages: 20, passing: 0 },
+    {
+      id: 'example.org:forward:gmx.net',
+      name: 'forwarded by gmx.net',
+      verdict: 'forwarded',
+      messages: 480,
+      passing: 0,
+    },
+    { id: 'example.org:unknown:brief', name: 'unknown senders', verdict: 'forged', messages: 20, passing: 0 },
   ],
   repairs: [
     { sender: mailchimp.name, verdict: mailchimp.verdict, messages: mailchimp.messages, text: mailchimp.to_do },
@@ -70,6 +82,8 @@ export const reportsExample: ReportsAnswer = {
   unanswered: [],
 }
 
+export const exampleSender = { id: mailchimp.id }
+export const wordExample = { ours: true, note: '', by: '', at: '2026-11-24T09:12:44.000Z' }
 export const senderExample: ReportSenderAnswer = {
   id: mailchimp.id,
   name: mailchimp.name,

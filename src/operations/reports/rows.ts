@@ -27,7 +27,7 @@ export const reportsRows = defineOperation({
   streams: ['csv'],
   params: {
     ...periodParams,
-    sender: optional(lineParam('only rows of this sender, by its id', 400)),
+    sender: optional(lineParam('only rows of this sender, by its id', 700)),
     header_from: optional(lineParam('only rows with this name in From', 253)),
     format: choiceParam(['json', 'csv'], 'json', { description: 'json: one page; csv: all rows, streamed' }),
     csv: choiceParam(['plain', 'spreadsheet'], 'plain', {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ReportSenderAnswer, reportSendersAnswer, senderVerdict } from '../../answers/reports.ts'
+import { type ReportSenderAnswer, reportSender, reportSendersAnswer, senderVerdict } from '../../answers/reports.ts'
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
 import { parsed, problem } from '../../base/problem.ts'
@@ -7,18 +7,22 @@ import { valueProblem } from '../../base/value-problems.ts'
 import { lookupAddress } from '../../checks/ptr/index.ts'
 import { checkHost } from '../../checks/spf/index.ts'
 import type { Blacklists } from '../../dnsbl/blacklists.ts'
-import { reportSendersDocument } from '../../documents/reports.ts'
+import { reportSenderDocument, reportSendersDocument } from '../../documents/reports.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
+import { ownerOf } from '../../names/owner.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import { presentLeftOut, presentSender } from '../../reports/present.ts'
 import type { Sender } from '../../reports/senders.ts'
 import type { Ctx } from '../../world.ts'
 import { defineOperation, ok } from '../operation.ts'
-import { choiceParam, cursorParam, limitParam, optional, pageOf, textParam } from '../params.ts'
-import { senderExample } from './examples.ts'
-import { periodOf, periodParams } from './shared.ts'
+import { choiceParam, cursorParam, limitParam, lineParam, optional, pageOf, textParam } from '../params.ts'
+import { reportsError } from '../problems.ts'
+import { exampleSender, senderExample, wordExample } from './examples.ts'
+import { periodOf, periodParams, seesDomain } from './shared.ts'
 
+/** Characters of the id of a sender: a domain and a key. */
+const MAX_ID = 700
 /** Addresses of a sender that are asked about, those with most mail. */
 const ASKED = 20
 const KEYS = 10
@@ -54,7 +58,7 @@ export const reportsSenders = defineOperation({
         'ask now about the 20 largest addresses of each sender that is shown: SPF, PTR, keys and the 29 blacklists',
     }),
     limit: limitParam({ max: 100, fallback: 20 }),
-    cursor: cursorParam(z.string().max(400)),
+    cursor: cursorParam(z.string().max(MAX_ID)),
   },
   answer: reportSendersAnswer,
   document: reportSendersDocument,
@@ -77,14 +81,58 @@ export const reportsSenders = defineOperation({
     )
     const asking = { ...ctx, signal: within(TODAY_MS, ctx.signal) }
     const data = await atMost(4, page.data, async (sender) => {
-      const { to_do, ...facts } = presentSender(sender)
+      const { to_do, said, ...facts } = presentSender(sender)
       return {
         ...facts,
         ...(today === 'true' && { today: await todayOf(asking, blacklists, period.domain, sender) }),
         ...(to_do !== undefined && { to_do }),
+        ...(said && { said }),
       }
     })
     return ok({ ...page, data, ...presentLeftOut(leftOut) })
+  },
+})
+
+const ofText = (text: 'true' | 'false' | 'null'): boolean | null => (text === 'null' ? null : text === 'true')
+
+/** Keeps what the owner of a domain says about one of its senders. */
+export const reportsMine = defineOperation({
+  name: 'reports mine',
+  method: 'PUT',
+  path: '/v1/reports/senders/{id}',
+  summary: 'Say that a sender is yours, or not, or take that back',
+  commands: {
+    'reports mine': { summary: 'Say that a sender is yours', input: { ours: 'true' } },
+    'reports not-mine': { summary: 'Say that a sender is not yours', input: { ours: 'false' } },
+    'reports ask-again': { summary: 'Take back what was said about a sender', input: { ours: 'null' } },
+  },
+  scope: 'reports',
+  params: {
+    id: { ...lineParam('id of the sender, as in the list of senders', MAX_ID), example: exampleSender.id },
+    ours: {
+      kind: 'choice',
+      description: 'true: it is yours; false: it is not; null: take back what was said',
+      group: 'question',
+      required: true,
+      choices: ['true', 'false', 'null'],
+      schema: z.union([z.boolean(), z.null(), z.enum(['true', 'false', 'null']).transform(ofText)]),
+    },
+    note: optional(lineParam('who or what it is; kept with the word', 200)),
+  },
+  answer: reportSender,
+  document: reportSenderDocument,
+  example: { input: { ...exampleSender, ours: true }, output: { ...senderExample, said: wordExample } },
+  deadlineMs: DEADLINE_MS,
+  uses: ['reports'],
+  run: async (ctx, { reports }, { id, ours, note }) => {
+    const domain = parseDomain(id.slice(0, Math.max(0, id.indexOf(':'))))
+    const by = ownerOf(ctx).id
+    const sender =
+      domain.ok && seesDomain(ctx.caller, domain.value)
+        ? await (await reports()).say(ctx, { domain: domain.value, id, ours, note, by })
+        : undefined
+    if (!sender) throw reportsError('no_sender', { sender: id }, { parameter: 'id' })
+    return ok(presentSender(sender))
   },
 })
 

@@ -91,6 +91,19 @@ export type MailboxPlace = {
 }
 export type DeferredMessage = { readonly uid: number; readonly tries: number; readonly nextMs: number }
 
+/** What the owner of a domain said about a sender. */
+export type SenderWord = {
+  /** The key of the sender. */
+  readonly sender: string
+  readonly ours: boolean
+  readonly note: string
+  /** Those that it is about, of a sender that nothing else names; else empty. */
+  readonly addresses: readonly string[]
+  /** Id of the key that said it; '' without keys. */
+  readonly by: string
+  readonly at: Date
+}
+
 export type DomainWithReports = {
   readonly domain: string
   readonly reports: number
@@ -107,6 +120,8 @@ const MAX_SOURCE_OCTETS = 32 * 1_048_576
 const SOURCE_OCTETS = 300
 /** Names in From that are read for one domain. */
 const MAX_NAMES = 10_000
+/** Senders of a domain about which its owner says something. */
+export const MAX_WORDS = 1_000
 /** Reporters and policies that an answer names. */
 const MAX_SHOWN = 200
 
@@ -288,6 +303,27 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
       }))
     },
 
+    /** What was said about the senders of the domain, the newest first. */
+    words: async (domain: string): Promise<readonly SenderWord[]> => {
+      const { rows } = await sql<SenderWord>`
+        SELECT sender, ours, note, addresses, said_by AS by, said_at AS at FROM mailsonde.report_words
+        WHERE domain = ${domain} ORDER BY said_at DESC, sender`.execute(db)
+      return rows
+    },
+    /** Keeps a word in the place of an earlier one. Returns false if there are already {@link MAX_WORDS} others. */
+    say: async (domain: string, { sender, ours, note, addresses, by, at }: SenderWord): Promise<boolean> => {
+      const { numAffectedRows } = await sql`
+        INSERT INTO mailsonde.report_words (domain, sender, ours, note, addresses, said_by, said_at)
+        SELECT ${domain}, ${sender}, ${ours}, ${note}, ${addresses}::text[], ${by}, ${at}
+        WHERE (SELECT count(*) FROM mailsonde.report_words WHERE domain = ${domain} AND sender <> ${sender}) < ${MAX_WORDS}
+        ON CONFLICT (domain, sender) DO UPDATE SET ours = excluded.ours, note = excluded.note,
+          addresses = excluded.addresses, said_by = excluded.said_by, said_at = excluded.said_at`.execute(db)
+      return numAffectedRows === 1n
+    },
+    unsay: async (domain: string, sender: string): Promise<void> => {
+      await sql`DELETE FROM mailsonde.report_words WHERE domain = ${domain} AND sender = ${sender}`.execute(db)
+    },
+
     /** Domains that have reports, those with the newest first. */
     domains: async (): Promise<readonly DomainWithReports[]> => {
       const { rows } = await sql<DomainWithReports & { reports: string; messages: string }>`
@@ -374,7 +410,8 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
             WHERE name IN (SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)})`.execute(tx)
         await sql`DELETE FROM mailsonde.report_names WHERE ${below(sql`name`, domain)}`.execute(tx)
         await sql`DELETE FROM mailsonde.report_tls WHERE ${below(sql`domain`, domain)}`.execute(tx)
-        await sql`DELETE FROM mailsonde.report_strangers WHERE ${below(sql`domain`, domain)}`.execute(tx)
+        for (const table of ['report_strangers', 'report_words'])
+          await sql`DELETE FROM ${sql.id('mailsonde', table)} WHERE ${below(sql`domain`, domain)}`.execute(tx)
         return Number(gone.numAffectedRows ?? 0)
       }),
 

@@ -92,6 +92,18 @@ CREATE TABLE mailsonde.report_tls (
 );
 CREATE INDEX report_tls_by_report ON mailsonde.report_tls (report);
 
+-- What the owner of a domain said about its senders.
+CREATE TABLE mailsonde.report_words (
+  domain text NOT NULL,
+  sender text NOT NULL,                -- its key
+  ours boolean NOT NULL,
+  note text NOT NULL,
+  addresses text[] NOT NULL,           -- of a sender that only its addresses name; else empty
+  said_by text NOT NULL,               -- id of the key, '' without keys
+  said_at timestamptz NOT NULL,
+  PRIMARY KEY (domain, sender)
+);
+
 -- Where reading goes on in a mailbox of reports.
 CREATE TABLE mailsonde.report_mailboxes (
   name text PRIMARY KEY,
