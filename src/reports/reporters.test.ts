@@ -138,7 +138,16 @@ it.each<[string, 'dmarc' | 'tls', string | null, Envelope, Judged]>([
 
 describe('somebody with a mailbox at a provider proves nothing', () => {
   const FREE = 'gmail.com yahoo.com outlook.com gmx.net mail.ru yandex.ru zoho.com fastmail.com proton.me icloud.com'
-  const providers = [...FREE.split(' '), 'seznam.cz', 'comcast.net', 'aol.com', 'web.de', 'hotmail.com']
+  const providers = [
+    ...FREE.split(' '),
+    'seznam.cz',
+    'comcast.net',
+    'aol.com',
+    'web.de',
+    'hotmail.com',
+    '163.com',
+    'wp.pl',
+  ]
   const authors = [...new Set(REPORTERS.flatMap(({ writesFor }) => writesFor))]
   it.each(providers)('at %s, for whomever the report speaks', (provider) => {
     for (const author of [provider, ...authors])

@@ -24,6 +24,9 @@ const SIGNED = 'From and DKIM d= of messages in public test data of open report 
 const FROM = 'From of messages in public test data of open report parsers'
 const EMAIL = 'email of its reports in public test data of open report parsers'
 const PAGES = 'its pages for postmasters; From of its messages is not in public test data'
+/** What administrators wrote down of the reports that they get. */
+const FILTERS = 'From of its messages, and Submitter of their subjects, in public mail filters and their tests'
+const SUBMITTER = 'org_name or Submitter of its reports in public notes of administrators; From is not in them'
 
 const MICROSOFT = ['microsoft.com', 'hotmail.com', 'outlook.com']
 const YAHOO = ['yahoo.com', 'yahooinc.com', 'yahoo-inc.com', 'aol.com']
@@ -50,15 +53,27 @@ export const REPORTERS: readonly Reporter[] = [
   row('Fastmail', 'reports@fastmaildmarc.com', FASTMAIL, EMAIL),
   row('GMX', 'noreply-dmarc@sicher.gmx.net', ['gmx.net', 'gmx.de', 'gmx.com'], FROM),
   row('GMX', 'noreply-dmarc-support@gmx.net', ['gmx.net', 'gmx.de', 'gmx.com'], EMAIL),
-  row('WEB.DE', 'noreply-dmarc@sicher.web.de', ['web.de'], EMAIL),
+  row('WEB.DE', 'noreply-dmarc@sicher.web.de', ['web.de'], FILTERS),
   row('Orange', 'noreply-dmarc-support@orange.com', ['orange.com', 'orange.fr'], EMAIL),
-  row('Zoho', 'noreply-dmarc@zoho.com', ['zoho.com', 'zohocorp.com'], EMAIL),
-  row('Mimecast', '@.mimecastreport.com', MIMECAST, EMAIL),
+  row('Zoho', 'noreply-dmarc@zoho.com', ['zoho.com', 'zohocorp.com'], FILTERS),
+  row('Zoho', 'noreply@dmarc.zoho.com', ['zoho.com', 'zohocorp.com'], FILTERS),
+  row('Mimecast', '@.mimecastreport.com', MIMECAST, FILTERS),
+  row('Seznam', 'abuse@seznam.cz', ['seznam.cz'], FILTERS),
+  row('NetEase', 'abuse@163.com', ['163.com', '126.com', 'yeah.net', 'netease.com'], FROM),
+  row('Aruba', 'dmarcreport@aruba.it', ['aruba.it'], FILTERS),
+  row('Infomaniak', 'dmarc@infomaniak.com', ['infomaniak.com', 'infomaniak.ch'], FILTERS),
+  row('Rackspace', 'dmarc_reports@reports.emailsrvr.com', ['emailsrvr.com', 'rackspace.com'], FILTERS),
+  row('NTT docomo', 'reporting@dmarc25.jp', ['dmarc25.jp', 'docomo.ne.jp'], FILTERS),
+  row('LinkedIn', 'dmarc-noreply@linkedin.com', ['linkedin.com'], FILTERS),
   row('XS4ALL', '@dmarc-reports.xs4all.net', ['xs4all.net', 'xs4all.nl'], SIGNED),
-  // Cisco: each customer's appliance reports, in that customer's words.
-  row('Comcast', null, ['comcast.net'], PAGES),
+  row('Comcast', null, ['comcast.net', 'comcast.com'], SUBMITTER),
   row('Proton', null, ['proton.me', 'protonmail.com'], PAGES),
-  row('Seznam', null, ['seznam.cz'], PAGES),
+  row('wp.pl', null, ['wp.pl'], SUBMITTER),
+  row('GoDaddy', null, ['secureserver.net'], SUBMITTER),
+  row('Bell Canada', null, ['bell.ca', 'bell.net'], SUBMITTER),
+  row('Soverin', null, ['soverin.net'], SUBMITTER),
+  // Each customer's appliance in Cisco's cloud reports, in that customer's words: a mail of one is no proof.
+  row('Cisco', null, ['iphmx.com'], EMAIL),
 ]
 
 const KNOWN_AUTHORS: ReadonlySet<string> = new Set(REPORTERS.flatMap(({ writesFor }) => writesFor))
