@@ -8,6 +8,7 @@ import {
   providerOfInclude,
   spfIncludeOf,
 } from './index.ts'
+import { ownerOfHost, providerOfSignature, SENDERS } from './sending.ts'
 
 describe('the rows', () => {
   it.each(PROVIDERS.map((provider) => [provider.id, provider] as const))('%s is well-formed', (id, provider) => {
@@ -105,5 +106,36 @@ describe('what a provider tells its customers', () => {
     const steps = dkimStepsOf(providerById('microsoft365')!, 'shop.example.com')
     expect(steps).toContain('selector1._domainkey.shop.example.com to selector1-shop-example-com._domainkey.<tenant>')
     expect(steps).not.toMatch(/[{}]/)
+  })
+})
+
+describe('who sends', () => {
+  const domains = SENDERS.flatMap(([{ id }, text]) =>
+    text
+      .split(' ')
+      .filter(Boolean)
+      .map((one) => [one, id] as const),
+  )
+  it('each domain is well-formed and of one service', () => {
+    for (const [domain] of domains) expect(domain).toMatch(/^=?[a-z0-9-]+(?:\.[a-z0-9-]+)+$/)
+    const names = domains.map(([domain]) => domain.replace('=', ''))
+    expect(names.filter((one, i) => names.indexOf(one) !== i)).toEqual([])
+  })
+  it.each(domains.map(([domain, id]) => [domain.replace('=', ''), id]))('%s is of %s', (domain, id) =>
+    expect(providerOfSignature(domain)?.id).toBe(id),
+  )
+  it.each([
+    ['mta-70-1.sparkpostmail.com', 'sparkpost'],
+    ['mo4-p00-ob.smtp.rzone.de', 'strato'], // also an MX host
+    ['mail.protection.outlook.com', 'microsoft365'],
+    ['dedi1234.your-server.de', 'hetzner'],
+    ['static.1.2.0.192.clients.your-server.de', 'Hetzner'], // rented
+    ['mo1.mail-out.ovh.net', 'ovh'],
+    ['ns1.ovh.net', 'OVH'],
+    ['notsendgrid.net', undefined],
+    ['', undefined],
+  ])('a host %j is of %s', (host, expected) => {
+    const owner = ownerOfHost(host)
+    expect(owner && ('service' in owner ? owner.service.id : owner.rentedFrom)).toBe(expected)
   })
 })

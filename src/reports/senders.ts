@@ -4,7 +4,7 @@ import type { PassingAddresses } from '../checks/spf/index.ts'
 import { networkOf } from '../names/cidr.ts'
 import { familyOf, parseIp } from '../names/ip.ts'
 import { dkimStepsOf, type Provider, providerOfInclude } from '../providers/index.ts'
-import { providerOfSelector, providerOfSendingHost, providerOfSignature } from '../providers/sending.ts'
+import { isConsumer, ownerOfHost, providerOfSelector, providerOfSignature } from '../providers/sending.ts'
 import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
 import { organizationOf, PASSED_ON } from './report.ts'
 
@@ -129,18 +129,22 @@ export async function findSenders(sources: readonly SourceSum[], facts: SenderFa
 }
 
 /**
- * The evidence, strongest first: a provider's own signature, the include that contains the address, the selector,
- * ranges, the host's name, the network.
+ * The evidence, strongest first: a provider's own signature, the include that contains the address, a return path of a
+ * provider that passes SPF, the host's name, the selector, ranges; the domain's own host or record; the domain of
+ * another verified signature, another return path that passes SPF, the host's name, the network.
  */
 function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts, organization: string): Home {
   const { address } = source
-  for (const { domain, selector } of signersOf(source)) {
-    const provider = organizationOf(domain) === organization ? undefined : providerOfSignature(domain)
+  const signers = signersOf(source)
+  const foreign = signers.find(({ domain }) => organizationOf(domain) !== organization)
+  for (const { domain, selector } of signers) {
+    const provider = organizationOf(domain) === organization ? undefined : serviceOf(domain)
     if (provider)
       return ofProvider(provider, `a verified signature of ${domain}${selector && ` (selector ${selector})`}`)
   }
   const host = facts.hostOf(address)
-  const hostProvider = host === undefined ? undefined : providerOfSendingHost(host)
+  const owner = host === undefined ? undefined : ownerOfHost(host)
+  const hostProvider = owner && 'service' in owner && !isConsumer(owner.service) ? owner.service : undefined
   if (spf?.include) {
     const target = spf.text.replace(/^[+?~-]?include:/i, '')
     const because = `its address is in ${spf.text} of the SPF record of ${spf.domain}`
@@ -149,8 +153,12 @@ function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts
     if (organizationOf(target.toLowerCase()) !== organization)
       return { id: `include:${target.toLowerCase()}`, name: target, because, related: true, weak: false }
   }
+  const path = source.spf_result === 'pass' ? source.spf_domain || source.envelope_from : ''
+  const isForeignPath = path !== '' && organizationOf(path) !== organization
+  const byPath = isForeignPath ? serviceOf(path) : undefined
+  if (byPath) return ofProvider(byPath, `its return path at ${path} passes SPF`)
   if (hostProvider) return ofProvider(hostProvider, `its host is ${host}`)
-  const own = signersOf(source).find(({ domain }) => organizationOf(domain) === organization)
+  const own = signers.find(({ domain }) => organizationOf(domain) === organization)
   const bySelector = own && providerOfSelector(own.selector)
   if (bySelector && (host === undefined || isBelow(host, organization)))
     return ofProvider(bySelector, `a verified signature of ${own.domain} with its selector ${own.selector}`)
@@ -170,19 +178,33 @@ function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts
       ...{ id: `address:${address}`, name: `${host ?? address} (in your SPF record)`, related: true, weak: false },
       because: `its address is in ${spf.text} of the SPF record of ${spf.domain}`,
     }
-  const related = isRelated(source, facts, organization)
-  if (host !== undefined) {
+  const stranger = { related: isRelated(source, facts, organization), weak: true }
+  if (foreign) {
+    const name = organizationOf(foreign.domain)
+    return { ...stranger, id: `signer:${name}`, name, because: `a verified signature of ${foreign.domain}` }
+  }
+  if (isForeignPath) {
+    const name = organizationOf(path)
+    return { ...stranger, id: `path:${name}`, name, because: `its return path at ${path} passes SPF` }
+  }
+  if (host !== undefined && !(owner && 'rentedFrom' in owner)) {
     const name = organizationOf(host)
-    return { id: `host:${name}`, name, because: `its host is ${host}`, related, weak: true }
+    return { ...stranger, id: `host:${name}`, name, because: `its host is ${host}` }
   }
   const network = facts.networkOf(address) ?? blockOf(address)
+  const rented = owner && 'rentedFrom' in owner ? ` (servers of ${owner.rentedFrom})` : ''
   return {
+    ...stranger,
     id: `network:${network.replaceAll('/', '-')}`,
-    name: `unknown senders in ${network}`,
-    because: `its network is ${network}`,
-    related,
-    weak: true,
+    name: `unknown senders in ${network}${rented}`,
+    because: `its network is ${network}${rented && `, its host is ${host}`}`,
   }
+}
+
+/** A service with which a domain may be set up. */
+function serviceOf(domain: string): Provider | undefined {
+  const provider = providerOfSignature(domain)
+  return provider && isConsumer(provider) ? undefined : provider
 }
 
 /** The /24 or /48 of an address. */
@@ -299,7 +321,7 @@ function split({ source, home }: Placed, addresses: FailingAddresses, facts: Sen
   const { passes, days } = addresses.get(source.address)!
   if (passes || (bitsOf(days) > FORGED_DAYS && !facts.isListed(source.address))) return home
   // A botnet is everywhere: it is one line.
-  if (home.id.startsWith('network:'))
+  if (/^(?:network|path):/.test(home.id))
     return {
       ...{ ...home, id: 'unknown:brief', name: 'unknown senders', because: 'nothing names its addresses' },
       isBrief: true,
@@ -330,7 +352,7 @@ function saidHomes(words: readonly SenderWord[]): (home: Home, address: string) 
 }
 
 /** The key of a sender: that of a stranger's host is the same however its addresses are judged. */
-const keyOf = (id: string): string => id.replace(/^(host:.*):(?:related|brief)$/, '$1')
+const keyOf = (id: string): string => id.replace(/^((?:host|signer|path):.*):(?:related|brief)$/, '$1')
 
 /** Nothing but its addresses names it, or what names it depends on the verdict. */
 export const isByAddresses = (key: string): boolean => /^(?:network|unknown|hosts):|^forward:others$/.test(key)
