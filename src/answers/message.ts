@@ -60,6 +60,18 @@ export const messageAnswer = z
       mail_from: z.string().nullable().meta({ description: 'empty for a bounce; null if it is not known' }),
       known_from: z.enum(['parameter', 'connection', 'received', 'none']),
     }),
+    receivers: z
+      .array(
+        z.strictObject({
+          host: z.string(),
+          operator: z.string().optional(),
+          address: z.string(),
+          helo: z.string(),
+          chosen: z.boolean(),
+        }),
+      )
+      .optional()
+      .meta({ description: 'who may have received it, where that is not sure; one of them for `received_by`' }),
     path: z.array(
       z.strictObject({
         from: z.string(),
@@ -245,12 +257,14 @@ const bounce = z
   .meta({ id: 'Bounce' })
 
 /** The answer about a bounce: the fields of a message are null. */
-export const bounceAnswer = messageAnswer.omit({ ...NOT_OF_BOUNCES, path_left_out: true, profile: true }).extend({
-  verdict: z.literal('unknown'),
-  input: z.strictObject({ kind: z.literal('bounce'), notes: strings }),
-  bounce,
-  ...nullOf(NOT_OF_BOUNCES),
-})
+export const bounceAnswer = messageAnswer
+  .omit({ ...NOT_OF_BOUNCES, path_left_out: true, receivers: true, profile: true })
+  .extend({
+    verdict: z.literal('unknown'),
+    input: z.strictObject({ kind: z.literal('bounce'), notes: strings }),
+    bounce,
+    ...nullOf(NOT_OF_BOUNCES),
+  })
 export type BounceAnswer = AnswerOf<typeof bounceAnswer>
 
 /** The answer of `POST /v1/message`. */

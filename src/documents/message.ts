@@ -222,7 +222,8 @@ const signaturesTable = ({ dkim }: MessageAnswer): Block => ({
   },
 })
 
-function pathBlocks({ path, path_left_out, envelope }: MessageAnswer): Block[] {
+function pathBlocks(answer: MessageAnswer): Block[] {
+  const { path, path_left_out, envelope } = answer
   const KNOWN = {
     parameter: 'given by the caller',
     connection: 'seen by this service',
@@ -265,7 +266,26 @@ function pathBlocks({ path, path_left_out, envelope }: MessageAnswer): Block[] {
       ]),
     },
   }
-  return [{ kind: 'facts', rows }, ...(path.length === 0 ? [text('The message has no Received fields.')] : [table])]
+  return [
+    { kind: 'facts', rows },
+    ...receiverBlocks(answer),
+    ...(path.length === 0 ? [text('The message has no Received fields.')] : [table]),
+  ]
+}
+
+/** Who may have received the message, where that is not sure. */
+function receiverBlocks({ receivers = [], envelope }: MessageAnswer): Block[] {
+  if (receivers.length === 0 || envelope.ip !== null) return []
+  return receivers.map(({ host, operator, address }) =>
+    text(
+      code(host),
+      `${operator === undefined ? '' : ` (${operator})`} wrote that `,
+      code(address),
+      ' delivered this. If that is your mail host, analyse the message again with received_by=',
+      code(host),
+      '.',
+    ),
+  )
 }
 
 function namesOf({ ptr, forward_confirmed }: MessageAnswer['path'][number]): Line {

@@ -60,7 +60,7 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
     ask,
   )
   const dkim = await withOtherKeys(ctx, raw, { ...verified, lfEnds: mail.lfEnds }, ask, selectorsOf)
-  const { envelope, hops, results } = arrival
+  const { envelope, hops, results, receivers } = arrival
   const border = hops.find((hop) => hop.trusted && hop.address !== undefined && hop.address === envelope.ip)
   return {
     mail,
@@ -70,6 +70,7 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
     hops,
     names,
     results,
+    receivers,
     ...(evaluated ? { spf: evaluated } : {}),
     dkim,
     arc: verified.arc,

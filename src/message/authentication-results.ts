@@ -7,6 +7,8 @@ export type Claim = {
   readonly result: string
   /** The domain that the result is about, empty if none is named. */
   readonly domain: string
+  /** The envelope sender of SPF, or its domain, as written. */
+  readonly mailFrom?: string
 }
 
 export type Claims = {
@@ -52,7 +54,13 @@ function claimOf(item: string): Claim | undefined {
   const known = (PROPERTIES[method.toLowerCase()] ?? []).find((name) => properties.has(name))
   const value = known === undefined ? '' : properties.get(known)!
   const domain = canonicalName(value.slice(value.lastIndexOf('@') + 1).replace(/[<>]/g, '')).slice(0, 253)
-  return { method: method.toLowerCase(), result: result.toLowerCase(), domain }
+  const mailFrom = properties.get('smtp.mailfrom')?.replace(/[<>]/g, '')
+  return {
+    method: method.toLowerCase(),
+    result: result.toLowerCase(),
+    domain,
+    ...(method.toLowerCase() === 'spf' && mailFrom !== undefined && { mailFrom }),
+  }
 }
 
 /** The items between semicolons that are not within a quoted string. */

@@ -5,6 +5,7 @@ import { registrableDomain } from '../names/suffix.ts'
 import { type Claims, parseAuthenticationResults } from './authentication-results.ts'
 import { parseParameters, withoutComments } from './mime.ts'
 import { type Field, fieldBody } from './parse.ts'
+import { isInnerHost, operatorOf } from './receivers.ts'
 
 /** The SMTP envelope and where it is known from. */
 export type Envelope = {
@@ -46,6 +47,17 @@ export type Arrival = {
   readonly hops: readonly Hop[]
   /** At most {@link MAX_RESULTS}. */
   readonly results: readonly ReceiverClaims[]
+  /** Who may have received it, where that is not sure, or was said; at most {@link MAX_RECEIVERS}. */
+  readonly receivers: readonly Receiver[]
+}
+
+/** A host that wrote that an address delivered the message. */
+export type Receiver = {
+  readonly host: string
+  readonly operator?: string
+  readonly address: Ip
+  readonly helo: string
+  readonly chosen: boolean
 }
 
 /** Maximum number of Received fields that are read; RFC 5321 §6.3 lets a server refuse a message with 100. */
@@ -75,23 +87,66 @@ export function readArrival(
     .map(({ place, field }) => ({ place, ...parseAuthenticationResults(fieldBody(field)) }))
     // Microsoft 365 names no host: the field belongs to the host of the Received field above it.
     .map((one) => (one.host === '' ? { ...one, host: hops.findLast((hop) => hop.place < one.place)?.by ?? '' } : one))
-  const isReceiver = given?.hop ? undefined : receiverOf(receivedBy, claims, hops)
-  // The receiver's own fields: from the top to the first Received field of another host.
-  const firstForeign = hops.findIndex((hop) => isForeign(hop, isReceiver))
-  const own = isReceiver ? hops.slice(0, firstForeign < 0 ? hops.length : firstForeign) : []
-  const until = isReceiver ? (hops[own.length]?.place ?? endOfTrace(fields, own)) : -1
+  const isReceiver = given?.hop ? undefined : receiverOf(receivedBy, claims, hops, fields)
+  const { border, spf, until } = isReceiver ? connectionOf(fields, hops, isReceiver) : UNKNOWN
   const trusted = (place: number): boolean => place < until
+  const results = claims.map(({ place, ...one }) => ({
+    ...one,
+    trusted: trusted(place) && (isReceiver?.(one.host) ?? false),
+  }))
   return {
-    envelope: envelopeOf(given, fields, () => fromFields(fields, own, until, isReceiver)),
+    envelope: envelopeOf(given, fields, () => fromFields(fields, border, spf, until, results)),
     hops: [
       ...(given?.hop ? [{ ...given.hop, trusted: true }] : []),
       ...hops.map(({ place, ...hop }) => ({ ...hop, trusted: trusted(place) })),
     ],
-    results: claims.map(({ place, ...one }) => ({
-      ...one,
-      trusted: trusted(place) && (isReceiver?.(one.host) ?? false),
-    })),
+    results,
+    receivers: given === undefined && (!border || receivedBy.length > 0) ? receiversIn(hops, border) : [],
   }
+}
+
+type PlacedHop = Received & { readonly place: number }
+
+/** What the receiver's fields tell of the connection. */
+type Connection = {
+  /** The field about it. */
+  readonly border?: PlacedHop | undefined
+  readonly spf?: ReceivedSpf | undefined
+  /** The place of the first field that is the sender's. */
+  readonly until: number
+}
+const UNKNOWN: Connection = { until: -1 }
+
+function connectionOf(fields: readonly Field[], hops: readonly PlacedHop[], isReceiver: IsReceiver): Connection {
+  // The receiver's own fields: from the top to the first Received field of another host, at the most.
+  const firstForeign = hops.findIndex((hop) => isForeign(hop, isReceiver))
+  const own = hops.slice(0, firstForeign < 0 ? hops.length : firstForeign)
+  const below = (last: PlacedHop | undefined): number =>
+    hops.find(({ place }) => place > (last?.place ?? -1))?.place ?? endOfTrace(fields, last)
+  const found = receivedSpf(fields.slice(0, below(own.at(-1))), isReceiver)
+  const border =
+    own.find(({ by, address }) => address && isPublic(address) && operatorOf(by)?.takes?.test(by)) ??
+    own.find(({ address }) => address !== undefined && address === found?.ip) ??
+    borderOf(own, isReceiver)
+  // Below the line of the connection, another address in Received-SPF is the sender's word.
+  const isOwn = !border || found?.ip === border.address || (found?.place ?? 0) < border.place
+  return { border, spf: isOwn ? found : undefined, until: below(border ?? own.at(-1)) }
+}
+
+/** Maximum number of receivers that are offered. */
+const MAX_RECEIVERS = 5
+
+/** The hosts that wrote of a connection with the outside, from the top: one of them is the receiver's. */
+function receiversIn(hops: readonly PlacedHop[], border: PlacedHop | undefined): Arrival['receivers'] {
+  const found = new Map<string, Receiver>()
+  for (const hop of hops) {
+    const { by, address, from } = hop
+    if (!address || !isPublic(address) || isInnerHost(by) || parseIp(by).ok || found.has(by)) continue
+    const operator = operatorOf(by)?.name
+    found.set(by, { host: by, ...(operator && { operator }), address, helo: from, chosen: hop === border })
+    if (found.size === MAX_RECEIVERS) break
+  }
+  return [...found.values()]
 }
 
 const traceOf = (fields: readonly Field[], name: string): readonly Trace[] =>
@@ -102,35 +157,48 @@ type IsReceiver = (host: string) => boolean
 function receiverOf(
   receivedBy: readonly string[],
   claims: readonly { readonly place: number; readonly host: string }[],
-  hops: readonly (Received & { readonly place: number })[],
+  hops: readonly PlacedHop[],
+  fields: readonly Field[],
 ): IsReceiver | undefined {
   if (receivedBy.length > 0) {
     const names = receivedBy.map(canonicalName)
     return (host) => names.some((name) => host === name || host.endsWith(`.${name}`))
   }
   const first = claims[0]
-  if (!first || first.host === '') return undefined
-  const isReceiver = sameOrganization(first.host)
-  return hops.some((hop) => hop.place < first.place && isForeign(hop, isReceiver)) ? undefined : isReceiver
+  if (first) {
+    if (first.host === '') return undefined
+    const isReceiver = sameOrganization(first.host)
+    return hops.some((hop) => hop.place < first.place && isForeign(hop, isReceiver)) ? undefined : isReceiver
+  }
+  // The topmost line is that of the last host: if its operator takes mail there, or if that host checked SPF.
+  const top = hops.find(({ by }) => by !== '' && !isInnerHost(by)) ?? hops.find(({ by }) => operatorOf(by))
+  if (!top) return undefined
+  const isReceiver = sameOrganization(top.by)
+  const isTaken = hops.some(({ by }) => isReceiver(by) && operatorOf(by)?.takes?.test(by))
+  const spf = isTaken ? undefined : receivedSpf(fields, isReceiver)
+  return isTaken || spf?.receiver !== undefined ? isReceiver : undefined
 }
 
-const sameOrganization = (host: string): IsReceiver => {
+/** Whether a host is of the same organization as another one, or of the same operator. */
+function sameOrganization(host: string): IsReceiver {
   const organization = registrableDomain(host) ?? host
-  return (other) => other === host || (registrableDomain(other) ?? other) === organization
+  const operator = operatorOf(host)
+  return (other) =>
+    other === host ||
+    (registrableDomain(other) ?? other) === organization ||
+    (operator !== undefined && operatorOf(other) === operator)
 }
 
-/**
- * A field of a named host that is not the receiver's; one without a host name is a step within the receiver's systems.
- */
+/** A field of a named host that is not the receiver's; inner names and addresses are within its systems. */
 const isForeign = ({ by }: Received, isReceiver: IsReceiver | undefined): boolean =>
-  by.includes('.') && !parseIp(by).ok && by !== 'localhost.localdomain' && !(isReceiver?.(by) ?? false)
+  !isInnerHost(by) && !parseIp(by).ok && !(isReceiver?.(by) ?? false)
 
 /**
  * The receiver's fields of a message that came from nowhere else: those above the first field that hosts on the way do
  * not write.
  */
-function endOfTrace(fields: readonly Field[], own: readonly { readonly place: number }[]): number {
-  const last = own.at(-1)?.place ?? -1
+function endOfTrace(fields: readonly Field[], own: { readonly place: number } | undefined): number {
+  const last = own?.place ?? -1
   const next = fields.findIndex(({ name }, place) => place > last && !TRACE.has(name))
   return next < 0 ? fields.length : next
 }
@@ -156,26 +224,27 @@ function envelopeOf(given: GivenEnvelope | undefined, fields: readonly Field[], 
 }
 
 function fromGiven({ from, hop: _, ...given }: GivenEnvelope, fields: readonly Field[]): Envelope {
-  const returnPath = from === 'parameter' ? returnPathOf(fields, fields.length) : undefined
+  const returnPath = from === 'parameter' ? returnPathOf(fields) : undefined
   const mailFrom = given.mailFrom ?? returnPath
   return { ...given, ...(mailFrom === undefined ? {} : { mailFrom }), knownFrom: from }
 }
 
 function fromFields(
   fields: readonly Field[],
-  own: readonly Received[],
+  border: PlacedHop | undefined,
+  spf: ReceivedSpf | undefined,
   until: number,
-  isReceiver: IsReceiver | undefined,
+  results: readonly ReceiverClaims[],
 ): Envelope {
   const firstHop = fields.findIndex(({ name }) => name === 'received')
-  // Return-Path is written by the last host: it counts above its first Received field, and within the receiver's
-  // fields.
-  const returnPath = returnPathOf(fields, Math.max(until, firstHop))
-  const spf = isReceiver ? receivedSpf(fields.slice(0, Math.max(0, until)), isReceiver) : undefined
-  const border = isReceiver ? borderOf(own, isReceiver) : undefined
-  const ip = spf?.ip ?? border?.address
-  const helo = spf?.helo ?? (spf?.ip === undefined ? border?.from : undefined)
-  const mailFrom = returnPath ?? spf?.mailFrom
+  const ip = border?.address ?? spf?.ip
+  const helo = (spf?.ip === ip ? spf?.helo : undefined) ?? border?.from
+  const claimed = results.find(({ trusted }) => trusted)?.claims.find(({ method }) => method === 'spf')?.mailFrom
+  // Return-Path is written by the last host: it counts above its first Received field, within the receiver's fields, and
+  // where its domain is the one that the receiver checked: Microsoft 365 writes it below the sender's own fields.
+  const mailFrom =
+    returnPathOf(fields.slice(0, Math.max(until, firstHop, 0))) ??
+    (claimed === undefined ? spf?.mailFrom : (returnPathOf(fields, domainOf(claimed)) ?? claimed))
   return {
     ...(ip === undefined ? {} : { ip }),
     ...(ip === undefined || helo === undefined || helo === '' ? {} : { helo }),
@@ -187,7 +256,7 @@ function fromFields(
 /**
  * The topmost field of the receiver that names a public address of somebody else. Undefined where that is not certain.
  */
-function borderOf(own: readonly Received[], isReceiver: IsReceiver): Received | undefined {
+function borderOf(own: readonly PlacedHop[], isReceiver: IsReceiver): PlacedHop | undefined {
   for (const hop of own) {
     if (!hop.address || !isPublic(hop.address)) continue
     // a step between the receiver's own hosts, by the name of the address
@@ -200,18 +269,33 @@ function borderOf(own: readonly Received[], isReceiver: IsReceiver): Received | 
   return undefined
 }
 
-function returnPathOf(fields: readonly Field[], before: number): string | undefined {
-  const field = fields.slice(0, Math.max(0, before)).find(({ name }) => name === 'return-path')
-  if (!field) return undefined
-  const address = /^<(?<address>[^<>]{0,320})>/.exec(fieldBody(field))?.groups?.address
-  return address ?? (/^\S{1,320}$/.test(fieldBody(field)) ? fieldBody(field) : undefined)
+/** The address in the first Return-Path, or in the first one of a domain. */
+function returnPathOf(fields: readonly Field[], domain?: string): string | undefined {
+  for (const field of fields) {
+    if (field.name !== 'return-path') continue
+    const written = fieldBody(field)
+    const address =
+      /^<(?<address>[^<>]{0,320})>/.exec(written)?.groups?.address ??
+      (/^\S{1,320}$/.test(written) ? written : undefined)
+    if (domain === undefined || (address !== undefined && domainOf(address) === domain)) return address
+  }
+  return undefined
 }
 
-type ReceivedSpf = { readonly ip?: Ip; readonly helo?: string; readonly mailFrom?: string }
+const domainOf = (address: string): string => canonicalName(address.slice(address.lastIndexOf('@') + 1))
+
+type ReceivedSpf = {
+  readonly place: number
+  readonly receiver?: string
+  readonly ip?: Ip
+  readonly helo?: string
+  readonly mailFrom?: string
+}
 
 /** Received-SPF of the receiver (RFC 7208 §9.1): `pass (comment) client-ip=…; envelope-from=…; helo=…;`. */
 function receivedSpf(fields: readonly Field[], isReceiver: IsReceiver): ReceivedSpf | undefined {
-  const field = fields.find(({ name }) => name === 'received-spf')
+  const place = fields.findIndex(({ name }) => name === 'received-spf')
+  const field = fields[place]
   if (!field) return undefined
   // The comment may hold semicolons; the key-value pairs follow it.
   const pairs = fieldBody(field)
@@ -225,6 +309,8 @@ function receivedSpf(fields: readonly Field[], isReceiver: IsReceiver): Received
   const helo = parameters.get('helo')
   const mailFrom = parameters.get('envelope-from')?.replace(/^<|>$/g, '')
   return {
+    place,
+    ...(receiver === undefined ? {} : { receiver }),
     ...(address.ok ? { ip: address.value } : {}),
     ...(helo === undefined ? {} : { helo: canonicalName(helo) }),
     ...(mailFrom === undefined ? {} : { mailFrom }),
@@ -287,18 +373,34 @@ type Origin = { readonly address?: Ip; readonly name?: string; readonly helo?: s
 function originOf(clauses: string): Origin {
   const clause = /^\s*from\b(?<rest>.*?)(?:\sby\s|$)/is.exec(clauses)?.groups?.rest
   if (clause === undefined) return {}
-  const bracketed = [...clause.matchAll(/[[(](?:IPv6:)?([0-9a-fA-F:.]{3,45})[\])]/gi)]
-  const found = bracketed.find(([, text]) => parseIp(text!).ok)
-  const address = found && parseIp(found[1]!)
+  // The client's name for itself may be an address literal: what the host saw stands in the comments behind it.
+  const open = clause.indexOf('(')
+  const seen = open < 0 ? '' : clause.slice(open).replace(/\b(?:helo|ehlo)[= ]+\S{1,255}/gi, '')
+  const address = addressIn(seen) ?? addressIn(open < 0 ? clause : clause.slice(0, open)) ?? bareAddress(clause)
   const comment = /\((?<inside>[^()]{0,1000})/s.exec(clause)?.groups?.inside ?? ''
-  const helo = /\bhelo[= ]\[?(?<helo>[^\s)\]]{1,255})/i.exec(clause)?.groups?.helo
+  const helo = /\b(?:helo|ehlo)[= ]\[?(?<helo>[^\s)\]]{1,255})/i.exec(clause)?.groups?.helo
   // Postfix, Sendmail, Google: `(name [address])`; a final dot is Google's.
   const name = /^(?<name>[A-Za-z0-9_.-]{1,255})\.?\s*\[/.exec(comment.trim())?.groups?.name
   return {
-    ...(address?.ok ? { address: address.value } : {}),
-    ...(name === undefined || name.toLowerCase() === 'unknown' ? {} : { name }),
+    ...(address === undefined ? {} : { address }),
+    ...(name === undefined || name.toLowerCase() === 'unknown' || parseIp(name).ok ? {} : { name }),
     ...(helo === undefined ? {} : { helo }),
   }
+}
+
+/** The first address in brackets or parentheses. */
+function addressIn(text: string): Ip | undefined {
+  for (const [, written] of text.matchAll(/[[(](?:IPv6:)?([0-9a-fA-F:.]{3,45})[\])]/gi)) {
+    const address = parseIp(written!)
+    if (address.ok) return address.value
+  }
+  return undefined
+}
+
+/** Yahoo: `from 192.0.2.1 (EHLO name)`. */
+function bareAddress(clause: string): Ip | undefined {
+  const address = parseIp(/^\s*([0-9a-fA-F:.]{3,45})\s+\((?:HELO|EHLO) /.exec(clause)?.[1] ?? '')
+  return address.ok ? address.value : undefined
 }
 
 /** RFC 3848: ESMTPS and its relatives have TLS; servers write the version in a comment. */

@@ -3,7 +3,7 @@ import type { Ip } from '../names/ip.ts'
 import type { ArcChain } from './arc.ts'
 import type { VerifiedSignature } from './dkim.ts'
 import type { MessageDmarc } from './dmarc.ts'
-import type { Envelope, Hop, ReceiverClaims } from './envelope.ts'
+import type { Envelope, Hop, Receiver, ReceiverClaims } from './envelope.ts'
 import type { LinkHost } from './links.ts'
 import type { Mime } from './mime.ts'
 import type { MailHead } from './outline.ts'
@@ -22,6 +22,8 @@ export type Facts = {
   readonly hops: readonly Hop[]
   readonly names: ReadonlyMap<Ip, AddressNames>
   readonly results: readonly ReceiverClaims[]
+  /** Who may have received it, where that is not sure. */
+  readonly receivers: readonly Receiver[]
   /** Undefined if the address of the connection is not known. */
   readonly spf?: CheckHostAnswer
   /** From top to bottom, with the cause of each failure. */

@@ -24,6 +24,7 @@ export function presentFacts(
 ): Part<
   | 'from'
   | 'envelope'
+  | 'receivers'
   | 'path'
   | 'path_left_out'
   | 'spf'
@@ -36,6 +37,7 @@ export function presentFacts(
   return {
     from: presentFrom(facts),
     envelope: presentEnvelope(facts),
+    ...presentReceivers(facts),
     ...presentPath(facts),
     spf: presentSpf(facts),
     dkim: presentDkim(facts),
@@ -63,6 +65,11 @@ function presentEnvelope({ envelope: { ip, helo, mailFrom, knownFrom } }: Facts)
     mail_from: mailFrom === undefined ? null : clean(mailFrom),
     known_from: knownFrom,
   }
+}
+
+function presentReceivers({ receivers }: Facts): Part<'receivers'> {
+  if (receivers.length === 0) return {}
+  return { receivers: receivers.map((one) => ({ ...one, host: clean(one.host, 255), helo: clean(one.helo, 255) })) }
 }
 
 function presentPath({ hops, names }: Facts): Part<'path' | 'path_left_out'> {

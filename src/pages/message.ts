@@ -1,3 +1,4 @@
+import type { MessageResult } from '../answers/message.ts'
 import { ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { type Html, html, rendered, verbatim } from './html.ts'
@@ -21,7 +22,8 @@ async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
     const { fields, files } = await readForm(visit, MAX_MESSAGE)
     typed = fields
     const file = files.find(({ octets }) => octets.length > 0)
-    const octets = file?.octets ?? Buffer.from(fields.text ?? '', 'utf8')
+    const waiting = Buffer.from(fields.message ?? '', 'base64')
+    const octets = file?.octets ?? (waiting.length > 0 ? waiting : Buffer.from(fields.text ?? '', 'utf8'))
     const given = Object.fromEntries(
       KNOWN.flatMap((name) => ((fields[name] ?? '').trim() === '' ? [] : [[name, fields[name]!.trim()]])),
     )
@@ -29,7 +31,7 @@ async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
     const answer = await parts.execute(parts.operation('message'), given, { ...visit.by, upload })
     const document = documentOf(parts, answer, 'Message')
     return page(parts, visit, {
-      result: html`${rendered(htmlBlocks(document.blocks))}${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}`,
+      result: html`${receiverForm(visit, answer.answer as MessageResult, octets, given)}${rendered(htmlBlocks(document.blocks))}${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}`,
     })
   } catch (error) {
     if (!isCorrectable(error)) throw error
@@ -48,9 +50,37 @@ async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   yield octets
 }
 
+/** Maximum size of a message that waits in the page for its receiver to be named, octets. */
+const MAX_WAITING = 2_097_152
+
+/**
+ * The question who received the message, with an answer for each host: the message waits in the page, never on the
+ * server, and comes again with the click.
+ */
+function receiverForm(
+  visit: Visit,
+  answer: MessageResult,
+  octets: Uint8Array,
+  given: Readonly<Record<string, string>>,
+): Html | undefined {
+  if ('bounce' in answer || answer.envelope.ip !== null || octets.length > MAX_WAITING) return undefined
+  const { receivers = [] } = answer
+  if (receivers.length === 0) return undefined
+  return html`<form class="stack" method="post" action="/message?_csrf=${visit.token}" enctype="multipart/form-data">
+<input type="hidden" name="message" value="${rendered(Buffer.from(octets).toString('base64'))}">
+${Object.entries(given)
+  .filter(([name]) => name !== 'received_by')
+  .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<p>SPF needs the connection, and who received this message is not sure.</p>
+${receivers.map(
+  ({ host, operator, address }) =>
+    html`<p>${host}${operator !== undefined && html` (${operator})`} wrote that ${address} delivered this. <button name="received_by" value="${host}">${host} is mine</button></p>`,
+)}</form>`
+}
+
 type Fields = Readonly<Record<string, string>>
 /** What a visitor may know of the connection. */
-const KNOWN = ['ip', 'helo', 'mail_from'] as const
+const KNOWN = ['ip', 'helo', 'mail_from', 'received_by'] as const
 type Shown = { readonly result?: Html; readonly typed?: Fields; readonly problem?: FieldProblem }
 
 const page = (parts: Parts, visit: Visit, { result, typed = {}, problem }: Shown = {}, status = 200): PageAnswer => ({
@@ -70,7 +100,8 @@ ${parts.canReceive() && addressForm(visit)}
 <details${KNOWN.some((name) => (typed[name] ?? '') !== '') && html` open`}><summary>What you know of the connection</summary>
 <label>Address that sent it <input name="ip" maxlength="60" placeholder="192.0.2.1" value="${typed.ip ?? ''}"${invalid('ip', problem)}>${beside('ip', problem)}</label>
 <label>HELO name <input name="helo" maxlength="255" value="${typed.helo ?? ''}"${invalid('helo', problem)}>${beside('helo', problem)}</label>
-<label>Envelope sender <input name="mail_from" maxlength="320" value="${typed.mail_from ?? ''}"${invalid('mail_from', problem)}>${beside('mail_from', problem)}</label></details>
+<label>Envelope sender <input name="mail_from" maxlength="320" value="${typed.mail_from ?? ''}"${invalid('mail_from', problem)}>${beside('mail_from', problem)}</label>
+<label>Your mail hosts, which received it <input name="received_by" maxlength="2000" placeholder="mx.example.net" value="${typed.received_by ?? ''}"${invalid('received_by', problem)}>${beside('received_by', problem)}</label></details>
 <button>Analyse</button></form>
 <p class="quiet">The message is not stored and not logged. Links in it are not followed.</p></main>`,
   }),

@@ -13,12 +13,7 @@ import { CORPORA, corpus } from '../../lab/corpora.ts'
 /** Messages as people have them, with the answer that an expert gives: the cases of `mail/messages`. */
 vi.setConfig({ testTimeout: 60_000 })
 
-const RECEIVER = 'the receiver is not recognized'
 const KNOWN_FAILURES: Readonly<Record<string, string>> = {
-  'file-m365-0': RECEIVER,
-  'file-m365-1': RECEIVER,
-  'file-m365-dmarc-fails': RECEIVER,
-  'file-yahoo': RECEIVER,
   'input-msg': 'OLE2 is not read',
 }
 
@@ -162,6 +157,9 @@ async function faultsOf(row: Case): Promise<readonly string[]> {
   const { code } = expect.cause ?? {}
   if (code && !dkim.some(({ cause = '' }) => code.includes(cause)))
     faults.push(`causes ${dkim.map((one) => one.cause)}`)
+  const receivers = answer.receivers ?? []
+  for (const host of expect.receivers?.hosts ?? [])
+    if (!receivers.some((one) => one.host === host && !one.chosen)) faults.push(`${host} is not offered`)
   if (rule) check(rule.id, bulk_sender.rules.find(({ id }) => id === rule.id)?.status, rule.status)
   return faults
 }

@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest'
+import { readArrival } from './envelope.ts'
+import { parseMail } from './parse.ts'
+
+/** Headers as mail hosts write them, made up; the message came from 45.53.1.1 (mail.a.example) for joe@b.example. */
+type Case = {
+  readonly name: string
+  readonly header: string
+  readonly receivedBy?: readonly string[]
+  readonly ip?: string
+  readonly helo?: string
+  readonly mailFrom?: string
+  /** The hosts that are offered. */
+  readonly offered?: readonly string[]
+  /** The hosts whose results count. */
+  readonly trusted?: readonly string[]
+}
+const OK = { ip: '45.53.1.1', helo: 'mail.a.example' }
+
+const CASES: readonly Case[] = [
+  {
+    name: 'Postfix with rspamd',
+    header: `Return-Path: <joe@a.example>
+Delivered-To: joe@b.example
+Received: from mx.b.example ([10.0.0.7])
+ by store.b.example with LMTP id 1 for <joe@b.example>; Mon, 23 Nov 2026 09:00:04 +0000
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+ by mx.b.example (Postfix) with ESMTPS id 2 for <joe@b.example>; Mon, 23 Nov 2026 09:00:03 +0000 (UTC)
+Authentication-Results: mx.b.example; spf=pass smtp.mailfrom=joe@a.example
+X-Rspamd-Server: mx`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx.b.example'],
+  },
+  {
+    name: 'cPanel with Exim, without results: who it was is not sure',
+    header: `Return-path: <joe@a.example>
+Envelope-to: joe@b.example
+Received: from mail.a.example ([45.53.1.1]:55012)
+ by server12.host.example with esmtps (TLS1.3) tls TLS_AES_256_GCM_SHA384 (Exim 4.98)
+ (envelope-from <joe@a.example>) id 1tA for joe@b.example; Mon, 23 Nov 2026 10:00:03 +0100`,
+    offered: ['server12.host.example'],
+    mailFrom: 'joe@a.example',
+  },
+  {
+    name: 'the same, and the host is named',
+    header: `Return-path: <joe@a.example>
+Received: from mail.a.example ([45.53.1.1]:55012)
+ by server12.host.example with esmtps (Exim 4.98) id 1tA for joe@b.example; Mon, 23 Nov 2026 10:00:03 +0100`,
+    receivedBy: ['host.example'],
+    ...OK,
+    mailFrom: 'joe@a.example',
+    offered: ['server12.host.example'],
+  },
+  {
+    name: 'Microsoft 365, Return-Path below the sender’s fields',
+    header: `Received: from AB1PR01MB0001.eurprd01.prod.outlook.com (2603:10a6:1::1)
+ by CD2PR01MB0002.EURPRD01.PROD.OUTLOOK.COM with HTTPS; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from XY1EUR01FT001.eop-eur01.prod.protection.outlook.com (2603:10a6:2::2)
+ by AB1PR01MB0001.outlook.office365.com (2603:10a6:1::1) with Microsoft SMTP Server id 15.20.1; Mon, 23 Nov 2026 09:00:05 +0000
+Authentication-Results: spf=pass (sender IP is 45.53.1.1) smtp.mailfrom=bounce.a.example; dkim=none
+Received-SPF: Pass (protection.outlook.com: domain of bounce.a.example designates 45.53.1.1 as permitted sender)
+ receiver=protection.outlook.com; client-ip=45.53.1.1; helo=mail.a.example; pr=C
+Received: from mail.a.example (45.53.1.1) by XY1EUR01FT001.mail.protection.outlook.com (10.1.1.1)
+ with Microsoft SMTP Server id 15.20.2 via Frontend Transport; Mon, 23 Nov 2026 09:00:04 +0000
+Subject: x
+Return-Path: b+1@bounce.a.example
+X-MS-Exchange-Organization-AuthAs: Anonymous`,
+    ...OK,
+    mailFrom: 'b+1@bounce.a.example',
+    trusted: ['ab1pr01mb0001.outlook.office365.com'],
+  },
+  {
+    name: 'Microsoft 365, without results',
+    header: `Received: from XY1EUR01FT001.eop-eur01.prod.protection.outlook.com (2603:10a6:2::2)
+ by AB1PR01MB0001.outlook.office365.com (2603:10a6:1::1) with Microsoft SMTP Server id 15.20.1; Mon, 23 Nov 2026 09:00:05 +0000
+Received: from mail.a.example (45.53.1.1) by XY1EUR01FT001.mail.protection.outlook.com (10.1.1.1)
+ with Microsoft SMTP Server id 15.20.2 via Frontend Transport; Mon, 23 Nov 2026 09:00:04 +0000`,
+    ...OK,
+  },
+  {
+    name: 'Yahoo',
+    header: `X-Apparently-To: joe@yahoo.example; Mon, 23 Nov 2026 09:00:04 +0000
+Return-Path: <joe@a.example>
+Authentication-Results: atlas-production.v2-mail-prod1-gq1.omega.yahoo.com; spf=pass smtp.mailfrom=a.example
+Received: from 45.53.1.1 (EHLO mail.a.example)
+ by 10.1.2.3 with SMTPs (version=TLS1_3 cipher=TLS_AES_128_GCM_SHA256); Mon, 23 Nov 2026 09:00:03 +0000`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['atlas-production.v2-mail-prod1-gq1.omega.yahoo.com'],
+  },
+  {
+    name: 'iCloud',
+    header: `Return-path: <joe@a.example>
+Received: from p1-mailgateway-smtp-1 ([10.1.1.6]) by ms1.mac.com (Oracle Communications Messaging Server)
+ with ESMTP id <1@ms1.mac.com> for joe@icloud.example; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from p00-icloudmta-smtpin-us-central-1 by p1-mailgateway-smtp-1 (mailgateway 1) with SMTP id 2; Mon, 23 Nov 2026 09:00:05 +0000
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+ by p00-icloudmta-smtpin-us-central-1 (Postfix) with ESMTPS id 3; Mon, 23 Nov 2026 09:00:04 +0000
+Authentication-Results: dmarc.icloud.com; dmarc=pass header.from=a.example
+Authentication-Results: spf.icloud.com; spf=pass smtp.mailfrom=joe@a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['dmarc.icloud.com', 'spf.icloud.com'],
+  },
+  {
+    name: 'web.de, without results',
+    header: `Return-Path: <joe@a.example>
+Received: from mail.a.example ([45.53.1.1]) by mx-ha.web.de (mxweb001 [212.227.15.17]) with ESMTPS (Nemesis) id 1
+ for <joe@web.example>; Mon, 23 Nov 2026 10:00:03 +0100`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+  },
+  {
+    name: 'sent by a user of web.de: the host takes no mail from the outside',
+    header: `Received: from [192.168.1.2] ([45.53.1.1]) by smtp.web.de (mrweb001 [213.165.67.124]) with ESMTPSA (Nemesis) id 1;
+ Mon, 23 Nov 2026 10:00:03 +0100`,
+    offered: ['smtp.web.de'],
+  },
+  {
+    name: 'Zoho',
+    header: `Delivered-To: joe@b.example
+Authentication-Results: mx.zohomail.in; spf=pass (zohomail.in: domain of a.example) smtp.mailfrom=joe@a.example
+Return-Path: <joe@a.example>
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx.zoho.in with SMTPS id 1; Mon, 23 Nov 2026 09:00:03 +0000`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx.zohomail.in'],
+  },
+  {
+    name: 'Fastmail',
+    header: `Return-Path: <joe@a.example>
+Received: from c5.internal (c5.phl.internal [10.202.2.45]) by sloti1 (Cyrus 3.13) with LMTPA; Mon, 23 Nov 2026 04:00:06 -0500
+Received: from phl-mx-01.messagingengine.com (localhost [127.0.0.1]) by mailmx.phl.internal (Postfix) with ESMTP id 1; Mon, 23 Nov 2026 04:00:05 -0500
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by phl-mx-01.messagingengine.com (Postfix) with ESMTPS id 2;
+ Mon, 23 Nov 2026 04:00:04 -0500`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+  },
+  {
+    name: 'Proton',
+    header: `Return-Path: <joe@a.example>
+Authentication-Results: mail.protonmail.ch; spf=pass smtp.mailfrom=a.example
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+ by mailin012.protonmail.ch (Postfix) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:03 +0000`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mail.protonmail.ch'],
+  },
+  {
+    name: 'Google, from Google',
+    header: `Delivered-To: joe@gmail.example
+Received: by 2002:a05:1::1 with SMTP id 1; Mon, 23 Nov 2026 01:00:05 -0800 (PST)
+Return-Path: <joe@a.example>
+Received: from mail-sor-f1.google.com (mail-sor-f1.google.com. [209.85.220.41]) by mx.google.com with SMTPS id 2;
+ Mon, 23 Nov 2026 01:00:04 -0800 (PST)`,
+    ip: '209.85.220.41',
+    helo: 'mail-sor-f1.google.com',
+    mailFrom: 'joe@a.example',
+  },
+  {
+    name: 'Exchange on premises that checks SPF',
+    header: `Received: from ex1.corp.b.example (10.1.1.11) by ex1.corp.b.example (10.1.1.11) with Microsoft SMTP Server id 15.2.1; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from mail.a.example (45.53.1.1) by ex1.corp.b.example (10.1.1.11) with Microsoft SMTP Server id 15.2.1; Mon, 23 Nov 2026 09:00:05 +0000
+Received-SPF: Pass (ex1.corp.b.example: domain of joe@a.example designates 45.53.1.1 as permitted sender)
+ receiver=ex1.corp.b.example; client-ip=45.53.1.1; helo=mail.a.example;`,
+    ...OK,
+  },
+  {
+    name: 'qmail',
+    header: `Received: (qmail 1 invoked by uid 89); 23 Nov 2026 09:00:04 -0000
+Received: from unknown (HELO mail.a.example) (45.53.1.1)
+ by mail.host.example with ESMTPS (AES256-GCM-SHA384 encrypted); 23 Nov 2026 09:00:03 -0000`,
+    offered: ['mail.host.example'],
+  },
+  {
+    name: 'a forwarder between',
+    header: `Received: from fwd.c.example (fwd.c.example [45.53.9.9]) by mx.b.example (Postfix) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by fwd.c.example (Postfix) with ESMTPS id 2; Mon, 23 Nov 2026 09:00:05 +0000`,
+    offered: ['mx.b.example', 'fwd.c.example'],
+  },
+  {
+    name: 'an address literal as HELO is the client’s word',
+    header: `Authentication-Results: mx.b.example; spf=fail smtp.mailfrom=a.example
+Received: from [45.53.200.200] (unknown [45.53.1.1]) by mx.b.example (Postfix) with ESMTP id 1; Mon, 23 Nov 2026 09:00:05 +0000`,
+    ip: '45.53.1.1',
+    helo: '45.53.200.200',
+    mailFrom: 'a.example',
+    trusted: ['mx.b.example'],
+  },
+  {
+    name: 'lines like the operator’s below the connection are the sender’s',
+    header: `Received: from mail.a.example (45.53.1.1) by XY1EUR01FT001.mail.protection.outlook.com (10.1.1.1)
+ with Microsoft SMTP Server id 15.20.2 via Frontend Transport; Mon, 23 Nov 2026 09:00:04 +0000
+Received: from bank.example (45.53.200.200) by ZZ1EUR01FT009.mail.protection.outlook.com (10.1.1.9)
+ with Microsoft SMTP Server id 15.20.2 via Frontend Transport; Mon, 23 Nov 2026 08:00:04 +0000
+Received-SPF: Pass (protection.outlook.com) receiver=protection.outlook.com; client-ip=45.53.200.200; helo=bank.example
+Authentication-Results: spf=pass smtp.mailfrom=bank.example`,
+    ...OK,
+  },
+]
+
+describe('who received a message', () => {
+  it.each(CASES.map((row) => [row.name, row] as const))('%s', (_, row) => {
+    const { header, receivedBy = [], ip, helo, mailFrom, offered = [], trusted = [] } = row
+    const text = `${header}\nFrom: Joe <joe@a.example>\n\nHello\n`.replaceAll('\n', '\r\n')
+    const { envelope, receivers, results } = readArrival(parseMail(Buffer.from(text)).fields, receivedBy, undefined)
+    expect({ ip: envelope.ip, helo: envelope.helo, mailFrom: envelope.mailFrom }).toEqual({ ip, helo, mailFrom })
+    expect(receivers.map(({ host }) => host)).toEqual(offered)
+    expect(receivers.filter(({ chosen }) => chosen)).toHaveLength(receivedBy.length)
+    expect(results.flatMap((one) => (one.trusted ? one.host : []))).toEqual(trusted)
+  })
+})

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { allOperations } from '../../src/operations/registry.ts'
+import { openSite } from '../../src/start/pages.ts'
+import { labApp, labDeps, labExecutor } from '../lab/app.ts'
+import { labWorld } from '../lab/world.ts'
+
+const world = labWorld({
+  'a.example': { TXT: ['v=spf1 ip4:45.53.1.1 -all'], MX: [[10, 'mail.a.example']] },
+  'mail.a.example': { A: ['45.53.1.1'] },
+  '1.1.53.45.in-addr.arpa': { PTR: ['mail.a.example'] },
+})
+const site = openSite({
+  ...{ operations: await allOperations(), world, version: '0.0.0' },
+  execute: labExecutor(world, labDeps(world)),
+})
+const app = await labApp(world, { site })
+const HTML = { accept: 'text/html', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' }
+const first = await app.inject({ url: '/monitors', headers: HTML })
+const token = /name="_csrf" value="([^"]+)"/.exec(first.body)![1]!
+const cookie = String(first.headers['set-cookie']).split(';')[0]!
+
+async function sent(fields: Readonly<Record<string, string>>): Promise<string> {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  const body = new Response(form)
+  const { body: shown } = await app.inject({
+    ...{ method: 'POST', url: `/message?_csrf=${token}` },
+    headers: { ...HTML, cookie, 'content-type': body.headers.get('content-type')! },
+    payload: Buffer.from(await body.arrayBuffer()),
+  })
+  return shown
+}
+
+it('asks who received a message, and one click judges the same message again', async () => {
+  const text = `Return-Path: <joe@a.example>
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx.b.example (Postfix) with ESMTPS id 1; Fri, 2 Jan 2026 03:00:00 +0000
+From: Joe <joe@a.example>
+Date: Fri, 2 Jan 2026 03:00:00 +0000
+Message-ID: <1@a.example>
+
+Gr\u00fc\u00dfe
+`
+  const asked = await sent({ text })
+  expect(asked).toMatch(/mx\.b\.example wrote that 45\.53\.1\.1 delivered this\. <button name="received_by"/)
+  const message = /name="message" value="([^"]+)"/.exec(asked)![1]!
+  expect(Buffer.from(message, 'base64').toString()).toBe(text.replaceAll('\n', '\r\n'))
+  const judged = await sent({ message, received_by: 'mx.b.example' })
+  expect(judged).toMatch(/45\.53\.1\.1 may send for a\.example/)
+  expect(judged).not.toMatch(/<button name="received_by"/)
+})
