@@ -38,4 +38,8 @@ export type World = {
 }
 
 /** The world for the duration of one question; `signal` fires at its deadline or when the caller disconnects. */
-export type Ctx = World & { readonly signal: AbortSignal }
+export type Ctx = World & {
+  readonly signal: AbortSignal
+  /** Where the number of queries is limited by parts (checks/questions.ts): told when a part begins and ends. */
+  readonly questions?: Readonly<Record<'start' | 'end', (...parts: readonly string[]) => void>>
+}

@@ -36,6 +36,17 @@ function told(value: FindingArgs[string], say: Say): Args[string] {
 
 const isList = (value: FindingArgs[string]): value is readonly (string | Problem)[] => Array.isArray(value)
 
-/** The severity of a finding: its own, or that of its row in the table; `info` for an id that is in no table. */
-export const severityOf = (table: FindingTable, { id, severity }: Finding): Severity =>
-  severity ?? table[id]?.severity ?? 'info'
+/**
+ * The severity of a finding: its own, or that of its row in the table; `info` for an id that is in no table, and for
+ * what only the limit of our own queries has left open.
+ */
+export const severityOf = (table: FindingTable, finding: Finding): Severity =>
+  isOurLimit(finding) ? 'info' : (finding.severity ?? table[finding.id]?.severity ?? 'info')
+
+const isOurLimit = ({ args }: Finding): boolean => {
+  for (const name in args) {
+    const value = args[name]
+    if (typeof value === 'object' && 'id' in value && value.id === 'dns.too_many_questions') return true
+  }
+  return false
+}

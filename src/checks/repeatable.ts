@@ -1,17 +1,10 @@
 import type { Answer, RecordType, Resolve } from '../net/dns/resolver.ts'
-import { budgeted, budgetedServers, type QueryBudget } from '../net/dns/wrap.ts'
 import type { Fetch } from '../net/fetch.ts'
 import type { Ctx } from '../world.ts'
+import { Questions } from './questions.ts'
 
 /** Maximum number of different queries whose answers one request caches; further ones are sent each time. */
 const MAX_CACHED = 5_000
-/** Maximum number of different queries of one check; the owner of the domain decides how many it needs. */
-const MAX_CHECK_QUESTIONS = 120
-/** Number of queries that every check may send. */
-const USUAL_QUESTIONS = 60
-/** Number of further queries for each address of a mail host: its PTR names, and ten of them back. */
-const QUESTIONS_PER_ADDRESS = 12
-
 /**
  * The same context, with every answer cached for the length of this request. Checks that send the same query get the
  * same answer, even for records that must not be cached (TTL 0), and a failed query is not repeated. A query with a
@@ -47,15 +40,8 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
  * gets the same random numbers.
  */
 export type Repeatable<C> = C & {
-  /** The context for one run. */
+  /** The context for one run, whose queries are those that the runs before have left. */
   readonly anew: () => C
-  /**
-   * Permits only 60 queries in all, 12 for each of so many addresses of mail hosts, and at most 120. Those beyond 60
-   * wait until the number is known.
-   */
-  readonly permit: (addresses: Promise<number>) => void
-  /** Whether so many queries were sent that the next one may be refused, or one was. */
-  readonly isSpent: () => boolean
 }
 
 /** Maximum number of pages that one request caches. */
@@ -63,16 +49,15 @@ const MAX_PAGES = 100
 
 /**
  * {@link remembering}, also for fetched pages, in a context that gives each run the same random numbers. All runs
- * together send at most 120 different queries, those to name servers included; the others fail with
+ * together send at most 120 different queries, those to name servers included ({@link Questions}); the others fail with
  * `too_many_questions`.
  */
-export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
-  const budget: QueryBudget = { spent: 0, most: MAX_CHECK_QUESTIONS, least: MAX_CHECK_QUESTIONS }
-  const shared = remembering({
-    ...ctx,
-    resolve: budgeted(ctx.resolve, budget),
-    askServer: budgetedServers(ctx.askServer, budget),
-  })
+export function repeatable<C extends Ctx>(ctx: C, domain: string): Repeatable<C> {
+  const questions = new Questions()
+  const { resolve } = remembering(ctx)
+  let direct = 0
+  const askServer: C['askServer'] = (server, name, type, ...rest) =>
+    questions.within('ns', `@${server} ${direct++}`, { name, type }, () => ctx.askServer(server, name, type, ...rest))
   const pages = new Map<string, ReturnType<Fetch>>()
   const fetch: Fetch = (url, signal, options) => {
     const key = JSON.stringify([url, options])
@@ -83,20 +68,12 @@ export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
     return page
   }
   const seed = Math.floor(ctx.random() * 2 ** 32)
-  const run = { ...shared, fetch }
-  return {
-    ...run,
-    anew: () => ({ ...run, random: sequence(seed) }),
-    isSpent: () => budget.spent >= (budget.known === undefined ? budget.most : Math.min(budget.least, budget.most)),
-    permit: (addresses) => {
-      budget.least = USUAL_QUESTIONS
-      budget.known = addresses.then((count) => {
-        budget.most = Math.min(MAX_CHECK_QUESTIONS, USUAL_QUESTIONS + QUESTIONS_PER_ADDRESS * count)
-        budget.known = undefined
-      })
-      budget.known.catch(() => {}) // only queries beyond the usual number wait for it
-    },
+  const run = { ...ctx, resolve: questions.limited(resolve, domain), askServer, fetch, questions }
+  const anew = (): C => {
+    questions.again()
+    return { ...run, random: sequence(seed) }
   }
+  return { ...run, anew }
 }
 
 /** Numbers from 0 to 1, generated from a seed of 32 bits (mulberry32). */

@@ -11,6 +11,7 @@ import { type Check, type CheckInput, type LookupFailure, notApplicable, type Ou
 import { type DomainContext, UNKNOWN_CONTEXT } from './context.ts'
 import { contextOf } from './domain-context.ts'
 import { roleProblem } from './problems.ts'
+import { inPart, type PartName } from './questions.ts'
 import * as registry from './registry.ts'
 import { namedAddresses } from './spf/index.ts'
 
@@ -146,14 +147,26 @@ export async function lookupOne<K extends CheckKey>(
   input: CheckInput,
 ): Promise<FactsBy[K] | LookupFailure> {
   const asked: Asked[] = []
+  const within = inPart(ctx, key === 'starttls' ? 'mx' : key)
   const resolve: Resolve = (name, type, signal, options) => {
-    const answer = ctx.resolve(name, type, signal, options)
+    const answer = within.resolve(name, type, signal, options)
     asked.push({ name, type, answer })
     return answer
   }
-  const found = await orFailure<FactsBy[K]>(CHECKS[key].lookup({ ...ctx, resolve }, domain, input))
+  const parts = PARTS_OF[key] ?? [key]
+  ctx.questions?.start(...parts)
+  const looking = CHECKS[key].lookup({ ...ctx, resolve }, domain, input)
+  const found = await orFailure<FactsBy[K]>(looking.finally(() => ctx.questions?.end(...parts)))
   if (typeof found === 'object' && found !== null && !isFailure(found)) QUERIES.set(found, queriesOf(asked))
   return found
+}
+
+/** The parts of the queries of a check, if not one of its name; STARTTLS asks what MX asks. */
+const PARTS_OF: Readonly<Partial<Record<CheckKey, readonly PartName[]>>> = {
+  dmarc: ['dmarc', 'consents'],
+  ptr: ['ptr', 'senders'],
+  dkim: ['dkim', 'guessed'],
+  starttls: [],
 }
 
 type Asked = { readonly name: string; readonly type: RecordType; readonly answer: Promise<Answer> }

@@ -70,7 +70,7 @@ export const plan = defineOperation({
   run: async (ctx, deps, { domain, selector, starttls, format, provider }) => {
     const joined = await joinedReports(ctx, deps, domain, {})
     const input = { ...inputOf(ctx, deps, selector), starttls, ...joined?.input }
-    const subject = subjectOf(repeatable(ctx), domain, input)
+    const subject = subjectOf(repeatable(ctx, domain), domain, input)
     const start = await lookUp(subject)
     const unicode = unicodeOf(domain)
     const answer: PlanAnswer = {
@@ -185,7 +185,7 @@ export const planSetup = defineOperation({
     return missing.every(({ reason }) => reason !== undefined) ? 'unclear' : 'bad'
   },
   run: async (ctx, deps, { domain, selector, format, provider, ...wanted }) => {
-    const subject = subjectOf(repeatable(ctx), domain, inputOf(ctx, deps, selector))
+    const subject = subjectOf(repeatable(ctx, domain), domain, inputOf(ctx, deps, selector))
     const setup = readSetup(wanted)
     const expected = wanted.expect === undefined ? undefined : readExpected(domain, wanted.expect)
     const start = await lookUp(subject)

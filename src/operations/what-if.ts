@@ -1,7 +1,7 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import { type CheckSummary, type WhatIfAnswer, whatIfAnswer } from '../answers/what-if.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { repeatable } from '../checks/repeatable.ts'
+import { remembering, repeatable } from '../checks/repeatable.ts'
 import { whatIfDocument } from '../documents/what-if.ts'
 import { type OverlayChange, overlay, overlayServers } from '../net/dns/overlay.ts'
 import { parseRecordLine } from '../net/dns/record-text.ts'
@@ -65,17 +65,15 @@ export const whatIf = defineOperation({
   document: whatIfDocument,
   run: async (ctx, deps, { domain, records = [], zone, selector }) => {
     const { laid, skipped } = readOverlay(domain, records, zone)
-    // Two checks share the queries: neither stops the other.
-    const shared = { ...repeatable(ctx), permit: () => {} }
+    const shared = remembering(ctx)
     const input: CheckInput = {
       selectors: selector ?? [],
       helo: (source) => deps.heloName(source, ctx),
       smtpPort: deps.smtpPort,
     }
     const published = { resolve: overlay(shared.resolve, laid), askServer: overlayServers(shared.askServer, laid) }
-    const asIf = (one: typeof shared) => ({ ...one, ...published })
-    const asIt = subjectOf(shared, domain, input)
-    const then = subjectOf({ ...asIf(shared), anew: () => asIf({ ...shared, ...shared.anew() }) }, domain, input)
+    const asIt = subjectOf(repeatable(shared, domain), domain, input)
+    const then = subjectOf(repeatable({ ...shared, ...published }, domain), domain, input)
     const [before, after] = await Promise.all([judged(asIt, false), judged(then, true)])
     return ok({
       ...after,

@@ -20,7 +20,7 @@ const fetch = () => Promise.reject(new Error('nothing is fetched here'))
 
 /** The snapshot, the plan and the findings of a domain. */
 async function planned(zone: LabZone, name: Domain = A, parts: Partial<World> = {}) {
-  const subject = subjectOf(repeatable(labCtx(zone, parts)), name, {})
+  const subject = subjectOf(repeatable(labCtx(zone, parts), name), name, {})
   const start = await lookUp(subject)
   const plan = await planOf(subject, start)
   return { start, plan, findings: presentWithPlan(start, plan) }
@@ -32,7 +32,7 @@ it('asks nothing twice, and nothing new for records that name nothing new', asyn
     'm.example': { A: ['45.53.5.1'] },
   }
   const world = labWorld(zone, { fetch })
-  const ctx = repeatable({ ...world, signal: AbortSignal.timeout(5_000) })
+  const ctx = repeatable({ ...world, signal: AbortSignal.timeout(5_000) }, A)
   await runChecks(ctx.anew(), A)
   const once = world.asked.length
   const subject = subjectOf(ctx, A, {})

@@ -15,7 +15,6 @@ import {
   lookupFacts,
   rememberedJudgements,
 } from '../checks/run.ts'
-import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
 import type { Domain } from '../names/domain.ts'
 import { type OverlayChange, overlay } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
@@ -63,14 +62,7 @@ export const subjectOf = (ctx: Repeatable<Ctx>, domain: Domain, input: CheckInpu
  */
 export async function lookUp(subject: Subject, onPart?: (part: CheckPart) => void): Promise<Snapshot> {
   const { ctx, domain, input } = subject
-  ctx.permit(mailAddresses(ctx, domain))
   return snapshotOf(await lookupFacts(ctx.anew(), domain, input, onPart), subject.judgements)
-}
-
-/** The number of addresses of the mail hosts, by queries that the MX check shares; none if they have no answer. */
-async function mailAddresses(ctx: Ctx, domain: Domain): Promise<number> {
-  const mail = await settled(lookupMailHosts(ctx, domain))
-  return mail instanceof Error ? 0 : new Set(mail.hosts.flatMap(({ addresses }) => addresses)).size
 }
 
 /** Judges facts once, with the context of all; pure. */

@@ -56,13 +56,3 @@ export const KNOWN_FAILURES: Readonly<Record<string, string>> = {
   'dmarc-several-at-subdomain': 'dmarc',
   'dmarc-doubled-name': 'bad-advice',
 }
-
-/**
- * Cases whose answers change from run to run, because the limit of a check's questions is used up in the order in which
- * answers come.
- */
-export const UNSTEADY: ReadonlySet<string> = new Set([
-  'x3-a109-eleven-lookups',
-  'rz-questions',
-  'x3-s025-flattened-long',
-])

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { domain } from '../../src/names/domain.ts'
 import { checkDomain } from '../../src/operations/check.ts'
 import { type DomainCase, domains, type WrittenNode } from './cases.ts'
-import { UNSTEADY } from './known-failures.ts'
 import { worldOf } from './lab.ts'
 
 /**
@@ -10,9 +9,7 @@ import { worldOf } from './lab.ts'
  * included: at most 60 questions and 12 for each address of a mail host, and never more than 120.
  */
 const { cases, ...shared } = domains()
-const CASES = cases.filter(
-  ({ id, domain: name, path, expect: { refused } }) => name && !path && !refused && !UNSTEADY.has(id),
-)
+const CASES = cases.filter(({ domain: name, path, expect: { refused } }) => name && !path && !refused)
 
 async function costOf(row: DomainCase): Promise<{ readonly questions: number; readonly allowed: number }> {
   const world = worldOf(row, shared)

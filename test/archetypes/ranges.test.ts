@@ -7,7 +7,6 @@ import type { World } from '../../src/world.ts'
 import { checkJudge, type Json, listOf } from '../faults/honest.ts'
 import { TOLD } from '../faults/rows.ts'
 import { type DomainCase, domains, type WrittenNode } from './cases.ts'
-import { UNSTEADY } from './known-failures.ts'
 import { worldOf } from './lab.ts'
 
 /**
@@ -21,9 +20,7 @@ const REASONS = ['timeout', 'servfail'] as const
 type Reason = (typeof REASONS)[number]
 
 const { cases, ...shared } = domains()
-const CASES = cases.filter(
-  ({ id, domain: name, path, expect: { refused } }) => name && !path && !refused && !UNSTEADY.has(id),
-)
+const CASES = cases.filter(({ domain: name, path, expect: { refused } }) => name && !path && !refused)
 const judge = checkJudge((id) => TOLD.has(id))
 
 /** What is wrong where one question has no answer, one line each. */

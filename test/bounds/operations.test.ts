@@ -101,7 +101,7 @@ async function isPageRemembered(n: number): Promise<boolean> {
     fetched++
     return Promise.reject(new FetchError('timeout', labProblem('no answer in time')))
   }
-  const ctx = repeatable(labCtx({}, { fetch }))
+  const ctx = repeatable(labCtx({}, { fetch }), A)
   for (const i of [...Array(n).keys(), n - 1])
     await ctx.fetch(`https://n${i}.example`, ctx.signal, { maxBytes: 1 }).catch(() => undefined)
   return fetched === n

@@ -12,7 +12,7 @@ import { countedWorld } from './worlds.ts'
 /** Whole answers as they are: what a change does to them shows in the difference. `npm run golden` writes them anew. */
 it.each(['healthy', 'neglected', 'parked', 'abandoned', 'servfail'])('the check of %s.test', async (name) => {
   const at = domain(`${name}.test`)
-  const subject = subjectOf(repeatable(countedWorld()), at, {})
+  const subject = subjectOf(repeatable(countedWorld(), at), at, {})
   const start = await lookUp(subject)
   const plan = await planOf(subject, start)
   const answer = { ...composeCheck(at, start, presentWithPlan(start, plan)), plan }

@@ -18,7 +18,7 @@ type Cost = {
 
 async function costOf(name: string): Promise<Cost & Snapshot> {
   const world = countedWorld()
-  const judged = await lookUp(subjectOf(repeatable(world), domain(name), {}))
+  const judged = await lookUp(subjectOf(repeatable(world, name), domain(name), {}))
   return {
     ...judged,
     questions: world.asked.length - world.askedServers.length,
@@ -33,8 +33,8 @@ it.each(DOMAINS.map(({ name }) => name))('%s is within the budget', async (name)
   const hosts = outcomes.mx.facts?.mail.hosts ?? []
   const addresses = new Set(hosts.flatMap((host) => host.addresses)).size
   expect(questions + to_name_servers).toBeLessThanOrEqual(Math.min(120, 60 + 12 * addresses))
-  // A seventh for the PTR names of addresses that only the fix of an SPF record names.
-  expect(waits).toBeLessThanOrEqual(7)
+  // Beyond its own number a part of the queries waits for those before it; SPF trees at the limit are what takes longest.
+  expect(waits).toBeLessThanOrEqual(9)
 })
 
 describe('what a check costs', () => {

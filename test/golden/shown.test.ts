@@ -20,7 +20,7 @@ async function findingsOf(at: string, records: readonly Parameters<typeof parseR
   const [name = '', query = ''] = at.split('?')
   const world = countedWorld()
   const read = records.map((record) => parseRecord(record, name)).flatMap((one) => (one.ok ? [one.value] : []))
-  const ctx = repeatable({ ...world, resolve: overlay(world.resolve, read) })
+  const ctx = repeatable({ ...world, resolve: overlay(world.resolve, read) }, name)
   const selectors = new URLSearchParams(query).getAll('selector')
   const subject = subjectOf(ctx, domain(name), { selectors })
   const start = await lookUp(subject)

@@ -4,7 +4,7 @@ import type { PlanAnswer, PlanRecord } from '../../src/answers/plan.ts'
 import { atMost } from '../../src/base/at-most.ts'
 import { partsOf } from '../../src/plan/formats/sets.ts'
 import { type DomainCase, domains, questionOf, type ShownFinding, type WrittenZone } from '../archetypes/cases.ts'
-import { KNOWN_FAILURES, UNSTEADY } from '../archetypes/known-failures.ts'
+import { KNOWN_FAILURES } from '../archetypes/known-failures.ts'
 import { answerOf, type Get, zoneOf } from '../archetypes/lab.ts'
 import { SILENT } from '../archetypes/plan-rules.ts'
 import { isSteep, policyRanks, type Ranks } from '../archetypes/policies.ts'
@@ -33,7 +33,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 }
 const rows = cases.filter(
   ({ id, domain }) =>
-    domain !== undefined && ![LEFT_OUT, KNOWN_FAILURES].some((list) => Object.hasOwn(list, id)) && !UNSTEADY.has(id),
+    domain !== undefined && ![LEFT_OUT, KNOWN_FAILURES].some((list) => Object.hasOwn(list, id)),
 )
 
 type Fix = NonNullable<ShownFinding['fix']>

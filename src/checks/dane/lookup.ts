@@ -54,26 +54,31 @@ export async function lookupDane(ctx: Asker, domain: Domain): Promise<DaneFacts>
     mail: mail.kind,
     mxSecure: mail.secure,
     ...(believed === undefined ? {} : { believed }),
-    hosts: await Promise.all(hosts.map((host) => lookupTlsa(ctx, host))),
+    hosts: await lookupTlsa(ctx, hosts),
     leftOut: mail.truncated,
   }
 }
 
-async function lookupTlsa(ctx: Asker, host: MailHost): Promise<DaneHost> {
-  // No sender gets as far as the TLSA records of a host without an address.
-  if (host.addresses.length === 0 && !hostError(host))
-    return {
-      host: host.exchange,
-      name: `_25._tcp.${host.exchange}`,
-      hostSecure: host.secure,
-      records: [],
-      tlsaSecure: false,
-    }
-  const target = host.cname.at(-1)
-  // RFC 7672 §2.2.3: behind a validated CNAME the name at its end comes first, then the host itself.
-  const expanded = target !== undefined && host.secure ? await askTlsa(ctx, host, target) : undefined
-  return expanded && (expanded.error || expanded.records.length > 0) ? expanded : askTlsa(ctx, host, host.exchange)
+async function lookupTlsa(ctx: Asker, hosts: readonly MailHost[]): Promise<readonly DaneHost[]> {
+  const first = await Promise.all(
+    hosts.map((host): DaneHost | Promise<DaneHost> => {
+      // No sender gets as far as the TLSA records of a host without an address.
+      const { exchange } = host
+      if (host.addresses.length > 0 || hostError(host)) return askTlsa(ctx, host, expandedName(host) ?? exchange)
+      return { host: exchange, name: `_25._tcp.${exchange}`, hostSecure: host.secure, records: [], tlsaSecure: false }
+    }),
+  )
+  return Promise.all(
+    first.map((found, i) => {
+      const host = hosts[i]!
+      const isOver = found.error || found.records.length > 0 || expandedName(host) === undefined
+      return isOver ? found : askTlsa(ctx, host, host.exchange)
+    }),
+  )
 }
+
+/** RFC 7672 §2.2.3: behind a validated CNAME the name at its end comes first, then the host itself. */
+const expandedName = ({ cname, secure }: MailHost): string | undefined => (secure ? cname.at(-1) : undefined)
 
 async function askTlsa(ctx: Asker, host: MailHost, base: string): Promise<DaneHost> {
   const name = `_25._tcp.${base}`

@@ -4,6 +4,7 @@ import { registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Provider } from '../../providers/index.ts'
 import type { Ctx } from '../../world.ts'
+import { inPart } from '../questions.ts'
 import { type Asked, type DkimFacts, doubledBase, type FoundKey, factsOf, foundKey } from './facts.ts'
 import { readKey } from './key.ts'
 import { parseKeyRecord, resemblesKey } from './parse.ts'
@@ -21,10 +22,7 @@ export const MAX_QUESTIONS = 36
 /** Number of these queries that the general list reserves for the selectors of providers. */
 const FOR_PROVIDERS = 10
 
-type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'random'>
-/** Queries those selectors that were not queried yet, within the remaining number. */
-type AskNew = (selectors: readonly string[]) => Promise<readonly Asked[]>
-
+type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'random' | 'questions'>
 /**
  * Looks for the keys of `domain` with at most {@link MAX_QUESTIONS} queries. At once: a made-up selector, `_domainkey`
  * itself, the caller's selectors, those that reports name, and the general list. As soon as MX and SPF are known, each
@@ -41,29 +39,42 @@ export async function lookupDkim(
   const named = [...new Set(wanted)]
   const first = [...new Set([...wanted, ...learned])]
   const general = generalSelectors(ctx.now())
-  const askNew = askingOnce(ctx, domain)
+  const guesses = general.slice(0, firstOf(first.length))
+  const asking = new Asking(ctx, domain, MAX_QUESTIONS - 2)
   const mx = settled(ctx.resolve(domain, 'MX', ctx.signal))
-  const atOnce = askNew([...first, ...general.slice(0, firstOf(first.length))])
-  const later = general.slice(firstOf(first.length))
-  const [made, base, early, byMx, bySpf] = await Promise.all([
+  const ofMx = providersByMx(mx)
+  const byMx = askProviders(asking, ofMx)
+  // Those of the MX hosts before those of SPF: the order decides what is left out.
+  const bySpf = askProviders(
+    asking,
+    Promise.all([providersBySpf(ctx, domain), ofMx]).then(([found]) => found),
+  )
+  const atFirst = [
     askTxt(ctx, '', `${madeUpSelector(ctx.random)}._domainkey.${domain}`),
     askTxt(ctx, '', `_domainkey.${domain}`),
-    atOnce,
-    askProviders(askNew, providersByMx(mx)),
-    askProviders(askNew, providersBySpf(ctx, domain)),
-  ])
-  const found = [...early, ...byMx.asked, ...bySpf.asked]
+    asking.ask(first),
+  ] as const
+  const guessed = asking.guess(guesses)
+  guessed.catch(() => {}) // awaited when the other selectors are known
+  const [made, base, , providersOfMx, providersOfSpf] = await Promise.all([...atFirst, byMx, bySpf])
+  ctx.questions?.end('dkim')
+  await guessed
   // The rarer selectors are queried only if no other was found, and not if none can exist (RFC 8020 §2) or nothing
   // answers.
   const isHopeless = base.answer instanceof DnsError || base.answer.kind === 'nxdomain'
-  const rest =
-    isHopeless || found.some(hasRecord) ? [] : await askNew(later.slice(0, await placesLeft(ctx, domain, found.length)))
-  const providers = [...new Set([...byMx.providers, ...bySpf.providers])]
+  if (!isHopeless && !asking.asked.some(hasRecord))
+    await asking.guess(
+      general.slice(guesses.length, guesses.length + (await placesLeft(ctx, domain, asking.asked.length))),
+    )
+  const providers = [...new Set([...providersOfMx, ...providersOfSpf])]
   const order = new Map([...new Set([...first, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
-  const asked = [...found, ...rest].sort((a, b) => order.get(a.selector)! - order.get(b.selector)!)
+  const asked = asking.asked.toSorted((a, b) => order.get(a.selector)! - order.get(b.selector)!)
   const facts = factsOf(domain, { named, learned, made, base, asked, providers })
   if (facts.discovery !== 'proven_absent' || isGone(await mx)) return facts
-  return { ...facts, ...(await lookupDoubled(ctx, domain, [...order.keys()], MAX_QUESTIONS - 2 - asked.length)) }
+  return {
+    ...facts,
+    ...(await lookupDoubled(inPart(ctx, 'guessed'), domain, [...order.keys()], MAX_QUESTIONS - 2 - asked.length)),
+  }
 }
 
 /** Maximum number of selectors that are queried below {@link doubledBase}. */
@@ -119,24 +130,48 @@ async function placesLeft(ctx: Asker, domain: Domain, asked: number): Promise<nu
 const firstOf = (named: number): number =>
   Math.max(0, Math.min(FIRST_GENERAL, MAX_QUESTIONS - 2 - named - FOR_PROVIDERS))
 
-/**
- * Assigns the queries of one lookup: each selector once, at most {@link MAX_QUESTIONS} without the made-up selector and
- * `_domainkey`.
- */
-function askingOnce(ctx: Asker, domain: Domain): AskNew {
-  const taken = new Set<string>()
-  return (selectors) => {
-    const fresh = [...new Set(selectors)]
-      .filter((selector) => !taken.has(selector))
-      .slice(0, MAX_QUESTIONS - 2 - taken.size)
-    for (const selector of fresh) taken.add(selector)
-    return Promise.all(fresh.map((selector) => askTxt(ctx, selector, `${selector}._domainkey.${domain}`)))
+/** The selectors of one lookup, each queried once, and at most so many. */
+class Asking {
+  private readonly answers = new Map<string, Asked>()
+  private readonly taken = new Set<string>()
+  private readonly ctx: Asker
+  private readonly domain: Domain
+  private readonly most: number
+
+  constructor(ctx: Asker, domain: Domain, most: number) {
+    this.ctx = ctx
+    this.domain = domain
+    this.most = most
+  }
+
+  get asked(): readonly Asked[] {
+    return [...this.answers.values()]
+  }
+
+  /** Selectors for which there is a reason, also those that were guessed and may not have been queried. */
+  ask = (selectors: readonly string[]): Promise<void> => this.send(this.ctx, selectors)
+
+  /** Selectors of the general list, as far as queries are left for them. */
+  guess = (selectors: readonly string[]): Promise<void> =>
+    this.send(
+      inPart(this.ctx, 'guessed'),
+      selectors.filter((selector) => !this.taken.has(selector)),
+    )
+
+  private async send(ctx: Asker, selectors: readonly string[]): Promise<void> {
+    const fresh = selectors.filter((one) => this.taken.has(one) || (this.taken.size < this.most && this.taken.add(one)))
+    const answers = await Promise.all(fresh.map((one) => askTxt(ctx, one, `${one}._domainkey.${this.domain}`)))
+    for (const one of answers) if (ctx === this.ctx || !isLeftOut(one)) this.answers.set(one.selector, one)
   }
 }
 
-async function askProviders(askNew: AskNew, found: Promise<readonly Provider[]>) {
+/** A guess that the limit of queries left out says nothing about the domain. */
+const isLeftOut = ({ answer }: Asked): boolean => answer instanceof DnsError && answer.reason === 'too_many_questions'
+
+async function askProviders(asking: Asking, found: Promise<readonly Provider[]>): Promise<readonly Provider[]> {
   const providers = await found
-  return { providers, asked: await askNew(selectorsOf(providers)) }
+  await asking.ask(selectorsOf(providers))
+  return providers
 }
 
 /** The providers of the MX hosts; none if MX has no answer. */

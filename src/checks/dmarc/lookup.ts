@@ -6,6 +6,7 @@ import { isPublic } from '../../names/ip-range.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, type RecordType, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
+import { inPart } from '../questions.ts'
 import { type Discovery, type DmarcFacts, discover, doubledName, type Existence } from './facts.ts'
 import { parseDmarc } from './parse.ts'
 import { destinationProblem } from './problems.ts'
@@ -13,7 +14,7 @@ import { authorizationName, type Destination, judgeAuthorization, MAX_DESTINATIO
 import type { ReportUri } from './uri.ts'
 import { type WalkAnswer, walkDomains } from './walk.ts'
 
-type Asking = Pick<Ctx, 'resolve' | 'signal'>
+type Asking = Pick<Ctx, 'resolve' | 'signal' | 'questions'>
 
 /**
  * Finds the DMARC record that applies to `domain` by the tree walk (RFC 9989 §4.10), whether the domain exists, and who
@@ -24,7 +25,8 @@ type Asking = Pick<Ctx, 'resolve' | 'signal'>
  */
 export async function lookupDmarc(ctx: Asking, domain: Domain): Promise<DmarcFacts> {
   const { discovery, mx } = await lookupRecord(ctx, domain)
-  return { ...discovery, ...(await lookupDestinations(ctx, discovery, mx)) }
+  ctx.questions?.end('dmarc')
+  return { ...discovery, ...(await lookupDestinations(inPart(ctx, 'consents'), discovery, mx)) }
 }
 
 /** Only the first round: the record and its policy, without the report addresses. */
@@ -92,13 +94,18 @@ async function lookupDestinations(
   const { rua, ruf } = applied.reading.record
   const valid = [...rua, ...ruf].filter((uri) => uri.problem === undefined)
   const hosts = [...new Set(valid.map((uri) => uri.host!))]
-  const budget = { hosts: MAX_MAIL_HOSTS }
   const others = hosts.filter((host) => host !== discovery.domain).slice(0, MAX_REACHED)
-  const answers = await atMost(MAX_DESTINATIONS, hosts.slice(0, MAX_DESTINATIONS), (host) => {
+  const reached = hosts.slice(0, MAX_DESTINATIONS).map(async (host) => {
     const byMail = valid.some((uri) => uri.host === host && uri.scheme === 'mailto')
     const mx = host === discovery.domain ? ownMx : byMail && others.includes(host) ? ask(ctx, host, 'MX') : undefined
-    return lookupHost(ctx, discovery, host, byMail ? mx : undefined, budget)
+    const [agreed, asked] = await Promise.all([lookupAuthorization(ctx, discovery, host), byMail ? mx : undefined])
+    return { host, agreed, mx: asked }
   })
+  // One host after another: the order decides which mail hosts are queried.
+  const budget = { hosts: MAX_MAIL_HOSTS }
+  const answers: Asked[] = []
+  for (const { host, agreed, mx } of await Promise.all(reached))
+    answers.push(await reachable(ctx, host, { agreed, mx }, budget))
   const byHost = new Map(hosts.map((host, i) => [host, answers[i]]))
   const destination = (uri: ReportUri): Destination => {
     if (uri.problem !== undefined) return { ...uri, authorization: 'invalid', reason: uri.problem }
@@ -108,18 +115,13 @@ async function lookupDestinations(
   return { rua: rua.map(destination), ruf: ruf.map(destination) }
 }
 
-/**
- * Whether one host gets reports: it has authorized them and, for reports by mail, it accepts mail. Both are queried at
- * once.
- */
-async function lookupHost(
+/** Whether one host gets reports: it has authorized them and, for reports by mail, it accepts mail. */
+async function reachable(
   ctx: Asking,
-  discovery: Discovery,
   host: Domain,
-  asking: Promise<MxAnswer> | MxAnswer | undefined,
+  { agreed, mx }: { readonly agreed: Asked; readonly mx: MxAnswer | undefined },
   budget: Budget,
 ): Promise<Asked> {
-  const [agreed, mx] = await Promise.all([lookupAuthorization(ctx, discovery, host), asking])
   if (!mx) return agreed
   const mail = await mailOf(ctx, host, mx, budget)
   // A name that does not exist cannot authorize anything.

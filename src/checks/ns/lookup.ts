@@ -1,4 +1,3 @@
-import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
 import { type Domain, labelsOf } from '../../names/domain.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
@@ -9,7 +8,7 @@ import type { Ctx } from '../../world.ts'
 import type { Finding } from '../check.ts'
 import { mayExist } from '../one-record.ts'
 import { isSpf } from '../spf/index.ts'
-import { type AskHost, type Copy, type Heard, hostAsker } from './ask.ts'
+import { type Copy, type Heard, hostAsker } from './ask.ts'
 
 /** Maximum number of name servers that are checked. */
 export const MAX_SERVERS = 13
@@ -60,12 +59,19 @@ export async function lookupNs(ctx: Asker, domain: Domain): Promise<NsFacts> {
   const { zone, hosts, exists, above } = found
   if (zone === undefined) return { domain, exists, servers: [], leftOut: 0, named: [], resolved: {} }
   const seen = hosts.slice(0, MAX_SERVERS)
-  const askHost = hostAsker(ctx, { domain, zone, servers: seen.length })
-  const [resolved, delegation, servers] = await Promise.all([
+  const from = above[0]
+  const [resolved, addressOfParent, looked] = await Promise.all([
     lookupResolved(ctx, domain),
-    lookupDelegation(ctx, zone, above),
-    atMost(MAX_SERVERS, seen, (host, i) => lookupServer(ctx, host, (addresses) => askHost(addresses, i))),
+    from === undefined ? undefined : settled(ctx.resolve(from, 'A', ctx.signal)),
+    Promise.all(seen.map((host) => lookupHost(ctx, host))),
   ])
+  // All addresses first: whom a shared address is asked for depends on the order of the servers alone.
+  const askHost = hostAsker(ctx, { domain, zone, servers: seen.length })
+  const [delegation, ...heard] = await Promise.all([
+    lookupDelegation(ctx, zone, from, addressOfParent),
+    ...looked.map(({ addresses }, i) => askHost(addresses.filter(isPublic), i)),
+  ])
+  const servers = looked.map((host, i): NameServer => ({ ...host, heard: heard[i]! }))
   const leftOut = Math.max(0, hosts.length - MAX_SERVERS)
   return { domain, exists, zone, servers, leftOut, named: hosts, ...(delegation ? { delegation } : {}), resolved }
 }
@@ -89,7 +95,7 @@ async function findZone(ctx: Asker, domain: Domain): Promise<Found> {
     if (answer instanceof DnsError) throw answer
     if (!isCut(answer)) continue
     const parent = [...answers.slice(i + 1), ofSuffix!].find(isCut)
-    return { exists, zone: candidates[i]!, hosts: hostsOf(answer), above: parent ? hostsOf(parent) : [] }
+    return { exists, zone: candidates[i]!, hosts: serversOf(answer), above: parent ? serversOf(parent) : [] }
   }
   return { exists, hosts: [], above: [] }
 }
@@ -97,7 +103,7 @@ async function findZone(ctx: Asker, domain: Domain): Promise<Found> {
 /** The NS records behind a CNAME are those of another zone. */
 const isCut = (answer: Answer<'NS'> | DnsError): answer is Answer<'NS'> =>
   !(answer instanceof DnsError) && answer.kind === 'found' && answer.cname.length === 0
-const hostsOf = ({ records }: Answer<'NS'>): readonly string[] => [...new Set(records)].sort()
+const serversOf = ({ records }: Answer<'NS'>): readonly string[] => [...new Set(records)].sort()
 
 async function lookupResolved(ctx: Asker, domain: Domain): Promise<Partial<Record<Copy, string>>> {
   const [mx, spf, dmarc] = await Promise.all([
@@ -130,25 +136,19 @@ export function textOf(answer: Answer<'MX' | 'TXT'>, copy: Copy): string {
   return texts.filter(IS_OF[copy]).sort().join('\n')
 }
 
-async function lookupServer(
-  ctx: Asker,
-  host: string,
-  ask: (addresses: readonly Ip[]) => ReturnType<AskHost>,
-): Promise<NameServer> {
+async function lookupHost(ctx: Asker, host: string): Promise<Omit<NameServer, 'heard'>> {
   // An NS whose host is an IP address is not a name (RFC 1035 §3.3.11) and is not queried.
-  if (parseIp(host).ok) return { host, addresses: [], cname: [], heard: [] }
+  if (parseIp(host).ok) return { host, addresses: [], cname: [] }
   const [a, aaaa] = await Promise.all([
     settled(ctx.resolve(host, 'A', ctx.signal)),
     settled(ctx.resolve(host, 'AAAA', ctx.signal)),
   ])
   const answers = [a, aaaa].flatMap((answer) => (answer instanceof DnsError ? [] : [answer]))
   const error = [a, aaaa].find((answer) => answer instanceof DnsError)
-  const addresses = [...new Set(answers.flatMap(({ records }) => records))].slice(0, MAX_ADDRESSES)
   return {
     host,
-    addresses,
+    addresses: [...new Set(answers.flatMap(({ records }) => records))].slice(0, MAX_ADDRESSES),
     cname: answers.find(({ cname }) => cname.length > 0)?.cname ?? [],
-    heard: await ask(addresses.filter(isPublic)),
     ...(error instanceof DnsError ? { error } : {}),
   }
 }
@@ -160,20 +160,17 @@ export type Delegation = Referral & { readonly from: string }
 const ANSWER_MS = 3_000
 
 /**
- * Queries one server of the parent zone (`hosts`, the first by name) for the delegation of `zone`: its address, then
- * one query (RFC 1034 §4.2.1). Undefined without an answer, and if that server is authoritative for the zone itself, so
- * that it returns no referral.
+ * Queries one server of the parent zone for the delegation of `zone`, at its address (RFC 1034 §4.2.1). Undefined
+ * without an answer, and if that server is authoritative for the zone itself, so that it returns no referral.
  */
 async function lookupDelegation(
-  ctx: Pick<Ctx, 'resolve' | 'askServer' | 'signal'>,
+  ctx: Pick<Ctx, 'askServer' | 'signal'>,
   zone: string,
-  hosts: readonly string[],
+  from: string | undefined,
+  found: Answer<'A'> | DnsError | undefined,
 ): Promise<Delegation | undefined> {
-  const from = hosts[0]
-  if (from === undefined) return undefined
-  const found = await settled(ctx.resolve(from, 'A', ctx.signal))
-  const address = found instanceof DnsError ? undefined : found.records.find(isPublic)
-  if (address === undefined) return undefined
+  const address = found instanceof DnsError ? undefined : found?.records.find(isPublic)
+  if (from === undefined || address === undefined) return undefined
   const answer = await settled(ctx.askServer(address, zone, 'NS', within(ANSWER_MS, ctx.signal)))
   if (answer instanceof DnsError || answer.referral?.zone !== zone) return undefined
   return { ...answer.referral, from }

@@ -1,14 +1,14 @@
 import type { MxAddress } from '../../answers/checks.ts'
-import { atMost } from '../../base/at-most.ts'
 import type { Problem } from '../../base/problem.ts'
 import { lookupMailHosts, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import { webProxyOf } from '../../mailhosts/web-proxies.ts'
 import type { Domain } from '../../names/domain.ts'
 import { familyOf, type Ip, reverseName } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
-import { DnsError } from '../../net/dns/resolver.ts'
+import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import type { CheckInput } from '../check.ts'
+import { inPart } from '../questions.ts'
 import { looksGeneric } from './generic.ts'
 
 /** Maximum number of addresses that are queried; those of the best MX come first. */
@@ -70,7 +70,7 @@ export type OpenHost = {
 /** An address that sends as the domain. The names of a mail provider's addresses are not judged. */
 export type JudgedAddress = { readonly ptr: AddressPtr; readonly isProviders: boolean }
 
-type Asker = Pick<Ctx, 'resolve' | 'signal'>
+type Asker = Pick<Ctx, 'resolve' | 'signal' | 'questions'>
 
 /**
  * The PTR names of every address of the mail hosts and of those that SPF names, and whether they resolve back: at most
@@ -82,45 +82,48 @@ export async function lookupPtr(ctx: Asker, domain: Domain, input: CheckInput = 
   // The names of a web proxy's addresses are not the domain's.
   const all = [...new Set(mail.hosts.flatMap((host) => (host.proxy === undefined ? host.addresses : [])))]
   const [addresses, named] = await Promise.all([
-    atMost(MAX_ASKED, all.slice(0, MAX_ASKED), (address) => lookupAddress(ctx, address)),
-    lookupNamed(ctx, input, all),
+    lookupAddresses(ctx, all.slice(0, MAX_ASKED)).finally(() => ctx.questions?.end('ptr')),
+    lookupNamed(inPart(ctx, 'senders'), input, all),
   ])
   return { domain, mail, addresses, best: bestOf(mail), leftOut: Math.max(0, all.length - MAX_ASKED), named }
 }
 
-async function lookupNamed(ctx: Asker, { namedSenders }: CheckInput, known: readonly Ip[]): Promise<AddressPtr[]> {
+async function lookupNamed(ctx: Asker, { namedSenders }: CheckInput, known: readonly Ip[]) {
   const named = (await namedSenders?.()) ?? []
   const others = named
     .filter((address) => !known.includes(address) && isPublic(address) && !webProxyOf([address]))
     .slice(0, MAX_BEST)
-  return atMost(MAX_BEST, others, (address) => lookupAddress(ctx, address))
+  return lookupAddresses(ctx, others)
 }
 
 /**
- * The PTR names of one address, and whether they resolve back (FCrDNS, RFC 8601 §2.7.3): at most 11 queries in two
- * rounds. Never rejects with DnsError: that is data.
+ * The PTR names of addresses, and whether they resolve back (FCrDNS, RFC 8601 §2.7.3): at most 11 queries for each, in
+ * two rounds. Never rejects with DnsError: that is data.
  */
-export async function lookupAddress(ctx: Asker, address: Ip): Promise<AddressPtr> {
-  try {
-    const { records } = await ctx.resolve(reverseName(address), 'PTR', ctx.signal)
-    const names = [...new Set(records)].slice(0, 100)
-    const forward = await atMost(MAX_NAMES, names.slice(0, MAX_NAMES), (name) => lookupForward(ctx, name, address))
-    return { address, names, forward }
-  } catch (error) {
-    if (!(error instanceof DnsError)) throw error
-    return { address, names: [], forward: [], error }
-  }
+export async function lookupAddresses(ctx: Asker, addresses: readonly Ip[]): Promise<readonly AddressPtr[]> {
+  const pointers = await Promise.all(
+    addresses.map((address) => settled(ctx.resolve(reverseName(address), 'PTR', ctx.signal))),
+  )
+  return Promise.all(
+    pointers.map(async (answer, i): Promise<AddressPtr> => {
+      const address = addresses[i]!
+      if (answer instanceof DnsError) return { address, names: [], forward: [], error: answer }
+      const names = [...new Set(answer.records)].slice(0, 100)
+      const forward = await Promise.all(names.slice(0, MAX_NAMES).map((name) => lookupForward(ctx, name, address)))
+      return { address, names, forward }
+    }),
+  )
 }
 
+/** {@link lookupAddresses} for one address. */
+export const lookupAddress = async (ctx: Pick<Ctx, 'resolve' | 'signal'>, address: Ip): Promise<AddressPtr> =>
+  (await lookupAddresses(ctx, [address]))[0]!
+
 async function lookupForward(ctx: Asker, name: string, address: Ip): Promise<Forward> {
-  try {
-    const { records } = await ctx.resolve(name, familyOf(address) === 4 ? 'A' : 'AAAA', ctx.signal)
-    if (records.includes(address)) return { name, leads: 'back' }
-    return { name, leads: records.length > 0 ? 'other' : 'missing' }
-  } catch (error) {
-    if (!(error instanceof DnsError)) throw error
-    return { name, leads: 'unknown', error }
-  }
+  const answer = await settled(ctx.resolve(name, familyOf(address) === 4 ? 'A' : 'AAAA', ctx.signal))
+  if (answer instanceof DnsError) return { name, leads: 'unknown', error: answer }
+  if (answer.records.includes(address)) return { name, leads: 'back' }
+  return { name, leads: answer.records.length > 0 ? 'other' : 'missing' }
 }
 
 function bestOf(mail: MailHosts): Ip[] {

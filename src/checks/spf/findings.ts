@@ -327,7 +327,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Part of the SPF record could not be looked up',
     detail: ({ name, reason }) =>
-      `${String(reason).includes(String(name)) ? '' : `${name}: `}${reason}. While this lasts, receivers that evaluate it return temperror.`,
+      `${String(reason).includes(String(name)) ? '' : `${name}: `}${reason}.${String(reason).includes('too_many_questions') ? '' : ' While this lasts, receivers that evaluate it return temperror.'}`,
     repair: 'Check the name servers of that name.',
     reference: 'RFC 7208 §2.6.6',
   },

@@ -87,23 +87,26 @@ type Budget = { records: number; hosts: number; limit?: Limit }
 
 async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?: Limit }> {
   const budget: Budget = { records: MAX_RECORDS - 1, hosts: MAX_HOST_QUESTIONS }
-  const exchanges = { exchanges: MAX_EXCHANGES }
-  const failures: unknown[] = []
-  const hosts: Promise<unknown>[] = []
+  const hosts: Promise<Follow>[] = []
   let level: readonly Draft[] = [root]
   while (level.length > 0) {
     const terms = level.flatMap((node) => node.terms.map((term, i) => ({ node, term, lookups: node.before + i + 1 })))
     const wave = terms.filter(({ node, term, lookups }) => isAsked(term, lookups, node, budget))
-    for (const { term, lookups } of wave)
-      if (!term.leads)
-        hosts.push(lookupHosts(ask, term, lookups <= MAX_LOOKUPS, exchanges).catch((error) => failures.push(error)))
+    for (const { term, lookups } of wave) {
+      if (term.leads) continue
+      const host = lookupHosts(ask, term, lookups <= MAX_LOOKUPS)
+      host.catch(() => {}) // awaited after the tree
+      hosts.push(host)
+    }
     const leading = wave.filter(({ term }) => term.leads)
     level = await atMost(AT_ONCE, leading, ({ node, term, lookups }) =>
       follow(ask, term, { path: [...node.path, node.domain], before: lookups }),
     )
   }
-  await Promise.all(hosts)
-  if (failures.length > 0) throw failures[0]
+  // What follows from the answers about hosts comes after the tree, in the order of the terms.
+  const exchanges = { exchanges: MAX_EXCHANGES }
+  const next = (await Promise.all(hosts)).map((follow) => follow?.(exchanges))
+  await Promise.all(next)
   return { root, ...(budget.limit === undefined ? {} : { limit: budget.limit }) }
 }
 
@@ -143,16 +146,18 @@ async function follow(ask: Ask, term: TermDraft, place: Place): Promise<Draft> {
 
 /** Number of `mx` hosts whose addresses may still be queried. Shared by the terms of a tree. */
 type HostBudget = { exchanges: number }
+/** The queries that follow from the first answer about a host, if any do. */
+type Follow = ((budget: HostBudget) => Promise<void>) | undefined
 
 /**
  * Queries what an `a`, `mx` or `exists` term finds. `reached`: a client can get to it within ten lookups, so its
  * addresses of both families matter; of another term only whether its lookup is void. An `a` finds something if its
  * name has an address of either family, because a client may use either.
  */
-async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
+async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean): Promise<Follow> {
   switch (term.directive!.mechanism.kind) {
     case 'mx':
-      return lookupExchanges(ask, term, reached, budget)
+      return lookupExchanges(ask, term, reached)
     case 'a':
       return reached ? lookupBoth(ask, term) : lookupEither(ask, term)
     default:
@@ -160,51 +165,58 @@ async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean, budget: 
   }
 }
 
-async function lookupBoth(ask: Ask, term: TermDraft): Promise<void> {
+async function lookupBoth(ask: Ask, term: TermDraft): Promise<undefined> {
   const [a, aaaa] = await Promise.all([asked(ask(term.name!, 'A')), asked(ask(term.name!, 'AAAA'))])
   const found = { ip4: foundIn(a), ip6: foundIn(aaaa) }
   term.found = found
-  if (failedAs(term, a)) return
+  if (failedAs(term, a)) return undefined
   noteGone(term, a)
   if (found.ip4.kind === 'found' || found.ip6.kind === 'found') term.state = 'found'
   else if (!failedAs(term, aaaa)) term.state = 'void'
+  return undefined
 }
 
 /** AAAA is queried only if there is no A. */
-async function lookupEither(ask: Ask, term: TermDraft): Promise<void> {
+async function lookupEither(ask: Ask, term: TermDraft): Promise<Follow> {
   const a = await asked(ask(term.name!, 'A'))
-  if (failedAs(term, a)) return
+  if (failedAs(term, a)) return undefined
   term.state = a.kind === 'found' ? 'found' : 'void'
-  if (a.kind !== 'nodata') return
-  const aaaa = await asked(ask(term.name!, 'AAAA'))
-  if (!failedAs(term, aaaa) && aaaa.kind === 'found') term.state = 'found'
+  if (a.kind !== 'nodata') return undefined
+  return async () => {
+    const aaaa = await asked(ask(term.name!, 'AAAA'))
+    if (!failedAs(term, aaaa) && aaaa.kind === 'found') term.state = 'found'
+  }
 }
 
 /** RFC 7208 §5.7: A, for clients of either family. */
-async function lookupExists(ask: Ask, term: TermDraft): Promise<void> {
+async function lookupExists(ask: Ask, term: TermDraft): Promise<undefined> {
   const a = await asked(ask(term.name!, 'A'))
-  if (failedAs(term, a)) return
+  if (failedAs(term, a)) return undefined
   noteGone(term, a)
   term.state = a.kind === 'found' ? 'found' : 'void'
   const found: Found = { kind: term.state, addresses: [] }
   term.found = { ip4: found, ip6: found }
+  return undefined
 }
 
-async function lookupExchanges(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
+async function lookupExchanges(ask: Ask, term: TermDraft, reached: boolean): Promise<Follow> {
   const mx = await asked(ask(term.name!, 'MX'))
-  if (failedAs(term, mx)) return
+  if (failedAs(term, mx)) return undefined
   noteGone(term, mx)
   term.state = mx.kind === 'found' ? 'found' : 'void'
   term.exchanges = mx.records.length
-  if (!reached || mx.records.length > MAX_MX_NAMES) return
+  if (!reached || mx.records.length > MAX_MX_NAMES) return undefined
   const names = mx.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '') // RFC 7505: null MX
-  const wanted = names.slice(0, budget.exchanges)
-  budget.exchanges -= wanted.length
-  const [ip4, ip6] = await Promise.all(
-    (['A', 'AAAA'] as const).map((type) => Promise.all(wanted.map((name) => asked(ask(name, type))))),
-  )
-  const all = wanted.length === names.length
-  term.found = { ip4: together(term.state, ip4!, all), ip6: together(term.state, ip6!, all) }
+  const { state } = term
+  return async (budget) => {
+    const wanted = names.slice(0, budget.exchanges)
+    budget.exchanges -= wanted.length
+    const [ip4, ip6] = await Promise.all(
+      (['A', 'AAAA'] as const).map((type) => Promise.all(wanted.map((name) => asked(ask(name, type))))),
+    )
+    const all = wanted.length === names.length
+    term.found = { ip4: together(state, ip4!, all), ip6: together(state, ip6!, all) }
+  }
 }
 
 /** The known addresses of the hosts of an `mx`. */

@@ -97,6 +97,8 @@ export type Answer<T extends RecordType = RecordType> = {
 export type ResolveOptions = {
   /** Sets CD: also return answers that fail validation (RFC 4035 §3.2.2). */
   readonly checkingDisabled?: boolean
+  /** The part of a check's queries to which it belongs, for whoever limits their number (checks/questions.ts). */
+  readonly part?: string
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { labDns } from '../../../test/lab/dns.ts'
 import { type Answer, DnsError, type RecordType, type Resolve } from './resolver.ts'
-import { budgeted, cached, limited, merged } from './wrap.ts'
+import { cached, limited, merged } from './wrap.ts'
 
 const forever = new AbortController().signal
 const answer = (ttlSeconds: number, kind: Answer['kind'] = 'found'): Answer<'A'> => ({
@@ -219,16 +219,4 @@ describe('limited', () => {
     void few('d', 'A', forever)
     expect(open.map(({ name }) => name)).toEqual(['a', 'd'])
   })
-})
-
-it('budgeted: refuses every question after so many, and asks nothing more', async () => {
-  const { resolve, asked } = labDns({ 'a.example': { A: ['192.0.2.1'] } })
-  const two = budgeted(resolve, { spent: 0, most: 2, least: 2 })
-  const kinds = await Promise.allSettled(['a.example', 'b.example', 'a.example'].map((name) => two(name, 'A', forever)))
-  expect(kinds.map((one) => (one.status === 'fulfilled' ? one.value.kind : one.reason.reason))).toEqual([
-    'found',
-    'nxdomain',
-    'too_many_questions',
-  ])
-  expect(asked).toHaveLength(2)
 })

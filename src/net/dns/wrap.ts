@@ -3,14 +3,7 @@ import { LimitError, limiter, type Release } from '../../base/limiter.ts'
 import { type Lifetime, sharedWork, type Work } from '../../base/share-work.ts'
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import { canonicalName } from '../../names/domain.ts'
-import {
-  type Answer,
-  type AskServer,
-  DnsError,
-  type RecordType,
-  type Resolve,
-  type ResolveOptions,
-} from './resolver.ts'
+import { type Answer, DnsError, type RecordType, type Resolve, type ResolveOptions } from './resolver.ts'
 
 const DAY_S = 86_400
 /** The longest time for which a negative answer is cached (RFC 2308 §5: one to three hours). */
@@ -121,48 +114,6 @@ export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): R
     }
   }
 }
-
-/**
- * How many queries may be sent: `spent` grows with each. While `most` is still to be determined, `least` are certain;
- * queries beyond wait until `known` settles, except those that determine it.
- */
-export type QueryBudget = { spent: number; most: number; least: number; known?: Promise<unknown> | undefined }
-
-/** Types of queries by which the budget of a check is determined: they never wait for it. */
-const DETERMINING: ReadonlySet<RecordType> = new Set<RecordType>(['MX', 'A', 'AAAA'])
-
-/** Sends a query within the budget. Rejects if there is none left. */
-async function within<T>(budget: QueryBudget, name: string, type: RecordType, send: () => Promise<T>): Promise<T> {
-  const place = ++budget.spent
-  if (budget.known && !DETERMINING.has(type)) await budget.known
-  if (place > budget.most) throw new DnsError('too_many_questions', { name, type })
-  return send()
-}
-
-/** Takes a query from the budget if it is certain that it may be sent. */
-function isTaken(budget: QueryBudget): boolean {
-  if (budget.spent >= Math.min(budget.least, budget.most)) return false
-  budget.spent++
-  return true
-}
-
-/**
- * The queries within a budget; every other is refused with the reason `too_many_questions`, whatever the answers were.
- */
-export const budgeted =
-  (resolve: Resolve, budget: QueryBudget): Resolve =>
-  (name, type, signal, asked) =>
-    isTaken(budget)
-      ? resolve(name, type, signal, asked)
-      : within(budget, name, type, () => resolve(name, type, signal, asked))
-
-/** {@link budgeted} for queries to the name servers of a zone. */
-export const budgetedServers =
-  (ask: AskServer, budget: QueryBudget): AskServer =>
-  (server, name, type, signal, asked) =>
-    isTaken(budget)
-      ? ask(server, name, type, signal, asked)
-      : within(budget, name, type, () => ask(server, name, type, signal, asked))
 
 const keyOf = (name: string, type: RecordType, asked: ResolveOptions | undefined): string =>
   `${type}${asked?.checkingDisabled === true ? '!' : ' '}${canonicalName(name)}`
