@@ -32,8 +32,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'dane-domain-not-signed': 'records of its own at mail hosts that others share',
 }
 const rows = cases.filter(
-  ({ id, domain }) =>
-    domain !== undefined && ![LEFT_OUT, KNOWN_FAILURES].some((list) => Object.hasOwn(list, id)),
+  ({ id, domain }) => domain !== undefined && ![LEFT_OUT, KNOWN_FAILURES].some((list) => Object.hasOwn(list, id)),
 )
 
 type Fix = NonNullable<ShownFinding['fix']>
