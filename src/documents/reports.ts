@@ -75,15 +75,17 @@ export function reportsImportDocument(
   version: string,
 ): Document {
   const fresh = reports.filter(({ duplicate }) => !duplicate).length
+  const apart = reports.filter(({ note }) => note !== undefined).length
   return documentOf(
     'Reports',
     version,
     conclude(
       counted(reports.length, 'report'),
-      reports.length > 0 ? 'good' : 'open',
+      reports.length > apart ? 'good' : 'open',
       '',
       `${counted(fresh, 'is', 'are')} new, ${reports.length - fresh} already stored, ${refused.length} refused.`,
       [
+        ...(apart === 0 ? [] : [[`${counted(apart, 'of them does not count', 'of them do not count')}, see below.`]]),
         ...(failure_reports === 0 ? [] : [[`${counted(failure_reports, 'failure report')} counted and not kept.`]]),
         ...(foreign_rows === 0
           ? []

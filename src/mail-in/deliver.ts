@@ -91,7 +91,7 @@ const HEADER_OCTETS = 65_536
 function messageIdOf(message: Buffer): string {
   const text = message.subarray(0, HEADER_OCTETS).toString('latin1')
   const header = text.slice(0, Math.max(0, text.search(/\r?\n\r?\n/)))
-  return printable(/^Message-ID:\s*(.{0,300})/im.exec(header)?.[1]?.trim() ?? '', 300)
+  return printable(/^Message-ID:\s*(.{0,998})/im.exec(header)?.[1]?.trim() ?? '', 998) // RFC 5322 §2.1.1
 }
 
 /** What is known about one way in; changed in place. */

@@ -17,9 +17,10 @@ import { PROVIDERS, type Provider } from '../providers/index.ts'
 import { providerOfSignature } from '../providers/sending.ts'
 import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
 import type { Ctx } from '../world.ts'
+import type { Network, SenderFacts, SpfMatch } from './home.ts'
 import type { TriedRecords } from './policy.ts'
 import { organizationOf } from './report.ts'
-import { bitsOf, FORGED_DAYS, passesDmarc, type SenderFacts, type SpfMatch } from './senders.ts'
+import { bitsOf, FORGED_DAYS, passesDmarc } from './senders.ts'
 
 /** Return paths below the organizational domain whose SPF records are read, the one with most mail first. */
 const MAX_ENVELOPES = 10
@@ -50,8 +51,7 @@ type FactMemory = {
 }
 export type FactSources = {
   readonly memory: FactMemory
-  /** The name of an address's network; undefined if no database has it. */
-  readonly networkOf: (address: Ip) => Promise<string | undefined>
+  readonly networkOf: (address: Ip) => Promise<Network | undefined>
   /**
    * Whether the address is on a blacklist of tier A or B; undefined: no list answered. Never rejects because of the
    * DNS.
@@ -320,11 +320,11 @@ async function rangesOf(
 async function networksOf(
   addresses: readonly Ip[],
   networkOf: FactSources['networkOf'],
-): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>()
+): Promise<ReadonlyMap<string, Network>> {
+  const found = new Map<string, Network>()
   await inTurns(addresses, async (address) => {
-    const name = await networkOf(address)
-    if (name !== undefined) found.set(address, name)
+    const network = await networkOf(address)
+    if (network !== undefined) found.set(address, network)
   })
   return found
 }

@@ -19,6 +19,8 @@ type SeenSenders = {
 const MAX_ADDRESSES = 10_000
 /** Senders and addresses that a sentence names. */
 const NAMED = 3
+/** Unknown senders that it names: each is a question. */
+const NAMED_UNKNOWN = 20
 
 const number = (value: number): string => value.toLocaleString('en-US')
 const isOwn = ({ verdict, said }: Sender): boolean =>
@@ -88,14 +90,14 @@ function wordsOf(
     first,
     ...(blockers.length > 0 ? [`Set up ${blockers.length === 1 ? 'this sender' : 'these senders'} first.`] : []),
     ...blockers.slice(0, NAMED).flatMap(({ sender }) => (sender.to_do ? [`${sender.name}: ${sender.to_do}`] : [])),
-    ...(unknown.length > 0 ? [`Find out first whether these are yours: ${namesOf(unknown)}.`] : []),
+    ...(unknown.length > 0 ? [`Find out first whether these are yours: ${namesOf(unknown, NAMED_UNKNOWN)}.`] : []),
     ...(forwarded.length > 0 ? [`Of forwarded mail: ${namesOf(forwarded)}.`] : []),
   ].join(' ')
 }
 
-function namesOf(all: readonly Affected[]): string {
+function namesOf(all: readonly Affected[], max = NAMED): string {
   const shown = all
-    .slice(0, NAMED)
+    .slice(0, max)
     .map(({ sender, messages }) => `${sender.name} (${number(messages)} of ${number(sender.messages)})`)
-  return `${shown.join(', ')}${all.length > NAMED ? `, and ${all.length - NAMED} more` : ''}`
+  return `${shown.join(', ')}${all.length > max ? `, and ${all.length - max} more` : ''}`
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { labFacts, labSource, STRANGE } from '../../test/lab/reports.ts'
 import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
+import type { SenderFacts } from './home.ts'
 import { policyOutcome, policyOutcomeInTurns, stepUpOf } from './policy.ts'
-import { findSenders, type SenderFacts } from './senders.ts'
+import { findSenders } from './senders.ts'
 
 type Rows = readonly Partial<SourceSum>[]
 const found = (rows: Rows, facts: Partial<SenderFacts> = {}) =>
@@ -88,7 +89,12 @@ describe('a sender is named by the strongest evidence', () => {
       { hostOf: () => 'static.1.2.0.192.clients.your-server.de' },
       'unknown senders in 192.0.2.0/24 (servers of Hetzner): unknown',
     ],
-    ['the network', [{}], { networkOf: () => 'Example Telecom' }, 'unknown senders in Example Telecom: unknown'],
+    [
+      'the network',
+      [{}],
+      { networkOf: () => ({ name: 'Example Telecom' }) },
+      'unknown senders in Example Telecom: unknown',
+    ],
     ['nothing', [{}], {}, 'unknown senders in 192.0.2.0/24: unknown'],
   ])('%s', async (_, rows, facts, expected) => expect(await told(rows, facts)).toEqual([expected]))
 })
@@ -322,7 +328,19 @@ it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
   ['authorized with all', [{ ...passes, ...signed('example.org', 's1', true) }], include('_spf.google.com'), undefined],
   ['forwarded', [{ reason: 'forwarded' }], {}, undefined],
   ['forged', [{ recent_days: 1, first_day: '2026-11-23' }], {}, undefined],
-  ['unknown', [{}], {}, /^Is this yours\?/],
+  ['unknown', [{}], {}, /^Is this yours\?.* a stricter policy refuses it\.$/],
+  [
+    'unknown, of which others say that it passes: it is neither to be signed nor refused',
+    [{ ...passes, ...signed('example.org', 's1', true), ...STRANGE }],
+    {},
+    /^Is this yours\? If it is, its mail passes(?!.*(?:sign|refuse))/,
+  ],
+  [
+    'unknown, of which a part passes',
+    [{ ...passes, messages: 20 }, {}],
+    {},
+    /^Is this yours\? If it is, sign the rest .*find out why a part of it passes/,
+  ],
 ])('what to do about %s', async (_, rows, facts, expected) => {
   const { to_do } = (await found(rows, facts))[0]!
   if (expected === undefined) expect(to_do).toBeUndefined()

@@ -1,40 +1,11 @@
 import { inTurns } from '../base/at-most.ts'
 import { dayOf } from '../base/time.ts'
-import type { PassingAddresses } from '../checks/spf/index.ts'
-import { networkOf } from '../names/cidr.ts'
-import { familyOf, parseIp } from '../names/ip.ts'
-import { dkimStepsOf, type Provider, providerOfInclude } from '../providers/index.ts'
-import { isConsumer, ownerOfHost, providerOfSelector, providerOfSignature } from '../providers/sending.ts'
+import { dkimStepsOf, type Provider } from '../providers/index.ts'
 import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
+import { type Home, homeOf, keyOf, type SenderFacts, type SpfMatch, saidHomes } from './home.ts'
 import { organizationOf, PASSED_ON } from './report.ts'
 
 export type Verdict = 'authorized' | 'needs_setup' | 'forwarded' | 'forged' | 'not_ours' | 'unknown'
-
-/** The term of an SPF record that contains an address. */
-export type SpfMatch = Pick<PassingAddresses, 'text' | 'include'> & { readonly domain: string }
-
-/** What is known beside the reports. Each function answers at once; undefined: not known. */
-export type SenderFacts = {
-  /** The domain whose reports are read. */
-  readonly domain: string
-  /** The term that lets the address pass, of the domain's record or of the envelope's. */
-  readonly spfOf: (address: string, envelope: string) => SpfMatch | undefined
-  /** The forward-confirmed name of an address. */
-  readonly hostOf: (address: string) => string | undefined
-  /** The provider whose published ranges contain the address. */
-  readonly rangeOf: (address: string) => Provider | undefined
-  readonly networkOf: (address: string) => string | undefined
-  /** Listed on a list of tier A or B. */
-  readonly isListed: (address: string) => boolean
-  /** False: the DNS did not answer for a part of the SPF record; then only `authorized` is certain. */
-  readonly isSpfKnown: boolean
-  /** The domain's SPF record lets nobody pass: it says that the domain sends no mail. */
-  readonly sendsNothing: boolean
-  /** Whether the domain's zone has a key for this selector. */
-  readonly hasKey: (domain: string, selector: string) => boolean
-  /** What the domain's owner said about its senders. */
-  readonly words: readonly SenderWord[]
-}
 
 type Dispositions = { readonly none: number; readonly quarantine: number; readonly reject: number }
 
@@ -74,27 +45,10 @@ export const FORGED_DAYS = 3
 /** Names of one kind that a sender shows. */
 const SHOWN = 20
 
-/** Why a source has the sender that it has. */
-type Home = {
-  readonly id: string
-  readonly name: string
-  readonly because: string
-  readonly provider?: Provider
-  /** In the domain's SPF record, a provider, a key in its zone, or a name below its organizational domain. */
-  readonly related: boolean
-  /** A name that strangers could have too: by the host's name, the network, or nothing. */
-  readonly weak: boolean
-  /** One of the domain's own hosts: the zone of its name. */
-  readonly zone?: string
-  /** None of its addresses was seen on more days than a forger's, or they are listed. */
-  readonly isBrief?: true
-  readonly word?: SenderWord
-}
-
-type Placed = { readonly source: SourceSum; readonly home: Home; readonly spf: SpfMatch | undefined }
-
 export const passesDmarc = ({ spf_aligned, dkim_aligned }: Pick<SourceSum, 'spf_aligned' | 'dkim_aligned'>): boolean =>
   spf_aligned === true || dkim_aligned === true
+
+type Placed = { readonly source: SourceSum; readonly home: Home; readonly spf: SpfMatch | undefined }
 
 /**
  * Finds the senders behind the sources of a domain, and judges each: the first row of the table of verdicts that fits
@@ -126,117 +80,6 @@ export async function findSenders(sources: readonly SourceSum[], facts: SenderFa
   const senders: Sender[] = []
   await inTurns(togetherByZone([...groups.values()], facts), (group) => void senders.push(senderOf(group, facts)))
   return senders.sort((a, b) => b.messages - a.messages || (a.id < b.id ? -1 : 1))
-}
-
-/**
- * The evidence, strongest first: a provider's own signature, the include that contains the address, a return path of a
- * provider that passes SPF, the host's name, the selector, ranges; the domain's own host or record; the domain of
- * another verified signature, another return path that passes SPF, the host's name, the network.
- */
-function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: SenderFacts, organization: string): Home {
-  const { address } = source
-  const signers = signersOf(source)
-  const foreign = signers.find(({ domain }) => organizationOf(domain) !== organization)
-  for (const { domain, selector } of signers) {
-    const provider = organizationOf(domain) === organization ? undefined : serviceOf(domain)
-    if (provider)
-      return ofProvider(provider, `a verified signature of ${domain}${selector && ` (selector ${selector})`}`)
-  }
-  const host = facts.hostOf(address)
-  const owner = host === undefined ? undefined : ownerOfHost(host)
-  const hostProvider = owner && 'service' in owner && !isConsumer(owner.service) ? owner.service : undefined
-  if (spf?.include) {
-    const target = spf.text.replace(/^[+?~-]?include:/i, '')
-    const because = `its address is in ${spf.text} of the SPF record of ${spf.domain}`
-    const provider = providerOfInclude(target) ?? hostProvider
-    if (provider) return ofProvider(provider, because)
-    if (organizationOf(target.toLowerCase()) !== organization)
-      return { id: `include:${target.toLowerCase()}`, name: target, because, related: true, weak: false }
-  }
-  const path = source.spf_result === 'pass' ? source.spf_domain || source.envelope_from : ''
-  const isForeignPath = path !== '' && organizationOf(path) !== organization
-  const byPath = isForeignPath ? serviceOf(path) : undefined
-  if (byPath) return ofProvider(byPath, `its return path at ${path} passes SPF`)
-  if (hostProvider) return ofProvider(hostProvider, `its host is ${host}`)
-  const own = signers.find(({ domain }) => organizationOf(domain) === organization)
-  const bySelector = own && providerOfSelector(own.selector)
-  if (bySelector && (host === undefined || isBelow(host, organization)))
-    return ofProvider(bySelector, `a verified signature of ${own.domain} with its selector ${own.selector}`)
-  const byRange = facts.rangeOf(address)
-  if (byRange) return ofProvider(byRange, 'its address is in the published ranges of the provider')
-  if (host !== undefined && isBelow(host, organization))
-    return {
-      id: `host:${host}`,
-      name: `${host} (your own server)`,
-      because: `its host is ${host}`,
-      related: true,
-      weak: false,
-      zone: host === organization ? host : host.slice(host.indexOf('.') + 1),
-    }
-  if (spf)
-    return {
-      ...{ id: `address:${address}`, name: `${host ?? address} (in your SPF record)`, related: true, weak: false },
-      because: `its address is in ${spf.text} of the SPF record of ${spf.domain}`,
-    }
-  const stranger = { related: isRelated(source, facts, organization), weak: true }
-  if (foreign) {
-    const name = organizationOf(foreign.domain)
-    return { ...stranger, id: `signer:${name}`, name, because: `a verified signature of ${foreign.domain}` }
-  }
-  if (isForeignPath) {
-    const name = organizationOf(path)
-    return { ...stranger, id: `path:${name}`, name, because: `its return path at ${path} passes SPF` }
-  }
-  if (host !== undefined && !(owner && 'rentedFrom' in owner)) {
-    const name = organizationOf(host)
-    return { ...stranger, id: `host:${name}`, name, because: `its host is ${host}` }
-  }
-  const network = facts.networkOf(address) ?? blockOf(address)
-  const rented = owner && 'rentedFrom' in owner ? ` (servers of ${owner.rentedFrom})` : ''
-  return {
-    ...stranger,
-    id: `network:${network.replaceAll('/', '-')}`,
-    name: `unknown senders in ${network}${rented}`,
-    because: `its network is ${network}${rented && `, its host is ${host}`}`,
-  }
-}
-
-/** A service with which a domain may be set up. */
-function serviceOf(domain: string): Provider | undefined {
-  const provider = providerOfSignature(domain)
-  return provider && isConsumer(provider) ? undefined : provider
-}
-
-/** The /24 or /48 of an address. */
-function blockOf(address: string): string {
-  const ip = parseIp(address)
-  return ip.ok ? networkOf(ip.value, familyOf(ip.value) === 4 ? 24 : 48) : address
-}
-
-const ofProvider = (provider: Provider, because: string): Home => ({
-  ...{ id: `provider:${provider.id}`, name: provider.name, because, provider, related: true, weak: false },
-})
-
-const isBelow = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
-
-/**
- * A signature that verifies by a key in the domain's zone, or a return path below (not at) the organizational domain
- * that passes SPF. What fails is what a forger writes.
- */
-function isRelated(source: SourceSum, facts: SenderFacts, organization: string): boolean {
-  const { dkim_domain, dkim_selector, dkim_result, envelope_from, spf_result } = source
-  if (dkim_result === 'pass' && isBelow(dkim_domain, organization) && facts.hasKey(dkim_domain, dkim_selector))
-    return true
-  return spf_result === 'pass' && envelope_from.endsWith(`.${organization}`)
-}
-
-/** The verified signatures of a source. */
-function signersOf({ signers }: SourceSum): readonly { readonly domain: string; readonly selector: string }[] {
-  if (signers === '') return []
-  return signers.split(' ').map((one) => {
-    const at = one.indexOf(':')
-    return { domain: one.slice(0, at), selector: one.slice(at + 1) }
-  })
 }
 
 type Use = { readonly id: string; readonly name: string; messages: number }
@@ -288,7 +131,7 @@ function forwarderOf({ source, home }: Placed, facts: SenderFacts, because: stri
     (envelope !== '' && organizationOf(envelope) !== organizationOf(facts.domain)
       ? organizationOf(envelope)
       : undefined) ??
-    facts.networkOf(source.address)
+    facts.networkOf(source.address)?.name
   return {
     ...{
       id: `forward:${name ?? 'others'}`,
@@ -328,34 +171,6 @@ function split({ source, home }: Placed, addresses: FailingAddresses, facts: Sen
     }
   return { ...home, id: `${home.id}:brief`, isBrief: true }
 }
-
-/**
- * Puts a source to the sender about which the owner said something: that of its key, else that of its address. What is
- * left of a network about which something was said is another sender of it.
- */
-function saidHomes(words: readonly SenderWord[]): (home: Home, address: string) => Home {
-  const byKey = new Map(words.filter(({ addresses }) => addresses.length === 0).map((one) => [one.sender, one]))
-  const byAddress = new Map(words.flatMap((one) => one.addresses.map((address) => [address, one] as const)))
-  const keys = new Set(words.map(({ sender }) => sender))
-  return (home, address) => {
-    const key = keyOf(home.id)
-    const byName = byKey.get(key)
-    if (byName) return { ...home, id: key, word: byName }
-    const word = byAddress.get(address)
-    const name = home.zone === undefined ? home.name.replace(/^unknown /, '') : `servers of ${home.zone} (your own)`
-    if (word) return { ...home, id: word.sender, name, word }
-    if (!keys.has(home.id)) return home
-    let n = 2
-    while (keys.has(`${home.id}:${n}`)) n++
-    return { ...home, id: `${home.id}:${n}` }
-  }
-}
-
-/** The key of a sender: that of a stranger's host is the same however its addresses are judged. */
-const keyOf = (id: string): string => id.replace(/^((?:host|signer|path):.*):(?:related|brief)$/, '$1')
-
-/** Nothing but its addresses names it, or what names it depends on the verdict. */
-export const isByAddresses = (key: string): boolean => /^(?:network|unknown|hosts):|^forward:others$/.test(key)
 
 export const bitsOf = (days: number): number => {
   let bits = 0
@@ -570,14 +385,21 @@ function toDo(verdict: Verdict, group: Group, facts: SenderFacts): string | unde
         ? `Have ${home.provider.name} sign with a key of ${domain}, and use a return path below ${domain} if it offers one.`
         : `Sign its mail with DKIM for ${domain}, and send with a return path at or below ${domain} that its SPF record covers.`
     case 'unknown':
-      return facts.sendsNothing
-        ? undefined
-        : `Is this yours? If it is, sign its mail with DKIM for ${domain}. If not, do nothing: a stricter policy refuses it.`
+      return facts.sendsNothing ? undefined : question(group, domain)
     default: {
       const never: never = verdict
       throw new Error(never)
     }
   }
+}
+
+/** The question whose a sender is; what follows from either answer depends on what passes, whoever reported it. */
+function question({ passing, messages }: Group, domain: string): string {
+  if (passing === messages)
+    return 'Is this yours? If it is, its mail passes, and nothing is missing. If not, it passes as yours: find out who holds the key, or why your SPF record has it.'
+  return passing === 0
+    ? `Is this yours? If it is, sign its mail with DKIM for ${domain}. If not, do nothing: a stricter policy refuses it.`
+    : `Is this yours? If it is, sign the rest of its mail with DKIM for ${domain}. If not, find out why a part of it passes as yours; a stricter policy refuses the rest.`
 }
 
 /** What lets mail pass that the owner says is not theirs. */

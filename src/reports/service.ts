@@ -26,11 +26,12 @@ import { reportIntake } from '../store/postgres/reports.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Ctx, Log } from '../world.ts'
 import { type AskedFacts, askFacts, type FactSources } from './facts.ts'
+import { isByAddresses } from './home.ts'
 import { type Imported, type ImportRequest, importReports } from './import.ts'
 import { BOUNDS, buffered } from './parse/containers.ts'
 import { importError } from './problems.ts'
 import type { Envelope } from './reporters.ts'
-import { findSenders, isByAddresses, passesDmarc, type Sender } from './senders.ts'
+import { findSenders, passesDmarc, type Sender } from './senders.ts'
 
 /** The senders of a domain in a period, with the facts by which they were judged. */
 type SendersOf = {

@@ -24,7 +24,11 @@ export const openReports = (
     storage,
     listedOn: async (address, signal) => listedOn(await blacklists.lookup({ ...world, signal }, address)),
     envelopeOf: (message, ask) => envelopeOf(message, world, config.reportsTrust, ask),
-    networkOf: async (address) => (await geo(address)).asOrg ?? undefined,
+    networkOf: async (address) => {
+      const { asn, asOrg, countryName } = await geo(address)
+      const name = [asn === null ? '' : `AS${asn}`, asOrg ?? ''].filter(Boolean).join(' ')
+      return { ...(name !== '' && { name }), ...(countryName !== null && { country: countryName }) }
+    },
     onStored: () => markReports(config),
     keepMs: config.reportsKeep,
     maxOctets: config.maxReport,

@@ -1,6 +1,7 @@
 import { domain } from '../../src/names/domain.ts'
 import type { ReportsHere } from '../../src/operations/deps.ts'
-import { findSenders, type Sender, type SenderFacts } from '../../src/reports/senders.ts'
+import type { SenderFacts } from '../../src/reports/home.ts'
+import { findSenders, type Sender } from '../../src/reports/senders.ts'
 import type { ReportService } from '../../src/reports/service.ts'
 import type { SourceSum } from '../../src/store/postgres/report-sums.ts'
 

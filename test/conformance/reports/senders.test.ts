@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, vi } from 'vitest'
 import { dayOf } from '../../../src/base/time.ts'
 import { heavyHere } from '../../../src/lane/heavy.ts'
@@ -9,7 +11,7 @@ import type { WrittenZone } from '../../archetypes/cases.ts'
 import { worldOf } from '../../archetypes/lab.ts'
 import { runCases } from '../../archetypes/run.ts'
 import { labApp, labDeps } from '../../lab/app.ts'
-import { corpus } from '../../lab/corpora.ts'
+import { CORPORA, corpus } from '../../lab/corpora.ts'
 import { labDatabase } from '../../lab/database.ts'
 import { aggregateReport, type LabRow } from '../../lab/report-xml.ts'
 import { NO_REPORTS } from '../../lab/reports.ts'
@@ -308,6 +310,45 @@ const textsOf = (value: unknown): readonly string[] =>
     : typeof value === 'object' && value !== null
       ? Object.values(value).flatMap(textsOf)
       : []
+
+type FieldCase = {
+  readonly id: string
+  readonly group: string
+  readonly why: string
+  readonly expect: {
+    readonly senders: {
+      readonly domain: string
+      readonly address: string
+      readonly passing: boolean
+      readonly never: string
+    }
+  }
+}
+
+/** Reports of which a domain has one sender; all of those of the folder are in. */
+async function fieldFaults({ id, expect: { senders: wanted } }: FieldCase): Promise<readonly string[]> {
+  const { senders, close, service } = await installation(wanted.domain, field.zone)
+  const request = { name: id, way: 'file', owner: 'key', accepts: () => 'taken' as const } as const
+  const octets = readFileSync(join(CORPORA, 'field/reports', id))
+  await service.import(octets, { ...request, signal: AbortSignal.timeout(60_000) })
+  const [one, ...others] = await senders()
+  await close()
+  if (!one || others.length > 0 || !one.addresses.has(wanted.address)) return [`${others.length + 1} senders`]
+  return [
+    ...((one.passing === one.messages) === wanted.passing ? [] : [`${one.passing} of ${one.messages} pass`]),
+    ...wordFaults({ never_says: [`(?i)${wanted.never}`] }, one.to_do ?? ''),
+  ]
+}
+const field = corpus('field/reports/expected.json')
+const fieldCases: readonly FieldCase[] = (field?.cases ?? []).filter(({ group }: FieldCase) => group === 'sender')
+describe.runIf(fieldCases.length > 0)('senders of the field', () =>
+  runCases(
+    'field',
+    fieldCases.map((one) => ({ ...one, class: 'field' })),
+    fieldFaults,
+    {},
+  ),
+)
 
 const cases: readonly Omit<Case, 'class'>[] = corpus('mail/senders/index.json')?.cases ?? []
 describe.runIf(cases.length > 0)('senders', () =>
