@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type AnswerOf, listOf } from './answer.ts'
-import { savedField } from './stored.ts'
+import { askedField, savedField } from './stored.ts'
 import { vantageFields } from './vantage.ts'
 
 const strings = z.array(z.string())
@@ -40,6 +40,7 @@ export const blacklistAnswer = z.strictObject({
   list_version: z.string(),
   observed_at: z.iso.datetime(),
   ...vantageFields,
+  ...askedField,
   ...savedField,
 })
 export type BlacklistAnswer = AnswerOf<typeof blacklistAnswer>

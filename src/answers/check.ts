@@ -4,7 +4,7 @@ import * as checks from './checks.ts'
 import { finding, grade, gradeBecause, points, status } from './finding.ts'
 import { planFields } from './plan.ts'
 import { reportsOfDomain } from './reports.ts'
-import { savedField } from './stored.ts'
+import { askedField, savedField } from './stored.ts'
 import { vantageFields } from './vantage.ts'
 
 /** One row of the breakdown; the points of all rows and the score add up to exactly 100. */
@@ -72,6 +72,7 @@ export const checkAnswer = z.strictObject({
     .meta({ description: 'what to publish, in which order; left out with plan=false' }),
   observed_at: z.iso.datetime().optional(),
   ...vantageFields,
+  ...askedField,
   ...savedField,
   reports: reportsOfDomain
     .optional()

@@ -46,6 +46,10 @@ export const jobAnswer = z
       .optional()
       .meta({ description: 'names of the columns of the list; not in lists of jobs and in events' }),
     column: z.string().optional().meta({ description: 'name or number of the column that is read' }),
+    notes: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'what was taken away to read the list, with the number of rows; not in lists of jobs' }),
     failure: z.string().optional(),
     first_result_at: time.nullable(),
     finished_at: time.nullable(),
@@ -64,6 +68,7 @@ export type JobListAnswer = AnswerOf<typeof jobListAnswer>
 const jobRow = z
   .strictObject({
     line: z.int().min(1),
+    part: z.int().min(1).optional().meta({ description: 'the number of the value among several of its line, from 1' }),
     columns: z.record(z.string(), z.unknown()).optional().meta({ description: 'own columns of the row by name' }),
     input: z.string(),
     result: z.string(),
@@ -87,6 +92,7 @@ const badRowReason = z.enum([
   'too_many_fields',
   'column_count',
   'no_input',
+  'header_again',
   'no_text',
   'no_address',
 ])

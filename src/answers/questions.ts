@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { dkimKey, dmarcFields } from './checks.ts'
 import { finding, reason, status } from './finding.ts'
+import { askedField } from './stored.ts'
 
 /** The answers to single questions about one standard: `/v1/spf`, `/v1/dkim`, `/v1/dmarc`. */
 
@@ -23,6 +24,7 @@ export const spfAnswer = z.strictObject({
     }),
   ),
   domain: z.string(),
+  ...askedField,
 })
 export type SpfAnswer = AnswerOf<typeof spfAnswer>
 
@@ -36,6 +38,7 @@ export const dkimAnswer = z.strictObject({
   ...dkimKey.omit({ selector: true, name: true, usable: true }).shape,
   record: z.string().optional(),
   findings: z.array(finding),
+  ...askedField,
 })
 export type DkimAnswer = AnswerOf<typeof dkimAnswer>
 
@@ -65,5 +68,6 @@ export const dmarcAnswer = z.strictObject({
     .optional()
     .meta({ description: 'the result by RFC 7489, if it differs' }),
   findings: z.array(finding),
+  ...askedField,
 })
 export type DmarcAnswer = AnswerOf<typeof dmarcAnswer>

@@ -11,6 +11,11 @@ export const saved = z
   .meta({ id: 'Saved', description: 'the stored answer, with save=true' })
 export type Saved = AnswerOf<typeof saved>
 
+/** The field of an answer about a value that was not asked as it was given (names/pasted.ts). */
+export const askedField = {
+  asked: z.string().optional().meta({ description: 'the value as it was given, if it was not asked as given' }),
+}
+
 /** The field that `save=true` adds to an answer. */
 export const savedField = { saved: saved.optional() }
 

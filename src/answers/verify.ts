@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
-import { savedField } from './stored.ts'
+import { askedField, savedField } from './stored.ts'
 
 const strings = z.array(z.string())
 
@@ -52,6 +52,7 @@ export const verifyAnswer = z.strictObject({
     .array(z.strictObject({ at_ms: z.int(), from: z.enum(['client', 'server', 'note']), text: z.string() }))
     .optional(),
   peer: z.string().optional().meta({ description: 'the node that verified, if it was not this one' }),
+  ...askedField,
   ...savedField,
 })
 export type VerifyAnswer = AnswerOf<typeof verifyAnswer>

@@ -163,12 +163,13 @@ async function* lines(options: ClientOptions, route: Route, input: object, call:
 }
 
 async function* rowsOf(options: ClientOptions, id: string, filter: object, call: CallOptions): AsyncGenerator<unknown> {
-  let cursor: number | undefined
+  let cursor: string | undefined
   for (let resumed = 0; ; resumed++) {
     const input = { id, format: 'ndjson', ...filter, ...(cursor !== undefined && { cursor }) }
     try {
       for await (const row of lines(options, ROUTES.jobsResults, input, call)) {
-        cursor = (row as JobRow).line
+        const { line, part } = row as JobRow
+        cursor = part === undefined ? String(line) : `${line}.${part}`
         yield row
       }
       return

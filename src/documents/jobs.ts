@@ -136,6 +136,7 @@ const factsOf = (job: JobAnswer): Block | undefined =>
       'Rows',
       `${grouped(job.received)} received: ${grouped(job.rows)} to process, ${grouped(job.duplicates)} of them duplicates; ${grouped(job.bad_rows)} unreadable`,
     ],
+    job.notes !== undefined && ['Read', job.notes.join('; ')],
     ['Rate', `${grouped(job.rate)} rows per minute`],
     ['Created', { time: job.created_at }],
     job.first_result_at !== null && ['First result', { time: job.first_result_at }],
@@ -207,7 +208,7 @@ export const jobResultsDocument = (list: JobResultsAnswer, version: string): Doc
     table(
       'Results in the order of the list',
       list.data,
-      ['Line', ({ line }) => String(line), 'number'],
+      ['Line', ({ line, part }) => (part === undefined ? String(line) : `${line}.${part}`), 'number'],
       ['Input', ({ input }) => code(input)],
       ['Result', ({ result }) => ({ mark: markOf(result), text: wordsOf(result) })],
       ['Reason', ({ reason }) => (reason === '' ? '–' : wordsOf(reason))],

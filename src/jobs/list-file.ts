@@ -7,7 +7,7 @@ import { retryOf } from './engine/retry.ts'
 import { rowResult } from './engine/row-result.ts'
 import { type Layout, readList } from './intake/intake.ts'
 import type { Octets } from './intake/octets.ts'
-import type { BadRow, GoodRow } from './intake/row.ts'
+import { type BadRow, type GoodRow, placeOf } from './intake/row.ts'
 import { csvOf, namesOf, presentRow } from './results.ts'
 import { storedRow } from './submit.ts'
 
@@ -211,7 +211,7 @@ export async function* resultsOf(list: ListFile, answers: Answers, format: 'csv'
     const { row, first } = one
     const kept = (await answers.at(first)) as { readonly [key: string]: Json }
     const result: ResultRow = {
-      line: row.line,
+      line: placeOf(row.line, row.part),
       input: row.input,
       columns: row.columns,
       result: String(kept.result ?? ''),

@@ -36,6 +36,13 @@ const OTHER_FILES = {
   bzip2: 'a bzip2 archive: use gzip, or send the list unpacked',
   zstd: 'a zstd archive: use gzip, or send the list unpacked',
   xz: 'an xz archive: use gzip, or send the list unpacked',
+  seven_zip: 'a 7z archive: use gzip, or send the list unpacked',
+  rar: 'a RAR archive: use gzip, or send the list unpacked',
+  rtf: 'a formatted text (RTF): save it as plain text',
+  image: 'a picture: send the list as text',
+  html: 'a web page (HTML), also where its name ends in .xls: open it in a spreadsheet program and save it as CSV',
+  xml: 'an XML file, also where its name ends in .xls: open it in a spreadsheet program and save it as CSV',
+  vcard: 'a vCard file: export the contacts as CSV',
 } as const
 
 /** A file that is not a list. */
@@ -80,7 +87,8 @@ export const listError = errorsOf('list', {
   },
   packed_damaged: {
     code: 'bad_list',
-    detail: ({ reason }: { reason: string }) => `the compressed list is damaged or cut off: ${shown(reason)}`,
+    detail: ({ reason }: { reason: string }) =>
+      `the compressed list is damaged or cut off, or octets that are no gzip follow it: ${shown(reason)}`,
   },
   open_quote: {
     code: 'bad_list',
@@ -137,6 +145,28 @@ export const uploadLimitError = errorsOf('upload_limit', {
   },
 })
 
+type Count = { count: number }
+const inRows =
+  (what: string) =>
+  ({ count }: Count): string =>
+    `${what} (${counted(count, 'row')})`
+
+/** What was taken away to read a list. */
+export const takenProblem = problemsOf('taken', {
+  titles: ({ count }: Count) => `passed over before the header: ${counted(count, 'line')}`,
+  several: ({ count }: Count) => `several values in one cell, each a row (${counted(count, 'record')})`,
+  invisible: inRows('taken away: invisible characters around the value'),
+  name: inRows('taken away: the name beside the address'),
+  brackets: inRows('taken away: brackets around the value'),
+  mailto: inRows('taken away: mailto:'),
+  quotes: inRows('taken away: quotes around the value'),
+  punctuation: inRows('taken away: stray punctuation around the value'),
+  markup: inRows('taken out of a link, a formula or HTML entities'),
+  label: inRows('taken away: a label in front of the value'),
+  port: inRows('taken away: a port behind the address'),
+  text: inRows('taken away: other text beside the address'),
+})
+
 type Field = { field: string }
 
 const rowSentences = problemsOf('row', {
@@ -149,6 +179,7 @@ const rowSentences = problemsOf('row', {
   column_count: ({ count, header }: { count: number; header: number }) =>
     `${counted(count, 'column')}, but the header has ${header}`,
   no_input: () => 'no address in its column',
+  header_again: () => 'the header again',
   no_text: ({ field }: Field) => `neither a string nor an object with a string in ${shown(field, 60)}`,
   no_address: ({ field }: Field) => `no address in ${shown(field, 60)}`,
 })

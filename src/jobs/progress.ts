@@ -2,7 +2,8 @@ import type { JobAnswer } from '../answers/jobs.ts'
 import type { JobSums } from '../store/postgres/job-sums.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { Layout } from './intake/intake.ts'
-import { columnNames } from './intake/row.ts'
+import { type Counted, columnNames, type Noted } from './intake/row.ts'
+import { takenProblem } from './problems.ts'
 
 /** Minutes over which a rate is measured. */
 export const PACE_MINUTES = 5
@@ -49,12 +50,22 @@ export function presentJob(job: JobRecord, measures: Measures): JobAnswer {
   }
 }
 
-/** The columns of a CSV list, and the one that is read. */
-export function columnsOf(layout: Layout | undefined): Pick<JobAnswer, 'columns' | 'column'> {
-  if (layout?.format !== 'csv') return {}
+/** The columns of a CSV list, the one that is read, and what was taken away from the list. */
+export function columnsOf(layout: Layout | undefined): Pick<JobAnswer, 'columns' | 'column' | 'notes'> {
+  if (!layout) return {}
+  const { taken = {} } = layout
+  const notes = { ...(Object.keys(taken).length > 0 && { notes: notesOf(taken) }) }
+  if (layout.format !== 'csv') return notes
   const columns = layout.header && columnNames(layout.header)
-  return { ...(columns && { columns }), column: columns?.[layout.index] ?? String(layout.index + 1) }
+  return { ...(columns && { columns }), column: columns?.[layout.index] ?? String(layout.index + 1), ...notes }
 }
+
+/** What was taken away from a list, in words. */
+export const notesOf = (taken: NonNullable<Counted['taken']>): string[] =>
+  (Object.keys(takenProblem.table) as Noted[]).flatMap((one) => {
+    const count = taken[one]
+    return count === undefined ? [] : [takenProblem(one, { count }).text]
+  })
 
 type Word = JobSums['words'][number]
 

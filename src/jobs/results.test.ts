@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { type CsvStyle, csvLine } from '../base/csv.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { Layout } from './intake/intake.ts'
-import { columnNames } from './intake/row.ts'
+import { columnNames, placeOf } from './intake/row.ts'
 import { csvOf, namesOf, presentRow } from './results.ts'
 
 const csv = (header: readonly string[] | null, delimiter = ','): Layout => ({
@@ -30,6 +30,13 @@ it.each<[string, Layout, ResultRow, CsvStyle, string]>([
     row(['192.0.2.1', '=cmd();"x"']),
     'plain',
     'ip;note;line;verdict;listed;answered;total\r\n192.0.2.1;"=cmd();""x""";2;listed;1;29;29\r\n',
+  ],
+  [
+    'a row of several values of a cell has its part and its value',
+    { ...csv(['name', 'ip']), taken: { several: 1 } },
+    { ...row(['Joe', '192.0.2.1; 192.0.2.2']), line: placeOf(2, 2), input: '192.0.2.2' },
+    'plain',
+    'name,ip,line,part,input,verdict,listed,answered,total\r\nJoe,192.0.2.1; 192.0.2.2,2,2,192.0.2.2,listed,1,29,29\r\n',
   ],
   [
     'a formula is text in a spreadsheet',

@@ -6,7 +6,7 @@ import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { JobKind, RowColumns } from '../store/postgres/schema.ts'
 import type { Layout } from './intake/intake.ts'
 import { FIELD } from './intake/lines.ts'
-import { columnNames } from './intake/row.ts'
+import { columnNames, lineAndPart } from './intake/row.ts'
 
 /**
  * The names of a row's own columns: those of the header, or null for their numbers. Undefined where a row has them
@@ -18,7 +18,7 @@ export function namesOf(layout: Layout | undefined): readonly string[] | null | 
 
 /** A row in NDJSON and JSON, of a list with these {@link namesOf}. */
 export const presentRow = (row: ResultRow, names: readonly string[] | null | undefined): JobRow => ({
-  line: row.line,
+  ...lineAndPart(row.line),
   ...(row.columns !== null && !isEmpty(row.columns) && { columns: byName(row.columns, names ?? null) }),
   input: row.input,
   result: row.result ?? '',
@@ -66,13 +66,22 @@ export function csvOf({ kind }: Pick<JobRecord, 'kind'>, layout: Layout | undefi
   const line = csvLine(csv?.delimiter ?? ',', style)
   // Without a header the list's columns have no names.
   const head = csv ? csv.header : [FIELD[kind]]
+  // A cell with several values does not tell which of them the row is about.
+  const hasParts = (layout?.taken?.several ?? 0) > 0
+  const places = hasParts ? ['line', 'part', 'input'] : ['line']
   const named = (name: string): string => (head?.includes(name) ? `mailsonde_${name}` : name)
   return {
-    header: () => (head ? line([...head, named('line'), ...FIELDS[kind].map(named)]) : ''),
+    header: () => (head ? line([...head, ...places.map(named), ...FIELDS[kind].map(named)]) : ''),
     row: (row) => {
-      const { columns, input, line: at } = row
+      const { columns, input } = row
+      const { line: at, part = '' } = lineAndPart(row.line)
       const first = csv && Array.isArray(columns) ? columns.map(String) : [input]
-      return line([...first, String(at), ...FIELDS[kind].map((field) => cellOf(row, field))])
+      return line([
+        ...first,
+        String(at),
+        ...(hasParts ? [String(part), input] : []),
+        ...FIELDS[kind].map((field) => cellOf(row, field)),
+      ])
     },
   }
 }

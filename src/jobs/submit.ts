@@ -10,7 +10,7 @@ import type { JobKind } from '../store/postgres/schema.ts'
 import { type Layout, readParts } from './intake/intake.ts'
 import type { ListBounds, Octets } from './intake/octets.ts'
 import type { UploadPlace } from './intake/open-uploads.ts'
-import type { IntakeRow } from './intake/row.ts'
+import { type IntakeRow, type Noted, notedOf, placeOf } from './intake/row.ts'
 import { listError } from './problems.ts'
 
 /** Rows, and octets, that are written at a time, whichever is reached first. */
@@ -65,6 +65,8 @@ export async function takeUpload(
   const good = linePieces()
   const bad = linePieces()
   let lastLine = nextLine - 1
+  const taken = new Map<Noted, number>(Object.entries(earlier?.taken ?? {}) as [Noted, number][])
+  let records = 0
   /** Characters of a record that has not ended; octets that are being written. */
   let [unended, inWriting] = [0, 0]
   let writing: Promise<void> = Promise.resolve()
@@ -86,14 +88,15 @@ export async function takeUpload(
     const [rows, badRows] = [good.take(), bad.take()]
     const count = rows.count + badRows.count
     if (count === 0) return
-    await admit(count)
     const from = received
-    received += count
+    received += records
+    records = 0
+    await admit(count)
     nextLine = lastLine + 1
     const part = {
       rows: rows.pieces,
       bad: badRows.pieces,
-      layout: layout ? { ...layout } : null,
+      layout: layout ? { ...layout, taken: Object.fromEntries(taken) } : null,
       from,
       received,
       nextLine,
@@ -106,9 +109,12 @@ export async function takeUpload(
   }
   function keep(row: IntakeRow): void {
     lastLine = row.line
+    if (!row.ok || (row.part ?? 1) === 1) records++
+    if (row.ok) for (const one of notedOf(row)) taken.set(one, (taken.get(one) ?? 0) + 1)
     if (row.ok) good.add(rowLine(job.number, storedRow(job.kind, row)))
     else bad.add(badLine(job.number, row))
   }
+  let count = received
   const isFull = (): boolean => good.count() + bad.count() >= BATCH || collected() >= BATCH_OCTETS
   /**
    * The octets, as long as they come and there is memory: an upload writes what it holds before it waits for others.
@@ -135,6 +141,7 @@ export async function takeUpload(
     ...(earlier && { layout: earlier }),
     found: (one) => {
       layout = one
+      for (const [what, n] of Object.entries(one.taken ?? {})) taken.set(what as Noted, n)
     },
     held: (characters) => {
       unended = characters
@@ -143,10 +150,11 @@ export async function takeUpload(
   try {
     for await (const some of list) {
       for (const row of some) {
+        // All parts of a record are stored together: an upload continues after whole records.
+        if (isFull() && !(row.ok && (row.part ?? 1) > 1)) await flush()
         keep(row)
-        if (received + good.count() + bad.count() > bounds.maxRows)
-          throw listError('too_many_rows', { max: bounds.maxRows })
-        if (isFull()) await flush()
+        count++
+        if (count > bounds.maxRows) throw listError('too_many_rows', { max: bounds.maxRows })
       }
       upload.signal?.throwIfAborted()
     }
@@ -202,8 +210,8 @@ function linePieces(): {
 
 /** A row as stored. Equal inputs have equal keys; an input with bad syntax causes no query. */
 export function storedRow(kind: JobKind, row: Extract<IntakeRow, { readonly ok: true }>): StoredRow {
-  const { line, input, columns } = row
-  return { line, input, columns, ...identityOf(kind, input) }
+  const { line, part, input, columns } = row
+  return { line: placeOf(line, part), input, columns, ...identityOf(kind, input) }
 }
 
 function identityOf(kind: JobKind, input: string): { readonly key: string; readonly domain: string } {

@@ -4,7 +4,8 @@ import { type Lifetime, type ShareWork, sharedWork, type Work } from '../base/sh
 import { printable } from '../base/text.ts'
 import { fromWall } from '../base/time.ts'
 import type { Domain } from '../names/domain.ts'
-import { type Email, formatEmail, parseEmail } from '../names/email.ts'
+import { type Email, formatEmail } from '../names/email.ts'
+import { parsePastedEmail } from '../names/pasted.ts'
 import { isNode, type SourceName } from '../names/source.ts'
 import { lifetimeOf } from '../net/smtp/lifetime.ts'
 import type { Ctx, World } from '../world.ts'
@@ -117,7 +118,7 @@ export function createVerifier(
   return {
     verify: async (ctx, input) => {
       const begunMs = ctx.monotonic()
-      const email = parseEmail(input.email)
+      const email = parsePastedEmail(input.email)
       const side = sideData(ctx, input, email.ok ? email.value : undefined)
       const had = email.ok
         ? await found(ctx, input, email.value)

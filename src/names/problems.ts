@@ -16,6 +16,13 @@ export const domainProblem = problemsOf('domain', {
   single_label: ({ text }: Text) =>
     `${quoted(text, 80)} is a single label: give a full domain name such as example.org`,
   number: ({ text }: Text) => `${quoted(text, 80)} ends in a number, so it is not a domain name`,
+  url: ({ text, host }: Text & { host: string }) => `${quoted(text, 80)} is a URL: give its host, ${quoted(host, 80)}`,
+  port: ({ text, host }: Text & { host: string }) =>
+    `${quoted(text, 80)} has a port: give only the domain, ${quoted(host, 80)}`,
+  mailbox: ({ text, domain }: Text & { domain: string }) =>
+    `${quoted(text, 80)} is a mail address: give its domain, ${quoted(domain, 80)}`,
+  blank: ({ text }: Text) => `${quoted(text, 80)} contains a blank, so it is not a domain name`,
+  several: ({ count }: { count: number }) => `several domains are given (${count}): give one domain, or send a list`,
 })
 
 /** What is wrong with an IP address or a network. */
@@ -24,6 +31,9 @@ export const ipProblem = problemsOf('ip', {
   network: ({ text }: Text) =>
     `${quoted(text, 80)} is a network or a range of addresses: give one of them, or a list with one address in each line`,
   invalid: ({ text }: Text) => `${quoted(text, 80)} is not an IP address (such as 192.0.2.1 or 2001:db8::1)`,
+  url: ({ text, host }: Text & { host: string }) =>
+    `${quoted(text, 80)} is a URL, not an IP address: give one of the addresses of its host, ${quoted(host, 80)}`,
+  several: ({ count }: { count: number }) => `several IP addresses are given (${count}): give one, or send a list`,
   no_network: ({ text }: Text) => `${quoted(text, 80)} is not a network (such as 192.0.2.0/24)`,
   prefix: ({ length, bits }: { length: string; bits: number }) =>
     `/${shown(length, 10)} is not a prefix length (0 to ${bits})`,
@@ -34,6 +44,9 @@ type Max = { max: number }
 /** What is wrong with an e-mail address. */
 export const emailProblem = problemsOf('email', {
   empty: () => 'the address is empty',
+  several: ({ count }: { count: number }) => `these are several addresses (${count}): give one, or send a list`,
+  blank: ({ plus }: { plus: string }) =>
+    `the local part contains a blank: in a URL, + is written %2B (for ${quoted(plus, 80)})`,
   too_long: ({ max }: Max) => `the address is longer than ${max} octets`,
   no_at: () => 'the address has no @',
   no_local: () => 'there is nothing before the @',
@@ -52,6 +65,12 @@ export const emailProblem = problemsOf('email', {
   dots: () => 'the local part begins or ends with a dot, or has two consecutive dots',
   characters: () =>
     'the local part contains characters that must be quoted, or a comment, white space or a display name',
+})
+
+/** What is wrong with a DKIM selector. */
+export const selectorProblem = problemsOf('selector', {
+  invalid: ({ text }: Text) =>
+    `${quoted(text, 80)} is not a selector: a selector is what stands before ._domainkey in the name of a key, such as mail`,
 })
 
 const PROXY = 'a proxy is written socks5://user:password@host:port'

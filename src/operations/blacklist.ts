@@ -16,8 +16,9 @@ import {
   blacklistsDocument,
   domainBlacklistDocument,
 } from '../documents/blacklist.ts'
-import { type Domain, parseDomain } from '../names/domain.ts'
+import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
+import { parsePastedDomain } from '../names/pasted.ts'
 import type { Deps } from './deps.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
 import domainExample from './examples/domain-blacklist.json' with { type: 'json' }
@@ -240,7 +241,7 @@ const domains = {
     .transform((texts, ctx): readonly Domain[] => {
       const found: Domain[] = []
       for (const text of texts) {
-        const domain = parseDomain(text.trim())
+        const domain = parsePastedDomain(text.trim())
         if (domain.ok) found.push(domain.value)
         else ctx.issues.push({ ...issueOf(domain.problem, 'invalid_domain'), input: texts })
       }

@@ -13,28 +13,9 @@ import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
 import { type Call, defineOperation, ok, type ScoreRange, type Verdict } from './operation.ts'
-import {
-  domainParam,
-  flagParam,
-  MAX_SELECTORS,
-  optional,
-  parseSelectors,
-  positional,
-  textParam,
-  timeoutParam,
-  vantageParam,
-} from './params.ts'
+import { domainParam, flagParam, optional, positional, selectorsParam, timeoutParam, vantageParam } from './params.ts'
 import { joinedReports } from './reports/joined.ts'
 import { aboutDomain, saveParams } from './saving.ts'
-
-export const selectorParam = optional(
-  textParam<readonly string[]>('invalid_parameter', parseSelectors, {
-    description: 'DKIM selectors to query first: a,b',
-    bounds: { max: String(MAX_SELECTORS) },
-    unit: 'items',
-    example: 'google,s1',
-  }),
-)
 
 export const planParam = flagParam(
   'the plan: what to publish, in which order, and the score after each step',
@@ -79,7 +60,7 @@ export const check = defineOperation({
   live: true,
   params: {
     domain: positional(domainParam('domain to check')),
-    selector: selectorParam,
+    selector: selectorsParam,
     starttls: flagParam('connect to the mail hosts and check their TLS'),
     plan: planParam,
     timeout: timeoutParam('time limit of the check', DEADLINE_MS),

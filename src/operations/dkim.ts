@@ -14,7 +14,7 @@ import type { Domain } from '../names/domain.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import { defineOperation, ok } from './operation.ts'
-import { domainParam, parseSelector, positional, textParam, timeoutParam } from './params.ts'
+import { domainParam, positional, selectorParam, timeoutParam } from './params.ts'
 
 const DEADLINE_MS = 20_000
 
@@ -27,10 +27,7 @@ export const dkim = defineOperation({
   scope: 'read',
   params: {
     domain: positional(domainParam('signing domain: the d= tag of a signature')),
-    selector: textParam('invalid_parameter', parseSelector, {
-      description: 'selector: the s= tag of a signature',
-      example: 'google',
-    }),
+    selector: selectorParam,
     timeout: timeoutParam('time limit of the query', DEADLINE_MS),
   },
   answer: dkimAnswer,

@@ -4,13 +4,13 @@ import { forgetAnswer } from '../answers/service.ts'
 import { atMost } from '../base/at-most.ts'
 import { within } from '../base/deadline.ts'
 import type { Domain } from '../names/domain.ts'
-import { type Email, formatEmail, parseEmail } from '../names/email.ts'
+import { type Email, formatEmail } from '../names/email.ts'
 import { FetchError } from '../net/fetch.ts'
 import { statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
 import { defineOperation, ok } from './operation.ts'
-import { domainParam, optional, textParam } from './params.ts'
+import { domainParam, emailParam, optional } from './params.ts'
 import { inputError } from './problems.ts'
 
 /** The subject to forget, and its names in the places that store it. */
@@ -19,12 +19,8 @@ type ForgetSubject = {
   readonly subject: { readonly email: Email } | { readonly domain: Domain }
 }
 
-const emailParam = textParam<Email>('invalid_parameter', parseEmail, {
-  description: 'mailbox to forget',
-  example: 'joe@example.org',
-})
 const forgetParams = {
-  email: optional(emailParam),
+  email: optional(emailParam('mailbox to forget')),
   domain: optional(domainParam('domain to forget, including its mailboxes')),
 }
 

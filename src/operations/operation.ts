@@ -239,10 +239,13 @@ export function defineOperation<
     documentTypes: (params.format?.choices ?? []).filter(isDocumentFormat).map((format) => CONTENT_TYPES[format]),
     hasScore: definition.score !== undefined,
     hasBrief: definition.brief !== undefined,
-    hasFindings: hasFindings(schema),
+    hasFindings: hasField(schema, 'findings'),
     judges: definition.verdict !== undefined || definition.score !== undefined,
     read,
-    ask: (raw) => questionOf<P, S, D>(definition, read(raw)),
+    ask: (given) => {
+      const raw = withImplied(params, given)
+      return questionOf<P, S, D>(definition, read(raw), hasField(schema, 'asked') ? askedOf(params, raw) : undefined)
+    },
     receive: (value) => {
       if (lines && !Array.isArray(value)) return problem(paramProblem('lines'))
       const answer = readOpen(schema, lines && Array.isArray(value) ? lines.join(value) : value)
@@ -251,14 +254,36 @@ export function defineOperation<
   }
 }
 
-const hasFindings = (schema: z.ZodType): boolean =>
+const hasField = (schema: z.ZodType, name: string): boolean =>
   schema instanceof z.ZodUnion
-    ? schema.options.some((one) => hasFindings(one as z.ZodType))
-    : schema instanceof z.ZodObject && 'findings' in schema.shape
+    ? schema.options.some((one) => hasField(one as z.ZodType, name))
+    : schema instanceof z.ZodObject && name in schema.shape
+
+/** The input with what its values name beside themselves. */
+function withImplied(params: Params, raw: Raw): Raw {
+  const implied = Object.entries(params).map(([name, { gives }]) => {
+    const text = raw[name]
+    return typeof text === 'string' ? gives?.(text) : undefined
+  })
+  const given = Object.assign({}, ...implied) as Raw
+  const missing = Object.entries(given).filter(([name]) => Object.hasOwn(params, name) && isEmpty(raw[name]))
+  return missing.length === 0 ? raw : { ...raw, ...Object.fromEntries(missing) }
+}
+
+/** The first value that was not asked as it was given, as it was given. */
+function askedOf(params: Params, raw: Raw): string | undefined {
+  for (const [name, { pasted }] of Object.entries(params)) {
+    const text = raw[name]
+    const read = typeof text === 'string' ? pasted?.(text) : undefined
+    if (read?.ok && read.value.taken.length > 0) return String(text).trim()
+  }
+  return undefined
+}
 
 function questionOf<P extends Params, S extends z.ZodType, D extends DepName>(
   definition: Definition<string, P, S, D>,
   input: InputOf<P>,
+  asked: string | undefined,
 ): Question {
   const { name, deadlineMs, graceMs = 0, lines, uses } = definition
   const [timeout, format]: unknown[] = [Reflect.get(input, 'timeout'), Reflect.get(input, 'format')]
@@ -268,8 +293,12 @@ function questionOf<P extends Params, S extends z.ZodType, D extends DepName>(
     run: async (ctx, provide) => {
       const storeMs = definition.saves && wishOf(input)
       if (storeMs !== undefined) refuseToStore(ctx)
-      const reply = await answerOf<P, S, D>(definition, input, ctx, provide)
-      if ('stream' in reply) return streaming(reply)
+      const answered = await answerOf<P, S, D>(definition, input, ctx, provide)
+      if ('stream' in answered) return streaming(answered)
+      const reply =
+        asked === undefined
+          ? answered
+          : { ...answered, answer: { ...(answered.answer as object), asked } as AnswerOf<S> }
       const { saves } = definition
       if (!saves || storeMs === undefined) return given<S>(definition, reply.status, reply.answer)
       const { stored } = await provide(['stored'])

@@ -5,8 +5,10 @@ import { type Parsed, type Problem, parsed, problem } from '../base/problem.ts'
 import { printable } from '../base/text.ts'
 import { formatDuration, parseDuration } from '../base/time.ts'
 import { valueProblem } from '../base/value-problems.ts'
-import { type Domain, parseDomain } from '../names/domain.ts'
-import { type Ip, parseIp } from '../names/ip.ts'
+import type { Domain } from '../names/domain.ts'
+import type { Email } from '../names/email.ts'
+import type { Ip } from '../names/ip.ts'
+import { type Pasted, readAddress, readDomain, readIp, readSelector, trimmed } from '../names/pasted.ts'
 import { NODE_ID } from '../names/source.ts'
 import { paramProblem } from './problems.ts'
 
@@ -27,7 +29,7 @@ export const textParam = <T>(code: ErrorCode, parse: (text: string) => Parsed<T>
     required: true,
     ...about,
     schema: z.string().transform((raw, ctx): T => {
-      const result = parse(raw.trim())
+      const result = parse(trimmed(raw))
       if (result.ok) return result.value
       ctx.issues.push({ ...issueOf(result.problem, code), input: raw })
       return z.NEVER
@@ -50,11 +52,41 @@ export const orEmpty = <T>(param: Param<z.ZodPipe<z.ZodString, z.ZodTransform<T,
     schema: z.string().default('').pipe(param.schema),
   }) as const satisfies Param
 
-export const domainParam = (description: string) =>
-  textParam<Domain>('invalid_domain', parseDomain, { description, example: 'example.org' })
+/** A text parameter whose value is read as people paste it (names/pasted.ts). */
+export const pastedParam = <T>(code: ErrorCode, read: (text: string) => Parsed<Pasted<T>>, about: AboutText) => {
+  const parse = (text: string): Parsed<T> => {
+    const result = read(text)
+    return result.ok ? parsed(result.value.value) : result
+  }
+  return { ...textParam<T>(code, parse, about), pasted: read } as const
+}
+
+/** A domain; the name of a DKIM key gives its selector, too. */
+export const domainParam = (description: string) => {
+  const param = pastedParam<Domain>('invalid_domain', domainOf, { description, example: 'example.org' })
+  const gives = (text: string): { readonly selector: string } | undefined => {
+    const read = readDomain(text)
+    const selector = read.ok ? read.value.value.selector : undefined
+    return selector === undefined ? undefined : { selector }
+  }
+  return { ...param, gives } as const
+}
+function domainOf(text: string): Parsed<Pasted<Domain>> {
+  const read = readDomain(text)
+  return read.ok ? parsed({ value: read.value.value.domain, taken: read.value.taken }) : read
+}
 
 export const ipParam = (description: string) =>
-  textParam<Ip>('invalid_ip', parseIp, { description, example: '192.0.2.1' })
+  pastedParam<Ip>('invalid_ip', readIp, { description, example: '192.0.2.1' })
+
+export const emailParam = (description: string) =>
+  pastedParam<Email>('invalid_parameter', readAddress, { description, example: 'joe@example.org' })
+
+/** A DKIM selector. */
+export const selectorParam = pastedParam<string>('invalid_parameter', readSelector, {
+  description: 'selector: the s= tag of a signature, or the name of the key record',
+  example: 'google',
+})
 
 /** A duration such as 30s or 1m30s; a value outside of `minMs` to `maxMs` is refused, not clamped. */
 export const durationParam = (bounds: { readonly minMs: number; readonly maxMs: number }, about: AboutText) => {
@@ -205,27 +237,28 @@ export const vantageParam = textParam<string>(
 )
 
 /** Maximum number of selectors that a caller may give. */
-export const MAX_SELECTORS = 10
-const SELECTOR = /^[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*$/
-
-/** Reads a DKIM selector: one or more labels, at most 120 characters, in lower case (RFC 6376 §3.1). */
-export function parseSelector(text: string): Parsed<string> {
-  const selector = text.toLowerCase()
-  return selector.length <= 120 && SELECTOR.test(selector)
-    ? parsed(selector)
-    : problem(paramProblem('selector', { text }))
-}
+const MAX_SELECTORS = 10
 
 /** Reads selectors separated by commas, at most 10, each once. */
-export function parseSelectors(text: string): Parsed<readonly string[]> {
-  const items = text.split(',').map((item) => item.trim())
+export function readSelectors(text: string): Parsed<Pasted<readonly string[]>> {
+  const items = text.split(',')
   if (items.length > MAX_SELECTORS)
     return problem(paramProblem('selectors', { count: items.length, max: MAX_SELECTORS }))
-  const read = items.map(parseSelector)
+  const read = items.map(readSelector)
   const wrong = read.find((one) => !one.ok)
   if (wrong && !wrong.ok) return wrong
-  return parsed([...new Set(read.flatMap((one) => (one.ok ? [one.value] : [])))])
+  const good = read.flatMap((one) => (one.ok ? [one.value] : []))
+  return parsed({ value: [...new Set(good.map(({ value }) => value))], taken: good.flatMap(({ taken }) => taken) })
 }
+
+export const selectorsParam = optional(
+  pastedParam<readonly string[]>('invalid_parameter', readSelectors, {
+    description: 'DKIM selectors to query first: a,b',
+    bounds: { max: String(MAX_SELECTORS) },
+    unit: 'items',
+    example: 'google,s1',
+  }),
+)
 
 /** Maximum number of characters of a cursor. */
 const MAX_CURSOR = 512
@@ -317,6 +350,10 @@ type ParamFacts = {
   readonly fallback?: string
   /** The command line takes it as a positional argument. */
   readonly positional?: true
+  /** Reads it as people paste it, for the field `asked` of the answer. */
+  readonly pasted?: (text: string) => Parsed<Pasted<unknown>>
+  /** Other parameters that its text names, which count where they are not given. */
+  readonly gives?: (text: string) => Readonly<Record<string, string>> | undefined
   readonly flag?: Flag
 }
 

@@ -16,7 +16,6 @@ import { TERRAFORM_PROVIDERS, type TerraformProvider } from '../plan/formats/ter
 import { planOf } from '../plan/plan.ts'
 import { knownProviders, type MailHost, providerNamed, type Setup, setupSteps } from '../plan/setup.ts'
 import { lookUp, publishedAt, type Snapshot, type Subject, subjectOf } from '../plan/snapshot.ts'
-import { selectorParam } from './check.ts'
 import type { Deps } from './deps.ts'
 import { planExample } from './examples.ts'
 import { AT_A_TIME, checkSets, fieldsOf } from './expect.ts'
@@ -30,6 +29,7 @@ import {
   optional,
   type Param,
   positional,
+  selectorsParam,
   textParam,
   timeoutParam,
 } from './params.ts'
@@ -55,7 +55,7 @@ export const plan = defineOperation({
   scope: 'read',
   params: {
     domain: positional(domainParam('domain to plan for')),
-    selector: selectorParam,
+    selector: selectorsParam,
     starttls: flagParam('connect to the mail hosts and check their TLS'),
     timeout: timeoutParam('time limit of the plan', PLAN_DEADLINE_MS),
     format: planFormatParam,
@@ -167,7 +167,7 @@ export const planSetup = defineOperation({
     ),
     reports,
     expect,
-    selector: selectorParam,
+    selector: selectorsParam,
     timeout: timeoutParam('time limit of the plan', PLAN_DEADLINE_MS),
     format: planFormatParam,
     provider: terraformParam,

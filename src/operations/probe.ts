@@ -6,8 +6,7 @@ import { invalidAt } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { presentVerification } from '../mailbox/present.ts'
-import { parseDomain } from '../names/domain.ts'
-import { parseIp } from '../names/ip.ts'
+import { parsePastedDomain, parsePastedIp } from '../names/pasted.ts'
 import { checkDomain } from './check.ts'
 import type { Deps } from './deps.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
@@ -89,12 +88,12 @@ type Measure = (ctx: Call, deps: Uses, target: string, timeoutMs: number) => Pro
 /** Throws AppError for a target that the module does not accept. */
 const MEASURES: Readonly<Record<Module, Measure>> = {
   domain: async (ctx, deps, target) => {
-    const domain = parseDomain(target)
+    const domain = parsePastedDomain(target)
     if (!domain.ok) throw invalidAt('invalid_domain', 'target', domain.problem)
     return measureCheck(await checkDomain(ctx, deps, domain.value, { selectors: [], starttls: false }))
   },
   ip: async (ctx, { blacklists }, target) => {
-    const ip = parseIp(target)
+    const ip = parsePastedIp(target)
     if (!ip.ok) throw invalidAt('invalid_ip', 'target', ip.problem)
     return measureBlacklist(presentBlacklist(await blacklists.lookup(ctx, ip.value), ctx))
   },

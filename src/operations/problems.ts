@@ -11,9 +11,10 @@ type Name = { name: string }
 export const paramProblem = problemsOf('param', {
   items: ({ max }: Max) => `more than ${max} items; at most ${max} are allowed`,
   cursor: () => 'the cursor is not valid: give one that this service returned',
-  selector: ({ text }: Text) => `${quoted(text, 80)} is not a selector`,
   selectors: ({ count, max }: Count & Max) => `${count} selectors given; at most ${max} are allowed`,
   sender_too_long: ({ max }: Max) => `the sender is longer than ${max} characters`,
+  reverse_path: ({ text }: Text) =>
+    `${quoted(text, 80)} is no address: give one such as joe@example.org, or nothing for a bounce`,
   sender: () => 'the sender contains white space, control characters or angle brackets',
   helo_too_long: ({ max }: Max) => `the HELO name is longer than ${max} characters`,
   helo: () => 'the HELO name contains white space or control characters',

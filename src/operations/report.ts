@@ -1,6 +1,6 @@
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { atMost } from '../base/at-most.ts'
-import type { Parsed } from '../base/problem.ts'
+import { type Parsed, parsed } from '../base/problem.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { remembering } from '../checks/repeatable.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
@@ -8,18 +8,18 @@ import { briefDocument, checkDocument } from '../documents/check/check-document.
 import { roleOf } from '../mailbox/side-data/role.ts'
 import { suggestionFor } from '../mailbox/side-data/side-data.ts'
 import { hostError, lookupMailHosts, type MailHost } from '../mailhosts/mailhosts.ts'
-import { type Domain, parseDomain } from '../names/domain.ts'
-import { parseEmail } from '../names/email.ts'
+import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
+import { type Pasted, readAddress, readDomain } from '../names/pasted.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import { composeReport, type ReportedAddresses } from '../score/report.ts'
 import type { Ctx } from '../world.ts'
-import { checkDomain, checkVerdict, planParam, reportScore, selectorParam } from './check.ts'
+import { checkDomain, checkVerdict, planParam, reportScore } from './check.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { reportExample } from './examples.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
-import { optional, positional, textParam, timeoutParam, vantageParam } from './params.ts'
+import { optional, pastedParam, positional, selectorsParam, timeoutParam, vantageParam } from './params.ts'
 import { joinedReports } from './reports/joined.ts'
 import { saveParams } from './saving.ts'
 
@@ -41,12 +41,12 @@ export const report = defineOperation({
   live: true,
   params: {
     domain: positional(
-      textParam<Subject>('invalid_domain', parseSubject, {
+      pastedParam<Subject>('invalid_domain', readSubject, {
         description: 'domain to report on, or an e-mail address of the domain',
         example: 'example.org',
       }),
     ),
-    selector: selectorParam,
+    selector: selectorsParam,
     plan: planParam,
     timeout: timeoutParam('time limit of the report', DEADLINE_MS),
     vantage: optional(vantageParam),
@@ -186,11 +186,17 @@ async function mxAddresses(ctx: Ctx, domain: Domain): Promise<MxAddresses> {
   }
 }
 
-function parseSubject(text: string): Parsed<Subject> {
-  if (!text.includes('@')) {
-    const domain = parseDomain(text)
-    return domain.ok ? { ok: true, value: { domain: domain.value, local: undefined } } : domain
-  }
-  const email = parseEmail(text)
-  return email.ok ? { ok: true, value: { domain: email.value.domain, local: email.value.local } } : email
+function readSubject(text: string): Parsed<Pasted<Subject>> {
+  const email = text.includes('@') ? readAddress(text) : undefined
+  if (email && (email.ok || !/^@/.test(text)))
+    return email.ok
+      ? parsed({
+          value: { domain: email.value.value.domain, local: email.value.value.local },
+          taken: email.value.taken,
+        })
+      : email
+  const read = readDomain(text)
+  return read.ok
+    ? parsed({ value: { domain: read.value.value.domain, local: undefined }, taken: read.value.taken })
+    : read
 }

@@ -3,6 +3,8 @@ import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { remembering } from '../checks/repeatable.ts'
 import { checkHost, presentCheckHost } from '../checks/spf/index.ts'
 import { spfDocument } from '../documents/spf.ts'
+import { formatEmail } from '../names/email.ts'
+import { readAddress } from '../names/pasted.ts'
 import { defineOperation, ok } from './operation.ts'
 import { ipParam, orEmpty, textParam, timeoutParam } from './params.ts'
 import { inputError, paramProblem } from './problems.ts'
@@ -62,6 +64,8 @@ const BAD: ReadonlySet<SpfAnswer['result']> = new Set<SpfAnswer['result']>(['fai
  * §4.3).
  */
 export function parseSender(text: string): Parsed<string> {
+  const read = readAddress(text)
+  if (read.ok && read.value.taken.length > 0) return parsed(formatEmail(read.value.value))
   const bare = text.replace(/^<(.*)>$/, '$1')
   if (bare.length > 320) return problem(paramProblem('sender_too_long', { max: 320 }))
   return /[\u0000-\u0020\u007f<>]/.test(bare) ? problem(paramProblem('sender')) : parsed(bare)

@@ -5,6 +5,7 @@ import { valueProblem } from '../base/value-problems.ts'
 import { verifyDocument } from '../documents/verify.ts'
 import { presentAttempt, presentVerification } from '../mailbox/present.ts'
 import type { MailboxAnswer } from '../mailbox/verification.ts'
+import { pastedAddress, readAddress } from '../names/pasted.ts'
 import { NODE_ID } from '../names/source.ts'
 import { verifyElsewhere } from '../peers/verify-elsewhere.ts'
 import { verifyExample } from './examples.ts'
@@ -45,7 +46,8 @@ export const verify = defineOperation({
       required: true,
       positional: true,
       example: 'joe@example.org',
-      schema: z.string(),
+      pasted: readAddress,
+      schema: z.string().transform(pastedAddress),
     },
     bind_ip: { ...optional(ipParam('source address; must be one of this machine')), group: 'source' },
     timeout: timeoutParam('time limit of the verification', DEFAULT_TIMEOUT_MS),
@@ -93,7 +95,7 @@ export const verify = defineOperation({
     const timeoutMs = timeout ?? DEFAULT_TIMEOUT_MS
     const here = async (leftMs: number): Promise<VerifyAnswer> => {
       const verification = await deps.verifier.verify(ctx, {
-        email: email.trim(),
+        email,
         ...flags,
         timeoutMs: leftMs,
         ...(ctx.onPart && { onProgress: progressTo(ctx.onPart) }),

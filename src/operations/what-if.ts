@@ -9,12 +9,12 @@ import { planOf } from '../plan/plan.ts'
 import { presentWithPlan } from '../plan/present.ts'
 import { lookUp, type Subject, subjectOf } from '../plan/snapshot.ts'
 import { composeCheck } from '../score/compose.ts'
-import { checkScore, checkVerdict, selectorParam } from './check.ts'
+import { checkScore, checkVerdict } from './check.ts'
 import { formatParam } from './documents.ts'
 import { whatIfExample } from './examples.ts'
 import { defineOperation, ok } from './operation.ts'
 import { BODY_LIMIT, readOverlay, recordsParam, zoneParam } from './overlay-input.ts'
-import { domainParam, positional, timeoutParam } from './params.ts'
+import { domainParam, positional, selectorsParam, timeoutParam } from './params.ts'
 import { aboutDomain, bodySaveParams } from './saving.ts'
 
 /** Maximum number of records of the overlay that the answer repeats. */
@@ -50,7 +50,7 @@ export const whatIf = defineOperation({
     domain: positional(domainParam('domain to check')),
     records,
     zone,
-    selector: selectorParam,
+    selector: selectorsParam,
     timeout: timeoutParam('time limit of the check', DEADLINE_MS),
     format: formatParam,
     ...bodySaveParams,

@@ -3,8 +3,9 @@ import { within } from '../base/deadline.ts'
 import type { AddressPtr } from '../checks/ptr/index.ts'
 import { code, type Line } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
-import { type Ip, parseIp } from '../names/ip.ts'
+import type { Ip } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
+import { parsePastedIp } from '../names/pasted.ts'
 import type { By } from '../operations/execute.ts'
 import { type Html, html, rendered } from './html.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
@@ -28,7 +29,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
   const ip = params.ip ?? ''
   const given = Object.fromEntries(CHOICES.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])))
   const path = ipPath(ip, given)
-  const address = parseIp(ip)
+  const address = parsePastedIp(ip)
   const isPrivate = address.ok && !isPublic(address.value)
   return {
     operation: parts.operation('blacklist'),
@@ -58,7 +59,7 @@ const POINTERS_MS = 5_000
  * for a moment.
  */
 async function whereabouts(parts: Parts, text: string, { by }: Asker): Promise<Html> {
-  const ip = parseIp(text)
+  const ip = parsePastedIp(text)
   if (!ip.ok) return html``
   const facts = await factsOf(parts, ip.value, by, PAINT_MS)
   return html`<h2 id="where">The address</h2><div${facts.isLate && html` data-later="${ipPath(ip.value)}/names"`}>${facts.shown}</div>`
@@ -67,7 +68,7 @@ async function whereabouts(parts: Parts, text: string, { by }: Asker): Promise<H
 /** The facts of {@link whereabouts} without its heading, with names that came late. */
 async function laterFacts(parts: Parts, { params, from, by }: Visit): Promise<PageAnswer> {
   if (from === 'other') throw pageError('foreign_stream')
-  const ip = parseIp(params.ip ?? '')
+  const ip = parsePastedIp(params.ip ?? '')
   if (!ip.ok) return { status: 200, html: '' }
   return { status: 200, html: (await factsOf(parts, ip.value, by, POINTERS_MS)).shown.safe }
 }

@@ -91,6 +91,7 @@ async function preview(parts: Parts, visit: Visit): Promise<PageAnswer> {
       main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p><h1>Preview of the list</h1>
 <section id="preview"><p>${found.words} ${TAKEN_FOR[found.kind]}</p>
 ${found.rows.length > 0 && rowsTable(found.columns, found.index, found.rows)}
+${found.notes.length > 0 && html`<ul class="quiet">${found.notes.map((note) => html`<li>${note.replace(/^./, (first) => first.toUpperCase())}.</li>`)}</ul>`}
 ${found.bad.length > 0 && html`<p class="quiet">Rows that cannot be read: ${found.bad.map(({ line, detail }) => html`line ${line} (${detail})`)}</p>`}
 <form class="stack" method="post" action="/jobs" data-submit>${csrfField(visit)}
 <label>What to do ${kindSelect(found.kind)}</label>

@@ -1,5 +1,7 @@
 import { KINDS as WORDS } from '../documents/jobs.ts'
 import { type Layout, readList } from '../jobs/intake/intake.ts'
+import { type Noted, notedOf } from '../jobs/intake/row.ts'
+import { notesOf } from '../jobs/progress.ts'
 import { parseIp } from '../names/ip.ts'
 import { type Html, html, verbatim } from './html.ts'
 import { csrfField } from './layout.ts'
@@ -51,6 +53,8 @@ type ListPreview = {
   readonly index: number
   readonly rows: readonly (readonly string[])[]
   readonly bad: readonly { readonly line: number; readonly detail: string }[]
+  /** What was taken away in the rows that were read. */
+  readonly notes: readonly string[]
 }
 
 /** Maximum number of rows that are shown. */
@@ -71,6 +75,7 @@ export async function previewOf(text: string, kindText: string, column: string |
   const rows: (readonly string[])[] = []
   const bad: { line: number; detail: string }[] = []
   let count = 0
+  const taken: Partial<Record<Noted, number>> = {}
   const list = readList(once(Buffer.from(text)), {
     kind,
     contentType: TYPES[format],
@@ -81,7 +86,8 @@ export async function previewOf(text: string, kindText: string, column: string |
   })
   for await (const row of list) {
     count++
-    if (row.ok && rows.length < SHOWN) rows.push(cellsOf(row))
+    if (row.ok) for (const one of notedOf(row)) taken[one] = (taken[one] ?? 0) + 1
+    if (row.ok && (row.part ?? 1) === 1 && rows.length < SHOWN) rows.push(cellsOf(row))
     if (!row.ok && bad.length < SHOWN) bad.push({ line: row.line, detail: row.detail })
     if (count === READ) break
   }
@@ -90,7 +96,17 @@ export async function previewOf(text: string, kindText: string, column: string |
   const width = Math.min(MAX_COLUMNS, Math.max(1, ...rows.map((row) => row.length), header?.length ?? 0))
   const columns = Array.from({ length: width }, (_, i) => header?.[i] ?? `Column ${i + 1}`)
   const index = layout && 'index' in layout ? layout.index : 0
-  return { kind, format, columns, index, rows, bad, words: wordsOf(format, header !== null && header !== undefined) }
+  const notes = notesOf({ ...layout?.taken, ...taken })
+  return {
+    kind,
+    format,
+    columns,
+    index,
+    rows,
+    bad,
+    notes,
+    words: wordsOf(format, header !== null && header !== undefined),
+  }
 }
 
 /** The content of the rows of a list: mail addresses, otherwise IP addresses, otherwise domains. */

@@ -4,7 +4,7 @@ import { escapeMarkdown } from '../../src/documents/markdown/markdown.ts'
 import { preferredForm } from '../../src/http/handle.ts'
 import { readList } from '../../src/jobs/intake/intake.ts'
 import { parseEmail } from '../../src/names/email.ts'
-import { parseSelectors } from '../../src/operations/params.ts'
+import { readSelectors } from '../../src/operations/params.ts'
 import { html } from '../../src/pages/html.ts'
 import { parseOrigin } from '../../src/peers/record.ts'
 import { isRead, testBounds, text, times } from './table.ts'
@@ -63,7 +63,7 @@ testBounds([
   ],
   ['src/names/email.ts LONGEST_LOCAL', 64, (n) => parseEmail(`${text(n)}@b.example`).ok],
   ['src/names/email.ts LONGEST', 254, (n) => parseEmail(`a@${times(4, () => text(60)).join('.')}.${text(n - 246)}`).ok],
-  ['src/operations/params.ts MAX_SELECTORS', 10, (n) => parseSelectors(times(n, (i) => `s${i}`).join()).ok],
+  ['src/operations/params.ts MAX_SELECTORS', 10, (n) => readSelectors(times(n, (i) => `s${i}`).join()).ok],
   ['src/pages/html.ts MAX_TEXT', 8_192, (n) => html`${text(n)}`.safe === text(n)],
   [
     'src/peers/record.ts MAX_URL',

@@ -39,7 +39,7 @@ import { parseResolvConf, parseServer } from '../../src/net/dns/system.ts'
 import { parseZone } from '../../src/net/dns/zone-text.ts'
 import { parseCapabilities } from '../../src/net/smtp/commands.ts'
 import { type ReplyEvent, replyReader, type Stage } from '../../src/net/smtp/reply.ts'
-import { parseSelectors } from '../../src/operations/params.ts'
+import { readSelectors } from '../../src/operations/params.ts'
 import { parseProof } from '../../src/peers/proof.ts'
 import { parseOrigin, readPeers } from '../../src/peers/record.ts'
 import { LAB_KEY } from '../lab/messages.ts'
@@ -510,7 +510,7 @@ export const TARGETS: readonly Target[] = [
     parseProof,
   ),
   target('nodes of another node', PEERS, async (text) => readPeers(jsonOf(text)), 64),
-  target('selectors', words(['s1', 's2.a', 'a'.repeat(64), '_x', '.'], [',', ', ', ''], 14), parseSelectors),
+  target('selectors', words(['s1', 's2.a', 'a'.repeat(64), '_x', '.'], [',', ', ', ''], 14), readSelectors),
   target('message', MESSAGES, messageOf, 64),
   target(
     'mailboxes',

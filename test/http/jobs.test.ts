@@ -80,6 +80,41 @@ describe('a list', () => {
     expect(Object.keys(event).sort()).toEqual(['id', ...Object.keys(job)].sort())
   })
 
+  it('has several addresses of a cell as rows of its line, and says what was taken away', async () => {
+    const body =
+      'Contacts of May\nname,email\nA,"Joe <joe@b.example>; no@b.example"\nB,\u00a0ann@b.example\nC,"no@b.example, sue@b.example"\n'
+    const job = await done(await submit(body))
+    expect(job).toMatchObject({ rows: 5, received: 3, duplicates: 1, bad_rows: 0, column: 'email' })
+    expect(job.notes).toEqual([
+      'passed over before the header: 1 line',
+      'several values in one cell, each a row (2 records)',
+      'taken away: invisible characters around the value (1 row)',
+      'taken away: the name beside the address (1 row)',
+    ])
+    const rowsAfter = async (cursor: string) => {
+      const { data } = jobResultsAnswer.parse((await call(`/v1/jobs/${job.id}/results?cursor=${cursor}`)).json())
+      return data.map(({ line, part, input, result }) => [line, part, input, result])
+    }
+    const rows = [
+      [3, 1, 'joe@b.example', 'accepted'],
+      [3, 2, 'no@b.example', 'rejected'],
+      [4, undefined, 'ann@b.example', 'accepted'],
+      [5, 1, 'no@b.example', 'rejected'],
+      [5, 2, 'sue@b.example', 'accepted'],
+    ]
+    for (const [cursor, from] of Object.entries({ 0: 0, '3.1': 1, 3: 2, '3.2': 2, 4: 3, '5.1': 4, 5: 5 }))
+      expect(await rowsAfter(cursor)).toEqual(rows.slice(from))
+    const page = jobResultsAnswer.parse((await call(`/v1/jobs/${job.id}/results?limit=1`)).json())
+    expect(await rowsAfter(page.next_cursor!)).toEqual(rows.slice(1))
+    const ndjson = (await call(`/v1/jobs/${job.id}/results?format=ndjson`)).body.trim().split('\n')
+    expect(
+      ndjson.map((one) => JSON.parse(one)).map(({ line, part, input, result }) => [line, part, input, result]),
+    ).toEqual(rows)
+    const csv = (await call(`/v1/jobs/${job.id}/results?format=csv`)).body.split('\r\n')
+    expect(csv[0]).toMatch(/^name,email,line,part,input,result,/)
+    expect(csv[2]).toMatch(/^A,Joe <joe@b.example>; no@b.example,3,2,no@b.example,rejected,/)
+  })
+
   it('is taken in, worked on, and given back with a verdict a row', async () => {
     const job = await submit(LIST, '?name=spring')
     expect(job).toMatchObject({

@@ -1,9 +1,11 @@
 import { AppError } from '../../base/errors.ts'
+import { trimmed } from '../../names/pasted.ts'
 import { listError, type RowProblem, rowProblem } from '../problems.ts'
 import { headOf } from './octets.ts'
 import {
   badRow,
   type Columns,
+  type Counted,
   findColumns,
   type Held,
   type IntakeRow,
@@ -11,6 +13,7 @@ import {
   type Kind,
   MAX_FIELD,
   MAX_RECORD,
+  rowsOf,
 } from './row.ts'
 
 /**
@@ -27,7 +30,7 @@ const DELIMITER_SAMPLE = 16_384
 const DELIMITERS = [',', ';', '\t', '|'] as const
 
 /** The layout of a CSV list, detected in its first part and used for the following parts. */
-export type CsvLayout = { readonly format: 'csv'; readonly delimiter: string } & Columns
+export type CsvLayout = { readonly format: 'csv'; readonly delimiter: string } & Omit<Columns, 'titles'> & Counted
 
 /**
  * The rows of a streamed CSV list (RFC 4180; any line end, any of four delimiters, stray quotes are kept), those of a
@@ -41,8 +44,12 @@ export async function* csvRows(
   held: Held,
 ): AsyncIterable<readonly IntakeRow[]> {
   const { held: start, whole } = await headOf(text, DELIMITER_SAMPLE)
-  const delimiter = about.layout?.delimiter ?? delimiterOf(start.join('').slice(0, 4 * DELIMITER_SAMPLE))
-  const records = csvRecords(whole, delimiter, about.firstLine, held)
+  const sample = start.join('').slice(0, 4 * DELIMITER_SAMPLE)
+  const declared = about.layout ? null : DECLARATION.exec(sample)
+  const delimiter = about.layout?.delimiter ?? declared?.[1] ?? delimiterOf(sample)
+  const records = declared
+    ? csvRecords(without(whole, declared[0].length), delimiter, about.firstLine + 1, held)
+    : csvRecords(whole, delimiter, about.firstLine, held)
   const read = about.layout ? { first: [], layout: about.layout } : await beginOf(records, delimiter, about)
   const { first, layout, fault } = read
   if (!layout) {
@@ -50,9 +57,23 @@ export async function* csvRows(
     return
   }
   if (!about.layout) found(layout)
-  if (first.length > 0) yield first.map((record) => rowOf(record, layout))
+  const rows = (some: readonly CsvRecord[]): readonly IntakeRow[] =>
+    some.flatMap((record) => rowsOfRecord(about.kind, record, layout))
+  if (first.length > 0) yield rows(first)
   if (fault) throw fault.error
-  for await (const some of records) yield some.map((record) => rowOf(record, layout))
+  for await (const some of records) yield rows(some)
+}
+
+/** `sep=;` on the first line, by which spreadsheets are told the delimiter. */
+const DECLARATION = /^"?sep=([,;\t|])"?[ \t]*(?:\r\n|\r|\n)/i
+
+/** The text without its first characters. */
+async function* without(text: AsyncIterable<string>, count: number): AsyncIterable<string> {
+  let left = count
+  for await (const piece of text) {
+    if (piece.length > left) yield piece.slice(left)
+    left = Math.max(0, left - piece.length)
+  }
 }
 
 type Fault = { readonly error: unknown }
@@ -80,9 +101,10 @@ async function beginOf(
   }
   const rest = fault && { fault }
   if (first.length === 0) return { first, ...rest }
-  const layout: CsvLayout = { format: 'csv', delimiter, ...findColumns(kind, sampleOf(first).records, column) }
+  const { titles, ...columns } = findColumns(kind, sampleOf(first).records, column)
+  const layout: CsvLayout = { format: 'csv', delimiter, ...columns, ...(titles > 0 && { taken: { titles } }) }
   if (layout.header) refuseLongHeader(layout.header)
-  return { first: layout.header ? first.slice(1) : first, layout, ...rest }
+  return { first: first.slice(titles + (layout.header ? 1 : 0)), layout, ...rest }
 }
 
 /** The first records, and whether more are not needed. */
@@ -113,18 +135,21 @@ function refuseLongHeader(header: readonly string[]): void {
   }
 }
 
-function rowOf({ line, cells, isTooLong }: CsvRecord, layout: CsvLayout): IntakeRow {
-  const width = layout.header?.length
-  const bad = (reason: RowProblem): IntakeRow =>
-    badRow(line, reason, () => cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter))
+function rowsOfRecord(kind: Kind, { line, cells, isTooLong }: CsvRecord, layout: CsvLayout): readonly IntakeRow[] {
+  const { header, index } = layout
+  const bad = (reason: RowProblem): readonly IntakeRow[] => [
+    badRow(line, reason, () => cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter)),
+  ]
   if (isTooLong) return bad(rowProblem('record_too_long', { max: MAX_RECORD }))
   if (cells.some((cell) => cell.length > MAX_FIELD)) return bad(rowProblem('field_too_long', { max: MAX_FIELD }))
-  if (width !== undefined && cells.length !== width)
-    return bad(rowProblem('column_count', { count: cells.length, header: width }))
-  const input = (cells[layout.index] ?? '').trim()
-  if (input === '') return bad(rowProblem('no_input'))
+  if (header && cells.length !== header.length)
+    return bad(rowProblem('column_count', { count: cells.length, header: header.length }))
+  const cell = cells[index] ?? ''
+  if (trimmed(cell) === '') return bad(rowProblem('no_input'))
   if (cells.some(isUndecodable)) return bad(rowProblem('undecodable'))
-  return { ok: true, line, input, columns: cells }
+  if (header && cell.trim() === header[index] && cells.every((one, i) => trimmed(one) === header[i]))
+    return bad(rowProblem('header_again'))
+  return rowsOf(kind, { line, cell, columns: cells })
 }
 
 /**
@@ -165,11 +190,17 @@ export function delimiterOf(start: string): string {
     .slice(0, 20)
   const scores = DELIMITERS.map((delimiter) => {
     const counts = lines.map((line) => line.split(delimiter).length - 1)
-    const same = counts.filter((count) => count === counts[0]).length / Math.max(1, counts.length)
-    return { delimiter, score: (counts[0] ?? 0) === 0 ? 0 : same * 1_000 + Math.min(999, counts[0]!) }
+    const [usual, same] = usualOf(counts.filter((count) => count > 0))
+    return { delimiter, score: usual === 0 ? 0 : (same / lines.length) * 1_000 + Math.min(999, usual) }
   })
   const best = scores.reduce((a, b) => (b.score > a.score ? b : a))
   return best.score > 0 ? best.delimiter : ','
+}
+
+/** The most frequent number, and how often it is there. */
+function usualOf(numbers: readonly number[]): readonly [usual: number, times: number] {
+  const groups = [...Map.groupBy(numbers, (one) => one)].map(([one, all]) => [one, all.length] as const)
+  return groups.reduce((a, b) => (b[1] > a[1] ? b : a), [0, 0])
 }
 
 /** Maximum number of columns. */

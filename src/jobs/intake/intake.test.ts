@@ -25,9 +25,11 @@ async function read(list: string | Uint8Array, about: Partial<Intake> = {}, piec
   return { rows, layout }
 }
 
-/** `line input` of good rows, `line! detail` of bad ones. */
+/** `line input` of good rows, `line.part input` of several of a record, `line! detail` of bad ones. */
 const short = ({ rows }: Read): string[] =>
-  rows.map((row) => (row.ok ? `${row.line} ${row.input}` : `${row.line}! ${row.detail}`))
+  rows.map((row) =>
+    row.ok ? `${row.line}${row.part === undefined ? '' : `.${row.part}`} ${row.input}` : `${row.line}! ${row.detail}`,
+  )
 
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le')
 
@@ -87,6 +89,95 @@ describe('CSV', () => {
     ['NULs', 'email\nx@a.example\0\ny@a.example', ['2 x@a.example\0', '3 y@a.example']],
   ])('reads %s', async (_, list, rows) => {
     expect(short(await read(list))).toEqual(rows)
+  })
+
+  it.each<[string, string | Uint8Array, string[]]>([
+    ['sep= before a header', 'sep=;\r\nName;E-Mail\r\nJoe;a@a.example\r\n', ['3 a@a.example']],
+    ['sep= in quotes', '"sep=\t"\r\nName\tEmail\r\nJoe\ta@a.example', ['3 a@a.example']],
+    ['sep= without a header', 'SEP=|\nJoe|a@a.example', ['2 a@a.example']],
+    ['a column that is called sep', 'sep,email\n1,a@a.example', ['2 a@a.example']],
+    [
+      'a title, an empty line and a date before the header',
+      'Newsletter;;\r\n;;\r\nStand: 20.11.2026;;\r\nName;E-Mail;Ort\r\nJoe;a@a.example;X',
+      ['5 a@a.example'],
+    ],
+    ['a title of one cell, without delimiters', 'Mailing list\nName;Email\nJoe;a@a.example', ['3 a@a.example']],
+    ['a title without a header', 'Export;;\nJoe;a@a.example;X', ['2 a@a.example']],
+    ['a title over one column', 'Recipients of May\nemail\na@a.example', ['3 a@a.example']],
+    [
+      'the header again between two exports',
+      'n,email\n1,a@a.example\nn,email\n2,b@a.example',
+      ['2 a@a.example', '3! the header again', '4 b@a.example'],
+    ],
+    ['a Polish header', 'Imię;Adres e-mail\nJan;a@a.example', ['2 a@a.example']],
+    ['a Japanese header beside a column of owners', '担当,メールアドレス\no@a.example,a@a.example', ['2 a@a.example']],
+    [
+      'names around addresses',
+      'Kontakt\n"Doe, Joe <a@a.example>"\nAnn (b@a.example)',
+      ['2 a@a.example', '3 b@a.example'],
+    ],
+    ['a link of a chat program', 'email,n\n<mailto:a@a.example|a@a.example>,1', ['2 a@a.example']],
+    ['text of a formula', 'email,n\n"=""a@a.example""",1', ['2 a@a.example']],
+    [
+      'French quotes in Windows-1252',
+      Buffer.from('email;n\n\xab\xa0a@a.example\xa0\xbb;1', 'latin1'),
+      ['2 a@a.example'],
+    ],
+    ['typographic quotes in Windows-1252', Buffer.from('email;n\n\x93a@a.example\x94;1', 'latin1'), ['2 a@a.example']],
+    [
+      'marks of direction and a word joiner',
+      'email\n\u202aa@a.example\u202c\nb@a.example\u2060',
+      ['2 a@a.example', '3 b@a.example'],
+    ],
+    [
+      'several values of Google Contacts',
+      'Name,E-mail 1 - Value\nJoe,a@a.example ::: b@a.example',
+      ['2.1 a@a.example', '2.2 b@a.example'],
+    ],
+    [
+      'several lines in a cell',
+      'Name,Email\nJoe,"a@a.example\nb@a.example"\nAnn,c@a.example',
+      ['2.1 a@a.example', '2.2 b@a.example', '4 c@a.example'],
+    ],
+    ['words between addresses', 'Email\na@a.example and b@a.example', ['2.1 a@a.example', '2.2 b@a.example']],
+    ['several of which one is none', 'Email;n\n"a@a.example; b@@a.example";1', ['2.1 a@a.example', '2.2 b@@a.example']],
+    [
+      'stray marks',
+      'email;n\na@a.example.;1\n"b@a.example,";1\n;c@a.example',
+      ['2 a@a.example', '3 b@a.example', '4! no address in its column'],
+    ],
+    ['a sum in the last line', 'E-Mail;Umsatz\na@a.example;3\nSumme;3', ['2 a@a.example', '3 Summe']],
+    ['zeros behind gzip', Buffer.concat([gzipSync('email\nx@a.example'), Buffer.alloc(512)]), ['2 x@a.example']],
+  ])('reads a list with %s', async (_, list, rows) => {
+    expect(short(await read(list))).toEqual(rows)
+  })
+
+  it.each<[string, Partial<Intake>, string[]]>([
+    [
+      'To: X, Ann <a@a.example>; Bob Y <b@a.example>',
+      { contentType: 'text/plain' },
+      ['1.1 a@a.example', '1.2 b@a.example'],
+    ],
+    ['{"email":"Ann <a@a.example>"}', { contentType: 'application/x-ndjson' }, ['1 a@a.example']],
+    [
+      '_dmarc.a.example\n"b.example"\nC.example.',
+      { contentType: 'text/plain', kind: 'check' },
+      ['1 a.example', '2 b.example', '3 C.example.'],
+    ],
+    ['a.example, b.example', { contentType: 'text/plain', kind: 'check' }, ['1.1 a.example', '1.2 b.example']],
+    ['https://a.example/', { contentType: 'text/plain', kind: 'check' }, ['1 https://a.example/']],
+    ['[192.0.2.1]:25\nip4:192.0.2.2', { contentType: 'text/plain', kind: 'blacklist' }, ['1 192.0.2.1', '2 192.0.2.2']],
+  ])('reads %j', async (list, about, rows) => {
+    expect(short(await read(list, about))).toEqual(rows)
+  })
+
+  it('keeps a value as it was given beside what was read of it', async () => {
+    const { rows } = await read('{"email":"Ann <a@a.example>","n":1}', { contentType: 'application/x-ndjson' })
+    expect(rows).toEqual([
+      { ok: true, line: 1, input: 'a@a.example', columns: { email: 'Ann <a@a.example>', n: 1 }, taken: ['name'] },
+    ])
+    const text = await read('<a@a.example>', { contentType: 'text/plain' })
+    expect(text.rows).toMatchObject([{ columns: ['<a@a.example>'], taken: ['brackets'] }])
   })
 
   it('takes the column with addresses while the rows do not reach the one with the name', async () => {

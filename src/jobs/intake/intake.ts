@@ -2,14 +2,10 @@ import { listError } from '../problems.ts'
 import { type CsvLayout, csvRows } from './csv.ts'
 import { jsonRows, ndjsonRows, textRows } from './lines.ts'
 import { listOctets, listText, type Octets, type SizeBounds } from './octets.ts'
-import type { Held, IntakeRow, Kind } from './row.ts'
+import type { Counted, Held, IntakeRow, Kind } from './row.ts'
 
 /** The layout of a list, detected in its first part and used for the following parts. */
-export type Layout =
-  | CsvLayout
-  | { readonly format: 'text' }
-  | { readonly format: 'ndjson' }
-  | { readonly format: 'json' }
+export type Layout = CsvLayout | ({ readonly format: 'text' | 'ndjson' | 'json' } & Counted)
 
 export type Intake = {
   readonly kind: Kind
@@ -64,7 +60,7 @@ export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<
     return
   }
   found({ format })
-  if (format === 'text') yield* textRows(text, firstLine, held)
+  if (format === 'text') yield* textRows(text, kind, firstLine, held)
   else if (format === 'ndjson') yield* ndjsonRows(text, kind, firstLine, held)
   else yield* jsonRows(text, kind, firstLine, held)
 }

@@ -1,8 +1,9 @@
 import { messageOf } from '../../base/errors.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
-import { listError, rowProblem } from '../problems.ts'
+import { trimmed } from '../../names/pasted.ts'
+import { listError, type RowProblem, rowProblem } from '../problems.ts'
 import { MAX_COLUMNS } from './csv.ts'
-import { badRow, type Held, type IntakeRow, isUndecodable, type Kind, MAX_FIELD, MAX_RECORD } from './row.ts'
+import { badRow, type Held, type IntakeRow, isUndecodable, type Kind, MAX_FIELD, MAX_RECORD, rowsOf } from './row.ts'
 
 /** Maximum depth of the JSON of a row: databases and other readers have limits of their own. */
 const MAX_DEPTH = 64
@@ -15,18 +16,21 @@ export const FIELD: Readonly<Record<Kind, string>> = { verify: 'email', check: '
 /** One input per line; blank lines are skipped. */
 export async function* textRows(
   text: AsyncIterable<string>,
+  kind: Kind,
   firstLine: number,
   held: Held,
 ): AsyncIterable<readonly IntakeRow[]> {
-  for await (const lines of physicalLines(text, firstLine, held)) yield lines.map(textRow)
+  for await (const lines of physicalLines(text, firstLine, held)) yield lines.flatMap((line) => textRow(kind, line))
 }
 
-function textRow({ line, text, isTooLong }: Line): IntakeRow {
-  const input = text.trim()
-  if (isTooLong) return badRow(line, rowProblem('record_too_long', { max: MAX_RECORD }), () => input)
-  if (input.length > MAX_FIELD) return badRow(line, rowProblem('field_too_long', { max: MAX_FIELD }), () => input)
-  if (isUndecodable(input)) return badRow(line, rowProblem('undecodable'), () => input)
-  return { ok: true, line, input, columns: [] }
+function textRow(kind: Kind, { line, text, isTooLong }: Line): readonly IntakeRow[] {
+  const bad = (problem: RowProblem): readonly IntakeRow[] => [badRow(line, problem, () => text)]
+  if (isTooLong) return bad(rowProblem('record_too_long', { max: MAX_RECORD }))
+  if (text.length > MAX_FIELD) return bad(rowProblem('field_too_long', { max: MAX_FIELD }))
+  if (isUndecodable(text)) return bad(rowProblem('undecodable'))
+  if (trimmed(text) === '') return bad(rowProblem('no_input'))
+  const rows = rowsOf(kind, { line, cell: text, columns: [] })
+  return rows.map((row) => (row.taken ? { ...row, columns: [text.trim()] } : row))
 }
 
 /**
@@ -39,12 +43,12 @@ export async function* ndjsonRows(
   firstLine: number,
   held: Held,
 ): AsyncIterable<readonly IntakeRow[]> {
-  for await (const lines of physicalLines(text, firstLine, held)) yield lines.map((line) => rowOfJson(kind, line))
+  for await (const lines of physicalLines(text, firstLine, held)) yield lines.flatMap((line) => rowsOfJson(kind, line))
 }
 
-/** The row of one JSON text. */
-function rowOfJson(kind: Kind, { line, text, isTooLong }: Line): IntakeRow {
-  const bad = (problem: Parameters<typeof badRow>[1]): IntakeRow => badRow(line, problem, () => text)
+/** The rows of one JSON text. */
+function rowsOfJson(kind: Kind, { line, text, isTooLong }: Line): readonly IntakeRow[] {
+  const bad = (problem: RowProblem): readonly IntakeRow[] => [badRow(line, problem, () => text)]
   if (isTooLong) return bad(rowProblem('record_too_long', { max: MAX_RECORD }))
   let item: Json
   try {
@@ -55,7 +59,7 @@ function rowOfJson(kind: Kind, { line, text, isTooLong }: Line): IntakeRow {
   const field = FIELD[kind]
   const { [field]: asked, ...columns } = isJsonRecord(item) ? item : { [field]: item }
   if (typeof asked !== 'string') return bad(rowProblem('no_text', { field }))
-  if (asked.trim() === '') return bad(rowProblem('no_address', { field }))
+  if (trimmed(asked) === '') return bad(rowProblem('no_address', { field }))
   const others = Object.entries(columns)
   if (others.length >= MAX_COLUMNS) return bad(rowProblem('too_many_fields', { max: MAX_COLUMNS }))
   const isLong = (value: Json | undefined): boolean => typeof value === 'string' && value.length > MAX_FIELD
@@ -63,7 +67,9 @@ function rowOfJson(kind: Kind, { line, text, isTooLong }: Line): IntakeRow {
     return bad(rowProblem('field_too_long', { max: MAX_FIELD }))
   if (isDeeper(columns, MAX_DEPTH)) return bad(rowProblem('too_deep', { max: MAX_DEPTH }))
   if (isUndecodable(asked)) return bad(rowProblem('undecodable'))
-  return { ok: true, line, input: asked.trim(), columns: columns as { readonly [name: string]: Json } }
+  const own = columns as { readonly [name: string]: Json }
+  const rows = rowsOf(kind, { line, cell: asked, columns: own })
+  return rows.map((row) => (row.taken ? { ...row, columns: { [field]: asked, ...own } } : row))
 }
 
 /** Whether a value has more than `levels` objects and arrays inside each other; looks no deeper. */
@@ -134,7 +140,7 @@ export async function* jsonRows(
   for await (const piece of text) {
     const items = cutter.take(piece)
     held(cutter.held())
-    if (items.length > 0) yield items.map((item) => rowOfJson(kind, item))
+    if (items.length > 0) yield items.flatMap((item) => rowsOfJson(kind, item))
   }
   cutter.end()
 }

@@ -22,17 +22,26 @@ export type ListBounds = SizeBounds & {
   readonly maxRows: number
 }
 
-/** The first octets of files that people upload by mistake. */
-const OTHER_FILES: readonly { readonly magic: readonly number[]; readonly file: OtherFile }[] = [
-  { magic: [0x50, 0x4b, 0x03, 0x04], file: 'zip' },
-  { magic: [0x50, 0x4b, 0x05, 0x06], file: 'empty_zip' },
-  { magic: [0xd0, 0xcf, 0x11, 0xe0], file: 'xls' },
-  { magic: [0x25, 0x50, 0x44, 0x46], file: 'pdf' },
-  { magic: [0x42, 0x5a, 0x68], file: 'bzip2' },
-  { magic: [0x28, 0xb5, 0x2f, 0xfd], file: 'zstd' },
-  { magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a], file: 'xz' },
-]
-const GZIP = [0x1f, 0x8b]
+/** How files begin that people upload by mistake, each octet one character. */
+const OTHER_FILES: Readonly<Record<OtherFile, RegExp>> = {
+  zip: /^PK\x03\x04/,
+  empty_zip: /^PK\x05\x06/,
+  xls: /^\xd0\xcf\x11\xe0/,
+  pdf: /^%PDF/,
+  bzip2: /^BZh/,
+  zstd: /^\x28\xb5\x2f\xfd/,
+  xz: /^\xfd7zXZ/,
+  seven_zip: /^7z\xbc\xaf/,
+  rar: /^Rar!\x1a/,
+  rtf: /^\{\\rtf/,
+  image: /^(?:\x89PNG|\xff\xd8\xff|GIF8)/,
+  html: /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body|table|meta|style|div)[\s>]/i,
+  xml: /^(?:\xef\xbb\xbf)?\s*<\?xml\s/i,
+  vcard: /^(?:\xef\xbb\xbf)?\s*BEGIN:VCARD/i,
+}
+/** Octets that show what a file is. */
+const SIGNATURE = 64
+const GZIP = '\x1f\x8b'
 
 /**
  * The octets of a list in pieces of {@link PIECE}, decompressed if they are gzip (declared or not) or declared as
@@ -42,10 +51,11 @@ const GZIP = [0x1f, 0x8b]
  */
 export async function* listOctets(upload: Octets, bounds: SizeBounds, contentEncoding = ''): Octets {
   const encoding = packingOf(contentEncoding)
-  const { first, rest } = await peek(bounded(upload, bounds.maxUpload, 'upload_too_large'), 8)
-  const other = OTHER_FILES.find(({ magic }) => begins(first, magic))
-  if (other) throw listError('other_file', { file: other.file })
-  const packing = encoding ?? (begins(first, GZIP) ? 'gzip' : undefined)
+  const { first, rest } = await peek(bounded(upload, bounds.maxUpload, 'upload_too_large'), SIGNATURE)
+  const beginning = Buffer.from(first.subarray(0, SIGNATURE)).toString('latin1')
+  for (const [file, signature] of Object.entries(OTHER_FILES))
+    if (signature.test(beginning)) throw listError('other_file', { file: file as OtherFile })
+  const packing = encoding ?? (beginning.startsWith(GZIP) ? 'gzip' : undefined)
   yield* inPieces(packing ? bounded(unpacked(rest, packing), bounds.maxUpload, 'unpacked_too_large') : rest)
 }
 
@@ -140,9 +150,6 @@ export async function headOf<T extends { readonly length: number }>(
   }
   return { held, whole: whole() }
 }
-
-const begins = (octets: Uint8Array, magic: readonly number[]): boolean =>
-  octets.length >= magic.length && magic.every((octet, i) => octets[i] === octet)
 
 async function* bounded(octets: Octets, max: number, refused: 'upload_too_large' | 'unpacked_too_large'): Octets {
   let size = 0

@@ -1,44 +1,74 @@
 import { isIP } from 'node:net'
 import type { BadRowReason } from '../../answers/jobs.ts'
 import type { Json } from '../../base/json.ts'
-import { parseDomain } from '../../names/domain.ts'
+import { type Parsed, parsed } from '../../base/problem.ts'
 import { parseEmail } from '../../names/email.ts'
+import { addressesIn, type Pasted, readDomain, readIp, type Taken, trimmed } from '../../names/pasted.ts'
 import { listError, type RowProblem } from '../problems.ts'
 
 export type Kind = 'verify' | 'check' | 'blacklist'
 
-/** Common names of input columns in exported lists, by kind and in order of preference. */
+/**
+ * Common names of input columns in exported lists, in lower case without marks and blanks, by kind and in order of
+ * preference.
+ */
 const NAMES: Readonly<Record<Kind, readonly string[]>> = {
   verify: [
-    'email',
-    'e-mail',
-    'emailaddress',
-    'mail',
-    'mailaddress',
-    'emails',
-    'adresse',
-    'correo',
-    'courriel',
-    'address',
-    'recipient',
-    'username',
-    'login',
+    ...['email', 'emailaddress', 'mail', 'mailaddress', 'emails'],
+    ...['emailadresse', 'mailadresse', 'adresseemail', 'adressemail', 'adresseelectronique', 'courriel'],
+    ...['correo', 'correoelectronico', 'correoelectrónico', 'direccióndecorreo', 'endereçodeemail', 'indirizzoemail'],
+    ...['postaelettronica', 'emailadres', 'epost', 'epostadress', 'epostadresse', 'eposta', 'sähköposti'],
+    ...['adresemail', 'pocztaelektroniczna', 'электроннаяпочта', 'почта', 'メールアドレス', 'メール', '邮箱'],
+    ...['电子邮件', '电子邮箱', '電子郵件', '이메일', 'adresse', 'address', 'recipient', 'username', 'login'],
   ],
   check: ['domain', 'domainname', 'host', 'hostname', 'website', 'site', 'url'],
   blacklist: ['ip', 'ipaddress', 'address', 'addr', 'host'],
 }
-const PARTS: Readonly<Record<Kind, readonly string[]>> = {
-  verify: ['email', 'e-mail', 'mail'],
+const WORDS: Readonly<Record<Kind, readonly string[]>> = {
+  verify: ['email', 'mail'],
   check: ['domain', 'hostname'],
   blacklist: ['ip'],
 }
+/** Maximum number of records before the header: a title, a date, empty lines. */
+const MAX_TITLES = 20
 
-/** Whether a cell looks like an input of a kind of job. */
+/** Whether a cell contains inputs of a kind of job. */
 const looksLike = (kind: Kind, cell: string): boolean => {
-  const text = cell.trim()
-  if (kind === 'verify') return text.includes('@') && parseEmail(text).ok
-  if (kind === 'check') return text.includes('.') && isIP(text) === 0 && parseDomain(text).ok
-  return isIP(text) !== 0
+  if (kind === 'verify') return /@|%40|&#/.test(cell) && addressesIn(cell).some(({ value }) => parseEmail(value).ok)
+  if (kind === 'check') return cell.includes('.') && isIP(trimmed(cell)) === 0 && readDomain(cell).ok
+  return readIp(cell).ok
+}
+
+/** The inputs of a cell, as they are pasted: one, or several with {@link Taken} `several`. */
+function inputsIn(kind: Kind, cell: string): readonly Pasted<string>[] {
+  if (kind === 'verify') return addressesIn(cell)
+  const read = (text: string): Parsed<Pasted<string>> => {
+    if (kind === 'blacklist') return readIp(text)
+    const name = readDomain(text)
+    return name.ok ? parsed({ value: name.value.value.domain, taken: name.value.taken }) : name
+  }
+  const bare = trimmed(cell)
+  const whole = read(cell)
+  if (whole.ok) return [whole.value.taken.length === 0 ? { value: bare, taken: [] } : whole.value]
+  const words = bare.split(/[\s,;|]+/).filter((word) => word !== '')
+  if (words.length < 2 || !words.every((word) => read(word).ok)) return [{ value: bare, taken: [] }]
+  return words.map((value) => ({ value, taken: ['several'] }))
+}
+
+/** The rows of one record: several if its cell has several inputs. */
+export function rowsOf(
+  kind: Kind,
+  { line, cell, columns }: Pick<GoodRow, 'line' | 'columns'> & { readonly cell: string },
+): readonly GoodRow[] {
+  const inputs = inputsIn(kind, cell)
+  return inputs.map(({ value, taken }, i) => ({
+    ok: true,
+    line,
+    ...(inputs.length > 1 && { part: i + 1 }),
+    input: value,
+    columns,
+    ...(taken.length > 0 && { taken }),
+  }))
 }
 
 export type Columns = {
@@ -46,22 +76,50 @@ export type Columns = {
   readonly header: readonly string[] | null
   /** The index of the input column. */
   readonly index: number
+  /** The number of records before the header that are passed over: titles, empty lines. */
+  readonly titles: number
 }
 
 /**
- * The header and the input column, from the first records. A row is a header if none of its cells looks like an input,
- * and either a cell has a name of such columns or the rows below look like inputs. The column: the caller's choice,
- * else by name, else the one whose cells most often look like inputs. Throws AppError `bad_list` if there is none.
+ * The header and the input column, from the first records. Titles and empty lines before the header are passed over. A
+ * row is a header if none of its cells looks like an input, and either a cell has a name of such columns or the rows
+ * below look like inputs. The column: the caller's choice, else by name, else the one whose cells most often look like
+ * inputs. Throws AppError `bad_list` if there is none.
  */
 export function findColumns(kind: Kind, sample: readonly (readonly string[])[], wanted: string | undefined): Columns {
-  const [first = [], ...below] = sample
+  const titles = titlesIn(kind, sample, wanted)
+  const [first = [], ...below] = sample.slice(titles)
   const hasInput = first.some((cell) => looksLike(kind, cell))
   const named = nameIndex(kind, first)
   const isHeader = !hasInput && (named >= 0 || below.length > 0 || wanted !== undefined)
-  const header = isHeader ? first.map((cell) => cell.trim()) : null
-  const rows = isHeader ? below : sample
+  const header = isHeader ? first.map(trimmed) : null
+  const rows = isHeader ? below : sample.slice(titles)
   const index = wanted === undefined ? ownChoice(kind, rows, header ? named : -1) : chosen(wanted, first, header)
-  return { header, index }
+  return { header, index, titles }
+}
+
+/**
+ * The number of records before the header, or before the first row with an input. The header is the first of the
+ * records without an input that has the name of the wanted or of a usual column; where there is none, records with at
+ * most one cell of several are titles.
+ */
+function titlesIn(kind: Kind, sample: readonly (readonly string[])[], wanted: string | undefined): number {
+  const width = Math.max(0, ...sample.map(({ length }) => length))
+  const end = sample.slice(0, MAX_TITLES + 1).findIndex((row) => row.some((cell) => looksLike(kind, cell)))
+  const before = end < 0 ? [] : sample.slice(0, end)
+  const find = (isHeader: (row: readonly string[]) => boolean): number | undefined => {
+    const at = before.findIndex(isHeader)
+    return at < 0 ? undefined : at
+  }
+  const isFull = (row: readonly string[]): boolean =>
+    width === 1 || row.filter((cell) => trimmed(cell) !== '').length > 1
+  return (
+    (wanted === undefined ? undefined : find((row) => row.some((cell) => normalize(cell) === normalize(wanted)))) ??
+    find((row) => row.some((cell) => NAMES[kind].includes(normalize(cell)))) ??
+    find((row) => isFull(row) && nameIndex(kind, row) >= 0) ??
+    find(isFull) ??
+    before.length
+  )
 }
 
 /**
@@ -102,10 +160,10 @@ function ownChoice(kind: Kind, rows: readonly (readonly string[])[], named: numb
 const nameIndex = (kind: Kind, cells: readonly string[]): number => {
   const normalized = cells.map(normalize)
   for (const name of NAMES[kind]) {
-    const at = normalized.indexOf(name.replace(/[^a-z]/g, ''))
+    const at = normalized.indexOf(name)
     if (at >= 0) return at
   }
-  return normalized.findIndex((cell) => PARTS[kind].some((part) => cell.includes(part.replace(/[^a-z]/g, ''))))
+  return normalized.findIndex((cell) => WORDS[kind].some((part) => cell.includes(part)))
 }
 
 const normalize = (name: string): string =>
@@ -119,8 +177,12 @@ export type GoodRow = {
   readonly ok: true
   /** The physical line on which the record begins; 1 is the first line of the file. */
   readonly line: number
+  /** The number of the input among several of one record, from 1; absent if it is the only one. */
+  readonly part?: number
   readonly input: string
   readonly columns: readonly string[] | { readonly [name: string]: Json }
+  /** What was taken away to get the input. */
+  readonly taken?: readonly Taken[]
 }
 /**
  * A record that gets no result: the code of the reason ({@link rowProblem}), its sentence, and the beginning of the
@@ -134,6 +196,31 @@ export type BadRow = {
   readonly text: string
 }
 export type IntakeRow = GoodRow | BadRow
+
+/** More than the values that a cell of {@link MAX_FIELD} has. */
+export const PARTS = 32_768
+
+/**
+ * The place of a row in its list, by which the database knows it: the line on which its record begins, plus the number
+ * of its part of {@link PARTS} if it has several.
+ */
+export const placeOf = (line: number, part = 0): number => line + part / PARTS
+
+/** The line and the part of a place. */
+export function lineAndPart(place: number): { readonly line: number; readonly part?: number } {
+  const line = Math.floor(place)
+  return place === line ? { line } : { line, part: Math.round((place - line) * PARTS) }
+}
+
+/** What is counted of a list: what was taken away in rows, and lines before the header. */
+export type Noted = Taken | 'titles'
+
+/** How often what was taken away. */
+export type Counted = { readonly taken?: Readonly<Partial<Record<Noted, number>>> }
+
+/** What of a row is counted: several values of a record once. */
+export const notedOf = ({ taken = [], part = 1 }: GoodRow): readonly Noted[] =>
+  part === 1 ? taken : taken.filter((one) => one !== 'several')
 
 /** Maximum size of a field, octets; a longer one makes its row bad. */
 export const MAX_FIELD = 64 * 1024

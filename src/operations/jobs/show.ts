@@ -4,6 +4,7 @@ import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { formatDuration } from '../../base/time.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { jobDocument, jobListDocument } from '../../documents/jobs.ts'
+import { PARTS, placeOf } from '../../jobs/intake/row.ts'
 import type { JobAction } from '../../jobs/service.ts'
 import { ownerOf } from '../../names/owner.ts'
 import { formatParam } from '../documents.ts'
@@ -26,18 +27,28 @@ export const jobExample = { id: 'job_AAAAAAAAAAAAAAAAAAAAAA' }
 /** The largest `integer` of PostgreSQL: no list has more lines, and no job a larger number. */
 export const MAX_INTEGER = 2 ** 31 - 1
 const place = z.int().min(0).max(MAX_INTEGER)
+const rowPlace = z
+  .number()
+  .min(0)
+  .max(MAX_INTEGER + 1)
 
-/** Where rows continue: after a line, which callers may name themselves after an interrupted download. */
+/**
+ * Where rows continue: after a line (all parts of it), or after a part of it, `<line>.<part>`; callers may name them
+ * themselves after an interrupted download.
+ */
 export const lineCursorParam = optional(
-  textParam<number>('invalid_parameter', (text) => (/^\d{1,10}$/.test(text) ? lineOf(text) : readCursor(place, text)), {
-    description: 'next_cursor of the previous page, or the line of the last row received',
+  textParam<number>('invalid_parameter', parsePlace, {
+    description: 'next_cursor of the previous page, or the line (and part: 7.2) of the last row received',
     group: 'answer',
     example: '1000',
   }),
 )
-function lineOf(text: string): Parsed<number> {
-  const line = place.safeParse(Number(text))
-  return line.success ? parsed(line.data) : problem(valueProblem('whole', { text, min: 0, max: MAX_INTEGER }))
+function parsePlace(text: string): Parsed<number> {
+  const [, line, part] = /^(\d{1,10})(?:\.(\d{1,5}))?$/.exec(text) ?? []
+  if (line === undefined) return readCursor(rowPlace, text)
+  if (Number(line) > MAX_INTEGER || Number(part ?? 0) >= PARTS)
+    return problem(valueProblem('whole', { text, min: 0, max: MAX_INTEGER }))
+  return parsed(line === '0' ? 0 : placeOf(Number(line), part === undefined ? PARTS - 1 : Number(part)))
 }
 
 /** Where a list of jobs continues: after the job of this number. */

@@ -3,11 +3,19 @@ import { parsed, problem } from '../../base/problem.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { jobDocument } from '../../documents/jobs.ts'
 import { ownerOf } from '../../names/owner.ts'
-import { selectorParam } from '../check.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { readReceiver } from '../monitors/shared.ts'
 import { defineOperation } from '../operation.ts'
-import { choiceParam, durationParam, flagParam, lineParam, maxAgeParam, optional, textParam } from '../params.ts'
+import {
+  choiceParam,
+  durationParam,
+  flagParam,
+  lineParam,
+  maxAgeParam,
+  optional,
+  selectorsParam,
+  textParam,
+} from '../params.ts'
 import { jobInputError, jobParamProblem } from '../problems.ts'
 import { idParam, jobExample, progressOf, uploadOf } from './show.ts'
 
@@ -43,7 +51,7 @@ export const jobSubmit = defineOperation({
     column: columnParam,
     pool: flagParam('use the pool of source addresses', 'source'),
     max_age: maxAgeParam,
-    selector: { ...selectorParam, description: 'DKIM selectors to query first: a,b; kind check' },
+    selector: { ...selectorsParam, description: 'DKIM selectors to query first: a,b; kind check' },
     give_up_after: optional(
       durationParam(
         { minMs: 60_000, maxMs: 7 * DAY_MS },

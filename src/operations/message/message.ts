@@ -46,7 +46,7 @@ export const message = defineOperation({
       }),
     ),
     mail_from: optional(
-      textParam('invalid_parameter', parseSender, {
+      textParam('invalid_parameter', parseMailFrom, {
         description: 'envelope sender (MAIL FROM); empty for a bounce',
         example: 'joe@example.org',
       }),
@@ -136,6 +136,14 @@ function verdictOfBounce({ recipients }: BounceAnswer['bounce']): 'good' | 'bad'
 }
 
 const jsonOf = (answer: MessageAnswer): Json => JSON.parse(JSON.stringify(answer))
+
+/** A reverse-path is an address, in whatever form, or nothing (RFC 5321 §4.1.2). */
+function parseMailFrom(text: string): Parsed<string> {
+  const sender = parseSender(text)
+  if (!sender.ok || sender.value === '') return sender
+  const at = sender.value.lastIndexOf('@')
+  return at > 0 && at < sender.value.length - 1 ? sender : problem(paramProblem('reverse_path', { text }))
+}
 
 type Given = Omit<GivenEnvelope, 'from' | 'hop'>
 

@@ -8,9 +8,8 @@ import { MAX_LABELS } from '../../monitors/portfolio.ts'
 import { monitorError } from '../../monitors/problems.ts'
 import { isTimezone } from '../../monitors/schedule.ts'
 import type { MonitorInput, NotifyTarget } from '../../monitors/service.ts'
-import { parseDomain } from '../../names/domain.ts'
-import { formatEmail, parseEmail } from '../../names/email.ts'
-import { parseIp } from '../../names/ip.ts'
+import { formatEmail } from '../../names/email.ts'
+import { parsePastedDomain, parsePastedEmail, parsePastedIp } from '../../names/pasted.ts'
 import { refusePrivateUrl } from '../../peers/ask.ts'
 import type { Ctx } from '../../world.ts'
 import { blacklist } from '../blacklist.ts'
@@ -160,7 +159,7 @@ export function labelsOf(texts: readonly string[]): readonly string[] {
 /** The mail address of who is responsible for a target; '' for nobody. Throws AppError `invalid_parameter`. */
 export function readOwner(text: string): string {
   if (text.trim() === '') return ''
-  const email = parseEmail(text.trim())
+  const email = parsePastedEmail(text.trim())
   if (!email.ok) throw invalidAt('invalid_parameter', 'owner', email.problem)
   return formatEmail(email.value)
 }
@@ -236,7 +235,7 @@ export async function readNotify(ctx: Ctx, deps: Used, items: readonly Notify[])
 }
 
 async function readMailbox({ monitors }: Used, text: string): Promise<string> {
-  const email = parseEmail(text.trim())
+  const email = parsePastedEmail(text.trim())
   if (!email.ok) throw invalidAt('invalid_parameter', 'notify', email.problem)
   const address = formatEmail(email.value)
   const fault = await (await monitors()).mailFault(address)
@@ -305,7 +304,7 @@ export function checkKind(
   if (kind !== 'reports') return
   if (isPublic) throw monitorInputError('reports_private', undefined, { parameter: 'public', at: 'public' })
   if (caller?.maySeeReports === false) throw monitorInputError('no_scope', undefined, { parameter: 'kind', at: 'kind' })
-  const domain = parseDomain(target)
+  const domain = parsePastedDomain(target)
   if (domain.ok) refuseOthers({ ...(caller && { caller }) }, domain.value)
 }
 
@@ -320,7 +319,7 @@ export const NAMES: Readonly<Record<MonitorKind, string>> = {
 
 type Target = { readonly target: string; readonly domain: string }
 const domainTarget = (text: string): Target => {
-  const domain = parseDomain(text)
+  const domain = parsePastedDomain(text)
   if (!domain.ok) throw invalidAt('invalid_domain', 'target', domain.problem)
   return { target: domain.value, domain: domain.value }
 }
@@ -329,12 +328,12 @@ const TARGETS: Readonly<Record<MonitorKind, (text: string) => Target>> = {
   report: domainTarget,
   reports: domainTarget,
   verify: (text) => {
-    const email = parseEmail(text)
+    const email = parsePastedEmail(text)
     if (!email.ok) throw invalidAt('invalid_parameter', 'target', email.problem)
     return { target: formatEmail(email.value), domain: email.value.domain }
   },
   blacklist: (text) => {
-    const ip = parseIp(text)
+    const ip = parsePastedIp(text)
     if (!ip.ok) throw invalidAt('invalid_ip', 'target', ip.problem)
     return { target: ip.value, domain: '' }
   },

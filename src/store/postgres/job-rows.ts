@@ -7,6 +7,7 @@ import { jsonArray } from './pool.ts'
 import type { RowColumns, Schema } from './schema.ts'
 
 export type StoredRow = {
+  /** Its place (jobs/intake/row.ts). */
   readonly line: number
   readonly input: string
   readonly columns: RowColumns
@@ -122,13 +123,13 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
 
   /** Extends claims whose job is running; returns the lines of those that still exist. */
   renew: async (job: JobTable, claims: readonly ClaimOf[]): Promise<readonly number[]> => {
-    const { rows } = await sql<{ line: string }>`
+    const { rows } = await sql<{ line: number }>`
       UPDATE ${tableOf(job)} r SET due = now() + ${LEASE}
-      FROM unnest(${numbers(claims.map(({ line }) => line))}::bigint[], ${numbers(claims.map(({ fence }) => fence))}::bigint[]) AS u (line, fence)
+      FROM unnest(${numbers(claims.map(({ line }) => line))}::float8[], ${numbers(claims.map(({ fence }) => fence))}::bigint[]) AS u (line, fence)
       WHERE r.job = ${job.number} AND r.line = u.line AND r.fence = u.fence
         AND EXISTS (SELECT FROM mailsonde.jobs WHERE number = ${job.number} AND state = 'running')
       RETURNING r.line`.execute(db)
-    return rows.map(({ line }) => Number(line))
+    return rows.map(({ line }) => line)
   },
 
   /**
@@ -148,7 +149,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     job: JobTable,
     page: { readonly after: number; readonly limit: number; readonly result?: string; readonly reason?: string },
   ): Promise<readonly ResultRow[]> => {
-    const { rows } = await sql<ResultRow & { line: string }>`
+    const { rows } = await sql<ResultRow>`
       SELECT r.line, r.input, r.columns,
              coalesce(f.result, r.result) AS result, coalesce(f.reason, r.reason) AS reason, coalesce(f.answer, r.answer) AS answer
       FROM ${tableOf(job)} r
@@ -158,7 +159,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
         AND (${page.result ?? null}::text IS NULL OR coalesce(f.result, r.result) = ${page.result ?? null})
         AND (${page.reason ?? null}::text IS NULL OR coalesce(f.reason, r.reason) = ${page.reason ?? null})
       ORDER BY r.line LIMIT ${page.limit}`.execute(db)
-    return rows.map((row) => ({ ...row, line: Number(row.line) }))
+    return rows
   },
 
   badRows: async (job: number, after: number, limit: number): Promise<readonly StoredBadRow[]> => {
@@ -261,9 +262,10 @@ async function claim(
   const table = tableOf(job)
   const ready = sql`job = ${job.number} AND provider = ${provider} AND state = 'ready'`
   const behind = after
-    ? sql`AND (due, line) > ('epoch'::timestamptz + ${after.dueUs}::bigint * interval '1 us', ${after.line}::bigint)`
+    ? sql`AND (due, line) > ('epoch'::timestamptz + ${after.dueUs}::bigint * interval '1 us', ${after.line}::float8)`
     : sql``
-  type Row = Readonly<Record<'line' | 'input' | 'fence' | 'due_us', string>> & {
+  type Row = Readonly<Record<'input' | 'fence' | 'due_us', string>> & {
+    readonly line: number
     readonly attempts: number
     readonly first_asked_at: Date | null
   }
@@ -288,13 +290,13 @@ async function claim(
             CASE WHEN EXISTS (SELECT FROM next) THEN now() + ${LEASE} ELSE 'infinity' END) END
       WHERE job = ${job.number} AND provider = ${provider} AND EXISTS (SELECT FROM pair))
     SELECT * FROM claimed`.execute(db)
-  const places = rows.map(({ line, due_us }) => ({ dueUs: due_us, line: Number(line) })).sort(byPlace)
+  const places = rows.map(({ line, due_us }) => ({ dueUs: due_us, line })).sort(byPlace)
   const last = places.at(-1)
   return {
     rows: rows
       .map(({ line, first_asked_at, input, fence, attempts }) => ({
         ...{ input, fence, attempts },
-        line: Number(line),
+        line,
         firstAskedAt: first_asked_at,
       }))
       .sort((a, b) => a.line - b.line),
@@ -318,7 +320,7 @@ async function write(db: Kysely<Schema>, job: JobTable, writes: readonly RowWrit
         state = CASE WHEN u.wait_ms IS NULL THEN 'done' ELSE 'ready' END, due = coalesce(now() + u.wait_ms * interval '1 ms', r.due),
         result = u.result, reason = u.reason, answer = CASE WHEN u.wait_ms IS NULL THEN u.answer END,
         answered_at = CASE WHEN u.wait_ms IS NULL THEN now() END
-      FROM unnest(${numbers(column('line'))}::bigint[], ${numbers(column('fence'))}::bigint[], ${column('counts')}::boolean[], ${column('waitMs')}::float8[],
+      FROM unnest(${numbers(column('line'))}::float8[], ${numbers(column('fence'))}::bigint[], ${column('counts')}::boolean[], ${column('waitMs')}::float8[],
                   ${column('result')}::text[], ${column('reason')}::text[], ${jsonArray(column('answer'))}::json[])
         AS u (line, fence, counts, wait_ms, result, reason, answer)
       WHERE r.job = ${job.number} AND r.line = u.line AND r.fence = u.fence

@@ -43,12 +43,12 @@ export type RowColumns = readonly string[] | { readonly [name: string]: Json }
 
 type JobRowsTable = {
   readonly job: number
-  readonly line: Bigint
+  readonly line: number
   readonly input: string
   readonly columns: JSONColumnType<RowColumns> | null
   readonly key: string
   readonly domain: string
-  readonly first_line: Bigint | null
+  readonly first_line: number | null
   readonly copies: Generated<number>
   readonly provider: string | null
   readonly state: Generated<RowState>

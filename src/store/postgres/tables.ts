@@ -159,12 +159,12 @@ CREATE INDEX jobs_by_expiry ON mailsonde.jobs (expires_at);
 -- A row's state is here alone. Large jobs have a table of their own with the same columns (job-tables.ts).
 CREATE TABLE mailsonde.job_rows (
   job integer NOT NULL,
-  line bigint NOT NULL,                -- on which the record begins; 1 is the first of the file
+  line double precision NOT NULL,      -- place: line on which the record begins, and the part of it (jobs/intake/row.ts)
   input text NOT NULL,
   columns jsonb,                       -- the row's own columns, in their order
   key text NOT NULL,                   -- equal inputs have equal keys
   domain text NOT NULL,                -- whose mail hosts tell the provider; '' where nothing is asked
-  first_line bigint,                   -- the row that answers for this duplicate
+  first_line double precision,         -- the row that answers for this duplicate
   copies integer NOT NULL DEFAULT 0,   -- duplicates that this row answers for
   provider text,                       -- null: not found out yet
   state text NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'ready', 'done', 'duplicate')),

@@ -1,0 +1,207 @@
+import { expect, it } from 'vitest'
+import { formatEmail } from './email.ts'
+import { addressesIn, readAddress, readDomain, readIp, readSelector } from './pasted.ts'
+
+/** The value, or the beginning of what is wrong with it. */
+const address = (text: string): string => {
+  const read = readAddress(text)
+  return read.ok ? formatEmail(read.value.value) : `! ${read.problem.text}`
+}
+
+it.each<[string, string]>([
+  ['joe@example.org', 'joe@example.org'],
+  [' joe@example.org\r\n', 'joe@example.org'],
+  ['\u200bjoe@example.org\u200d', 'joe@example.org'],
+  ['\ufeff\u00a0joe@example.org\u202f', 'joe@example.org'],
+  ['\u00adjoe@example.org', 'joe@example.org'],
+  ['\u202ajoe@example.org\u202c', 'joe@example.org'],
+  ['Joe <joe@example.org>', 'joe@example.org'],
+  ['"Doe, Joe" <joe@example.org>', 'joe@example.org'],
+  ['Doe, Joe <joe@example.org>', 'joe@example.org'],
+  ['<<joe@example.org>>', 'joe@example.org'],
+  ['<joe@example.org', 'joe@example.org'],
+  ['"joe@home" <joe@example.org>', 'joe@example.org'],
+  ['Joe (joe@example.org)', 'joe@example.org'],
+  ['joe@example.org (Joe)', 'joe@example.org'],
+  ['[joe@example.org]', 'joe@example.org'],
+  ['mailto:joe@example.org', 'joe@example.org'],
+  ['MAILTO:joe@example.org?subject=Hi&cc=ann@example.org', 'joe@example.org'],
+  ['mailto:joe%40example.org', 'joe@example.org'],
+  ['mailto://joe@example.org', 'joe@example.org'],
+  ['<mailto:joe@example.org|joe@example.org>', 'joe@example.org'],
+  ['[Write to Joe](mailto:joe@example.org)', 'joe@example.org'],
+  ['<a href="mailto:joe@example.org">Joe</a>', 'joe@example.org'],
+  ['=HYPERLINK("mailto:joe@example.org","Joe")', 'joe@example.org'],
+  ['=LIEN_HYPERTEXTE("mailto:joe@example.org";"Joe")', 'joe@example.org'],
+  ['="joe@example.org"', 'joe@example.org'],
+  ['joe&#64;example.org', 'joe@example.org'],
+  ['joe&#x40;example&period;org', 'joe@example.org'],
+  ['&lt;joe@example.org&gt;', 'joe@example.org'],
+  ["'joe@example.org'", 'joe@example.org'],
+  ['“joe@example.org”', 'joe@example.org'],
+  ['«\u00a0joe@example.org\u00a0»', 'joe@example.org'],
+  ['`joe@example.org`,', 'joe@example.org'],
+  ['joe@example.org.', 'joe@example.org'],
+  ['joe@example.org;', 'joe@example.org'],
+  ['E-Mail: joe@example.org', 'joe@example.org'],
+  ['To: "Joe" <joe@example.org>', 'joe@example.org'],
+  ['„joe@example.org“', 'joe@example.org'],
+  ['joe@example.org, Joe Doe', 'joe@example.org'],
+  ['Joe;joe@example.org', 'joe@example.org'],
+  // what belongs to an address stays
+  ["o'hara@example.org", "o'hara@example.org"],
+  ['"joe doe"@example.org', '"joe doe"@example.org'],
+  ['a/b=c@example.org', 'a/b=c@example.org'],
+  ['a&b@example.org', 'a&b@example.org'],
+  ['joe+news@example.org', 'joe+news@example.org'],
+  // what is no address, and never half of one
+  [
+    'joe news@example.org',
+    '! the local part contains a blank: in a URL, + is written %2B (for "joe+news@example.org")',
+  ],
+  ['joe@example.org, ann@example.org', '! these are several addresses (2)'],
+  ['joe@example.org; ann@example.org', '! these are several addresses (2)'],
+  ['joe@example.org ann@example.org', '! these are several addresses (2)'],
+  ['a,b@example.org', '! the local part contains characters'],
+  ['joe.@example.org', '! the local part begins or ends with a dot'],
+  ['joe@@example.org', '!'],
+  ['joe', '! the address has no @'],
+  ['', '! the address is empty'],
+  ['\u200b', '! the address is empty'],
+])('reads the address %j', (text, wanted) => {
+  expect(address(text).slice(0, wanted.length)).toBe(wanted)
+})
+
+it.each<[string, string[]]>([
+  ['a@a.example; b@a.example', ['a@a.example', 'b@a.example']],
+  ['X, Ann <a@a.example>; Bob Y <b@a.example>', ['a@a.example', 'b@a.example']],
+  ['"X, Ann" <a@a.example>, "Y; Bob" <b@a.example>', ['a@a.example', 'b@a.example']],
+  ['a@a.example ::: b@a.example ::: c@a.example', ['a@a.example', 'b@a.example', 'c@a.example']],
+  ['a@a.example\nb@a.example\r\n', ['a@a.example', 'b@a.example']],
+  ['a@a.example / b@a.example', ['a@a.example', 'b@a.example']],
+  ['a@a.example/b@a.example', ['a@a.example', 'b@a.example']],
+  ['a@a.example und b@a.example', ['a@a.example', 'b@a.example']],
+  ['a@a.example b@a.example', ['a@a.example', 'b@a.example']],
+  ['<a@a.example> <b@a.example>', ['a@a.example', 'b@a.example']],
+  ['mailto:a@a.example,b@a.example', ['a@a.example', 'b@a.example']],
+  ['a@a.example;;b@a.example;', ['a@a.example', 'b@a.example']],
+  ['a@a.example, n/a', ['a@a.example']],
+  ['no address', ['no address']],
+  ['a@a.example, b@@a.example', ['a@a.example', 'b@@a.example']],
+])('finds the addresses in %j', (text, wanted) => {
+  expect(addressesIn(text).map(({ value }) => value)).toEqual(wanted)
+})
+
+const name = (text: string): string => {
+  const read = readDomain(text)
+  if (!read.ok) return `! ${read.problem.text}`
+  const { domain, selector } = read.value.value
+  return selector === undefined ? domain : `${selector} ${domain}`
+}
+
+it.each<[string, string]>([
+  ['example.org', 'example.org'],
+  ['EXAMPLE.ORG.\n', 'example.org'],
+  ['\u200bexample.org\u00a0', 'example.org'],
+  ['"example.org"', 'example.org'],
+  ['“example.org”', 'example.org'],
+  ['<example.org>,', 'example.org'],
+  ['@example.org', 'example.org'],
+  ['_dmarc.example.org', 'example.org'],
+  ['_DMARC.example.org.', 'example.org'],
+  ['_mta-sts.example.org', 'example.org'],
+  ['_smtp._tls.example.org', 'example.org'],
+  ['default._bimi.example.org', 'example.org'],
+  ['mail._domainkey.example.org', 'mail example.org'],
+  ['2026.Mail._DomainKey.example.org', '2026.mail example.org'],
+  ['www.example.org', 'www.example.org'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['https://example.org/contact?x=1', '! "https://example.org/contact?x=1" is a URL: give its host, "example.org"'],
+  ['http://user:pw@example.org:8080/', '! "http://user:pw@example.org:8080/" is a URL: give its host, "example.org"'],
+  ['example.org/', '! "example.org/" is a URL: give its host, "example.org"'],
+  ['example.org:25', '! "example.org:25" has a port: give only the domain, "example.org"'],
+  ['joe@example.org', '! "joe@example.org" is a mail address: give its domain, "example.org"'],
+  ['example .org', '! "example .org" contains a blank'],
+  ['a.example, b.example', '! several domains are given (2)'],
+  ['192.0.2.0/24', '! "192.0.2.0/24" is a network'],
+  ['192.0.2.1', '! "192.0.2.1" is an IP address'],
+  ['_spf.example.org', '! "_spf.example.org" is not a domain name'],
+  ['localhost', '! "localhost" is a single label'],
+])('reads the domain %j', (text, wanted) => {
+  expect(name(text).slice(0, wanted.length)).toBe(wanted)
+})
+
+const ip = (text: string): string => {
+  const read = readIp(text)
+  return read.ok ? read.value.value : `! ${read.problem.text}`
+}
+
+it.each<[string, string]>([
+  ['192.0.2.1', '192.0.2.1'],
+  ['\u200b192.0.2.1\u00a0', '192.0.2.1'],
+  ['[192.0.2.1]', '192.0.2.1'],
+  ['[192.0.2.1]:25', '192.0.2.1'],
+  ['192.0.2.1:25', '192.0.2.1'],
+  ['[2001:db8::1]:25', '2001:db8::1'],
+  ['[IPv6:2001:DB8::1]', '2001:db8::1'],
+  ['ip4:192.0.2.1', '192.0.2.1'],
+  ['(192.0.2.1),', '192.0.2.1'],
+  ['"192.0.2.1".', '192.0.2.1'],
+  ['192.0.2.0/24', '! "192.0.2.0/24" is a network'],
+  ['192.0.2.1, 192.0.2.2', '! several IP addresses are given (2)'],
+  ['http://192.0.2.1/', '! "http://192.0.2.1/" is a URL, not an IP address'],
+  ['fe80::1%eth0', '! "fe80::1%eth0" has a zone id'],
+  ['192.0.2.300', '! "192.0.2.300" is not an IP address'],
+])('reads the IP address %j', (text, wanted) => {
+  expect(ip(text).slice(0, wanted.length)).toBe(wanted)
+})
+
+it.each<[string, string | undefined]>([
+  ['mail', 'mail'],
+  ['Mail', 'mail'],
+  ['2026.mail', '2026.mail'],
+  ['mail._domainkey', 'mail'],
+  ['mail._domainkey.example.org.', 'mail'],
+  ['Mail._DomainKey.EXAMPLE.ORG', 'mail'],
+  ['"mail"', 'mail'],
+  ['s=mail;', 'mail'],
+  ['\u200bmail\u00a0', 'mail'],
+  ['_domainkey.example.org', '_domainkey.example.org'],
+  ['a selector', undefined],
+  ['', undefined],
+])('reads the selector %j', (text, wanted) => {
+  const read = readSelector(text)
+  expect(read.ok ? read.value.value : undefined).toBe(wanted)
+})
+
+it.each<[string, string[]]>([
+  ['joe@example.org', []],
+  [' joe@example.org ', []],
+  ['\u00a0joe@example.org', ['invisible']],
+  ['Joe <joe@example.org>', ['name']],
+  ['<joe@example.org>', ['brackets']],
+  ['mailto:joe@example.org', ['mailto']],
+  ["'joe@example.org';", ['punctuation', 'quotes']],
+  ['joe&#64;example.org', ['markup']],
+])('names what it took away from %j', (text, wanted) => {
+  const read = readAddress(text)
+  expect(read.ok && read.value.taken).toEqual(wanted)
+})
+
+it.each([
+  '<'.repeat(65_536),
+  'a@'.repeat(32_768),
+  '"'.repeat(65_535),
+  ' '.repeat(65_536),
+  `a@b ${'\u00a0'.repeat(60_000)}x`,
+  `<${'a@'.repeat(30_000)}`,
+  '/@'.repeat(32_768),
+  `${'(a@b'.repeat(16_000)})`,
+  '&#64;'.repeat(13_000),
+  'mailto:'.repeat(9_000),
+])('reads a hostile cell (%#) within the time of a test', (text) => {
+  expect(addressesIn(text).length).toBeGreaterThan(0)
+  expect([readAddress(text), readDomain(text), readIp(text), readSelector(text)].map(({ ok }) => ok)).not.toContain(
+    true,
+  )
+})

@@ -1,0 +1,439 @@
+import { type Parsed, parsed, problem } from '../base/problem.ts'
+import { type Domain, parseDomain } from './domain.ts'
+import { type Email, formatEmail, parseEmail } from './email.ts'
+import { type Ip, isNetworkOrRange, parseIp } from './ip.ts'
+import { domainProblem, emailProblem, ipProblem, selectorProblem } from './problems.ts'
+
+/**
+ * What people paste: values as web pages, spreadsheets, mail programs, DNS consoles and log files show them. The
+ * pages, lists, the API and the command line read values with this module alone.
+ */
+
+/** What was taken away from around a value, or decoded in it. */
+export type Taken =
+  | 'invisible'
+  | 'name'
+  | 'brackets'
+  | 'mailto'
+  | 'quotes'
+  | 'punctuation'
+  | 'markup'
+  | 'label'
+  | 'port'
+  | 'text'
+  | 'several'
+
+/** A value, and what was taken away to get it; white space around it does not count. */
+export type Pasted<T> = { readonly value: T; readonly taken: readonly Taken[] }
+
+/** Longest text that is read as one value, characters. */
+const MAX_TEXT = 4_096
+
+/** Format characters (zero-width ones, U+FEFF, soft hyphens, directions), Hangul fillers. White space is beside them. */
+const INVISIBLE = /[\p{Cf}\u115f\u1160\u3164\uffa0]/u
+const WHITE = /\s/
+/** White space that is not ASCII is as invisible as the rest. */
+const isOdd = (c: string): boolean => c > '\u007f' && (WHITE.test(c) || INVISIBLE.test(c))
+const isBlank = (c: string): boolean => WHITE.test(c) || isOdd(c)
+
+/** Text without white space and invisible characters around it, and whether there were invisible ones. */
+function trimming(text: string): Pasted<string> {
+  let [from, to] = [0, text.length]
+  while (from < to && isBlank(text[from]!)) from++
+  while (to > from && isBlank(text[to - 1]!)) to--
+  let odd = false
+  for (let at = 0; at < text.length && !odd; at++) {
+    if (at === from) at = to
+    odd = at < text.length && isOdd(text[at]!)
+  }
+  const value = text.slice(from, to)
+  // Quotes of typography could be characters of a name; around one they are none.
+  const isQuoted =
+    value.length > 2 && TYPOGRAPHIC.some(([open, close]) => value.startsWith(open!) && value.endsWith(close!))
+  if (isQuoted) return { value: trimmed(value.slice(1, -1)), taken: odd ? ['invisible', 'quotes'] : ['quotes'] }
+  return { value, taken: odd ? ['invisible'] : [] }
+}
+const TYPOGRAPHIC = ['“”', '„“', '„”', '””', '‘’', '‚‘', '«»', '»«', '‹›']
+
+/** Text without white space and invisible characters around it. */
+export const trimmed = (text: string): string => trimming(text).value
+
+const PAIRS: readonly (readonly [open: string, close: string, taken: Taken])[] = [
+  ['"', '"', 'quotes'],
+  ["'", "'", 'quotes'],
+  ['`', '`', 'quotes'],
+  ['<', '>', 'brackets'],
+  ['(', ')', 'brackets'],
+  ['[', ']', 'brackets'],
+  ['{', '}', 'brackets'],
+]
+/** Characters that a sentence or a list leaves behind a value; no address, name or selector ends with one. */
+const STRAY = /[.,;:!?…]/
+
+/** A step that takes something away; undefined: there is nothing of its kind. */
+type Step = (text: string) => Pasted<string> | undefined
+
+/** Most things that are taken away from one text. */
+const MAX_STEPS = 8
+
+/** Takes away what the steps find, the first of them first, until the text is a value (`isRead`) or none finds more. */
+function reduced(text: string, steps: readonly Step[], isRead: (text: string) => boolean): Pasted<string> {
+  const bare = trimming(text)
+  let { value } = bare
+  const taken = new Set(bare.taken)
+  for (let round = 0; round < MAX_STEPS && !isRead(value); round++) {
+    const found = firstOf(steps, value)
+    if (!found) break
+    value = trimmed(found.value)
+    for (const one of found.taken) taken.add(one)
+  }
+  return { value, taken: [...taken] }
+}
+
+function firstOf(steps: readonly Step[], text: string): Pasted<string> | undefined {
+  for (const step of steps) {
+    const found = step(text)
+    if (found) return found
+  }
+  return undefined
+}
+
+const unpaired: Step = (text) => {
+  const pair = text.length > 2 && PAIRS.find(([open, close]) => text.startsWith(open) && text.endsWith(close))
+  return pair ? { value: text.slice(1, -1), taken: [pair[2]] } : undefined
+}
+
+const unpunctuated: Step = (text) => {
+  let [from, to] = [0, text.length]
+  while (to > 0 && STRAY.test(text[to - 1]!)) to--
+  while (from < to && /[,;]/.test(text[from]!)) from++
+  return to - from < text.length ? { value: text.slice(from, to), taken: ['punctuation'] } : undefined
+}
+
+const NAMED_ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  commat: '@',
+  period: '.',
+  colon: ':',
+}
+const ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|(amp|lt|gt|quot|apos|nbsp|commat|period|colon));/gi
+
+/** Entities of HTML (`&#64;`) as characters. */
+const withoutEntities: Step = (text) => {
+  if (!text.includes('&')) return undefined
+  const value = text.replace(ENTITY, (_, decimal?: string, hex?: string, name?: string) =>
+    name === undefined
+      ? String.fromCodePoint(decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal))
+      : NAMED_ENTITIES[name.toLowerCase()]!,
+  )
+  return value === text ? undefined : { value, taken: ['markup'] }
+}
+
+/** `=HYPERLINK("mailto:joe@example.org","Joe")` in any language, `="joe@example.org"`. */
+const withoutFormula: Step = (text) => {
+  const first = /^=\s*(?:[\p{L}.]{1,30}\()?\s*"([^"]*)"/u.exec(text)?.[1]
+  return first === undefined ? undefined : { value: first, taken: ['markup'] }
+}
+
+/** The address of a link: `mailto:joe@example.org?subject=Hi`, also within Markdown or HTML. */
+const linked: Step = (text) => {
+  const link = /(?:^|[\s[(<"'=])mailto:(?:\/\/)?([^"'?<>()[\]|\s]+)/i.exec(text)?.[1]
+  if (link !== undefined) {
+    const value = decoded(link)
+    if (value.includes('@')) return { value, taken: [/^mailto:/i.test(text) ? 'mailto' : 'markup'] }
+  }
+  const rest = /^mailto:(.*)$/is.exec(text)?.[1]
+  return rest === undefined ? undefined : { value: rest, taken: ['mailto'] }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The text in the last pair of brackets with an `@`: `"Doe, Joe" <joe@example.org>`, `Joe (joe@example.org)`. */
+const bracketed: Step = (text) => {
+  for (const [open, close] of [
+    ['<', '>'],
+    ['(', ')'],
+    ['[', ']'],
+  ] as const) {
+    const from = text.lastIndexOf(open)
+    const to = text.indexOf(close, from)
+    if (from < 0 || to < 0) continue
+    const [before, inside, behind] = [text.slice(0, from), text.slice(from + 1, to), text.slice(to + 1)]
+    if (!inside.includes('@') || behind.includes('@')) continue
+    const isBare = /^[\s<([]*$/.test(before) && /^[\s>)\]]*$/.test(behind)
+    return { value: inside, taken: [isBare ? 'brackets' : 'name'] }
+  }
+  const isOpen = text.startsWith('<') && !text.includes('>')
+  return isOpen ? { value: text.slice(1), taken: ['brackets'] } : undefined
+}
+
+/** `joe@example.org (Joe)`: a comment behind the address. */
+const uncommented: Step = (text) => {
+  const address = /^([^\s()]+@[^\s()@]+)\s*\([^()@]*\)$/.exec(text)?.[1]
+  return address === undefined ? undefined : { value: address, taken: ['name'] }
+}
+
+/** `E-Mail: joe@example.org`, `To: …`: no local part has a colon. */
+const unlabeled: Step = (text) => {
+  const rest = /^(?:[\p{L}][\p{L} .-]{0,30}):\s*(?=\S*@)/u.exec(text)?.[0]
+  return rest === undefined ? undefined : { value: text.slice(rest.length), taken: ['label'] }
+}
+
+/** Other cells behind an address that a delimiter ends: no domain has a comma, a semicolon, a bar or a tab. */
+const alone: Step = (text) => {
+  const address = /^([^\s,;|@<>"]+@[^\s,;|@<>"]+)\s*[,;|\t]\s*[^@\s,;|][^@]*$/.exec(text)?.[1]
+  if (address !== undefined) return { value: address, taken: ['text'] }
+  const last = /^[^@;|\t]*[;|\t]\s*([^\s,;|@<>"]+@[^\s,;|@<>"]+)$/.exec(text)?.[1]
+  return last === undefined ? undefined : { value: last, taken: ['text'] }
+}
+
+const ADDRESS_STEPS: readonly Step[] = [
+  withoutFormula,
+  withoutEntities,
+  linked,
+  bracketed,
+  uncommented,
+  unlabeled,
+  alone,
+  unpaired,
+  unpunctuated,
+]
+
+const isAscii = (text: string): boolean => /^[ -~]*$/.test(text)
+
+/** The form of nearly all addresses, which needs no reading. */
+const PLAIN_ADDRESS = /^[\w.+-]+@[\w.-]*\w$/
+
+/**
+ * The addresses in a text, each as it is written: one or more (`a@example.org; B <b@example.org>`), or the whole text
+ * if it has none.
+ */
+export function addressesIn(text: string): readonly Pasted<string>[] {
+  if (PLAIN_ADDRESS.test(text)) return [{ value: text, taken: [] }]
+  const bare = trimming(text)
+  const { value } = bare
+  if (PLAIN_ADDRESS.test(value) || !/@|%40|&/.test(value)) return [bare]
+  const parts = value.indexOf('@') === value.lastIndexOf('@') || isMarkup(value) ? [] : separated(value)
+  if (parts.length < 2) return [addressIn(text)]
+  return parts.map((part) => {
+    const one = addressIn(part)
+    return { ...one, taken: ['several', ...one.taken] }
+  })
+}
+
+/** A formula or a link repeats its address. */
+const isMarkup = (text: string): boolean => /^=|^\[[^\]]*\]\(mailto:|<a\s/i.test(text)
+
+const isAddress = (text: string): boolean => parseEmail(text).ok
+
+/** The one address of a text, without what is around it; the text itself if that leads to none. */
+function addressIn(text: string): Pasted<string> {
+  const found = reduced(text, ADDRESS_STEPS, isAddress)
+  return isAddress(found.value) ? found : trimming(text)
+}
+
+/**
+ * A text with several `@` in parts with one each, at semicolons, commas, bars, slashes, line ends and `:::` behind an address, outside of
+ * quotes and brackets; at blanks if each word is an address. A part without an `@` belongs to the next one (`Doe, Joe
+ * <joe@example.org>`) or, at the end, to the one before it. Each character is looked at a few times.
+ */
+function separated(text: string): readonly string[] {
+  const parts: string[] = []
+  const hasQuotes = text.split('"').length % 2 === 1
+  let [isQuoted, isInside, hasAt, from] = [false, false, false, 0]
+  for (let at = 0; at < text.length; at++) {
+    const c = text[at]!
+    if (c === '@') hasAt = true
+    if (c === '"' && hasQuotes && !isInside) isQuoted = !isQuoted
+    else if (isQuoted) continue
+    else if (c === '<' || c === '(') isInside = true
+    else if (c === '>' || c === ')') isInside = false
+    else if (!isInside && hasAt) {
+      const end = separatorAt(text, at)
+      if (end === undefined) continue
+      parts.push(...wordsOf(text.slice(from, at)))
+      at += end.length - 1
+      from = at + 1
+      hasAt = false
+    }
+  }
+  const rest = text.slice(from)
+  if (hasAt) parts.push(...wordsOf(rest))
+  else if (/[^\s,;|]/.test(rest)) parts.push(`${parts.pop() ?? ''},${rest}`)
+  return parts
+}
+
+const SEPARATOR = /:::|[;,|\r\n/]|\s(?:and|or|und|oder|et|ou|y|e|&)\s/iy
+
+/** The separator behind an address that begins here. */
+function separatorAt(text: string, at: number): string | undefined {
+  SEPARATOR.lastIndex = at
+  return SEPARATOR.exec(text)?.[0]
+}
+
+/** The parts of a text with several addresses between blanks: `a@example.org b@example.org`, `<a@…> <b@…>`. */
+function wordsOf(text: string): readonly string[] {
+  const angled = text.split('>').filter((part) => /<[^<]*@/.test(part))
+  if (angled.length > 1) return angled.map((part) => `${part}>`)
+  const words = text.includes('<') ? [] : text.split(/\s+/).filter((word) => word !== '')
+  return words.length > 1 && words.every((word) => word.includes('@')) ? words : [text]
+}
+
+/**
+ * One address, as it is pasted: `Joe <joe@example.org>`, `mailto:joe@example.org`, in quotes or brackets, with invisible
+ * characters around it, with a stray mark behind it. Several are refused, never one of them taken.
+ */
+export function readAddress(text: string): Parsed<Pasted<Email>> {
+  const first = parseEmail(text)
+  if (first.ok && isAscii(text)) return parsed({ value: first.value, taken: [] })
+  if (text.length > MAX_TEXT && !first.ok) return first
+  const [one, ...others] = addressesIn(text)
+  if (others.length > 0) return problem(emailProblem('several', { count: others.length + 1 }))
+  const { value, taken } = one!
+  const email = parseEmail(value)
+  if (email.ok) return parsed({ value: email.value, taken })
+  const blank = /^[^\s<>"()@]+(?:\s+[^\s<>"()@]+)+@[^\s@]+$/.test(value)
+  return problem(blank ? emailProblem('blank', { plus: value.replace(/\s+/g, '+') }) : email.problem)
+}
+
+/** An address as {@link readAddress} reads it, without what was taken away. */
+export function parsePastedEmail(text: string): Parsed<Email> {
+  const read = readAddress(text)
+  return read.ok ? parsed(read.value.value) : read
+}
+
+/** An address for the wire as it was pasted; a text that is none, without white space around it. */
+export function pastedAddress(text: string): string {
+  const read = readAddress(text)
+  return read.ok ? formatEmail(read.value.value) : trimmed(text)
+}
+
+/** What may stand in front of a domain in the name of a record that belongs to its mail. */
+const RECORD_LABEL = /^(?:_dmarc|_mta-sts|_smtp\._tls|[a-z0-9-]{1,63}\._bimi|_domainkey)\./i
+const KEY_NAME = /^([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)\._domainkey(?:\.(.+))?$/i
+
+/** A domain, and the selector that its name began with. */
+export type PastedDomain = { readonly domain: Domain; readonly selector?: string }
+
+const isDomain = (text: string): boolean => parseDomain(text).ok
+
+const NAME_STEPS: readonly Step[] = [withoutEntities, unpaired, unpunctuated]
+
+/** The host of a URL, of `host:port/path` or `//host/`; undefined where there is none of it. */
+export function hostOf(text: string): string | undefined {
+  const url = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#\s]*)/i.exec(text)?.[1]
+  const authority = (url ?? /^[^/?#\s]+(?=[/?#])/.exec(text)?.[0])?.replace(/^[^@]*@/, '')
+  if (authority === undefined) return undefined
+  return /^\[([^\]]+)\](?::\d{0,5})?$/.exec(authority)?.[1] ?? authority.replace(/:\d{0,5}$/, '')
+}
+
+/**
+ * A domain as it is pasted: in quotes, with invisible characters around it or stray marks behind it, as
+ * `_dmarc.example.org` or `mail._domainkey.example.org`. A URL, a port, an address and several domains are refused with
+ * words that name them.
+ */
+export function readDomain(text: string): Parsed<Pasted<PastedDomain>> {
+  const first = parseDomain(text)
+  if (first.ok && isAscii(text)) return parsed({ value: { domain: first.value }, taken: [] })
+  if (text.length > MAX_TEXT && !first.ok) return first
+  const { value, taken } = reduced(text, NAME_STEPS, isDomain)
+  const at = value.startsWith('@') ? value.slice(1) : value
+  const label = RECORD_LABEL.exec(at)?.[0]
+  const key = KEY_NAME.exec(at)
+  const name = key?.[2] ?? at.slice(label?.length ?? 0)
+  const domain = parseDomain(name)
+  if (domain.ok) {
+    const selector = key?.[2] === undefined ? undefined : key[1]!.toLowerCase()
+    const more: readonly Taken[] = name === value ? [] : [at === value ? 'label' : 'punctuation']
+    return parsed({
+      value: { domain: domain.value, ...(selector !== undefined && { selector }) },
+      taken: [...taken, ...more],
+    })
+  }
+  return problem(domainFault(value) ?? domain.problem)
+}
+
+/** What a text is that is no domain. */
+function domainFault(text: string) {
+  const words = text.split(/[\s,;|]+/).filter((word) => word !== '')
+  if (words.length > 1 && words.every((word) => parseDomain(word).ok))
+    return domainProblem('several', { count: words.length })
+  if (/\s/.test(text)) return domainProblem('blank', { text })
+  const email = /^[^/]*@/.test(text) ? readAddress(text) : undefined
+  if (email?.ok) return domainProblem('mailbox', { text, domain: email.value.value.domain })
+  const host = hostOf(text)
+  if (host !== undefined && !isNetworkOrRange(text)) return domainProblem('url', { text, host })
+  const port = /^(.+):\d{1,5}$/.exec(text)?.[1]
+  if (port !== undefined && parseDomain(port).ok) return domainProblem('port', { text, host: port })
+  return undefined
+}
+
+/** A domain as {@link readDomain} reads it, without what was taken away. */
+export function parsePastedDomain(text: string): Parsed<Domain> {
+  const read = readDomain(text)
+  return read.ok ? parsed(read.value.value.domain) : read
+}
+
+/**
+ * An IP address as it is pasted: in brackets (`[192.0.2.1]`, `[IPv6:2001:db8::1]`), quotes, with a port behind it, as a
+ * term of SPF (`ip4:192.0.2.1`). Networks and URLs are refused.
+ */
+export function readIp(text: string): Parsed<Pasted<Ip>> {
+  const first = parseIp(text)
+  if (first.ok) return parsed({ value: first.value, taken: [] })
+  if (text.length > MAX_TEXT && !first.ok) return first
+  const { value, taken } = reduced(text, IP_STEPS, isIpAddress)
+  const address = parseIp(value)
+  if (address.ok) return parsed({ value: address.value, taken })
+  const words = value.split(/[\s,;|]+/).filter((word) => word !== '')
+  if (words.length > 1 && words.every((word) => parseIp(word).ok))
+    return problem(ipProblem('several', { count: words.length }))
+  const host = hostOf(value)
+  return host === undefined || (address.problem.id === 'ip.network' && !value.includes('//'))
+    ? problem(address.problem)
+    : problem(ipProblem('url', { text: value, host }))
+}
+
+const isIpAddress = (text: string): boolean => parseIp(text).ok
+const unported: Step = (text) => {
+  const address = /^(\[[^\]]+\]|[\d.]+):\d{1,5}$/.exec(text)?.[1]
+  return address === undefined ? undefined : { value: address, taken: ['port'] }
+}
+const untagged: Step = (text) => {
+  const address = /^[+~?-]?(?:ipv6|ip4|ip6|ip):(.+)$/i.exec(text)?.[1]
+  return address === undefined ? undefined : { value: address, taken: ['label'] }
+}
+
+const IP_STEPS: readonly Step[] = [unported, unpaired, untagged, unpunctuated]
+
+/** An IP address as {@link readIp} reads it, without what was taken away. */
+export function parsePastedIp(text: string): Parsed<Ip> {
+  const read = readIp(text)
+  return read.ok ? parsed(read.value.value) : read
+}
+
+const SELECTOR = /^[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*$/
+const isSelector = (text: string): boolean => SELECTOR.test(text.toLowerCase())
+
+/**
+ * A DKIM selector (RFC 6376 §3.1), in lower case: one or more labels, at most 120 characters, also as the name of its
+ * record (`mail._domainkey.example.org`) or as the tag of a signature (`s=mail`).
+ */
+export function readSelector(text: string): Parsed<Pasted<string>> {
+  const { value, taken } = reduced(text, NAME_STEPS, isSelector)
+  const name = value.replace(/^s\s*=\s*/i, '')
+  const selector = (KEY_NAME.exec(name)?.[1] ?? name).toLowerCase()
+  if (selector.length > 120 || !SELECTOR.test(selector)) return problem(selectorProblem('invalid', { text }))
+  return parsed({ value: selector, taken: selector.length === value.length ? taken : [...taken, 'label'] })
+}
