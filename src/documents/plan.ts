@@ -1,4 +1,5 @@
 import type { PlanAnswer, PlanStep } from '../answers/plan.ts'
+import { earnedGrade } from '../answers/weights.ts'
 import { counted } from '../base/text.ts'
 import { type Block, type Conclusion, code, type Document, heading, type Line, quiet, text } from './block.ts'
 import { footerOf } from './words.ts'
@@ -92,6 +93,15 @@ export const pathBlocks = ({ score, grade, steps, end }: Omit<Way, 'left'>): Blo
             })),
           },
         },
+        ...(end.grade_because && end.grade !== null
+          ? [
+              quiet(
+                `It ends at ${end.grade} and not at ${earnedGrade(end.score)}: `,
+                code(end.grade_because.finding),
+                '.',
+              ),
+            ]
+          : []),
       ]
 
 /** The way without its records: one line a step. */

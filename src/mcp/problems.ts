@@ -8,4 +8,8 @@ export const toolError = errorsOf('tool', {
     detail: ({ name, tool }: { name: string; tool: string }) =>
       `${quoted(name)} is not a parameter of ${shown(tool, 60)}`,
   },
+  from_line: {
+    code: 'invalid_parameter',
+    detail: ({ text }: { text: string }) => `from_line is ${quoted(text, 40)}; it is the number of a line, from 1`,
+  },
 })
