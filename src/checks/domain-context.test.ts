@@ -13,17 +13,19 @@ const MX = [[10, 'm.example']] as const
 const HOST: LabZone = { 'm.example': { A: ['45.53.5.1'] } }
 const NULL_MX = [[0, '.']] as const
 const ADDRESS = { A: ['45.53.5.2'] }
+const KEY = 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='
 const above = (policy: string): LabZone => ({ '_dmarc.a.example': { TXT: [`v=DMARC1; ${policy}`] } })
 
 async function contextIn(zone: LabZone, name = 'a.example'): Promise<DomainContext> {
   const ctx = labCtx(zone)
   const at = domain(name)
-  const [spf, mx, dmarc] = await Promise.all([
+  const [spf, mx, dmarc, dkim] = await Promise.all([
     lookupOne('spf', ctx, at, {}),
     lookupOne('mx', ctx, at, {}),
     lookupOne('dmarc', ctx, at, {}),
+    lookupOne('dkim', ctx, at, {}),
   ])
-  return contextOf({ spf, mx, dmarc })
+  return contextOf({ spf, mx, dmarc, dkim })
 }
 
 describe('the role of a domain', () => {
@@ -77,7 +79,35 @@ describe('the role of a domain', () => {
     ['-all, MX not known', { 'a.example': { TXT: [NOBODY], MX: 'SERVFAIL' } }, 'accepts_mail_only'],
     ['SPF not known', { 'a.example': { TXT: 'SERVFAIL', MX: NULL_MX } }, 'sends_and_accepts_mail'],
     ['a name below an enforcing domain', { ...above('p=reject'), 'w.a.example': ADDRESS }, 'no_mail', 'w.a.example'],
-    ['the same below p=none', { ...above('p=none'), 'w.a.example': ADDRESS }, 'sends_and_accepts_mail', 'w.a.example'],
+    ['the same below p=none', { ...above('p=none'), 'w.a.example': ADDRESS }, 'no_mail', 'w.a.example'],
+    ['the same without a DMARC record', { 'w.gone.com': ADDRESS }, 'no_mail', 'w.gone.com'],
+    [
+      'the same with a DMARC record of its own',
+      { ...above('p=reject'), 'w.a.example': ADDRESS, '_dmarc.w.a.example': { TXT: ['v=DMARC1; p=reject'] } },
+      'no_mail',
+      'w.a.example',
+    ],
+    [
+      'the same with a DKIM key',
+      { ...above('p=reject'), 'w.a.example': ADDRESS, 'mail._domainkey.w.a.example': { TXT: [KEY] } },
+      'sends_and_accepts_mail',
+      'w.a.example',
+    ],
+    [
+      'the same with a key at an unknown selector',
+      { ...above('p=reject'), 'w.a.example': ADDRESS, 'x9y8._domainkey.w.a.example': { TXT: [KEY] } },
+      'sends_and_accepts_mail',
+      'w.a.example',
+    ],
+    [
+      'a name below psd=y is an organizational domain',
+      { '_dmarc.gov.example': { TXT: ['v=DMARC1; p=none; psd=y'] }, 'a.gov.example': ADDRESS },
+      'sends_and_accepts_mail',
+      'a.gov.example',
+    ],
+    ['without anything but p=reject', { 'a.example': {}, ...above('p=reject') }, 'parked'],
+    ['the same with an address', { 'a.example': ADDRESS, ...above('p=reject') }, 'parked'],
+    ['the same in a test', { 'a.example': ADDRESS, ...above('p=reject; t=y') }, 'sends_and_accepts_mail'],
     [
       'the same with an MX',
       { ...above('p=reject'), ...HOST, 'w.a.example': { MX } },
@@ -93,7 +123,7 @@ describe('the role of a domain', () => {
     [
       'an alias of another organization',
       { ...above('p=reject'), ...HOST, 'b.other': { MX, TXT: [SENDER] }, 'w.a.example': { CNAME: ['b.other'] } },
-      'sends_and_accepts_mail',
+      'no_mail',
       'w.a.example',
     ],
     [

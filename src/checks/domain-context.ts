@@ -39,9 +39,11 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const mail = known(facts.mx)?.mail
   const dmarc = known(facts.dmarc)
   const tls = known(facts.starttls)
-  const sends = sendsMail(spf, mail)
+  const bySpf = sendsMail(spf, mail)
+  const role = roleOf({ facts, mail, sends: bySpf, returnPath: returnPathOf(facts) })
+  // Nothing can pass at a parked domain, also without an SPF record.
+  const sends = role.role === 'parked' ? false : bySpf
   const takes = mail ? takesMail(mail, sends, tls) : null
-  const role = roleOf({ spf, mail, dmarc, sends, returnPath: returnPathOf(facts) })
   const noMail = mail && noMailIn(mail, role.role)
   const mailboxes = mailboxesOf(mail, known(facts.dkim))
   return {
@@ -82,9 +84,8 @@ function sendingHostsOf(spf: SpfFacts | undefined, mail: MailHosts | undefined):
 }
 
 type Seen = {
-  readonly spf: SpfFacts | undefined
+  readonly facts: ContextFacts
   readonly mail: MailHosts | undefined
-  readonly dmarc: DmarcFacts | undefined
   readonly sends: boolean | null
   readonly returnPath: ReturnPath | undefined
 }
@@ -168,50 +169,96 @@ function returnPathOf({ mx, dkim }: ContextFacts): ReturnPath | undefined {
   return provider && { above, provider: provider.name }
 }
 
-/** docs/score.md, "Roles". */
-function roleOf({ spf, mail, dmarc, sends, returnPath }: Seen): { readonly role: Role; readonly because: Problem } {
-  if (!mail && sends === false) return { role: 'accepts_mail_only', because: roleProblem('no_sender_no_mx_answer') }
-  if (!mail) return { role: 'sends_and_accepts_mail', because: roleProblem('no_mx_answer') }
-  if (!mail.exists) return { role: 'no_such_domain', because: roleProblem('no_such_name') }
-  if (returnPath) return { role: 'return_path', because: roleProblem('return_path', returnPath) }
-  const why = WITHOUT_MX[mail.kind]
-  if (sends === false && !why) return { role: 'accepts_mail_only', because: roleProblem('no_sender_mx') }
-  if (sends === false && why) return { role: 'parked', because: roleProblem('no_sender', { why }) }
-  if ((sends === true || namesSenders(spf)) && why && mail.kind !== 'implicit')
-    return { role: 'sends_only', because: roleProblem('senders', { why }) }
-  const from = policyFrom(dmarc)
-  const alias = from === undefined ? undefined : ownAlias(mail, from)
-  if (from !== undefined && alias !== undefined) {
-    const because = roleProblem('alias', { target: alias, above: from })
-    return { role: 'no_mail', because }
-  }
-  if (from !== undefined && spf && spf.records.length === 0 && mail.kind !== 'explicit' && mail.kind !== 'null') {
-    const because = roleProblem('below', { above: from })
-    return { role: 'no_mail', because }
-  }
-  return { role: 'sends_and_accepts_mail', because: because(mail, spf, sends) }
-}
-
 /** What the role depends on, one reading of it. */
 type Traits = {
   readonly kind: MailHosts['kind'] | 'absent'
   readonly sends: boolean | null
   readonly names: boolean
   readonly hasSpf: boolean
-  readonly isBelowPolicy: boolean
+  readonly hasKeys: boolean
+  /** An organizational domain is above the name. */
+  readonly isBelow: boolean
+  /** A DMARC record at the name asks to reject everything. */
+  readonly isRejecting: boolean
   readonly isAlias: boolean
   readonly isReturnPath: boolean
 }
 
-/** The role by {@link Traits}, in the order of {@link roleOf}. */
-function roleBy({ kind, sends, names, hasSpf, isBelowPolicy, isAlias, isReturnPath }: Traits): Role {
+/** docs/score.md, "Roles". What comes through an alias of the whole name is not its own. */
+function roleBy({ kind, sends, names, hasSpf, hasKeys, isBelow, isRejecting, isAlias, isReturnPath }: Traits): Role {
   if (kind === 'absent') return 'no_such_domain'
   if (isReturnPath) return 'return_path'
+  const hasMx = kind === 'explicit' || kind === 'null'
+  if (isBelow && !hasKeys && (isAlias || (!hasMx && !hasSpf))) return 'no_mail'
   if (sends === false) return kind === 'explicit' ? 'accepts_mail_only' : 'parked'
   if ((sends === true || names) && (kind === 'null' || kind === 'none')) return 'sends_only'
-  if (isBelowPolicy && isAlias) return 'no_mail'
-  return isBelowPolicy && !hasSpf && (kind === 'implicit' || kind === 'none') ? 'no_mail' : 'sends_and_accepts_mail'
+  return isRejecting && !isBelow && !hasMx && !hasSpf && !hasKeys ? 'parked' : 'sends_and_accepts_mail'
 }
+
+function roleOf({ facts, mail, sends, returnPath }: Seen): { readonly role: Role; readonly because: Problem } {
+  const spf = known(facts.spf)
+  if (!mail && sends === false) return { role: 'accepts_mail_only', because: roleProblem('no_sender_no_mx_answer') }
+  if (!mail) return { role: 'sends_and_accepts_mail', because: roleProblem('no_mx_answer') }
+  const role = roleBy({
+    kind: mail.exists ? mail.kind : 'absent',
+    sends,
+    names: namesSenders(spf),
+    hasSpf: spf !== undefined && hasSpf(spf),
+    hasKeys: hasKeys(known(facts.dkim)),
+    isBelow: organizationAbove(facts) !== undefined,
+    isRejecting: isRejecting(known(facts.dmarc)),
+    isAlias: mail.cname.length > 0,
+    isReturnPath: returnPath !== undefined,
+  })
+  const why = WITHOUT_MX[mail.kind] ?? roleProblem('no_mx')
+  switch (role) {
+    case 'no_such_domain':
+      return { role, because: roleProblem('no_such_name') }
+    case 'return_path':
+      return { role, because: roleProblem('return_path', returnPath!) }
+    case 'no_mail': {
+      const above = organizationAbove(facts)!
+      const target = mail.cname.at(-1)
+      return {
+        role,
+        because: target === undefined ? roleProblem('below', { above }) : roleProblem('alias', { target, above }),
+      }
+    }
+    case 'accepts_mail_only':
+      return { role, because: roleProblem('no_sender_mx') }
+    case 'parked':
+      return { role, because: sends === false ? roleProblem('no_sender', { why }) : roleProblem('retired', { why }) }
+    case 'sends_only':
+      return { role, because: roleProblem('senders', { why }) }
+    case 'sends_and_accepts_mail':
+      return { role, because: because(mail, spf, sends) }
+  }
+}
+
+/** Also a text that was meant as a record. */
+const hasSpf = ({ records, similar }: SpfFacts): boolean => records.length + similar.length > 0
+
+/** Whether the name has DKIM keys, also below selectors that are not known: a name without any has nothing there. */
+const hasKeys = (dkim: DkimFacts | undefined): boolean =>
+  dkim !== undefined && (dkim.discovery === 'found' || dkim.hidden || (dkim.wildcardIsKey && !dkim.wildcardRevokes))
+
+/**
+ * The organizational domain above the name: by the tree walk, and where that finds no record, by the public suffix
+ * list.
+ */
+function organizationAbove(facts: ContextFacts): string | undefined {
+  const name = domainOf(facts)
+  if (name === undefined) return undefined
+  const walk = known(facts.dmarc)?.walk
+  const isFound = walk?.steps.some(({ decision }) => FOUND.includes(decision)) === true
+  const organization = isFound ? walk?.organizationalDomain : registrableDomain(name)
+  return organization === name ? undefined : organization
+}
+
+const FOUND: readonly string[] = ['record', 'boundary_psd_n', 'boundary_psd_y']
+
+const isRejecting = (dmarc: DmarcFacts | undefined): boolean =>
+  dmarc?.applied !== undefined && !dmarc.applied.inherited && dmarc.applied.effective === 'reject'
 
 /** The roles that are possible because of missing answers: those of every reading of what is not known. */
 function otherRoles(facts: ContextFacts, own: OtherRole): readonly OtherRole[] {
@@ -220,11 +267,13 @@ function otherRoles(facts: ContextFacts, own: OtherRole): readonly OtherRole[] {
   const possible = new Map<string, OtherRole>()
   for (const hosts of hostsOf(facts, mail))
     for (const senders of sendersOf(facts, hosts.kind))
-      for (const isBelowPolicy of policiesOf(facts))
-        for (const isReturnPath of returnPathsOf(facts, mail)) {
-          const other = withNoMail(roleBy({ ...senders, ...hosts, isBelowPolicy, isReturnPath }), mail, hosts.kind)
-          possible.set(keyOf(other), other)
-        }
+      for (const above of policiesOf(facts))
+        for (const keys of keysOf(facts))
+          for (const isReturnPath of returnPathsOf(facts, mail)) {
+            const role = roleBy({ ...senders, ...hosts, ...above, hasKeys: keys, isReturnPath })
+            const other = withNoMail(role, mail, hosts.kind)
+            possible.set(keyOf(other), other)
+          }
   possible.delete(keyOf(own))
   return [...possible.values()]
 }
@@ -237,7 +286,7 @@ function sendersOf({ spf }: ContextFacts, kind: Traits['kind']): readonly Pick<T
   const own = {
     sends: sendsMail(found, kind === 'absent' ? undefined : { kind }),
     names: namesSenders(found),
-    hasSpf: (found?.records.length ?? 0) > 0,
+    hasSpf: found !== undefined && hasSpf(found),
   }
   const record = { names: false, hasSpf: true }
   if (spf instanceof Error)
@@ -275,12 +324,22 @@ function hostsOf(facts: ContextFacts, mail: MailHosts | undefined): readonly Pic
  */
 const isSeen = ({ spf, dnssec }: ContextFacts): boolean => known(spf)?.exists === true || known(dnssec)?.exists === true
 
-/** Whether a policy of the domain above may cover the name. */
-function policiesOf({ dmarc, mx }: ContextFacts): readonly boolean[] {
-  const found = known(dmarc)
-  if (found && publishedPolicyOf(found).kind !== 'unknown') return [policyFrom(found) !== undefined]
-  const name = domainOf({ dmarc, mx })
-  return name !== undefined && registrableDomain(name) === name ? [false] : [false, true]
+/** What DMARC may say: whether there is an organization above, and whether a record at the name rejects everything. */
+function policiesOf(facts: ContextFacts): readonly Pick<Traits, 'isBelow' | 'isRejecting'>[] {
+  const found = known(facts.dmarc)
+  const own = { isBelow: organizationAbove(facts) !== undefined, isRejecting: isRejecting(found) }
+  if (found && publishedPolicyOf(found).kind !== 'unknown' && found.walk.organizationalDomain !== undefined)
+    return [own]
+  const name = domainOf(facts)
+  const above = name !== undefined && registrableDomain(name) === name ? [false] : [false, true]
+  return above.flatMap((isBelow) => [true, false].map((rejects) => ({ isBelow, isRejecting: rejects })))
+}
+
+/** Whether the name may have DKIM keys. */
+function keysOf({ dkim }: ContextFacts): readonly boolean[] {
+  const found = known(dkim)
+  if (dkim instanceof Error || (found && !hasKeys(found) && found.unanswered > 0)) return [false, true]
+  return [hasKeys(found)]
 }
 
 /** Whether the name may be a return path: by an MX record, or because a key that would say otherwise was not found. */
@@ -322,22 +381,6 @@ function noMailIn(mail: MailHosts, role: Role): Problem | undefined {
   if (mail.kind !== 'implicit') return noMailReason(mail)
   if (role === 'parked') return noMailRole('parked')
   return role === 'no_mail' ? noMailRole('web_name') : undefined
-}
-
-/**
- * The name in the domain above of which a name is an alias: its records are those of that name (`www` as an alias of
- * the domain itself).
- */
-function ownAlias({ cname }: MailHosts, above: string): string | undefined {
-  const target = cname.at(-1)
-  return target !== undefined && (target === above || target.endsWith(`.${above}`)) ? target : undefined
-}
-
-/** The domain above whose record enforces a policy for this name; undefined if there is none. */
-function policyFrom(dmarc: DmarcFacts | undefined): string | undefined {
-  if (!dmarc?.applied?.inherited) return undefined
-  const published = publishedPolicyOf(dmarc)
-  return published.kind === 'policy' && published.effective !== 'none' ? dmarc.applied.domain : undefined
 }
 
 function because({ kind }: MailHosts, spf: SpfFacts | undefined, sends: boolean | null): Problem {

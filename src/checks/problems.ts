@@ -27,9 +27,11 @@ export const roleProblem = problemsOf('role', {
   no_mx: () => 'there is no MX record',
   no_mx_no_address: () => 'there is neither an MX record nor an address',
   alias: ({ target, above }: Alias) =>
-    `it is an alias (CNAME) of ${shown(target, 255)}, a name below ${shown(above, 255)} whose DMARC policy covers it, and has no records of its own`,
+    `it is an alias (CNAME) of ${shown(target, 255)} below ${shown(above, 255)}, and has no records of its own`,
   below: ({ above }: { above: string }) =>
-    `it is a name below ${shown(above, 255)}, whose DMARC policy covers it, and it has neither an MX nor an SPF record`,
+    `it is a name below ${shown(above, 255)}, and it has no MX record, no SPF record and no DKIM key`,
+  retired: ({ why }: { why: Problem }, say) =>
+    `its DMARC record asks receivers to reject all of its mail, it has no SPF record and no DKIM key, and ${say(why)}`,
   return_path: ({ above, provider }: { above: string; provider: string }) =>
     `it is a name below ${shown(above, 255)} to which ${shown(provider, 80)} lets bounces go, and no DKIM key was found at it`,
   spf_senders: () => 'SPF names senders',
@@ -48,7 +50,7 @@ export const roleProblem = problemsOf('role', {
 /** Why a domain may receive no mail, as text after its name. */
 export const noMailRole = problemsOf('no_mail_role', {
   maybe: () => 'may accept no mail',
-  parked: () => 'has no MX record, and its SPF record authorizes no sender',
+  parked: () => 'has no MX record, and nothing can send as it',
   web_name: () => 'is a name without mail of its own',
 })
 

@@ -7,9 +7,17 @@ import { type Answer, DnsError, type RecordType, type Resolve, settled } from '.
 import { FetchError } from '../net/fetch.ts'
 import { DialError } from '../net/smtp/dial.ts'
 import type { Ctx } from '../world.ts'
-import { type Check, type CheckInput, type LookupFailure, notApplicable, type Outcome } from './check.ts'
+import {
+  type Check,
+  type CheckInput,
+  type FindingTable,
+  type LookupFailure,
+  notApplicable,
+  type Outcome,
+} from './check.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from './context.ts'
 import { contextOf } from './domain-context.ts'
+import { severityOf } from './finding.ts'
 import { roleProblem } from './problems.ts'
 import { inPart, type PartName } from './questions.ts'
 import * as registry from './registry.ts'
@@ -303,7 +311,16 @@ function judgeOne<K extends CheckKey>(
   // For a name that does not exist, one check reports it and the others have nothing to judge.
   const judge: Judge<FactsBy[K]>['judge'] = (own, as) =>
     as.role === 'no_such_domain' && key !== 'mx' ? notApplicable(own, as) : check.judge(own, as)
-  return judged({ judge }, found, context)
+  return atMostMedium(check.table, judged({ judge }, found, context), context)
+}
+
+/** What is missing at a name without mail of its own is never grave. */
+function atMostMedium<Facts>(table: FindingTable, outcome: Outcome<Facts>, { role }: DomainContext): Outcome<Facts> {
+  if (role !== 'no_mail') return outcome
+  const findings = outcome.findings.map((finding) =>
+    ['high', 'critical'].includes(severityOf(table, finding)) ? { ...finding, severity: 'medium' as const } : finding,
+  )
+  return { ...outcome, findings }
 }
 
 /**

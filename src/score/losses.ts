@@ -25,7 +25,8 @@ const enforces = (dmarc: DmarcScoreInput): boolean | null =>
 export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role): Loss[] {
   const { left, off } = WEIGHTS.spf
   if (spf.state === 'unknown') return [half('spf')]
-  if (spf.state === 'none' && role === 'no_mail') return [lost(COMPONENTS.spf - left.none_at_web_name, spf.finding)]
+  if (spf.state === 'none' && (role === 'no_mail' || role === 'parked'))
+    return [lost(COMPONENTS.spf - left.none_at_web_name, spf.finding)]
   if (spf.state === 'permerror' && spf.isOpen)
     return [
       lost(COMPONENTS.spf - left.permerror, spf.finding),

@@ -212,7 +212,7 @@ describe('SPF', () => {
     ['a part unknown', ['v=spf1 include:s.example -all'], ['null 12.5 (0 to 25)']],
   ])('%s', async (_why, records, expected) => {
     const ctx = labCtx({ ...below, 'a.example': { TXT: records } })
-    const input = fromSpf(await runCheck(spf, ctx, A))
+    const input = fromSpf(await runCheck(spf, ctx, A), { role: 'sends_and_accepts_mail' })
     expect(told(spfLosses(input, { state: 'none', finding: 'x' }, 'sends_and_accepts_mail'), spfTable)).toEqual(
       expected,
     )

@@ -19,9 +19,15 @@ import type {
 } from './score-types.ts'
 
 /** What the score needs of the SPF check. */
-export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
+export function fromSpf(
+  outcome: Outcome<SpfFacts>,
+  { role, mail }: Pick<DomainContext, 'role' | 'mail'>,
+): SpfScoreInput {
   if (!outcome.facts) return { state: 'unknown' }
   const { reading } = outcome.facts
+  // No record can stand beside an alias.
+  if (role === 'no_mail' && mail && mail.cname.length > 0 && !reading?.extent.everybody)
+    return { state: 'record', all: '-' }
   if (!reading)
     return { state: 'none', finding: firstOf(outcome, ['spf.no_domain', 'spf.no_record_web']) ?? 'spf.no_record' }
   const { everybody } = reading.extent
@@ -190,7 +196,7 @@ export function fromDkim({ facts }: Outcome<DkimFacts>): DkimScoreInput {
 /** What the score needs of all checks. */
 export const scoreInputs = ({ context, outcomes }: Pick<JudgedChecks, 'context' | 'outcomes'>): ScoreInputs => ({
   role: context.role,
-  spf: fromSpf(outcomes.spf),
+  spf: fromSpf(outcomes.spf, context),
   dkim: fromDkim(outcomes.dkim),
   dmarc: fromDmarc(outcomes.dmarc),
   mx: fromMx(outcomes.mx, context),

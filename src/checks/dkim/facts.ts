@@ -39,6 +39,8 @@ export type DkimFacts = {
   readonly learned?: readonly string[]
   /** Selectors whose CNAME leads to a name without a key. */
   readonly dangling: readonly { readonly selector: string; readonly target: string }[]
+  /** Something exists below `_domainkey`, by servers that deny names that do not (RFC 8020 §2), with unknown selectors. */
+  readonly hidden: boolean
   readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
   /** A key below {@link doubledBase}, where verifiers do not look for it. */
   readonly doubled?: { readonly selector: string; readonly text: string }
@@ -86,6 +88,7 @@ export function factsOf(domain: Domain, { named, learned, made, base, asked, pro
     ),
     ...(learned.length > 0 && { learned }),
     dangling: danglingOf(made, asked),
+    hidden: kindOf(base) === 'nodata' && kindOf(made) === 'nxdomain',
     discovery: discoveryOf(keys, [made, base, ...asked], errors),
     providers,
     ...(errors[0] ? { error: errors[0] } : {}),
@@ -110,6 +113,9 @@ function discoveryOf(
     ? 'proven_absent'
     : 'none_found'
 }
+
+const kindOf = ({ answer }: Asked): string | undefined =>
+  answer instanceof DnsError || answer.cname.length > 0 ? undefined : answer.kind
 
 /** Keys of their own: one with exactly the records of the made-up selector is the wildcard's (RFC 4592 §2.2). */
 function ownKeys(domain: Domain, made: Asked, asked: readonly Asked[]): FoundKey[] {

@@ -27,10 +27,14 @@ export const findings = defineFindings({
   'spf.no_record_web': {
     severity: 'low',
     title: 'No SPF record at a name without mail',
-    detail: ({ domain }) =>
-      `${domain} has no SPF record. The DMARC policy of a parent domain covers it at receivers that apply DMARC; other receivers accept mail in this name from any server.`,
+    detail: ({ domain, alias }) =>
+      `${domain} has no SPF record${alias === undefined ? '' : `, and none can stand beside its alias (CNAME) of ${alias}`}. The DMARC policy that covers it counts at receivers that apply DMARC; others accept mail in this name from any server.`,
     repair: 'Publish the record shown here: the name sends no mail.',
     unoffered: 'Publish "v=spf1 -all" at the name: it sends no mail.',
+    advice: ({ alias }) =>
+      alias === undefined
+        ? undefined
+        : 'Nothing to publish here: the DMARC record of the organization protects the name.',
     reference: 'RFC 7208 §10.1.2',
   },
   'spf.not_spf': {

@@ -19,6 +19,9 @@ import { chainOf, nodesOf, type SpfNode } from './tree.ts'
  */
 export function judgeSpf(facts: SpfFacts, context: SpfContext): Outcome<SpfFacts> {
   const { tree, reading } = facts
+  // What stands at the end of an alias is not the name's own.
+  if (reading && aliasOf(context) !== undefined && !letsEverybodyPass(reading))
+    return { status: 'pass', facts, findings: [] }
   if (!tree || !reading) return judgeAbsent(facts, context)
   const told = [
     ...judgeTakeover(facts, reading, context.mail),
@@ -150,13 +153,19 @@ function judgeUse(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   return findings
 }
 
+/** The target of the alias that a web name is. */
+const aliasOf = ({ role, mail }: { readonly role: SpfContext['role']; readonly mail?: Mail | undefined }): string | undefined =>
+  role === 'no_mail' ? mail?.cname.at(-1) : undefined
+
 /** Judges a domain without a record: what it has instead, and what to publish. */
 function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
   const { domain, exists, similar } = facts
   const fail = (findings: readonly Finding[]): Outcome<SpfFacts> => ({ status: 'fail', facts, findings })
   if (!exists) return fail([{ id: 'spf.no_domain', args: { domain } }])
-  if (role === 'no_mail' && similar.length === 0) {
-    const web: Finding = { id: 'spf.no_record_web', args: { domain }, ...fixOf(domain, 'v=spf1 -all') }
+  if ((role === 'no_mail' || role === 'parked') && similar.length === 0) {
+    const alias = aliasOf({ role, mail })
+    const fix = alias === undefined ? fixOf(domain, 'v=spf1 -all') : { args: { domain, alias } }
+    const web: Finding = { id: 'spf.no_record_web', args: { domain }, ...fix }
     return { status: 'warn', facts, findings: [web] }
   }
   // A text that was meant as a record is corrected, not replaced.
