@@ -3,7 +3,13 @@ import { type MailHosts, noMailReason } from '../mailhosts/mailhosts.ts'
 import type { Ip } from '../names/ip.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import { DnsError } from '../net/dns/resolver.ts'
-import { type Provider, providerOfAlias, providerOfHost, providerOfReturnPath } from '../providers/index.ts'
+import {
+  type Provider,
+  providerOfAlias,
+  providerOfHost,
+  providerOfInbound,
+  providerOfReturnPath,
+} from '../providers/index.ts'
 import { barriersOf, openBarriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, OtherRole, Role, StarttlsFacts } from './context.ts'
@@ -156,15 +162,22 @@ function takesMail(
 }
 
 /**
- * A name below a domain that a sending provider uses for bounces: nothing signs as it, and its MX hosts or its alias
- * are the provider's.
+ * A name below a domain that a sending provider uses for bounces: nothing signs as it, its MX hosts or its alias are the
+ * provider's, and it has an SPF record that names somebody.
  */
-function returnPathOf({ mx, dkim }: ContextFacts): ReturnPath | undefined {
+function returnPathOf(facts: ContextFacts): ReturnPath | undefined {
+  return facts.spf instanceof Error || bouncesTo(known(facts.spf)) ? returnPathIn(facts) : undefined
+}
+
+const bouncesTo = (spf: SpfFacts | undefined): boolean => spf?.reading !== undefined && !spf.reading.declaredNonSender
+
+function returnPathIn({ mx, dkim }: ContextFacts): ReturnPath | undefined {
   const { domain, mail } = known(mx) ?? {}
   const above = domain && registrableDomain(domain)
   if (!mail || above === undefined || above === domain || known(dkim)?.discovery === 'found') return undefined
   const hosts = mail.kind === 'explicit' ? mail.hosts.map(({ exchange }) => exchange) : []
-  const byMx = hosts.length > 0 && hosts.every(providerOfReturnPath) ? providerOfReturnPath(hosts[0]!) : undefined
+  const isBounces = (host: string): boolean => providerOfReturnPath(host) !== undefined && !providerOfInbound(host)
+  const byMx = hosts.length > 0 && hosts.every(isBounces) ? providerOfReturnPath(hosts[0]!) : undefined
   const provider = mail.cname.map(providerOfReturnPath).find((one) => one !== undefined) ?? byMx
   return provider && { above, provider: provider.name }
 }
@@ -349,7 +362,7 @@ function returnPathsOf(facts: ContextFacts, mail: MailHosts | undefined): readon
   if (!mail) return isBelow && known(facts.dkim)?.discovery !== 'found' ? [false, true] : [false]
   const isOne = returnPathOf(facts) !== undefined
   const dkim = known(facts.dkim)
-  const isOpen = dkim === undefined || (dkim.discovery !== 'found' && dkim.unanswered > 0)
+  const isOpen = dkim === undefined || (dkim.discovery !== 'found' && dkim.unanswered > 0) || facts.spf instanceof Error
   return isOne && isOpen ? [true, false] : [isOne]
 }
 

@@ -11,12 +11,13 @@ export const APPLICATIONS = rows('sender', [
     dkim: 'In SendGrid open Settings > Sender Authentication, authenticate {domain}, and publish the CNAME records shown (s1._domainkey and s2._domainkey among them).',
     cnames: ['.sendgrid.net'],
     returnPaths: ['.sendgrid.net'],
+    inbound: ['mx.sendgrid.net'],
     setup: {
       ownReturnPath: true,
       source:
         'support.sendgrid.com, Automated Security explained: the return path and its SPF record are at a name below the domain (November 2026)',
     },
-    seen: 'twilio.com/docs/sendgrid, domain authentication: the return path is an alias of u….wl.sendgrid.net, or has mx.sendgrid.net as MX',
+    seen: 'twilio.com/docs/sendgrid, domain authentication: the return path is an alias of u….wl.sendgrid.net; docs/sendgrid, Inbound Parse: mx.sendgrid.net takes mail in',
   },
   {
     id: 'mandrill',
@@ -50,6 +51,7 @@ export const APPLICATIONS = rows('sender', [
     guessable: false,
     dkim: 'In Postmark open Sender Signatures > {domain} > DNS Settings and publish the TXT record shown.',
     returnPaths: ['pm.mtasv.net'],
+    inbound: ['inbound.postmarkapp.com'],
     seen: 'postmarkapp.com/support, DKIM; the selector is a date and pm; it asks for no SPF include; /support, custom Return-Path: an alias of pm.mtasv.net',
   },
   {
@@ -70,6 +72,7 @@ export const APPLICATIONS = rows('sender', [
     selectors: ['mailjet'],
     dkim: 'In Mailjet open Account settings > Senders & Domains > {domain} and publish the TXT record mailjet._domainkey.{domain} shown.',
     returnPaths: ['bnc3.mailjet.com'],
+    inbound: ['parse.mailjet.com'],
     seen: 'documentation.mailjet.com, SPF and DKIM; mailjet.com/blog, return-path customization: an alias of bnc3.mailjet.com',
   },
   {
@@ -80,6 +83,7 @@ export const APPLICATIONS = rows('sender', [
     selectors: ['scph0920', 'scph1122', 'scph0819'],
     guessable: false,
     returnPaths: ['.sparkpostmail.com', '.e.sparkpost.com'],
+    inbound: ['rx1.sparkpostmail.com', 'rx2.sparkpostmail.com', 'rx3.sparkpostmail.com'],
     seen: 'support.sparkpost.com, sending domains and custom bounce domains; the selector is scph and a date',
   },
   {
@@ -90,6 +94,7 @@ export const APPLICATIONS = rows('sender', [
     selectors: ['mlsend2', 'mlsend'],
     cnames: ['.mailersend.net'],
     returnPaths: ['mailersend.net'],
+    inbound: ['inbound.mailersend.net'],
     seen: 'mailersend.com/help, domain verification; published zones (2026-11-23): mta.{domain} is an alias of mailersend.net itself, links.mailersend.net is for tracking, inbound.mailersend.net takes mail (also its template at Domain Connect)',
   },
   {

@@ -24,6 +24,7 @@ const BY_MX = patternsOf((provider) => provider.mx)
 const BY_VERIFICATION = patternsOf((provider) => provider.verificationMx ?? [])
 const BY_INCLUDE = patternsOf((provider) => provider.includes)
 const BY_CNAME = patternsOf((provider) => provider.cnames)
+const BY_INBOUND = patternsOf((provider) => provider.inbound ?? [])
 const BY_RETURN_PATH = patternsOf((provider) => provider.returnPaths)
 /** Maximum length of a DNS name with a final dot, characters. */
 const MAX_NAME = 254
@@ -53,6 +54,9 @@ export const providerOfAlias = (target: string): Provider | undefined => find(BY
 
 /** The provider to which the MX host or the alias (CNAME) of a return-path name leads. */
 export const providerOfReturnPath = (host: string): Provider | undefined => find(BY_RETURN_PATH, host)
+
+/** The sending provider that takes mail in at an MX host, for an application of its customer. */
+export const providerOfInbound = (mxHost: string): Provider | undefined => find(BY_INBOUND, mxHost)
 
 /**
  * The SPF include that a provider tells a customer with these MX hosts to publish; undefined if it needs none or gives

@@ -29,6 +29,8 @@ export type Provider = {
    * {@link Provider.mx}.
    */
   readonly returnPaths: readonly string[]
+  /** MX hosts at which it takes mail in for a customer's application, and no bounces; form of {@link Provider.mx}. */
+  readonly inbound?: readonly string[]
   /** One of its selectors has a key, and the other gets its own with the next rotation. */
   readonly alternates?: true
   /** DKIM selectors that its customers publish, the most common first. */

@@ -5,7 +5,7 @@ import { type DmarcFacts, publishedPolicyOf } from '../checks/dmarc/index.ts'
 import { deliveryOf, hostState, type MxFacts } from '../checks/mx/index.ts'
 import { judgedStates, type PtrFacts } from '../checks/ptr/index.ts'
 import type { JudgedChecks } from '../checks/run.ts'
-import type { SpfFacts } from '../checks/spf/index.ts'
+import { isAliased, type SpfFacts, type SpfReading } from '../checks/spf/index.ts'
 import { hostError } from '../mailhosts/mailhosts.ts'
 import { points, type Score, scoreWithin } from './score.ts'
 import type {
@@ -19,14 +19,11 @@ import type {
 } from './score-types.ts'
 
 /** What the score needs of the SPF check. */
-export function fromSpf(
-  outcome: Outcome<SpfFacts>,
-  { role, mail }: Pick<DomainContext, 'role' | 'mail'>,
-): SpfScoreInput {
+export function fromSpf(outcome: Outcome<SpfFacts>, { role }: Pick<DomainContext, 'role'>): SpfScoreInput {
   if (!outcome.facts) return { state: 'unknown' }
   const { reading } = outcome.facts
-  // No record can stand beside an alias.
-  if (role === 'no_mail' && mail && mail.cname.length > 0 && !reading?.extent.everybody)
+  // No record can stand beside an alias, and what stands at its end is not the name's own.
+  if (isAliased(outcome.facts, { role }) && (reading ? isKnown(reading) : role === 'no_mail'))
     return { state: 'record', all: '-' }
   if (!reading)
     return { state: 'none', finding: firstOf(outcome, ['spf.no_domain', 'spf.no_record_web']) ?? 'spf.no_record' }
@@ -54,6 +51,8 @@ export function fromSpf(
     ...told('untidy', firstOf(outcome, ['spf.after_all', 'spf.duplicate_include'])),
   }
 }
+
+const isKnown = ({ extent, unknown }: SpfReading): boolean => !extent.everybody && unknown.length === 0
 
 /** What the score needs of the MX check. */
 export function fromMx(
@@ -123,7 +122,7 @@ export function fromDmarc(outcome: Outcome<DmarcFacts>): DmarcScoreInput {
     ...(published.share < 100 && published.effective !== 'none' ? { pct: published.share } : {}),
     ...told('pctFinding', firstOf(outcome, ['dmarc.pct_partial'])),
     ...told('ruaFinding', firstOf(outcome, WITHOUT_REPORTS)),
-    ...told('subdomainsFinding', firstOf(outcome, ['dmarc.subdomains_weaker'])),
+    ...told('subdomainsFinding', firstOf(outcome, ['dmarc.subdomains_weaker', ...WEAK_POLICY])),
   }
 }
 

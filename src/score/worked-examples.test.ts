@@ -2,11 +2,12 @@ import { generateKeyPairSync } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
+import { severityOf } from '../checks/finding.ts'
 import * as registry from '../checks/registry.ts'
 import { judgeFacts, lookupFacts } from '../checks/run.ts'
 import { domain } from '../names/domain.ts'
-import { reportScore, score } from './score.ts'
-import { scoreInputs } from './score-inputs.ts'
+import { gradeOf, reportScore, score } from './score.ts'
+import { scoreInputs, scoreOf } from './score-inputs.ts'
 
 const key = (modulusLength: number): string =>
   generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -27,6 +28,17 @@ const dmarc = (text: string): LabZone => ({ '_dmarc.a.example': { TXT: [`v=DMARC
 const own = (spf: string): LabZone => ({ 'a.example': { MX, TXT: [spf] } })
 const STRONG = dmarc('p=reject; rua=mailto:d@a.example')
 const clean = (more: LabZone): LabZone => ({ ...HOSTS, ...DKIM, ...own(SPF), ...STRONG, ...more })
+const mx = (...records: [number, string][]): LabZone => ({
+  'a.example': { MX: records, TXT: [SPF] },
+  'two.example': { A: ['45.53.5.1', '45.53.6.1'] },
+})
+/** A name below a domain that exists, and hosts of others. */
+const www = (node: LabZone[string]): LabZone => ({
+  ...HOSTS,
+  ...own(SPF),
+  'www.a.example': node,
+  'x.other': { A: ['45.53.7.1'] },
+})
 const includes = Array.from({ length: 13 }, (_, i) => `i${i}.example`)
 
 it.each<[string, LabZone, number, [number, number]?]>([
@@ -90,6 +102,74 @@ it.each<[string, LabZone, number, [number, number]?]>([
   if (expected === 55) expect(reportScore(result.score, ['A'])).toBe(40)
 })
 
+const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const
+
+/** The same at a domain or a name of it: rows of version 4, with the grade of the points. */
+it.each<[string, LabZone, number, string, string?]>([
+  [
+    'www, organization p=none',
+    { ...www({ A: ['45.53.7.1'] }), ...dmarc('p=none; rua=mailto:d@a.example') },
+    55,
+    'D',
+    'www.a.example',
+  ],
+  [
+    'www, organization reject',
+    { ...www({ A: ['45.53.7.1'] }), ...dmarc('p=reject; rua=mailto:d@a.example') },
+    82,
+    'B',
+    'www.a.example',
+  ],
+  ['www, no DMARC anywhere', { 'www.b.com': { A: ['45.53.7.1'] } }, 27, 'F', 'www.b.com'],
+  [
+    'an alias, organization p=none',
+    { ...www({ CNAME: ['x.other'] }), ...dmarc('p=none; rua=mailto:d@a.example') },
+    73,
+    'C',
+    'www.a.example',
+  ],
+  [
+    'an alias, organization reject',
+    { ...www({ CNAME: ['x.other'] }), ...dmarc('p=reject; rua=mailto:d@a.example') },
+    100,
+    'A+',
+    'www.a.example',
+  ],
+  ['a verification MX behind a good one', clean(mx([1, 'two.example'], [9, 'ms1.msv1.invalid'])), 100, 'A+'],
+  ['a verification MX alone', clean(mx([9, 'ms1.msv1.invalid'])), 83, 'B'],
+  ['an IP literal alone', clean(mx([9, '45.53.5.1'])), 83, 'B'],
+  [
+    'a host behind a web proxy alone',
+    clean({ ...mx([9, 'p.example']), 'p.example': { A: ['104.21.33.44'] } }),
+    83,
+    'B',
+  ],
+  [
+    'a mail provider in the range of a web proxy',
+    clean({ ...mx([9, 'route1.mx.cloudflare.net']), 'route1.mx.cloudflare.net': { A: ['162.159.205.11'] } }),
+    100,
+    'A+',
+  ],
+  [
+    'a host that dangles behind two that work',
+    clean(mx([1, 'm.example'], [2, 'n.example'], [3, 'gone.example'])),
+    100,
+    'A+',
+  ],
+  ['p=reject; t=y', clean(dmarc('p=reject; t=y; rua=mailto:d@a.example')), 95, 'A'],
+  ['p=quarantine; t=y', clean(dmarc('p=quarantine; t=y; rua=mailto:d@a.example')), 85, 'B'],
+  ['p=quarantine; pct=0', clean(dmarc('p=quarantine; pct=0; rua=mailto:d@a.example')), 90, 'A'],
+])('version 4: %s', async (_why, zone, points, grade, name = 'a.example') => {
+  const facts = await lookupFacts(labCtx(zone), domain(name), {})
+  const judged = judgeFacts(facts)
+  const { score: value } = scoreOf(judged)
+  // The lab has no name servers.
+  const findings = SCORED.flatMap((key) =>
+    (judged.outcomes[key]?.findings ?? []).map((finding) => ({ severity: severityOf(registry[key].table, finding) })),
+  )
+  expect([value, gradeOf({ score: value }, findings)]).toEqual([points, grade])
+})
+
 /** Groups of whole domains, best first: each of a group scores higher than each of those after it. */
 const ORDER: readonly (readonly [string, LabZone])[][] = [
   [
@@ -121,13 +201,13 @@ const ORDER: readonly (readonly [string, LabZone])[][] = [
   [['abandoned', { 'a.example': { A: ['45.53.7.1'] } }]],
 ]
 
-async function scoreOf(zone: LabZone): Promise<number> {
+async function scoreAt(zone: LabZone): Promise<number> {
   const facts = await lookupFacts(labCtx(zone), domain('a.example'), { selectors: ['s1'] })
   return score(scoreInputs(judgeFacts(facts))).score
 }
 
 it('ranks whole domains as experts do', async () => {
-  const scores = await Promise.all(ORDER.map((group) => Promise.all(group.map(([, zone]) => scoreOf(zone)))))
+  const scores = await Promise.all(ORDER.map((group) => Promise.all(group.map(([, zone]) => scoreAt(zone)))))
   expect(Math.min(...scores[0]!)).toBeGreaterThanOrEqual(95)
   expect(Math.max(...scores[4]!)).toBeLessThanOrEqual(50)
   for (const [i, group] of scores.entries())

@@ -92,7 +92,9 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
   const out: Finding[] = []
   if (reading.record.p === undefined) out.push(finding('dmarc.missing_policy', { softened }, { evidence, fix: mended }))
   out.push(...strengthFindings(applied, context))
-  if (policies && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
+  // That the policy which applies to this name is the weaker one is told as such.
+  const isTold = policies !== undefined && applied.inherited && weaker(policies[applied.tag], policies.p)
+  if (policies && !isTold && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
     out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence }))
   if (reading.record.rua.length === 0 && !hasNoMail(context)) {
     // One that is published, but not recognized by receivers.

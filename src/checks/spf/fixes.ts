@@ -1,6 +1,6 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import { type Cidr, contains } from '../../names/cidr.ts'
-import { providerOfHost, providerOfInclude, spfIncludeOf } from '../../providers/index.ts'
+import { providerOfHost, providerOfInbound, providerOfInclude, spfIncludeOf } from '../../providers/index.ts'
 import { mend } from './mend.ts'
 import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import {
@@ -245,6 +245,7 @@ export function firstRecord(mail: MailHosts | undefined): string | undefined {
   if (mail.kind === 'null' || mail.kind === 'none') return 'v=spf1 -all'
   if (mail.kind === 'implicit') return 'v=spf1 a ~all'
   const exchanges = mail.hosts.map(({ exchange }) => exchange)
+  if (exchanges.some(providerOfInbound)) return undefined // what takes mail in for an application sends none
   const providers = exchanges.map(providerOfHost)
   const includes = new Set(providers.flatMap((provider) => (provider ? [spfIncludeOf(provider, exchanges)] : [])))
   if (includes.has(undefined)) return undefined

@@ -8,6 +8,7 @@ import { presentSpf } from './present.ts'
 
 export { type CheckHostAnswer, type CheckHostInput, checkHost } from './check-host.ts'
 export { isProvidersInclude } from './fixes.ts'
+export { isAliased } from './judge.ts'
 export { overLimits } from './judge-permerror.ts'
 export { lookupSpf, type SpfFacts } from './lookup.ts'
 export { isSpf } from './parse.ts'

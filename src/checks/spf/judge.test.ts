@@ -205,7 +205,7 @@ describe('findings', () => {
       [['spf.no_record_web', 'v=spf1 -all']],
     ])
     const none = { ...zone, '_dmarc.a.example': { TXT: ['v=DMARC1; p=none'] } }
-    expect((await runInContext('spf', labCtx(none), domain('w.a.example'))).findings[0]?.id).toBe('spf.no_record')
+    expect((await runInContext('spf', labCtx(none), domain('w.a.example'))).findings[0]?.id).toBe('spf.no_record_web')
   })
 
   it('have words for the arguments they get', async () => {

@@ -20,8 +20,12 @@ import { chainOf, nodesOf, type SpfNode } from './tree.ts'
 export function judgeSpf(facts: SpfFacts, context: SpfContext): Outcome<SpfFacts> {
   const { tree, reading } = facts
   // What stands at the end of an alias is not the name's own.
-  if (reading && aliasOf(context) !== undefined && !letsEverybodyPass(reading))
-    return { status: 'pass', facts, findings: [] }
+  if (reading && isAliased(facts, context) && !letsEverybodyPass(reading)) {
+    const [unknown] = reading.unknown
+    return unknown
+      ? { status: 'unknown', reason: unknown.reason, facts, findings: [] }
+      : { status: 'pass', facts, findings: [] }
+  }
   if (!tree || !reading) return judgeAbsent(facts, context)
   const told = [
     ...judgeTakeover(facts, reading, context.mail),
@@ -153,9 +157,9 @@ function judgeUse(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   return findings
 }
 
-/** The target of the alias that a web name is. */
-const aliasOf = ({ role, mail }: { readonly role: SpfContext['role']; readonly mail?: Mail | undefined }): string | undefined =>
-  role === 'no_mail' ? mail?.cname.at(-1) : undefined
+/** Whether the records of a web name or a return path are those of another name. */
+export const isAliased = ({ alias }: SpfFacts, { role }: Pick<SpfContext, 'role'>): boolean =>
+  alias !== undefined && (role === 'no_mail' || role === 'return_path')
 
 /** Judges a domain without a record: what it has instead, and what to publish. */
 function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
@@ -163,7 +167,7 @@ function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role'
   const fail = (findings: readonly Finding[]): Outcome<SpfFacts> => ({ status: 'fail', facts, findings })
   if (!exists) return fail([{ id: 'spf.no_domain', args: { domain } }])
   if ((role === 'no_mail' || role === 'parked') && similar.length === 0) {
-    const alias = aliasOf({ role, mail })
+    const { alias } = facts
     const fix = alias === undefined ? fixOf(domain, 'v=spf1 -all') : { args: { domain, alias } }
     const web: Finding = { id: 'spf.no_record_web', args: { domain }, ...fix }
     return { status: 'warn', facts, findings: [web] }

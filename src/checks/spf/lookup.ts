@@ -42,6 +42,8 @@ export type SpfLookup = {
   readonly domain: Domain
   /** False: NXDOMAIN. */
   readonly exists: boolean
+  /** The name to which the domain itself is an alias (CNAME). */
+  readonly alias?: string
   /** The TXT records that are SPF records, sorted, because the DNS returns them in any order. */
   readonly records: readonly string[]
   /** TXT records that seem to be meant as SPF but are not (RFC 7208 §4.5). */
@@ -71,7 +73,9 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   const answer = await ask(domain, 'TXT')
   const records = answer.records.filter(isSpf).sort()
   const similar = answer.records.filter((text) => !isSpf(text) && isSimilar(text)).slice(0, MAX_SIMILAR)
-  const found = { domain, exists: answer.kind !== 'nxdomain', records, similar }
+  const alias = answer.cname.at(-1)
+  const exists = answer.kind !== 'nxdomain'
+  const found = { domain, exists, ...(alias !== undefined && { alias }), records, similar }
   if (records.length === 0) return found
   const { root, limit } = await lookupTree(ask, draftNode(domain, records, { path: [], before: 0 }))
   const { free, unknown } = await lookupFree(ask, root)
