@@ -41,39 +41,33 @@ export async function summaryOf(
   compare: string | undefined,
   nowMs: number,
 ): Promise<MonitorSummary> {
-  const week = new Date(nowMs - 7 * DAY_MS)
-  const compared = compare === undefined ? week : new Date(Date.parse(compare) + DAY_MS - 1)
-  const at = { week, month: new Date(nowMs - 28 * DAY_MS), compared }
-  const { total, counts } = await portfolio.count(filter, at)
-  const byDimension = Map.groupBy(counts, ({ dimension }) => dimension)
-  const of = (dimension: string) => sharesOf(byDimension.get(dimension) ?? [], compare !== undefined)
+  const [now, week, month, compared] = await Promise.all([
+    portfolio.count(filter),
+    portfolio.changesSince(filter, new Date(nowMs - 7 * DAY_MS)),
+    portfolio.changesSince(filter, new Date(nowMs - 28 * DAY_MS)),
+    compare === undefined ? undefined : portfolio.changesSince(filter, new Date(Date.parse(compare) + DAY_MS - 1)),
+  ])
+  const of = (dimension: string): MonitorSummary['grade'] => {
+    const counted = (counts: readonly MonitorCount[] | undefined): ReadonlyMap<string, number> =>
+      new Map(counts?.filter((one) => one.dimension === dimension).map(({ value, count }) => [value, count]))
+    const [counts, ofWeek, ofMonth, ofDay] = [now, week, month, compared].map(counted)
+    return [...new Set([...counts!.keys(), ...ofWeek!.keys(), ...ofMonth!.keys(), ...ofDay!.keys()])]
+      .map((value) => {
+        const count = counts!.get(value) ?? 0
+        const changes = { change_7_days: ofWeek!.get(value) ?? 0, change_28_days: ofMonth!.get(value) ?? 0 }
+        return { value, count, ...changes, ...(compared && { compared: count - (ofDay!.get(value) ?? 0) }) }
+      })
+      .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+      .slice(0, MOST_VALUES)
+  }
+  const state = of('state').map(({ value, count }) => ({ value, count, change_7_days: null, change_28_days: null }))
   return {
-    total,
+    total: state.reduce((sum, { count }) => sum + count, 0),
     ...(compare !== undefined && { compare }),
-    grade: of('grade'),
-    state: of('state').map(({ value, count }) => ({ value, count, change_7_days: null, change_28_days: null })),
-    phase: of('phase'),
-    policy: of('policy'),
-    mta_sts: of('mta_sts'),
-    dnssec: of('dnssec'),
-    provider: of('provider'),
-    role: of('role'),
-    findings: of('findings'),
+    ...{ grade: of('grade'), state, phase: of('phase'), policy: of('policy'), mta_sts: of('mta_sts') },
+    ...{ dnssec: of('dnssec'), provider: of('provider'), role: of('role'), findings: of('findings') },
   }
 }
-
-const sharesOf = (counts: readonly MonitorCount[], isCompared: boolean): MonitorSummary['grade'] =>
-  counts
-    .filter(({ now, week, month, compared }) => now + week + month + (isCompared ? compared : 0) > 0)
-    .toSorted((a, b) => b.now - a.now || (a.value < b.value ? -1 : 1))
-    .slice(0, MOST_VALUES)
-    .map(({ value, now, week, month, compared }) => ({
-      value,
-      count: now,
-      change_7_days: now - week,
-      change_28_days: now - month,
-      ...(isCompared && { compared }),
-    }))
 
 /**
  * Creates and changes monitors, all or none. A row about the kind and target of an earlier one follows it. Rejects with

@@ -36,6 +36,9 @@ const KEYS: Readonly<Record<MonitorSort, RawBuilder<unknown>>> = {
   changed: sql`coalesce(-extract(epoch FROM changed_at), 0)::float8`,
 }
 
+/** The facts as columns. */
+const VALUES = FILTERED_FACTS.map((fact) => sql`coalesce(facts ->> ${sql.lit(fact)}, 'unknown') AS ${sql.ref(fact)}`)
+
 /** The place of a monitor in a list. */
 export type MonitorPlace = readonly [key: string | number, number: number]
 export type ListedMonitor = MonitorRow & { readonly place: MonitorPlace }
@@ -67,15 +70,8 @@ function conditionOf(filter: MonitorFilter): RawBuilder<unknown> {
   return sql.join(all, sql` AND `)
 }
 
-/** The counts of a dimension: now, 7 and 28 days ago, and at a date. */
-export type MonitorCount = {
-  readonly dimension: string
-  readonly value: string
-  readonly now: number
-  readonly week: number
-  readonly month: number
-  readonly compared: number
-}
+/** How many monitors have a value of a dimension: a fact, `state` or `findings`. */
+export type MonitorCount = { readonly dimension: string; readonly value: string; readonly count: number }
 
 /** What an import can say of a monitor beside its kind and target. */
 export type ImportedColumn = 'name' | 'labels' | 'contact' | 'note' | 'every_ms'
@@ -101,35 +97,53 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
     return rows.map(({ key, ...row }) => ({ ...monitorRow(row), place: [key, Number(row.number)] as const }))
   },
 
-  /** How many there are, and how many have each value of each dimension; `at` are the times to compare with. */
-  count: async (
-    filter: MonitorFilter,
-    at: { readonly week: Date; readonly month: Date; readonly compared: Date },
-  ): Promise<{ readonly total: number; readonly counts: readonly MonitorCount[] }> => {
-    const factsAt = (time: Date): RawBuilder<unknown> => sql`(SELECT p.facts FROM mailsonde.monitor_points p
-      WHERE p.monitor = m.number AND p.at <= ${time} AND p.facts IS NOT NULL ORDER BY p.at DESC LIMIT 1)`
-    const dimensions = FILTERED_FACTS.map((fact) => {
-      const name = sql.lit(fact)
-      return sql`(${name}, coalesce(f ->> ${name}, 'unknown'))`
-    })
+  /** How many have each value of each dimension. */
+  count: async (filter: MonitorFilter): Promise<readonly MonitorCount[]> => {
+    const monitors = sql`(SELECT ${sql.join([...VALUES, sql`state`])} FROM mailsonde.monitors m WHERE ${conditionOf(filter)}) AS m`
+    const names = [...FILTERED_FACTS, 'state'].map((name) => sql.ref(name))
+    const [byFact, byFinding] = await Promise.all([
+      // one pass over the monitors for all dimensions
+      sql<MonitorCount>`
+        SELECT CASE ${sql.join(
+          names.map(
+            (name, place) => sql`WHEN grouping(${name}) = 0 THEN ${sql.lit([...FILTERED_FACTS, 'state'][place]!)}`,
+          ),
+          sql` `,
+        )} END AS dimension, coalesce(${sql.join(names)}) AS value, count(*)::int AS count
+        FROM ${monitors} GROUP BY GROUPING SETS (${sql.join(names.map((name) => sql`(${name})`))})`.execute(db),
+      sql<MonitorCount>`
+        SELECT 'findings' AS dimension, f AS value, count(*)::int AS count
+        FROM mailsonde.monitors m CROSS JOIN LATERAL jsonb_array_elements_text(facts -> 'findings') AS f
+        WHERE ${conditionOf(filter)} GROUP BY f`.execute(db),
+    ])
+    return [...byFact.rows, ...byFinding.rows]
+  },
+
+  /**
+   * How many more have each value of each dimension but `state` than at a time. Only those are read that have changed
+   * or come since.
+   */
+  changesSince: async (filter: MonitorFilter, time: Date): Promise<readonly MonitorCount[]> => {
     const { rows } = await sql<MonitorCount>`
-      WITH m AS MATERIALIZED (SELECT number, state, facts, created_at FROM mailsonde.monitors m WHERE ${conditionOf(filter)}),
+      WITH changed AS MATERIALIZED (
+        SELECT number, facts, created_at > ${time} AS is_new FROM mailsonde.monitors m
+        WHERE ${conditionOf(filter)} AND (created_at > ${time} OR number IN (
+          SELECT monitor FROM mailsonde.monitor_points WHERE at > ${time} AND facts IS NOT NULL))),
       seen AS (
-        SELECT 'now' AS time, state, facts AS f FROM m
-        UNION ALL SELECT 'week', NULL, ${factsAt(at.week)} FROM m WHERE created_at <= ${at.week}
-        UNION ALL SELECT 'month', NULL, ${factsAt(at.month)} FROM m WHERE created_at <= ${at.month}
-        UNION ALL SELECT 'compared', NULL, ${factsAt(at.compared)} FROM m WHERE created_at <= ${at.compared}),
-      valued AS (
-        SELECT time, d.dimension, d.value FROM seen CROSS JOIN LATERAL (
-          VALUES ${sql.join(dimensions)}, ('state', state)) AS d (dimension, value) WHERE d.value IS NOT NULL
+        SELECT 1 AS sign, facts FROM changed
         UNION ALL
-        SELECT time, 'findings', finding FROM seen CROSS JOIN LATERAL jsonb_array_elements_text(f -> 'findings') AS finding)
-      SELECT dimension, value, (count(*) FILTER (WHERE time = 'now'))::int AS now,
-        (count(*) FILTER (WHERE time = 'week'))::int AS week, (count(*) FILTER (WHERE time = 'month'))::int AS month,
-        (count(*) FILTER (WHERE time = 'compared'))::int AS compared
-      FROM valued GROUP BY dimension, value`.execute(db)
-    const total = rows.filter(({ dimension }) => dimension === 'state').reduce((sum, { now }) => sum + now, 0)
-    return { total, counts: rows }
+        SELECT -1, (SELECT p.facts FROM mailsonde.monitor_points p
+          WHERE p.monitor = number AND p.at <= ${time} AND p.facts IS NOT NULL ORDER BY p.at DESC LIMIT 1)
+        FROM changed WHERE NOT is_new),
+      valued AS (
+        SELECT sign, d.dimension, d.value FROM (SELECT sign, ${sql.join(VALUES)} FROM seen) AS s CROSS JOIN LATERAL (
+          VALUES ${sql.join(FILTERED_FACTS.map((fact) => sql`(${sql.lit(fact)}, ${sql.ref(fact)})`))}) AS d (dimension, value)
+        UNION ALL
+        SELECT sign, 'findings', f FROM seen CROSS JOIN LATERAL jsonb_array_elements_text(facts -> 'findings') AS f)
+      SELECT dimension, value, sum(sign)::int AS count FROM valued GROUP BY dimension, value HAVING sum(sign) <> 0`.execute(
+      db,
+    )
+    return rows
   },
 
   /** Changes all that the filter selects; returns their number. */

@@ -65,6 +65,7 @@ CREATE TABLE mailsonde.monitor_points (
   PRIMARY KEY (monitor, at)
 );
 CREATE INDEX monitor_points_facts ON mailsonde.monitor_points (monitor, at DESC) WHERE facts IS NOT NULL;
+CREATE INDEX monitor_points_facts_by_time ON mailsonde.monitor_points (at) WHERE facts IS NOT NULL;
 CREATE INDEX monitor_points_changed ON mailsonde.monitor_points (monitor, at DESC) WHERE changes IS NOT NULL;
 CREATE INDEX monitor_points_by_time ON mailsonde.monitor_points USING brin (at);
 
