@@ -1,4 +1,14 @@
-import { type MonitorAnswer, monitorAnswer, monitorHistoryAnswer, monitorListAnswer } from '../answers/monitors.ts'
+import {
+  dmarcPhase,
+  type MonitorAnswer,
+  type MonitorSummary,
+  monitorAnswer,
+  monitorHistoryAnswer,
+  monitorImportAnswer,
+  monitorListAnswer,
+  monitorState as monitorStates,
+  monitorSummaryAnswer,
+} from '../answers/monitors.ts'
 import { ownAnswer } from '../answers/read-answer.ts'
 import { atMost } from '../base/at-most.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
@@ -6,49 +16,186 @@ import { parseDuration } from '../base/time.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { sparkLine } from '../documents/html/pictures.ts'
 import { historyBlocks, lastInWords, monitorState, monitorTitle } from '../documents/monitors.ts'
+import { encodingOf } from '../jobs/intake/octets.ts'
 import { formatCursor } from '../operations/params.ts'
-import { type Html, html, marked, rendered, timeOf } from './html.ts'
+import { type Html, html, marked, rendered, timeOf, verbatim } from './html.ts'
 import { layout } from './layout.ts'
+import { MAX_PASTED } from './list-form.ts'
 import { createForm, createInput, type FormProblem, formProblem, newFields } from './monitor-form.ts'
+import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
 
-/** `/monitors`: the monitors, and a form for a new one. */
+/** `/monitors`: the portfolio with its filters and counts, an import, and a form for a new one. */
 export const monitorsPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/monitors', scope: 'jobs', visit: (visit) => list(parts, visit) },
   { method: 'POST', path: '/monitors', scope: 'jobs', visit: (visit) => create(parts, visit) },
+  {
+    method: 'POST',
+    path: '/monitors/import',
+    scope: 'jobs',
+    uploads: true,
+    visit: (visit) => importList(parts, visit),
+  },
 ]
+
+/** The words of the filters in the URL, which are those of the API. */
+const FILTERS = [
+  ...['q', 'label', 'owner', 'grade', 'phase', 'policy', 'state', 'provider', 'role', 'finding', 'mta_sts', 'dnssec'],
+  ...['no_reports', 'changed_since', 'sort'],
+] as const
+/** The filters of the form: those that have a choice, with it. */
+const CHOICES = {
+  grade: ['A+', 'A', 'B', 'C', 'D', 'F', 'unknown'],
+  phase: dmarcPhase.options,
+  state: monitorStates.options,
+  sort: ['newest', 'name', 'score', 'worst', 'changed'],
+} as const
 
 async function list(parts: Parts, visit: Visit, problem?: FormProblem): Promise<PageAnswer> {
   const { cursor } = visit.query
-  const raw = { limit: '50', ...(cursor && { cursor }) }
-  const given = await parts.execute(parts.operation('monitors list'), raw, visit.by)
+  const asked = Object.fromEntries(FILTERS.flatMap((name) => (visit.query[name] ? [[name, visit.query[name]]] : [])))
+  const { sort: _, ...filter } = asked
+  const [given, counted] = await Promise.all([
+    parts.execute(parts.operation('monitors list'), { limit: '50', ...asked, ...(cursor && { cursor }) }, visit.by),
+    parts.execute(parts.operation('monitors summary'), filter, visit.by),
+  ])
   const { data, next_cursor: next } = ownAnswer(monitorListAnswer, given.answer)
+  const summary = ownAnswer(monitorSummaryAnswer, counted.answer)
+  const isFiltered = Object.keys(filter).length > 0
+  const to = (query: Readonly<Record<string, unknown>>): string => pathWith('/v1/monitors', { ...asked, ...query })
   return {
     status: problem === undefined ? 200 : 400,
     html: layout(parts.assets, visit, {
       title: 'Monitors',
       main: html`<main id="main" tabindex="-1"><h1>Monitors</h1>
 <p class="lead">Checks a domain, mailbox or IP address regularly, and notifies your recipients when it changes.</p>
-${data.length === 0 ? html`<p>There are no monitors yet.</p>` : table(data, await linesOf(parts, visit, data))}
-${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { cursor: next })}">Older monitors</a></p>`}
+${(summary.total > 1 || isFiltered) && filterForm(asked)}
+${summary.total > 1 && counts(summary, asked)}
+${data.length === 0 ? html`<p>${isFiltered ? html`No monitor matches. <a href="/monitors">Show all</a>` : 'There are no monitors yet.'}</p>` : table(data, await linesOf(parts, visit, data))}
+${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { ...asked, cursor: next })}">More monitors</a></p>`}
 <h2 id="add">Add a monitor</h2>
 ${createForm(visit, { fields: problem === undefined ? newFields(visit.query) : visit.form, problem, canMail: parts.canMail })}
-<footer><p class="quiet"><a href="${pathWith('/v1/monitors', { ...raw, format: 'json' })}">The same as JSON</a></p></footer></main>`,
+<h2 id="import">Add many domains</h2>
+${importForm(visit)}
+<footer><p class="quiet"><a href="${to({ format: 'csv' })}">Export as CSV</a> · <a href="${to({ format: 'ndjson' })}">NDJSON</a> · <a href="${to({ limit: 50, format: 'json' })}">The same as JSON</a></p></footer></main>`,
     }),
   }
 }
+
+const LABELS = {
+  q: 'Text',
+  label: 'Label',
+  owner: 'Owner',
+  grade: 'Grade',
+  phase: 'DMARC',
+  state: 'State',
+  sort: 'Order',
+} as const
+
+function filterForm(asked: Readonly<Record<string, string | undefined>>): Html {
+  const field = (name: keyof typeof LABELS): Html => {
+    const value = asked[name] ?? ''
+    const choices = name in CHOICES ? CHOICES[name as keyof typeof CHOICES] : undefined
+    const control = choices
+      ? html`<select name="${name}"><option value="">${name === 'sort' ? 'newest' : 'any'}</option>${choices.filter((one) => one !== 'newest').map((one) => html`<option value="${one}"${one === value && html` selected`}>${one}</option>`)}</select>`
+      : html`<input name="${name}" value="${value}" maxlength="320">`
+    return html`<label>${LABELS[name]} ${control}</label>`
+  }
+  const hidden = Object.entries(asked).filter(([name]) => !(name in LABELS))
+  return html`<form class="controls" method="get" action="/monitors" role="search">${(Object.keys(LABELS) as (keyof typeof LABELS)[]).map(field)}
+${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<button>Filter</button>${Object.keys(asked).length > 0 && html` <a href="/monitors">Show all</a>`}</form>`
+}
+
+/** The counts that a page shows, each value with a link that filters by it. */
+const SHOWN = [
+  ['grade', 'Grades'],
+  ['phase', 'Phases of DMARC'],
+  ['state', 'States'],
+  ['provider', 'Mail providers'],
+  ['findings', 'Most frequent findings'],
+] as const
+/** Values of a dimension on the page. */
+const MOST_SHOWN = 8
+
+const counts = (summary: MonitorSummary, asked: Readonly<Record<string, string | undefined>>): Html =>
+  html`<section aria-label="Summary"><p>${summary.total.toLocaleString('en')} ${summary.total === 1 ? 'monitor' : 'monitors'}. The number in brackets is the change within 7 days.</p>
+<div class="scroll" role="group" tabindex="0" aria-label="Summary"><table class="cards"><caption class="hidden">Summary</caption><tbody>${SHOWN.filter(
+    ([name]) => summary[name].length > 0,
+  ).map(
+    ([name, heading]) =>
+      html`<tr><th scope="row">${heading}</th><td data-head="${heading}">${summary[name]
+        .slice(0, MOST_SHOWN)
+        .map((one) => {
+          const query = { ...asked, [name === 'findings' ? 'finding' : name]: one.value }
+          const change = one.change_7_days
+            ? html` (${one.change_7_days > 0 ? '+' : '−'}${String(Math.abs(one.change_7_days))})`
+            : ''
+          return html`<a href="${pathWith('/monitors', query)}">${one.value}</a> ${one.count.toLocaleString('en')}${change} `
+        })}</td></tr>`,
+  )}</tbody></table></div></section>`
 
 const table = (
   monitors: readonly MonitorAnswer[],
   lines: ReadonlyMap<string, Html>,
 ): Html => html`<div class="scroll" role="group" tabindex="0" aria-label="Monitors"><table class="cards"><caption class="hidden">Monitors</caption>
-<thead><tr><th scope="col">Monitor</th><th scope="col">State</th><th scope="col">Over time</th><th scope="col">Last run</th><th scope="col">Next run</th></tr></thead>
+<thead><tr><th scope="col">Monitor</th><th scope="col">State</th><th scope="col">Grade</th><th scope="col">Worst finding</th><th scope="col">DMARC</th><th scope="col">Labels</th><th scope="col">Over time</th><th scope="col">Last run</th></tr></thead>
 <tbody>${monitors.map((monitor) => {
   const { mark, text } = monitorState(monitor)
-  return html`<tr><td data-head="Monitor"><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${lastInWords(monitor.last)}<br>${timeOf(monitor.last.time)}`}</td><td data-head="Next run" class="when">${monitor.enabled ? timeOf(monitor.next_run_at) : '–'}</td></tr>`
+  const { facts, labels, owner } = monitor
+  return html`<tr><td data-head="Monitor"><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : (facts.grade ?? 'not known')}</td><td data-head="Worst finding">${facts?.worst?.title ?? '–'}</td><td data-head="DMARC">${phaseInWords(facts)}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && html`<br>`}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${lastInWords(monitor.last)}<br>${timeOf(monitor.last.time)}`}</td></tr>`
 })}</tbody></table></div>`
+
+function phaseInWords(facts: MonitorAnswer['facts']): string {
+  if (facts === null) return '–'
+  return facts.inherited_phase === undefined ? facts.phase : `inherited: ${facts.inherited_phase}`
+}
+
+const importForm = (visit: Pick<Visit, 'token'>): Html =>
+  html`<details class="try"><summary>A list of domains with labels and owners</summary>
+<form class="stack" method="post" enctype="multipart/form-data" action="/monitors/import?_csrf=${encodeURIComponent(visit.token)}">
+<p class="quiet">CSV or one domain a line; columns <code>domain</code>, <code>labels</code> (divided by ;), <code>owner</code>, <code>every</code>, <code>name</code>, <code>note</code>. <a href="/docs/monitors#many-domains">More</a></p>
+<label class="wide">File <input type="file" name="file" accept=".csv,.txt,text/csv,text/plain"></label>
+<label class="wide">or pasted <textarea name="text" rows="5" spellcheck="false"></textarea></label>
+<button>Show what would change</button></form></details>`
+
+/** Shows what a list would change; with `sure` it is stored. */
+async function importList(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const { fields, files } = await readForm(visit, MAX_PASTED)
+  const file = files.map(({ octets }) => octets).findLast(({ length }) => length > 0)
+  const text = fields.text ?? ''
+  const octets = file ?? Buffer.from(text)
+  const isSure = fields.sure === 'true'
+  async function* pieces(): AsyncIterable<Uint8Array> {
+    yield octets
+  }
+  const by = { ...visit.by, upload: { octets: pieces(), contentType: 'text/csv' } }
+  const given = await parts.execute(parts.operation('monitors import'), isSure ? {} : { dry_run: 'true' }, by)
+  const { created, updated, unchanged, bad_rows: bad, changes = [] } = ownAnswer(monitorImportAnswer, given.answer)
+  const words = `${isSure ? 'Added' : 'To add'}: ${created}. ${isSure ? 'Changed' : 'To change'}: ${updated}. As they are: ${unchanged}. Rows that cannot be read: ${bad.length}.`
+  const shown = changes.slice(0, 100)
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: 'Import of monitors',
+      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p><h1>Import of monitors</h1>
+<p${isSure && html` class="notice"`}>${words}</p>
+${bad.length > 0 && html`<ul>${bad.slice(0, 100).map(({ line, reason }) => html`<li>Line ${String(line)}: ${reason}</li>`)}</ul>`}
+${shown.length > 0 && html`<table><caption>The first ${String(shown.length)} changes</caption><tbody>${shown.map(({ line, target, change }) => html`<tr><td class="number">${String(line)}</td><td><code>${target}</code></td><td>${change}</td></tr>`)}</tbody></table>`}
+${
+  !isSure &&
+  created + updated > 0 &&
+  html`<form class="stack" method="post" enctype="multipart/form-data" action="/monitors/import?_csrf=${encodeURIComponent(visit.token)}"><input type="hidden" name="sure" value="true">
+<label class="wide">The list <textarea name="text" rows="4" spellcheck="false">${verbatim(decoded(octets))}</textarea></label><button>Import it</button></form>`
+}</main>`,
+    }),
+  }
+}
+
+/** The text of a list; its encoding is detected as for one over the API. */
+const decoded = (octets: Uint8Array): string => new TextDecoder(encodingOf(octets)).decode(octets)
 
 /** Runs in the line of a row. */
 const RUNS = 40

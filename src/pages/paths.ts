@@ -36,7 +36,7 @@ export function pathFor(operation: string, raw: Query): string | undefined {
   if (operation === 'reports show') return domain === undefined ? '/reports' : pathWith(reportsPath(domain), rest)
   if (operation === 'jobs list') return '/jobs'
   if (operation === 'jobs show') return jobPath(id)
-  if (operation === 'monitors list') return '/monitors'
+  if (operation === 'monitors list' || operation === 'monitors summary') return pathWith('/monitors', rest)
   if (operation === 'monitors show') return monitorPath(id)
   if (operation === 'peers') return '/nodes'
   if (operation === 'pool') return '/sources'

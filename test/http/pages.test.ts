@@ -71,6 +71,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /reports/:domain/events': 'reports',
   'GET /monitors': 'jobs',
   'POST /monitors': 'jobs',
+  'POST /monitors/import': 'jobs',
   'GET /monitors/:id': 'jobs',
   'POST /monitors/:id/change': 'jobs',
   'POST /monitors/:id/run': 'jobs',
@@ -767,12 +768,21 @@ describe('monitors', () => {
     for (const body of [page, list]) expect(body).not.toMatch(/<(?:img|script(?! type="module" src="\/static))/)
   })
 
-  it('the paths of the API lead a browser here, and the links lead on to JSON', async () => {
+  it('the filters of the URL stand in the form, escaped', async () => {
+    const { get } = await open()
+    const list = (await get('/monitors?q=%3Cb%3E&label=x')).body
+    expect(list).toContain('value="&lt;b&gt;"')
+    expect(list).not.toContain('<b>')
+  })
+
+  it('the paths of the API lead a browser here, and the links lead on to JSON and lists', async () => {
     const { get } = await open()
     for (const path of ['/monitors', PATH]) {
       expect((await get(`/v1${path}`)).headers.location).toBe(path)
       for (const [, link] of (await get(path)).body.matchAll(/href="(\/v1[^"]*)"/g))
-        expect((await get(link!.replaceAll('&amp;', '&'))).headers['content-type'], link).toMatch(/^application\/json/)
+        expect((await get(link!.replaceAll('&amp;', '&'))).headers['content-type'], link).toMatch(
+          /^application\/json|^text\/csv|ndjson$/,
+        )
     }
   })
 })
