@@ -67,6 +67,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'POST /jobs/:id/delete': 'jobs',
   'GET /reports': 'reports',
   'POST /reports': 'reports',
+  'POST /reports/:domain/senders': 'reports',
   'GET /reports/:domain': 'reports',
   'GET /reports/:domain/events': 'reports',
   'GET /monitors': 'jobs',
