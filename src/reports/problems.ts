@@ -78,6 +78,11 @@ export const reportError = errorsOf('reports', {
   },
   cut_off: { code: 'bad_report', detail: () => 'the file ends within the report' },
   missing: { code: 'bad_report', detail: ({ what }: { what: string }) => `the report has no ${shown(what, 80)}` },
+  time: {
+    code: 'bad_report',
+    detail: ({ what, text }: { what: string; text: string }) =>
+      `the ${shown(what, 20)} of the report is ${quoted(text, 60)}; write it in Unix seconds or as 2026-11-23T00:00:00Z`,
+  },
   policy_domains: {
     code: 'bad_report',
     detail: ({ one, other }: { one: string; other: string }) =>

@@ -1,39 +1,10 @@
-import { crc32, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { aggregateReport } from '../../../test/lab/report-xml.ts'
+import { zipOf } from '../../../test/lab/zip.ts'
 import { BOUNDS, type Bounds, filesIn } from './containers.ts'
 
 const XML = Buffer.from(aggregateReport())
-
-/** A zip archive of files that are not packed (APPNOTE.TXT 4.3). */
-function zipOf(files: readonly (readonly [name: string, octets: Buffer])[]): Buffer {
-  const pieces: Buffer[] = []
-  const directory: Buffer[] = []
-  let at = 0
-  for (const [name, octets] of files) {
-    const head = Buffer.alloc(26)
-    head.writeUInt16LE(20, 0)
-    head.writeUInt32LE(crc32(octets), 10)
-    head.writeUInt32LE(octets.length, 14)
-    head.writeUInt32LE(octets.length, 18)
-    head.writeUInt16LE(Buffer.byteLength(name), 22)
-    const entry = Buffer.alloc(14)
-    entry.writeUInt32LE(at, 10)
-    const file = [Buffer.from('PK\u0003\u0004'), head, Buffer.from(name), octets]
-    directory.push(Buffer.from('PK\u0001\u0002'), Buffer.from([20, 0]), head, entry, Buffer.from(name))
-    pieces.push(...file)
-    at += file.reduce((sum, one) => sum + one.length, 0)
-  }
-  const end = Buffer.alloc(18)
-  end.writeUInt16LE(files.length, 4)
-  end.writeUInt16LE(files.length, 6)
-  end.writeUInt32LE(
-    directory.reduce((sum, one) => sum + one.length, 0),
-    8,
-  )
-  end.writeUInt32LE(at, 12)
-  return Buffer.concat([...pieces, ...directory, Buffer.from('PK\u0005\u0006'), end])
-}
 
 /** The names of the reports in it, and what could not be read. */
 async function read(octets: Buffer, bounds: Partial<Bounds> = {}) {

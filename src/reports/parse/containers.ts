@@ -61,10 +61,11 @@ export async function* filesIn(
   bounds: Bounds = BOUNDS,
   spent: Spent = nothingSpent(),
 ): AsyncGenerator<Leaf> {
-  const isMessage = contentOf(octets.subarray(0, HEAD_OCTETS)) === 'message'
+  const message = messageOfEmlx(octets) ?? octets
+  const isMessage = contentOf(message.subarray(0, HEAD_OCTETS)) === 'message'
   const place = { name, depth, isInMessage: isMessage }
   const budget = { bounds, spent }
-  if (isMessage) yield* caught(inMessage(octets, place, budget), place)
+  if (isMessage) yield* caught(inMessage(message, place, budget), place)
   else yield* within(once(octets), place, budget)
 }
 
@@ -98,6 +99,7 @@ async function* contents(octets: Octets, place: Place, budget: Budget): AsyncGen
     const inside = deeper(place, budget)
     const whole = await buffered(all, budget.bounds.maxOctets)
     if (content === 'gzip') yield* within(gunzipped(whole, budget), inside, budget)
+    else if (content === 'base64') yield* within(once(Buffer.from(whole.toString('latin1'), 'base64')), inside, budget)
     else if (content === 'zip') yield* inZip(whole, inside, budget)
     else if (content === 'mbox') yield* inMbox(whole, inside, budget)
     else yield* messageAt(whole, inside, budget)
@@ -124,7 +126,8 @@ async function peeked(octets: Octets): Promise<{ readonly head: Uint8Array; read
     first.push(next.value)
     size += next.value.length
   }
-  const head = first.length === 1 ? first[0]! : Buffer.concat(first)
+  const read = first.length === 1 ? first[0]! : Buffer.concat(first)
+  const head = read.subarray(startOf(read.subarray(0, HEAD_OCTETS)))
   async function* all(): AsyncGenerator<Uint8Array> {
     try {
       if (head.length > 0) yield head
@@ -183,7 +186,7 @@ async function* gunzipped(whole: Buffer, budget: Budget): AsyncGenerator<Uint8Ar
     }
     const end = from + inflate.bytesWritten
     if (end + TRAILER > whole.length) throw gzipError('it ends too soon')
-    if (whole.readUInt32LE(end) !== crc) throw gzipError('its checksum is that of other octets: it is damaged')
+    if (whole.readUInt32LE(end) !== crc) throw gzipError(DAMAGED)
     at = end + TRAILER
   }
 }
@@ -216,7 +219,7 @@ async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerat
   let zip: ZipFile
   try {
     // Names are shown and never used as paths: any name is accepted.
-    zip = await fromBufferPromise(whole, { lazyEntries: true, decodeStrings: false, autoClose: false })
+    zip = await fromBufferPromise(zipIn(whole), { lazyEntries: true, decodeStrings: false, autoClose: false })
   } catch (cause) {
     throw reportError('archive', { kind: 'zip', reason: messageOf(cause) }, { cause })
   }
@@ -225,10 +228,12 @@ async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerat
       spendEntry(budget)
       const path = entry.fileNameRaw
       if (path.at(-1) === SLASH || isOfMac(path)) continue
+      if (entry.isEncrypted()) throw reportError('archive', { kind: 'zip', reason: 'it is encrypted' })
+      if (path.equals(OFFICE)) throw reportError('format', { what: 'a document of an office program' })
       const name = path.toString('utf8').replace(/^.*[/\\]/s, '') || place.name
       const stream = await zip.openReadStreamPromise(entry)
       try {
-        yield* within(bounded(stream, budget), { ...place, name }, budget)
+        yield* within(bounded(intact(stream, entry.crc32), budget), { ...place, name }, budget)
       } finally {
         stream.destroy()
       }
@@ -241,6 +246,28 @@ async function* inZip(whole: Buffer, place: Place, budget: Budget): AsyncGenerat
   }
 }
 
+/** The octets of an entry; throws at their end if they are others than its checksum says. */
+async function* intact(octets: Octets, checksum: number): AsyncGenerator<Uint8Array> {
+  let crc = 0
+  for await (const chunk of octets) {
+    crc = crc32(chunk, crc)
+    yield chunk
+  }
+  if (crc !== checksum) throw reportError('archive', { kind: 'zip', reason: DAMAGED })
+}
+const DAMAGED = 'its checksum is that of other octets: it is damaged'
+
+/** A zip file without what is behind it (APPNOTE 4.3.16): mail gateways add line ends and disclaimers. */
+function zipIn(whole: Buffer): Buffer {
+  const at = whole.lastIndexOf(ZIP_END)
+  const end = at + ZIP_END_OCTETS + (at >= 0 && at + ZIP_END_OCTETS <= whole.length ? whole.readUInt16LE(at + 20) : 0)
+  return at < 0 ? whole : whole.subarray(0, end)
+}
+const ZIP_END = Buffer.from('PK\u0005\u0006')
+const ZIP_END_OCTETS = 22
+
+/** The first file of documents that are zip files. */
+const OFFICE = Buffer.from('[Content_Types].xml')
 const SLASH = 0x2f
 /** macOS adds a folder with the properties of each file. */
 const isOfMac = (name: Buffer): boolean => name.toString('latin1', 0, 9) === '__MACOSX/'
@@ -296,6 +323,8 @@ async function* inMessage(whole: Uint8Array, place: Place, budget: Budget): Asyn
   let found = 0
   for (const part of parts) {
     spendEntry(budget)
+    const opaque = OPAQUE.find(([type]) => type.test(part.type))
+    if (opaque) throw reportError('format', { what: opaque[1] })
     if (isText(part) && !mayBeReport(headOf(body, part))) continue
     found++
     yield* within(once(partOf(body, part)), { ...place, name: part.name || place.name }, budget)
@@ -309,7 +338,15 @@ const isText = ({ type, disposition }: Part): boolean =>
   (type === 'text/plain' || type === 'text/html') && disposition !== 'attachment'
 
 /** HTML of a person's mail is no report, and is not read as one. */
-const mayBeReport = (head: string): boolean => /^\s*[<{]/.test(head) && !/^\s*<(?:!doctype|html)/i.test(head)
+const mayBeReport = (head: string): boolean =>
+  !/^\s*<(?:!doctype|html)/i.test(head) && MAY_BE_REPORT.includes(contentOf(Buffer.from(head, 'latin1')))
+const MAY_BE_REPORT: readonly Content[] = ['xml', 'json', 'gzip', 'zip', 'base64']
+
+/** Types of parts that only their recipient can read. */
+const OPAQUE: readonly (readonly [type: RegExp, what: string])[] = [
+  [/^application\/(?:x-)?pkcs7-mime$/, 'a message in S/MIME'],
+  [/^application\/(?:pgp-encrypted|octet-stream\+pgp)$/, 'an encrypted message (PGP)'],
+]
 
 /** A failure report or another abuse report (RFC 6591, RFC 5965): by the field with which it begins. */
 const beginsAsFeedback = (head: string): boolean => /^\s*(?:[\w-]+:[^\n]*\n)*?Feedback-Type\s*:/i.test(head)
@@ -325,7 +362,7 @@ async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** What octets are, judged by their beginning: names and media types of reports are often wrong. */
-type Content = 'gzip' | 'zip' | 'xml' | 'json' | 'mbox' | 'message' | 'empty' | 'other'
+type Content = 'gzip' | 'zip' | 'xml' | 'json' | 'base64' | 'mbox' | 'message' | 'empty' | 'other'
 
 /** Number of octets that {@link contentOf} needs. */
 export const HEAD_OCTETS = 1_024
@@ -333,14 +370,37 @@ export const HEAD_OCTETS = 1_024
 /** Judges the first {@link HEAD_OCTETS} octets of an input. */
 function contentOf(head: Uint8Array): Content {
   if (isGzip(head)) return 'gzip'
-  if (head[0] === 0x50 && head[1] === 0x4b && ((head[2] === 3 && head[3] === 4) || (head[2] === 5 && head[3] === 6)))
-    return 'zip' // APPNOTE 4.3.7; an empty archive begins with its end
+  if (isZip(head)) return 'zip'
   const text = new TextDecoder(encodingOf(head)).decode(head).trimStart()
   if (text === '') return 'empty'
   if (text.startsWith('<')) return 'xml'
   if (text.startsWith('{')) return 'json'
   if (/^From \S/.test(text)) return 'mbox' // RFC 4155
+  if (BASE64.test(text)) return 'base64'
   return /^[!-9;-~]{1,76}:(?:[ \t]|\r?\n)/.test(text) ? 'message' : 'other' // RFC 5322 §2.2
+}
+
+/** APPNOTE 4.3.7; an empty archive begins with its end. */
+const isZip = (head: Uint8Array): boolean =>
+  head[0] === 0x50 && head[1] === 0x4b && ((head[2] === 3 && head[3] === 4) || (head[2] === 5 && head[3] === 6))
+
+/** gzip, zip, XML or JSON in base64 that nobody has decoded: a part of a mail without its transfer encoding. */
+const BASE64 = /^(?:H4sI|UEsDB|PD94bWwg|PGZlZWRiYWNr|eyJ)[A-Za-z0-9+/\s]{30,}={0,2}\s*$/
+
+/** The message in a file of Apple Mail: its octets are counted in the first line. */
+function messageOfEmlx(octets: Uint8Array): Uint8Array | undefined {
+  const head = Buffer.from(octets.buffer, octets.byteOffset, Math.min(octets.length, HEAD_OCTETS)).toString('latin1')
+  const [line, count] = /^(\d{1,10}) *\r?\n(?=[!-9;-~]{1,76}:[ \t])/.exec(head) ?? []
+  return line === undefined ? undefined : octets.subarray(line.length, line.length + Number(count))
+}
+
+/** Where the content begins: behind line ends before an archive, or a text before the XML. */
+function startOf(head: Uint8Array): number {
+  const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1')
+  const blank = /^[\r\n]+/.exec(text)?.[0].length ?? 0
+  if (blank > 0 && (isGzip(head.subarray(blank)) || isZip(head.subarray(blank)))) return blank
+  const isText = contentOf(head) === 'other' && formatOf(head) === undefined
+  return isText ? Math.max(0, text.search(/<\?xml\s|<(?:\w{1,20}:)?feedback[\s>]/)) : 0
 }
 
 /** Files that people take for reports, by their first octets. */
@@ -349,6 +409,14 @@ const FORMATS: readonly (readonly [what: string, magic: Buffer, at?: number])[] 
   ['a 7-Zip archive (7z)', Buffer.from('7z\xbc\xaf\x27\x1c', 'latin1')],
   ['a RAR archive', Buffer.from('Rar!')],
   ['a tar archive', Buffer.from('ustar'), 257],
+  ['packed with bzip2', Buffer.from('BZh')],
+  ['packed with xz', Buffer.from('\xfd7zXZ', 'latin1')],
+  ['packed with zstd', Buffer.from('\x28\xb5\x2f\xfd', 'latin1')],
+  ['packed with compress', Buffer.from('\x1f\x9d', 'latin1')],
+  ['an image', Buffer.from('\x89PNG', 'latin1')],
+  ['an image', Buffer.from('\xff\xd8\xff', 'latin1')],
+  ['an image', Buffer.from('GIF8')],
+  ['an attachment of Outlook (winmail.dat)', Buffer.from('\x78\x9f\x3e\x22', 'latin1')],
   ['a message of Outlook (.msg)', Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1')],
 ]
 const formatOf = (head: Uint8Array): string | undefined =>

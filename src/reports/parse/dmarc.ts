@@ -100,6 +100,7 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
     if (text.length < MAX_KEPT) text += more.slice(0, MAX_KEPT - text.length)
   }
   parser.on('error', (error) => {
+    if (isComplete && error.message.includes('outside of root')) return // what a mail gateway adds
     throw reportError('xml', { reason: error.message.replace(/^\d+:\d+: /, ''), line: line() })
   })
   parser.on('doctype', (text) => {
@@ -111,9 +112,11 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
   parser.on('opentag', ({ name }) => {
     lastEvent = parser.position
     if (path.length >= MAX_DEPTH) throw reportError('depth', { max: MAX_DEPTH, line: line() })
-    const local = name.slice(name.indexOf(':') + 1)
+    const local = name.slice(name.indexOf(':') + 1).toLowerCase()
     if (path.length === 0 && local !== 'feedback')
-      throw local === 'html' ? reportError('format', { what: HTML }) : reportError('root', { name: local })
+      throw local === 'html'
+        ? reportError('format', { what: HTML })
+        : reportError('root', { name: name.slice(name.indexOf(':') + 1) })
     path.push(local)
     text = ''
     if (path.length === 2 && local === 'record') {
@@ -177,7 +180,7 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
   function closeRecord(): void {
     const count = countOf(draft.count, line())
     if (count === 0) return // a record without messages says nothing
-    const address = parseIp(draft.address)
+    const address = parseIp(draft.address.replace(DECORATED, '$1'))
     if (!address.ok) throw reportError('address', { text: draft.address, line: line() })
     messages += count
     if (messages > MAX_COUNT) throw reportError('count', { text: String(messages), max: MAX_COUNT, line: line() })
@@ -235,15 +238,31 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
 
 const HTML = 'an HTML page'
 
-/**
- * An ampersand that begins no reference, an angle bracket that begins no tag, and the tags of a schema around the data,
- * which some reporters write.
- */
-const NOISE =
-  /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)|<(?!\/?[a-z_][\w:.-]{0,100}[\s/>]|[!?])|<\/?xsd?:schema(?:\s[^<>]{0,2000})?>/gi
+/** An address with what some write around it: `[IPv6:2001:db8::1]`, `192.0.2.1/32`, `192.0.2.1:25`, `fe80::1%eth0`. */
+const DECORATED = /^\[?(?:IPv6:)?([\d.]+|[\da-f:.]*:[\da-f:.]*:[\da-f:.]*)(?:%\w{1,20})?\]?(?:\/32|\/128|:\d{1,5})?$/i
+
+/** What is no data: the encoding is known without a declaration, and some stand in the wrong place. */
+const NOISE = new RegExp(
+  [
+    /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/, // begins no reference
+    /&#(?:x0?[0-8bcef]|x1[\da-f]|[0-8]|1[124-9]|2\d|3[01]);/, // a control character, which XML does not have
+    /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/,
+    /<(?!\/?[a-z_][\w:.-]{0,100}[\s/>]|[!?])/, // begins no tag
+    /<\/?xsd?:schema(?:\s[^<>]{0,2000})?>/, // a schema around the data
+    /<\?xml\s[^<>]{0,2000}>/,
+    /<[a-z_][\w:.-]{0,100}\s[^<>]{1,2000}>/, // attributes: none is read, and some are not well-formed
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gi',
+)
 
 const repaired = (text: string): string =>
-  text.replace(NOISE, (found) => (found === '&' ? '&amp;' : found === '<' ? '&lt;' : ''))
+  text.replace(NOISE, (found) => {
+    if (found === '&' || found === '<') return found === '&' ? '&amp;' : '&lt;'
+    const [, tag] = /^<(?!\/?xsd?:schema|\?)([^\s>]+)/i.exec(found) ?? []
+    return tag === undefined ? '' : `<${tag}${found.endsWith('/>') ? '/' : ''}>`
+  })
 
 /** Longest beginning of a reference or tag that is looked at as a whole. */
 const MAX_OPEN = 2_100
@@ -261,21 +280,38 @@ const alignedOf = (result: string): boolean | null => (result === '' ? null : re
 
 function countOf(text: string, line: number): number {
   if (text === '') return 0
-  const count = /^\+?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  const count = /^\+?\d{1,16}(?:\.0{1,6})?$/.test(text) ? Number(text) : Number.NaN
   if (!(count <= MAX_COUNT)) throw reportError('count', { text, max: MAX_COUNT, line })
   return count
 }
 
-/** Unix seconds; some write a fraction, or a time of RFC 3339, in UTC without a zone. */
+/**
+ * Unix seconds; some write a fraction, or smaller units, or a time of RFC 3339 (in UTC without a zone) or RFC 5322.
+ * Throws AppError `bad_report` for another text.
+ */
 function timeOf(what: 'begin' | 'end', text = ''): number {
-  const [, day, time = '00:00:00', zone = 'Z'] =
-    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? []
-  const isSeconds = /^\d{1,12}(?:\.\d{1,9})?$/.test(text)
-  const isMs = /^\d{13}$/.test(text) // some write milliseconds: as seconds it would be the year 33658
-  const ms = isMs ? Number(text) : Date.parse(`${day}T${time}${zone}`)
-  const seconds = Math.floor(isSeconds ? Number(text) : ms / 1_000)
-  if (Number.isNaN(seconds)) throw reportError('missing', { what: `date_range with a ${what} in Unix seconds` })
+  if (text === '') throw reportError('missing', { what: `date_range with a ${what} in Unix seconds` })
+  const seconds = Math.floor(secondsOf(text))
+  if (Number.isNaN(seconds)) throw reportError('time', { what, text })
   return seconds
+}
+
+/** 13 digits are milliseconds, 16 microseconds, 19 nanoseconds: as seconds they would be thousands of years away. */
+const UNITS: Readonly<Record<number, number>> = { 13: 1e3, 16: 1e6, 19: 1e9 }
+function secondsOf(text: string): number {
+  const compact = /^(20\d\d)(\d\d)(\d\d)$/.exec(text) // as seconds it would be August 1970
+  if (compact) return Date.parse(compact.slice(1).join('-')) / 1_000
+  if (/^\d{1,12}(?:\.\d{1,9})?$|^\d(?:\.\d{1,12})?e\+?0?9$/i.test(text)) return Number(text)
+  if (/^\d+$/.test(text)) return Number(text) / (UNITS[text.length] ?? Number.NaN)
+  const [, day, time = '00:00:00', zone = 'Z'] =
+    /^(\d{4}[-/]\d\d[-/]\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/i.exec(text) ??
+    []
+  if (day === undefined)
+    return /^(?:[a-z]{3}, )?\d{1,2} [a-z]{3} \d{4} \d\d:\d\d:\d\d (?:GMT|UTC|[+-]\d{4})$/i.test(text)
+      ? Date.parse(text) / 1_000
+      : Number.NaN
+  const offset = /^[+-]/.test(zone) ? zone.replace(/^(...):?/, '$1:') : 'Z'
+  return Date.parse(`${day.replaceAll('/', '-')}T${time}${offset}`) / 1_000
 }
 
 /** The line of a fault, where its sentence has one. */

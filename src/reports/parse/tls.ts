@@ -31,9 +31,11 @@ export async function readTls(octets: AsyncIterable<Uint8Array>): Promise<TlsRep
   const whole = await buffered(octets, MAX_OCTETS)
   let json: unknown
   const text = new TextDecoder(encodingOf(whole)).decode(whole)
-  boundJson(text)
+  const end = boundJson(text)
+  const behind = text.slice(end)
   try {
-    json = JSON.parse(text)
+    // What a mail gateway adds; another report is not left out.
+    json = JSON.parse(/[{}[\]"]/.test(behind) ? text : text.slice(0, end))
   } catch (cause) {
     throw reportError('json', { reason: messageOf(cause) }, { cause })
   }
@@ -41,7 +43,7 @@ export async function readTls(octets: AsyncIterable<Uint8Array>): Promise<TlsRep
   if (report === undefined || !('policies' in report || 'organization-name' in report || 'date-range' in report))
     throw reportError('none')
   const range = fieldsOf(report['date-range']) ?? {}
-  const policies = listOf(report.policies)
+  const policies = fieldsOf(report.policies) ? [report.policies] : listOf(report.policies)
   if (policies.length > MAX_POLICIES) throw reportError('policies', { max: MAX_POLICIES })
   const reportId = textOf(report['report-id'])
   if (reportId === null || reportId === '') throw reportError('missing', { what: 'report-id' })
@@ -59,9 +61,10 @@ export async function readTls(octets: AsyncIterable<Uint8Array>): Promise<TlsRep
 
 /**
  * Throws at what no report has, before JSON.parse would hold it: 14 MiB of empty objects are 1 GiB of memory, and an
- * object of a million members takes a second. Faults of the syntax are left to JSON.parse.
+ * object of a million members takes a second. Faults of the syntax are left to JSON.parse. Returns where the outermost
+ * object ends.
  */
-function boundJson(text: string): void {
+function boundJson(text: string): number {
   /** Members of the objects around a place; NaN for an array. */
   const members: number[] = []
   let objects = 0
@@ -73,12 +76,15 @@ function boundJson(text: string): void {
       if (members.length >= MAX_DEPTH) throw reportError('json_depth', { max: MAX_DEPTH })
       members.push(char === OPEN_OBJECT ? 0 : Number.NaN)
       if (++objects > MAX_OBJECTS) throw reportError('details', { max: MAX_FAILURES })
-    } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) members.pop()
-    else if (char === COLON) {
+    } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) {
+      members.pop()
+      if (members.length === 0) return at + 1
+    } else if (char === COLON) {
       const inside = members.length - 1
       if (inside >= 0 && ++members[inside]! > MAX_MEMBERS) throw reportError('members', { max: MAX_MEMBERS })
     } else if (char === COMMA && ++values > MAX_VALUES) throw reportError('details', { max: MAX_FAILURES })
   }
+  return text.length
 }
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c]
@@ -149,10 +155,13 @@ function sessionsOf(value: unknown): number | null {
   return count
 }
 
-/** Unix seconds of an RFC 3339 time (RFC 8460 §4.4). */
+/** Unix seconds of an RFC 3339 time (RFC 8460 §4.4); some write them so, or without a zone, in UTC. */
 function timeOf(what: string, value: unknown): number {
+  if (typeof value === 'number' && value > 0 && value < 1e11) return Math.floor(value)
   const text = typeof value === 'string' ? value.trim() : ''
-  const ms = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(ms)) throw reportError('missing', { what: `date-range with a ${what} (RFC 3339)` })
+  const zoned = text.replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)$/, '$1T$2Z')
+  const ms = /^\d{4}-\d\d-\d\d[T ]/.test(zoned) ? Date.parse(zoned) : Number.NaN
+  if (text === '') throw reportError('missing', { what: `date-range with a ${what} (RFC 3339)` })
+  if (Number.isNaN(ms)) throw reportError('time', { what, text })
   return Math.floor(ms / 1_000)
 }
