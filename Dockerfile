@@ -5,6 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/bundle.ts scripts/client.ts scripts/client-module.ts scripts/licences.ts scripts/prune-types.ts ./scripts/
+COPY scripts/own-files ./scripts/own-files
 COPY docs ./docs
 COPY src ./src
 RUN npm run build && npm prune --omit=dev

@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { readIslands } from '../src/start/pages.ts'
@@ -16,7 +16,7 @@ const MODULES = `${ROOT}/node_modules`
 
 /** Not bundled: native code that `pg` does not require. */
 const LEFT_OUT = ['pg-native']
-/** Packages of `loadPackage` (src/base/packages.ts), each as one CommonJS file. */
+/** Packages of `loadPackage` (src/own-files.ts), each as one CommonJS file. */
 const AT_NEED = ['tr46', 'mailchecker', 'disposable-email-domains-js']
 /** Files of packages that are read unchanged: those of `loadPackage` and `packageFile`. */
 const FILES = [
@@ -26,19 +26,15 @@ const FILES = [
   '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv6.mmdb',
 ]
 
-/** Replaces src/base/packages.ts. It is in a chunk, one folder below `dist`. */
-const PACKAGES_MODULE = `
-import { createRequire } from 'node:module'
-const require = createRequire(new URL('../packages/', import.meta.url))
-export const form = 'package'
-export const loadPackage = (name) => require('./' + name)
-export const packageFile = (path) => require.resolve('./' + path)
-`
-const packagesBeside: Plugin = {
-  name: 'packages-beside',
-  load: (id) => (id === `${ROOT}/src/base/packages.ts` ? { code: PACKAGES_MODULE, moduleType: 'js' } : null),
-}
-const external = (id: string): boolean => id.startsWith('node:') || LEFT_OUT.includes(id)
+/** Replaces src/own-files.ts by the module of a form. */
+export const ownFilesOf = (form: 'package' | 'executable'): Plugin => ({
+  name: 'own-files',
+  load: (id) =>
+    id === `${ROOT}/src/own-files.ts`
+      ? { code: readFileSync(`${ROOT}/scripts/own-files/${form}.ts`, 'utf8'), moduleType: 'ts' }
+      : null,
+})
+export const external = (id: string): boolean => id.startsWith('node:') || LEFT_OUT.includes(id)
 
 /** The program and the library. Returns the bundled modules. */
 async function bundleProgram(): Promise<readonly string[]> {
@@ -51,7 +47,7 @@ async function bundleProgram(): Promise<readonly string[]> {
     },
     platform: 'node',
     external,
-    plugins: [packagesBeside],
+    plugins: [ownFilesOf('package')],
   })
   const { output } = await bundle.write({
     dir: DIST,
@@ -100,9 +96,13 @@ function copyFiles(): void {
   })
 }
 
-rmSync(DIST, { recursive: true, force: true })
-const modules = [...(await bundleProgram()), ...(await bundlePackages())]
-copyFiles()
-const names = new Set([...modules, ...FILES.map((file) => `node_modules/${file}`)].flatMap((id) => packageOf(id) ?? []))
-writeFileSync(`${DIST}/LICENSES.txt`, licencesOf(names, MODULES))
-console.log(`bundled: ${names.size} packages`)
+if (import.meta.main) {
+  rmSync(DIST, { recursive: true, force: true })
+  const modules = [...(await bundleProgram()), ...(await bundlePackages())]
+  copyFiles()
+  const names = new Set(
+    [...modules, ...FILES.map((file) => `node_modules/${file}`)].flatMap((id) => packageOf(id) ?? []),
+  )
+  writeFileSync(`${DIST}/LICENSES.txt`, licencesOf(names, MODULES))
+  console.log(`bundled: ${names.size} packages`)
+}

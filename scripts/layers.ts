@@ -27,12 +27,15 @@ const ROWS: readonly (readonly string[])[] = [
   ['config-options.ts'],
   ['config-problems.ts'],
   ['names', 'providers'],
+  ['own-files.ts'],
   ['base'],
   ['client'],
 ]
 
 /** Modules that may open sockets and files. */
-const OUTSIDE = ['start', 'net', 'store', 'lane', 'http', 'mail-in', 'main.js', 'config.ts', 'config-options.ts']
+const OUTSIDE = [
+  ...['start', 'net', 'store', 'lane', 'http', 'mail-in', 'main.js', 'config.ts', 'config-options.ts', 'own-files.ts'],
+]
 const OUTSIDE_PACKAGES =
   /^(?:node:)?(?:net|dgram|tls|http|https|http2|fs|fs\/promises|dns|dns\/promises|child_process|undici)$/
 

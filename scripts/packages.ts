@@ -2,7 +2,7 @@ import { isBuiltin } from 'node:module'
 import { resolve } from 'node:path'
 import { importsOf, readSources } from './layers.ts'
 
-/** A package that is loaded on demand (src/base/packages.ts). */
+/** A package that is loaded on demand (src/own-files.ts). */
 const AT_NEED = /\b(?:loadPackage|packageFile)\(\s*['"`]([^'"`]+)['"`]/g
 /** `import type`, which leaves nothing behind. */
 const TYPE_ONLY = /^\s*(?:import|export)\s+type\b/

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Lane, openLane } from '../src/lane/lane.ts'
 import { deliverer } from '../src/mail-in/deliver.ts'
 import { type ImapSettings, lookOnce } from '../src/mail-in/imap.ts'
+import { heavyProgram } from '../src/own-files.ts'
 import { envelopeOf } from '../src/reports/envelope.ts'
 import { type ReportService, reportService } from '../src/reports/service.ts'
-import { heavyCommand } from '../src/start/heavy-command.ts'
 import { LOCAL_CERT } from './lab/certificate.ts'
 import { labDatabase } from './lab/database.ts'
 import { labDns } from './lab/dns.ts'
@@ -22,7 +22,7 @@ let lane: Lane
 let service: ReportService
 let imap: LabImap
 beforeAll(async () => {
-  lane = openLane({ command: heavyCommand(), log })
+  lane = openLane({ command: { ...heavyProgram, env: {} }, log })
   const database = await labDatabase()
   const { resolve } = labDns({
     'a._domainkey.google.com': { TXT: [LAB_KEY] },

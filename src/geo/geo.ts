@@ -1,7 +1,7 @@
 import { Reader, type Response } from 'mmdb-lib'
 import { messageOf } from '../base/errors.ts'
 import { type Family, familyOf, type Ip } from '../names/ip.ts'
-import { shippedCountryFiles, watchedFile } from '../store/mmdb-files.ts'
+import { shippedCountryFile, watchedFile } from '../store/mmdb-files.ts'
 import { bogonOf, type Geo, type GeoRecord, mergeGeo, readGeoRecord } from './record.ts'
 
 /** A database: its bytes, read on demand. The same buffer means the same content. */
@@ -79,10 +79,9 @@ export function geoSources(
     readonly warn: (event: string, fields: Record<string, unknown>) => void
   },
 ): readonly GeoSource[] {
-  const shipped = shippedCountryFiles()
   return [
     ...paths.map((path) => watchedFile(path, options)),
-    { ...watchedFile(shipped[4], options), family: 4 },
-    { ...watchedFile(shipped[6], options), family: 6 },
+    { ...shippedCountryFile(4, options.warn), family: 4 },
+    { ...shippedCountryFile(6, options.warn), family: 6 },
   ]
 }

@@ -28,8 +28,11 @@ export type Child = {
 }
 type OnBatch = (octets: Uint8Array) => Promise<void>
 
-/** The flags of its heap, MiB: old and young generation. They hold whatever flags this process has. */
-const HEAP = ['--max-old-space-size=128', '--max-semi-space-size=8']
+/**
+ * The flags of its heap, MiB: old and young generation. They hold whatever flags this process has, and are no arguments,
+ * which the executable would take for its own.
+ */
+const NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=8 --disable-warning=ExperimentalWarning'
 /** What the C library has given back counts no more for the next job: without it up to 150 MiB do. */
 const MALLOC = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }
 /** The largest result or batch, octets: it is read by the event loop of the process that asks. */
@@ -42,8 +45,8 @@ const MAX_SAID = 2_000
 
 /** Throws where the system has no room for another process. */
 export function startChild({ file, args, env }: Command): Child {
-  const child = spawn(file, [...HEAP, '--disable-warning=ExperimentalWarning', ...args], {
-    ...{ env: { ...MALLOC, ...env }, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe'] },
+  const child = spawn(file, args, {
+    ...{ env: { ...MALLOC, NODE_OPTIONS, ...env }, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe'] },
   })
   let isAlive = true
   let killedFor: unknown

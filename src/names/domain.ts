@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
-import { loadPackage } from '../base/packages.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { once } from '../base/share-work.ts'
+import { loadPackage } from '../own-files.ts'
 import { isNetworkOrRange } from './ip.ts'
 import { domainProblem } from './problems.ts'
 

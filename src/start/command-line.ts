@@ -16,9 +16,9 @@ import type { LogOptions } from '../log.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Operation, Upload } from '../operations/operation.ts'
 import { allOperations, commandNamed } from '../operations/registry.ts'
+import { version } from '../own-files.ts'
 import type { Log } from '../world.ts'
 import { fileError, optionError } from './problems.ts'
-import { version } from './version.ts'
 
 /** Runs the command of the arguments and returns the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
 export async function commandLine(argv: readonly string[]): Promise<number> {

@@ -1,11 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { once } from '../base/share-work.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Operation, Provide } from '../operations/operation.ts'
 import { type StoredReports, storedReports } from '../operations/reports/shared.ts'
+import { namesIn, readOwn } from '../own-files.ts'
 import type { Site } from '../pages/page.ts'
 import { createSite } from '../pages/site.ts'
 import type { World } from '../world.ts'
@@ -65,26 +63,16 @@ export function knowsPeers(provide: Provide, monotonic: () => number): () => boo
   }
 }
 
-const HERE = dirname(fileURLToPath(import.meta.url))
-/** In the sources `src/pages/islands`; in the bundle, beside its chunks. */
-const ISLANDS = [join(HERE, '../pages/islands'), join(HERE, 'islands'), join(HERE, '../islands')]
-const FONTS = [join(HERE, '../pages/fonts'), join(HERE, 'fonts'), join(HERE, '../fonts')]
-const DOCS = [join(HERE, '../../docs'), join(HERE, '../docs')]
-
-const firstOf = (folders: readonly string[]): string | undefined => folders.find((folder) => existsSync(folder))
-
 /** The islands by name, as JavaScript for browsers, without types, comments and indentation. */
 export function readIslands(): Readonly<Record<string, string>> {
-  const folder = firstOf(ISLANDS)
-  if (folder === undefined) return {}
-  const files = readdirSync(folder).filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
-  return Object.fromEntries(files.map((name) => [name.replace(/\.\w+$/, ''), scriptOf(join(folder, name))]))
+  const files = namesIn('islands').filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
+  return Object.fromEntries(files.map((name) => [name.replace(/\.\w+$/, ''), scriptOf(name)]))
 }
 
-/** In the bundle the islands are scripts already. */
-function scriptOf(path: string): string {
-  const source = readFileSync(path, 'utf8')
-  return path.endsWith('.ts') ? shortened(withoutWarning(() => stripTypeScriptTypes(source))) : source
+/** In the built program the islands are scripts already. */
+function scriptOf(name: string): string {
+  const source = readOwn('islands', name).toString()
+  return name.endsWith('.ts') ? shortened(withoutWarning(() => stripTypeScriptTypes(source))) : source
 }
 
 /** A script without comments and indentation. */
@@ -98,20 +86,15 @@ const shortened = (script: string): string =>
 
 /** The typefaces of the pages as WOFF2, by name. */
 function readFonts(): Readonly<Record<string, Buffer>> {
-  const folder = firstOf(FONTS)
-  if (folder === undefined) return {}
-  const names = readdirSync(folder).filter((name) => name.endsWith('.woff2'))
-  return Object.fromEntries(names.map((name) => [name.slice(0, -'.woff2'.length), readFileSync(join(folder, name))]))
+  const names = namesIn('fonts').filter((name) => name.endsWith('.woff2'))
+  return Object.fromEntries(names.map((name) => [name.slice(0, -'.woff2'.length), readOwn('fonts', name)]))
 }
 
 /** The Markdown documents by name, each read when it is first needed. */
 function readDocs(): Readonly<Record<string, string>> {
-  const folder = firstOf(DOCS)
-  if (folder === undefined) return {}
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
   const texts: Record<string, string> = {}
-  for (const name of names) {
-    const get = once(() => readFileSync(join(folder, name), 'utf8'))
+  for (const name of namesIn('docs').filter((one) => one.endsWith('.md'))) {
+    const get = once(() => readOwn('docs', name).toString())
     Object.defineProperty(texts, name.slice(0, -3).replaceAll('\\', '/'), { get, enumerable: true })
   }
   return texts

@@ -23,10 +23,10 @@ import { guard } from '../net/public-only.ts'
 import { tcpDial } from '../net/smtp/tcp-dial.ts'
 import type { Proxies } from '../net/socks/proxies.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
+import { heavyProgram } from '../own-files.ts'
 import { filesStore } from '../store/files/files-store.ts'
 import type { Log, World } from '../world.ts'
 import { openDns } from './dns.ts'
-import { heavyCommand } from './heavy-command.ts'
 
 /** The real world with its connections; nothing is opened before it is needed. */
 export type Outside = {
@@ -65,7 +65,8 @@ export async function openOutside(
   const store = filesStore(config.dataDir, log.warn)
   const { resolve, askServer } = dns
   const lane = openLane({
-    command: heavyCommand(),
+    // It gets no environment: the secrets of the service are none of its.
+    command: { ...heavyProgram, env: {} },
     log,
     endedInputs: endedInputs(join(config.dataDir, 'lane'), { now, warn: log.warn }),
   })

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { messageOf } from '../base/errors.ts'
-import { packageFile } from '../base/packages.ts'
+import { once } from '../base/share-work.ts'
+import { packageFile } from '../own-files.ts'
 
 /** Maximum size of a data file, bytes. */
 const MAX_BYTES = 1024 * 1024 * 1024
@@ -17,6 +18,8 @@ type WatchedFile = {
   readonly read: () => Promise<Buffer | undefined>
 }
 
+type Warn = (event: string, fields: Record<string, unknown>) => void
+
 /**
  * Checks a file when it is needed, at most once a minute: no timers, and nothing is read before the first need. If a
  * file cannot be read (any more), its last content is kept, and `warn` is called once.
@@ -25,7 +28,7 @@ export function watchedFile(
   path: string,
   options: {
     readonly now: () => number
-    readonly warn: (event: string, fields: Record<string, unknown>) => void
+    readonly warn: Warn
     readonly everyMs?: number
   },
 ): WatchedFile {
@@ -65,9 +68,16 @@ export function watchedFile(
   }
 }
 
-/** The path of the shipped country data of each family (CC0, one file each, so that only the needed one is loaded). */
-export function shippedCountryFiles(): { readonly 4: string; readonly 6: string } {
-  const file = (family: 4 | 6): string =>
-    packageFile(`@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv${family}.mmdb`)
-  return { 4: file(4), 6: file(6) }
+/** The shipped country data of a family (CC0, one file each, so that only the needed one is loaded). */
+export function shippedCountryFile(family: 4 | 6, warn: Warn): WatchedFile {
+  const path = `country data for IPv${family}`
+  const content = once(() => {
+    try {
+      return packageFile(`@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv${family}.mmdb`)
+    } catch (error) {
+      warn('a data file could not be read', { path, reason: messageOf(error) })
+      return undefined
+    }
+  })
+  return { path, read: async () => content() }
 }

@@ -48,11 +48,22 @@ async function npmForm(major: number, flags: readonly string[]): Promise<Form> {
   }
 }
 
+/** The executable, as it comes out of its archive. */
+async function executableForm(): Promise<Form> {
+  await command(ROOT, ['npm', 'run', '--silent', 'build:executable'])
+  const name = `mailsonde-linux-${process.arch}`
+  return async (folder) => {
+    await command(folder, ['tar', '-xJf', join(ROOT, `build/executable/${name}.tar.xz`)])
+    return { command: [join(folder, name)], folder }
+  }
+}
+
 /** The forms, each with what it needs before a reader begins. */
 const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
   'npm-22': () => npmForm(22, ['--ignore-scripts']),
   'npm-24': () => npmForm(24, []),
   'npm-26': () => npmForm(26, ['--ignore-scripts']),
+  executable: executableForm,
 }
 
 const asked = process.argv.slice(2)

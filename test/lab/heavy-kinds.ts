@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { getHeapStatistics } from 'node:v8'
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { errorsOf } from '../../src/base/errors.ts'
 import type { HeavyKind } from '../../src/lane/heavy.ts'
@@ -23,7 +24,10 @@ const kept: unknown[] = []
 export const WORK = {
   sum: work('sum', (octets, input: { add: number }) => octets.reduce((sum, one) => sum + one, input.add)),
   pid: work('pid', (_octets, _input: undefined) => process.pid),
-  told: work('told', (_octets, _input: undefined) => ({ env: { ...process.env }, argv: process.execArgv })),
+  told: work('told', (_octets, _input: undefined) => ({
+    env: { ...process.env },
+    heapLimit: getHeapStatistics().heap_size_limit,
+  })),
   refuse: work('refuse', (_octets, input: { line: number }): never => {
     throw labError('unreadable', input, { parameter: 'body', at: 'records.0' })
   }),

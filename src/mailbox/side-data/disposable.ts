@@ -1,6 +1,6 @@
-import { loadPackage } from '../../base/packages.ts'
 import { once } from '../../base/share-work.ts'
 import { registrableDomain } from '../../names/suffix.ts'
+import { loadPackage } from '../../own-files.ts'
 import { POPULAR_DOMAINS } from './popular.ts'
 
 /**

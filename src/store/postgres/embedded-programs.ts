@@ -17,7 +17,7 @@ import {
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { type AppError, codeOf, messageOf } from '../../base/errors.ts'
-import { type Form, form } from '../../base/packages.ts'
+import { type Form, form } from '../../own-files.ts'
 import { type Account, mayEnter, SYSTEM_FOLDER } from './embedded-place.ts'
 import { privateDatabaseError } from './problems.ts'
 
