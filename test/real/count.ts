@@ -25,9 +25,14 @@ export async function countConnections<T>(
 
 const MARK = 'counted'
 const programFor = (address: string): string => (address.includes(':') ? 'ip6tables' : 'iptables')
-/** Without a target: the rule counts and lets pass. */
+/**
+ * Without a target: the rule counts and lets pass. A SYN that the kernel repeats, after a second without an answer, has
+ * the port of the first one and is not counted again.
+ */
 const syn = (address: string): readonly string[] => [
   ...['-p', 'tcp', '-d', address, '--dport', '25', '--syn'],
+  ...['-m', 'hashlimit', '--hashlimit-name', 'connections', '--hashlimit-mode', 'srcip,srcport,dstip'],
+  ...['--hashlimit-upto', '1/hour', '--hashlimit-burst', '1'],
   ...['-m', 'comment', '--comment', MARK],
 ]
 const counted = (line: string): number => (line.includes(`/* ${MARK} */`) ? Number(line.trim().split(/\s+/)[0]) : 0)

@@ -136,7 +136,6 @@ describe.each(Object.keys(FAMILIES) as Family[])('%s', (family) => {
     })
   })
 
-  // The kernel repeats a SYN after a second: time is up before.
   it.each<[Sources, number, number]>([
     ['no pool', 1, 2],
     ['bind_ip', 1, 1],
