@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
-import { jobSums } from '../../src/store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../../src/store/postgres/jobs.ts'
 import { reportSumsOf } from '../../src/store/postgres/report-sums.ts'
 import { sumDays } from '../../src/store/postgres/report-tables.ts'
@@ -24,20 +23,6 @@ async function claimedOfOwner(n: number): Promise<number> {
     await deliveries.add(database.db, [{ ...message, id: `msg_${randomUUID()}` }])
   }
   return (await deliveries.claim(new Date(1_000), 60_000, 100)).filter(({ type }) => type === owner).length
-}
-
-/** Messages to one receiver that are claimed of `n` that are due. */
-async function claimed(n: number): Promise<number> {
-  const deliveries = deliveriesOf(database.db)
-  const channel = JSON.stringify({ type: 'slack', url: `https://a.example/${n}` })
-  const createdAt = new Date(0)
-  const message = { webhook: null, monitor: null, channel, type: 'x', body: '', createdAt }
-  await deliveries.add(
-    database.db,
-    times(n, () => ({ ...message, id: `msg_${randomUUID()}` })),
-  )
-  const rows = await deliveries.claim(new Date(1_000), 60_000, 100)
-  return rows.filter((row) => JSON.stringify(row.channel).includes(`example/${n}"`)).length
 }
 
 async function remembered(n: number): Promise<number> {
@@ -64,25 +49,6 @@ async function jobWithProviders(n: number, due = '1 hour'): Promise<JobRecord> {
     database.db,
   )
   return job
-}
-
-const sumsOf = async ({ number }: JobRecord) => (await jobSums(database.db, [number], new Date(0)))(number)
-
-/** What is read of a job with `n` reasons. */
-async function reasonsRead(n: number): Promise<number> {
-  const job = await newJob()
-  await sql`INSERT INTO mailsonde.job_counts SELECT ${job.number}::int, 'p', 'x', 'r' || i, 1 FROM generate_series(1, ${n}::int) i`.execute(
-    database.db,
-  )
-  return (await sumsOf(job)).words.length
-}
-
-/** How many pairs of a provider and a job are read, if `n` are due. */
-async function duePairs(n: number): Promise<number> {
-  const job = await jobWithProviders(n, '-1 hour')
-  const due = await jobRowsOf(database.db).duePairs()
-  await jobsOf(database.db).remove(job.id)
-  return due.length
 }
 
 /** How many jobs of one owner take turns at a provider, of `n`. */
@@ -112,20 +78,7 @@ async function sourceOf(n: number): Promise<boolean> {
 
 testBounds([
   ['src/store/postgres/report-sums.ts MAX_SOURCE_OCTETS', 32 * 1_048_576, sourceOf],
-  [
-    'src/store/postgres/job-rows.ts MAX_WAITING',
-    1_000,
-    async (n) => (await jobRowsOf(database.db).waiting([await jobWithProviders(n)])).values().next().value?.size === n,
-  ],
-  ['src/store/postgres/job-rows.ts MAX_DUE', 1_000, async (n) => (await duePairs(n)) === n],
   ['src/store/postgres/job-rows.ts MAX_JOBS_OF_OWNER', 4, async (n) => (await turns(n)) === n],
-  [
-    'src/store/postgres/job-sums.ts MOST',
-    100,
-    async (n) => (await sumsOf(await jobWithProviders(n))).providers.length === n,
-  ],
-  ['src/store/postgres/job-sums.ts MAX_WORDS', 200, async (n) => (await reasonsRead(n)) === n],
   ['src/store/postgres/shared-memory.ts MAX_MEMORIES', 100, async (n) => (await remembered(n)) === n],
-  ['src/store/postgres/webhooks.ts AT_A_TIME', 4, async (n) => (await claimed(n)) === n],
   ['src/store/postgres/webhooks.ts OWNER_AT_A_TIME', 12, async (n) => (await claimedOfOwner(n)) === n],
 ])

@@ -1,13 +1,7 @@
 import { gzipSync } from 'node:zlib'
-import type { Asked } from '../../src/jobs/engine/claims.ts'
 import { domainLookups } from '../../src/jobs/engine/lookups.ts'
-import { retryOf } from '../../src/jobs/engine/retry.ts'
 import { readList } from '../../src/jobs/intake/intake.ts'
 import { openUploads } from '../../src/jobs/intake/open-uploads.ts'
-import { badRow } from '../../src/jobs/intake/row.ts'
-import { answerList } from '../../src/jobs/list-file.ts'
-import { rowProblem } from '../../src/jobs/problems.ts'
-import { type Measures, presentJob } from '../../src/jobs/progress.ts'
 import { labJobRecord } from '../lab/jobs.ts'
 import { isTaken, meter, testBounds, text, times } from './table.ts'
 
@@ -56,7 +50,6 @@ function packed(ratio: number): Buffer {
   return Buffer.concat([head, name, plain.subarray(10)])
 }
 
-const answered: Asked = { result: 'accepted', reason: 'mailbox_exists', answer: {} }
 const job = labJobRecord()
 const provider = { id: 'x', concurrent: 1_000, perMinute: 1_000 }
 const { signal } = new AbortController()
@@ -84,49 +77,15 @@ async function atOnce(domains: readonly number[]): Promise<{ readonly lookups: n
   return { lookups: most, statements: statement.most() }
 }
 
-async function listRowsAtOnce(n: number): Promise<number> {
-  const { run, most } = meter()
-  const octets = Buffer.from(times(n, (i) => `u${i}@b.example\n`).join(''))
-  const list = { kind: 'verify', open: () => pieces(octets), contentType: 'text/plain', maxUpload: 1e6 } as const
-  const answers = { has: () => false, at: async () => ({}), append: async () => {} }
-  const work = { ask: async () => run().then(() => answered), answers, now: () => 0, tell: () => {}, onFault: () => {} }
-  await answerList({ ...list, options: {}, giveUpMs: 0 }, work, signal)
-  return most()
-}
-
-function providersShown(n: number): number {
-  const providers = times(n, (i) => ({ provider: `p${i}`, rows: 1, done: 0, recent: 0 }))
-  const sums: Measures['sums'] = { words: [], providers, providerCount: n, known: n, done: 0, recent: 0 }
-  return presentJob(job, { sums, waiting: new Map(), perMinute: () => 1, nowMs: 0 }).providers.length
-}
-const wait = (retryAfterMs: number) =>
-  retryOf({ result: 'deferred', reason: 'greylisted', retryAfterMs }, { attempts: 0, firstAskedAtMs: 0 }, 0, 1e12)
-
 testBounds([
-  ['src/jobs/engine/lookups.ts LOOKUPS_AT_A_TIME', 50, async (n) => (await atOnce([n])).lookups === n],
-  [
-    'src/jobs/engine/lookups.ts STATEMENTS_AT_A_TIME',
-    4,
-    async (n) => (await atOnce(times(n, () => 1))).statements === n,
-  ],
   ['src/jobs/engine/lookups.ts MAX_LOOKUPS', 200, async (n) => (await atOnce([50, 50, 50, 49, n - 199])).lookups === n],
-  ['src/jobs/engine/retry.ts LONGEST_MS', 6 * 3_600_000, (n) => wait(n)?.waitMs === n],
-  ['src/jobs/list-file.ts AT_A_TIME', 50, async (n) => (await listRowsAtOnce(n)) === n],
   ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`${item(n)}\n`, 'application/x-ndjson')],
   ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`{"items":[${item(n)}]}`, 'application/json')],
   ['src/jobs/intake/row.ts MAX_RECORD', 1024 * 1024, (n) => rowsOf(`${record(n)}\n`, 'text/csv')],
   ['src/jobs/intake/row.ts MAX_FIELD', 64 * 1024, (n) => rowsOf(`a@b.example,${text(n)}`, 'text/csv')],
   ['src/jobs/intake/row.ts MAX_FIELD', 64 * 1024, (n) => rowsOf(`a@b.example,"${'""'.repeat(n)}"`, 'text/csv')],
-  ['src/jobs/intake/csv.ts MAX_NAME', 1_024, (n) => isRead(`email,${text(n)}\na@b.example,1`, 'text/csv')],
   ['src/jobs/intake/csv.ts MAX_HEADER', 64 * 1024, (n) => isRead(header(n), 'text/csv')],
   ['src/jobs/intake/lines.ts MAX_DEPTH', 64, (n) => rowsOf(nested(n), 'application/x-ndjson')],
-  ['src/jobs/intake/lines.ts MAX_AROUND', 1_024, (n) => isRead(`{"items":[]}${' '.repeat(n - 1)}`, 'application/json')],
   ['src/jobs/intake/open-uploads.ts MAX_HELD', 128 * 1024 * 1024, (n) => hasRoom(n)],
   ['src/jobs/intake/octets.ts MAX_RATIO', 100, (n) => isRead(packed(n), 'text/plain')],
-  [
-    'src/jobs/intake/row.ts KEPT_TEXT',
-    1_024,
-    (n) => badRow(1, rowProblem('no_input'), () => text(n)).text.length === n,
-  ],
-  ['src/jobs/progress.ts MAX_PROVIDERS', 100, (n) => providersShown(n) === n],
 ])

@@ -1,16 +1,6 @@
 import type { BlacklistAnswer } from '../../src/answers/blacklist.ts'
-import type { MonitorEvent } from '../../src/answers/webhooks.ts'
 import { blacklistChanges, reportChanges } from '../../src/monitors/changes/changes.ts'
-import { record } from '../../src/monitors/changes/row.ts'
 import { type EngineParts, startMonitors } from '../../src/monitors/engine.ts'
-import {
-  afterRun,
-  FAILING_AFTER,
-  NEW_STATE,
-  type NotifyState,
-  type Observation,
-} from '../../src/monitors/notify/machine.ts'
-import { eventOf, mailOf } from '../../src/monitors/notify/templates.ts'
 import { MAX_MONITORS } from '../../src/monitors/portfolio.ts'
 import { monitorService, type OpenedMonitors } from '../../src/monitors/service.ts'
 import { webhookService } from '../../src/monitors/webhooks.ts'
@@ -18,7 +8,7 @@ import { report } from '../../src/operations/report.ts'
 import { exampleOf } from '../lab/answer.ts'
 import { listedAddress } from '../lab/documents.ts'
 import { labWebhooks } from '../lab/monitors.ts'
-import { isTaken, meter, testBounds, text, times } from './table.ts'
+import { isTaken, testBounds, times } from './table.ts'
 
 /**
  * Bounds of monitors: what is told of changes, and what one node and one key may have. The database is a fake that
@@ -35,30 +25,6 @@ const withFindings = (n: number) => ({
   ...reported,
   findings: times(n, (i) => ({ ...finding, id: `spf.f${i}`, title: `t${i}` })),
 })
-
-const about = { id: 'mon_x', name: '', kind: 'check', target: 'a.example', state: 'ok' } as const
-const message = { type: 'monitor.changed', changes: [], count: 1, isCondition: false } as const
-const isTitle = (n: number): boolean =>
-  eventOf(about, { ...message, lines: [text(n)] }, null, 0).data.title.includes(text(n))
-
-const wanted = { changed: true, worse: false, listed: false, scoreBelow: undefined }
-/** The state after a run in quiet hours that saw `n` changes; after two such runs, where `runs` says so. */
-function held(n: number): NotifyState['held'] {
-  const changes = times(n, (i) => ({ id: 'x', area: `A${i}`, effect: 'neutral' as const, text: `t${i}` }))
-  const seen: Observation = { facts: undefined, changes, open: [], isBaseline: false }
-  return afterRun(NEW_STATE, seen, wanted, 0, 1_000_000).state.held
-}
-function failingLine(n: number): string {
-  const words = `could not be checked ${FAILING_AFTER} times in a row: `
-  const seen: Observation = { facts: undefined, changes: [], open: [text(n - words.length)], isBaseline: false }
-  const runs = times(FAILING_AFTER, (i) => i)
-  return runs.reduce((state, i) => afterRun(state, seen, wanted, i, undefined).state, NEW_STATE).topics.failing!.line
-}
-
-const mail = (lines: readonly string[]): string => {
-  const event: MonitorEvent = eventOf(about, { ...message, lines }, null, 0)
-  return mailOf(event, 'joe@a.example', { publicUrl: undefined }).text
-}
 
 /** What an engine claims of `n` that are due, and how many ended jobs it takes up, in its first look. */
 async function claimed(
@@ -129,24 +95,6 @@ const isWebhookMade = (n: number): Promise<boolean> =>
     return webhookService(parts as never, () => 0).ensure('https://a.example/', owner)
   })
 
-async function testsAtOnce(n: number): Promise<number> {
-  const { run, most } = meter()
-  const notify = times(n, (i) => ({ type: 'slack', url: `https://hooks.slack.com/${i}` }))
-  const row = { id: 'mon_x', owner: 'k', name: '', kind: 'check', target: 'a.example', notify, unsubscribed: [] }
-  const senders = { post: async () => run().then(() => ({ status: 200 })), mail: undefined, publicUrl: undefined }
-  const consents = { take: async () => undefined, states: async () => new Map() }
-  const mailRules = { recipients: [], perDay: 20 }
-  const parts = {
-    monitors: { byId: async () => row },
-    tables: { consents, deliveries: { addSent: async () => 1, attempted: async () => {} } },
-    engine: { wake: () => {} },
-    mailRules,
-    senders,
-  }
-  await monitorService(opened(parts), labWebhooks, () => 0).test('mon_x', owner, new AbortController().signal)
-  return most()
-}
-
 testBounds([
   [
     'src/monitors/changes/changes.ts MAX_CHANGES',
@@ -155,30 +103,8 @@ testBounds([
       blacklistChanges(lists(n, 'not_listed'), lists(n, 'listed')).length === n &&
       reportChanges(withFindings(0), withFindings(n)).length === n,
   ],
-  [
-    'src/monitors/changes/changes.ts MAX_TEXT',
-    600,
-    (n) => {
-      const said = (name: number): string =>
-        blacklistChanges(lists(1, 'not_listed'), lists(1, 'listed', text(name)))[0]!.text
-      return said(n - said(1).length + 1).length === n
-    },
-  ],
-  ['src/monitors/changes/row.ts MAX_RECORD', 200, (n) => record(text(n)) === text(n)],
   ['src/monitors/engine.ts RUNS_AT_A_TIME', 8, async (n) => (await claimed(n)).runs === n],
   ['src/monitors/engine.ts MESSAGES_AT_A_TIME', 16, async (n) => (await claimed(n)).messages === n],
-  ['src/monitors/engine.ts JOBS_AT_A_TIME', 20, async (n) => (await claimed(n)).jobs === n],
-  ['src/monitors/notify/templates.ts MAX_TITLE', 90, isTitle],
-  ['src/monitors/notify/machine.ts MAX_HELD', 50, (n) => held(n)?.changes.length === n],
-  ['src/monitors/notify/machine.ts MAX_TEXTS', 60, (n) => held(n)?.texts.length === n],
-  ['src/monitors/notify/machine.ts MAX_LINE', 600, (n) => failingLine(n).length === n],
-  ['src/monitors/notify/templates.ts MAX_LINE', 600, (n) => mail([text(n), 'y']).includes(text(n))],
-  [
-    'src/monitors/notify/templates.ts MAX_LINES',
-    40,
-    (n) => mail(times(n, (i) => `line${i}.`)).includes(`line${n - 1}.`),
-  ],
   ['src/monitors/service.ts MAX_MONITORS', 20_000, isMonitorMade],
-  ['src/monitors/service.ts TESTS_AT_A_TIME', 4, async (n) => (await testsAtOnce(n)) === n],
   ['src/monitors/webhooks.ts MAX_WEBHOOKS', 1_000, isWebhookMade],
 ])

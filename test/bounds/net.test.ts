@@ -2,14 +2,12 @@ import { EventEmitter } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createSecure } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
 import { cidr } from '../../src/names/cidr.ts'
 import { httpsFetch } from '../../src/net/https.ts'
 import { guardedPost } from '../../src/net/post.ts'
 import { guard } from '../../src/net/public-only.ts'
 import { replyReader } from '../../src/net/smtp/reply.ts'
-import { inbox, tlsInfo } from '../../src/net/smtp/tcp-dial.ts'
-import { transcript } from '../../src/net/smtp/transcript.ts'
+import { inbox } from '../../src/net/smtp/tcp-dial.ts'
 import { CERT, KEY } from '../lab/certificate.ts'
 import { labDns } from '../lab/dns.ts'
 import { isRead, testBounds, text, times } from './table.ts'
@@ -67,17 +65,6 @@ function stillReads(bytes: number): boolean {
   socket.emit('data', Buffer.alloc(bytes))
   return !isPaused
 }
-/** What is told of a handshake in which the server showed a chain of certificates, the first with so many names. */
-function shown(names: number, chain: number) {
-  const leaf = { raw: Buffer.alloc(1), subjectaltname: times(names, (i) => `DNS:h${i}.example`).join(', ') }
-  const certificates = times(chain, (i) => (i === 0 ? leaf : { raw: Buffer.alloc(1) }))
-  for (const [i, certificate] of certificates.entries())
-    Object.assign(certificate, { issuerCertificate: certificates[i + 1] })
-  const socket = {
-    ...{ getPeerCertificate: () => leaf, getProtocol: () => 'TLSv1.3', getCipher: () => undefined, authorized: true },
-  }
-  return tlsInfo(socket as unknown as TLSSocket)
-}
 
 testBounds([
   ['src/net/guarded-request.ts MAX_ADDRESSES', 4, (n) => isPosted(n, 1)],
@@ -86,20 +73,9 @@ testBounds([
   ['src/net/https.ts MAX_REDIRECTS', 5, areFollowed],
   // The socket stops at the bound.
   ['src/net/smtp/tcp-dial.ts MAX_UNREAD', 64 * 1024, (n) => stillReads(n - 1)],
-  ['src/net/smtp/tcp-dial.ts MAX_NAMES', 100, (n) => shown(n, 1).names.length === n],
-  ['src/net/smtp/tcp-dial.ts MAX_CHAIN', 10, (n) => shown(1, n).chain.length === n],
   [
     'src/net/smtp/reply.ts MAX_REPLY',
     64 * 1024,
     (n) => !JSON.stringify(replyReader().feed(Buffer.from(`250-${text(n - 4)}`))).includes('64 KiB'),
-  ],
-  [
-    'src/net/smtp/transcript.ts MAX_LINES',
-    300,
-    (n) => {
-      const lines = transcript(() => 0)
-      for (let i = 0; i < n; i++) lines.add('server', '250 ok')
-      return lines.lines().every(({ from }) => from === 'server')
-    },
   ],
 ])

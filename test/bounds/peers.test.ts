@@ -3,7 +3,6 @@ import type { PeerCall } from '../../src/net/peer-call.ts'
 import { keepJoined } from '../../src/peers/join.ts'
 import { applyEvent, type NewPeer, type Peers } from '../../src/peers/peers.ts'
 import { nonceMemory } from '../../src/peers/proof.ts'
-import { presentPeer, readPeers } from '../../src/peers/record.ts'
 import { peerRegistry } from '../../src/peers/registry.ts'
 import { labProblem } from '../lab/problem.ts'
 import { labWorld } from '../lab/world.ts'
@@ -17,27 +16,6 @@ const peer = (i: number, url: string, addresses: NewPeer['addresses'] = []): New
 function areKnown(peers: readonly NewPeer[]): boolean {
   const known = peers.reduce((all: Peers, one) => applyEvent(all, { kind: 'register', peer: one }, at).peers, new Map())
   return known.size === peers.length
-}
-
-const stamp = { load: undefined, registeredAtMs: 0, lastSeenAtMs: 0 }
-const record = (i: number, addresses: number) => ({
-  ...presentPeer({ ...peer(i, `https://n${i}.example`), ...stamp }, at, undefined),
-  addresses: times(addresses, (j) => `45.53.${j >> 8}.${j & 255}`),
-})
-const areAddressesRead = async (n: number): Promise<boolean> => (await readPeers([record(1, n)])).length === 1
-
-/** Whether so many records are read before other work has a turn. */
-async function isReadInOneTurn(n: number): Promise<boolean> {
-  let turns = 0
-  const reading = readPeers(times(n, (i) => record(i, 0)))
-  const count = (): void => {
-    turns++
-    next = setImmediate(count)
-  }
-  let next = setImmediate(count)
-  await reading
-  clearImmediate(next)
-  return turns === 0
 }
 
 /** A node that answers with so many bytes. */
@@ -85,9 +63,7 @@ const { signal } = new AbortController()
 testBounds([
   ['src/peers/join.ts MAX_ANSWER', 2 * 1024 * 1024, isJoined],
   ['src/peers/peer.ts MAX_PER_HOST', 16, (n) => areKnown(times(n, (i) => peer(i, `https://a.example:${1_000 + i}`)))],
-  ['src/peers/peer.ts MAX_ADDRESSES', 256, areAddressesRead],
   ['src/peers/proof.ts MAX_NONCES', 100_000, isNonceRemembered],
-  ['src/peers/record.ts AT_A_TIME', 16, isReadInOneTurn],
   [
     'src/peers/registry.ts MAX_ANSWER',
     2 * 1024 * 1024,
