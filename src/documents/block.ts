@@ -295,10 +295,10 @@ export const codes = (values: readonly string[]): Line =>
 /** A number with its thousands apart. */
 export const grouped = (value: number): string => value.toLocaleString('en-US')
 
-/** What a document is made of: blocks, in any depth; what is undefined or false is left out. */
-export type Parts = Block | undefined | false | readonly Parts[]
+/** What a document is made of: blocks, in any depth; what is undefined, null or false is left out. */
+export type Parts = Block | undefined | null | false | readonly Parts[]
 export const blocksOf = (parts: Parts): readonly Block[] => {
-  if (parts === undefined || parts === false) return []
+  if (!parts) return []
   return 'kind' in parts ? [parts] : parts.flatMap(blocksOf)
 }
 
@@ -316,7 +316,7 @@ export const conclude = (
   notes: readonly Line[] = [],
 ): Block => ({ kind: 'conclusion', conclusion: { subject, mark, badge, words, notes } })
 
-export type Fact = readonly [label: string, cell: Cell] | undefined | false
+export type Fact = readonly [label: string, cell: Cell] | undefined | null | false
 /** Labels with their values; nothing without any. */
 export function facts(...all: readonly Fact[]): Block | undefined {
   const rows = all.flatMap((fact): (readonly [string, Line])[] => (fact ? [[fact[0], lineOf(fact[1])]] : []))

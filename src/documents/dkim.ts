@@ -1,34 +1,23 @@
 import type { DkimAnswer } from '../answers/questions.ts'
-import { code, codes, type Document, heading, type Line } from './block.ts'
+import { type Block, code, codes, conclude, type Document, facts, heading } from './block.ts'
 import { findingBlock } from './check/findings.ts'
-import { footerOf, STATUS_MARKS, STATUS_WORDS } from './words.ts'
+import { documentOf, STATUS_MARKS, STATUS_WORDS } from './words.ts'
 
 /** One DKIM key: whether it verifies mail, the findings and repairs, and its record. */
 export function dkimDocument(answer: DkimAnswer, version: string): Document {
   const { domain, selector, name, status, records, findings } = answer
-  return {
-    title: `DKIM: ${selector} of ${domain}`,
-    blocks: [
-      {
-        kind: 'conclusion',
-        conclusion: {
-          subject: name,
-          mark: STATUS_MARKS[status],
-          badge: STATUS_WORDS[status],
-          words: wordsOf(answer),
-          notes: [],
-        },
-      },
-      ...(findings.length === 0 ? [] : [heading(2, 'What was found', 'findings')]),
-      ...findings.map((one) => findingBlock(one, { level: 3 })),
-      heading(2, 'The key', 'evidence'),
-      ...records.map(
-        (text, i) => ({ kind: 'seen', label: records.length === 1 ? 'Record' : `Record ${i + 1}`, text }) as const,
-      ),
-      { kind: 'facts', rows: factsOf(answer) },
-    ],
-    footer: footerOf(version),
-  }
+  return documentOf(
+    `DKIM: ${selector} of ${domain}`,
+    version,
+    conclude(name, STATUS_MARKS[status], STATUS_WORDS[status], wordsOf(answer)),
+    findings.length > 0 && heading(2, 'What was found', 'findings'),
+    findings.map((one) => findingBlock(one, { level: 3 })),
+    heading(2, 'The key', 'evidence'),
+    records.map(
+      (text, i): Block => ({ kind: 'seen', label: records.length === 1 ? 'Record' : `Record ${i + 1}`, text }),
+    ),
+    factsOf(answer),
+  )
 }
 
 function wordsOf({ status, valid, revoked, reason, records, problem }: DkimAnswer): string {
@@ -39,12 +28,11 @@ function wordsOf({ status, valid, revoked, reason, records, problem }: DkimAnswe
   return `The record is not a usable key${problem === undefined ? '' : `: ${problem}`}.`
 }
 
-const factsOf = ({ key_type, key_bits, testing, services, hashes, cname }: DkimAnswer): (readonly [string, Line])[] => [
-  ...(key_type === ''
-    ? []
-    : [['Key', [[key_type.toUpperCase(), key_bits === null ? '' : `${key_bits} bits`].join(' ').trim()]] as const]),
-  ...(testing ? [['Test mode', ['yes (t=y)']] as const] : []),
-  ...(services.length === 0 ? [] : [['Services', codes(services)] as const]),
-  ...(hashes.length === 0 ? [] : [['Hashes', codes(hashes)] as const]),
-  ...(cname.length === 0 ? [] : [['Alias of', [code(cname.at(-1)!)]] as const]),
-]
+const factsOf = ({ key_type, key_bits, testing, services, hashes, cname }: DkimAnswer): Block | undefined =>
+  facts(
+    key_type !== '' && ['Key', `${key_type.toUpperCase()}${key_bits === null ? '' : ` ${key_bits} bits`}`],
+    testing && ['Test mode', 'yes (t=y)'],
+    services.length > 0 && ['Services', codes(services)],
+    hashes.length > 0 && ['Hashes', codes(hashes)],
+    cname.length > 0 && ['Alias of', code(cname.at(-1)!)],
+  )

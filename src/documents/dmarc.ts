@@ -1,34 +1,42 @@
 import type { Destination, DmarcFields } from '../answers/checks.ts'
 import type { DmarcAnswer } from '../answers/questions.ts'
-import { type Block, code, type Document, heading, type Inline, type Line, type TreeNode, text } from './block.ts'
+import {
+  type Block,
+  blocksOf,
+  code,
+  conclude,
+  type Document,
+  facts,
+  heading,
+  type Inline,
+  type Line,
+  type Parts,
+  type TreeNode,
+  text,
+} from './block.ts'
 import { findingBlock } from './check/findings.ts'
-import { footerOf, STATUS_MARKS, STATUS_WORDS, wordsFor } from './words.ts'
+import { documentOf, STATUS_MARKS, STATUS_WORDS, wordsFor } from './words.ts'
 
 /** The DMARC policy of a domain: what receivers do, the findings and repairs, and the queried names. */
 export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
   const { domain, status, findings, found_at } = answer
-  return {
-    title: `DMARC: ${domain}`,
-    blocks: [
-      {
-        kind: 'conclusion',
-        conclusion: {
-          subject: domain,
-          mark: STATUS_MARKS[status],
-          badge: STATUS_WORDS[status],
-          words: wordsOf(answer),
-          notes: answer.exists === false ? [['The domain does not exist.']] : [],
-        },
-      },
-      ...(findings.length === 0 ? [] : [heading(2, 'What was found', 'findings')]),
-      ...findings.map((one) => findingBlock(one, { level: 3 })),
-      heading(2, 'The record', 'evidence'),
-      ...dmarcBlocks({ ...answer, domain: found_at }),
-      walkTree(answer),
-      ...legacyBlocks(answer),
-    ],
-    footer: footerOf(version),
-  }
+  return documentOf(
+    `DMARC: ${domain}`,
+    version,
+    conclude(
+      domain,
+      STATUS_MARKS[status],
+      STATUS_WORDS[status],
+      wordsOf(answer),
+      answer.exists === false ? [['The domain does not exist.']] : [],
+    ),
+    findings.length > 0 && heading(2, 'What was found', 'findings'),
+    findings.map((one) => findingBlock(one, { level: 3 })),
+    heading(2, 'The record', 'evidence'),
+    dmarcBlocks({ ...answer, domain: found_at }),
+    walkTree(answer),
+    legacyParts(answer),
+  )
 }
 
 /** What receivers do with mail that fails DMARC (RFC 9989 §4.7). */
@@ -88,53 +96,45 @@ function walkTree({ steps, found_at, domain }: DmarcAnswer): Block {
   return { kind: 'tree', tree: { label: 'Names that were queried', root: { line: [code(domain)], children: nodes } } }
 }
 
-function legacyBlocks({ legacy, organizational_domain, found_at }: DmarcAnswer): Block[] {
-  const own: (readonly [string, Line])[] = [
-    ['Record of', [found_at === '' ? '–' : code(found_at)]],
-    ['Organizational domain', [organizational_domain === '' ? '–' : code(organizational_domain)]],
-  ]
-  const facts: Block = { kind: 'facts', rows: own }
-  if (legacy === undefined) return [facts]
-  return [
-    facts,
+const legacyParts = ({ legacy, organizational_domain, found_at }: DmarcAnswer): Parts => [
+  facts(
+    ['Record of', found_at === '' ? '–' : code(found_at)],
+    ['Organizational domain', organizational_domain === '' ? '–' : code(organizational_domain)],
+  ),
+  legacy &&
     text(
       { strong: 'Older receivers (RFC 7489) ' },
       'read it differently: the record of ',
       code(legacy.found_at),
       `, policy ${legacy.policy === '' ? 'none' : legacy.policy}`,
-      ...(legacy.pct === undefined ? [] : [`, pct ${legacy.pct}`]),
+      legacy.pct === undefined ? '' : `, pct ${legacy.pct}`,
       ', organizational domain ',
       code(legacy.organizational_domain),
       '.',
     ),
-  ]
-}
+]
 
 type Dmarc = Omit<DmarcFields, 'status' | 'reason'>
 
 /** The DMARC record and its meaning: the policies, and the destinations of reports. */
-export function dmarcBlocks(fields: Dmarc & { readonly domain?: string | undefined }): Block[] {
-  const { record, valid } = fields
-  return [
-    ...(record === undefined ? [] : [{ kind: 'seen', label: 'Record', text: record } as const]),
-    ...(valid ? [{ kind: 'facts', rows: factsOf(fields) } as const] : []),
-  ]
-}
-
-function factsOf(fields: Dmarc & { readonly domain?: string | undefined }): (readonly [string, Line])[] {
-  const { policy, effective_policy, subdomain_policy, np, inherited, domain, testing, pct, psd, rua, ruf } = fields
-  return [
-    ...(inherited && domain !== undefined ? [['Inherited from', [code(domain)]] as const] : []),
-    ['Policy', [policyOf(policy)]],
-    ...(effective_policy !== policy ? [['In effect here', [policyOf(effective_policy)]] as const] : []),
-    ['Subdomains', [policyOf(subdomain_policy)]],
-    ['Names that do not exist', [policyOf(np)]],
-    ...(testing ? [['Test mode', ['yes (t=y): the policy is not applied']] as const] : []),
-    ...(pct === undefined ? [] : [['Share', [`pct=${pct}`]] as const]),
-    ...(psd === 'u' || psd === '' ? [] : [['Public suffix', [`psd=${psd}`]] as const]),
-    ['Aggregate reports', destinations(rua)],
-    ...(ruf.length === 0 ? [] : [['Failure reports', destinations(ruf)] as const]),
-  ]
+export function dmarcBlocks(fields: Dmarc & { readonly domain?: string | undefined }): readonly Block[] {
+  const { record, valid, policy, effective_policy, domain, psd, rua, ruf } = fields
+  return blocksOf([
+    record !== undefined && { kind: 'seen', label: 'Record', text: record },
+    valid &&
+      facts(
+        fields.inherited && domain !== undefined && ['Inherited from', code(domain)],
+        ['Policy', policyOf(policy)],
+        effective_policy !== policy && ['In effect here', policyOf(effective_policy)],
+        ['Subdomains', policyOf(fields.subdomain_policy)],
+        ['Names that do not exist', policyOf(fields.np)],
+        fields.testing && ['Test mode', 'yes (t=y): the policy is not applied'],
+        fields.pct !== undefined && ['Share', `pct=${fields.pct}`],
+        psd !== 'u' && psd !== '' && ['Public suffix', `psd=${psd}`],
+        ['Aggregate reports', destinations(rua)],
+        ruf.length > 0 && ['Failure reports', destinations(ruf)],
+      ),
+  ])
 }
 
 const policyOf = (policy: string): string => (policy === '' ? '–' : policy)

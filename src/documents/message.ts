@@ -2,19 +2,23 @@ import type { BounceAnswer, MessageAnswer, MessageResult, ReceivedMessageAnswer 
 import { counted } from '../base/text.ts'
 import {
   type Block,
-  type Conclusion,
+  blocksOf,
   code,
+  conclude,
   type Document,
+  facts,
   heading,
   type Line,
   type Mark,
   type Marked,
+  type Parts,
   quiet,
   type TreeNode,
+  table,
   text,
 } from './block.ts'
 import { findingBlock } from './check/findings.ts'
-import { duration, footerOf } from './words.ts'
+import { documentOf, duration, footerOf } from './words.ts'
 
 const VERDICTS: Readonly<Record<MessageAnswer['verdict'], readonly [Mark, string]>> = {
   passes: ['good', 'passes'],
@@ -65,51 +69,42 @@ const ABOUT: Readonly<Record<BounceAnswer['bounce']['recipients'][number]['about
 function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, version: string): Document {
   const { recipients, returned } = bounce
   const worst = recipients.find(({ action }) => action === 'failed') ?? recipients[0]!
-  const blocks = recipients.flatMap((one): Block[] => [
-    heading(2, one.address ?? 'The reply'),
-    {
-      kind: 'facts',
-      rows: [
-        ['Result', [ACTIONS[one.action], one.permanent ? ', for good' : '']],
-        ['Meaning', [one.meaning]],
-        ...(one.to_do === undefined ? [] : [['What to do', [one.to_do]] as const]),
-        ['It is about', [ABOUT[one.about]]],
-        ...(one.remote_mta === null ? [] : [['Server', [code(one.remote_mta)]] as const]),
-      ],
-    },
-    ...(one.text === '' ? [] : [{ kind: 'seen', label: 'What the server said', text: one.text } as const]),
-  ])
+  const { mark, text: badge } = ACTIONS[worst.action]
   return {
     title: 'Bounce',
-    blocks: [
-      {
-        kind: 'conclusion',
-        conclusion: {
-          subject: returned?.subject || 'A reply of a mail server',
-          mark: ACTIONS[worst.action].mark,
-          badge: ACTIONS[worst.action].text,
-          words: summary,
-          notes: input.notes.map((note): Line => [note]),
-        },
-      },
-      ...blocks,
-      ...(returned
-        ? [
-            heading(2, 'The message that came back', 'returned'),
-            {
-              kind: 'facts',
-              rows: [
-                ['From', [returned.from]],
-                ['To', [returned.to]],
-                ['Subject', [returned.subject]],
-                ['Date', [returned.date]],
-                ...(returned.analysis ? [['Analysis', [returned.analysis.summary]] as const] : []),
-                ...(returned.analysis?.input.notes ?? []).map((note) => ['Note', [note]] as const),
-              ],
-            } as const,
-          ]
-        : []),
-    ],
+    blocks: blocksOf([
+      conclude(
+        returned?.subject || 'A reply of a mail server',
+        mark,
+        badge,
+        summary,
+        input.notes.map((note) => [note]),
+      ),
+      recipients.map(
+        (one): Parts => [
+          heading(2, one.address ?? 'The reply'),
+          facts(
+            ['Result', [ACTIONS[one.action], one.permanent ? ', for good' : '']],
+            ['Meaning', one.meaning],
+            one.to_do !== undefined && ['What to do', one.to_do],
+            ['It is about', ABOUT[one.about]],
+            one.remote_mta !== null && ['Server', code(one.remote_mta)],
+          ),
+          one.text !== '' && { kind: 'seen', label: 'What the server said', text: one.text },
+        ],
+      ),
+      returned && [
+        heading(2, 'The message that came back', 'returned'),
+        facts(
+          ['From', returned.from],
+          ['To', returned.to],
+          ['Subject', returned.subject],
+          ['Date', returned.date],
+          returned.analysis && ['Analysis', returned.analysis.summary],
+          ...(returned.analysis?.input.notes ?? []).map((note) => ['Note', note] as const),
+        ),
+      ],
+    ]),
     footer: footerOf(version, observed_at),
   }
 }
@@ -123,46 +118,32 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
   const { headers, from } = answer
   const told = answer.findings.filter(({ severity }) => severity !== 'info')
   const notes = answer.findings.filter(({ severity }) => severity === 'info')
+  const date: Line = headers.date === undefined ? [] : [', ', { time: headers.date }]
+  const author = from.address ?? 'nobody'
   return {
     title: `Message${from.domain === null ? '' : ` from ${from.domain}`}`,
-    blocks: [
-      {
-        kind: 'conclusion',
-        conclusion: {
-          subject: headers.subject === undefined ? `Message from ${from.address ?? 'nobody'}` : headers.subject,
-          mark,
-          badge,
-          words: answer.summary,
-          notes: [
-            [
-              `From ${from.address ?? 'nobody'}${headers.date === undefined ? '' : ', '}`,
-              ...(headers.date === undefined ? [] : [{ time: headers.date }]),
-            ],
-            ...answer.input.notes.map((note): Line => [`${note.charAt(0).toUpperCase()}${note.slice(1)}.`]),
-          ],
-        },
-      },
+    blocks: blocksOf([
+      conclude(headers.subject ?? `Message from ${author}`, mark, badge, answer.summary, [
+        [`From ${author}`, ...date],
+        ...answer.input.notes.map((note): Line => [`${note.charAt(0).toUpperCase()}${note.slice(1)}.`]),
+      ]),
       heading(2, 'Authentication', 'authentication'),
       alignmentTree(answer),
-      ...(answer.dkim.length > 0 ? [signaturesTable(answer)] : [text('The message has no DKIM signature.')]),
-      ...(told.length > 0
-        ? [heading(2, 'What to repair', 'findings'), ...told.map((one) => findingBlock(one, { level: 3 }))]
-        : []),
+      signaturesTable(answer) ?? text('The message has no DKIM signature.'),
+      told.length > 0 && [heading(2, 'What to repair', 'findings'), told.map((one) => findingBlock(one, { level: 3 }))],
       heading(2, 'The way it went', 'path'),
-      ...pathBlocks(answer),
-      ...claimBlocks(answer),
-      ...arcBlocks(answer),
+      pathParts(answer),
+      claimParts(answer),
+      arcParts(answer),
       heading(2, 'Rules for bulk senders', 'bulk-sender'),
-      ...bulkBlocks(answer),
+      bulkParts(answer),
       heading(2, 'Blacklists and links', 'blacklists'),
-      ...listBlocks(answer),
+      listParts(answer),
       heading(2, 'Form', 'form'),
-      ...formBlocks(answer),
-      ...(notes.length > 0
-        ? [heading(2, 'Notes', 'notes'), ...notes.map((one) => findingBlock(one, { level: 3 }))]
-        : []),
-      ...domainBlocks(answer),
-    ],
+      formFacts(answer),
+      notes.length > 0 && [heading(2, 'Notes', 'notes'), notes.map((one) => findingBlock(one, { level: 3 }))],
+      domainParts(answer),
+    ]),
     footer: footerOf(version, answer.observed_at),
   }
 }
@@ -205,78 +186,66 @@ function alignmentTree({ dmarc, spf, dkim, from }: MessageAnswer): Block {
   }
 }
 
-const signaturesTable = ({ dkim }: MessageAnswer): Block => ({
-  kind: 'table',
-  table: {
-    caption: counted(dkim.length, 'DKIM signature'),
-    head: ['Domain', 'Selector', 'Result', 'Key', 'Form'],
-    rows: dkim.map((one): Line[] => [
-      [code(one.domain || '–')],
-      [code(one.selector || '–')],
-      [result(one.result)],
-      [one.key_bits === null ? one.algorithm || '–' : `${one.algorithm}, ${one.key_bits} bits`],
-      [
-        `${one.canonicalization || '–'}${one.body_length === null ? '' : `, l=${one.body_length}`}${one.expires_at === null ? '' : `, until ${one.expires_at}`}`,
-      ],
-    ]),
-  },
-})
-
-function pathBlocks(answer: MessageAnswer): Block[] {
-  const { path, path_left_out, envelope } = answer
-  const KNOWN = {
-    parameter: 'given by the caller',
-    connection: 'seen by this service',
-    received: 'from the fields of the receiver',
-    none: 'not known',
-  } as const
-  const rows: [string, Line][] = [
-    ['Connecting address', [envelope.ip === null ? 'not known' : code(envelope.ip), `, ${KNOWN[envelope.known_from]}`]],
-    ['HELO', [envelope.helo === null ? 'not known' : code(envelope.helo)]],
+const signaturesTable = ({ dkim }: MessageAnswer): Block | undefined =>
+  table(
+    counted(dkim.length, 'DKIM signature'),
+    dkim,
+    ['Domain', ({ domain }) => code(domain || '–')],
+    ['Selector', ({ selector }) => code(selector || '–')],
+    ['Result', (one) => result(one.result)],
+    ['Key', ({ key_bits, algorithm }) => (key_bits === null ? algorithm || '–' : `${algorithm}, ${key_bits} bits`)],
     [
-      'Envelope sender',
-      [
-        envelope.mail_from === null
-          ? 'not known'
-          : envelope.mail_from === ''
-            ? 'empty (a bounce)'
-            : code(envelope.mail_from),
+      'Form',
+      ({ canonicalization, body_length, expires_at }) => [
+        canonicalization || '–',
+        body_length === null ? '' : `, l=${body_length}`,
+        expires_at === null ? '' : `, until ${expires_at}`,
       ],
     ],
-  ]
-  const table: Block = {
-    kind: 'table',
-    table: {
-      caption: `${counted(path.length, 'hop')}, oldest first${path_left_out === undefined ? '' : `; ${path_left_out} older ones are left out`}`,
-      head: ['From', 'Address', 'Names', 'To', 'With', 'After', 'Whose words'],
-      rows: path.map((hop): Line[] => [
-        [code(hop.from || '–')],
-        [hop.address === undefined ? '–' : code(hop.address)],
-        namesOf(hop),
-        [code(hop.by || '–')],
-        [`${hop.with || '–'} `, tlsOf(hop.tls)],
-        [
-          hop.delay_ms === undefined
-            ? '–'
-            : hop.delay_ms < 0
-              ? `a clock is ${duration(-hop.delay_ms)} behind`
-              : duration(hop.delay_ms),
-        ],
-        [hop.trusted ? 'the receiver' : 'a sender'],
-      ]),
-    },
-  }
+  )
+
+const KNOWN_FROM: Readonly<Record<MessageAnswer['envelope']['known_from'], string>> = {
+  parameter: 'given by the caller',
+  connection: 'seen by this service',
+  received: 'from the fields of the receiver',
+  none: 'not known',
+}
+
+function pathParts(answer: MessageAnswer): Parts {
+  const { path, path_left_out, envelope } = answer
+  const { ip, helo, mail_from, known_from } = envelope
+  const sender = mail_from === '' ? 'empty (a bounce)' : mail_from === null ? 'not known' : code(mail_from)
+  const older = path_left_out === undefined ? '' : `; ${path_left_out} older ones are left out`
   return [
-    { kind: 'facts', rows },
-    ...receiverBlocks(answer),
-    ...(path.length === 0 ? [text('The message has no Received fields.')] : [table]),
+    facts(
+      ['Connecting address', [ip === null ? 'not known' : code(ip), `, ${KNOWN_FROM[known_from]}`]],
+      ['HELO', helo === null ? 'not known' : code(helo)],
+      ['Envelope sender', sender],
+    ),
+    receiverParts(answer),
+    table(
+      `${counted(path.length, 'hop')}, oldest first${older}`,
+      path,
+      ['From', (hop) => code(hop.from || '–')],
+      ['Address', ({ address }) => (address === undefined ? '–' : code(address))],
+      ['Names', namesOf],
+      ['To', (hop) => code(hop.by || '–')],
+      ['With', (hop) => [`${hop.with || '–'} `, tlsOf(hop.tls)]],
+      ['After', ({ delay_ms }) => delayInWords(delay_ms)],
+      ['Whose words', ({ trusted }) => (trusted ? 'the receiver' : 'a sender')],
+    ) ?? text('The message has no Received fields.'),
   ]
 }
 
+function delayInWords(ms: number | undefined): string {
+  if (ms === undefined) return '–'
+  return ms < 0 ? `a clock is ${duration(-ms)} behind` : duration(ms)
+}
+
 /** Who may have received the message, where that is not sure. */
-function receiverBlocks({ receivers = [], envelope }: MessageAnswer): Block[] {
-  if (receivers.length === 0 || envelope.ip !== null) return []
-  return receivers.map(({ host, operator, address }) =>
+const receiverParts = ({ receivers = [], envelope }: MessageAnswer): Parts =>
+  envelope.ip === null &&
+  receivers.map(({ host, operator, address }) =>
     text(
       code(host),
       `${operator === undefined ? '' : ` (${operator})`} wrote that `,
@@ -286,25 +255,18 @@ function receiverBlocks({ receivers = [], envelope }: MessageAnswer): Block[] {
       '.',
     ),
   )
-}
 
-function namesOf({ ptr, forward_confirmed }: MessageAnswer['path'][number]): Line {
+function namesOf({ ptr, forward_confirmed: confirmed }: MessageAnswer['path'][number]): Line {
   if (ptr === undefined) return ['–']
   if (ptr.length === 0)
-    return [
-      {
-        mark: forward_confirmed === null ? 'open' : 'warn',
-        text: forward_confirmed === null ? 'could not be looked up' : 'none',
-      },
-    ]
-  const mark: Mark = forward_confirmed === null ? 'open' : forward_confirmed ? 'good' : 'warn'
-  const words =
-    forward_confirmed === null
-      ? 'not known whether it resolves back'
-      : forward_confirmed
-        ? 'resolves back'
-        : 'does not resolve back'
-  return [code(ptr[0]!), ' ', { mark, text: words }]
+    return [confirmed === null ? { mark: 'open', text: 'could not be looked up' } : { mark: 'warn', text: 'none' }]
+  const back: Marked =
+    confirmed === null
+      ? { mark: 'open', text: 'not known whether it resolves back' }
+      : confirmed
+        ? { mark: 'good', text: 'resolves back' }
+        : { mark: 'warn', text: 'does not resolve back' }
+  return [code(ptr[0]!), ' ', back]
 }
 
 const tlsOf = (tls: boolean | null): Marked =>
@@ -314,79 +276,67 @@ const tlsOf = (tls: boolean | null): Marked =>
       ? { mark: 'good', text: 'TLS' }
       : { mark: 'warn', text: 'no TLS' }
 
-function claimBlocks({ authentication_results: results }: MessageAnswer): Block[] {
-  if (results.length === 0) return []
-  return [
+const claimParts = ({ authentication_results: results }: MessageAnswer): Parts =>
+  results.length > 0 && [
     heading(3, 'What receivers said'),
-    {
-      kind: 'table',
-      table: {
-        caption: counted(results.length, 'Authentication-Results field'),
-        head: ['Host', 'Claims', 'We come to', 'Whose words'],
-        rows: results.map((one): Line[] => [
-          [code(one.host || '–')],
-          [
-            one.claims
-              .map(({ method, result: word, domain }) => `${method}=${word}${domain === '' ? '' : ` (${domain})`}`)
-              .join(', ') || 'none',
-          ],
-          [
-            one.agrees === null
-              ? { mark: 'none', text: 'nothing to compare' }
-              : one.agrees
-                ? { mark: 'good', text: 'the same' }
-                : { mark: 'warn', text: 'another result' },
-          ],
-          [one.trusted ? 'the receiver' : 'a sender'],
-        ]),
-      },
-    },
+    table(
+      counted(results.length, 'Authentication-Results field'),
+      results,
+      ['Host', ({ host }) => code(host || '–')],
+      [
+        'Claims',
+        ({ claims }) =>
+          claims
+            .map(({ method, result: word, domain }) => `${method}=${word}${domain === '' ? '' : ` (${domain})`}`)
+            .join(', ') || 'none',
+      ],
+      ['We come to', ({ agrees }) => agreementOf(agrees)],
+      ['Whose words', ({ trusted }) => (trusted ? 'the receiver' : 'a sender')],
+    ),
   ]
+
+function agreementOf(agrees: boolean | null): Marked {
+  if (agrees === null) return { mark: 'none', text: 'nothing to compare' }
+  return agrees ? { mark: 'good', text: 'the same' } : { mark: 'warn', text: 'another result' }
 }
 
-function arcBlocks({ arc }: MessageAnswer): Block[] {
-  if (arc.result === 'none') return []
-  return [
+const arcParts = ({ arc }: MessageAnswer): Parts =>
+  arc.result !== 'none' && [
     heading(3, 'ARC'),
     text(
       result(arc.result),
       arc.because === undefined ? ': every seal holds.' : `: ${arc.because}.`,
       ' ARC is reported, and not scored.',
     ),
-    {
-      kind: 'table',
-      table: {
-        caption: counted(arc.sets.length, 'set'),
-        head: ['Instance', 'Sealed by', 'It says'],
-        rows: arc.sets.map(({ instance, domain, cv, claims }): Line[] => [
-          [String(instance)],
-          [code(domain || '–')],
-          [[`chain ${cv}`, ...claims.map(({ method, result: word }) => `${method}=${word}`)].join(', ')],
-        ]),
-        numeric: [0],
-      },
-    },
+    table(
+      counted(arc.sets.length, 'set'),
+      arc.sets,
+      ['Instance', ({ instance }) => String(instance), 'number'],
+      ['Sealed by', ({ domain }) => code(domain || '–')],
+      [
+        'It says',
+        ({ cv, claims }) =>
+          [`chain ${cv}`, ...claims.map(({ method, result: word }) => `${method}=${word}`)].join(', '),
+      ],
+    ),
   ]
-}
 
 /** A page of a provider; a text that is no URL stays as it is. */
 const sourceLink = (url: string): Line[number] =>
   URL.canParse(url) && url.startsWith('https://') ? { link: url, text: new URL(url).hostname } : url
 
-function bulkBlocks({ bulk_sender: { met, not_met, unknown, rules, source } }: MessageAnswer): Block[] {
-  return [
-    text(`${met} met, ${not_met} not met, ${unknown} unknown.`),
-    {
-      kind: 'table',
-      table: {
-        caption: 'Rules of Google, Yahoo and Microsoft',
-        head: ['Rule', 'By', 'Status', 'Why'],
-        rows: rules.map((rule): Line[] => [[rule.text], [rule.by.join(', ')], [RULES[rule.status]], [rule.because]]),
-      },
-    },
-    quiet('From ', ...source.split(', ').flatMap((url, i) => [i === 0 ? '' : ', ', sourceLink(url)]), '.'),
-  ]
-}
+const bulkParts = ({ bulk_sender: { met, not_met, unknown, rules, source } }: MessageAnswer): Parts => [
+  text(`${met} met, ${not_met} not met, ${unknown} unknown.`),
+  table(
+    'Rules of Google, Yahoo and Microsoft',
+    rules,
+    ['Rule', (rule) => rule.text],
+    ['By', ({ by }) => by.join(', ')],
+    ['Status', ({ status }) => RULES[status]],
+    ['Why', ({ because }) => because],
+  ),
+  quiet('From ', ...source.split(', ').flatMap((url, i) => [i === 0 ? '' : ', ', sourceLink(url)]), '.'),
+]
 
 const LISTED: Readonly<Record<'clean' | 'listed' | 'incomplete', Marked>> = {
   clean: { mark: 'good', text: 'on no list' },
@@ -394,53 +344,36 @@ const LISTED: Readonly<Record<'clean' | 'listed' | 'incomplete', Marked>> = {
   incomplete: { mark: 'open', text: 'on no list that answered' },
 }
 
-function listBlocks({ blacklists: { address, domains }, links }: MessageAnswer): Block[] {
-  const rows: Line[][] = [
-    ...(address ? [[[code(address.ip)], ['connecting address'], [LISTED[address.verdict]], [listNames(address)]]] : []),
-    ...domains.map((one): Line[] => [[code(one.domain)], [one.as.join(', ')], [LISTED[one.verdict]], [listNames(one)]]),
+/** Maximum number of hosts in links that are shown. */
+const MAX_LINKS = 20
+
+function listParts({ blacklists: { address, domains }, links }: MessageAnswer): Parts {
+  const asked = [
+    ...(address ? [{ ...address, subject: address.ip, as: ['connecting address'] }] : []),
+    ...domains.map((one) => ({ ...one, subject: one.domain })),
   ]
-  const isOpen = (host: string): boolean => domains.some((one) => one.domain === host && one.verdict === 'incomplete')
+  const listsOf = ({ host, lists }: MessageAnswer['links'][number]): string => {
+    if (lists === null) return 'not asked'
+    if (lists.length > 0) return lists.join(', ')
+    return domains.some((one) => one.domain === host && one.verdict === 'incomplete') ? 'none that answered' : 'none'
+  }
   return [
-    ...(rows.length === 0
-      ? [text('Nothing of this message could be looked up.')]
-      : [
-          {
-            kind: 'table',
-            table: {
-              caption: 'Where the sender and the links stand',
-              head: ['Subject', 'What it is', 'Verdict', 'Lists'],
-              rows,
-            },
-          } as const,
-        ]),
-    ...(links.length === 0
-      ? [text('The message has no links.')]
-      : [
-          {
-            kind: 'table',
-            table: {
-              caption: `${counted(links.length, 'host')} in links; none was visited`,
-              head: ['Host', 'Times', 'Lists'],
-              rows: links
-                .slice(0, 20)
-                .map(({ host, times, lists }): Line[] => [
-                  [code(host)],
-                  [String(times)],
-                  [
-                    lists === null
-                      ? 'not asked'
-                      : lists.length > 0
-                        ? lists.join(', ')
-                        : isOpen(host)
-                          ? 'none that answered'
-                          : 'none',
-                  ],
-                ]),
-              numeric: [1],
-            },
-          } as const,
-          ...(links.length > 20 ? [quiet(`and ${counted(links.length - 20, 'more host')}.`)] : []),
-        ]),
+    table(
+      'Where the sender and the links stand',
+      asked,
+      ['Subject', ({ subject }) => code(subject)],
+      ['What it is', (one) => one.as.join(', ')],
+      ['Verdict', ({ verdict }) => LISTED[verdict]],
+      ['Lists', listNames],
+    ) ?? text('Nothing of this message could be looked up.'),
+    table(
+      `${counted(links.length, 'host')} in links; none was visited`,
+      links.slice(0, MAX_LINKS),
+      ['Host', ({ host }) => code(host)],
+      ['Times', ({ times }) => String(times), 'number'],
+      ['Lists', listsOf],
+    ) ?? text('The message has no links.'),
+    links.length > MAX_LINKS && quiet(`and ${counted(links.length - MAX_LINKS, 'more host')}.`),
   ]
 }
 
@@ -457,59 +390,48 @@ const listNames = ({
     ? listings.map(({ blacklist, tier }) => `${blacklist} (tier ${tier})`).join(', ')
     : `${answered} of ${total} answered`
 
-function formBlocks({ headers, from }: MessageAnswer): Block[] {
+function formFacts({ headers, from }: MessageAnswer): Block | undefined {
   const names = headers.attachments.map(
     ({ name, type, bytes }) => `${name || 'without a name'} (${type}, ${bytes} bytes)`,
   )
-  const rows: [string, Line][] = [
+  return facts(
     ['From', [from.name === undefined ? '' : `${from.name} `, code(from.address ?? '–')]],
-    ['Message-ID', [headers.message_id === undefined ? 'none' : code(headers.message_id)]],
-    ['Size', [`${headers.bytes} bytes, ${counted(headers.lines, 'line')}, ${counted(headers.fields, 'header field')}`]],
-    ['Type', [code(headers.mime)]],
-    ['Attachments', [names.length === 0 ? 'none' : names.join('; ')]],
-  ]
-  return [{ kind: 'facts', rows }]
+    ['Message-ID', headers.message_id === undefined ? 'none' : code(headers.message_id)],
+    ['Size', `${headers.bytes} bytes, ${counted(headers.lines, 'line')}, ${counted(headers.fields, 'header field')}`],
+    ['Type', code(headers.mime)],
+    ['Attachments', names.length === 0 ? 'none' : names.join('; ')],
+  )
 }
 
-function domainBlocks({ domain }: MessageAnswer): Block[] {
-  if (!domain) return []
-  return [
+const domainParts = ({ domain }: MessageAnswer): Parts =>
+  domain && [
     heading(2, 'The domain of the author', 'domain'),
-    {
-      kind: 'facts',
-      rows: [
-        ['Domain', [{ link: `/domain/${domain.domain}`, text: domain.domain }]],
-        [
-          'Score',
-          [
-            `${domain.score} of 100, ${domain.grade === null ? 'no grade, because too little is known' : `grade ${domain.grade}`}`,
-          ],
-        ],
-        ['First finding', [domain.first_finding?.title ?? 'none']],
+    facts(
+      ['Domain', { link: `/domain/${domain.domain}`, text: domain.domain }],
+      [
+        'Score',
+        `${domain.score} of 100, ${domain.grade === null ? 'no grade, because too little is known' : `grade ${domain.grade}`}`,
       ],
-    },
+      ['First finding', domain.first_finding?.title ?? 'none'],
+    ),
   ]
-}
 
-const STATES: Readonly<Record<ReceivedMessageAnswer['state'], Pick<Conclusion, 'mark' | 'badge' | 'words'>>> = {
-  waiting: { mark: 'busy', badge: 'waiting', words: 'Send one message to the address below. None has come in yet.' },
-  received: { mark: 'busy', badge: 'received', words: 'The message came in and is being analysed.' },
-  expired: { mark: 'none', badge: 'expired', words: 'The address has expired. It takes no message any more.' },
+const STATES: Readonly<Record<ReceivedMessageAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
+  waiting: ['busy', 'waiting', 'Send one message to the address below. None has come in yet.'],
+  received: ['busy', 'received', 'The message came in and is being analysed.'],
+  expired: ['none', 'expired', 'The address has expired. It takes no message any more.'],
 }
 
 /** What came to a one-time address: the analysis, or what is waited for. */
 export function receivedMessageDocument(answer: ReceivedMessageAnswer, version: string): Document {
   const { state, address, expires_at, answer: analysis } = answer
   if (analysis) return messageDocument(analysis, version)
-  const until = state === 'expired' ? [] : [text('It is valid until ', { time: expires_at }, '.')]
-  return {
-    title: 'Message to a one-time address',
-    blocks: [
-      { kind: 'conclusion', conclusion: { subject: 'One-time address', ...STATES[state], notes: [] } },
-      { kind: 'seen', label: 'Address', text: address },
-      ...until,
-      ...(state === 'waiting' ? [text('The message is not stored, and no bounce is ever sent.')] : []),
-    ],
-    footer: footerOf(version),
-  }
+  return documentOf(
+    'Message to a one-time address',
+    version,
+    conclude('One-time address', ...STATES[state]),
+    { kind: 'seen', label: 'Address', text: address },
+    state !== 'expired' && text('It is valid until ', { time: expires_at }, '.'),
+    state === 'waiting' && text('The message is not stored, and no bounce is ever sent.'),
+  )
 }

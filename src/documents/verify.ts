@@ -4,13 +4,19 @@ import type { Stage } from '../net/smtp/reply.ts'
 import {
   type Attempt,
   type Block,
+  blocksOf,
+  bullets,
   code,
   codes,
+  conclude,
   type Document,
+  type Fact,
+  facts,
   heading,
   type Inline,
   type Line,
   type Mark,
+  type Parts,
   text,
 } from './block.ts'
 import { duration, footerOf, wordsFor } from './words.ts'
@@ -24,28 +30,21 @@ export function verifyDocument(answer: VerifyAnswer, version: string): Document 
   const [mark, badge] = DELIVERABILITY[deliverability]
   return {
     title: `Verification: ${email}`,
-    blocks: [
-      {
-        kind: 'conclusion',
-        conclusion: { subject: email, mark, badge, words: whyOf(answer.reason), notes: notesOf(answer) },
-      },
-      ...adviceBlocks(answer),
-      ...replyBlocks(answer),
+    blocks: blocksOf([
+      conclude(email, mark, badge, whyOf(answer.reason), notesOf(answer)),
+      adviceParts(answer),
+      replyParts(answer),
       heading(2, 'Evidence', 'evidence'),
-      ...attemptBlocks(answer),
-      ...(transcript.length === 0
-        ? []
-        : [
-            {
-              kind: 'conversation',
-              conversation: {
-                label: 'SMTP session',
-                lines: transcript.map(({ at_ms, from, text: said }) => ({ from, atMs: at_ms, text: said })),
-              },
-            } as const,
-          ]),
-      { kind: 'facts', rows: factsOf(answer) },
-    ],
+      attemptParts(answer),
+      transcript.length > 0 && {
+        kind: 'conversation',
+        conversation: {
+          label: 'SMTP session',
+          lines: transcript.map(({ at_ms, from, text: said }) => ({ from, atMs: at_ms, text: said })),
+        },
+      },
+      factsOf(answer),
+    ]),
     footer: footerOf(version, answer.observed_at),
   }
 }
@@ -63,45 +62,36 @@ function notesOf({ confidence, deliverability, cached, peer, ...answer }: Verify
   ]
 }
 
-function adviceBlocks({ reason, retry_after_ms }: VerifyAnswer): Block[] {
+function adviceParts({ reason, retry_after_ms }: VerifyAnswer): Parts {
   const advice = adviceFor(reason, retry_after_ms === undefined ? undefined : duration(retry_after_ms))
-  return advice === undefined ? [] : [text({ strong: 'What to do: ' }, advice)]
+  return advice !== undefined && text({ strong: 'What to do: ' }, advice)
 }
 
-const replyBlocks = ({ message, code: reply, mx_server }: VerifyAnswer): Block[] =>
-  message === ''
-    ? []
-    : [{ kind: 'seen', label: mx_server === '' ? 'Detail' : `Reply of ${mx_server}`, text: replyOf(reply, message) }]
+const replyParts = ({ message, code: reply, mx_server }: VerifyAnswer): Parts =>
+  message !== '' && {
+    kind: 'seen',
+    label: mx_server === '' ? 'Detail' : `Reply of ${mx_server}`,
+    text: replyOf(reply, message),
+  }
 
 /** A reply as received; 0 stands for none. */
 const replyOf = (reply: number, message: string): string => (reply === 0 ? message : `${reply} ${message}`)
 
-function attemptBlocks({ attempts, message, skipped_sources = [] }: VerifyAnswer): Block[] {
-  return [
-    ...(attempts.length === 0
-      ? [text('No mail server was contacted.')]
-      : [
-          {
-            kind: 'attempts',
-            attempts: {
-              label: attempts.length === 1 ? 'What the mail server said' : 'Replies to each source address',
-              attempts: attempts.map((one) => attemptOf(one, attempts.length === 1 ? message : '')),
-            },
-          } as const,
-        ]),
-    ...(skipped_sources.length === 0
-      ? []
-      : [
-          text('Source addresses that were not used:'),
-          {
-            kind: 'list',
-            items: skipped_sources.map(
-              ({ address, reason }): Line => [code(address), `: ${reason.replaceAll('_', ' ')}`],
-            ),
-          } as const,
-        ]),
-  ]
-}
+const attemptParts = ({ attempts, message, skipped_sources = [] }: VerifyAnswer): Parts => [
+  attempts.length === 0
+    ? text('No mail server was contacted.')
+    : {
+        kind: 'attempts',
+        attempts: {
+          label: attempts.length === 1 ? 'What the mail server said' : 'Replies to each source address',
+          attempts: attempts.map((one) => attemptOf(one, attempts.length === 1 ? message : '')),
+        },
+      },
+  skipped_sources.length > 0 && [
+    text('Source addresses that were not used:'),
+    bullets(skipped_sources.map(({ address, reason }) => [code(address), `: ${reason.replaceAll('_', ' ')}`])),
+  ],
+]
 
 /** One attempt. A reply that is already `shown` above is not repeated. */
 function attemptOf(one: VerifyAnswer['attempts'][number], shown: string): Attempt {
@@ -132,32 +122,23 @@ const BAD = new Set([
 ])
 const markOf = (reason: string): Mark => (GOOD.has(reason) ? 'good' : BAD.has(reason) ? 'bad' : 'open')
 
-function factsOf(answer: VerifyAnswer): (readonly [string, Line])[] {
+function factsOf(answer: VerifyAnswer): Block | undefined {
   const { result, reason, provider, catch_all, starttls, smtputf8, checked, mx_tried, duration_ms, cached } = answer
-  const looked = (
-    what: (typeof checked)[number],
-    label: string,
-    yes: boolean,
-    value: string,
-  ): (readonly [string, Line])[] => (checked.includes(what) ? [[label, [yes ? value : 'no']]] : [])
-  return [
+  const isContacted = mx_tried.length > 0
+  const looked = (what: (typeof checked)[number], label: string, yes: boolean, value: string): Fact =>
+    checked.includes(what) && [label, yes ? value : 'no']
+  return facts(
     ['Result', [code(result), ' (', code(reason), ')']],
-    ...(provider === undefined ? [] : [['Provider', [code(provider)]] as const]),
-    ...(mx_tried.length === 0
-      ? []
-      : ([
-          ['Catch-all', [knownOr(catch_all, 'yes: every address of the domain is accepted', 'no')]],
-          ['STARTTLS', [knownOr(starttls, 'offered', 'not offered')]],
-        ] as const)),
-    ...(smtputf8 ? [['SMTPUTF8', ['needed for this address']] as const] : []),
-    ...looked('disposable', 'Disposable', answer.disposable, 'yes: disposable-mail provider'),
-    ...looked('free', 'Free mail', answer.free, 'yes: free-mail provider'),
-    ...looked('role', 'Role address', answer.is_role, `yes: ${answer.role}`),
-    ...(mx_tried.length === 0
-      ? []
-      : [[mx_tried.length === 1 ? 'Mail server' : 'Mail servers', codes(mx_tried)] as const]),
-    ...(cached ? [] : [['Time', [duration(duration_ms)]] as const]),
-  ]
+    provider !== undefined && ['Provider', code(provider)],
+    isContacted && ['Catch-all', knownOr(catch_all, 'yes: every address of the domain is accepted', 'no')],
+    isContacted && ['STARTTLS', knownOr(starttls, 'offered', 'not offered')],
+    smtputf8 && ['SMTPUTF8', 'needed for this address'],
+    looked('disposable', 'Disposable', answer.disposable, 'yes: disposable-mail provider'),
+    looked('free', 'Free mail', answer.free, 'yes: free-mail provider'),
+    looked('role', 'Role address', answer.is_role, `yes: ${answer.role}`),
+    isContacted && [mx_tried.length === 1 ? 'Mail server' : 'Mail servers', codes(mx_tried)],
+    !cached && ['Time', duration(duration_ms)],
+  )
 }
 
 /** Yes, no, or unknown. */
