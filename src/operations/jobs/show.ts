@@ -54,11 +54,8 @@ function parsePlace(text: string): Parsed<number> {
 /** Where a list of jobs continues: after the job of this number. */
 const jobCursorParam = cursorParam(place)
 
-export const jobShow = defineOperation({
-  name: 'jobs show',
-  method: 'GET',
-  path: '/v1/jobs/{id}',
-  summary: 'Show the progress of a job',
+/** What all operations about one job have in common. */
+const ofJob = {
   scope: 'jobs',
   params: { id: idParam },
   answer: jobAnswer,
@@ -66,6 +63,14 @@ export const jobShow = defineOperation({
   example: { input: jobExample, output: example },
   deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
+} as const
+
+export const jobShow = defineOperation({
+  ...ofJob,
+  name: 'jobs show',
+  method: 'GET',
+  path: '/v1/jobs/{id}',
+  summary: 'Show the progress of a job',
   followedBy: 'jobs show',
   progress: progressOf,
   run: async (ctx, { jobs }, { id }) => ok(await jobs.show(id, ownerOf(ctx))),
@@ -92,17 +97,11 @@ export const jobList = defineOperation({
 
 const actionOf = <const Action extends JobAction>(action: Action, summary: string) =>
   defineOperation({
+    ...ofJob,
     name: `jobs ${action}`,
     method: 'POST',
     path: `/v1/jobs/{id}/${action}` as const,
     summary,
-    scope: 'jobs',
-    params: { id: idParam },
-    answer: jobAnswer,
-    document: jobDocument,
-    example: { input: jobExample, output: example },
-    deadlineMs: DEADLINE_MS,
-    uses: ['jobs'],
     run: async (ctx, { jobs }, { id }) => ok(await jobs.change(id, action, ownerOf(ctx))),
   })
 
@@ -111,17 +110,11 @@ export const jobResume = actionOf('resume', 'Resume a paused job')
 export const jobCancel = actionOf('cancel', 'Cancel a job; its results so far stay')
 
 export const jobDelete = defineOperation({
+  ...ofJob,
   name: 'jobs delete',
   method: 'DELETE',
   path: '/v1/jobs/{id}',
   summary: 'Delete a job with its rows and results',
-  scope: 'jobs',
-  params: { id: idParam },
-  answer: jobAnswer,
-  document: jobDocument,
-  example: { input: jobExample, output: example },
-  deadlineMs: DEADLINE_MS,
-  uses: ['jobs'],
   run: async (ctx, { jobs }, { id }) => {
     const owner = ownerOf(ctx)
     const job = await jobs.show(id, owner)

@@ -229,39 +229,42 @@ function ndjsonOf(pages: AsyncIterable<Listed>): TextStream {
   return { contentType: 'application/x-ndjson', text: text() }
 }
 
-export const monitorShow = defineOperation({
-  name: 'monitors show',
-  method: 'GET',
-  path: '/v1/monitors/{id}',
-  summary: 'Show a monitor with its state and last run',
+/** What all operations about one monitor have in common. */
+const ofMonitor = {
   scope: 'jobs',
-  params: { id: monitorIdParam, format: formatParam },
+  params: { id: monitorIdParam },
   answer: monitorAnswer,
   document: monitorDocument,
   example: { input: exampleMonitor, output: monitorExample },
   deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
+} as const
+
+export const monitorShow = defineOperation({
+  ...ofMonitor,
+  name: 'monitors show',
+  method: 'GET',
+  path: '/v1/monitors/{id}',
+  summary: 'Show a monitor with its state and last run',
+  params: { id: monitorIdParam, format: formatParam },
   run: async (ctx, { monitors }, { id }) => ok(await (await monitors()).show(id, ownerOf(ctx))),
 })
 
 /** Omitted fields stay unchanged. */
 const { public: _public, ...otherSettings } = settingParams
 export const monitorChange = defineOperation({
+  ...ofMonitor,
   name: 'monitors change',
   method: 'PATCH',
   path: '/v1/monitors/{id}',
   summary: 'Change a monitor',
-  scope: 'jobs',
   params: {
     id: monitorIdParam,
     ...otherSettings,
     quiet_hours: { ...otherSettings.quiet_hours, schema: otherSettings.quiet_hours.schema.nullable() },
     public: bodySwitchParam('make its badge public', 'answer'),
   },
-  answer: monitorAnswer,
-  document: monitorDocument,
   example: { input: { ...exampleMonitor, every: '12h' }, output: monitorExample },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors', 'mayCall'],
   run: async (ctx, deps, input) => {
     const { id, name, every, options, notify, when, quiet_hours: quiet } = input
@@ -288,17 +291,12 @@ export const monitorChange = defineOperation({
 
 const turnOf = <const Action extends 'pause' | 'resume'>(action: Action, summary: string) =>
   defineOperation({
+    ...ofMonitor,
     name: `monitors ${action}`,
     method: 'POST',
     path: `/v1/monitors/{id}/${action}` as const,
     summary,
-    scope: 'jobs',
-    params: { id: monitorIdParam },
-    answer: monitorAnswer,
-    document: monitorDocument,
     example: { input: exampleMonitor, output: { ...monitorExample, enabled: action === 'resume' } },
-    deadlineMs: DEADLINE_MS,
-    uses: ['monitors'],
     run: async (ctx, { monitors }, { id }) =>
       ok(await (await monitors()).change(id, { enabled: action === 'resume' }, ownerOf(ctx))),
   })
@@ -307,17 +305,11 @@ export const monitorPause = turnOf('pause', 'Pause a monitor')
 export const monitorResume = turnOf('resume', 'Resume a paused monitor; it runs at once')
 
 export const monitorDelete = defineOperation({
+  ...ofMonitor,
   name: 'monitors delete',
   method: 'DELETE',
   path: '/v1/monitors/{id}',
   summary: 'Delete a monitor with its history',
-  scope: 'jobs',
-  params: { id: monitorIdParam },
-  answer: monitorAnswer,
-  document: monitorDocument,
-  example: { input: exampleMonitor, output: monitorExample },
-  deadlineMs: DEADLINE_MS,
-  uses: ['monitors'],
   run: async (ctx, { monitors }, { id }) => ok(await (await monitors()).remove(id, ownerOf(ctx))),
 })
 
