@@ -2,7 +2,7 @@ import type { MessageAnswer } from '../answers/message.ts'
 import { printable } from '../base/text.ts'
 import type { CheckHostAnswer } from '../checks/spf/index.ts'
 import type { Claim } from './authentication-results.ts'
-import { isoSeconds } from './dkim.ts'
+import { isoSeconds, MAX_SIGNATURES } from './dkim.ts'
 import { dateOf, type Envelope } from './envelope.ts'
 import type { Facts } from './facts.ts'
 import { permerrorOf } from './judge.ts'
@@ -188,17 +188,20 @@ function presentResults(facts: Facts): MessageAnswer['authentication_results'] {
 }
 
 /** Our own result for what a host claims; undefined where we have none that is firm. */
-export function ourResult({ spf, dkim, dmarc, arc }: Facts, { method, domain }: Claim): string | undefined {
+export function ourResult({ spf, dkim, dmarc, arc, mail }: Facts, { method, domain }: Claim): string | undefined {
   const firm = (result: string | undefined): string | undefined =>
     result === 'temperror' || result === 'unknown' ? undefined : result
   if (method === 'spf') return spf && (domain === '' || domain === spf.domain) ? firm(spf.result) : undefined
   if (method === 'dmarc') return domain === '' || domain === dmarc.domain ? firm(dmarc.result) : undefined
   if (method === 'arc') return firm(arc.result)
-  if (method !== 'dkim' || domain === '') return undefined
+  if (method !== 'dkim') return undefined
   const results = dkim
-    .filter((one) => one.domain === domain || domain.endsWith(`.${one.domain}`))
+    .filter((one) => domain === '' || one.domain === domain || domain.endsWith(`.${one.domain}`))
     .map(({ result }) => result)
-  return results.includes('pass') ? 'pass' : firm(results[0])
+  if (results.includes('pass')) return 'pass'
+  // A result of a signature that the message does not have
+  if (results.length === 0) return mail.cut || dkim.length === MAX_SIGNATURES ? undefined : 'none'
+  return domain === '' && results.length > 1 ? undefined : firm(results[0])
 }
 
 /** Hosts use different words for a signature that does not hold. */

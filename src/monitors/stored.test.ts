@@ -67,6 +67,20 @@ describe('the analysis of a message for who has no key', () => {
       headers: { [key]: masked },
     })
   })
+  it('of a bounce: names and mailboxes of both sides', async () => {
+    const answer = {
+      bounce: {
+        recipients: [{ address: 'eve@b.example', text: '550 eve: no such user', meaning: 'The mailbox is gone.' }],
+        returned: {
+          from: 'Joe Doe <joe@a.example>',
+          to: '"Eve Adams" <eve@b.example>',
+          subject: 'Hello Eve',
+          analysis: { from: { address: 'joe@a.example', name: 'Joe Doe' } },
+        },
+      },
+    }
+    expect(JSON.stringify(await withoutMailboxes('message', answer))).not.toMatch(/eve|adams|joe|doe/i)
+  })
   it.each(['', 'pass', 'x', '***'])('a name %j leaves our own words', async (name) => {
     const answer = { from: { ...from, name }, spf: { result: 'pass' }, headers: { detail: 'x fails' } }
     expect(await withoutMailboxes('message', answer)).toMatchObject({

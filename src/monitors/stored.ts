@@ -165,20 +165,38 @@ type Mask = (text: string, key: string) => string
 
 /** The texts of an analysis that are those of the message, and the sentences that may repeat them. */
 const QUOTED = ['name', 'subject', 'evidence']
+const QUOTED_IN_BOUNCE = [...QUOTED, 'from', 'to', 'text']
 const SENTENCES = ['because', 'detail', 'summary']
 
 /**
- * Masks addresses, and the name of the author: the whole of it in every sentence, and each of its words in what the
- * message says itself. Words of ours, such as `pass`, may be a name as well, and stay.
+ * Masks addresses, and the names of people: the whole of a name in every sentence, and each of its words in what the
+ * message says itself. Words of ours, such as `pass`, may be a name as well, and stay. In a bounce the recipients'
+ * mailboxes occur alone (`550 joe: no such user`).
  */
-function maskerOfMessage({ from }: JsonRecord): Mask {
-  const name = isJsonRecord(from) && typeof from.name === 'string' ? from.name.trim() : ''
-  if (name === '') return maskAddresses
-  const words = name.split(/[^\p{L}\p{M}\p{N}'-]+/u).filter((word) => word.length >= SHORTEST_WORD)
-  const ofSentences = hiding(name.length < SHORTEST_WORD ? [] : [name])
-  const ofQuoted = hiding([name, ...words])
+function maskerOfMessage(answer: JsonRecord): Mask {
+  const { names, mailboxes } = peopleIn(answer)
+  const words = names.flatMap((name) => name.split(/[^\p{L}\p{M}\p{N}'-]+/u))
+  const quoted = answer.bounce === undefined ? QUOTED : QUOTED_IN_BOUNCE
+  const isLong = (word: string): boolean => word.length >= SHORTEST_WORD
+  const ofSentences = hiding(names.filter(isLong))
+  const ofQuoted = hiding([...names, ...words.filter(isLong), ...mailboxes.filter(isLong)])
   return (text, key) =>
-    maskAddresses(QUOTED.includes(key) ? ofQuoted(text) : SENTENCES.includes(key) ? ofSentences(text) : text)
+    maskAddresses(quoted.includes(key) ? ofQuoted(text) : SENTENCES.includes(key) ? ofSentences(text) : text)
+}
+
+/** The names of authors and recipients, and the local parts of a bounce's recipients. */
+function peopleIn({ from, bounce }: JsonRecord): { readonly names: string[]; readonly mailboxes: string[] } {
+  const record = (value: Json | undefined): JsonRecord => (isJsonRecord(value) ? value : {})
+  const { recipients, returned } = record(bounce)
+  const { analysis, from: sender, to } = record(returned)
+  const written = [sender, to].map((one) => (typeof one === 'string' ? one : '').replace(/<[^<>]*>/g, ','))
+  const shown = [record(from).name, record(record(analysis).from).name, ...written.flatMap((one) => one.split(','))]
+  const names = shown.flatMap((name) => (typeof name === 'string' ? name.replace(/^[\s"]+|[\s"]+$/g, '') : []))
+  const addresses = (Array.isArray(recipients) ? recipients : []).map((one) => record(one).address)
+  return {
+    names: names.filter((name) => name !== '' && !name.includes('@')),
+    mailboxes: addresses.flatMap((one) => (typeof one === 'string' ? one.slice(0, one.lastIndexOf('@')) : [])),
+  }
 }
 
 /** Masks these words where they do not belong to a longer one, in any case. */

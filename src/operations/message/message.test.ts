@@ -103,6 +103,13 @@ describe('the analysis of a message', () => {
     expect(ids(answer)).toContain('message.looks_forged')
     expect(answer.summary).toMatch(/looks forged.*nothing has to be done/)
   })
+  it('a result of a signature that the message does not have is another one than ours', async () => {
+    const answer = await analysed(crlf(TRACE) + crlf(HELLO))
+    expect(answer.authentication_results).toMatchObject([{ trusted: true, agrees: false }])
+    expect(answer.findings.find(({ id }) => id === 'message.claims_differ')?.detail).toMatch(
+      /dkim=pass; we come to none/,
+    )
+  })
   it('a lookup without an answer is unknown, never a failure', async () => {
     const zone: LabZone = { ...ZONE, 'a._domainkey.example.org': { TXT: 'SERVFAIL' } }
     const answer = await analysed(
