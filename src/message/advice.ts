@@ -23,7 +23,11 @@ const RELAXED =
 const SEVEN_BIT =
   'Send text as quoted-printable or base64, which is 7-bit and which no relay has to convert, or sign behind the relay that converts it.'
 const ENCODED = 'Send the text as quoted-printable or base64, which has no such lines.'
-const changed: Advice = (_, { isList }) => (isList ? OF_LIST : BEHIND)
+const changed = (_: unknown, { isList }: AdviceContext): string => (isList ? OF_LIST : BEHIND)
+const ofReceiver = ({ isList }: AdviceContext): string =>
+  isList
+    ? OF_LIST
+    : `A warning like this is added by the receiver’s own gateway: there is nothing for the sender to do, and DKIM has to be verified before that gateway. If the gateway is yours: ${BEHIND}`
 const added: Advice = ({ name, names = [name] }, { isList }) =>
   `${isList ? 'Lists add such fields: do' : 'Do'} not sign the absence of ${list(names)}: name each field in h= only as often as the message has it, or let the host that adds ${names.length === 1 ? 'it' : 'them'} do so before signing.`
 const relaxedOr =
@@ -74,10 +78,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'signature.body_short': 'Find the host that cuts the message, and sign without l=.',
 
   'change.footer': changed,
-  'change.banner': (_, { isList }) =>
-    isList
-      ? OF_LIST
-      : `A warning like this is added by the receiver’s own gateway: nothing is wrong with the sender, and DKIM has to be verified before that gateway. If the gateway is yours: ${BEHIND}`,
+  'change.banner': (_, context) => ofReceiver(context),
   'change.wrapped': changed,
   'change.part_added': changed,
   'change.links_rewritten': ({ service }) =>
@@ -88,7 +89,10 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'change.from_escaped': ENCODED,
   'change.dots_doubled': `Repair the program that hands the message over: it doubles dots twice (RFC 5321 §4.5.2). ${ENCODED}`,
   'change.dots_lost': `Repair the program that hands the message over: it does not double dots (RFC 5321 §4.5.2). ${ENCODED}`,
-  'change.subject_tag': changed,
+  'change.line_ends': 'Let the signer read the message as it is sent: every line ends with CRLF.',
+  'change.lines_broken': 'Send the text as quoted-printable or base64: no line may be longer than 998 octets.',
+  'change.subject_tag': ({ tag }, context) =>
+    /ext|caution|spam|virus/i.test(tag) ? ofReceiver(context) : changed('', context),
   'change.field_added': added,
   'change.fields_added': added,
   'change.field_removed': ({ names }) =>

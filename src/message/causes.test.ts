@@ -243,6 +243,23 @@ const CASES: readonly Case[] = [
     says: /the body was changed after signing; it has links that Mimecast/,
   },
   {
+    name: 'a signature over LF',
+    signing: { canonicalization: 'simple/simple', hashesLf: true },
+    cause: 'change.line_ends',
+  },
+  {
+    name: 'a long line that a server broke',
+    message: PLAIN8.replace('. and a line', 'x'.repeat(1_200)),
+    change: (text) => text.replace('x'.repeat(990), `${'x'.repeat(990)}!\r\n `),
+    cause: 'change.lines_broken',
+  },
+  {
+    name: 'a Content-Type in other quotes',
+    change: (text) => text.replace('charset=utf-8', 'charset="utf-8"'),
+    cause: 'change.rewritten',
+    says: /Content-Type was written in another form/,
+  },
+  {
     name: 't=s and an identity of a subdomain',
     signing: { tags: 'i=@news.a.example' },
     zone: { ...ZONE, 'a._domainkey.a.example': { TXT: [LAB_KEY.replace('v=DKIM1;', 'v=DKIM1; t=s;')] } },

@@ -154,6 +154,9 @@ function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Gene
     if (field.name === 'content-transfer-encoding')
       for (const encoding of ['8bit', '7bit', 'quoted-printable', 'base64', '8BIT', '7BIT'])
         yield replaced(` ${encoding}`, causeProblem('reencoded', { from: encoding.toLowerCase() }))
+    if (field.name === 'content-type')
+      for (const written of otherQuotes(value))
+        yield replaced(written, causeProblem('rewritten', { name: shownName, how: 'form' }))
     // Of several, the first: the structure is that of it.
     if (field.name === 'content-type' && field === byName.get('content-type')![0])
       for (const type of partTypes(mail)) yield replaced(type, causeProblem('wrapped'))
@@ -203,20 +206,29 @@ const MAX_WORD = 75
 /** The same text as hosts write it: raw, or as one encoded word (RFC 2047) in either encoding. */
 function otherEncodings(value: string): readonly string[] {
   const text = decodeWords(Buffer.from(value.replace(/\r\n[ \t]+/g, ' ').trim(), 'latin1').toString('utf8'))
-  const octets = Buffer.from(text, 'utf8')
-  if (octets.length === text.length || octets.length > MAX_WORD) return []
-  const q = [...octets].map((octet) =>
-    octet === 0x20
-      ? '_'
-      : /[A-Za-z0-9!*+\-/]/.test(String.fromCharCode(octet))
-        ? String.fromCharCode(octet)
-        : `=${octet.toString(16).toUpperCase().padStart(2, '0')}`,
-  )
-  const b = octets.toString('base64')
-  const words = ['utf-8', 'UTF-8'].flatMap((charset) =>
-    [`B?${b}`, `b?${b}`, `Q?${q.join('')}`, `q?${q.join('')}`].map((word) => ` =?${charset}?${word}?=`),
-  )
-  return [` ${octets.toString('latin1')}`, ...words]
+  const utf8 = Buffer.from(text, 'utf8')
+  if (utf8.length === text.length || utf8.length > MAX_WORD) return []
+  const isLatin = /^[\x00-\xff]*$/.test(text)
+  const words = ['utf-8', 'UTF-8', ...(isLatin ? ['iso-8859-1', 'ISO-8859-1'] : [])].flatMap((charset) => {
+    const octets = /^utf/i.test(charset) ? utf8 : Buffer.from(text, 'latin1')
+    const [b, q] = [octets.toString('base64'), quotedWord(octets)]
+    return [`B?${b}`, `b?${b}`, `Q?${q}`, `q?${q}`].map((word) => ` =?${charset}?${word}?=`)
+  })
+  return [` ${utf8.toString('latin1')}`, ...words]
+}
+
+/** The encoding `Q` (RFC 2047 §4.2), as most programs write it. */
+const quotedWord = (octets: Buffer): string =>
+  octets
+    .toString('latin1')
+    .replace(/[^A-Za-z0-9!*+/ -]/g, (char) => `=${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
+    .replaceAll(' ', '_')
+
+/** A Content-Type with its parameters quoted in another way. */
+function otherQuotes(value: string): readonly string[] {
+  const bare = value.replace(/(=\s*)"([\w.+-]{1,200})"/g, '$1$2')
+  const quoted = value.replace(/(=\s*)([\w.+-]{1,200})(?=\s*(?:;|\r|$))/g, '$1"$2"')
+  return [bare, quoted].filter((one) => one !== value)
 }
 
 /** One recipient without the display name that a server wrote before it. */
@@ -296,6 +308,8 @@ function bodyCause(mail: Mail, signature: Signature, effort: Effort): Problem | 
     () => addedPart(mail, isIt),
     () => reencoded(mail, isIt),
     () => escaped(body, isIt),
+    () => lineEnds(body, isIt),
+    () => brokenLines(body, isIt),
     () => rewritten(body, isIt),
   ]
   for (const change of changes) {
@@ -420,6 +434,22 @@ function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
     return original !== text && isIt(Buffer.from(original, 'latin1'))
   })
   return found && causeProblem(found[2])
+}
+
+/** The signer hashed lines that end with LF alone. */
+function lineEnds(body: Buffer, isIt: IsIt): Problem | undefined {
+  const lf = body.toString('latin1').replaceAll('\r\n', '\n')
+  return isIt(Buffer.from(lf, 'latin1')) ? causeProblem('line_ends') : undefined
+}
+
+/** Long lines that a server broke (RFC 5321 §4.5.3.1.6): Sendmail writes `!` in front of the new line. */
+function brokenLines(body: Buffer, isIt: IsIt): Problem | undefined {
+  const text = body.toString('latin1')
+  for (const broken of [/(?<=[^\r\n]{900})!\r\n /g, /(?<=[^\r\n]{980})\r\n/g]) {
+    const joined = text.replace(broken, '')
+    if (joined !== text && isIt(Buffer.from(joined, 'latin1'))) return causeProblem('lines_broken')
+  }
+  return undefined
 }
 
 /** Links that a filter of the receiver rewrote. */

@@ -19,14 +19,14 @@ const found: MakeFinding<typeof messageFindings> = makeFinding
 
 /** The judgement of a message by its facts; pure. In the order in which a reader wants to know. */
 export function judgeMessage(facts: Facts, state?: DomainState): readonly Finding[] {
-  const host = sendingHost(facts, state)
-  const forged = forgeryOf(facts, host, state)
+  const isOpen = facts.dmarc.result !== 'pass' || facts.spf?.result !== 'pass'
+  const host: SendingHost = isOpen ? sendingHost(facts, state) : { kind: 'unknown' }
+  const forged = isOpen ? forgeryOf(facts, host, state) : undefined
   const findings = [
     ...judgeSpf(facts, host, state),
     ...judgeDkim(facts),
     ...judgeWay(facts),
-    ...judgeFields(facts),
-    ...judgeOctets(facts),
+    ...judgeFormat(facts),
     ...(facts.headerOnly ? [] : judgeMime(facts)),
   ]
   if (forged === undefined) return [...judgeDmarc(facts, findings, state), ...findings]
@@ -35,6 +35,9 @@ export function judgeMessage(facts: Facts, state?: DomainState): readonly Findin
   const notes = findings.filter((one) => severityOf(messageFindings, one) === 'info')
   return [found('message.looks_forged', { domain: domain ?? '', evidence: capitalized(forged), would }), ...notes]
 }
+
+/** What the format of RFC 5322 asks for. */
+export const judgeFormat = (facts: Facts): readonly Finding[] => [...judgeFields(facts), ...judgeOctets(facts)]
 
 /** Findings that make DMARC fail, the one to repair first. */
 const CAUSES = ['message.dkim_failed', 'message.dkim_not_aligned', 'message.spf_failed', 'message.not_signed']
@@ -115,7 +118,7 @@ function judgeSpf(
     ]
   // Somebody else's host: SPF must not be widened for it.
   if (isForeign) {
-    const said = `${host} is no host of ${domain}: it forwarded the message, or is a service that nobody has set up`
+    const said = `${host} is no host of ${domain}: it forwarded the message, or is a service that is not set up, or the message is forged`
     return [
       {
         ...found('message.spf_failed', { address, domain, result, reason: `${said}.` }),

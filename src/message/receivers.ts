@@ -1,7 +1,7 @@
 /** An operator of mail hosts that have names of several domains. */
 export type Operator = {
   readonly name: string
-  /** Names of its hosts in lower case; with a dot in front: the name and everything below it. */
+  /** Domains whose names are its hosts, in lower case. */
   readonly hosts: readonly string[]
   /**
    * Those of its hosts that take mail from the outside, and no mail of its own users: what they write names the
@@ -21,44 +21,34 @@ const SEEN = '2026-11'
 const OPERATORS: readonly Operator[] = [
   {
     name: 'Microsoft 365',
-    hosts: ['.outlook.com', '.office365.com', '.office365.us', '.exchangelabs.com', '.outlook.cn', 'mx.microsoft.com'],
+    hosts: ['outlook.com', 'office365.com', 'office365.us', 'exchangelabs.com', 'outlook.cn', 'mx.microsoft.com'],
     takes: /\.mail\.protection\.(?:outlook\.com|office365\.us|partner\.outlook\.cn)$/,
     source: `learn.microsoft.com/defender-office-365/message-headers-eop-mdo; ${ARCHIVES}`,
     seen: SEEN,
   },
   {
     name: 'Google',
-    hosts: ['.google.com', '.googlemail.com', '.gmail.com'],
+    hosts: ['google.com', 'googlemail.com', 'gmail.com'],
     takes: /^mx\.google\.com$/,
     source: `support.google.com/mail/answer/29436; ${ARCHIVES}`,
     seen: SEEN,
   },
   {
     name: 'Yahoo',
-    hosts: ['.yahoo.com', '.yahoo.net', '.aol.com', '.yahoodns.net'],
+    hosts: ['yahoo.com', 'yahoo.net', 'aol.com', 'yahoodns.net'],
     source: ARCHIVES,
     seen: SEEN,
   },
   {
     name: 'iCloud Mail',
-    hosts: ['.icloud.com', '.me.com', '.mac.com', '.apple.com'],
+    hosts: ['icloud.com', 'me.com', 'mac.com', 'apple.com'],
     takes: /^p\d+-icloudmta-smtpin-/,
     source: `tests of mail programs with headers of iCloud; ${ARCHIVES}`,
     seen: SEEN,
   },
   {
     name: 'GMX and web.de',
-    hosts: [
-      '.gmx.net',
-      '.gmx.com',
-      '.gmx.de',
-      '.gmx.at',
-      '.gmx.ch',
-      '.web.de',
-      '.mail.com',
-      '.1und1.de',
-      '.kundenserver.de',
-    ],
+    hosts: ['gmx.net', 'gmx.com', 'gmx.de', 'gmx.at', 'gmx.ch', 'web.de', 'mail.com', '1und1.de', 'kundenserver.de'],
     takes: /^(?:mx-ha|mx|mxint)\d*\.(?:gmx\.net|gmx\.com|web\.de|mail\.com|kundenserver\.de)$/,
     source: `"(Nemesis)" in ${ARCHIVES}; mail.gmx.net and smtp.web.de take mail of users`,
     seen: SEEN,
@@ -66,41 +56,45 @@ const OPERATORS: readonly Operator[] = [
   {
     name: 'Zoho Mail',
     hosts: [
-      ...['.zoho.com', '.zoho.eu', '.zoho.in', '.zoho.jp', '.zoho.com.au', '.zoho.sa', '.zohocloud.ca'],
-      ...['.zohomail.com', '.zohomail.eu', '.zohomail.in', '.zohomail.jp', '.zohomail.com.au'],
+      ...['zoho.com', 'zoho.eu', 'zoho.in', 'zoho.jp', 'zoho.com.au', 'zoho.sa', 'zohocloud.ca'],
+      ...['zohomail.com', 'zohomail.eu', 'zohomail.in', 'zohomail.jp', 'zohomail.com.au'],
     ],
     source: `${ARCHIVES}: mx.zohomail.com takes mail of users, too`,
     seen: SEEN,
   },
   {
     name: 'Fastmail',
-    hosts: ['.messagingengine.com', '.fastmail.com', '.pobox.com'],
+    hosts: ['messagingengine.com', 'fastmail.com', 'pobox.com'],
     takes: /^(?:[a-z0-9]+-)?mx-?\d+\.messagingengine\.com$/,
     source: `${ARCHIVES}: mail.messagingengine.com takes mail of users`,
     seen: SEEN,
   },
   {
     name: 'Proton Mail',
-    hosts: ['.protonmail.ch', '.proton.ch', '.protonmail.com', '.proton.me'],
+    hosts: ['protonmail.ch', 'proton.ch', 'protonmail.com', 'proton.me'],
     takes: /^mailin\d+\.protonmail\.ch$/,
     source: `its MX hosts; ${ARCHIVES}: mail-41103.protonmail.ch sends`,
     seen: SEEN,
   },
   {
     name: 'Yandex',
-    hosts: ['.yandex.net', '.yandex.ru', '.yandex.com'],
+    hosts: ['yandex.net', 'yandex.ru', 'yandex.com'],
     takes: /^mxfront[a-z0-9-]*\.(?:mail\.yandex\.net|[a-z0-9.-]+\.yc\.yandex\.net)$/,
     source: `test data of mail programs; ${ARCHIVES}`,
     seen: SEEN,
   },
 ]
 
-/** The operator of a host; undefined for all others. */
+const BY_DOMAIN = new Map(OPERATORS.flatMap((one) => one.hosts.map((domain) => [domain, one] as const)))
+
+/** The operator of a host in lower case; undefined for all others. */
 export function operatorOf(host: string): Operator | undefined {
-  const name = host.toLowerCase()
-  return OPERATORS.find(
-    ({ hosts, takes }) => takes?.test(name) || hosts.some((one) => `.${name}`.endsWith(one) || name === one),
-  )
+  if (!host.includes('.')) return OPERATORS.find(({ takes }) => takes?.test(host))
+  for (let at = 0; at >= 0; at = host.indexOf('.', at) + 1 || -1) {
+    const found = BY_DOMAIN.get(host.slice(at))
+    if (found) return found
+  }
+  return undefined
 }
 
 /** Whether a host is an inner one, which no other organization names: without a dot, or below a private top level. */

@@ -37,6 +37,8 @@ export type Signing = {
   /** More tags, such as `l=10; x=1700000000`. */
   readonly tags?: string
   readonly key?: KeyObject
+  /** The signer hashes lines that end with LF alone. */
+  readonly hashesLf?: boolean
 }
 
 /** The TXT record of the key. */
@@ -51,14 +53,23 @@ export const crlf = (text: string): string => text.replace(/\r?\n/g, '\r\n')
  */
 export function signed(
   text: string,
-  { domain, selector = 'a', names, canonicalization = 'relaxed/relaxed', tags, key = PRIVATE }: Signing,
+  {
+    domain,
+    selector = 'a',
+    names,
+    canonicalization = 'relaxed/relaxed',
+    tags,
+    key = PRIVATE,
+    hashesLf = false,
+  }: Signing,
 ): string {
   const message = crlf(text)
   const mail = parseMail(Buffer.from(message, 'latin1'))
   const [header, body] = canonicalization.split('/') as [Canonicalization, Canonicalization]
   const covered = names ?? [...new Set(mail.fields.map((field) => field.name))].filter((name) => !TRACE.includes(name))
   const limit = /(?:^|;)\s*l=(\d+)/.exec(tags ?? '')?.[1]
-  const { hash } = hashBody(mail.body, body, limit === undefined ? undefined : Number(limit))
+  const octets = hashesLf ? Buffer.from(mail.body.toString('latin1').replaceAll('\r\n', '\n'), 'latin1') : mail.body
+  const { hash } = hashBody(octets, body, limit === undefined ? undefined : Number(limit))
   const raw = `DKIM-Signature: v=1; a=rsa-sha256; c=${canonicalization}; d=${domain}; s=${selector};\r\n\th=${covered.join(':')};${tags === undefined ? '' : ` ${tags};`}\r\n\tbh=${hash}; b=`
   const own: Field = { name: 'dkim-signature', raw }
   const fields = signedFields(mail.fields, covered, own).map((field) =>

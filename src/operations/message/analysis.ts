@@ -15,7 +15,7 @@ import type { Facts } from '../../message/facts.ts'
 import { messageFindings } from '../../message/findings.ts'
 import type { Form } from '../../message/form.ts'
 import type { DomainState, RecordFault } from '../../message/host.ts'
-import { judgeMessage } from '../../message/judge.ts'
+import { judgeFormat, judgeMessage } from '../../message/judge.ts'
 import { fieldBody } from '../../message/parse.ts'
 import { isSame, ourResult, presentFacts } from '../../message/present.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
@@ -248,7 +248,7 @@ const FORMAT = [
 function bulkFacts(facts: Facts): BulkSenderFacts {
   const { author, spf, dkim, dmarc, connection, mail } = facts
   const values = (name: string): readonly string[] => mail.fields.filter((field) => field.name === name).map(fieldBody)
-  const format = judgeMessage(facts)
+  const format = judgeFormat(facts)
     .map(({ id }) => id)
     .filter((id) => FORMAT.includes(id))
   const isBulk = (name: string): boolean =>
