@@ -11,11 +11,10 @@ const { cases, ...shared } = domains()
 
 /** The answer about a case; or the status, where the service refuses. */
 async function ask(row: DomainCase, domain = row.ask ?? row.domain): Promise<(ShownAnswer & PlannedAnswer) | number> {
-  const { get, close } = await serviceFor(row, shared)
+  const get = serviceFor(row, shared)
   const { format: _format, ...question } = questionOf(row, domain)
   const query = row.path === undefined ? { plan: 'true', ...question } : question
   const { status, body } = await get(row.path ?? '/v1/check', query)
-  await close()
   return status === 200 ? (body as ShownAnswer & PlannedAnswer) : status
 }
 

@@ -1,9 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
+import { once } from '../../src/base/share-work.ts'
 import { registrableDomain } from '../../src/names/suffix.ts'
 import type { AskServer, Resolve } from '../../src/net/dns/resolver.ts'
 import { type Fetch, FetchError } from '../../src/net/fetch.ts'
+import type { Execute } from '../../src/operations/execute.ts'
 import type { World } from '../../src/world.ts'
-import { labApp } from '../lab/app.ts'
+import { labApp, labDeps, labExecutor } from '../lab/app.ts'
 import { type LabServer, labDial } from '../lab/dial.ts'
 import { type LabZone, labDns } from '../lab/dns.ts'
 import { labProblem } from '../lab/problem.ts'
@@ -45,17 +48,22 @@ export function worldOf(row: DomainCase, shared: Shared): World {
   return labWorld({}, { resolve, askServer, dial, fetch: fetchOf(row.policies ?? {}) })
 }
 
+/** What answers the request of a case: all cases of a file share one HTTP service, which takes longer than a check. */
+const answering = new AsyncLocalStorage<Execute>()
+const inCase: Execute = Object.assign((...asked: Parameters<Execute>) => answering.getStore()!(...asked), {
+  lines: (...asked: Parameters<Execute['lines']>) => answering.getStore()!.lines(...asked),
+})
+const service = once(() => labApp(labWorld(), { execute: inCase }))
+
 /** The HTTP service in the world of a case. */
-export async function serviceFor(
-  row: DomainCase,
-  shared: Shared,
-): Promise<{ readonly get: Get; readonly close: () => Promise<void> }> {
-  const app = await labApp(worldOf(row, shared))
-  const get: Get = async (url, query) => {
-    const response = await app.inject({ url, query })
+export function serviceFor(row: DomainCase, shared: Shared): Get {
+  const world = worldOf(row, shared)
+  const execute = labExecutor(world, labDeps(world))
+  return async (url, query) => {
+    const app = await service()
+    const response = await answering.run(execute, () => app.inject({ url, query }).then((given) => given))
     return { status: response.statusCode, body: response.json() }
   }
-  return { get, close: () => app.close() }
 }
 
 /**

@@ -52,14 +52,8 @@ function mixedOf(rows: readonly DomainCase[], id: string): DomainCase {
 const renamed = ({ zone, domain = '' }: DomainCase): WrittenZone =>
   JSON.parse(JSON.stringify(zone ?? {}).replaceAll(domain, NAME)) as WrittenZone
 
-async function checked(row: DomainCase): Promise<CheckAnswer> {
-  const { get, close } = await serviceFor(row, shared)
-  try {
-    return (await answerOf(get, '/v1/check', { domain: NAME })) as CheckAnswer
-  } finally {
-    await close()
-  }
-}
+const checked = async (row: DomainCase): Promise<CheckAnswer> =>
+  (await answerOf(serviceFor(row, shared), '/v1/check', { domain: NAME })) as CheckAnswer
 
 /** What is published of the first step of the plan gives the score that it promises, and none of the records harms. */
 async function faultsOf(row: DomainCase): Promise<readonly string[]> {

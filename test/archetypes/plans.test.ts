@@ -73,14 +73,8 @@ async function otherWayFaults(start: DomainCase, query: Readonly<Record<string, 
 
 runCases('plans of archetypes', CASES, faultsOf, NONE)
 
-async function asked(row: DomainCase, path: string, query: Readonly<Record<string, string>>): Promise<unknown> {
-  const { get, close } = await serviceFor(row, shared)
-  try {
-    return await answerOf(get, path, query)
-  } finally {
-    await close()
-  }
-}
+const asked = (row: DomainCase, path: string, query: Readonly<Record<string, string>>): Promise<unknown> =>
+  answerOf(serviceFor(row, shared), path, query)
 
 /**
  * The world after a step: its records published, its file on the web server, the key of the mail provider created, and

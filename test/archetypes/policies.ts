@@ -22,12 +22,7 @@ export async function steepFixes(
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ id, fix }) => (fix && /^_dmarc\./.test(fix.name) ? [{ id, fix }] : []))
   if (fixes.length === 0 || SILENT.has(role ?? '')) return []
-  const ranksIn = async (zone: WrittenZone): Promise<Ranks> => {
-    const { get, close } = await serviceFor({ ...row, zone }, shared)
-    const ranks = await policyRanks(get, row.domain!)
-    await close()
-    return ranks
-  }
+  const ranksIn = (zone: WrittenZone): Promise<Ranks> => policyRanks(serviceFor({ ...row, zone }, shared), row.domain!)
   const now = await ranksIn(row.zone ?? {})
   const steep = fixes.map(async ({ id, fix }) => {
     const then = await ranksIn(published(row.zone ?? {}, fix))

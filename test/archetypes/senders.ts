@@ -11,22 +11,13 @@ export async function harmfulFixes(
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ id, fix }) => (id.startsWith('spf.') && fix?.rtype === 'TXT' ? [{ id, fix }] : []))
   if (fixes.length === 0 || row.domain === undefined) return []
-  const now = await inLab(row, shared, (get) => spfResults(get, row, shared))
+  const now = await spfResults(serviceFor(row, shared), row, shared)
   const harm = fixes.map(async ({ id, fix }) => {
     const fixed = { ...row, zone: published(row.zone ?? {}, fix) }
-    const then = await inLab(fixed, shared, (get) => spfResults(get, row, shared))
+    const then = await spfResults(serviceFor(fixed, shared), row, shared)
     return refusedBy(now, then).map((line) => `the fix of ${id} makes ${line}: ${fix.value}`)
   })
   return (await Promise.all(harm)).flat()
-}
-
-async function inLab<T>(row: DomainCase, shared: Shared, ask: (get: Get) => Promise<T>): Promise<T> {
-  const { get, close } = await serviceFor(row, shared)
-  try {
-    return await ask(get)
-  } finally {
-    await close()
-  }
 }
 
 /** Results after which receivers may refuse a message that passed before (RFC 7208 §8.4, §8.7). */
