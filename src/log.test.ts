@@ -11,6 +11,10 @@ it.each([
     { n: 1, none: null },
     { n: 1, none: null },
   ],
+  [
+    { message_id: '<joe@example.org>', to: 'joe@example.org' },
+    { message_id: '<joe@example.org>', to: 'j***@example.org' },
+  ],
 ])('masks %j', (value, shown) => expect(masked(value)).toEqual(shown))
 
 it('is linear on hostile text', () => {

@@ -50,6 +50,8 @@ export const logOf = (logger: Logger): Log => ({
   error: (event, fields) => logger.error(fields ?? {}, event),
 })
 
+/** A Message-ID is no address, and a message is found by the whole of it. */
+const WHOLE = 'message_id'
 /** Values with every mail address in them as `j***@example.org`; nesting deeper than 4 is left out. */
 export function masked(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return maskAddresses(value)
@@ -58,7 +60,9 @@ export function masked(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth >= 4) return '…'
   if (Array.isArray(value)) return value.slice(0, 100).map((item) => masked(item, depth + 1))
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, depth + 1)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, key === WHOLE ? item : masked(item, depth + 1)]),
+  )
 }
 
 function pretty(line: string): string {

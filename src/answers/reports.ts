@@ -46,7 +46,7 @@ export const reportsImportAnswer = z.strictObject({
 })
 export type ReportsImportAnswer = AnswerOf<typeof reportsImportAnswer>
 
-const repair = z.strictObject({ sender: z.string(), verdict: senderVerdict, messages: count, text: z.string() })
+const advice = z.strictObject({ sender: z.string(), verdict: senderVerdict, messages: count, text: z.string() })
 
 /** A sender as a summary shows it. */
 const senderSummary = z
@@ -95,7 +95,7 @@ export const reportsAnswer = z.strictObject({
   ),
   days: z.array(z.strictObject({ date, ...sums })),
   senders: z.array(senderSummary).meta({ description: 'the ten largest' }),
-  repairs: z.array(repair),
+  advice: z.array(advice),
   last_report_at: z.iso.datetime().nullable(),
   differing_reports: count.meta({ description: 'reports that came again with other numbers; the first one counts' }),
   senders_total: count,

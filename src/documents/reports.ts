@@ -123,14 +123,14 @@ export const reportsDocument = (answer: ReportsAnswer, version: string): Documen
     `Who sends as ${answer.domain}`,
     version,
     conclusionOf(answer),
-    repairParts(answer),
+    adviceParts(answer),
     answer.senders.length > 0 && [heading(2, 'Senders', 'senders'), senderTable(answer)],
     dayParts(answer),
     basisParts(answer),
   )
 
 function conclusionOf(answer: ReportsAnswer): Block {
-  const { domain, messages, passing, forwarded, failing, reports, repairs, from, to } = answer
+  const { domain, messages, passing, forwarded, failing, reports, advice, from, to } = answer
   if (reports === 0) {
     const words = `No reports about ${from} to ${to} have come in. That says nothing about mail.`
     return conclude(domain, 'open', 'No reports', words)
@@ -142,17 +142,17 @@ function conclusionOf(answer: ReportsAnswer): Block {
     ...(failing === 0 ? [] : [`${fails} fails`]),
   ]
   const badge =
-    repairs.length === 0 ? 'Nothing to do' : counted(repairs.length, 'sender to look at', 'senders to look at')
-  return conclude(domain, repairs.length === 0 ? 'good' : 'warn', badge, `${words.join(', ')}.`, [
+    advice.length === 0 ? 'Nothing to do' : counted(advice.length, 'sender to look at', 'senders to look at')
+  return conclude(domain, advice.length === 0 ? 'good' : 'warn', badge, `${words.join(', ')}.`, [
     [`${mails(messages)} from ${from} to ${to}, by ${counted(reports, 'report')}.`],
   ])
 }
 
-const repairParts = ({ repairs }: ReportsAnswer): Parts =>
-  repairs.length > 0 && [
-    heading(2, 'What to do', 'repairs'),
+const adviceParts = ({ advice }: ReportsAnswer): Parts =>
+  advice.length > 0 && [
+    heading(2, 'What to do', 'advice'),
     bullets(
-      repairs.map(({ sender, verdict, messages, text: words }) => [
+      advice.map(({ sender, verdict, messages, text: words }) => [
         { strong: sender },
         ' ',
         VERDICTS[verdict],

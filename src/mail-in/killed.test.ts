@@ -202,3 +202,18 @@ it('all of them are summed once', async () => {
   const days = await database.pool.query('SELECT sum(messages)::int AS summed FROM mailsonde.report_days')
   expect(days.rows).toEqual([{ summed: 12 }])
 })
+
+it('what is no report at a pipe is found again: its Message-ID is said whole, and nobody gets a bounce', async () => {
+  const id = `<${'long.'.repeat(90)}1@a.example>`
+  const child = spawn(process.execPath, [MAIN, 'reports', 'import', '-'], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: environment(),
+  })
+  let said = ''
+  child.stderr.on('data', (chunk) => (said += chunk))
+  child.stdin.end(`From: a@a.example\r\nMessage-ID:\r\n ${id}\r\n\r\nAt noon?\r\n`)
+  const [status] = await once(child, 'exit')
+  expect(status).toBe(0)
+  expect(said).toContain('a message is no report')
+  expect(said).toContain(id)
+}, 60_000)

@@ -37,6 +37,8 @@ import { pageError, sentenceOf } from './problems.ts'
 
 /** Maximum size of a file that is sent by the form, bytes. */
 const MAX_FILE = 26_214_400
+/** Domains of an import that have a link. */
+const MAX_LINKS = 10
 /** Senders with their evidence on the page of a domain. */
 const SENDERS = 50
 
@@ -116,8 +118,12 @@ async function upload(parts: Parts, visit: Visit): Promise<PageAnswer> {
     try {
       const sent = { octets: piecesOf(octets), contentType: 'application/octet-stream' }
       const given = await parts.execute(parts.operation('reports import'), {}, { ...visit.by, upload: sent })
-      const { blocks } = reportsImportDocument(ownAnswer(reportsImportAnswer, given.answer), parts.version)
-      results.push(html`<h3>${name}</h3>${rendered(htmlBlocks(blocks.slice(1)))}`)
+      const answer = ownAnswer(reportsImportAnswer, given.answer)
+      const [first, ...blocks] = reportsImportDocument(answer, parts.version).blocks
+      const came = first?.kind === 'conclusion' ? `${first.conclusion.subject}: ${first.conclusion.words}` : ''
+      const about = [...new Set(answer.reports.map((one) => one.domain))].slice(0, MAX_LINKS)
+      results.push(html`<h3>${name}</h3><p>${came}</p>${rendered(htmlBlocks(blocks))}
+${about.length > 0 && html`<p>${about.map((one) => html`<a class="button second" href="${reportsPath(one)}">Who sends as ${one}</a> `)}</p>`}`)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       results.push(html`<p class="problem" role="alert"><code>${name}</code>: ${sentenceOf(error)}</p>`)
@@ -193,7 +199,7 @@ async function say(parts: Parts, { form, by, params }: Visit): Promise<PageAnswe
 /** The buttons with which a sender is said to be the visitor's or not. */
 const sayForm = (visit: Visit, domain: string, { id, said, verdict }: ReportSenderAnswer): Html =>
   html`<form class="stack" method="post" action="${reportsPath(domain)}/senders">${csrfField(visit)}<input type="hidden" name="id" value="${id}">
-${said ? html`<button class="second" name="ours" value="null">Take back</button>` : html`${verdict === 'unknown' && html`<label>Note (optional) <input name="note" maxlength="200" autocomplete="off"></label> `}<button class="second" name="ours" value="true">This is mine</button> <button class="second" name="ours" value="false">Not mine</button>`}</form>`
+${said ? html`<button class="second" name="ours" value="null">Take back</button>` : html`${verdict === 'unknown' && html`<label>Note (optional) <input name="note" maxlength="200" autocomplete="off"></label> `}<button class="second" name="ours" value="true">It is ours</button> <button class="second" name="ours" value="false">Not ours</button>`}</form>`
 
 /** What changes when reports come in: the sums with what a policy would do, and the evidence of each sender. */
 async function contentOf(parts: Parts, visit: Visit) {
@@ -210,14 +216,14 @@ async function contentOf(parts: Parts, visit: Visit) {
   const answer = ownAnswer(reportsAnswer, given.answer)
   const { blocks } = documentOf(parts, given, `Who sends as ${name}`)
   const { data } = ownAnswer(reportSendersAnswer, sending.answer)
-  const sums = blocks.findIndex((one) => one.kind === 'heading' && one.id !== 'repairs')
+  const sums = blocks.findIndex((one) => one.kind === 'heading' && one.id !== 'advice')
   const [first, rest] = sums < 0 ? [blocks, []] : [blocks.slice(0, sums), blocks.slice(sums)]
   return {
     answer,
     shown: html`${rendered(htmlBlocks(first))}
 ${answer.reports > 0 && policyPart(parts, ownAnswer(reportsPolicyAnswer, tried.answer))}
 ${rendered(htmlBlocks(rest))}`,
-    evidence: html`${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}${sayForm(visit, name, one)}</details>`)}`}`,
+    evidence: html`${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details${one.verdict === 'unknown' && html` open`}><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}${sayForm(visit, name, one)}</details>`)}`}`,
   }
 }
 

@@ -7,7 +7,15 @@ import { askFacts } from './facts.ts'
 import { findSenders } from './senders.ts'
 
 const ZONE = {
-  'example.org': { TXT: ['v=spf1 ip4:192.0.2.9 -all'] },
+  'example.org': {
+    TXT: ['v=spf1 ip4:192.0.2.9 -all'],
+    MX: [
+      { preference: 10, exchange: 'mx.example.com' },
+      { preference: 20, exchange: 'mx.rzone.de' },
+    ],
+  },
+  'mx.example.com': { A: ['192.0.2.77'] },
+  'mx.rzone.de': { A: ['192.0.2.78'] },
   'sendgrid.net': { TXT: ['v=spf1 ip4:198.51.100.0/25 ip4:203.0.113.7 ip6:2001:db8:1::/48 ~all'] },
 }
 const STEADY = 0b11111
@@ -43,6 +51,13 @@ it.each([
   ['in the SPF record', { recent_days: STEADY, address: '192.0.2.9' }, { '192.0.2.9': true }, [], ['needs_setup']],
 ])('an address that fails, %s', async (_, row, listed, asked, verdicts) =>
   expect(await told([row], listed)).toMatchObject({ asked, verdicts }),
+)
+
+it.each([
+  ['192.0.2.77', 'mx.example.com (your mail host)'],
+  ['192.0.2.78', 'unknown senders in 192.0.2.0/24'], // the MX host of a provider is other people's too
+])('%s, the address of an MX host, is %s', async (address, name) =>
+  expect((await told([{ address }], {})).names).toEqual([name]),
 )
 
 it.each([

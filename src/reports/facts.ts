@@ -10,11 +10,12 @@ import {
   passes,
   passingTerms,
 } from '../checks/spf/index.ts'
+import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
-import { PROVIDERS, type Provider } from '../providers/index.ts'
-import { providerOfSignature } from '../providers/sending.ts'
+import { PROVIDERS, type Provider, providerOfHost } from '../providers/index.ts'
+import { ownerOfHost, providerOfSignature } from '../providers/sending.ts'
 import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
 import type { Ctx } from '../world.ts'
 import type { Network, SenderFacts, SpfMatch } from './home.ts'
@@ -97,12 +98,16 @@ export async function askFacts(
     return match
   }
   const open = await openAddresses(sources, organization, spfOf)
-  const [hosts, keys, listed] = await Promise.all([
+  const [hosts, mailHosts, keys, listed] = await Promise.all([
     hostsOf(asked, open, memory),
+    mailHostsOf(asked, domain),
     keysOf(asked, sources, organization),
     steadyFailures(sources, spfOf).then((steady) => listedOf(asked.signal, steady, memory, listedOn)),
   ])
-  const nameless = open.filter((address) => hosts.get(address) === undefined)
+  const nameless = open.filter((address) => {
+    const owner = ownerOfHost(hosts.get(address) ?? '')
+    return !hosts.has(address) || (owner && 'rentedFrom' in owner)
+  })
   const [ranges, networks] = await Promise.all([
     rangesOf(asked, nameless.length > 0, memory),
     networksOf(nameless, networkOf),
@@ -115,6 +120,7 @@ export async function askFacts(
     domain,
     spfOf,
     hostOf: (address) => hosts.get(address),
+    mailHostOf: (address) => mailHosts.get(address),
     rangeOf,
     networkOf: (address) => networks.get(address),
     isListed: (address) => listed.has(address),
@@ -267,6 +273,14 @@ async function hostsOf(
     if (host !== undefined) found.set(address, host)
   })
   return found
+}
+
+/** The addresses of the domain's MX hosts; without those of providers, whose hosts are other people's too. */
+async function mailHostsOf(ctx: Lookup, domain: Domain): Promise<ReadonlyMap<string, string>> {
+  const found = await settled(lookupMailHosts(ctx, domain))
+  if (found instanceof DnsError || found.kind !== 'explicit') return new Map()
+  const own = found.hosts.filter(({ exchange }) => providerOfHost(exchange) === undefined)
+  return new Map(own.flatMap(({ exchange, addresses }) => addresses.map((address) => [address, exchange] as const)))
 }
 
 /** The names of published keys among those that signatures name. */

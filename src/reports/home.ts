@@ -20,6 +20,8 @@ export type SenderFacts = {
   readonly spfOf: (address: string, envelope: string) => SpfMatch | undefined
   /** The forward-confirmed name of an address. */
   readonly hostOf: (address: string) => string | undefined
+  /** The MX host of the domain that has the address; none of a provider. */
+  readonly mailHostOf: (address: string) => string | undefined
   /** The provider whose published ranges contain the address. */
   readonly rangeOf: (address: string) => Provider | undefined
   readonly networkOf: (address: string) => Network | undefined
@@ -96,6 +98,12 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
       related: true,
       weak: false,
       zone: host === organization ? host : host.slice(host.indexOf('.') + 1),
+    }
+  const mailHost = facts.mailHostOf(address)
+  if (mailHost !== undefined)
+    return {
+      ...{ id: `host:${mailHost}`, name: `${mailHost} (your mail host)`, related: true, weak: false },
+      because: `its address is that of the MX host ${mailHost}`,
     }
   if (spf)
     return {

@@ -11,7 +11,7 @@ import type { Imported } from './import.ts'
 import type { Sender, Verdict } from './senders.ts'
 import type { Summary } from './service.ts'
 
-/** Senders of a summary, and repairs beside them. */
+/** Senders of a summary, and the advice beside them. */
 const SHOWN_SENDERS = 10
 const timeOf = (ms: number): string => new Date(ms).toISOString()
 
@@ -69,7 +69,7 @@ export function presentSummary(
     })),
     days: all,
     senders: senders.slice(0, SHOWN_SENDERS).map(presentSummed),
-    repairs: repairsOf(senders),
+    advice: adviceOf(senders),
     last_report_at: about.lastReceived?.toISOString() ?? null,
     differing_reports: about.differing,
     senders_total: senders.length,
@@ -87,7 +87,7 @@ const presentSummed = ({ id, name, verdict, messages, passing, to_do }: Sender):
 })
 
 /** What to do, for the senders that lose most first. */
-function repairsOf(senders: readonly Sender[]): ReportsAnswer['repairs'] {
+function adviceOf(senders: readonly Sender[]): ReportsAnswer['advice'] {
   return senders
     .filter(({ to_do }) => to_do !== undefined)
     .sort((a, b) => b.messages - b.passing - (a.messages - a.passing))

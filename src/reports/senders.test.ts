@@ -66,6 +66,12 @@ describe('a sender is named by the strongest evidence', () => {
       {},
       'unknown senders in 192.0.2.0/24: unknown',
     ],
+    [
+      "the domain's MX host, whatever its PTR is",
+      [{}],
+      { mailHostOf: () => 'mx.example.com', hostOf: () => 'static.1.2.0.192.clients.your-server.de' },
+      'mx.example.com (your mail host): needs_setup',
+    ],
     ["a provider's mail host", [{}], { hostOf: () => 'mo4-p00-ob.smtp.rzone.de' }, 'STRATO: needs_setup'],
     ['a service without steps of its own', [signed('u1.emailsys1a.net', 's1')], {}, 'rapidmail: needs_setup'],
     ['another verified signature', [signed('mail.crm.example', 's1')], {}, 'crm.example: unknown'],

@@ -122,7 +122,8 @@ const actions: Actions = {
     return manageDatabase(action, loadConfig(byKey(configFlags, flags)).config, print)
   },
   operate: async ({ flags, ...asked }) => {
-    const { config, log } = await commandSetup(flags)
+    // A mail server keeps what a pipe says: what is no report is found again by it.
+    const { config, log } = await commandSetup(flags, asked.uploads?.includes('-') ? 'warn' : 'error')
     const server = asked.view.server ?? process.env.MAILSONDE_SERVER
     const key = asked.view.key ?? process.env.MAILSONDE_KEY
     const service = server ? serviceAt(server, key, config) : undefined
@@ -235,10 +236,16 @@ const configFlags: readonly ConfigFlag[] = Object.entries(OPTIONS).map(([key, op
   ...(option.argument ? { argument: option.argument } : {}),
 }))
 
-/** The configuration of a command, and its log, which would mix with its output: only a requested log is shown. */
-async function commandSetup(flags: FlagValues): Promise<{ readonly config: Config; readonly log: Log }> {
+/**
+ * The configuration of a command, and its log, which would mix with its output: without a requested one, only `least`
+ * is shown.
+ */
+async function commandSetup(
+  flags: FlagValues,
+  least: 'error' | 'warn' = 'error',
+): Promise<{ readonly config: Config; readonly log: Log }> {
   const { config, sources } = loadConfig(byKey(configFlags, flags))
   const { createLogger, logOf } = await import('../log.ts')
-  const level = sources.logLevel === 'default' ? 'error' : config.logLevel
+  const level = sources.logLevel === 'default' ? least : config.logLevel
   return { config, log: logOf(createLogger({ ...logOptions(config), level })) }
 }

@@ -514,7 +514,7 @@ describe('pages', () => {
   })
   it('say what a policy would do before the senders, and fold long tables of who loses mail', async () => {
     const { body } = await page('/reports/a.example')
-    const at = ['id="repairs"', 'id="policy"', 'id="senders"', 'id="days"'].map((text) => body.indexOf(text))
+    const at = ['id="advice"', 'id="policy"', 'id="senders"', 'id="days"'].map((text) => body.indexOf(text))
     expect(at.every((one) => one > 0)).toBe(true)
     expect(at).toEqual(at.toSorted((a, b) => a - b))
   })

@@ -31,6 +31,7 @@ export const labFacts = (over: Partial<SenderFacts> = {}): SenderFacts => ({
   domain: 'example.org',
   spfOf: () => undefined,
   hostOf: () => undefined,
+  mailHostOf: () => undefined,
   rangeOf: () => undefined,
   networkOf: () => undefined,
   isListed: () => false,

@@ -73,9 +73,7 @@ export const reportsExample: ReportsAnswer = {
     },
     { id: 'example.org:unknown:brief', name: 'unknown senders', verdict: 'forged', messages: 20, passing: 0 },
   ],
-  repairs: [
-    { sender: mailchimp.name, verdict: mailchimp.verdict, messages: mailchimp.messages, text: mailchimp.to_do },
-  ],
+  advice: [{ sender: mailchimp.name, verdict: mailchimp.verdict, messages: mailchimp.messages, text: mailchimp.to_do }],
   last_report_at: '2026-11-21T07:12:44.000Z',
   differing_reports: 0,
   senders_total: 4,

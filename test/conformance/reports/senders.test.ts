@@ -253,7 +253,7 @@ async function faultsIn(
   }
   spoken('check', expected.check, [check.findings, check.reports, check.plan])
   spoken('plan', expected.plan, check.plan)
-  spoken('advice', expected.advice, [shown.repairs, data.map(({ to_do = '' }) => to_do)])
+  spoken('advice', expected.advice, [shown.advice, data.map(({ to_do = '' }) => to_do)])
   spoken(
     'reporters',
     expected.reporters,
