@@ -126,7 +126,7 @@ export async function askFacts(
     isListed: (address) => listed.has(address),
     isSpfKnown: unanswered.length === 0,
     sendsNothing,
-    hasKey: (name, selector) => keys.has(`${selector}._domainkey.${name}`),
+    hasKey: (name, selector) => keys.get(`${selector}._domainkey.${name}`),
     ...{ words, unanswered },
     passesOf: (name) => {
       const found = passing.get(name)
@@ -283,22 +283,27 @@ async function mailHostsOf(ctx: Lookup, domain: Domain): Promise<ReadonlyMap<str
   return new Map(own.flatMap(({ exchange, addresses }) => addresses.map((address) => [address, exchange] as const)))
 }
 
-/** The names of published keys among those that signatures name. */
-async function keysOf(ctx: Lookup, sources: readonly SourceSum[], organization: string): Promise<ReadonlySet<string>> {
+/** Whether the keys are published by which signatures verified; a signature that fails names what its author likes. */
+async function keysOf(
+  ctx: Lookup,
+  sources: readonly SourceSum[],
+  organization: string,
+): Promise<ReadonlyMap<string, boolean>> {
   const names = new Set<string>()
-  await inTurns(sources, ({ dkim_domain, dkim_selector }) => {
-    if (names.size >= MAX_KEYS) return
+  await inTurns(sources, ({ dkim_domain, dkim_selector, dkim_result, known_messages }) => {
+    if (names.size >= MAX_KEYS || dkim_result !== 'pass' || known_messages === 0) return
     const name = `${dkim_selector}._domainkey.${dkim_domain}`
     if (dkim_selector !== '' && organizationOf(dkim_domain) === organization && parseDomain(dkim_domain).ok)
       names.add(name)
   })
-  const there = await atMost(10, [...names], async (name) => {
+  const found = new Map<string, boolean>()
+  await atMost(10, [...names], async (name) => {
     const answer = await settled(ctx.resolve(name, 'TXT', ctx.signal))
-    return (
-      !(answer instanceof DnsError) && answer.records.some((record) => /(?:^|;)\s*p\s*=\s*[A-Za-z0-9+/]/.test(record))
-    )
+    if (answer instanceof DnsError) return
+    const isThere = answer.records.some((record) => /(?:^|;)\s*p\s*=\s*[A-Za-z0-9+/]/.test(record))
+    found.set(name, isThere)
   })
-  return new Set([...names].filter((_, i) => there[i]))
+  return found
 }
 
 /**

@@ -31,8 +31,8 @@ export type SenderFacts = {
   readonly isSpfKnown: boolean
   /** The domain's SPF record lets nobody pass: it says that the domain sends no mail. */
   readonly sendsNothing: boolean
-  /** Whether the domain's zone has a key for this selector. */
-  readonly hasKey: (domain: string, selector: string) => boolean
+  /** Whether the domain's zone has a key for this selector; undefined: it was not asked, or did not answer. */
+  readonly hasKey: (domain: string, selector: string) => boolean | undefined
   /** What the domain's owner said about its senders. */
   readonly words: readonly SenderWord[]
 }
@@ -47,8 +47,8 @@ export type Home = {
   readonly related: boolean
   /** A name that strangers could have too: by the host's name, the network, or nothing. */
   readonly weak: boolean
-  /** One of the domain's own hosts: the zone of its name. */
-  readonly zone?: string
+  /** What it has in common with others that are one line with it: a zone of own hosts, a term of the SPF record. */
+  readonly line?: { readonly key: string; readonly many: string; readonly because: string }
   /** None of its addresses was seen on more days than a forger's, or they are listed. */
   readonly isBrief?: true
   readonly word?: SenderWord
@@ -97,7 +97,7 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
       because: `its host is ${host}`,
       related: true,
       weak: false,
-      zone: host === organization ? host : host.slice(host.indexOf('.') + 1),
+      line: ownHosts(host === organization ? host : host.slice(host.indexOf('.') + 1)),
     }
   const mailHost = facts.mailHostOf(address)
   if (mailHost !== undefined)
@@ -109,6 +109,11 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
     return {
       ...{ id: `address:${address}`, name: `${host ?? address} (in your SPF record)`, related: true, weak: false },
       because: `its address is in ${spf.text} of the SPF record of ${spf.domain}`,
+      line: {
+        key: spf.text.toLowerCase().replaceAll('/', '-'),
+        many: `addresses in ${spf.text} of your SPF record`,
+        because: `their addresses are in ${spf.text} of the SPF record of ${spf.domain}`,
+      },
     }
   const stranger = { related: isRelated(source, facts, organization), weak: true }
   if (foreign) {
@@ -133,6 +138,10 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
   }
 }
 
+const ownHosts = (zone: string): NonNullable<Home['line']> => ({
+  ...{ key: zone, many: `servers of ${zone} (your own)`, because: `their hosts are below ${zone}` },
+})
+
 /** A service with which a domain may be set up. */
 function serviceOf(domain: string): Provider | undefined {
   const provider = providerOfSignature(domain)
@@ -140,7 +149,7 @@ function serviceOf(domain: string): Provider | undefined {
 }
 
 /** The /24 or /48 of an address. */
-function blockOf(address: string): string {
+export function blockOf(address: string): string {
   const ip = parseIp(address)
   return ip.ok ? networkOf(ip.value, familyOf(ip.value) === 4 ? 24 : 48) : address
 }
@@ -184,7 +193,7 @@ export function saidHomes(words: readonly SenderWord[]): (home: Home, address: s
     const byName = byKey.get(key)
     if (byName) return { ...home, id: key, word: byName }
     const word = byAddress.get(address)
-    const name = home.zone === undefined ? home.name.replace(/^unknown /, '') : `servers of ${home.zone} (your own)`
+    const name = home.line?.many ?? home.name.replace(/^unknown /, '')
     if (word) return { ...home, id: word.sender, name, word }
     if (!keys.has(home.id)) return home
     let n = 2
@@ -197,4 +206,4 @@ export function saidHomes(words: readonly SenderWord[]): (home: Home, address: s
 export const keyOf = (id: string): string => id.replace(/^((?:host|signer|path):.*):(?:related|brief)$/, '$1')
 
 /** Nothing but its addresses names it, or what names it depends on the verdict. */
-export const isByAddresses = (key: string): boolean => /^(?:network|unknown|hosts):|^forward:others$/.test(key)
+export const isByAddresses = (key: string): boolean => /^(?:network|unknown|hosts):|^forward:[\da-f.:]+-\d+$/.test(key)

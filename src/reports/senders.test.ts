@@ -224,6 +224,30 @@ describe('the first row of the table of verdicts that fits', () => {
       ['4 servers of example.org (your own): authorized', 'relay5.example.org (your own server): needs_setup'],
     ],
     [
+      'four addresses of one term of the SPF record and one verdict are one line',
+      [1, 2, 3, 4].map((n) => ({ address: `192.0.2.${n}` })),
+      { spfOf: () => ({ text: 'ip4:192.0.2.0/28', include: false, domain: 'example.org' }) },
+      ['4 addresses in ip4:192.0.2.0/28 of your SPF record: needs_setup'],
+    ],
+    [
+      'the mail of one address is one sender: signed by the domain or not',
+      [{ ...signed('example.org', 's1', true), messages: 40 }, {}],
+      { hasKey: () => true },
+      ['unknown senders in 192.0.2.0/24: needs_setup'],
+    ],
+    [
+      '… signed by a stranger or not, from a host with a name',
+      [{ ...signed('crm.example', 's1'), messages: 40 }, {}],
+      { hostOf: () => 'dsl-1.isp.example.net' },
+      ['crm.example: unknown'],
+    ],
+    [
+      'forwarders without a name in two networks are two',
+      [{ reason: 'forwarded' }, { reason: 'forwarded', address: '192.0.3.1', messages: 50 }],
+      {},
+      ['forwarded by 192.0.2.0/24: forwarded', 'forwarded by 192.0.3.0/24: forwarded'],
+    ],
+    [
       'strangers in two networks are two questions',
       [{}, { address: '192.0.3.1', messages: 50 }],
       {},
@@ -303,6 +327,25 @@ it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
     ],
     { hostOf: () => 'mail.example.org' },
     /^Since 2026-11-19 all of its mail fails: the key s1 of example\.org is not published any more/,
+  ],
+  [
+    '… within the day, and a forwarder broke some mail all the time',
+    [
+      { ...signed('example.org', 's1', true), last_day: '2026-11-19', messages: 900 },
+      { dkim_domain: 'example.org', dkim_selector: 's1', dkim_result: 'fail', first_day: '2026-11-19' },
+      { dkim_domain: 'example.org', dkim_selector: 's1', dkim_result: 'neutral', messages: 9 },
+    ],
+    { hostOf: () => 'mail.example.org', hasKey: () => false },
+    /^Since 2026-11-19 all of its mail fails: the key s1 of example\.org is not published any more/,
+  ],
+  [
+    'what fails since a day while the DNS does not say whether the key is there',
+    [
+      { ...signed('example.org', 's1', true), last_day: '2026-11-18' },
+      { dkim_domain: 'example.org', dkim_selector: 's1', dkim_result: 'fail', first_day: '2026-11-19' },
+    ],
+    { hostOf: () => 'mail.example.org', hasKey: () => undefined },
+    /^Since 2026-11-19 all of its mail fails: find out what was changed then/,
   ],
   [
     'only the last day fails: too little for that',

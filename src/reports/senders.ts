@@ -2,7 +2,7 @@ import { inTurns } from '../base/at-most.ts'
 import { dayOf } from '../base/time.ts'
 import { dkimStepsOf, type Provider } from '../providers/index.ts'
 import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
-import { type Home, homeOf, keyOf, type SenderFacts, type SpfMatch, saidHomes } from './home.ts'
+import { blockOf, type Home, homeOf, keyOf, type SenderFacts, type SpfMatch, saidHomes } from './home.ts'
 import { organizationOf, PASSED_ON } from './report.ts'
 
 export type Verdict = 'authorized' | 'needs_setup' | 'forwarded' | 'forged' | 'not_ours' | 'unknown'
@@ -57,21 +57,26 @@ type Placed = { readonly source: SourceSum; readonly home: Home; readonly spf: S
 export async function findSenders(sources: readonly SourceSum[], facts: SenderFacts): Promise<readonly Sender[]> {
   const organization = organizationOf(facts.domain)
   const placed: Placed[] = []
-  const failing: FailingAddresses = new Map()
+  const addresses: Addresses = new Map()
   const uses: SelectorUses = new Map()
   await inTurns(sources, (source) => {
     const spf = facts.spfOf(source.address, source.envelope_from || source.spf_domain)
     const one = { source, spf, home: homeOf(source, spf, facts, organization) }
     placed.push(one)
-    addAddress(failing, source)
     addUse(uses, one, organization)
   })
   const owners = selectorOwners(uses)
+  const forwarded = new Map<Placed, string>()
+  await inTurns(placed, (member) => {
+    const why = forwardedBecause(member, owners, organization)
+    if (why !== undefined) forwarded.set(member, why)
+    addAddress(addresses, member, why !== undefined)
+  })
   const groups = new Map<string, Group>()
   const said = saidHomes(facts.words)
   await inTurns(placed, (member) => {
-    const why = forwardedBecause(member, owners, organization)
-    const found = why === undefined ? split(member, failing, facts) : forwarderOf(member, facts, why)
+    const why = forwarded.get(member)
+    const found = why === undefined ? split(member, addresses, facts) : forwarderOf(member, facts, why)
     const home = said(found, member.source.address)
     const group = groups.get(home.id) ?? newGroup(home, why !== undefined)
     groups.set(home.id, group)
@@ -131,11 +136,12 @@ function forwarderOf({ source, home }: Placed, facts: SenderFacts, because: stri
     (envelope !== '' && organizationOf(envelope) !== organizationOf(facts.domain)
       ? organizationOf(envelope)
       : undefined) ??
-    facts.networkOf(source.address)?.name
+    facts.networkOf(source.address)?.name ??
+    blockOf(source.address)
   return {
     ...{
-      id: `forward:${name ?? 'others'}`,
-      name: `forwarded by ${name ?? 'others'}`,
+      id: `forward:${name.replaceAll('/', '-')}`,
+      name: `forwarded by ${name}`,
       because,
       related: false,
       weak: false,
@@ -144,24 +150,33 @@ function forwarderOf({ source, home }: Placed, facts: SenderFacts, because: stri
   }
 }
 
-/** By address: whether any of its mail passes, and the days on which it was seen. */
-type FailingAddresses = Map<string, { passes: boolean; days: number }>
+/**
+ * By address: whether any of its mail passes, the days on which it was seen, and, of what is not forwarded, whether any
+ * is related to the domain, and what names it best: the mail of one address is one sender's.
+ */
+type Addresses = Map<string, { passes: boolean; days: number; isRelated: boolean; home?: Home }>
 
-function addAddress(found: FailingAddresses, source: SourceSum): void {
-  const known = found.get(source.address) ?? { passes: false, days: 0 }
+function addAddress(found: Addresses, { source, home }: Placed, isForwarded: boolean): void {
+  const known = found.get(source.address) ?? { passes: false, days: 0, isRelated: false }
   known.passes ||= passesDmarc(source) && source.known_messages > 0
   known.days |= source.recent_days
+  if (!isForwarded && home.weak) {
+    known.isRelated ||= home.related && source.known_messages > 0
+    if (!known.home || rankOf(home) < rankOf(known.home)) known.home = home
+  }
   found.set(source.address, known)
 }
+const RANKS = ['signer:', 'path:', 'host:', 'network:'] as const
+const rankOf = ({ id }: Home): number => RANKS.findIndex((start) => id.startsWith(start))
 
 /**
- * Addresses that nothing but a host's name or a network names are judged one by one: those that look forged are not
+ * Addresses that nothing but a stranger's name or a network names are judged one by one: those that look forged are not
  * mixed with those that may be somebody's.
  */
-function split({ source, home }: Placed, addresses: FailingAddresses, facts: SenderFacts): Home {
-  if (!home.weak) return home
-  if (home.related) return { ...home, id: `${home.id}:related`, weak: false }
-  const { passes, days } = addresses.get(source.address)!
+function split({ source, home: own }: Placed, addresses: Addresses, facts: SenderFacts): Home {
+  if (!own.weak) return own
+  const { passes, days, isRelated, home = own } = addresses.get(source.address)!
+  if (own.related || isRelated) return { ...home, id: `${home.id}:related`, related: true, weak: false }
   if (passes || (bitsOf(days) > FORGED_DAYS && !facts.isListed(source.address))) return home
   // A botnet is everywhere: it is one line.
   if (/^(?:network|path):/.test(home.id))
@@ -178,20 +193,20 @@ export const bitsOf = (days: number): number => {
   return bits
 }
 
-/** Own hosts of one zone and one verdict that are a line each; more are one line. */
+/** Own hosts of one zone, or addresses of one SPF term, with one verdict that are a line each; more are one line. */
 const SHOWN_HOSTS = 3
 
 function togetherByZone(groups: readonly Group[], facts: SenderFacts): readonly Group[] {
   const keyOf = (group: Group): string | undefined =>
-    group.home.zone === undefined || group.home.word
+    group.home.line === undefined || group.home.word
       ? undefined
-      : `${group.home.zone}:${verdictOf(group, facts).verdict}`
+      : `${group.home.line.key}:${verdictOf(group, facts).verdict}`
   const zones = Map.groupBy(groups, keyOf)
   return [...zones].flatMap(([key, some]) => {
-    if (key === undefined || some.length <= SHOWN_HOSTS) return some
     const { home } = some[0]!
-    const name = `${some.length} servers of ${home.zone} (your own)`
-    const one = newGroup({ ...home, id: `hosts:${key}`, name, because: `their hosts are below ${home.zone}` }, false)
+    if (key === undefined || home.line === undefined || some.length <= SHOWN_HOSTS) return some
+    const { many: name, because } = home.line
+    const one = newGroup({ ...home, id: `hosts:${key}`, name: `${some.length} ${name}`, because }, false)
     for (const { sources } of some) for (const source of sources) addSource(one, source)
     return [one]
   })
@@ -208,13 +223,7 @@ type Known = {
   lastSeen: string
   firstReporter: number
   lastReporter: number
-  /** Days of what passes, and of what fails. */
-  readonly passed: Span
-  readonly failed: Span
 }
-/** The first and the last day; those of nothing are in the wrong order. */
-type Span = { first: string; last: string; days: number; messages: number }
-const nothing = (): Span => ({ first: '9999', last: '', days: 0, messages: 0 })
 
 /** The sums of a sender's sources. */
 type Group = {
@@ -241,7 +250,6 @@ const newGroup = (home: Home, forwarded: boolean): Group => ({
   known: {
     ...{ messages: 0, passing: 0, spfAligned: 0, dkimAligned: 0, days: 0, firstSeen: '9999', lastSeen: '' },
     ...{ firstReporter: Number.POSITIVE_INFINITY, lastReporter: Number.NEGATIVE_INFINITY },
-    ...{ passed: nothing(), failed: nothing() },
   },
   ...{ dispositions: { none: 0, quarantine: 0, reject: 0 }, firstSeen: '9999', lastSeen: '' },
   ...{ addresses: new Map(), dkimDomains: new Map(), selectors: new Map(), envelopeDomains: new Map() },
@@ -275,11 +283,6 @@ function addKnown(known: Known, source: SourceSum): void {
   known.days |= source.recent_days
   if (first_known < known.firstSeen) known.firstSeen = first_known
   if (last_known > known.lastSeen) known.lastSeen = last_known
-  const span = passesDmarc(source) ? known.passed : known.failed
-  if (first_known < span.first) span.first = first_known
-  if (last_known > span.last) span.last = last_known
-  span.days |= source.recent_days
-  span.messages += messages
   known.firstReporter = Math.min(known.firstReporter, first_reporter)
   known.lastReporter = Math.max(known.lastReporter, last_reporter)
 }
@@ -368,18 +371,19 @@ function toDo(verdict: Verdict, group: Group, facts: SenderFacts): string | unde
   const { domain } = facts
   if (home.word?.ours === false) return known.passing > 0 ? passesAsYou(group) : undefined
   const steps = home.provider && dkimStepsOf(home.provider, domain)
+  const change = changeOf(group)
   switch (verdict) {
     case 'forwarded':
     case 'forged':
     case 'not_ours':
       return undefined
     case 'authorized':
-      if (isChange(known)) return changed(group, facts)
+      if (change) return changed(group, change, facts)
       return known.passing < known.messages
         ? 'Most of its mail passes: see the rows that fail for a second system without a key.'
         : undefined
     case 'needs_setup':
-      if (isChange(known)) return changed(group, facts)
+      if (change) return changed(group, change, facts)
       if (steps !== undefined) return `Set up DKIM for ${domain}. ${steps}`
       return home.provider
         ? `Have ${home.provider.name} sign with a key of ${domain}, and use a return path below ${domain} if it offers one.`
@@ -414,18 +418,43 @@ function passesAsYou({ sources }: Group): string {
   return `It passes as you, and you say that it is not yours: ${ways.join(', and ') || 'who holds the key or stands in your SPF record'}?`
 }
 
-/** All of its mail passes since some day, or none of it: two days and 10 messages say so. */
-function isChange({ passed, failed }: Known): boolean {
-  if (passed.messages < FEW_MESSAGES || failed.messages < FEW_MESSAGES) return false
-  if (passed.first <= failed.last && failed.first <= passed.last) return false
-  return bitsOf(passed.first > failed.last ? passed.days : failed.days) > 1
+/** The days of what passes or of what fails; those of nothing are in the wrong order. */
+type Span = { first: string; last: string; days: number; messages: number }
+/** A source with less than this share of a sender's mail is noise: a forwarder broke some of it. */
+const NOISE = 0.02
+
+/**
+ * All of its mail passes since some day, or none of it: two days and 10 messages say so. On the day itself there may be
+ * both.
+ */
+function changeOf({ known, sources }: Group): { readonly passed: Span; readonly failed: Span } | undefined {
+  const passed: Span = { first: '9999', last: '', days: 0, messages: 0 }
+  const failed: Span = { ...passed }
+  for (const source of sources) {
+    const { first_known: first, last_known: last, known_messages: messages } = source
+    if (first === null || last === null || messages < known.messages * NOISE) continue
+    const span = passesDmarc(source) ? passed : failed
+    if (first < span.first) span.first = first
+    if (last > span.last) span.last = last
+    span.days |= source.recent_days
+    span.messages += messages
+  }
+  if (passed.messages < FEW_MESSAGES || failed.messages < FEW_MESSAGES) return undefined
+  const [before, after] = passed.first < failed.first ? [passed, failed] : [failed, passed]
+  return before.last <= after.first && before.first < after.first && bitsOf(after.days) > 1
+    ? { passed, failed }
+    : undefined
 }
 
-function changed({ known: { passed, failed }, sources }: Group, facts: SenderFacts): string {
-  if (passed.first > failed.last) return `Since ${passed.first} all of its mail passes: nothing to do.`
+function changed(
+  { sources }: Group,
+  { passed, failed }: NonNullable<ReturnType<typeof changeOf>>,
+  facts: SenderFacts,
+): string {
+  if (passed.first > failed.first) return `Since ${passed.first} all of its mail passes: nothing to do.`
   const since = `Since ${failed.first} all of its mail fails`
   const before = sources.find((one) => passesDmarc(one) && one.last_known === passed.last)
-  if (before?.dkim_aligned && !facts.hasKey(before.dkim_domain, before.dkim_selector)) {
+  if (before?.dkim_aligned && facts.hasKey(before.dkim_domain, before.dkim_selector) === false) {
     const { dkim_domain, dkim_selector } = before
     return `${since}: the key ${dkim_selector} of ${dkim_domain} is not published any more. Publish ${dkim_selector}._domainkey.${dkim_domain} again, or let it sign with a key that is published.`
   }
