@@ -111,6 +111,101 @@ be delivered to one or more recipients.
     false,
   ],
   [
+    'MDaemon',
+    notice(
+      'MDaemon at receiver.example <postmaster@receiver.example>',
+      'Permanent Delivery Failure',
+      `The attached message had PERMANENT fatal delivery errors!
+
+Failed address: joe@receiver.example
+
+--- Session Transcript ---
+ <-- 550 5.1.1 joe@receiver.example: no such user here`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, status: '5.1.1', code: 550 }],
+    false,
+  ],
+  [
+    'Domino',
+    notice(
+      'Postmaster@receiver.example',
+      'DELIVERY FAILURE: User joe (joe@receiver.example) not listed in Domino Directory',
+      `Your message
+
+  Subject: Figures of the week
+
+was not delivered to:
+
+  joe@receiver.example
+
+because:
+
+  User joe (joe@receiver.example) not listed in Domino Directory`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true }],
+    false,
+  ],
+  [
+    'GMX',
+    notice(
+      'GMX Mailer Daemon <mailer-daemon@gmx.de>',
+      'Mail delivery failed: returning message to sender',
+      `A message that you sent could not be delivered to one or more of
+its recipients. This is a permanent error. The following address
+failed:
+
+joe@receiver.example:
+SMTP error from remote server for RCPT TO command, host: mx.receiver.example (192.0.2.9) reason: 550 5.1.1 User unknown
+
+--- The header of the original message is following. ---
+
+${RETURNED}`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, status: '5.1.1', code: 550 }],
+    true,
+  ],
+  [
+    'Exchange in German',
+    notice(
+      'Microsoft Outlook <MicrosoftExchange329e71ec88ae4615bbc36ab6ce41109e@foundry.example>',
+      'Unzustellbar: Figures of the week',
+      `Fehler bei der Nachrichtenzustellung an folgende Empfänger oder Gruppen:
+
+Joe Doe (joe@receiver.example)
+Die eingegebene E-Mail-Adresse konnte nicht gefunden werden.
+
+Diagnoseinformationen für Administratoren:
+
+joe@receiver.example
+Remote Server returned '550 5.1.1 RESOLVER.ADR.RecipNotFound; not found'`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, status: '5.1.1' }],
+    false,
+  ],
+  [
+    'a filter that blocks the address',
+    notice(
+      'mailer-daemon@filter.example',
+      'Undeliverable: Figures of the week',
+      `Your email message to the following recipients could not be delivered:
+
+<joe@receiver.example>: host mx.receiver.example[192.0.2.9] said: 554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['sending_host'], permanent: true, code: 554 }],
+    false,
+  ],
+  [
+    'refused because of SPF',
+    notice(
+      DAEMON,
+      'Undelivered Mail Returned to Sender',
+      `<joe@receiver.example>: host mx.receiver.example[192.0.2.9] said: 550-5.7.1 Message rejected due to SPF
+    550 5.7.1 see https://receiver.example/spf (in reply to RCPT TO command)`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['sender_domain'], permanent: true, code: 550 }],
+    false,
+  ],
+  [
     'qmail, its own words',
     notice(
       DAEMON,

@@ -209,7 +209,7 @@ const COPY =
   /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|original message headers:|the header of the original message)/im
 const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has |status notification \()?fail|failed permanently|permanent (?:fatal )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|non (?:remis|recapitato)|no se (?:pudo|ha podido) entregar|nie (?:zostala|mogla) .{0,40}dostarczon|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has |status notification \()?fail|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|non (?:remis|recapitato)|no se (?:pudo|ha podido) entregar|nie (?:zostala|mogla) .{0,40}dostarczon|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||
@@ -245,6 +245,11 @@ const REMOTE =
 const ADDRESS = '<?([^\\s<>()"\',;:@]{1,64}@[A-Za-z0-9][\\w.-]{0,250}[A-Za-z0-9])>?'
 /** A line that begins with an address, which the next lines are about. */
 const ADDRESS_LINE = new RegExp(`^[ \\t]*(?:\\d{3} )?${ADDRESS}[ \\t]*(?::|\\.\\.\\.|\\(|$)(.*)$`)
+/** MDaemon: `Failed address: joe@example.org`. */
+const LABELLED_LINE = new RegExp(
+  `^[ \\t]*(?:failed|rejected) (?:address|recipient)(?:es|s)?:[ \\t]*${ADDRESS}[ \\t]*$`,
+  'i',
+)
 /** Exchange: `Joe Doe (joe@example.org)`. */
 const NAMED_LINE = new RegExp(`^[^@()]{1,100}\\(${ADDRESS}\\)[ \\t]*$`)
 /** Gmail, Microsoft 365: "Your message to joe@example.org couldn't be delivered." */
@@ -258,7 +263,7 @@ function blocksOf(notice: string): Map<string, string> {
   const blocks = new Map<string, string[]>()
   let current: string[] | undefined
   for (const line of notice.split('\n')) {
-    const at = ADDRESS_LINE.exec(line) ?? NAMED_LINE.exec(line) ?? IN_SENTENCE.exec(line)
+    const at = ADDRESS_LINE.exec(line) ?? LABELLED_LINE.exec(line) ?? NAMED_LINE.exec(line) ?? IN_SENTENCE.exec(line)
     if (at && (blocks.size < MAX_RECIPIENTS || blocks.has(at[1]!))) {
       current = blocks.get(at[1]!) ?? []
       blocks.set(at[1]!, current)

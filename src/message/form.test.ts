@@ -11,6 +11,17 @@ const MAIL = `${HEAD}\nHello,\nhow are you?\n`
 const each = (mark: string, text: string): string => text.replaceAll(/^(?=.)/gm, mark)
 const SUMMARY = 'Original message\nFrom:\tA <a@a.example>\nSPF:\tPASS\nCopy to clipboard\n\n'
 
+const BODY = '\nHello,\nhow are you?\n'
+const LOST = HEAD.replace('\n by', '\nby')
+const GERMAN =
+  'Originalnachricht\nErstellt am:\t23. November 2026\nVon:\tA <a@a.example>\nSPF:\tPASS mit der IP-Adresse 192.0.2.1\n\n'
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const numbered = (mark: string): string =>
+  MAIL.trim()
+    .split('\n')
+    .map((line, i) => `${i + 1}${mark}${line}`)
+    .join('\n')
+
 describe('the form of a message', () => {
   it.each([
     ['a message', MAIL, 'message', MAIL, []],
@@ -35,6 +46,26 @@ describe('the form of a message', () => {
       MAIL,
       [/first of 2/],
     ],
+    ['folded lines without blanks', LOST + BODY, 'pasted', MAIL, [/lost the blanks/]],
+    ['the same below a page', SUMMARY + LOST + BODY, 'pasted', MAIL, [/lost the blanks/, /of a page/]],
+    ['blanks of a web page', MAIL.replace('\n by', '\n\xc2\xa0by'), 'pasted', MAIL, [/lost the blanks/]],
+    ['the source of a web page', MAIL.replace('<a@a.example>', '&lt;a@a.example&gt;'), 'pasted', MAIL, [/as in HTML/]],
+    ['base64, in lines', base64(MAIL).replace(/.{76}/g, '$&\n'), 'pasted', MAIL, [/base64/]],
+    ['base64 for URLs', Buffer.from(MAIL).toString('base64url'), 'pasted', MAIL, [/base64/]],
+    ['a text of JSON', JSON.stringify(MAIL), 'pasted', MAIL, [/written as \\n/]],
+    [
+      'a text of a program',
+      MAIL.replaceAll('\n', '\\r\\n'),
+      'pasted',
+      MAIL.replaceAll('\n', '\r\n'),
+      [/written as \\n/],
+    ],
+    ['every line twice as long', MAIL.replaceAll('\n', '\n\n'), 'pasted', MAIL, [/empty line behind/]],
+    ['numbered lines', numbered('  '), 'pasted', MAIL.trim(), [/numbers in front/]],
+    ['numbered with a colon', numbered(': '), 'pasted', MAIL.trim(), [/numbers in front/]],
+    ['a question above it', `My mail goes to spam, why?\n\n${MAIL}`, 'pasted', MAIL, [/of a page/]],
+    ['a page in German', GERMAN + MAIL, 'pasted', MAIL, [/^5 lines of a page/]],
+    ['a blank', each(' ', MAIL), 'pasted', MAIL, [/^1 blank in front of each line was/]],
     ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
   ] as const)('%s', (_, text, kind, message, notes) => {
     const found = readForm(Buffer.from(text, 'latin1'))
@@ -70,6 +101,14 @@ describe('the form of a message', () => {
       '\r',
       'a:\n b',
       '9',
+      '1: a: b\n',
+      'a: &lt;b&gt;\n',
+      'a: &lt;',
+      'aaaa',
+      '\\n',
+      'a\n\n',
+      'Received: a\nb\n',
+      '\xc2\xa0',
     ])
       readForm(Buffer.from(piece.repeat(size / piece.length)))
   }, 10_000)

@@ -1,3 +1,4 @@
+import { counted } from '../base/text.ts'
 import type { HeavyKind } from '../lane/heavy.ts'
 import { contentOf, type Part, parseMime } from './mime.ts'
 import { parseMail } from './parse.ts'
@@ -49,6 +50,7 @@ export function isPlain(octets: Uint8Array): boolean {
   const end = /\r?\n\r?\n/.exec(text)
   const head = end ? text.slice(0, end.index) : text
   if (!isRun(head.split('\n')) || mayCarry(text)) return false
+  if (!head.includes('\n') || (head.includes('&lt;') && ESCAPED.test(head))) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
 
@@ -61,11 +63,16 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   const is = fileKind(Buffer.from(octets.subarray(0, 1_024)))
   if (is) return { is }
   const draft = decoded(Buffer.from(octets.buffer, octets.byteOffset, octets.length))
+  takeEncoding(draft)
   unwrapAppleMail(draft)
   takeBlankLines(draft)
   unwrapMbox(draft)
   takeFence(draft)
   takeMarks(draft)
+  takeNumbers(draft)
+  takeDoubledLines(draft)
+  takeEntities(draft)
+  restoreFolding(draft)
   takeSummary(draft)
   if (!hasHeader(draft.text)) return { is: 'no_header' }
   if (mayCarry(draft.text.slice(0, WINDOW))) takeAttached(draft)
@@ -107,6 +114,25 @@ function decoded(octets: Buffer): Draft {
   return { text, notes: [] }
 }
 
+/** Base64 of a whole message, as the interfaces of providers give it, and the text of a program or of JSON. */
+function takeEncoding(draft: Draft): void {
+  const text = draft.text.trim()
+  if (text.length > 100 && /^[A-Za-z0-9+/_=\s-]+$/.test(text)) {
+    const inner = Buffer.from(text, 'base64').toString('latin1')
+    if (!FIELD.test(inner)) return
+    draft.text = inner
+    draft.notes.push('it was base64')
+  } else if (!text.includes('\n') && text.split('\\n', 4).length === 4) {
+    draft.text = text
+      .replace(/^"|"$/g, '')
+      .replaceAll('\\r', '\r')
+      .replaceAll('\\n', '\n')
+      .replaceAll('\\t', '\t')
+      .replaceAll('\\"', '"')
+    draft.notes.push('line ends were written as \\n')
+  }
+}
+
 /** Apple Mail keeps the number of octets, the message, and a property list. */
 function unwrapAppleMail(draft: Draft): void {
   const found = /^\s{0,20}(\d{1,9})[ \t]{0,20}\r?\n(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)
@@ -138,7 +164,7 @@ function unwrapMbox(draft: Draft): void {
 
 /** Lines of Markdown around a block of code. */
 function takeFence(draft: Draft): void {
-  const open = /^(```+|~~~+)[^\n]{0,100}\n/.exec(draft.text)
+  const open = /^(`{3,9}|~{3,9})[^\n`~]{0,100}\n/.exec(draft.text)
   if (!open) return
   const end = draft.text.indexOf(`\n${open[1]}`, open[0].length)
   draft.text = draft.text.slice(open[0].length, end < 0 ? undefined : end + 1)
@@ -153,10 +179,67 @@ function takeMarks(draft: Draft): void {
   const bare = mark.trimEnd().replaceAll('|', String.raw`\|`)
   if (new RegExp(String.raw`(?:^|\n)(?!${escaped}|${bare}[ \t]*(?:\r?\n|$)|\r?\n|$)`).test(draft.text)) return
   draft.text = draft.text.replace(new RegExp(`(^|\\n)(?:${escaped}|${bare}[ \\t]*(?=\\r?\\n|$))`, 'g'), '$1')
-  const what = bare === '' ? `${mark.length} blanks` : `the mark "${mark.trim()}"`
-  draft.notes.push(`${what} in front of each line ${bare === '' ? 'were' : 'was'} taken away`)
+  const what = bare === '' ? counted(mark.length, 'blank') : `the mark "${mark.trim()}"`
+  draft.notes.push(`${what} in front of each line ${bare === '' && mark.length > 1 ? 'were' : 'was'} taken away`)
 }
 
+/** Numbers in front of each line, as editors and pages for snippets show them. */
+function takeNumbers(draft: Draft): void {
+  const mark = /^[ \t]*1([:.)|]?[ \t]{1,8})(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)?.[1]
+  if (mark === undefined) return
+  const lines = draft.text.trimEnd().split('\n')
+  const number = new RegExp(
+    `^[ \\t]*(\\d{1,6})(?:${mark.replaceAll('|', '\\|').replace(/[.)]/, '\\$&')}|${mark.trim().replace(/[.)|]/, '\\$&')}\\s*$)`,
+  )
+  if (!lines.every((line, i) => Number(number.exec(line)?.[1]) === i + 1)) return
+  draft.text = lines.map((line) => line.replace(number, '')).join('\n')
+  draft.notes.push('numbers in front of each line were taken away')
+}
+
+/** An empty line behind every line. */
+function takeDoubledLines(draft: Draft): void {
+  const lines = draft.text.split('\n')
+  const isDoubled = (line: string, i: number): boolean => i % 2 === 0 || line.trim() === ''
+  if (
+    lines.length < 8 ||
+    !lines.slice(0, 8).every((line, i) => isDoubled(line, i) && (i % 2 > 0 || line.trim() !== ''))
+  )
+    return
+  if (!lines.every(isDoubled)) return
+  draft.text = lines.filter((_, i) => i % 2 === 0).join('\n')
+  draft.notes.push('the empty line behind every line was taken away')
+}
+
+/** Addresses as the source of a web page has them. */
+const ESCAPED = /^[!-9;-~]{1,76}[ \t]*:[^<\n]{0,400}&lt;[^<\s]{1,320}&gt;/m
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' }
+function takeEntities(draft: Draft): void {
+  if (!ESCAPED.test(draft.text.slice(0, WINDOW))) return
+  draft.text = draft.text.replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => ENTITIES[name]!)
+  draft.notes.push('characters that were written as in HTML (&lt;) were read as characters')
+}
+
+/** Folded lines of a header that lost the blanks in front of them, as when text is copied from a web page. */
+function restoreFolding(draft: Draft): void {
+  const text = draft.text.replace(/^(?:\xc2\xa0|\xa0)+/gm, ' ')
+  const lines = text.split('\n', MAX_SUMMARY + MAX_HEAD)
+  const start = lines.slice(0, MAX_SUMMARY).findIndex((line) => TRACE.test(line))
+  const head = start < 0 ? [] : headAt(lines, start)
+  const isLost = (line: string): boolean => !FIELD.test(line) && !FOLDED.test(line)
+  const fields = head.filter((line) => FIELD.test(line)).length
+  if (fields < 3 || head.some((line) => FOLDED.test(line)) || !head.some(isLost)) {
+    if (text === draft.text || fields < 3 || start < 0) return
+    draft.text = text
+  } else {
+    const behind = lines.slice(0, start + head.length).join('\n').length
+    const restored = head.map((line) => (isLost(line) ? ` ${line}` : line))
+    draft.text = [...lines.slice(0, start), ...restored].join('\n') + text.slice(behind)
+  }
+  draft.notes.push('folded lines had lost the blanks in front of them')
+}
+
+/** Maximum number of lines of a header whose folding is restored. */
+const MAX_HEAD = 2_000
 /** Maximum number of lines of a page in front of a message. */
 const MAX_SUMMARY = 200
 
