@@ -3,6 +3,7 @@ import type { AnswerOf } from './answer.ts'
 import * as checks from './checks.ts'
 import { finding, grade, gradeBecause, points, status } from './finding.ts'
 import { planFields } from './plan.ts'
+import { profileField } from './profile.ts'
 import { reportsOfDomain } from './reports.ts'
 import { askedField, savedField } from './stored.ts'
 import { vantageFields } from './vantage.ts'
@@ -73,6 +74,7 @@ export const checkAnswer = z.strictObject({
   observed_at: z.iso.datetime().optional(),
   ...vantageFields,
   ...askedField,
+  ...profileField,
   ...savedField,
   reports: reportsOfDomain
     .optional()

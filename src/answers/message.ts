@@ -3,30 +3,8 @@ import type { AnswerOf } from './answer.ts'
 import { blacklistVerdict, listEntry } from './blacklist.ts'
 import { domainRole } from './check.ts'
 import { finding, grade } from './finding.ts'
+import { profileAnswer, profileField } from './profile.ts'
 import { savedField } from './stored.ts'
-
-/** The rules of a profile with what they came to; `not_observable` and `not_applicable` are not counted. */
-const profileAnswer = z
-  .strictObject({
-    name: z.string(),
-    version: z.string(),
-    source: z.string(),
-    met: z.int(),
-    not_met: z.int(),
-    unknown: z.int(),
-    rules: z.array(
-      z.strictObject({
-        id: z.string(),
-        text: z.string(),
-        by: z.array(z.string()).meta({ description: 'who has the rule' }),
-        status: z.enum(['met', 'not_met', 'unknown', 'not_applicable', 'not_observable']),
-        because: z.string(),
-        finding: z.string().optional(),
-        reference: z.string(),
-      }),
-    ),
-  })
-  .meta({ id: 'Profile' })
 
 const strings = z.array(z.string())
 const spfResult = z.enum(['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror'])
@@ -192,7 +170,7 @@ export const messageAnswer = z
       .meta({ description: 'the check of the author domain' }),
     findings: z.array(finding),
     observed_at: z.iso.datetime(),
-    profile: profileAnswer.optional(),
+    ...profileField,
     ...savedField,
   })
   .meta({ id: 'Message' })

@@ -18,6 +18,7 @@ import {
   text,
 } from './block.ts'
 import { findingBlock } from './check/findings.ts'
+import { profileBlocks } from './profile.ts'
 import { documentOf, duration, footerOf } from './words.ts'
 
 const VERDICTS: Readonly<Record<MessageAnswer['verdict'], readonly [Mark, string]>> = {
@@ -34,14 +35,6 @@ const markOfResult = (result: string): Mark => {
   return result === 'none' ? 'none' : 'bad'
 }
 const result = (word: string): Marked => ({ mark: markOfResult(word), text: word })
-
-const RULES: Readonly<Record<MessageAnswer['bulk_sender']['rules'][number]['status'], Marked>> = {
-  met: { mark: 'good', text: 'met' },
-  not_met: { mark: 'bad', text: 'not met' },
-  unknown: { mark: 'open', text: 'unknown' },
-  not_applicable: { mark: 'none', text: 'does not apply' },
-  not_observable: { mark: 'none', text: 'cannot be seen' },
-}
 
 /** The answer about an upload: a message, or a bounce. */
 export const resultDocument = (answer: MessageResult, version: string): Document =>
@@ -136,7 +129,12 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
       claimParts(answer),
       arcParts(answer),
       heading(2, 'Rules for bulk senders', 'bulk-sender'),
-      bulkParts(answer),
+      profileBlocks(answer.bulk_sender, 'Rules of Google, Yahoo and Microsoft'),
+      answer.profile &&
+        answer.profile.name !== answer.bulk_sender.name && [
+          heading(3, `Profile ${answer.profile.name}`),
+          profileBlocks(answer.profile, 'Rules'),
+        ],
       heading(2, 'Blacklists and links', 'blacklists'),
       listParts(answer),
       heading(2, 'Form', 'form'),
@@ -320,23 +318,6 @@ const arcParts = ({ arc }: MessageAnswer): Parts =>
       ],
     ),
   ]
-
-/** A page of a provider; a text that is no URL stays as it is. */
-const sourceLink = (url: string): Line[number] =>
-  URL.canParse(url) && url.startsWith('https://') ? { link: url, text: new URL(url).hostname } : url
-
-const bulkParts = ({ bulk_sender: { met, not_met, unknown, rules, source } }: MessageAnswer): Parts => [
-  text(`${met} met, ${not_met} not met, ${unknown} unknown.`),
-  table(
-    'Rules of Google, Yahoo and Microsoft',
-    rules,
-    ['Rule', (rule) => rule.text],
-    ['By', ({ by }) => by.join(', ')],
-    ['Status', ({ status }) => RULES[status]],
-    ['Why', ({ because }) => because],
-  ),
-  quiet('From ', ...source.split(', ').flatMap((url, i) => [i === 0 ? '' : ', ', sourceLink(url)]), '.'),
-]
 
 const LISTED: Readonly<Record<'clean' | 'listed' | 'incomplete', Marked>> = {
   clean: { mark: 'good', text: 'on no list' },

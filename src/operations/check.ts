@@ -14,6 +14,7 @@ import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
 import { type Call, defineOperation, ok, type ScoreRange, type Verdict } from './operation.ts'
 import { domainParam, flagParam, optional, positional, selectorsParam, timeoutParam, vantageParam } from './params.ts'
+import { domainProfileParam, profileVerdict, withProfile } from './profile.ts'
 import { joinedReports } from './reports/joined.ts'
 import { aboutDomain, saveParams } from './saving.ts'
 
@@ -43,9 +44,11 @@ export function reportScore(answer: ReportAnswer): ScoreRange {
 }
 
 /**
- * `bad` if a check fails; `unclear` if more than half of the points could not be determined, so that there is no grade.
+ * What a profile decides, if one was asked for. Else `bad` if a check fails; `unclear` if more than half of the points could not be determined, so that there is no grade.
  */
-export function checkVerdict({ grade, status }: Pick<CheckAnswer, 'grade' | 'status'>): Verdict {
+export function checkVerdict({ grade, status, profile }: Pick<CheckAnswer, 'grade' | 'status' | 'profile'>): Verdict {
+  const judged = profileVerdict(profile)
+  if (judged) return judged
   if (grade === null) return 'unclear'
   return status === 'fail' ? 'bad' : 'good'
 }
@@ -63,6 +66,7 @@ export const check = defineOperation({
     selector: selectorsParam,
     starttls: flagParam('connect to the mail hosts and check their TLS'),
     plan: planParam,
+    profile: domainProfileParam,
     timeout: timeoutParam('time limit of the check', DEADLINE_MS),
     format: formatParam,
     vantage: optional(vantageParam),
@@ -72,12 +76,12 @@ export const check = defineOperation({
   example: checkExample,
   deadlineMs: DEADLINE_MS,
   uses: ['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors'],
-  run: async (ctx, deps, { domain, selector, starttls, plan, save, vantage }) => {
+  run: async (ctx, deps, { domain, selector, starttls, plan, profile, save, vantage }) => {
     const joined = await joinedReports(ctx, deps, domain, { save, vantage })
     const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain)]
     const wanted = { selectors: selector ?? [], starttls, plan, ...joined?.input, learned }
     const answer = await checkDomain(ctx, deps, domain, wanted)
-    return ok({ ...answer, ...(joined && { reports: await joined.answer() }) })
+    return ok({ ...withProfile(answer, profile), ...(joined && { reports: await joined.answer() }) })
   },
   vantage: {
     node: ({ vantage }) => vantage,

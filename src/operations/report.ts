@@ -20,6 +20,7 @@ import { formatParam } from './documents.ts'
 import { reportExample } from './examples.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
 import { optional, pastedParam, positional, selectorsParam, timeoutParam, vantageParam } from './params.ts'
+import { domainProfileParam, withProfile } from './profile.ts'
 import { joinedReports } from './reports/joined.ts'
 import { saveParams } from './saving.ts'
 
@@ -48,6 +49,7 @@ export const report = defineOperation({
     ),
     selector: selectorsParam,
     plan: planParam,
+    profile: domainProfileParam,
     timeout: timeoutParam('time limit of the report', DEADLINE_MS),
     vantage: optional(vantageParam),
     format: formatParam,
@@ -57,12 +59,12 @@ export const report = defineOperation({
   example: reportExample,
   deadlineMs: DEADLINE_MS,
   uses: ['blacklists', 'domainLists', 'geo', 'heloName', 'smtpPort', 'sourcePool', 'reportsHere', 'verifiedSelectors'],
-  run: async (ctx, deps, { domain, selector, plan, save, vantage }) => {
+  run: async (ctx, deps, { domain, selector, plan, profile, save, vantage }) => {
     const joined = await joinedReports(ctx, deps, domain.domain, { save, vantage })
     const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain.domain)]
     const wanted = { selectors: selector ?? [], plan, ...joined?.input, learned }
     const answer = await reportOn(ctx, deps, domain, wanted)
-    return ok({ ...answer, ...(joined && { reports: await joined.answer() }) })
+    return ok({ ...withProfile(answer, profile), ...(joined && { reports: await joined.answer() }) })
   },
   vantage: {
     node: ({ vantage }) => vantage,

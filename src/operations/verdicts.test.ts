@@ -5,6 +5,7 @@ import type { DmarcAnswer, SpfAnswer } from '../answers/questions.ts'
 import { check } from './check.ts'
 import { dmarc } from './dmarc.ts'
 import type { Verdict } from './operation.ts'
+import { domainProfileParam, withProfile } from './profile.ts'
 import { report } from './report.ts'
 import { spf } from './spf.ts'
 
@@ -51,4 +52,16 @@ it.each<[Scored & { readonly report_score: number }, number, Verdict]>([
   const { score_min: _least, score_max: _most, ...answer } = exampleOf(report)
   const given = report.receive({ ...answer, ...scored })
   expect(given.ok && given.value.verdict(minScore)).toBe(verdict)
+})
+
+const OWN = (rule: object) => JSON.stringify({ name: 'ours', rules: [{ id: 'one', text: 'ours', ...rule }] })
+it.each<[profile: string, over: Partial<CheckAnswer>, Verdict]>([
+  ['parked', {}, 'bad'], // a domain with mail is not parked
+  [OWN({ findings: ['spf.no_record'] }), {}, 'good'],
+  [OWN({ findings: ['spf.no_record'] }), { spf: { ...exampleOf(check).spf, status: 'unknown' } }, 'unclear'],
+  [OWN({ findings: ['mx.none'] }), { mx_status: 'unknown' }, 'unclear'],
+  [OWN({ field: 'dmarc.policy', in: ['reject'] }), { dmarc: { ...exampleOf(check).dmarc, policy: 'none' } }, 'bad'],
+])('check: with the profile %s, %j is decided by it', (text, over, verdict) => {
+  const profile = domainProfileParam.schema.parse(text)
+  expect(check.verdict?.(withProfile({ ...exampleOf(check), ...over }, profile))).toBe(verdict)
 })

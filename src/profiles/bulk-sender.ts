@@ -1,4 +1,4 @@
-import type { Profile, Rule, Ruling } from './profile.ts'
+import { met, notMet, notObservable, type Profile, type Rule, type Ruling, unknown } from './profile.ts'
 
 /** The facts about a message that the rules for bulk senders need; what is undefined is not known. */
 export type BulkSenderFacts = {
@@ -37,14 +37,7 @@ const MICROSOFT =
   'https://techcommunity.microsoft.com/blog/microsoftdefenderforoffice365blog/strengthening-email-ecosystem-outlook%E2%80%99s-new-requirements-for-high%E2%80%90volume-senders/4399730'
 const ALL = ['Google', 'Yahoo', 'Microsoft'] as const
 
-const met = (because: string): Ruling => ({ status: 'met', because })
-const notMet = (because: string, finding?: string): Ruling => ({
-  status: 'not_met',
-  because,
-  ...(finding === undefined ? {} : { finding }),
-})
-const unknown = (because: string): Ruling => ({ status: 'unknown', because })
-const hidden = (because: string) => (): Ruling => ({ status: 'not_observable', because })
+const hidden = (because: string) => (): Ruling => notObservable(because)
 
 const NOT_BULK = 'needed for marketing and subscribed mail; the message has no sign of it'
 

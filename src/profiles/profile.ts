@@ -12,6 +12,15 @@ type RuleStatus = 'met' | 'not_met' | 'unknown' | 'not_applicable' | 'not_observ
 /** What a rule came to, and why in a sentence. */
 export type Ruling = { readonly status: RuleStatus; readonly because: string; readonly finding?: string }
 
+export const met = (because: string): Ruling => ({ status: 'met', because })
+export const notMet = (because: string, finding?: string): Ruling => ({
+  status: 'not_met',
+  because,
+  ...(finding === undefined ? {} : { finding }),
+})
+export const unknown = (because: string): Ruling => ({ status: 'unknown', because })
+export const notObservable = (because: string): Ruling => ({ status: 'not_observable', because })
+
 /** One rule of a profile over facts of the type `F`. */
 export type Rule<F> = {
   readonly id: string
@@ -122,11 +131,17 @@ function byFindings(answer: Json, wanted: readonly string[]): Ruling {
   const ids = Array.isArray(found) ? found.map((one) => String(at(one, 'id'))) : []
   const there = wanted.find((id) => ids.includes(id))
   if (there !== undefined) return { status: 'not_met', because: `the answer has the finding ${there}`, finding: there }
+  const section = wanted.map((id) => id.split('.')[0] ?? '').find((name) => isUnknown(answer, name))
+  if (section !== undefined) return unknown(`${section} could not be determined`)
   const open = ids.find((id) => OPEN.includes(id))
   return open === undefined
     ? { status: 'met', because: 'the answer has none of its findings' }
     : { status: 'unknown', because: `not everything could be told (${open})` }
 }
+
+/** The check of a finding has no answer; the state of the mail hosts stands beside their list. */
+const isUnknown = (answer: Json, check: string): boolean =>
+  at(at(answer, check), 'status') === 'unknown' || at(answer, `${check}_status`) === 'unknown'
 
 /** Words of an answer for what is not known. */
 const UNKNOWN: readonly Json[] = ['unknown', 'temperror', null]

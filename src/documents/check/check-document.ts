@@ -3,6 +3,7 @@ import { counted } from '../../base/text.ts'
 import { combinedGrid, listingBlocks } from '../blacklist.ts'
 import { type Block, code, type Document, heading, type Inline, type Line, type Marked, quiet, text } from '../block.ts'
 import { briefPath } from '../plan.ts'
+import { profileBlocks } from '../profile.ts'
 import { footerOf } from '../words.ts'
 import { type Answer, isGone, sectionsOf } from './answer.ts'
 import { checkBlocks } from './checks.ts'
@@ -18,6 +19,7 @@ import { whoSendsBlocks } from './who-may-send.ts'
  * and a row for each check with the evidence. `version` is the program's.
  */
 export function checkDocument(answer: Answer, version: string): Document {
+  const { profile } = answer
   const map = isGone(answer) ? [] : hostBlocks(answer)
   const lists = listRow(answer)
   const isListed = lists?.open === true
@@ -35,6 +37,7 @@ export function checkDocument(answer: Answer, version: string): Document {
       ...wayBlocks(answer),
       ...whoSendsBlocks(answer),
       ...(rows.length === 0 ? [] : [heading(2, 'All checks', 'checks'), ...rows]),
+      ...(profile ? [heading(2, `Profile ${profile.name}`, 'profile'), ...profileBlocks(profile, 'Rules')] : []),
     ],
     footer: footerOf(version, answer.observed_at, ...versionsOf(answer)),
   }

@@ -1,6 +1,5 @@
-import { type BounceAnswer, type MessageAnswer, messageResult } from '../../answers/message.ts'
+import { type BounceAnswer, messageResult } from '../../answers/message.ts'
 import { AppError } from '../../base/errors.ts'
-import type { Json } from '../../base/json.ts'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { resultDocument } from '../../documents/message.ts'
 import type { HeavyAsk } from '../../lane/heavy.ts'
@@ -11,13 +10,13 @@ import { type Form, form, isPlain } from '../../message/form.ts'
 import { formProblem } from '../../message/problems.ts'
 import { parseDomain } from '../../names/domain.ts'
 import { ownerOf } from '../../names/owner.ts'
-import { profileProblem } from '../../profiles/problems.ts'
-import { judgeProfile, MAX_PROFILE, type Profile, parseOwnProfile } from '../../profiles/profile.ts'
+import { judgeProfile } from '../../profiles/profile.ts'
 import { formatParam } from '../documents.ts'
 import example from '../examples/message.json' with { type: 'json' }
 import { type Call, defineOperation, ok, type Upload } from '../operation.ts'
 import { ipParam, optional, textParam, timeoutParam } from '../params.ts'
 import { messageError, paramProblem } from '../problems.ts'
+import { jsonOf, profileParamOf, profileVerdict } from '../profile.ts'
 import { aboutMessage, saveParams } from '../saving.ts'
 import { parseHelo, parseSender } from '../spf.ts'
 import { ANALYSIS_DEPS, analyseMessage, domainOfAuthor } from './analysis.ts'
@@ -65,15 +64,7 @@ export const message = defineOperation({
         example: '2026-01-31T12:00:00Z',
       }),
     ),
-    profile: optional(
-      textParam<Profile<Json> | typeof BULK>('invalid_parameter', parseProfile, {
-        description:
-          'rules that decide about the exit status: bulk-sender, or an own profile as JSON (a file on the command line)',
-        bounds: { max: String(MAX_PROFILE) },
-        unit: 'characters',
-        example: BULK,
-      }),
-    ),
+    profile: profileParamOf(new Map([[BULK, BULK]] as const)),
     timeout: timeoutParam('time limit of the analysis', DEADLINE_MS),
     format: formatParam,
     ...saveParams,
@@ -119,23 +110,17 @@ export const message = defineOperation({
   verdict: (answer) => {
     if ('bounce' in answer) return verdictOfBounce(answer.bounce)
     const { verdict, profile } = answer
-    if (profile) return profile.not_met > 0 ? 'bad' : profile.unknown > 0 ? 'unclear' : 'good'
+    const judged = profileVerdict(profile)
+    if (judged) return judged
     return verdict === 'passes' ? 'good' : verdict === 'unknown' ? 'unclear' : 'bad'
   },
 })
-
-function parseProfile(text: string): Parsed<Profile<Json> | typeof BULK> {
-  if (text === BULK) return parsed(BULK)
-  return text.startsWith('{') ? parseOwnProfile(text) : problem(profileProblem('unknown', { text, known: [BULK] }))
-}
 
 /** Bad: something failed for good; good: all of it arrived. */
 function verdictOfBounce({ recipients }: BounceAnswer['bounce']): 'good' | 'bad' | 'unclear' {
   if (recipients.some(({ action, permanent }) => action === 'failed' && permanent)) return 'bad'
   return recipients.every(({ action }) => action === 'delivered' || action === 'relayed') ? 'good' : 'unclear'
 }
-
-const jsonOf = (answer: MessageAnswer): Json => JSON.parse(JSON.stringify(answer))
 
 /** A reverse-path is an address, in whatever form, or nothing (RFC 5321 §4.1.2). */
 function parseMailFrom(text: string): Parsed<string> {

@@ -1,0 +1,51 @@
+import type { CheckAnswer } from '../answers/check.ts'
+import type { ProfileAnswer } from '../answers/profile.ts'
+import type { Json } from '../base/json.ts'
+import { type Parsed, parsed, problem } from '../base/problem.ts'
+import { DOMAIN_PROFILES } from '../profiles/domain.ts'
+import { profileProblem } from '../profiles/problems.ts'
+import { judgeProfile, MAX_PROFILE, type Profile, parseOwnProfile } from '../profiles/profile.ts'
+import type { Verdict } from './operation.ts'
+import { optional, textParam } from './params.ts'
+
+/** Rules that decide about the exit status: one of these by name, or an own profile as JSON. */
+export const profileParamOf = <P>(named: ReadonlyMap<string, P>) => {
+  const known = [...named.keys()]
+  return optional(
+    textParam<P | Profile<Json>>(
+      'invalid_parameter',
+      (text): Parsed<P | Profile<Json>> => {
+        const one = named.get(text)
+        if (one !== undefined) return parsed(one)
+        return text.startsWith('{') ? parseOwnProfile(text) : problem(profileProblem('unknown', { text, known }))
+      },
+      {
+        description: `rules that decide about the exit status: ${known.join(', ')}, or an own profile as JSON (a file on the command line)`,
+        bounds: { max: String(MAX_PROFILE) },
+        unit: 'characters',
+        example: known[0]!,
+      },
+    ),
+  )
+}
+
+/** A profile of domains, or an operator's own. */
+type DomainProfile = { readonly of: 'domain'; readonly profile: Profile<CheckAnswer> } | Profile<Json>
+export const domainProfileParam = profileParamOf<DomainProfile>(
+  new Map(DOMAIN_PROFILES.map((profile) => [profile.name, { of: 'domain', profile } as const])),
+)
+
+/** The answer with the profile that was asked for. */
+export function withProfile<A extends CheckAnswer>(answer: A, profile: DomainProfile | undefined): A {
+  if (profile === undefined) return answer
+  const judged = 'of' in profile ? judgeProfile(profile.profile, answer) : judgeProfile(profile, jsonOf(answer))
+  return { ...answer, profile: judged }
+}
+
+export const jsonOf = (answer: object): Json => JSON.parse(JSON.stringify(answer))
+
+/** Bad: a rule is not met; unclear: one is unknown and none unmet. Undefined without a profile. */
+export function profileVerdict(profile: ProfileAnswer | undefined): Verdict | undefined {
+  if (profile === undefined) return undefined
+  return profile.not_met > 0 ? 'bad' : profile.unknown > 0 ? 'unclear' : 'good'
+}

@@ -1,0 +1,237 @@
+import type { CheckAnswer } from '../answers/check.ts'
+import { met, notMet, notObservable, type Profile, type Rule, type Ruling, unknown } from './profile.ts'
+
+/** Profiles of domains: rule sets that somebody else wrote, judged by the answer of a check or report. Read 2026-11-26. */
+
+const BOD = 'https://www.cisa.gov/news-events/directives/bod-18-01-enhance-email-and-web-security'
+const GOV_UK = 'https://www.gov.uk/guidance/set-up-government-email-services-securely'
+const GOV_UK_PARKED = 'https://www.gov.uk/guidance/protect-domains-that-dont-send-email'
+const M3AAWG = 'https://www.m3aawg.org/sites/default/files/m3aawg_parked_domains_bp-2015-12.pdf'
+const INTERNET_NL = 'https://internet.nl/faqs/'
+
+type DomainRule = Rule<CheckAnswer>
+type Judge = DomainRule['judge']
+const NOT_APPLICABLE = (because: string): Ruling => ({ status: 'not_applicable', because })
+const unasked = (reason: string | undefined): Ruling => unknown(reason ?? 'it could not be determined')
+
+/** A rule about mail hosts: it does not apply without any. */
+const ofHosts =
+  (judge: (answer: CheckAnswer) => Ruling): Judge =>
+  (answer) => {
+    if (answer.mx_status === 'unknown') return unasked(answer.mx_reason)
+    return answer.mx.length === 0 ? NOT_APPLICABLE('the domain has no mail hosts') : judge(answer)
+  }
+const hasNoMail = ({ domain_role: { name } }: CheckAnswer): boolean => name === 'parked' || name === 'no_mail'
+
+const spfExists: Judge = ({ spf }) => {
+  if (spf.status === 'unknown') return unasked(spf.reason)
+  return spf.valid ? met('the SPF record is valid') : notMet(spf.reason ?? 'there is no valid SPF record')
+}
+const spfEndsIn =
+  (qualifiers: readonly string[]): Judge =>
+  ({ spf }) => {
+    if (spf.status === 'unknown') return unasked(spf.reason)
+    if (!spf.valid) return notMet(spf.reason ?? 'there is no valid SPF record')
+    const end = spf.all === undefined ? 'nothing' : `${spf.all}all`
+    return qualifiers.includes(end) ? met(`the record ends in ${end}`) : notMet(`the record ends in ${end}`)
+  }
+const spfPassesNobody: Judge = ({ spf }) => {
+  if (spf.status === 'unknown') return unasked(spf.reason)
+  const isClosed = spf.valid && /^v=spf1\s+-all\s*$/i.test(spf.record ?? '')
+  return isClosed ? met('the record is v=spf1 -all') : notMet('the record is not v=spf1 -all')
+}
+
+const dmarcExists: Judge = ({ dmarc }) => {
+  if (dmarc.status === 'unknown') return unasked(dmarc.reason)
+  return dmarc.valid ? met(`the policy is ${dmarc.policy}`) : notMet(dmarc.reason ?? 'no DMARC record applies')
+}
+const dmarcIs =
+  (policies: readonly string[]): Judge =>
+  ({ dmarc }) => {
+    if (dmarc.status === 'unknown') return unasked(dmarc.reason)
+    if (!dmarc.valid) return notMet(dmarc.reason ?? 'no DMARC record applies')
+    const { pct = 100, effective_policy: effective } = dmarc
+    if (pct < 100) return notMet(`the policy is ${dmarc.policy} for ${pct} % of the mail`)
+    return policies.includes(effective) ? met(`receivers apply ${effective}`) : notMet(`receivers apply ${effective}`)
+  }
+const dmarcReports: Judge = ({ dmarc }) => {
+  if (dmarc.status === 'unknown') return unasked(dmarc.reason)
+  return dmarc.rua.length > 0 ? met('aggregate reports are asked for') : notMet('the record has no rua')
+}
+const dmarcReportsTo =
+  (mailbox: string): Judge =>
+  ({ dmarc }) => {
+    if (dmarc.status === 'unknown') return unasked(dmarc.reason)
+    const isThere = dmarc.rua.some(({ uri }) => uri.toLowerCase().startsWith(`mailto:${mailbox}`))
+    return isThere ? met(`rua has ${mailbox}`) : notMet(`rua does not have ${mailbox}`)
+  }
+
+const dkimExists: Judge = (answer) => {
+  if (hasNoMail(answer)) return NOT_APPLICABLE('the domain sends no mail')
+  const { dkim } = answer
+  if (dkim.keys.some(({ usable }) => usable))
+    return met(`a key is published at ${dkim.keys.find(({ usable }) => usable)?.selector}`)
+  if (dkim.discovery === 'proven_absent') return notMet('no key is published')
+  return unknown('no key was found at the selectors that were tried; a selector from a message would tell')
+}
+const dkimRevoked: Judge = ({ dkim }) => {
+  if (dkim.status === 'unknown' || dkim.discovery === 'unknown') return unasked(dkim.reason)
+  const usable = dkim.keys.find((key) => key.usable)
+  return usable ? notMet(`a usable key is published at ${usable.selector}`) : met('no usable key was found')
+}
+
+const mtaSts: Judge = ofHosts(({ mta_sts: sts }) => {
+  if (sts.status === 'unknown') return unasked(sts.reason)
+  return sts.policy?.mode === 'enforce'
+    ? met('the policy is enforced')
+    : notMet(`the mode is ${sts.policy?.mode ?? 'none'}`)
+})
+const tlsRpt: Judge = ofHosts(({ tls_rpt: rpt }) => {
+  if (rpt.status === 'unknown') return unasked(rpt.reason)
+  return rpt.valid ? met('TLS reports are asked for') : notMet(rpt.reason ?? 'there is no TLS-RPT record')
+})
+
+type Host = NonNullable<CheckAnswer['starttls']>['hosts'][number]
+/** A rule about each mail host as it was connected to. */
+const ofConnections = (judge: (host: Host) => boolean | null, yes: string, no: string): Judge =>
+  ofHosts(({ starttls }) => {
+    if (starttls === undefined)
+      return unknown('no mail host was connected to: ask for the report, or with starttls=true')
+    const wrong = starttls.hosts.find((host) => judge(host) === false)
+    if (wrong) return notMet(`${wrong.host} ${no}`)
+    const open = starttls.hosts.find((host) => judge(host) === null)
+    if (open || starttls.hosts.length === 0) return unknown(`${open?.host ?? 'every host'} could not be asked`)
+    return met(yes)
+  })
+const offersTls = ofConnections(({ offered }) => offered, 'every mail host offers STARTTLS', 'does not offer STARTTLS')
+const modernTls = ofConnections(
+  ({ offered, protocol, outdated_protocol: outdated }) => {
+    if (offered === false) return false
+    return protocol === null ? null : outdated === undefined || outdated === null
+  },
+  'every mail host speaks TLS 1.2 or later alone, as far as it was tried',
+  'accepts an outdated version of TLS, or none',
+)
+const dane: Judge = ofHosts(({ dane: { status, reason, hosts } }) => {
+  if (status === 'unknown') return unasked(reason)
+  const bare = hosts.find(({ records }) => !records.some(({ usable }) => usable))
+  if (bare) return notMet(`${bare.host} has no usable TLSA record`)
+  return status === 'fail' ? notMet('a TLSA record does not match') : met('every mail host has a TLSA record')
+})
+
+const signed: Judge = ({ dnssec }) => {
+  if (dnssec.bogus) return notMet('the signature is bogus')
+  if (dnssec.signed === null) return unasked(dnssec.reason)
+  return dnssec.signed ? met('the zone is signed') : notMet('the zone is not signed')
+}
+const signedHosts: Judge = ofHosts(({ dane: { hosts } }) => {
+  if (hosts.some(({ secure }) => secure === null) || hosts.length === 0)
+    return unknown('it could not be determined for every mail host')
+  const plain = hosts.find(({ secure }) => !secure)
+  return plain ? notMet(`the zone of ${plain.host} is not signed`) : met('the zones of all mail hosts are signed')
+})
+const isV6 = (address: string): boolean => address.includes(':')
+const hostsOverV6: Judge = ofHosts(({ mx }) => {
+  const unresolved = mx.find(({ resolvable }) => resolvable === null)
+  if (unresolved) return unknown(`the addresses of ${unresolved.host} are not known`)
+  const bare = mx.find(({ addresses }) => !addresses.some(({ address }) => isV6(address)))
+  return bare ? notMet(`${bare.host} has no IPv6 address`) : met('every mail host has an IPv6 address')
+})
+const serversOverV6: Judge = ({ ns }) => {
+  if (ns.status === 'unknown' && ns.servers.length === 0) return unasked(ns.reason)
+  const count = ns.servers.filter(({ addresses }) => addresses.some(isV6)).length
+  return count >= 2
+    ? met(`${count} name servers have an IPv6 address`)
+    : notMet(`${count} name servers have an IPv6 address`)
+}
+const refusesMail: Judge = ({ mx_status: status, mx_reason: reason, mx_kind: kind }) => {
+  if (status === 'unknown') return unasked(reason)
+  return kind === 'null' ? met('a null MX refuses mail') : notMet('there is no null MX (RFC 7505)')
+}
+
+const ruleOf =
+  (by: string, reference: string) =>
+  (id: string, text: string, judge: Judge): DomainRule => ({ id, text, by: [by], reference, judge })
+
+const bod = ruleOf('CISA', BOD)
+const gov = ruleOf('GOV.UK', GOV_UK)
+const parked = ruleOf('M3AAWG', M3AAWG)
+const nl = ruleOf('Internet.nl', INTERNET_NL)
+
+/** The profiles of domains, by name. */
+export const DOMAIN_PROFILES: readonly Profile<CheckAnswer>[] = [
+  {
+    name: 'bod-18-01',
+    version: '2026.11',
+    source: BOD,
+    rules: [
+      bod('starttls', 'All mail hosts offer STARTTLS', offersTls),
+      bod('spf', 'The domain has a valid SPF record', spfExists),
+      bod('dmarc', 'The domain has a DMARC record', dmarcExists),
+      bod('dmarc_reject', 'The DMARC policy is reject for all mail', dmarcIs(['reject'])),
+      bod(
+        'dmarc_reports',
+        'Aggregate reports go to reports@dmarc.cyber.dhs.gov',
+        dmarcReportsTo('reports@dmarc.cyber.dhs.gov'),
+      ),
+      bod('ssl', 'SSLv2 and SSLv3 are off on mail hosts', () =>
+        notObservable('this service makes no connection with SSLv2 or SSLv3'),
+      ),
+      bod('ciphers', '3DES and RC4 are off on mail hosts', () => notObservable('this service offers no such cipher')),
+    ],
+  },
+  {
+    name: 'uk-gov',
+    version: '2026.11',
+    source: `${GOV_UK}, ${GOV_UK_PARKED}`,
+    rules: [
+      gov('tls', 'Mail hosts offer TLS 1.2 or later', offersTls),
+      gov('mta_sts', 'MTA-STS is enforced', mtaSts),
+      gov('tls_rpt', 'TLS reports are asked for', tlsRpt),
+      gov('spf', 'The SPF record ends in ~all or -all', spfEndsIn(['~all', '-all'])),
+      gov('dkim', 'A DKIM key is published', dkimExists),
+      gov('dmarc', 'The domain has a DMARC record', dmarcExists),
+      gov('dmarc_reports', 'The DMARC record asks for aggregate reports', dmarcReports),
+      gov('dmarc_enforced', 'The DMARC policy is quarantine or reject for all mail', dmarcIs(['quarantine', 'reject'])),
+      {
+        ...gov('no_mail', 'A domain without mail passes nobody and refuses mail', (answer) => {
+          if (!hasNoMail(answer)) return NOT_APPLICABLE('the domain has mail')
+          const [spf, mx, dmarc] = [spfPassesNobody(answer), refusesMail(answer), dmarcIs(['reject'])(answer)]
+          return [spf, mx, dmarc].find(({ status }) => status !== 'met') ?? met('SPF, MX and DMARC say so')
+        }),
+        reference: GOV_UK_PARKED,
+      },
+    ],
+  },
+  {
+    name: 'parked',
+    version: '2026.11',
+    source: M3AAWG,
+    rules: [
+      parked('spf', 'The SPF record is v=spf1 -all', spfPassesNobody),
+      parked('dmarc', 'The DMARC policy is reject for all mail', dmarcIs(['reject'])),
+      parked('dkim', 'No usable DKIM key is published', dkimRevoked),
+      parked('mx', 'A null MX refuses mail', refusesMail),
+    ],
+  },
+  {
+    name: 'internet-nl',
+    version: '2026.11',
+    source: INTERNET_NL,
+    rules: [
+      nl('ipv6_ns', 'At least two name servers have an IPv6 address', serversOverV6),
+      nl('ipv6_mx', 'Every mail host has an IPv6 address', hostsOverV6),
+      nl('dnssec', 'The domain is signed', signed),
+      nl('dnssec_mx', 'The domains of the mail hosts are signed', signedHosts),
+      nl('dmarc', 'The domain has a DMARC record', dmarcExists),
+      nl('dmarc_policy', 'The DMARC policy is quarantine or reject', dmarcIs(['quarantine', 'reject'])),
+      nl('dkim', 'A DKIM key is published', dkimExists),
+      nl('spf', 'The domain has an SPF record', spfExists),
+      nl('spf_policy', 'The SPF record ends in ~all or -all', spfEndsIn(['~all', '-all'])),
+      nl('starttls', 'Every mail host offers STARTTLS', offersTls),
+      nl('tls_version', 'Mail hosts accept no outdated version of TLS', modernTls),
+      nl('dane', 'Every mail host has a valid TLSA record', dane),
+      nl('rpki', 'The routes of the addresses are authorized (RPKI)', () => notObservable('routes are not asked')),
+    ],
+  },
+]
