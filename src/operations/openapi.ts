@@ -227,7 +227,9 @@ const parameter = (name: string, param: Param, place: 'path' | 'query', example:
 /** JSON Schema of a parameter: its form from its schema, its description from its data. */
 function paramSchema({ schema, kind, choices, fallback, example }: Param): Schema {
   const { $schema: _version, ...form } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
-  const items = kind === 'list' ? choices && { items: { type: 'string', enum: choices } } : choices && { enum: choices }
+  // A schema of several forms (true or "true") says by itself what it takes.
+  const words = 'anyOf' in form ? undefined : choices
+  const items = kind === 'list' ? words && { items: { type: 'string', enum: words } } : words && { enum: words }
   return {
     ...form,
     ...items,
