@@ -9,21 +9,7 @@ import { type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
 import { openUploads } from '../intake/open-uploads.ts'
 import { takeUpload } from '../submit.ts'
 import { type Ask, type Asked, PAUSE_MS } from './claims.ts'
-import { type Engine, type EngineSettings, nextPlanMs, startEngine } from './engine.ts'
-
-it.each([
-  // the last plan took, news, the next one begins so long after its end (the one before it ended 10 s earlier)
-  [1, false, 500],
-  [1, true, -9_900],
-  [100, false, 10_000],
-  [100, true, -8_000],
-  [1_000, false, 30_000],
-  [1_000, true, 10_000],
-  [5_000, false, 50_000],
-  [5_000, true, 50_000],
-])('after a plan of %i ms, news %s: %i ms', (tookMs, isNews, ms) => {
-  expect(nextPlanMs({ beforeMs: 90_000, plannedAtMs: 100_000, tookMs, isNews }) - 100_000).toBe(ms)
-})
+import { type Engine, type EngineSettings, startEngine } from './engine.ts'
 
 let url: string
 let database: Database

@@ -1,5 +1,5 @@
 import { eachAlone, putOff } from '../../base/alone.ts'
-import { wakeable } from '../../base/deadline.ts'
+import { sleep, wakeable } from '../../base/deadline.ts'
 import { messageOf } from '../../base/errors.ts'
 import { once } from '../../base/share-work.ts'
 import { type Database, isAway, outageLog, throughOutage } from '../../store/postgres/connect.ts'
@@ -47,14 +47,15 @@ const CLAIM_ROWS = MAX_ROWS * SHARE
 const CLAIMS_AT_A_TIME = 4
 /** Maximum number of answers that wait to be written; beyond it nothing new is claimed. */
 const MAX_UNWRITTEN = 1_000
-/** Interval between two plans while something is due or in progress, and at rest, ms. */
-const PLAN_EVERY_MS = 500
-const REST_MS = 5_000
 /**
- * Rows that end within this time are replaced together, ms, unless half of all have ended; a new job does not wait for
- * them.
+ * Interval between two plans while something is due or in progress, after news, and at rest, ms. Planning takes at most
+ * a tenth of the time.
  */
-const TOGETHER_MS = 40
+const PLAN_EVERY_MS = 500
+const NEWS_MS = 25
+const REST_MS = 5_000
+/** Rows that end within this time are replaced together, ms. */
+const TOGETHER_MS = 20
 /**
  * How long the place of the last claim is remembered, ms: a row that became due before it by the clock, but was written
  * after it, is found then.
@@ -73,30 +74,12 @@ const DRAIN_MS = 20_000
 const FINISH_EVERY_MS = 15_000
 const SWEEP_EVERY_MS = 60_000
 
-/**
- * When the next plan begins, ms; the last two ended at `beforeMs` and `plannedAtMs`, and the last one took `tookMs`.
- * Planning takes at most a tenth of the time, whatever happens. After a pause, two plans follow news at once: one
- * starts a job, one finds its first rows. A plan that a stalled database held up delays the next one by at most half a
- * minute, or ten times what it took.
- */
-export function nextPlanMs(last: {
-  readonly beforeMs: number
-  readonly plannedAtMs: number
-  readonly tookMs: number
-  readonly isNews: boolean
-}): number {
-  const everyMs = Math.max(PLAN_EVERY_MS, last.tookMs * 100)
-  const restedMs = last.plannedAtMs + Math.min(everyMs, Math.max(60 * PLAN_EVERY_MS, everyMs / 10))
-  return last.isNews ? Math.min(restedMs, last.beforeMs + everyMs / 5) : restedMs
-}
-
 /** Processes the jobs of a database, together with the engines of other nodes. */
 export async function startEngine(database: Database, settings: EngineSettings): Promise<Engine> {
   const { now, log } = settings
   const [jobs, rows] = [jobsOf(database.db), jobRowsOf(database.db)]
   const outage = outageLog(log, 'bulk jobs')
   const turns = wakeable()
-  const halfEnded = wakeable()
   const stopping = new AbortController() // nothing new starts
   const closed = new AbortController() // no more writes
   const ended = new Set<number>() // jobs that may be done
@@ -164,8 +147,6 @@ export async function startEngine(database: Database, settings: EngineSettings):
   let due = new Map<string, DuePair[]>()
   const places = new Map<string, { readonly place: Place; readonly sinceMs: number }>()
   let claiming = 0
-  /** Half of the rows that were in progress after the last claims. */
-  let half = 0
 
   async function ask(claim: Claim): Promise<void> {
     const { of, row, signal } = claim
@@ -197,7 +178,6 @@ export async function startEngine(database: Database, settings: EngineSettings):
     } finally {
       claims.close(claim)
       turns.wake()
-      if (claims.size() <= half) halfEnded.wake()
     }
   }
 
@@ -300,24 +280,21 @@ export async function startEngine(database: Database, settings: EngineSettings):
   }
 
   async function loop(): Promise<void> {
-    let [beforeMs, plannedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY] // the ends of the last two plans
+    let plannedAtMs = Number.NEGATIVE_INFINITY
     let tookMs = 0
     const planInMs = (): number =>
-      Math.max(0, Math.ceil(nextPlanMs({ beforeMs, plannedAtMs, tookMs, isNews }) - performance.now()))
+      Math.max(0, plannedAtMs + Math.max(isNews ? NEWS_MS : PLAN_EVERY_MS, 10 * tookMs) - performance.now())
     while (!stopping.signal.aborted) {
       turns.begin()
-      halfEnded.begin()
       try {
         if (planInMs() === 0) {
           isNews = false
           const begunMs = performance.now()
-          ;[beforeMs, plannedAtMs] = [plannedAtMs, begunMs]
           await plan()
           plannedAtMs = performance.now()
           tookMs = plannedAtMs - begunMs
         }
         await feed()
-        half = claims.size() / 2
         await keepHouse()
         outage.over()
       } catch (error) {
@@ -325,9 +302,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
       }
       const restMs = due.size > 0 || claims.size() > 0 ? PLAN_EVERY_MS : REST_MS
       const isWoken = await turns.pause(isNews ? Math.min(planInMs(), restMs) : restMs, stopping.signal)
-      if (!isWoken || claims.size() === 0) continue
-      const togetherMs = isNews ? Math.min(planInMs(), TOGETHER_MS) : TOGETHER_MS
-      await halfEnded.pause(togetherMs, stopping.signal)
+      if (isWoken && claims.size() > 0) await sleep(TOGETHER_MS, stopping.signal).catch(() => {})
     }
   }
   settings.onRoom?.(turns.wake)
