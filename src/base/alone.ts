@@ -20,7 +20,7 @@ export async function eachAlone<T>(
 }
 
 /** Items that failed and are put off, by key. */
-export type PutOff<K> = {
+type PutOff<K> = {
   /** Whether an item may be tried now. */
   readonly isDue: (key: K) => boolean
   /** The items that may not be tried yet. */

@@ -212,25 +212,6 @@ async function alteredBy(
   return keys.filter((_, i) => altered[i])
 }
 
-/** Checks whose facts depend on where the domain's mail goes. */
-const OF_MAIL_HOSTS = ['spf', 'dmarc', 'mx', 'ptr', 'mta_sts', 'dane'] as const satisfies readonly CheckKey[]
-/** Types of records that change the mail hosts. */
-const MAIL_HOST_TYPES = ['MX', 'A', 'AAAA', 'CNAME']
-
-/**
- * The facts as if a fix of check `key` were published: those of the check itself; with other mail hosts, of every check
- * that asks for them. `ctx` answers as if the changes were published. Mail hosts are not contacted again. Otherwise as
- * {@link lookupChecks}.
- */
-export function lookupFix(
-  before: FactSets,
-  { key, changes }: { readonly key: CheckKey; readonly changes: readonly OverlayChange[] },
-  asking: Asking,
-): Promise<FactSets> {
-  const ofMail = changes.some(({ type }) => MAIL_HOST_TYPES.includes(type)) ? OF_MAIL_HOSTS : []
-  return lookupChecks(before, { keys: [...new Set<CheckKey>([key, ...ofMail])], changes }, asking)
-}
-
 /**
  * Judges every fact set once, with the resulting context. With `known`, a check whose facts are the same object, and
  * for which all is equal that its judge read of the context, keeps its outcome. Only the checks of `keys` are judged

@@ -162,7 +162,7 @@ type Result = { readonly text: string; readonly status: number; readonly outcome
  * Processes many targets, at most 8 at a time, and writes the answers in the order of the targets. Returns the worst
  * exit status, or that of the format.
  */
-export async function severalTargets(work: Work): Promise<number> {
+async function severalTargets(work: Work): Promise<number> {
   const { view, setting, stopped } = work
   const writer = view.form.kind === 'machine' ? await machineWriter(work, view.form.format) : undefined
   const kept: Outcome[] = []

@@ -52,7 +52,7 @@ async function askText(list: List, address: Subject, asking: Asking): Promise<st
  * The records as one line: control characters and our keys removed, cut at {@link MAX_TXT_BYTES} bytes of UTF-8; null
  * if nothing is left.
  */
-export function cleanText(records: readonly string[], keys: ListKeys): string | null {
+function cleanText(records: readonly string[], keys: ListKeys): string | null {
   const joined = records
     .slice(0, 8)
     .map((record) => record.slice(0, MAX_TXT_BYTES * 2))

@@ -320,7 +320,7 @@ function silentBlocks({ results, total, answered }: Asked): Block[] {
 }
 
 export const isSilent = ({ status }: ListEntry): boolean => status !== 'listed' && status !== 'not_listed'
-export const whySilent = ({ status, reason = status }: ListEntry): string =>
+const whySilent = ({ status, reason = status }: ListEntry): string =>
   wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' ')
 
 /**

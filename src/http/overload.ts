@@ -55,7 +55,7 @@ export function refuseWhenLate(app: FastifyInstance, underWay: () => number): vo
  * Whether new requests are refused: the mean delay of the event loop is over 150 ms, with 32 or more requests in
  * progress.
  */
-export const isTooMuch = (delayMs: number, underWay: number): boolean => delayMs > MAX_DELAY_MS && underWay >= FEW
+const isTooMuch = (delayMs: number, underWay: number): boolean => delayMs > MAX_DELAY_MS && underWay >= FEW
 
 /** Interval of the measurement, ms. */
 const EVERY_MS = 20

@@ -5,7 +5,7 @@ import { cpuLimitMs, type Heavy, type HeavyAsk, LaneError, type LaneReason } fro
 import type { AnyKind } from './serve.ts'
 import { turnsOf } from './turns.ts'
 
-export type LaneSettings = {
+type LaneSettings = {
   readonly command: Command
   readonly log: { readonly warn: (event: string, fields?: Record<string, unknown>) => void }
   /** Inputs that ended the process; without it all are read. */

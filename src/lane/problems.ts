@@ -11,7 +11,7 @@ export const laneProblem = problemsOf('heavy', {
 })
 
 /** Where the input is not to blame. */
-export const laneError = errorsOf('heavy', {
+const laneError = errorsOf('heavy', {
   full: { code: 'overloaded', detail: () => 'too much is read at once; try again in a moment' },
 })
 

@@ -74,7 +74,7 @@ export type MailHosts = {
 }
 
 /** An MX record for verification, and the name of the provider. */
-export type VerificationMx = RecordData['MX'] & { readonly provider: string }
+type VerificationMx = RecordData['MX'] & { readonly provider: string }
 
 /** Why an address family of a host is not known, if so. */
 export const hostError = ({ errors }: Pick<MailHost, 'errors'>): DnsError | undefined => errors.A ?? errors.AAAA

@@ -2,7 +2,7 @@ import type { Problem } from '../base/problem.ts'
 import { list } from '../checks/check.ts'
 
 /** What the advice depends on besides the cause. */
-export type AdviceContext = {
+type AdviceContext = {
   /** The message came through a mailing list. */
   readonly isList: boolean
   /** The name of the key of the signature. */

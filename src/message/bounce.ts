@@ -7,7 +7,7 @@ import { decoded } from './words.ts'
 /** What became of one recipient (RFC 3464 §2.3.3). */
 type Action = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 
-export type BounceRecipient = {
+type BounceRecipient = {
   /** Absent for a reply alone. */
   readonly address?: string
   readonly action: Action

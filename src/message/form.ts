@@ -17,7 +17,7 @@ export type Form = {
 }
 
 /** What is no message: kinds of files, and a text without a header. */
-export type NotMail =
+type NotMail =
   | 'archive'
   | 'gzip'
   | 'html'

@@ -13,7 +13,7 @@ import { type Author, authorOf, type CountedMail, type Field, fieldBody, MAX_LEN
 export type MailHead = Omit<CountedMail, 'body'>
 
 /** What a message says, and what is to be asked about it: plain data. */
-export type Outline = {
+type Outline = {
   readonly mail: MailHead
   readonly mime: Mime
   readonly author: Author
@@ -27,7 +27,7 @@ export type Outline = {
   readonly keys: readonly string[]
 }
 
-export type OutlineInput = {
+type OutlineInput = {
   readonly envelope?: GivenEnvelope
   /** Names of hosts whose trace fields may be believed. */
   readonly receivedBy: readonly string[]

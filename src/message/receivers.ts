@@ -1,5 +1,5 @@
 /** An operator of mail hosts that have names of several domains. */
-export type Operator = {
+type Operator = {
   readonly name: string
   /** Domains whose names are its hosts, in lower case. */
   readonly hosts: readonly string[]

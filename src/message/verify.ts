@@ -68,7 +68,7 @@ function explained(mail: Mail, verified: readonly Verifying[]): Pick<Verified, '
   return { dkim, otherKey }
 }
 
-export type CausesInput = Counted & {
+type CausesInput = Counted & {
   /** Signatures by their index, and the selectors whose keys may have made them. */
   readonly wanted: readonly {
     readonly index: number

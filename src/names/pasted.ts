@@ -324,7 +324,7 @@ const RECORD_LABEL = /^(?:_dmarc|_mta-sts|_smtp\._tls|[a-z0-9-]{1,63}\._bimi|_do
 const KEY_NAME = /^([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)\._domainkey(?:\.(.+))?$/i
 
 /** A domain, and the selector that its name began with. */
-export type PastedDomain = { readonly domain: Domain; readonly selector?: string }
+type PastedDomain = { readonly domain: Domain; readonly selector?: string }
 
 const isDomain = (text: string): boolean => parseDomain(text).ok
 

@@ -124,7 +124,7 @@ type Wanted = { readonly name: string; readonly type: RecordType; readonly expec
  * The order within a set and the serial of an SOA record are ignored; a name that is an alias does not have the records
  * of its target. Never rejects because of a server.
  */
-export async function compareSets(
+async function compareSets(
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
   records: readonly OverlayRecord[],
 ): Promise<readonly RecordSet[]> {

@@ -4,7 +4,7 @@ import { pageError } from './problems.ts'
 type Sent = Pick<Visit, 'upload' | 'contentType'>
 
 /** A form with files (`multipart/form-data`): its text fields, and its files as they are, octet by octet. */
-export type SentForm = {
+type SentForm = {
   readonly fields: Readonly<Record<string, string>>
   readonly files: readonly { readonly name: string; readonly octets: Uint8Array }[]
 }

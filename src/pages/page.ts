@@ -72,7 +72,7 @@ export type Page = {
 }
 
 /** The words for a page that asks, and for its button. */
-export type Offer = { readonly title: string; readonly typed?: string; readonly button: string }
+type Offer = { readonly title: string; readonly typed?: string; readonly button: string }
 
 /** A file that is the same for every visitor; its path changes with its content. */
 export type StaticFile = { readonly path: string; readonly type: string; readonly body: Buffer }

@@ -32,7 +32,7 @@ import { servicePages } from './service.ts'
 import { showStored, storedPages } from './stored.ts'
 import { pageStyle } from './style.ts'
 
-export type SiteOptions = {
+type SiteOptions = {
   readonly operations: readonly Operation[]
   readonly execute: Execute
   readonly now: () => number

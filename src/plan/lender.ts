@@ -7,7 +7,7 @@ import type { Ctx } from '../world.ts'
 const TYPES: readonly RecordType[] = ['A', 'AAAA', 'MX', 'TXT']
 
 /** The source of a name's records, if they are not its own: a record published at the name would remove all of them. */
-export type Lender = { readonly kind: 'alias' | 'wildcard'; readonly name: string }
+type Lender = { readonly kind: 'alias' | 'wildcard'; readonly name: string }
 
 /**
  * The target of `domain` if it is an alias (no other record may exist beside a CNAME, RFC 1034 §3.6.2), or the wildcard

@@ -33,7 +33,7 @@ export function objectionTo(
 const NOT_ALONE = 'No record of this domain alone repairs it: ask whoever runs the mail of the domain, and check again.'
 
 /** What to do in place of a record that would only replace one permerror by another; undefined if it would not. */
-export const insteadOf = ({ id }: Finding, { facts }: Situation): string | undefined =>
+const insteadOf = ({ id }: Finding, { facts }: Situation): string | undefined =>
   id === 'spf.many_records' && !(facts.spf instanceof Error) ? overLimits(facts.spf) : undefined
 
 /**
@@ -41,7 +41,7 @@ export const insteadOf = ({ id }: Finding, { facts }: Situation): string | undef
  * and leaves the check known. `isFirst`: another record follows, which resolves the finding; this one must resolve any
  * other.
  */
-export function isBetter({ key, finding }: Found, before: Trial, after: Trial, isFirst = false): boolean {
+function isBetter({ key, finding }: Found, before: Trial, after: Trial, isFirst = false): boolean {
   const [was, is]: readonly (Outcome<unknown> | undefined)[] = [before.outcomes[key], after.outcomes[key]]
   if (!was || !is || (is.status === 'unknown' && was.status !== 'unknown')) return false
   // One check may have a finding of one id for several names: there must be one less.

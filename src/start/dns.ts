@@ -13,7 +13,7 @@ const MAX_QUESTIONS = 5_000
 /** The DNS cache: entries, and bytes in total. */
 const CACHE = { maxEntries: 100_000, maxBytes: 16 * 1024 * 1024 }
 
-export type DnsOptions = {
+type DnsOptions = {
   readonly servers: readonly Server[]
   readonly trustAd: boolean
   /** The addresses of name servers that may be queried directly. */
@@ -24,7 +24,7 @@ export type DnsOptions = {
   readonly onEvent?: (event: DnsEvent) => void
 }
 
-export type Dns = {
+type Dns = {
   readonly resolve: Resolve
   /** Without the cache of answers. */
   readonly uncached: Resolve

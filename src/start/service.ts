@@ -213,7 +213,7 @@ const POOL_LOOK_MS = 60_000
  * Refreshes the configured pool in the background: addresses listed by a provider's blacklist are then not used for that
  * provider. Ends when `signal` fires.
  */
-export async function keepPoolFresh(
+async function keepPoolFresh(
   config: Pick<Config, 'pool'>,
   provide: Provide,
   logger: Logger,

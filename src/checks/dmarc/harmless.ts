@@ -23,12 +23,6 @@ function enforced(reading: DmarcReading | undefined): Enforced {
   return { now, older: { p: lower(policies.p), sp: lower(policies.sp), np: lower(policies.sp) }, share }
 }
 
-/** Whether receivers apply no policy to any name because of this record. */
-export const isUnenforced = (reading: DmarcReading | undefined): boolean => {
-  const { now, older } = enforced(reading)
-  return NAMES.every((name) => now[name] === 'none' && older[name] === 'none')
-}
-
 /**
  * Whether publishing `after` in place of `before` (undefined: no record that applies) leaves the mail of a domain
  * unharmed: no policy rises except from none to quarantine, for receivers of either standard, and a `pct` below 100

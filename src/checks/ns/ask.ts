@@ -33,7 +33,7 @@ type Asker = Pick<Ctx, 'askServer' | 'signal'>
 type Zone = { readonly domain: string; readonly zone: string; readonly servers: number }
 
 /** Queries the addresses of a server; `turn` is the server's index among the servers. */
-export type AskHost = (addresses: readonly Ip[], turn: number) => Promise<readonly Heard[]>
+type AskHost = (addresses: readonly Ip[], turn: number) => Promise<readonly Heard[]>
 
 /**
  * Queries name servers directly, at public addresses that the owner of the zone chose and that may belong to others: at

@@ -100,7 +100,7 @@ async function lookupNamed(ctx: Asker, { namedSenders }: CheckInput, known: read
  * The PTR names of addresses, and whether they resolve back (FCrDNS, RFC 8601 §2.7.3): at most 11 queries for each, in
  * two rounds. Never rejects with DnsError: that is data.
  */
-export async function lookupAddresses(ctx: Asker, addresses: readonly Ip[]): Promise<readonly AddressPtr[]> {
+async function lookupAddresses(ctx: Asker, addresses: readonly Ip[]): Promise<readonly AddressPtr[]> {
   const pointers = await Promise.all(
     addresses.map((address) => settled(ctx.resolve(reverseName(address), 'PTR', ctx.signal))),
   )

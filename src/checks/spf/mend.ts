@@ -185,7 +185,7 @@ const LIST = /^([+\-~?]?(?:include|a|mx|ip4|ip6):)([^,;]+(?:[,;][^,;]+)+)$/i
 const OWN_PREFIX = /^[+\-~?]?(?:(?:include|exists|ip4|ip6|a|mx):|redirect=|(?:all|a|mx)$)/i
 
 /** A word that parses as a term but does not work: the terms that were meant. */
-export function misread(
+function misread(
   word: string,
 ): { readonly slip: 'equals' | 'odd_name' | 'separators'; readonly terms: readonly string[] } | undefined {
   if (word.length > MAX_TERM) return undefined

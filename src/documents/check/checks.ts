@@ -136,7 +136,7 @@ const DISCOVERY: Readonly<Record<DkimFields['discovery'], string>> = {
 }
 
 /** The DKIM keys: the state of each, and its record. */
-export function keyBlocks({ keys, tried, wildcard, discovery, learned = [] }: DkimFields): readonly Block[] {
+function keyBlocks({ keys, tried, wildcard, discovery, learned = [] }: DkimFields): readonly Block[] {
   const words = DISCOVERY[discovery]
   return [
     ...(words === '' ? [] : [text(words)]),

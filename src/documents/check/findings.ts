@@ -31,7 +31,7 @@ const ownRepair = ({ repair, file, fix }: FindingAnswer): Block[] => [
 ]
 
 /** `RFC 7208 §4.6.4` as a link to that section. */
-export function findingReference(reference: string): Line {
+function findingReference(reference: string): Line {
   const rfc = /^RFC (\d{1,5})(?: §(\d{1,3}(?:\.\d{1,3}){0,4}))?$/.exec(reference)
   if (!rfc) return [reference]
   const section = rfc[2] === undefined ? '' : `#section-${rfc[2]}`

@@ -257,7 +257,7 @@ it('a provider with 30,000 rows that has to wait holds up no other', async () =>
   await jobsOf(database.db).remove(job.id)
 }, 60_000)
 
-it('all places of a provider are taken at once, and again when half of them are free', async () => {
+it('all places of a provider are taken at once, and again when they are free', async () => {
   const begun: string[] = []
   const waiting: (() => void)[] = []
   const ask: Ask = async (_kind, input) => {

@@ -238,7 +238,7 @@ const MAX_CHAIN = 10
  * The result of a completed handshake: the certificates as the server sent them, and whether they lead to a trusted
  * root. The name is not checked here.
  */
-export function tlsInfo(socket: TLSSocket): TlsInfo {
+function tlsInfo(socket: TLSSocket): TlsInfo {
   const leaf = socket.getPeerCertificate(true)
   const error = socket.authorizationError as Error | string | null | undefined
   return {

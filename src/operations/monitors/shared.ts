@@ -54,7 +54,7 @@ export const consentIdParam = textParam<string>('invalid_parameter', idOf('con',
  * Maximum number of characters of a recipient's URL, also as it is stored: there a character beyond ASCII has up to 12.
  */
 const MAX_URL = 2_000
-export const receiverUrl = z.string().max(MAX_URL)
+const receiverUrl = z.string().max(MAX_URL)
 
 /**
  * Reads the URL of a receiver: HTTPS to public addresses, without a login; networks that the operator allowed are

@@ -34,7 +34,7 @@ export type ReportHead = {
   readonly digest: string
 }
 
-export type ReadingInput = {
+type ReadingInput = {
   readonly name: string
   /** How deep the input was found in another one. */
   readonly depth: number
@@ -43,7 +43,7 @@ export type ReadingInput = {
   /** Octets of rows after which reading a message ends; absent: all are read. */
   readonly maxRowOctets?: number
 }
-export type ReadingResult = {
+type ReadingResult = {
   readonly spent: Spent
   /** Reading ended at `maxRowOctets`. */
   readonly isCut: boolean

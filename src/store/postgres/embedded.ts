@@ -223,7 +223,7 @@ const LONGEST_WAIT_MS = 5_000
  * Keeps the private server running: when the owner's connection ends, because the server crashed or was killed, `again`
  * starts it and takes it over, until that succeeds. `release` ends this and returns the connection, if there is one.
  */
-export function keepOwned(
+function keepOwned(
   first: pg.Client,
   again: () => Promise<pg.Client>,
   log: OwnerLog,

@@ -41,7 +41,7 @@ const VALUES = FILTERED_FACTS.map((fact) => sql`coalesce(facts ->> ${sql.lit(fac
 
 /** The place of a monitor in a list. */
 export type MonitorPlace = readonly [key: string | number, number: number]
-export type ListedMonitor = MonitorRow & { readonly place: MonitorPlace }
+type ListedMonitor = MonitorRow & { readonly place: MonitorPlace }
 
 const likeText = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 

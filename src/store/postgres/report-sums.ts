@@ -89,7 +89,7 @@ export type MailboxPlace = {
   readonly uid: number
   readonly deferred: readonly DeferredMessage[]
 }
-export type DeferredMessage = { readonly uid: number; readonly tries: number; readonly nextMs: number }
+type DeferredMessage = { readonly uid: number; readonly tries: number; readonly nextMs: number }
 
 /** What the owner of a domain said about a sender. */
 export type SenderWord = {
