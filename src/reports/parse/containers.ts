@@ -374,7 +374,7 @@ function contentOf(head: Uint8Array): Content {
   const text = new TextDecoder(encodingOf(head)).decode(head).trimStart()
   if (text === '') return 'empty'
   if (text.startsWith('<')) return 'xml'
-  if (text.startsWith('{')) return 'json'
+  if (/^(?:\{|\[\s*\{)/.test(text)) return 'json'
   if (/^From \S/.test(text)) return 'mbox' // RFC 4155
   if (BASE64.test(text)) return 'base64'
   return /^[!-9;-~]{1,76}:(?:[ \t]|\r?\n)/.test(text) ? 'message' : 'other' // RFC 5322 §2.2

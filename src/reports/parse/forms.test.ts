@@ -95,6 +95,15 @@ it.each<[string, Buffer]>([
   ['TLS: times in seconds', Buffer.from(tls(range(1_795_132_800, 1_795_219_199)))],
 ])('%s is read', async (_, octets) => expect(await read(octets)).toEqual([WHOLE]))
 
+it.each<[string, Buffer]>([
+  ['TLS: two behind each other', Buffer.from(`${tls()}\n${tls()}\n`)],
+  ['TLS: two in a list', Buffer.from(`[${tls()}, ${tls()}]`)],
+])('%s are read', async (_, octets) => expect(await read(octets)).toEqual([WHOLE, WHOLE]))
+it('TLS: a broken one stops no other', async () => {
+  const found = await read(Buffer.from(`[${tls()}, {"policies": []}, ${tls()}]`))
+  expect(found).toEqual([WHOLE, 'the report has no report-id', WHOLE])
+})
+
 it.each<[string, Buffer, RegExp]>([
   ['a damaged zip entry', zipOf([['a.xml', Buffer.from(XML)]], { isOtherSum: true }), /zip .* is damaged/],
   ['an encrypted zip entry', zipOf([['a.xml', Buffer.from(XML)]], { flags: 1 }), /zip .* encrypted/],
@@ -111,7 +120,6 @@ it.each<[string, Buffer, RegExp]>([
   ['a day that may be two', dates('11/12/2026', '11/12/2026'), /begin of the report is "11\/12\/2026"/],
   ['no day', edited(/<begin>\d+<\/begin>/, ''), /has no date_range with a begin/],
   ['two reports in one XML', Buffer.from(XML + XML), /only one root/],
-  ['two TLS reports in one JSON', Buffer.from(`${tls()}\n${tls()}`), /JSON cannot be read/],
   ['TLS: no time', Buffer.from(tls(range('soon', 'later'))), /start-datetime of the report is "soon"/],
 ])('%s is refused with its reason', async (_, octets, why) => {
   const found = await read(octets)

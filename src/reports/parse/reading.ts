@@ -15,7 +15,7 @@ import { reportError } from '../problems.ts'
 import { type DmarcHead, summedRow, type TlsReport } from '../report.ts'
 import { type Bounds, filesIn, itemError, type Leaf, type Spent } from './containers.ts'
 import { readDmarc } from './dmarc.ts'
-import { readTls, tlsRows } from './tls.ts'
+import { jsonIn, tlsReportOf, tlsRows } from './tls.ts'
 
 /** A report of either kind without its rows, as far as both have the same. */
 export type ReportHead = {
@@ -113,13 +113,25 @@ async function readLeaf(leaf: Leaf, emit: Emit): Promise<void> {
   const { name, isInMessage } = leaf
   const about = { name, isInMessage }
   const emitRows: EmitRows = (event, lines) => emit({ ...about, ...event }, lines)
-  try {
+  await readItem(about, emit, async () => {
     if (leaf.content === 'xml') await readXml(leaf.octets, emitRows)
-    else if (leaf.content === 'json') await readJson(leaf.octets, emitRows)
+    else if (leaf.content === 'json')
+      for (const one of await jsonIn(leaf.octets)) await readItem(about, emit, () => readTls(one, emitRows))
     else if (leaf.content === 'message') await emit({ ...about, what: 'message', depth: leaf.depth }, leaf.octets)
     else if (leaf.content === 'failure') await emit({ ...about, what: 'failure' })
     else if (leaf.content === 'unread') throw leaf.error
     else if (leaf.content === 'other') throw leaf.why ?? reportError('none')
+  })
+}
+
+/** A fault of an item ends it alone. */
+async function readItem(
+  about: Pick<Event, 'name' | 'isInMessage'>,
+  emit: Emit,
+  read: () => Promise<void>,
+): Promise<void> {
+  try {
+    await read()
   } catch (error) {
     if (error instanceof Stopped) throw error
     const { code, problem, cause } = itemError(error)
@@ -194,8 +206,8 @@ function headOfDmarc(head: DmarcHead, digest: string): ReportHead {
   return { kind: 'dmarc', domain, others: [], organization, contact, reportId, ...times, messages, policy, digest }
 }
 
-async function readJson(octets: AsyncIterable<Uint8Array>, emit: EmitRows): Promise<void> {
-  const report = await readTls(octets)
+async function readTls(json: unknown, emit: EmitRows): Promise<void> {
+  const report = tlsReportOf(json)
   const shape = createHash('sha256')
   const line = (row: TlsRow): string => {
     const text = tlsLine(row)

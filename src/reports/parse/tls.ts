@@ -7,6 +7,8 @@ import { buffered, encodingOf } from './containers.ts'
 
 /** Maximum size of the JSON, octets: it is held in memory. Real ones have a few kB. */
 const MAX_OCTETS = 16 * 1_048_576
+/** Reports of a file. */
+const MAX_REPORTS = 1_000
 /** Policies of a report. */
 const MAX_POLICIES = 1_000
 /** Failure details of all policies. */
@@ -23,22 +25,38 @@ const MAX_DEPTH = 32
 const MAX_TEXT = 512
 
 /**
- * Reads a TLS report (RFC 8460 §4). Numbers may be texts, and whatever may be missing is null; a failure detail that
- * says nothing is left out. Rejects with AppError `bad_report` for JSON that is no report, and `payload_too_large` above
- * 16 MiB, 1,000 policies or 100,000 failure details.
+ * The JSON values of a file: one, the elements of a list, or one behind the other. What is behind them and no JSON is
+ * what a mail gateway added. Rejects with AppError `bad_report` for other text, and `payload_too_large` above 16 MiB or
+ * {@link MAX_REPORTS} values.
  */
-export async function readTls(octets: AsyncIterable<Uint8Array>): Promise<TlsReport> {
+export async function jsonIn(octets: AsyncIterable<Uint8Array>): Promise<readonly unknown[]> {
   const whole = await buffered(octets, MAX_OCTETS)
-  let json: unknown
   const text = new TextDecoder(encodingOf(whole)).decode(whole)
-  const end = boundJson(text)
-  const behind = text.slice(end)
+  const values: unknown[] = []
+  for (let from = 0; from === 0 || /^\s*[{[]/.test(text.slice(from, from + 100)); ) {
+    const end = from + boundJson(text.slice(from))
+    const value = parsed(text.slice(from, end))
+    values.push(...(Array.isArray(value) ? value : [value]))
+    if (values.length > MAX_REPORTS) throw reportError('entries', { max: MAX_REPORTS })
+    from = end
+  }
+  return values
+}
+
+function parsed(text: string): unknown {
   try {
-    // What a mail gateway adds; another report is not left out.
-    json = JSON.parse(/[{}[\]"]/.test(behind) ? text : text.slice(0, end))
+    return JSON.parse(text)
   } catch (cause) {
     throw reportError('json', { reason: messageOf(cause) }, { cause })
   }
+}
+
+/**
+ * Reads a TLS report (RFC 8460 §4). Numbers may be texts, and whatever may be missing is null; a failure detail that
+ * says nothing is left out. Throws AppError `bad_report` for JSON that is no report, and `payload_too_large` above 1,000
+ * policies or 100,000 failure details.
+ */
+export function tlsReportOf(json: unknown): TlsReport {
   const report = fieldsOf(json)
   if (report === undefined || !('policies' in report || 'organization-name' in report || 'date-range' in report))
     throw reportError('none')

@@ -3,7 +3,7 @@ import { AppError } from '../../../src/base/errors.ts'
 import { parseIp } from '../../../src/names/ip.ts'
 import { filesIn } from '../../../src/reports/parse/containers.ts'
 import { readDmarc } from '../../../src/reports/parse/dmarc.ts'
-import { readTls } from '../../../src/reports/parse/tls.ts'
+import { jsonIn, tlsReportOf } from '../../../src/reports/parse/tls.ts'
 import { corpus } from '../../lab/corpora.ts'
 
 /** What is compared: the shape of `expect` in the corpus. */
@@ -55,7 +55,7 @@ async function dmarcOf(octets: AsyncIterable<Uint8Array>) {
 }
 
 async function tlsOf(octets: AsyncIterable<Uint8Array>) {
-  const { organization, reportId, begin, end, policies } = await readTls(octets)
+  const { organization, reportId, begin, end, policies } = tlsReportOf((await jsonIn(octets))[0])
   return {
     organization,
     report_id: reportId,
