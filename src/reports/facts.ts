@@ -98,7 +98,7 @@ export async function askFacts(
     return match
   }
   const open = await openAddresses(sources, organization, spfOf)
-  const [hosts, mailHosts, keys, listed] = await Promise.all([
+  const [hosts, mail, keys, listed] = await Promise.all([
     hostsOf(asked, open, memory),
     mailHostsOf(asked, domain),
     keysOf(asked, sources, organization),
@@ -120,7 +120,8 @@ export async function askFacts(
     domain,
     spfOf,
     hostOf: (address) => hosts.get(address),
-    mailHostOf: (address) => mailHosts.get(address),
+    mailHostOf: (address) => mail.hosts.get(address),
+    mailProviders: mail.providers,
     rangeOf,
     networkOf: (address) => networks.get(address),
     isListed: (address) => listed.has(address),
@@ -275,12 +276,21 @@ async function hostsOf(
   return found
 }
 
-/** The addresses of the domain's MX hosts; without those of providers, whose hosts are other people's too. */
-async function mailHostsOf(ctx: Lookup, domain: Domain): Promise<ReadonlyMap<string, string>> {
+/** The addresses of the domain's own MX hosts, and the providers of the others, whose hosts are other people's too. */
+async function mailHostsOf(
+  ctx: Lookup,
+  domain: Domain,
+): Promise<{ readonly hosts: ReadonlyMap<string, string>; readonly providers: ReadonlySet<Provider> }> {
   const found = await settled(lookupMailHosts(ctx, domain))
-  if (found instanceof DnsError || found.kind !== 'explicit') return new Map()
-  const own = found.hosts.filter(({ exchange }) => providerOfHost(exchange) === undefined)
-  return new Map(own.flatMap(({ exchange, addresses }) => addresses.map((address) => [address, exchange] as const)))
+  const all = found instanceof DnsError || found.kind !== 'explicit' ? [] : found.hosts
+  const hosts = new Map<string, string>()
+  const providers = new Set<Provider>()
+  for (const { exchange, addresses } of all) {
+    const provider = providerOfHost(exchange)
+    if (provider) providers.add(provider)
+    else for (const address of addresses) hosts.set(address, exchange)
+  }
+  return { hosts, providers }
 }
 
 /** Whether the keys are published by which signatures verified; a signature that fails names what its author likes. */

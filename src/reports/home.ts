@@ -22,6 +22,8 @@ export type SenderFacts = {
   readonly hostOf: (address: string) => string | undefined
   /** The MX host of the domain that has the address; none of a provider. */
   readonly mailHostOf: (address: string) => string | undefined
+  /** The providers of the domain's MX hosts. */
+  readonly mailProviders: ReadonlySet<Provider>
   /** The provider whose published ranges contain the address. */
   readonly rangeOf: (address: string) => Provider | undefined
   readonly networkOf: (address: string) => Network | undefined
@@ -70,7 +72,8 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
   }
   const host = facts.hostOf(address)
   const owner = host === undefined ? undefined : ownerOfHost(host)
-  const hostProvider = owner && 'service' in owner && !isConsumer(owner.service) ? owner.service : undefined
+  const hostService = owner && 'service' in owner ? owner.service : undefined
+  const hostProvider = hostService && mayBeSetUp(hostService, facts) ? hostService : undefined
   if (spf?.include) {
     const target = spf.text.replace(/^[+?~-]?include:/i, '')
     const because = `its address is in ${spf.text} of the SPF record of ${spf.domain}`
@@ -82,7 +85,7 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
   const path = source.spf_result === 'pass' ? source.spf_domain || source.envelope_from : ''
   const isForeignPath = path !== '' && organizationOf(path) !== organization
   const byPath = isForeignPath ? serviceOf(path) : undefined
-  if (byPath) return ofProvider(byPath, `its return path at ${path} passes SPF`)
+  if (byPath && mayBeSetUp(byPath, facts)) return ofProvider(byPath, `its return path at ${path} passes SPF`)
   if (hostProvider) return ofProvider(hostProvider, `its host is ${host}`)
   const own = signers.find(({ domain }) => organizationOf(domain) === organization)
   const bySelector = own && providerOfSelector(own.selector)
@@ -125,8 +128,9 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
     return { ...stranger, id: `path:${name}`, name, because: `its return path at ${path} passes SPF` }
   }
   if (host !== undefined && !(owner && 'rentedFrom' in owner)) {
-    const name = organizationOf(host)
-    return { ...stranger, id: `host:${name}`, name, because: `its host is ${host}` }
+    const zone = organizationOf(host)
+    const name = hostService ? `${hostService.name} (${zone})` : zone
+    return { ...stranger, id: `host:${zone}`, name, because: `its host is ${host}` }
   }
   const { name: network = blockOf(address), country } = facts.networkOf(address) ?? {}
   const rented = owner && 'rentedFrom' in owner ? ` (servers of ${owner.rentedFrom})` : ''
@@ -141,6 +145,15 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
 const ownHosts = (zone: string): NonNullable<Home['line']> => ({
   ...{ key: zone, many: `servers of ${zone} (your own)`, because: `their hosts are below ${zone}` },
 })
+
+/**
+ * Whether a host or return path of a service says that the domain is set up with it. Mailboxes and gateways forward and
+ * deliver the mail of everybody: only where the domain's own mail is there, and for those with which most domains send.
+ */
+const mayBeSetUp = (service: Provider, { mailProviders }: SenderFacts): boolean =>
+  (service.kind !== 'mailbox' && service.kind !== 'gateway') ||
+  ['google', 'microsoft365', 'amazonses', 'zoho'].includes(service.id) ||
+  mailProviders.has(service)
 
 /** A service with which a domain may be set up. */
 function serviceOf(domain: string): Provider | undefined {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { labFacts, labSource, STRANGE } from '../../test/lab/reports.ts'
+import { providerById } from '../providers/index.ts'
 import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
 import type { SenderFacts } from './home.ts'
 import { policyOutcome, policyOutcomeInTurns, stepUpOf } from './policy.ts'
@@ -72,7 +73,24 @@ describe('a sender is named by the strongest evidence', () => {
       { mailHostOf: () => 'mx.example.com', hostOf: () => 'static.1.2.0.192.clients.your-server.de' },
       'mx.example.com (your mail host): needs_setup',
     ],
-    ["a provider's mail host", [{}], { hostOf: () => 'mo4-p00-ob.smtp.rzone.de' }, 'STRATO: needs_setup'],
+    [
+      'a mail host of the provider of its MX',
+      [{}],
+      { hostOf: () => 'mo4-p00-ob.smtp.rzone.de', mailProviders: new Set([providerById('strato')!]) },
+      'STRATO: needs_setup',
+    ],
+    [
+      '… of another: anybody forwards there',
+      [{}],
+      { hostOf: () => 'mo4-p00-ob.smtp.rzone.de' },
+      'STRATO (rzone.de): unknown',
+    ],
+    [
+      'a gateway of others',
+      [{}],
+      { hostOf: () => 'mx-relay1-hz1.antispameurope.com' },
+      'Hornetsecurity (antispameurope.com): unknown',
+    ],
     ['a service without steps of its own', [signed('u1.emailsys1a.net', 's1')], {}, 'rapidmail: needs_setup'],
     ['another verified signature', [signed('mail.crm.example', 's1')], {}, 'crm.example: unknown'],
     [
@@ -88,7 +106,7 @@ describe('a sender is named by the strongest evidence', () => {
       'crm.example: unknown',
     ],
     ["a stranger's host", [{}], { hostOf: () => 'dsl-1.isp.example.net' }, 'example.net: unknown'],
-    ['a mailbox provider of everybody', [{}], { hostOf: () => 'mout.gmx.net' }, 'gmx.net: unknown'],
+    ['a mailbox provider of everybody', [{}], { hostOf: () => 'mout.gmx.net' }, 'GMX and WEB.DE (gmx.net): unknown'],
     [
       'a rented server: its name says nothing',
       [{}],

@@ -32,6 +32,7 @@ export const labFacts = (over: Partial<SenderFacts> = {}): SenderFacts => ({
   spfOf: () => undefined,
   hostOf: () => undefined,
   mailHostOf: () => undefined,
+  mailProviders: new Set(),
   rangeOf: () => undefined,
   networkOf: () => undefined,
   isListed: () => false,
