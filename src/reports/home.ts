@@ -92,7 +92,8 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
   if (bySelector && (host === undefined || isBelow(host, organization)))
     return ofProvider(bySelector, `a verified signature of ${own.domain} with its selector ${own.selector}`)
   const byRange = facts.rangeOf(address)
-  if (byRange) return ofProvider(byRange, 'its address is in the published ranges of the provider')
+  if (byRange && mayBeSetUp(byRange, facts))
+    return ofProvider(byRange, 'its address is in the published ranges of the provider')
   if (host !== undefined && isBelow(host, organization))
     return {
       id: `host:${host}`,
