@@ -68,6 +68,10 @@ export const reportError = errorsOf('reports', {
     detail: (v: Line & { reason: string }) => `the XML cannot be read${at(v)}: ${quoted(v.reason, 160)}`,
   },
   doctype: { code: 'bad_report', detail: (v: Line) => `the XML has a document type${at(v)}, which no report needs` },
+  second: {
+    code: 'bad_report',
+    detail: (v: Line) => `a second report begins${at(v)}: send each as a file, or all of them in a zip`,
+  },
   depth: {
     code: 'bad_report',
     detail: (v: Line & { max: number }) => `elements are nested more than ${v.max} deep${at(v)}`,

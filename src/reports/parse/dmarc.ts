@@ -100,7 +100,7 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
     if (text.length < MAX_KEPT) text += more.slice(0, MAX_KEPT - text.length)
   }
   parser.on('error', (error) => {
-    if (isComplete && error.message.includes('outside of root')) return // what a mail gateway adds
+    if (isComplete) return // what a mail gateway adds
     throw reportError('xml', { reason: error.message.replace(/^\d+:\d+: /, ''), line: line() })
   })
   parser.on('doctype', (text) => {
@@ -113,6 +113,10 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
     lastEvent = parser.position
     if (path.length >= MAX_DEPTH) throw reportError('depth', { max: MAX_DEPTH, line: line() })
     const local = name.slice(name.indexOf(':') + 1).toLowerCase()
+    if (isComplete) {
+      if (local === 'feedback') throw reportError('second', { line: line() })
+      return
+    }
     if (path.length === 0 && local !== 'feedback')
       throw local === 'html'
         ? reportError('format', { what: HTML })
@@ -127,6 +131,7 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
   })
   parser.on('closetag', () => {
     lastEvent = parser.position
+    if (isComplete) return
     const depth = path.length
     const name = path.pop()!
     const value = text.trim()

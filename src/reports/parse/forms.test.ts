@@ -67,6 +67,7 @@ it.each<[string, Buffer]>([
   ['.emlx', Buffer.from(`${mail('text/xml', XML).length}\n${mail('text/xml', XML)}<?xml version="1.0"?><plist/>`)],
   ['a text before the XML', Buffer.from(`This is a DMARC report\n${XML}`)],
   ['a text behind the XML', Buffer.from(`${XML}\n-- \nChecked & passed on\n`)],
+  ['HTML behind the XML', Buffer.from(`${XML}\n<p class=x>Checked by <b>us</b>`)],
   ['NUL behind the XML', Buffer.from(`${XML}\0\0`)],
   ['a second declaration', Buffer.from(`<?xml version="1.0"?>\n${XML}`)],
   ['a declaration without a version', edited('version="1.0" ', '')],
@@ -119,7 +120,7 @@ it.each<[string, Buffer, RegExp]>([
   ['S/MIME', mail('application/pkcs7-mime; smime-type=enveloped-data', 'MIIB'), /S\/MIME/],
   ['a day that may be two', dates('11/12/2026', '11/12/2026'), /begin of the report is "11\/12\/2026"/],
   ['no day', edited(/<begin>\d+<\/begin>/, ''), /has no date_range with a begin/],
-  ['two reports in one XML', Buffer.from(XML + XML), /only one root/],
+  ['two reports in one XML', Buffer.from(`${XML}\n${XML}`), /second report begins in line 2/],
   ['TLS: no time', Buffer.from(tls(range('soon', 'later'))), /start-datetime of the report is "soon"/],
 ])('%s is refused with its reason', async (_, octets, why) => {
   const found = await read(octets)
