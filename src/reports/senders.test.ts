@@ -396,6 +396,8 @@ it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
   ['forwarded', [{ reason: 'forwarded' }], {}, undefined],
   ['forged', [{ recent_days: 1, first_day: '2026-11-23' }], {}, undefined],
   ['unknown', [{}], {}, /^Is this yours\?.* a stricter policy refuses it\.$/],
+  ['unknown, of a few messages', [{ messages: 3 }], {}, undefined],
+  ['unknown, in the SPF record', [{ messages: 3 }], include('spf.crm.example'), undefined],
   [
     'unknown, of which others say that it passes: it is neither to be signed nor refused',
     [{ ...passes, ...signed('example.org', 's1', true), ...STRANGE }],

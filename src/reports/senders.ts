@@ -323,7 +323,7 @@ function verdictOf(
   { home, forwarded, known, addresses }: Group,
   facts: SenderFacts,
 ): { readonly verdict: Verdict; readonly because: readonly string[] } {
-  const { messages, passing, firstReporter, lastReporter, firstSeen, lastSeen } = known
+  const { messages, passing } = known
   const recentDays = bitsOf(known.days)
   const half = passing * 2 >= messages && passing > 0
   if (home.word) {
@@ -335,9 +335,7 @@ function verdictOf(
   if (messages === 0) return { verdict: 'unknown', because: ['only reporters that nobody knows have seen it'] }
   if (!forwarded && half)
     return { verdict: 'authorized', because: [`${share(passing, messages)} of its mail passes DMARC`] }
-  // What follows is said with two reporters or two days, and 10 messages.
-  const thin = (firstReporter === lastReporter && firstSeen === lastSeen) || messages < FEW_MESSAGES
-  if (thin) return { verdict: 'unknown', because: ['too little was seen of it for a verdict'] }
+  if (isThin(known)) return { verdict: 'unknown', because: ['too little was seen of it for a verdict'] }
   if (!facts.isSpfKnown) return { verdict: 'unknown', because: ['the SPF record could not be read'] }
   if (forwarded) return { verdict: 'forwarded', because: [] }
   if (facts.sendsNothing && passing === 0)
@@ -357,6 +355,10 @@ function verdictOf(
     because: [`${share(passing, messages)} of its mail passes DMARC`, `seen on ${recentDays} of 28 days`],
   }
 }
+
+/** What is not said with two reporters or two days, and 10 messages. */
+const isThin = ({ messages, firstReporter, lastReporter, firstSeen, lastSeen }: Known): boolean =>
+  (firstReporter === lastReporter && firstSeen === lastSeen) || messages < FEW_MESSAGES
 
 /** A share in percent that is 0 or 100 only if it is exactly that. */
 export function share(part: number, whole: number): string {
@@ -389,7 +391,9 @@ function toDo(verdict: Verdict, group: Group, facts: SenderFacts): string | unde
         ? `Have ${home.provider.name} sign with a key of ${domain}, and use a return path below ${domain} if it offers one.`
         : `Sign its mail with DKIM for ${domain}, and send with a return path at or below ${domain} that its SPF record covers.`
     case 'unknown':
-      return facts.sendsNothing ? undefined : question(group, domain)
+      // Of a few messages nothing is asked, nor whose a sender of the domain's own record or provider is.
+      if (facts.sendsNothing || home.related || (known.messages > 0 && isThin(known))) return undefined
+      return question(group, domain)
     default: {
       const never: never = verdict
       throw new Error(never)
