@@ -240,17 +240,7 @@ export type Block =
   /** Text as received, as a block of its own; several texts are one line each. */
   | { readonly kind: 'seen'; readonly label: string; readonly text: string | readonly string[] }
   | { readonly kind: 'publish'; readonly record: RecordToPublish }
-  | { readonly kind: 'tree'; readonly tree: Tree }
-  | { readonly kind: 'grid'; readonly grid: Grid }
-  | { readonly kind: 'map'; readonly map: MailMap }
-  | { readonly kind: 'path'; readonly path: Path }
-  | { readonly kind: 'budget'; readonly budget: Budget }
-  | { readonly kind: 'alignment'; readonly alignment: Alignment }
-  | { readonly kind: 'timeline'; readonly timeline: Timeline }
-  | { readonly kind: 'stack'; readonly stack: Stack }
-  | { readonly kind: 'progress'; readonly progress: Progress }
-  | { readonly kind: 'conversation'; readonly conversation: Conversation }
-  | { readonly kind: 'attempts'; readonly attempts: Attempts }
+  | Picture
   | Group
 
 /** Blocks that belong together. The first is a heading, whose id names the part. */
@@ -353,70 +343,32 @@ export const group = (look: Group['look'], ...parts: readonly Parts[]): Group =>
   blocks: blocksOf(parts),
 })
 
-/** The blocks that are pictures, each with a form in every renderer. */
-type Picture = Extract<
-  Block,
-  {
-    kind:
-      | 'tree'
-      | 'grid'
-      | 'map'
-      | 'path'
-      | 'budget'
-      | 'alignment'
-      | 'timeline'
-      | 'stack'
-      | 'progress'
-      | 'conversation'
-      | 'attempts'
-  }
->
+/** The blocks that are pictures, each with a form in every renderer: what they show, by their kind. */
+type Pictures = {
+  readonly tree: Tree
+  readonly grid: Grid
+  readonly map: MailMap
+  readonly path: Path
+  readonly budget: Budget
+  readonly alignment: Alignment
+  readonly timeline: Timeline
+  readonly stack: Stack
+  readonly progress: Progress
+  readonly conversation: Conversation
+  readonly attempts: Attempts
+}
+/** A picture has its data under the name of its kind. */
+type Picture = {
+  [Kind in keyof Pictures]: { readonly kind: Kind } & { readonly [_ in Kind]: Pictures[Kind] }
+}[keyof Pictures]
 
 /** The output of a renderer for each kind of picture. */
-export type PictureForms<R> = {
-  readonly tree: (tree: Tree) => R
-  readonly grid: (grid: Grid) => R
-  readonly map: (map: MailMap) => R
-  readonly path: (path: Path) => R
-  readonly budget: (budget: Budget) => R
-  readonly alignment: (alignment: Alignment) => R
-  readonly timeline: (timeline: Timeline) => R
-  readonly stack: (stack: Stack) => R
-  readonly progress: (progress: Progress) => R
-  readonly conversation: (conversation: Conversation) => R
-  readonly attempts: (attempts: Attempts) => R
-}
+export type PictureForms<R> = { readonly [Kind in keyof Pictures]: (picture: Pictures[Kind]) => R }
 
 /** A picture in the form of a renderer. */
 export function formOf<R>(picture: Picture, forms: PictureForms<R>): R {
-  switch (picture.kind) {
-    case 'tree':
-      return forms.tree(picture.tree)
-    case 'grid':
-      return forms.grid(picture.grid)
-    case 'map':
-      return forms.map(picture.map)
-    case 'path':
-      return forms.path(picture.path)
-    case 'budget':
-      return forms.budget(picture.budget)
-    case 'alignment':
-      return forms.alignment(picture.alignment)
-    case 'timeline':
-      return forms.timeline(picture.timeline)
-    case 'stack':
-      return forms.stack(picture.stack)
-    case 'progress':
-      return forms.progress(picture.progress)
-    case 'conversation':
-      return forms.conversation(picture.conversation)
-    case 'attempts':
-      return forms.attempts(picture.attempts)
-    default: {
-      const never: never = picture
-      throw new Error(String(never))
-    }
-  }
+  const form = forms[picture.kind] as (data: unknown) => R // that of its own kind
+  return form((picture as Readonly<Record<string, unknown>>)[picture.kind])
 }
 
 /** Maximum number of changes that a page or Markdown shows as text; the terminal shows fewer. */
