@@ -223,6 +223,8 @@ export type Attempt = {
   readonly notes: readonly Line[]
 }
 
+type TableBlock = { readonly kind: 'table'; readonly table: Table }
+
 export type Block =
   | { readonly kind: 'verdict'; readonly verdict: Verdict }
   | { readonly kind: 'conclusion'; readonly conclusion: Conclusion }
@@ -236,7 +238,7 @@ export type Block =
   | { readonly kind: 'text'; readonly line: Line; readonly quiet?: true }
   | { readonly kind: 'list'; readonly items: readonly Line[] }
   | { readonly kind: 'facts'; readonly rows: readonly (readonly [label: string, line: Line])[] }
-  | { readonly kind: 'table'; readonly table: Table }
+  | TableBlock
   /** Text as received, as a block of its own; several texts are one line each. */
   | { readonly kind: 'seen'; readonly label: string; readonly text: string | readonly string[] }
   | { readonly kind: 'publish'; readonly record: RecordToPublish }
@@ -320,7 +322,7 @@ export function table<Item>(
   caption: string,
   items: readonly Item[],
   ...columns: readonly Column<Item>[]
-): Block | undefined {
+): TableBlock | undefined {
   if (items.length === 0) return undefined
   return {
     kind: 'table',

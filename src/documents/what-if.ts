@@ -3,14 +3,19 @@ import { counted } from '../base/text.ts'
 import * as checks from '../checks/registry.ts'
 import {
   type Block,
-  type Conclusion,
+  blocksOf,
+  bullets,
   code,
+  conclude,
   type Document,
   grouped,
   heading,
   type Inline,
   type Line,
+  type Mark,
+  type Parts,
   quiet,
+  table,
   text,
 } from './block.ts'
 import { checkDocument } from './check/check-document.ts'
@@ -27,7 +32,7 @@ export function whatIfDocument(answer: WhatIfAnswer, version: string): Document 
     title,
     blocks: [
       ...blocks.slice(0, first).map((block) => supposed(block, title, answer)),
-      ...changeBlocks(answer),
+      ...blocksOf(changeParts(answer)),
       ...blocks.slice(first),
     ],
     footer,
@@ -49,43 +54,36 @@ const TITLES: ReadonlyMap<string, string> = new Map(
   Object.values(checks).flatMap(({ table }) => Object.entries(table).map(([id, { title }]) => [id, title] as const)),
 )
 
-function changeBlocks({ before, after, as_if, skipped }: WhatIfAnswer): Block[] {
+function changeParts({ before, after, as_if, skipped }: WhatIfAnswer): Parts {
   const fixed = before.findings.filter((id) => !after.findings.includes(id))
   const added = after.findings.filter((id) => !before.findings.includes(id))
   const named = (id: string): Line => {
     const title = TITLES.get(id)
     return title === undefined ? [code(id)] : [`${title} (`, code(id), ')']
   }
-  const passed = Object.entries(skipped)
+  const passed = Object.entries(skipped).map(([type, count]) => `${count} ${type}`)
   return [
     heading(2, 'What would change', 'change'),
     text(...sentenceOf(before, after)),
-    {
-      kind: 'table',
-      table: {
-        caption: 'Before and after',
-        head: ['Result', 'Now', 'With these records'],
-        rows: rowsOf(before, after),
-      },
-    },
-    ...passingBlocks(before, after),
-    ...listOf('Findings that would be resolved:', fixed, named),
-    ...listOf('New findings:', added, named),
+    table(
+      'Before and after',
+      RESULTS,
+      ['Result', ([name]) => name],
+      ['Now', ([, of]) => of(before)],
+      ['With these records', ([, of]) => of(after)],
+    ),
+    passingTable(before, after),
+    fixed.length > 0 && [text({ strong: 'Findings that would be resolved:' }), bullets(fixed.map(named))],
+    added.length > 0 && [text({ strong: 'New findings:' }), bullets(added.map(named))],
     heading(3, 'The records'),
-    ...as_if.map(
+    as_if.map(
       ({ name, type, data, remove }): Block => ({
         kind: 'seen',
         label: `${name} ${type}${remove ? ', removed' : ''}`,
         text: data === undefined ? 'all records' : typeof data === 'string' ? data : formatData(data),
       }),
     ),
-    ...(passed.length === 0
-      ? []
-      : [
-          quiet(
-            `Omitted from the zone, because they have no effect here: ${passed.map(([type, count]) => `${count} ${type}`).join(', ')}.`,
-          ),
-        ]),
+    passed.length > 0 && quiet(`Omitted from the zone, because they have no effect here: ${passed.join(', ')}.`),
   ]
 }
 
@@ -99,35 +97,32 @@ function sentenceOf(before: CheckSummary, after: CheckSummary): Inline[] {
   ]
 }
 
-const rowsOf = (before: CheckSummary, after: CheckSummary): Line[][] => [
-  [['Score'], [scoreOf(before)], [scoreOf(after)]],
-  [['Grade'], [before.grade ?? 'not known'], [after.grade ?? 'not known']],
-  [['Status'], [{ status: before.status }], [{ status: after.status }]],
-  [['Findings'], [String(before.findings.length)], [String(after.findings.length)]],
+/** What is compared before and after. */
+const RESULTS: readonly (readonly [name: string, of: (summary: CheckSummary) => Inline])[] = [
+  ['Score', (summary) => scoreOf(summary)],
+  ['Grade', ({ grade }) => grade ?? 'not known'],
+  ['Status', ({ status }) => ({ status })],
+  ['Findings', ({ findings }) => String(findings.length)],
 ]
 
 /** Who passes SPF before and after, term by term: an answer has at most 20 of each. */
-function passingBlocks(before: CheckSummary, after: CheckSummary): Block[] {
+function passingTable(before: CheckSummary, after: CheckSummary): Block | undefined {
   const terms = [...new Set([...(before.passing?.by ?? []), ...(after.passing?.by ?? [])].map(({ term }) => term))]
-  if (terms.length === 0) return []
-  const cell = ({ passing }: CheckSummary, term: string): Line => {
+  const cell = ({ passing }: CheckSummary, term: string): Inline => {
     const found = passing?.by.find((each) => each.term === term)
-    return found ? [{ mark: 'good', text: passingOf(found) }] : [{ mark: 'none', text: 'no' }]
+    return found ? { mark: 'good', text: passingOf(found) } : { mark: 'none', text: 'no' }
   }
   const sum = ({ passing }: CheckSummary): Line => [
     passing ? `${passingOf(passing)}${passing.complete ? '' : ' or more'}` : 'nobody',
   ]
-  return [
-    {
-      kind: 'table',
-      table: {
-        caption: 'Who may send (SPF)',
-        head: ['Term', 'Now', 'With these records'],
-        rows: terms.map((term) => [[code(term)], cell(before, term), cell(after, term)]),
-        sum: [['Total'], sum(before), sum(after)],
-      },
-    },
-  ]
+  const made = table(
+    'Who may send (SPF)',
+    terms,
+    ['Term', (term) => code(term)],
+    ['Now', (term) => cell(before, term)],
+    ['With these records', (term) => cell(after, term)],
+  )
+  return made && { ...made, table: { ...made.table, sum: [['Total'], sum(before), sum(after)] } }
 }
 
 type Passing = {
@@ -149,9 +144,6 @@ const gradeOf = ({ grade }: CheckSummary): string => (grade === null ? 'grade no
 const scoreOf = ({ score, score_min: least = score, score_max: most = score }: CheckSummary): string =>
   least === most ? String(score) : `${score} (${least}–${most})`
 
-const listOf = (title: string, ids: readonly string[], named: (id: string) => Line): Block[] =>
-  ids.length === 0 ? [] : [text({ strong: title }), { kind: 'list', items: ids.map(named) }]
-
 /** Fields of a record's data in one line: `preference 10, exchange mx.example.org`. */
 const formatData = (data: Readonly<Record<string, string | number | boolean>>): string =>
   Object.entries(data)
@@ -164,32 +156,28 @@ const formatData = (data: Readonly<Record<string, string | number | boolean>>): 
  */
 export function expectDocument(answer: ExpectAnswer, version: string): Document {
   const { domain, total, differs, unknown, sets, observed_at } = answer
+  const alike = sets.filter(({ status }) => status === 'same')
   return {
     title: `Expected records: ${domain}`,
-    blocks: [
-      { kind: 'conclusion', conclusion: { subject: domain, ...judged(differs, unknown, total), notes: [] } },
-      ...sets.filter(({ status }) => status !== 'same').map(diffOf),
-      ...(sets.some(({ status }) => status === 'same') ? [heading(2, 'As expected'), same(sets)] : []),
-    ],
+    blocks: blocksOf([
+      conclude(domain, ...judged(differs, unknown, total)),
+      sets.filter(({ status }) => status !== 'same').map(diffOf),
+      alike.length > 0 && [heading(2, 'As expected'), bullets(alike.map(({ name, type }) => code(`${name} ${type}`)))],
+    ]),
     footer: footerOf(version, observed_at),
   }
 }
 
-function judged(differs: number, unknown: number, total: number): Pick<Conclusion, 'mark' | 'badge' | 'words'> {
+function judged(differs: number, unknown: number, total: number): readonly [Mark, badge: string, words: string] {
   const sets = total === 1 ? 'record set' : 'record sets'
-  if (differs > 0)
-    return {
-      mark: 'bad',
-      badge: 'Differs',
-      words: `${differs} of ${total} ${sets} ${differs === 1 ? 'differs' : 'differ'} from the expected records.`,
-    }
-  if (unknown > 0)
-    return { mark: 'open', badge: 'Unknown', words: `${unknown} of ${total} ${sets} could not be determined.` }
-  return {
-    mark: 'good',
-    badge: 'As expected',
-    words: total === 1 ? 'The record set is published as expected.' : `All ${total} ${sets} are published as expected.`,
+  if (differs > 0) {
+    const verb = differs === 1 ? 'differs' : 'differ'
+    return ['bad', 'Differs', `${differs} of ${total} ${sets} ${verb} from the expected records.`]
   }
+  if (unknown > 0) return ['open', 'Unknown', `${unknown} of ${total} ${sets} could not be determined.`]
+  const words =
+    total === 1 ? 'The record set is published as expected.' : `All ${total} ${sets} are published as expected.`
+  return ['good', 'As expected', words]
 }
 
 function diffOf({ name, type, status, expected, published, reason }: ExpectAnswer['sets'][number]): Block {
@@ -203,8 +191,3 @@ function diffOf({ name, type, status, expected, published, reason }: ExpectAnswe
     text: [...kept, ...gone, ...added],
   }
 }
-
-const same = (sets: ExpectAnswer['sets']): Block => ({
-  kind: 'list',
-  items: sets.filter(({ status }) => status === 'same').map(({ name, type }) => [code(`${name} ${type}`)]),
-})
