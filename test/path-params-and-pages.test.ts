@@ -63,8 +63,8 @@ const things = defineOperation({
       pageOf(
         rows,
         limit,
-        (one) => ({ id: one }),
         (last) => ({ after: last }),
+        (one) => ({ id: one }),
       ),
     )
   },

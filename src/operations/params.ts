@@ -301,19 +301,23 @@ export function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed
 }
 
 /**
- * One page of `rows`, which has one row more than `limit` if there are more. `placeOf` is where the list continues
- * after a row.
+ * One page of `rows`, which has one row more than `limit` if there are more. `place` is where the list continues after
+ * a row: one of its fields, or what a function makes of it.
  */
-export function pageOf<Row, Item>(
+export function pageOf<Row, Item = Row>(
   rows: readonly Row[],
   limit: number,
-  present: (row: Row) => Item,
-  placeOf: (last: Row) => Json,
+  place: keyof Row | ((last: Row) => Json),
+  present?: (row: Row) => Item,
 ): { readonly data: readonly Item[]; readonly has_more: boolean; readonly next_cursor: string | null } {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const has_more = rows.length > limit && last !== undefined
-  return { data: shown.map(present), has_more, next_cursor: has_more ? formatCursor(placeOf(last)) : null }
+  const placeOf = (row: Row): Json => (typeof place === 'function' ? place(row) : (row[place] as Json))
+  return {
+    data: present ? shown.map(present) : (shown as readonly unknown[] as readonly Item[]),
+    has_more: rows.length > limit && last !== undefined,
+    next_cursor: rows.length > limit && last !== undefined ? formatCursor(placeOf(last)) : null,
+  }
 }
 
 /** The groups of parameters, in the order in which they are shown, with a heading for each. */

@@ -301,13 +301,6 @@ export const history = defineOperation({
           : (['ip', ip] as const)
     if (value === undefined) throw storedInputError('no_name', undefined, { parameter: 'domain' })
     const rows = await (await stored()).history(name, value, page, ownerOf(ctx))
-    return ok(
-      pageOf(
-        rows,
-        limit,
-        ({ number: _, ...entry }) => entry,
-        ({ number }) => number,
-      ),
-    )
+    return ok(pageOf(rows, limit, 'number', ({ number: _, ...entry }) => entry))
   },
 })

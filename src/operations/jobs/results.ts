@@ -86,12 +86,7 @@ export const jobResults = defineOperation({
     refuseUnknown(first.job, result, reason)
     const names = namesOf(first.layout)
     if (format === 'json') {
-      const presented = pageOf(
-        first.rows,
-        page.limit - 1,
-        (row) => presentRow(row, names),
-        ({ line }) => line,
-      )
+      const presented = pageOf(first.rows, page.limit - 1, 'line', (row) => presentRow(row, names))
       return ok({ ...presented, complete: ENDED.includes(first.job.state) })
     }
     const lines = format === 'csv' ? csvOf(first.job, first.layout, csv) : undefined
@@ -167,13 +162,6 @@ export const jobBadRows = defineOperation({
   uses: ['jobs'],
   run: async (ctx, { jobs }, { id, cursor = 0, limit }) => {
     const rows = await jobs.badRows(id, cursor, limit + 1, ownerOf(ctx))
-    return ok(
-      pageOf(
-        rows,
-        limit,
-        (row) => row,
-        ({ line }) => line,
-      ),
-    )
+    return ok(pageOf(rows, limit, 'line'))
   },
 })

@@ -164,14 +164,7 @@ export const monitorList = defineOperation({
     }
     const page = { sort, limit: limit + 1, ...(cursor !== undefined && { after: cursor }) }
     const rows = await service.list(filter, page, owner)
-    return ok(
-      pageOf(
-        rows,
-        limit,
-        ({ monitor }) => monitor,
-        ({ place }) => place,
-      ),
-    )
+    return ok(pageOf(rows, limit, 'place', ({ monitor }) => monitor))
   },
 })
 
@@ -378,14 +371,7 @@ export const monitorHistory = defineOperation({
   run: async (ctx, { monitors }, { id, limit, cursor }) => {
     const page = { limit: limit + 1, ...(cursor !== undefined && { after: new Date(cursor) }) }
     const points = await (await monitors()).history(id, page, ownerOf(ctx))
-    return ok(
-      pageOf(
-        points,
-        limit,
-        (one) => one,
-        ({ time }) => time,
-      ),
-    )
+    return ok(pageOf(points, limit, 'time'))
   },
 })
 
@@ -421,13 +407,6 @@ export const monitorChanges = defineOperation({
   run: async (ctx, { monitors }, { id, limit, cursor }) => {
     const page = { limit: limit + 1, ...(cursor !== undefined && { before: new Date(cursor) }) }
     const changes = await (await monitors()).changes(id, page, ownerOf(ctx))
-    return ok(
-      pageOf(
-        changes,
-        limit,
-        (one) => one,
-        ({ time }) => time,
-      ),
-    )
+    return ok(pageOf(changes, limit, 'time'))
   },
 })

@@ -81,14 +81,7 @@ export const webhookList = defineOperation({
   run: async (ctx, { webhooks }, { limit, cursor }) => {
     const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
     const rows = await (await webhooks()).list(page, ownerOf(ctx))
-    return ok(
-      pageOf(
-        rows,
-        limit,
-        ({ number: _, ...webhook }) => webhook,
-        ({ number }) => number,
-      ),
-    )
+    return ok(pageOf(rows, limit, 'number', ({ number: _, ...webhook }) => webhook))
   },
 })
 
@@ -164,14 +157,7 @@ export const webhookDeliveries = defineOperation({
   run: async (ctx, { webhooks }, { id, limit, cursor }) => {
     const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
     const rows = await (await webhooks()).deliveries(id, page, ownerOf(ctx))
-    return ok(
-      pageOf(
-        rows,
-        limit,
-        ({ number: _, ...one }) => one,
-        ({ number }) => number,
-      ),
-    )
+    return ok(pageOf(rows, limit, 'number', ({ number: _, ...one }) => one))
   },
 })
 

@@ -66,8 +66,8 @@ export const reportsRows = defineOperation({
       pageOf(
         rows,
         limit,
-        (row) => presentRow(row, bySource.get(row.number)),
         ({ day, number }) => ({ day, source: number }),
+        (row) => presentRow(row, bySource.get(row.number)),
       ),
     )
   },

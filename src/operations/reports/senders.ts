@@ -73,12 +73,7 @@ export const reportsSenders = defineOperation({
     const { senders, leftOut } = await (await reports()).senders(ctx, period)
     const wanted = senders.filter((one) => verdict === undefined || one.verdict === verdict)
     const from = cursor === undefined ? 0 : wanted.findIndex(({ id }) => id === cursor) + 1
-    const page = pageOf(
-      wanted.slice(from, from + limit + 1),
-      limit,
-      (one) => one,
-      ({ id }) => id,
-    )
+    const page = pageOf(wanted.slice(from, from + limit + 1), limit, 'id')
     const asking = { ...ctx, signal: within(TODAY_MS, ctx.signal) }
     const data = await atMost(4, page.data, async (sender) => {
       const { to_do, said, ...facts } = presentSender(sender)
