@@ -32,7 +32,7 @@ export function judgeMessage(facts: Facts, state?: DomainState): readonly Findin
   if (forged === undefined) return [...judgeDmarc(facts, findings, state), ...findings]
   const { domain, would = 'none' } = facts.dmarc
   // Whatever is wrong with it is the forger's affair.
-  const notes = findings.filter((one) => severityOf(messageFindings, one) === 'info')
+  const notes = findings.filter((one) => severityOf(messageFindings, one) === 'info' && one.id !== 'message.spf_failed')
   return [found('message.looks_forged', { domain: domain ?? '', evidence: capitalized(forged), would }), ...notes]
 }
 
@@ -40,14 +40,21 @@ export function judgeMessage(facts: Facts, state?: DomainState): readonly Findin
 export const judgeFormat = (facts: Facts): readonly Finding[] => [...judgeFields(facts), ...judgeOctets(facts)]
 
 /** Findings that make DMARC fail, the one to repair first. */
-const CAUSES = ['message.dkim_failed', 'message.dkim_not_aligned', 'message.spf_failed', 'message.not_signed']
+const CAUSES = [
+  'message.dkim_failed',
+  'message.dkim_not_aligned',
+  'message.spf_not_aligned',
+  'message.spf_failed',
+  'message.not_signed',
+]
 
 function judgeDmarc({ dmarc, author }: Facts, others: readonly Finding[], state?: DomainState): Finding[] {
   const domain = author.domain ?? ''
   const reason = dmarc.because
   switch (dmarc.result) {
     case 'fail': {
-      const cause = CAUSES.find((id) => others.some((one) => one.id === id))
+      const isTold = (one: Finding): boolean => severityOf(messageFindings, one) !== 'info'
+      const cause = CAUSES.find((id) => others.some((one) => one.id === id && isTold(one)))
       return [
         {
           ...found('message.dmarc_failed', { domain, reason: reason!, would: dmarc.would ?? 'none' }),
@@ -84,9 +91,10 @@ function judgeSpf(
   const { result, domain } = spf
   const { ip: address } = envelope
   if (result === 'pass') {
-    return author.domain !== undefined && dmarc.alignment.spf === false
-      ? [found('message.spf_not_aligned', { domain, author: author.domain })]
-      : []
+    if (author.domain === undefined || dmarc.alignment.spf !== false) return []
+    const isStrict = dmarc.because?.id === 'message_dmarc.strict' && String(dmarc.because.values.tags).includes('aspf')
+    const strict = isStrict && ({ severity: 'medium', ...alignmentAdvice([], author.domain, dmarc) } as const)
+    return [{ ...found('message.spf_not_aligned', { domain, author: author.domain }), ...strict }]
   }
   // Without the body nobody knows whether a signature passes, as it does for mail that was forwarded.
   if (result === 'temperror' || (headerOnly && dmarc.result === 'unknown')) return []
@@ -142,10 +150,13 @@ export const permerrorOf = ({ trace }: CheckHostAnswer): string | undefined => {
 /** Fields that readers see, or that say what the body is (RFC 6376 §5.4.1). */
 const WANTED = ['Subject', 'Date', 'To', 'Message-ID', 'MIME-Version', 'Content-Type']
 
+const LIST_FIELDS = ['list-id', 'list-post', 'mailing-list', 'x-mailman-version', 'x-beenthere', 'x-mailing-list']
+/** The envelope sender of Mailman, ezmlm, Sympa and Majordomo. */
+const LIST_SENDER = /^[^@]{1,64}-(?:bounces?|return|owner|admin)(?:[+=-][^@]{0,320})?@|^owner-[^@]{1,64}@/i
 /** Results that say nothing about a signature. */
 const OPEN: readonly string[] = ['temperror', 'neutral', 'unknown']
 
-function judgeDkim({ dkim, dmarc, author, mail, at }: Facts): Finding[] {
+function judgeDkim({ dkim, dmarc, author, mail, envelope, at }: Facts): Finding[] {
   const signatures = mail.fields.filter(({ name }) => name === 'dkim-signature').length
   const drafts = mail.fields.some(({ name }) => name === 'dkim2-signature') ? [found('message.dkim2')] : []
   if (signatures === 0) return [found('message.not_signed'), ...drafts]
@@ -153,7 +164,7 @@ function judgeDkim({ dkim, dmarc, author, mail, at }: Facts): Finding[] {
   const passing = dkim.filter(({ result }) => result === 'pass')
   const isAligned = (one: (typeof dkim)[number]): boolean => dmarc.alignment.dkim[dkim.indexOf(one)] === true
   const aligned = passing.find(isAligned)
-  const isList = mail.fields.some(({ name }) => name === 'list-id' || name === 'list-post')
+  const isList = mail.fields.some(({ name }) => LIST_FIELDS.includes(name)) || LIST_SENDER.test(envelope.mailFrom ?? '')
   for (const one of dkim) {
     const { domain, selector, result, because } = one
     if (result === 'pass') continue
@@ -214,9 +225,12 @@ function alignmentAdvice(
     }
   const provider = domains.flatMap((domain) => providerOfSignature(domain) ?? [])[0]
   const steps = provider && dkimStepsOf(provider, author)
-  return steps === undefined
-    ? {}
-    : { repair: `${provider!.name} signs with a domain of its own until DKIM is set up. ${steps}` }
+  if (steps !== undefined)
+    return { repair: `${provider!.name} signs with a domain of its own until DKIM is set up. ${steps}` }
+  const service = domains.slice(0, 3).join(', ')
+  return {
+    repair: `Set up DKIM for ${author} at the service that sends (${service}), so that it signs with d=${author}. If it does not send for you, the message is forged, and nothing has to be done.`,
+  }
 }
 
 /** A host may be this far behind another one before it is told, ms. */

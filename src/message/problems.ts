@@ -153,7 +153,7 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
     'no signature passes for the domain, and SPF cannot be evaluated without the address of the connection',
   nothing_aligned: () => 'neither SPF nor DKIM passes for the domain of the author',
   unaligned: ({ methods, names }: { methods: string; names: readonly string[] }) =>
-    `${shown(methods, 40)} for ${shown(names.join(', '))}, which is not aligned with the domain of the author`,
+    `${shown(methods, 40)} for ${shown(names.join(', '))}, ${names.length === 1 ? 'which is not' : 'none of which is'} aligned with the domain of the author`,
   strict: ({ methods, names, tags }: { methods: string; names: readonly string[]; tags: string }) =>
     `${shown(methods, 40)} for ${shown(names.join(', '))}, but the DMARC record asks for the very domain of the author (strict alignment, ${shown(tags, 40)})`,
 })

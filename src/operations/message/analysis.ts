@@ -189,8 +189,8 @@ async function stateOf(
     checkOf(ctx, deps, author.domain, { plan: isDmarcAtFault || (isSpfAtFault && !envelope) }),
     envelope?.ok ? checkOf(ctx, deps, envelope.value, { plan: true }) : undefined,
   ])
-  const spfFault = isSpfAtFault ? faultOf(other ?? own, 'spf.') : undefined
-  const dmarcFault = isDmarcAtFault ? faultOf(own, 'dmarc.') : undefined
+  const spfFault = isSpfAtFault ? faultOf(other ?? own, /^spf\./) : undefined
+  const dmarcFault = isDmarcAtFault ? faultOf(own, /^dmarc\./) : undefined
   return {
     domain: domainAnswer(own),
     state: {
@@ -203,8 +203,8 @@ async function stateOf(
 }
 
 /** The first finding about a record, with the step of the plan that resolves it. */
-function faultOf({ findings, plan, domain }: CheckAnswer, prefix: string): Fault | undefined {
-  const first = findings.find(({ id, severity }) => id.startsWith(prefix) && severity !== 'info')
+function faultOf({ findings, plan, domain }: CheckAnswer, ids: RegExp): Fault | undefined {
+  const first = findings.find(({ id, severity }) => ids.test(id) && severity !== 'info')
   if (!first) return undefined
   const { title, detail, repair, fix, steps } = first
   const [number] = steps ?? []
@@ -221,11 +221,18 @@ function withFix(finding: FindingAnswer, state: State | undefined): FindingAnswe
   return fix ? { ...finding, fix } : finding
 }
 
-/** The check of the domain of a From field; null if it names none. */
-export async function domainOfAuthor(ctx: Ctx, deps: Used, from = ''): Promise<MessageAnswer['domain']> {
+/**
+ * What the check of the domain of a From field finds today about its authentication, with the step of its plan; empty
+ * if the field names none.
+ */
+export async function todayOf(ctx: Ctx, deps: Used, from = ''): Promise<string> {
   const address = parseAddresses(from, 1)[0]?.address ?? ''
   const domain = parseDomain(address.slice(address.lastIndexOf('@') + 1))
-  return domain.ok ? domainAnswer(await checkOf(remembering(ctx), deps, domain.value)) : null
+  if (!domain.ok) return ''
+  const answer = await checkOf(remembering(ctx), deps, domain.value, { plan: true })
+  const fault = faultOf(answer, /^(?:spf|dkim|dmarc)\./)
+  if (!fault) return `The check of ${domain.value} finds nothing to repair today: it passes.`
+  return [`The check of ${domain.value} finds today: ${fault.detail}`, fault.repair ?? ''].join(' ').trim()
 }
 
 /** Fields that show that a message is bulk mail. */
@@ -332,7 +339,7 @@ function summaryOf(
   const authentication: Record<Facts['dmarc']['result'], string> = {
     pass: `DMARC passes for ${who} by ${by}`,
     fail: `DMARC fails for ${who}${isUnaligned ? `: ${dmarc.because!.text}` : ''}`,
-    none: `${who} has no DMARC record`,
+    none: `there is no DMARC record for ${who}`,
     permerror: 'DMARC cannot be applied',
     temperror: 'DMARC could not be evaluated, because a lookup had no answer',
     unknown: `whether DMARC passes is not known: ${dmarc.because?.text ?? 'the address of the connection is missing'}`,

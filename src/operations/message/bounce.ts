@@ -29,13 +29,13 @@ export function replyOf(raw: Uint8Array): string | undefined {
 }
 
 /**
- * The answer about a bounce: what became of each recipient and why, and the analysis of the returned message. What
- * refers to the sender's domain tells what its check finds today.
+ * The answer about a bounce: what became of each recipient and why, and the analysis of the returned message. `today`:
+ * what the check of the sender's domain finds, which is told with what refers to that domain.
  */
 export function presentBounce(
   { recipients, returned }: Bounce,
   analysis: MessageAnswer | null,
-  domain: MessageAnswer['domain'],
+  today: string,
   now: number,
 ): BounceAnswer {
   const told = recipients.map(
@@ -49,7 +49,7 @@ export function presentBounce(
       about,
       permanent,
       meaning,
-      ...(toDo !== undefined && { to_do: about === 'sender_domain' ? `${toDo}${today(domain)}` : toDo }),
+      ...(toDo !== undefined && { to_do: about === 'sender_domain' ? `${toDo} ${today}`.trim() : toDo }),
     }),
   )
   return {
@@ -89,14 +89,6 @@ export function presentBounce(
     findings: null,
     observed_at: new Date(now).toISOString(),
   }
-}
-
-/** What the check of the sender's domain finds today. */
-function today(domain: MessageAnswer['domain']): string {
-  if (!domain) return ''
-  return domain.first_finding
-    ? ` The check of ${domain.domain} finds today: ${domain.first_finding.title}.`
-    : ` The check of ${domain.domain} finds nothing to repair today: it passes.`
 }
 
 type Told = BounceAnswer['bounce']['recipients'][number]

@@ -19,7 +19,7 @@ import { messageError, paramProblem } from '../problems.ts'
 import { jsonOf, profileParamOf, profileVerdict } from '../profile.ts'
 import { aboutMessage, saveParams } from '../saving.ts'
 import { parseHelo, parseSender } from '../spf.ts'
-import { ANALYSIS_DEPS, analyseMessage, domainOfAuthor } from './analysis.ts'
+import { ANALYSIS_DEPS, analyseMessage, todayOf } from './analysis.ts'
 import { bounceOf, presentBounce, replyOf } from './bounce.ts'
 
 const DEADLINE_MS = 30_000
@@ -87,8 +87,9 @@ export const message = defineOperation({
       const analysis = returned
         ? await analyseMessage(ctx, deps, returned.octets, { by }, formOfReturned(returned))
         : null
-      const domain = analysis?.domain ?? (await domainOfAuthor(ctx, deps, bounce.returned?.from))
-      return ok(presentBounce(bounce, analysis, domain, ctx.now()))
+      const isOurs = bounce.recipients.some(({ about }) => about === 'sender_domain')
+      const today = isOurs ? await todayOf(ctx, deps, returned?.from) : ''
+      return ok(presentBounce(bounce, analysis, today, ctx.now()))
     }
     const about = {
       by,
