@@ -17,7 +17,7 @@ const MODULES = `${ROOT}/node_modules`
 /** Not bundled: native code that `pg` does not require. */
 const LEFT_OUT = ['pg-native']
 /** Packages of `loadPackage` (src/own-files.ts), each as one CommonJS file. */
-const AT_NEED = ['tr46', 'mailchecker', 'disposable-email-domains-js']
+const AT_NEED = ['cfb', 'tr46', 'mailchecker', 'disposable-email-domains-js']
 /** Files of packages that are read unchanged: those of `loadPackage` and `packageFile`. */
 const FILES = [
   'email-providers/all.json',

@@ -24,7 +24,7 @@ export const messageAnswer = z
     verdict: z.enum(['passes', 'needs_repair', 'unknown']),
     summary: z.string(),
     input: z
-      .strictObject({ kind: z.enum(['message', 'header_only', 'pasted', 'mbox', 'emlx']), notes: strings })
+      .strictObject({ kind: z.enum(['message', 'header_only', 'pasted', 'mbox', 'emlx', 'msg']), notes: strings })
       .meta({ description: 'what was understood of the octets, and what was taken away from around the message' }),
     from: z.strictObject({
       address: z.string().nullable().meta({ description: 'the first author address' }),

@@ -78,7 +78,7 @@ describe('the form of a message', () => {
   })
   it.each([
     ['%PDF-1.4', 'pdf'],
-    ['\xd0\xcf\x11\xe0\xa1', 'office'],
+    ['\xd0\xcf\x11\xe0\xa1', 'outlook_damaged'],
     ['PK\x03\x04', 'archive'],
     ['\x1f\x8b', 'gzip'],
     ['\x89PNG', 'picture'],

@@ -1,10 +1,11 @@
 import { counted } from '../base/text.ts'
 import type { HeavyKind } from '../lane/heavy.ts'
 import { contentOf, type Part, parseMime } from './mime.ts'
+import { transportHeader } from './outlook.ts'
 import { parseMail } from './parse.ts'
 
 /** What the octets that somebody gave for a message are. */
-type FormKind = 'message' | 'header_only' | 'pasted' | 'mbox' | 'emlx'
+type FormKind = 'message' | 'header_only' | 'pasted' | 'mbox' | 'emlx' | 'msg'
 
 /** A message as people have it, taken out of what is around it. */
 export type Form = {
@@ -22,7 +23,9 @@ type NotMail =
   | 'gzip'
   | 'html'
   | 'no_header'
-  | 'office' // OLE2: Outlook's .msg, Word's .doc
+  | 'office' // OLE2: Word's .doc
+  | 'outlook' // .msg that was not received
+  | 'outlook_damaged'
   | 'pdf'
   | 'picture'
   | 'rtf'
@@ -61,6 +64,7 @@ const mayCarry = (text: string): boolean =>
 /** A message and what is around it, or what the octets are instead. Pure, linear, never throws. */
 export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   const is = fileKind(Buffer.from(octets.subarray(0, 1_024)))
+  if (is === 'office') return ofOutlook(octets)
   if (is) return { is }
   const draft = decoded(Buffer.from(octets.buffer, octets.byteOffset, octets.length))
   takeEncoding(draft)
@@ -83,6 +87,22 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
     notes: headerOnly ? [...draft.notes, 'it is the header alone: the body is not here'] : draft.notes,
     octets: Buffer.from(draft.text, 'latin1'),
     ...(headerOnly && { headerOnly }),
+  }
+}
+
+/** The header that an Outlook item keeps; its body is one of Outlook's own, not the one that was signed. */
+function ofOutlook(octets: Uint8Array): Form | { readonly is: NotMail } {
+  const found = transportHeader(Buffer.from(octets.buffer, octets.byteOffset, octets.length))
+  if ('is' in found) return found
+  const text = found.text.toString('latin1').trimStart()
+  if (!hasHeader(text)) return { is: 'outlook' }
+  return {
+    kind: 'msg',
+    notes: [
+      'it is an Outlook item (.msg), which keeps the header as it was received: the body that was sent is not here',
+    ],
+    octets: Buffer.from(text, 'latin1'),
+    headerOnly: { intact: false },
   }
 }
 

@@ -66,7 +66,11 @@ export const formProblem = problemsOf('form', {
   gzip: () => 'the file is compressed (gzip); unpack it and give the message in it',
   html: () => `the file is an HTML page, not a message; ${SAVE}`,
   no_header: () => `the text has no header field, such as From or Received; ${SAVE}`,
-  office: () => `the file is of Outlook (.msg) or another Office program (OLE2), which is not read; ${SAVE}`,
+  office: () => `the file is of an Office program such as Word (OLE2), not a message; ${SAVE}`,
+  outlook: () =>
+    `the file is an Outlook item (.msg) without the header of a received message: a draft, a sent one or an appointment; give the received message: ${SAVE}`,
+  outlook_damaged: () =>
+    `the file is of Outlook (.msg) or another Office program (OLE2), and is damaged or cut off; ${SAVE}`,
   pdf: () => `the file is a PDF; ${SAVE}`,
   picture: () => `the file is a picture; ${SAVE}`,
   rtf: () => `the file is a text of a word processor (RTF); ${SAVE}`,

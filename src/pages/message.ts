@@ -95,7 +95,7 @@ const page = (parts: Parts, visit: Visit, { result, typed = {}, problem }: Shown
 ${result && html`<h2 id="another">Another message</h2>`}
 ${parts.canReceive() && addressForm(visit)}
 <form class="stack" method="post" action="/message?_csrf=${visit.token}" enctype="multipart/form-data">
-<label class="wide">Message file (.eml, .emlx, .mbox, .txt): choose it, or drop it here <input type="file" name="file" accept=".eml,.emlx,.mbox,.txt,message/rfc822"${invalid('file', problem)}>${beside('file', problem)}</label>
+<label class="wide">Message file (.eml, .emlx, .msg, .mbox, .txt): choose it, or drop it here <input type="file" name="file" accept=".eml,.emlx,.msg,.mbox,.txt,message/rfc822"${invalid('file', problem)}>${beside('file', problem)}</label>
 <label class="wide">or its source, with all header fields <textarea name="text" rows="8" spellcheck="false" placeholder="Return-Path: …"${invalid('text', problem)}>${verbatim(typed.text ?? '')}</textarea>${beside('text', problem)}</label>
 <details${KNOWN.some((name) => (typed[name] ?? '') !== '') && html` open`}><summary>What you know of the connection</summary>
 <label>Address that sent it <input name="ip" maxlength="60" placeholder="192.0.2.1" value="${typed.ip ?? ''}"${invalid('ip', problem)}>${beside('ip', problem)}</label>
