@@ -22,13 +22,21 @@ const record = z.strictObject({
 })
 /** Records without removals. */
 export const plainRecordsParam = (description: string) => listParam(record, MAX_RECORDS, { description })
+/** What a record of a plan has beside its name, type and value. */
+const ofPlan = {
+  action: z.enum(['add', 'replace', 'remove', 'keep']).optional(),
+  ttl: z.int().optional(),
+  was: z.array(z.string()).optional(),
+  beside: z.array(z.string().max(65_535)).max(MAX_RECORDS).optional(),
+  beside_unknown: z.string().optional(),
+}
 /** The records of an overlay. */
 export const recordsParam = listParam(
-  record.partial({ value: true }).extend({ remove: z.boolean().optional() }),
+  record.partial({ value: true }).extend({ remove: z.boolean().optional(), ...ofPlan }),
   MAX_RECORDS,
   {
     description:
-      'records to overlay on the DNS; they replace all records of the same name and type, those of TXT only the ones of the same kind (SPF, DMARC, DKIM …: their first tag). With `remove`, the record is removed; without `value`, all of its name and type. `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. `value` is in presentation format; the quotes of a TXT record may be omitted',
+      'records to overlay on the DNS; they replace all records of the same name and type, those of TXT only the ones of the same kind (SPF, DMARC, DKIM …: their first tag). With `remove`, the record is removed; without `value`, all of its name and type; records of a plan are taken as they stand. `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. `value` is in presentation format; the quotes of a TXT record may be omitted',
   },
 )
 
@@ -44,10 +52,24 @@ export function readRecords(
   return { laid: laid.flatMap((one) => ('remove' in one ? [] : [one])), skipped }
 }
 
+type GivenRecord = ChangeText & {
+  readonly action?: string | undefined
+  readonly beside?: readonly string[] | undefined
+}
+
+/** A record of a plan: one to remove, or one to publish beside those that stay. */
+const changesOf = ({ name, type, value, remove, action, beside = [] }: GivenRecord): readonly ChangeText[] => [
+  { name, type, value, remove: remove ?? action === 'remove' },
+  ...(action === 'remove' ? [] : beside.map((other) => ({ name, type, value: other }))),
+]
+
 /** Reads all records of the overlay. Throws AppError with the record or line that cannot be read. */
-export function readOverlay(domain: Domain, records: readonly ChangeText[], zone: string | undefined): Overlaid {
-  refuseTooMuch(records, zone)
-  const single = records.map((record, i) => orRefuse(parseChange(record, domain), 'records', `records.${i}`))
+export function readOverlay(domain: Domain, given: readonly GivenRecord[], zone: string | undefined): Overlaid {
+  const records = given.map(changesOf)
+  refuseTooMuch(records.flat(), zone)
+  const single = records.flatMap((some, i) =>
+    some.map((record) => orRefuse(parseChange(record, domain), 'records', `records.${i}`)),
+  )
   const whole = zone === undefined ? undefined : orRefuse(parseZone(zone, domain), 'zone', 'zone')
   const laid = [...(whole?.records ?? []), ...single]
   if (laid.length === 0) throw questionError('no_overlay', undefined, { parameter: 'records' })

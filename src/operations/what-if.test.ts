@@ -83,7 +83,7 @@ describe('refuses', () => {
       { records: [DMARC, { name: '@', type: 'A', value: 'x' }] },
       /records\.1: "x" is not an IP/,
     ],
-    ['a property that is not known', { records: [{ ...DMARC, ttl: 5 }] }, /records\.0/],
+    ['a property that is not known', { records: [{ ...DMARC, weight: 1 }] }, /records\.0/],
     ['a zone with a fault', { zone: '@ A 192.0.2.1\n@ MX mail' }, /zone: line 2: MX data/],
     ['a zone of more than 512 kB', { zone: ';'.repeat(512_001) }, /512001 bytes; at most 512000/],
   ])('%s', async (_, body, words) => await expect(ask(body)).rejects.toThrow(words))
@@ -99,4 +99,20 @@ it.each([
     '# What if: neglected.test: grade D, 60 of 100',
     note,
   ])
+})
+
+it('takes the records of a plan as they stand', async () => {
+  const zone: LabZone = {
+    ...ZONE,
+    'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 mx a:gone.example -all', 'v=spf1 mx -all', 'site=1'] },
+    '_dmarc.a.example': { TXT: ['v=DMARC1; p=none'] },
+  }
+  const { plan } = await answerTo(check, labCtx(zone), DEPS, { domain: 'a.example' })
+  const records = plan!.steps.flatMap(({ records: some, by }) => (by === 'dns' ? some : []))
+  expect(records.map(({ action }) => action)).toEqual(expect.arrayContaining(['replace']))
+  const answer = await ask({ records }, zone)
+  expect(answer.findings.map(({ id }) => id)).not.toContain('spf.several_records')
+  expect(answer.spf.records).toEqual(['v=spf1 mx ~all'])
+  const removed = await ask({ records: [{ ...records[0]!, action: 'remove', value: 'v=spf1 mx -all' }] }, zone)
+  expect(removed.spf.records).toEqual(['v=spf1 mx a:gone.example -all'])
 })

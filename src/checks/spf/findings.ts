@@ -167,7 +167,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'SPF term that lets nobody pass',
     detail: ({ terms }) => `${some(terms)}. If a host was meant that sends mail, its mail fails SPF.`,
-    repair: 'Publish the record shown.',
+    repair: 'Publish the record shown; if a host was meant that sends mail, name it there.',
     unoffered: 'Correct the term, or remove it.',
     reference: 'RFC 7208 §5',
   },

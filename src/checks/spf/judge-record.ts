@@ -232,7 +232,7 @@ export function judgeDeadTerms(
     .filter(({ kind }) => kind === 'no_host' || kind === 'no_mx' || kind === 'include')
     .filter((one) => !(isDead && ofMailHosts(one)))
   const meant = equals.length > 0 ? meantBy([evidence]) : undefined
-  const hosts = root.record && asHosts(root.record, others, context.mail)
+  const better = root.record && (asHosts(root.record, others, context.mail) ?? withoutHosts(root.record, others))
   return [
     ...(equals.length === 0
       ? []
@@ -251,7 +251,7 @@ export function judgeDeadTerms(
             id: 'spf.dead_term',
             args: { terms: words(others) },
             evidence,
-            ...fixOf(domain, hosts && formatSpf(hosts)),
+            ...fixOf(domain, better && formatSpf(better)),
           },
         ]),
   ]
@@ -286,6 +286,15 @@ function revived(
   if (namesSomebody(rest)) return undefined
   const first = firstRecord(mail)
   return first?.endsWith(' ~all') ? first : undefined
+}
+
+/**
+ * The record without terms whose names have no address or no MX: nobody passes by them. Undefined if there is none; an
+ * include that names nobody may get senders without this domain.
+ */
+function withoutHosts(record: SpfRecord, dead: readonly DeadTerm[]): SpfRecord | undefined {
+  const gone = new Set(dead.flatMap(({ kind, directive }) => (kind === 'include' || !directive ? [] : [directive])))
+  return gone.size === 0 ? undefined : without(record, (directive) => gone.has(directive))
 }
 
 /**
