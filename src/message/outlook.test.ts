@@ -2,7 +2,7 @@ import { utils, write } from 'cfb'
 import { afterAll, describe, expect, it } from 'vitest'
 import { LaneError } from '../lane/heavy.ts'
 import { openLane } from '../lane/lane.ts'
-import { heavyCommand } from '../start/heavy-command.ts'
+import { heavyProgram } from '../own-files.ts'
 import { form, readForm } from './form.ts'
 
 const HEADER = `Received: from a.example ([192.0.2.1]) by b.example; Mon, 23 Nov 2026 09:00:02 +0000\r
@@ -66,7 +66,7 @@ describe('an Outlook item', () => {
 })
 
 describe('a compound file whose sectors form a circle', () => {
-  const lane = openLane({ command: heavyCommand(), log: { warn: () => {} } })
+  const lane = openLane({ command: { ...heavyProgram, env: {} }, log: { warn: () => {} } })
   afterAll(() => lane.close())
 
   it('ends with its own work, and the next file is read', { timeout: 60_000 }, async () => {

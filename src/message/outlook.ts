@@ -1,5 +1,5 @@
-import { loadPackage } from '../own-files.ts'
 import { once } from '../base/share-work.ts'
+import { loadPackage } from '../own-files.ts'
 
 /** It is loaded with the first file: few are of Outlook. */
 const cfb = once(() => loadPackage('cfb') as typeof import('cfb'))
