@@ -128,13 +128,25 @@ const NOTICES = [
   'proxy',
   'proxy_fault',
   'no_mail',
+  'taken',
 ]
+
+/** The code of the errors that a sentence about a value leads to, by its subject or its name. */
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  domain: 'invalid_domain',
+  ip: 'invalid_ip',
+  'value.duration': 'invalid_duration',
+  'value.outside': 'invalid_duration',
+  'value.above': 'invalid_duration',
+  form: 'bad_message',
+}
 
 /** The page of error codes, with the sentences of each. */
 export async function errorLists(root: string): Promise<string> {
   const samples: Samples = { text: (name) => `‹${name}›`, number: (name) => `‹${name}›`, list: (name) => [`‹${name}›`] }
   const all = (await allSentences(root)).map((one) => ({
     ...one,
+    code: one.code ?? CODES[one.subject] ?? CODES[`${one.subject}.${one.id}`],
     text: one.tell(sampleValues(one.subject, one.id, samples)),
   }))
   // Not one that only passes on what another program says, no notice beside an error, no fault of the network or of a
@@ -144,8 +156,6 @@ export async function errorLists(root: string): Promise<string> {
   const listOf = (code: ErrorCode | undefined): string =>
     [...new Set(all.filter((one) => one.code === code && isSentence(one)).map(({ text }) => `- ${text}`))].join('\n')
   const codes = Object.keys(ERRORS) as ErrorCode[] // the keys of a constant
-  const parts = codes
-    .filter((code) => all.some((one) => one.code === code))
-    .map((code) => `### ${code}\n\n${listOf(code)}\n`)
+  const parts = codes.map((code) => `### ${code}\n\n${listOf(code)}\n`)
   return `${parts.join('\n')}\n### Any code\n\nWhat is wrong with a value. The name of the parameter or of the flag stands before it.\n\n${listOf(undefined)}\n`
 }

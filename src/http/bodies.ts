@@ -43,17 +43,24 @@ export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
     })
     done(null, payload.pipe(body))
   })
+  // Fastify closes the connection of a body that is too large, and the answer is lost with what is still on its way.
+  app.addHook('onSend', ({ raw }, reply, payload, done) => {
+    if (reply.statusCode === 413 && !raw.complete) void reply.removeHeader('connection')
+    done(null, payload)
+  })
 }
 
 /**
  * Leaves bodies of any type unread: the operation reads them as a stream. If the rest of a body (of a refused request,
- * most often) has not arrived within `bodyMs` after the answer, the connection is closed.
+ * most often) has not arrived within `bodyMs` after the answer, the connection is closed. Until then it is dropped.
  */
 export function leaveBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.addHook('onResponse', ({ raw }, _reply, done) => {
     if (!raw.complete && !raw.destroyed) {
+      // What is still sent is dropped, though a reader may have been left: a client that reads afterwards gets the answer.
+      raw.removeAllListeners('readable').resume()
       const timer = setTimeout(() => raw.destroy(), bodyMs)
       raw.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
     }

@@ -33,6 +33,7 @@ export async function handle(
   if (operation.live && raw.format === undefined && wantsEvents(request.headers.accept))
     return sendEvents(reply, eventsOf(inParts(execute, operation, raw, by), request))
   if (operation.line) return sendLines(reply, await execute.lines(operation, raw, by))
+  if (operation.uploads) refuseUnread(operation, raw, by)
   const given = await whenReceived(operation, request, by, receive, (by) => execute(operation, raw, by))
   void reply.code(given.status)
   if (given.isRepeated) void reply.header('idempotent-replayed', 'true')
@@ -92,6 +93,12 @@ function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey
   const idempotencyKey = quoted ?? bare
   if (idempotencyKey !== undefined) return { idempotencyKey }
   throw requestError('idempotency_key', undefined, { parameter: 'Idempotency-Key' })
+}
+
+/** What is refused whatever the body is, is refused before the body has come. Throws AppError. */
+function refuseUnread(operation: Operation, raw: Raw, { upload }: By): void {
+  operation.ask(raw)
+  if (upload) operation.refuseType?.(upload)
 }
 
 /** A list is read while it comes. Any other body is received before its operation begins, whose time counts from then. */

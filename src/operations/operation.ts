@@ -100,6 +100,8 @@ type OperationFacts = {
   readonly forPeers?: true
   /** The body is an upload that `run` reads as a stream (`ctx.upload`); the parameters are in the query. */
   readonly uploads?: 'list' | 'message' | 'report'
+  /** Throws AppError for an upload of a type that `run` does not read: before any of it has come. */
+  readonly refuseType?: (upload: Pick<Upload, 'contentType'>) => void
   /** Another path of its method: a body of one of these media types leads here. */
   readonly bodiesOf?: { readonly path: string; readonly types: readonly string[] }
   /**

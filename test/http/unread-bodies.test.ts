@@ -4,18 +4,24 @@ import { expect, it } from 'vitest'
 import { endSlowBodies, leaveBodies } from '../../src/http/bodies.ts'
 
 /**
- * A server with the bodies' own time, 50 ms, whose bodies may have 100 bytes; at `/upload` they are left to the
+ * A server with the bodies' own time, whose bodies may have 100 bytes; at `/upload` they are left to the
  * handler, which refuses them unread.
  */
-async function serve() {
+async function serve(bodyMs = 50) {
   const app = fastify({ bodyLimit: 100 })
   await app.register((uploads, _, done) => {
-    leaveBodies(uploads, 50)
+    leaveBodies(uploads, bodyMs)
     uploads.post('/upload', async (_request, reply) => reply.code(401).send({}))
+    uploads.post('/list', async ({ raw }, reply) => {
+      const octets = raw.iterator({ destroyOnReturn: false })
+      await octets.next()
+      void octets.next() // a reader that looks ahead is left
+      return reply.code(415).send({})
+    })
     done()
   })
   await app.register((others, _, done) => {
-    endSlowBodies(others, 50)
+    endSlowBodies(others, bodyMs)
     others.post('/', async () => ({}))
     others.get('/', async () => ({}))
     done()
@@ -68,9 +74,14 @@ it.each<[string, string]>([
   await app.close()
 })
 
-it('the request after a large body that was refused unread is answered', async () => {
-  const { app, port } = await serve()
-  const large = post('text/markdown', 'Content-Length: 100000', 'a'.repeat(100_000))
-  expect(await statuses(port, large + LAST)).toEqual(['415', '200'])
+it.each([
+  ['unread', 'text/markdown', '/', 100_000, '415'],
+  ['as an upload', 'text/csv', '/upload', 10_000_000, '401'],
+  ['in the middle of an upload', 'text/csv', '/list', 10_000_000, '415'],
+  ['for its announced size', 'application/json', '/', 10_000_000, '413'],
+])('the request after a large body that was refused %s is answered', async (_, type, path, size, status) => {
+  const { app, port } = await serve(10_000)
+  const large = post(type, `Content-Length: ${size}`, 'a'.repeat(size)).replace('/', path)
+  expect(await statuses(port, large + LAST)).toEqual([status, '200'])
   await app.close()
 })

@@ -36,6 +36,7 @@ export const message = defineOperation({
   summary: 'Analyse a message: SPF, DKIM, DMARC, ARC, its way and its form',
   scope: 'read',
   uploads: 'message',
+  refuseType,
   params: {
     ip: optional(ipParam('address of the host that sent the message to its receiver')),
     helo: optional(
@@ -195,8 +196,7 @@ const TYPES = [
 /** The whole message. Throws AppError: it has another type, it is larger than `max` octets, or there is none. */
 async function readMessage({ upload, signal }: Call, max: number): Promise<Buffer> {
   if (upload === undefined) throw messageError('empty')
-  const type = typeOf(upload)
-  if (!TYPES.includes(type)) throw messageError('type', { type })
+  refuseType(upload)
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of upload.octets) {
@@ -209,4 +209,7 @@ async function readMessage({ upload, signal }: Call, max: number): Promise<Buffe
   return Buffer.concat(pieces, size)
 }
 
-const typeOf = ({ contentType }: Upload): string => contentType.split(';', 1)[0]!.trim().toLowerCase()
+function refuseType({ contentType }: Pick<Upload, 'contentType'>): void {
+  const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
+  if (!TYPES.includes(type)) throw messageError('type', { type })
+}
