@@ -7,7 +7,8 @@ import { valueProblem } from './base/value-problems.ts'
 import { optionProblem } from './config-problems.ts'
 import { type Cidr, parseCidr } from './names/cidr.ts'
 import { parseDomain, parseDomainPattern } from './names/domain.ts'
-import { formatEmail, parseEmail } from './names/email.ts'
+import { formatEmail } from './names/email.ts'
+import { parsePastedEmail } from './names/pasted.ts'
 import { sourceProblem } from './names/problems.ts'
 import { distinctEntries, NODE_ID, type PoolEntry, parsePoolEntry } from './names/source.ts'
 
@@ -128,7 +129,7 @@ const messagesPlace = (value: string): Parsed<string> => {
   return place.ok ? parsed(value) : place
 }
 const mailbox = (value: string): Parsed<string> => {
-  const address = parseEmail(value.replace(/^mailto:/i, ''))
+  const address = parsePastedEmail(value)
   return address.ok ? parsed(formatEmail(address.value)) : address
 }
 /** The value is not repeated, because it may contain a password, which does not belong there. */

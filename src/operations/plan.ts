@@ -8,6 +8,7 @@ import { repeatable } from '../checks/repeatable.ts'
 import { planDocument } from '../documents/plan.ts'
 import { type Domain, parseDomain, unicodeOf } from '../names/domain.ts'
 import { parseIp } from '../names/ip.ts'
+import { pastedAddress } from '../names/pasted.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { textKind } from '../net/dns/text-kind.ts'
@@ -214,7 +215,7 @@ async function seedsOf(subject: Subject, start: Snapshot, setup: Setup) {
 }
 
 function mailtoOf(text: string): Parsed<string> {
-  const address = text.replace(/^mailto:/i, '')
+  const address = pastedAddress(text)
   return /^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}$/.test(address)
     ? parsed(`mailto:${address}`)
     : problem(setupProblem('reports', { text }))

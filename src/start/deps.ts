@@ -10,7 +10,7 @@ import type { Verification } from '../mailbox/verification.ts'
 import { createVerifier, type VerifySettings } from '../mailbox/verify.ts'
 import { messageService } from '../message/inbox.ts'
 import { verifiedSelectors } from '../message/selectors.ts'
-import { parseEmail } from '../names/email.ts'
+import { parsePastedEmail } from '../names/pasted.ts'
 import { formatServer, isPublicResolver } from '../net/dns/system.ts'
 import { canBind } from '../net/local-addresses.ts'
 import type { DepName, Deps } from '../operations/deps.ts'
@@ -223,7 +223,7 @@ function verifySettings(config: Config, pool: SourcePool): VerifySettings {
 function mailFrom(text: string | undefined): Pick<VerifySettings, 'mailFrom'> {
   if (text === undefined) return {}
   if (text === '<>') return { mailFrom: null }
-  const email = parseEmail(text.replace(/^<(.*)>$/, '$1'))
+  const email = parsePastedEmail(text)
   if (!email.ok) throw invalidFlag('mail-from', email.problem)
   return { mailFrom: email.value }
 }
