@@ -76,6 +76,8 @@ const NUMBERS = [
   'lines',
   'signed',
   'arrived',
+  'major',
+  'oldest',
 ]
 /** Values that are problems. */
 const PROBLEMS = ['why', 'first', 'second']

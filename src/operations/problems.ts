@@ -1,5 +1,6 @@
 import { errorsOf } from '../base/errors.ts'
 import { problemsOf, quoted, shown } from '../base/problem.ts'
+import { counted } from '../base/text.ts'
 import { didYouMean } from '../base/value-problems.ts'
 
 type Text = { text: string }
@@ -213,8 +214,8 @@ export const monitorInputError = errorsOf('monitor_input', {
   },
   labels: {
     code: 'invalid_parameter',
-    detail: ({ most, max }: { most: number; max: number }) =>
-      `at most ${most} labels, each one line of at most ${max} characters`,
+    detail: ({ count, max }: { count: number; max: number }) =>
+      `give at most ${counted(count, 'label')}, each one line of at most ${max} characters`,
   },
   no_scope: { code: 'forbidden', detail: () => 'a monitor of kind reports requires a key with the scope reports' },
   url: { code: 'invalid_parameter', detail: () => 'the URL of a recipient must begin with https://' },

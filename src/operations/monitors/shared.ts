@@ -153,7 +153,7 @@ const labels = z.array(label).max(MAX_LABELS)
 export function labelsOf(texts: readonly string[]): readonly string[] {
   const read = labels.safeParse([...new Set(texts.map((text) => text.trim()).filter((text) => text !== ''))])
   if (read.success) return read.data
-  throw monitorInputError('labels', { most: MAX_LABELS, max: MAX_LABEL }, { parameter: 'labels', at: 'labels' })
+  throw monitorInputError('labels', { count: MAX_LABELS, max: MAX_LABEL }, { parameter: 'labels', at: 'labels' })
 }
 
 /** The mail address of who is responsible for a target; '' for nobody. Throws AppError `invalid_parameter`. */

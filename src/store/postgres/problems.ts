@@ -71,12 +71,12 @@ export const privateDatabaseError = errorsOf('private_database', {
   too_old: {
     code: 'upstream_unavailable',
     detail: ({ majors, oldest }: { majors: string; oldest: number }) =>
-      `PostgreSQL ${majors} of this machine is too old: install ${oldest} or later, or set a server with --database-url`,
+      `PostgreSQL ${shown(majors, 100)} of this machine is too old: install ${oldest} or later, or set a server with --database-url`,
   },
   other_version: {
     code: 'upstream_unavailable',
     detail: ({ major, majors }: { major: number; majors: string }) =>
-      `the private database was made by PostgreSQL ${major}, and this machine has ${majors}: install ${major} or name the folder of its programs with --postgres-bin; to go on with another version, take the data there with db backup and db restore`,
+      `the private database was made by PostgreSQL ${major}, and this machine has ${shown(majors, 100)}: install ${major} or name the folder of its programs with --postgres-bin; to go on with another version, take the data there with db backup and db restore`,
   },
   bin: {
     code: 'invalid_parameter',
