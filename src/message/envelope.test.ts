@@ -180,6 +180,29 @@ Received: from mail.a.example (mail.a.example [45.53.1.1]) by fwd.c.example (Pos
     offered: ['mx.b.example', 'fwd.c.example'],
   },
   {
+    name: 'a private name above the receiver’s is within its systems',
+    header: `Received: from mx.b.example (10.0.0.7) by ex1.firma.local (10.0.0.8) with Microsoft SMTP Server id 15.2.1; Mon, 23 Nov 2026 09:00:06 +0000
+Authentication-Results: mx.b.example; spf=pass smtp.mailfrom=joe@a.example
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx.b.example (Postfix) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:05 +0000`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx.b.example'],
+  },
+  {
+    name: 'a private name below it is the sender’s',
+    header: `Authentication-Results: mx.b.example; spf=pass smtp.mailfrom=joe@a.example
+Received: from mail.a.example (gateway [10.0.0.1]) by mx.b.example (Postfix) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:05 +0000
+Received: from client.c.example (client.c.example [45.53.200.200]) by ex1.shop.local (10.1.1.1) with ESMTP id 2; Mon, 23 Nov 2026 09:00:04 +0000`,
+    offered: ['ex1.shop.local'],
+    mailFrom: 'joe@a.example',
+    trusted: ['mx.b.example'],
+  },
+  {
+    name: 'Exchange on premises with a private name: it is offered',
+    header: `Received: from mail.a.example (45.53.1.1) by ex1.firma.local (10.1.1.11) with Microsoft SMTP Server id 15.2.1; Mon, 23 Nov 2026 09:00:05 +0000`,
+    offered: ['ex1.firma.local'],
+  },
+  {
     name: 'an address literal as HELO is the client’s word',
     header: `Authentication-Results: mx.b.example; spf=fail smtp.mailfrom=a.example
 Received: from [45.53.200.200] (unknown [45.53.1.1]) by mx.b.example (Postfix) with ESMTP id 1; Mon, 23 Nov 2026 09:00:05 +0000`,

@@ -5,7 +5,7 @@ import { registrableDomain } from '../names/suffix.ts'
 import { type Claims, parseAuthenticationResults } from './authentication-results.ts'
 import { parseParameters, withoutComments } from './mime.ts'
 import { type Field, fieldBody } from './parse.ts'
-import { isInnerHost, operatorOf } from './receivers.ts'
+import { isInnerHost, isPrivateName, operatorOf } from './receivers.ts'
 
 /** The SMTP envelope and where it is known from. */
 export type Envelope = {
@@ -119,7 +119,11 @@ const UNKNOWN: Connection = { until: -1 }
 
 function connectionOf(fields: readonly Field[], hops: readonly PlacedHop[], isReceiver: IsReceiver): Connection {
   // The receiver's own fields: from the top to the first Received field of another host, at the most.
-  const firstForeign = hops.findIndex((hop) => isForeign(hop, isReceiver))
+  // Names of private networks below it may be the sender's.
+  const firstNamed = hops.findIndex(({ by }) => isReceiver(by))
+  const firstForeign = hops.findIndex(
+    (hop, i) => isForeign(hop, isReceiver) || (i > firstNamed && firstNamed >= 0 && isPrivateName(hop.by)),
+  )
   const own = hops.slice(0, firstForeign < 0 ? hops.length : firstForeign)
   const below = (last: PlacedHop | undefined): number =>
     hops.find(({ place }) => place > (last?.place ?? -1))?.place ?? endOfTrace(fields, last)
@@ -191,7 +195,7 @@ function sameOrganization(host: string): IsReceiver {
 
 /** A field of a named host that is not the receiver's; inner names and addresses are within its systems. */
 const isForeign = ({ by }: Received, isReceiver: IsReceiver | undefined): boolean =>
-  !isInnerHost(by) && !parseIp(by).ok && !(isReceiver?.(by) ?? false)
+  !isInnerHost(by) && !isPrivateName(by) && !parseIp(by).ok && !(isReceiver?.(by) ?? false)
 
 /**
  * The receiver's fields of a message that came from nowhere else: those above the first field that hosts on the way do

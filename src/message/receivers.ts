@@ -97,6 +97,8 @@ export function operatorOf(host: string): Operator | undefined {
   return undefined
 }
 
-/** Whether a host is an inner one, which no other organization names: without a dot, or below a private top level. */
-export const isInnerHost = (host: string): boolean =>
-  !host.includes('.') || /\.(?:internal|local|localdomain|lan|home|corp|intranet)$/.test(host)
+/** Whether a host is an inner one, which no other organization names: without a dot, or below `internal`. */
+export const isInnerHost = (host: string): boolean => !host.includes('.') || /\.(?:internal|localdomain)$/.test(host)
+
+/** Whether a name is below a top level that networks use for themselves, that of a receiver or of a sender. */
+export const isPrivateName = (host: string): boolean => /\.(?:local|lan|home|corp|intranet)$/.test(host)
