@@ -13,9 +13,7 @@ import { CORPORA, corpus } from '../../lab/corpora.ts'
 /** Messages as people have them, with the answer that an expert gives: the cases of `mail/messages`. */
 vi.setConfig({ testTimeout: 60_000 })
 
-const KNOWN_FAILURES: Readonly<Record<string, string>> = {
-  'input-msg': 'OLE2 is not read',
-}
+const KNOWN_FAILURES: Readonly<Record<string, string>> = {}
 
 const NOW = Date.UTC(2026, 10, 25, 12)
 
