@@ -4,6 +4,7 @@ import * as registry from '../checks/registry.ts'
 import type { CheckKey } from '../checks/run.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import { familyOf, type Ip, reverseName } from '../names/ip.ts'
+import { isPublic } from '../names/ip-range.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
 import { ASSUMED_ADDRESS, assumedKey, correctedPolicy } from './assumed.ts'
@@ -61,7 +62,11 @@ export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) =
   const found = foundIn({ outcomes }, 'mx').find(({ finding: { id } }) => TAKE_NONE.includes(id))
   if (!found || !mail) return []
   if (found.finding.id === 'mx.ip_literal') return [{ found, draft: namedHost(mail, domain) }]
-  const hosts = mail.hosts.filter(({ proxy }) => proxy !== undefined)
+  const isPrivate = found.finding.id === 'mx.not_public'
+  const hosts = mail.hosts.filter(({ proxy, addresses }) =>
+    isPrivate ? addresses.length > 0 && !addresses.some(isPublic) : proxy !== undefined,
+  )
+  if (hosts.length === 0) return []
   const names = hosts.map(({ exchange }) => exchange)
   const records = names.flatMap((name) => [
     { name, type: 'A', data: ASSUMED_ADDRESS } as const,
@@ -69,17 +74,19 @@ export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) =
     { name: reverseName(ASSUMED_ADDRESS), type: 'PTR', data: name } as const,
   ])
   const draft = {
-    title: 'Take the mail host out of the web proxy',
+    title: isPrivate ? 'Publish a public address of the mail host' : 'Take the mail host out of the web proxy',
     by: 'dns',
     assumed: true,
-    instructions: `Set the address records of ${names.join(', ')} to "DNS only" at the provider of the proxy (${hosts[0]?.proxy}): they then name the mail server itself.`,
+    instructions: isPrivate
+      ? `Replace the address records of ${names.join(', ')} by the public address at which the mail server is reached: senders on the internet cannot connect to a private one.`
+      : `Set the address records of ${names.join(', ')} to "DNS only" at the provider of the proxy (${hosts[0]?.proxy}): they then name the mail server itself.`,
     changes: [],
     facts: { records },
   } as const
   return [{ found, draft }]
 }
 
-const TAKE_NONE = ['mx.ip_literal', 'mx.web_proxy']
+const TAKE_NONE = ['mx.ip_literal', 'mx.web_proxy', 'mx.not_public']
 
 /** A name for MX records that are addresses. */
 function namedHost({ hosts, records }: MailHosts, domain: string): Work['draft'] {

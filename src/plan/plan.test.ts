@@ -179,7 +179,8 @@ it('of random zones each step keeps its promise, and nobody who passes fails', (
         now = then
       }
     }),
-    { numRuns: 60 },
+    // What nobody reads may have let somebody send: no reject at once.
+    { numRuns: 60, examples: [[{ ...HOSTS, 'a.example': { ...NULL_MX, TXT: ['v=spf1\u00a0+all'] } }]] },
   ))
 
 it('gives the same answer to the same zone, in whatever order and at whatever speed answers come', async () => {

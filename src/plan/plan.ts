@@ -7,7 +7,7 @@ import { seenObjection, seenStepUp } from '../checks/seen-fixes.ts'
 import type { SeenMail } from '../checks/seen-mail.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
-import { parseRecord, presentationOf } from '../net/dns/record-text.ts'
+import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
 import { changesOf, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
 import { nextStage, ownRecord, type Stage, strengthOf } from './ladder.ts'
@@ -30,6 +30,7 @@ import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
 import {
   ABOUT_REJECT,
   beforeRecords,
+  KEY_WITHOUT_SENDER,
   NO_MAIL_CHOICE,
   SILENT_ORGANIZATION,
   SPF_WAIT,
@@ -44,12 +45,25 @@ import {
 const MAX_TRIALS = 40
 /** Maximum number of times that all checks are gone through: a step may make another one possible. */
 const MAX_PASSES = 3
+/** Maximum number of faults of one record that are mended together. */
+const MAX_FAULTS = 3
 /** Maximum number of stages of DMARC. */
 const MAX_STAGES = 6
 /** Days with reports, of 28, that stand for the month of a stage: reports come a day or two late. */
 const REPORTED_DAYS = 26
 
 type Done = Draft & { readonly after: Snapshot }
+/** A finding of a check with the record that it proposes. */
+type Proposed = Found & { readonly fix: DnsRecord; readonly change: OverlayRecord }
+/** A record laid over the domain. */
+type Mended = {
+  readonly fix: DnsRecord
+  readonly place: readonly OverlayChange[]
+  readonly tried: Change
+  readonly after: Snapshot
+  /** Why it is not offered. */
+  readonly why: string | undefined
+}
 
 export type Plan = Pick<PlanAnswer, 'steps' | 'end' | 'left' | 'choice' | 'organization'>
 type PlanOptions = { readonly seen?: SeenMail | undefined }
@@ -194,20 +208,15 @@ class Planner {
     let laid = this.laid
     const first = this.now
     for (let found = this.nextFix(key, least, turn); found; found = this.nextFix(key, least, turn)) {
-      const { finding, fix, change } = found
-      const place = await this.placeOf(fix, change)
-      if (typeof place === 'string') {
-        this.objections.set(finding.id, place)
+      const { finding } = found
+      const before = step?.after ?? this.now
+      const mended = await this.mended(found, before, laid)
+      if (!mended) break
+      if (typeof mended === 'string') {
+        this.objections.set(finding.id, mended)
         continue
       }
-      const before = step?.after ?? this.now
-      const tried = withChanges(laid, place)
-      const after = await this.trial(before, tried, place)
-      if (!after) break
-      const why =
-        key === 'dmarc' && isSteep(before, after) && !this.isSilent()
-          ? STEEP
-          : objectionTo(found, fix, before, after, this.options.seen)
+      const { fix, place, tried, after, why } = mended
       if (why === undefined && key === 'spf' && turn === 'first' && waitsForSpf(before, after)) continue
       const gain = after.score.score - before.score.score
       // What gains nothing is offered after the way.
@@ -227,24 +236,54 @@ class Planner {
     )
   }
 
+  /**
+   * A record that a finding proposes, laid over the domain, and why it is not taken. One that leaves another fault of the
+   * same record is mended further: all faults of one record go together. A text says why it cannot stand at its name;
+   * undefined: too much was tried.
+   */
+  private async mended(found: Proposed, before: Snapshot, laid: Change): Promise<Mended | string | undefined> {
+    let next: Pick<Proposed, 'fix' | 'change'> | undefined = found
+    let first: Mended | undefined
+    for (let i = 0; next && i < MAX_FAULTS; i++) {
+      const { fix, change }: Pick<Proposed, 'fix' | 'change'> = next
+      const place = await this.placeOf(fix, change)
+      if (typeof place === 'string') return first ?? place
+      const tried = withChanges(laid, place)
+      const after = await this.trial(before, tried, place)
+      if (!after) return first
+      const isTooSteep = found.key === 'dmarc' && isSteep(before, after) && !this.isSilent()
+      const why = isTooSteep ? STEEP : objectionTo(found, fix, before, after, this.options.seen)
+      const mended = { fix, place, tried, after, why }
+      if (why === undefined) return mended
+      first ??= mended
+      next = this.proposals(found.key, after).find(
+        (one) => one.fix.name === fix.name && one.fix.rtype === fix.rtype && one.fix.value !== fix.value,
+      )
+    }
+    return first
+  }
+
+  /** The findings of a check with a record to publish, the most severe first. */
+  private proposals(key: CheckKey, { outcomes }: Pick<Snapshot, 'outcomes'>): readonly Proposed[] {
+    return (outcomes[key]?.findings ?? [])
+      .map((finding) => ({ key, finding }))
+      .toSorted((a, b) => rankOf(b) - rankOf(a))
+      .flatMap((found): Proposed[] => {
+        const { fix } = found.finding
+        const [change] = fix && this.isOwn(fix.name) ? recordIn(fix, this.domain) : []
+        return fix && change ? [{ ...found, fix, change }] : []
+      })
+  }
+
   /** The most severe finding of a check with a record that was not tried yet. */
-  private nextFix(
-    key: CheckKey,
-    least: 'low' | 'medium',
-    turn: string,
-  ): (Found & { readonly fix: DnsRecord; readonly change: OverlayRecord }) | undefined {
+  private nextFix(key: CheckKey, least: 'low' | 'medium', turn: string): Proposed | undefined {
     // What a web name needs not, no step declares.
     if (key === 'mx' && this.start.context.role === 'no_mail') return undefined
-    const found = this.findings(key)
-      .filter(({ finding }) => finding.fix !== undefined)
-      .toSorted((a, b) => rankOf(b) - rankOf(a))
-    for (const one of found) {
-      const fix = one.finding.fix!
-      const tried = JSON.stringify([one.finding.id, fix, turn])
-      if (rankOf(one) < RANK[least] || this.tried.has(tried) || !this.isOwn(fix.name)) continue
+    for (const one of this.proposals(key, this.now)) {
+      const tried = JSON.stringify([one.finding.id, one.fix, turn])
+      if (rankOf(one) < RANK[least] || this.tried.has(tried)) continue
       this.tried.add(tried)
-      const change = parseRecord({ name: `${fix.name}.`, type: fix.rtype, value: fix.value }, this.domain)
-      if (change.ok) return { ...one, fix, change: change.value }
+      return one
     }
     return undefined
   }
@@ -342,8 +381,12 @@ class Planner {
   private isSilent(): boolean {
     const { context, facts } = this.now
     if (context.role === 'no_mail') return true
-    // A record that let everybody pass may have had senders, whatever stands in its place.
-    return context.sends === false && this.start.context.sends !== true && !hasUsableKey(facts.dkim)
+    if (context.sends !== false || hasUsableKey(facts.dkim)) return false
+    // A record that let everybody pass, or could not be read, may have had senders, whatever stands in its place.
+    const { spf } = this.start.facts
+    const isNew = !(spf instanceof Error) && spf.records.length + spf.similar.length === 0
+    const isDeclared = !(facts.spf instanceof Error) && facts.spf.reading?.declaredNonSender === true
+    return this.start.context.sends === false || (this.start.context.sends !== true && (isNew || isDeclared))
   }
 
   /** A record of its own for a name below an organization that sends nothing; others are covered by the organization. */
@@ -419,6 +462,7 @@ class Planner {
         ...(waiting.wait !== undefined && { wait: waiting.wait }),
         ...(instructions !== undefined && { instructions }),
         ...(isSilent && governs(this.domain, this.now) && { before: [SILENT_ORGANIZATION] }),
+        ...(!isSilent && context.sends === false && { before: [KEY_WITHOUT_SENDER] }),
         ...(stage.optional && { optional: true as const }),
         after,
       },

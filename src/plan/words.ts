@@ -8,7 +8,7 @@ import type { Stage } from './ladder.ts'
 /** What a step is called, by its check; `isNew`: nothing of the kind is published. */
 export function titleOf(key: CheckKey, id: string, { value, rtype }: DnsRecord, isNew: boolean): string {
   if (key === 'mx') return value === '0 .' ? 'Declare that the domain accepts no mail' : MX[isNew ? 0 : 1]
-  if (key === 'dmarc') return dmarcTitle(value, isNew || id === 'dmarc.no_record')
+  if (key === 'dmarc') return dmarcTitle(value, id, isNew || id === 'dmarc.no_record')
   const title = TITLES[key]
   return title ? title[isNew ? 0 : 1] : `Correct the ${rtype} record`
 }
@@ -23,12 +23,16 @@ const TITLES: Readonly<Partial<Record<CheckKey, Pair>>> = {
   bimi: ['Correct the BIMI record', 'Correct the BIMI record'],
 }
 
-function dmarcTitle(value: string, isNew: boolean): string {
+function dmarcTitle(value: string, id: string, isNew: boolean): string {
   const policy = /(?:^|;)\s*p=(none|quarantine|reject)/.exec(value)?.[1]
   if (policy === 'reject') return 'DMARC: reject'
   if (policy === 'quarantine') return 'DMARC: quarantine'
-  return isNew ? 'Start DMARC with reports' : 'Correct the DMARC record'
+  if (isNew) return value.includes('rua=') ? 'Start DMARC with reports' : 'Start DMARC'
+  return REPORTS.has(id) ? 'DMARC: an address that gets the reports' : 'Correct the DMARC record'
 }
+
+/** Findings that an address for reports resolves. */
+const REPORTS: ReadonlySet<string> = new Set(['dmarc.no_rua', 'dmarc.report_unauthorized', 'dmarc.rua_unreachable'])
 
 /** What the step is called that resolves a finding about DKIM by a key of the mail provider. */
 export const keyTitle = (id: string): string => KEY_TITLES.get(id) ?? 'Sign with DKIM'
@@ -97,6 +101,10 @@ export const NO_MAIL_CHOICE = {
 
 /** What to know before an organizational domain without mail asks to reject everything. */
 export const SILENT_ORGANIZATION = 'Names below it that send mail need a DMARC record of their own first.'
+
+/** What to know before a policy rises for a domain with a usable key, whose SPF record names nobody. */
+export const KEY_WITHOUT_SENDER =
+  'Find out whether mail is still sent with the DKIM key of the domain: its SPF record says that nobody sends.'
 
 /** What must be known or done before records are published. */
 export function beforeRecords(domain: string, records: readonly PlanRecord[]): readonly string[] {

@@ -222,7 +222,7 @@ function ladderFaults(
   // An SPF record that names nobody says that nothing is sent.
   const own = publishedAt(zone, { name: domain, type: 'TXT' } as PlanRecord)
   let isSilent = (role !== undefined && SILENT.has(role)) || own.some((text) => /^v=spf1\s+[-~?]all$/.test(text))
-  let today = policyOf(publishedAt(zone, { name, type: 'TXT' } as PlanRecord))
+  let today = policyToday(zone, domain)
   return steps.flatMap(({ by, records, wait }) => {
     isSilent ||= records.some((one) => one.name === domain && one.value === 'v=spf1 -all')
     const record = records.find((one) => one.name === name && one.type === 'TXT' && one.action !== 'remove')
@@ -244,12 +244,30 @@ function ladderFaults(
   })
 }
 
+/** What applies to a name today: its own record, or where it has none that can be applied, the subdomain policy above it. */
+function policyToday(zone: WrittenZone, domain: string): Policy {
+  const at = (name: string) => publishedAt(zone, { name: `_dmarc.${name}`, type: 'TXT' } as PlanRecord)
+  const isUsable = (texts: readonly string[]): boolean => readPolicy(texts) !== undefined
+  if (isUsable(at(domain))) return policyOf(at(domain))
+  const labels = domain.split('.')
+  const above = labels.slice(1, -1).map((_, i) => labels.slice(i + 1).join('.'))
+  const found = above.map(at).findLast(isUsable)
+  if (!found) return policyOf([])
+  const { sp } = policyOf(found)
+  return { p: sp, sp }
+}
+
 const LEVELS: Readonly<Record<string, number>> = { none: 0, quarantine: 1, reject: 2 }
 
 /** What receivers of RFC 9989 and of RFC 7489 apply, 0 to 2; nothing that can be applied is 0. */
-function policyOf(texts: readonly string[]): Policy {
+const policyOf = (texts: readonly string[]): Policy => readPolicy(texts) ?? { p: [0, 0], sp: [0, 0] }
+
+/** Undefined: no receiver applies anything of it, and the record above counts. */
+function readPolicy(texts: readonly string[]): Policy | undefined {
   const records = texts.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text))
-  if (records.length !== 1) return { p: [0, 0], sp: [0, 0] }
+  if (records.length !== 1) return undefined
+  const names = records[0]!.split(';').flatMap((tag) => /^\s*(\w+)\s*=/.exec(tag)?.[1]?.toLowerCase() ?? [])
+  if (new Set(names).size < names.length) return undefined // RFC 6376 §3.2
   const tags = new Map(
     records[0]!.split(';').map((tag) => {
       const at = tag.indexOf('=')
@@ -265,6 +283,8 @@ function policyOf(texts: readonly string[]): Policy {
   const level = (tag: string): number | undefined => LEVELS[tags.get(tag) ?? '']
   const p = tags.has('p') ? level('p') : 0
   if (p === undefined) return { p: [0, 0], sp: [0, 0] }
+  // RFC 9989 §4.10.1: a policy that cannot be read makes all of them none.
+  if (['sp', 'np'].some((tag) => tags.has(tag) && level(tag) === undefined)) return { p: [0, 0], sp: [0, 0] }
   const sp = level('sp') ?? p
   const isTest = tags.get('t') === 'y'
   const pct = Number(tags.get('pct') ?? 100)

@@ -1,6 +1,7 @@
 import type { CheckAnswer } from '../../src/answers/check.ts'
 import type { PlanAnswer, PlanStep } from '../../src/answers/plan.ts'
-import { reverseName } from '../../src/names/ip.ts'
+import { ip, reverseName } from '../../src/names/ip.ts'
+import { isPublic } from '../../src/names/ip-range.ts'
 import { ASSUMED_ADDRESS, assumedKey } from '../../src/plan/assumed.ts'
 import {
   type DomainCase,
@@ -78,7 +79,7 @@ const asked = (row: DomainCase, path: string, query: Readonly<Record<string, str
 
 /**
  * The world after a step: its records published, its file on the web server, the key of the mail provider created, and
- * the mail hosts out of the web proxy.
+ * the mail hosts out of the web proxy, or at public addresses.
  */
 function done({ zone, policies, domain = '' }: DomainCase, { records, file, findings, assumed }: PlanStep) {
   let next: WrittenZone = withoutReplaced(zone ?? {}, records)
@@ -88,8 +89,13 @@ function done({ zone, policies, domain = '' }: DomainCase, { records, file, find
     const { name, data } = assumedKey(domain, 'default')
     next = published({ ...next, [name]: {} }, name, 'TXT', String(data))
   }
-  if (assumed && findings.includes('mx.web_proxy'))
-    for (const host of listOf(next[domain]?.MX).map((record) => String([record].flat()[1])))
+  const hosts = listOf(next[domain]?.MX).map((record) => String([record].flat()[1]))
+  const isHidden = (host: string): boolean => {
+    const addresses = [next[host]?.A, next[host]?.AAAA].flatMap((all) => listOf(all)).map(String)
+    return addresses.length > 0 && !addresses.some((one) => isPublic(ip(one)))
+  }
+  if (assumed && ['mx.web_proxy', 'mx.not_public'].some((id) => findings.includes(id)))
+    for (const host of findings.includes('mx.web_proxy') ? hosts : hosts.filter(isHidden))
       next = { ...next, [host]: { A: [ASSUMED_ADDRESS] }, [reverseName(ASSUMED_ADDRESS)]: { PTR: [host] } }
   return { zone: next, ...(file && { policies: { ...policies, [new URL(file.url).host]: file.text } }) }
 }

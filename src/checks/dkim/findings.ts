@@ -47,7 +47,8 @@ export const findings = defineFindings({
     title: 'DKIM key at every selector',
     detail: ({ domain }) =>
       `A random selector below _domainkey.${domain} also has a key record (a wildcard), so a record there proves nothing.`,
-    repair: 'Remove the wildcard, or publish an empty key (p=) at the wildcard.',
+    repair:
+      'Find out which selector your mail is signed with (s= in the DKIM-Signature field of a message), publish the key there, and only then remove the wildcard: until then it verifies your mail. Give the selector to get the records.',
     reference: 'RFC 6376 §6.1.2',
   },
   'dkim.wildcard_revoked': {
@@ -115,6 +116,15 @@ export const findings = defineFindings({
     detail: ({ selector }) =>
       `The key of the selector ${selector} is empty: it was revoked, and signatures with it fail.`,
     reference: 'RFC 6376 §3.6.1',
+  },
+  'dkim.key_without_sender': {
+    severity: 'medium',
+    title: 'A DKIM key at a domain whose SPF record lets nobody send',
+    detail: ({ selectors, services }) =>
+      `${list(selectors)}${(services as readonly string[]).length > 0 ? ` (${list(services)})` : ''}: a service may still send and sign as the domain, with a return path of its own.`,
+    repair:
+      'Ask whoever uses the key whether mail is still sent with it: if so, it is a sender and the DMARC policy rises in stages; if not, remove the key, and the domain may reject everything.',
+    reference: 'RFC 6376 §3.6',
   },
   'dkim.only_revoked': {
     severity: 'high',

@@ -31,7 +31,13 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   const all = together(usable)
   const isOpen = facts.unanswered > 0 && all.length > 0
   if (usable.length === 0 && facts.unanswered > 0) return unknown(facts, [...about, ...each])
-  const findings = [...about, ...each, ...(isOpen ? [] : all), ...notAsked(facts)]
+  const findings = [
+    ...about,
+    ...each,
+    ...(isOpen ? [] : all),
+    ...withoutSender(facts, usable, context),
+    ...notAsked(facts),
+  ]
   if (usable.length === 0) {
     const cause = each.find(({ id }) => id === 'dkim.broken_key')
     const none: Finding = { id: 'dkim.only_revoked', args: { steps }, ...(cause && { follows: cause.id }) }
@@ -58,6 +64,13 @@ export function judgeSelector(facts: SelectorFacts): Outcome<SelectorFacts> {
   const findings = [...findingsOf(key, domain, []), ...weak]
   if (key.key.state !== 'usable') return { status: 'fail', facts, findings }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
+}
+
+/** Mailing services sign with a customer's domain and send with a return path of their own, whatever its SPF says. */
+function withoutSender(facts: DkimFacts, usable: readonly FoundKey[], { sends }: DomainContext): Finding[] {
+  if (sends !== false || usable.length === 0 || facts.wildcardIsKey) return []
+  const services = [...new Set(usable.flatMap(({ cname }) => providerOfAlias(cname.at(-1) ?? '')?.name ?? []))]
+  return [{ id: 'dkim.key_without_sender', args: { selectors: usable.map(({ selector }) => selector), services } }]
 }
 
 const isWeak = (findings: readonly Finding[]): boolean => findings.some(({ id }) => WEAK.has(id))

@@ -201,7 +201,11 @@ export const findings = defineFindings({
     detail: ({ host, domain, reason }) =>
       `${host} has not agreed to accept reports about ${domain} (${reason}), so receivers send none there.`,
     repair: 'Ask the owner of that domain to publish the record shown, or use your own address.',
-    advice: ({ takesNone }, isOffered) => {
+    advice: ({ takesNone, isPublic, host }, isOffered) => {
+      if (isPublic)
+        return takesNone
+          ? `Nobody can agree for a mailbox at ${host}: use an address in another of your domains that accepts mail.`
+          : `Nobody can agree for a mailbox at ${host}: put an address of your own domain before it, and let it forward.`
       if (takesNone)
         return isOffered
           ? 'Ask the owner of that domain to publish the record shown, or use an address in another of your domains that accepts mail: this one accepts none.'

@@ -130,10 +130,13 @@ export function basisOf(
 export const changedFix = ({ domain, record, today }: Basis, change: Partial<DmarcRecord> = {}): DnsRecord =>
   atMost(domain, today, { ...record, ...change })
 
-/** With a mailbox for reports if there is none: without reports nobody can tell when a stricter policy is safe. */
-export const reported = (basis: Basis): Basis => {
-  if (basis.record.rua.length > 0) return basis
-  const rua = [{ uri: mailbox(basis.domain), scheme: 'mailto' as const }]
+/**
+ * With a mailbox for reports if there is none (`before`: in front of others): without reports nobody can tell when a
+ * stricter policy is safe.
+ */
+export const reported = (basis: Basis, before = false): Basis => {
+  if (basis.record.rua.length > 0 && !before) return basis
+  const rua = [{ uri: mailbox(basis.domain), scheme: 'mailto' as const }, ...basis.record.rua]
   return { ...basis, record: { ...basis.record, rua } }
 }
 

@@ -1,4 +1,5 @@
 import { printable } from '../../base/text.ts'
+import { isPopular } from '../../names/popular.ts'
 import { publicSuffix, registrableDomain } from '../../names/suffix.ts'
 import type { Finding } from '../check.ts'
 import type { DomainContext } from '../context.ts'
@@ -172,13 +173,7 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
       ),
     ),
     ...schemes.map((uri) => finding('dmarc.report_scheme', { uri: printable(uri.uri, 120), scheme: uri.scheme })),
-    ...of('unauthorized').map((uri) =>
-      finding(
-        'dmarc.report_unauthorized',
-        { host: uri.host!, domain: applied.domain, reason: uri.reason ?? '', takesNone: context.takes === false },
-        { evidence: uri.uri, ...(uri.takesMail === false ? {} : { fix: authorizationFix(applied, uri) }) },
-      ),
-    ),
+    ...of('unauthorized').flatMap((uri) => unauthorized(uri, { facts, applied, basis, context })),
     ...takesNone.slice(0, MAX_DESTINATIONS_TOLD).map((uri) => {
       const reason = uri.takesMail === false ? (uri.reason ?? '') : destinationProblem('no_mail')
       const isOwn = uri.host === facts.domain && context.takes === false
@@ -195,4 +190,24 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
       ? [finding('dmarc.report_limit', { hosts: hosts.length, limit: MAX_DESTINATIONS })]
       : []),
   ]
+}
+
+/**
+ * A destination that has not agreed to the reports. For a mailbox at a public provider nobody can agree: an address of
+ * the domain's own is put before it, and where there is one nothing is missing.
+ */
+function unauthorized(
+  uri: Destination,
+  { facts, applied, basis, context }: { facts: DmarcFacts; applied: Applied; basis: Basis; context: Mail },
+): Finding[] {
+  const args = { host: uri.host!, domain: applied.domain, reason: uri.reason ?? '', takesNone: context.takes === false }
+  if (!isPopular(uri.host!)) {
+    const fix = uri.takesMail === false ? {} : { fix: authorizationFix(applied, uri) }
+    return [finding('dmarc.report_unauthorized', args, { evidence: uri.uri, ...fix })]
+  }
+  const comes = ({ problem, authorization, takesMail }: Destination): boolean =>
+    !problem && (authorization === 'internal' || authorization === 'authorized') && takesMail !== false
+  if (facts.rua.some(comes)) return []
+  const fix = canReport(applied, context) ? { fix: changedFix(reported(basis, true)) } : {}
+  return [finding('dmarc.report_unauthorized', { ...args, isPublic: true }, { evidence: uri.uri, ...fix })]
 }

@@ -1,7 +1,7 @@
 import { once } from '../../base/share-work.ts'
+import { POPULAR_DOMAINS } from '../../names/popular.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { loadPackage } from '../../own-files.ts'
-import { POPULAR_DOMAINS } from './popular.ts'
 
 /**
  * On the shipped lists, but not disposable: forwarders to one person's permanent mailbox, and providers of real

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { corpus } from '../../../test/lab/corpora.ts'
+import { POPULAR_DOMAINS } from '../../names/popular.ts'
 import { hasDisposableHost, isDisposable } from './disposable.ts'
 import { isFree } from './free.ts'
-import { POPULAR_DOMAINS } from './popular.ts'
 import { roleOf } from './role.ts'
 import { editDistance, suggestDomain } from './suggest.ts'
 

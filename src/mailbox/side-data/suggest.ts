@@ -1,7 +1,7 @@
 import { parse } from 'tldts'
+import { BRAND_FAMILIES, POPULAR_DOMAINS, SOLE_DOMAINS } from '../../names/popular.ts'
 import { freeDomains } from './disposable.ts'
 import { isKnownProvider } from './free.ts'
-import { BRAND_FAMILIES, POPULAR_DOMAINS, SOLE_DOMAINS } from './popular.ts'
 
 /** Suffixes with which an unknown one is compared. */
 const ENDINGS = [

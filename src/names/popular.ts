@@ -1,3 +1,5 @@
+import { publicSuffix, registrableDomain } from './suffix.ts'
+
 /**
  * Popular mailbox domains, most used first: a mistyped domain is compared with them, and they are never reported as
  * disposable. Country domains of a brand are listed with it.
@@ -34,3 +36,21 @@ export const SOLE_DOMAINS: Readonly<Record<string, string>> = {
 
 /** Brands with a domain in most countries: `<brand>.<public suffix>` belongs to them. */
 export const BRAND_FAMILIES: readonly string[] = ['yahoo', 'hotmail', 'outlook', 'gmx', 'yandex', 'aol']
+
+const POPULAR = new Set(POPULAR_DOMAINS)
+
+/** Whether a domain is a well-known provider's, where anyone can get a mailbox. `domain` in lower case, as A-labels. */
+export const isPopular = (domain: string): boolean => POPULAR.has(domain) || isBrandDomain(domain)
+
+function isBrandDomain(domain: string): boolean {
+  const [brand = '', ...rest] = domain.split('.')
+  return BRAND_FAMILIES.includes(brand) &&
+    registrableDomain(domain) === domain &&
+    publicSuffix(domain) === rest.join('.')
+    ? isCountrySuffix(rest)
+    : false
+}
+
+/** `fr`, `co.uk`, `com.br`, `com`: suffixes that brands use, not `shop` or `xyz`. */
+const isCountrySuffix = (labels: readonly string[]): boolean =>
+  labels.join('.') === 'com' || (labels.at(-1)!.length === 2 && labels.every((label) => label.length <= 3))
