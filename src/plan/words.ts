@@ -54,14 +54,15 @@ export function stageTitle({ kind, policy }: Pick<Stage, 'kind' | 'policy'>): st
 
 /** What a stage changes, in one line. */
 export function stageWhy({ kind, policy }: Stage, record: DmarcRecord | undefined): string {
-  const what = policy === 'reject' ? 'refuse' : 'put into the junk folder'
-  if (kind === 'missing') return `Receivers ${what} mail in the name of subdomains that do not exist.`
-  if (kind === 'subdomains') return `Receivers ${what} forged mail of subdomains without a record of their own.`
+  const does = (mail: string): string =>
+    policy === 'reject' ? `Receivers refuse ${mail}.` : `Receivers put ${mail} into the junk folder.`
+  if (kind === 'missing') return does('mail in the name of subdomains that do not exist')
+  if (kind === 'subdomains') return does('forged mail of subdomains without a record of their own')
   const covers =
     record?.sp === undefined
       ? 'It covers every subdomain without a record of its own.'
       : `Subdomains keep sp=${record.sp}.`
-  return `Receivers ${what} forged mail. ${covers}`
+  return `${does('forged mail')} ${covers}`
 }
 
 /** What to wait for before a stage. */

@@ -9,7 +9,10 @@ export type Issue = {
   readonly severity: Severity | 'info'
   readonly title: string
   readonly detail: string
+  /** What to do: the first step of the plan that mends it, with its record; without one, the words of the finding. */
   readonly repair: string | undefined
+  /** Whether `repair` is a step of the plan. */
+  readonly isStep?: boolean
   readonly reference: string | undefined
 }
 /** A check of an answer with its status; `reason` says why it is unknown. */
@@ -93,14 +96,30 @@ const severityOf = (value: Json | undefined): Issue['severity'] =>
 const textOf = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
 const findingsOf = (answer: JsonRecord): readonly Issue[] =>
-  recordsOf(answer.findings).map(({ id, severity, title, detail, repair, reference }) => ({
-    id: String(id),
-    severity: severityOf(severity),
-    title: String(title),
-    detail: String(detail),
-    repair: textOf(repair),
-    reference: textOf(reference),
-  }))
+  recordsOf(answer.findings).map((finding) => {
+    const { id, severity, title, detail, repair, reference } = finding
+    const step = stepOf(answer, finding)
+    return {
+      id: String(id),
+      severity: severityOf(severity),
+      title: String(title),
+      detail: String(detail),
+      repair: step ?? textOf(repair),
+      ...(step !== undefined && { isStep: true }),
+      reference: textOf(reference),
+    }
+  })
+
+/** The first step of the plan for a finding, with its record and what comes before it. */
+function stepOf({ plan }: JsonRecord, { steps, fix }: JsonRecord): string | undefined {
+  const number = Array.isArray(steps) ? Number(steps[0]) : 0
+  const step = isJsonRecord(plan) ? recordsOf(plan.steps)[number - 1] : undefined
+  if (!step) return undefined
+  const record = isJsonRecord(fix) ? `: ${[fix.name, fix.rtype, fix.value].join(' ')}` : ''
+  const before = Array.isArray(step.before) ? step.before.map(String) : []
+  const first = [...before, ...(step.wait === undefined ? [] : [String(step.wait)])].map((one) => `First: ${one}`)
+  return [`Step ${number}: ${String(step.title)}${record}`, ...first].join('\n')
+}
 
 /**
  * Many receivers refuse mail because of a listing of tier A; the lower the tier, the fewer receivers use the list

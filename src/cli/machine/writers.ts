@@ -193,7 +193,10 @@ function nagiosWriter(setup: Pick<Setup, 'failOn'>): Writer {
         ...(one ? [] : [`${target}: ${line}`]),
         ...issues
           .filter(({ severity }) => reaches(severity, 'medium'))
-          .map(({ title, detail }) => `${title}: ${detail}`),
+          .flatMap(({ title, detail, repair, isStep }) => [
+            `${title}: ${detail}`,
+            ...(isStep ? (repair ?? '').split('\n') : []),
+          ]),
       ])
       const text = `MAILSONDE ${name} - ${nagiosText(summary)}${data.length === 0 ? '' : ` | ${data.join(' ')}`}`
       return `${[text, ...details.map(nagiosText)].join('\n')}\n`
@@ -275,7 +278,7 @@ const sarifWriter = ({ version, file }: Setup): Writer => ({
 
 const message = (text: string) => ({ text: printable(text, 4_000) || ' ' })
 
-const ruleOf = ({ id, title, severity, repair, reference }: Issue) => ({
+const ruleOf = ({ id, title, severity, repair, isStep, reference }: Issue) => ({
   id,
   name: id
     .split(/[._-]/)
@@ -283,7 +286,7 @@ const ruleOf = ({ id, title, severity, repair, reference }: Issue) => ({
     .join(''),
   shortDescription: message(title),
   defaultConfiguration: { level: SARIF_LEVELS[severity] },
-  ...(repair !== undefined && { help: message(repair) }),
+  ...(repair !== undefined && !isStep && { help: message(repair) }),
   properties: {
     'security-severity': WEIGHTS[severity],
     tags: ['mail', id.split('.')[0]!],
@@ -296,7 +299,8 @@ const resultOf = ({ target }: Outcome, issue: Issue, ruleIndex: number, file: st
   ruleId: issue.id,
   ruleIndex,
   level: SARIF_LEVELS[issue.severity],
-  message: message(`${target}: ${issue.detail}`),
+  // A rule is about all targets, a step about one.
+  message: message([`${target}: ${issue.detail}`, ...(issue.isStep ? [issue.repair] : [])].join('\n')),
   locations: [
     {
       physicalLocation: {

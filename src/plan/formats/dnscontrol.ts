@@ -1,5 +1,5 @@
 import type { PlanAnswer, PlanRecord } from '../../answers/plan.ts'
-import { commentText, goneLines, headLines, isPlain, partsOf, relative, stepLines } from './sets.ts'
+import { commentText, goneLines, headLines, isPlain, laterLines, partsOf, relative, stepLines } from './sets.ts'
 
 /** The plan for DNSControl: `D_EXTEND`, which adds to a domain that is declared elsewhere. */
 export function formatDnscontrol(plan: PlanAnswer): string {
@@ -22,8 +22,7 @@ export function formatDnscontrol(plan: PlanAnswer): string {
       if (call === undefined) body.push(`  ${comment(leftOut(record))}`)
       else body.push(`  ${call},`)
     }
-    for (const record of part.step.records.filter((one) => !part.now.includes(one)))
-      body.push(`  ${comment(callOf(record, domain) ?? leftOut(record))}`)
+    body.push(...laterLines(part, (record) => callOf(record, domain) ?? leftOut(record)).map((line) => `  // ${line}`))
   }
   // END is DNSControl's own name for "nothing": it lets every record end in a comma.
   return `${[...lines, `D_EXTEND(${text(domain)},`, ...body, '  END);'].join('\n')}\n`

@@ -1,6 +1,18 @@
 import type { PlanAnswer } from '../../answers/plan.ts'
+import { printable } from '../../base/text.ts'
 import { text } from './dnscontrol.ts'
-import { commentText, headLines, isPlain, partsOf, type RecordSet, relative, stepLines, wholeSets } from './sets.ts'
+import {
+  commentText,
+  headLines,
+  isPlain,
+  laterLines,
+  MAX_LINE,
+  partsOf,
+  type RecordSet,
+  relative,
+  stepLines,
+  wholeSets,
+} from './sets.ts'
 
 /**
  * The plan for octoDNS: a fragment in YAML. octoDNS owns a name and type as a whole, so each set has its other values
@@ -16,9 +28,9 @@ export function formatOctodns(plan: PlanAnswer): string {
   for (const part of partsOf(plan))
     lines.push(
       ...stepLines(part).map(comment),
-      ...part.step.records
-        .filter((one) => !part.now.includes(one))
-        .map((one) => comment(`  ${one.name} ${one.type} ${one.value}`)),
+      ...laterLines(part, ({ name, type, value }) => printable(` ${name} ${type} ${value}`, MAX_LINE)).map(
+        (line) => `# ${line}`,
+      ),
     )
   const names = Map.groupBy(wholeSets(plan), ({ name }) => name)
   lines.push('---')

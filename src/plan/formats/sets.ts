@@ -67,6 +67,9 @@ export function isPlain({ name, type, value }: Pick<PlanRecord, 'name' | 'type' 
 }
 
 /** Text of a comment: one line, nothing that ends it. */
+/** Maximum number of characters of a record in a comment: it is never cut in the middle of what is published. */
+export const MAX_LINE = 4_096
+
 export const commentText = (text: string): string => printable(text.replace(/\s+/g, ' '), 400).replace(/\*\//g, '* /')
 
 const graded = (score: number, grade: string | null): string => (grade === null ? String(score) : `${grade} ${score}`)
@@ -103,11 +106,20 @@ export function stepLines({ step, number, because }: Part): readonly string[] {
 
 /** What has to go, for tools that only add. */
 export const goneLines = (records: readonly PlanRecord[]): readonly string[] =>
-  records.flatMap(({ name, type, was }) => was.map((value) => commentText(`replaces ${name} ${type} ${value}`)))
+  records.flatMap(({ action, name, type, was }) =>
+    was.map((value) => commentText(`${action === 'remove' ? 'remove' : 'replaces'} ${name} ${type} ${value}`)),
+  )
 
-/** The name relative to the domain, `@` for itself. */
+/** The records of a step that a file has in comments only: each as `write` has it, and what has to go. */
+export const laterLines = ({ step, now }: Part, write: (record: PlanRecord) => string): readonly string[] =>
+  step.records.flatMap((one) => {
+    if (now.includes(one) || one.action === 'keep') return []
+    return one.action === 'remove' ? goneLines([one]) : [write(one)]
+  })
+
+/** The name relative to the domain, `@` for itself; one that is not of the domain in full, with a final dot. */
 export const relative = (name: string, domain: string): string =>
-  name === domain ? '@' : name.slice(0, -(domain.length + 1))
+  name === domain ? '@' : isWithin(name, domain) ? name.slice(0, -(domain.length + 1)) : `${name}.`
 
 /** The octets of a TXT in strings of at most 255. */
 export function stringsOf(text: string): readonly Buffer[] {

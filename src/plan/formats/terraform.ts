@@ -1,10 +1,13 @@
 import type { PlanAnswer, PlanRecord } from '../../answers/plan.ts'
+import { printable } from '../../base/text.ts'
 import { leftOut } from './octodns.ts'
 import {
   commentText,
   goneLines,
   headLines,
   isPlain,
+  laterLines,
+  MAX_LINE,
   partsOf,
   quotedString,
   stepLines,
@@ -21,8 +24,8 @@ export function formatTerraform(plan: PlanAnswer, provider: TerraformProvider): 
   const lines = [...headLines(plan), ...ABOUT[provider]].map(comment)
   for (const part of partsOf(plan)) {
     lines.push(...stepLines(part).map(comment), ...goneLines(part.now).map(comment))
-    for (const { name, type, value } of part.step.records.filter((one) => !part.now.includes(one)))
-      lines.push(comment(`  ${name} ${type} ${value}`))
+    const write = ({ name, type, value }: PlanRecord): string => printable(` ${name} ${type} ${value}`, MAX_LINE)
+    lines.push(...laterLines(part, write).map((line) => `# ${line}`))
   }
   const rows = provider === 'cloudflare' ? singleRows(plan) : setRows(plan, provider)
   return `${[...lines, '', 'locals {', '  mail_records = {', ...rows, '  }', '}', '', RESOURCES[provider]].join('\n')}\n`

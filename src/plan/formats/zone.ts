@@ -1,5 +1,15 @@
 import type { PlanAnswer, PlanRecord } from '../../answers/plan.ts'
-import { commentText, goneLines, headLines, isPlain, partsOf, quotedString, stepLines, stringsOf } from './sets.ts'
+import {
+  commentText,
+  goneLines,
+  headLines,
+  isPlain,
+  laterLines,
+  partsOf,
+  quotedString,
+  stepLines,
+  stringsOf,
+} from './sets.ts'
 
 /**
  * The plan as a zone file (RFC 1035 §5.1): what can be published now as records with full names, everything later as
@@ -13,7 +23,7 @@ export function formatZone(plan: PlanAnswer): string {
   for (const part of partsOf(plan)) {
     lines.push('', ...stepLines(part).map(comment), ...goneLines(part.now).map(comment))
     lines.push(...part.now.filter(({ action }) => action !== 'remove').map(zoneLine))
-    lines.push(...part.step.records.filter((one) => !part.now.includes(one)).map((one) => comment(zoneLine(one))))
+    lines.push(...laterLines(part, zoneLine).map(comment))
   }
   return `${lines.join('\n')}\n`
 }
