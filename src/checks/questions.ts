@@ -15,23 +15,23 @@ const MOST_ADDRESSES = (MOST - USUAL) / PER_ADDRESS
  * up to five addresses of mail hosts; and how many more, in this order, of what {@link VARIABLE} have left.
  */
 const PARTS = {
-  mx: [10, 5, 0],
+  mx: [7, 5, 0],
   spf: [8, 2, 0],
   dmarc: [5, 0, 0],
-  dkim: [6, 0, 3],
+  dkim: [10, 0, 3],
   ptr: [0, 4, 0],
   senders: [2, 0, 0],
   mta_sts: [1, 0, 0],
   tls_rpt: [1, 0, 0],
   dane: [1, 1, 0],
-  dnssec: [4, 0, 0],
+  dnssec: [4, 0, 2],
   ns: [7, 0, 5],
-  consents: [3, 0, 0],
+  consents: [6, 0, 0],
   bimi: [2, 0, 0],
   caa: [2, 0, 0],
   soa: [1, 0, 0],
-  guessed: [5, 0, 20],
-  plan: [2, 0, 0],
+  guessed: [2, 0, 20],
+  plan: [1, 0, 0],
 } as const satisfies Readonly<Record<string, readonly [sure: number, each: number, more: number]>>
 export type PartName = keyof typeof PARTS
 const ORDER = Object.keys(PARTS) as readonly PartName[]

@@ -32,5 +32,4 @@ export const KNOWN_FAILURES: Readonly<Record<string, string>> = {
   'rz-spf-nclude': 'spf',
   'rz-dmarc-at-name-4': 'pasted',
   'rz-sts-alias-no-host': 'mta-sts-refused',
-  'rz-questions': 'esp-subdomain',
 }

@@ -43,7 +43,7 @@ export async function spfResults(get: Get, row: DomainCase, shared: Shared): Pro
  * The `senders` of a case, and the addresses that its records name: those of its hosts, and the first of each network
  * in its SPF records.
  */
-function namedAddresses(row: DomainCase, shared: Shared): readonly string[] {
+export function namedAddresses(row: DomainCase, shared: Shared): readonly string[] {
   const zone: WrittenZone = zoneOf(row, { ...shared, hosts: {} })
   const texts = Object.values(zone).flatMap(({ TXT = [] }) => [TXT].flat().map((text) => [text].flat().join('')))
   const networks = texts.flatMap((text) => [...text.matchAll(/ip[46]:([0-9a-f.:]+(?:\/\d+)?)/gi)].map(([, at]) => at!))
