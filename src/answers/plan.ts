@@ -19,7 +19,7 @@ const planRecord = z.strictObject({
 })
 export type PlanRecord = AnswerOf<typeof planRecord>
 
-const planStep = z.strictObject({
+export const planStep = z.strictObject({
   title: z.string(),
   findings: strings.meta({ description: 'ids of the findings that the step resolves' }),
   records: z.array(planRecord).meta({ description: 'the state of each name and type after the step' }),

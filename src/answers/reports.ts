@@ -126,7 +126,6 @@ export const reportsOfDomain = z
           .string()
           .nullable()
           .meta({ description: 'the address that this installation reads; null: none is set up' }),
-        publish: record.optional().meta({ description: 'the record that asks receivers for reports' }),
         authorization: record.optional().meta({
           description: 'the record at the domain of `rua`, which allows reports about this domain (RFC 9990 §4)',
         }),

@@ -203,8 +203,8 @@ export function reportsOfDomainBlocks(answer: ReportsOfDomain): readonly Block[]
 }
 
 /** The records that bring reports here. */
-function howToGetBlocks({ rua, publish, authorization }: NonNullable<ReportsOfDomain['how_to_get']>): readonly Block[] {
-  const record = (one: NonNullable<typeof publish>): Block => ({
+function howToGetBlocks({ rua, authorization }: NonNullable<ReportsOfDomain['how_to_get']>): readonly Block[] {
+  const record = (one: NonNullable<typeof authorization>): Block => ({
     kind: 'publish',
     record: { name: one.name, rtype: one.type, value: one.value },
   })
@@ -215,13 +215,14 @@ function howToGetBlocks({ rua, publish, authorization }: NonNullable<ReportsOfDo
     ]
   return [
     text(
-      'No reports about this domain have come in. Receivers send them to the ',
+      'No reports about this domain have come in. Receivers send them to the addresses in ',
       code('rua'),
       ' of its DMARC record; this installation reads ',
       code(rua),
-      '.',
+      ': put ',
+      code(`mailto:${rua}`),
+      ' beside what the record of the plan has there.',
     ),
-    ...(publish ? [quiet('With a DMARC record, add the rua to it. Without one, begin with:'), record(publish)] : []),
     ...(authorization
       ? [quiet('The domain of that address allows reports about this one (RFC 9990 §4):'), record(authorization)]
       : []),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MonitorAnswer } from '../answers/monitors.ts'
 import { badgeOf, badgeSvg } from './present.ts'
+import { stepLines } from './run.ts'
 
 type Shown = Pick<MonitorAnswer, 'kind' | 'target' | 'state' | 'last'>
 const last = (score: number | null, listed: number | null): MonitorAnswer['last'] => ({
@@ -46,4 +47,21 @@ describe('a badge', () => {
     expect(svg).toContain('mail &quot;&lt;script&gt;&amp;')
     expect(svg.match(/<svg /g)).toHaveLength(1)
   })
+})
+
+it('a message has the steps of the plan that need not wait, each with its records', () => {
+  const step = { by: 'dns', findings: [], why: '', before: [], score: 70, grade: 'C', grade_because: null }
+  const record = { action: 'replace', name: 'a.example', type: 'TXT', ttl: 3_600, value: 'v=spf1 mx ~all', was: [] }
+  const steps = [
+    { ...step, title: 'Correct the SPF record', before: ['Name every sender.'], records: [record] },
+    { ...step, title: 'Sign with DKIM', by: 'mail provider', records: [] },
+    { ...step, title: 'DMARC: quarantine', wait: 'A month.', records: [{ ...record, name: '_dmarc.a.example' }] },
+  ]
+  expect(stepLines({ plan: { steps } })).toEqual([
+    'Step 1: Correct the SPF record, then C (70)',
+    '  First: Name every sender.',
+    '  Publish a.example TXT v=spf1 mx ~all',
+    'Step 2: Sign with DKIM (by the mail provider), then C (70)',
+  ])
+  expect(stepLines({ score: 3 })).toEqual([])
 })

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import { type MonitorFacts, monitorKind } from '../answers/monitors.ts'
+import { type PlanStep, planStep } from '../answers/plan.ts'
 import { raced, timedOut } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { type Database, isAway } from '../store/postgres/connect.ts'
@@ -110,6 +112,7 @@ async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Pr
     reason: isOpen ? open.join('; ').slice(0, 500) : null,
     changes: observation.changes.length > 0 ? JSON.stringify(observation.changes) : null,
   }
+  const advice = step.message?.type === 'monitor.changed' ? await stepsOf(parts, row, signal) : []
   const { failures } = step.state
   const state = monitorStateOf(row, step.state, reading)
   const last = presentPoint(point)
@@ -128,9 +131,50 @@ async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Pr
       facts: newFacts(row, reading?.about),
       notifier: JSON.stringify(step.state),
     })
-    if (isWritten) await deliveries.add(tx, messagesOf(row, step, { ...aboutOf(row), state }, last, atMs))
+    if (isWritten) await deliveries.add(tx, messagesOf(row, step, { ...aboutOf(row), state }, last, atMs, advice))
   })
 }
+
+/** Maximum number of steps of the plan in a message. */
+const MAX_STEPS = 5
+
+/**
+ * What to do, in lines: the steps of the domain's plan that need not wait, each with its records. A monitor makes the
+ * plan only when it tells; without one the message has none.
+ */
+async function stepsOf(
+  { runOnce, log }: Running,
+  row: ClaimedMonitor,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (row.kind !== 'check' && row.kind !== 'report') return []
+  try {
+    const options = { ...optionsOf(row), plan: 'true' }
+    return stepLines(await raced(signal, runOnce(row.kind, row.target, options, signal)))
+  } catch (error) {
+    if (isAway(error) || (signal.aborted && !timedOut(signal))) throw error
+    if (!(error instanceof AppError) && !timedOut(signal))
+      log.error('the plan for a message of a monitor failed: an internal error', { monitor: row.id, err: error })
+    return []
+  }
+}
+
+const withPlan = z.object({ plan: z.object({ steps: z.array(planStep) }) })
+
+/** The steps of an answer with a plan that need not wait, in lines. */
+export function stepLines(answer: unknown): readonly string[] {
+  const steps = withPlan.safeParse(answer).data?.plan.steps ?? []
+  const later = steps.findIndex(({ wait, optional }) => wait !== undefined || optional === true)
+  return steps.slice(0, Math.min(MAX_STEPS, later < 0 ? steps.length : later)).flatMap(linesOf)
+}
+
+const linesOf = ({ title, by, records, before, score, grade }: PlanStep, at: number): readonly string[] => [
+  `Step ${at + 1}: ${title}${by === 'dns' ? '' : ` (by the ${by})`}${grade === null ? '' : `, then ${grade} (${score})`}`,
+  ...before.map((one) => `  First: ${one}`),
+  ...records
+    .filter(({ action }) => action !== 'keep')
+    .map(({ action, name, type, value }) => `  ${action === 'remove' ? 'Remove' : 'Publish'} ${name} ${type} ${value}`),
+]
 
 /** The facts as JSON, if they differ from the stored ones. */
 const newFacts = ({ facts }: MonitorRow, about: MonitorFacts | undefined): string | undefined =>
@@ -214,9 +258,10 @@ function messagesOf(
   about: About,
   last: ReturnType<typeof lastOf>,
   nowMs: number,
+  advice: readonly string[] = [],
 ): readonly NewDelivery[] {
   if (!message) return []
-  const event = eventOf(about, message, last, nowMs)
+  const event = eventOf(about, { ...message, lines: [...message.lines, ...advice] }, last, nowMs)
   const body = JSON.stringify(event)
   return toldTargets(row).map((target) => ({
     id: makeMessageId(),

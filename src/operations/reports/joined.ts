@@ -122,7 +122,6 @@ function howToGet(domain: Domain, rua: string | undefined): NonNullable<ReportsO
   const isOther = host.ok && organizational(host.value) !== organizational(domain)
   return {
     rua,
-    publish: { name: `_dmarc.${domain}`, type: 'TXT', value: `v=DMARC1; p=none; rua=mailto:${rua}` },
     ...(host.ok &&
       isOther && {
         authorization: { name: `${domain}._report._dmarc.${host.value}`, type: 'TXT', value: 'v=DMARC1' },
