@@ -26,7 +26,7 @@ import {
 } from './others.ts'
 import { layOver, recordsOf, setKey } from './records.ts'
 import { type Change, obstacleTo, publishedAt, type Snapshot, type Subject, tryChange } from './snapshot.ts'
-import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
+import { type Found, NOT_ALONE, objectionTo, RANK, rankOf } from './trial.ts'
 import {
   ABOUT_REJECT,
   beforeRecords,
@@ -559,11 +559,15 @@ class Planner {
 
   private whyLeft({ key, finding }: Found): string {
     const { fix, ...rest } = finding
+    if (fix?.name.includes('._report._dmarc.'))
+      return `Ask whoever takes the reports to publish ${fix.rtype} ${fix.value} at ${fix.name}, or use an address of another receiver.`
     if (fix && !this.isOwn(fix.name) && fix.rtype !== 'PTR')
       return `The record belongs to another domain (${fix.name}): make the plan of that domain.`
     // In the words for a finding without a record.
     const { repair, title } = presentFinding(registry[key].table, rest)
-    return this.objections.get(finding.id) ?? repair ?? `${title}: no record of this domain repairs it.`
+    const objection = this.objections.get(finding.id)
+    const why = objection === NOT_ALONE ? (repair ?? objection) : (objection ?? repair)
+    return why ?? `${title}: no record of this domain repairs it.`
   }
 }
 

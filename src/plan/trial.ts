@@ -30,7 +30,9 @@ export function objectionTo(
   return insteadOf(found.finding, after) ?? NOT_ALONE
 }
 
-const NOT_ALONE = 'No record of this domain alone repairs it: ask whoever runs the mail of the domain, and check again.'
+/** Where nothing else is known; the words of the finding come first. */
+export const NOT_ALONE =
+  'No record of this domain alone repairs it: ask whoever runs the mail of the domain, and check again.'
 
 /** What to do in place of a record that would only replace one permerror by another; undefined if it would not. */
 const insteadOf = ({ id }: Finding, { facts }: Situation): string | undefined =>

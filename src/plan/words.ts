@@ -111,7 +111,7 @@ export const KEY_WITHOUT_SENDER =
 export function beforeRecords(domain: string, records: readonly PlanRecord[]): readonly string[] {
   return records.flatMap(({ name, type, action, value, was }) => {
     if (action === 'keep') return []
-    if (action === 'remove') return [`Make sure that nothing else uses ${type} ${value} at ${name}.`]
+    if (action === 'remove') return goneBefore(name, type, value)
     if (type !== 'TXT') return []
     const kind = textKind(name, value)
     if (kind === 'spf') return spfBefore(value, was)
@@ -123,6 +123,13 @@ export function beforeRecords(domain: string, records: readonly PlanRecord[]): r
         : [],
     )
   })
+}
+
+/** What else may depend on a record that goes; of several records of one kind nobody uses the second. */
+function goneBefore(name: string, type: string, value: string): readonly string[] {
+  if (type === 'TXT') return []
+  if (type === 'MX') return [`Make sure that no mail comes in by way of ${value.split(' ')[1]?.replace(/\.$/, '')}.`]
+  return [`Make sure that nothing else uses ${type} ${value} at ${name}.`]
 }
 
 /** Whoever the record does not name would no longer pass. */
