@@ -64,6 +64,8 @@ export type DomainContext = {
   readonly takes: boolean | null
   /** False: none of the domain's own mail can pass DMARC, because SPF lets nobody pass and DKIM is proven absent. */
   readonly canPass: boolean
+  /** The organizational domain whose DKIM keys align for the name too (`adkim=r`); null: not known; absent: none. */
+  readonly relaxedAt?: string | null
   /** Whether receivers apply a DMARC policy of quarantine or reject to the domain; null: not known. */
   readonly enforces: boolean | null
   /** Whether the zone of the domain is signed; null: not known. */

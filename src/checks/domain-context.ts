@@ -14,7 +14,7 @@ import { barriersOf, openBarriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, OtherRole, Role, StarttlsFacts } from './context.ts'
 import type { DaneFacts } from './dane/index.ts'
-import type { DkimFacts, FoundKey } from './dkim/index.ts'
+import { type DkimFacts, type FoundKey, maySignAbove } from './dkim/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import { type DnssecFacts, dnssecState } from './dnssec/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
@@ -51,13 +51,17 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const sends = role.role === 'parked' ? false : bySpf
   const takes = mail ? takesMail(mail, sends, tls) : null
   const noMail = mail && noMailIn(mail, role.role)
-  const mailboxes = mailboxesOf(mail, known(facts.dkim))
+  const dkim = known(facts.dkim)
+  const relaxed = relaxedAt(facts.dmarc)
+  const mailboxes = mailboxesOf(mail, dkim)
   return {
     ...role,
     otherRoles: otherRoles(facts, { role: role.role, ...(noMail === undefined ? {} : { noMail }) }),
     sends,
     takes,
-    canPass: sends === false || known(facts.dkim)?.discovery !== 'proven_absent' || mayPass(facts.spf),
+    ...relaxed,
+    canPass:
+      sends === false || dkim?.discovery !== 'proven_absent' || maySignAbove(dkim, relaxed) || mayPass(facts.spf),
     enforces: enforcesPolicy(dmarc),
     signed: signedOf(known(facts.dnssec)),
     ...sendersOpenIn(facts.spf),
@@ -133,6 +137,14 @@ function mailboxesOf(mail: MailHosts | undefined, dkim: DkimFacts | undefined): 
       ? cname.some((target) => providerOfAlias(target) === provider)
       : provider.cnames.length === 0 && provider.selectors.includes(selector))
   return dkim?.keys.some(isOwn) ? provider : undefined
+}
+
+function relaxedAt(dmarc: ContextFacts['dmarc']): Pick<DomainContext, 'relaxedAt'> {
+  if (dmarc instanceof Error || dmarc?.unknown !== undefined) return { relaxedAt: null }
+  const { applied, walk } = dmarc ?? {}
+  return applied && applied.reading.record.adkim === 'r' && walk?.organizationalDomain !== undefined
+    ? { relaxedAt: walk.organizationalDomain }
+    : {}
 }
 
 const signedOf = (dnssec: DnssecFacts | undefined): boolean | null => (dnssec ? dnssecState(dnssec).signed : null)

@@ -34,6 +34,7 @@ const POLICY_FAULTS: ReadonlySet<string> = new Set([
 const NEEDS_KEY: ReadonlySet<string> = new Set([
   'dkim.proven_absent',
   'dkim.none_found',
+  'dkim.parent_key',
   'dkim.only_revoked',
   'dkim.short_key',
   'dkim.ed25519_only',

@@ -39,6 +39,7 @@ export const keyTitle = (id: string): string => KEY_TITLES.get(id) ?? 'Sign with
 
 const KEY_TITLES: ReadonlyMap<string, string> = new Map([
   ['dkim.none_found', 'Sign with DKIM, or give its selector'],
+  ['dkim.parent_key', 'Sign with a DKIM key of its own'],
   ['dkim.only_revoked', 'Sign with a new DKIM key'],
   ['dkim.short_key', 'Sign with a longer DKIM key'],
   ['dkim.ed25519_only', 'Sign with an RSA key too'],

@@ -174,8 +174,14 @@ const told = <K extends string>(key: K, id: FindingId | undefined): { readonly [
   id === undefined ? {} : ({ [key]: id } as { readonly [_ in K]: FindingId })
 
 /** What the score needs of the DKIM check. */
-export function fromDkim({ facts }: Outcome<DkimFacts>): DkimScoreInput {
+export function fromDkim(outcome: Outcome<DkimFacts>): DkimScoreInput {
+  const { facts } = outcome
   if (!facts) return { state: 'unknown' }
+  if (facts.discovery !== 'found' && outcome.status === 'unknown')
+    return {
+      state: 'unknown',
+      finding: firstOf(outcome, ['dkim.parent_key', 'dkim.none_found']) ?? 'dkim.not_asked',
+    }
   if (facts.discovery === 'proven_absent') return { state: 'absent', finding: 'dkim.proven_absent' }
   if (facts.discovery !== 'found')
     return { state: 'unknown', finding: facts.discovery === 'unknown' ? 'dkim.not_asked' : 'dkim.none_found' }

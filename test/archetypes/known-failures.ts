@@ -11,7 +11,6 @@ export const KNOWN_FAILURES: Readonly<Record<string, string>> = {
   'x3-s018-godaddy-m365': 'provider-missing',
   'x3-u089-tischlerei-brandl-b': 'm365-not-signing',
   'x3-f022-cname-as-txt-c': 'm365-not-signing',
-  'x3-u038-astro-a': 'relaxed-alignment',
   'x3-f029-mtasts-none-host': 'mta-sts-refused',
   'x3-s016-resend-app-a': 'provider-selectors',
   'x3-f020-newsletter-key': 'mailbox-key',

@@ -117,6 +117,17 @@ export const findings = defineFindings({
       `The key of the selector ${selector} is empty: it was revoked, and signatures with it fail.`,
     reference: 'RFC 6376 §3.6.1',
   },
+  'dkim.parent_key': {
+    severity: 'medium',
+    title: 'No DKIM key of its own; the organization has one',
+    detail: ({ domain, parent, selector }) =>
+      `${domain} has no key that could be found. Mail that is signed with the key of ${parent} (selector ${selector}) passes DMARC, because the alignment is relaxed; whether it is signed so cannot be seen in the DNS.`,
+    repair: 'Look at a message: d= in its DKIM-Signature field must be the organization. Otherwise sign with a key.',
+    advice: withSteps(
+      'Look at a message: d= in its DKIM-Signature field must be the organization. Otherwise sign with a key.',
+    ),
+    reference: 'RFC 9989 §4.4.1',
+  },
   'dkim.key_without_sender': {
     severity: 'medium',
     title: 'A DKIM key at a domain whose SPF record lets nobody send',

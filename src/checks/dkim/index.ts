@@ -10,7 +10,7 @@ import { lookupDkim } from './lookup.ts'
 import { keyRecordProblem } from './problems.ts'
 
 export type { DkimFacts, FoundKey } from './facts.ts'
-export { judgeDkim, judgeSelector, type SelectorFacts } from './judge.ts'
+export { judgeDkim, judgeSelector, maySignAbove, type SelectorFacts } from './judge.ts'
 export { readKey } from './key.ts'
 export { lookupSelector } from './lookup.ts'
 export { parseKeyRecord, resemblesKey } from './parse.ts'

@@ -23,6 +23,7 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   if (usable.length === 0 && !applies('dkim', context)) return notApplicable(facts, context, about)
   const { domain } = facts
   const steps = stepsAt(facts.providers, domain)
+  if (facts.discovery !== 'found' && maySignAbove(facts, context)) return signedAbove(facts, about, steps)
   if (facts.discovery === 'proven_absent')
     return { status: 'fail', facts, findings: [...about, { id: 'dkim.proven_absent', args: { domain, steps } }] }
   if (facts.discovery !== 'found') return unknown(facts, about)
@@ -64,6 +65,27 @@ export function judgeSelector(facts: SelectorFacts): Outcome<SelectorFacts> {
   const findings = [...findingsOf(key, domain, []), ...weak]
   if (key.key.state !== 'usable') return { status: 'fail', facts, findings }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
+}
+
+/**
+ * Whether a key of the organizational domain may sign for the name: it aligns where the record that applies is relaxed
+ * (RFC 9989 §4.4.1). A missing answer may be that key.
+ */
+export const maySignAbove = (
+  { parent, discovery }: DkimFacts,
+  { relaxedAt }: Pick<DomainContext, 'relaxedAt'>,
+): boolean =>
+  discovery !== 'found' &&
+  parent !== undefined &&
+  (parent.selector !== undefined || parent.isOpen) &&
+  (relaxedAt === null || relaxedAt === parent.domain)
+
+function signedAbove(facts: DkimFacts, about: readonly Finding[], steps: readonly string[]): Outcome<DkimFacts> {
+  const { domain } = facts
+  const { domain: parent = '', selector } = facts.parent ?? {}
+  const found: Finding[] =
+    selector === undefined ? [] : [{ id: 'dkim.parent_key', args: { domain, parent, selector, steps } }]
+  return { status: 'unknown', reason: dkimUnknown('parent', { parent }), facts, findings: [...about, ...found] }
 }
 
 /** Mailing services sign with a customer's domain and send with a return path of their own, whatever its SPF says. */

@@ -69,12 +69,39 @@ export async function lookupDkim(
   const providers = [...new Set([...providersOfMx, ...providersOfSpf])]
   const order = new Map([...new Set([...first, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
   const asked = asking.asked.toSorted((a, b) => order.get(a.selector)! - order.get(b.selector)!)
-  const facts = factsOf(domain, { named, learned, made, base, asked, providers })
+  const own = factsOf(domain, { named, learned, made, base, asked, providers })
+  const parent = own.discovery === 'found' ? {} : await lookupParent(inPart(ctx, 'guessed'), domain, [...order.keys()])
+  const facts = { ...own, ...parent }
   if (facts.discovery !== 'proven_absent' || isGone(await mx)) return facts
   return {
     ...facts,
     ...(await lookupDoubled(inPart(ctx, 'guessed'), domain, [...order.keys()], MAX_QUESTIONS - 2 - asked.length)),
   }
+}
+
+/** Maximum number of selectors that are queried at the registrable domain of a name without a key. */
+const MAX_PARENT = 4
+
+/** Whether the registrable domain above a name with mail of its own has a usable key (RFC 9989 §4.4.1). */
+async function lookupParent(
+  ctx: Asker,
+  domain: Domain,
+  selectors: readonly string[],
+): Promise<Pick<DkimFacts, 'parent'>> {
+  const above = registrableDomain(domain)
+  if (above === undefined || above === domain) return {}
+  const [mx, txt] = await Promise.all([
+    settled(ctx.resolve(domain, 'MX', ctx.signal)),
+    settled(ctx.resolve(domain, 'TXT', ctx.signal)),
+  ])
+  const hasMx = mx instanceof DnsError || mx.records.some(({ exchange }) => exchange !== '')
+  const hasSpf = txt instanceof DnsError || txt.records.some((text) => /^v=spf1 (?!-all$)/i.test(text))
+  if (!hasMx && !hasSpf) return {}
+  const tried = selectors.slice(0, MAX_PARENT)
+  const asked = await Promise.all(tried.map((one) => askTxt(ctx, one, `${one}._domainkey.${above}`)))
+  const found = asked.find(({ answer }) => !(answer instanceof DnsError) && answer.records.some(isUsable))
+  const isOpen = asked.some(({ answer }) => answer instanceof DnsError && answer.reason !== 'too_many_questions')
+  return { parent: { domain: above, ...(found && { selector: found.selector }), isOpen } }
 }
 
 /** Maximum number of selectors that are queried below {@link doubledBase}. */
