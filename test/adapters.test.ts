@@ -57,9 +57,9 @@ async function run(words: Words): Promise<{ code: number; printed: string; compl
   return { code, printed, complaint: complaints[0] ?? '' } // a hint may follow
 }
 
-type Request = { readonly url: string; readonly body?: unknown }
-const ask = async ({ url, body }: Request) =>
-  body === undefined ? app.inject({ url }) : app.inject({ method: 'POST', url, payload: body as object })
+type Request = { readonly url: string; readonly body?: unknown; readonly method?: 'POST' | 'PUT' }
+const ask = async ({ url, body, method = 'POST' }: Request) =>
+  body === undefined ? app.inject({ url }) : app.inject({ method, url, payload: body as object })
 
 /** The second adapter that asks finds what the first one left: what was cached and counted is not compared. */
 const plain = (value: unknown): unknown =>
@@ -130,6 +130,12 @@ it.each<[string, Request, Words, number]>([
     0,
   ],
   ['peers', { url: '/v1/peer/peers' }, ['peers'], 0],
+  [
+    'a sender that is not ours',
+    { url: '/v1/reports/senders/example.org:provider:mailchimp', body: { ours: false }, method: 'PUT' },
+    ['reports', 'not-mine', 'example.org:provider:mailchimp'],
+    0,
+  ],
 ])('%s: the same answer', async (_, request, words, code) => {
   const response = await ask(request)
   expect(response.statusCode, response.body).toBeLessThan(300)
@@ -151,6 +157,12 @@ it.each<[string, string, Request, Words]>([
     'invalid_parameter',
     { url: '/v1/forget', body: { email: 'joe' } },
     ['forget', '--email', 'joe'],
+  ],
+  [
+    'a sender that nobody has seen',
+    'not_found',
+    { url: '/v1/reports/senders/example.org:provider:nobody', body: { ours: true }, method: 'PUT' },
+    ['reports', 'mine', 'example.org:provider:nobody'],
   ],
   ['a single label', 'invalid_domain', { url: '/v1/check?domain=localhost' }, ['check', 'localhost']],
   ['an address', 'invalid_domain', { url: '/v1/check?domain=192.0.2.1' }, ['check', '192.0.2.1']],
