@@ -121,7 +121,7 @@ const SOURCE_OCTETS = 300
 /** Names in From that are read for one domain. */
 const MAX_NAMES = 10_000
 /** Senders of a domain about which its owner says something. */
-export const MAX_WORDS = 1_000
+export const MAX_WORDS = 200
 /** Reporters and policies that an answer names. */
 const MAX_SHOWN = 200
 

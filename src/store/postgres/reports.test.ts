@@ -5,7 +5,7 @@ import { labDatabase } from '../../../test/lab/database.ts'
 import { digestOf, linesOf } from '../../../test/lab/report-lines.ts'
 import type { Database } from './connect.ts'
 import type { ReportRow } from './report-rows.ts'
-import { reportSumsOf } from './report-sums.ts'
+import { MAX_WORDS, reportSumsOf } from './report-sums.ts'
 import { sumDays } from './report-tables.ts'
 import { type NewReport, reportIntake } from './reports.ts'
 
@@ -325,6 +325,25 @@ it('the number of stored reports counts those about the domain, below it and abo
   expect([await sums.stored('s.example'), await sums.stored('x.s.example'), await sums.stored('xs.example')]).toEqual([
     2, 2, 1,
   ])
+})
+
+it('words about senders are kept, replaced and bounded, and removed by forget', async () => {
+  const { words, say, unsay, forget } = reportSumsOf(database.db)
+  const word = (sender: string, ours = true) => ({
+    ...{ sender, ours, note: '', addresses: ['192.0.2.1'], by: 'key', at: new Date(Date.UTC(2026, 10, 23)) },
+  })
+  expect(await say('words.example', word('host:a.example'))).toBe(true)
+  expect(await say('words.example', word('host:a.example', false))).toBe(true)
+  expect(await words('words.example')).toEqual([word('host:a.example', false)])
+  expect(await words('beside.example')).toEqual([])
+  for (let n = 1; n < MAX_WORDS; n++) await say('words.example', word(`host:${n}.example`))
+  expect(await say('words.example', word('host:one.more'))).toBe(false)
+  expect(await say('words.example', word('host:a.example'))).toBe(true) // in the place of its own
+  await unsay('words.example', 'host:1.example')
+  expect(await say('words.example', word('host:one.more'))).toBe(true)
+  await say('sub.words.example', word('host:a.example'))
+  await forget('words.example')
+  expect([await words('words.example'), await words('sub.words.example')]).toEqual([[], []])
 })
 
 it('is removed by forget, and by the sweep when it is old', async () => {
