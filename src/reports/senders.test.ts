@@ -357,6 +357,17 @@ it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
     /^Since 2026-11-19 all of its mail fails: the key s1 of example\.org is not published any more/,
   ],
   [
+    '… of a hundred addresses',
+    Array.from({ length: 200 }, (_, n) => ({
+      ...{ address: `192.0.2.${n % 100}`, messages: 5 },
+      ...(n < 100
+        ? { ...signed('example.org', 's1', true), last_day: '2026-11-18' }
+        : { dkim_domain: 'example.org', dkim_selector: 's1', dkim_result: 'fail', first_day: '2026-11-19' }),
+    })),
+    { hostOf: () => 'mail.example.org', hasKey: () => false },
+    /^Since 2026-11-19 all of its mail fails: the key s1 of example\.org is not published any more/,
+  ],
+  [
     'what fails since a day while the DNS does not say whether the key is there',
     [
       { ...signed('example.org', 's1', true), last_day: '2026-11-18' },

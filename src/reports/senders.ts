@@ -422,9 +422,16 @@ function passesAsYou({ sources }: Group): string {
   return `It passes as you, and you say that it is not yours: ${ways.join(', and ') || 'who holds the key or stands in your SPF record'}?`
 }
 
-/** The days of what passes or of what fails; those of nothing are in the wrong order. */
+/** Days and messages; those of nothing are in the wrong order. */
 type Span = { first: string; last: string; days: number; messages: number }
-/** A source with less than this share of a sender's mail is noise: a forwarder broke some of it. */
+const nothing = (): Span => ({ first: '9999', last: '', days: 0, messages: 0 })
+function addSpan(span: Span, { first, last, days, messages }: Span): void {
+  if (first < span.first) span.first = first
+  if (last > span.last) span.last = last
+  span.days |= days
+  span.messages += messages
+}
+/** Mail of one result with less than this share of a sender's is noise: a forwarder broke some of it. */
 const NOISE = 0.02
 
 /**
@@ -432,17 +439,19 @@ const NOISE = 0.02
  * both.
  */
 function changeOf({ known, sources }: Group): { readonly passed: Span; readonly failed: Span } | undefined {
-  const passed: Span = { first: '9999', last: '', days: 0, messages: 0 }
-  const failed: Span = { ...passed }
+  const results = new Map<string, { readonly passes: boolean; readonly span: Span }>()
   for (const source of sources) {
-    const { first_known: first, last_known: last, known_messages: messages } = source
-    if (first === null || last === null || messages < known.messages * NOISE) continue
-    const span = passesDmarc(source) ? passed : failed
-    if (first < span.first) span.first = first
-    if (last > span.last) span.last = last
-    span.days |= source.recent_days
-    span.messages += messages
+    const { first_known: first, last_known: last, known_messages: messages, recent_days: days } = source
+    if (first === null || last === null) continue
+    const passes = passesDmarc(source)
+    const key = `${passes} ${source.dkim_domain} ${source.dkim_selector} ${source.dkim_result} ${source.spf_result}`
+    const result = results.get(key) ?? { passes, span: nothing() }
+    results.set(key, result)
+    addSpan(result.span, { first, last, days, messages })
   }
+  const [passed, failed] = [nothing(), nothing()]
+  for (const { passes, span } of results.values())
+    if (span.messages >= known.messages * NOISE) addSpan(passes ? passed : failed, span)
   if (passed.messages < FEW_MESSAGES || failed.messages < FEW_MESSAGES) return undefined
   const [before, after] = passed.first < failed.first ? [passed, failed] : [failed, passed]
   return before.last <= after.first && before.first < after.first && bitsOf(after.days) > 1
