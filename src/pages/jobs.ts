@@ -4,7 +4,7 @@ import { ERRORS } from '../base/errors.ts'
 import { resultInWords, STATES, KINDS as WORDS } from '../documents/jobs.ts'
 import { type Html, html, marked, timeOf, verbatim } from './html.ts'
 import { csrfField, layout } from './layout.ts'
-import { type Kind, kindSelect, listForm, MAX_PASTED, previewOf } from './list-form.ts'
+import { type Kind, kindSelect, listForm, MAX_PASTED, previewOf, TYPES } from './list-form.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { type FieldProblem, isCorrectable, type Parts, refusedWords } from './parts.ts'
@@ -93,7 +93,7 @@ async function preview(parts: Parts, visit: Visit): Promise<PageAnswer> {
 ${found.rows.length > 0 && rowsTable(found.columns, found.index, found.rows)}
 ${found.notes.length > 0 && html`<ul class="quiet">${found.notes.map((note) => html`<li>${note.replace(/^./, (first) => first.toUpperCase())}.</li>`)}</ul>`}
 ${found.bad.length > 0 && html`<p class="quiet">Rows that cannot be read: ${found.bad.map(({ line, detail }) => html`line ${line} (${detail})`)}</p>`}
-<form class="stack" method="post" action="/jobs" data-submit>${csrfField(visit)}
+<form class="stack" method="post" action="/jobs" data-submit="${TYPES[found.format]}">${csrfField(visit)}
 <label>What to do ${kindSelect(found.kind)}</label>
 <label>Column to use ${columnSelect(found.columns, found.index)}</label>
 <label>Name of the job <input name="name" maxlength="200" value="${name}"></label>
@@ -126,13 +126,11 @@ async function submit(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { format, kind } = await previewOf(text, asked, column === '' ? undefined : column)
   const octets = Buffer.from(text)
   const raw = { kind, ...(name.trim() && { name }), ...(column && format === 'csv' && { column }) }
-  const upload = { octets: piecesOf(octets), contentType: format === 'csv' ? 'text/csv' : TYPES[format] }
+  const upload = { octets: piecesOf(octets), contentType: TYPES[format] }
   const given = await parts.execute(parts.operation('jobs submit'), raw, { ...visit.by, upload })
   const { id } = given.answer as Pick<JobAnswer, 'id'> // the operation returns a job
   return { to: jobPath(id) }
 }
-
-const TYPES = { ndjson: 'application/x-ndjson', json: 'application/json', lines: 'text/plain' } as const
 
 async function* piecesOf(octets: Uint8Array): AsyncIterable<Uint8Array> {
   yield octets

@@ -116,7 +116,8 @@ function kindOf(text: string): Kind {
   return start.split(/[\s,;|"]+/).some((word) => parseIp(word).ok) ? 'blacklist' : 'check'
 }
 
-const TYPES = {
+/** The content types by which a list is sent as it was previewed. */
+export const TYPES = {
   csv: 'text/csv',
   lines: 'text/plain',
   ndjson: 'application/x-ndjson',

@@ -26,8 +26,8 @@ function say(text: string): void {
   if (hint) hint.textContent = text
 }
 
-const typeOf = ({ name }: File): string =>
-  TYPES[name.replace(/\.gz$/, '').split('.').at(-1)?.toLowerCase() ?? ''] ?? 'text/csv'
+/** The type of a compressed file, by its name: it has no preview. */
+const typeOf = ({ name }: File): string => TYPES[name.toLowerCase().split('.').at(-2) ?? ''] ?? 'text/csv'
 
 async function look(chosen: File): Promise<void> {
   file = chosen
@@ -57,21 +57,21 @@ async function look(chosen: File): Promise<void> {
   const submit = place?.querySelector<HTMLFormElement>('form[data-submit]')
   submit?.addEventListener('submit', (event) => {
     event.preventDefault()
-    void send(chosen, new FormData(submit))
+    void send(chosen, new FormData(submit), submit.dataset.submit)
   })
   submit?.querySelector('button')?.focus()
 }
 
-/** Sends the file unchanged, with its progress, which an upload with fetch cannot report. */
-function send(chosen: File, fields: FormData): void {
+/** Sends the file unchanged, as it was previewed, with its progress, which an upload with fetch cannot report. */
+function send(chosen: File, fields: FormData, type = typeOf(chosen)): void {
   const query = new URLSearchParams({
     kind: String(fields.get('kind') ?? kind?.value ?? '').replace(/^(?:auto)?$/, 'verify'),
     name: String(fields.get('name') || chosen.name).slice(0, 200),
   })
-  if (typeOf(chosen) === 'text/csv' && fields.get('column')) query.set('column', String(fields.get('column')))
+  if (type === 'text/csv' && fields.get('column')) query.set('column', String(fields.get('column')))
   const request = new XMLHttpRequest()
   request.open('POST', `/v1/jobs?${query}`)
-  request.setRequestHeader('content-type', typeOf(chosen))
+  request.setRequestHeader('content-type', type)
   request.setRequestHeader('x-csrf-token', token)
   request.upload.addEventListener('progress', ({ loaded, total }) =>
     say(`Sent ${Math.floor((loaded / total) * 100)}% of ${chosen.name}`),
