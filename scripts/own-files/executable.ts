@@ -15,4 +15,5 @@ export const loadPackage: typeof own.loadPackage = (name) =>
     ? JSON.parse(getAsset(`packages/${name}`, 'utf8'))
     : (globalThis as unknown as Modules).mailsondeModule(`packages/${name}.js`)
 export const packageFile: typeof own.packageFile = (path) => inside(`packages/${path}`)
-export const heavyProgram: typeof own.heavyProgram = { file: process.execPath, args: ['--heavy-work'] }
+// This program itself, also while an upgrade has replaced its file.
+export const heavyProgram: typeof own.heavyProgram = { file: '/proc/self/exe', args: ['--heavy-work'] }

@@ -1,14 +1,17 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { labServer, zoneBehaviour } from '../lab/dns-server.ts'
-import { type Installed, type Times, tryForm } from './trial.ts'
+import { chrootIn } from './chroot.ts'
+import { type Installed, jobDone, run, serve, startJob, type Times, tryForm } from './trial.ts'
 
 /**
  * `npm run test:forms -- [form…]`: installs each form of the program as a reader does and uses it: a check, a page, a
- * report, a job, a monitor, a restart. Prints the table of times. The npm registry has to be in reach.
+ * report, a job, a monitor, a restart. Prints the table of times. The npm registry has to be in reach; the executable and
+ * the Debian package are tried in a bare Debian 12 (root, debootstrap), and are made by their scripts where they are not
+ * in build/.
  */
 const ROOT = resolve(import.meta.dirname, '../..')
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
@@ -16,6 +19,8 @@ const TARBALL = `mailsonde-${version}.tgz`
 const work = mkdtempSync(join(tmpdir(), 'mailsonde-forms-'))
 
 type Form = (folder: string) => Promise<Installed>
+/** A form, and what is tried of it afterwards. */
+type Prepared = Form | { readonly form: Form; readonly afterwards: (installed: Installed) => Promise<void> }
 
 /** A command of a reader. Rejects with what it wrote if it fails. */
 async function command(cwd: string, line: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -48,36 +53,91 @@ async function npmForm(major: number, flags: readonly string[]): Promise<Form> {
   }
 }
 
-/** The executable, as it comes out of its archive. */
+/** What `npm run build:…` has made below `build`; it is made where it is missing. */
+async function built(script: string, path: string): Promise<string> {
+  const file = join(ROOT, 'build', path)
+  if (!existsSync(file)) await command(ROOT, ['npm', 'run', '--silent', script])
+  return file
+}
+
+const EXECUTABLE = `mailsonde-linux-${process.arch}`
+const BASES = join(ROOT, 'build')
+
+/** The executable, in a bare Debian 12. */
 async function executableForm(): Promise<Form> {
-  await command(ROOT, ['npm', 'run', '--silent', 'build:executable'])
-  const name = `mailsonde-linux-${process.arch}`
-  return async (folder) => {
-    await command(folder, ['tar', '-xJf', join(ROOT, `build/executable/${name}.tar.xz`)])
-    return { command: [join(folder, name)], folder }
+  const archive = await built('build:executable', `executable/${EXECUTABLE}.tar.xz`)
+  const { root, enter, sh } = await chrootIn(join(work, 'chroot-executable'), BASES)
+  return async () => {
+    await command(root, ['tar', '-xJf', archive, '-C', join(root, 'srv')])
+    await sh('apt-get -q install -y --no-install-recommends libatomic1 postgresql')
+    return { command: [...enter, `/srv/${EXECUTABLE}`], folder: join(root, 'srv'), seenAs: '/srv' }
+  }
+}
+
+/** The Debian package, in a bare Debian 12. The service starts as its unit starts it, without systemd. */
+async function debForm(): Promise<Prepared> {
+  const file = await built(
+    'build:deb',
+    `deb/mailsonde_${version}_${process.arch === 'x64' ? 'amd64' : process.arch}.deb`,
+  )
+  const { root, enter, sh } = await chrootIn(join(work, 'chroot-deb'), BASES)
+  const unit = ['setpriv', '--reuid=mailsonde', '--regid=mailsonde', '--clear-groups', '--no-new-privs']
+  const folder = join(root, 'var/lib/mailsonde')
+  return {
+    form: async () => {
+      copyFileSync(file, join(root, 'srv/mailsonde.deb'))
+      await sh('apt-get -q install -y --no-install-recommends /srv/mailsonde.deb postgresql')
+      await sh('install -d -m 700 -o mailsonde -g mailsonde /var/lib/mailsonde')
+      return { command: [...enter, ...unit, '/usr/bin/mailsonde'], folder, seenAs: '/var/lib/mailsonde' }
+    },
+    afterwards: async (installed) => {
+      const modes = await sh(
+        'stat -c "%a %U %n" /etc/mailsonde/mailsonde.env; man -w mailsonde 2>/dev/null || ls /usr/share/man/man1/mailsonde.1.gz',
+      )
+      if (!modes.startsWith('640 root ')) throw new Error(`the configuration has another mode: ${modes}`)
+      const service = await serve(installed, resolver)
+      const id = await startJob(service.url, 200)
+      await sh('echo MAILSONDE_REGION=here >> /etc/mailsonde/mailsonde.env; dpkg -i /srv/mailsonde.deb')
+      await run(installed, ['reports', 'import', `${installed.seenAs}/report.xml`, '--server', service.url])
+      await service.stop()
+      const again = await serve(installed, resolver)
+      await jobDone(again.url, id)
+      await again.stop()
+      if (!(await sh('cat /etc/mailsonde/mailsonde.env')).includes('REGION'))
+        throw new Error('the configuration is lost')
+      await sh(
+        'dpkg --remove mailsonde; test ! -e /usr/bin/mailsonde; test -e /var/lib/mailsonde/data; test -e /etc/mailsonde/mailsonde.env',
+      )
+      await sh('dpkg --purge mailsonde; test ! -e /var/lib/mailsonde; test ! -e /etc/mailsonde')
+    },
   }
 }
 
 /** The forms, each with what it needs before a reader begins. */
-const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
+const FORMS: Readonly<Record<string, () => Promise<Prepared>>> = {
   'npm-22': () => npmForm(22, ['--ignore-scripts']),
   'npm-24': () => npmForm(24, []),
   'npm-26': () => npmForm(26, ['--ignore-scripts']),
   executable: executableForm,
+  deb: debForm,
 }
 
 const asked = process.argv.slice(2)
 const names = asked.length > 0 ? asked : Object.keys(FORMS)
 const lab = await labServer(zoneBehaviour({ 'example.org': { MX: [[0, '']], TXT: ['v=spf1 -all'], SOA: [], NS: [] } }))
+const resolver = `127.0.0.1:${lab.server.port}`
 const rows: [name: string, times: Times | string][] = []
 for (const name of names) {
   const prepare = FORMS[name]
   if (!prepare) throw new Error(`there is no form ${name}: ${Object.keys(FORMS).join(', ')}`)
   try {
-    const form = await prepare()
+    const prepared = await prepare()
+    const form = typeof prepared === 'function' ? prepared : prepared.form
     const folder = join(work, name)
     mkdirSync(folder)
-    rows.push([name, await tryForm(() => form(folder), `127.0.0.1:${lab.server.port}`)])
+    let installed: Installed | undefined
+    rows.push([name, await tryForm(async () => (installed = await form(folder)), resolver)])
+    if (typeof prepared !== 'function') await prepared.afterwards(installed!)
   } catch (error) {
     rows.push([name, (error as Error).message])
     process.exitCode = 1

@@ -51,7 +51,8 @@ export async function tryForm(install: () => Promise<Installed>, resolver: strin
   await run(form, ['reports', 'import', join(form.seenAs ?? form.folder, 'report.xml'), '--server', first.url])
   same(await reportsAt(first.url), ['example.org'])
   const report = passed()
-  const job = await jobAt(first.url)
+  const job = await startJob(first.url, 1)
+  await jobDone(first.url, job)
   const jobMs = passed()
   const monitor = JSON.stringify({ kind: 'check', target: 'example.org', notify: [] })
   await call(first.url, '/v1/monitors', ['application/json', monitor])
@@ -141,11 +142,16 @@ async function call(url: string, path: string, body?: readonly [type: string, te
 const reportsAt = async (url: string): Promise<readonly string[]> =>
   (await call(url, '/v1/reports/domains')).data.map(({ domain }) => domain)
 
-/** The id of a bulk job of one row that has ended. */
-async function jobAt(url: string): Promise<string> {
-  const { id } = await call(url, '/v1/jobs?name=trial', ['text/csv', 'email\njoe@example.org\n'])
+/** The id of a new bulk job of so many rows. */
+export async function startJob(url: string, rows: number): Promise<string> {
+  const list = Array.from({ length: rows }, (_, i) => `joe${i}@example.org\n`).join('')
+  return (await call(url, '/v1/jobs?name=trial', ['text/csv', `email\n${list}`])).id
+}
+
+/** Waits until a job has ended. */
+export async function jobDone(url: string, id: string): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
-    if ((await call(url, `/v1/jobs/${id}`)).state === 'done') return id
+    if ((await call(url, `/v1/jobs/${id}`)).state === 'done') return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   throw new Error('the job does not end')

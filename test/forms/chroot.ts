@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** A bare Debian 12 for one trial, in which commands run as a reader would type them. Needs root and debootstrap. */
+export type Chroot = {
+  readonly root: string
+  /** What comes before a command of this system. Its process is the command itself, so that it gets signals. */
+  readonly enter: readonly string[]
+  /** Runs a shell line as root; rejects with what it wrote if it fails. */
+  readonly sh: (line: string) => Promise<string>
+}
+
+const execute = promisify(execFile)
+
+/** A copy of the base, which is made once in `cache`. */
+export async function chrootIn(root: string, cache: string): Promise<Chroot> {
+  const base = join(cache, 'bookworm')
+  if (!existsSync(join(base, 'done'))) {
+    await execute('debootstrap', ['--variant=minbase', '--include=ca-certificates', 'bookworm', base])
+    writeFileSync(join(base, 'done'), '')
+  }
+  mkdirSync(root, { recursive: true })
+  await execute('cp', ['-a', '--reflink=auto', `${base}/.`, root])
+  for (const file of ['/etc/resolv.conf', '/etc/hosts']) copyFileSync(file, join(root, file))
+  // No service is started by its installation: this is no booted system.
+  writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  const mounts = `mount -t proc proc ${root}/proc && mount --rbind /dev ${root}/dev && exec chroot ${root} "$@"`
+  const enter = ['unshare', '-m', '--propagation', 'private', 'sh', '-c', mounts, 'sh']
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' }
+  const sh: Chroot['sh'] = async (line) => {
+    const [file = '', ...args] = [...enter, 'sh', '-ec', line]
+    const { stdout } = await execute(file, args, { env, maxBuffer: 1 << 24 })
+    return stdout
+  }
+  await sh('apt-get -q update')
+  return { root, enter, sh }
+}
