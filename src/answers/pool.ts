@@ -74,5 +74,14 @@ export const doctorAnswer = z.strictObject({
     }),
   ),
   repairs: strings,
+  port_25: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'whether a mail server of a large provider was reached; null: not known' }),
+  database: z.strictObject({
+    kind: z.enum(['given', 'private']),
+    ready: z.boolean(),
+    detail: z.string(),
+  }),
 })
 export type DoctorAnswer = AnswerOf<typeof doctorAnswer>

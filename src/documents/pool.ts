@@ -110,7 +110,8 @@ const listingsOf = (listings: NonNullable<Own['listings']> | null): Marked =>
       : { mark: 'bad', text: listings.map(({ blacklist, meaning }) => `${blacklist} (${meaning})`).join(', ') }
 
 /** Whether this machine can do its work: what to do first, then the resolver, the lists and each source address. */
-export function doctorDocument({ fit, repairs, resolver, lists, sources }: DoctorAnswer, version: string): Document {
+export function doctorDocument(answer: DoctorAnswer, version: string): Document {
+  const { fit, repairs, resolver, lists, sources, port_25: port25, database } = answer
   const first = [...repairs, ...problemsOf(sources)]
   return documentOf(
     'Doctor',
@@ -119,7 +120,7 @@ export function doctorDocument({ fit, repairs, resolver, lists, sources }: Docto
       ? conclude('This machine', 'good', 'Ready', 'Checks, blacklists and verification can run from here.')
       : conclude('This machine', 'bad', 'Not ready', 'Checks, blacklists or verification do not work well from here.'),
     first.length > 0 && [heading(2, 'What to do', 'first'), bullets(first)],
-    heading(2, 'Resolver and blacklists', 'resolver'),
+    heading(2, 'Resolver, port 25 and database', 'resolver'),
     facts(
       [
         'Resolver',
@@ -139,6 +140,8 @@ export function doctorDocument({ fit, repairs, resolver, lists, sources }: Docto
         },
       ],
       lists.refusing.length > 0 && ['Refusing us', lists.refusing.join(', ')],
+      ['Port 25', PORT_25[String(port25) as keyof typeof PORT_25]],
+      ['Database', { mark: database.ready ? 'good' : 'bad', text: database.detail }],
     ),
     heading(2, 'Source addresses', 'sources'),
     sources.length === 0 && text('This machine has no public address.'),
@@ -147,6 +150,12 @@ export function doctorDocument({ fit, repairs, resolver, lists, sources }: Docto
     ),
   )
 }
+
+const PORT_25 = {
+  true: { mark: 'good', text: 'open' },
+  false: { mark: 'bad', text: 'blocked' },
+  null: { mark: 'open', text: 'not known' },
+} as const
 
 /** Maximum number of addresses that are named with a problem that they share. */
 const MAX_NAMED = 5

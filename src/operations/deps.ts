@@ -1,3 +1,4 @@
+import type { DoctorAnswer } from '../answers/pool.ts'
 import type { Blacklists } from '../dnsbl/blacklists.ts'
 import type { LookupGeo } from '../geo/geo.ts'
 import type { JobService } from '../jobs/service.ts'
@@ -81,6 +82,8 @@ export type Deps = {
     /** The database of bulk jobs; available as long as it was not needed. */
     readonly queue: Probe
   }
+  /** The database that is used, or would be with the first job, monitor or report. Never rejects. */
+  readonly databaseState: () => Promise<DoctorAnswer['database']>
   /** The user that runs the private database, if other services of the machine commonly run as that user too. */
   readonly sharedDatabaseUser: string | undefined
   /** Whether a socket of this machine can bind to the address. */

@@ -1,9 +1,13 @@
-import { doctorAnswer } from '../answers/pool.ts'
+import { type DoctorAnswer, doctorAnswer } from '../answers/pool.ts'
+import { within } from '../base/deadline.ts'
 import { remembering } from '../checks/repeatable.ts'
 import { summarize } from '../dnsbl/present.ts'
 import { doctorDocument } from '../documents/pool.ts'
+import { domain } from '../names/domain.ts'
 import { ip } from '../names/ip.ts'
 import { isNode, isProxy } from '../names/source.ts'
+import { DialError } from '../net/smtp/dial.ts'
+import type { Ctx } from '../world.ts'
 import { defineOperation, ok } from './operation.ts'
 import { checkSources } from './self-check.ts'
 
@@ -40,16 +44,23 @@ export const doctor = defineOperation({
         },
       ],
       repairs: ['Run your own resolver: several blacklists refuse public ones.'],
+      port_25: true,
+      database: { kind: 'private', ready: true, detail: 'PostgreSQL 18, started when it is first needed' },
     },
   },
   deadlineMs: 30_000,
-  uses: ['sourcePool', 'blacklists', 'probes', 'publicResolvers', 'sharedDatabaseUser', 'heloName', 'peers'],
+  uses: [
+    ...(['sourcePool', 'blacklists', 'probes', 'publicResolvers', 'sharedDatabaseUser', 'databaseState'] as const),
+    ...(['heloName', 'peers', 'smtpPort'] as const),
+  ],
   run: async (ctx, deps) => {
     const { sourcePool, blacklists, probes, publicResolvers, sharedDatabaseUser: databaseUser } = deps
-    const [down, lists, checks] = await Promise.all([
+    const [down, lists, checks, port25, database] = await Promise.all([
       probes.resolver(ctx.signal),
       blacklists.lookup(ctx, TEST_POINT, { maxAgeMs: 0 }),
       checkSources(remembering(ctx), deps),
+      reachesMailServer(ctx, deps.smtpPort),
+      deps.databaseState(),
       sourcePool.refresh(ctx.signal),
     ])
     const refusing = lists.entries.filter(({ reading }) => reading.status === 'blocked').map(({ list }) => list.name)
@@ -62,7 +73,8 @@ export const doctor = defineOperation({
     const isListed = sources.some(({ listings }) => listings !== null && listings.length > 0)
     const unknown = sources.filter(({ listings }) => listings === null).map(({ address }) => address)
     const hasSource = sources.length > 0
-    const repairs = repairsOf({ down, publicResolvers, refusing, hasSource, isListed, unknown, databaseUser })
+    const about = { hasSource, isListed, unknown, port25, database, databaseUser }
+    const repairs = repairsOf({ down, publicResolvers, refusing, ...about })
     const isInOrder = sources.length > 0 && checks.every(({ problems }) => problems.length === 0)
     const fit = down === undefined && isInOrder && !isListed && unknown.length === 0
     return ok({
@@ -75,12 +87,39 @@ export const doctor = defineOperation({
       lists: { total: lists.entries.length, answering: summarize(lists).answered, refusing },
       sources,
       repairs,
+      port_25: port25,
+      database,
     })
   },
   verdict: ({ fit }) => (fit ? 'good' : 'bad'),
 })
 
+/** A mail host that answers everybody who can reach port 25. */
+const MAIL_HOST = domain('gmail-smtp-in.l.google.com')
+const CONNECT_MS = 5_000
+
+/**
+ * Whether this machine reaches port 25 of others: one connection, without a command. Null if that says nothing: its
+ * address is not found, or this machine has no network.
+ */
+async function reachesMailServer({ resolve, dial, signal }: Ctx, port: number): Promise<boolean | null> {
+  const until = within(CONNECT_MS, signal)
+  try {
+    const answer = await resolve(MAIL_HOST, 'A', until)
+    const [address] = answer.kind === 'found' ? answer.records : []
+    if (address === undefined) return null
+    const connection = await dial({ address, port }, until)
+    connection.close()
+    return true
+  } catch (error) {
+    const { reason } = error instanceof DialError ? error : { reason: undefined }
+    return reason === 'connect_timeout' || reason === 'connect_refused' ? false : null
+  }
+}
+
 type Seen = {
+  readonly port25: boolean | null
+  readonly database: DoctorAnswer['database']
   /** Why the resolver does not answer. */
   readonly down: string | undefined
   readonly publicResolvers: readonly string[]
@@ -95,7 +134,8 @@ type Seen = {
 }
 
 /** What the operator should do, most urgent first. */
-function repairsOf({ down, publicResolvers, refusing, hasSource, isListed, unknown, databaseUser }: Seen): string[] {
+function repairsOf(seen: Seen): string[] {
+  const { down, publicResolvers, refusing, hasSource, isListed, unknown, port25, database, databaseUser } = seen
   const rows: readonly (readonly [boolean, string])[] = [
     [down !== undefined, `The resolver cannot be used: ${down}. Fix this first: every other check needs the resolver.`],
     [publicResolvers.length > 0, 'Run your own resolver: several blacklists refuse public ones.'],
@@ -103,6 +143,11 @@ function repairsOf({ down, publicResolvers, refusing, hasSource, isListed, unkno
       refusing.length > 0,
       `${refusing.length === 1 ? '1 blacklist refuses' : `${refusing.length} blacklists refuse`} this resolver (${refusing.join(', ')}): register its address there, or set the key of the blacklist.`,
     ],
+    [
+      port25 === false,
+      'Outgoing port 25 is blocked: every verification ends as unreachable. Ask the provider of this machine to open it, or verify through another node or a proxy.',
+    ],
+    [!database.ready, `Jobs, monitors and reports have no database: ${database.detail}.`],
     [
       !hasSource,
       'This machine has no public address: mail hosts see the address of its network, which cannot be checked from here. If the machine can bind that address, set it with --pool.',

@@ -1,3 +1,5 @@
+import type { DoctorAnswer } from '../answers/pool.ts'
+import { messageOf } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
@@ -9,7 +11,8 @@ import type { Provide } from '../operations/operation.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { Store } from '../store/contract.ts'
-import { lazyDatabase } from '../store/postgres/connect.ts'
+import { lazyDatabase, maskedUrl } from '../store/postgres/connect.ts'
+import { embeddedMajor } from '../store/postgres/embedded.ts'
 import type { Where } from '../store/postgres/embedded-programs.ts'
 import { type IdempotencyKeys, idempotencyKeysOf } from '../store/postgres/idempotency-keys.ts'
 import { postgresStore } from '../store/postgres/postgres-store.ts'
@@ -44,6 +47,18 @@ export const programsOf = ({ postgresBin: bin }: Pick<Config, 'postgresBin'>): W
   bin,
   path: process.env.PATH,
 })
+
+/** The database of this configuration, without opening it. Never rejects. */
+export async function databaseState(config: Config): Promise<DoctorAnswer['database']> {
+  const { databaseUrl, dataDir, dbUser } = config
+  if (databaseUrl !== undefined) return { kind: 'given', ready: true, detail: maskedUrl(databaseUrl) }
+  try {
+    const major = await embeddedMajor({ dataDir, user: dbUser, where: programsOf(config) })
+    return { kind: 'private', ready: true, detail: `PostgreSQL ${major}, started when it is first needed` }
+  } catch (error) {
+    return { kind: 'private', ready: false, detail: messageOf(error) }
+  }
+}
 
 /** Opens `--database-url`, or the private server of the data folder, for the services with state in it. */
 export function databaseServices(config: Config, outside: Outside, provide: Provide): DatabaseServices {

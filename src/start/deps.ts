@@ -166,6 +166,7 @@ function makersOf(
     mayCall: async () => (await nodes()).mayCall,
     publicResolvers: () => servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
     probes: once(() => ({ ...probes, queue: sharedProbe(async (signal) => opened.database?.probe(signal)) })),
+    databaseState: () => async () => (await import('./database.ts')).databaseState(config),
     canBind: () => canBind,
     smtpPort: () => config.smtpPort,
     sharedDatabaseUser: () => sharedDatabaseUser(config),

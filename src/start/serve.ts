@@ -2,6 +2,7 @@ import closeWithGrace from 'close-with-grace'
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { warnOfOpenFolder } from './data-folder.ts'
+import { tellFirstLook } from './first-look.ts'
 import { DRAIN_MS, drained, listen, openHttp, openService, STOP_MS, startBackground, tellListening } from './service.ts'
 
 /**
@@ -17,7 +18,9 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   const leaving = new AbortController()
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
   const background = await startBackground(service, { load, signal: leaving.signal })
-  tellListening(service, await listen(app, config))
+  const url = await listen(app, config)
+  tellListening(service, url)
+  void tellFirstLook(service, url, leaving.signal)
   return new Promise((resolve) => {
     closeWithGrace({ delay: DRAIN_MS + STOP_MS, logger: false }, async ({ err, signal }) => {
       if (err) logger.error({ err }, 'an unexpected error ends the service')

@@ -29,7 +29,16 @@ async function open(behave: Behaviour) {
   const { provide, shutDown } = createDeps(config, outside)
   const deps = await provide([
     ...(['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors', 'blacklists', 'verifier', 'sourcePool'] as const),
-    ...(['probes', 'peers', 'canBind', 'publicResolvers', 'sharedDatabaseUser', 'geo', 'jobs'] as const),
+    ...([
+      'probes',
+      'peers',
+      'canBind',
+      'publicResolvers',
+      'sharedDatabaseUser',
+      'databaseState',
+      'geo',
+      'jobs',
+    ] as const),
   ])
   closers.push(shutDown, outside.close, lab.close)
   return { ctx: { ...outside.world, signal: AbortSignal.timeout(8_000) }, deps, outside }

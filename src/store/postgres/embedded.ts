@@ -59,6 +59,14 @@ export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSig
   return { connection, stop: async () => stopServer(await keeper.release(), place, account) }
 }
 
+/** The major version of the programs that a private server would have. Rejects with AppError if there are none. */
+export async function embeddedMajor({ dataDir, user, where = {} }: Omit<EmbeddedSettings, 'log'>): Promise<number> {
+  const account = await accountOf(user)
+  const isThere = await exists(join(dataDir, 'postgres.password'))
+  const major = isThere ? await clusterMajor(await placeFor(dataDir, account)) : undefined
+  return (await programsFor({ dataDir, major, where, account })).major
+}
+
 /** How to connect to the private server of a data folder, whoever owns it. */
 export async function embeddedConnection(dataDir: string, user: string): Promise<Connection> {
   return connectionTo(await placeFor(dataDir, await accountOf(user)), await passwordOf(dataDir))

@@ -1,0 +1,70 @@
+import type { DoctorAnswer } from '../answers/pool.ts'
+import { counted } from '../base/text.ts'
+import { formatServer } from '../net/dns/system.ts'
+import { doctor } from '../operations/doctor.ts'
+import { executor } from '../operations/execute.ts'
+import type { Service } from './service.ts'
+
+/** What an operator has to know after the start, in the order of the lines. */
+type Look = {
+  readonly address: string
+  readonly key: string
+  readonly resolver: string
+  readonly port_25: string
+  readonly database: string
+  readonly next: string
+}
+const LABELS: Readonly<Record<keyof Look, string>> = {
+  address: 'Address',
+  key: 'API key',
+  resolver: 'Resolver',
+  port_25: 'Port 25',
+  database: 'Database',
+  next: 'Next',
+}
+
+/**
+ * Says once, after the start, what this machine can do: six lines on a terminal, one object in a JSON log. It is what
+ * `doctor` says, shorter. Never rejects; says nothing when the service ends before.
+ */
+export async function tellFirstLook(service: Service, url: string, signal: AbortSignal): Promise<void> {
+  const { outside, provide, logger } = service
+  try {
+    const by = { caller: { isAdmin: true }, signal }
+    const { answer } = await executor({ world: outside.world, provide })(doctor, {}, by)
+    if (signal.aborted) return
+    const look = lookOf(service, url, answer as DoctorAnswer)
+    if (process.stderr.isTTY) process.stderr.write(`\n${linesOf(look)}\n\n`)
+    else logger.info(look, 'first look')
+  } catch (err) {
+    if (!signal.aborted) logger.warn({ err }, 'this machine could not be looked at')
+  }
+}
+
+/** The lines, with their labels in one column. */
+export const linesOf = (look: Look): string =>
+  (Object.keys(LABELS) as (keyof Look)[]).map((key) => `${LABELS[key].padEnd(10)}${look[key]}`).join('\n')
+
+/** What is said of the answer of `doctor`. */
+export function lookOf(
+  { access, outside }: Pick<Service, 'access' | 'outside'>,
+  url: string,
+  seen: DoctorAnswer,
+): Look {
+  const keys = access.keys().length
+  const { resolver, lists, port_25: port25, database } = seen
+  const servers = outside.servers.map(formatServer).join(', ')
+  const answering = `${lists.answering} of ${lists.total} blacklists answer it`
+  return {
+    address: url,
+    key: keys === 0 ? 'none needed' : `${counted(keys, 'key', 'keys')} in force: mailsonde keys list`,
+    resolver: resolver.answers ? `${servers} answers; ${answering}` : `${servers}: ${resolver.reason ?? 'no answer'}`,
+    port_25: port25 === null ? 'not known' : port25 ? 'open' : 'blocked: verification ends as unreachable',
+    database: database.detail,
+    next: nextOf(url, seen),
+  }
+}
+
+/** The most urgent repair, or the page to open. */
+const nextOf = (url: string, { repairs: [first] }: DoctorAnswer): string =>
+  first === undefined ? `open ${url}` : `mailsonde doctor: ${first}`
