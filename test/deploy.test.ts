@@ -103,6 +103,9 @@ const FLAGS_OF_OTHERS = [
   'start-period',
   'profile',
   'no-install-recommends',
+  'ignore-scripts',
+  'system',
+  'no-create-home',
   'max-semi-space-size',
   'heap-growing-percent',
 ]
