@@ -113,8 +113,17 @@ async function debForm(): Promise<Prepared> {
   }
 }
 
+/** A clone, which brings Node.js 24 with it. */
+const cloneForm: Form = async (folder) => {
+  await command(folder, ['git', 'clone', '--quiet', ROOT, '.'])
+  await command(folder, ['npm', 'ci'])
+  const program = [join(folder, 'node_modules/.bin/node'), join(folder, 'src/main.js')]
+  return { command: program, folder: join(folder, 'trial') }
+}
+
 /** The forms, each with what it needs before a reader begins. */
 const FORMS: Readonly<Record<string, () => Promise<Prepared>>> = {
+  clone: async () => cloneForm,
   'npm-22': () => npmForm(22, ['--ignore-scripts']),
   'npm-24': () => npmForm(24, []),
   'npm-26': () => npmForm(26, ['--ignore-scripts']),
