@@ -166,7 +166,11 @@ it('no document or example runs a package by a name that a registry would look u
 it('actions and base images are named by their digests', () => {
   expect(found(/^\s*-?\s*uses: (\S+)/gm).filter((one) => !/(?:@[0-9a-f]{40}|: \.\/\S*)$/.test(one))).toEqual([])
   // `mailsonde` is the one that is built from the Dockerfile beside it.
-  const images = [...found(/^FROM ([^$\s]\S*)/gm), ...found(/^ARG BASE=(\S+)/gm), ...found(/^\s*image: (?!mailsonde$)(\S+)/gm)]
+  const images = [
+    ...found(/^FROM ([^$\s]\S*)/gm),
+    ...found(/^ARG BASE=(\S+)/gm),
+    ...found(/^\s*image: (?!mailsonde$)(\S+)/gm),
+  ]
   expect(images.length).toBeGreaterThan(3)
   expect(images.filter((one) => !/@sha256:[0-9a-f]{64}$/.test(one))).toEqual([])
 })

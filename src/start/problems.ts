@@ -80,7 +80,7 @@ export const keyError = errorsOf('key', {
 const NOT_LISTENING = {
   EADDRINUSE: 'another program uses it; stop that program, or choose another one (--port, --listen)',
   ENOENT: 'its folder does not exist',
-  EACCES: 'permission denied; ports below 1024 require privileges',
+  EACCES: 'permission denied (ports below 1024 require privileges), or a socket in a folder that does not exist',
   EADDRNOTAVAIL: 'this machine does not have that address',
   ENOTFOUND: 'unknown host',
   EAI_AGAIN: 'the host could not be looked up',
