@@ -32,10 +32,11 @@ export const blacklistDocument = (answer: BlacklistAnswer, version: string): Doc
   title: `Blacklists: ${answer.ip}`,
   blocks: [
     { kind: 'conclusion', conclusion: conclusionOf(answer) },
-    ...combinedGrid(`${answer.total} lists`, [answer]),
-    ...vantageBlocks(answer),
     ...(answer.listed === 0 ? [] : [heading(2, 'Where it is listed, and what to do', 'listings')]),
-    ...(isNotPublic(answer) ? [] : listingBlocks(answer, 3)),
+    ...listedBlocks(answer, 3),
+    ...combinedGrid(`${answer.total} lists`, [answer]),
+    ...(isNotPublic(answer) ? [] : silentBlocks(answer)),
+    ...vantageBlocks(answer),
   ],
   footer: footerOf(version, answer.observed_at, `blacklists ${answer.list_version}`),
 })
@@ -269,15 +270,13 @@ type Asked = { readonly results: readonly ListEntry[]; readonly total: number; r
 
 /** Each listing, the most severe first, then the lists that gave no answer with the reasons. */
 export const listingBlocks = (lists: Asked, level: 3 | 4 = 4): Block[] =>
-  isNotPublic(lists)
-    ? [quiet(NOT_PUBLIC)]
-    : [
-        ...lists.results
-          .filter(({ listed }) => listed)
-          .toSorted(byTier)
-          .map((one) => listingBlock(one, level)),
-        ...silentBlocks(lists),
-      ]
+  isNotPublic(lists) ? [quiet(NOT_PUBLIC)] : [...listedBlocks(lists, level), ...silentBlocks(lists)]
+
+const listedBlocks = ({ results }: Asked, level: 3 | 4): Block[] =>
+  results
+    .filter(({ listed }) => listed)
+    .toSorted(byTier)
+    .map((one) => listingBlock(one, level))
 
 const NOT_PUBLIC = 'Blacklists contain only public addresses, so none was queried.'
 

@@ -94,7 +94,8 @@ export const monitorDocument = (monitor: MonitorAnswer, version: string): Docume
 function conclusionOf(monitor: MonitorAnswer): Block {
   const { enabled, state, last, failures, kind } = monitor
   const { mark, text: badge } = monitorState(monitor)
-  const known = state === 'unknown' ? '' : `${enabled ? '' : 'When it last ran: '}${KINDS[kind][state]}`
+  const known =
+    state === 'unknown' ? '' : `${enabled ? '' : 'When it last ran: '}${gradeInWords(monitor) ?? KINDS[kind][state]}`
   const words = last === null ? (enabled ? 'The first run starts soon.' : 'The monitor has not run.') : known
   const runs = failures === 1 ? 'The last run' : `The last ${failures} runs`
   const why = last?.reason === undefined ? '' : ` (${last.reason})`
@@ -107,6 +108,24 @@ function conclusionOf(monitor: MonitorAnswer): Block {
     failures === 0 ? [] : [[`${runs} had no result${why}${still}.`]],
   )
 }
+
+/** `F, 43 of 100: No DMARC record.`; undefined where no grade is known. */
+export function gradeInWords({ facts }: Pick<MonitorAnswer, 'facts'>): string | undefined {
+  if (!facts || facts.grade === null || facts.score === null) return undefined
+  return `Grade ${facts.grade}, ${facts.score} of 100: ${facts.worst?.title ?? 'nothing to repair'}.`
+}
+
+/** Since when it is as it is: what the last run that changed something found; nothing while nothing has changed. */
+export const sinceBlocks = ([last]: readonly MonitorChange[]): Block[] =>
+  last === undefined
+    ? []
+    : [
+        text(
+          { strong: 'Since ' },
+          { time: last.time },
+          `: ${last.lines.slice(0, 3).join('; ')}${last.lines.length > 3 ? ` and ${last.lines.length - 3} more` : ''}.`,
+        ),
+      ]
 
 function factsOf(monitor: MonitorAnswer): Block | undefined {
   const { id, kind, target, every, options, last, enabled } = monitor

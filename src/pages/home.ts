@@ -29,7 +29,8 @@ function home(parts: Parts, visit: Visit): PageAnswer {
 function go(parts: Parts, visit: Visit): PageAnswer {
   const typed = visit.query.q ?? ''
   const one = classify(typed)
-  if (one.kind === 'domain') return { to: domainPath(one.value) }
+  if (one.kind === 'domain')
+    return { to: domainPath(one.value) }
   if (one.kind === 'address') return { to: addressPath(one.value) }
   if (one.kind === 'ip') return { to: ipPath(one.value) }
   if (one.kind === 'nothing') return { to: '/' }
@@ -65,12 +66,12 @@ ${may('jobs') && html`<details class="try list"${rows !== undefined && html` ope
 <section id="last" hidden><h2>Recent checks</h2><ul></ul><p><button class="plain" type="button">Clear</button></p></section>
 <h2>What you can check</h2>
 <ul class="can">
-<li><h3>A domain</h3><p>SPF, DKIM, DMARC, MX, PTR, TLS and more, with a score in which every point is explained.</p></li>
-<li><h3>A mail address</h3><p>Whether the mailbox exists, according to its mail servers. No message is sent.</p></li>
-<li><h3>An IP address</h3><p>Whether it is on any of 29 blacklists, and how to request removal.</p></li>
-<li><h3>${may('read') ? html`<a href="/message">A message</a>` : 'A message'}</h3><p>Who touched it, what verifies, what does not and why.</p></li>
-<li><h3>${may('reports') ? html`<a href="/reports">Reports</a>` : 'Reports'}</h3><p>Who sends as your domain, from the DMARC reports of receivers.</p></li>
-<li><h3>${may('jobs') ? html`<a href="/jobs">A list</a>` : 'A list'}</h3><p>CSV or text of any size, in the background.</p></li>
+<li><h3><a href="#q">A domain</a></h3><p>SPF, DKIM, DMARC, MX, PTR, TLS and more, with a score in which every point is explained.</p></li>
+<li><h3><a href="#q">A mail address</a></h3><p>Whether the mailbox exists, according to its mail servers. No message is sent.</p></li>
+<li><h3><a href="#q">An IP address</a></h3><p>Whether it is on any of 29 blacklists, and how to request removal.</p></li>
+<li><h3><a href="/message">A message</a></h3><p>Who touched it, what verifies, what does not and why.</p></li>
+<li><h3><a href="/reports">Reports</a></h3><p>Who sends as your domain, from the DMARC reports of receivers.</p></li>
+<li><h3><a href="/jobs">A list</a></h3><p>CSV or text of any size, in the background.</p></li>
 </ul>
 <p class="quiet">What could not be determined is reported as unknown, with the reason. The same answers are available as JSON and on the command line: <a href="/docs">documents</a>, <a href="/docs/api">API</a>.</p>
 </main>`

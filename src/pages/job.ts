@@ -75,7 +75,7 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
       title: job.name === '' ? 'Job' : job.name,
       islands: ['job'],
       main: html`<main id="main" tabindex="-1"><p class="back"><a href="/jobs">← Jobs</a></p>
-<div id="progress"${isLive && html` data-events="${jobPath(job.id)}/events" data-state="${job.state}"`}>${progress}</div>
+<div id="progress"${isLive && html` data-events="${jobPath(job.id)}/events" data-state="${job.state}" data-page="${PAGE}"`}>${progress}</div>
 <p class="quiet" id="state" role="status"></p>
 ${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Reload the page</a> to see the progress.</p></noscript>`}
 ${downloads(job)}

@@ -3,14 +3,14 @@ import { ownAnswer } from '../answers/read-answer.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
 import { parseDuration } from '../base/time.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
-import { changeBlocks, historyBlocks, monitorTitle } from '../documents/monitors.ts'
+import { changeBlocks, historyBlocks, monitorTitle, sinceBlocks } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/params.ts'
 import { type Html, html, rendered } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { changeForm, changeInput, type FormProblem, fieldsOf, formProblem } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
-import { monitorPath, pathWith } from './paths.ts'
+import { addressPath, domainPath, ipPath, monitorPath, pathWith, reportsPath } from './paths.ts'
 
 /**
  * `/monitors/{id}`: the target, the changes and their times, the runs over time, the receivers, and the possible
@@ -79,6 +79,15 @@ async function test(parts: Parts, visit: Visit): Promise<PageAnswer> {
   }
 }
 
+const RECEIVERS = ['webhook', 'Slack', 'ntfy', 'mail'] as const
+
+/** The page of what a monitor watches. */
+function targetPath({ kind, target }: MonitorAnswer): string {
+  if (kind === 'verify') return addressPath(target)
+  if (kind === 'blacklist') return ipPath(target)
+  return kind === 'reports' ? reportsPath(target) : domainPath(target, kind === 'check' ? { only: 'check' } : {})
+}
+
 /** Changes on one page. */
 const PAGE = 20
 
@@ -98,11 +107,15 @@ async function show(parts: Parts, visit: Visit, problem?: FormProblem): Promise<
     status: problem === undefined ? 200 : 400,
     html: layout(parts.assets, visit, {
       title: monitorTitle(monitor),
-      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p>
-${asked === 'run' && html`<p class="notice" role="status">The monitor is running. <a href="${path}">Reload the page</a> in a moment to see the result.</p>`}
+      ...(monitor.last === null && monitor.enabled && { againSeconds: 5 }),
+      main: html`<main id="main" tabindex="-1"${(monitor.last === null && monitor.enabled) || asked === 'run' ? html` data-again="${path}"` : ''}><p class="back"><a href="/monitors">← Monitors</a></p>
+${asked === 'run' && html`<p class="notice" role="status">The monitor is running. <a href="${path}">The result</a> is shown in a moment.</p>`}
 ${asked === 'again' && html`<p class="notice" role="status">The monitor ran less than a minute ago. It runs at most once a minute.</p>`}
 ${asked === 'change' && html`<p class="notice" role="status">The monitor was changed.</p>`}
-${rendered(htmlBlocks(blocks.slice(0, 1)))}
+<div class="head">${rendered(htmlBlocks(blocks.slice(0, 1)))}
+<div class="actions"><a class="button" href="${targetPath(monitor)}">What to do</a></div></div>
+${cursor === undefined && rendered(htmlBlocks(sinceBlocks(data)))}
+${monitor.notify.length === 0 && html`<p class="notice">Nobody is told yet: ${RECEIVERS.map((name, i) => html`${i > 0 && ' · '}<a href="#change">${name}</a>`)}${!parts.canMail && html`. Mail needs --smtp-url`}</p>`}
 ${rendered(htmlBlocks(points.blocks))}
 <h2 id="changes">What changed</h2>
 ${data.length === 0 ? html`<p>Nothing has changed.</p>` : rendered(htmlBlocks(changeBlocks(data)))}

@@ -65,6 +65,7 @@ async function list(parts: Parts, visit: Visit, problem?: FormProblem): Promise<
   const summary = ownAnswer(monitorSummaryAnswer, counted.answer)
   const isFiltered = Object.keys(filter).length > 0
   const to = (query: Readonly<Record<string, unknown>>): string => pathWith('/v1/monitors', { ...asked, ...query })
+  const watched = visit.query.target === undefined ? undefined : await watching(parts, visit)
   return {
     status: problem === undefined ? 200 : 400,
     html: layout(parts.assets, visit, {
@@ -76,6 +77,7 @@ ${summary.total > 1 && counts(summary, asked)}
 ${data.length === 0 ? html`<p>${isFiltered ? html`No monitor matches. <a href="/monitors">Show all</a>` : 'There are no monitors yet.'}</p>` : table(data, await linesOf(parts, visit, data))}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { ...asked, cursor: next })}">More monitors</a></p>`}
 <h2 id="add">Add a monitor</h2>
+${watched !== undefined && html`<p class="notice">${watched.target} is watched already: <a href="${monitorPath(watched.id)}">its monitor</a>. A second one is possible.</p>`}
 ${createForm(visit, { fields: problem === undefined ? newFields(visit.query) : visit.form, problem, canMail: parts.canMail })}
 <h2 id="import">Add many domains</h2>
 ${importForm(visit)}
@@ -137,6 +139,14 @@ const counts = (summary: MonitorSummary, asked: Readonly<Record<string, string |
         })}</td></tr>`,
   )}</tbody></table></div></section>`
 
+/** The monitor of the kind and target that a visitor is about to watch; undefined if there is none. */
+async function watching(parts: Parts, { query, by }: Visit): Promise<MonitorAnswer | undefined> {
+  const given = await parts.execute(parts.operation('monitors list'), { q: query.target, limit: '50' }, by)
+  return ownAnswer(monitorListAnswer, given.answer).data.find(
+    ({ kind, target }) => target === query.target && (query.kind === undefined || kind === query.kind),
+  )
+}
+
 const table = (
   monitors: readonly MonitorAnswer[],
   lines: ReadonlyMap<string, Html>,
@@ -145,7 +155,7 @@ const table = (
 <tbody>${monitors.map((monitor) => {
   const { mark, text } = monitorState(monitor)
   const { facts, labels, owner } = monitor
-  return html`<tr><td data-head="Monitor"><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : (facts.grade ?? 'not known')}</td><td data-head="Worst finding">${facts?.worst?.title ?? '–'}</td><td data-head="DMARC">${phaseInWords(facts)}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && html`<br>`}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${lastInWords(monitor.last)}<br>${timeOf(monitor.last.time)}`}</td></tr>`
+  return html`<tr><td data-head="Monitor"><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : (facts.grade ?? 'not known')}</td><td data-head="Worst finding">${facts?.worst?.title ?? '–'}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && html`<br>`}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${lastInWords(monitor.last)}<br>${timeOf(monitor.last.time)}`}</td></tr>`
 })}</tbody></table></div>`
 
 function phaseInWords(facts: MonitorAnswer['facts']): string {

@@ -100,7 +100,7 @@ progress { width: 100%; height: .8rem; accent-color: var(--link) }
 .start { max-width: 52rem } .start h1 { margin-top: var(--s5) }
 .can { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: var(--s3) } .can li { padding: var(--s3) var(--s4); border: 1px solid var(--line); border-radius: var(--round) } .can h3 { margin: 0; font-size: 1rem } .can p { margin: var(--s1) 0 0; font-size: var(--small); color: var(--quiet) }
 .rows th:first-child { width: 1% }
-#last ul { list-style: none; padding: 0 } #last li { display: flex; flex-wrap: wrap; gap: 0 var(--s3); padding: var(--s1) 0; border-bottom: 1px solid var(--line) } #last time { margin-left: auto; color: var(--quiet) }
+#last ul { list-style: none; padding: 0 } #last li { display: flex; flex-wrap: wrap; gap: 0 var(--s3); padding: var(--s1) 0; border-bottom: 1px solid var(--line) } #last b { min-width: 2.2rem } #last time { margin-left: auto; color: var(--quiet) }
 
 /* Places that fill one by one. */
 .places { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: var(--s2) }

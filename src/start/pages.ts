@@ -75,12 +75,12 @@ function scriptOf(name: string): string {
   return name.endsWith('.ts') ? shortened(withoutWarning(() => stripTypeScriptTypes(source))) : source
 }
 
-/** A script without comments and indentation. */
+/** A script without comments, indentation, and the spaces in place of types. */
 const shortened = (script: string): string =>
   script
     .replaceAll(/^\s*\/\*\*.*?\*\/$/gms, '')
     .split('\n')
-    .map((line) => line.trim())
+    .map((line) => line.trim().replaceAll(/ {2,}/g, ' '))
     .filter((line) => line !== '' && !line.startsWith('//') && line !== 'export {}')
     .join('\n')
 

@@ -14,7 +14,8 @@ function remember(): void {
   try {
     const before: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]')
     const others = Array.isArray(before) ? before.filter((one) => one?.path !== path) : []
-    localStorage.setItem(KEY, JSON.stringify([{ path, title, at: Date.now() }, ...others].slice(0, MOST)))
+    const grade = main.querySelector('.score b, .conclusion .status')?.textContent?.trim() ?? ''
+    localStorage.setItem(KEY, JSON.stringify([{ path, title, grade, at: Date.now() }, ...others].slice(0, MOST)))
   } catch {
     // A browser without storage.
   }

@@ -49,10 +49,12 @@ function showLast(): void {
     link.href = row.path
     link.textContent = String(row.title)
     const item = document.createElement('li')
+    const grade = document.createElement('b')
+    grade.textContent = String(row.grade ?? '')
     const time = document.createElement('time')
     const at = new Date(Number(row.at))
     if (!Number.isNaN(at.getTime())) time.dateTime = at.toISOString()
-    item.append(link, time)
+    item.append(grade, link, time)
     list.append(item)
   }
   section.hidden = list.children.length === 0

@@ -72,6 +72,13 @@ function unfoldNamed(): void {
   for (let at = named?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
 }
 
+/** A page whose answer comes by itself in a moment is loaded again, unless somebody types. */
+const again = document.querySelector<HTMLElement>('main[data-again]')?.dataset.again
+if (again?.startsWith('/'))
+  setTimeout(() => {
+    if (!document.activeElement?.matches('input, textarea, select')) location.replace(again)
+  }, 3_000)
+
 function mend(): void {
   addCopyButtons(document)
   showLocalTimes(document)

@@ -34,6 +34,9 @@ function follow(url: string): void {
     const details = document.getElementById('details')
     if (details) show(details, told.details)
     document.dispatchEvent(new Event('filled'))
+    // Rows appear as they get results, as long as the page has room for them.
+    const rows = document.querySelectorAll('#turned tbody tr').length
+    if (rows < Number(progress.dataset.page) && !location.search.includes('cursor=')) turn(shown, true).catch(() => {})
     if (told.state === progress.dataset.state) return
     source.close()
     location.reload()
@@ -54,14 +57,15 @@ let shown = pathOf(location)
  * Replaces the shown rows by those of a path: a browser keeps every page that it loads for a while, and there are
  * thousands of pages.
  */
-async function turn(path: string): Promise<void> {
+async function turn(path: string, isStill = false): Promise<void> {
   shown = path
   const answer = await fetch(path, { headers: { accept: 'text/html' } })
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
   const rows = page.getElementById('turned')
   if (shown !== path) return
-  if (!rows) return location.reload()
+  if (!rows) return isStill ? undefined : location.reload()
   document.getElementById('turned')?.replaceWith(rows)
+  if (isStill) return
   document.getElementById('rows')?.scrollIntoView()
   rows.querySelector<HTMLElement>('[tabindex]')?.focus({ preventScroll: true })
 }
