@@ -3,17 +3,23 @@ import type { Token } from 'marked'
 import { onceUnlessFailed } from '../base/share-work.ts'
 import { escapeHtml } from '../base/text.ts'
 import { CARD_COLUMNS } from '../documents/html/html.ts'
+import { dataTexts } from './doc-data.ts'
+import { searchDocs, type Texts, titleOf } from './doc-search.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import type { Page } from './page.ts'
 import type { Parts } from './parts.ts'
 import { pageError } from './problems.ts'
 
-/** The documents by name (`operations`, `checks/spf`), as Markdown. */
-export type Texts = Readonly<Record<string, string>>
+export type { Texts }
 
 /** `/docs`: the documents of the project, one page each. A page is rendered with its first request. */
-export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
+export function docsPages(parts: Parts, files: Texts): readonly Page[] {
+  // Files are read when they are asked for; a copy of their values would read all of them.
+  const texts: Texts = Object.defineProperties(
+    {},
+    { ...Object.getOwnPropertyDescriptors(files), ...Object.getOwnPropertyDescriptors(dataTexts) },
+  )
   const bodies = new Map(
     Object.keys(texts).map((name) => [name, onceUnlessFailed(() => documentOf(name, texts))] as const),
   )
@@ -30,7 +36,7 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
       const name = nameOf(visit.params)
       const body = await show(name)
       const isLong = contentsOf(texts[name] ?? '').length >= LONG
-      const main = html`<main id="main" tabindex="-1" class="document${isLong && ' long'}"><p class="back"><a href="/docs">← Documents</a></p>${body}</main>`
+      const main = html`<main id="main" tabindex="-1" class="document${isLong && ' long'}"><div class="back"><a href="/docs">← Documents</a> ${searchBox('')}</div>${allPages(texts, name)}${body}${nextTo(texts, name)}</main>`
       return { status: 200, html: layout(parts.assets, visit, { title: titleOf(texts[name] ?? '', name), main }) }
     },
   })
@@ -48,7 +54,9 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
       }),
     },
     page('/docs/:name', ({ name = '' }) => name),
-    page('/docs/checks/:name', ({ name = '' }) => `checks/${name}`),
+    ...['checks', 'symptoms', 'providers'].map((folder) =>
+      page(`/docs/${folder}/:name`, ({ name = '' }) => `${folder}/${name}`),
+    ),
   ]
 }
 
@@ -61,25 +69,52 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Run the service': ['operations', 'config', 'security', 'peers', 'scale'],
 }
 
-function index(texts: Texts, query: string | undefined): Html {
+/** All groups with the names of their documents; those of tables are long, and last. */
+function groupsOf(texts: Texts): readonly (readonly [title: string, names: readonly string[]])[] {
   const names = Object.keys(texts)
-  const checks = names.filter((name) => name.startsWith('checks/')).toSorted()
+  const within = (folder: string): readonly string[] => names.filter((name) => name.startsWith(`${folder}/`))
   const named = new Set(Object.values(GROUPS).flat())
   const others = names.filter((name) => !name.includes('/') && !named.has(name)).toSorted()
-  const list = (some: readonly string[]): Html =>
-    html`<ul class="index">${some.map((name) => html`<li><a href="/docs/${name}">${titleOf(texts[name] ?? '', name)}</a></li>`)}</ul>`
   const groups = Object.entries(GROUPS).map(
     ([title, some], i, { length }) =>
-      html`<h2>${title}</h2>${list([...some.filter((name) => names.includes(name)), ...(i === length - 1 ? others : [])])}`,
+      [title, [...some.filter((name) => names.includes(name)), ...(i === length - 1 ? others : [])]] as const,
   )
+  return [['What is wrong?', within('symptoms')], ...groups, ['The checks', within('checks').toSorted()]]
+}
+
+const linkTo = (texts: Texts, name: string): Html =>
+  html`<a href="/docs/${name}">${titleOf(texts[name] ?? '', name)}</a>`
+
+/** A column with all documents, beside each of them where there is room. */
+const allPages = (texts: Texts, at: string): Html =>
+  html`<nav class="pages" aria-label="All documents">${groupsOf(texts).map(
+    ([title, names]) =>
+      html`<p>${title}</p><ul>${names.map((name) => html`<li>${name === at ? html`<span aria-current="page">${titleOf(texts[name] ?? '', name)}</span>` : linkTo(texts, name)}</li>`)}</ul>`,
+  )}</nav>`
+
+/** The documents before and after this one, in reading order. */
+function nextTo(texts: Texts, at: string): Html {
+  const all = groupsOf(texts).flatMap(([, names]) => names)
+  const place = all.indexOf(at)
+  const [before, after] = place < 0 ? [] : [all[place - 1], all[place + 1]]
+  return html`<nav class="nextto" aria-label="Next documents">${before !== undefined && html`<span>← ${linkTo(texts, before)}</span>`}${after !== undefined && html`<span>${linkTo(texts, after)} →</span>`}</nav>`
+}
+
+const searchBox = (query: string): Html =>
+  html`<form class="box" action="/docs" role="search" aria-label="Documents"><label class="hidden" for="search">Search the documents</label><input id="search" name="q" value="${query}" maxlength="200" placeholder="office 365" autocomplete="off"><button>Search</button></form>`
+
+function index(texts: Texts, query: string | undefined): Html {
+  const list = (some: readonly string[]): Html =>
+    html`<ul class="index">${some.map((name) => html`<li>${linkTo(texts, name)}</li>`)}</ul>`
+  const providers = Object.keys(texts).filter((name) => name.startsWith('providers/'))
   return html`<main id="main" tabindex="-1"><h1>Documents</h1>
 <p class="lead">How to run the service, read its answers and mend what they find.</p>
-<form class="box" action="/docs" role="search" aria-label="Documents"><label class="hidden" for="search">Search the documents</label><input id="search" name="q" value="${query ?? ''}" maxlength="200" placeholder="softfail" autocomplete="off"><button>Search</button></form>
+${searchBox(query ?? '')}
 ${
   query === undefined
     ? html`<p><a class="button second" href="/docs/api">HTTP API</a></p>
-${groups}
-<h2>The checks</h2>${list(checks)}`
+${groupsOf(texts).map(([title, names]) => html`<h2>${title}</h2>${list(names)}`)}
+<h2>Providers</h2><p class="quiet">What each tells its customers to publish, and how it is recognized.</p>${list(providers)}`
     : results(texts, query)
 }</main>`
 }
@@ -87,55 +122,17 @@ ${groups}
 /** Sections that a search shows. */
 const FOUND = 30
 
-/** The sections that have every word of a query, those with a word in their heading first. */
 function results(texts: Texts, query: string): Html {
-  const words = query
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '')
-  const found = Object.entries(texts)
-    .flatMap(([name, text]) => sectionTexts(text).map((section) => ({ name, ...section })))
-    .map((section) => ({ ...section, weight: weightOf(section, words) }))
-    .filter(({ weight }) => weight > 0)
-    .toSorted((a, b) => b.weight - a.weight)
-  if (found.length === 0)
-    return html`<p>No document has ${words.length === 1 ? 'this word' : 'all of these words'}. <a href="/docs">All documents</a></p>`
+  const found = searchDocs(texts, query)
+  if (found.length === 0) return html`<p>No document has this. <a href="/docs">All documents</a></p>`
   const more = found.length - FOUND
   return html`<p class="quiet" role="status">${found.length} ${found.length === 1 ? 'section' : 'sections'}. <a href="/docs">All documents</a></p>
 <ul class="found">${found
     .slice(0, FOUND)
     .map(
-      ({ name, heading, text }) =>
-        html`<li><a href="/docs/${name}${heading !== '' && `#${idOf(heading)}`}">${titleOf(texts[name] ?? '', name)}${heading !== '' && ` › ${heading.replaceAll('`', '')}`}</a><br><span class="quiet">${excerpt(text, words[0] ?? '')}</span></li>`,
+      ({ name, title, heading, excerpt }) =>
+        html`<li><a href="/docs/${name}${heading !== '' && `#${idOf(heading)}`}">${title}${heading !== '' && ` › ${heading}`}</a><br><span class="quiet">${excerpt}</span></li>`,
     )}</ul>${more > 0 && html`<p class="quiet">${more} more. Add a word to find fewer.</p>`}`
-}
-
-type SectionText = { readonly heading: string; readonly text: string }
-
-/** A document cut at its headings; the text is without the signs of Markdown. */
-function sectionTexts(text: string): readonly SectionText[] {
-  const [first = '', ...rest] = text.split(/^#{2,3} /m)
-  return [{ heading: '', text: first }, ...rest.map((part) => ({ heading: part.split('\n')[0]!, text: part }))].map(
-    ({ heading, text: part }) => ({
-      heading,
-      text: part
-        .replaceAll(/<!--.*?-->|[`*|#]|\]\([^)]*\)/gs, ' ')
-        .replaceAll('[', '')
-        .replaceAll(/\s+/g, ' '),
-    }),
-  )
-}
-
-function weightOf({ heading, text }: SectionText, words: readonly string[]): number {
-  const [head, all] = [heading.toLowerCase(), text.toLowerCase()]
-  if (words.length === 0 || !words.every((word) => all.includes(word))) return 0
-  return words.reduce((sum, word) => sum + (head.includes(word) ? 10 : 0) + Math.min(5, all.split(word).length - 1), 0)
-}
-
-/** The text around the first place of a word. */
-function excerpt(text: string, word: string): string {
-  const at = Math.max(0, text.toLowerCase().indexOf(word) - 60)
-  return `${at > 0 ? '… ' : ''}${text.slice(at, at + 200).trim()} …`
 }
 
 /** Number of sections from which a document has a list of them. */
@@ -144,8 +141,6 @@ const LONG = 4
 /** The headings of the second level of a document. */
 const contentsOf = (text: string): readonly string[] =>
   Array.from(text.replaceAll(/^```.*?^```/gms, '').matchAll(/^## (.+)$/gm), ([, heading = '']) => heading)
-
-const titleOf = (text: string, name: string): string => /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name
 
 /**
  * A document as HTML, with a turn of the event loop after each section. The files are our own; raw HTML in them is

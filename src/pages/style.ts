@@ -122,6 +122,8 @@ time { white-space: nowrap } time small { color: var(--quiet); font-size: inheri
 .document h3 { margin-top: var(--s5) } .document td, .document th { overflow-wrap: break-word; white-space: normal; min-width: 6rem } .document pre { white-space: pre; overflow-x: auto }
 .contents { font-size: var(--small); margin: var(--s3) 0; padding: var(--s2) var(--s4); background: var(--soft); border-radius: var(--round) } .contents ol { list-style: none; margin: 0; padding: 0 } .contents li { padding: .15rem 0 } .contents a { display: inline-block; min-height: 1.5rem; color: var(--quiet); text-decoration: none } .contents a:hover { text-decoration: underline }
 @media (min-width: 64rem) { .document.long { grid-template-columns: minmax(0, 1fr) 14rem } .document.long > .contents { grid-column: 2; grid-row: 1 / 999; position: sticky; top: var(--s4); align-self: start; max-height: calc(100vh - 2rem); overflow-y: auto; margin: 0; background: none; border-left: 1px solid var(--line); border-radius: 0 } }
+mark { color: inherit; background: var(--warn-bg) } .pages { display: none } .pages p { margin: var(--s3) 0 0; color: var(--quiet); font-size: var(--tiny) } .pages ul { list-style: none; margin: 0; padding: 0 } .pages a { display: inline-block; min-height: 1.5rem; text-decoration: none } .pages [aria-current] { font-weight: 600 } .document .back { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); align-items: center } .nextto { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--s2) var(--s4); margin-top: var(--s6); padding-top: var(--s3); border-top: 1px solid var(--line) }
+@media (min-width: 84rem) { main.document { max-width: 88rem; grid-template-columns: 13rem minmax(0, 1fr) } main.document.long { grid-template-columns: 13rem minmax(0, 1fr) 14rem } main.document > * { grid-column: 2 } main.document.long > .contents { grid-column: 3 } .pages { display: block; grid-column: 1 !important; grid-row: 1 / 999; font-size: var(--small) } }
 .index { columns: 2 18rem; list-style: none; padding: 0 } .index li { padding: .2rem 0; break-inside: avoid } .index a { display: inline-block; min-height: 1.5rem }
 .found li { margin: var(--s2) 0 }
 
@@ -147,5 +149,5 @@ time { white-space: nowrap } time small { color: var(--quiet); font-size: inheri
   .large .line { flex-wrap: wrap } .large .line button { width: 100% } .apart { margin-left: 0 }
 }
 @media (prefers-reduced-motion: no-preference) { [aria-busy=true] .places li:not(.done) .said { animation: wait 1.6s ease-in-out infinite alternate } @keyframes wait { to { opacity: .65 } } }
-@media print { .document section { content-visibility: visible !important } .bar, .end, .controls, .try, .more, .menu, button, .button, .skip, .contents, .tabs, .back, main > form, main > footer a { display: none !important } main { max-width: none; padding: 0 } }
+@media print { .document section { content-visibility: visible !important } .bar, .end, .controls, .try, .more, .menu, button, .button, .skip, .contents, .pages, .nextto, .tabs, .back, main > form, main > footer a { display: none !important } main { max-width: none; padding: 0 } }
 `

@@ -42,6 +42,8 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /docs/api/:group': 'free',
   'GET /docs/:name': 'free',
   'GET /docs/checks/:name': 'free',
+  'GET /docs/symptoms/:name': 'free',
+  'GET /docs/providers/:name': 'free',
   'GET /domain/:name': 'read',
   'GET /domain/:name/events': 'read',
   'GET /domain/:name/try': 'read',

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { dataTexts } from './doc-data.ts'
+import { searchDocs, type Texts } from './doc-search.ts'
+
+const texts: Texts = {
+  ...Object.fromEntries(
+    readdirSync('docs', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => [name.slice(0, -3), readFileSync(`docs/${name}`, 'utf8')]),
+  ),
+  ...dataTexts,
+}
+
+/** What people type, and a document that must be among the first three sections. */
+it.each<[query: string, name: string]>([
+  ['office 365', 'providers/microsoft365'],
+  ['O365 dkim', 'providers/microsoft365'],
+  ['google workspace', 'providers/google'],
+  ['gsuite spf', 'providers/google'],
+  ['mailchimp', 'providers/mailchimp'],
+  ['my mail lands in spam', 'symptoms/spam'],
+  ['junk folder', 'symptoms/spam'],
+  ['550 5.7.515', 'symptoms/550-5-7-515'],
+  ['gmail unauthenticated', 'symptoms/550-5-7-26'],
+  ['why did this bounce', 'symptoms/bounced'],
+  ['dkim fails mailing list', 'symptoms/mailing-list'],
+  ['too many lookups', 'symptoms/too-many-lookups'],
+  ['p=reject', 'symptoms/p-reject'],
+  ['port 25', 'symptoms/port-25'],
+  ['blacklisted', 'symptoms/listed'],
+  ['watch 50 domains', 'symptoms/watch-domains'],
+  ['spoofing', 'symptoms/spoofed'],
+  ['reverse dns', 'checks/ptr'],
+  ['what is dmarc', 'checks/dmarc'],
+  ['mta-sts', 'checks/mta-sts'],
+  ['tls reports', 'reports'],
+  ['api key', 'operations'],
+  ['docker', 'install'],
+  ['nginx', 'install'],
+  ['verify a webhook', 'webhooks'],
+  ['python webhook', 'webhooks'],
+  ['catch all', 'verification'],
+  ['claude', 'assistants'],
+  ['grade', 'score'],
+  ['prometheus', 'automation'],
+  ['mxtoolbox', 'coming-from'],
+  ['csv upload', 'jobs'],
+])('%s finds %s', (query, name) => {
+  const first = searchDocs(texts, query).slice(0, 3)
+  expect(first.map((one) => one.name)).toContain(name)
+})
+
+it('an excerpt is a sentence in which what was looked for is marked, and nothing is markup', () => {
+  const [one] = searchDocs(
+    { a: '# A\n\nA first sentence that says little. The softfail of <b>SPF</b> is meant.' },
+    'softfail',
+  )
+  expect(one!.excerpt.safe).toBe('The <mark>softfail</mark> of &lt;b&gt;SPF&lt;/b&gt; is meant.')
+})
+
+it('words that say nothing are left out, and a query of these alone is taken as it is', () => {
+  expect(searchDocs(texts, 'how do I the').length).toBeGreaterThan(0)
+  expect(searchDocs(texts, '')).toEqual([])
+  expect(searchDocs(texts, 'xyzzyq')).toEqual([])
+})

@@ -1,0 +1,137 @@
+import { escapeHtml } from '../base/text.ts'
+import { type Html, rendered } from './html.ts'
+
+/** The documents by name, as Markdown. */
+export type Texts = Readonly<Record<string, string>>
+
+/** A section that was found; `heading` is empty for the beginning of a document. */
+export type Found = {
+  readonly name: string
+  readonly title: string
+  readonly heading: string
+  /** A sentence of it, with what was looked for marked. */
+  readonly excerpt: Html
+}
+
+/** Words and phrases that mean the same: a query with one of them finds the others. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ['microsoft 365', 'office 365', 'office365', 'o365', 'm365', 'exchange online', 'outlook 365'],
+  ['google workspace', 'g suite', 'gsuite', 'google apps', 'gmail for business'],
+  ['spam', 'junk'],
+  ['ptr', 'reverse dns', 'rdns', 'reverse lookup'],
+  ['container', 'docker', 'podman', 'kubernetes'],
+  ['access', 'api key', 'api keys', 'apikey', 'token'],
+  ['bounce', 'bounced', 'returned', 'undelivered', 'ndr', 'dsn'],
+  ['listed', 'blacklisted', 'blocklisted', 'blacklist', 'blocklist', 'dnsbl', 'rbl'],
+  ['webhook', 'callback'],
+  ['bulk', 'csv', 'list of addresses', 'upload'],
+  ['proxy', 'nginx', 'caddy', 'reverse proxy'],
+  ['alert', 'notification', 'notify', 'notified'],
+  ['price', 'cost', 'free'],
+  ['assistant', 'assistants', 'mcp', 'llm', 'claude', 'chatgpt'],
+  ['tls', 'ssl', 'certificate'],
+  ['lookups', 'lookup limit', 'too many lookups', '10 lookups'],
+  ['forwarding', 'forwarded', 'forward'],
+  ['mailing list', 'mailing lists', 'mailman', 'listserv'],
+]
+/** Words that say nothing about what is looked for. */
+const STOP = new Set(
+  'a an and are be by can do does for from how i in is it my of on or our the to what when where which who why will with you your mail email'.split(
+    ' ',
+  ),
+)
+
+/** A term of a query: any of these. */
+type Term = readonly string[]
+
+function termsOf(query: string): readonly Term[] {
+  let rest = ` ${query.toLowerCase().replaceAll(/[^\p{L}\p{N}._=:@/+-]+/gu, ' ')} `
+  const terms: Term[] = []
+  for (const same of SYNONYMS)
+    for (const phrase of [...same].sort((a, b) => b.length - a.length))
+      if (rest.includes(` ${phrase} `)) {
+        terms.push(same)
+        rest = rest.replace(` ${phrase} `, ' ')
+      }
+  for (const number of rest.matchAll(/ (port \d+|p=\w+|\d{3} \d\.\d+\.\d+) /g)) {
+    terms.push([number[1]!])
+    rest = rest.replace(number[0], ' ')
+  }
+  const words = rest.split(' ').filter((word) => word !== '')
+  const telling = words.filter((word) => !STOP.has(word))
+  return [...terms, ...(telling.length + terms.length === 0 ? words : telling).map((word) => [word])]
+}
+
+/** The sections of the documents for a query, the best first: a word in a title counts most, then in a heading. */
+export function searchDocs(texts: Texts, query: string): readonly Found[] {
+  const terms = termsOf(query)
+  if (terms.length === 0) return []
+  const sections = Object.entries(texts).flatMap(([name, text]) => {
+    const title = titleOf(text, name)
+    return sectionsOf(text).map((section) => ({ name, title, ...section }))
+  })
+  const weighed = sections.map((section) => ({ section, weights: terms.map((term) => weightOf(section, term)) }))
+  const whole = weighed.filter(({ weights }) => weights.every((weight) => weight > 0))
+  // Without a section that has all of it, those with the most of it.
+  const some = whole.length > 0 ? whole : weighed.filter(({ weights }) => weights.some((weight) => weight > 0))
+  return some
+    .map(({ section, weights }) => ({
+      section,
+      has: weights.filter((weight) => weight > 0).length,
+      weight: weights.reduce((sum, one) => sum + one, 0) - (LISTS.has(section.name) ? 25 : 0),
+    }))
+    .toSorted((a, b) => b.has - a.has || b.weight - a.weight)
+    .map(({ section: { name, title, heading, text } }) => ({ name, title, heading, excerpt: excerptOf(text, terms) }))
+}
+
+/** Long lists of everything, which have every word. */
+const LISTS: ReadonlySet<string> = new Set(['errors', 'findings', 'config', 'glossary'])
+
+type Section = { readonly heading: string; readonly text: string }
+
+/** A document cut at its headings; the text is without the signs of Markdown. */
+function sectionsOf(text: string): readonly Section[] {
+  const [first = '', ...rest] = text.split(/^#{2,3} /m)
+  const parts = [{ heading: '', text: first }, ...rest.map((part) => ({ heading: part.split('\n')[0]!, text: part }))]
+  return parts.map(({ heading, text: part }) => ({
+    heading: heading.replaceAll('`', ''),
+    text: part
+      .replaceAll(/<!--.*?-->|[`*|#]|\]\([^)]*\)/gs, ' ')
+      .replaceAll('[', '')
+      .replaceAll(/[^\S\n]+/g, ' '),
+  }))
+}
+
+export const titleOf = (text: string, name: string): string => /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name
+
+function weightOf({ title, heading, text }: Section & { readonly title: string }, term: Term): number {
+  const best = (where: string, most: number, isWhole: number): number => {
+    const lower = where.toLowerCase()
+    const found = term.filter((word) => lower.includes(word))
+    if (found.length === 0) return 0
+    return found.some((word) => new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}(?![\\p{L}\\p{N}])`, 'u').test(lower))
+      ? isWhole
+      : most
+  }
+  const inTitle = best(title, 15, 40) * (heading === '' ? 1 : 0.4)
+  const inHeading = heading === '' ? 0 : best(heading, 8, 24)
+  const lower = text.toLowerCase()
+  const count = Math.max(0, ...term.map((word) => lower.split(word).length - 1))
+  return inTitle + inHeading + (count === 0 ? 0 : 2 + Math.min(5, count))
+}
+
+const escaped = (word: string): string => word.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+
+/** The sentence with most of the terms, marked; at most 220 characters. */
+function excerptOf(text: string, terms: readonly Term[]): Html {
+  const sentences = text.split(/\n+|(?<=[.!?:]) (?=\p{Lu})/u).filter((one) => one.trim().length > 20)
+  const has = (one: string): number =>
+    terms.filter((term) => term.some((word) => one.toLowerCase().includes(word))).length
+  const best = sentences.toSorted((a, b) => has(b) - has(a))[0]?.trim() ?? ''
+  const shown = best.length > 220 ? `${best.slice(0, 217)} …` : best
+  const words = terms.flat().toSorted((a, b) => b.length - a.length)
+  const parts = shown.split(new RegExp(`(${words.map(escaped).join('|')})`, 'giu'))
+  return rendered(
+    parts.map((part, i) => (i % 2 === 1 ? `<mark>${escapeHtml(part)}</mark>` : escapeHtml(part))).join(''),
+  )
+}
