@@ -170,9 +170,9 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
     ['mailsonde spf --ip 192.0.2.1 --sender "" --helo mx.example.org', 'a bounce'],
   ],
   'monitors create': [
-    ['mailsonde monitors create --kind report --target example.org', 'every day'],
+    ['mailsonde monitors create example.org --kind report', 'every day'],
     [
-      'mailsonde monitors create --kind report --target example.org --notify https://hooks.example.org/mail,mailto:joe@example.org',
+      'mailsonde monitors create example.org --kind report --notify https://hooks.example.org/mail,mailto:joe@example.org',
       'and tell a webhook and a mailbox',
     ],
   ],
@@ -186,19 +186,23 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
 export function examplesOf(name: string, operation?: Operation): readonly Example[] {
   const known = Object.hasOwn(EXAMPLES, name) ? EXAMPLES[name] : undefined
   if (known || !operation) return known ?? []
-  const line = ['mailsonde', commandOf(name), ...words(operation)].join(' ')
+  const fixed = Object.keys(operation.commands?.[name]?.input ?? {})
+  const line = ['mailsonde', commandOf(name), ...words(operation, fixed)].join(' ')
   return [
     [line, 'in this process'],
     [`${line} --server https://mailsonde.example`, 'on a service, with MAILSONDE_KEY'],
   ]
 }
 
-/** The required parameters of an operation, as written on the command line. */
-function words({ params, path, uploads, example }: Operation): readonly string[] {
+/** The required parameters of an operation, as written on the command line, but for those that the command fixes. */
+function words({ params, path, uploads, example }: Operation, fixed: readonly string[]): readonly string[] {
   const inPath = pathNames(path)
-  const needed = Object.entries(params).filter(([name, { required }]) => required || inPath.includes(name))
+  const needed = Object.entries(params).filter(
+    ([name, { required }]) => !fixed.includes(name) && (required || inPath.includes(name)),
+  )
   const written = needed.map(([name, { positional, example: sample }]) => {
-    const value = String(sample ?? example.input[name] ?? name.toUpperCase())
+    const given: unknown = sample ?? example.input[name] ?? name.toUpperCase()
+    const value = typeof given === 'object' ? `'${JSON.stringify(given)}'` : String(given)
     return positional || inPath.includes(name) ? value : `--${name.replaceAll('_', '-')} ${value}`
   })
   if (uploads === 'message') return [...written, 'mail.eml']
