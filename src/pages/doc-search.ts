@@ -92,7 +92,10 @@ type Section = { readonly heading: string; readonly text: string }
 /** A document cut at its headings; the text is without the signs of Markdown. */
 function sectionsOf(text: string): readonly Section[] {
   const [first = '', ...rest] = text.split(/^#{2,3} /m)
-  const parts = [{ heading: '', text: first }, ...rest.map((part) => ({ heading: part.split('\n')[0]!, text: part }))]
+  const parts = [
+    { heading: '', text: first.replace(/^# .*\n/m, '') },
+    ...rest.map((part) => ({ heading: part.split('\n')[0]!, text: part.replace(/^.*\n/, '') })),
+  ]
   return parts.map(({ heading, text: part }) => ({
     heading: heading.replaceAll('`', ''),
     text: part

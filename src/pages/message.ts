@@ -93,7 +93,7 @@ const page = (parts: Parts, visit: Visit, { result, typed = {}, problem }: Shown
 <p class="lead">Who touched it, what verifies, what does not and why, and what large providers would object to.</p>`
     }
 ${result && html`<h2 id="another">Another message</h2>`}
-${parts.canReceive() && addressForm(visit)}
+${parts.canReceive() ? addressForm(visit) : NO_ADDRESSES}
 <form class="stack" method="post" action="/message?_csrf=${visit.token}" enctype="multipart/form-data">
 <label class="wide">Message file (.eml, .emlx, .msg, .mbox, .txt): choose it, or drop it here <input type="file" name="file" accept=".eml,.emlx,.msg,.mbox,.txt,message/rfc822"${invalid('file', problem)}>${beside('file', problem)}</label>
 <label class="wide">or its source, with all header fields <textarea name="text" rows="8" spellcheck="false" placeholder="Return-Path: …"${invalid('text', problem)}>${verbatim(typed.text ?? '')}</textarea>${beside('text', problem)}</label>
@@ -106,6 +106,10 @@ ${parts.canReceive() && addressForm(visit)}
 <p class="quiet">The message is not stored and not logged. Links in it are not followed.</p></main>`,
   }),
 })
+
+/** What one-time addresses need, where this service has none. */
+const NO_ADDRESSES = html`<details class="try"><summary>Send it to a one-time address: not set up here</summary><p>The operator starts the service with <code>--messages-listen 0.0.0.0:25 --messages-domain test.example.org</code>, and publishes at a domain of its own the record that leads here:</p>
+<pre>test.example.org. MX 10 mailsonde.example.org.</pre><p><a href="/docs/message#one-time-addresses">How it works</a></p></details>`
 
 /** The request for a one-time address. */
 const addressForm = (visit: Visit): Html =>

@@ -88,11 +88,11 @@ fieldset { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); border: 1px
 .login { display: grid; gap: var(--s2); max-width: 30rem; justify-items: start }
 .login input { width: 100% }
 .actions { display: flex; flex-wrap: wrap; gap: var(--s2); align-items: center; margin: var(--s3) 0 } .actions form { margin: 0 } .apart { margin-left: auto }
-.head { display: flex; flex-wrap: wrap; gap: 0 var(--s5); align-items: center } .head > header { flex: 1 1 34rem; min-width: 0 } .head > .actions { flex: 0 0 auto; max-width: 100% }
-@media (min-width: 64rem) { .head > .actions { flex-direction: column; align-items: stretch; width: 9rem; text-align: center } .head .menu > summary { display: block } }
+.head { display: flex; flex-wrap: wrap; gap: 0 var(--s5); align-items: flex-start } .head.waits { min-height: 24rem } .head > header { flex: 1 1 34rem; min-width: 0 } .head > .actions { flex: 0 0 auto; max-width: 100% }
+@media (min-width: 64rem) { .head, .head.waits { min-height: 12.25rem } .head > .actions { margin-top: 0; flex-direction: column; align-items: stretch; width: 9rem; text-align: center } .head .menu > summary { display: block } }
 .menu { position: relative } .menu > summary, .more > summary { list-style: none } .menu > summary::-webkit-details-marker, .more > summary::-webkit-details-marker { display: none } .menu > :not(summary) { position: absolute; right: 0; z-index: 1; width: 17rem; max-width: calc(100vw - 2rem); margin: .3rem 0; padding: var(--s3) var(--s4); text-align: left; background: var(--page); border: 1px solid var(--quiet); border-radius: var(--round) } .menu ul { list-style: none } .menu li a { display: inline-block; min-height: 1.75rem }
 .more { margin: var(--s5) 0 0 }
-.place { color: var(--quiet); border: 1px dashed var(--line); border-radius: var(--round); padding: var(--s3) var(--s4); margin: 0 } .place.map { min-height: 4.5rem } .place.steps { min-height: 14rem }
+.place { color: var(--quiet); border: 1px dashed var(--line); border-radius: var(--round); padding: var(--s3) var(--s4); margin: 0 } .place.map { min-height: 2.4rem; padding-block: .2rem } .place.steps { min-height: 20rem }
 .drop { border: 2px dashed var(--line); border-radius: var(--round); padding: var(--s2) var(--s4) var(--s4); margin: var(--s4) 0 } .list { max-width: 44rem } .list .drop { border: 0; padding: 0; margin: 0 } .drop.over, .list .drop.over { border-color: var(--link); background: var(--soft) }
 progress { width: 100%; height: .8rem; accent-color: var(--link) }
 

@@ -133,7 +133,7 @@ ${controls ?? ''}${skeleton ?? ''}
 const verdictPlace = (name: string, doing: string, isGraded: boolean): Html => {
   const words = html`<h1>${name}</h1>\n<p class="lead" role="status" id="state">${doing}</p>`
   return isGraded
-    ? html`<header><div class="verdict"><div class="score open" aria-hidden="true"><p><b>…</b><span>grade</span></p><p><b>…</b><span>of 100</span></p></div><div>${words}</div></div></header>`
+    ? html`<div class="head waits"><header><div class="verdict"><div class="score open" aria-hidden="true"><p><b>…</b><span>grade</span></p><p><b>…</b><span>of 100</span></p></div><div>${words}</div></div></header></div>`
     : words
 }
 
@@ -154,7 +154,7 @@ ${await subject.below(given, visit)}
 const KEPT = { '7d': 'a week', '90d': '90 days', '365d': 'a year', '730d': 'two years' }
 
 /** The possible actions on an answer: watching its subject, storing it for others, taking it along, asking again. */
-function actions({ path, watch, operation, raw, links }: Subject, given: Answered, visit: Asker): Html {
+function actions({ path, watch, operation, raw, links, controls }: Subject, given: Answered, visit: Asker): Html {
   const { ways = html``, files = [] } = links?.(given) ?? {}
   const forms: readonly FileLink[] = [
     ...files,
@@ -165,7 +165,7 @@ function actions({ path, watch, operation, raw, links }: Subject, given: Answere
   return html`<div class="actions">${visit.may('jobs') && html`<a class="button" href="${pathWith('/monitors', watch)}#add">Watch</a>`}
 <details class="menu"><summary class="button second">Share</summary><form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<label>Keep this answer for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label> <button>Make a link</button></form></details>
 <details class="menu"><summary class="button second">Export</summary><ul>${forms.map(([name, href]) => html`<li><a href="${href}">${name}</a></li>`)}</ul></details>
-${ways}<a class="button second" href="${path}">Check again</a></div>`
+${ways}${controls === undefined && html`<a class="button second" href="${path}">Check again</a>`}</div>`
 }
 
 /**

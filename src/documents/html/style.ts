@@ -33,7 +33,7 @@ code { overflow-wrap: anywhere } .whole { display: inline-block; max-width: 100%
 pre { margin: var(--s1) 0 var(--s2); padding: var(--s3); background: var(--soft); border: 1px solid var(--line); border-radius: var(--round); white-space: pre-wrap; overflow-wrap: anywhere }
 .quiet { color: var(--quiet); font-size: var(--small) }
 .brand { color: var(--quiet); font-size: var(--tiny); letter-spacing: .04em; text-transform: uppercase }
-.verdict { display: flex; flex-wrap: wrap; gap: 1rem 1.75rem; align-items: center; padding-bottom: .75rem }
+.verdict { display: flex; flex-wrap: wrap; gap: 1rem 1.75rem; align-items: flex-start; padding-bottom: .75rem }
 .verdict > div:last-child { flex: 1 1 20rem; min-width: 0 }
 .score { display: flex; align-items: stretch; border-radius: calc(1.5 * var(--round)); border: 2px solid currentColor; overflow: hidden }
 .score p { margin: 0; padding: .55rem .95rem; text-align: center; line-height: 1.1 }
