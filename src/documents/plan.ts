@@ -28,7 +28,7 @@ export function planDocument(plan: PlanAnswer, version: string): Document {
   }
 }
 
-type Way = Pick<PlanAnswer, 'steps' | 'score' | 'grade' | 'end' | 'left'>
+type Way = Pick<PlanAnswer, 'steps' | 'score' | 'grade' | 'end' | 'left' | 'choice' | 'organization'>
 
 const graded = (score: number, grade: string | null): string =>
   grade === null ? `${score}, no grade` : `${grade} (${score})`
@@ -71,8 +71,47 @@ function notesOf({ expected, published, steps }: PlanAnswer): Line[] {
   ]
 }
 
-/** The way, each step with its records; nothing if there is no step. */
-export const pathBlocks = ({ score, grade, steps, end }: Omit<Way, 'left'>): Block[] =>
+/** The way, each step with its records; nothing if there is no step. What else the domain could be for is a row. */
+export const pathBlocks = ({ choice, organization, ...way }: Omit<Way, 'left'>): Block[] => [
+  ...(choice ? [text({ strong: `${choice.question} ` }, `${choice.options[0]?.title ?? ''}.`)] : []),
+  ...wayBlocks(way, 'step'),
+  ...(choice?.options.slice(1) ?? []).map(
+    (option, i): Block => ({
+      kind: 'group',
+      look: 'row',
+      blocks: [
+        {
+          kind: 'heading',
+          level: 3,
+          line: [
+            option.title,
+            ' ',
+            { mark: 'none', text: 'instead' },
+            ` to ${graded(option.end.score, option.end.grade)}`,
+          ],
+        },
+        ...wayBlocks({ ...way, ...option }, `option-${i + 2}-step`),
+      ],
+    }),
+  ),
+  ...(organization
+    ? [
+        quiet(
+          'The DMARC record of ',
+          code(organization.domain),
+          ' governs this name; its own plan is at ',
+          code(organization.plan),
+          '.',
+        ),
+      ]
+    : []),
+]
+
+/** The steps; their ids begin with `prefix`. */
+const wayBlocks = (
+  { score, grade, steps, end }: Pick<Way, 'score' | 'grade' | 'steps' | 'end'>,
+  prefix: string,
+): Block[] =>
   steps.length === 0
     ? []
     : [
@@ -82,7 +121,7 @@ export const pathBlocks = ({ score, grade, steps, end }: Omit<Way, 'left'>): Blo
             label: end.grade === null || end.grade === grade ? 'What the records gain' : `The path to ${end.grade}`,
             start: { score, ...(grade !== null && { grade }) },
             steps: steps.map((step, i) => ({
-              id: `step-${i + 1}`,
+              id: `${prefix}-${i + 1}`,
               title: step.title,
               score: step.score,
               ...(step.grade !== null && { grade: step.grade }),
@@ -106,11 +145,13 @@ export const pathBlocks = ({ score, grade, steps, end }: Omit<Way, 'left'>): Blo
 
 /** The way without its records: one line a step. */
 export const briefPath = (blocks: readonly Block[]): Block[] =>
-  blocks.map((one) =>
-    one.kind === 'path'
-      ? { ...one, path: { ...one.path, steps: one.path.steps.map((step) => ({ ...step, why: '', blocks: [] })) } }
-      : one,
-  )
+  blocks
+    .filter(({ kind }) => kind !== 'group')
+    .map((one) =>
+      one.kind === 'path'
+        ? { ...one, path: { ...one.path, steps: one.path.steps.map((step) => ({ ...step, why: '', blocks: [] })) } }
+        : one,
+    )
 
 const BY: Readonly<Record<PlanStep['by'], string>> = {
   dns: '',

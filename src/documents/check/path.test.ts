@@ -61,6 +61,23 @@ it('a listing that leaves many points does not better a grade that findings hold
   expect(shown({ score: 100, grade: 'B', report_score: 99 })[0]).toBe('B 99')
 })
 
+it('what the domain could be for besides is shown with its own steps', () => {
+  const end = plan.end
+  const options = [
+    { title: 'No', steps: STEPS, end },
+    { title: 'Yes', steps: [step('MX', 90, 'A')], end: { ...end, score: 90, grade: 'A' as const } },
+  ]
+  const blocks = wayBlocks({
+    ...manyLookups,
+    findings: [],
+    plan: { ...plan, choice: { question: 'Has it mail?', options } },
+  })
+  const text = formatMarkdown({ title: '', blocks, footer: [] })
+  expect(text).toMatch(
+    /\*\*Has it mail\?\*\* No\.[\s\S]*### Yes – instead to A \(90\)[\s\S]*MX → A 90/,
+  )
+})
+
 it.each([
   ['a step mends it', 'high', [1], ''],
   ['of high severity', 'high', undefined, 'What to do|✕ Broken A fault: Ask for it.'],

@@ -78,7 +78,7 @@ function path({ label, steps }: Path): string {
   const list = (some: readonly PathStep[]): string =>
     `<ol>${some.map((step) => `<li>${stepRow(step, steps.indexOf(step))}</li>`).join('')}</ol>`
   const titles = optional.map(({ title }) => title).join(', ')
-  return `<div class="path">${needed.length === 0 ? '' : `<h2 id="path">${safe(label)}</h2>${list(needed)}`}${optional.length === 0 ? '' : `<details class="optional"><summary>Optional: ${safe(titles)}</summary>${list(optional)}</details>`}</div>`
+  return `<div class="path">${needed.length === 0 ? '' : `<h2${needed[0]?.id === 'step-1' ? ' id="path"' : ''}>${safe(label)}</h2>${list(needed)}`}${optional.length === 0 ? '' : `<details class="optional"><summary>Optional: ${safe(titles)}</summary>${list(optional)}</details>`}</div>`
 }
 
 function stepRow({ id, title, stage, note, why, score, grade, blocks }: PathStep, at: number): string {
