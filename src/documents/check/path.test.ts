@@ -73,9 +73,7 @@ it('what the domain could be for besides is shown with its own steps', () => {
     plan: { ...plan, choice: { question: 'Has it mail?', options } },
   })
   const text = formatMarkdown({ title: '', blocks, footer: [] })
-  expect(text).toMatch(
-    /\*\*Has it mail\?\*\* No\.[\s\S]*### Yes – instead to A \(90\)[\s\S]*MX → A 90/,
-  )
+  expect(text).toMatch(/\*\*Has it mail\?\*\* No\.[\s\S]*### Yes – instead to A \(90\)[\s\S]*MX → A 90/)
 })
 
 it.each([
