@@ -86,3 +86,20 @@ it('every example is valid by its schema', () => {
   })
   expect(broken).toEqual([])
 })
+
+/** Fields of objects in a schema without a description; one of a shape with a name is described by it. */
+function* undescribed(value: unknown, at: string): Generator<string> {
+  if (!isNode(value)) return
+  if (isNode(value.properties) && (value.type === 'object' || value.type === undefined))
+    for (const [name, field] of Object.entries(value.properties))
+      if (isNode(field) && field.description === undefined && field.$ref === undefined) yield `${at}.${name}`
+  for (const [key, item] of Object.entries(value)) if (key !== 'example') yield* undescribed(item, `${at}/${key}`)
+}
+
+it('every field of every answer has a description', () => {
+  const responses = Object.values(document.paths as Record<string, Node>).flatMap((path) =>
+    Object.values(path).flatMap((operation) => (isNode(operation) ? [operation.responses] : [])),
+  )
+  const found = [...undescribed(responses, ''), ...undescribed(Reflect.get(document.components as Node, 'schemas'), '')]
+  expect([...new Set(found.map((one) => one.replace(/^.*\.(?=[^.]*$)/, '')))]).toEqual([])
+})

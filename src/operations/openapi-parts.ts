@@ -13,8 +13,8 @@ export const PROBLEM: Schema = {
   required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
   properties: {
     type: { type: 'string', format: 'uri-reference', description: 'page of this service that explains the code' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
+    title: { type: 'string', description: 'what kind of problem it is' },
+    status: { type: 'integer', description: 'the HTTP status' },
     detail: { type: 'string', description: 'what is wrong, with which value, and what is accepted' },
     instance: { type: 'string', description: 'the X-Request-Id of the request' },
     code: { type: 'string', enum: Object.keys(ERRORS), description: 'stable error code; see docs/errors.md' },
@@ -28,8 +28,8 @@ export const PROBLEM: Schema = {
         required: ['code', 'detail'],
         properties: {
           code: { type: 'string', description: 'as of a problem' },
-          parameter: { type: 'string' },
-          detail: { type: 'string' },
+          parameter: { type: 'string', description: 'the invalid parameter, if one caused the problem' },
+          detail: { type: 'string', description: 'what is wrong, in a sentence' },
         },
       },
     },

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { formatDuration } from '../base/time.ts'
+import { fieldWords } from './field-words.ts'
 import { describeWebhooks, HEADERS, headersOf, PROBLEM, problems } from './openapi-parts.ts'
 import { type Operation, readsQuery } from './operation.ts'
 import { describeParam, type Param } from './params.ts'
@@ -249,14 +250,28 @@ function answerSchema(schema: z.ZodType, shapes: Record<string, Schema>): Schema
     if (typeof value !== 'object' || value === null) return value
     const entries = Object.entries(value).filter(([key, item]) => key !== 'additionalProperties' || item !== false)
     return Object.fromEntries(
-      entries.map(([key, item]) => [key, key === '$ref' ? componentOf(String(item)) : open(item)]),
+      entries.map(([key, item]) => [
+        key,
+        key === '$ref' ? componentOf(String(item)) : key === 'properties' ? fields(item as Schema) : open(item),
+      ]),
     )
   }
+  const fields = (properties: Schema): Schema => describedAll(open(properties) as Schema)
   for (const [name, shape] of Object.entries($defs as Record<string, Schema>)) {
     const { id: _id, ...own } = shape
     shapes[name] = open(own) as Schema
   }
   return open(rest) as Schema
 }
+
+/** Fields with their descriptions: each its own, else what a field of its name is. */
+const describedAll = (properties: Schema): Schema =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => {
+      const own = field as Schema
+      const words = own.description === undefined && own.$ref === undefined ? fieldWords(name) : undefined
+      return [name, words === undefined ? own : { ...own, description: words }]
+    }),
+  )
 
 const componentOf = (ref: string): string => ref.replace(/^#\/\$defs\//, '#/components/schemas/')
