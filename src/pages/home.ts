@@ -29,8 +29,7 @@ function home(parts: Parts, visit: Visit): PageAnswer {
 function go(parts: Parts, visit: Visit): PageAnswer {
   const typed = visit.query.q ?? ''
   const one = classify(typed)
-  if (one.kind === 'domain')
-    return { to: domainPath(one.value) }
+  if (one.kind === 'domain') return { to: domainPath(one.value) }
   if (one.kind === 'address') return { to: addressPath(one.value) }
   if (one.kind === 'ip') return { to: ipPath(one.value) }
   if (one.kind === 'nothing') return { to: '/' }
