@@ -41,6 +41,10 @@ const VARIABLE: readonly PartName[] = ['mx', 'spf', 'dmarc']
 type Part = {
   /** Whether a query may be sent, by its key; several checks may ask the same. */
   readonly verdicts: Map<string, boolean | Promise<boolean>>
+  /** The keys of those that may be sent. */
+  readonly sent: string[]
+  /** The queries of the parts before it, once they are complete. */
+  earlier?: Promise<ReadonlySet<string>>
   /** The decisions of this part, one after another. */
   last: Promise<unknown>
   started: boolean
@@ -59,6 +63,9 @@ export class Questions {
   private readonly before = new Map<string, boolean>()
   /** How many queries were sent before this look-up. */
   private spent = 0
+  /** Settles when {@link VARIABLE} are complete; what the others get then. */
+  private variable: Promise<unknown> | undefined
+  private given: ReadonlyMap<PartName, number> | undefined
   private isFirst = true
   private readonly addresses = new Set<unknown>()
   /** The answers about mail hosts, in the order of the queries. */
@@ -142,11 +149,13 @@ export class Questions {
     const place = part.verdicts.size
     if (this.isFirst && place < PARTS[name][0]) {
       part.verdicts.set(key, true)
+      part.sent.push(key)
       return true
     }
     const decided = part.last.then(async () => {
       const may = await this.decide(name, key, place)
       part.verdicts.set(key, may)
+      if (may) part.sent.push(key)
       return may
     })
     part.last = decided
@@ -165,23 +174,34 @@ export class Questions {
       await this.parts.get('mx')!.ended.promise
       if (place < this.reserve(name)) return true
       if (PARTS[name][2] > 0) {
-        for (const one of VARIABLE) await this.parts.get(one)!.ended.promise
+        this.variable ??= Promise.all(VARIABLE.map((one) => this.parts.get(one)!.ended.promise))
+        await this.variable
         if (place < this.reserve(name) + (this.more().get(name) ?? 0)) return true
       }
     }
     const at = ORDER.indexOf(name)
-    const earlier = ORDER.slice(0, at).map((one) => this.parts.get(one)!)
-    for (const { started, ended } of earlier) if (started) await ended.promise
-    const sent = new Set(earlier.flatMap(sentOf))
+    const part = this.parts.get(name)!
+    part.earlier ??= this.sentBefore(at)
+    const sent = await part.earlier
     if (sent.has(key)) return true
-    const own = sentOf(this.parts.get(name)!).filter((one) => !sent.has(one)).length
+    const own = part.sent.filter((one) => !sent.has(one)).length
+    return own < this.most() - this.spent - sent.size - (this.isFirst ? this.kept(at) : 0)
+  }
+
+  /** What the parts after one have for themselves. */
+  private kept(at: number): number {
     const later = ORDER.slice(at + 1)
-    const more = at < VARIABLE.length ? 0 : later.reduce((sum, one) => sum + (this.more().get(one) ?? 0), 0)
-    const kept = this.isFirst ? this.reserved(later) + more : 0
-    return own < this.most() - this.spent - sent.size - kept
+    const more = at < VARIABLE.length ? [] : later.map((one) => this.more().get(one) ?? 0)
+    return more.reduce((sum, count) => sum + count, this.reserved(later))
   }
 
   private known = (): number => Math.min(MOST_ADDRESSES, this.addresses.size)
+
+  private async sentBefore(at: number): Promise<ReadonlySet<string>> {
+    const earlier = ORDER.slice(0, at).map((one) => this.parts.get(one)!)
+    await Promise.all(earlier.flatMap(({ started, ended }) => (started ? [ended.promise] : [])))
+    return new Set(earlier.flatMap((one) => one.sent))
+  }
 
   private most = (): number => Math.min(MOST, USUAL + PER_ADDRESS * this.addresses.size)
 
@@ -195,16 +215,18 @@ export class Questions {
 
   /** What the parts after {@link VARIABLE} get, in order, of what these have left. */
   private more(): ReadonlyMap<PartName, number> {
+    if (this.given) return this.given
     const rest = ORDER.slice(VARIABLE.length)
-    const sent = new Set(VARIABLE.flatMap((one) => sentOf(this.parts.get(one)!)))
+    const sent = new Set(VARIABLE.flatMap((one) => this.parts.get(one)!.sent))
     let left = this.most() - sent.size - this.reserved(rest)
-    return new Map(
+    this.given = new Map(
       rest.map((name) => {
         const given = Math.max(0, Math.min(PARTS[name][2], left))
         left -= given
         return [name, given]
       }),
     )
+    return this.given
   }
 }
 
@@ -212,12 +234,9 @@ const newParts = (): Map<PartName, Part> =>
   new Map(
     ORDER.map((name) => [
       name,
-      { verdicts: new Map(), last: Promise.resolve(), started: false, ended: Promise.withResolvers() },
+      { verdicts: new Map(), sent: [], last: Promise.resolve(), started: false, ended: Promise.withResolvers() },
     ]),
   )
-
-const sentOf = ({ verdicts }: Part): readonly string[] =>
-  [...verdicts].flatMap(([key, verdict]) => (verdict === true ? [key] : []))
 
 /** A context whose queries are of a part of the check's queries, but for those of a part within it. */
 export function inPart<C extends Pick<Ctx, 'resolve' | 'questions'>>(ctx: C, part: PartName): C {
