@@ -18,6 +18,9 @@ const OUT = join(ROOT, 'build/executable')
 /** The settings of V8 that the service has in every form: half the memory under load, for some more processor time. */
 const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=40', '--disable-warning=ExperimentalWarning']
 
+/** So that V8's compiled form is the same in each build. */
+const EQUAL = ['--hash-seed=1', '--random-seed=1']
+
 /** The programs of the executable: without `await` at their top, which CommonJS does not have. */
 const ENTRIES: Readonly<Record<string, string>> = {
   main: `import { commandLine } from '${ROOT}/src/start/command-line.ts'
@@ -125,7 +128,9 @@ if (isOwn) {
   // Compiled by the Node.js that will read it: its version and flags are part of the check. What a command loads later
   // would take more room than time.
   const compile = join(import.meta.dirname, 'own-files/compile.ts')
-  execFileSync(own, [...FLAGS, compile, join(OUT, 'assets'), join(OUT, 'assets/cache'), ...first], { stdio: 'inherit' })
+  execFileSync(own, [...FLAGS, ...EQUAL, compile, join(OUT, 'assets'), join(OUT, 'assets/cache'), ...first], {
+    stdio: 'inherit',
+  })
   for (const one of first) assets.set(`cache/${one}`, join(OUT, 'assets/cache', one))
 }
 const stripped = join(OUT, 'node')
