@@ -191,10 +191,12 @@ function peopleIn({ from, bounce }: JsonRecord): { readonly names: string[]; rea
   const { analysis, from: sender, to } = record(returned)
   const written = [sender, to].map((one) => (typeof one === 'string' ? one : '').replace(/<[^<>]*>/g, ','))
   const shown = [record(from).name, record(record(analysis).from).name, ...written.flatMap((one) => one.split(','))]
-  const names = shown.flatMap((name) => (typeof name === 'string' ? name.replace(/^[\s"]+|[\s"]+$/g, '') : []))
+  const names = shown.flatMap((name) =>
+    typeof name === 'string' ? name.replace(/\S*@\S*/g, '').replace(/^[\s",]+|[\s",]+$/g, '') : [],
+  )
   const addresses = (Array.isArray(recipients) ? recipients : []).map((one) => record(one).address)
   return {
-    names: names.filter((name) => name !== '' && !name.includes('@')),
+    names: names.filter((name) => name !== ''),
     mailboxes: addresses.flatMap((one) => (typeof one === 'string' ? one.slice(0, one.lastIndexOf('@')) : [])),
   }
 }

@@ -18,11 +18,7 @@ import { domainProfileParam, profileVerdict, withProfile } from './profile.ts'
 import { joinedReports } from './reports/joined.ts'
 import { aboutDomain, saveParams } from './saving.ts'
 
-export const planParam = flagParam(
-  'the plan: what to publish, in which order, and the score after each step',
-  'question',
-  true,
-)
+export const planParam = flagParam('the plan of what to publish', 'question', true)
 
 const DEADLINE_MS = 20_000
 

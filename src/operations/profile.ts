@@ -4,7 +4,7 @@ import type { Json } from '../base/json.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { DOMAIN_PROFILES } from '../profiles/domain.ts'
 import { profileProblem } from '../profiles/problems.ts'
-import { judgeProfile, MAX_PROFILE, type Profile, parseOwnProfile } from '../profiles/profile.ts'
+import { judgeProfile, type Profile, parseOwnProfile } from '../profiles/profile.ts'
 import type { Verdict } from './operation.ts'
 import { optional, textParam } from './params.ts'
 
@@ -20,9 +20,7 @@ export const profileParamOf = <P>(named: ReadonlyMap<string, P>) => {
         return text.startsWith('{') ? parseOwnProfile(text) : problem(profileProblem('unknown', { text, known }))
       },
       {
-        description: `rules that decide about the exit status: ${known.join(', ')}, or an own profile as JSON (a file on the command line)`,
-        bounds: { max: String(MAX_PROFILE) },
-        unit: 'characters',
+        description: `judge by rules: ${known.join(', ')} or a JSON file`,
         example: known[0]!,
       },
     ),

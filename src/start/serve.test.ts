@@ -21,7 +21,7 @@ it('says that its port is taken', async () => {
   const { port } = other.address() as AddressInfo
   await expect(start({ port: String(port) })).rejects.toMatchObject({
     name: 'AppError',
-    message: `could not listen on 127.0.0.1:${port}: another program uses this port; stop it, or set another --port`,
+    message: `could not listen on 127.0.0.1:${port}: another program uses it; stop that program, or choose another one (--port, --listen)`,
   })
   await new Promise((resolve) => other.close(resolve))
 })

@@ -80,20 +80,20 @@ const lineFilter = (description: string, max: number) => ({
 
 /** Which monitors: parameters that lists, counts, exports and changes of many have in common. */
 export const filterParams = {
-  label: lineFilter('only those with this label', 60),
-  owner: lineFilter('only those that this mail address is responsible for', 320),
-  state: wordParam(['ok', 'bad', 'unknown'], 'only those in this state'),
-  grade: wordParam(['A+', 'A', 'B', 'C', 'D', 'F', 'unknown'], 'only domains with this grade'),
-  role: lineFilter('only domains with this role, such as parked', 40),
-  provider: lineFilter('only domains whose mail hosts this provider runs, such as Microsoft 365, other or none', 100),
-  policy: wordParam(policy.options, 'only domains to which this DMARC policy applies'),
-  phase: wordParam(phase.options, 'only domains in this phase of DMARC'),
-  mta_sts: wordParam(mta_sts.options, 'only domains with this mode of MTA-STS'),
-  dnssec: wordParam(dnssec.options, 'only domains with this state of DNSSEC'),
-  finding: lineFilter('only domains with this finding', 100),
-  no_reports: { ...flagParam('only domains about which no DMARC report has come in for 30 days', 'answer') },
-  changed_since: dateParam('only those that changed since this day or time'),
-  q: lineFilter('only those with this text in target, name, note or a label', 200),
+  label: lineFilter('with this label', 60),
+  owner: lineFilter('mail address that is responsible', 320),
+  state: wordParam(['ok', 'bad', 'unknown'], 'in this state'),
+  grade: wordParam(['A+', 'A', 'B', 'C', 'D', 'F', 'unknown'], 'with this grade'),
+  role: lineFilter('with this role, such as parked', 40),
+  provider: lineFilter('with this mail provider, other or none', 100),
+  policy: wordParam(policy.options, 'with this DMARC policy'),
+  phase: wordParam(phase.options, 'in this phase of DMARC'),
+  mta_sts: wordParam(mta_sts.options, 'with this mode of MTA-STS'),
+  dnssec: wordParam(dnssec.options, 'with this state of DNSSEC'),
+  finding: lineFilter('with this finding', 100),
+  no_reports: { ...flagParam('without a DMARC report for 30 days', 'answer') },
+  changed_since: dateParam('changed since this day or time'),
+  q: lineFilter('text in target, name, note or a label', 200),
 } as const
 
 type FilterInput = InputOf<typeof filterParams>

@@ -40,7 +40,7 @@ export const mxShown: readonly Shown[] = [
   mx('mx.implicit', ['@ A 45.53.8.1'], FIXED),
   { id: 'mx.none_resolvable', at: 'dangling.test' },
   { id: 'mx.unresolvable', at: 'dangling.test' },
-  { id: 'mx.ip_literal', at: 'literal.test' },
+  { id: 'mx.ip_literal', at: 'literal.test', fixed: true },
   { id: 'mx.cname', at: 'neglected.test', fixed: true },
   { id: 'mx.not_public', at: 'loopback.test' },
   mx('mx.duplicate', ['@ MX 10 mx.accept.test.', '@ MX 20 mx.accept.test.']),

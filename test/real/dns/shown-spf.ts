@@ -94,7 +94,7 @@ export const spfShown: readonly Shown[] = [
   ),
   spf('spf.unknown_modifier', ['v=spf1 mx x=a.lab.test -all']),
   spf('spf.names_nobody', ['v=spf1 a:gone.spf-names-nobody.test -all'], [], FIXED),
-  spf('spf.dead_term', ['v=spf1 mx a:gone.spf-dead-term.test -all']),
+  spf('spf.dead_term', ['v=spf1 mx a:gone.spf-dead-term.test -all'], [], FIXED),
   spf(
     'spf.equals_sign',
     ['v=spf1 mx include=a.spf-equals-sign.test -all'],
