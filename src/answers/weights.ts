@@ -27,6 +27,7 @@ export const WEIGHTS = {
       long: 1,
       untidy: 1,
     },
+    off_provider_missing: { high: 10, medium: 5, low: 1 },
     off_where_dmarc_enforces: { neutral_all: 6, soft_all: 0 },
     very_wide_from_ipv4_addresses: 2 ** 24,
     wide_over_ipv4_addresses: 2 ** 17,

@@ -40,6 +40,13 @@ export type OpenBarrier = 'refusal' | 'ipv6_only'
 /** A possible role of the domain, with its consequences. */
 export type OtherRole = { readonly role: Role; readonly noMail?: Problem }
 
+/** `absent`: proven, or none that can be used; `isOpen`: an answer is missing. */
+export type Mailboxes = {
+  readonly provider: Provider
+  readonly key: 'usable' | 'absent' | 'unknown'
+  readonly isOpen: boolean
+}
+
 /**
  * What the facts of all checks together show about the domain. Computed once (domain-context.ts) and passed to every
  * judge.
@@ -72,8 +79,8 @@ export type DomainContext = {
   readonly signed: boolean | null
   /** Why mail to the domain has no destination; absent if it has one, and if that is not known. */
   readonly noMail?: Problem
-  /** The provider that hosts the mailboxes and has a usable DKIM key of the domain; absent if there is none. */
-  readonly mailboxes?: Provider
+  /** The provider of all MX hosts that work, if it hosts mailboxes, and its DKIM key of the domain. */
+  readonly mailboxes?: Mailboxes
   /** The mail hosts; absent: not known, with the reason. */
   readonly mail?: MailHosts
   readonly mailError?: Problem

@@ -105,6 +105,7 @@ describe('the role of a domain', () => {
       'sends_and_accepts_mail',
       'a.gov.example',
     ],
+    ['a name of a reverse zone', { '5.53.45.in-addr.arpa': { NS: ['ns.example'] } }, 'no_mail', '5.53.45.in-addr.arpa'],
     ['without anything but p=reject', { 'a.example': {}, ...above('p=reject') }, 'parked'],
     ['the same with an address', { 'a.example': ADDRESS, ...above('p=reject') }, 'parked'],
     ['the same in a test', { 'a.example': ADDRESS, ...above('p=reject; t=y') }, 'sends_and_accepts_mail'],

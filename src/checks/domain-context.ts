@@ -12,16 +12,16 @@ import {
 } from '../providers/index.ts'
 import { barriersOf, openBarriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
-import type { DomainContext, OtherRole, Role, StarttlsFacts } from './context.ts'
+import type { DomainContext, Mailboxes, OtherRole, Role, StarttlsFacts } from './context.ts'
 import type { DaneFacts } from './dane/index.ts'
-import { type DkimFacts, type FoundKey, maySignAbove } from './dkim/index.ts'
+import { type DkimFacts, maySignAbove } from './dkim/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import { type DnssecFacts, dnssecState } from './dnssec/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
 import { hostState, type MxFacts } from './mx/index.ts'
 import { noMailRole, roleProblem } from './problems.ts'
 import type { PtrFacts } from './ptr/index.ts'
-import { passes, type SpfFacts } from './spf/index.ts'
+import { meansSenders, passes, type SpfFacts } from './spf/index.ts'
 
 /** The facts from which the context is computed; absent ones were not looked up. */
 type ContextFacts = {
@@ -53,7 +53,7 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const noMail = mail && noMailIn(mail, role.role)
   const dkim = known(facts.dkim)
   const relaxed = relaxedAt(facts.dmarc)
-  const mailboxes = mailboxesOf(mail, dkim)
+  const mailboxes = mailboxesOf(mail, facts.dkim, tls)
   return {
     ...role,
     otherRoles: otherRoles(facts, { role: role.role, ...(noMail === undefined ? {} : { noMail }) }),
@@ -123,20 +123,30 @@ function enforcesPolicy(dmarc: DmarcFacts | undefined): boolean | null {
   return published.kind === 'policy' && published.effective !== 'none'
 }
 
-/**
- * The provider of all mail hosts, if a usable key is its own: by the alias of its selector, or by a selector that its
- * customers publish.
- */
-function mailboxesOf(mail: MailHosts | undefined, dkim: DkimFacts | undefined): Provider | undefined {
-  const providers = new Set(mail?.kind === 'explicit' ? mail.hosts.map(({ exchange }) => providerOfHost(exchange)) : [])
-  const [provider] = providers
-  if (provider?.kind !== 'mailbox' || providers.size > 1 || dkim?.wildcardIsKey) return undefined
-  const isOwn = ({ key, cname, selector }: FoundKey): boolean =>
-    key.state === 'usable' &&
-    (cname.length > 0
+/** The provider of all mail hosts that work, and whether a key is its own. */
+function mailboxesOf(
+  mail: MailHosts | undefined,
+  found: ContextFacts['dkim'],
+  tls: StarttlsFacts | undefined,
+): Mailboxes | undefined {
+  const working = mail?.kind === 'explicit' ? mail.hosts.filter((host) => hostState(host, tls) === 'works') : []
+  const [provider, ...others] = new Set(working.map(({ exchange }) => providerOfHost(exchange)))
+  if (provider?.kind !== 'mailbox' || others.length > 0) return undefined
+  const dkim = known(found)
+  const key = dkim ? keyAt(provider, dkim) : 'unknown'
+  return { provider, key, isOpen: key !== 'usable' && (found instanceof Error || (dkim?.unanswered ?? 0) > 0) }
+}
+
+/** A provider's key: by the alias of its selector, or by a selector that its customers publish. */
+function keyAt(provider: Provider, { keys, wildcardIsKey, discovery, dangling }: DkimFacts): Mailboxes['key'] {
+  const own = keys.filter(({ cname, selector }) =>
+    cname.length > 0
       ? cname.some((target) => providerOfAlias(target) === provider)
-      : provider.cnames.length === 0 && provider.selectors.includes(selector))
-  return dkim?.keys.some(isOwn) ? provider : undefined
+      : provider.cnames.length === 0 && provider.selectors.includes(selector),
+  )
+  if (!wildcardIsKey && own.some(({ key }) => key.state === 'usable')) return 'usable'
+  const isOff = dangling.some(({ target }) => providerOfAlias(target) === provider)
+  return discovery === 'proven_absent' || own.length > 0 || isOff ? 'absent' : 'unknown'
 }
 
 function relaxedAt(dmarc: ContextFacts['dmarc']): Pick<DomainContext, 'relaxedAt'> {
@@ -149,7 +159,9 @@ function relaxedAt(dmarc: ContextFacts['dmarc']): Pick<DomainContext, 'relaxedAt
 
 const signedOf = (dnssec: DnssecFacts | undefined): boolean | null => (dnssec ? dnssecState(dnssec).signed : null)
 
-const namesSenders = (spf: SpfFacts | undefined): boolean => spf?.reading?.passesNobody?.names === true
+/** Whether a record names senders that do not pass, also one that receivers cannot read. */
+const namesSenders = (spf: SpfFacts | undefined): boolean =>
+  spf?.reading?.passesNobody?.names === true || (spf !== undefined && meansSenders(spf))
 
 /** Whether SPF lets anybody pass, as far as it is known. */
 function mayPass(spf: ContextFacts['spf']): boolean {
@@ -242,6 +254,7 @@ function roleOf({ facts, mail, sends, returnPath }: Seen): { readonly role: Role
     case 'return_path':
       return { role, because: roleProblem('return_path', returnPath!) }
     case 'no_mail': {
+      if (isReverse(domainOf(facts))) return { role, because: roleProblem('reverse') }
       const above = organizationAbove(facts)!
       const target = mail.cname.at(-1)
       return {
@@ -260,6 +273,9 @@ function roleOf({ facts, mail, sends, returnPath }: Seen): { readonly role: Role
   }
 }
 
+/** A name of a reverse zone, which names addresses. */
+const isReverse = (name = ''): boolean => /\.(?:in-addr|ip6)\.arpa$/.test(name)
+
 /** Also a text that was meant as a record. */
 const hasSpf = ({ records, similar }: SpfFacts): boolean => records.length + similar.length > 0
 
@@ -275,6 +291,7 @@ function organizationAbove(facts: ContextFacts): string | undefined {
   const name = domainOf(facts)
   if (name === undefined) return undefined
   const walk = known(facts.dmarc)?.walk
+  if (isReverse(name)) return name.split('.').slice(-2).join('.')
   const isFound = walk?.steps.some(({ decision }) => FOUND.includes(decision)) === true
   const organization = isFound ? walk?.organizationalDomain : registrableDomain(name)
   return organization === name ? undefined : organization

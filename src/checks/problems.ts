@@ -30,6 +30,7 @@ export const roleProblem = problemsOf('role', {
     `it is an alias (CNAME) of ${shown(target, 255)} below ${shown(above, 255)}, and has no records of its own`,
   below: ({ above }: { above: string }) =>
     `it is a name below ${shown(above, 255)}, and it has no MX record, no SPF record and no DKIM key`,
+  reverse: () => 'it is a name of a reverse zone, which names addresses: no domain for mail',
   retired: ({ why }: { why: Problem }, say) =>
     `its DMARC record asks receivers to reject all of its mail, it has no SPF record and no DKIM key, and ${say(why)}`,
   return_path: ({ above, provider }: { above: string; provider: string }) =>

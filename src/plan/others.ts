@@ -5,9 +5,9 @@ import type { CheckKey } from '../checks/run.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import { familyOf, type Ip, reverseName } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
-import type { OverlayRecord } from '../net/dns/overlay.ts'
+import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
-import { ASSUMED_ADDRESS, assumedKey, correctedPolicy } from './assumed.ts'
+import { ASSUMED_ADDRESS, assumedKey, assumedTarget, correctedPolicy } from './assumed.ts'
 import type { Draft } from './draft.ts'
 import { isWithin } from './lender.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -26,12 +26,12 @@ const foundIn = ({ outcomes }: Pick<Snapshot, 'outcomes'>, key: CheckKey): reado
 const POLICY_FAULTS: ReadonlySet<string> = new Set([
   'mta_sts.uncovered_mx',
   'mta_sts.uncovered_mx_testing',
-  'mta_sts.policy_status',
   'mta_sts.policy_type',
   'mta_sts.policy_syntax',
 ])
 /** Findings that a new key resolves. */
 const NEEDS_KEY: ReadonlySet<string> = new Set([
+  'dkim.dangling',
   'dkim.proven_absent',
   'dkim.none_found',
   'dkim.parent_key',
@@ -116,6 +116,9 @@ export const providerKey: OthersWork = (now, domain) => {
   const { dkim: facts } = now.facts
   const found = foundIn(now, 'dkim').find(({ finding: { id } }) => NEEDS_KEY.has(id))
   if (!found || facts instanceof Error) return []
+  const { keys: published, dangling } = facts
+  const isOff = found.finding.id === 'dkim.dangling'
+  if (isOff && (found.finding.args?.provider === undefined || hasUsableKey({ ...facts, keys: published }))) return []
   const selector = facts.providers.find(({ selectors }) => selectors.length > 0)?.selectors[0] ?? 'default'
   const { repair } = presentFinding(registry.dkim.table, found.finding)
   const draft = {
@@ -123,9 +126,35 @@ export const providerKey: OthersWork = (now, domain) => {
     by: 'mail provider',
     ...(repair === undefined ? {} : { instructions: repair }),
     changes: [],
-    facts: { records: [assumedKey(domain, selector)] },
+    facts: {
+      records: isOff ? dangling.map(({ target }) => assumedTarget(target)) : [assumedKey(domain, selector)],
+    },
   } as const
   return [{ found, draft }]
+}
+
+/** Targets of aliases that were published as text: the aliases, once signing is on at the provider. */
+export const writtenAliases: OthersWork = (now) => {
+  const { dkim: facts } = now.facts
+  const found = foundIn(now, 'dkim').filter(({ finding: { fix } }) => fix?.rtype === 'CNAME')
+  const [first] = found
+  if (!first || facts instanceof Error) return []
+  const fixes = found.map(({ finding: { fix } }) => fix!)
+  const changes = fixes.flatMap(({ name, value }): OverlayChange[] => [
+    ...(facts.keys.find((key) => key.name === name)?.records ?? []).map(
+      (data): OverlayChange => ({ name, type: 'TXT', remove: true, data }),
+    ),
+    { name, type: 'CNAME', data: value.replace(/\.$/, '') },
+  ])
+  const draft = {
+    title: 'Publish the DKIM selectors as aliases',
+    by: 'dns',
+    assumed: true,
+    instructions: 'Then turn on signing at the provider of the aliases: a target has its key from then on.',
+    changes,
+    facts: { records: fixes.map(({ value }) => assumedTarget(value.replace(/\.$/, ''))) },
+  } as const
+  return [{ found: first, draft, ids: found.map(({ finding }) => finding.id) }]
 }
 
 /** Keys that cannot be used, once there is another: an empty key says that it is revoked (RFC 6376 §3.6.1). */
@@ -184,3 +213,10 @@ export function recordIn(
 /** Whether a key of the domain verifies mail; a wildcard is nobody's key. */
 export const hasUsableKey = (facts: Snapshot['facts']['dkim']): boolean =>
   !(facts instanceof Error) && !facts.wildcardIsKey && facts.keys.some(({ key }) => key.state === 'usable')
+
+/** Whether reports about the domain can come. */
+export const hasReports = ({ facts: { dmarc } }: Snapshot): boolean =>
+  !(dmarc instanceof Error) &&
+  dmarc.rua.some(
+    ({ problem, authorization, takesMail }) => !problem && authorization !== 'unauthorized' && takesMail !== false,
+  )

@@ -16,6 +16,7 @@ import {
   brokenKeys,
   consents,
   deadHosts,
+  hasReports,
   hasUsableKey,
   type OthersWork,
   pointers,
@@ -23,9 +24,10 @@ import {
   providerKey,
   recordIn,
   type Work,
+  writtenAliases,
 } from './others.ts'
 import { layOver, recordsOf, setKey } from './records.ts'
-import { type Change, obstacleTo, publishedAt, type Snapshot, type Subject, tryChange } from './snapshot.ts'
+import { type Change, obstacleTo, publishedAt, type Snapshot, type Subject, textsAt, tryChange } from './snapshot.ts'
 import { type Found, NOT_ALONE, objectionTo, RANK, rankOf } from './trial.ts'
 import {
   ABOUT_REJECT,
@@ -175,6 +177,7 @@ class Planner {
       await this.fixes('mta_sts', 'medium')
       await this.fixes('spf')
       await this.fixes('dkim')
+      await this.others(writtenAliases)
       await this.others(providerKey)
       await this.others(brokenKeys)
       await this.fixes('spf', 'low', 'late')
@@ -301,7 +304,7 @@ class Planner {
   private async placeOf(fix: DnsRecord, change: OverlayRecord): Promise<readonly OverlayChange[] | string> {
     const objection = await obstacleTo(this.subject, fix)
     if (objection !== undefined) return objection
-    if (change.type === 'CNAME') return [change]
+    if (change.type === 'CNAME') return [...(await textsAt(this.subject, fix.name)), change]
     const whole = [fix.value, ...(fix.beside ?? [])].flatMap((value) => recordIn({ ...fix, value }, this.domain))
     const { ctx } = this.subject
     const answer = await settled(ctx.resolve(fix.name, change.type, ctx.signal))
@@ -591,13 +594,6 @@ function governs(domain: string, { facts: { dmarc } }: Snapshot): boolean {
     ? (registrableDomain(domain) ?? domain) === domain
     : organizationalDomain === domain
 }
-
-/** Whether reports about the domain can come. */
-const hasReports = ({ facts: { dmarc } }: Snapshot): boolean =>
-  !(dmarc instanceof Error) &&
-  dmarc.rua.some(
-    ({ problem, authorization, takesMail }) => !problem && authorization !== 'unauthorized' && takesMail !== false,
-  )
 
 /** Whether receivers of either standard would do more by over one level. */
 function isSteep({ facts: { dmarc: was } }: Snapshot, { facts: { dmarc: is } }: Snapshot): boolean {

@@ -181,3 +181,10 @@ const PLACES: readonly (readonly [RegExp, readonly CheckKey[]])[] = [
   [/\._bimi\./, ['bimi']],
   [/\.(?:in-addr|ip6)\.arpa$/, ['ptr']],
 ]
+
+/** The removal of the texts at a name, beside which no alias can stand. */
+export async function textsAt({ ctx }: Subject, name: string): Promise<readonly OverlayChange[]> {
+  const answer = await settled(ctx.resolve(name, 'TXT', ctx.signal))
+  if (answer instanceof DnsError || answer.cname.length > 0) return []
+  return answer.records.map((data) => ({ name, type: 'TXT', remove: true, data }))
+}

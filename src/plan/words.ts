@@ -38,6 +38,7 @@ const REPORTS: ReadonlySet<string> = new Set(['dmarc.no_rua', 'dmarc.report_unau
 export const keyTitle = (id: string): string => KEY_TITLES.get(id) ?? 'Sign with DKIM'
 
 const KEY_TITLES: ReadonlyMap<string, string> = new Map([
+  ['dkim.dangling', 'Turn on DKIM signing'],
   ['dkim.none_found', 'Sign with DKIM, or give its selector'],
   ['dkim.parent_key', 'Sign with a DKIM key of its own'],
   ['dkim.only_revoked', 'Sign with a new DKIM key'],

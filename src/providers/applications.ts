@@ -184,8 +184,9 @@ export const APPLICATIONS = rows('sender', [
     name: 'MailChannels',
     includes: ['relay.mailchannels.net'],
     spf: 'relay.mailchannels.net',
+    selectors: ['mcdkim'],
     guessable: false,
-    seen: 'support.mailchannels.com, SPF; the key is that of the web host',
+    seen: 'support.mailchannels.com, SPF; the key is that of the web host; of its API, mcdkim (examples of its documents, November 2026)',
   },
   {
     id: 'resend',
@@ -195,6 +196,14 @@ export const APPLICATIONS = rows('sender', [
     dkim: 'In Resend open Domains > {domain} and publish the TXT record resend._domainkey.{domain} shown. Its SPF and MX records belong at send.{domain}.',
     cnames: ['.resend.com'],
     seen: 'resend.com/docs/dashboard/domains; it sends by Amazon SES and asks for no include at the domain itself',
+  },
+  {
+    id: 'azurecomm',
+    name: 'Azure Communication Services',
+    selectors: ['selector1-azurecomm-prod-net', 'selector2-azurecomm-prod-net'],
+    dkim: 'In the Azure portal open Email Communication Services > Provision domains > {domain}, and publish the two CNAME records shown, selector1-azurecomm-prod-net._domainkey.{domain} to selector1-azurecomm-prod-net._domainkey.azurecomm.net and selector2 in the same way.',
+    cnames: ['.azurecomm.net'],
+    seen: 'learn.microsoft.com/azure/communication-services, custom verified domains (November 2026); its include is that of Microsoft 365',
   },
   {
     id: 'atlassian',

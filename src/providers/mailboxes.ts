@@ -32,6 +32,8 @@ export const MAILBOXES = rows('mailbox', [
     },
     selectors: ['selector1', 'selector2'],
     dkim: 'Publish two CNAME records, selector1._domainkey.{domain} to selector1-{dashed}._domainkey.<tenant>.onmicrosoft.com and selector2._domainkey.{domain} to selector2-{dashed}._domainkey.<tenant>.onmicrosoft.com (domains added since May 2025 point below dkim.mail.microsoft: take the targets that the Defender portal shows), then turn on signing for {domain} in the Defender portal under Email & collaboration > Policies & rules > Threat policies > Email authentication settings > DKIM.',
+    signing:
+      'Turn on signing for {domain} in the Defender portal under Email & collaboration > Policies & rules > Threat policies > Email authentication settings > DKIM.',
     cnames: ['.onmicrosoft.com', '.dkim.mail.microsoft'],
     alternates: true,
     seen: 'learn.microsoft.com/defender-office-365/email-authentication-dkim-configure (June 2025)',

@@ -63,10 +63,11 @@ export const NEWSLETTERS = rows('sender', [
     name: 'HubSpot',
     includes: ['.hubspotemail.net'],
     selectors: ['hs1', 'hs2'],
+    byNumber: { numberIn: /^(\d{1,12})\.spf\w{0,4}\.hubspotemail\.net$/i, numbered: ['hs1-#', 'hs2-#'] },
     guessable: false,
     dkim: 'In HubSpot open Settings > Content > Domains & URLs, connect {domain} as an email sending domain, and publish the CNAME records shown (hs1-<account> and hs2-<account>).',
     cnames: ['.hubspotemail.net'],
-    seen: 'knowledge.hubspot.com, email sending domain; selectors and include carry the account number',
+    seen: 'knowledge.hubspot.com, email sending domain; selectors and include carry the account number: <number>.spf<nn>.hubspotemail.net, hs1-<number> (November 2026)',
   },
   {
     id: 'campaignmonitor',

@@ -35,6 +35,8 @@ export type Provider = {
   readonly alternates?: true
   /** DKIM selectors that its customers publish, the most common first. */
   readonly selectors: readonly string[]
+  /** Selectors with the customer's number in place of `#`, and where the include has it. */
+  readonly byNumber?: { readonly numberIn: RegExp; readonly numbered: readonly string[] }
   /** False if selectors have random or dated parts, so that a missing key proves nothing. */
   readonly guessable: boolean
   /**
@@ -42,6 +44,8 @@ export type Provider = {
    * "-" in place of each ".".
    */
   readonly dkim?: string
+  /** How a customer turns signing on once the aliases of the selectors are published; `{domain}` as above. */
+  readonly signing?: string
   /**
    * What a customer publishes that is the same for everybody; `{domain}` and `{dashed}` as in {@link Provider.dkim}.
    * Absent: the provider's portal shows it.

@@ -13,13 +13,13 @@ import { ownerOfHost, providerOfSignature, SENDERS } from './sending.ts'
 describe('the rows', () => {
   it.each(PROVIDERS.map((provider) => [provider.id, provider] as const))('%s is well-formed', (id, provider) => {
     expect(id).toMatch(/^[a-z0-9][a-z0-9-]*$/)
-    expect(provider.mx.length + provider.includes.length).toBeGreaterThan(0)
+    expect(provider.mx.length + provider.includes.length + provider.cnames.length).toBeGreaterThan(0)
     for (const name of [...provider.mx, ...provider.includes, ...provider.cnames])
       expect(name).toMatch(/^\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/)
     for (const selector of provider.selectors) expect(selector).toMatch(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/)
     expect(new Set(provider.selectors).size).toBe(provider.selectors.length)
     expect(provider.seen).not.toBe('')
-    if (provider.kind === 'sender') expect(provider.includes.length).toBeGreaterThan(0)
+    if (provider.kind === 'sender') expect(provider.includes.length + provider.cnames.length).toBeGreaterThan(0)
     // What a customer is told to publish stands for the provider.
     for (const include of [provider.spf, ...Object.values(provider.spfByMx ?? {})]) {
       if (include !== undefined) expect(providerOfInclude(include)?.id).toBe(id)

@@ -263,6 +263,16 @@ export const WEB_HOSTS_EUROPE = rows('mailbox', [
     seen: 'published zones of its customers (SPF, and a1 as a TXT record); the MX host has a name in the domain of the customer',
   },
   {
+    id: 'uberspace',
+    name: 'Uberspace',
+    mx: ['.uberspace.de', '.uber.space'],
+    includes: ['spf.uberspace.de'],
+    spf: 'spf.uberspace.de',
+    selectors: ['uberspace'],
+    dkim: 'Run "uberspace mail domain add {domain}" and publish the TXT record uberspace._domainkey.{domain} that it shows.',
+    seen: 'manual.uberspace.de, mail domains (November 2026)',
+  },
+  {
     id: 'telekom-homepage',
     name: 'Telekom Homepage Center',
     includes: ['_spf.hier-im-netz.de'],

@@ -43,9 +43,22 @@ export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role
   if (widest !== undefined) losses.push(lost(off[wide], widest))
   for (const fault of ['ptr', 'equals_sign', 'dead_term', 'long', 'untidy'] as const)
     if (spf[fault] !== undefined) losses.push(lost(off[fault], spf[fault]))
+  if (spf.provider) losses.push(providerLoss(spf.provider))
   if (spf.mayBeTaken && spf.dead_term === undefined) losses.push(perhaps(off.dead_term, 'spf.include_takeover'))
   return losses
 }
+
+/** The deduction for a mailbox provider that does not pass. */
+function providerLoss({ finding, grade, least, most }: MissingByGrade): Loss {
+  const points = { none: 0, ...WEIGHTS.spf.off_provider_missing }
+  const isKnown = least === most
+  return {
+    finding,
+    kind: isKnown ? 'deduction' : 'unknown',
+    ...{ units: points[grade] * UNIT, leastUnits: points[least] * UNIT, mostUnits: points[most] * UNIT },
+  }
+}
+type MissingByGrade = NonNullable<Extract<SpfScoreInput, { state: 'record' }>['provider']>
 
 function allLosses(all: 'neutral_all' | 'soft_all', finding: FindingId | null, isEnforced: boolean | null): Loss[] {
   const enforced = WEIGHTS.spf.off_where_dmarc_enforces[all]

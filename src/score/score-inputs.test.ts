@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LabNode, LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
+import { UNKNOWN_CONTEXT } from '../checks/context.ts'
 import { dkim } from '../checks/dkim/index.ts'
 import { findings as dmarcTable } from '../checks/dmarc/findings.ts'
 import { dmarc } from '../checks/dmarc/index.ts'
@@ -212,7 +213,7 @@ describe('SPF', () => {
     ['a part unknown', ['v=spf1 include:s.example -all'], ['null 12.5 (0 to 25)']],
   ])('%s', async (_why, records, expected) => {
     const ctx = labCtx({ ...below, 'a.example': { TXT: records } })
-    const input = fromSpf(await runCheck(spf, ctx, A), { role: 'sends_and_accepts_mail' })
+    const input = fromSpf(await runCheck(spf, ctx, A), UNKNOWN_CONTEXT)
     expect(told(spfLosses(input, { state: 'none', finding: 'x' }, 'sends_and_accepts_mail'), spfTable)).toEqual(
       expected,
     )

@@ -5,7 +5,7 @@ import { type DmarcFacts, publishedPolicyOf } from '../checks/dmarc/index.ts'
 import { deliveryOf, hostState, type MxFacts } from '../checks/mx/index.ts'
 import { judgedStates, type PtrFacts } from '../checks/ptr/index.ts'
 import type { JudgedChecks } from '../checks/run.ts'
-import { isAliased, type SpfFacts, type SpfReading } from '../checks/spf/index.ts'
+import { isAliased, judgeProvider, type SpfFacts, type SpfReading } from '../checks/spf/index.ts'
 import { hostError } from '../mailhosts/mailhosts.ts'
 import { points, type Score, scoreWithin } from './score.ts'
 import type {
@@ -19,14 +19,20 @@ import type {
 } from './score-types.ts'
 
 /** What the score needs of the SPF check. */
-export function fromSpf(outcome: Outcome<SpfFacts>, { role }: Pick<DomainContext, 'role'>): SpfScoreInput {
+export function fromSpf(
+  outcome: Outcome<SpfFacts>,
+  context: Pick<DomainContext, 'role' | 'mailboxes' | 'enforces'>,
+): SpfScoreInput {
   if (!outcome.facts) return { state: 'unknown' }
   const { reading } = outcome.facts
   // No record can stand beside an alias, and what stands at its end is not the name's own.
-  if (isAliased(outcome.facts, { role }) && (reading ? isKnown(reading) : role === 'no_mail'))
+  if (isAliased(outcome.facts, context) && (reading ? isKnown(reading) : context.role === 'no_mail'))
     return { state: 'record', all: '-' }
   if (!reading)
-    return { state: 'none', finding: firstOf(outcome, ['spf.no_domain', 'spf.no_record_web']) ?? 'spf.no_record' }
+    return {
+      state: 'none',
+      finding: firstOf(outcome, ['spf.no_domain', 'spf.no_record_web', 'spf.no_record']) ?? 'spf.not_spf',
+    }
   const { everybody } = reading.extent
   const isOpen = reading.unknown.length > 0
   if (reading.permerrors.length > 0 && !everybody)
@@ -35,8 +41,11 @@ export function fromSpf(outcome: Outcome<SpfFacts>, { role }: Pick<DomainContext
   if (reading.passesNobody?.names && !everybody)
     return { state: 'names_nobody', finding: firstOf(outcome, NAMES_NOBODY) ?? 'spf.names_nobody' }
   const has = (id: FindingId): boolean => firstOf(outcome, [id]) !== undefined
+  const { tree } = outcome.facts
+  const missing = tree && judgeProvider(outcome.facts, tree, reading, context)
   return {
     state: 'record',
+    ...(missing && { provider: { ...missing, finding: missing.finding?.id ?? null } }),
     // A record that lets everybody pass, by any terms, is equivalent to `+all`.
     all: everybody ? '+' : (reading.all ?? (has('spf.no_all') ? 'none' : 'unread')),
     ...told('allFinding', firstOf(outcome, ALL)),
@@ -177,14 +186,12 @@ const told = <K extends string>(key: K, id: FindingId | undefined): { readonly [
 export function fromDkim(outcome: Outcome<DkimFacts>): DkimScoreInput {
   const { facts } = outcome
   if (!facts) return { state: 'unknown' }
-  if (facts.discovery !== 'found' && outcome.status === 'unknown')
-    return {
-      state: 'unknown',
-      finding: firstOf(outcome, ['dkim.parent_key', 'dkim.none_found']) ?? 'dkim.not_asked',
-    }
-  if (facts.discovery === 'proven_absent') return { state: 'absent', finding: 'dkim.proven_absent' }
-  if (facts.discovery !== 'found')
-    return { state: 'unknown', finding: facts.discovery === 'unknown' ? 'dkim.not_asked' : 'dkim.none_found' }
+  if (facts.discovery === 'proven_absent' && outcome.status !== 'unknown')
+    return { state: 'absent', finding: firstOf(outcome, ['dkim.doubled_name']) ?? 'dkim.proven_absent' }
+  if (facts.discovery !== 'found') {
+    const told = ['dkim.not_asked', 'dkim.parent_key', 'dkim.none_found', 'dkim.dangling']
+    return { state: 'unknown', finding: firstOf(outcome, told) ?? 'dkim.not_asked' }
+  }
   const keys = facts.keys.flatMap(({ key }) => (key.state === 'usable' ? [key] : []))
   if (keys.length === 0 && facts.unanswered > 0) return { state: 'unknown', finding: 'dkim.not_asked' }
   if (keys.length === 0) return { state: 'broken', finding: 'dkim.only_revoked' }

@@ -1,5 +1,6 @@
 import type { Component } from '../answers/weights.ts'
 import type { Barrier, OpenBarrier, Role } from '../checks/context.ts'
+import type { MissingProvider } from '../checks/spf/index.ts'
 
 /** The id of the finding on which a deduction is based. */
 export type FindingId = string
@@ -26,6 +27,8 @@ export type SpfScoreInput =
       readonly equals_sign?: FindingId
       /** A term that names nobody, beside terms that let senders pass. */
       readonly dead_term?: FindingId
+      /** The mailbox provider does not pass. */
+      readonly provider?: { readonly finding: FindingId | null } & Pick<MissingProvider, 'grade' | 'least' | 'most'>
       /** Whether anybody could register a name of the record has no answer. */
       readonly mayBeTaken?: boolean
       /** 2^24 IPv4 addresses or more. */

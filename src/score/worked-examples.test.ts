@@ -39,6 +39,15 @@ const www = (node: LabZone[string]): LabZone => ({
   'www.a.example': node,
   'x.other': { A: ['45.53.7.1'] },
 })
+/** A domain at Google, whose include names its own network. */
+const google = (spf: string, isSigned: boolean): LabZone => ({
+  ...HOSTS,
+  ...STRONG,
+  'a.example': { MX: [[1, 'smtp.google.com']], TXT: [spf] },
+  'smtp.google.com': { A: ['142.251.1.26', '142.251.2.26'] },
+  '_spf.google.com': { TXT: ['v=spf1 ip4:35.190.247.0/24 ~all'] },
+  ...(isSigned && { 'google._domainkey.a.example': { TXT: [`v=DKIM1; k=rsa; p=${key(2048)}`] } }),
+})
 const includes = Array.from({ length: 13 }, (_, i) => `i${i}.example`)
 
 it.each<[string, LabZone, number, [number, number]?]>([
@@ -156,6 +165,15 @@ it.each<[string, LabZone, number, string, string?]>([
     100,
     'A+',
   ],
+  ['Google, own ip4 and -all, Google key', google('v=spf1 ip4:45.53.5.1 -all', true), 95, 'A'],
+  ['the same, key proven absent', google('v=spf1 ip4:45.53.5.1 -all', false), 70, 'C'],
+  [
+    'Google, ~all, p=none, key proven absent',
+    { ...google('v=spf1 ip4:45.53.5.1 ~all', false), ...dmarc('p=none; rua=mailto:d@a.example') },
+    57,
+    'D',
+  ],
+  ['takes mail only at Google', google('v=spf1 -all', false), 100, 'A+'],
   ['p=reject; t=y', clean(dmarc('p=reject; t=y; rua=mailto:d@a.example')), 95, 'A'],
   ['p=quarantine; t=y', clean(dmarc('p=quarantine; t=y; rua=mailto:d@a.example')), 85, 'B'],
   ['p=quarantine; pct=0', clean(dmarc('p=quarantine; pct=0; rua=mailto:d@a.example')), 90, 'A'],

@@ -87,7 +87,10 @@ function done({ zone, policies, domain = '' }: DomainCase, { records, file, find
     if (action !== 'remove') next = published(next, name, type, value)
   if (assumed && findings.some((id) => id.startsWith('dkim.'))) {
     const { name, data } = assumedKey(domain, 'default')
-    next = published({ ...next, [name]: {} }, name, 'TXT', String(data))
+    const targets =
+      findings.includes('dkim.dangling') || records.some((one) => one.type === 'CNAME') ? danglingIn(next) : []
+    if (targets.length === 0) next = published({ ...next, [name]: {} }, name, 'TXT', String(data))
+    for (const target of targets) next = published(next, target, 'TXT', String(data))
   }
   const hosts = listOf(next[domain]?.MX).map((record) => String([record].flat()[1]))
   const isHidden = (host: string): boolean => {
@@ -99,6 +102,13 @@ function done({ zone, policies, domain = '' }: DomainCase, { records, file, find
       next = { ...next, [host]: { A: [ASSUMED_ADDRESS] }, [reverseName(ASSUMED_ADDRESS)]: { PTR: [host] } }
   return { zone: next, ...(file && { policies: { ...policies, [new URL(file.url).host]: file.text } }) }
 }
+
+/** Targets of the aliases of selectors that do not exist. */
+const danglingIn = (zone: WrittenZone): readonly string[] =>
+  Object.entries(zone)
+    .filter(([name]) => name.includes('._domainkey.'))
+    .flatMap(([, node]) => listOf(node.CNAME).map((target) => String(target)))
+    .filter((target) => zone[target] === undefined)
 
 const listOf = (records: WrittenNode[string] = []): readonly WrittenRecord[] =>
   typeof records === 'string' ? [] : records

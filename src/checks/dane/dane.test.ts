@@ -133,6 +133,12 @@ const ROWS: Row[] = [
   ['a handshake that fails', zone([GOOD]), 'fail', ['dane.no_starttls'], [null], { ...TLS, tls: 'fail' }],
   ['a host that is not heard', zone([GOOD, OTHER]), 'pass', [], [null, null], { connect: 'refuse' }],
   ['no records', zone(undefined), 'not_applicable', ['dane.none']],
+  [
+    'records at the domain in place of the host',
+    zone(undefined, [], { '_25._tcp.a.example': { TLSA: [GOOD], AD: true } }),
+    'warn',
+    ['dane.none', 'dane.misplaced'],
+  ],
   ['no records, nothing signed', zone(undefined, ['mx', 'host', 'tlsa']), 'not_applicable', ['dane.none']],
   ['MX not signed', zone([GOOD], ['mx']), 'warn', ['dane.insecure'], [true], TLS],
   ['addresses not signed', zone([GOOD], ['host']), 'warn', ['dane.insecure'], [null]],

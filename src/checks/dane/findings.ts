@@ -25,6 +25,14 @@ export const findings = defineFindings({
     repair: 'If this lasts, make sure that the name servers answer TLSA queries.',
     reference: 'RFC 7672 §2.1.2',
   },
+  'dane.misplaced': {
+    severity: 'low',
+    title: 'TLSA records at the wrong name',
+    detail: ({ name, names }) =>
+      `There are TLSA records at ${name}. Senders look at the names of the mail hosts: ${list(names)}.`,
+    repair: 'Publish the records at the names of the mail hosts, with the keys of these hosts.',
+    reference: 'RFC 7672 §2.2',
+  },
   'dane.insecure': {
     severity: 'low',
     title: 'TLSA records without DNSSEC',

@@ -23,6 +23,15 @@ export function judgeDane(
   if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
   const reason = openReason(facts, states)
   if (reason !== undefined) return { status: 'unknown', reason, facts, findings }
+  const { misplaced } = facts
+  if (misplaced !== undefined) {
+    const names = states.map(({ host }) => `_25._tcp.${host.host}`)
+    return {
+      status: 'warn',
+      facts,
+      findings: [...findings, { id: 'dane.misplaced', args: { name: misplaced, names } }],
+    }
+  }
   if (states.every(({ records }) => records.length === 0)) return { status: 'not_applicable', facts, findings }
   return { status: findings.every(({ id }) => id === 'dane.rollover') ? 'pass' : 'warn', facts, findings }
 }

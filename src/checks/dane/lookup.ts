@@ -33,6 +33,8 @@ export type DaneFacts = {
   readonly hosts: readonly DaneHost[]
   /** Number of hosts beyond the first 20. */
   readonly leftOut: number
+  /** TLSA records at the domain itself, while no mail host has any. */
+  readonly misplaced?: string
   /** The zone of the domain is not signed, whatever the resolver validates; filled in by the judge. */
   readonly isUnsigned?: boolean
   /** The result of the STARTTLS check, if it ran; filled in by the judge. */
@@ -43,20 +45,34 @@ type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
  * The TLSA records of each mail host of `domain` at port 25: MX, then the addresses, then TLSA. At most 20 queries of
- * its own, in one round after the two of the MX check (one more for a host that is a CNAME). Rejects with DnsError if
+ * its own, in one round after the two of the MX check (one more for a host that is a CNAME, and for a signed zone whose
+ * hosts have none). Rejects with DnsError if
  * MX has no answer; all other failures are data.
  */
 export async function lookupDane(ctx: Asker, domain: Domain): Promise<DaneFacts> {
   const [mail, believed] = await Promise.all([lookupMailHosts(ctx, domain), believes(ctx)])
   const hosts = mail.hosts.filter(({ literal }) => literal === undefined)
+  const found = await lookupTlsa(ctx, hosts)
+  const isWithout =
+    mail.secure && found.length > 0 && found.every(({ records, error }) => records.length === 0 && !error)
+  const misplaced =
+    isWithout && !hosts.some(({ exchange }) => exchange === domain) ? await lookupAt(ctx, domain) : undefined
   return {
     domain,
     mail: mail.kind,
     mxSecure: mail.secure,
     ...(believed === undefined ? {} : { believed }),
-    hosts: await lookupTlsa(ctx, hosts),
+    hosts: found,
     leftOut: mail.truncated,
+    ...(misplaced !== undefined && { misplaced }),
   }
+}
+
+/** The name of TLSA records at the domain itself, where no sender looks while it has other mail hosts. */
+async function lookupAt(ctx: Asker, domain: Domain): Promise<string | undefined> {
+  const name = `_25._tcp.${domain}`
+  const answer = await settled(ctx.resolve(name, 'TLSA', ctx.signal))
+  return !(answer instanceof DnsError) && answer.records.length > 0 ? name : undefined
 }
 
 async function lookupTlsa(ctx: Asker, hosts: readonly MailHost[]): Promise<readonly DaneHost[]> {

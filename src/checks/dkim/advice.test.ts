@@ -43,9 +43,9 @@ describe('the steps of the provider', () => {
       { 'a.example': M365, ...alias(1), ...alias(2) },
       [],
       'dkim.dangling',
-      /turn on signing for a\.example in the Defender portal/,
+      /aliases are published\. Turn on signing for a\.example in the Defender portal/,
     ],
-    ['an alias tells the provider by itself', { 'a.example': {}, ...alias(1) }, [], 'dkim.dangling', /Microsoft 365: /],
+    ['an alias tells the provider by itself', { 'a.example': {}, ...alias(1) }, [], 'dkim.dangling', /Turn on signing/],
     [
       'Google, by an include alone',
       {

@@ -70,11 +70,20 @@ export const findings = defineFindings({
   'dkim.dangling': {
     severity: 'medium',
     title: 'DKIM alias without a key',
-    detail: ({ selector, target }) =>
-      `The selector ${selector} is an alias (CNAME) of ${target}, where there is no key: signatures with it fail.`,
+    detail: ({ selector, target, provider }) =>
+      `${list(selector)} ${Array.isArray(selector) && selector.length > 1 ? 'are aliases' : 'is an alias'} (CNAME) of ${list(target)}, where there is no key: ${provider === undefined ? 'signatures with it fail.' : `${provider} does not sign mail of the domain with it.`}`,
     repair: 'Enable DKIM at the provider that gave the alias, or remove the alias.',
-    advice: withSteps('Enable DKIM at the provider that gave the alias, or remove the alias.'),
+    advice: ({ steps }) => (typeof steps === 'string' ? steps : undefined),
     reference: 'RFC 6376 §6.1.2',
+  },
+  'dkim.mailbox_key_missing': {
+    severity: 'low',
+    title: 'No DKIM key of the mailbox provider',
+    detail: ({ provider, keys }) =>
+      `The only keys found are those of ${list(keys)}. The mailboxes are at ${provider}, whose key was not found: mail from them may be unsigned.`,
+    repair: 'Turn on DKIM at the mailbox provider, or give its selector.',
+    advice: withSteps('Turn on DKIM at the mailbox provider, or give its selector.'),
+    reference: 'RFC 6376 §3.1',
   },
   'dkim.next_key': {
     severity: 'info',
@@ -90,7 +99,7 @@ export const findings = defineFindings({
     repair: 'Publish the key again as the mail system gives it, or remove the record.',
     advice: (args, isOffered) =>
       isOffered
-        ? 'Publish the record shown: the same key, without what does not belong in the record.'
+        ? 'Publish the record shown: it has what was meant, without what does not belong in it.'
         : withSteps('Publish the key again as the mail system gives it, or remove the record.')(args),
     reference: 'RFC 6376 §3.6.1',
   },

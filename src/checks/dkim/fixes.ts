@@ -1,8 +1,9 @@
 import { dkimStepsOf, type Provider, providerOfAlias } from '../../providers/index.ts'
 import type { DnsRecord } from '../check.ts'
+import { unpasted } from '../pasted.ts'
 import type { DkimFacts, FoundKey } from './facts.ts'
 import { readKey } from './key.ts'
-import { parseKeyRecord } from './parse.ts'
+import { KEY_VERSION, parseKeyRecord, slipIn } from './parse.ts'
 
 /**
  * The record of a testing key without its `t=y`; none if the name is a CNAME, whose target somebody else controls, or
@@ -41,7 +42,11 @@ const FOREIGN = /-----(?:BEGIN|END) [A-Z ]{1,30}-----|["'\\]|[^\x20-\x7e\t]/g
  */
 export function mendedKey({ name, records, others, cname, key }: FoundKey): DnsRecord | undefined {
   if (key.state !== 'broken' || cname.length > 0 || records.length !== 1 || others > 0) return undefined
-  const items = records[0]!
+  const text = unpasted(records[0]!, KEY_VERSION)
+  const slip = slipIn(text)
+  const body = text.replace(/["\s]/g, '')
+  if (slip === 'alias') return { name, rtype: 'CNAME', value: body.replace(/\.?$/, '.').toLowerCase() }
+  const items = (slip === 'bare_key' ? `k=rsa; p=${body}` : text)
     .replace(FOREIGN, (char) => (/\s/.test(char) ? ' ' : ''))
     .split(/;|[ \t]+(?=[vkhstgnp][ \t]*=)/) // a missing semicolon, too
     .map((item) => item.trim())

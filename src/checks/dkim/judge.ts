@@ -24,8 +24,10 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   const { domain } = facts
   const steps = stepsAt(facts.providers, domain)
   if (facts.discovery !== 'found' && maySignAbove(facts, context)) return signedAbove(facts, about, steps)
-  if (facts.discovery === 'proven_absent')
-    return { status: 'fail', facts, findings: [...about, { id: 'dkim.proven_absent', args: { domain, steps } }] }
+  if (facts.discovery === 'proven_absent') {
+    const absent: Finding = { id: 'dkim.proven_absent', args: { domain, steps } }
+    return { status: 'fail', facts, findings: facts.doubled ? about : [...about, absent] }
+  }
   if (facts.discovery !== 'found') return unknown(facts, about)
   const each = facts.keys.flatMap((key) => findingsOf(key, domain, facts.providers))
   // Statements about all keys together stay open while a selector has no answer.
@@ -37,6 +39,7 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
     ...each,
     ...(isOpen ? [] : all),
     ...withoutSender(facts, usable, context),
+    ...mailboxKey(facts, usable, context),
     ...notAsked(facts),
   ]
   if (usable.length === 0) {
@@ -113,12 +116,19 @@ function doubled({ domain, doubled: found }: DkimFacts): Finding[] {
 
 /** Selectors that should have a key: those that the caller named, and those with an alias. */
 function named(facts: DkimFacts): Finding[] {
-  const aliases = facts.dangling
-    // A selector without an answer may have the present key.
-    .filter(({ target }) => isNext(facts, target) || facts.unanswered === 0 || !providerOfAlias(target)?.alternates)
-    .map(({ selector, target }) =>
-      isNext(facts, target) ? nextKey(selector, target) : keyless(facts, selector, target),
-    )
+  // A selector without an answer may have the present key.
+  const dangling = facts.dangling.filter(
+    ({ target }) => isNext(facts, target) || facts.unanswered === 0 || !providerOfAlias(target)?.alternates,
+  )
+  const next = dangling.filter(({ target }) => isNext(facts, target))
+  const off = Map.groupBy(
+    dangling.filter((one) => !next.includes(one)),
+    ({ selector, target }) => providerOfAlias(target)?.id ?? selector,
+  )
+  const aliases = [
+    ...[...off.values()].map((group) => unsigned(facts, group)),
+    ...next.map(({ selector, target }) => nextKey(selector, target)),
+  ]
   const others = facts.keyless.filter((one) => !facts.dangling.some(({ selector }) => selector === one))
   return [...aliases, ...others.map((one) => keyless(facts, one))].slice(0, MAX_KEYLESS)
 }
@@ -143,15 +153,41 @@ const nextKey = (selector: string, target: string): Finding => ({
   args: { selector, target: printable(target, 255), provider: providerOfAlias(target)!.name },
 })
 
+/** Aliases of one provider, or one of an unknown one, whose targets have no key: signing is off. */
+function unsigned({ domain }: Pick<DkimFacts, 'domain'>, group: DkimFacts['dangling']): Finding {
+  const provider = providerOfAlias(group[0]!.target)
+  const selector = group.map((one) => one.selector)
+  const target = group.map((one) => printable(one.target, 255))
+  const told = provider && { provider: provider.name, steps: turnOn(provider, domain, group[0]!.target) }
+  return { id: 'dkim.dangling', args: { selector, target, ...told } }
+}
+
+/** How to turn signing on where the aliases are published. */
+function turnOn({ name, signing }: Provider, domain: string, target: string): string {
+  const tenant = /([a-z0-9-]{1,63}\.onmicrosoft\.com)$/i.exec(target)?.[1]
+  const how = signing?.replaceAll('{domain}', domain) ?? `Turn on DKIM for ${domain} at ${name}.`
+  return `The aliases are published. ${how}${tenant === undefined ? '' : ` The tenant is ${tenant}.`}`
+}
+
 function keyless(
   { domain, providers }: Pick<DkimFacts, 'domain' | 'providers'>,
   selector: string,
   target?: string,
 ): Finding {
-  const steps = stepsAt(providersOf(selector, target, providers), domain)
-  return target === undefined
-    ? { id: 'dkim.no_key', args: { selector, steps } }
-    : { id: 'dkim.dangling', args: { selector, target: printable(target, 255), steps } }
+  if (target !== undefined) return unsigned({ domain }, [{ selector, target }])
+  return { id: 'dkim.no_key', args: { selector, steps: stepsAt(providersOf(selector, target, providers), domain) } }
+}
+
+/** The usable keys are those of services that send newsletters and the like, and none is the mailbox provider's. */
+function mailboxKey(facts: DkimFacts, usable: readonly FoundKey[], { mailboxes }: DomainContext): Finding[] {
+  if (!mailboxes || mailboxes.key === 'usable' || mailboxes.isOpen || facts.unanswered > 0) return []
+  if (facts.dangling.some(({ target }) => providerOfAlias(target) === mailboxes.provider)) return []
+  const owners = usable.map(({ selector, cname }) => providersOf(selector, cname.at(-1), facts.providers))
+  if (owners.length === 0 || owners.some((some) => some.length === 0 || some.some(({ kind }) => kind !== 'sender')))
+    return []
+  const keys = [...new Set(owners.flat().map(({ name }) => name))]
+  const steps = stepsAt([mailboxes.provider], facts.domain)
+  return [{ id: 'dkim.mailbox_key_missing', args: { provider: mailboxes.provider.name, keys, steps } }]
 }
 
 const WEAK = new Set([
@@ -171,6 +207,9 @@ function unknown(facts: DkimFacts, findings: readonly Finding[]): Outcome<DkimFa
     return { status: 'unknown', reason, facts, findings: [...findings, ...notAsked(facts)] }
   }
   const reason = dkimUnknown('none_found', { count: facts.tried })
+  // That signing is off at the provider of the aliases is the cause.
+  if (findings.some(({ id, args }) => id === 'dkim.dangling' && args?.provider !== undefined))
+    return { status: 'unknown', reason, facts, findings }
   return {
     status: 'unknown',
     reason,

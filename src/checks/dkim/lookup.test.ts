@@ -30,7 +30,7 @@ describe('who is asked for which selector', () => {
     expect(below.length).toBe(MAX_QUESTIONS)
   })
   it('no rarer ones where a key was found, or where nothing exists below', async () => {
-    const rare = 'modoboa'
+    const rare = 'email'
     const found = await lookup({ 'mail._domainkey.a.example': { TXT: [GOOD] } })
     const absent = await lookup({})
     const rarer = await lookup({ [`${rare}._domainkey.a.example`]: { TXT: [GOOD] } })

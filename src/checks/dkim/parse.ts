@@ -1,4 +1,6 @@
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
+import { providerOfAlias } from '../../providers/index.ts'
+import { unpasted } from '../pasted.ts'
 import { keyRecordProblem } from './problems.ts'
 
 /** A DKIM key record (RFC 6376 §3.6.1): the tags that could be read, with the defaults of missing ones. */
@@ -31,6 +33,8 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
  */
 export function parseKeyRecord(text: string): Parsed<KeyRecord> {
   if (text.length > MAX_LENGTH) return problem(keyRecordProblem('too_long', { max: MAX_LENGTH }))
+  const slip = slipIn(text)
+  if (slip) return problem(keyRecordProblem(slip))
   const tags = parseTags(text)
   if (!tags.ok) return tags
   const value = (tag: string): string | undefined => tags.value.get(tag)
@@ -58,8 +62,19 @@ export function parseKeyRecord(text: string): Parsed<KeyRecord> {
  */
 export const resemblesKey = (text: string): boolean => {
   const head = text.slice(0, 2_000)
+  if (slipIn(text) !== undefined || unpasted(head, KEY_VERSION) !== head) return true
   if (/^\s{0,20}"?v\s{0,20}=\s{0,20}DKIM/i.test(head)) return true
   return !/^\s{0,20}v\s{0,20}=/i.test(head) && /(?:^|;)\s{0,20}p\s{0,20}=/.test(head)
+}
+
+export const KEY_VERSION = /v\s{0,20}=\s{0,20}DKIM1/i
+
+/** What was published at a selector in place of a key record: the bare base64 of a key, or the target of an alias. */
+export function slipIn(text: string): 'bare_key' | 'alias' | undefined {
+  const body = text.replace(/["\s]/g, '')
+  if (/^MI[A-Za-z0-9+/]{100,}={0,2}$/.test(body.slice(0, MAX_LENGTH))) return 'bare_key'
+  const isName = body.length <= 254 && /^(?:[a-z0-9_-]{1,63}\.){2,}[a-z]{2,63}\.?$/i.test(body)
+  return isName && (/(?:^|\.)_?(?:domainkey|dkim)\./i.test(body) || providerOfAlias(body)) ? 'alias' : undefined
 }
 
 /** Only folding white space (RFC 6376 §2.8): a pasted no-break space is part of the value, as it is for verifiers. */

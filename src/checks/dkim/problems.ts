@@ -6,6 +6,8 @@ type Count = { count: number }
 
 /** Why a DKIM key record cannot be read. */
 export const keyRecordProblem = problemsOf('dkim_record', {
+  bare_key: () => 'it is the key alone, without "v=DKIM1; k=rsa; p=" before it',
+  alias: () => 'it is the target of an alias written as text: the record must be a CNAME',
   too_long: ({ max }: Max) => `the record is longer than ${max} characters`,
   version: ({ text }: Text) => `the version is ${quoted(text, 20)} instead of "DKIM1"`,
   version_first: () => 'the tag v must be the first tag',

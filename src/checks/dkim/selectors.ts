@@ -14,19 +14,19 @@ const GENERAL = [
   's1',
   's2',
   'k1',
+  'k2',
+  'k3',
+  'resend',
+  'x', // DirectAdmin
   'key1',
   'dkim1',
   'mx',
   'smtp',
-  'email',
-  'rsa',
-  'ed25519',
   's2048',
-  's1024',
+  'selector1-azurecomm-prod-net',
   'sig1',
-  'stalwart',
 ] as const
-const RARER = ['k2', 'selector', 'modoboa', 'mxvault', 'main', 'server', 'dkim2', 'key2'] as const
+const RARER = ['email', 'rsa', 'ed25519', 'stalwart', 'intercom', 'strong1', 'modoboa', 'mxvault'] as const
 
 /**
  * The general list with the dates that mail servers and guides use as selectors: the year alone (mox: `2026a`, `2026b`)
@@ -42,9 +42,16 @@ export function generalSelectors(nowMs: number): readonly string[] {
 export const providersOfHosts = (exchanges: readonly string[]): readonly Provider[] =>
   known(exchanges.map((exchange) => providerOfHost(exchange)))
 
-/** The providers of SPF targets, each once. */
+/** The providers of SPF targets, each once; selectors that carry the customer's number have it from the target. */
 export const providersOfIncludes = (targets: readonly string[]): readonly Provider[] =>
-  known(targets.map((target) => providerOfInclude(target)))
+  known(targets.map((target) => numbered(providerOfInclude(target), target)))
+
+function numbered(provider: Provider | undefined, target: string): Provider | undefined {
+  const { numberIn, numbered: patterns } = provider?.byNumber ?? {}
+  const number = numberIn?.exec(target)?.[1]
+  if (!provider || !patterns || number === undefined) return provider
+  return { ...provider, selectors: patterns.map((one) => one.replace('#', number)), guessable: true }
+}
 
 const known = (found: readonly (Provider | undefined)[]): readonly Provider[] => [
   ...new Set(found.filter((provider) => provider !== undefined)),

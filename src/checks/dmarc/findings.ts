@@ -32,9 +32,10 @@ export const findings = defineFindings({
     reference: 'RFC 9989 §4.10.1',
   },
   'dmarc.misplaced': {
-    severity: 'high',
+    severity: 'medium',
     title: 'DMARC record at the wrong name',
-    detail: ({ domain }) => `The DMARC record is at ${domain} itself; receivers query only _dmarc.${domain}.`,
+    detail: ({ domain, from }) =>
+      `A DMARC record is at ${domain} itself; receivers query only _dmarc.${domain}${from === undefined ? '.' : `, and apply the record of ${from}.`}`,
     repair: 'Move the record to the name shown.',
     advice: softened,
     unoffered: 'Move the record to the name _dmarc.',

@@ -2,8 +2,9 @@ import type { Problem } from '../../base/problem.ts'
 import { printable } from '../../base/text.ts'
 import { hostError } from '../../mailhosts/mailhosts.ts'
 import type { Finding, Outcome, Severity } from '../check.ts'
+import { severityOf } from '../finding.ts'
 import { type Applied, type DmarcFacts, discardedSteps, doubledName } from './facts.ts'
-import { type DmarcFindingId, finding, findings as table } from './findings.ts'
+import { finding, findings as table } from './findings.ts'
 import { type Basis, basisOf, changedFix, mendedFix, mergedFix, movedFix, softening, startFix } from './fixes.ts'
 import { type Mended, mendDmarc, type Slip } from './mend.ts'
 import { type DmarcRecord, formatDmarc } from './parse.ts'
@@ -32,7 +33,7 @@ export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts
     : facts.unknown === undefined && discarded.length === 0
       ? nothingFound(facts, context)
       : discarded
-  const findings = [...withoutAliased(facts, judged), ...aliases(facts)]
+  const findings = [...withoutAliased(facts, judged), ...aliases(facts), ...misplaced(facts)]
   if (facts.unknown !== undefined) return { status: 'unknown', reason: facts.unknown, facts, findings }
   // Discarded records at one name do no harm if another record applies.
   const counted = applied && !applied.broken ? judged.slice(discarded.length) : judged
@@ -40,6 +41,12 @@ export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts
   const open = status === 'pass' && discarded.length === 0 ? openDestination(facts, context) : undefined
   if (open) return { status: 'unknown', reason: open, facts, findings }
   return { status: status === 'pass' && discarded.length > 0 ? 'warn' : status, facts, findings }
+}
+
+/** A record at the name itself, where receivers do not look, while that of the organization applies. */
+function misplaced({ domain, applied, misplaced: text }: DmarcFacts): Finding[] {
+  if (text === undefined || !applied?.inherited) return []
+  return [finding('dmarc.misplaced', { domain, softened: false, from: applied.domain }, { evidence: text })]
 }
 
 /** Why it is not known whether reports arrive, if an answer is missing. */
@@ -102,7 +109,8 @@ function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
   if (facts.misplaced !== undefined) {
     const meant = movedFix(facts)
     const softened = meant !== undefined && softening(meant.record, meant.fix)
-    return [finding('dmarc.misplaced', { domain, softened }, { evidence: facts.misplaced, fix: meant?.fix })]
+    const found = finding('dmarc.misplaced', { domain, softened }, { evidence: facts.misplaced, fix: meant?.fix })
+    return [{ ...found, severity: 'high' }]
   }
   if (facts.doubled !== undefined) {
     const meant = movedFix(facts)
@@ -156,7 +164,7 @@ const RANK: Record<Severity, 'fail' | 'warn' | 'pass'> = {
 }
 
 function statusOf(findings: readonly Finding[]): 'pass' | 'warn' | 'fail' {
-  const ranks = findings.map((found) => RANK[table[found.id as DmarcFindingId].severity])
+  const ranks = findings.map((found) => RANK[severityOf(table, found)])
   return ranks.includes('fail') ? 'fail' : ranks.includes('warn') ? 'warn' : 'pass'
 }
 

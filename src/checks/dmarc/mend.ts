@@ -1,4 +1,5 @@
-import { type DmarcRecord, type Policy, parseDmarc, weakest } from './parse.ts'
+import { isPasted, unpasted } from '../pasted.ts'
+import { DMARC_VERSION, type DmarcRecord, type Policy, parseDmarc, weakest } from './parse.ts'
 import { mendedUris, parseReportUris } from './uri.ts'
 
 /** A typing error in a published record. */
@@ -44,12 +45,17 @@ const VERSION = /^v[ \t]*[=:]?[ \t]*dmarc[ \t_-]?1?/i
  * Undefined if the text has no version.
  */
 export function mendDmarc(text: string): Mended | undefined {
-  const cut = text.slice(0, MAX_TEXT)
+  const cut = (isPasted(text, DMARC_VERSION) ? unpasted(text, DMARC_VERSION) : text).slice(0, MAX_TEXT)
   const { cleaned, slips, hidden } = clean(cut)
   const version = /(?<=^|[; \t])v[ \t]*[=:]?[ \t]*dmarc[ \t_-]?1?/i.exec(cleaned)
   if (!version) return undefined
   const after = cleaned.slice(version.index + version[0].length)
-  if (version.index > 0 || !/^[vV][ \t]*=[ \t]*DMARC1$/.test(version[0])) slips.add('version')
+  if (
+    version.index > 0 ||
+    cut.length < Math.min(text.length, MAX_TEXT) ||
+    !/^[vV][ \t]*=[ \t]*DMARC1$/.test(version[0])
+  )
+    slips.add('version')
   const { records, separated } = recordsOf(`${after};${cleaned.slice(0, version.index)}`)
   if (separated || !/^[ \t]*(?:;|$)/.test(after)) slips.add('separator')
   if (records.length > 1) slips.add('two_records')

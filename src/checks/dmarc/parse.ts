@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
+import { isPasted } from '../pasted.ts'
 import { dmarcProblem } from './problems.ts'
 import { formatReportUri, MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
 
@@ -105,9 +106,12 @@ function tagsOf(items: readonly Item[], faults: Fault[]): { readonly tags: Tags;
 const trimmed = (text: string): string => trimmedEnd(text).replace(/^[ \t]+/, '')
 const trimmedEnd = (text: string): string => text.replace(/(?<![ \t])[ \t]+$/, '')
 
+/** The version as it is written inside a longer text. */
+export const DMARC_VERSION = /v ?= ?DMARC ?1/i
+
 /** Whether a text that is no DMARC record was probably meant to be one. */
 export const resemblesDmarc = (text: string): boolean =>
-  LOOKALIKE.test(text.slice(0, 64)) || MISPLACED_VERSION.test(text.slice(0, 512))
+  isPasted(text, DMARC_VERSION) || LOOKALIKE.test(text.slice(0, 64)) || MISPLACED_VERSION.test(text.slice(0, 512))
 
 /**
  * Formats a record in the order of RFC 7489 §6.3, without defaults; `parseDmarc` of the result returns the same record.

@@ -57,11 +57,12 @@ export const findings = defineFindings({
     detail: ({ url, reason }) => `${url}: ${reason}. The cause may be temporary, or on our side.`,
     reference: 'RFC 8461 §3.3',
   },
-  'mta_sts.policy_status': {
-    severity: 'high',
+  'mta_sts.no_policy': {
+    severity: 'low',
     title: 'MTA-STS record without a policy',
-    detail: ({ url, status }) => `${url} answers with HTTP ${status}; senders accept only 200.`,
-    repair: 'Serve the policy at that URL.',
+    detail: ({ url, reason }) => `${url}: ${reason}. Senders act as if there were neither record nor policy.`,
+    repair:
+      'Serve the policy at that URL with status 200, without a redirect, with a certificate of a public authority for the name of the host; or remove the record.',
     reference: 'RFC 8461 §3.3',
   },
   'mta_sts.policy_type': {
@@ -71,20 +72,6 @@ export const findings = defineFindings({
       `${url} is served ${type ? `as ${type}` : 'without a media type'}; senders accept text/plain only.`,
     repair: 'Serve it as text/plain.',
     reference: 'RFC 8461 §3.2',
-  },
-  'mta_sts.policy_certificate': {
-    severity: 'high',
-    title: 'MTA-STS policy host without a valid certificate',
-    detail: ({ url, reason }) => `${url}: ${reason}. Senders do not use the policy.`,
-    repair: 'Install a certificate for that host name from a publicly trusted authority.',
-    reference: 'RFC 8461 §3.3',
-  },
-  'mta_sts.policy_refused': {
-    severity: 'high',
-    title: 'The MTA-STS policy cannot be fetched',
-    detail: ({ url, reason }) => `${url}: ${reason}. Senders do not use the policy.`,
-    repair: 'Serve the policy at that URL, without a redirect, from a public host.',
-    reference: 'RFC 8461 §3.3',
   },
   'mta_sts.policy_syntax': {
     severity: 'high',

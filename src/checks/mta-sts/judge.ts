@@ -3,6 +3,7 @@ import { hostError } from '../../mailhosts/mailhosts.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { type MakeFinding, makeFinding } from '../finding.ts'
+import { unpasted } from '../pasted.ts'
 import { tlsFaultProblem } from '../starttls/index.ts'
 import type { findings } from './findings.ts'
 import { type PolicyAnswer, policyUrl, type StsFacts } from './lookup.ts'
@@ -20,7 +21,7 @@ type Judged = { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; re
 
 /**
  * `pass`: senders will require TLS for every mail host; `warn`: they do not require it (no record, testing, none) or
- * something is weak; `fail`: an announced policy that senders cannot use, or that excludes mail hosts; `unknown`: the
+ * something is weak, also a record without a policy; `fail`: an announced policy that senders cannot use, or that excludes mail hosts; `unknown`: the
  * policy could not be fetched.
  */
 type Mail = Pick<DomainContext, 'noMail' | 'mail' | 'mailError' | 'tls' | 'takes'>
@@ -71,18 +72,12 @@ function judgeRecord(facts: StsFacts, { noMail, mail, takes }: Mail): Judged {
 function judgePolicy(facts: StsFacts, answer: Exclude<PolicyAnswer, { kind: 'unknown' }>, mail: Mail): Judged {
   const url = policyUrl(facts.domain)
   switch (answer.kind) {
-    case 'status':
-      return fail(finding('mta_sts.policy_status', { url, status: answer.status }))
     case 'content_type':
       return fail(finding('mta_sts.policy_type', { url, type: printable(answer.contentType, 80) }))
     case 'invalid':
       return fail(finding('mta_sts.policy_syntax', { url, problem: answer.problem }))
     case 'refused':
-      return fail(
-        answer.reason === 'certificate'
-          ? finding('mta_sts.policy_certificate', { url, reason: answer.problem })
-          : finding('mta_sts.policy_refused', { url, reason: answer.problem }),
-      )
+      return { status: 'warn', findings: [finding('mta_sts.no_policy', { url, reason: answer.problem })] }
     case 'read':
       return judgeRead(answer.policy, mail)
     default: {
@@ -146,7 +141,9 @@ function firstGood(facts: StsFacts): DnsRecord | undefined {
 }
 
 function repaired(facts: StsFacts): DnsRecord | undefined {
-  const rest = facts.lookalike!.slice(0, 2_000).replace(/^["\s]{0,8}v\s{0,8}=?\s{0,8}sts[-v]{0,2}1?\s{0,8};?/i, '')
+  const rest = unpasted(facts.lookalike!, /v\s{0,8}=?\s{0,8}sts/i)
+    .slice(0, 2_000)
+    .replace(/^v\s{0,8}=?\s{0,8}sts[-v]{0,2}1?\s{0,8};?/i, '')
   const parsed = parseStsRecord(`v=STSv1;${rest}`)
   return parsed.ok ? record(facts, formatStsRecord(parsed.value)) : undefined
 }

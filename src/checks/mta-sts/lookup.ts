@@ -1,5 +1,6 @@
 import type { Problem } from '../../base/problem.ts'
 import type { Domain } from '../../names/domain.ts'
+import { DnsError, settled } from '../../net/dns/resolver.ts'
 import { FetchError, type FetchReason, isTheirs } from '../../net/fetch.ts'
 import type { Ctx } from '../../world.ts'
 import { type OneRecord, oneRecord } from '../one-record.ts'
@@ -14,9 +15,8 @@ import { stsFetchProblem } from './problems.ts'
 export type PolicyAnswer =
   | { readonly kind: 'read'; readonly policy: StsPolicy }
   | { readonly kind: 'invalid'; readonly problem: Problem }
-  | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'content_type'; readonly contentType: string }
-  | { readonly kind: 'refused'; readonly reason: FetchReason; readonly problem: Problem }
+  | { readonly kind: 'refused'; readonly problem: Problem }
   | { readonly kind: 'unknown'; readonly reason: FetchReason; readonly problem: Problem }
 
 /** The MTA-STS records at `_mta-sts`, and the policy. */
@@ -40,7 +40,18 @@ export async function lookupMtaSts(ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'
   const kind = { is: isStsRecord, resembles: resemblesStsRecord, parse: parseStsRecord }
   const found = { domain, ...oneRecord(answer.records, kind) }
   // RFC 8461 §3.1: without exactly one readable record there is no policy.
-  return found.parsed?.ok ? { ...found, policy: await fetchPolicy(ctx, domain) } : found
+  if (!found.parsed?.ok) return found
+  const policy = await fetchPolicy(ctx, domain)
+  if (policy.kind !== 'unknown' || (await mayHaveAddress(ctx, `mta-sts.${domain}`))) return { ...found, policy }
+  return { ...found, policy: { kind: 'refused', problem: stsFetchProblem('no_host', { host: `mta-sts.${domain}` }) } }
+}
+
+/** Whether a host has an address, or that is not known: asked only where it did not answer. */
+async function mayHaveAddress(ctx: Pick<Ctx, 'resolve' | 'signal'>, host: string): Promise<boolean> {
+  const answers = await Promise.all(
+    (['A', 'AAAA'] as const).map((type) => settled(ctx.resolve(host, type, ctx.signal))),
+  )
+  return answers.some((answer) => answer instanceof DnsError || answer.kind === 'found')
 }
 
 async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): Promise<PolicyAnswer> {
@@ -50,14 +61,18 @@ async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): 
     const limits = { maxBytes: MAX_POLICY_BYTES, redirects: 0, accept: 'text/plain' }
     const answer = await ctx.fetch(policyUrl(domain), ctx.signal, limits)
     if (answer.status >= 300 && answer.status < 400)
-      return { kind: 'refused', reason: 'redirect', problem: stsFetchProblem('redirect', { status: answer.status }) }
-    if (answer.status !== 200) return { kind: 'status', status: answer.status }
+      return { kind: 'refused', problem: stsFetchProblem('redirect', { status: answer.status }) }
+    if (answer.status !== 200) return { kind: 'refused', problem: stsFetchProblem('status', { status: answer.status }) }
     if (!isPlainText(answer.contentType)) return { kind: 'content_type', contentType: answer.contentType }
     const policy = parseStsPolicy(new TextDecoder().decode(answer.body))
     return policy.ok ? { kind: 'read', policy: policy.value } : { kind: 'invalid', problem: policy.problem }
   } catch (error) {
     if (!(error instanceof FetchError)) throw error
     const { reason, problem } = error
-    return isTheirs(error) ? { kind: 'refused', reason, problem } : { kind: 'unknown', reason, problem }
+    return isTheirs(error) || isRefused(error) ? { kind: 'refused', problem } : { kind: 'unknown', reason, problem }
   }
 }
+
+/** Nothing listens at the port of the host. */
+const isRefused = ({ reason, cause }: FetchError): boolean =>
+  reason === 'connect' && cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'

@@ -14,7 +14,11 @@ import { mtaSts } from './index.ts'
 import { formatStsRecord, parseStsRecord, resemblesStsRecord } from './parse.ts'
 import { formatStsPolicy, isPlainText, matchesMx, parseStsPolicy } from './policy.ts'
 
-const DNS: LabZone = { '_mta-sts.a.example': { TXT: ['v=STSv1; id=1'] }, 'a.example': { MX: [[10, 'm.a.example']] } }
+const DNS: LabZone = {
+  '_mta-sts.a.example': { TXT: ['v=STSv1; id=1'] },
+  'mta-sts.a.example': { A: ['45.53.80.1'] },
+  'a.example': { MX: [[10, 'm.a.example']] },
+}
 const policy = (mode = 'enforce', mx = ['m.a.example'], age = 1_209_600): string =>
   ['version: STSv1', `mode: ${mode}`, ...mx.map((name) => `mx: ${name}`), `max_age: ${age}`].join('\n')
 
@@ -56,14 +60,20 @@ const rows: [string, string, LabZone, Fetch | undefined][] = [
     serving(new FetchError('dns', labProblem('x'), { cause: new DnsError('servfail', { name: 'x', type: 'A' }) }))
       .fetch,
   ],
-  ['mta_sts.policy_status', 'fail', DNS, serving(policy(), 404).fetch],
+  ['mta_sts.no_policy', 'warn', DNS, serving(policy(), 404).fetch],
+  [
+    'mta_sts.no_policy',
+    'warn',
+    { ...DNS, 'mta-sts.a.example': {} },
+    serving(new FetchError('connect', labProblem('x'))).fetch,
+  ],
   ['mta_sts.policy_type', 'fail', DNS, serving(policy(), 200, 'text/html').fetch],
-  ['mta_sts.policy_certificate', 'fail', DNS, serving('certificate').fetch],
-  ['mta_sts.policy_refused', 'fail', DNS, serving('redirect').fetch],
-  ['mta_sts.policy_refused', 'fail', DNS, serving(policy(), 301).fetch],
-  ['mta_sts.policy_refused', 'fail', DNS, serving('too_large').fetch],
-  ['mta_sts.policy_refused', 'fail', DNS, serving('unsafe_address').fetch],
-  ['mta_sts.policy_refused', 'fail', DNS, serving('dns').fetch],
+  ['mta_sts.no_policy', 'warn', DNS, serving('certificate').fetch],
+  ['mta_sts.no_policy', 'warn', DNS, serving('redirect').fetch],
+  ['mta_sts.no_policy', 'warn', DNS, serving(policy(), 301).fetch],
+  ['mta_sts.no_policy', 'warn', DNS, serving('too_large').fetch],
+  ['mta_sts.no_policy', 'warn', DNS, serving('unsafe_address').fetch],
+  ['mta_sts.no_policy', 'warn', DNS, serving('dns').fetch],
   ['mta_sts.policy_syntax', 'fail', DNS, serving('hello: world').fetch],
   ['mta_sts.uncovered_mx', 'fail', DNS, serving(policy('enforce', ['*.m.a.example'])).fetch],
   ['mta_sts.uncovered_mx_testing', 'warn', DNS, serving(policy('testing', ['b.example'])).fetch],
@@ -225,7 +235,7 @@ const ERRORS: Record<string, string[]> = {
   'multiple records': ['mta_sts.several_records'],
   dns: [],
   'policy syntax': ['mta_sts.policy_syntax'],
-  'policy syntax (too large)': ['mta_sts.policy_refused'],
+  'policy syntax (too large)': ['mta_sts.no_policy'],
 }
 
 describe.runIf(casesOf('records').length > 0)('public cases', () => {

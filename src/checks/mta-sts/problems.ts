@@ -37,6 +37,8 @@ export const stsPolicyProblem = problemsOf('sts_policy', {
 /** Why a policy cannot be fetched or used. */
 export const stsFetchProblem = problemsOf('sts_fetch', {
   redirect: ({ status }: { status: number }) => `the response is a redirect (HTTP ${status})`,
+  status: ({ status }: { status: number }) => `it answers with HTTP ${status}; senders accept only 200`,
+  no_host: ({ host }: { host: string }) => `${shown(host, 255)} has no address`,
   no_mail_hosts: () => 'the mail hosts are not known',
 })
 

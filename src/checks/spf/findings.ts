@@ -34,7 +34,7 @@ export const findings = defineFindings({
     advice: ({ alias }) =>
       alias === undefined
         ? undefined
-        : 'Nothing to publish here: the DMARC record of the organization protects the name.',
+        : `No record can stand beside the alias (CNAME) of ${alias}: the DMARC record of the organization protects the name.`,
     reference: 'RFC 7208 §10.1.2',
   },
   'spf.not_spf': {
@@ -173,14 +173,30 @@ export const findings = defineFindings({
   },
   'spf.provider_missing': {
     severity: 'low',
-    title: 'SPF does not name the mail provider',
-    detail: ({ provider }) =>
-      `The MX hosts and a DKIM key are those of ${provider}, but SPF does not let its servers pass. If it sends mail for the domain, that mail fails SPF.`,
-    repair: 'If this provider sends for you, publish the record shown.',
-    unoffered: 'If this provider sends for you, add its include to the record.',
+    title: 'SPF does not let the mail provider pass',
+    detail: ({ provider, key, other }) => {
+      const missing = `The MX hosts are those of ${provider}, but SPF lets none of its servers pass.`
+      if (key === 'usable')
+        return `${missing} Mail that ${provider} sends for the domain fails SPF, and passes DMARC by its DKIM key alone.`
+      const fails = `Mail that ${provider} sends for the domain fails SPF`
+      const signed = key === 'absent' ? ', and no DKIM key of it is there either' : ''
+      return `${missing} ${fails}${signed}${other === undefined ? '.' : `, unless it leaves by ${other}, which SPF lets pass.`}`
+    },
+    repair: 'Publish the record shown, unless all mail of the domain leaves by another service.',
+    unoffered:
+      'Add the include of the provider to the record, unless all mail of the domain leaves by another service.',
     advice: ({ include }, isOffered) =>
-      isOffered ? undefined : `If this provider sends for you, add "include:${String(include)}" to the record.`,
+      isOffered
+        ? undefined
+        : `Add "include:${String(include)}" to the record, unless all mail of the domain leaves by another service.`,
     reference: 'RFC 7208 §5.2',
+  },
+  'spf.host_bits': {
+    severity: 'low',
+    title: 'Network written with bits beyond its prefix',
+    detail: ({ terms }) => `${list(terms, '; ')}. The bits of the address beyond the prefix are ignored.`,
+    repair: 'Write the network by its first address; or, if one host is meant, leave the prefix out.',
+    reference: 'RFC 7208 §5.6',
   },
   'spf.equals_sign': {
     severity: 'medium',

@@ -1,6 +1,7 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import { type Cidr, contains } from '../../names/cidr.ts'
 import { providerOfHost, providerOfInbound, providerOfInclude, spfIncludeOf } from '../../providers/index.ts'
+import type { SpfFacts } from './lookup.ts'
 import { mend } from './mend.ts'
 import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import {
@@ -37,6 +38,13 @@ export function meantBy(texts: readonly string[]): SpfRecord | undefined {
     records.push(...found.value.records)
   }
   return records.length === 1 ? records[0]! : merged(records)
+}
+
+/** Whether texts that receivers cannot read as a record name senders, as they were meant. */
+export function meansSenders({ records, similar, reading }: SpfFacts): boolean {
+  if (reading && reading.permerrors.length === 0) return false
+  const meant = meantBy(records.length > 0 ? records : similar)
+  return meant !== undefined && namesSomebody(meant)
 }
 
 /** The record with `~all` for `-all`; a record that names nobody stays unchanged. */

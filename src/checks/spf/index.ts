@@ -7,7 +7,7 @@ import { lookupSpf, type SpfFacts } from './lookup.ts'
 import { presentSpf } from './present.ts'
 
 export { type CheckHostAnswer, type CheckHostInput, checkHost } from './check-host.ts'
-export { isProvidersInclude } from './fixes.ts'
+export { isProvidersInclude, meansSenders } from './fixes.ts'
 export { isAliased } from './judge.ts'
 export { overLimits } from './judge-permerror.ts'
 export { lookupSpf, type SpfFacts } from './lookup.ts'
@@ -22,6 +22,7 @@ export {
 } from './passing/passing.ts'
 export { spfReach } from './passing/reach.ts'
 export { presentCheckHost } from './present.ts'
+export { judgeProvider, type MissingProvider } from './provider.ts'
 export { namesOf, type SpfReading } from './reading.ts'
 export type { SpfResult } from './run.ts'
 

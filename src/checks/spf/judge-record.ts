@@ -1,4 +1,6 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
+import { networkOf } from '../../names/cidr.ts'
+import { ip } from '../../names/ip.ts'
 import { providerOfInclude } from '../../providers/index.ts'
 import type { Finding } from '../check.ts'
 import type { DomainContext } from '../context.ts'
@@ -8,9 +10,18 @@ import { firstRecord, meantBy, namesSomebody, reordered, shorter, softened, with
 import type { SpfFacts } from './lookup.ts'
 import { mend, type Slip, slipsIn } from './mend.ts'
 import { type Extent, isWide, sizeOf } from './passing/wide.ts'
-import { deadTermProblem } from './problems.ts'
+import { deadTermProblem, networkProblem } from './problems.ts'
 import { namesNobody, type SpfReading } from './reading.ts'
-import { type Directive, formatMacroString, formatSpf, isMechanism, type MacroString, type SpfRecord } from './terms.ts'
+import {
+  type Directive,
+  formatDirective,
+  formatMacroString,
+  formatSpf,
+  isMechanism,
+  type MacroString,
+  reachable,
+  type SpfRecord,
+} from './terms.ts'
 import type { SpfNode, SpfTerm } from './tree.ts'
 
 /** The parameters of every judgement of a record. */
@@ -35,7 +46,7 @@ export function judgeForm(said: Said, root: SpfNode, reading: SpfReading): Findi
   const slips = judgeSlips(said, reading)
   // A second record that was pasted behind the first one does not count as further terms.
   const terms = slips.length > 0 ? [] : judgeTerms(said, root, reading)
-  return [...judgeLength(said, root, reading), ...slips, ...terms]
+  return [...judgeLength(said, root, reading), ...slips, ...judgeHostBits(said.evidence, own), ...terms]
 }
 
 /** Typing errors after which a record is still readable, but not as it was meant. */
@@ -66,6 +77,21 @@ function judgeLength({ domain }: Said, root: SpfNode, reading: SpfReading): Find
   return [
     { id, args: { bytes }, ...fixOf(domain, text !== undefined && text.length <= LONG_RECORD ? text : undefined) },
   ]
+}
+
+/** Networks whose address has bits beyond the prefix, which receivers ignore (RFC 7208 §5.6). */
+function judgeHostBits(evidence: string, record: SpfRecord): Finding[] {
+  const terms = reachable(record).flatMap((directive) => {
+    const { mechanism } = directive
+    if (!('network' in mechanism)) return []
+    const { base, prefix } = mechanism.network
+    const meant = networkOf(base, prefix)
+    const [first] = meant.split('/')
+    return ip(first!) === base
+      ? []
+      : [networkProblem('host_bits', { term: formatDirective(directive), network: meant })]
+  })
+  return terms.length === 0 ? [] : [{ id: 'spf.host_bits', args: { terms: terms.slice(0, 20) }, evidence }]
 }
 
 function judgeTerms({ domain, evidence }: Said, root: SpfNode, reading: SpfReading): Finding[] {

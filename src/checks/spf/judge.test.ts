@@ -193,7 +193,7 @@ describe('findings', () => {
   })
 
   it('have a row each', () => {
-    const shownBelow = ['spf.no_record_web', 'spf.provider_missing'] // archetypes
+    const shownBelow = ['spf.no_record_web', 'spf.provider_missing', 'spf.host_bits'] // archetypes
     expect(Object.keys(table).sort()).toEqual([...new Set([...ROWS.map(([id]) => id), ...shownBelow])].sort())
   })
 
@@ -713,7 +713,7 @@ describe('hostile zones end', () => {
     ['macros without end', own(`include:${'%{d}.'.repeat(5_000)}example`, '-all'), 2],
   ])('%s', async (_, zone, questions) => {
     const outcome = await judge(zone)
-    expect(outcome.asked.length).toBeLessThanOrEqual(questions)
+    expect(outcome.asked.length).toBeLessThanOrEqual(questions + 1) // the MX records of the domain
     expect(JSON.stringify(presentSpf(outcome)).length).toBeLessThan(400_000)
   })
 })

@@ -1,17 +1,17 @@
-import { providerOfInclude, spfIncludeOf } from '../../providers/index.ts'
 import type { Args, Finding, Outcome, Severity } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { severityOf } from '../finding.ts'
+import { isPasted } from '../pasted.ts'
 import { findings as table } from './findings.ts'
-import { firstRecord, mended, namesSomebody, withAll, withInclude } from './fixes.ts'
+import { firstRecord, mended, namesSomebody, withAll } from './fixes.ts'
 import { judgePermerror, judgeTakeover } from './judge-permerror.ts'
 import { fixOf, judgeDeadTerms, judgeExtent, judgeForm, judgeNames, knownSenders, type Said } from './judge-record.ts'
 import type { SpfFacts } from './lookup.ts'
-import { mend, slipsIn } from './mend.ts'
+import { mend, SPF_VERSION, slipsIn } from './mend.ts'
+import { judgeProvider } from './provider.ts'
 import { namesNobody, type SpfReading } from './reading.ts'
 import { MAX_LOOKUPS } from './run.ts'
-import { allOf, type SpfRecord } from './terms.ts'
-import { chainOf, nodesOf, type SpfNode } from './tree.ts'
+import { chainOf, type SpfNode } from './tree.ts'
 
 /**
  * Judges the published record. `fail`: there is no record, receivers return permerror, or everybody passes; `unknown`:
@@ -32,16 +32,17 @@ export function judgeSpf(facts: SpfFacts, context: SpfContext): Outcome<SpfFacts
     ...judgePermerror(facts, reading, context.mail),
     ...judgeRecord(facts, tree, reading, context.mail),
   ]
+  const missing = judgeProvider(facts, tree, reading, context)
   const findings = mendingFirst([
     ...told,
     ...judgeDeadTerms(facts, tree, reading, told, context),
-    ...judgeProvider(facts, tree, reading, context),
+    ...(missing?.finding ? [missing.finding] : []),
   ])
   const failed =
     reading.permerrors.length > 0 ||
     letsEverybodyPass(reading) ||
     (facts.free?.length ?? 0) > 0 ||
-    findings.some(({ severity }) => severity === 'high')
+    findings.some(({ id, severity }) => severity === 'high' && id !== missing?.finding?.id)
   const unknown = reading.unknown[0]
   const reason = unknown?.reason ?? facts.freeUnknown
   if (!failed && reason) return { status: 'unknown', reason, facts, findings }
@@ -50,27 +51,6 @@ export function judgeSpf(facts: SpfFacts, context: SpfContext): Outcome<SpfFacts
 
 /** What the judgement needs to know beside SPF. */
 type SpfContext = Pick<DomainContext, 'role' | 'mail' | 'mailboxes' | 'canPass' | 'enforces'>
-
-/** The provider of the mailboxes, with a DKIM key of the domain, is not among the senders that SPF names. */
-function judgeProvider(
-  { domain, records }: SpfFacts,
-  root: SpfNode,
-  reading: SpfReading,
-  { mail, mailboxes }: SpfContext,
-): Finding[] {
-  const exchanges = mail?.hosts.map(({ exchange }) => exchange) ?? []
-  const include = mailboxes && spfIncludeOf(mailboxes, exchanges)
-  const { permerrors, unknown, extent } = reading
-  if (!mailboxes || include === undefined || permerrors.length + unknown.length > 0) return []
-  const isNamed = nodesOf(root).some((node) => providerOfInclude(node.domain) === mailboxes)
-  // Whoever names senders of its own by macros may have written the provider's out.
-  if (isNamed || extent.everybody || extent.passing.conditional.length > 0 || namesNobody(reading)) return []
-  const args = { provider: mailboxes.name, include }
-  const record = root.record && !redirects(root.record) ? withInclude(root.record, include) : undefined
-  return [{ id: 'spf.provider_missing', args, evidence: records[0] ?? '', ...fixOf(domain, record) }]
-}
-
-const redirects = (record: SpfRecord): boolean => record.redirect !== undefined && !allOf(record)
 
 /** Findings whose fix corrects a term. */
 const MENDING = ['spf.two_in_one', 'spf.joined_terms', 'spf.odd_name', 'spf.doubled_name']
@@ -100,11 +80,9 @@ export const isValid = ({ reading }: SpfFacts): boolean =>
 const letsEverybodyPass = ({ extent, all }: SpfReading): boolean => extent.everybody || all === '+'
 
 const WEIGHTY: readonly Severity[] = ['critical', 'high', 'medium', 'low']
-/**
- * That a provider is not named depends on DKIM, and is a question to the owner: it leaves the status of SPF as it is.
- */
+/** That a provider is not named is a question to the owner, where its mail passes by DKIM. */
 const isWeighty = (finding: Finding): boolean =>
-  finding.id !== 'spf.provider_missing' && WEIGHTY.includes(severityOf(table, finding))
+  WEIGHTY.includes(severityOf(table, finding)) && !(finding.id === 'spf.provider_missing' && !finding.severity)
 
 function judgeRecord({ domain, records, limit }: SpfFacts, root: SpfNode, reading: SpfReading, mail: Mail): Finding[] {
   const said: Said = { domain, evidence: records[0] ?? '', mail }
@@ -179,7 +157,8 @@ function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role'
     args: { domain, similar: similar.length > 0, returnPath: role === 'return_path', both: mail?.kind === 'implicit' },
     ...(similar.length === 0 ? fixOf(domain, firstRecord(mail)) : {}),
   }
-  return fail([none, ...similar.map((text) => judgeSimilar(facts, text))])
+  const isThere = similar.some((text) => isPasted(text, SPF_VERSION))
+  return fail([...(isThere ? [] : [none]), ...similar.map((text) => judgeSimilar(facts, text))])
 }
 
 function judgeSimilar({ domain, similar }: SpfFacts, text: string): Finding {

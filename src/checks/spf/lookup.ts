@@ -1,10 +1,13 @@
 import { atMost } from '../../base/at-most.ts'
 import type { Problem } from '../../base/problem.ts'
 import type { Domain } from '../../names/domain.ts'
-import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import { ip } from '../../names/ip.ts'
+import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
+import { isPasted } from '../pasted.ts'
 import { type Ask, askOnce, checkedName, presentationOf } from './ask.ts'
 import { expandName } from './expand.ts'
+import { SPF_VERSION } from './mend.ts'
 import { isSpf, MAX_RECORD, parseSpf, tooLong } from './parse.ts'
 import { spfNote } from './problems.ts'
 import { readTree, type SpfReading } from './reading.ts'
@@ -21,6 +24,7 @@ import {
   type SpfRecord,
 } from './terms.ts'
 import type { Found, NodeState, SpfNode, SpfTerm } from './tree.ts'
+import { lookupProvider, type UnnamedProvider } from './unnamed.ts'
 
 /** Maximum number of records read per include tree: more than three times the lookup limit, enough for any tree. */
 const MAX_RECORDS = 40
@@ -54,6 +58,8 @@ export type SpfLookup = {
   readonly free?: readonly FreeTerm[]
   /** Why it is not known whether a name can be registered. */
   readonly freeUnknown?: Problem
+  /** The mailbox provider of the MX hosts, if the tree does not name it. */
+  readonly unnamed?: UnnamedProvider
   /** Which bound of the reading was reached. */
   readonly limit?: Limit
 }
@@ -65,7 +71,7 @@ export type SpfFacts = SpfLookup & { readonly reading?: SpfReading }
 /**
  * Reads a domain's SPF record and everything that it includes, level by level: one round of queries per level and at
  * most two more. At most 40 records on 11 levels, 30 queries about hosts, 24 about those of MX records and 5 about registrable
- * domains. Rejects with DnsError only if the domain's own TXT records have no answer; a query below without an answer
+ * domains; the same again for the record of the mailbox provider of the MX hosts, if it is not named. Rejects with DnsError only if the domain's own TXT records have no answer; a query below without an answer
  * is `unknown` in the tree.
  */
 export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SpfFacts> {
@@ -77,15 +83,65 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   const exists = answer.kind !== 'nxdomain'
   const found = { domain, exists, ...(alias !== undefined && { alias }), records, similar }
   if (records.length === 0) return found
+  const mx = settled(ask(domain, 'MX')) // the MX check asks the same
   const { root, limit } = await lookupTree(ask, draftNode(domain, records, { path: [], before: 0 }))
-  const { free, unknown } = await lookupFree(ask, root)
+  await closeLoops(ask, root)
+  const treeAt = async (name: string): Promise<SpfNode> => {
+    const { records: texts } = await ask(name, 'TXT')
+    return (await lookupTree(ask, draftNode(name, texts.filter(isSpf).sort(), { path: [], before: 0 }))).root
+  }
+  const [{ free, unknown }, unnamed] = await Promise.all([
+    lookupFree(ask, root),
+    lookupProvider(await mx, root, treeAt),
+  ])
   const open = unknown === undefined ? {} : { freeUnknown: unknown }
-  return { ...found, tree: root, ...(limit === undefined ? {} : { limit }), free, ...open, reading: readTree(root) }
+  return {
+    ...found,
+    tree: root,
+    ...(limit === undefined ? {} : { limit }),
+    free,
+    ...open,
+    ...(unnamed && { unnamed }),
+    reading: readTree(root),
+  }
 }
+
+/** Maximum number of includes with macros that are asked for a loop. */
+const MAX_LOOPS = 3
+/** Values of macros that stand for any sender: two addresses and mailboxes that nothing names. */
+const ANYBODY = [
+  { ip: ip('198.51.100.77'), local: 'mailsonde-a', helo: 'mailsonde-a.invalid', validated: 'unknown', unixSeconds: 1 },
+  { ip: ip('203.0.113.191'), local: 'mailsonde-b', helo: 'mailsonde-b.invalid', validated: 'unknown', unixSeconds: 2 },
+]
+
+/**
+ * Includes whose names depend on the message, and which lead to the record itself whatever the macros expand to (a
+ * wildcard with the same record): two questions each, at most 3 includes of the domain's own record.
+ */
+async function closeLoops(ask: Ask, root: Draft): Promise<void> {
+  const text = root.records[0]
+  const open = root.terms.filter(({ leads, state }) => leads && state === 'macro').slice(0, MAX_LOOPS)
+  for (const term of open) {
+    const target = targetOf(term, root.record)
+    const names = ANYBODY.map(
+      (values) => target && expandName(target, { ...values, domain: root.domain, senderDomain: root.domain }),
+    )
+    const answers = await Promise.all(names.map((name) => name && asked(ask(presentationOf(name), 'TXT'))))
+    const isSame = answers.every(
+      (answer) => answer && !(answer instanceof DnsError) && answer.records.filter(isSpf).join() === text,
+    )
+    if (!isSame || names[0] === undefined) continue
+    term.state = 'found'
+    term.node = { domain: names[0], state: 'loop', records: [], terms: [], path: [root.domain], before: 1 }
+  }
+}
+
+const targetOf = ({ directive }: TermDraft, record: SpfRecord | undefined): MacroString | undefined =>
+  directive && 'domain' in directive.mechanism ? directive.mechanism.domain : record?.redirect
 
 /** White space, quotes and invisible characters may precede it. */
 const isSimilar = (text: string): boolean =>
-  /^["'\\\s\u200b-\u200f\u2018-\u201f]{0,10}(?:v\s?=\s?spf|spf2\.0|spf1)/i.test(text)
+  isPasted(text, SPF_VERSION) || /^["'\\\s\u200b-\u200f\u2018-\u201f]{0,10}(?:v\s?=\s?spf|spf2\.0|spf1)/i.test(text)
 
 type Budget = { records: number; hosts: number; limit?: Limit }
 

@@ -1,10 +1,12 @@
 import { type Parsed, type Problem, parsed, problem } from '../../base/problem.ts'
+import { isPasted, unpasted } from '../pasted.ts'
 import { MAX_RECORD, parseSpf } from './parse.ts'
 import { spfSlip, spfTextProblem } from './problems.ts'
 import type { SpfRecord } from './terms.ts'
 
 /** The kinds of typing errors in a published text. */
 export type Slip =
+  | 'front'
   | 'leading_space'
   | 'white_space'
   | 'no_break_space'
@@ -36,6 +38,8 @@ const CHARACTERS: readonly (readonly [Slip, RegExp, string])[] = [
   ['leading_space', /^ +/, ''],
 ]
 
+/** The version as it is written inside a longer text. */
+export const SPF_VERSION = /v ?= ?spf ?1(?![0-9.])/i
 /** Misspellings of the version: spaces in it, without its 1, a separator after it, or no space before the next term. */
 const VERSION =
   /^(?:v ?= ?spf(?= [+\-~?]?(?:a|mx|all|include:|ip4:|ip6:))|(?:v ?= ?)?spf ?1)(?:[;,:.]+(?= |$)|[;,:.]*(?=[a-z+\-~?])(?![a-z]*=)|(?= |$))/i
@@ -48,13 +52,17 @@ const NEXT_VERSION = /(?<=.)v=spf1(?![0-9.])/gi
  */
 export function mend(text: string): Parsed<Mended> {
   if (text.length > MAX_RECORD) return problem(spfTextProblem('too_long', { max: MAX_RECORD }))
-  const slips = new Set<Slip>()
-  const plain = CHARACTERS.reduce((rest, [slip, shape, meant]) => {
-    const next = rest.replace(shape, meant)
-    // White space at the end, and within quotes at the beginning, is not a separate fault.
-    if (next.trimEnd() !== rest.trimEnd() && !(slip === 'leading_space' && slips.has('quotes'))) slips.add(slip)
-    return next
-  }, text)
+  const isFront = isPasted(text, SPF_VERSION)
+  const slips = new Set<Slip>(isFront ? ['front'] : [])
+  const plain = CHARACTERS.reduce(
+    (rest, [slip, shape, meant]) => {
+      const next = rest.replace(shape, meant)
+      // White space at the end, and within quotes at the beginning, is not a separate fault.
+      if (next.trimEnd() !== rest.trimEnd() && !(slip === 'leading_space' && slips.has('quotes'))) slips.add(slip)
+      return next
+    },
+    isFront ? unpasted(text, SPF_VERSION) : text,
+  )
   const version = VERSION.exec(plain)?.[0]
   if (version === undefined) return problem(spfTextProblem('start'))
   if (!/^v=spf1$/i.test(version) || !/^(?: |$)/.test(plain.slice(version.length))) slips.add('version')
@@ -158,6 +166,12 @@ const MISSPELT: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`^([+\\-?~]?)ip(?:v?4)?=(${IPV4})$`, 'i'), '$1ip4:$2'],
   [/^([+\-?~]?)(?:ip|ipv6|ip4|ipv4):([0-9a-f:]{2,39}(?:\/\d{1,3})?)$/i, '$1ip6:$2'],
   [/^([+\-?~]?)includes?[:;]+/i, '$1include:'],
+  // One letter lost, or two exchanged.
+  [
+    /^([+\-?~]?)(?:nclude|iclude|inlude|incude|inclde|inclue|includ|niclude|icnlude|inlcude|inculde|incldue|inclued):/i,
+    '$1include:',
+  ],
+  [new RegExp(`^([+\\-?~]?)(?:p4|i4|pi4|i4p|ipv?4?)[:=](${IPV4})$`, 'i'), '$1ip4:$2'],
   [/^([+\-?~]?)exist:/i, '$1exists:'],
   [/^\+?redirect:/i, 'redirect='],
   [/^\+?exp:/i, 'exp='],

@@ -91,8 +91,15 @@ export const spfNote = problemsOf('spf_note', {
   mx_names: ({ count, max }: { count: number; max: number }) => `${count} MX names, more than ${max}`,
 })
 
+/** What a network of a term means. */
+export const networkProblem = problemsOf('spf_network', {
+  host_bits: ({ term, network }: { term: string; network: string }) =>
+    `${quoted(term)} means ${shown(network, 60)}, with all of its addresses`,
+})
+
 /** The typing errors of a text that was meant to be an SPF record. */
 export const spfSlip = problemsOf('spf_slip', {
+  front: () => 'other text before "v=spf1", as of a line of a zone file',
   leading_space: () => 'white space before "v=spf1"',
   white_space: () => 'a tab or line break in place of a space',
   no_break_space: () => 'a no-break space (C2 A0) in place of a space',

@@ -104,6 +104,14 @@ describe('judges as if', () => {
       ['b'],
     ],
     [
+      'an overlaid CNAME takes the place of a text that is removed',
+      { 'a.example': { TXT: ['b.example'] }, 'b.example': { TXT: ['x'] } },
+      [{ name: 'a.example', type: 'TXT', remove: true, data: 'b.example' }, cname('a.example', 'b.example')],
+      'a.example',
+      'found',
+      ['x'],
+    ],
+    [
       'an overlaid CNAME stands alone',
       { 'a.example': { TXT: ['old'] } },
       [cname('a.example', 'gone.example')],

@@ -144,13 +144,14 @@ async function stepFrom<T extends RecordType>(question: Question<T>, answer: Ans
 async function ownStep<T extends RecordType>(node: Node, question: Question<T>): Promise<Step<T> | undefined> {
   const { resolve, at, type, signal, options } = question
   const own = node.get(type)
-  if (own) {
+  const target = node.get('CNAME')?.records[0] as string | undefined
+  // An alias takes the place of what is removed.
+  if (own && (own.records.length > 0 || target === undefined)) {
     const published = own.keeps === 'none' ? undefined : await settled(resolve(at, type, signal, options))
     // A name server that does not answer would still have to be given the records.
     if (published instanceof DnsError && own.records.length === 0) throw published
     return { end: answerOf(at, type, withKept<T>(own, published instanceof DnsError ? undefined : published)) }
   }
-  const target = node.get('CNAME')?.records[0] as string | undefined
   return target === undefined ? undefined : { follow: [canonicalName(target)] }
 }
 

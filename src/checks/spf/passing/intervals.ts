@@ -87,6 +87,16 @@ export const without = (set: Intervals, other: Intervals): Intervals =>
 /** Whether `set` is a subset of `other`. */
 export const isWithin = (set: Intervals, other: Intervals): boolean => without(set, other).length === 0
 
+/** Whether two sets share a point. Linear time. */
+export function intersects(set: Intervals, other: Intervals): boolean {
+  let i = 0
+  for (const [first, end] of set) {
+    while (i < other.length && other[i]![1] <= first) i++
+    if (i < other.length && other[i]![0] < end) return true
+  }
+  return false
+}
+
 /**
  * The parts of `set` within the segments, and those outside of all of them; segments are in ascending order and do not
  * overlap. Linear time.
