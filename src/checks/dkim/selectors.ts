@@ -23,7 +23,7 @@ const GENERAL = [
   'mx',
   'smtp',
   's2048',
-  'selector1-azurecomm-prod-net',
+  'selector1-azurecomm-prod-net', // Azure Communication Services
   'sig1',
 ] as const
 const RARER = ['email', 'rsa', 'ed25519', 'stalwart', 'intercom', 'strong1', 'modoboa', 'mxvault'] as const
