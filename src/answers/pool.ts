@@ -78,10 +78,12 @@ export const doctorAnswer = z.strictObject({
     .boolean()
     .nullable()
     .meta({ description: 'whether a mail server of a large provider was reached; null: not known' }),
-  database: z.strictObject({
-    kind: z.enum(['given', 'private']),
-    ready: z.boolean(),
-    detail: z.string(),
-  }),
+  database: z
+    .strictObject({
+      kind: z.enum(['given', 'private']),
+      ready: z.boolean().meta({ description: 'whether it can be used now' }),
+      detail: z.string(),
+    })
+    .meta({ description: 'the database of reports, jobs and monitors' }),
 })
 export type DoctorAnswer = AnswerOf<typeof doctorAnswer>

@@ -72,6 +72,7 @@ const SAME: readonly (readonly string[])[] = [
   ['spf.dead_term', 'spf.too_many_void_lookups', 'spf.include_takeover', 'spf.names_nobody'],
   ['spf.softfail', 'spf.everybody'],
   ['dmarc.no_record', 'dmarc.misplaced', 'dmarc.doubled_name'],
+  ['dkim.proven_absent', 'dkim.doubled_name'],
   ['dmarc.rua_unreachable', 'dmarc.report_unauthorized'],
   ['bimi.dmarc_unknown', 'bimi.dmarc_not_enforced'],
 ]

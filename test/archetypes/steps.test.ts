@@ -48,7 +48,28 @@ it.each(ROWS.map((row) => [row.id, row] as const))(
 /** The records of each step, by its number. */
 type Shown = ReadonlyMap<number, readonly string[]>
 
+/** Of each way of a choice, alone; and all of them stand in the documents of both. */
 function faultsOf(answer: CheckAnswer): readonly string[] {
+  const { choice, ...plan } = answer.plan!
+  if (!choice) return faultsOfWay(answer)
+  const others = choice.options.slice(1)
+  const texts = [checkDocument(answer, '1'), planDocument({ ...answer, ...answer.plan! } as PlanAnswer, '1')]
+    .map((document) => formatMarkdown(document))
+    .map(plain)
+  return [
+    ...faultsOfWay({ ...answer, plan }),
+    ...others.flatMap(({ steps, end }) => faultsOfWay({ ...answer, findings: [], plan: { ...plan, steps, end } })),
+    ...others.flatMap(({ steps }) =>
+      steps.flatMap(({ title, records }) =>
+        [title, ...records.filter(({ action }) => action === 'add').map(({ value }) => printable(value).trim())]
+          .filter((text) => !texts.every((one) => one.includes(plain(text))))
+          .map((text) => `"${text}" of the other way is missing`),
+      ),
+    ),
+  ]
+}
+
+function faultsOfWay(answer: CheckAnswer): readonly string[] {
   const { steps } = answer.plan!
   const plan = { ...answer, ...answer.plan! } as PlanAnswer
   const firstWait = steps.findIndex(({ wait }) => wait !== undefined)

@@ -43,7 +43,7 @@ export const keyProblem = problemsOf('dkim_key', {
 /** Why it is not known whether the domain has a usable key. */
 export const dkimUnknown = problemsOf('dkim_unknown', {
   parent: ({ parent }: { parent: string }) =>
-    `mail may be signed with the key of ${parent}, which cannot be seen in the DNS`,
+    `mail may be signed with the key of ${shown(parent, 255)}, which cannot be seen in the DNS`,
   better: ({ count }: { count: number }) => `${count} lookups had no answer: a better key may exist`,
   unanswered: ({ count, why }: { count: number; why: Problem }, say) => `${count} lookups had no answer: ${say(why)}`,
   none_found: ({ count }: { count: number }) => `${count} selectors have no key, and selectors cannot be listed`,
