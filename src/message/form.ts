@@ -163,7 +163,7 @@ function unwrapAppleMail(draft: Draft): void {
 }
 
 function takeBlankLines(draft: Draft): void {
-  const blank = /^(?:[ \t]*\r?\n)+/.exec(draft.text)
+  const blank = /^[ \t\r\n]*\n/.exec(draft.text)
   if (!blank) return
   draft.text = draft.text.slice(blank[0].length)
   draft.notes.push('blank lines in front were taken away')
@@ -241,7 +241,7 @@ function takeEntities(draft: Draft): void {
 
 /** Folded lines of a header that lost the blanks in front of them, as when text is copied from a web page. */
 function restoreFolding(draft: Draft): void {
-  const text = draft.text.replace(/^(?:\xc2\xa0|\xa0)+/gm, ' ')
+  const text = draft.text.replace(/^(?:\xc2?\xa0){1,200}/gm, ' ')
   const lines = text.split('\n', MAX_SUMMARY + MAX_HEAD)
   const start = lines.slice(0, MAX_SUMMARY).findIndex((line) => TRACE.test(line))
   const head = start < 0 ? [] : headAt(lines, start)

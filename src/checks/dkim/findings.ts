@@ -141,7 +141,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'A DKIM key at a domain whose SPF record lets nobody send',
     detail: ({ selectors, services }) =>
-      `${list(selectors)}${(services as readonly string[]).length > 0 ? ` (${list(services)})` : ''}: a service may still send and sign as the domain, with a return path of its own.`,
+      `${list(selectors)}${((services ?? []) as readonly string[]).length > 0 ? ` (${list(services)})` : ''}: a service may still send and sign as the domain, with a return path of its own.`,
     repair:
       'Ask whoever uses the key whether mail is still sent with it: if so, it is a sender and the DMARC policy rises in stages; if not, remove the key, and the domain may reject everything.',
     reference: 'RFC 6376 §3.6',
