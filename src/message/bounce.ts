@@ -160,7 +160,7 @@ const groupsOf = (content: Buffer): (readonly Field[])[] =>
   content
     .toString('latin1')
     .replace(/\r?\n/g, '\r\n')
-    .split(/\r\n(?:[ \t]*\r\n)+/, MAX_RECIPIENTS + 2)
+    .split(/\r\n[ \t\r\n]*\r\n/, MAX_RECIPIENTS + 2)
     .map((group) => parseFields(Buffer.from(`${group.trimStart()}\r\n`, 'latin1')).fields)
     .filter((fields) => fields.length > 0)
 
