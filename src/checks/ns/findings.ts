@@ -63,7 +63,7 @@ export const findings = defineFindings({
   },
   'ns.silent': {
     severity: 'info',
-    title: 'Name server did not answer',
+    title: 'Name server that could not be checked',
     detail: ({ host, reason }) => `${host} was not checked: ${reason}.`,
     reference: 'RFC 2182 §3',
   },
