@@ -174,7 +174,12 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
       const params = Object.fromEntries(Object.entries(operation.params).filter(([one]) => !Object.hasOwn(input, one)))
       const shown = { ...operation, params }
       addOperation(command, shown, parts, { configFlags, newOption, readFile }, (asked) =>
-        run({ ...asked, operation, raw: { ...asked.raw, ...input } }),
+        // A flag may lead to a part of the command (`check --with`).
+        run({
+          ...asked,
+          operation: asked.operation === shown ? operation : asked.operation,
+          raw: { ...asked.raw, ...input },
+        }),
       )
       withConfigNames(withConfigFlags(command, optionsFor(operation, parts, configFlags)), helpColumns(setup))
       withExamples(command, examplesOf(words, shown))

@@ -1,3 +1,4 @@
+import type { PlanAnswer } from '../../src/answers/plan.ts'
 import { COMPONENTS } from '../../src/answers/weights.ts'
 import * as checks from '../../src/checks/registry.ts'
 import type { Advice, Expect, Says, Severity, ShownFinding } from './cases.ts'
@@ -7,7 +8,7 @@ export type ShownAnswer = {
   readonly score?: number
   readonly domain_role?: { readonly name: string }
   readonly findings?: readonly ShownFinding[]
-  readonly plan?: { readonly steps: readonly { readonly wait?: string | undefined }[] }
+  readonly plan?: Pick<PlanAnswer, 'steps'> | undefined
 }
 
 export const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }

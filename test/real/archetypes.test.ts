@@ -147,11 +147,12 @@ async function check(get: Get, row: DomainCase): Promise<ShownAnswer> {
   return (await answerOf(get, '/v1/check', { ...questionOf(row), timeout: '30s' })) as ShownAnswer
 }
 
-/** The findings whose record can be published now. */
+/** The findings whose record can be published now and is all of its step. */
 const fixesOf = ({ findings = [], plan }: ShownAnswer): readonly (ShownFinding & { readonly fix: Fix })[] =>
   findings.flatMap((finding) => {
     const step = finding.steps && plan?.steps[finding.steps[0]! - 1]
-    return finding.fix && !step?.wait ? [{ ...finding, fix: finding.fix }] : []
+    const isWhole = step?.by === 'dns' && step.records.filter(({ action }) => action !== 'keep').length === 1
+    return finding.fix && isWhole && !step.wait && !step.assumed ? [{ ...finding, fix: finding.fix }] : []
   })
 const isSpf = ({ rtype, value }: Fix): boolean => rtype === 'TXT' && value.startsWith('v=spf1')
 const isDmarc = ({ name }: Fix): boolean => name.startsWith('_dmarc.')

@@ -37,6 +37,7 @@ const SHOWN: Readonly<Record<Key, readonly Row[]>> = {
     ['stsversion', 'fail', ['mta_sts.version']],
     ['stssyntax', 'fail', ['mta_sts.syntax']],
     ['stsrefuses', 'warn', ['mta_sts.no_policy']],
+    ['stsdrip', 'unknown', ['mta_sts.policy_unknown']],
     ['stsmissing', 'warn', ['mta_sts.no_policy']],
     ['stshtml', 'fail', ['mta_sts.policy_type']],
     ['stswrongname', 'warn', ['mta_sts.no_policy']],

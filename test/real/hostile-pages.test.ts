@@ -100,6 +100,7 @@ it.each([
 it('a record that is tried', async () => {
   const { page, faults, context } = await visitor(browser, { width: 390, scheme: 'light' }, origin)
   await page.goto(`${origin}/domain/a.example?wait=true`)
+  await page.click('#more > summary')
   await page.click('summary >> nth=-1')
   await page.fill('details[open].try textarea', PAYLOAD)
   await page.click('details[open].try button')

@@ -283,7 +283,7 @@ export const STATES: readonly State[] = [
     words: 'Not saved',
     act: async (page) => {
       await page.fill('[name=target]', 'not a domain')
-      await page.click('main form button')
+      await page.click('form[action="/monitors#add"] button')
       await page.getByText('Not saved').waitFor()
     },
     plain: true,
@@ -378,9 +378,9 @@ async function newAddress(page: Page): Promise<string> {
 /** A monitor with a webhook of its own, whose secret is shown once. */
 async function createWithWebhook(page: Page): Promise<void> {
   await page.fill('[name=target]', 'healthy.test')
-  await page.click('main form summary')
+  await page.click('form[action="/monitors#add"] summary')
   await page.fill('[name=webhook]', `https://hooks.notify.test/${Math.round(performance.now())}`)
-  await page.click('main form button')
+  await page.click('form[action="/monitors#add"] button')
   await page.getByText('Go to the monitor').waitFor()
 }
 
