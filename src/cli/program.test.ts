@@ -12,6 +12,8 @@ it.each<[words: string, asked: string]>([
   ['webhooks', 'webhooks list'],
   ['keys', 'keys list'],
   ['jobs show j1', 'jobs show'],
+  ['check a.example --zone a.zone', 'what-if'], // a flag leads to a part of the command
+  ['reports not-mine a.example:b', 'reports mine'], // two commands of one operation
   ['jobs --help', 'Without a command: mailsonde jobs list'],
   ['jobs --limit 5 --help', 'Usage: mailsonde jobs'],
   ['saved', 'Usage: mailsonde saved'], // has no list: answers are listed by name (`history`)

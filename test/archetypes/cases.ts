@@ -9,7 +9,7 @@ export type ShownFinding = {
   readonly detail: string
   readonly evidence?: string
   readonly repair?: string
-  readonly fix?: { readonly name: string; readonly rtype: string; readonly value: string }
+  readonly fix?: { readonly name: string; readonly rtype: string; readonly value: string; readonly action?: string }
   readonly steps?: readonly number[]
 }
 /** A finding with its record, if one is offered. */

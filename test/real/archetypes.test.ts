@@ -152,7 +152,10 @@ const fixesOf = ({ findings = [], plan }: ShownAnswer): readonly (ShownFinding &
   findings.flatMap((finding) => {
     const step = finding.steps && plan?.steps[finding.steps[0]! - 1]
     const isWhole = step?.by === 'dns' && step.records.filter(({ action }) => action !== 'keep').length === 1
-    return finding.fix && isWhole && !step.wait && !step.assumed ? [{ ...finding, fix: finding.fix }] : []
+    const isPublished = finding.fix?.action !== 'keep' && finding.fix?.action !== 'remove'
+    return finding.fix && isPublished && isWhole && !step.wait && !step.assumed
+      ? [{ ...finding, fix: finding.fix }]
+      : []
   })
 const isSpf = ({ rtype, value }: Fix): boolean => rtype === 'TXT' && value.startsWith('v=spf1')
 const isDmarc = ({ name }: Fix): boolean => name.startsWith('_dmarc.')
