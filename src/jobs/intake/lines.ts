@@ -3,7 +3,17 @@ import { isJsonRecord, type Json } from '../../base/json.ts'
 import { trimmed } from '../../names/pasted.ts'
 import { listError, type RowProblem, rowProblem } from '../problems.ts'
 import { MAX_COLUMNS } from './csv.ts'
-import { badRow, type Held, type IntakeRow, isUndecodable, type Kind, MAX_FIELD, MAX_RECORD, rowsOf } from './row.ts'
+import {
+  badRow,
+  type Held,
+  type IntakeRow,
+  isUndecodable,
+  type Kind,
+  MAX_FIELD,
+  MAX_RECORD,
+  MOST_WHOLE,
+  rowsOf,
+} from './row.ts'
 
 /** Maximum depth of the JSON of a row: databases and other readers have limits of their own. */
 const MAX_DEPTH = 64
@@ -30,7 +40,7 @@ function textRow(kind: Kind, { line, text, isTooLong }: Line): readonly IntakeRo
   if (isUndecodable(text)) return bad(rowProblem('undecodable'))
   if (trimmed(text) === '') return bad(rowProblem('no_input'))
   const rows = rowsOf(kind, { line, cell: text, columns: [] })
-  return rows.map((row) => (row.taken ? { ...row, columns: [text.trim()] } : row))
+  return rows.map((row) => (row.taken && rows.length <= MOST_WHOLE ? { ...row, columns: [text.trim()] } : row))
 }
 
 /**
@@ -69,7 +79,9 @@ function rowsOfJson(kind: Kind, { line, text, isTooLong }: Line): readonly Intak
   if (isUndecodable(asked)) return bad(rowProblem('undecodable'))
   const own = columns as { readonly [name: string]: Json }
   const rows = rowsOf(kind, { line, cell: asked, columns: own })
-  return rows.map((row) => (row.taken ? { ...row, columns: { [field]: asked, ...own } } : row))
+  return rows.map((row) =>
+    row.taken && rows.length <= MOST_WHOLE ? { ...row, columns: { [field]: asked, ...own } } : row,
+  )
 }
 
 /** Whether a value has more than `levels` objects and arrays inside each other; looks no deeper. */

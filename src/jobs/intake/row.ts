@@ -55,20 +55,36 @@ function inputsIn(kind: Kind, cell: string): readonly Pasted<string>[] {
   return words.map((value) => ({ value, taken: ['several'] }))
 }
 
-/** The rows of one record: several if its cell has several inputs. */
+/**
+ * The rows of one record: several if its cell has several inputs. Each has the columns of the record; of more than
+ * {@link MOST_WHOLE} inputs its own one in place of the cell, so that what is kept does not grow with the square of it.
+ */
 export function rowsOf(
   kind: Kind,
   { line, cell, columns }: Pick<GoodRow, 'line' | 'columns'> & { readonly cell: string },
 ): readonly GoodRow[] {
   const inputs = inputsIn(kind, cell)
+  const isSeveral = inputs.length > 1
+  const isOwn = inputs.length > MOST_WHOLE
   return inputs.map(({ value, taken }, i) => ({
     ok: true,
     line,
-    ...(inputs.length > 1 && { part: i + 1 }),
+    ...(isSeveral && { part: i + 1 }),
     input: value,
-    columns,
+    columns: isOwn ? withOwn(columns, cell, value) : columns,
     ...(taken.length > 0 && { taken }),
   }))
+}
+
+/** Number of inputs of a cell up to which each of its rows has the whole cell. */
+export const MOST_WHOLE = 100
+
+/** The columns with the value in place of the cell. */
+function withOwn(columns: GoodRow['columns'], cell: string, value: string): GoodRow['columns'] {
+  const own = (one: Json): Json => (one === cell ? value : one)
+  return Array.isArray(columns)
+    ? columns.map((one: string) => (one === cell ? value : one))
+    : Object.fromEntries(Object.entries(columns).map(([name, one]) => [name, own(one)]))
 }
 
 export type Columns = {
