@@ -81,10 +81,9 @@ export const MOST_WHOLE = 100
 
 /** The columns with the value in place of the cell. */
 function withOwn(columns: GoodRow['columns'], cell: string, value: string): GoodRow['columns'] {
-  const own = (one: Json): Json => (one === cell ? value : one)
   return Array.isArray(columns)
     ? columns.map((one: string) => (one === cell ? value : one))
-    : Object.fromEntries(Object.entries(columns).map(([name, one]) => [name, own(one)]))
+    : Object.fromEntries(Object.entries(columns).map(([name, one]) => [name, one === cell ? value : one]))
 }
 
 export type Columns = {
