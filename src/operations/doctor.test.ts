@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { answerTo } from '../../test/lab/answer.ts'
 import { labDeps, labPool } from '../../test/lab/app.ts'
 import type { LabNode, LabZone } from '../../test/lab/dns.ts'
@@ -51,3 +51,16 @@ describe('is this machine fit', () => {
 
 it('is not fit without a source', async () =>
   expect(await examine(LISTS, [])).toMatchObject({ fit: false, sources: [] }))
+
+it('asks no blacklist while the resolver does not answer', async () => {
+  const ctx = labCtx(GOOD)
+  const lookup = vi.fn()
+  const probes = { ...labDeps(ctx).probes, resolver: async () => 'it does not answer' }
+  const deps = labDeps(ctx, { blacklists: { lookup } as never, probes, sourcePool: labPool(ctx, {} as never, []) })
+  expect(await answerTo(doctor, ctx, deps, {})).toMatchObject({
+    fit: false,
+    resolver: { answers: false, reason: 'it does not answer' },
+    lists: { total: 29, answering: 0, refusing: [] },
+  })
+  expect(lookup).not.toHaveBeenCalled()
+})

@@ -2,6 +2,7 @@ import { type DoctorAnswer, doctorAnswer } from '../answers/pool.ts'
 import { within } from '../base/deadline.ts'
 import { remembering } from '../checks/repeatable.ts'
 import { summarize } from '../dnsbl/present.ts'
+import { LIST_COUNT } from '../dnsbl/zone-type.ts'
 import { doctorDocument } from '../documents/pool.ts'
 import { domain } from '../names/domain.ts'
 import { ip } from '../names/ip.ts'
@@ -55,15 +56,19 @@ export const doctor = defineOperation({
   ],
   run: async (ctx, deps) => {
     const { sourcePool, blacklists, probes, publicResolvers, sharedDatabaseUser: databaseUser } = deps
-    const [down, lists, checks, port25, database] = await Promise.all([
-      probes.resolver(ctx.signal),
-      blacklists.lookup(ctx, TEST_POINT, { maxAgeMs: 0 }),
+    const down = await probes.resolver(ctx.signal)
+    // Without a resolver no list can answer: none is asked.
+    const isUp = down === undefined
+    const [lists, checks, port25, database] = await Promise.all([
+      isUp ? blacklists.lookup(ctx, TEST_POINT, { maxAgeMs: 0 }) : undefined,
       checkSources(remembering(ctx), deps),
       reachesMailServer(ctx, deps.smtpPort),
       deps.databaseState(),
-      sourcePool.refresh(ctx.signal),
+      isUp && sourcePool.refresh(ctx.signal),
     ])
-    const refusing = lists.entries.filter(({ reading }) => reading.status === 'blocked').map(({ list }) => list.name)
+    const refusing = (lists?.entries ?? [])
+      .filter(({ reading }) => reading.status === 'blocked')
+      .map(({ list }) => list.name)
     const sources = checks.map(({ source, leavesFrom, ...check }) => ({
       address: source,
       ...(isProxy(source) && { leaves_from: leavesFrom }),
@@ -76,15 +81,15 @@ export const doctor = defineOperation({
     const about = { hasSource, isListed, unknown, port25, database, databaseUser }
     const repairs = repairsOf({ down, publicResolvers, refusing, ...about })
     const isInOrder = sources.length > 0 && checks.every(({ problems }) => problems.length === 0)
-    const fit = down === undefined && isInOrder && !isListed && unknown.length === 0
+    const fit = isUp && isInOrder && !isListed && unknown.length === 0
     return ok({
       fit,
       resolver: {
-        answers: down === undefined,
-        ...(down === undefined ? {} : { reason: down }),
+        answers: isUp,
+        ...(!isUp && { reason: down }),
         public: publicResolvers,
       },
-      lists: { total: lists.entries.length, answering: summarize(lists).answered, refusing },
+      lists: { total: LIST_COUNT, answering: lists === undefined ? 0 : summarize(lists).answered, refusing },
       sources,
       repairs,
       port_25: port25,

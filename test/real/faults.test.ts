@@ -75,6 +75,7 @@ describe('the resolver', () => {
 
   it('is killed and started again: unknown meanwhile, at most three packets a question, and well again within 2 s', async () => {
     program = await startProgram()
+    await program.looked()
     const before = await dmarc()
     const [pid] = run('pgrep', '-x', 'unbound').trim().split('\n')
     const [tool, ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1)

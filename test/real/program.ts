@@ -22,6 +22,8 @@ export type Program = {
   readonly get: (path: string) => Promise<Got>
   readonly post: (path: string, body: unknown) => Promise<Got>
   readonly patch: (path: string, body: unknown) => Promise<Got>
+  /** Waits until the service has looked at this machine, as it does once after its start (at most 35 s). */
+  readonly looked: () => Promise<void>
   /** SIGTERM, then the exit status. */
   readonly stop: () => Promise<number>
 }
@@ -59,7 +61,8 @@ export async function startProgram(
   more: NodeJS.ProcessEnv = {},
 ): Promise<Program> {
   const url = `http://127.0.0.1:${++port}`
-  const out = openSync(logFile(`program-${port}`), 'a')
+  const log = logFile(`program-${port}`)
+  const out = openSync(log, 'a')
   const common = ['--port', String(port), '--no-courtesy', '--rate', '1000000', '--data-dir', dataDir()]
   const preload = clock ? ['--import', `${import.meta.dirname}/driven-clock.ts`] : []
   const env = { ...ENV, ...(clock && { LAB_CLOCK: clock.file, ...(clock.steps && { LAB_CLOCK_STEPS: '1' }) }), ...more }
@@ -78,6 +81,12 @@ export async function startProgram(
     get: (path) => ask(`${url}${path}`),
     post: send('POST'),
     patch: send('PATCH'),
+    looked: async () => {
+      for (const end = Date.now() + 35_000; !readFileSync(log, 'utf8').includes('"first look"'); ) {
+        if (Date.now() > end) throw new Error(`no first look in ${log}`)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    },
     stop: () => {
       child.kill('SIGTERM')
       return ended
