@@ -278,6 +278,35 @@ export const reportsPolicyAnswer = z.strictObject({
 })
 export type ReportsPolicyAnswer = AnswerOf<typeof reportsPolicyAnswer>
 
+/** What a sender sends for one domain of several. */
+const sentFor = z.strictObject({ domain: z.string(), messages: count, passing: count, verdict: senderVerdict })
+export const reportProvider = z
+  .strictObject({
+    id: z.string(),
+    name: z.string().meta({ description: 'a provider, or the zone of hosts, signatures or return paths' }),
+    domains: count,
+    failing_domains: count.meta({ description: 'domains for which not all of its mail passes DMARC' }),
+    messages: count,
+    passing: count,
+    failing: count,
+    at: z.array(sentFor).meta({ description: 'the 50 domains that lose most of its mail; the CSV has all' }),
+    at_left_out: count.optional(),
+  })
+  .meta({ id: 'ReportProvider' })
+export type ReportProvider = AnswerOf<typeof reportProvider>
+export const reportsProvidersAnswer = z.strictObject({
+  from: date,
+  to: date,
+  domains: count.meta({ description: 'organizational domains in From that had mail' }),
+  messages: count.meta({ description: 'all of their mail' }),
+  other_messages: count.meta({
+    description: 'mail in no row: forwarded, looks forged, not named, or of a sender for one domain alone',
+  }),
+  ...listOf(reportProvider).shape,
+  left_out: leftOut,
+})
+export type ReportsProvidersAnswer = AnswerOf<typeof reportsProvidersAnswer>
+
 /**
  * What a monitor of kind reports sees in a run: the period, its days, the senders by messages, and the last report, of
  * any time.

@@ -67,6 +67,7 @@ export const COMMAND_LIST: readonly { readonly name: string; readonly summary: s
   { name: 'reports show', summary: 'Show who sends as a domain, by sender and by day', args: ['<DOMAIN...>'] },
   { name: 'reports domains', summary: 'List the domains that have reports, the newest first', args: [] },
   { name: 'reports senders', summary: 'List the senders of a domain with verdict, evidence and what to do', args: ['<DOMAIN...>'] },
+  { name: 'reports providers', summary: 'List who sends for more than one of your domains, and where that mail still fails', args: [] },
   { name: 'reports mine', summary: 'Say that a sender is yours', args: ['<ID>'] },
   { name: 'reports not-mine', summary: 'Say that a sender is not yours', args: ['<ID>'] },
   { name: 'reports ask-again', summary: 'Take back what was said about a sender', args: ['<ID>'] },

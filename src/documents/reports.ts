@@ -7,6 +7,7 @@ import type {
   ReportsImportAnswer,
   ReportsOfDomain,
   ReportsPolicyAnswer,
+  ReportsProvidersAnswer,
   ReportsTlsAnswer,
   SenderVerdict,
 } from '../answers/reports.ts'
@@ -283,6 +284,67 @@ function policyOf({ domain, policy }: ReportsAnswer['policies'][number]): string
   const tags = Object.entries(policy).map(([tag, value]) => `${tag}=${value}`)
   return `${domain}: ${tags.join('; ')}`
 }
+
+/** Who sends for several domains, and where their mail still fails. */
+export function reportsProvidersDocument(answer: ReportsProvidersAnswer, version: string): Document {
+  const { data, domains, messages, other_messages, has_more, left_out } = answer
+  const failing = data.filter(({ failing_domains }) => failing_domains > 0)
+  return documentOf(
+    'Senders across domains',
+    version,
+    messages === 0
+      ? conclude('Senders across domains', 'open', 'No reports', `No reports about ${period(answer)} have come in.`)
+      : conclude(
+          'Senders across domains',
+          failing.length === 0 ? 'good' : 'warn',
+          failing.length === 0
+            ? 'Nothing fails'
+            : counted(failing.length, 'sender has failing mail', 'senders have failing mail'),
+          `${counted(data.length, 'sender sends', 'senders send')} for several of ${counted(domains, 'domain')}.`,
+          [[`${mails(messages)} from ${period(answer)}.`]],
+        ),
+    providerTable(data),
+    messages > 0 &&
+      quiet(
+        `${mails(other_messages)} in no row: forwarded, looks forged, not named, or of a sender for one domain alone.`,
+      ),
+    has_more && quiet('The 200 senders with most domains are shown; the CSV has all.'),
+    left_out &&
+      quiet(`Not judged: the ${grouped(left_out.sources)} smallest sources, with ${mails(left_out.messages)}.`),
+  )
+}
+
+/** Domains of a sender that a table names. */
+const NAMED_DOMAINS = 8
+
+const providerTable = (providers: ReportsProvidersAnswer['data']): Parts =>
+  table(
+    'Senders, those with most domains first',
+    providers,
+    ['Sender', ({ name }) => name],
+    ['Domains', ({ domains }) => domains, 'number'],
+    ['Messages', ({ messages }) => messages, 'number'],
+    ['Passing', ({ passing, messages }) => percent(passing, messages), 'number'],
+    [
+      'Still fails for',
+      ({ at, failing_domains }) => {
+        const some = at.filter((one) => one.passing < one.messages).slice(0, NAMED_DOMAINS)
+        const more = failing_domains - some.length
+        return some.length === 0
+          ? 'none'
+          : [
+              ...some.flatMap(
+                (one, i): Line => [
+                  i === 0 ? '' : ', ',
+                  code(one.domain),
+                  ` (${grouped(one.messages - one.passing)} of ${grouped(one.messages)})`,
+                ],
+              ),
+              more > 0 ? ` and ${counted(more, 'more domain')}` : '',
+            ]
+      },
+    ],
+  )
 
 /** One sender with its evidence. */
 export function reportSenderDocument(one: ReportSenderAnswer, version: string): Document {

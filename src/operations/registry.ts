@@ -76,6 +76,7 @@ export const OPERATIONS = {
   'reports show': async () => (await import('./reports/show.ts')).reportsShow,
   'reports domains': async () => (await import('./reports/show.ts')).reportsDomains,
   'reports senders': async () => (await import('./reports/senders.ts')).reportsSenders,
+  'reports providers': async () => (await import('./reports/providers.ts')).reportsProviders,
   'reports mine': async () => (await import('./reports/senders.ts')).reportsMine,
   'reports tls': async () => (await import('./reports/tls.ts')).reportsTls,
   'reports policy': async () => (await import('./reports/policy.ts')).reportsPolicy,

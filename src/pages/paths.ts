@@ -33,6 +33,7 @@ export function pathFor(operation: string, raw: Query): string | undefined {
   if (operation === 'message') return '/message'
   if (operation === 'message-received') return receivedPath(id)
   if (operation === 'reports domains') return '/reports'
+  if (operation === 'reports providers') return pathWith('/reports/providers', rest)
   if (operation === 'reports show') return domain === undefined ? '/reports' : pathWith(reportsPath(domain), rest)
   if (operation === 'jobs list') return '/jobs'
   if (operation === 'jobs show') return jobPath(id)

@@ -1,5 +1,6 @@
 import { ownAnswer } from '../answers/read-answer.ts'
 import {
+  type ReportProvider,
   type ReportSenderAnswer,
   type ReportsPolicyAnswer,
   reportSendersAnswer,
@@ -7,10 +8,12 @@ import {
   reportsDomainsAnswer,
   reportsImportAnswer,
   reportsPolicyAnswer,
+  reportsProvidersAnswer,
 } from '../answers/reports.ts'
 import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { counted } from '../base/text.ts'
+import { grouped } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import {
   reportsDomainsDocument,
@@ -54,6 +57,11 @@ export const reportsPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/reports', scope: 'reports', visit: (visit) => index(parts, visit) },
   { method: 'POST', path: '/reports', scope: 'reports', uploads: true, visit: (visit) => upload(parts, visit) },
   {
+    ...{ method: 'GET', path: '/reports/providers', scope: 'reports' },
+    asks: () => ({ title: 'Senders across domains', button: 'Show who sends for several domains' }),
+    visit: (visit) => providers(parts, visit),
+  },
+  {
     ...{ method: 'GET', path: '/reports/:domain', scope: 'reports' },
     asks: ({ params }) => ({ title: `Who sends as ${params.domain}`, button: `Show who sends as ${params.domain}` }),
     visit: (visit) => domain(parts, visit),
@@ -82,6 +90,7 @@ async function index(parts: Parts, visit: Visit, came?: Html, problem?: FieldPro
       main: html`<main id="main" tabindex="-1"><h1>Reports</h1>
 <p class="lead">Receivers report every day who sends as your domains. Here each sender has a name, a verdict, and one thing to do.</p>
 ${came}
+${domains.length > 1 && html`<p><a class="button second" href="/reports/providers">Who sends for several of them</a></p>`}
 ${
   domains.length === 0
     ? html`<p>No reports have come in yet.</p>`
@@ -104,6 +113,34 @@ ${rendered(htmlBlocks(blocks))}
     }),
   }
 }
+
+/** Who sends for several domains, with the domains for which each still fails. */
+async function providers(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const { from, to, senders: which } = visit.query
+  const asked = { ...(from && { from }), ...(to && { to }), ...(which && { senders: which }) }
+  const given = await parts.execute(parts.operation('reports providers'), asked, visit.by)
+  const { data } = ownAnswer(reportsProvidersAnswer, given.answer)
+  const { blocks } = documentOf(parts, given, 'Senders across domains')
+  const isAll = which === 'all'
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: 'Senders across domains',
+      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
+${rendered(htmlBlocks(blocks))}
+<p><a href="${pathWith('/reports/providers', { ...asked, senders: isAll ? 'several' : 'all' })}">${isAll ? 'Only those of several domains' : 'Also those of one domain'}</a></p>
+${data.length > 0 && html`<h2 id="domains">By sender</h2>${data.map(providerDetails)}`}
+<footer><p class="quiet"><a href="${pathWith('/v1/reports/providers', { ...asked, format: 'csv', csv: 'spreadsheet' })}">All of it as CSV</a> · <a href="${pathWith('/v1/reports/providers', { ...asked, format: 'markdown' })}">Markdown</a> · <a href="${pathWith('/v1/reports/providers', { ...asked, format: 'json' })}">The same as JSON</a></p></footer></main>`,
+    }),
+  }
+}
+
+/** The domains of a sender, with a link to the senders of each. */
+const providerDetails = ({ name, at, at_left_out: left, domains }: ReportProvider): Html =>
+  html`<details><summary>${name}, ${counted(domains, 'domain')}</summary><div class="scroll" role="group" tabindex="0" aria-label="Domains of ${name}"><table><caption class="hidden">Domains of ${name}</caption>
+<thead><tr><th scope="col">Domain</th><th scope="col" class="number">Messages</th><th scope="col" class="number">Passing</th><th scope="col" class="number">Failing</th></tr></thead>
+<tbody>${at.map((one) => html`<tr><td><a href="${reportsPath(one.domain)}">${one.domain}</a></td><td class="number">${grouped(one.messages)}</td><td class="number">${grouped(one.passing)}</td><td class="number">${grouped(one.messages - one.passing)}</td></tr>`)}</tbody></table></div>
+${left !== undefined && html`<p class="quiet">${counted(left, 'more domain')} in the CSV.</p>`}</details>`
 
 async function upload(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const form = await readForm(visit, MAX_FILE).catch((error: unknown) => {

@@ -18,6 +18,7 @@ import { PROVIDERS, type Provider, providerOfHost } from '../providers/index.ts'
 import { ownerOfHost, providerOfSignature } from '../providers/sending.ts'
 import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
 import type { Ctx } from '../world.ts'
+import type { SharedFacts } from './across.ts'
 import type { Network, SenderFacts, SpfMatch } from './home.ts'
 import type { TriedRecords } from './policy.ts'
 import { organizationOf } from './report.ts'
@@ -133,6 +134,29 @@ export async function askFacts(
       const found = passing.get(name)
       return found && ((address) => passes(found, address))
     },
+  }
+}
+
+/** What is known of the addresses of sources of any domains. Never rejects because of the DNS. */
+export async function askSharedFacts(
+  ctx: Lookup,
+  sources: readonly SourceSum[],
+  { memory, networkOf }: Pick<FactSources, 'memory' | 'networkOf'>,
+): Promise<Omit<SharedFacts, 'words'>> {
+  const asked = { resolve: ctx.resolve, signal: within(DNS_MS, ctx.signal) }
+  const open = await openAddresses(sources, '', () => undefined)
+  const [hosts, ranges, networks] = await Promise.all([
+    hostsOf(asked, open, memory),
+    rangesOf(asked, open.length > 0, memory),
+    networksOf(open, networkOf),
+  ])
+  return {
+    hostOf: (address) => hosts.get(address),
+    rangeOf: (text) => {
+      const address = ipOf(text)
+      return address && ranges(address)
+    },
+    networkOf: (address) => networks.get(address),
   }
 }
 

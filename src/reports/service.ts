@@ -4,7 +4,7 @@ import { type Lifetime, onceUnlessFailed, sharedWork } from '../base/share-work.
 import { dayOf } from '../base/time.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import type { Heavy, HeavyAsk } from '../lane/heavy.ts'
-import type { Domain } from '../names/domain.ts'
+import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Database, told } from '../store/postgres/connect.ts'
 import type { ReportKind } from '../store/postgres/report-rows.ts'
 import {
@@ -25,11 +25,13 @@ import {
 import { reportIntake } from '../store/postgres/reports.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Ctx, Log } from '../world.ts'
-import { type AskedFacts, askFacts, type FactSources } from './facts.ts'
+import { type AcrossSender, acrossDomains } from './across.ts'
+import { type AskedFacts, askFacts, askSharedFacts, type FactSources } from './facts.ts'
 import { isByAddresses } from './home.ts'
 import { type Imported, type ImportRequest, importReports } from './import.ts'
 import { BOUNDS, buffered } from './parse/containers.ts'
 import { importError } from './problems.ts'
+import { organizationOf } from './report.ts'
 import type { Envelope } from './reporters.ts'
 import { findSenders, passesDmarc, type Sender } from './senders.ts'
 
@@ -69,6 +71,17 @@ export type ReportService = {
   readonly import: (octets: Uint8Array | AsyncIterable<Uint8Array>, request: ImportRequest) => Promise<Imported>
   readonly senders: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<SendersOf>
   readonly summary: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<Summary>
+  /** The senders over all domains that `sees` allows, and the messages from names in From that it allows. */
+  readonly across: (
+    ctx: Asking,
+    period: Omit<Period, 'domain'>,
+    sees: (domain: Domain) => boolean,
+  ) => Promise<{
+    readonly senders: readonly AcrossSender[]
+    readonly messages: number
+    readonly domains: number
+    readonly leftOut: LeftOut
+  }>
   /**
    * Keeps what the owner of a domain says about one of its senders (`ours: null` takes it back), and returns the sender
    * as it is judged then. Undefined: no sender has this id. Rejects with AppError `limit_reached` for too many words.
@@ -141,6 +154,7 @@ type ReportServiceSettings = {
 /** What is read before the first report. */
 const NO_SUMS: Omit<ReportSums, 'countStranger' | 'rememberPlace' | 'waitingSince' | 'say' | 'unsay'> = {
   namesOf: async () => [],
+  names: async () => [],
   words: async () => [],
   sources: async () => ({ sources: [], leftOut: { sources: 0, messages: 0 } }),
   days: async () => [],
@@ -187,7 +201,12 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     const table = await sums()
     const names = await table.namesOf(period.domain)
     const { sources, leftOut } = await table.sources(names, period)
-    const facts = await askFacts(ctx, period.domain, { sources, words: await table.words(period.domain) }, factSources)
+    const facts = await askFacts(
+      ctx,
+      period.domain,
+      { sources, words: await table.words([period.domain]) },
+      factSources,
+    )
     return { senders: await findSenders(sources, facts), facts, names, leftOut }
   }
   /**
@@ -202,6 +221,19 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     }
     return sharing(key, find, ctx).result
   }
+  const across: ReportService['across'] = async (ctx, period, sees) => {
+    const table = await sums()
+    const names = (await table.names()).filter(({ name }) => {
+      const domain = parseDomain(name)
+      return domain.ok && sees(domain.value)
+    })
+    const numbers = names.map(({ number }) => number)
+    const { sources, leftOut } = await table.sources(numbers, period)
+    const organizations = [...new Set(sources.map(({ name }) => organizationOf(name)))]
+    const [shared, words] = await Promise.all([askSharedFacts(ctx, sources, factSources), table.words(organizations)])
+    const messages = sources.reduce((sum, one) => sum + one.messages, leftOut.messages)
+    return { ...(await acrossDomains(sources, sees, { ...shared, words })), messages, leftOut }
+  }
   async function say(ctx: Asking, { domain, id, ours, note, by }: Said): Promise<Sender | undefined> {
     const to = dayOf(now())
     const recent = { domain, from: dayOf(now() - RECENT_MS), to, includeUncounted: false }
@@ -211,7 +243,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
       return [...lately.senders, ...ever.senders].filter((one) => one.id === id)
     }
     const found = await seen()
-    const known = (await (await sums()).words(domain)).find(({ sender }) => `${domain}:${sender}` === id)
+    const known = (await (await sums()).words([domain])).find(({ sender }) => `${domain}:${sender}` === id)
     const key = found[0]?.key ?? known?.sender
     if (key === undefined) return undefined
     const addresses = new Set([...(known?.addresses ?? []), ...found.flatMap((one) => [...one.addresses.keys()])])
@@ -273,6 +305,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
       return imported
     }),
     senders: told(senders),
+    across: told((ctx, period, sees) => inPlace(ctx, () => across(ctx, period, sees))),
     summary: told(async (ctx, period) => {
       const [found, table] = await Promise.all([senders(ctx, period), sums()])
       const forwarded = found.senders

@@ -68,6 +68,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'POST /jobs/:id/cancel': 'jobs',
   'POST /jobs/:id/delete': 'jobs',
   'GET /reports': 'reports',
+  'GET /reports/providers': 'reports',
   'POST /reports': 'reports',
   'POST /reports/:domain/senders': 'reports',
   'GET /reports/:domain': 'reports',

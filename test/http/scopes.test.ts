@@ -79,6 +79,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free' | 'open'>> = {
   'GET /v1/reports': 'reports',
   'GET /v1/reports/domains': 'reports',
   'GET /v1/reports/senders': 'reports',
+  'GET /v1/reports/providers': 'reports',
   'PUT /v1/reports/senders/{id}': 'reports',
   'GET /v1/reports/rows': 'reports',
   'GET /v1/reports/tls': 'reports',

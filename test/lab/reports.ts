@@ -79,6 +79,18 @@ export const labReports: ReportService = {
     return { reports: [found], refused: [], failureReports: 0, others: 0 }
   },
   senders: async () => found,
+  across: async () => ({
+    ...{ domains: 2, messages: 1_000, leftOut: { sources: 0, messages: 0 } },
+    senders: [
+      {
+        ...{ id: 'provider:mailchimp', name: 'Mailchimp', messages: 1_000, passing: 900 },
+        domains: [
+          { domain: 'example.org', messages: 100, passing: 0, verdict: 'needs_setup' },
+          { domain: 'example.net', messages: 900, passing: 900, verdict: 'authorized' },
+        ],
+      },
+    ],
+  }),
   say: async (_, { id }) => senders.find((one) => one.id === id),
   summary: async () => ({
     ...found,

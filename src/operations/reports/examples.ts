@@ -6,6 +6,7 @@ import type {
   ReportsDomainsAnswer,
   ReportsImportAnswer,
   ReportsPolicyAnswer,
+  ReportsProvidersAnswer,
   ReportsTlsAnswer,
 } from '../../answers/reports.ts'
 
@@ -108,6 +109,20 @@ export const senderExample: ReportSenderAnswer = {
     lists_answered: 29,
   },
   to_do: mailchimp.to_do,
+}
+
+export const providersExample: ReportsProvidersAnswer = {
+  ...{ from: '2026-10-27', to: '2026-11-23', domains: 3, messages: 21_000, other_messages: 1_000 },
+  ...wholeList([
+    {
+      ...{ id: 'provider:mailchimp', name: 'Mailchimp', domains: 2, failing_domains: 1 },
+      ...{ messages: 20_000, passing: 18_000, failing: 2_000 },
+      at: [
+        { domain: 'example.org', messages: 2_000, passing: 0, verdict: 'needs_setup' as const },
+        { domain: 'example.net', messages: 18_000, passing: 18_000, verdict: 'authorized' as const },
+      ],
+    },
+  ]),
 }
 
 export const rowExample: ReportRowAnswer = {

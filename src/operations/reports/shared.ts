@@ -31,32 +31,40 @@ const isDate = (text: string): boolean => {
 
 const domainOfReports = positional(domainParam('domain; the names below it are included'))
 
-/** Parameters of every question about reports. */
-export const periodParams = {
-  domain: domainOfReports,
+/** Parameters of every question about reports of several domains. */
+export const daysParams = {
   from: dateParam('first day, UTC; default 27 days before the last one'),
   to: dateParam('last day, UTC; default today'),
   include: choiceParam(['authenticated', 'unauthenticated'], 'authenticated', {
     description: 'unauthenticated: with reports whose sender is not proven, which anybody can mail',
   }),
 }
+/** Parameters of every question about the reports of a domain. */
+export const periodParams = { domain: domainOfReports, ...daysParams }
 
-type PeriodInput = {
-  readonly domain: Domain
+type DaysInput = {
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly include: 'authenticated' | 'unauthenticated'
 }
 
 /** The period of a question. Throws AppError if the key is not made for the domain, or for days in the wrong order. */
-export function periodOf(ctx: Pick<Call, 'caller' | 'now'>, input: PeriodInput): Period & { readonly domain: Domain } {
+export function periodOf(
+  ctx: Pick<Call, 'caller' | 'now'>,
+  input: DaysInput & { readonly domain: Domain },
+): Period & { readonly domain: Domain } {
   refuseOthers(ctx, input.domain)
-  const to = input.to ?? dayOf(ctx.now())
+  return { domain: input.domain, ...daysOf(ctx, input) }
+}
+
+/** The days of a question. Throws AppError for days in the wrong order. */
+export function daysOf({ now }: Pick<Call, 'now'>, input: DaysInput): Omit<Period, 'domain'> {
+  const to = input.to ?? dayOf(now())
   const from = input.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS)
   if (from > to) throw reportsError('period', { from, to }, { parameter: 'from' })
   if (Date.parse(to) - Date.parse(from) > MAX_DAYS * DAY_MS)
     throw reportsError('too_long', { max: MAX_DAYS }, { parameter: 'from' })
-  return { domain: input.domain, from, to, includeUncounted: input.include === 'unauthenticated' }
+  return { from, to, includeUncounted: input.include === 'unauthenticated' }
 }
 
 /** A key that is made for domains sees these alone. */

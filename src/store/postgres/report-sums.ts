@@ -120,6 +120,8 @@ const MAX_SOURCE_OCTETS = 32 * 1_048_576
 const SOURCE_OCTETS = 300
 /** Names in From that are read for one domain. */
 const MAX_NAMES = 10_000
+/** Names in From that are read for all domains together. */
+const MAX_ALL_NAMES = 50_000
 /** Senders of a domain about which its owner says something. */
 export const MAX_WORDS = 200
 /** Reporters and policies that an answer names. */
@@ -144,14 +146,23 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
       SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)} LIMIT ${MAX_NAMES}`.execute(db)
     return rows.map(({ number }) => number)
   }
-  const chosen = (names: readonly number[], { from, to, includeUncounted }: Period): RawBuilder<boolean> =>
+  const chosen = (
+    names: readonly number[],
+    { from, to, includeUncounted }: Omit<Period, 'domain'>,
+  ): RawBuilder<boolean> =>
     sql`name = ANY(${names}::int[]) AND day BETWEEN ${from}::date AND ${to}::date AND (counts OR ${includeUncounted}::boolean)`
   const reportsIn = (kind: ReportKind, { domain, from, to }: Period): RawBuilder<boolean> =>
     sql`kind = ${kind} AND ${below(sql`domain`, domain)} AND day BETWEEN ${from}::date AND ${to}::date`
 
   return {
     namesOf,
-    sources: async (names: readonly number[], period: Period): Promise<Sources> => {
+    /** Every name in From with its number; at most {@link MAX_ALL_NAMES}. */
+    names: async (): Promise<readonly { readonly number: number; readonly name: string }[]> => {
+      const { rows } = await sql<{ number: number; name: string }>`
+        SELECT number, name FROM mailsonde.report_names ORDER BY number LIMIT ${MAX_ALL_NAMES}`.execute(db)
+      return rows
+    },
+    sources: async (names: readonly number[], period: Omit<Period, 'domain'>): Promise<Sources> => {
       const age = sql`(${period.to}::date - day)`
       const { rows } = await sql<SourceSum & { all_sources: number; all_messages: number }>`
         WITH sums AS (
@@ -303,11 +314,11 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
       }))
     },
 
-    /** What was said about the senders of the domain, the newest first. */
-    words: async (domain: string): Promise<readonly SenderWord[]> => {
-      const { rows } = await sql<SenderWord>`
-        SELECT sender, ours, note, addresses, said_by AS by, said_at AS at FROM mailsonde.report_words
-        WHERE domain = ${domain} ORDER BY said_at DESC, sender`.execute(db)
+    /** What was said about the senders of domains, the newest first. */
+    words: async (domains: readonly string[]): Promise<readonly (SenderWord & { readonly domain: string })[]> => {
+      const { rows } = await sql<SenderWord & { domain: string }>`
+        SELECT domain, sender, ours, note, addresses, said_by AS by, said_at AS at FROM mailsonde.report_words
+        WHERE domain = ANY(${domains}::text[]) ORDER BY said_at DESC, sender`.execute(db)
       return rows
     },
     /** Keeps a word in the place of an earlier one. Returns false if there are already {@link MAX_WORDS} others. */

@@ -328,7 +328,8 @@ it('the number of stored reports counts those about the domain, below it and abo
 })
 
 it('words about senders are kept, replaced and bounded, and removed by forget', async () => {
-  const { words, say, unsay, forget } = reportSumsOf(database.db)
+  const { words: wordsOf, say, unsay, forget } = reportSumsOf(database.db)
+  const words = async (domain: string) => (await wordsOf([domain])).map(({ domain: _, ...one }) => one)
   const word = (sender: string, ours = true) => ({
     ...{ sender, ours, note: '', addresses: ['192.0.2.1'], by: 'key', at: new Date(Date.UTC(2026, 10, 23)) },
   })
