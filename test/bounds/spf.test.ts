@@ -66,7 +66,7 @@ testBounds([
     async (n) => !passingOf(await treeOf(n === 20_000 ? networks(408, 0, 0) : networks(407, 2, 9))).tooWide,
   ],
   [
-    'src/checks/spf/match.ts MAX_PTR_NAMES',
+    'src/checks/spf/pointers.ts MAX_PTR_NAMES',
     10,
     async (n) => {
       const PTR = [...times(n - 1, (i) => `p${i}.example`), 'm.a.example']
@@ -75,17 +75,17 @@ testBounds([
     },
   ],
   [
-    'src/checks/spf/run.ts MAX_LOOKUPS',
+    'src/checks/spf/tree.ts MAX_LOOKUPS',
     10,
     async (n) => !(await isPermerror({ 'a.example': spf(...includes(n), '-all'), ...names(n, spf('-all')) })),
   ],
   [
-    'src/checks/spf/run.ts MAX_VOID_LOOKUPS',
+    'src/checks/spf/tree.ts MAX_VOID_LOOKUPS',
     2,
     async (n) => !(await isPermerror({ 'a.example': spf(...times(n, (i) => `exists:e${i}.example`), '-all') })),
   ],
   [
-    'src/checks/spf/run.ts MAX_MX_NAMES',
+    'src/checks/spf/tree.ts MAX_MX_NAMES',
     10,
     async (n) => {
       const MX = times(n, (i) => [i, `h${i}.example`] as const)

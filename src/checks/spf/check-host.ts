@@ -1,12 +1,11 @@
-import type { Ip } from '../../names/ip.ts'
-import { DnsError } from '../../net/dns/resolver.ts'
+import { familyOf, type Ip } from '../../names/ip.ts'
+import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { askOnce, checkedName, presentationOf } from './ask.ts'
-import { evaluate } from './evaluate.ts'
-import { expandName, expandText, usesLetter } from './expand.ts'
+import { evaluate, type Run, type SpfResult, type TraceStep, type Verdict, valuesFor } from './evaluate.ts'
+import { expandName, expandText } from './expand.ts'
 import { parseMacroString } from './macro.ts'
-import { validatedName } from './match.ts'
-import type { Run, SpfResult, TraceStep, Verdict } from './run.ts'
+import { readNode, TOP } from './read.ts'
 
 export type CheckHostInput = {
   readonly ip: Ip
@@ -58,6 +57,7 @@ export async function checkHost(
   const run: Run = {
     ask: askOnce(ctx),
     ip: input.ip,
+    families: [familyOf(input.ip)],
     values: {
       ip: input.ip,
       local: at > 0 ? input.sender.slice(0, at) : 'postmaster', // RFC 7208 §4.3
@@ -66,12 +66,16 @@ export async function checkHost(
       receiver: input.receiver ?? 'unknown',
       unixSeconds: Math.floor(ctx.now() / 1_000),
     },
-    state: { lookups: 0, voidLookups: 0, ahead: 0, trace: [] },
+    lookups: 0,
+    voidLookups: 0,
+    trace: [],
+    ahead: 0,
+    loading: new Map(),
   }
   const domain = input.domain ?? senderDomain
-  const verdict = await evaluate(run, domain)
+  const verdict = await evaluate(run, await readNode(run, domain, TOP))
   const explanation = verdict.result === 'fail' ? await explain(run, verdict) : undefined
-  const { lookups, voidLookups, trace } = run.state
+  const { lookups, voidLookups, trace } = run
   return {
     result: verdict.result,
     ...(verdict.mechanism === undefined ? {} : { mechanism: verdict.mechanism }),
@@ -90,23 +94,11 @@ const withALabels = (name: string): string => (/[^\x00-\x7f]/.test(name) ? (chec
  * The domain owner's explanation of a `fail` (RFC 7208 §6.2); undefined if there is none or anything is wrong with it:
  * no answer, no record or several, a character outside ASCII, a syntax fault. It does not count toward a limit.
  */
-export async function explain(run: Run, { exp, domain }: Verdict): Promise<string | undefined> {
+async function explain(run: Run, { exp, domain }: Verdict): Promise<string | undefined> {
   if (!exp) return undefined
-  try {
-    const validated = usesLetter(exp, 'p') ? await validatedName(run, domain) : 'unknown'
-    const name = expandName(exp, { ...run.values, domain, validated })
-    if (name === undefined || name === '') return undefined
-    const { records } = await run.ask(presentationOf(name), 'TXT')
-    return records.length === 1 ? await explanation(run, records[0]!, domain) : undefined
-  } catch (error) {
-    if (!(error instanceof DnsError)) throw error
-    return undefined
-  }
-}
-
-async function explanation(run: Run, text: string, domain: string): Promise<string | undefined> {
-  const parts = parseMacroString(text, 'explanation')
-  if (!parts.ok) return undefined
-  const validated = usesLetter(parts.value, 'p') ? await validatedName(run, domain) : 'unknown'
-  return expandText(parts.value, { ...run.values, domain, validated })
+  const name = expandName(exp, await valuesFor(run, exp, domain))
+  const answer = name ? await settled(run.ask(presentationOf(name), 'TXT')) : undefined
+  if (!answer || answer instanceof DnsError || answer.records.length !== 1) return undefined
+  const parts = parseMacroString(answer.records[0]!, 'explanation')
+  return parts.ok ? expandText(parts.value, await valuesFor(run, parts.value, domain)) : undefined
 }

@@ -3,7 +3,6 @@ import { type Cidr, contains } from '../../names/cidr.ts'
 import { providerOfHost, providerOfInbound, providerOfInclude, spfIncludeOf } from '../../providers/index.ts'
 import type { SpfFacts } from './lookup.ts'
 import { mend } from './mend.ts'
-import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import {
   allOf,
   type Directive,
@@ -14,7 +13,15 @@ import {
   reachable,
   type SpfRecord,
 } from './terms.ts'
-import { lookupsOf, networksOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
+import {
+  lookupsOf,
+  MAX_LOOKUPS,
+  MAX_VOID_LOOKUPS,
+  networksOf,
+  type SpfNode,
+  type SpfTerm,
+  voidTermsOf,
+} from './tree.ts'
 
 /** From strict to soft: merging uses the softest, so that no mail is refused that one of the records accepted. */
 const STRICTNESS: readonly Qualifier[] = ['-', '~', '?']

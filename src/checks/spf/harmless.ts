@@ -4,9 +4,8 @@ import { mend } from './mend.ts'
 import { isWithin } from './passing/intervals.ts'
 import type { Passing } from './passing/passing.ts'
 import type { SpfReading } from './reading.ts'
-import { MAX_VOID_LOOKUPS } from './run.ts'
 import { formatDirective } from './terms.ts'
-import { termsOf as allTermsOf, type SpfNode, type SpfTerm } from './tree.ts'
+import { termsOf as allTermsOf, MAX_VOID_LOOKUPS, type SpfNode, type SpfTerm } from './tree.ts'
 
 /**
  * Whether `after` is no worse for a domain's mail than `before`: every sender that passes still passes, and receivers

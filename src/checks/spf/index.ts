@@ -7,6 +7,7 @@ import { lookupSpf, type SpfFacts } from './lookup.ts'
 import { presentSpf } from './present.ts'
 
 export { type CheckHostAnswer, type CheckHostInput, checkHost } from './check-host.ts'
+export type { SpfResult } from './evaluate.ts'
 export { isProvidersInclude, meansSenders } from './fixes.ts'
 export { isAliased } from './judge.ts'
 export { overLimits } from './judge-permerror.ts'
@@ -24,7 +25,6 @@ export { spfReach } from './passing/reach.ts'
 export { presentCheckHost } from './present.ts'
 export { judgeProvider, type MissingProvider } from './provider.ts'
 export { namesOf, type SpfReading } from './reading.ts'
-export type { SpfResult } from './run.ts'
 
 export const spf = defineCheck<SpfFacts, SpfFields>({
   specs: ['RFC 7208', 'RFC 8616'],

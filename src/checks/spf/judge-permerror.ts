@@ -8,9 +8,8 @@ import { mend, slipsIn } from './mend.ts'
 import { MAX_RECORD } from './parse.ts'
 import { includedProblem } from './problems.ts'
 import type { Permerror, SpfReading } from './reading.ts'
-import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import { formatDirective, formatSpf, type SpfRecord } from './terms.ts'
-import { costOf, type SpfNode, voidTermsOf } from './tree.ts'
+import { costOf, MAX_LOOKUPS, MAX_VOID_LOOKUPS, type SpfNode, voidTermsOf } from './tree.ts'
 
 /** Maximum number of reasons for permerror that are reported individually. */
 const MAX_TOLD = 20

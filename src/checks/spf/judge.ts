@@ -10,8 +10,7 @@ import type { SpfFacts } from './lookup.ts'
 import { mend, SPF_VERSION, slipsIn } from './mend.ts'
 import { judgeProvider } from './provider.ts'
 import { namesNobody, type SpfReading } from './reading.ts'
-import { MAX_LOOKUPS } from './run.ts'
-import { chainOf, type SpfNode } from './tree.ts'
+import { chainOf, MAX_LOOKUPS, type SpfNode } from './tree.ts'
 
 /**
  * Judges the published record. `fail`: there is no record, receivers return permerror, or everybody passes; `unknown`:

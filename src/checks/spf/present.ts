@@ -8,7 +8,7 @@ import type { SpfFacts } from './lookup.ts'
 import { type Extent, publicIpv4, publicPrefixes } from './passing/wide.ts'
 import { spfNote } from './problems.ts'
 import { allOf } from './terms.ts'
-import { lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
+import { leads, lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
 
 /** Maximum number of characters shown of each of the domain's records. */
 const MAX_OWN_RECORD = 4_096
@@ -91,8 +91,7 @@ export function presentCheckHost(answer: CheckHostAnswer): SpfAnswer {
 
 const presentIncludes = (node: SpfNode): SpfInclude[] => includesOf(node).slice(0, MAX_INCLUDES).map(presentTerm)
 
-const includesOf = ({ terms }: SpfNode): readonly SpfTerm[] =>
-  terms.filter(({ directive }) => !directive || directive.mechanism.kind === 'include')
+const includesOf = ({ terms }: SpfNode): readonly SpfTerm[] => terms.filter(leads)
 
 const leftOut = (node: SpfNode): number | undefined =>
   includesOf(node).length > MAX_INCLUDES ? includesOf(node).length - MAX_INCLUDES : undefined

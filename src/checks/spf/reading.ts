@@ -3,9 +3,20 @@ import { isPublic } from '../../names/ip-range.ts'
 import { type DeadTerm, deadTermsOf } from './dead-terms.ts'
 import { type Extent, extentOf, isReservedNetwork } from './passing/wide.ts'
 import { spfNote } from './problems.ts'
-import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from './run.ts'
 import { allOf, formatDirective, isMechanism, type Qualifier, reachable } from './terms.ts'
-import { chainOf, lookupsOf, nodesOf, type SpfNode, type SpfTerm, termsOf, voidTermsOf } from './tree.ts'
+import {
+  chainOf,
+  leads,
+  lookupsOf,
+  MAX_LOOKUPS,
+  MAX_MX_NAMES,
+  MAX_VOID_LOOKUPS,
+  nodesOf,
+  type SpfNode,
+  type SpfTerm,
+  termsOf,
+  voidTermsOf,
+} from './tree.ts'
 
 /** Why a receiver returns permerror (RFC 7208 §2.6.7). */
 export type Permerror =
@@ -146,9 +157,6 @@ const malformed = (term: SpfTerm): SpfNode => ({
   records: [],
   terms: [],
 })
-
-/** Whether a term is an include or a redirect. */
-const leads = ({ directive }: SpfTerm): boolean => !directive || directive.mechanism.kind === 'include'
 
 /** An include whose name depends on the message cannot be counted. */
 const hasUnread = (root: SpfNode): boolean =>

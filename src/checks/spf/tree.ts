@@ -1,7 +1,14 @@
 import type { Problem } from '../../base/problem.ts'
 import type { Cidr } from '../../names/cidr.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
-import { allOf, type Directive, type SpfRecord } from './terms.ts'
+import { allOf, type Directive, reachable, type SpfRecord } from './terms.ts'
+
+/** Maximum number of terms with a lookup, over all records together (RFC 7208 §4.6.4). */
+export const MAX_LOOKUPS = 10
+/** Maximum number of void lookups (RFC 7208 §4.6.4). */
+export const MAX_VOID_LOOKUPS = 2
+/** Maximum number of names of each mx term (RFC 7208 §4.6.4). */
+export const MAX_MX_NAMES = 10
 
 /**
  * The result at one name of the tree: one readable `record`; `none`; `several` records, bad `syntax`, or more octets
@@ -61,6 +68,10 @@ export type SpfTerm = {
   readonly found?: { readonly ip4: Found; readonly ip6: Found }
 }
 
+/** Whether a term is an include or a redirect. */
+export const leads = ({ directive }: Pick<SpfTerm, 'directive'>): boolean =>
+  !directive || directive.mechanism.kind === 'include'
+
 /** The lookups of a term: its own and those below it. */
 export const costOf = (term: SpfTerm): number => 1 + (term.node ? lookupsOf(term.node) : 0)
 
@@ -82,6 +93,15 @@ export const nodesOf = (node: SpfNode): readonly SpfNode[] => [
 ]
 
 export const termsOf = (node: SpfNode): readonly SpfTerm[] => nodesOf(node).flatMap(({ terms }) => terms)
+
+/** The directives of a record that can be reached, each with its term if it costs a lookup and is kept. */
+export function stepsOf<T extends SpfTerm>(node: {
+  readonly record?: SpfRecord
+  readonly terms: readonly T[]
+}): readonly { readonly directive: Directive; readonly term?: T | undefined }[] {
+  const terms = new Map(node.terms.map((term) => [term.directive, term]))
+  return (node.record ? reachable(node.record) : []).map((directive) => ({ directive, term: terms.get(directive) }))
+}
 
 /** The domain's own records: its record, then the one it redirects to, and so on (RFC 7208 §6.1). */
 export function chainOf(node: SpfNode): readonly SpfNode[] {

@@ -1,7 +1,15 @@
 import type { Family } from '../../../names/ip.ts'
-import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from '../run.ts'
-import { asksDns, type Directive, reachable } from '../terms.ts'
-import { type Found, prefixOf, type SpfNode, type SpfTerm } from '../tree.ts'
+import { asksDns, type Directive } from '../terms.ts'
+import {
+  type Found,
+  MAX_LOOKUPS,
+  MAX_MX_NAMES,
+  MAX_VOID_LOOKUPS,
+  prefixOf,
+  type SpfNode,
+  type SpfTerm,
+  stepsOf,
+} from '../tree.ts'
 import { firstMatches, type Interval, type Intervals, intervalOf, type Segment, setOf, split } from './intervals.ts'
 
 /**
@@ -38,7 +46,7 @@ export function evaluate(run: Run, node: SpfNode, groups: readonly Group[]): Eva
   const passed: Passed[] = []
   const others: Group[] = []
   let undecided = groups
-  for (const step of stepsOf(node)) {
+  for (const step of groupedSteps(node)) {
     if (undecided.length === 0 || run.budget < 0) return { passed, others }
     const { matched, rest } = matchStep(run, step, undecided)
     for (const match of matched) (match.directive.qualifier === '+' ? passed : others).push(match)
@@ -58,18 +66,16 @@ type Step =
   | { readonly kind: 'term'; readonly directive: Directive; readonly term: SpfTerm | undefined }
 type Matched = { readonly matched: readonly Passed[]; readonly rest: readonly Group[] }
 
-function* stepsOf({ record, terms }: SpfNode): Generator<Step> {
-  let next = 0
+function* groupedSteps(node: SpfNode): Generator<Step> {
   let networks: Directive[] = []
-  for (const directive of record ? reachable(record) : []) {
+  for (const { directive, term } of stepsOf(node)) {
     if (!asksDns(directive.mechanism)) {
       networks.push(directive)
       continue
     }
     if (networks.length > 0) yield { kind: 'networks', directives: networks }
     networks = []
-    const term = terms[next++]
-    yield { kind: 'term', directive, term: term?.directive ? term : undefined }
+    yield { kind: 'term', directive, term }
   }
   if (networks.length > 0) yield { kind: 'networks', directives: networks }
 }

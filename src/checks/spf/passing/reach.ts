@@ -1,7 +1,6 @@
 import type { SpfReach } from '../../seen-mail.ts'
 import type { SpfFacts } from '../lookup.ts'
-import { asksDns, reachable } from '../terms.ts'
-import { chainOf, type SpfNode } from '../tree.ts'
+import { chainOf, type SpfNode, stepsOf } from '../tree.ts'
 import { type Passing, passes, passingOf } from './passing.ts'
 
 /** Whom the SPF record of a domain has. */
@@ -24,12 +23,13 @@ export function spfReach({ reading, tree }: SpfFacts): SpfReach {
 
 /** Each term of a record but `all` as a record of its own. */
 function termsAlone(node: SpfNode): readonly SpfNode[] {
-  const { record, terms } = node
+  const { record } = node
   if (!record) return []
-  let next = 0
-  return reachable(record).flatMap((directive): SpfNode[] => {
-    const term = asksDns(directive.mechanism) ? terms[next++] : undefined
-    if (directive.mechanism.kind === 'all') return []
-    return [{ ...node, record: { ...record, directives: [directive] }, terms: term?.directive ? [term] : [] }]
-  })
+  return stepsOf(node)
+    .filter(({ directive }) => directive.mechanism.kind !== 'all')
+    .map(({ directive, term }) => ({
+      ...node,
+      record: { ...record, directives: [directive] },
+      terms: term ? [term] : [],
+    }))
 }
