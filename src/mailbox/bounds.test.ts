@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LabServer, labDial } from '../../test/lab/dial.ts'
+import { type LabServer, labDial, timeoutFor } from '../../test/lab/dial.ts'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { domain } from '../names/domain.ts'
@@ -18,7 +18,7 @@ function lab(zone: LabZone, servers: Record<string, LabServer>, settings: Verify
   const ctx = labCtx(zone, { dial: net.dial, now: () => now })
   const verifier = createVerifier(ctx, { helo: domain('us.example'), ...settings })
   const ask = (input: Partial<VerifyInput> = {}): Promise<Verification> =>
-    verifier.verify(ctx, { email: 'a@x.example', timeoutMs: 400, ...input })
+    verifier.verify(ctx, { email: 'a@x.example', timeoutMs: timeoutFor(zone, servers), ...input })
   return { net, ask, wait: (ms: number) => (now += ms) }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LabDial, type LabServer, labDial } from '../../test/lab/dial.ts'
+import { type LabDial, type LabServer, labDial, timeoutFor } from '../../test/lab/dial.ts'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { domain } from '../names/domain.ts'
@@ -33,7 +33,13 @@ const TAKES_ALL: LabServer = { rcpt: { '*': '250 2.1.5 Ok' } }
 const listedBy = (source: string): string =>
   `550 5.7.1 Service unavailable, client host [${source}] blocked using zen.spamhaus.org`
 
-type Lab = { readonly verifier: Verifier; readonly ctx: Ctx; readonly net: LabDial; readonly asked: string[] }
+type Lab = {
+  readonly verifier: Verifier
+  readonly ctx: Ctx
+  readonly net: LabDial
+  readonly asked: string[]
+  readonly timeoutMs: number
+}
 function lab(
   zone: LabZone,
   servers: Record<string, LabServer>,
@@ -44,10 +50,16 @@ function lab(
   let seed = 1
   const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647
   const ctx = labCtx(zone, { dial: net.dial, random, ...world })
-  return { verifier: createVerifier(ctx, { helo: domain('us.example'), ...settings }), ctx, net, asked: ctx.asked }
+  return {
+    verifier: createVerifier(ctx, { helo: domain('us.example'), ...settings }),
+    ctx,
+    net,
+    asked: ctx.asked,
+    timeoutMs: timeoutFor(zone, servers),
+  }
 }
-const ask = ({ verifier, ctx }: Lab, input: Partial<VerifyInput> = {}): Promise<Verification> =>
-  verifier.verify(ctx, { email: 'a@x.example', timeoutMs: 400, ...input })
+const ask = ({ verifier, ctx, timeoutMs }: Lab, input: Partial<VerifyInput> = {}): Promise<Verification> =>
+  verifier.verify(ctx, { email: 'a@x.example', timeoutMs, ...input })
 const words = (v: Verification): string => `${v.result} ${v.reason} ${v.deliverability} ${v.catchAll}`
 const tries = (v: Verification): string[] =>
   v.attempts.map((one) => `${one.mxServer.split('.')[0]} ${one.stage} ${one.code} ${one.reason}`)
@@ -711,7 +723,7 @@ describe('limits toward mail hosts', () => {
     const one = lab(ONE, { [MX1]: server }, {}, { now: clock })
     for (let i = 0; i < before; i++) await ask(one, { email: `u${i}@x.example` })
     const dialled = one.net.dialled.length
-    const v = await ask(one, { email: 'last@x.example' })
+    const v = await ask(one, { email: 'last@x.example', timeoutMs: 400 })
     expect([words(v), one.net.dialled.length - dialled]).toEqual(['deferred own_limit unknown null', 0])
     expect(v.message).toMatch(message)
     expect(v.retryAfterMs! > 0 && v.retryAfterMs! <= retryAfterMs).toBe(true)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LabServer, type LabStep, labDial } from '../../../test/lab/dial.ts'
+import { type LabServer, type LabStep, labDial, timeoutFor } from '../../../test/lab/dial.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import type { Verification, VerifyInput } from '../verification.ts'
@@ -20,7 +20,7 @@ function tenant(other: LabStep | readonly LabStep[], server: LabServer = {}) {
   const ctx = labCtx(ZONE, { dial: net.dial, now: () => now })
   const verifier = createVerifier(ctx, { helo: domain('us.example') })
   const ask = (input: Partial<VerifyInput> = {}): Promise<Verification> =>
-    verifier.verify(ctx, { email: 'a@x.example', timeoutMs: 400, ...input })
+    verifier.verify(ctx, { email: 'a@x.example', timeoutMs: timeoutFor(other, server), ...input })
   return { net, ask, wait: (ms: number) => (now += ms) }
 }
 const words = (v: Verification): string => `${v.result} ${v.reason} ${v.deliverability} ${v.catchAll}`
