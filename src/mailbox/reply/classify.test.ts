@@ -272,3 +272,36 @@ it.each([...new Set(named)])('%j, which names only us, is never a firm word abou
     expect(`${stage} ${outcomeOf(reason, reply(text).code).deliverability} ${reason}`).toMatch(/ unknown /)
   }
 })
+
+/** Words about a mailbox, in the place of which one of our names stands. */
+const ABOUT: readonly string[] = [
+  '550 5.1.1 {us} is not a valid mailbox',
+  '550 5.1.1 No such user {us}',
+  '550 5.2.1 {us} has been suspended',
+  '552 5.2.2 mailbox of {us} is full',
+  '550 5.4.4 no MX for {us}',
+  '550 5.7.1 {us} relaying denied',
+  '550 {us} (no such user)',
+  '550 5.1.1 <{us}>',
+  '552 {us}',
+  '556 {us}',
+  '550 5.1.1 Benutzer {us} unbekannt',
+  "550 5.1.1 L'adresse {us} n'existe pas",
+  '550 5.2.1 La cuenta {us} está deshabilitada',
+  '550 5.1.1 Użytkownik {us} nie istnieje',
+  '552 5.2.2 Ящик {us} переполнен',
+  '550 5.1.1 ユーザー {us} は存在しません',
+  '550 5.1.1 用户 {us} 不存在',
+  '550 5.2.1 Ihre Adresse wurde gesperrt',
+  '550 5.2.1 Votre adresse est bloquée',
+  '550 5.2.1 Su dirección está bloqueada',
+  '550 5.2.1 Ваш IP-адрес заблокирован',
+  '550 5.2.1 您的地址被封禁',
+]
+it.each(ABOUT)('%j is never a firm word about the mailbox', (template) => {
+  for (const place of PLACES) {
+    const said = reply(template.replace('{us}', place))
+    const { reason } = classify({ stage: 'rcpt', reply: said, parties: { asked: 'someone@asked.example', ...US } })
+    expect(`${place} ${outcomeOf(reason, said.code).deliverability} ${reason}`).toMatch(/ unknown /)
+  }
+})

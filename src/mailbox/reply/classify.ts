@@ -8,10 +8,12 @@ import type { Detail, ReplyRow } from './row.ts'
 import {
   FAILED_RECIPIENTS,
   isOpening,
+  isOurName,
   NESTED_TEMPORARY,
   NO_SUCH_USER,
   namesUs,
   RECIPIENT_CALLOUT,
+  REFUSED_BECAUSE,
   SENDER_CALLOUT,
   sentencesOf,
 } from './sentences.ts'
@@ -66,9 +68,14 @@ export function classify({ stage, reply, provider, parties = {} }: Answered): Ve
     return withRetry({ reason, by: 'text', ...(detail && { detail }), ...(restsHost && { restsHost }) }, reply)
   }
   const reason = reasonByCode({ stage, reply, about })
-  if (reason) return withRetry({ reason, by: 'code' }, reply)
+  if (reason)
+    return withRetry({ reason: namesUs(marked) || isOurName(marked) ? ofUs(reason) : reason, by: 'code' }, reply)
   return withRetry({ reason: reasonByStage(stage, reply.code), by: 'stage' }, reply)
 }
+
+/** The reason of a reply whose subject is us, for one that its code gives. */
+const ofUs = (reason: Reason): Reason =>
+  ['recipient', 'domain'].includes(reasonRow(reason).about) ? 'source_blocked' : reason
 
 function accepted(stage: Stage, code: number, provider: Provider | undefined): Reason {
   if (stage !== 'rcpt' || !isSuccess(stage, { code })) return 'protocol_error'
@@ -123,19 +130,35 @@ function rowOf(marked: string, about: About, codes: Codes): Read | undefined {
 function readSentences(marked: string, codes: Codes): Read | undefined {
   if (SENDER_CALLOUT.test(marked)) return { reason: codes === '5xx' ? 'sender_refused' : 'temporary_failure' }
   const said = marked.replace(RECIPIENT_CALLOUT, '')
-  const isCallout = codes === '5xx' && said.length < marked.length
-  if (isCallout && NESTED_TEMPORARY.test(said)) return { reason: 'unclear_refusal' }
+  if (said.length === marked.length) return readCauses(said, codes)
+  if (codes === '5xx' && NESTED_TEMPORARY.test(said)) return { reason: 'unclear_refusal' }
+  const read = readCauses(said, codes)
+  if (codes === '5xx') return read ?? { reason: 'mailbox_not_found' }
+  // The outer code says for now, and the other server was asked by the host, not by us.
+  return read && reasonRow(read.reason).about === 'client' ? { reason: 'temporary_failure' } : read
+}
+
+function readCauses(said: string, codes: Codes): Read | undefined {
   const sentences = sentencesOf(said)
   const causes = sentences.filter(({ isAdvice }) => !isAdvice).map(({ text }) => text)
   for (const text of causes) {
     const read = isOpening(text) ? undefined : readSentence(text, codes)
-    const isAbsent = read?.reason === 'relay_denied' && causes.some((other) => NO_SUCH_USER.test(other))
+    const isGeneral =
+      read?.reason === 'relay_denied' || (read?.reason === 'policy' && codes === '5xx' && REFUSED_BECAUSE.test(text))
+    const isAbsent = isGeneral && causes.some((other) => NO_SUCH_USER.test(other) && !namesUs(other))
     // A policy that refuses for now is read with what else the reply says.
     const isWeak = codes === '4xx' && read?.reason === 'policy'
     if (read && !isWeak) return isAbsent ? { reason: 'mailbox_not_found' } : read
   }
   const opening = codes === '5xx' ? readSentence(causes.join(', '), codes) : undefined
-  return opening ?? readSentence(said, codes) ?? (isCallout ? { reason: 'mailbox_not_found' } : undefined)
+  return opening ?? readSentence(said, codes)
+}
+
+/** What a word about a mailbox means where our address is its subject; otherwise the address is refused. */
+const OF_OUR_ADDRESS: Partial<Record<Reason, Reason>> = {
+  mailbox_not_found: 'reverse_dns_required',
+  domain_not_found: 'reverse_dns_required',
+  recipient_throttled: 'rate_limited',
 }
 
 /** A sentence about us never speaks of the mailbox: its reason is one about us, whatever its words. */
@@ -146,7 +169,8 @@ function readSentence(text: string, codes: Codes): Read | undefined {
   if (read && about !== 'recipient' && about !== 'domain') return read
   if (!/US-IP/.test(text) || /US(?!-IP)/.test(text))
     return read || text.includes('US') ? { reason: 'sender_refused' } : undefined
-  return read || /\b(?:to|for) US-IP/.test(text) ? { reason: 'reverse_dns_required' } : undefined
+  if (read) return { reason: OF_OUR_ADDRESS[read.reason] ?? 'source_blocked' }
+  return /\b(?:to|for) US-IP/.test(text) ? { reason: 'reverse_dns_required' } : undefined
 }
 
 function withRetry(verdict: Omit<Verdict, 'retryAfterMs'>, reply: Reply): Verdict {

@@ -23,6 +23,9 @@ const BREAK =
 /** Brackets that tell whose address is meant. */
 const OF_SENDER = /\b(?:sender|return.?path|reverse.?path|mail from|from address|envelope)\b/
 
+/** A reply that is a name with its cause in brackets. */
+const NAME_THEN_ASIDE = /^((?:\d\.\d{1,3}\.\d{1,3} )?[<"']?(?:US-IP|US|ASKED)[>"']?:?) ?\(([^()]* [^()]*)\)$/
+
 /** One sentence of a reply. */
 export type Sentence = { readonly text: string; readonly isAdvice: boolean }
 
@@ -32,6 +35,7 @@ export type Sentence = { readonly text: string; readonly isAdvice: boolean }
  */
 export const sentencesOf = (marked: string): readonly Sentence[] =>
   marked
+    .replace(NAME_THEN_ASIDE, '$1 $2')
     .replace(/ ?\(([^()]* [^()]*)\)/g, (aside, words: string) => (OF_SENDER.test(words) ? aside : `; ${words}; `))
     .split(BREAK)
     .filter((text) => /\p{L}/u.test(text))
@@ -65,7 +69,7 @@ const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b/
 
 /** Our address or domain without its name. */
 const OURS =
-  /\b(?:your|the sending|the sender's) (?:own |e-?mail |mail |sending |sender )?(?:address(?! book)|domain|mailbox)\b|\bin the sending domain\b|\bdomain you (?:send|sent|are sending) from\b/
+  /\b(?:your|the sending|the sender's) (?:own |e-?mail |mail |sending |sender )?(?:address(?! book)|domain|mailbox)\b|\bin the sending domain\b|\bdomain you (?:send|sent|are sending) from\b|\b(?:ihr|votre|su|tu|sua|seu|tua|tuo|suo|vostro|uw|twoj|vas|din)e? (?:e-?mail-?|courriel |ip-?)?(?:adresse|domaine?|direccion|dominio|endereco|indirizzo|adres|adressen?)\b|ваш\S{0,3} (?:ip-?|почтов\S{2,3} )?(?:адрес|домен)|(?:您的|你的|お客様の|귀하의 ?)(?:ip|邮件|邮箱|メール|이메일)? ?(?:地址|域名|アドレス|ドメイン|주소|도메인)/
 
 /** Whether the subject of a sentence is one of our names: it stands where the mailbox would. */
 export function namesUs(sentence: string): boolean {
@@ -75,9 +79,14 @@ export function namesUs(sentence: string): boolean {
   return rest.includes('US') && /\p{Ll}{2}|\p{Lo}{2}/u.test(rest)
 }
 
+/** Whether a text is one of our names and nothing else, so that its code is about us. */
+export const isOurName = (marked: string): boolean => /\bUS\b/.test(marked) && !/\p{Ll}{2}|\p{Lo}|ASKED/u.test(marked)
+
 /** Too many recipients that do not exist were asked for. */
 export const FAILED_RECIPIENTS =
   /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
+/** A refusal whose cause is said behind a colon. */
+export const REFUSED_BECAUSE = /\b(?:rejected|refused|denied|not accepted|not delivered): /
 /** An explicit word about the mailbox, which stands behind a word about relaying, too. */
 export const NO_SUCH_USER =
   /\bno such (?:user|mailbox|recipient|account)\b|\b(?:user|recipient|mailbox) (?:is )?unknown\b/

@@ -619,5 +619,53 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   ],
   rate_limited: ['450 4.7.1 You have sent 100 messages in the last hour, slow down'],
 }
-const kinds = Object.entries(KINDS).flatMap(([reasons, replies]) => replies.map((text) => [reasons, text] as const))
+/** Further words of each kind. */
+const FURTHER: typeof KINDS = {
+  mailbox_full: ['550 Mailbox space not enough'],
+  mailbox_not_found: [
+    '550 5.1.1 <user@example.org>: Email rejected: no such recipient',
+    '550 We have no record of that user',
+    '554 rejected due to: no valid recipients',
+    '550 Delivery to user@example.org failed: this person does not work here',
+  ],
+  rate_limited: ['421 4.7.0 192.0.2.1 rate limited due to high number of recipient probes'],
+  reverse_dns_required: ['550-There is no reverse entry in the DNS for your host 550 ([192.0.2.1]). Mail rejected.'],
+  greylisted: ['451 Deferring the delivery for 10 minutes: we have not seen this sender before'],
+  tls_required: ['550 5.7.1 <user@example.org>... encryption too weak 0 less than 128'],
+  recipient_throttled: [
+    '432 4.3.2 STOREDRV.Deliver; recipient thread limit exceeded',
+    '450 4.2.1 Mailbox is getting too much mail right now',
+    '452 4.2.1 Das Postfach erhält zurzeit zu viele Nachrichten',
+  ],
+  sender_refused: [
+    '550 5.7.1 Absenderadresse abgelehnt: Domain existiert nicht',
+    '550 We do not accept mail from probe.example',
+  ],
+  source_blocked: [
+    '554 5.7.1 Ваш IP-адрес заблокирован',
+    '554 5.7.1 We do not accept mail from your network',
+    '550-192.0.2.1 is in a country we do not accept mail from 550 Geo blocking',
+  ],
+  unclear_refusal: ['550 5.4.4 Could not reach the LDAP server, please try again'],
+  relay_denied: [
+    '550 5.7.1 mail to example.org not accepted here',
+    '554 5.7.1 This server is not a mail exchanger for example.org',
+    '550 5.7.1 We are not responsible for example.org',
+    '550 5.7.1 不允许中继',
+  ],
+  mailbox_disabled: ['550 5.2.1 The mailbox is not allowed to receive mail'],
+  recipient_restricted: [
+    '550 5.7.1 user@example.org accepts mail from approved senders only',
+    '550 Mailing list is closed; you are not a member',
+    '550 5.7.1 List moderated, non-members rejected',
+  ],
+  temporary_failure: [
+    '451 4.3.0 Mail server temporarily rejected message',
+    '452 4.3.1 Disk full on server',
+    '451-Could not complete recipient verify callout for <user@example.org> 451 connection refused',
+  ],
+}
+const kinds = [KINDS, FURTHER]
+  .flatMap(Object.entries<readonly string[]>)
+  .flatMap(([reasons, replies]) => replies.map((text) => [reasons, text] as const))
 it.each(kinds)('%s: %s', (reasons, text) => expect(reasons.split('|')).toContain(reasonOf(text)))

@@ -7,7 +7,7 @@ const usForNow = rows('any', '4xx')
 export const ABOUT_US: readonly ReplyRow[] = [
   usForNow(
     'temporary_failure',
-    /\bmail received as unauthenticated\b|\b(?:hosted tenant|office 365 region)\b/,
+    /\bmail received as unauthenticated\b|\b(?:hosted tenant|office 365 region)\b|\bserver (?:has )?temporarily (?:rejected|refused)\b/,
     'Microsoft 365',
     '451 4.4.4 Mail received as unauthenticated, incoming to a recipient domain configured in a hosted tenant which has no mail-enabled subscriptions. ATTR5 [DB5EUR03FT010.eop-EUR03.prod.protection.outlook.com]',
   ),
@@ -20,14 +20,14 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'tls_required',
-    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
     'Postfix, Exchange, Exim',
     '530 5.7.0 Must issue a STARTTLS command first',
   ),
 
   us(
     'reverse_dns_required',
-    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
     'AT&T, Sendmail',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
   ),
@@ -47,7 +47,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'greylisted',
-    /\bgr[ea]y-? ?list|\blistes? grises?\b|\blistas? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單|\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer)/,
+    /\bgr[ea]y-? ?list|\blistes? grises?\b|\blistas? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單|\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|\b(?:not|never|n't) (?:yet )?seen\b.{0,60}\b(?:before|yet)\b|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer)/,
     'postgrey, French, Spanish, German, Italian, Portuguese, Polish, Russian, Japanese, Chinese hosts, milters',
     '450 4.2.0 <user@example.org>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.org.html',
   ),
@@ -88,6 +88,13 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
+    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bunauthenticated\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
+    'Gmail',
+    "550-5.7.26 Unauthenticated email from example.com is not accepted due to domain's DMARC policy.",
+    'unauthenticated',
+  ),
+  us(
+    'sender_refused',
     /\bsyntax error in (?:the )?(?:from|sender|return|mail from)\b/,
     'Exim',
     '501 syntax error in from address',
@@ -118,7 +125,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:not|never|n't) (?:accept|receive|take|allow)(?:ing)? (?:any )?(?:e-?)?(?:mails?|messages?) from (?:this|the|your) (?:sender|from|envelope)\b|\bden(?:y|ies|ied) (?:the |your |this )?sender\b|\bsender (?:e-?mail |address )?is (?:unvalidated|not (?:in|validated|verified)\b)/,
+    /\b(?:not|never|n't) (?:accept|receive|take|allow)(?:ing)? (?:any )?(?:e-?)?(?:mails?|messages?) from (?:(?:this|the|your) (?:sender|from|envelope)\b|US\b(?!-))|\bden(?:y|ies|ied) (?:the |your |this )?sender\b|\bsender (?:e-?mail |address )?is (?:unvalidated|not (?:in|validated|verified)\b)/,
     'hosts in Ukraine, eYou',
     '550 5.2.1 Mailbox unavailable. This server does not accept mails from this sender address',
   ),
@@ -128,17 +135,10 @@ export const ABOUT_US: readonly ReplyRow[] = [
     'qmail with chkuser, batv milters',
     "553 5.1.8 sorry, can't find a valid MX for sender domain (#5.1.8 - chkuser)",
   ),
-  us(
-    'sender_refused',
-    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bunauthenticated\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
-    'Gmail',
-    "550-5.7.26 Unauthenticated email from example.com is not accepted due to domain's DMARC policy.",
-    'unauthenticated',
-  ),
   us('sender_refused', /\b[45]\.1\.[78]\b/, 'RFC 3463 §3.2', '550 5.1.7 No such domain probe.example.'),
   us(
     'sender_refused',
-    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,4}\b|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人|e-?mail address is not verified|identit\S{1,4} failed the check/,
+    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,14}|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人|e-?mail address is not verified|identit\S{1,4} failed the check/,
     'French, German, Spanish, Italian, Portuguese, Polish, Dutch, Czech, Russian, Japanese, Chinese hosts, Amazon SES',
     '550 Adresse d expediteur invalide',
   ),

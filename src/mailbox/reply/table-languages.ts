@@ -150,7 +150,9 @@ const inAll = (write: (words: Words, gap: string) => string): RegExp =>
   new RegExp(
     Object.values(LANGUAGES)
       .map((words) =>
-        /^[a-z]/.test(words.box) ? `\\b(?<!\\bip[ -])(?:${write(words, '.{0,50}')})` : write(words, '.{0,24}'),
+        /^[a-z]/.test(words.box)
+          ? `\\b(?<!\\bip[ -])(?:${write(words, '.{0,50}')})`
+          : `(?<!ip[ -]?)(?:${write(words, '.{0,24}')})`,
       )
       .join('|'),
     'u',

@@ -42,7 +42,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
-    /\bonly (?:members|subscribers|moderators|owners|staff|internal (?:users|senders)|authenticated (?:users|senders))\b.{0,30}\b(?:may|can|are allowed to) (?:post|send|write)|\baccepts? (?:mail|e-?mails?|messages) from \w{1,20} only\b|\b(?:closed|members-only|private|internal) (?:mailing list|list|group)\b|\b(?:internal use|internal (?:mail|recipients?|users?|address(?:es)?)) only\b|\bexternal (?:senders?|mail|e-?mail) (?:is |are )?(?:not (?:allowed|accepted|permitted)|rejected|refused)/,
+    /\bonly (?:members|subscribers|moderators|owners|staff|internal (?:users|senders)|authenticated (?:users|senders))\b.{0,30}\b(?:may|can|are allowed to) (?:post|send|write)|\baccepts? (?:mail|e-?mails?|messages) from (?:\w{1,16} ){1,3}only\b|\blist is closed\b|\b(?:you are|sender is) not (?:a member|a subscriber|subscribed)\b|\bnon-?members? (?:are )?rejected\b|\b(?:closed|members-only|private|internal) (?:mailing list|list|group)\b|\b(?:internal use|internal (?:mail|recipients?|users?|address(?:es)?)) only\b|\bexternal (?:senders?|mail|e-?mail) (?:is |are )?(?:not (?:allowed|accepted|permitted)|rejected|refused)/,
     'Mailman, ezmlm, Sympa',
     '550 5.7.2 Sorry, only subscribers may post to this list (#5.7.2)',
   ),
@@ -52,19 +52,19 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
 export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   now(
     'recipient_throttled',
-    /\breceiving (?:e-?)?mail (?:too|at a rate)|\breceivingrate|\b(?:recipient|mailbox|user|inbox)(?:'s)?\b.{0,50}\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,40}\b(?:limit\w{0,2}|rate|too (?:many|much|fast|quickly|often)|maximum|allowed|may)\b|\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,30}\b(?:limits?|rate)\b.{0,40}\b(?:recipient|mailbox|user|inbox)\b|\breceived too (?:much|many)\b(?!.{0,40}\b(?:from|ip|host)\b)|\b(?:delivery|message|mail) rate (?:for|of) (?:this|the) (?:mailbox|recipient|user)\b|\brate.?limit\w{0,3}\b.{0,30}\b(?:for|of) (?:the |this |that )?(?:recipient|mailbox|inbox)\b(?!\/)|\btoo many (?:recent )?(?:messages|e-?mails|mails)\b.{0,20}\b(?:for|to) (?:this|the|that) (?:recipient|mailbox|user|inbox)\b|\b(?:recipient|mailbox|user|inbox)\b.{0,30}\b(?:number of|too many) (?:messages|e-?mails|mails)\b.{0,40}\b(?:receive|accept|hour|day|minute)\b/,
+    /\b(?:receiving|getting|gets) (?:e-?)?mail (?:too|at a rate)|\b(?:mailbox|recipient|user|inbox) (?:is )?(?:getting|gets|receives|receiving) too (?:many|much)|\breceivingrate|\brecipient thread limit|\b(?:recipient|mailbox|user|inbox)(?:'s)?\b.{0,50}\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,40}\b(?:limit\w{0,2}|rate|too (?:many|much|fast|quickly|often)|maximum|allowed|may)\b|\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,30}\b(?:limits?|rate)\b.{0,40}\b(?:recipient|mailbox|user|inbox)\b|\breceived too (?:much|many)\b(?!.{0,40}\b(?:from|ip|host)\b)|\b(?:delivery|message|mail) rate (?:for|of) (?:this|the) (?:mailbox|recipient|user)\b|\brate.?limit\w{0,3}\b.{0,30}\b(?:for|of) (?:the |this |that )?(?:recipient|mailbox|inbox)\b(?!\/)|\btoo many (?:recent )?(?:messages|e-?mails|mails)\b.{0,20}\b(?:for|to) (?:this|the|that) (?:recipient|mailbox|user|inbox)\b|\b(?:recipient|mailbox|user|inbox)\b.{0,30}\b(?:number of|too many) (?:messages|e-?mails|mails)\b.{0,40}\b(?:receive|accept|hour|day|minute)\b/,
     'Gmail, Exchange',
     '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered. Please resend your message at a later time.',
   ),
   now(
     'recipient_throttled',
-    /\b(?:empfanger\w{0,2}|postfach\w{0,3})\b.{0,60}(?:(?:erhalt|bekommt|empfangt) zu viele|zu viele (?:nachrichten|e-?mails).{0,30}(?:empfang|erhalt|bekomm)|empfangs(?:limit|grenze|rate)|\blimit\b)|\b(?:destinataire|boite)\b.{0,60}\b(?:trop de (?:messages|courriers)|limite de reception|nombre de messages)|\b(?:destinatario|buzon|casilla|caixa|casella)\b.{0,60}\b(?:demasiados (?:mensajes|correos)|limite de recep|numero (?:maximo )?de (?:mensajes|mensagens)|muitas mensagens|troppi messaggi|limite di ricezione)|(?:получател|ящик).{0,60}(?:слишком много (?:писем|сообщений)|лимит (?:входящ|при[её]м)|превы\S{3,6} (?:числ|лимит))|(?:收件人|邮箱|用户|郵箱).{0,16}(?:接收|收信).{0,12}(?:过多|过于频繁|频率|上限|限制|限額)|\bodbiorc\w\b.{0,60}\b(?:zbyt wiele|limit odbioru)/,
+    /\b(?:empfanger\w{0,2}|postfach\w{0,3})\b.{0,60}(?:(?:erhalt|bekommt|empfangt)(?: \w{1,12})? zu viele|zu viele (?:nachrichten|e-?mails).{0,30}(?:empfang|erhalt|bekomm)|empfangs(?:limit|grenze|rate)|\blimit\b)|\b(?:destinataire|boite)\b.{0,60}\b(?:trop de (?:messages|courriers)|limite de reception|nombre de messages)|\b(?:destinatario|buzon|casilla|caixa|casella)\b.{0,60}\b(?:demasiados (?:mensajes|correos)|limite de recep|numero (?:maximo )?de (?:mensajes|mensagens)|muitas mensagens|troppi messaggi|limite di ricezione)|(?:получател|ящик).{0,60}(?:слишком много (?:писем|сообщений)|лимит (?:входящ|при[её]м)|превы\S{3,6} (?:числ|лимит))|(?:收件人|邮箱|用户|郵箱).{0,16}(?:接收|收信).{0,12}(?:过多|过于频繁|频率|上限|限制|限額)|\bodbiorc\w\b.{0,60}\b(?:zbyt wiele|limit odbioru)/,
     'German, Romance, Russian, Chinese, Polish hosts',
     '450 4.2.1 Der Empfänger hat sein Empfangslimit erreicht',
   ),
   now(
     'temporary_failure',
-    /\b(?:queue|organi[sz]ation|system|server) quota\b|mail system full|system storage/,
+    /\b(?:queue|organi[sz]ation|system|server) quota\b|mail system full|system storage|\b[45]\.3\.1 .{0,20}\b(?:disk|storage|space)\b|\bdisk full on\b/,
     'Microsoft 365',
     '450 4.7.3 Organization queue quota exceeded. [outlook.com]',
   ),
@@ -98,7 +98,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'mailbox_full',
-    /\b(?:mailbox|mail box|inbox|in-?box|maildir|mailfolder|mail folder|account|user|recipient|maildrop|mail ?store|storage|disk)\b.{0,40}\b(?:is |are |was |too |already )?(?:full|stuffed|overflow\w{0,3}|overfull)\b|\bfull (?:mailbox|inbox|account)|\b(?:mailbox|account|user|recipient|storage|disk)\b.{0,30}\b(?:size|space|storage|disk|capacity)\b.{0,30}\b(?:limit|exceeded|reached|exhausted|insufficient|full)/,
+    /\b(?:mailbox|mail box|inbox|in-?box|maildir|mailfolder|mail folder|account|user|recipient|maildrop|mail ?store|storage|disk)\b.{0,40}\b(?:is |are |was |too |already )?(?:full|stuffed|overflow\w{0,3}|overfull)\b|\bfull (?:mailbox|inbox|account)|\b(?:mailbox|account|user|recipient|storage|disk)\b.{0,30}\b(?:size|space|storage|disk|capacity)\b.{0,30}\b(?:limit|exceeded|reached|exhausted|insufficient|not enough|used up|full)/,
     'Sendmail, Exchange, Yandex',
     '550 5.2.2 <user@example.jp>... Mailbox Full',
   ),
@@ -139,7 +139,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:mail|e-?mail) (?:service|access|delivery)\b.{0,40}\b(?:switched off|turned off|disabled|suspended)\b|\bmail\b.{0,20}\bnot (?:currently (?:being )?|being )accepted (?:for|at|by) (?:this|that|the) (?:mailbox|user|account|recipient|address)\b|\bdisabled for lack of use\b|\bmailbox (?:is |has been )?(?:blocked|locked)|\baccount (?:is |has been )(?:blocked|locked)|policy rejection on the target address/,
+    /\b(?:mail|e-?mail) (?:service|access|delivery)\b.{0,40}\b(?:switched off|turned off|disabled|suspended)\b|\bmail\b.{0,20}\bnot (?:currently (?:being )?|being )accepted (?:for|at|by) (?:this|that|the) (?:mailbox|user|account|recipient|address)\b|\bdisabled for lack of use\b|\b(?:mailbox|account|user|address) (?:is )?not (?:allowed|permitted|enabled) to receive\b|\bmailbox (?:is |has been )?(?:blocked|locked)|\baccount (?:is |has been )(?:blocked|locked)|policy rejection on the target address/,
     'CommuniGate, Yandex',
     '550 user@example.org mail service is disabled for this account',
   ),

@@ -26,7 +26,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   forGood(
     // Before the words of a host that is not permitted.
     'relay_denied',
-    /\brelais\b.{0,20}\b(?:interdit|refus|non autoris)|\bweiterleitung\b.{0,20}\b(?:nicht|verweigert|verboten)|\b(?:reenvio|retransmis\w{2,4}|inoltro|encaminhamento)\b.{0,20}\b(?:no |nao |non |denegad|negad|negat|proibid|prohibid|vietat)|(?:ретрансляц|пересылк)\S{0,3}.{0,20}(?:запрещ|не разреш)|\bmay (?:not )?relay\b|(?<!open )\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3}|permitted|allowed|authentication required)\b.{0,30}\b(?:for|to|through) relay|\b(?:polic|prohibit|refus|den(?:y|ies)|reject|disallow)\w{0,4}\b(?:(?!unknown).){0,30}\brelay/,
+    /(?:不允许|不允許|禁止|拒绝|拒絕)中[继繼]|中[继繼継].{0,8}(?:拒绝|拒絕|拒否|禁止|許可されて|できません)|\brelais\b.{0,20}\b(?:interdit|refus|non autoris)|\bweiterleitung\b.{0,20}\b(?:nicht|verweigert|verboten)|\b(?:reenvio|retransmis\w{2,4}|inoltro|encaminhamento)\b.{0,20}\b(?:no |nao |non |denegad|negad|negat|proibid|prohibid|vietat)|(?:ретрансляц|пересылк)\S{0,3}.{0,20}(?:запрещ|не разреш)|\bmay (?:not )?relay\b|(?<!open )\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3}|permitted|allowed|authentication required)\b.{0,30}\b(?:for|to|through) relay|\b(?:polic|prohibit|refus|den(?:y|ies)|reject|disallow)\w{0,4}\b(?:(?!unknown).){0,30}\brelay/,
     'Domino',
     '554 Relay rejected for policy reasons.',
   ),
@@ -119,7 +119,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\byour access to (?:submit|this|our)\b.{0,60}\b(?:reject|denied|block)|\b(?:mail|access|connections?) from your (?:location|country|region)\b|\bnot (?:yet )?(?:allowed|authori[sz]ed|permitted) (?:access\b|to (?:deliver|submit) (?:mail|messages))/,
+    /\byour access to (?:submit|this|our)\b.{0,60}\b(?:reject|denied|block)|\b(?:mail|access|connections?) from your (?:location|country|region|network|provider)\b|US-IP\]? is in a (?:country|region|network)\b|\bnot (?:yet )?(?:allowed|authori[sz]ed|permitted) (?:access\b|to (?:deliver|submit) (?:mail|messages))/,
     'Cisco Secure Email',
     '550 #5.7.1 Your access to submit messages to this e-mail system has been rejected.',
   ),
@@ -179,7 +179,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
 
   any(
     'temporary_failure',
-    /\btemporar(?:y|ily)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|message expired|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|\bforwarding loop|hop count|too many hops|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
+    /\btemporar(?:y|ily)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|\b(?:could not|couldn't|cannot|can't|unable to|failed to) (?:reach|connect to|contact|query|access)\b.{0,30}\b(?:server|database|ldap|directory|backend|service)\b|message expired|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|\bforwarding loop|hop count|too many hops|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
     'Dovecot, Exchange',
     '451 4.3.0 Internal system error',
   ),
