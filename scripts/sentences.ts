@@ -21,24 +21,25 @@ export async function allSentences(root: string): Promise<readonly AnySentence[]
   const found: AnySentence[] = []
   for (const file of files) {
     const module: Readonly<Record<string, unknown>> = await import(resolve(root, file))
-    for (const [maker, made] of Object.entries(module))
-      if (isTable(made))
-        found.push(...Object.entries(made.table).map(([id, entry]) => sentenceOf(file, maker, made.subject, id, entry)))
+    for (const [maker, made] of Object.entries(module)) {
+      const { subject = '', table, errors } = (typeof made === 'function' ? made : {}) as Made
+      const groups = table ? [[undefined, table] as const] : Object.entries(errors ?? {})
+      for (const [code, sentences] of groups)
+        for (const [id, tell] of Object.entries(sentences)) {
+          const told = (values: object, say = inEnglish): string => tell(values, say)
+          found.push({ file, maker, subject, id, code: code as ErrorCode | undefined, tell: told })
+        }
+    }
   }
   return found
 }
 
-type Tell = (values: object, say: Say) => string
-type Entry = Tell | { readonly code: ErrorCode; readonly detail: Tell }
-type Table = { readonly subject: string; readonly table: Readonly<Record<string, Entry>> }
-
-const isTable = (value: unknown): value is Table =>
-  typeof value === 'function' && 'table' in value && 'subject' in value
-
-function sentenceOf(file: string, maker: string, subject: string, id: string, entry: Entry): AnySentence {
-  const tell = typeof entry === 'function' ? entry : entry.detail
-  const code = typeof entry === 'function' ? undefined : entry.code
-  return { file, maker, subject, id, code, tell: (values, say = inEnglish) => tell(values, say) }
+type Sentences = Readonly<Record<string, (values: object, say: Say) => string>>
+/** A function that makes problems has a `table`, one that makes errors has tables by their codes. */
+type Made = {
+  readonly subject?: string
+  readonly table?: Sentences
+  readonly errors?: Readonly<Partial<Record<ErrorCode, Sentences>>>
 }
 
 /** What stands for each kind of value. */

@@ -20,23 +20,16 @@ type Path = { path: string }
 
 /** Errors of the environment and of the configuration file. */
 export const configError = errorsOf('config', {
-  variable: {
-    code: 'invalid_parameter',
-    detail: ({ name, meant }: { name: string } & Meant) =>
+  invalid_parameter: {
+    variable: ({ name, meant }: { name: string } & Meant) =>
       `unknown environment variable ${shown(name, 60)}${didYouMean(meant)}; \`mailsonde config\` lists the known ones`,
-  },
-  unreadable: {
-    code: 'invalid_parameter',
-    detail: ({ path, reason }: Path & { reason: string }) =>
+
+    unreadable: ({ path, reason }: Path & { reason: string }) =>
       `the configuration file ${shown(path)} could not be read: ${shown(reason)}`,
-  },
-  no_object: {
-    code: 'invalid_parameter',
-    detail: ({ path }: Path) => `the configuration file ${shown(path)} must contain one JSON object`,
-  },
-  key: {
-    code: 'invalid_parameter',
-    detail: ({ path, name, meant }: Path & { name: string } & Meant) =>
+
+    no_object: ({ path }: Path) => `the configuration file ${shown(path)} must contain one JSON object`,
+
+    key: ({ path, name, meant }: Path & { name: string } & Meant) =>
       `the configuration file ${shown(path)} has an unknown key ${quoted(name)}${didYouMean(meant)}`,
   },
 })

@@ -100,19 +100,35 @@ export class AppError extends Error {
   }
 }
 
-/** A sentence and the code of its errors. */
-type ErrorEntry<V> = { readonly code: ErrorCode; readonly detail: Sentence<V> }
+/** Sentences by their id, by the code of their errors. */
+type ErrorTable<T> = {
+  readonly [Code in keyof T]: Code extends ErrorCode ? Readonly<Record<string, Sentence<never>>> : never
+}
+/** The ids of a table. */
+type IdOf<T> = { [Code in keyof T]: keyof T[Code] & string }[keyof T]
+/** The values of the sentence with an id. */
+type ValuesOf<T, Id> = {
+  [Code in keyof T]: Id extends keyof T[Code] ? (T[Code][Id] extends Sentence<infer V> ? V : never) : never
+}[keyof T]
 
 /**
- * A table of errors, one for each id of a subject. The returned function makes an error from an id, the values of its
- * sentence and further data: `listError('no_column', { wanted }, { parameter: 'column' })`.
+ * A table of errors of a subject. The returned function makes an error from an id, the values of its sentence and
+ * further data: `listError('no_column', { wanted }, { parameter: 'column' })`.
  */
-export const errorsOf = <V>(subject: string, table: { readonly [Id in keyof V]: ErrorEntry<V[Id]> }) =>
-  Object.assign(
-    <Id extends keyof V & string>(id: Id, ...[values, options]: Given<V[Id], ErrorOptions>): AppError =>
-      new AppError(table[id].code, problemWith(`${subject}.${id}`, table[id].detail, values), options),
-    { subject, table },
+export function errorsOf<T extends ErrorTable<T>>(subject: string, table: T) {
+  const entries = new Map(
+    Object.entries<Readonly<Record<string, Sentence<never>>>>(table).flatMap(([code, sentences]) =>
+      Object.entries(sentences).map(([id, tell]) => [id, { code: code as ErrorCode, tell }] as const),
+    ),
   )
+  return Object.assign(
+    <Id extends IdOf<T>>(id: Id, ...[values, options]: Given<ValuesOf<T, Id>, ErrorOptions>): AppError => {
+      const { code, tell } = entries.get(id)!
+      return new AppError(code, problemWith(`${subject}.${id}`, tell as Sentence<ValuesOf<T, Id>>, values), options)
+    },
+    { subject, errors: table },
+  )
+}
 
 /** The error of a parameter whose text a parser refused. */
 export const invalidAt = (code: ErrorCode, parameter: string, why: Problem): AppError =>

@@ -19,88 +19,63 @@ export const flagProblem = problemsOf('flag', {
 
 /** Errors of the command line. */
 export const commandError = errorsOf('command', {
-  exclusive: {
-    code: 'invalid_parameter',
-    detail: ({ flag, other }: Flags) => `--${shown(flag, 60)} cannot be used with --${shown(other, 60)}`,
+  invalid_parameter: {
+    exclusive: ({ flag, other }: Flags) => `--${shown(flag, 60)} cannot be used with --${shown(other, 60)}`,
+
+    requires: ({ flag, other }: Flags) => `--${shown(flag, 60)} requires --${shown(other, 60)}`,
   },
-  requires: {
-    code: 'invalid_parameter',
-    detail: ({ flag, other }: Flags) => `--${shown(flag, 60)} requires --${shown(other, 60)}`,
+  missing_parameter: {
+    out: () => '--file requires --out, a file for the results',
+
+    no_targets: () => 'standard input has no targets: give one per line',
   },
-  out: { code: 'missing_parameter', detail: () => '--file requires --out, a file for the results' },
-  no_targets: {
-    code: 'missing_parameter',
-    detail: () => 'standard input has no targets: give one per line',
-  },
-  targets: {
-    code: 'payload_too_large',
-    detail: ({ max }: { max: number }) => `more than ${max} targets: one document can have at most ${max}`,
+  payload_too_large: {
+    targets: ({ max }: { max: number }) => `more than ${max} targets: one document can have at most ${max}`,
   },
 })
 
 /** Errors of the service that the command line calls. */
 export const serviceError = errorsOf('service', {
-  url: { code: 'invalid_parameter', detail: ({ text }: { text: string }) => `${quoted(text)} is not a URL` },
-  login: {
-    code: 'invalid_parameter',
-    detail: () => 'the URL contains a user name or a password: give the API key in MAILSONDE_KEY instead',
+  invalid_parameter: {
+    url: ({ text }: { text: string }) => `${quoted(text)} is not a URL`,
+
+    login: () => 'the URL contains a user name or a password: give the API key in MAILSONDE_KEY instead',
+
+    scheme: ({ text }: { text: string }) => `${quoted(text)} does not begin with http:// or https://`,
   },
-  scheme: {
-    code: 'invalid_parameter',
-    detail: ({ text }: { text: string }) => `${quoted(text)} does not begin with http:// or https://`,
-  },
-  redirect: {
-    code: 'upstream_unavailable',
-    detail: ({ origin, location }: Origin & { location: string }) =>
+  upstream_unavailable: {
+    redirect: ({ origin, location }: Origin & { location: string }) =>
       `${shown(origin)} redirects to ${shown(location)}; set --server to the URL of the service itself`,
-  },
-  no_problem: {
-    code: 'upstream_unavailable',
-    detail: ({ origin, status }: Origin & { status: number }) =>
+
+    no_problem: ({ origin, status }: Origin & { status: number }) =>
       `${shown(origin)} returned status ${status} without a problem document; is it the URL of a mailsonde service?`,
-  },
-  unreachable: {
-    code: 'upstream_unavailable',
-    detail: ({ origin, reason }: Origin & { reason: string }) =>
+
+    unreachable: ({ origin, reason }: Origin & { reason: string }) =>
       `${shown(origin)} could not be reached: ${shown(reason)}`,
-  },
-  broken_off: {
-    code: 'upstream_unavailable',
-    detail: ({ origin, reason }: Origin & { reason: string }) =>
+
+    broken_off: ({ origin, reason }: Origin & { reason: string }) =>
       `${shown(origin)} closed the connection before the end of its answer: ${shown(reason)}`,
-  },
-  late: { code: 'timeout', detail: ({ origin }: Origin) => `${shown(origin)} did not respond in time` },
-  empty: {
-    code: 'upstream_unavailable',
-    detail: ({ origin, status }: Origin & { status: number }) =>
+
+    empty: ({ origin, status }: Origin & { status: number }) =>
       `${shown(origin)} returned status ${status} without content; is it the URL of a mailsonde service?`,
-  },
-  web_page: {
-    code: 'upstream_unavailable',
-    detail: ({ origin, status }: Origin & { status: number }) =>
+
+    web_page: ({ origin, status }: Origin & { status: number }) =>
       `${shown(origin)} returned status ${status} with a web page; is it the URL of a mailsonde service?`,
-  },
-  too_long: {
-    code: 'upstream_unavailable',
-    detail: ({ origin }: Origin) => `${shown(origin)} sent an answer that is too long`,
-  },
-  schema: {
-    code: 'upstream_unavailable',
-    detail: ({ origin, name, why }: Origin & { name: string; why: Problem }, say) =>
+
+    too_long: ({ origin }: Origin) => `${shown(origin)} sent an answer that is too long`,
+
+    schema: ({ origin, name, why }: Origin & { name: string; why: Problem }, say) =>
       `the answer of ${shown(origin)} does not match the schema of ${shown(name, 60)}; it may run another version: ${say(why)}`,
-  },
-  not_json: {
-    code: 'upstream_unavailable',
-    detail: ({ origin }: Origin) => `the answer of ${shown(origin)} is not JSON`,
-  },
-  no_object: {
-    code: 'upstream_unavailable',
-    detail: ({ origin }: Origin) => `the answer of ${shown(origin)} is not a JSON object`,
-  },
-  no_tls: {
-    code: 'upstream_unavailable',
-    detail: ({ origin }: Origin) =>
+
+    not_json: ({ origin }: Origin) => `the answer of ${shown(origin)} is not JSON`,
+
+    no_object: ({ origin }: Origin) => `the answer of ${shown(origin)} is not a JSON object`,
+
+    no_tls: ({ origin }: Origin) =>
       `${shown(origin)} could not be reached: it does not use TLS; try http:// instead of https://`,
+  },
+  timeout: {
+    late: ({ origin }: Origin) => `${shown(origin)} did not respond in time`,
   },
 })
 

@@ -17,127 +17,99 @@ export const httpProblem = problemsOf('http', {
 
 /** Errors of requests that no operation has read. */
 export const requestError = errorsOf('request', {
-  header_too_large: { code: 'payload_too_large', detail: () => 'the headers are larger than 16 KiB' },
-  late: { code: 'invalid_parameter', detail: () => 'the request was not received in time' },
-  no_http: { code: 'invalid_parameter', detail: () => 'the request is not valid HTTP' },
-  transfer_encoding: {
-    code: 'invalid_parameter',
-    detail: () => 'the only accepted Transfer-Encoding is chunked',
+  payload_too_large: {
+    header_too_large: () => 'the headers are larger than 16 KiB',
+
+    form_fields: ({ max }: { max: number }) => `a form may have at most ${max} fields`,
   },
-  hosts: { code: 'invalid_parameter', detail: () => 'the request has more than one Host field' },
-  host: { code: 'invalid_parameter', detail: () => 'the Host of the request is not a host and a port' },
-  target: {
-    code: 'invalid_parameter',
-    detail: () => 'the request target and the Host field name different hosts',
+  invalid_parameter: {
+    late: () => 'the request was not received in time',
+
+    no_http: () => 'the request is not valid HTTP',
+
+    transfer_encoding: () => 'the only accepted Transfer-Encoding is chunked',
+
+    hosts: () => 'the request has more than one Host field',
+
+    host: () => 'the Host of the request is not a host and a port',
+
+    target: () => 'the request target and the Host field name different hosts',
+
+    broken_off: () => 'the connection was closed before all of the body had come',
+
+    idempotency_key: () => 'Idempotency-Key must be given once, with 1 to 255 visible ASCII characters',
+
+    twice: ({ name }: { name: string }) => `${shown(name)} is in the query and in the body; give it once`,
+
+    no_object: () => 'the body must be one JSON object',
+
+    batch: () => 'the body is a list of messages (a batch); send each message in its own request',
+
+    in_path: ({ name }: { name: string }) => `${shown(name)} is part of the path; give it only there`,
   },
-  form_fields: {
-    code: 'payload_too_large',
-    detail: ({ max }: { max: number }) => `a form may have at most ${max} fields`,
-  },
-  late_body: {
-    code: 'timeout',
-    detail: ({ seconds }: { seconds: number }) => `the body was not received within ${seconds} s`,
-  },
-  slow_body: {
-    code: 'timeout',
-    detail: ({ min, seconds }: { min: number; seconds: number }) =>
+  timeout: {
+    late_body: ({ seconds }: { seconds: number }) => `the body was not received within ${seconds} s`,
+
+    slow_body: ({ min, seconds }: { min: number; seconds: number }) =>
       `fewer than ${min} bytes of the body arrived in ${seconds} s (--min-upload-rate); the records of a list that did are kept: continue its upload`,
   },
-  broken_off: { code: 'invalid_parameter', detail: () => 'the connection was closed before all of the body had come' },
-  not_kept: {
-    code: 'storage_full',
-    detail: ({ reason }: { reason: string }) => `the body could not be kept while it is received: ${shown(reason)}`,
+  storage_full: {
+    not_kept: ({ reason }: { reason: string }) => `the body could not be kept while it is received: ${shown(reason)}`,
   },
-  nowhere: {
-    code: 'not_found',
-    detail: ({ path }: { path: string }) => `there is nothing at ${shown(path)}; /docs/api lists the paths`,
+  not_found: {
+    nowhere: ({ path }: { path: string }) => `there is nothing at ${shown(path)}; /docs/api lists the paths`,
   },
-  method: {
-    code: 'method_not_allowed',
-    detail: ({ path, known, method }: { path: string; known: readonly string[]; method: string }) =>
+  method_not_allowed: {
+    method: ({ path, known, method }: { path: string; known: readonly string[]; method: string }) =>
       `${shown(path)} accepts ${known.join(', ')}, not ${shown(method, 20)}`,
   },
-  idempotency_key: {
-    code: 'invalid_parameter',
-    detail: () => 'Idempotency-Key must be given once, with 1 to 255 visible ASCII characters',
-  },
-  query: {
-    code: 'unknown_parameter',
-    detail: ({ name }: { name: string }) => `${quoted(name)}: this operation reads its parameters from the body`,
-  },
-  twice: {
-    code: 'invalid_parameter',
-    detail: ({ name }: { name: string }) => `${shown(name)} is in the query and in the body; give it once`,
-  },
-  no_object: { code: 'invalid_parameter', detail: () => 'the body must be one JSON object' },
-  batch: {
-    code: 'invalid_parameter',
-    detail: () => 'the body is a list of messages (a batch); send each message in its own request',
-  },
-  in_path: {
-    code: 'invalid_parameter',
-    detail: ({ name }: { name: string }) => `${shown(name)} is part of the path; give it only there`,
+  unknown_parameter: {
+    query: ({ name }: { name: string }) => `${quoted(name)}: this operation reads its parameters from the body`,
   },
 })
 
 /** Errors of who asks, and how often. */
 export const callerError = errorsOf('caller', {
-  no_key: { code: 'unauthorized', detail: () => 'give a key as "Authorization: Bearer …" or "X-API-Key: …"' },
-  unknown_key: { code: 'unauthorized', detail: () => 'this key is unknown or has expired' },
-  /** The reason is the operator's business, and in the log. */
-  closed: {
-    code: 'unauthorized',
-    detail: () => 'a key is required, but this service has none: its operator must create one',
+  unauthorized: {
+    no_key: () => 'give a key as "Authorization: Bearer …" or "X-API-Key: …"',
+
+    unknown_key: () => 'this key is unknown or has expired',
+    /** The reason is the operator's business, and in the log. */
+    closed: () => 'a key is required, but this service has none: its operator must create one',
+
+    proof: ({ why }: { why: Problem }, say) => `the proof of a node was refused: ${say(why)}`,
+
+    no_proof: () => "this operation requires proof from a node that knows the cluster's secret",
   },
-  scope: {
-    code: 'forbidden',
-    detail: ({ scope, has }: { scope: string; has: string }) =>
+  forbidden: {
+    scope: ({ scope, has }: { scope: string; has: string }) =>
       `this needs the scope ${shown(scope, 60)}, and this key has ${shown(has, 60)}: ask the operator for a key made with --scopes ${shown(has, 60)},${shown(scope, 60)}`,
-  },
-  proof: {
-    code: 'unauthorized',
-    detail: ({ why }: { why: Problem }, say) => `the proof of a node was refused: ${say(why)}`,
-  },
-  not_for_nodes: { code: 'forbidden', detail: () => 'nodes may not call this operation' },
-  no_proof: {
-    code: 'unauthorized',
-    detail: () => "this operation requires proof from a node that knows the cluster's secret",
-  },
-  not_local: {
-    code: 'forbidden',
-    detail: () => 'without --peer-secret, only callers on this machine are allowed',
-  },
-  forged: {
-    code: 'forbidden',
-    detail: () => 'this form is not from the current session: open the page again and repeat the change',
-  },
-  other_site: {
-    code: 'forbidden',
-    detail: () => 'a page of another site made this request; allow its origin with --cors-origin',
-  },
-  foreign_host: {
-    code: 'forbidden',
-    detail: () =>
+
+    not_for_nodes: () => 'nodes may not call this operation',
+
+    not_local: () => 'without --peer-secret, only callers on this machine are allowed',
+
+    forged: () => 'this form is not from the current session: open the page again and repeat the change',
+
+    other_site: () => 'a page of another site made this request; allow its origin with --cors-origin',
+
+    foreign_host: () =>
       'the Host of this request is neither loopback nor set with --host-name; set it with --host-name, or use an API key',
+
+    foreign_origin: () => 'the Origin of this request is another site; allow it with --cors-origin, or use an API key',
   },
-  foreign_origin: {
-    code: 'forbidden',
-    detail: () => 'the Origin of this request is another site; allow it with --cors-origin, or use an API key',
-  },
-  rate: {
-    code: 'rate_limited',
-    detail: ({ max, seconds }: { max: number; seconds: number }) =>
+  rate_limited: {
+    rate: ({ max, seconds }: { max: number; seconds: number }) =>
       `${counted(max, 'request a minute is', 'requests a minute are')} allowed; try again in ${seconds} s`,
+
+    streams: ({ max }: { max: number }) => `${max} event streams of this caller are open; close one first`,
   },
-  streams: {
-    code: 'rate_limited',
-    detail: ({ max }: { max: number }) => `${max} event streams of this caller are open; close one first`,
-  },
-  busy: {
-    code: 'overloaded',
-    detail: ({ count }: { count: number }) =>
+  overloaded: {
+    busy: ({ count }: { count: number }) =>
       `${counted(count, 'request is', 'requests are')} in progress; try again in a moment`,
+
+    late: () => 'too many requests at once; try again in a moment',
+
+    stopping: () => 'the service is stopping; try again in a moment',
   },
-  late: { code: 'overloaded', detail: () => 'too many requests at once; try again in a moment' },
-  stopping: { code: 'overloaded', detail: () => 'the service is stopping; try again in a moment' },
 })

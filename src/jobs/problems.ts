@@ -9,20 +9,18 @@ type State = { state: string }
 
 /** Errors of bulk jobs. */
 export const jobError = errorsOf('job', {
-  unknown: { code: 'not_found', detail: ({ id }: { id: string }) => `there is no job ${quoted(id, 80)}` },
-  complete: {
-    code: 'wrong_state',
-    detail: ({ state }: State) => `the job is ${shown(state, 60)}: its list is complete`,
-  },
-  wrong_offset: {
-    code: 'wrong_offset',
-    detail: ({ received }: { received: number }) =>
-      `${counted(received, 'record was', 'records were')} received: send those after ${received === 1 ? 'it' : 'them'}, with from=${received}`,
+  not_found: {
+    unknown: ({ id }: { id: string }) => `there is no job ${quoted(id, 80)}`,
   },
   wrong_state: {
-    code: 'wrong_state',
-    detail: ({ state, action }: State & { action: keyof typeof PARTICIPLES }) =>
+    complete: ({ state }: State) => `the job is ${shown(state, 60)}: its list is complete`,
+
+    wrong_state: ({ state, action }: State & { action: keyof typeof PARTICIPLES }) =>
       `the job is ${shown(state, 60)}: it cannot be ${PARTICIPLES[action]}`,
+  },
+  wrong_offset: {
+    wrong_offset: ({ received }: { received: number }) =>
+      `${counted(received, 'record was', 'records were')} received: send those after ${received === 1 ? 'it' : 'them'}, with from=${received}`,
   },
 })
 
@@ -54,93 +52,68 @@ type Column = { column: number }
 
 /** Errors of a list that is refused as a whole. */
 export const listError = errorsOf('list', {
-  empty: { code: 'empty_list', detail: () => 'the list has no rows: it is empty or has only a header' },
-  content_type: {
-    code: 'unsupported_media_type',
-    detail: ({ text, known }: { text: string; known: readonly string[] }) =>
+  empty_list: {
+    empty: () => 'the list has no rows: it is empty or has only a header',
+  },
+  unsupported_media_type: {
+    content_type: ({ text, known }: { text: string; known: readonly string[] }) =>
       `${quoted(text, 80)} is not a list format: send ${known.join(', ')}`,
-  },
-  other_file: {
-    code: 'unsupported_media_type',
-    detail: ({ file }: { file: OtherFile }) => `the list is ${OTHER_FILES[file]}`,
-  },
-  upload_too_large: {
-    code: 'payload_too_large',
-    detail: ({ max }: Max) => `the upload is larger than ${max} octets (--max-upload): split the list`,
-  },
-  unpacked_too_large: {
-    code: 'payload_too_large',
-    detail: ({ max }: Max) => `the unpacked list is larger than ${max} octets (--max-upload): split the list`,
-  },
-  too_many_rows: {
-    code: 'payload_too_large',
-    detail: ({ max }: Max) => `the list has more than ${max} records (--max-rows): split it`,
-  },
-  content_encoding: {
-    code: 'unsupported_media_type',
-    detail: ({ text }: { text: string }) =>
+
+    other_file: ({ file }: { file: OtherFile }) => `the list is ${OTHER_FILES[file]}`,
+
+    content_encoding: ({ text }: { text: string }) =>
       `Content-Encoding ${quoted(text, 80)} is not accepted: send the list unpacked, or with gzip or deflate`,
   },
-  packed_ratio: {
-    code: 'payload_too_large',
-    detail: ({ max }: Max) => `the compressed list unpacks to more than ${max} times its size`,
+  payload_too_large: {
+    upload_too_large: ({ max }: Max) => `the upload is larger than ${max} octets (--max-upload): split the list`,
+
+    unpacked_too_large: ({ max }: Max) =>
+      `the unpacked list is larger than ${max} octets (--max-upload): split the list`,
+
+    too_many_rows: ({ max }: Max) => `the list has more than ${max} records (--max-rows): split it`,
+
+    packed_ratio: ({ max }: Max) => `the compressed list unpacks to more than ${max} times its size`,
   },
-  packed_damaged: {
-    code: 'bad_list',
-    detail: ({ reason }: { reason: string }) =>
+  bad_list: {
+    packed_damaged: ({ reason }: { reason: string }) =>
       `the compressed list is damaged or cut off, or octets that are no gzip follow it: ${shown(reason)}`,
-  },
-  open_quote: {
-    code: 'bad_list',
-    detail: ({ line }: Line) => `the quote opened in the record at line ${line} is never closed`,
-  },
-  columns: {
-    code: 'bad_list',
-    detail: ({ line, max }: Line & Max) => `line ${line} has more than ${max} columns`,
-  },
-  name_too_long: {
-    code: 'bad_list',
-    detail: ({ column, max }: Column & Max) =>
+
+    open_quote: ({ line }: Line) => `the quote opened in the record at line ${line} is never closed`,
+
+    columns: ({ line, max }: Line & Max) => `line ${line} has more than ${max} columns`,
+
+    name_too_long: ({ column, max }: Column & Max) =>
       `the name of column ${column} in the header is longer than ${max} octets`,
-  },
-  header_too_long: {
-    code: 'bad_list',
-    detail: ({ column, max }: Column & Max) =>
+
+    header_too_long: ({ column, max }: Column & Max) =>
       `the header is longer than ${max} octets: the name of column ${column} is beyond`,
-  },
-  unknown_column: {
-    code: 'bad_list',
-    detail: ({ text, known }: { text: string; known: readonly string[] }) =>
+
+    unknown_column: ({ text, known }: { text: string; known: readonly string[] }) =>
       `the list has no column ${quoted(text)}: its columns are ${shown(known.map((name) => quoted(name, 30)).join(', '), 600)}`,
-  },
-  column_number: {
-    code: 'bad_list',
-    detail: ({ text, count }: { text: string; count: number }) =>
+
+    column_number: ({ text, count }: { text: string; count: number }) =>
       `the list has no column ${quoted(text)}: it has ${counted(count, 'column')} and no header`,
-  },
-  no_column: {
-    code: 'bad_list',
-    detail: ({ kind }: { kind: keyof typeof INPUTS }) =>
+
+    no_column: ({ kind }: { kind: keyof typeof INPUTS }) =>
       `no column of the list contains ${INPUTS[kind]}; choose one with the parameter column`,
-  },
-  no_items: { code: 'bad_list', detail: () => 'the body must begin with {"items": [' },
-  after_items: { code: 'bad_list', detail: ({ line }: Line) => `only "}" may follow the items, on line ${line}` },
-  items_end: {
-    code: 'bad_list',
-    detail: ({ line }: Line) => `the list of items ends unexpectedly on line ${line}`,
+
+    no_items: () => 'the body must begin with {"items": [',
+
+    after_items: ({ line }: Line) => `only "}" may follow the items, on line ${line}`,
+
+    items_end: ({ line }: Line) => `the list of items ends unexpectedly on line ${line}`,
   },
 })
 
 /** Refusals of an upload for the sake of the others. */
 export const uploadLimitError = errorsOf('upload_limit', {
-  owner: {
-    code: 'too_many_uploads',
-    detail: ({ max }: Max) => `${max} uploads of this key are open: wait until one has ended`,
+  too_many_uploads: {
+    owner: ({ max }: Max) => `${max} uploads of this key are open: wait until one has ended`,
+
+    all: ({ max }: Max) => `${max} uploads are open: wait until one has ended`,
   },
-  all: { code: 'too_many_uploads', detail: ({ max }: Max) => `${max} uploads are open: wait until one has ended` },
-  memory: {
-    code: 'overloaded',
-    detail: ({ max }: Max) =>
+  overloaded: {
+    memory: ({ max }: Max) =>
       `the open uploads hold more than ${Math.floor(max / 1024 / 1024)} MiB: the records so far are kept, continue later`,
   },
 })

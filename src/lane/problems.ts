@@ -12,7 +12,9 @@ export const laneProblem = problemsOf('heavy', {
 
 /** Where the input is not to blame. */
 const laneError = errorsOf('heavy', {
-  full: { code: 'overloaded', detail: () => 'too much is read at once; try again in a moment' },
+  overloaded: {
+    full: () => 'too much is read at once; try again in a moment',
+  },
 })
 
 /**

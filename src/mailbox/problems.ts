@@ -20,9 +20,8 @@ export const nodeProblem = problemsOf('node', {
 
 /** Errors of verifications. */
 export const verifyError = errorsOf('verify', {
-  denied: {
-    code: 'forbidden',
-    detail: ({ domain }: { domain: string }) =>
+  forbidden: {
+    denied: ({ domain }: { domain: string }) =>
       `the operator of this service does not allow verification at ${shown(domain)}`,
   },
 })

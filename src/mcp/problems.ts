@@ -4,12 +4,10 @@ import { quoted, shown } from '../base/problem.ts'
 /** Errors of calls of tools. */
 export const toolError = errorsOf('tool', {
   unknown_parameter: {
-    code: 'unknown_parameter',
-    detail: ({ name, tool }: { name: string; tool: string }) =>
+    unknown_parameter: ({ name, tool }: { name: string; tool: string }) =>
       `${quoted(name)} is not a parameter of ${shown(tool, 60)}`,
   },
-  from_line: {
-    code: 'invalid_parameter',
-    detail: ({ text }: { text: string }) => `from_line is ${quoted(text, 40)}; it is the number of a line, from 1`,
+  invalid_parameter: {
+    from_line: ({ text }: { text: string }) => `from_line is ${quoted(text, 40)}; it is the number of a line, from 1`,
   },
 })

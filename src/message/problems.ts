@@ -164,22 +164,17 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
 
 /** Errors of one-time addresses. */
 export const inboxError = errorsOf('inbox', {
-  closed: {
-    code: 'wrong_state',
-    detail: () => 'this service does not receive messages: its operator has not set --messages-listen',
+  wrong_state: {
+    closed: () => 'this service does not receive messages: its operator has not set --messages-listen',
+
+    not_analysed: ({ state }: { state: string }) => `the state is ${shown(state)}: there is no analysis to store`,
   },
-  not_analysed: {
-    code: 'wrong_state',
-    detail: ({ state }: { state: string }) => `the state is ${shown(state)}: there is no analysis to store`,
-  },
-  too_many: {
-    code: 'limit_reached',
-    detail: ({ max }: Max) =>
+  limit_reached: {
+    too_many: ({ max }: Max) =>
       `too many one-time addresses are waiting (at most ${max} for one key): wait until some expire`,
   },
-  unknown: {
-    code: 'not_found',
-    detail: () =>
+  not_found: {
+    unknown: () =>
       'there is no one-time address with this id; addresses end with the process that made them, and other nodes do not know them',
   },
 })

@@ -27,98 +27,91 @@ export const paramProblem = problemsOf('param', {
 
 /** Errors of the parameters of any operation. */
 export const inputError = errorsOf('input', {
-  unknown: {
-    code: 'unknown_parameter',
-    detail: ({ name, known, meant }: Name & { known: readonly string[]; meant: string | undefined }) =>
+  unknown_parameter: {
+    unknown: ({ name, known, meant }: Name & { known: readonly string[]; meant: string | undefined }) =>
       `${quoted(name)} is not a parameter of this operation${didYouMean(meant)}; ${known.length === 0 ? 'it has none' : `its parameters are ${known.join(', ')}`}`,
   },
-  twice: {
-    code: 'invalid_parameter',
-    detail: ({ name, count }: Name & Count) => `${shown(name)} was given ${count} times; give it once`,
+  invalid_parameter: {
+    twice: ({ name, count }: Name & Count) => `${shown(name)} was given ${count} times; give it once`,
+
+    expires_unsaved: () => 'expires_in requires save=true',
+
+    subjects: () => 'give either email or domain, not both',
   },
-  missing: { code: 'missing_parameter', detail: ({ name }: Name) => `the parameter ${shown(name, 60)} is required` },
-  expires_unsaved: { code: 'invalid_parameter', detail: () => 'expires_in requires save=true' },
-  sender_missing: { code: 'missing_parameter', detail: () => 'give sender, or helo for a bounce' },
-  subject_missing: { code: 'missing_parameter', detail: () => 'give either email or domain' },
-  subjects: { code: 'invalid_parameter', detail: () => 'give either email or domain, not both' },
+  missing_parameter: {
+    missing: ({ name }: Name) => `the parameter ${shown(name, 60)} is required`,
+
+    sender_missing: () => 'give sender, or helo for a bounce',
+
+    subject_missing: () => 'give either email or domain',
+  },
 })
 
 /** Errors of messages that are analysed. */
 export const messageError = errorsOf('message', {
-  empty: { code: 'invalid_parameter', detail: () => 'the message is empty: send it as the body' },
-  type: {
-    code: 'unsupported_media_type',
-    detail: ({ type }: { type: string }) =>
+  invalid_parameter: {
+    empty: () => 'the message is empty: send it as the body',
+  },
+  unsupported_media_type: {
+    type: ({ type }: { type: string }) =>
       `the content type is ${quoted(type, 60)}; send the message as message/rfc822 or text/plain`,
   },
-  too_large: {
-    code: 'payload_too_large',
-    detail: ({ max }: Max) => `the message is larger than ${max} octets (--max-message)`,
+  payload_too_large: {
+    too_large: ({ max }: Max) => `the message is larger than ${max} octets (--max-message)`,
   },
 })
 
 /** Errors of who may do what. */
 export const accessError = errorsOf('access', {
-  node_stores: { code: 'forbidden', detail: () => 'nodes may not store answers' },
-  trace: { code: 'forbidden', detail: () => 'trace=true requires a key with the scope admin' },
-  mx_port: {
-    code: 'forbidden',
-    detail: () => 'mx_port is allowed only if the operator set --smtp-port to the same port',
+  forbidden: {
+    node_stores: () => 'nodes may not store answers',
+
+    trace: () => 'trace=true requires a key with the scope admin',
+
+    mx_port: () => 'mx_port is allowed only if the operator set --smtp-port to the same port',
+
+    probe_mailbox: () => 'module=mailbox requires a key with the scope verify',
   },
-  probe_mailbox: { code: 'forbidden', detail: () => 'module=mailbox requires a key with the scope verify' },
 })
 
 /** Errors of a verification and of records to compare or to overlay. */
 export const questionError = errorsOf('question', {
-  bind_ip_and_peer: {
-    code: 'invalid_parameter',
-    detail: () => 'bind_ip is an address of this node: give bind_ip or peer, not both',
-  },
-  bind_ip: {
-    code: 'bind_ip_not_local',
-    detail: ({ ip }: { ip: string }) => `${shown(ip, 60)} is not an address that this machine can bind to`,
-  },
-  no_overlay: {
-    code: 'missing_parameter',
-    detail: () => 'give `records` or `zone`: there is nothing to overlay on the DNS',
-  },
-  overlay_records: {
-    code: 'payload_too_large',
-    detail: ({ count, max }: Count & Max) => `the overlay has ${count} records; at most ${max} are allowed`,
-  },
-  overlay_bytes: {
-    code: 'payload_too_large',
-    detail: ({ count, max }: Count & Max) => `the overlay has ${count} bytes; at most ${max} are allowed`,
-  },
-  outside_domain: {
-    code: 'invalid_parameter',
-    detail: ({ name, domain }: Name & { domain: string }) =>
+  invalid_parameter: {
+    bind_ip_and_peer: () => 'bind_ip is an address of this node: give bind_ip or peer, not both',
+
+    outside_domain: ({ name, domain }: Name & { domain: string }) =>
       `${shown(name)} is not below ${shown(domain, 260)}; compare it with its own domain`,
   },
-  record_sets: {
-    code: 'payload_too_large',
-    detail: ({ count, max }: Count & Max) => `${count} record sets given; at most ${max} are allowed`,
+  bind_ip_not_local: {
+    bind_ip: ({ ip }: { ip: string }) => `${shown(ip, 60)} is not an address that this machine can bind to`,
   },
-  disconnected: { code: 'timeout', detail: () => 'all callers of this answer have disconnected' },
+  missing_parameter: {
+    no_overlay: () => 'give `records` or `zone`: there is nothing to overlay on the DNS',
+  },
+  payload_too_large: {
+    overlay_records: ({ count, max }: Count & Max) => `the overlay has ${count} records; at most ${max} are allowed`,
+
+    overlay_bytes: ({ count, max }: Count & Max) => `the overlay has ${count} bytes; at most ${max} are allowed`,
+
+    record_sets: ({ count, max }: Count & Max) => `${count} record sets given; at most ${max} are allowed`,
+  },
+  timeout: {
+    disconnected: () => 'all callers of this answer have disconnected',
+  },
 })
 
 /** Errors of an Idempotency-Key. */
 export const idempotencyError = errorsOf('idempotency', {
-  too_many: {
-    code: 'rate_limited',
-    detail: ({ max }: Max) => `the limit of ${max} idempotency keys in 24 hours for one caller is reached`,
+  rate_limited: {
+    too_many: ({ max }: Max) => `the limit of ${max} idempotency keys in 24 hours for one caller is reached`,
   },
-  in_use: {
-    code: 'idempotency_key_in_use',
-    detail: () => 'the first request with this key is still running: try again in a moment',
+  idempotency_key_in_use: {
+    in_use: () => 'the first request with this key is still running: try again in a moment',
+
+    lost: () => 'this request stalled, and another one with this key took over',
   },
-  lost: {
-    code: 'idempotency_key_in_use',
-    detail: () => 'this request stalled, and another one with this key took over',
-  },
-  reused: {
-    code: 'idempotency_key_reused',
-    detail: () => 'this key was used for another request within 24 hours: use a new one',
+  idempotency_key_reused: {
+    reused: () => 'this key was used for another request within 24 hours: use a new one',
   },
 })
 
@@ -129,15 +122,13 @@ export const setupProblem = problemsOf('setup_text', {
 
 /** Errors of the setup of a plan. */
 export const setupError = errorsOf('setup', {
-  provider: {
-    code: 'invalid_parameter',
-    detail: ({ text, known }: Text & { known: readonly string[] }) =>
+  invalid_parameter: {
+    provider: ({ text, known }: Text & { known: readonly string[] }) =>
       `${quoted(text, 80)} is not a known provider; known are ${known.join(', ')}`,
-  },
-  no_hosts: { code: 'invalid_parameter', detail: () => 'with mailboxes=own, name the mail hosts in mail_hosts' },
-  host: {
-    code: 'invalid_parameter',
-    detail: ({ text }: Text) => `${quoted(text, 80)} is not a mail host or an address`,
+
+    no_hosts: () => 'with mailboxes=own, name the mail hosts in mail_hosts',
+
+    host: ({ text }: Text) => `${quoted(text, 80)} is not a mail host or an address`,
   },
 })
 
@@ -150,13 +141,11 @@ export const jobParamProblem = problemsOf('job_param', {
 
 /** Errors of the input of bulk jobs. */
 export const jobInputError = errorsOf('job_input', {
-  selector: {
-    code: 'invalid_parameter',
-    detail: ({ kind }: { kind: string }) => `selector is for jobs of kind check, not ${shown(kind, 60)}`,
+  invalid_parameter: {
+    selector: ({ kind }: { kind: string }) => `selector is for jobs of kind check, not ${shown(kind, 60)}`,
   },
-  no_list: {
-    code: 'unsupported_media_type',
-    detail: () =>
+  unsupported_media_type: {
+    no_list: () =>
       'send the list as the body, with its Content-Type: text/csv, text/plain, application/x-ndjson or application/json',
   },
 })
@@ -173,80 +162,67 @@ export const monitorProblem = problemsOf('monitor_field', {
 
 /** Errors of the input of monitors and webhooks. */
 export const monitorInputError = errorsOf('monitor_input', {
-  ntfy: { code: 'invalid_parameter', detail: () => 'the URL of an ntfy topic has the form https://server/topic' },
-  own_option: {
-    code: 'invalid_parameter',
-    detail: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor: leave it out`,
-  },
-  condition_kind: {
-    code: 'invalid_parameter',
-    detail: ({ condition, kind }: { condition: string; kind: string }) =>
+  invalid_parameter: {
+    ntfy: () => 'the URL of an ntfy topic has the form https://server/topic',
+
+    own_option: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor: leave it out`,
+
+    condition_kind: ({ condition, kind }: { condition: string; kind: string }) =>
       `a monitor of kind ${shown(kind, 20)} has no condition ${shown(condition, 40)}`,
+
+    reports_private: () => 'what comes from reports is private: a monitor of kind reports has no public badge',
+
+    row_kind: ({ text }: { text: string }) => `the kind ${shown(text, 40)} is not one of check, report, reports`,
+
+    row_text: ({ column }: { column: string }) =>
+      `the cell of ${shown(column, 20)} is too long, or not one line of text`,
+
+    row_every: ({ text }: { text: string }) => `the interval ${shown(text, 40)} is not a duration from 15m to 31d`,
+
+    labels: ({ count, max }: { count: number; max: number }) =>
+      `give at most ${counted(count, 'label')}, each one line of at most ${max} characters`,
+
+    url: () => 'the URL of a recipient must begin with https://',
+
+    url_length: ({ max }: { max: number }) =>
+      `the URL of a recipient has at most ${max} characters, where characters beyond ASCII are percent-encoded`,
+
+    login: () => 'a URL with a user name or a password is not accepted',
   },
-  reports_private: {
-    code: 'invalid_parameter',
-    detail: () => 'what comes from reports is private: a monitor of kind reports has no public badge',
+  forbidden: {
+    reports_filter: () => 'no_reports requires a key with the scope reports that is not restricted to domains',
+
+    no_scope: () => 'a monitor of kind reports requires a key with the scope reports',
   },
-  reports_filter: {
-    code: 'forbidden',
-    detail: () => 'no_reports requires a key with the scope reports that is not restricted to domains',
-  },
-  no_filter: {
-    code: 'missing_parameter',
-    detail: ({ known }: { known: readonly string[] }) =>
+  missing_parameter: {
+    no_filter: ({ known }: { known: readonly string[] }) =>
       `select the monitors with at least one of ${known.join(', ')}: a change of all of them at once is not accepted`,
   },
-  rows: {
-    code: 'payload_too_large',
-    detail: ({ max }: { max: number }) => `an import has at most ${max} rows; nothing was stored: send it in parts`,
+  payload_too_large: {
+    rows: ({ max }: { max: number }) => `an import has at most ${max} rows; nothing was stored: send it in parts`,
   },
-  row_kind: {
-    code: 'invalid_parameter',
-    detail: ({ text }: { text: string }) => `the kind ${shown(text, 40)} is not one of check, report, reports`,
-  },
-  row_text: {
-    code: 'invalid_parameter',
-    detail: ({ column }: { column: string }) => `the cell of ${shown(column, 20)} is too long, or not one line of text`,
-  },
-  row_every: {
-    code: 'invalid_parameter',
-    detail: ({ text }: { text: string }) => `the interval ${shown(text, 40)} is not a duration from 15m to 31d`,
-  },
-  labels: {
-    code: 'invalid_parameter',
-    detail: ({ count, max }: { count: number; max: number }) =>
-      `give at most ${counted(count, 'label')}, each one line of at most ${max} characters`,
-  },
-  no_scope: { code: 'forbidden', detail: () => 'a monitor of kind reports requires a key with the scope reports' },
-  url: { code: 'invalid_parameter', detail: () => 'the URL of a recipient must begin with https://' },
-  url_length: {
-    code: 'invalid_parameter',
-    detail: ({ max }: { max: number }) =>
-      `the URL of a recipient has at most ${max} characters, where characters beyond ASCII are percent-encoded`,
-  },
-  login: { code: 'invalid_parameter', detail: () => 'a URL with a user name or a password is not accepted' },
 })
 
 type Two<T> = { from: T; to: T }
 
 /** Errors of questions about stored answers. */
 export const storedInputError = errorsOf('stored_input', {
-  one_name: { code: 'invalid_parameter', detail: () => 'give only one of domain, email or ip' },
-  no_name: { code: 'missing_parameter', detail: () => 'give domain, email or ip' },
-  key: { code: 'unauthorized', detail: () => 'use the key that stored the answer, or a key with the scope admin' },
-  kinds: {
-    code: 'invalid_parameter',
-    detail: ({ from, to }: Two<string>) =>
+  invalid_parameter: {
+    one_name: () => 'give only one of domain, email or ip',
+
+    kinds: ({ from, to }: Two<string>) =>
       `answers of the kinds ${shown(from, 60)} and ${shown(to, 60)} cannot be compared`,
-  },
-  version: {
-    code: 'invalid_parameter',
-    detail: () => 'one of the answers was stored by a version that cannot be compared',
-  },
-  subjects: {
-    code: 'invalid_parameter',
-    detail: ({ from, to }: Two<string>) =>
+
+    version: () => 'one of the answers was stored by a version that cannot be compared',
+
+    subjects: ({ from, to }: Two<string>) =>
       `the answers are about ${shown(from)} and ${shown(to)}: give two about the same subject`,
+  },
+  missing_parameter: {
+    no_name: () => 'give domain, email or ip',
+  },
+  unauthorized: {
+    key: () => 'use the key that stored the answer, or a key with the scope admin',
   },
 })
 
@@ -254,24 +230,24 @@ type Named = { readonly domain: string }
 
 /** Errors of the questions about reports. */
 export const reportsError = errorsOf('reports_question', {
-  other_domain: {
-    code: 'forbidden',
-    detail: ({ domain }: Named) => `the key is not made for ${quoted(domain)} (keys create --domains)`,
+  forbidden: {
+    other_domain: ({ domain }: Named) => `the key is not made for ${quoted(domain)} (keys create --domains)`,
   },
-  no_body: { code: 'bad_report', detail: () => 'the request has no body: send a report, a message, gzip, zip or mbox' },
-  period: {
-    code: 'invalid_parameter',
-    detail: ({ from, to }: { from: string; to: string }) => `from ${quoted(from)} is after to ${quoted(to)}`,
+  bad_report: {
+    no_body: () => 'the request has no body: send a report, a message, gzip, zip or mbox',
   },
-  too_long: {
-    code: 'invalid_parameter',
-    detail: ({ max }: { max: number }) => `from and to are more than ${max} days apart`,
+  invalid_parameter: {
+    period: ({ from, to }: { from: string; to: string }) => `from ${quoted(from)} is after to ${quoted(to)}`,
+
+    too_long: ({ max }: { max: number }) => `from and to are more than ${max} days apart`,
   },
-  no_sender: {
-    code: 'not_found',
-    detail: ({ sender }: { sender: string }) => `no sender of this domain and time has the id ${quoted(sender, 120)}`,
+  not_found: {
+    no_sender: ({ sender }: { sender: string }) =>
+      `no sender of this domain and time has the id ${quoted(sender, 120)}`,
   },
-  policy_missing: { code: 'missing_parameter', detail: () => 'give policy, or with: a record to try' },
+  missing_parameter: {
+    policy_missing: () => 'give policy, or with: a record to try',
+  },
 })
 
 /** What is wrong with the text of a parameter. */

@@ -6,29 +6,29 @@ type Max = { max: number }
 
 /** Errors of pages. */
 export const pageError = errorsOf('page', {
-  no_answer: { code: 'timeout', detail: () => 'the request ended without an answer; try again' },
-  list_kind: {
-    code: 'invalid_parameter',
-    detail: ({ known }: { known: readonly string[] }) => `kind must be one of ${known.join(', ')}`,
+  timeout: {
+    no_answer: () => 'the request ended without an answer; try again',
   },
-  empty_list: { code: 'empty_list', detail: () => 'the list has no rows: it is empty or has only a header' },
-  file_too_large: {
-    code: 'payload_too_large',
-    detail: ({ max }: Max) => `without JavaScript, a file may have at most ${max} bytes`,
+  invalid_parameter: {
+    list_kind: ({ known }: { known: readonly string[] }) => `kind must be one of ${known.join(', ')}`,
+
+    no_form: () => 'the body is not a form with a file',
   },
-  no_form: { code: 'invalid_parameter', detail: () => 'the body is not a form with a file' },
-  busy: {
-    code: 'overloaded',
-    detail: ({ count }: { count: number }) =>
+  empty_list: {
+    empty_list: () => 'the list has no rows: it is empty or has only a header',
+  },
+  payload_too_large: {
+    file_too_large: ({ max }: Max) => `without JavaScript, a file may have at most ${max} bytes`,
+  },
+  overloaded: {
+    busy: ({ count }: { count: number }) =>
       `${counted(count, 'request of a page is', 'requests of pages are')} in progress; try again in a moment`,
   },
-  foreign_stream: {
-    code: 'forbidden',
-    detail: () => 'only a page of this service may open its event stream: reload the page',
+  forbidden: {
+    foreign_stream: () => 'only a page of this service may open its event stream: reload the page',
   },
-  no_document: {
-    code: 'not_found',
-    detail: ({ name }: { name: string }) => `no document has the name ${quoted(name)}`,
+  not_found: {
+    no_document: ({ name }: { name: string }) => `no document has the name ${quoted(name)}`,
   },
 })
 

@@ -17,63 +17,49 @@ export const startProblem = problemsOf('start', {
 
 /** Errors of options that do not fit together. */
 export const optionError = errorsOf('options', {
-  key: { code: 'invalid_parameter', detail: () => '--key is the API key of a service: set --server too' },
-  join: {
-    code: 'invalid_parameter',
-    detail: () => '--join requires --node-url: the other nodes need the URL of this node',
-  },
-  smtp_url: { code: 'invalid_parameter', detail: () => '--smtp-url requires --notify-from' },
-  closed_world: { code: 'invalid_parameter', detail: () => 'this world is closed; open another one' },
-  standard_input: {
-    code: 'invalid_parameter',
-    detail: () => '--file cannot be standard input, because it is read twice',
+  invalid_parameter: {
+    key: () => '--key is the API key of a service: set --server too',
+
+    join: () => '--join requires --node-url: the other nodes need the URL of this node',
+
+    smtp_url: () => '--smtp-url requires --notify-from',
+
+    closed_world: () => 'this world is closed; open another one',
+
+    standard_input: () => '--file cannot be standard input, because it is read twice',
   },
 })
 
 /** Errors of files that commands read and write. */
 export const fileError = errorsOf('file', {
-  unreadable: {
-    code: 'invalid_parameter',
-    detail: ({ path, reason }: Path & Reason) => `${shown(path)} cannot be read: ${shown(reason)}`,
-  },
-  too_large: {
-    code: 'payload_too_large',
-    detail: ({ path, max }: Path & { max: number }) => `${shown(path)} is larger than ${max} bytes`,
-  },
-  exists: {
-    code: 'invalid_parameter',
-    detail: ({ path }: Path) => `${shown(path)} already exists: choose another file`,
-  },
-  results_exist: {
-    code: 'invalid_parameter',
-    detail: ({ path }: Path) => `${shown(path)} already exists: remove it, or choose another file`,
-  },
-  not_own: {
-    code: 'invalid_parameter',
-    detail: ({ path, why }: Path & { why: NotOwn }) =>
+  invalid_parameter: {
+    unreadable: ({ path, reason }: Path & Reason) => `${shown(path)} cannot be read: ${shown(reason)}`,
+
+    exists: ({ path }: Path) => `${shown(path)} already exists: choose another file`,
+
+    results_exist: ({ path }: Path) => `${shown(path)} already exists: remove it, or choose another file`,
+
+    not_own: ({ path, why }: Path & { why: NotOwn }) =>
       `${shown(path)} is not used: ${NOT_OWN[why]}. Choose a folder that only you can write`,
-  },
-  other_list: {
-    code: 'invalid_parameter',
-    detail: ({ path }: Path) =>
+
+    other_list: ({ path }: Path) =>
       `${shown(path)} belongs to another list, or the list has changed: remove it to start over`,
+  },
+  payload_too_large: {
+    too_large: ({ path, max }: Path & { max: number }) => `${shown(path)} is larger than ${max} bytes`,
   },
 })
 
 /** Errors of keys. */
 export const keyError = errorsOf('key', {
-  unusable: { code: 'invalid_parameter', detail: ({ why }: { why: Problem }, say) => say(why) },
-  not_stored: {
-    code: 'invalid_parameter',
-    detail: ({ why }: { why: Problem }, say) => `the keys could not be stored: ${say(why)}`,
-  },
-  unknown: {
-    code: 'invalid_parameter',
-    detail: ({ id }: { id: string }) => `no key has the id ${quoted(id)}; \`mailsonde keys list\` shows all ids`,
-  },
-  reset: {
-    code: 'invalid_parameter',
-    detail: () => '`keys reset` removes all keys; callers on this machine then need none. Confirm with --open',
+  invalid_parameter: {
+    unusable: ({ why }: { why: Problem }, say) => say(why),
+
+    not_stored: ({ why }: { why: Problem }, say) => `the keys could not be stored: ${say(why)}`,
+
+    unknown: ({ id }: { id: string }) => `no key has the id ${quoted(id)}; \`mailsonde keys list\` shows all ids`,
+
+    reset: () => '`keys reset` removes all keys; callers on this machine then need none. Confirm with --open',
   },
 })
 
@@ -92,22 +78,16 @@ export const isNotListening = (code: string): code is NotListening => Object.has
 
 /** Errors of starting the service, and of the database commands. */
 export const serviceStartError = errorsOf('service_start', {
-  listen: {
-    code: 'invalid_parameter',
-    detail: ({ place, code }: { place: string; code: NotListening }) =>
+  invalid_parameter: {
+    listen: ({ place, code }: { place: string; code: NotListening }) =>
       `could not listen on ${shown(place)}: ${NOT_LISTENING[code]}`,
+
+    no_node: ({ path }: Path) => `${shown(path)} has no node id: no service has used this folder`,
+
+    no_database: ({ path }: Path) => `${shown(path)} has no private database yet: the first job creates it`,
   },
-  no_answer: {
-    code: 'upstream_unavailable',
-    detail: ({ place, reason }: { place: string } & Reason) => `${shown(place)} does not answer: ${shown(reason)}`,
-  },
-  no_node: {
-    code: 'invalid_parameter',
-    detail: ({ path }: Path) => `${shown(path)} has no node id: no service has used this folder`,
-  },
-  no_database: {
-    code: 'invalid_parameter',
-    detail: ({ path }: Path) => `${shown(path)} has no private database yet: the first job creates it`,
+  upstream_unavailable: {
+    no_answer: ({ place, reason }: { place: string } & Reason) => `${shown(place)} does not answer: ${shown(reason)}`,
   },
 })
 

@@ -7,7 +7,7 @@ import type { AnyKind } from '../../src/lane/serve.ts'
 
 /** Work for tests of the lane, most of it bad. */
 const labError = errorsOf('lab', {
-  unreadable: { code: 'bad_report', detail: ({ line }: { line: number }) => `line ${line} cannot be read` },
+  bad_report: { unreadable: ({ line }: { line: number }) => `line ${line} cannot be read` },
 })
 const work = <Input, Result>(
   name: string,

@@ -11,206 +11,147 @@ const LAUNCH = 'fix this, or set a PostgreSQL server with --database-url'
 
 /** Errors of the database. */
 export const databaseError = errorsOf('database', {
-  away: { code: 'upstream_unavailable', detail: () => 'the database does not answer; try again in a moment' },
-  not_opened: {
-    code: 'upstream_unavailable',
-    detail: () => 'the database could not be opened; the log has the reason',
-  },
-  standby: {
-    code: 'upstream_unavailable',
-    detail: () => 'the database server is a read-only standby: set the primary with --database-url',
-  },
-  newer: {
-    code: 'upstream_unavailable',
-    detail: ({ version, supported }: { version: number; supported: number }) =>
+  upstream_unavailable: {
+    away: () => 'the database does not answer; try again in a moment',
+
+    not_opened: () => 'the database could not be opened; the log has the reason',
+
+    standby: () => 'the database server is a read-only standby: set the primary with --database-url',
+
+    newer: ({ version, supported }: { version: number; supported: number }) =>
       `the database has schema version ${version} of a newer mailsonde; this one supports up to ${supported}: upgrade mailsonde`,
   },
 })
 
 /** Errors of the private database server. */
 export const privateDatabaseError = errorsOf('private_database', {
-  not_started: {
-    code: 'upstream_unavailable',
-    detail: ({ reason }: Reason) => `the private database server did not start (${shown(reason)}); ${LAUNCH}`,
-  },
-  stopped: {
-    code: 'upstream_unavailable',
-    detail: ({ log }: { log: string }) =>
+  upstream_unavailable: {
+    not_started: ({ reason }: Reason) => `the private database server did not start (${shown(reason)}); ${LAUNCH}`,
+
+    stopped: ({ log }: { log: string }) =>
       `the private database server stopped immediately; ${LAUNCH}. End of its log: ${shown(log, 600)}`,
-  },
-  initdb: {
-    code: 'upstream_unavailable',
-    detail: ({ status, log }: { status: number; log: string }) =>
+
+    initdb: ({ status, log }: { status: number; log: string }) =>
       `the private database could not be created: initdb ended with status ${status}; ${LAUNCH}. Its output: ${shown(log, 600)}`,
-  },
-  late: {
-    code: 'upstream_unavailable',
-    detail: ({ log }: { log: string }) =>
+
+    late: ({ log }: { log: string }) =>
       `the private database server did not accept a connection in time; ${LAUNCH}. End of its log: ${shown(log, 600)}`,
-  },
-  not_installed: {
-    code: 'upstream_unavailable',
-    detail: ({ name }: { name: string }) =>
+
+    not_installed: ({ name }: { name: string }) =>
       `the built-in PostgreSQL is not installed (package ${shown(name, 60)}): install mailsonde again with --include=optional, or PostgreSQL on this machine, or set a server with --database-url`,
-  },
-  not_linked: {
-    code: 'upstream_unavailable',
-    detail: ({ name, reason }: { name: string; reason: string }) =>
+
+    not_linked: ({ name, reason }: { name: string; reason: string }) =>
       `the libraries of the built-in PostgreSQL lack their links, which cannot be made (${shown(reason, 200)}): run npm rebuild ${shown(name, 60)}`,
-  },
-  no_binaries: {
-    code: 'upstream_unavailable',
-    detail: ({ platform }: { platform: string }) =>
+
+    no_binaries: ({ platform }: { platform: string }) =>
       `there is no built-in PostgreSQL for ${shown(platform, 60)}: install PostgreSQL on this machine, or set a server with --database-url`,
-  },
-  no_programs: {
-    code: 'upstream_unavailable',
-    detail: () =>
+
+    no_programs: () =>
       'this machine has no PostgreSQL: install it (Debian, Ubuntu: apt-get install postgresql), name the folder of its programs with --postgres-bin, or set a server with --database-url',
-  },
-  too_old: {
-    code: 'upstream_unavailable',
-    detail: ({ majors, oldest }: { majors: string; oldest: number }) =>
+
+    too_old: ({ majors, oldest }: { majors: string; oldest: number }) =>
       `PostgreSQL ${shown(majors, 100)} of this machine is too old: install ${oldest} or later, or set a server with --database-url`,
-  },
-  other_version: {
-    code: 'upstream_unavailable',
-    detail: ({ major, majors }: { major: number; majors: string }) =>
+
+    other_version: ({ major, majors }: { major: number; majors: string }) =>
       `the private database was made by PostgreSQL ${major}, and this machine has ${shown(majors, 100)}: install ${major} or name the folder of its programs with --postgres-bin; to go on with another version, take the data there with db backup and db restore`,
-  },
-  bin: {
-    code: 'invalid_parameter',
-    detail: ({ path }: Path) => `${quoted(path)} does not have initdb and postgres that run on this machine`,
-  },
-  bin_too_old: {
-    code: 'invalid_parameter',
-    detail: ({ path, major, oldest }: Path & { major: number; oldest: number }) =>
-      `${quoted(path)} has PostgreSQL ${major}: ${oldest} or later is needed`,
-  },
-  user: {
-    code: 'invalid_parameter',
-    detail: ({ user }: { user: string }) =>
-      `${quoted(user)} is not an unprivileged user of this machine: choose an existing one`,
-  },
-  folder: {
-    code: 'upstream_unavailable',
-    detail: ({ path, reason }: Path & Reason) =>
+
+    folder: ({ path, reason }: Path & Reason) =>
       `${shown(path)} cannot be the folder of the private database: ${shown(reason)}. Remove it, or set another --data-dir`,
-  },
-  file: {
-    code: 'upstream_unavailable',
-    detail: ({ path, why }: Path & { why: NotOwn }) =>
+
+    file: ({ path, why }: Path & { why: NotOwn }) =>
       `${shown(path)} is not used: ${NOT_OWN[why]}. Remove it, or set another --data-dir`,
-  },
-  in_use: {
-    code: 'upstream_unavailable',
-    detail: ({ path }: Path) =>
+
+    in_use: ({ path }: Path) =>
       `another mailsonde process uses the private database in ${shown(path)}: use that process with --server, or set another --data-dir`,
+  },
+  invalid_parameter: {
+    bin: ({ path }: Path) => `${quoted(path)} does not have initdb and postgres that run on this machine`,
+
+    bin_too_old: ({ path, major, oldest }: Path & { major: number; oldest: number }) =>
+      `${quoted(path)} has PostgreSQL ${major}: ${oldest} or later is needed`,
+
+    user: ({ user }: { user: string }) =>
+      `${quoted(user)} is not an unprivileged user of this machine: choose an existing one`,
   },
 })
 
 /** Errors of a new job. */
 export const newJobError = errorsOf('new_job', {
-  too_many: {
-    code: 'too_many_jobs',
-    detail: ({ max }: { max: number }) =>
+  too_many_jobs: {
+    too_many: ({ max }: { max: number }) =>
       `${counted(max, 'job is', 'jobs are')} open, the maximum for a key: wait until some are done, or cancel or remove them`,
   },
 })
 
 /** Errors of an upload that goes on. */
 export const uploadError = errorsOf('upload', {
-  removed: { code: 'wrong_offset', detail: () => 'the job was removed' },
-  continued: {
-    code: 'wrong_offset',
-    detail: ({ received }: { received: number }) =>
+  wrong_offset: {
+    removed: () => 'the job was removed',
+
+    continued: ({ received }: { received: number }) =>
       `another upload continued this one: ${counted(received, 'record was', 'records were')} received`,
   },
 })
 
 /** Errors of a backup that is to be restored. */
 export const backupError = errorsOf('backup', {
-  other: {
-    code: 'invalid_parameter',
-    detail: ({ path }: Path) => `${shown(path)} is not a mailsonde backup, or is from another version`,
-  },
-  damaged: {
-    code: 'invalid_parameter',
-    detail: ({ path }: Path) => `${shown(path)} is damaged or truncated: its checksum does not match`,
-  },
-  header: { code: 'invalid_parameter', detail: ({ path }: Path) => `${shown(path)} has no header` },
-  newer: {
-    code: 'invalid_parameter',
-    detail: ({ path, version, supported }: Path & { version: number; supported: number }) =>
+  invalid_parameter: {
+    other: ({ path }: Path) => `${shown(path)} is not a mailsonde backup, or is from another version`,
+
+    damaged: ({ path }: Path) => `${shown(path)} is damaged or truncated: its checksum does not match`,
+
+    header: ({ path }: Path) => `${shown(path)} has no header`,
+
+    newer: ({ path, version, supported }: Path & { version: number; supported: number }) =>
       `${shown(path)} has schema version ${version} of a newer mailsonde; this one supports up to ${supported}`,
-  },
-  line: { code: 'invalid_parameter', detail: ({ path }: Path) => `${shown(path)} has a line that is too long` },
-  unreadable: {
-    code: 'invalid_parameter',
-    detail: ({ path, reason }: Path & Reason) => `${shown(path)} cannot be read as a backup: ${shown(reason)}`,
-  },
-  table: { code: 'invalid_parameter', detail: () => 'the backup contains an unknown table' },
-  tables: {
-    code: 'invalid_parameter',
-    detail: ({ path, count, expected }: Path & { count: number; expected: number }) =>
+
+    line: ({ path }: Path) => `${shown(path)} has a line that is too long`,
+
+    unreadable: ({ path, reason }: Path & Reason) => `${shown(path)} cannot be read as a backup: ${shown(reason)}`,
+
+    table: () => 'the backup contains an unknown table',
+
+    tables: ({ path, count, expected }: Path & { count: number; expected: number }) =>
       `${shown(path)} has ${counted(count, 'table')} instead of ${expected}`,
-  },
-  sequence: {
-    code: 'invalid_parameter',
-    detail: ({ path, table }: Path & { table: string }) =>
+
+    sequence: ({ path, table }: Path & { table: string }) =>
       `${shown(path)} has rows in ${quoted(table)} beyond the sequence that numbers them`,
-  },
-  content: {
-    code: 'invalid_parameter',
-    detail: ({ path, reason }: Path & Reason) => `${shown(path)} does not fit its schema: ${shown(reason)}`,
-  },
-  json: {
-    code: 'invalid_parameter',
-    detail: ({ path, table, column }: Path & { table: string; column: string }) =>
+
+    content: ({ path, reason }: Path & Reason) => `${shown(path)} does not fit its schema: ${shown(reason)}`,
+
+    json: ({ path, table, column }: Path & { table: string; column: string }) =>
       `${shown(path)} does not fit its schema: a row of ${quoted(table)} has other JSON in ${quoted(column)}`,
-  },
-  row: {
-    code: 'invalid_parameter',
-    detail: ({ path, table, reason }: Path & Reason & { table: string }) =>
+
+    row: ({ path, table, reason }: Path & Reason & { table: string }) =>
       `${shown(path)} does not fit its schema: a row of ${quoted(table)} cannot be read (${shown(reason)})`,
-  },
-  locks: {
-    code: 'invalid_parameter',
-    detail: () =>
+
+    locks: () =>
       'the database server has no room for the locks of so many tables: raise its max_locks_per_transaction, restart it, and restore again',
-  },
-  job: { code: 'invalid_parameter', detail: () => 'the backup contains a job without the table of its rows' },
-  in_use: {
-    code: 'invalid_parameter',
-    detail: ({ count }: { count: number }) =>
+
+    job: () => 'the backup contains a job without the table of its rows',
+
+    in_use: ({ count }: { count: number }) =>
       `${counted(count, 'connection of a running service is', 'connections of running services are')} open: stop the services first`,
   },
 })
 
 /** Refusals before the store is full. */
 export const storageError = errorsOf('storage', {
-  open_rows: {
-    code: 'too_many_rows',
-    detail: ({ rows, max }: { rows: number; max: number }) =>
+  too_many_rows: {
+    open_rows: ({ rows, max }: { rows: number; max: number }) =>
       `the open jobs of this key have ${counted(rows, 'row')} of at most ${max} (--max-open-rows): wait until some have ended`,
   },
-  key: {
-    code: 'too_much_stored',
-    detail: ({ max }: { max: number }) =>
+  too_much_stored: {
+    key: ({ max }: { max: number }) =>
       `this key stores ${mebibytes(max)} (--max-key-storage): delete jobs, stored answers or monitors, or wait until some expire`,
   },
-  database: {
-    code: 'storage_full',
-    detail: ({ max }: { max: number }) =>
+  storage_full: {
+    database: ({ max }: { max: number }) =>
       `the database takes up ${mebibytes(max)} (--max-storage): delete jobs or stored answers, or wait until some expire`,
-  },
-  mail: {
-    code: 'storage_full',
-    detail: ({ max }: { max: number }) => `reports by mail take up ${mebibytes(max)}, their share of --max-storage`,
-  },
-  disk: {
-    code: 'storage_full',
-    detail: ({ min }: { min: number }) =>
+
+    mail: ({ max }: { max: number }) => `reports by mail take up ${mebibytes(max)}, their share of --max-storage`,
+
+    disk: ({ min }: { min: number }) =>
       `less than ${mebibytes(min)} are free on the disk (--min-free-disk): delete jobs, or make room`,
   },
 })
