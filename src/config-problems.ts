@@ -23,12 +23,9 @@ export const configError = errorsOf('config', {
   invalid_parameter: {
     variable: ({ name, meant }: { name: string } & Meant) =>
       `unknown environment variable ${shown(name, 60)}${didYouMean(meant)}; \`mailsonde config\` lists the known ones`,
-
     unreadable: ({ path, reason }: Path & { reason: string }) =>
       `the configuration file ${shown(path)} could not be read: ${shown(reason)}`,
-
     no_object: ({ path }: Path) => `the configuration file ${shown(path)} must contain one JSON object`,
-
     key: ({ path, name, meant }: Path & { name: string } & Meant) =>
       `the configuration file ${shown(path)} has an unknown key ${quoted(name)}${didYouMean(meant)}`,
   },

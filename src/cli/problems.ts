@@ -21,12 +21,10 @@ export const flagProblem = problemsOf('flag', {
 export const commandError = errorsOf('command', {
   invalid_parameter: {
     exclusive: ({ flag, other }: Flags) => `--${shown(flag, 60)} cannot be used with --${shown(other, 60)}`,
-
     requires: ({ flag, other }: Flags) => `--${shown(flag, 60)} requires --${shown(other, 60)}`,
   },
   missing_parameter: {
     out: () => '--file requires --out, a file for the results',
-
     no_targets: () => 'standard input has no targets: give one per line',
   },
   payload_too_large: {
@@ -38,45 +36,31 @@ export const commandError = errorsOf('command', {
 export const serviceError = errorsOf('service', {
   invalid_parameter: {
     url: ({ text }: { text: string }) => `${quoted(text)} is not a URL`,
-
     login: () => 'the URL contains a user name or a password: give the API key in MAILSONDE_KEY instead',
-
     scheme: ({ text }: { text: string }) => `${quoted(text)} does not begin with http:// or https://`,
   },
   upstream_unavailable: {
     redirect: ({ origin, location }: Origin & { location: string }) =>
       `${shown(origin)} redirects to ${shown(location)}; set --server to the URL of the service itself`,
-
     no_problem: ({ origin, status }: Origin & { status: number }) =>
       `${shown(origin)} returned status ${status} without a problem document; is it the URL of a mailsonde service?`,
-
     unreachable: ({ origin, reason }: Origin & { reason: string }) =>
       `${shown(origin)} could not be reached: ${shown(reason)}`,
-
     broken_off: ({ origin, reason }: Origin & { reason: string }) =>
       `${shown(origin)} closed the connection before the end of its answer: ${shown(reason)}`,
-
     empty: ({ origin, status }: Origin & { status: number }) =>
       `${shown(origin)} returned status ${status} without content; is it the URL of a mailsonde service?`,
-
     web_page: ({ origin, status }: Origin & { status: number }) =>
       `${shown(origin)} returned status ${status} with a web page; is it the URL of a mailsonde service?`,
-
     too_long: ({ origin }: Origin) => `${shown(origin)} sent an answer that is too long`,
-
     schema: ({ origin, name, why }: Origin & { name: string; why: Problem }, say) =>
       `the answer of ${shown(origin)} does not match the schema of ${shown(name, 60)}; it may run another version: ${say(why)}`,
-
     not_json: ({ origin }: Origin) => `the answer of ${shown(origin)} is not JSON`,
-
     no_object: ({ origin }: Origin) => `the answer of ${shown(origin)} is not a JSON object`,
-
     no_tls: ({ origin }: Origin) =>
       `${shown(origin)} could not be reached: it does not use TLS; try http:// instead of https://`,
   },
-  timeout: {
-    late: ({ origin }: Origin) => `${shown(origin)} did not respond in time`,
-  },
+  timeout: { late: ({ origin }: Origin) => `${shown(origin)} did not respond in time` },
 })
 
 /** The error of a service in its own words. */

@@ -19,37 +19,24 @@ export const httpProblem = problemsOf('http', {
 export const requestError = errorsOf('request', {
   payload_too_large: {
     header_too_large: () => 'the headers are larger than 16 KiB',
-
     form_fields: ({ max }: { max: number }) => `a form may have at most ${max} fields`,
   },
   invalid_parameter: {
     late: () => 'the request was not received in time',
-
     no_http: () => 'the request is not valid HTTP',
-
     transfer_encoding: () => 'the only accepted Transfer-Encoding is chunked',
-
     hosts: () => 'the request has more than one Host field',
-
     host: () => 'the Host of the request is not a host and a port',
-
     target: () => 'the request target and the Host field name different hosts',
-
     broken_off: () => 'the connection was closed before all of the body had come',
-
     idempotency_key: () => 'Idempotency-Key must be given once, with 1 to 255 visible ASCII characters',
-
     twice: ({ name }: { name: string }) => `${shown(name)} is in the query and in the body; give it once`,
-
     no_object: () => 'the body must be one JSON object',
-
     batch: () => 'the body is a list of messages (a batch); send each message in its own request',
-
     in_path: ({ name }: { name: string }) => `${shown(name)} is part of the path; give it only there`,
   },
   timeout: {
     late_body: ({ seconds }: { seconds: number }) => `the body was not received within ${seconds} s`,
-
     slow_body: ({ min, seconds }: { min: number; seconds: number }) =>
       `fewer than ${min} bytes of the body arrived in ${seconds} s (--min-upload-rate); the records of a list that did are kept: continue its upload`,
   },
@@ -72,44 +59,32 @@ export const requestError = errorsOf('request', {
 export const callerError = errorsOf('caller', {
   unauthorized: {
     no_key: () => 'give a key as "Authorization: Bearer …" or "X-API-Key: …"',
-
     unknown_key: () => 'this key is unknown or has expired',
     /** The reason is the operator's business, and in the log. */
     closed: () => 'a key is required, but this service has none: its operator must create one',
-
     proof: ({ why }: { why: Problem }, say) => `the proof of a node was refused: ${say(why)}`,
-
     no_proof: () => "this operation requires proof from a node that knows the cluster's secret",
   },
   forbidden: {
     scope: ({ scope, has }: { scope: string; has: string }) =>
       `this needs the scope ${shown(scope, 60)}, and this key has ${shown(has, 60)}: ask the operator for a key made with --scopes ${shown(has, 60)},${shown(scope, 60)}`,
-
     not_for_nodes: () => 'nodes may not call this operation',
-
     not_local: () => 'without --peer-secret, only callers on this machine are allowed',
-
     forged: () => 'this form is not from the current session: open the page again and repeat the change',
-
     other_site: () => 'a page of another site made this request; allow its origin with --cors-origin',
-
     foreign_host: () =>
       'the Host of this request is neither loopback nor set with --host-name; set it with --host-name, or use an API key',
-
     foreign_origin: () => 'the Origin of this request is another site; allow it with --cors-origin, or use an API key',
   },
   rate_limited: {
     rate: ({ max, seconds }: { max: number; seconds: number }) =>
       `${counted(max, 'request a minute is', 'requests a minute are')} allowed; try again in ${seconds} s`,
-
     streams: ({ max }: { max: number }) => `${max} event streams of this caller are open; close one first`,
   },
   overloaded: {
     busy: ({ count }: { count: number }) =>
       `${counted(count, 'request is', 'requests are')} in progress; try again in a moment`,
-
     late: () => 'too many requests at once; try again in a moment',
-
     stopping: () => 'the service is stopping; try again in a moment',
   },
 })

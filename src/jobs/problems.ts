@@ -9,12 +9,9 @@ type State = { state: string }
 
 /** Errors of bulk jobs. */
 export const jobError = errorsOf('job', {
-  not_found: {
-    unknown: ({ id }: { id: string }) => `there is no job ${quoted(id, 80)}`,
-  },
+  not_found: { unknown: ({ id }: { id: string }) => `there is no job ${quoted(id, 80)}` },
   wrong_state: {
     complete: ({ state }: State) => `the job is ${shown(state, 60)}: its list is complete`,
-
     wrong_state: ({ state, action }: State & { action: keyof typeof PARTICIPLES }) =>
       `the job is ${shown(state, 60)}: it cannot be ${PARTICIPLES[action]}`,
   },
@@ -52,55 +49,38 @@ type Column = { column: number }
 
 /** Errors of a list that is refused as a whole. */
 export const listError = errorsOf('list', {
-  empty_list: {
-    empty: () => 'the list has no rows: it is empty or has only a header',
-  },
+  empty_list: { empty: () => 'the list has no rows: it is empty or has only a header' },
   unsupported_media_type: {
     content_type: ({ text, known }: { text: string; known: readonly string[] }) =>
       `${quoted(text, 80)} is not a list format: send ${known.join(', ')}`,
-
     other_file: ({ file }: { file: OtherFile }) => `the list is ${OTHER_FILES[file]}`,
-
     content_encoding: ({ text }: { text: string }) =>
       `Content-Encoding ${quoted(text, 80)} is not accepted: send the list unpacked, or with gzip or deflate`,
   },
   payload_too_large: {
     upload_too_large: ({ max }: Max) => `the upload is larger than ${max} octets (--max-upload): split the list`,
-
     unpacked_too_large: ({ max }: Max) =>
       `the unpacked list is larger than ${max} octets (--max-upload): split the list`,
-
     too_many_rows: ({ max }: Max) => `the list has more than ${max} records (--max-rows): split it`,
-
     packed_ratio: ({ max }: Max) => `the compressed list unpacks to more than ${max} times its size`,
   },
   bad_list: {
     packed_damaged: ({ reason }: { reason: string }) =>
       `the compressed list is damaged or cut off, or octets that are no gzip follow it: ${shown(reason)}`,
-
     open_quote: ({ line }: Line) => `the quote opened in the record at line ${line} is never closed`,
-
     columns: ({ line, max }: Line & Max) => `line ${line} has more than ${max} columns`,
-
     name_too_long: ({ column, max }: Column & Max) =>
       `the name of column ${column} in the header is longer than ${max} octets`,
-
     header_too_long: ({ column, max }: Column & Max) =>
       `the header is longer than ${max} octets: the name of column ${column} is beyond`,
-
     unknown_column: ({ text, known }: { text: string; known: readonly string[] }) =>
       `the list has no column ${quoted(text)}: its columns are ${shown(known.map((name) => quoted(name, 30)).join(', '), 600)}`,
-
     column_number: ({ text, count }: { text: string; count: number }) =>
       `the list has no column ${quoted(text)}: it has ${counted(count, 'column')} and no header`,
-
     no_column: ({ kind }: { kind: keyof typeof INPUTS }) =>
       `no column of the list contains ${INPUTS[kind]}; choose one with the parameter column`,
-
     no_items: () => 'the body must begin with {"items": [',
-
     after_items: ({ line }: Line) => `only "}" may follow the items, on line ${line}`,
-
     items_end: ({ line }: Line) => `the list of items ends unexpectedly on line ${line}`,
   },
 })
@@ -109,7 +89,6 @@ export const listError = errorsOf('list', {
 export const uploadLimitError = errorsOf('upload_limit', {
   too_many_uploads: {
     owner: ({ max }: Max) => `${max} uploads of this key are open: wait until one has ended`,
-
     all: ({ max }: Max) => `${max} uploads are open: wait until one has ended`,
   },
   overloaded: {

@@ -12,9 +12,7 @@ export const laneProblem = problemsOf('heavy', {
 
 /** Where the input is not to blame. */
 const laneError = errorsOf('heavy', {
-  overloaded: {
-    full: () => 'too much is read at once; try again in a moment',
-  },
+  overloaded: { full: () => 'too much is read at once; try again in a moment' },
 })
 
 /**

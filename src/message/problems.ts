@@ -166,7 +166,6 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
 export const inboxError = errorsOf('inbox', {
   wrong_state: {
     closed: () => 'this service does not receive messages: its operator has not set --messages-listen',
-
     not_analysed: ({ state }: { state: string }) => `the state is ${shown(state)}: there is no analysis to store`,
   },
   limit_reached: {

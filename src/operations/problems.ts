@@ -33,43 +33,32 @@ export const inputError = errorsOf('input', {
   },
   invalid_parameter: {
     twice: ({ name, count }: Name & Count) => `${shown(name)} was given ${count} times; give it once`,
-
     expires_unsaved: () => 'expires_in requires save=true',
-
     subjects: () => 'give either email or domain, not both',
   },
   missing_parameter: {
     missing: ({ name }: Name) => `the parameter ${shown(name, 60)} is required`,
-
     sender_missing: () => 'give sender, or helo for a bounce',
-
     subject_missing: () => 'give either email or domain',
   },
 })
 
 /** Errors of messages that are analysed. */
 export const messageError = errorsOf('message', {
-  invalid_parameter: {
-    empty: () => 'the message is empty: send it as the body',
-  },
+  invalid_parameter: { empty: () => 'the message is empty: send it as the body' },
   unsupported_media_type: {
     type: ({ type }: { type: string }) =>
       `the content type is ${quoted(type, 60)}; send the message as message/rfc822 or text/plain`,
   },
-  payload_too_large: {
-    too_large: ({ max }: Max) => `the message is larger than ${max} octets (--max-message)`,
-  },
+  payload_too_large: { too_large: ({ max }: Max) => `the message is larger than ${max} octets (--max-message)` },
 })
 
 /** Errors of who may do what. */
 export const accessError = errorsOf('access', {
   forbidden: {
     node_stores: () => 'nodes may not store answers',
-
     trace: () => 'trace=true requires a key with the scope admin',
-
     mx_port: () => 'mx_port is allowed only if the operator set --smtp-port to the same port',
-
     probe_mailbox: () => 'module=mailbox requires a key with the scope verify',
   },
 })
@@ -78,26 +67,19 @@ export const accessError = errorsOf('access', {
 export const questionError = errorsOf('question', {
   invalid_parameter: {
     bind_ip_and_peer: () => 'bind_ip is an address of this node: give bind_ip or peer, not both',
-
     outside_domain: ({ name, domain }: Name & { domain: string }) =>
       `${shown(name)} is not below ${shown(domain, 260)}; compare it with its own domain`,
   },
   bind_ip_not_local: {
     bind_ip: ({ ip }: { ip: string }) => `${shown(ip, 60)} is not an address that this machine can bind to`,
   },
-  missing_parameter: {
-    no_overlay: () => 'give `records` or `zone`: there is nothing to overlay on the DNS',
-  },
+  missing_parameter: { no_overlay: () => 'give `records` or `zone`: there is nothing to overlay on the DNS' },
   payload_too_large: {
     overlay_records: ({ count, max }: Count & Max) => `the overlay has ${count} records; at most ${max} are allowed`,
-
     overlay_bytes: ({ count, max }: Count & Max) => `the overlay has ${count} bytes; at most ${max} are allowed`,
-
     record_sets: ({ count, max }: Count & Max) => `${count} record sets given; at most ${max} are allowed`,
   },
-  timeout: {
-    disconnected: () => 'all callers of this answer have disconnected',
-  },
+  timeout: { disconnected: () => 'all callers of this answer have disconnected' },
 })
 
 /** Errors of an Idempotency-Key. */
@@ -107,12 +89,9 @@ export const idempotencyError = errorsOf('idempotency', {
   },
   idempotency_key_in_use: {
     in_use: () => 'the first request with this key is still running: try again in a moment',
-
     lost: () => 'this request stalled, and another one with this key took over',
   },
-  idempotency_key_reused: {
-    reused: () => 'this key was used for another request within 24 hours: use a new one',
-  },
+  idempotency_key_reused: { reused: () => 'this key was used for another request within 24 hours: use a new one' },
 })
 
 /** What is wrong with a setup. */
@@ -125,9 +104,7 @@ export const setupError = errorsOf('setup', {
   invalid_parameter: {
     provider: ({ text, known }: Text & { known: readonly string[] }) =>
       `${quoted(text, 80)} is not a known provider; known are ${known.join(', ')}`,
-
     no_hosts: () => 'with mailboxes=own, name the mail hosts in mail_hosts',
-
     host: ({ text }: Text) => `${quoted(text, 80)} is not a mail host or an address`,
   },
 })
@@ -164,34 +141,23 @@ export const monitorProblem = problemsOf('monitor_field', {
 export const monitorInputError = errorsOf('monitor_input', {
   invalid_parameter: {
     ntfy: () => 'the URL of an ntfy topic has the form https://server/topic',
-
     own_option: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor: leave it out`,
-
     condition_kind: ({ condition, kind }: { condition: string; kind: string }) =>
       `a monitor of kind ${shown(kind, 20)} has no condition ${shown(condition, 40)}`,
-
     reports_private: () => 'what comes from reports is private: a monitor of kind reports has no public badge',
-
     row_kind: ({ text }: { text: string }) => `the kind ${shown(text, 40)} is not one of check, report, reports`,
-
     row_text: ({ column }: { column: string }) =>
       `the cell of ${shown(column, 20)} is too long, or not one line of text`,
-
     row_every: ({ text }: { text: string }) => `the interval ${shown(text, 40)} is not a duration from 15m to 31d`,
-
     labels: ({ count, max }: { count: number; max: number }) =>
       `give at most ${counted(count, 'label')}, each one line of at most ${max} characters`,
-
     url: () => 'the URL of a recipient must begin with https://',
-
     url_length: ({ max }: { max: number }) =>
       `the URL of a recipient has at most ${max} characters, where characters beyond ASCII are percent-encoded`,
-
     login: () => 'a URL with a user name or a password is not accepted',
   },
   forbidden: {
     reports_filter: () => 'no_reports requires a key with the scope reports that is not restricted to domains',
-
     no_scope: () => 'a monitor of kind reports requires a key with the scope reports',
   },
   missing_parameter: {
@@ -209,21 +175,14 @@ type Two<T> = { from: T; to: T }
 export const storedInputError = errorsOf('stored_input', {
   invalid_parameter: {
     one_name: () => 'give only one of domain, email or ip',
-
     kinds: ({ from, to }: Two<string>) =>
       `answers of the kinds ${shown(from, 60)} and ${shown(to, 60)} cannot be compared`,
-
     version: () => 'one of the answers was stored by a version that cannot be compared',
-
     subjects: ({ from, to }: Two<string>) =>
       `the answers are about ${shown(from)} and ${shown(to)}: give two about the same subject`,
   },
-  missing_parameter: {
-    no_name: () => 'give domain, email or ip',
-  },
-  unauthorized: {
-    key: () => 'use the key that stored the answer, or a key with the scope admin',
-  },
+  missing_parameter: { no_name: () => 'give domain, email or ip' },
+  unauthorized: { key: () => 'use the key that stored the answer, or a key with the scope admin' },
 })
 
 type Named = { readonly domain: string }
@@ -233,21 +192,16 @@ export const reportsError = errorsOf('reports_question', {
   forbidden: {
     other_domain: ({ domain }: Named) => `the key is not made for ${quoted(domain)} (keys create --domains)`,
   },
-  bad_report: {
-    no_body: () => 'the request has no body: send a report, a message, gzip, zip or mbox',
-  },
+  bad_report: { no_body: () => 'the request has no body: send a report, a message, gzip, zip or mbox' },
   invalid_parameter: {
     period: ({ from, to }: { from: string; to: string }) => `from ${quoted(from)} is after to ${quoted(to)}`,
-
     too_long: ({ max }: { max: number }) => `from and to are more than ${max} days apart`,
   },
   not_found: {
     no_sender: ({ sender }: { sender: string }) =>
       `no sender of this domain and time has the id ${quoted(sender, 120)}`,
   },
-  missing_parameter: {
-    policy_missing: () => 'give policy, or with: a record to try',
-  },
+  missing_parameter: { policy_missing: () => 'give policy, or with: a record to try' },
 })
 
 /** What is wrong with the text of a parameter. */

@@ -6,30 +6,19 @@ type Max = { max: number }
 
 /** Errors of pages. */
 export const pageError = errorsOf('page', {
-  timeout: {
-    no_answer: () => 'the request ended without an answer; try again',
-  },
+  timeout: { no_answer: () => 'the request ended without an answer; try again' },
   invalid_parameter: {
     list_kind: ({ known }: { known: readonly string[] }) => `kind must be one of ${known.join(', ')}`,
-
     no_form: () => 'the body is not a form with a file',
   },
-  empty_list: {
-    empty_list: () => 'the list has no rows: it is empty or has only a header',
-  },
-  payload_too_large: {
-    file_too_large: ({ max }: Max) => `without JavaScript, a file may have at most ${max} bytes`,
-  },
+  empty_list: { empty_list: () => 'the list has no rows: it is empty or has only a header' },
+  payload_too_large: { file_too_large: ({ max }: Max) => `without JavaScript, a file may have at most ${max} bytes` },
   overloaded: {
     busy: ({ count }: { count: number }) =>
       `${counted(count, 'request of a page is', 'requests of pages are')} in progress; try again in a moment`,
   },
-  forbidden: {
-    foreign_stream: () => 'only a page of this service may open its event stream: reload the page',
-  },
-  not_found: {
-    no_document: ({ name }: { name: string }) => `no document has the name ${quoted(name)}`,
-  },
+  forbidden: { foreign_stream: () => 'only a page of this service may open its event stream: reload the page' },
+  not_found: { no_document: ({ name }: { name: string }) => `no document has the name ${quoted(name)}` },
 })
 
 /**

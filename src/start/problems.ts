@@ -19,13 +19,9 @@ export const startProblem = problemsOf('start', {
 export const optionError = errorsOf('options', {
   invalid_parameter: {
     key: () => '--key is the API key of a service: set --server too',
-
     join: () => '--join requires --node-url: the other nodes need the URL of this node',
-
     smtp_url: () => '--smtp-url requires --notify-from',
-
     closed_world: () => 'this world is closed; open another one',
-
     standard_input: () => '--file cannot be standard input, because it is read twice',
   },
 })
@@ -34,14 +30,10 @@ export const optionError = errorsOf('options', {
 export const fileError = errorsOf('file', {
   invalid_parameter: {
     unreadable: ({ path, reason }: Path & Reason) => `${shown(path)} cannot be read: ${shown(reason)}`,
-
     exists: ({ path }: Path) => `${shown(path)} already exists: choose another file`,
-
     results_exist: ({ path }: Path) => `${shown(path)} already exists: remove it, or choose another file`,
-
     not_own: ({ path, why }: Path & { why: NotOwn }) =>
       `${shown(path)} is not used: ${NOT_OWN[why]}. Choose a folder that only you can write`,
-
     other_list: ({ path }: Path) =>
       `${shown(path)} belongs to another list, or the list has changed: remove it to start over`,
   },
@@ -54,11 +46,8 @@ export const fileError = errorsOf('file', {
 export const keyError = errorsOf('key', {
   invalid_parameter: {
     unusable: ({ why }: { why: Problem }, say) => say(why),
-
     not_stored: ({ why }: { why: Problem }, say) => `the keys could not be stored: ${say(why)}`,
-
     unknown: ({ id }: { id: string }) => `no key has the id ${quoted(id)}; \`mailsonde keys list\` shows all ids`,
-
     reset: () => '`keys reset` removes all keys; callers on this machine then need none. Confirm with --open',
   },
 })
@@ -81,9 +70,7 @@ export const serviceStartError = errorsOf('service_start', {
   invalid_parameter: {
     listen: ({ place, code }: { place: string; code: NotListening }) =>
       `could not listen on ${shown(place)}: ${NOT_LISTENING[code]}`,
-
     no_node: ({ path }: Path) => `${shown(path)} has no node id: no service has used this folder`,
-
     no_database: ({ path }: Path) => `${shown(path)} has no private database yet: the first job creates it`,
   },
   upstream_unavailable: {
