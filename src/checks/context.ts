@@ -71,6 +71,8 @@ export type DomainContext = {
   readonly takes: boolean | null
   /** False: none of the domain's own mail can pass DMARC, because SPF lets nobody pass and DKIM is proven absent. */
   readonly canPass: boolean
+  /** Nothing is sent as the name, also not by a service that signs with a key of it. */
+  readonly silent: boolean
   /** The organizational domain whose DKIM keys align for the name too (`adkim=r`); null: not known; absent: none. */
   readonly relaxedAt?: string | null
   /** Whether receivers apply a DMARC policy of quarantine or reject to the domain; null: not known. */
@@ -119,6 +121,7 @@ export const UNKNOWN_CONTEXT: DomainContext = {
   sends: null,
   takes: null,
   canPass: true,
+  silent: false,
   enforces: null,
   signed: null,
   names: {},

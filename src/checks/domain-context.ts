@@ -14,7 +14,7 @@ import { barriersOf, openBarriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, Mailboxes, OtherRole, Role, StarttlsFacts } from './context.ts'
 import type { DaneFacts } from './dane/index.ts'
-import { type DkimFacts, maySignAbove } from './dkim/index.ts'
+import { type DkimFacts, hasUsableKey, maySignAbove } from './dkim/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import { type DnssecFacts, dnssecState } from './dnssec/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
@@ -62,6 +62,7 @@ export function contextOf(facts: ContextFacts): DomainContext {
     ...relaxed,
     canPass:
       sends === false || dkim?.discovery !== 'proven_absent' || maySignAbove(dkim, relaxed) || mayPass(facts.spf),
+    silent: role.role === 'no_mail' || (sends === false && !(dkim && hasUsableKey(dkim))),
     enforces: enforcesPolicy(dmarc),
     signed: signedOf(known(facts.dnssec)),
     ...sendersOpenIn(facts.spf),
@@ -273,8 +274,8 @@ function roleOf({ facts, mail, sends, returnPath }: Seen): { readonly role: Role
   }
 }
 
-/** A name of a reverse zone, which names addresses. */
-const isReverse = (name = ''): boolean => /\.(?:in-addr|ip6)\.arpa$/.test(name)
+/** Whether a name is one of a reverse zone, which names addresses. */
+export const isReverse = (name = ''): boolean => /\.(?:in-addr|ip6)\.arpa$/.test(name)
 
 /** Also a text that was meant as a record. */
 const hasSpf = ({ records, similar }: SpfFacts): boolean => records.length + similar.length > 0

@@ -19,6 +19,7 @@ export const mergedStep = (step: Draft | undefined, other: Draft): Draft =>
         ...step,
         findings: [...new Set([...step.findings, ...other.findings])],
         changes: layOver(step.changes, other.changes),
+        before: [...new Set([...(step.before ?? []), ...(other.before ?? [])])],
       }
     : other
 

@@ -109,16 +109,25 @@ export function strengthOf({ applied }: Pick<DmarcFacts, 'applied'>): readonly [
 }
 
 /**
- * A record of its own for a name that sends nothing and is governed by a record above it: reject, with what the record
- * above asks for (RFC 9989 §4.10.1: its own record comes first). Report addresses are kept where their hosts accept
- * reports about the name (`keeps`). No `sp`, `np` or `psd`.
+ * A record of its own for a name that is governed by a record above it: a policy, with what the record above asks for
+ * (RFC 9989 §4.10.1: its own record comes first). Report addresses are kept where their hosts accept reports about the
+ * name (`keeps`). No `sp`, `np` or `psd`.
  */
-export function ownRecord(record: DmarcRecord, keeps: (host: string | undefined) => boolean): string {
+export function ownRecord(record: DmarcRecord, p: Policy, keeps: (host: string | undefined) => boolean): string {
   const { adkim, aspf, fo } = record
   const alive = (uris: DmarcRecord['rua']) => uris.filter(({ host, problem }) => !problem && keeps(host))
   return textOf({
-    ...{ p: 'reject', adkim, aspf, fo, psd: 'u', testing: false, removed: {} },
+    ...{ p, adkim, aspf, fo, psd: 'u', testing: false, removed: {} },
     rua: alive(record.rua),
     ruf: alive(record.ruf),
   })
+}
+
+/** The findings about DMARC that a stage is for, the first that is there. */
+export const STAGE_FINDINGS: Readonly<Record<Stage['kind'], readonly string[]>> = {
+  quarantine: ['dmarc.policy_none'],
+  whole: ['dmarc.testing', 'dmarc.pct_partial'],
+  reject: ['dmarc.policy_none', 'dmarc.policy_quarantine', 'dmarc.testing', 'dmarc.pct_partial'],
+  subdomains: ['dmarc.subdomains_weaker'],
+  missing: ['dmarc.subdomains_weaker'],
 }

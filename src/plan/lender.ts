@@ -1,4 +1,3 @@
-import type { DnsRecord } from '../checks/check.ts'
 import type { Domain } from '../names/domain.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import type { RecordType } from '../net/dns/resolver.ts'
@@ -47,8 +46,13 @@ export const takesRecords = ({ kind }: Lender, domain: Domain, name: string): bo
 
 export const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
-/** What to do in place of publishing a record at a name whose records come from elsewhere. */
-export const repairBeside = ({ kind, name }: Lender, { rtype, value }: DnsRecord): string =>
-  kind === 'alias'
-    ? `The name is an alias (CNAME) of ${name}, and an alias cannot have other records (RFC 1034 §3.6.2). If ${name} is yours, publish ${rtype} ${value} there. Otherwise replace the alias with the addresses of its target, and publish the record at the same name.`
-    : `The name gets its records from the wildcard ${name}; a record at the name itself or below it hides all of them (RFC 4592 §2.2.1). Publish ${rtype} ${value} together with all records that the wildcard gives the name now.`
+/** What to do in place of publishing a record at a name whose records come from elsewhere; a value may not be known. */
+export function repairBeside(
+  { kind, name }: Lender,
+  { rtype, value }: { readonly rtype: string; readonly value?: string | undefined },
+): string {
+  const what = value === undefined ? `the ${rtype} record` : `${rtype} ${value}`
+  return kind === 'alias'
+    ? `The name is an alias (CNAME) of ${name}, and an alias cannot have other records (RFC 1034 §3.6.2). If ${name} is yours, publish ${what} there. Otherwise replace the alias with the addresses of its target, and publish the record at the same name.`
+    : `The name gets its records from the wildcard ${name}; a record at the name itself or below it hides all of them (RFC 4592 §2.2.1). Publish ${what} together with all records that the wildcard gives the name now.`
+}

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { hasUsableKey as hasKey } from '../checks/dkim/index.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import type { CheckKey } from '../checks/run.ts'
@@ -210,9 +211,8 @@ export function recordIn(
   return read.ok ? [read.value] : []
 }
 
-/** Whether a key of the domain verifies mail; a wildcard is nobody's key. */
-export const hasUsableKey = (facts: Snapshot['facts']['dkim']): boolean =>
-  !(facts instanceof Error) && !facts.wildcardIsKey && facts.keys.some(({ key }) => key.state === 'usable')
+/** Whether a key of the domain verifies mail, as far as that is known. */
+export const hasUsableKey = (facts: Snapshot['facts']['dkim']): boolean => !(facts instanceof Error) && hasKey(facts)
 
 /** Whether reports about the domain can come. */
 export const hasReports = ({ facts: { dmarc } }: Snapshot): boolean =>

@@ -70,7 +70,7 @@ it.each<[string, LabZone, boolean, string]>([
     'is put in words beside an alias',
     { 'www.a.example': { CNAME: ['m.example'] } },
     false,
-    'DMARC record of the organization protects the name',
+    'DMARC record that covers the name protects it',
   ],
   ['is not offered while that is not known', { 'www.a.example': WEB, '*.a.example': 'SERVFAIL' }, false, ''],
 ])('a fix at the domain itself %s', async (_, zone, isOffered, words) => {

@@ -1,16 +1,20 @@
 import type { PlanAnswer, PlanStep } from '../answers/plan.ts'
 import type { DnsRecord } from '../checks/check.ts'
+import type { Policy } from '../checks/dmarc/index.ts'
+import { isReverse } from '../checks/domain-context.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS, type CheckKey } from '../checks/run.ts'
 import { seenObjection, seenStepUp } from '../checks/seen-fixes.ts'
 import type { SeenMail } from '../checks/seen-mail.ts'
-import { registrableDomain } from '../names/suffix.ts'
+import { publicSuffix, registrableDomain } from '../names/suffix.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
+import { organizationOf, registration, silentDraft } from './choice.ts'
+import { governs, isSteep, ownLevel, resolved, waitsForSpf } from './compare.ts'
 import { changesOf, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
-import { nextStage, ownRecord, type Stage, strengthOf } from './ladder.ts'
+import { nextStage, ownRecord, STAGE_FINDINGS, type Stage } from './ladder.ts'
 import { isWithin } from './lender.ts'
 import {
   brokenKeys,
@@ -32,8 +36,13 @@ import { type Found, NOT_ALONE, objectionTo, RANK, rankOf } from './trial.ts'
 import {
   ABOUT_REJECT,
   beforeRecords,
+  coveredAbove,
+  GOVERNS_OTHERS,
   KEY_WITHOUT_SENDER,
   NO_MAIL_CHOICE,
+  nothingSends,
+  REVERSE_ZONE,
+  reportsElsewhere,
   SILENT_ORGANIZATION,
   SPF_WAIT,
   STEEP,
@@ -68,6 +77,7 @@ type Mended = {
 }
 
 export type Plan = Pick<PlanAnswer, 'steps' | 'end' | 'left' | 'choice' | 'organization'>
+type Pushed = { readonly before?: Snapshot; readonly leads?: boolean }
 type PlanOptions = { readonly seen?: SeenMail | undefined }
 
 /**
@@ -88,10 +98,17 @@ export async function planOf(
     if (isWhole) await planner.run()
     return planner.presented()
   }
+  if (isReverse(subject.domain) && seeds.length === 0) {
+    const { left, ...plan } = await make([], false)
+    const isOfMail = (finding: string): boolean => !/^(?:ns|soa|caa|dnssec)\b/.test(finding)
+    return { ...plan, left: left.map((one) => (isOfMail(one.finding) ? { ...one, why: REVERSE_ZONE } : one)) }
+  }
   const exists = start.context.role !== 'no_such_domain'
-  const whole = await make(seeds, exists || seeds.length > 0)
+  const isRegistrable = (registrableDomain(subject.domain) ?? subject.domain) === subject.domain
+  const first = exists || !isRegistrable ? seeds : [registration(), ...seeds]
+  const whole = await make(first, exists || seeds.length > 0)
   const silent = seeds.length === 0 ? silentDraft(subject.domain, start) : undefined
-  if (!silent) return { ...whole, ...organizationOf(subject, start) }
+  if (!silent) return { ...whole, ...organizationOf(subject.domain, start) }
   const none = await make([silent], false)
   const option = (title: string, { steps, end }: Plan) => ({ title, steps, end })
   return {
@@ -103,42 +120,6 @@ export async function planOf(
       question: NO_MAIL_CHOICE.question,
       options: [option(NO_MAIL_CHOICE.no, none), option(NO_MAIL_CHOICE.yes, whole)],
     },
-  }
-}
-
-/** The organization whose DMARC record governs the name, and the way to its plan. */
-function organizationOf({ domain }: Subject, { facts: { dmarc } }: Snapshot): Pick<Plan, 'organization'> {
-  const walked = dmarc instanceof Error ? undefined : dmarc.walk.organizationalDomain
-  const organization = walked !== undefined && walked !== domain ? walked : registrableDomain(domain)
-  if (organization === undefined || organization === domain) return {}
-  return { organization: { domain: organization, plan: `/v1/plan?domain=${organization}` } }
-}
-
-/**
- * The records of a domain without mail, for an organizational domain with an address and nothing that says whether it
- * has mail: no MX, no SPF and no DKIM key, whatever its DMARC record says. Undefined for others.
- */
-function silentDraft(domain: string, { context, facts, outcomes }: Snapshot): Draft | undefined {
-  const { spf, dkim, dmarc } = facts
-  if (context.mail?.kind !== 'implicit' || spf instanceof Error || spf.records.length > 0 || spf.similar.length > 0)
-    return undefined
-  if (dkim instanceof Error || dkim.discovery === 'found' || dkim.discovery === 'unknown' || dmarc instanceof Error)
-    return undefined
-  if ((registrableDomain(domain) ?? domain) !== domain || dmarc.applied?.inherited) return undefined
-  const isRejecting = dmarc.applied?.effective === 'reject'
-  const changes: OverlayChange[] = [
-    { name: domain, type: 'MX', data: { preference: 0, exchange: '' } },
-    { name: domain, type: 'TXT', data: 'v=spf1 -all' },
-    ...(isRejecting ? [] : [{ name: `_dmarc.${domain}`, type: 'TXT', data: 'v=DMARC1; p=reject' } as const]),
-  ]
-  const findings = (['mx', 'spf', 'dmarc'] as const).flatMap((key) => outcomes[key].findings.map(({ id }) => id))
-  return {
-    title: NO_MAIL_CHOICE.title,
-    by: 'dns',
-    findings,
-    changes,
-    why: NO_MAIL_CHOICE.why,
-    before: [NO_MAIL_CHOICE.before, ...(isRejecting ? [] : [SILENT_ORGANIZATION])],
   }
 }
 
@@ -188,7 +169,13 @@ class Planner {
     }
     const isMore = await this.stages(false)
     for (const key of CHECK_KEYS) await this.fixes(key, 'low', 'optional')
-    if (isMore) await this.stages(true)
+    if (isMore || this.isInherited()) await this.stages(true)
+  }
+
+  /** Whether the record of an organization above applies to the name. */
+  private isInherited(): boolean {
+    const { dmarc } = this.now.facts
+    return !(dmarc instanceof Error) && dmarc.applied?.inherited === true
   }
 
   /** Takes a step without judging it. */
@@ -232,11 +219,9 @@ class Planner {
     }
     if (!step) return
     const waits = key === 'spf' && turn === 'late' && waitsForSpf(first, step.after)
-    this.push(
-      { ...step, ...(turn === 'optional' && { optional: true }), ...(waits && { wait: SPF_WAIT }) },
-      laid,
-      first,
-    )
+    this.push({ ...step, ...(turn === 'optional' && { optional: true }), ...(waits && { wait: SPF_WAIT }) }, laid, {
+      before: first,
+    })
   }
 
   /**
@@ -283,6 +268,7 @@ class Planner {
     // What a web name needs not, no step declares.
     if (key === 'mx' && this.start.context.role === 'no_mail') return undefined
     for (const one of this.proposals(key, this.now)) {
+      if (one.finding.id === 'spf.no_record_web' && turn !== 'optional') continue
       const tried = JSON.stringify([one.finding.id, one.fix, turn])
       if (rankOf(one) < RANK[least] || this.tried.has(tried)) continue
       this.tried.add(tried)
@@ -318,12 +304,31 @@ class Planner {
 
   private draftOf({ key, finding }: Found, fix: DnsRecord, changes: readonly OverlayChange[]): Draft {
     return {
-      title: titleOf(key, finding.id, fix, finding.evidence === undefined),
+      title: titleOf(key, finding.id, fix, { isNew: finding.evidence === undefined, today: this.ownPolicyToday() }),
       by: 'dns',
       findings: [finding.id],
       changes,
       why: presentFinding(registry[key].table, finding).title,
+      before: this.beforeFix(finding.id, fix),
     }
+  }
+
+  /** Whether an MX host of today has an address: no mail comes in by way of one that has none. */
+  private readonly takesMail = (host: string): boolean =>
+    this.start.context.mail?.hosts.some(({ exchange, addresses }) => exchange === host && addresses.length > 0) ?? true
+
+  /** The policy (`p`) of the name's own DMARC record, if it is applied. */
+  private ownPolicyToday(): Policy | undefined {
+    const { dmarc } = this.now.facts
+    return dmarc instanceof Error || dmarc.applied?.inherited ? undefined : dmarc.applied?.policies?.p
+  }
+
+  /** What to know before the record of a finding is published. */
+  private beforeFix(id: string, { name, value }: DnsRecord): readonly string[] {
+    if (id === 'spf.no_record_web') return [nothingSends(this.domain)]
+    if (name !== `_dmarc.${this.domain}`) return []
+    if (this.isSilent()) return governs(this.domain, this.now) ? [SILENT_ORGANIZATION] : []
+    return value.includes('rua=') || this.now.context.takes !== false ? [] : [reportsElsewhere(this.domain)]
   }
 
   /** The domain with a change, unless too much was tried already. */
@@ -347,9 +352,11 @@ class Planner {
     if (this.tried.has(tried)) return
     this.tried.add(tried)
     for (const { name, type, data } of changesOf(draft)) {
-      const value = data === undefined ? '' : presentationOf(type, data)
+      // A value that only stands for what somebody else will make is not shown.
+      const value = data !== undefined && draft.changes.length > 0 ? presentationOf(type, data) : undefined
       const objection = await obstacleTo(this.subject, { name, rtype: type, value })
-      if (objection !== undefined) return void this.objections.set(found.finding.id, objection)
+      if (objection !== undefined)
+        return void this.objections.set(found.finding.id, [draft.instructions, objection].join(' ').trim())
     }
     const laid = withDraft(this.laid, draft)
     const after = await this.trial(this.now, laid, changesOf(draft))
@@ -367,11 +374,12 @@ class Planner {
    * The stages of DMARC: those that are needed, or also the optional ones. Resolves to whether a further one may follow.
    */
   private async stages(isOptional: boolean): Promise<boolean> {
-    if (!isOptional) await this.ownPolicy()
+    await this.ownPolicy(isOptional)
     for (let i = 0; i < MAX_STAGES; i++) {
       const { dmarc } = this.now.facts
       if (dmarc instanceof Error) return false
       const input = { isSilent: this.isSilent(), governs: governs(this.domain, this.now) }
+      if (this.governsOthers()) return false
       const stage = nextStage(dmarc, input)
       if (!stage) return false
       if (stage.optional && !isOptional) return true
@@ -380,11 +388,21 @@ class Planner {
     return false
   }
 
+  /** Whether the record of the name governs names of others: of a public suffix, or one that says so (`psd=y`). */
+  private governsOthers(): boolean {
+    const { dmarc } = this.now.facts
+    if (dmarc instanceof Error || !dmarc.applied || dmarc.applied.inherited) return false
+    if (dmarc.applied.reading.record.psd !== 'y' && publicSuffix(this.domain) !== this.domain) return false
+    for (const { finding } of this.findings('dmarc'))
+      if (Object.values(STAGE_FINDINGS).flat().includes(finding.id)) this.objections.set(finding.id, GOVERNS_OTHERS)
+    return true
+  }
+
   /** Whether nothing is sent as the name, also not by a service that signs with a key of the domain. */
   private isSilent(): boolean {
     const { context, facts } = this.now
     if (context.role === 'no_mail') return true
-    if (context.sends !== false || hasUsableKey(facts.dkim)) return false
+    if (!context.silent) return false
     // A record that let everybody pass, or could not be read, may have had senders, whatever stands in its place.
     const { spf } = this.start.facts
     const isNew = !(spf instanceof Error) && spf.records.length + spf.similar.length === 0
@@ -392,38 +410,52 @@ class Planner {
     return this.start.context.sends === false || (this.start.context.sends !== true && (isNew || isDeclared))
   }
 
-  /** A record of its own for a name below an organization that sends nothing; others are covered by the organization. */
-  private async ownPolicy(): Promise<void> {
-    const { dmarc } = this.now.facts
-    if (dmarc instanceof Error || !dmarc.applied?.inherited || !this.isSilent()) return
-    const [now, older] = strengthOf(dmarc)
-    if (now === 2 && older === 2) return
+  /**
+   * A record of its own for a name below an organization: for one that sends nothing, at once; for one that sends, whose
+   * mail the organization's plan covers, an optional stage (`isOptional`).
+   */
+  private async ownPolicy(isOptional: boolean): Promise<void> {
+    const { facts, context } = this.now
+    const { dmarc } = facts
+    if (dmarc instanceof Error || !dmarc.applied?.inherited || dmarc.applied.broken) return
+    const isSilent = this.isSilent()
+    if (isSilent === isOptional || (!isSilent && (!context.canPass || context.role === 'return_path'))) return
+    const policy = ownLevel(dmarc, isSilent)
+    if (policy === undefined || (policy === 'reject' && !isSilent && !hasUsableKey(facts.dkim))) return
     const { record } = dmarc.applied.reading
     const organization = dmarc.applied.domain
+    // Below a public suffix the name is an organization of its own.
+    if (!isSilent && record.psd === 'y') return
     const isKept = (host: string | undefined): boolean =>
       host !== undefined && (host === organization || isWithin(host, organization))
-    const fix = { name: `_dmarc.${this.domain}`, rtype: 'TXT', value: ownRecord(record, isKept) }
+    const fix = { name: `_dmarc.${this.domain}`, rtype: 'TXT', value: ownRecord(record, policy, isKept) }
     const change: OverlayRecord = { name: fix.name, type: 'TXT', data: fix.value }
     const place = await this.placeOf(fix, change)
     const ids = this.findings('dmarc').map(({ finding: { id } }) => id)
     if (typeof place === 'string') {
-      for (const id of ids) this.objections.set(id, place)
+      if (isSilent) for (const id of ids) this.objections.set(id, place)
       return
     }
     const laid = withChanges(this.laid, place)
     const after = await this.trial(this.now, laid, place)
     if (!after) return
-    this.push(
-      {
-        title: stageTitle({ kind: 'reject', policy: 'reject' }),
-        by: 'dns',
-        findings: ids,
-        changes: place,
-        why: `Nothing is sent as ${this.domain}. The record takes the place of that of ${organization} for this name alone; names below it are not covered.`,
-        after,
-      },
-      laid,
-    )
+    const { seen } = this.options
+    if (!isSilent && seen && seenObjection({ key: 'dmarc', before: this.now, after }, seen) !== undefined) return
+    const title = stageTitle({ kind: policy, policy })
+    const scope = `The record takes the place of that of ${organization} for this name alone; names below it are not covered.`
+    const own = {
+      title: `${title} for this name alone`,
+      why: scope,
+      optional: true,
+      before: [coveredAbove(organization)],
+      wait: waitWords({ kind: policy, policy }, { canReport: hasReports(this.now), isNext: true, today: 'none' }),
+    } as const
+    const silent = {
+      title,
+      why: `Nothing is sent as ${this.domain}. ${scope}`,
+      before: context.role === 'no_mail' ? [nothingSends(this.domain)] : [],
+    } as const
+    this.push({ ...(isSilent ? silent : own), by: 'dns', findings: ids, changes: place, after }, laid)
   }
 
   /** Takes one stage; false if it would harm or cannot be tried. */
@@ -454,14 +486,19 @@ class Planner {
     if (stage.optional && after.score.score < score.score) return false
     const waiting = isSilent || stage.kind === 'missing' ? {} : this.waitFor(stage, after)
     const { instructions: seenWords } = waiting
-    const instructions = stage.policy === 'reject' && !isSilent ? [ABOUT_REJECT, seenWords].join(' ').trim() : seenWords
+    const isRefusing = stage.policy === 'reject' && stage.kind !== 'missing' && !isSilent
+    const instructions = isRefusing ? [ABOUT_REJECT, seenWords].join(' ').trim() : seenWords
     this.push(
       {
         title: stageTitle(stage),
         by: 'dns',
         findings: finding ? [finding.finding.id] : [],
         changes: place,
-        why: stageWhy(stage, facts.dmarc instanceof Error ? undefined : facts.dmarc.applied?.reading.record),
+        why: stageWhy(
+          stage,
+          facts.dmarc instanceof Error ? undefined : facts.dmarc.applied?.reading.record,
+          governs(this.domain, this.now),
+        ),
         ...(waiting.wait !== undefined && { wait: waiting.wait }),
         ...(instructions !== undefined && { instructions }),
         ...(isSilent && governs(this.domain, this.now) && { before: [SILENT_ORGANIZATION] }),
@@ -470,6 +507,7 @@ class Planner {
         after,
       },
       laid,
+      { leads: true },
     )
     return true
   }
@@ -482,13 +520,17 @@ class Planner {
     const { seen } = this.options
     const told = seen && seenStepUp({ before: this.now, after }, seen)
     const isNext = !this.steps.some(({ changes }) => changes.some(({ name }) => name === `_dmarc.${this.domain}`))
-    const wait = waitWords(stage, { canReport: hasReports(this.now), isNext })
+    const today = this.ownPolicyToday() ?? 'none'
+    const wait = waitWords(stage, { canReport: hasReports(this.now), isNext, today })
     if (!told) return { wait }
     return isNext && told.days >= REPORTED_DAYS ? { instructions: told.words } : { wait: `${wait} ${told.words}` }
   }
 
-  /** Adds a step; one that changes the same records as an earlier one is merged into it, unless it has to wait. */
-  private push(draft: Done, laid: Change, before: Snapshot = this.now): void {
+  /**
+   * Adds a step; one that changes the same records as an earlier one is merged into it, unless it has to wait. `leads`:
+   * the step is then called what this one is.
+   */
+  private push(draft: Done, laid: Change, { before = this.now, leads = false }: Pushed = {}): void {
     const step = { ...draft, findings: resolved(before, draft) }
     const sets = new Set(step.changes.map(setKey))
     const same = this.steps.findIndex(
@@ -497,7 +539,12 @@ class Planner {
     this.laid = laid
     this.now = step.after
     if (same < 0) return void this.steps.push(step)
-    const merged = { ...mergedStep(this.steps[same], step), after: this.steps[same]!.after }
+    const { title, why } = step
+    const merged = {
+      ...mergedStep(this.steps[same], step),
+      ...(leads && { title, ...(why !== undefined && { why }) }),
+      after: this.steps[same]!.after,
+    }
     this.steps = this.steps.with(same, merged)
     this.stale = Math.min(this.stale, same)
   }
@@ -535,7 +582,7 @@ class Planner {
         findings: [...findings],
         records,
         why,
-        before: [...asked, ...beforeRecords(this.domain, records)],
+        before: [...new Set([...asked, ...beforeRecords(this.domain, records, this.takesMail)])],
         ...gradeIn(after),
       })
     }
@@ -562,6 +609,10 @@ class Planner {
 
   private whyLeft({ key, finding }: Found): string {
     const { fix, ...rest } = finding
+    const { dmarc } = this.start.facts
+    const governor = dmarc instanceof Error || !dmarc.applied?.inherited ? undefined : dmarc.applied.domain
+    if (key === 'dmarc' && governor !== undefined && !fix && !this.objections.has(finding.id))
+      return `The DMARC record of ${governor} governs the name: make the plan of that domain.`
     if (fix?.name.includes('._report._dmarc.'))
       return `Ask whoever takes the reports to publish ${fix.rtype} ${fix.value} at ${fix.name}, or use an address of another receiver.`
     if (fix && !this.isOwn(fix.name) && fix.rtype !== 'PTR')
@@ -576,47 +627,3 @@ class Planner {
 
 /** Score and grade of a stage, and what keeps the grade below its points. */
 const gradeIn = ({ score: { score, grade, because } }: Snapshot) => ({ score, grade, grade_because: because })
-
-/** The findings about DMARC that a stage is for, the first that is there. */
-const STAGE_FINDINGS: Readonly<Record<Stage['kind'], readonly string[]>> = {
-  quarantine: ['dmarc.policy_none'],
-  whole: ['dmarc.testing', 'dmarc.pct_partial'],
-  reject: ['dmarc.policy_none', 'dmarc.policy_quarantine', 'dmarc.testing', 'dmarc.pct_partial'],
-  subdomains: ['dmarc.subdomains_weaker'],
-  missing: ['dmarc.subdomains_weaker'],
-}
-
-/** Whether `sp` and `np` of a record at the name count: it is the organizational domain (RFC 9989 §4.7). */
-function governs(domain: string, { facts: { dmarc } }: Snapshot): boolean {
-  if (dmarc instanceof Error) return false
-  const { organizationalDomain } = dmarc.walk
-  return organizationalDomain === undefined
-    ? (registrableDomain(domain) ?? domain) === domain
-    : organizationalDomain === domain
-}
-
-/** Whether receivers of either standard would do more by over one level. */
-function isSteep({ facts: { dmarc: was } }: Snapshot, { facts: { dmarc: is } }: Snapshot): boolean {
-  if (was instanceof Error || is instanceof Error) return false
-  const before = strengthOf(was)
-  return strengthOf(is).some((strength, i) => strength - before[i]! > 1)
-}
-
-/** Whether an SPF record that passes fewer has to wait, because a DMARC policy is enforced. */
-function waitsForSpf({ facts: { spf, dmarc } }: Snapshot, after: Snapshot): boolean {
-  if (dmarc instanceof Error || spf instanceof Error || after.facts.spf instanceof Error) return false
-  if (strengthOf(dmarc).every((strength) => strength === 0)) return false
-  const [was, is] = [spf.reading?.extent, after.facts.spf.reading?.extent]
-  return was !== undefined && is !== undefined && (is.ipv4 < was.ipv4 || is.ipv6Prefixes < was.ipv6Prefixes)
-}
-
-/** The findings of severity low and more that a step resolves; where there are none, those that it was made for. */
-function resolved(before: Snapshot, { after, findings }: Done): readonly string[] {
-  const idsIn = ({ outcomes }: Snapshot, least: number): readonly string[] =>
-    CHECK_KEYS.flatMap((key) =>
-      (outcomes[key]?.findings ?? []).flatMap((finding) => (rankOf({ key, finding }) >= least ? [finding.id] : [])),
-    )
-  const still = new Set(idsIn(after, RANK.info))
-  const gone = [...new Set(idsIn(before, RANK.low))].filter((id) => !still.has(id))
-  return gone.length > 0 ? gone : findings
-}

@@ -105,7 +105,7 @@ export async function tryChange(
  */
 export async function obstacleTo(
   { ctx, domain }: Subject,
-  record: { readonly name: string; readonly rtype: string; readonly value: string },
+  record: { readonly name: string; readonly rtype: string; readonly value: string | undefined },
 ): Promise<string | undefined> {
   if (!isWithin(record.name, domain)) return undefined
   try {

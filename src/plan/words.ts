@@ -1,14 +1,22 @@
 import type { PlanRecord } from '../answers/plan.ts'
 import type { DnsRecord } from '../checks/check.ts'
-import type { DmarcRecord } from '../checks/dmarc/index.ts'
+import type { DmarcRecord, Policy } from '../checks/dmarc/index.ts'
 import type { CheckKey } from '../checks/run.ts'
 import { textKind } from '../net/dns/text-kind.ts'
 import type { Stage } from './ladder.ts'
 
-/** What a step is called, by its check; `isNew`: nothing of the kind is published. */
-export function titleOf(key: CheckKey, id: string, { value, rtype }: DnsRecord, isNew: boolean): string {
+/**
+ * What a step is called, by its check; `isNew`: nothing of the kind is published. `today`: the policy of the name's own
+ * DMARC record.
+ */
+export function titleOf(
+  key: CheckKey,
+  id: string,
+  { value, rtype }: DnsRecord,
+  { isNew, today }: { readonly isNew: boolean; readonly today?: Policy | undefined },
+): string {
   if (key === 'mx') return value === '0 .' ? 'Declare that the domain accepts no mail' : MX[isNew ? 0 : 1]
-  if (key === 'dmarc') return dmarcTitle(value, id, isNew || id === 'dmarc.no_record')
+  if (key === 'dmarc') return dmarcTitle(value, id, isNew || id === 'dmarc.no_record', today)
   const title = TITLES[key]
   return title ? title[isNew ? 0 : 1] : `Correct the ${rtype} record`
 }
@@ -23,12 +31,12 @@ const TITLES: Readonly<Partial<Record<CheckKey, Pair>>> = {
   bimi: ['Correct the BIMI record', 'Correct the BIMI record'],
 }
 
-function dmarcTitle(value: string, id: string, isNew: boolean): string {
+function dmarcTitle(value: string, id: string, isNew: boolean, today: Policy | undefined): string {
   const policy = /(?:^|;)\s*p=(none|quarantine|reject)/.exec(value)?.[1]
-  if (policy === 'reject') return 'DMARC: reject'
-  if (policy === 'quarantine') return 'DMARC: quarantine'
-  if (isNew) return value.includes('rua=') ? 'Start DMARC with reports' : 'Start DMARC'
-  return REPORTS.has(id) ? 'DMARC: an address that gets the reports' : 'Correct the DMARC record'
+  const hasAddress = value.includes('rua=')
+  if (policy !== today && policy !== 'none') return `DMARC: ${policy}`
+  if (isNew) return hasAddress ? 'Start DMARC with reports' : 'Start DMARC'
+  return REPORTS.has(id) && hasAddress ? 'DMARC: an address that gets the reports' : 'Correct the DMARC record'
 }
 
 /** Findings that an address for reports resolves. */
@@ -54,27 +62,30 @@ export function stageTitle({ kind, policy }: Pick<Stage, 'kind' | 'policy'>): st
   return `DMARC: ${policy}`
 }
 
-/** What a stage changes, in one line. */
-export function stageWhy({ kind, policy }: Stage, record: DmarcRecord | undefined): string {
+/** What a stage changes, in one line; `governs`: the record covers names below it (RFC 9989 §4.10.1). */
+export function stageWhy({ kind, policy }: Stage, record: DmarcRecord | undefined, governs: boolean): string {
   const does = (mail: string): string =>
     policy === 'reject' ? `Receivers refuse ${mail}.` : `Receivers put ${mail} into the junk folder.`
   if (kind === 'missing') return does('mail in the name of subdomains that do not exist')
   if (kind === 'subdomains') return does('forged mail of subdomains without a record of their own')
-  const covers =
-    record?.sp === undefined
+  const covers = !governs
+    ? 'Names below it are not covered.'
+    : record?.sp === undefined
       ? 'It covers every subdomain without a record of its own.'
       : `Subdomains keep sp=${record.sp}.`
   return `${does('forged mail')} ${covers}`
 }
 
-/** What to wait for before a stage. */
+/** What to wait for before a stage; `today`: the policy (`p`) of the record that it replaces. */
 export function waitWords(
   { kind, policy }: Pick<Stage, 'kind' | 'policy'>,
-  { canReport, isNext }: { readonly canReport: boolean; readonly isNext: boolean },
+  { canReport, isNext, today }: { readonly canReport: boolean; readonly isNext: boolean; readonly today: Policy },
 ): string {
   const evidence = canReport ? 'aggregate reports' : 'your own logs, since no reports can come,'
   const whose = kind === 'subdomains' ? 'of your subdomains' : 'that you send'
-  const before = policy === 'reject' ? ' at p=quarantine' : kind === 'whole' ? ' at this stage' : ''
+  const isPartial = kind === 'whole' || (kind === 'reject' && today === 'reject')
+  const tag = kind === 'subdomains' ? 'sp' : 'p'
+  const before = isPartial ? ' at this stage' : policy === 'reject' ? ` at ${tag}=quarantine` : ''
   const complaints = policy === 'reject' ? ', and with no complaint about mail in junk folders' : ''
   const already = isNext ? ', unless it has been so for a month already' : ''
   return `At least a month${before} in which ${evidence} show that all mail ${whose} passes DMARC${complaints}${already}: correct SPF and DKIM of every sender first.`
@@ -102,21 +113,52 @@ export const NO_MAIL_CHOICE = {
   before: 'Does anything accept or send mail as this name? If so, take the other option.',
 } as const
 
+/** What comes before a record of its own for a name that sends. */
+export const coveredAbove = (organization: string): string =>
+  `The plan of ${organization} covers this name too: publish a record here only if its policy is to rise before that of ${organization}.`
+
+/** Why the policy of a public suffix has no stage. */
+export const GOVERNS_OTHERS =
+  'No stage is proposed: the record governs names that belong to others, who must be ready for a stricter policy.'
+
+/** The step of a domain that does not exist. */
+export const REGISTRATION = {
+  title: 'Register the domain, or repair its delegation',
+  why: 'The domain does not exist',
+  instructions:
+    'Check the spelling first. At the registrar, register or renew the domain, and name the servers that have its zone. Then make the plan again; a POST request with the providers of the domain makes the records of a new one.',
+} as const
+
+/** Why a name that names addresses has no step. */
+export const REVERSE_ZONE = 'Nothing to do: a reverse zone names addresses and is no mail domain.'
+
 /** What to know before an organizational domain without mail asks to reject everything. */
 export const SILENT_ORGANIZATION = 'Names below it that send mail need a DMARC record of their own first.'
+
+/** What to know before records say that nobody sends as a name which has none of its own. */
+export const nothingSends = (domain: string): string =>
+  `Make sure that nothing sends mail as ${domain}, also no form or script of a website.`
+
+/** What to do about reports where no address at the domain can take mail. */
+export const reportsElsewhere = (domain: string): string =>
+  `No address at ${domain} can take reports. Choose one in a domain that accepts mail, add it to the record as rua=mailto:, and publish the TXT record "v=DMARC1" at ${domain}._report._dmarc. followed by that domain (RFC 9990 §4).`
 
 /** What to know before a policy rises for a domain with a usable key, whose SPF record names nobody. */
 export const KEY_WITHOUT_SENDER =
   'Find out whether mail is still sent with the DKIM key of the domain: its SPF record says that nobody sends.'
 
-/** What must be known or done before records are published. */
-export function beforeRecords(domain: string, records: readonly PlanRecord[]): readonly string[] {
+/** What must be known or done before records are published; `takesMail`: whether an MX host of today can take mail. */
+export function beforeRecords(
+  domain: string,
+  records: readonly PlanRecord[],
+  takesMail: (host: string) => boolean,
+): readonly string[] {
   return records.flatMap(({ name, type, action, value, was }) => {
     if (action === 'keep') return []
-    if (action === 'remove') return goneBefore(name, type, value)
+    if (action === 'remove') return goneBefore(name, type, value, takesMail)
     if (type !== 'TXT') return []
     const kind = textKind(name, value)
-    if (kind === 'spf') return spfBefore(value, was)
+    if (kind === 'spf') return spfBefore(domain, value, was)
     if (kind !== 'dmarc' && kind !== 'tls-rpt') return []
     const known = was.join(' ').toLowerCase()
     return [...value.matchAll(/mailto:([^,;!\s]+)/g)].flatMap(([, address = '']) =>
@@ -128,23 +170,50 @@ export function beforeRecords(domain: string, records: readonly PlanRecord[]): r
 }
 
 /** What else may depend on a record that goes; of several records of one kind nobody uses the second. */
-function goneBefore(name: string, type: string, value: string): readonly string[] {
+function goneBefore(
+  name: string,
+  type: string,
+  value: string,
+  takesMail: (host: string) => boolean,
+): readonly string[] {
   if (type === 'TXT') return []
-  if (type === 'MX') return [`Make sure that no mail comes in by way of ${value.split(' ')[1]?.replace(/\.$/, '')}.`]
+  const host = type === 'MX' ? (value.split(' ')[1]?.replace(/\.$/, '') ?? '') : ''
+  if (type === 'MX') return takesMail(host) ? [`Make sure that no mail comes in by way of ${host}.`] : []
   return [`Make sure that nothing else uses ${type} ${value} at ${name}.`]
 }
 
-/** Whoever the record does not name would no longer pass. */
-function spfBefore(value: string, was: readonly string[]): readonly string[] {
+/** A term that lets half of the addresses or more pass. */
+const LETS_EVERYBODY = /^\+?(?:all|ip4:[\d.]+\/[0-3]|ip6:[\da-f:.]+\/[0-5]|(?:a|mx)(?::[^/]*)?\/[0-3](?:\/.*)?)$/i
+/** A term by which nobody passes, the version and the modifiers that name no sender. */
+const NAMES_NONE = /^(?:[-~?\u2010-\u2015]|\+?all$|v\W|exp=|r[apr]=)/i
+/** Maximum number of terms that are compared, and of those that are named. */
+const MAX_TERMS = 200
+const MAX_NAMED = 5
+
+/**
+ * Whoever the record does not name would no longer pass. A term whose target is still in the record was only written in
+ * another way.
+ */
+function spfBefore(domain: string, value: string, was: readonly string[]): readonly string[] {
   if (/^v=spf1 -all$/i.test(value)) return []
-  const kept = new Set(value.toLowerCase().split(' '))
-  const gone = was.flatMap((text) => text.split(' ')).filter((term) => term !== '' && !kept.has(term.toLowerCase()))
-  const dropped = [...new Set(gone)].filter((term) => !/^[-~?+]?all$/i.test(term)).slice(0, 5)
-  const isNew = was.length === 0 || was.some((text) => /(?:^| )\+?all(?: |$)/i.test(text))
+  const targets = new Set(value.toLowerCase().split(' ').slice(0, MAX_TERMS).map(targetOf))
+  const dropped = [...new Set(was.flatMap((text) => text.split(/[\s"]+/)))].slice(0, MAX_TERMS).filter((term) => {
+    const target = targetOf(term)
+    if (NAMES_NONE.test(term) || LETS_EVERYBODY.test(term) || target === domain) return false
+    return target !== '' && !targets.has(target) && ![...targets].some((one) => one.length > 3 && target.includes(one))
+  })
+  const isNew = was.length === 0 || was.some((text) => text.split(/[\s"]+/).some((term) => LETS_EVERYBODY.test(term)))
   return [
     ...(isNew ? ['Add every other service that sends as this domain to the record: name each host and provider.'] : []),
     ...(dropped.length > 0
-      ? [`No longer in the record: ${dropped.join(', ')}. Make sure that none of it sends mail.`]
+      ? [`No longer in the record: ${dropped.slice(0, MAX_NAMED).join(', ')}. Make sure that none of it sends mail.`]
       : []),
   ]
 }
+
+/** What a term names: its target, else the mechanism. */
+const targetOf = (term: string): string =>
+  term
+    .toLowerCase()
+    .replace(/^[-~?+]?[a-z0-9]*[:=]+/, '')
+    .replace(/^[+]|[;,.]+$|^https?:\/\/|\/[^/]*$/g, '')

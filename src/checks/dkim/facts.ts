@@ -202,3 +202,7 @@ function weakest(states: readonly KeyState[]): KeyState | undefined {
   }
   return states.toSorted((a, b) => strength(a) - strength(b))[0]
 }
+
+/** Whether a key of the domain verifies mail; a wildcard is nobody's key. */
+export const hasUsableKey = ({ wildcardIsKey, keys }: Pick<DkimFacts, 'wildcardIsKey' | 'keys'>): boolean =>
+  !wildcardIsKey && keys.some(({ key }) => key.state === 'usable')

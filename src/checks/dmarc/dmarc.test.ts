@@ -192,7 +192,6 @@ describe('fixes: published, the finding is gone', () => {
       'v=DMARC1; p=none; sp=none; rua=mailto:r@a.example',
     ],
     ['dmarc.report_unauthorized', own(`${CLEAN},mailto:r@b.example`), 'v=DMARC1'],
-    ['dmarc.psd_misused', own(`${CLEAN}; psd=y`), 'v=DMARC1; p=reject; psd=n; rua=mailto:r@a.example'],
   ] as [string, LabZone, string][])('%s (%#)', async (id, zone, value) => {
     const fix = (await run(zone)).findings.find((found) => found.id === id)!.fix!
     expect(fix.value).toBe(value)

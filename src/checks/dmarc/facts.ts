@@ -116,6 +116,12 @@ function appliedOf(domain: Domain, found: NonNullable<Walk['applied']>, exists: 
   return { ...base, tag, policies, policy, effective: found.reading.record.testing ? lowered(policy) : policy }
 }
 
+/** The tag that is written in the record with the policy of this name: without `np` it is `sp`, without `sp` it is `p`. */
+export function writtenTag({ tag, reading: { record } }: Pick<Applied, 'tag' | 'reading'>): 'p' | 'sp' | 'np' {
+  if (tag === 'np' && record.np !== undefined) return 'np'
+  return tag !== 'p' && record.sp !== undefined ? 'sp' : 'p'
+}
+
 /** Whether the two readings differ for mail of this domain; without a record in either, they do not. */
 function differs(legacy: LegacyReading, walk: Walk, applied: Applied | undefined): boolean {
   const used = applied?.broken ? undefined : applied

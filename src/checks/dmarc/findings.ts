@@ -14,10 +14,13 @@ export const findings = defineFindings({
       `Neither ${domain} nor a domain above it has a DMARC record: receivers have no instruction for forged mail and send no reports.${dangling(alias)}`,
     repair:
       'Publish the record shown. When the reports show that all of your own mail passes, raise p to quarantine and then to reject.',
-    advice: ({ alias }) =>
-      alias
-        ? 'Ask the operator of the alias target to publish the record, or replace the alias with the record shown.'
-        : undefined,
+    advice: ({ alias, above, silent }, isOffered) => {
+      if (alias)
+        return 'Ask the operator of the alias target to publish the record, or replace the alias with the record shown.'
+      if (above)
+        return `Publish a record at _dmarc.${above} first: it covers this name. One at this name alone would make it an organizational domain of its own, for which signatures of ${above} do not count.`
+      return silent && isOffered ? 'Publish the record shown: nothing is sent as this name.' : undefined
+    },
     unoffered:
       'Publish a record at _dmarc, first with p=none and a rua. When the reports show that all of your own mail passes, raise p to quarantine and then to reject.',
     reference: 'RFC 9989 §4.10.1',
@@ -119,13 +122,15 @@ export const findings = defineFindings({
   'dmarc.policy_none': {
     severity: 'medium',
     title: 'DMARC policy is "none"',
-    detail: ({ tag, unread }) =>
-      `${unread ? 'The record has no p that receivers can read, so the policy' : `The policy of this domain (${tag})`} is "none": receivers deliver forged mail like any other.`,
+    detail: ({ tag, unread, from }) =>
+      `${unread ? 'The record has no p that receivers can read, so the policy' : from === undefined ? `The policy of this domain (${tag})` : `The policy of ${from} that applies to this name (${tag})`} is "none": receivers deliver forged mail like any other.`,
     repair: 'When the reports show that all of your own mail passes, publish the record shown.',
-    advice: ({ canPass }) =>
-      canPass === false
-        ? 'First repair SPF or set up DKIM: none of your own mail could pass a stricter policy. Raise the policy to quarantine when the reports show that all of it passes.'
-        : undefined,
+    advice: ({ canPass, silent }, isOffered) =>
+      silent && isOffered
+        ? 'Publish the record shown: nothing is sent as this name.'
+        : canPass === false
+          ? 'First repair SPF or set up DKIM: none of your own mail could pass a stricter policy. Raise the policy to quarantine when the reports show that all of it passes.'
+          : undefined,
     unoffered:
       'When the reports show that all of your own mail passes, raise the policy to quarantine, and later to reject.',
     reference: 'RFC 9989 §4.7',
@@ -241,7 +246,8 @@ export const findings = defineFindings({
     title: 'psd=y on a domain that is not a public suffix',
     detail: ({ domain }) =>
       `psd=y declares that anyone can register names below ${domain}; each name below it then counts as a separate organization.`,
-    repair: 'Remove psd=y; psd=n declares that the domain is a separate organization.',
+    repair:
+      'If nobody else can register names below it, remove psd=y, or write psd=n: the domain is then a separate organization. Then make the plan again.',
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.walk_gap': {

@@ -1,9 +1,10 @@
 import type { Problem } from '../../base/problem.ts'
 import { printable } from '../../base/text.ts'
 import { hostError } from '../../mailhosts/mailhosts.ts'
+import { registrableDomain } from '../../names/suffix.ts'
 import type { Finding, Outcome, Severity } from '../check.ts'
 import { severityOf } from '../finding.ts'
-import { type Applied, type DmarcFacts, discardedSteps, doubledName } from './facts.ts'
+import { type Applied, type DmarcFacts, discardedSteps, doubledName, writtenTag } from './facts.ts'
 import { finding, findings as table } from './findings.ts'
 import { type Basis, basisOf, changedFix, mendedFix, mergedFix, movedFix, softening, startFix } from './fixes.ts'
 import { type Mended, mendDmarc, type Slip } from './mend.ts'
@@ -119,11 +120,19 @@ function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
   }
   const none = hasNoMail(context)
   const { others: other, alias = '' } = facts.walk.steps[0]!
-  const fix = startFix(facts, { none, takes: context.takes !== false })
+  const organization = registrableDomain(domain)
+  // A record of its own would end the organization below it: the signatures of the organization would align no more.
+  const above = !context.silent && organization !== domain ? organization : undefined
+  const fix = above === undefined ? startFix(facts, { none, takes: context.takes !== false }) : undefined
   return [
     finding(
       none ? 'dmarc.no_record_parked' : 'dmarc.no_record',
-      { domain, ...(other === 0 && alias ? { alias: printable(alias, 255) } : {}) },
+      {
+        domain,
+        ...(other === 0 && alias ? { alias: printable(alias, 255) } : {}),
+        ...(above === undefined ? {} : { above }),
+        silent: context.silent,
+      },
       { fix },
     ),
     ...(other > 0 ? [finding('dmarc.other_txt', { name: `_dmarc.${domain}`, count: other })] : []),
@@ -136,7 +145,7 @@ function appliedFindings(facts: DmarcFacts, applied: Applied, context: Mail): Fi
   const deadHost = context.takes === false && context.noMail !== undefined ? facts.domain : undefined
   const basis = basisOf(applied, meant?.record, deadHost)
   const inherited = applied.inherited
-    ? [finding('dmarc.inherited', { domain: facts.domain, from: applied.domain, tag: applied.tag })]
+    ? [finding('dmarc.inherited', { domain: facts.domain, from: applied.domain, tag: writtenTag(applied) })]
     : []
   const slips = slipFindings(applied, basis, meant)
   if (applied.broken) {
@@ -151,7 +160,7 @@ function appliedFindings(facts: DmarcFacts, applied: Applied, context: Mail): Fi
     ...inherited,
     ...recordFindings(applied, basis),
     ...reportFindings(facts, applied, basis, context),
-    ...readingFindings(facts, applied, basis),
+    ...readingFindings(facts, applied),
   ]
 }
 

@@ -1,10 +1,10 @@
 import { printable } from '../../base/text.ts'
 import { isPopular } from '../../names/popular.ts'
-import { publicSuffix, registrableDomain } from '../../names/suffix.ts'
+import { publicSuffix } from '../../names/suffix.ts'
 import type { Finding } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { deadMailHosts } from '../mx/index.ts'
-import type { Applied, DmarcFacts } from './facts.ts'
+import { type Applied, type DmarcFacts, writtenTag } from './facts.ts'
 import { finding } from './findings.ts'
 import { authorizationFix, type Basis, changedFix, reported, softening } from './fixes.ts'
 import { invalidPolicyTags, shareOf, weaker } from './parse.ts'
@@ -66,7 +66,7 @@ function removedFindings(applied: Applied, basis: Basis): Finding[] {
 }
 
 /** Which mail the domain has. */
-export type Mail = Pick<DomainContext, 'role' | 'takes' | 'canPass' | 'noMail' | 'mail' | 'mailError'>
+export type Mail = Pick<DomainContext, 'role' | 'takes' | 'canPass' | 'silent' | 'noMail' | 'mail' | 'mailError'>
 export const hasNoMail = ({ role }: Mail): boolean => role === 'parked'
 
 /** A record that receivers cannot apply (RFC 9989 §4.10.1). */
@@ -117,17 +117,20 @@ function strengthFindings(applied: Applied, context: Mail): Finding[] {
   if (effective === 'quarantine') return [finding('dmarc.policy_quarantine', {}, { evidence })]
   if (effective !== 'none') return []
   const unread = applied.reading.record.p === undefined
-  return [finding('dmarc.policy_none', { tag: applied.tag, unread, canPass: context.canPass }, { evidence })]
+  const { canPass, silent } = context
+  const args = {
+    ...{ tag: writtenTag(applied), unread, canPass, silent },
+    ...(applied.inherited && { from: applied.domain }),
+  }
+  return [finding('dmarc.policy_none', args, { evidence })]
 }
 
 /** The findings about the walk and about other readings of the same records. */
-export function readingFindings(facts: DmarcFacts, applied: Applied, basis: Basis): Finding[] {
+export function readingFindings(facts: DmarcFacts, applied: Applied): Finding[] {
   const out: Finding[] = []
-  const psd = applied.reading.record.psd
-  if (psd === 'y' && publicSuffix(applied.domain) !== applied.domain) {
-    const fix = changedFix(basis, { psd: registrableDomain(applied.domain) === applied.domain ? 'n' : 'u' })
-    out.push(finding('dmarc.psd_misused', { domain: applied.domain }, { evidence: applied.text, fix }))
-  }
+  // What the names below it are, the owner of the record must say: no record is proposed.
+  if (applied.reading.record.psd === 'y' && publicSuffix(applied.domain) !== applied.domain)
+    out.push(finding('dmarc.psd_misused', { domain: applied.domain }, { evidence: applied.text }))
   const gap = facts.walk.steps.find((step) => step.decision === 'unanswered')
   if (gap) out.push(finding('dmarc.walk_gap', { name: gap.name, reason: gap.reason ?? '' }))
   if (facts.legacy) {

@@ -88,7 +88,7 @@ export const recordFindings = defineFindings({
     advice: (_, isOffered) =>
       isOffered
         ? undefined
-        : 'Keep pct until the policy is raised, so that it starts with that share. Then raise pct in steps while the reports show that your own mail passes, and remove it at 100.',
+        : 'Keep pct while the policy is raised, and remove it in a step of its own when the reports show that all of your own mail passes.',
     reference: 'RFC 9989 §9.3',
   },
   'dmarc.pct_partial': {
@@ -96,8 +96,7 @@ export const recordFindings = defineFindings({
     title: 'DMARC policy for a share of the mail',
     detail: ({ pct, policy }) =>
       `pct=${pct} was removed from the standard: newer receivers apply ${policy} to all mail, older ones ${pct === 0 ? `the policy one step lower (${policy === 'reject' ? 'quarantine' : 'none'})` : `to ${pct} % of it`}.`,
-    repair:
-      'Raise pct in steps while the reports show that your own mail passes, and remove it at 100. To go back to testing everywhere, add t=y.',
+    repair: 'Remove pct when the reports show that all of your own mail passes.',
     reference: 'RFC 9989 Appendix A.6',
   },
   'dmarc.size_suffix': {

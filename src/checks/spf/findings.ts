@@ -34,7 +34,7 @@ export const findings = defineFindings({
     advice: ({ alias }) =>
       alias === undefined
         ? undefined
-        : `No record can stand beside the alias (CNAME) of ${alias}: the DMARC record of the organization protects the name.`,
+        : `No record can stand beside the alias (CNAME) of ${alias}: the DMARC record that covers the name protects it.`,
     reference: 'RFC 7208 §10.1.2',
   },
   'spf.not_spf': {

@@ -87,7 +87,7 @@ export const dmarcShown: readonly Shown[] = [
     }),
   },
   { id: 'dmarc.report_limit', at: 'manyrua.test' },
-  faulty('dmarc.psd_misused', 'p=reject; psd=y'),
+  faulty('dmarc.psd_misused', 'p=reject; psd=y', {}),
   {
     id: 'dmarc.walk_gap',
     at: 'sub.dmarc-walk-gap.test',

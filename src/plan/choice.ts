@@ -1,0 +1,47 @@
+import type { PlanAnswer } from '../answers/plan.ts'
+import { registrableDomain } from '../names/suffix.ts'
+import type { OverlayChange } from '../net/dns/overlay.ts'
+import type { Draft } from './draft.ts'
+import type { Snapshot } from './snapshot.ts'
+import { NO_MAIL_CHOICE, REGISTRATION, SILENT_ORGANIZATION } from './words.ts'
+
+/**
+ * The records of a domain without mail, for an organizational domain with an address and nothing that says whether it
+ * has mail: no MX, no SPF and no DKIM key, whatever its DMARC record says. Undefined for others.
+ */
+export function silentDraft(domain: string, { context, facts, outcomes }: Snapshot): Draft | undefined {
+  const { spf, dkim, dmarc } = facts
+  if (context.mail?.kind !== 'implicit' || spf instanceof Error || spf.records.length > 0 || spf.similar.length > 0)
+    return undefined
+  if (dkim instanceof Error || dkim.discovery === 'found' || dkim.discovery === 'unknown' || dmarc instanceof Error)
+    return undefined
+  if ((registrableDomain(domain) ?? domain) !== domain || dmarc.applied?.inherited) return undefined
+  // Beside an alias no record can stand (RFC 1034 §3.6.2).
+  if (context.mail.cname.length > 0 || dmarc.walk.steps[0]?.alias !== undefined) return undefined
+  const isRejecting = dmarc.applied?.effective === 'reject'
+  const changes: OverlayChange[] = [
+    { name: domain, type: 'MX', data: { preference: 0, exchange: '' } },
+    { name: domain, type: 'TXT', data: 'v=spf1 -all' },
+    ...(isRejecting ? [] : [{ name: `_dmarc.${domain}`, type: 'TXT', data: 'v=DMARC1; p=reject' } as const]),
+  ]
+  const findings = (['mx', 'spf', 'dmarc'] as const).flatMap((key) => outcomes[key].findings.map(({ id }) => id))
+  return {
+    title: NO_MAIL_CHOICE.title,
+    by: 'dns',
+    findings,
+    changes,
+    why: NO_MAIL_CHOICE.why,
+    before: [NO_MAIL_CHOICE.before, ...(isRejecting ? [] : [SILENT_ORGANIZATION])],
+  }
+}
+
+/** What only the registrar of a domain can do. */
+export const registration = (): Draft => ({ ...REGISTRATION, by: 'registrar', findings: ['mx.no_domain'], changes: [] })
+
+/** The organization whose DMARC record governs the name, and the way to its plan. */
+export function organizationOf(domain: string, { facts: { dmarc } }: Snapshot): Pick<PlanAnswer, 'organization'> {
+  const walked = dmarc instanceof Error ? undefined : dmarc.walk.organizationalDomain
+  const organization = walked !== undefined && walked !== domain ? walked : registrableDomain(domain)
+  if (organization === undefined || organization === domain) return {}
+  return { organization: { domain: organization, plan: `/v1/plan?domain=${organization}` } }
+}
