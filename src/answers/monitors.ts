@@ -157,6 +157,34 @@ export const monitorImportAnswer = z.strictObject({
 })
 export type MonitorImport = AnswerOf<typeof monitorImportAnswer>
 
+/** Digests to the owners of monitors: whether they are on, who gets them, and what one says now. */
+export const monitorDigestAnswer = z.strictObject({
+  every: z.enum(['off', 'day', 'week']),
+  next_at: time.nullable(),
+  cannot_send: z.string().optional().meta({ description: 'why digests cannot be turned on' }),
+  owners: z.int().meta({ description: 'addresses that are responsible for a monitor' }),
+  without_owner: z.int().meta({ description: 'monitors for which nobody is responsible' }),
+  ...listOf(
+    z.strictObject({
+      address: z.string(),
+      monitors: z.int(),
+      changed: z.int().meta({ description: 'monitors with a change that no digest has told' }),
+      state: z.enum(['ready', 'not_asked', 'asked', 'refused', 'unsubscribed']).meta({
+        description: 'only those that are ready get digests; the others have not consented, or do not want them',
+      }),
+      foreign: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'the address is at no domain of your monitors or of the operator' }),
+    }),
+  ).shape,
+  preview: z
+    .strictObject({ to: z.string(), subject: z.string(), text: z.string() })
+    .nullable()
+    .meta({ description: 'the digest to the address that is asked about, else to the first with changes, as of now' }),
+})
+export type MonitorDigestAnswer = AnswerOf<typeof monitorDigestAnswer>
+
 /** How many monitors a request to many has changed. */
 export const monitorsChangedAnswer = z.strictObject({ changed: z.int() })
 

@@ -1,6 +1,7 @@
 import type {
   MonitorAnswer,
   MonitorChange,
+  MonitorDigestAnswer,
   MonitorKind,
   MonitorPoint,
   MonitorRunAnswer,
@@ -22,6 +23,7 @@ import {
   type Marked,
   type Parts,
   pointLine,
+  quiet,
   type TimePoint,
   table,
   text,
@@ -188,6 +190,48 @@ export const monitorListDocument = (list: List<MonitorAnswer>, version: string):
       ['Last run', ({ last }) => (last === null ? '–' : lastInWords(last))],
     ),
   )
+
+const READER_STATES: Readonly<Record<MonitorDigestAnswer['data'][number]['state'], Marked>> = {
+  ready: { mark: 'good', text: 'gets it' },
+  not_asked: { mark: 'open', text: 'has to consent; is asked when digests are on' },
+  asked: { mark: 'open', text: 'has not consented yet' },
+  refused: { mark: 'none', text: 'refused mail of this service' },
+  unsubscribed: { mark: 'none', text: 'has unsubscribed' },
+}
+export const readerState = ({ state }: Pick<MonitorDigestAnswer['data'][number], 'state'>): Marked =>
+  READER_STATES[state]
+const INTERVALS = { off: 'Off', day: 'Every day', week: 'Every week' } as const
+
+/** Who gets digests, and what one says now. */
+export function monitorDigestDocument(answer: MonitorDigestAnswer, version: string): Document {
+  const { every, next_at, cannot_send, owners, without_owner, data, has_more, preview } = answer
+  return documentOf(
+    'Digests to owners',
+    version,
+    conclude(
+      'Digests to owners',
+      every === 'off' ? 'none' : 'good',
+      INTERVALS[every],
+      `${counted(owners, 'address is', 'addresses are')} responsible for your monitors; ${counted(without_owner, 'monitor has', 'monitors have')} nobody.`,
+    ),
+    next_at !== null &&
+      text('The next ones are sent at ', { time: next_at }, ' to those for whom something has changed.'),
+    cannot_send !== undefined && text(`Digests cannot be turned on: ${cannot_send}.`),
+    table(
+      'Owners',
+      data,
+      ['Address', ({ address }) => code(address)],
+      ['Monitors', ({ monitors }) => monitors, 'number'],
+      ['Changed', ({ changed }) => changed, 'number'],
+      ['State', ({ state, foreign }) => [READER_STATES[state], foreign ? '; at no domain of yours' : '']],
+    ),
+    has_more && quiet('More follow on the next page.'),
+    preview !== null && [
+      heading(2, `What ${preview.to} would get now`, 'preview'),
+      { kind: 'seen', label: preview.subject, text: preview.text.trimEnd().split('\n') },
+    ],
+  )
+}
 
 /** The dimensions of a summary, with their headings. */
 const DIMENSIONS = [

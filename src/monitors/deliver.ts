@@ -1,6 +1,8 @@
+import type { Digests } from '../store/postgres/digests.ts'
 import type { ConsentState, MailConsents, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { Deliveries, DeliveryRow, WebhookRow, Webhooks } from '../store/postgres/webhooks.ts'
 import { consentsOf, type MailRules } from './notify/consent.ts'
+import { digestEvent } from './notify/digest.ts'
 import { channel, type Senders, type Sent, sendOnce } from './notify/send.ts'
 import { unsubscribedOf } from './present.ts'
 
@@ -9,6 +11,7 @@ export type Delivering = {
   readonly webhooks: Webhooks
   readonly monitors: Pick<Monitors, 'byNumber'>
   readonly consents: MailConsents
+  readonly digests: Pick<Digests, 'reader'>
   readonly mailRules: MailRules
   readonly senders: Senders
   readonly now: () => number
@@ -55,14 +58,23 @@ export async function attemptFailed(
 }
 
 /** Why mail about a monitor is not sent to an address; undefined if it may be. */
-async function unwantedBy(
-  { monitors, consents, mailRules }: Delivering,
-  { monitor: number }: DeliveryRow,
-  to: string,
-): Promise<string | undefined> {
+async function unwantedBy(parts: Delivering, row: DeliveryRow, to: string): Promise<string | undefined> {
+  const { monitors, consents, mailRules } = parts
+  if (row.type === 'mail.digest') return unwantedDigest(parts, row, to)
+  const { monitor: number } = row
   const monitor = number === null ? undefined : await monitors.byNumber(number)
   if (!monitor) return 'the monitor was deleted'
   return mailRefusal(monitor, to, await consentsOf(consents, mailRules, monitor.owner, [to]))
+}
+
+async function unwantedDigest(
+  { digests, consents, mailRules }: Delivering,
+  { body }: DeliveryRow,
+  to: string,
+): Promise<string | undefined> {
+  const reader = await digests.reader(digestEvent.parse(JSON.parse(body)).data.token)
+  if (!reader || reader.isStopped) return 'the address has unsubscribed'
+  return consentRefusal((await consentsOf(consents, mailRules, reader.owner, [to])).get(to))
 }
 
 /** Why an address gets no mail of a monitor; undefined if it gets it. `consents` as of {@link consentsOf}. */
@@ -73,7 +85,10 @@ export function mailRefusal(
 ): string | undefined {
   const address = to.toLowerCase()
   if (unsubscribedOf(monitor).includes(address)) return 'the address has unsubscribed'
-  const state = consents.get(address)
+  return consentRefusal(consents.get(address))
+}
+
+function consentRefusal(state: ConsentState | undefined): string | undefined {
   if (state === undefined || state === 'given') return undefined
   return state === 'asked' ? 'the address has not consented yet' : 'the address refused mail of this service'
 }

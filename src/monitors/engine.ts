@@ -7,6 +7,7 @@ import type { ClaimedMonitor } from '../store/postgres/monitors.ts'
 import type { DeliveryRow } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
 import { attemptFailed, type Delivering, deliver } from './deliver.ts'
+import { type Digesting, makeDigests } from './digest.ts'
 import { FAILING_AFTER } from './notify/machine.ts'
 import { ownFault } from './notify/send.ts'
 import { putOff as putOffMonitor, type Running, workOn } from './run.ts'
@@ -22,7 +23,8 @@ export type MonitorEngine = {
 export type JobEvent = (id: string) => Promise<object | undefined>
 
 export type EngineParts = Running &
-  Delivering & {
+  Delivering &
+  Digesting & {
     readonly jobEvent: JobEvent
     readonly sweeps: readonly Sweep[]
     readonly log: Log
@@ -175,6 +177,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     { fault: 'expired data of monitors could not be removed', work: keepHouse },
     { fault: 'due monitors could not be run', work: startRuns },
     { fault: 'ended jobs could not be told', work: tellEndedJobs },
+    { fault: 'digests could not be made', work: async () => void ((await makeDigests(parts)) && looks.wake()) },
     { fault: 'messages could not be sent', work: startMessages },
   ]
   async function look(): Promise<void> {

@@ -1,5 +1,6 @@
 import { onceUnlessFailed } from '../base/share-work.ts'
 import type { Database } from '../store/postgres/connect.ts'
+import { digestsOf } from '../store/postgres/digests.ts'
 import { mailConsentsOf, monitorsOf } from '../store/postgres/monitors.ts'
 import { portfolioOf } from '../store/postgres/portfolio.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
@@ -39,7 +40,12 @@ export function monitorServices(settings: MonitorSettings): MonitorServices {
   const opened = onceUnlessFailed(async (): Promise<OpenedMonitors> => {
     const database = await settings.open()
     const { db } = database
-    const tables = { webhooks: webhooksOf(db), deliveries: deliveriesOf(db), consents: mailConsentsOf(db) }
+    const tables = {
+      webhooks: webhooksOf(db),
+      deliveries: deliveriesOf(db),
+      consents: mailConsentsOf(db),
+      digests: digestsOf(db),
+    }
     const monitors = monitorsOf(database.db)
     engine = startMonitors({ ...settings, ...tables, database, monitors })
     const portfolio = portfolioOf(db)

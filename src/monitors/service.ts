@@ -14,11 +14,13 @@ import { sleep } from '../base/deadline.ts'
 import type { AppError } from '../base/errors.ts'
 import { type Owner, owns } from '../names/owner.ts'
 import type { Database } from '../store/postgres/connect.ts'
+import type { Digests } from '../store/postgres/digests.ts'
 import type { MailConsents, MailUse, MonitorEdit, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { MonitorFilter, MonitorPlace, MonitorSort, Portfolio } from '../store/postgres/portfolio.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Deliveries, Webhooks } from '../store/postgres/webhooks.ts'
 import { attemptOf, mailRefusal, secretsOf } from './deliver.ts'
+import { type DigestService, digestService } from './digest.ts'
 import type { MonitorEngine } from './engine.ts'
 import { askForConsent, consentQuestion, consentsOf, type MailRules, needsNoConsent } from './notify/consent.ts'
 import { channel, type Senders, sendOnce } from './notify/send.ts'
@@ -122,7 +124,8 @@ export type MonitorService = {
   ) => Promise<readonly MonitorChange[]>
   /** The badge of a public monitor. */
   readonly badge: (id: string) => Promise<BadgeAnswer>
-  /** Ends the mail of a monitor to the address of a message; after a question for consent, all mail of this service. */
+  readonly digests: DigestService
+  /** Ends the digests of a token, or the mail of a monitor to the address of a message; after a question for consent, all mail of this service. */
   readonly unsubscribe: (message: string) => Promise<void>
   /**
    * Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns
@@ -389,8 +392,16 @@ export function monitorService(
       if (!row?.is_public) throw monitorError('no_badge')
       return badgeOf(presentMonitor(row))
     },
+    digests: digestService(async () => {
+      const { tables, engine, ...parts } = await opened()
+      return { ...parts, ...tables, now, wake: engine.wake }
+    }),
     unsubscribe: async (message) => {
       const { monitors, tables } = await opened()
+      if (message.startsWith('dig_')) {
+        if (!(await tables.digests.stop(message, new Date(now())))) throw monitorError('old_link')
+        return
+      }
       const delivery = await tables.deliveries.byId(message)
       const by = delivery && channel.parse(delivery.channel)
       if (!delivery || by?.type !== 'mail') throw monitorError('old_link')
@@ -432,7 +443,12 @@ const shownTo = (target: KeptTarget): string => {
 export type OpenedMonitors = {
   readonly monitors: Monitors
   readonly portfolio: Portfolio
-  readonly tables: { readonly webhooks: Webhooks; readonly deliveries: Deliveries; readonly consents: MailConsents }
+  readonly tables: {
+    readonly webhooks: Webhooks
+    readonly deliveries: Deliveries
+    readonly consents: MailConsents
+    readonly digests: Digests
+  }
   readonly database: Database
   readonly mailRules: MailRules
   readonly senders: Senders

@@ -48,6 +48,7 @@ it('a night of receivers that fail, hang and redirect: places and attempts are b
       byNumber: async () => undefined,
     },
     consents: { sweep: none },
+    digests: { due: none },
     senders: { post, mail: undefined, publicUrl: undefined, from: undefined },
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   } as unknown as EngineParts // no monitor runs

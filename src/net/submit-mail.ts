@@ -3,6 +3,8 @@ import { within } from '../base/deadline.ts'
 
 /** A message in plain text. Header values have no line breaks. */
 export type Mail = {
+  /** The same for every attempt: receivers that know the Message-ID keep one copy. Default: a new one. */
+  readonly id?: string
   readonly to: string
   readonly subject: string
   readonly text: string
@@ -53,12 +55,14 @@ export function submission(options: {
     disableUrlAccess: true,
     ...(options.ca && options.ca.length > 0 && { tls: { ca: [...rootCertificates, ...options.ca] } }),
   }
-  return async ({ to, subject, text, headers }, signal) => {
+  const domain = options.from.slice(options.from.lastIndexOf('@') + 1)
+  return async ({ id, to, subject, text, headers }, signal) => {
     const { createTransport } = await import('nodemailer')
     const transporter = createTransport(transport)
     try {
       await transporter.sendMail({
         from: options.from,
+        ...(id !== undefined && { messageId: `<${id}@${domain}>` }),
         to: { name: '', address: to },
         subject,
         text,

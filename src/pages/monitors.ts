@@ -3,6 +3,7 @@ import {
   type MonitorAnswer,
   type MonitorSummary,
   monitorAnswer,
+  monitorDigestAnswer,
   monitorHistoryAnswer,
   monitorImportAnswer,
   monitorListAnswer,
@@ -15,11 +16,18 @@ import { AppError, ERRORS } from '../base/errors.ts'
 import { parseDuration } from '../base/time.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { sparkLine } from '../documents/html/pictures.ts'
-import { historyBlocks, lastInWords, monitorState, monitorTitle } from '../documents/monitors.ts'
+import {
+  historyBlocks,
+  lastInWords,
+  monitorDigestDocument,
+  monitorState,
+  monitorTitle,
+  readerState,
+} from '../documents/monitors.ts'
 import { encodingOf } from '../jobs/intake/octets.ts'
 import { formatCursor } from '../operations/params.ts'
 import { type Html, html, marked, rendered, timeOf, verbatim } from './html.ts'
-import { layout } from './layout.ts'
+import { csrfField, layout } from './layout.ts'
 import { MAX_PASTED } from './list-form.ts'
 import { createForm, createInput, type FormProblem, formProblem, newFields } from './monitor-form.ts'
 import { readForm } from './multipart.ts'
@@ -31,6 +39,8 @@ import { monitorPath, pathWith } from './paths.ts'
 export const monitorsPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/monitors', scope: 'jobs', visit: (visit) => list(parts, visit) },
   { method: 'POST', path: '/monitors', scope: 'jobs', visit: (visit) => create(parts, visit) },
+  { method: 'GET', path: '/monitors/digest', scope: 'jobs', visit: (visit) => digest(parts, visit) },
+  { method: 'POST', path: '/monitors/digest', scope: 'jobs', visit: (visit) => setDigest(parts, visit) },
   {
     method: 'POST',
     path: '/monitors/import',
@@ -76,6 +86,7 @@ ${(summary.total > 1 || isFiltered) && filterForm(asked)}
 ${summary.total > 1 && counts(summary, asked)}
 ${data.length === 0 ? html`<p>${isFiltered ? html`No monitor matches. <a href="/monitors">Show all</a>` : 'There are no monitors yet.'}</p>` : table(data, await linesOf(parts, visit, data))}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { ...asked, cursor: next })}">More monitors</a></p>`}
+<p><a class="button second" href="/monitors/digest">Digests to owners</a></p>
 <h2 id="add">Add a monitor</h2>
 ${watched !== undefined && html`<p class="notice">${watched.target} is watched already: <a href="${monitorPath(watched.id)}">its monitor</a>. A second one is possible.</p>`}
 ${createForm(visit, { fields: problem === undefined ? newFields(visit.query) : visit.form, problem, canMail: parts.canMail })}
@@ -138,6 +149,54 @@ const counts = (summary: MonitorSummary, asked: Readonly<Record<string, string |
           return html`<a href="${pathWith('/monitors', query)}">${one.value}</a> ${one.count.toLocaleString('en')}${change} `
         })}</td></tr>`,
   )}</tbody></table></div></section>`
+
+/** Digests to owners: a preview, who gets them, and the switch, which is not there while no mail can be sent. */
+async function digest(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const { owner, cursor } = visit.query
+  const raw = { ...(owner && { owner }), ...(cursor && { cursor }) }
+  const given = await parts.execute(parts.operation('monitors digest'), raw, visit.by)
+  const answer = ownAnswer(monitorDigestAnswer, given.answer)
+  const { every, cannot_send: why, data, next_cursor: next, preview } = answer
+  const [conclusion, ...blocks] = monitorDigestDocument(
+    { ...answer, data: [], preview: null, has_more: false },
+    parts.version,
+  ).blocks
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: 'Digests to owners',
+      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p>
+${rendered(htmlBlocks([conclusion!, ...blocks]))}
+${
+  why !== undefined
+    ? html`<p>Set <code>--smtp-url smtps://user:password@host</code> and <code>--notify-from</code>, and with <code>--public-url https://…</code> each mail can be ended with one click. <a href="/docs/monitors#digests-to-owners">More</a></p>`
+    : html`<form class="stack" method="post" action="/monitors/digest">${csrfField(visit)}
+${(['week', 'day', 'off'] as const).filter((one) => one !== every).map((one) => html`<button name="every" value="${one}"${(one !== 'week' || every !== 'off') && html` class="second"`}>${one === 'off' ? 'Turn off' : `Send every ${one}`}</button> `)}</form>`
+}
+${
+  preview
+    ? html`<h2 id="preview">What ${preview.to} would get now</h2><p><strong>${preview.subject}</strong></p><pre>${preview.text}</pre>`
+    : html`<p>Nothing has changed for ${owner ?? 'any owner on this page'}: no digest would be sent.</p>`
+}
+${
+  data.length > 0 &&
+  html`<h2 id="owners">Owners</h2><div class="scroll" role="group" tabindex="0" aria-label="Owners"><table class="cards"><caption class="hidden">Owners</caption>
+<thead><tr><th scope="col">Address</th><th scope="col" class="number">Monitors</th><th scope="col" class="number">Changed</th><th scope="col">State</th><th scope="col">Preview</th></tr></thead>
+<tbody>${data.map((one) => {
+    const { mark, text } = readerState(one)
+    return html`<tr><td data-head="Address"><a href="${pathWith('/monitors', { owner: one.address })}">${one.address}</a></td><td class="number" data-head="Monitors">${one.monitors.toLocaleString('en')}</td><td class="number" data-head="Changed">${one.changed.toLocaleString('en')}</td><td data-head="State">${marked(mark, text)}${one.foreign && html`<br><span class="quiet">at no domain of yours: is the address right?</span>`}</td><td data-head="Preview"><a href="${pathWith('/monitors/digest', { owner: one.address })}#preview">Preview</a></td></tr>`
+  })}</tbody></table></div>`
+}
+${typeof next === 'string' && html`<p><a href="${pathWith('/monitors/digest', { cursor: next })}#owners">More owners</a></p>`}
+<footer><p class="quiet"><a href="${pathWith('/v1/monitors/digest', { format: 'json', ...raw })}">The same as JSON</a></p></footer></main>`,
+    }),
+  }
+}
+
+async function setDigest(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  await parts.execute(parts.operation('monitors digest-set'), { every: visit.form.every ?? '' }, visit.by)
+  return { to: '/monitors/digest' }
+}
 
 /** The monitor of the kind and target that a visitor is about to watch; undefined if there is none. */
 async function watching(parts: Parts, { query, by }: Visit): Promise<MonitorAnswer | undefined> {

@@ -38,6 +38,7 @@ export function pathFor(operation: string, raw: Query): string | undefined {
   if (operation === 'jobs list') return '/jobs'
   if (operation === 'jobs show') return jobPath(id)
   if (operation === 'monitors list' || operation === 'monitors summary') return pathWith('/monitors', rest)
+  if (operation === 'monitors digest') return pathWith('/monitors/digest', rest)
   if (operation === 'monitors show') return monitorPath(id)
   if (operation === 'peers') return '/nodes'
   if (operation === 'pool') return '/sources'

@@ -14,6 +14,7 @@ import { sourcePool } from '../../src/mailbox/source/pool.ts'
 import { type EngineParts, startMonitors } from '../../src/monitors/engine.ts'
 import { ip } from '../../src/names/ip.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
+import { digestsOf } from '../../src/store/postgres/digests.ts'
 import { takeInOf } from '../../src/store/postgres/job-intake.ts'
 import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf, OWN_TABLE_ROWS } from '../../src/store/postgres/jobs.ts'
@@ -97,7 +98,8 @@ describe('monitors, messages and ended jobs', () => {
   beforeAll(async () => {
     database = await labDatabase()
     const { db } = database
-    const tables = { deliveries: deliveriesOf(db), webhooks: webhooksOf(db), consents: mailConsentsOf(db) }
+    const mail = { consents: mailConsentsOf(db), digests: digestsOf(db) }
+    const tables = { deliveries: deliveriesOf(db), webhooks: webhooksOf(db), ...mail }
     const monitors = monitorsOf(db)
     const at = new Date(nowMs)
     const hook = async (name: string): Promise<number> => {

@@ -75,6 +75,8 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /reports/:domain/events': 'reports',
   'GET /monitors': 'jobs',
   'POST /monitors': 'jobs',
+  'GET /monitors/digest': 'jobs',
+  'POST /monitors/digest': 'jobs',
   'POST /monitors/import': 'jobs',
   'GET /monitors/:id': 'jobs',
   'POST /monitors/:id/change': 'jobs',

@@ -2,6 +2,7 @@ import {
   badgeAnswer,
   monitorAnswer,
   monitorChangesAnswer,
+  monitorDigestAnswer,
   monitorRunAnswer,
   monitorSummaryAnswer,
   monitorTestAnswer,
@@ -9,6 +10,7 @@ import {
 import { webhookAnswer } from '../../src/answers/webhooks.ts'
 import type { MonitorService } from '../../src/monitors/service.ts'
 import type { WebhookService } from '../../src/monitors/webhooks.ts'
+import { monitorsDigest } from '../../src/operations/monitors/digest.ts'
 import { monitorChanges, monitorRun, monitorShow, monitorTest } from '../../src/operations/monitors/manage.ts'
 import { badge } from '../../src/operations/monitors/open.ts'
 import { monitorSummary } from '../../src/operations/monitors/portfolio.ts'
@@ -36,6 +38,10 @@ export const labMonitors: MonitorService = {
   test: async () => monitorTestAnswer.parse(monitorTest.example.output),
   history: async () => (monitor.last ? [monitor.last] : []),
   changes: async () => monitorChangesAnswer.parse(monitorChanges.example.output).data,
+  digests: {
+    show: async () => monitorDigestAnswer.parse(monitorsDigest.example.output),
+    set: async () => {},
+  },
   badge: async () => badgeAnswer.parse(badge.example.output),
   unsubscribe: async () => {},
   forget: async () => ({ monitors: 0, receivers: 0 }),

@@ -8,7 +8,8 @@ import { MailError, type SubmitMail } from '../../net/submit-mail.ts'
 import type { Log } from '../../world.ts'
 import { monitorError } from '../problems.ts'
 import { consentQuestion } from './consent.ts'
-import { consentMailOf, mailOf, ntfyOf, slackOf } from './templates.ts'
+import { digestEvent } from './digest.ts'
+import { consentMailOf, digestMailOf, mailOf, ntfyOf, slackOf } from './templates.ts'
 
 /** The stored route of a message. A webhook is looked up when the message is sent. */
 export const channel = z.discriminatedUnion('type', [
@@ -99,20 +100,24 @@ async function byMail(
   signal: AbortSignal,
 ): Promise<Sent> {
   if (!mail) return { ...FAILED, error: 'this service has no --smtp-url', isFinal: false }
-  const message: unknown = JSON.parse(body)
+  const message = toMail.parse(JSON.parse(body))
+  if (message.type === 'mail.consent' && publicUrl === undefined)
+    return { ...FAILED, error: 'this service has no --public-url', isFinal: true }
+  const token = message.type === 'mail.digest' ? message.data.token : id
   const links = {
     publicUrl,
-    ...(publicUrl !== undefined && { unsubscribe: `${publicUrl}/v1/unsubscribe/${id}` }),
+    ...(publicUrl !== undefined && { unsubscribe: `${publicUrl}/u/${token}` }),
     ...(from !== undefined && { unsubscribeTo: from }),
   }
-  const question = consentQuestion.safeParse(message)
-  if (question.success && publicUrl === undefined)
-    return { ...FAILED, error: 'this service has no --public-url', isFinal: true }
-  await mail(
-    question.success ? consentMailOf(question.data, to, links) : mailOf(monitorEvent.parse(message), to, links),
-    signal,
-  )
+  await mail({ ...wordsOf(message, to, links), id }, signal)
   return { ok: true, status: null, error: null, gone: false, isFinal: false }
+}
+
+const toMail = z.union([consentQuestion, digestEvent, monitorEvent])
+
+function wordsOf(message: z.output<typeof toMail>, to: string, links: Parameters<typeof mailOf>[2]) {
+  if (message.type === 'mail.consent') return consentMailOf(message, to, links)
+  return message.type === 'mail.digest' ? digestMailOf(message.data, to, links) : mailOf(message, to, links)
 }
 
 const PREFIX = 'whsec_'

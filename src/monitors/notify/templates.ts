@@ -1,8 +1,9 @@
 import type { MonitorEvent } from '../../answers/webhooks.ts'
-import { printable } from '../../base/text.ts'
+import { counted, printable } from '../../base/text.ts'
 import type { PostRequest } from '../../net/post.ts'
 import type { Mail } from '../../net/submit-mail.ts'
 import type { ConsentQuestion } from './consent.ts'
+import type { DigestEvent } from './digest.ts'
 import type { Message } from './machine.ts'
 
 /** The targets of the links in a message, if the service has a public URL. */
@@ -48,13 +49,13 @@ export function mailOf(event: MonitorEvent, to: string, links: Links): Mail {
     `Monitor: ${monitor.id}`, // not its name, which its key has worded
     ...(links.unsubscribe === undefined ? [] : [`Unsubscribe from this monitor: ${links.unsubscribe}`]),
   ]
-  const shownTarget = targetInMail(event)
+  const shownTarget = targetInMail(monitor)
   const subject = shownTarget === monitor.target ? title : title.replaceAll(monitor.target, shownTarget)
   return { to, subject: printable(subject, 150), text: textOf(text), headers: headersOf(links, monitor.id) }
 }
 
 /** The target, without a quoted local part: its key could write a sentence there. */
-function targetInMail({ data: { monitor } }: MonitorEvent): string {
+function targetInMail(monitor: Pick<MonitorEvent['data']['monitor'], 'kind' | 'target'>): string {
   const at = monitor.target.lastIndexOf('@')
   return monitor.kind === 'verify' && !/^[\w.+=-]{1,64}$/.test(monitor.target.slice(0, at))
     ? `an address at ${monitor.target.slice(at + 1)}`
@@ -75,6 +76,32 @@ export function consentMailOf({ data: { about, consent } }: ConsentQuestion, to:
   ]
   const subject = printable(`Do you want messages about ${about}?`, 150)
   return { to, subject, text: textOf(text), headers: headersOf(links, 'questions') }
+}
+
+/** What changed at the targets of an owner, and the worst of them. */
+export function digestMailOf(data: DigestEvent['data'], to: string, links: Links): Mail {
+  const { changes, changed, targets, worst } = data
+  const more = changed - changes.length
+  const text = [
+    `${changed} of your ${counted(targets, 'target')} changed since the last digest.`,
+    ...changes.flatMap(({ kind, target, now, lines, left_out }) => [
+      '',
+      `${targetInMail({ kind, target })}, now ${now}`,
+      ...lines.map((line) => `  ${line}`),
+      ...(left_out > 0 ? [`  and ${counted(left_out, 'earlier change')}`] : []),
+    ]),
+    ...(more > 0 ? ['', `and ${counted(more, 'more target')}`] : []),
+    ...(worst.length > 0 ? ['', 'Worst now:'] : []),
+    ...worst.map(({ target, grade, title }) => `  ${target}: ${grade}, ${title}`),
+    '',
+    `You get this because you are named as the owner of these targets${links.publicUrl === undefined ? '' : ` at ${links.publicUrl}`}.`,
+    ...(links.unsubscribe === undefined ? [] : [`Stop this mail: ${links.unsubscribe}`]),
+  ]
+  const subject = `Mail checks: ${changed} of your ${counted(targets, 'target')} changed`
+  return {
+    ...{ to, subject, text: textOf(text.map((line) => printable(line, MAX_LINE))) },
+    headers: headersOf(links, 'digest'),
+  }
 }
 
 const textOf = (lines: readonly string[]): string =>

@@ -10,7 +10,7 @@ import { valueProblem } from '../../base/value-problems.ts'
 import { badgeSvg } from '../../monitors/present.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { choiceParam, textParam } from '../params.ts'
-import { consentIdParam, deliveryIdParam, exampleMonitor } from './shared.ts'
+import { consentIdParam, exampleMonitor, unsubscribeParam } from './shared.ts'
 
 const badgeParam = textParam<{ readonly id: string; readonly isImage: boolean }>(
   'not_found',
@@ -71,19 +71,19 @@ const resultParam = choiceParam(['json', 'html'], 'json', { description: 'the an
 export const unsubscribe = defineOperation({
   name: 'unsubscribe',
   method: 'POST',
-  path: '/v1/unsubscribe/{message}',
-  summary: 'Unsubscribe an address from the mail of a monitor',
+  path: '/u/{token}',
+  summary: 'Unsubscribe an address from the mail of a monitor, or from digests',
   scope: 'read',
   open: true,
   ignoresBody: true,
   streams: ['html'],
-  params: { message: deliveryIdParam, format: resultParam },
+  params: { token: unsubscribeParam, format: resultParam },
   answer: unsubscribeAnswer,
-  example: { input: { message: 'msg_AAAAAAAAAAAAAAAAAAAAAA' }, output: { unsubscribed: true } },
+  example: { input: { token: 'msg_AAAAAAAAAAAAAAAAAAAAAA' }, output: { unsubscribed: true } },
   deadlineMs: 10_000,
   uses: ['monitors'],
-  run: async (_ctx, { monitors }, { message, format }) => {
-    await (await monitors()).unsubscribe(message)
+  run: async (_ctx, { monitors }, { token, format }) => {
+    await (await monitors()).unsubscribe(token)
     return format === 'json'
       ? ok({ unsubscribed: true as const })
       : pageOf('Unsubscribed', '<p>This address gets no more of this mail.</p>')
@@ -94,14 +94,14 @@ export const unsubscribe = defineOperation({
 export const unsubscribePage = defineOperation({
   ...CONFIRMING,
   name: 'unsubscribe-page',
-  path: '/v1/unsubscribe/{message}',
+  path: '/u/{token}',
   partOf: 'unsubscribe',
   params: {
-    message: deliveryIdParam,
+    token: unsubscribeParam,
     format: pageParam,
   },
   answer: unsubscribeQuestion,
-  example: { input: { message: 'msg_AAAAAAAAAAAAAAAAAAAAAA', format: 'json' }, output: { unsubscribed: false } },
+  example: { input: { token: 'msg_AAAAAAAAAAAAAAAAAAAAAA', format: 'json' }, output: { unsubscribed: false } },
   run: async (_ctx, _deps, { format }) =>
     format === 'json'
       ? ok({ unsubscribed: false as const })

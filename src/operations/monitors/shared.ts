@@ -45,6 +45,13 @@ export const deliveryIdParam = textParam<string>('not_found', idOf('msg', 'deliv
   example: 'msg_AAAAAAAAAAAAAAAAAAAAAA',
 })
 
+/** What the link in a mail names: its delivery, or the reader of digests. */
+export const unsubscribeParam = textParam<string>(
+  'not_found',
+  (text) => idOf(text.startsWith('dig_') ? 'dig' : 'msg', 'delivery')(text),
+  { description: 'what the link in the mail has', example: 'msg_AAAAAAAAAAAAAAAAAAAAAA' },
+)
+
 export const consentIdParam = textParam<string>('invalid_parameter', idOf('con', 'question'), {
   description: 'id in the link of the question for consent',
   example: 'con_AAAAAAAAAAAAAAAAAAAAAA',

@@ -304,6 +304,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
            OR EXISTS (SELECT FROM jsonb_array_elements_text(unsubscribed) AS u WHERE ${isMeant('u')})`.execute(tx)
       await sql`UPDATE mailsonde.monitors SET contact = '' WHERE ${isMeant('contact')}`.execute(tx)
       await sql`DELETE FROM mailsonde.deliveries WHERE ${isTold('channel')}`.execute(tx)
+      await sql`DELETE FROM mailsonde.digest_readers WHERE ${isMeant('address')}`.execute(tx)
       await sql`
         DELETE FROM mailsonde.mail_consents
         WHERE ${name === 'email' ? sql`address` : sql`split_part(address, '@', -1)`} = ${wanted}`.execute(tx)

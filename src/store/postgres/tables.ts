@@ -46,7 +46,8 @@ CREATE TABLE mailsonde.monitors (
   contact text NOT NULL DEFAULT '',    -- mail address of who is responsible for the target; '' for nobody
   note text NOT NULL DEFAULT '',
   facts jsonb,                         -- what filters and counts read of the last known answer; null: nothing is known
-  changed_at timestamptz               -- the last run that found a change
+  changed_at timestamptz,              -- the last run that found a change
+  told_at timestamptz                  -- what changed until then was in a digest
 );
 CREATE INDEX monitors_by_label ON mailsonde.monitors USING gin (labels);
 CREATE INDEX monitors_due ON mailsonde.monitors (least(next_run, message_due)) WHERE enabled;
@@ -304,6 +305,21 @@ CREATE TABLE mailsonde.mail_consents (
   PRIMARY KEY (owner, address)
 );
 CREATE INDEX mail_consents_by_address ON mailsonde.mail_consents (address);
+-- Digests to those who are responsible for monitors: how often a key sends them, and who reads them.
+CREATE TABLE mailsonde.digests (
+  owner text PRIMARY KEY,              -- id of the key; '' without keys
+  every text NOT NULL CHECK (every IN ('day', 'week')),
+  next_at timestamptz NOT NULL,
+  since timestamptz NOT NULL           -- changes from before are told in none
+);
+CREATE TABLE mailsonde.digest_readers (
+  owner text NOT NULL,
+  address text NOT NULL,               -- lower case
+  token text NOT NULL UNIQUE,          -- 128 random bits, in the link that ends the digests
+  made_for timestamptz NOT NULL,       -- the time of its last digest, or for which there was nothing to tell
+  stopped_at timestamptz,
+  PRIMARY KEY (owner, address)
+);
 -- Mail that keys caused at once, for a day: their rates are counted here.
 CREATE TABLE mailsonde.mail_uses (
   owner text NOT NULL,

@@ -13,6 +13,8 @@ export type NewDelivery = {
   readonly id: string
   readonly webhook: number | null
   readonly monitor: number | null
+  /** In whose turns it is sent; default: of the webhook's or monitor's key. */
+  readonly owner?: string
   readonly channel: string
   readonly type: string
   readonly body: string
@@ -157,11 +159,11 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     const added = await tx
       .insertInto('mailsonde.deliveries')
       .values(
-        rows.map(({ createdAt, webhook, monitor, ...row }) => ({
+        rows.map(({ createdAt, webhook, monitor, owner, ...row }) => ({
           ...row,
           webhook: webhook === null ? null : String(webhook),
           monitor: monitor === null ? null : String(monitor),
-          owner: sql<string>`coalesce((SELECT owner FROM mailsonde.webhooks WHERE number = ${webhook}::bigint),
+          owner: sql<string>`coalesce(${owner ?? null}, (SELECT owner FROM mailsonde.webhooks WHERE number = ${webhook}::bigint),
             (SELECT owner FROM mailsonde.monitors WHERE number = ${monitor}::bigint), '')`,
           created_at: createdAt,
           next_attempt: createdAt,
@@ -297,13 +299,14 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
   },
 
   /**
-   * Whether a monitor or a message is due, or a job with a webhook has ended: one statement at rest in place of three
+   * Whether a monitor, a message or a digest is due, or a job with a webhook has ended: one statement at rest in place of four
    * claims.
    */
   hasWork: async (now: Date): Promise<boolean> => {
     const { rows } = await sql<{ has_work: boolean }>`
       SELECT EXISTS (SELECT FROM mailsonde.monitors WHERE enabled AND least(next_run, message_due) <= ${now})
         OR EXISTS (SELECT FROM mailsonde.deliveries WHERE state = 'pending' AND next_attempt <= ${now})
+        OR EXISTS (SELECT FROM mailsonde.digests WHERE next_at <= ${now})
         OR EXISTS (SELECT FROM mailsonde.jobs WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed')) AS has_work`.execute(
       db,
     )
