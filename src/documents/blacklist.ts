@@ -272,7 +272,8 @@ type Asked = { readonly results: readonly ListEntry[]; readonly total: number; r
 export const listingBlocks = (lists: Asked, level: 3 | 4 = 4): Block[] =>
   isNotPublic(lists) ? [quiet(NOT_PUBLIC)] : [...listedBlocks(lists, level), ...silentBlocks(lists)]
 
-const listedBlocks = ({ results }: Asked, level: 3 | 4): Block[] =>
+/** Each listing, the most severe first. */
+export const listedBlocks = ({ results }: Asked, level: 3 | 4): Block[] =>
   results
     .filter(({ listed }) => listed)
     .toSorted(byTier)
@@ -291,10 +292,12 @@ const listingBlock = (entry: ListEntry, level: 3 | 4): Block => ({
   look: 'finding',
   blocks: [
     { kind: 'heading', level, line: [entry.blacklist] },
+    text(`${isOwn(entry) ? `${meaningOf(entry)}${entry.scope_text ?? ''}` : (entry.scope_text ?? meaningOf(entry))} `, {
+      link: entry.delist_url,
+      text: `${isOwn(entry) ? 'Removal from' : 'About'} ${entry.blacklist}`,
+    }),
+    ...(entry.txt === undefined ? [] : [quiet('The list says: ', code(entry.txt))]),
     quiet(`Tier ${entry.tier}: ${TIER_WORDS[entry.tier]} · `, code(entry.zone), ' · ', ...codes(entry.codes)),
-    text(isOwn(entry) ? `${meaningOf(entry)}${entry.scope_text ?? ''}` : (entry.scope_text ?? meaningOf(entry))),
-    ...(entry.txt === undefined ? [] : [{ kind: 'seen', label: 'Text of the list', text: entry.txt } as const]),
-    text({ link: entry.delist_url, text: `${isOwn(entry) ? 'Removal from' : 'About'} ${entry.blacklist}` }),
   ],
 })
 
@@ -306,7 +309,8 @@ function meaningOf({ meaning }: ListEntry): string {
   return words === '' ? '' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}. `
 }
 
-function silentBlocks({ results, total, answered }: Asked): Block[] {
+/** The lists that gave no answer, with the reasons. */
+export function silentBlocks({ results, total, answered }: Asked): Block[] {
   const silent = results.filter(isSilent)
   if (silent.length === 0) return [quiet(`All ${total} lists answered.`)]
   const reasons = [...new Set(silent.map(whySilent))]

@@ -142,7 +142,7 @@ export type PathStep = Milestone & {
   readonly title: string
   /** `later`: it has to wait. `optional`: it is not needed. */
   readonly stage: 'now' | 'later' | 'optional'
-  /** Who does it, that it is later or optional; empty if it can be published now. */
+  /** Who does it, that it is later or optional. */
   readonly note: string
   /** What it is for, or what it waits for. */
   readonly why: string
@@ -263,6 +263,8 @@ export type Table = {
   readonly sum?: readonly Line[]
   /** Columns of numbers. */
   readonly numeric?: readonly number[]
+  /** On a phone a row is a line or two: its first cell and the next ones side by side, the last one below. */
+  readonly isBrief?: true
 }
 
 export type Document = {

@@ -136,7 +136,10 @@ function factsOf(monitor: MonitorAnswer): Block | undefined {
     ['Check', KINDS[kind].asks],
     ...Object.entries(options).map(([name, value]) => [name.replaceAll('_', ' '), code(value)] as const),
     ['Interval', every],
-    ['Last run', last === null ? '–' : [{ time: last.time }, `: ${lastInWords(last)}`]],
+    [
+      'Last run',
+      last === null ? '–' : [{ time: last.time }, last.reason === undefined ? `: ${lastInWords(last)}` : ': no result'],
+    ],
     ['Next run', enabled ? { time: monitor.next_run_at } : 'none: it is paused'],
     ['Badge', monitor.public ? code(`/v1/badge/${id}.svg`) : 'not public'],
     monitor.labels.length > 0 && ['Labels', monitor.labels.join(', ')],
@@ -332,6 +335,20 @@ const MARKS: Readonly<Record<string, Mark>> = {
 export const markOfStatus = (status: string): Mark => (Object.hasOwn(MARKS, status) ? MARKS[status]! : 'open')
 const wordsOf = (word: string): string => word.replaceAll('_', ' ')
 
+/** Runs in a heartbeat. */
+const BEATS = 40
+
+/** The last runs, oldest first, and how many of them ended how; undefined without any. */
+export function heartbeatOf(points: readonly MonitorPoint[]) {
+  const marks = points.slice(-BEATS).map(({ status }) => markOfStatus(status))
+  const count = (mark: Mark): number => marks.filter((one) => one === mark).length
+  const parts = (['good', 'warn', 'bad', 'open'] as const).flatMap((mark) =>
+    count(mark) === 0 ? [] : [`${count(mark)} ${BEAT_WORDS[mark]}`],
+  )
+  return marks.length === 0 ? undefined : { marks, words: `Last ${counted(marks.length, 'run')}: ${parts.join(', ')}` }
+}
+const BEAT_WORDS = { good: 'good', warn: 'with warnings', bad: 'bad', open: 'unknown' } as const
+
 /** One point as text: the status, or why it is unknown. */
 const statusInWords = ({ status, reason }: MonitorPoint): string =>
   reason === undefined ? wordsOf(status) : `could not be determined: ${reason}`
@@ -350,6 +367,7 @@ export function historyBlocks(points: readonly MonitorPoint[]): Block[] {
   if (points.length === 0) return [text('The monitor has not run yet.')]
   const hasScore = points.some(({ score }) => score !== null)
   const hasListed = points.some(({ listed }) => listed !== null)
+  if (points.every(({ reason }) => reason !== undefined)) return [text('No run has had a result yet.')]
   if (!hasScore && !hasListed)
     return [{ kind: 'list', items: withChange(points.map(statusPoint)).slice(-MAX_LINES).map(pointLine) }]
   const most = Math.max(1, ...points.map(({ listed }) => listed ?? 0))

@@ -154,7 +154,7 @@ export const briefPath = (blocks: readonly Block[]): Block[] =>
     )
 
 const BY: Readonly<Record<PlanStep['by'], string>> = {
-  dns: '',
+  dns: 'in your DNS',
   'mail provider': 'by the mail provider',
   'address owner': 'by the owner of the address',
   'web server': 'on the web server',
@@ -162,7 +162,8 @@ const BY: Readonly<Record<PlanStep['by'], string>> = {
   registrar: 'by the registrar',
 }
 
-const noteOf = ({ optional, wait, by }: PlanStep): string => (optional ? 'optional' : wait ? 'later' : BY[by])
+const noteOf = ({ optional, wait, by }: PlanStep): string =>
+  optional ? 'optional' : wait ? `later, ${BY[by]}` : BY[by]
 
 const blocksOf = ({ why, before, wait, instructions, file, records, findings, by }: PlanStep): Block[] => [
   ...before.map((one) => text({ strong: 'First: ' }, one)),

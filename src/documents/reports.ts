@@ -230,14 +230,20 @@ function howToGetBlocks({ rua, authorization }: NonNullable<ReportsOfDomain['how
   ]
 }
 
+/** A table of senders, of which a phone shows each in a line or two. */
+function senders<Item>(...given: Parameters<typeof table<Item>>): Block | undefined {
+  const block = table(...given)
+  return block && { ...block, table: { ...block.table, isBrief: true } }
+}
+
 const senderTable = ({
-  senders,
+  senders: shown,
   senders_total,
   left_out,
 }: Pick<ReportsAnswer, 'senders' | 'senders_total' | 'left_out'>): Parts => [
-  table(
+  senders(
     'Senders, largest first',
-    senders,
+    shown,
     ['Sender', ({ name }) => name],
     ['Verdict', ({ verdict }) => VERDICTS[verdict]],
     ['Messages', ({ messages }) => messages, 'number'],
@@ -247,7 +253,7 @@ const senderTable = ({
       ({ to_do, verdict }) => to_do ?? (verdict === 'authorized' || verdict === 'unknown' ? '' : 'nothing'),
     ],
   ),
-  senders_total > senders.length && quiet(`${senders_total - senders.length} more senders are in the list of senders.`),
+  senders_total > shown.length && quiet(`${senders_total - shown.length} more senders are in the list of senders.`),
   left_out && quiet(`Not judged: the ${grouped(left_out.sources)} smallest sources, with ${mails(left_out.messages)}.`),
 ]
 
@@ -432,9 +438,9 @@ export function reportsPolicyDocument(answer: ReportsPolicyAnswer, version: stri
     `What p=${policy} would do to the mail of ${domain}`,
     version,
     conclude(domain, ...effectOf(answer), notes),
-    table(
+    senders(
       'Affected senders',
-      affected,
+      affected.filter(({ verdict }) => verdict !== 'forged'),
       ['Sender', ({ name }) => name],
       ['Verdict', ({ verdict }) => VERDICTS[verdict]],
       ['Messages', (one) => one.messages, 'number'],

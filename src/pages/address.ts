@@ -5,7 +5,7 @@ import { type Html, html } from './html.ts'
 import type { Page, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 import { addressPath, domainPath } from './paths.ts'
-import { type Subject, subjectPages } from './subject.ts'
+import { otherOptions, type Subject, subjectPages } from './subject.ts'
 
 /** `/address/{email}`: whether the mailbox exists, and the evidence. */
 export const addressPages = (parts: Parts): readonly Page[] =>
@@ -33,10 +33,12 @@ function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {
     ],
     path,
     events: path.replace(/(\?|$)/, '/events$1'),
-    ...(isAddress ? { controls: controls(email, query) } : { isAsked: false }),
+    again: addressPath(email, { ...given, max_age: '0' }),
+    ...(!isAddress && { isAsked: false }),
     below: () => {
       const domain = parseDomain(email.split('@').at(-1) ?? '')
-      return html`${domain.ok && html`<p><a href="${domainPath(domain.value)}">Check the domain of this address</a></p>`}`
+      return html`${domain.ok && html`<p><a href="${domainPath(domain.value)}">Check the domain of this address</a></p>`}
+${isAddress && otherOptions('Other options', controls(email, query))}`
     },
     watch: { kind: 'verify', target: email.trim() },
     tell,
@@ -48,7 +50,6 @@ const controls = (
   query: Visit['query'],
 ): Html => html`<form class="controls" action="${addressPath(email)}">
 <label class="tick"><input type="checkbox" name="pool" value="true"${query.pool === 'true' ? html` checked` : ''}> use the pool of source addresses</label>
-<label class="tick"><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> ignore cached answers</label>
 <button>Check again</button>
 </form>`
 

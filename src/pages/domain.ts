@@ -13,7 +13,7 @@ import type { Page, PageAnswer, Visit } from './page.ts'
 import { beside, documentOf, type FieldProblem, invalid, isCorrectable, type Parts, refusedWords } from './parts.ts'
 import { domainPath, pathWith, reportsPath } from './paths.ts'
 import { recordForm, recordForms } from './record-forms.ts'
-import { type FileLink, type Subject, subjectPages } from './subject.ts'
+import { type FileLink, otherOptions, type Subject, subjectPages } from './subject.ts'
 
 /** `/domain/{name}`: a report about it, or only the DNS checks (`only=check`). */
 export const domainPages = (parts: Parts): readonly Page[] =>
@@ -43,12 +43,12 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     refused: (problem) => (problem.field === 'selector' ? controls(domain, query, problem) : undefined),
     skeleton: SKELETON,
     links: ({ answer }) => ({ ways: reportsLink(answer), files: planFiles(answer) }),
-    below: (
-      answer,
-      visit,
-    ) => html`<details class="more" id="more"><summary class="button second">Try a record, or other options</summary>
-${controls(domain, query)}
-${recordForms(domain, answer.answer, visit)}</details>`,
+    below: (answer, visit) =>
+      otherOptions(
+        'Try a record, or other options',
+        controls(domain, query),
+        recordForms(domain, answer.answer, visit),
+      ),
     watch: { kind: operation.name === 'check' ? 'check' : 'report', target: domain },
     tell,
   }

@@ -12,7 +12,7 @@ import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { ipPath } from './paths.ts'
 import { pageError } from './problems.ts'
-import { type Asker, type Subject, subjectPages } from './subject.ts'
+import { type Asker, otherOptions, type Subject, subjectPages } from './subject.ts'
 
 /**
  * `/ip/{ip}`: the 29 lists, and the names and location of the address; `/ip/{ip}/names`: the latter alone, for a page
@@ -40,8 +40,10 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     places: [],
     path,
     events: path.replace(/(\?|$)/, '/events$1'),
-    ...(isPrivate ? { isAsked: false } : { controls: controls(ip, query) }),
-    below: (_, visit) => whereabouts(parts, ip, visit),
+    again: ipPath(ip, { ...given, max_age: '0' }),
+    ...(isPrivate && { isAsked: false }),
+    below: async (_, visit) =>
+      html`${await whereabouts(parts, ip, visit)}${!isPrivate && parts.assets.hasPeers() && otherOptions('Other options', controls(ip, query))}`,
     watch: { kind: 'blacklist', target: ip.trim() },
     tell: () => html``,
   }
@@ -116,7 +118,6 @@ function namesOf({ names, forward, error }: AddressPtr): Line {
 }
 
 const controls = (ip: string, query: Visit['query']): Html => html`<form class="controls" action="${ipPath(ip)}">
-<label class="tick"><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> ignore cached answers</label>
 <label>Query from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
 <button>Check again</button>
 </form>`

@@ -3,7 +3,8 @@ import { ownAnswer } from '../answers/read-answer.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
 import { parseDuration } from '../base/time.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
-import { changeBlocks, historyBlocks, monitorTitle, sinceBlocks } from '../documents/monitors.ts'
+import { heartbeat } from '../documents/html/pictures.ts'
+import { changeBlocks, heartbeatOf, historyBlocks, monitorTitle, sinceBlocks } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/params.ts'
 import { type Html, html, rendered } from './html.ts'
 import { csrfField, layout } from './layout.ts'
@@ -115,7 +116,8 @@ ${asked === 'change' && html`<p class="notice" role="status">The monitor was cha
 <div class="head">${rendered(htmlBlocks(blocks.slice(0, 1)))}
 <div class="actions"><a class="button" href="${targetPath(monitor)}">What to do</a></div></div>
 ${cursor === undefined && rendered(htmlBlocks(sinceBlocks(data)))}
-${monitor.notify.length === 0 && html`<p class="notice">Nobody is told yet: ${RECEIVERS.map((name, i) => html`${i > 0 && ' · '}<a href="#change">${name}</a>`)}${!parts.canMail && html`. Mail needs --smtp-url`}</p>`}
+${points.beats && rendered(heartbeat(points.beats))}
+${monitor.notify.length === 0 && html`<p class="notice">Nobody is told yet: ${RECEIVERS.filter((name) => name !== 'mail' || parts.canMail).map((name, i) => html`${i > 0 && ' · '}<a href="#change">${name}</a>`)}${!parts.canMail && html` (mail needs <code>--smtp-url</code>)`}</p>`}
 ${rendered(htmlBlocks(points.blocks))}
 <h2 id="changes">What changed</h2>
 ${data.length === 0 ? html`<p>Nothing has changed.</p>` : rendered(htmlBlocks(changeBlocks(data)))}
@@ -140,7 +142,7 @@ const POINTS = 5_000
  * together.
  */
 async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnswer) {
-  if (last === null) return { blocks: historyBlocks([]) }
+  if (last === null) return { blocks: historyBlocks([]), beats: undefined }
   const everyMs = parseDuration(every)
   const longestMs = Math.min(HISTORY_MS, (everyMs.ok ? everyMs.value : 86_400_000) * RUNS)
   for (let stretchMs = longestMs; ; stretchMs /= 8) {
@@ -149,7 +151,8 @@ async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnsw
     const given = await execute(parts, 'monitors history', visit, raw)
     const { data, has_more } = ownAnswer(monitorHistoryAnswer, given.answer)
     // Runs are at least a minute apart, so three days always fit.
-    if (!has_more || stretchMs < 3 * 86_400_000) return { blocks: historyBlocks(data.slice(-RUNS)) }
+    if (!has_more || stretchMs < 3 * 86_400_000)
+      return { blocks: historyBlocks(data.slice(-RUNS)), beats: heartbeatOf(data) }
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import { ownAnswer } from '../answers/read-answer.ts'
 import { atMost } from '../base/at-most.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
+import { counted } from '../base/text.ts'
 import { parseDuration } from '../base/time.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { sparkLine } from '../documents/html/pictures.ts'
@@ -82,15 +83,15 @@ async function list(parts: Parts, visit: Visit, problem?: FormProblem): Promise<
       title: 'Monitors',
       main: html`<main id="main" tabindex="-1"><h1>Monitors</h1>
 <p class="lead">Checks a domain, mailbox or IP address regularly, and notifies your recipients when it changes.</p>
-${(summary.total > 1 || isFiltered) && filterForm(asked)}
-${summary.total > 1 && counts(summary, asked)}
+${(summary.total > 0 || isFiltered) && html`<p class="actions"><a class="button" href="#add">Add a monitor</a> <a class="button second" href="#import">Add many domains</a></p>`}
+${(summary.total > 1 || isFiltered) && counts(summary, asked)}
 ${data.length === 0 ? html`<p>${isFiltered ? html`No monitor matches. <a href="/monitors">Show all</a>` : 'There are no monitors yet.'}</p>` : table(data, await linesOf(parts, visit, data))}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { ...asked, cursor: next })}">More monitors</a></p>`}
 <p><a class="button second" href="/monitors/digest">Digests to owners</a></p>
 <h2 id="add">Add a monitor</h2>
 ${watched !== undefined && html`<p class="notice">${watched.target} is watched already: <a href="${monitorPath(watched.id)}">its monitor</a>. A second one is possible.</p>`}
 ${createForm(visit, { fields: problem === undefined ? newFields(visit.query) : visit.form, problem, canMail: parts.canMail })}
-<h2 id="import">Add many domains</h2>
+<h2>Add many domains</h2>
 ${importForm(visit)}
 <footer><p class="quiet"><a href="${to({ format: 'csv' })}">Export as CSV</a> · <a href="${to({ format: 'ndjson' })}">NDJSON</a> · <a href="${to({ limit: 50, format: 'json' })}">The same as JSON</a></p></footer></main>`,
     }),
@@ -133,22 +134,21 @@ const SHOWN = [
 /** Values of a dimension on the page. */
 const MOST_SHOWN = 8
 
-const counts = (summary: MonitorSummary, asked: Readonly<Record<string, string | undefined>>): Html =>
-  html`<section aria-label="Summary"><p>${summary.total.toLocaleString('en')} ${summary.total === 1 ? 'monitor' : 'monitors'}. The number in brackets is the change within 7 days.</p>
-<div class="scroll" role="group" tabindex="0" aria-label="Summary"><table class="cards"><caption class="hidden">Summary</caption><tbody>${SHOWN.filter(
-    ([name]) => summary[name].length > 0,
-  ).map(
-    ([name, heading]) =>
-      html`<tr><th scope="row">${heading}</th><td data-head="${heading}">${summary[name]
-        .slice(0, MOST_SHOWN)
-        .map((one) => {
-          const query = { ...asked, [name === 'findings' ? 'finding' : name]: one.value }
-          const change = one.change_7_days
-            ? html` (${one.change_7_days > 0 ? '+' : '−'}${String(Math.abs(one.change_7_days))})`
-            : ''
-          return html`<a href="${pathWith('/monitors', query)}">${one.value}</a> ${one.count.toLocaleString('en')}${change} `
-        })}</td></tr>`,
-  )}</tbody></table></div></section>`
+/** The grades in one line; the other counts and the filters are folded until one is used. */
+function counts(summary: MonitorSummary, asked: Readonly<Record<string, string | undefined>>): Html {
+  const values = (name: (typeof SHOWN)[number][0]): readonly Html[] =>
+    summary[name].slice(0, MOST_SHOWN).map(({ value, count, change_7_days: change }, i) => {
+      const query = { ...asked, [name === 'findings' ? 'finding' : name]: value }
+      const moved = change ? ` (${change > 0 ? '+' : '−'}${Math.abs(change)})` : ''
+      return html`${i > 0 && ' · '}<a href="${pathWith('/monitors', query)}">${value}</a> ${count.toLocaleString('en')}${moved}`
+    })
+  const [[grade], ...others] = SHOWN
+  const rows = others.filter(([name]) => summary[name].length > 0)
+  return html`<section aria-label="Summary"><p><strong>${counted(summary.total, 'monitor')}</strong>: ${values(grade)}</p>
+<details${Object.keys(asked).length > 0 && html` open`}><summary>Filter and count</summary>${filterForm(asked)}
+<dl>${rows.map(([name, heading]) => html`<dt>${heading}</dt><dd>${values(name)}</dd>`)}</dl>
+<p class="quiet">The number in brackets is the change within 7 days.</p></details></section>`
+}
 
 /** Digests to owners: a preview, who gets them, and the switch, which is not there while no mail can be sent. */
 async function digest(parts: Parts, visit: Visit): Promise<PageAnswer> {
@@ -209,13 +209,17 @@ async function watching(parts: Parts, { query, by }: Visit): Promise<MonitorAnsw
 const table = (
   monitors: readonly MonitorAnswer[],
   lines: ReadonlyMap<string, Html>,
-): Html => html`<div class="scroll" role="group" tabindex="0" aria-label="Monitors"><table class="cards"><caption class="hidden">Monitors</caption>
+): Html => html`<div class="scroll" role="group" tabindex="0" aria-label="Monitors"><table class="cards brief"><caption class="hidden">Monitors</caption>
 <thead><tr><th scope="col">Monitor</th><th scope="col">State</th><th scope="col">Grade</th><th scope="col">Worst finding</th><th scope="col">DMARC</th><th scope="col">Labels</th><th scope="col">Over time</th><th scope="col">Last run</th></tr></thead>
 <tbody>${monitors.map((monitor) => {
   const { mark, text } = monitorState(monitor)
   const { facts, labels, owner } = monitor
-  return html`<tr><td data-head="Monitor"><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : (facts.grade ?? 'not known')}</td><td data-head="Worst finding">${facts?.worst?.title ?? '–'}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && html`<br>`}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${lastInWords(monitor.last)}<br>${timeOf(monitor.last.time)}`}</td></tr>`
+  return html`<tr><td data-head="Monitor"><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : html`${facts.grade ?? 'not known'} ${facts.score ?? ''}`}</td><td data-head="Worst finding">${facts?.worst?.title ?? '–'}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && ' · '}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td class="wide" data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${facts === null && html`${short(lastInWords(monitor.last))}<br>`}${timeOf(monitor.last.time)}`}</td></tr>`
 })}</tbody></table></div>`
+
+/** Maximum number of characters of a reason in the row of a monitor; its page has all of it. */
+const SHORT = 80
+const short = (text: string): string => (text.length > SHORT ? `${text.slice(0, SHORT)} …` : text)
 
 function phaseInWords(facts: MonitorAnswer['facts']): string {
   if (facts === null) return '–'
@@ -223,7 +227,7 @@ function phaseInWords(facts: MonitorAnswer['facts']): string {
 }
 
 const importForm = (visit: Pick<Visit, 'token'>): Html =>
-  html`<details class="try"><summary>A list of domains with labels and owners</summary>
+  html`<details class="try" id="import"><summary>A list of domains with labels and owners</summary>
 <form class="stack" method="post" enctype="multipart/form-data" action="/monitors/import?_csrf=${encodeURIComponent(visit.token)}">
 <p class="quiet">CSV or one domain a line; columns <code>domain</code>, <code>labels</code> (divided by ;), <code>owner</code>, <code>every</code>, <code>name</code>, <code>note</code>. <a href="/docs/monitors#many-domains">More</a></p>
 <label class="wide">File <input type="file" name="file" accept=".csv,.txt,text/csv,text/plain"></label>

@@ -268,7 +268,7 @@ ${rendered(htmlBlocks(rest))}`,
 function policyPart({ version }: Parts, answer: ReportsPolicyAnswer): Html {
   const blocks = withoutSubject(reportsPolicyDocument(answer, version).blocks)
   const tables = blocks.filter(({ kind }) => kind === 'table')
-  const losers = answer.affected.length
+  const losers = answer.affected.filter(({ verdict }) => verdict !== 'forged').length
   return html`<h2 id="policy">What p=${answer.policy} would do</h2>
 ${rendered(htmlBlocks(blocks.filter(({ kind }) => kind !== 'table')))}
 ${losers > 0 && html`<details${losers <= SHOWN_LOSERS && html` open`}><summary>${counted(losers, 'sender loses', 'senders lose')} mail</summary>${rendered(htmlBlocks(tables))}</details>`}`

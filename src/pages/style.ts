@@ -89,7 +89,7 @@ fieldset { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); border: 1px
 .login input { width: 100% }
 .actions { display: flex; flex-wrap: wrap; gap: var(--s2); align-items: center; margin: var(--s3) 0 } .actions form { margin: 0 } .apart { margin-left: auto }
 .head { display: flex; flex-wrap: wrap; gap: 0 var(--s5); align-items: flex-start } .head.waits { min-height: 24rem } .head > header { flex: 1 1 34rem; min-width: 0 } .head > .actions { flex: 0 0 auto; max-width: 100% }
-@media (min-width: 64rem) { .head, .head.waits { min-height: 12.25rem } .head > .actions { margin-top: 0; flex-direction: column; align-items: stretch; width: 9rem; text-align: center } .head .menu > summary { display: block } }
+@media (min-width: 64rem) { .head .verdict { min-height: 12.25rem } .head > .actions { margin-top: 0; flex-direction: column; align-items: stretch; width: 9rem; text-align: center } .head .menu > summary { display: block } }
 .menu { position: relative } .menu > summary, .more > summary { list-style: none } .menu > summary::-webkit-details-marker, .more > summary::-webkit-details-marker { display: none } .menu > :not(summary) { position: absolute; right: 0; z-index: 1; width: 17rem; max-width: calc(100vw - 2rem); margin: .3rem 0; padding: var(--s3) var(--s4); text-align: left; background: var(--page); border: 1px solid var(--quiet); border-radius: var(--round) } .menu ul { list-style: none } .menu li a { display: inline-block; min-height: 1.75rem }
 .more { margin: var(--s5) 0 0 }
 .place { color: var(--quiet); border: 1px dashed var(--line); border-radius: var(--round); padding: var(--s3) var(--s4); margin: 0 } .place.map { min-height: 2.4rem; padding-block: .2rem } .place.steps { min-height: 20rem }
@@ -141,7 +141,7 @@ mark { color: inherit; background: var(--warn-bg) } .pages { display: none } .pa
   .top { gap: var(--s1) var(--s2) } .top nav { margin: 0 -.5rem; flex: 1 1 100%; order: 4 } .top nav a, .top nav button { padding: 0 .5rem }
   .home { order: 0; margin-right: auto } .top .box { flex-basis: 100%; max-width: none; order: 3 }
   main { padding-top: var(--s4) }
-  main > .controls { display: grid; grid-template-columns: fit-content(8rem) minmax(0, 1fr) } main > .controls label:not(.tick) { display: contents } main > .controls .tick { grid-column: 1 / -1 } main > .controls label:not(.tick) > * { width: 100%; max-width: none } main > .controls button { grid-column: 1 / -1; justify-self: start }
+  .more > .controls, main > .controls { display: grid; grid-template-columns: fit-content(8rem) minmax(0, 1fr) } .more > .controls label:not(.tick), main > .controls label:not(.tick) { display: contents } main > .controls .tick { grid-column: 1 / -1 } .more > .controls label:not(.tick) > *, main > .controls label:not(.tick) > * { width: 100%; max-width: none } .controls button { grid-column: 1 / -1; justify-self: start }
   .rows tr { display: flex; flex-wrap: wrap; gap: 0 var(--s3) } .rows td, .rows td:last-child { padding: 0 } .rows td::before { float: none; margin: 0 var(--s2) 0 0 } .rows td:nth-child(-n + 4)::before { content: none } .rows td:nth-child(1) { color: var(--quiet) } .rows td:nth-child(2) { flex: 1 1 70% } .rows td:nth-child(4) { flex: 1 } .rows td:nth-child(n + 5) { flex: 1 1 100% }
   .document td:not([data-head]) { min-width: 0 } .document td code { overflow-wrap: anywhere }
   .places li { grid-template-columns: 7rem minmax(0, 1fr); gap: var(--s2) }

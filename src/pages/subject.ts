@@ -27,8 +27,8 @@ export type Subject = {
   readonly events: string
   /** False: the answer follows from the text alone, so it is not asked again, stored or watched. */
   readonly isAsked?: boolean
-  /** Small controls above the answer; none where they are among the options below it. */
-  readonly controls?: Html
+  /** Where the question is asked anew, without cached answers; by default the path of the page. */
+  readonly again?: string
   /** The form of the options with the problem of one of its fields; undefined if it has no such field. */
   readonly refused?: (problem: FieldProblem) => Html | undefined
   /** What the page looks like before the answer: places of the size of what comes, above those of the parts. */
@@ -110,7 +110,7 @@ const page = async (parts: Parts, visit: Visit, subject: Subject, given: Answere
 })
 
 function asking(parts: Parts, subject: Subject, visit: Visit) {
-  const { title, name, doing, places, path, controls, skeleton } = subject
+  const { title, name, doing, places, path, skeleton } = subject
   const eventsPath = visit.from === 'unknown' ? withToken(parts, visit, subject) : subject.events
   const whole = pathWith(path.split('?')[0]!, { ...queryOf(path), wait: 'true' })
   return {
@@ -120,7 +120,7 @@ function asking(parts: Parts, subject: Subject, visit: Visit) {
     withoutScript: whole,
     main: html`<main id="main" tabindex="-1" aria-busy="true" data-live="${eventsPath}" data-answer="${path}" data-title="${title}" data-token="${visit.token}">
 ${verdictPlace(name, doing, skeleton !== undefined)}
-${controls ?? ''}${skeleton ?? ''}
+${skeleton ?? ''}
 <ul class="places">${places.map(
       ({ key, name: label }) =>
         html`<li id="part-${key}"><span class="what">${label}</span> <span class="said quiet">waiting …</span></li>`,
@@ -144,7 +144,6 @@ export async function answered(parts: Parts, subject: Subject, given: Answered, 
   const lead = isSummary ? 1 : 0
   return html`<div class="head">${rendered(htmlBlocks(blocks.slice(0, lead)))}
 ${subject.isAsked !== false && actions(subject, given, visit)}</div>
-${subject.controls ?? ''}
 ${rendered(htmlBlocks(blocks.slice(lead)))}
 ${await subject.below(given, visit)}
 <footer>${rendered(htmlBlocks(footer.map((line) => ({ kind: 'text', line, quiet: true }))))}</footer>`
@@ -154,7 +153,7 @@ ${await subject.below(given, visit)}
 const KEPT = { '7d': 'a week', '90d': '90 days', '365d': 'a year', '730d': 'two years' }
 
 /** The possible actions on an answer: watching its subject, storing it for others, taking it along, asking again. */
-function actions({ path, watch, operation, raw, links, controls }: Subject, given: Answered, visit: Asker): Html {
+function actions({ path, again = path, watch, operation, raw, links }: Subject, given: Answered, visit: Asker): Html {
   const { ways = html``, files = [] } = links?.(given) ?? {}
   const forms: readonly FileLink[] = [
     ...files,
@@ -165,8 +164,12 @@ function actions({ path, watch, operation, raw, links, controls }: Subject, give
   return html`<div class="actions">${visit.may('jobs') && html`<a class="button" href="${pathWith('/monitors', watch)}#add">Watch</a>`}
 <details class="menu"><summary class="button second">Share</summary><form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<label>Keep this answer for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label> <button>Make a link</button></form></details>
 <details class="menu"><summary class="button second">Export</summary><ul>${forms.map(([name, href]) => html`<li><a href="${href}">${name}</a></li>`)}</ul></details>
-${ways}${controls === undefined && html`<a class="button second" href="${path}">Check again</a>`}</div>`
+${ways}<a class="button second" href="${again}">Check again</a></div>`
 }
+
+/** What else can be asked about a subject, behind one button below its answer. */
+export const otherOptions = (words: string, ...forms: readonly Html[]): Html =>
+  html`<details class="more" id="more"><summary class="button second">${words}</summary>${forms}</details>`
 
 /**
  * Answers the question again and stores the answer; a recent answer comes from the cache. Redirects to the stored

@@ -1,6 +1,6 @@
 import type { AddressLists, PoolAddress } from '../../answers/report.ts'
 import { counted } from '../../base/text.ts'
-import { combinedGrid, listingBlocks } from '../blacklist.ts'
+import { combinedGrid, listedBlocks, silentBlocks } from '../blacklist.ts'
 import { type Block, code, type Document, heading, type Inline, type Line, type Marked, quiet, text } from '../block.ts'
 import { briefPath } from '../plan.ts'
 import { profileBlocks } from '../profile.ts'
@@ -21,7 +21,7 @@ import { whoSendsBlocks } from './who-may-send.ts'
 export function checkDocument(answer: Answer, version: string): Document {
   const { profile } = answer
   const map = isGone(answer) ? [] : hostBlocks(answer)
-  const lists = listRow(answer)
+  const lists = isGone(answer) ? undefined : listRow(answer)
   const isListed = lists?.open === true
   const rows = [
     ...(lists && isListed ? [lists] : []),
@@ -66,25 +66,17 @@ function listRow(answer: Answer): (Block & { readonly kind: 'group' }) | undefin
       ...(leftOut === 0 ? [] : [text(`${leftOut} more addresses were left out.`)]),
       ...unknownHosts.map((host) => text(`${host} may have more addresses, which could not be looked up.`)),
       ...addresses.flatMap((one) => addressBlocks(one, one.mx_hosts)),
-      ...combinedGrid(
-        addresses.length === 1 ? 'All blacklists' : `Every list, for ${addresses.length} addresses`,
-        addresses,
-      ),
-      ...(ofDomain
-        ? [
-            { kind: 'heading', level: 4, line: [code(ofDomain.domain), ' ', listedOn(ofDomain)] } as const,
-            ...listingBlocks(ofDomain),
-            ...combinedGrid('Lists of domains', [ofDomain]),
-          ]
-        : []),
+      ...(ofDomain ? [onLists(code(ofDomain.domain), ofDomain), ...listedBlocks(ofDomain, 4)] : []),
+      everyList(addresses, ofDomain),
     ],
   }
 }
 
 /** Every list about the addresses and the domain at a glance. */
-function listsState({ blacklists = [], domain_blacklists: ofDomain }: Answer): Marked {
+function listsState({ blacklists = [], domain_blacklists: ofDomain, mx_status: mx }: Answer): Marked {
   const all = [...blacklists, ...(ofDomain ? [ofDomain] : [])]
   if (all.some(({ verdict }) => verdict === 'listed')) return { mark: 'bad', text: 'Broken' }
+  if (blacklists.length === 0 && mx === 'unknown') return marked('open')
   if (all.length === 0) return marked('left_out')
   return all.some(({ answered }) => answered > 0) ? marked('good') : marked('open')
 }
@@ -95,24 +87,44 @@ function listsLine(answer: Answer): Line {
     ...blacklists.flatMap(({ ip, ...one }) => (one.listed > 0 ? [`${ip} is on ${counted(one.listed, 'list')}`] : [])),
     ...(ofDomain && ofDomain.listed > 0 ? [`${ofDomain.domain} is on ${counted(ofDomain.listed, 'list')}`] : []),
   ]
-  const answered = Math.min(...[...blacklists, ...(ofDomain ? [ofDomain] : [])].map((one) => one.answered))
+  const answered = Math.min(...blacklists.map((one) => one.answered))
+  const ofAddresses =
+    blacklists.length === 0
+      ? 'no address of a mail server is known'
+      : answered === 0
+        ? 'no list answered about every address'
+        : `on none of ${answered} that answered`
   const words =
     listed.length > 0
       ? `${listed.slice(0, 3).join(', ')}${listed.length > 3 ? ` and ${listed.length - 3} more` : ''}`
-      : blacklists.length === 0
-        ? 'no address of a mail server is known'
-        : answered === 0
-          ? 'no list answered about every address'
-          : `on none of the lists that answered (at least ${answered})`
+      : `${ofAddresses}${ofDomain && ofDomain.answered > 0 ? `, the domain on none of ${ofDomain.answered}` : ''}`
   return [listsState(answer), ' ', words]
 }
+
+/** Every list with its answers, and those that gave none: folded on a page. */
+const everyList = (addresses: readonly AddressLists[], ofDomain: Answer['domain_blacklists']): Block => ({
+  kind: 'group',
+  look: 'row',
+  blocks: [
+    heading(4, 'Every list'),
+    ...combinedGrid(addresses.length === 1 ? 'All blacklists' : `For ${addresses.length} addresses`, addresses),
+    ...addresses.flatMap((one) => [text(code(one.ip)), ...silentBlocks(one)]),
+    ...(ofDomain ? [...combinedGrid('Lists of domains', [ofDomain]), ...silentBlocks(ofDomain)] : []),
+  ],
+})
+
+const onLists = (name: Inline, lists: Parameters<typeof listedOn>[0]): Block => ({
+  kind: 'heading',
+  level: 4,
+  line: [name, ' ', listedOn(lists)],
+})
 
 function addressBlocks(lists: AddressLists, hosts: readonly string[]): readonly Block[] {
   const where = hosts.flatMap((host, i): Inline[] => [i === 0 ? '' : ', ', code(host)])
   return [
-    { kind: 'heading', level: 4, line: [code(lists.ip), ' ', listedOn(lists)] },
+    onLists(code(lists.ip), lists),
     quiet(...where, ...(where.length === 0 ? [] : [' · ']), ...placeLine(lists.geo)),
-    ...listingBlocks(lists),
+    ...listedBlocks(lists, 4),
   ]
 }
 

@@ -44,15 +44,20 @@ function shown(answer: Partial<Answer>): readonly string[] {
 }
 
 it('a check: the steps of the plan', () => {
-  expect(shown({})).toEqual(['C 75', 'step-1 PTR () B 82', 'step-2 Later (later) B 95', 'step-3 More (optional) B 100'])
+  expect(shown({})).toEqual([
+    'C 75',
+    'step-1 PTR (in your DNS) B 82',
+    'step-2 Later (later, in your DNS) B 95',
+    'step-3 More (optional) B 100',
+  ])
 })
 
 it('a report: listings cost the same until they are removed, before what has to wait', () => {
   expect(shown({ report_score: 35 })).toEqual([
     'F 35',
-    'step-1 PTR () F 42',
+    'step-1 PTR (in your DNS) F 42',
     'step-2 Removal from the blacklists (by the owner of the address) B 82',
-    'step-3 Later (later) B 95',
+    'step-3 Later (later, in your DNS) B 95',
     'step-4 More (optional) B 100',
   ])
 })

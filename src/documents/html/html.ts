@@ -78,7 +78,7 @@ function path({ label, steps }: Path): string {
   const list = (some: readonly PathStep[]): string =>
     `<ol>${some.map((step) => `<li>${stepRow(step, steps.indexOf(step))}</li>`).join('')}</ol>`
   const titles = optional.map(({ title }) => title).join(', ')
-  return `<div class="path">${needed.length === 0 ? '' : `<h2${needed[0]?.id === 'step-1' ? ' id="path"' : ''}>${safe(label)}</h2>${list(needed)}`}${optional.length === 0 ? '' : `<details class="optional"><summary>Optional: ${safe(titles)}</summary>${list(optional)}</details>`}</div>`
+  return `<div class="path">${needed.length === 0 ? '' : `<h2${needed[0]?.id === 'step-1' ? ' id="path"' : ''}>${safe(label)}</h2><p class="quiet">In the box: the grade once the step and those before it are done.</p>${list(needed)}`}${optional.length === 0 ? '' : `<details class="optional"><summary>Optional: ${safe(titles)}</summary>${list(optional)}</details>`}</div>`
 }
 
 function stepRow({ id, title, stage, note, why, score, grade, blocks }: PathStep, at: number): string {
@@ -151,14 +151,14 @@ ${badge('status', state.mark, state.text)}</li>`
 /** Number of columns from which a table shows each row as a card on a phone, with the column head beside each cell. */
 export const CARD_COLUMNS = 4
 
-function table({ caption, head, rows, sum, numeric = [] }: Table): string {
+function table({ caption, head, rows, sum, numeric = [], isBrief }: Table): string {
   const isCards = head.length >= CARD_COLUMNS
   const numbers = (column: number): string => (numeric.includes(column) ? ' class="number"' : '')
   const headCell = (text: string, i: number): string => `<th scope="col"${numbers(i)}>${safe(text)}</th>`
   const cell = (line: Line, i: number): string =>
     `<td${numbers(i)}${isCards ? ` data-head="${safe(head[i] ?? '')}"` : ''}>${inlines(line)}</td>`
   const row = (cells: readonly Line[]): string => `<tr>${cells.map(cell).join('')}</tr>`
-  return `<div class="scroll" role="group" tabindex="0" aria-label="${safe(caption)}"><table${isCards ? ' class="cards"' : ''}><caption>${safe(caption)}</caption>
+  return `<div class="scroll" role="group" tabindex="0" aria-label="${safe(caption)}"><table${isCards ? ` class="cards${isBrief ? ' brief' : ''}"` : ''}><caption>${safe(caption)}</caption>
 <thead><tr>${head.map(headCell).join('')}</tr></thead>
 <tbody>${rows.map(row).join('\n')}</tbody>${sum ? `<tfoot>${row(sum)}</tfoot>` : ''}</table></div>`
 }

@@ -7,6 +7,7 @@ import {
   type MailMap,
   type MapAddress,
   type MapHost,
+  type Mark,
   pointLine,
   type Stack,
   type Timeline,
@@ -58,7 +59,7 @@ const host = ({ preference, host: name, problem, calm, addresses }: MapHost): st
   `<li><p>${preference === undefined ? '' : `<span class="preference"><span class="unseen">preference </span>${preference}</span> `}${codeText(name)}${problem === undefined ? '' : ` ${badge('mark', problem.mark, problem.text)}`}</p>${calm === undefined ? (addresses.length === 0 ? '' : `<ul>${addresses.map(address).join('')}</ul>`) : `<p>${badge('mark', calm.mark, calm.text)}</p>`}</li>`
 
 const address = ({ address: ip, names, back, tls, place, lists }: MapAddress): string =>
-  `<li>${codeText(ip)}${names.map((name) => ` <span aria-hidden="true">→</span><span class="unseen">name</span> ${codeText(name)}`).join('')} ${[back, tls, lists].map((one) => (one === undefined ? '' : badge('mark', one.mark, one.text))).join(' ')}${place === undefined ? '' : ` <span class="place">${inlines(place)}</span>`}</li>`
+  `<li>${codeText(ip)}${names.map((name) => ` <span aria-hidden="true">→</span><span class="unseen">name</span> ${codeText(name)}`).join('')} ${[back, tls, lists].map((one) => (one === undefined ? '' : badge('mark', one.mark, one.text))).join(' ')}${place === undefined ? '' : ` <span class="where">${inlines(place)}</span>`}</li>`
 
 /** A limit as a bar, one segment for each unit, and a legend with the cost of each part. */
 export function budget({ label, used, limit, one, many, parts }: Budget): string {
@@ -139,6 +140,10 @@ export function sparkLine(points: readonly TimePoint[], of: Range): string {
   const dot = last < 0 ? '' : `<path class="dot ${points[last]!.mark}" d="M${at[last]!.join(' ')}h0"/>`
   return `<svg class="spark" viewBox="0 -8 ${WIDTH} ${HEIGHT + 16}" preserveAspectRatio="none" aria-hidden="true" focusable="false">${stretches(points, at)}${dot}</svg>`
 }
+
+/** A bar for each run, with the words beside it. */
+export const heartbeat = ({ marks, words }: { readonly marks: readonly Mark[]; readonly words: string }): string =>
+  `<p class="beats"><svg viewBox="0 0 ${marks.length * 6} 20" width="${marks.length * 6}" height="20" aria-hidden="true" focusable="false">${marks.map((mark, i) => `<rect class="fill ${mark}" x="${i * 6}" width="4" height="20" rx="1"/>`).join('')}</svg> <span class="quiet">${safe(words)}</span></p>`
 
 /** Known values that follow each other, as lines. */
 function stretches(points: readonly TimePoint[], at: readonly (readonly [x: number, y: number])[]): string {
