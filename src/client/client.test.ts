@@ -45,7 +45,7 @@ it.each<[why: string, call: () => Promise<unknown>, request: string, body: strin
     'GET /below/v1/verify?email=a%2Bb%40a.example',
     '',
   ],
-  ['a path', () => client().jobs.get('../x y'), 'GET /below/v1/jobs/..%2Fx%20y', ''],
+  ['a path', () => client().jobs.show('../x y'), 'GET /below/v1/jobs/..%2Fx%20y', ''],
   [
     'a body',
     () => client().whatIf({ domain: 'a.example', records: [] }),
@@ -55,7 +55,7 @@ it.each<[why: string, call: () => Promise<unknown>, request: string, body: strin
   ['a path and a body', () => client().jobs.pause('j'), 'POST /below/v1/jobs/j/pause', '{}'],
   [
     'a path, a body and an id',
-    () => client().monitors.update('m', { every: '12h' }),
+    () => client().monitors.change('m', { every: '12h' }),
     'PATCH /below/v1/monitors/m',
     '{"every":"12h"}',
   ],

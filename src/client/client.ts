@@ -48,14 +48,9 @@ export type LiveEvent<N extends Name> =
   | { readonly event: 'part'; readonly data: Readonly<Record<string, unknown>> }
   | { readonly event: 'answer'; readonly data: Output<N> }
 
-/** Things with a life: their operations are methods of a member of their name, and the id comes first. */
-const GROUPS = ['jobs', 'monitors', 'webhooks'] as const
-type Group = (typeof GROUPS)[number]
-type Grouped = Extract<Name, `${Group}${string}`>
-
-/** `get` and `update` for what the command line calls show and change. */
-const VERBS: Readonly<Record<string, string>> = { show: 'get', change: 'update' }
-type Verb<V extends string> = V extends 'show' ? 'get' : V extends 'change' ? 'update' : V
+/** Nouns with several operations, `jobs.show`: each is a member with their verbs. */
+type Group = Name extends infer N ? (N extends `${infer G}.${string}` ? G : never) : never
+type Grouped = Extract<Name, `${Group}.${string}`>
 
 /** A method whose input has an id takes it first. */
 type ById<N extends Name> =
@@ -65,10 +60,10 @@ type ById<N extends Name> =
       : (id: string, ...args: Args<Omit<Input<N>, 'id'>, CallOptions>) => Promise<Output<N>>
     : Method<N>
 type Members<G extends Group> = {
-  readonly [N in Grouped as N extends `${G}${infer V}` ? Verb<Uncapitalize<V>> : never]: ById<N>
+  readonly [N in Grouped as N extends `${G}.${infer V}` ? V : never]: ById<N>
 }
 
-/** Every operation of the service as a method (`check`, `jobs.get`, `monitors.update`), and its streams. */
+/** Every operation of the service as a method, named as on the command line (`check`, `jobs.show`), and its streams. */
 export type Client = { readonly [N in Exclude<Name, Grouped>]: Method<N> } & {
   readonly [G in Group]: Members<G>
 } & {
@@ -82,7 +77,7 @@ export type Client = { readonly [N in Exclude<Name, Grouped>]: Method<N> } & {
   readonly progress: (
     id: string,
     options?: CallOptions,
-  ) => AsyncIterable<{ readonly event: string; readonly data: Output<'jobsShow'> }>
+  ) => AsyncIterable<{ readonly event: string; readonly data: Output<'jobs.show'> }>
   /**
    * All results of a job in the order of its list. An interrupted download continues after the last row, at most 5
    * times.
@@ -102,13 +97,11 @@ const MAX_RESUMED = 5
  * with {@link MailsondeError} if the service refuses, or cannot be reached (code `unreachable`, status 0).
  */
 export function createClient(options: ClientOptions): Client {
-  const groups = Object.fromEntries(GROUPS.map((group) => [group, {} as Record<string, unknown>]))
   const methods: Record<string, unknown> = {}
   for (const [name, route] of Object.entries(ROUTES)) {
-    const group = GROUPS.find((one) => name.startsWith(one) && /^[A-Z]/.test(name.slice(one.length)))
-    const verb = group && `${name[group.length]!.toLowerCase()}${name.slice(group.length + 1)}`
-    if (group && verb) groups[group]![VERBS[verb] ?? verb] = memberOf(options, route)
-    else methods[name] = methodOf(options, route)
+    const [noun = '', verb] = name.split('.')
+    if (verb === undefined) methods[noun] = methodOf(options, route)
+    else methods[noun] = { ...(methods[noun] as object | undefined), [verb]: memberOf(options, route) }
   }
   async function* live(name: NameOf<'live'>, input: object, call: CallOptions = {}): AsyncGenerator<unknown> {
     const response = await ask(options, ROUTES[name], input, { ...call, accept: 'text/event-stream' })
@@ -119,13 +112,12 @@ export function createClient(options: ClientOptions): Client {
   }
   async function* progress(id: string, call: CallOptions = {}): AsyncGenerator<unknown> {
     yield* eventsOf(
-      await ask(options, ROUTES.jobsEvents, { id, format: 'events' }, { ...call, accept: 'text/event-stream' }),
+      await ask(options, ROUTES['jobs.events'], { id, format: 'events' }, { ...call, accept: 'text/event-stream' }),
     )
   }
   // The table of routes has the names of the type: one method each.
   return {
     ...methods,
-    ...groups,
     live,
     progress,
     rows: (id: string, filter = {}, call = {}) => rowsOf(options, id, filter, call),
@@ -167,7 +159,7 @@ async function* rowsOf(options: ClientOptions, id: string, filter: object, call:
   for (let resumed = 0; ; resumed++) {
     const input = { id, format: 'ndjson', ...filter, ...(cursor !== undefined && { cursor }) }
     try {
-      for await (const row of lines(options, ROUTES.jobsResults, input, call)) {
+      for await (const row of lines(options, ROUTES['jobs.results'], input, call)) {
         const { line, part } = row as JobRow
         cursor = part === undefined ? String(line) : `${line}.${part}`
         yield row

@@ -66,20 +66,17 @@ function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, v
   return {
     title: 'Bounce',
     blocks: blocksOf([
-      conclude(
-        returned?.subject || 'A reply of a mail server',
-        mark,
-        badge,
-        summary,
-        input.notes.map((note) => [note]),
-      ),
+      conclude(returned?.subject || 'A reply of a mail server', mark, badge, summary, [
+        ...(worst.to_do === undefined ? [] : [[{ strong: 'What to do: ' }, worst.to_do]]),
+        ...input.notes.map((note) => [note]),
+      ]),
       recipients.map(
         (one): Parts => [
           heading(2, one.address ?? 'The reply'),
           facts(
             ['Result', [ACTIONS[one.action], one.permanent ? ', for good' : '']],
-            ['Meaning', one.meaning],
-            one.to_do !== undefined && ['What to do', one.to_do],
+            one !== worst && ['Meaning', one.meaning],
+            one !== worst && one.to_do !== undefined && ['What to do', one.to_do],
             ['It is about', ABOUT[one.about]],
             one.remote_mta !== null && ['Server', code(one.remote_mta)],
           ),

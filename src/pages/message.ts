@@ -1,11 +1,13 @@
 import type { MessageResult } from '../answers/message.ts'
 import { ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
+import { parseDomain } from '../names/domain.ts'
 import { type Html, html, rendered, verbatim } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { beside, documentOf, type FieldProblem, invalid, isCorrectable, type Parts, refusedWords } from './parts.ts'
+import { domainPath } from './paths.ts'
 
 /** Maximum size of a message that the page takes, octets; the operation has its own limit. */
 const MAX_MESSAGE = 10_485_760
@@ -30,8 +32,10 @@ async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
     const upload = { octets: once(octets), contentType: 'message/rfc822' }
     const answer = await parts.execute(parts.operation('message'), given, { ...visit.by, upload })
     const document = documentOf(parts, answer, 'Message')
+    const result = answer.answer as MessageResult
     return page(parts, visit, {
-      result: html`${receiverForm(visit, answer.answer as MessageResult, octets, given)}${rendered(htmlBlocks(document.blocks))}${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}`,
+      result: html`<div class="head">${rendered(htmlBlocks(document.blocks.slice(0, 1)))}${domainLinks(result)}</div>
+${receiverForm(visit, result, octets, given)}${rendered(htmlBlocks(document.blocks.slice(1)))}${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}`,
     })
   } catch (error) {
     if (!isCorrectable(error)) throw error
@@ -48,6 +52,24 @@ async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
 
 async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
   yield octets
+}
+
+/** The domains that a message or a reply is about, each with the way to its plan. */
+function domainLinks(answer: MessageResult): Html | undefined {
+  const words = 'bounce' in answer ? answer.bounce.recipients.slice(0, 1).map(({ text }) => text) : []
+  const named = words.flatMap(
+    (text) => text.match(/(?<![\w@/.:-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?![\w@/.:-]\w)/gi) ?? [],
+  )
+  const domains = 'bounce' in answer ? named : [answer.from.domain ?? '']
+  const shown = new Set(
+    domains.flatMap((one) => {
+      const read = parseDomain(one)
+      return read.ok ? [read.value] : []
+    }),
+  )
+  return shown.size === 0
+    ? undefined
+    : html`<div class="actions">${[...shown].slice(0, 2).map((domain) => html`<a class="button" href="${domainPath(domain)}">Check ${domain}</a>`)}</div>`
 }
 
 /** Maximum size of a message that waits in the page for its receiver to be named, octets. */
