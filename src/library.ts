@@ -1,3 +1,5 @@
+import './start/needs-node.js' // first: what follows needs what an older Node.js does not have
+
 import { AppError } from './base/errors.ts'
 import type { Operations } from './client/operations.ts'
 import { configOf } from './config.ts'

@@ -1,4 +1,4 @@
-import { getCACertificates } from 'node:tls'
+import tls from 'node:tls'
 import { invalidFlag, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { countedBy, type Deliver, deliverer, newWay, type WayRecord } from '../mail-in/deliver.ts'
@@ -80,7 +80,7 @@ export async function startIntake(
       },
       places: reports,
       maxOctets,
-      ca: getCACertificates('extra'),
+      ca: tls.getCACertificates('extra'),
       now: world.now,
       log,
     }

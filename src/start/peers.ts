@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { getCACertificates } from 'node:tls'
+import tls from 'node:tls'
 import type { Config } from '../config.ts'
 import { contains } from '../names/cidr.ts'
 import type { Ip } from '../names/ip.ts'
@@ -25,7 +25,7 @@ export async function createPeers(
     reachable: guard({ allowed: config.allowNetworks }),
     plain: (address: Ip): boolean => config.allowNetworks.some((network) => contains(network, address)),
   }
-  const common = { resolve: world.resolve, ca: getCACertificates('extra'), userAgent: `mailsonde/${version}` }
+  const common = { resolve: world.resolve, ca: tls.getCACertificates('extra'), userAgent: `mailsonde/${version}` }
   const call = peerCaller({ ...rules, ...common })
   const self = await selfOf(config, world, { version, addresses })
   const { peerSecret: secret, peerTtl: ttlMs } = config
@@ -62,7 +62,7 @@ export function startJoining(
   const isLoopback = (address: Ip): boolean => rangeOf(address) === 'loopback'
   const call = peerCaller({
     resolve: world.resolve,
-    ca: getCACertificates('extra'),
+    ca: tls.getCACertificates('extra'),
     userAgent: `mailsonde/${version}`,
     reachable: (address) => isPublic(address) || allowed(address) || isLoopback(address),
     plain: (address) => allowed(address) || isLoopback(address),

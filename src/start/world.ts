@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { access, constants, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { getCACertificates } from 'node:tls'
+import tls from 'node:tls'
 import { raced, within } from '../base/deadline.ts'
 import { codeOf, invalidFlag } from '../base/errors.ts'
 import type { Clocks } from '../base/time.ts'
@@ -75,7 +75,7 @@ export async function openOutside(
     if (!byProxy) throw new Error('a proxy is used before there is a pool')
     return byProxy(...asked)
   }
-  const ca = getCACertificates('extra')
+  const ca = tls.getCACertificates('extra')
   const outgoing = { resolve, reachable, byProxy: dialled, userAgent: `mailsonde/${version}`, ca }
   const world: World = {
     resolve,
