@@ -8,7 +8,7 @@ const number = z.number().nullable()
 export const geoAnswer = z
   .strictObject({
     ip: z.string(),
-    found: z.boolean(),
+    found: z.boolean().nullable().meta({ description: 'null if a database could not be read' }),
     country: text,
     country_name: text,
     continent: text,
@@ -20,6 +20,7 @@ export const geoAnswer = z
     asn: number,
     as_org: text,
     bogon: text.meta({ description: 'kind of a special-purpose address' }),
+    reason: z.string().optional().meta({ description: 'why it is not known whether the address is found' }),
   })
   .meta({ id: 'Geo' })
 export type GeoAnswer = AnswerOf<typeof geoAnswer>

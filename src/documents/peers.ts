@@ -104,12 +104,14 @@ function peerBlock(peer: PeerAnswer, level: 2 | 3): Block {
 export function geoDocument(answer: GeoAnswer, version: string): Document {
   const { ip, found, bogon, continent, region, city, latitude, longitude, timezone, asn, as_org } = answer
   const place = [city, region, answer.country_name ?? answer.country].filter((part) => part !== null)
-  const words = place.length > 0 ? `${place.join(', ')}.` : 'Its location is not in the database.'
+  const missing =
+    answer.reason === undefined ? 'Its location is not in the database.' : `It is not known: ${answer.reason}.`
+  const words = place.length > 0 ? `${place.join(', ')}.` : missing
   return documentOf(
     `Address: ${ip}`,
     version,
     bogon === null
-      ? conclude(ip, found ? 'good' : 'open', found ? 'Found' : 'Not found', words)
+      ? conclude(ip, found ? 'good' : 'open', found ? 'Found' : found === null ? 'Unknown' : 'Not found', words)
       : conclude(ip, 'warn', 'Special', `This is not a public internet address: ${bogon}.`),
     facts(
       known('Country', countryOf(answer)),

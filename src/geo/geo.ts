@@ -30,21 +30,32 @@ export function createGeo(options: {
     if (bogonOf(address) !== null) return mergeGeo(address, [])
     const family = familyOf(address)
     const asked = databases.filter(({ source }) => source.family === undefined || source.family === family)
-    return mergeGeo(address, await Promise.all(asked.map(({ look }) => look(address))))
+    const looked = await Promise.all(asked.map(({ look }) => look(address)))
+    return mergeGeo(
+      address,
+      looked.map(({ record }) => record),
+      looked.find(({ fault }) => fault !== undefined)?.fault,
+    )
   }
 }
+
+/** What a database has about an address, and why it could not be asked. */
+type Looked = { readonly record: GeoRecord; readonly fault?: string }
+/** The log has the path and the cause, which are not for every caller. */
+const UNREADABLE: Looked = { record: {}, fault: 'a geo database cannot be read; the log of the service says why' }
 
 function database(
   source: GeoSource,
   warn: (event: string, fields: Record<string, unknown>) => void,
-): (address: Ip) => Promise<GeoRecord> {
+): (address: Ip) => Promise<Looked> {
   let opened: Buffer | undefined
   let reader: Reader<Response> | undefined
   let faulty: Buffer | undefined
-  const fault = (event: string, error: unknown): void => {
-    if (faulty === opened) return // once per content
+  /** Says once per content why it could not be read. */
+  function fault(event: string, error: unknown): Looked {
+    if (faulty !== opened) warn(event, { path: source.path, reason: messageOf(error).slice(0, 200) })
     faulty = opened
-    warn(event, { path: source.path, reason: messageOf(error).slice(0, 200) })
+    return UNREADABLE
   }
 
   return async (address) => {
@@ -57,13 +68,13 @@ function database(
         fault('a geo database could not be opened', error)
       }
     }
+    if (!reader) return UNREADABLE
     // A database with only IPv4 would read the first 32 bits of an IPv6 address as an IPv4 address.
-    if (!reader || (reader.metadata.ipVersion === 4 && familyOf(address) === 6)) return {}
+    if (reader.metadata.ipVersion === 4 && familyOf(address) === 6) return { record: {} }
     try {
-      return readGeoRecord(reader.get(address))
+      return { record: readGeoRecord(reader.get(address)) }
     } catch (error) {
-      fault('a geo database could not be read', error)
-      return {}
+      return fault('a geo database could not be read', error)
     }
   }
 }

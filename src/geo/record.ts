@@ -125,8 +125,8 @@ const CONTINENT_OF: ReadonlyMap<string, string> = new Map(
 /** The location of an address; null is unknown. */
 export type Geo = {
   readonly ip: Ip
-  /** Whether any database knows the address. */
-  readonly found: boolean
+  /** Whether any database knows the address; null if none does and one could not be read. */
+  readonly found: boolean | null
   /** ISO 3166-1, two letters. */
   readonly country: string | null
   readonly countryName: string | null
@@ -140,6 +140,8 @@ export type Geo = {
   readonly asOrg: string | null
   /** The kind of a special-purpose address (`private`, `loopback` …); null for an address of the internet. */
   readonly bogon: Exclude<IpRange, 'public'> | null
+  /** Why it is not known whether the address is found. */
+  readonly reason?: string | undefined
 }
 
 /** Whether an address is a special-purpose one, and of which kind. */
@@ -151,9 +153,10 @@ export function bogonOf(address: Ip): Exclude<IpRange, 'public'> | null {
 /**
  * Combines the records of several databases, the first of them first. The place comes from databases that agree on the
  * country, so that a city is never combined with the coordinates of another country; the network (AS) comes from the
- * first that knows it.
+ * first that knows it. `fault`: why a database could not be read.
  */
-export function mergeGeo(address: Ip, records: readonly GeoRecord[]): Geo {
+export function mergeGeo(address: Ip, records: readonly GeoRecord[], fault?: string): Geo {
+  const found = records.some((record) => Object.keys(record).length > 0)
   const country = records.find((record) => record.country !== undefined)?.country ?? null
   const agreeing = records.filter((record) => record.country === undefined || record.country === country)
   const place = <K extends keyof GeoRecord>(key: K): NonNullable<GeoRecord[K]> | null =>
@@ -162,7 +165,7 @@ export function mergeGeo(address: Ip, records: readonly GeoRecord[]): Geo {
   const withAs = records.find((record) => record.asn !== undefined)
   return {
     ip: address,
-    found: records.some((record) => Object.keys(record).length > 0),
+    found: found || fault === undefined ? found : null,
     country,
     countryName: country === null ? null : countryName(country),
     continent: place('continent') ?? (country === null ? null : continentOf(country)),
@@ -174,6 +177,7 @@ export function mergeGeo(address: Ip, records: readonly GeoRecord[]): Geo {
     asn: withAs?.asn ?? null,
     asOrg: withAs?.asOrg ?? null,
     bogon: bogonOf(address),
+    ...(!found && fault !== undefined && { reason: fault }),
   }
 }
 
@@ -192,4 +196,5 @@ export const presentGeo = (geo: Geo): GeoAnswer => ({
   asn: geo.asn,
   as_org: geo.asOrg,
   bogon: geo.bogon,
+  ...(geo.reason !== undefined && { reason: geo.reason }),
 })

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { once } from '../base/share-work.ts'
-import { loadPackage } from '../own-files.ts'
 import { isNetworkOrRange } from './ip.ts'
 import { domainProblem } from './problems.ts'
+import { loadTables } from './tables.ts'
 
 /**
  * A host name of two labels or more as requested by a caller: lower-case A-labels, no final dot, at most 253 octets.
@@ -14,7 +14,7 @@ export type Domain = string & { readonly __brand: 'Domain' }
 const UNDERSCORED = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 /** Its tables are large: they are loaded with the first domain, and not for a question about an address. */
-const uts46 = once(() => loadPackage('tr46') as typeof import('tr46'))
+const uts46 = once(() => loadTables<typeof import('tr46')>('tr46'))
 /**
  * A name that UTS 46 changes only in case: letters, digits and hyphens, and a letter at the start of the last label.
  */
@@ -24,7 +24,8 @@ const IDNA = { useSTD3ASCIIRules: true, checkBidi: true, checkJoiners: true, che
 
 /**
  * Reads a domain written in Unicode or A-labels, in any case, with at most one final dot (RFC 5890, UTS 46 strict,
- * RFC 1123 §2.1). IP addresses, ports, URLs, single labels and names with an all-numeric last label are refused.
+ * RFC 1123 §2.1). IP addresses, ports, URLs, single labels and names with an all-numeric last label are refused. Throws
+ * AppError if a name needs tables that this program has lost.
  */
 export function parseDomain(text: string): Parsed<Domain> {
   const bare = text.endsWith('.') ? text.slice(0, -1) : text
@@ -67,8 +68,12 @@ export function domain(text: string): Domain {
 /** The Unicode form of a domain (UTS 46), or the domain itself if there is none. */
 export const unicodeOf = (name: string): string => {
   if (isPlain(name)) return name
-  const result = uts46().toUnicode(name, IDNA)
-  return result.error ? name : result.domain
+  try {
+    const result = uts46().toUnicode(name, IDNA)
+    return result.error ? name : result.domain
+  } catch {
+    return name // without the tables; only how it is shown depends on them
+  }
 }
 
 /** A name from the DNS in the form for comparison: lower case, no final dot (RFC 4343). */

@@ -3,6 +3,7 @@ import type { Token } from 'marked'
 import { onceUnlessFailed } from '../base/share-work.ts'
 import { escapeHtml } from '../base/text.ts'
 import { CARD_COLUMNS } from '../documents/html/html.ts'
+import { ownFileError } from '../names/tables.ts'
 import { dataTexts } from './doc-data.ts'
 import { searchDocs, type Texts, titleOf } from './doc-search.ts'
 import { type Html, html, rendered } from './html.ts'
@@ -25,6 +26,7 @@ export function docsPages(parts: Parts, files: Texts): readonly Page[] {
   )
   const show = async (name: string): Promise<Html> => {
     const body = bodies.get(name)
+    if (!body && OF_THE_PROGRAM.has(name)) throw ownFileError('unreadable', { name: `docs/${name}.md` })
     if (!body) throw pageError('no_document', { name })
     return body()
   }
@@ -68,6 +70,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'From programs': ['automation', 'client', 'library', 'assistants', 'errors'],
   'Run the service': ['operations', 'config', 'security', 'peers', 'scale'],
 }
+
+const OF_THE_PROGRAM = new Set(Object.values(GROUPS).flat())
 
 /** All groups with the names of their documents; those of tables are long, and last. */
 function groupsOf(texts: Texts): readonly (readonly [title: string, names: readonly string[]])[] {

@@ -173,7 +173,7 @@ const isFrom = (from: string, sender: string, host: string): boolean =>
   from.startsWith('@.') ? host.endsWith(from.slice(1)) : from.startsWith('@') ? host === from.slice(1) : sender === from
 
 const isOfItself = (host: string, author: string): boolean =>
-  organizationalOf(host) === author && !isFree(author) && !isFree(host)
+  organizationalOf(host) === author && isFree(author) === false && isFree(host) === false
 
 function authenticityOf(
   kind: ReportKind,

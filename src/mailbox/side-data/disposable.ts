@@ -47,23 +47,25 @@ const DISPOSABLE_HOSTS = new Set([
 
 /**
  * Whether a domain is disposable: it or a parent domain is on a shipped list (public suffixes such as `za.com` do not
- * count for the names below them), and neither is known as real. `domain` in lower case, as A-labels.
+ * count for the names below them), and neither is known as real. Undefined if a list that cannot be read could have it.
+ * `domain` in lower case, as A-labels.
  */
-export function isDisposable(domain: string): boolean {
+export function isDisposable(domain: string): boolean | undefined {
   const names = upward(domain)
   if (names.some((name) => REAL.has(name))) return false
-  return names.some((name) => ALSO_DISPOSABLE.has(name) || disposableLists().some((list) => list.has(name)))
+  if (names.some((name) => ALSO_DISPOSABLE.has(name))) return true
+  return anyOf(disposableLists.map((list) => list() && names.some((name) => list()?.has(name))))
 }
 
-/** Whether the mail of a domain goes to a disposable mail host. `mxHosts` in any case. */
-export const hasDisposableHost = (mxHosts: readonly string[]): boolean =>
-  mxHosts.slice(0, 20).some((host) => {
-    const names = upward(host.toLowerCase().replace(/\.$/, ''))
-    return (
-      !names.some((name) => REAL.has(name)) &&
-      (names.some((name) => DISPOSABLE_HOSTS.has(name)) || isDisposable(names.at(-1) ?? ''))
-    )
-  })
+/** Whether the mail of a domain goes to a disposable mail host, as {@link isDisposable}. `mxHosts` in any case. */
+export const hasDisposableHost = (mxHosts: readonly string[]): boolean | undefined =>
+  anyOf(
+    mxHosts.slice(0, 20).map((host) => {
+      const names = upward(host.toLowerCase().replace(/\.$/, ''))
+      if (names.some((name) => REAL.has(name))) return false
+      return names.some((name) => DISPOSABLE_HOSTS.has(name)) || isDisposable(names.at(-1) ?? '')
+    }),
+  )
 
 /** The name and its parent domains up to the registrable domain: at most 10. */
 function upward(name: string): string[] {
@@ -78,20 +80,30 @@ function upward(name: string): string[] {
   return [...names, registrable]
 }
 
-// The shipped lists of domains are read at first use and not at startup.
+/** True if any of them is, else undefined if any is not known. */
+export const anyOf = (found: readonly (boolean | undefined)[]): boolean | undefined =>
+  found.includes(true) || (found.includes(undefined) ? undefined : false)
+
+/** A shipped list of domains, read at first use and not at startup; undefined if its file is missing or damaged. */
+const shippedList = (read: () => Iterable<string>): (() => ReadonlySet<string> | undefined) =>
+  once(() => {
+    try {
+      return new Set(read())
+    } catch {
+      return undefined
+    }
+  })
+
+type Careful = { readonly disposableEmailBlocklist: () => readonly string[] }
+type Large = { readonly blacklist: () => ReadonlySet<string> }
 /** Disposable domains: a curated list (disposable-email-domains) and a large one (mailchecker). */
-const disposableLists: () => readonly ReadonlySet<string>[] = once(() => {
-  const careful = loadPackage('disposable-email-domains-js') as { disposableEmailBlocklist: () => readonly string[] }
-  const large = loadPackage('mailchecker') as { blacklist: () => ReadonlySet<string> }
-  return [new Set(careful.disposableEmailBlocklist()), large.blacklist()]
-})
+const disposableLists = [
+  shippedList(() => (loadPackage('disposable-email-domains-js') as Careful).disposableEmailBlocklist()),
+  shippedList(() => (loadPackage('mailchecker') as Large).blacklist()),
+]
 
 /** Every domain of a provider that offers mailboxes to anyone (email-providers). */
-export const freeDomains: () => ReadonlySet<string> = once(
-  () => new Set(loadPackage('email-providers/all.json') as readonly string[]),
-)
+export const freeDomains = shippedList(() => loadPackage('email-providers/all.json') as readonly string[])
 
 /** The well-known providers of these. */
-export const commonDomains: () => ReadonlySet<string> = once(
-  () => new Set(loadPackage('email-providers/common.json') as readonly string[]),
-)
+export const commonDomains = shippedList(() => loadPackage('email-providers/common.json') as readonly string[])

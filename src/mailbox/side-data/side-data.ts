@@ -3,7 +3,7 @@ import type { Email } from '../../names/email.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import type { SideData, VerifyInput } from '../verification.ts'
-import { hasDisposableHost, isDisposable } from './disposable.ts'
+import { anyOf, hasDisposableHost, isDisposable } from './disposable.ts'
 import { isFree, isKnownProvider } from './free.ts'
 import { roleOf } from './role.ts'
 import { suggestDomain } from './suggest.ts'
@@ -17,7 +17,8 @@ const NOTHING: SideData = { disposable: false, free: false, isRole: false, role:
 
 /**
  * Starts the lookups that need the network; the returned function gives the rest once the mail hosts are known. Only
- * the requested fields are computed and named in `checked`; an invalid address has none of them.
+ * the requested fields are computed and named in `checked`, unless a list of this program cannot be read; an invalid
+ * address has none of them.
  */
 export function sideData(
   ctx: Asker,
@@ -32,14 +33,23 @@ export function sideData(
   suggestion?.catch(() => {}) // reported when it is awaited
   return async (mxHosts) => {
     const role = flags.role ? roleOf(local) : ''
-    const thrownAway = () => isDisposable(domain) || (!isKnownProvider(domain) && hasDisposableHost(mxHosts))
+    const isKnown = isKnownProvider(domain)
+    // Without a list that cannot be read, what it would have decided was not checked.
+    const found = {
+      disposable:
+        flags.disposable &&
+        anyOf([isDisposable(domain), isKnown === false ? hasDisposableHost(mxHosts) : isKnown && false]),
+      free: flags.free && isFree(domain),
+      role: flags.role,
+      suggestion: flags.suggestion && (isKnown === undefined ? undefined : true),
+    }
     return {
-      disposable: flags.disposable === true && thrownAway(),
-      free: flags.free === true && isFree(domain),
+      disposable: found.disposable === true,
+      free: found.free === true,
       isRole: role !== '',
       role,
       suggestion: (await suggestion) ?? '',
-      checked: FLAGS.filter((flag) => flags[flag] === true),
+      checked: FLAGS.filter((flag) => flags[flag] === true && found[flag] !== undefined),
     }
   }
 }

@@ -28,11 +28,11 @@ const ENDINGS = [
 
 /**
  * The domain that was probably meant, or "" if there is no suggestion: a popular domain within one or two typing
- * errors, or the same name with an existing suffix. Never for a domain of a known provider. `domain` in lower case.
+ * errors, or the same name with an existing suffix. Never for a domain that is or may be of a known provider. `domain` in lower case.
  * Whether the suggestion accepts mail is not checked here.
  */
 export function suggestDomain(domain: string): string {
-  if (domain.length > 100 || isKnownProvider(domain)) return ''
+  if (domain.length > 100 || isKnownProvider(domain) !== false) return ''
   const [name = '', ending = ''] = split(domain)
   const sole = Object.hasOwn(SOLE_DOMAINS, name) ? SOLE_DOMAINS[name] : undefined
   if (sole !== undefined) return sole === domain ? '' : sole
@@ -40,7 +40,7 @@ export function suggestDomain(domain: string): string {
   const close = closest(name, ending)
   // A provider that resembles another one is left alone, unless a single typing error explains it: the shipped list
   // contains squatted names.
-  if (close && !(close.slips > 1 && freeDomains().has(domain))) return close.domain
+  if (close && !(close.slips > 1 && freeDomains()?.has(domain) !== false)) return close.domain
   return withEnding(name, ending)
 }
 
