@@ -217,7 +217,7 @@ export const OPTIONS = {
     (value) => (value === '' ? problem(valueProblem('empty')) : parsed(value.toLowerCase())),
   ),
   corsOrigins: many('cors-origin', 'ORIGIN', 'web origins allowed to read answers (CORS)', url),
-  resolvers: many('resolver', 'IP[:PORT]', 'recursive resolvers to use; default those of /etc/resolv.conf', text),
+  resolvers: many('resolver', 'HOST[:PORT]', 'recursive resolvers to use; default those of /etc/resolv.conf', text),
   trustAd: flag('trust-ad', 'trust the AD bit of all resolvers (without it: only of resolvers on loopback)'),
   allowNetworks: many(
     'allow-network',

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { testState } from '../src/answers/blacklist.ts'
 import { breakerState } from '../src/answers/pool.ts'
+import { variableOf } from '../src/config.ts'
 import { OPTIONS } from '../src/config-options.ts'
 import { createMetrics } from '../src/start/metrics.ts'
 import { labDeps } from './lab/app.ts'
@@ -89,6 +90,8 @@ it.each([
   const flags = [...read(path).matchAll(/(?<=[\s[",])--([a-z-]+)/g)].map(([, flag]) => flag!)
   const ours = flags.filter((flag) => !FLAGS_OF_OTHERS.includes(flag))
   const own = Object.values(OPTIONS).map(({ flag }) => flag)
+  const variables = [...read(path).matchAll(/\bMAILSONDE_[A-Z_]+/g)].map(([name]) => name)
+  expect(variables.filter((name) => !own.map(variableOf).includes(name))).toEqual([])
   expect(ours.filter((flag) => flag !== 'server' && !own.includes(flag))).toEqual([])
   expect(ours.length).toBeGreaterThan(0)
 })
@@ -106,6 +109,7 @@ const FLAGS_OF_OTHERS = [
   'ignore-scripts',
   'system',
   'no-create-home',
+  'uid',
   'max-semi-space-size',
   'heap-growing-percent',
 ]

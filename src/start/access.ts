@@ -11,7 +11,12 @@ import type { World } from '../world.ts'
  * Who gets answers: callers with one of the keys; with none in force everybody who can reach the service, or nobody
  * (`closed` says why).
  */
-export type Access = { readonly keys: () => readonly ApiKey[]; readonly closed: () => string | undefined }
+export type Access = {
+  readonly keys: () => readonly ApiKey[]
+  readonly closed: () => string | undefined
+  /** The key that this start has created, which is told once. */
+  readonly made?: string | undefined
+}
 
 const CLOSED =
   'no request is served, because the keys are lost: create one (`keys create`), or allow access without keys (`keys reset --open`)'
@@ -21,14 +26,13 @@ const LOOK_EVERY_MS = 1_000
 /**
  * The keys in force: those of options (all scopes), and those of the file. Fails closed: if keys once existed and the
  * file is missing, empty or unusable, nobody gets answers until keys exist again or the operator has run
- * `keys reset --open`. A host that is not loopback requires a key: the first start creates it and passes it to `tell`,
- * unless `--insecure-no-auth`. Rejects with AppError or StoreError if that key cannot be stored.
+ * `keys reset --open`. A host that is not loopback requires a key: the first start creates it, unless
+ * `--insecure-no-auth`. Rejects with AppError or StoreError if that key cannot be stored.
  */
 export async function openAccess(
   config: Config,
   { now, store, log }: Pick<World, 'now' | 'store' | 'log'>,
   file: KeyFile,
-  tell: (key: string) => void,
 ): Promise<Access> {
   const given = givenKeys(config, now())
   const isLocal = isLoopbackHost(config.host)
@@ -41,17 +45,18 @@ export async function openAccess(
     return { keys: () => [], closed: () => undefined }
   }
   const required = await keysRequired({ store, log, now })
+  let made: string | undefined
   if (!isLocal && given.length === 0 && !required.is() && file.read().kind === 'missing') {
     const { key, kept } = makeKey({ name: 'made at the first start', scopes: ['admin'], nowMs: now() })
     await file.add(kept)
     await required.note()
-    tell(key)
+    made = key
   }
   const access = accessOf({ file, given, required, isLocal, now, log })
   const openedAt = required.openedAt()
   if (access.closed() === undefined && access.keys().length === 0 && openedAt !== undefined)
     log.warn('callers are answered without a key, since the keys were reset', { reset_at: openedAt })
-  return access
+  return { ...access, made }
 }
 
 function accessOf(parts: {

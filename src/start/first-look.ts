@@ -25,19 +25,24 @@ const LABELS: Readonly<Record<keyof Look, string>> = {
 
 /**
  * Says once, after the start, what this machine can do: six lines on a terminal, one object in a JSON log. It is what
- * `doctor` says, shorter. Never rejects; says nothing when the service ends before.
+ * `doctor` says, shorter. Never rejects; says nothing when the service ends before, except a key that nobody has seen.
  */
 export async function tellFirstLook(service: Service, url: string, signal: AbortSignal): Promise<void> {
-  const { outside, provide, logger } = service
+  const { outside, provide, logger, access } = service
+  const isTerminal = process.stderr.isTTY
+  let made = isTerminal && access.made !== undefined ? `${access.made} (created now, not shown again)` : undefined
   try {
     const by = { caller: { isAdmin: true }, signal }
     const { answer } = await executor({ world: outside.world, provide })(doctor, {}, by)
     if (signal.aborted) return
     const look = lookOf(service, url, answer as DoctorAnswer)
-    if (process.stderr.isTTY) process.stderr.write(`\n${linesOf(look)}\n\n`)
-    else logger.info(look, 'first look')
+    if (!isTerminal) logger.info(look, 'first look')
+    else process.stderr.write(`\n${linesOf({ ...look, key: made ?? look.key })}\n\n`)
+    made = undefined
   } catch (err) {
     if (!signal.aborted) logger.warn({ err }, 'this machine could not be looked at')
+  } finally {
+    if (made !== undefined) process.stderr.write(`${LABELS.key.padEnd(10)}${made}\n`)
   }
 }
 

@@ -121,11 +121,18 @@ export async function startBackground(
   return { close: () => Promise.all(ways.map((way) => way.close())) }
 }
 
-/** Tells the operator where the service listens. */
+/**
+ * Tells the operator where the service listens. A key of the first start is told here, outside of the log, unless the
+ * lines on a terminal have it.
+ */
 export function tellListening(
   { config, logger, access }: Pick<Service, 'config' | 'logger' | 'access'>,
   url: string,
 ): void {
+  if (access.made !== undefined && !process.stderr.isTTY)
+    process.stderr.write(
+      `\nAn API key was created, because ${config.host} is not loopback. It is not shown again:\n\n    ${access.made}\n\n`,
+    )
   logger.info({ url, keys: access.keys().length }, 'listening')
   if (process.stderr.isTTY)
     process.stderr.write(`\nOpen ${urlToOpen(url)} in a browser. Press Ctrl-C to stop the service.\n\n`)
@@ -137,7 +144,7 @@ export function tellListening(
 
 async function accessTo(config: Config, { world }: Outside): Promise<Access> {
   try {
-    return await openAccess(config, world, openKeyFile(keyPath(config), world.monotonic), showKey(config))
+    return await openAccess(config, world, openKeyFile(keyPath(config), world.monotonic))
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
     throw keyError('not_stored', { why: cause.problem }, { cause })
@@ -239,11 +246,3 @@ export async function drained(app: FastifyInstance): Promise<void> {
   await Promise.race([closed, late])
   clearInterval(sweep)
 }
-
-/** Shows the key that the first start has created, once. */
-const showKey =
-  ({ host }: Config) =>
-  (key: string): void =>
-    void process.stderr.write(
-      `\nAn API key was created, because ${host} is not loopback. It is not shown again:\n\n    ${key}\n\n`,
-    )

@@ -11,10 +11,10 @@ import { type Lane, openLane } from '../lane/lane.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import { DnsError, type Resolve, settled } from '../net/dns/resolver.ts'
 import {
+  findServer,
   formatServer,
   isLoopback,
   isPublicResolver,
-  parseServer,
   type Server,
   systemResolvers,
 } from '../net/dns/system.ts'
@@ -138,11 +138,12 @@ async function resolversOf(config: Config): Promise<{ servers: readonly Server[]
     const system = await systemResolvers()
     return { servers: system.servers, trustAd: config.trustAd || system.trustAd || system.servers.every(isLoopback) }
   }
-  const servers = config.resolvers.map((text) => {
-    const server = parseServer(text)
+  const servers: Server[] = []
+  for (const text of config.resolvers) {
+    const server = await findServer(text)
     if (!server.ok) throw invalidFlag('resolver', server.problem)
-    return server.value
-  })
+    servers.push(server.value)
+  }
   return { servers, trustAd: config.trustAd || servers.every(isLoopback) }
 }
 

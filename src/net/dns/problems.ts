@@ -80,6 +80,7 @@ export const messageProblem = problemsOf('dns_message', {
 export const serverProblem = problemsOf('dns_server', {
   invalid: ({ text }: Text) =>
     `${quoted(text, 80)} is not a DNS server: write 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353`,
+  no_address: ({ text }: Text) => `this machine knows no address of the resolver ${quoted(text, 80)}`,
   port: ({ text }: Text) => `the port of ${quoted(text, 80)} is not between 1 and 65535`,
 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ip } from '../../names/ip.ts'
-import { formatServer, isLoopback, isPublicResolver, parseResolvConf, parseServer } from './system.ts'
+import { findServer, formatServer, isLoopback, isPublicResolver, parseResolvConf, parseServer } from './system.ts'
 
 it.each([
   ['192.0.2.53', '192.0.2.53:53'],
@@ -17,6 +17,25 @@ it.each([
 ])('reads the server %j as %j', (text, shown) => {
   const server = parseServer(text)
   expect(server.ok ? formatServer(server.value) : undefined).toBe(shown)
+})
+
+it.each([
+  ['resolver', '192.0.2.7:53'],
+  ['resolver:5353', '192.0.2.7:5353'],
+  ['six.example', '[2001:db8::7]:53'],
+  ['192.0.2.53:5353', '192.0.2.53:5353'], // nothing is looked up
+  ['2001:db8::53', '[2001:db8::53]:53'],
+  ['resolver:0', 'the port of "[192.0.2.7]:0" is not between 1 and 65535'],
+  ['gone.example:53', 'this machine knows no address of the resolver "gone.example"'],
+  ['a b', '"a b" is not a DNS server: write 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353'],
+])('finds the server %j as %j', async (text, shown) => {
+  const known: Readonly<Record<string, string>> = { resolver: '192.0.2.7', 'six.example': '2001:db8::7' }
+  const lookUp = async (name: string) => {
+    if (known[name] === undefined) throw new Error('ENOTFOUND')
+    return { address: known[name], family: 4 }
+  }
+  const server = await findServer(text, lookUp as never)
+  expect(server.ok ? formatServer(server.value) : server.problem.text).toBe(shown)
 })
 
 it('reads back every server that it prints, and never throws', () => {

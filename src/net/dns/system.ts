@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { once } from '../../base/share-work.ts'
@@ -23,6 +24,18 @@ export function parseServer(text: string): Parsed<Server> {
   if (!address.ok) return problem(serverProblem('invalid', { text: trimmed }))
   if (port < 1 || port > 65_535) return problem(serverProblem('port', { text: trimmed }))
   return parsed({ ip: address.value, port })
+}
+
+/**
+ * Reads a server as {@link parseServer} does, or `NAME` and `NAME:PORT`, whose address the system knows: of /etc/hosts, or
+ * of an engine of containers. It is looked up once.
+ */
+export async function findServer(text: string, lookUp = lookup): Promise<Parsed<Server>> {
+  const [, name, digits = '53'] = /^(?=.*[a-z])([a-z\d.-]{1,253})(?::(\d{1,5}))?$/i.exec(text.trim()) ?? []
+  if (name === undefined) return parseServer(text)
+  const found = await lookUp(name).catch(() => undefined)
+  if (!found) return problem(serverProblem('no_address', { text: name }))
+  return parseServer(`[${found.address}]:${digits}`)
 }
 
 /** `192.0.2.53:53`, `[2001:db8::53]:53`: the form that {@link parseServer} reads. */
