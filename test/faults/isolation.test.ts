@@ -9,10 +9,13 @@ import type { Asked } from '../../src/jobs/engine/claims.ts'
 import { type EngineSettings, startEngine } from '../../src/jobs/engine/engine.ts'
 import { openUploads } from '../../src/jobs/intake/open-uploads.ts'
 import { takeUpload } from '../../src/jobs/submit.ts'
+import { heavyHere } from '../../src/lane/heavy.ts'
 import { type ImapSettings, lookOnce } from '../../src/mail-in/imap.ts'
 import { sourcePool } from '../../src/mailbox/source/pool.ts'
 import { type EngineParts, startMonitors } from '../../src/monitors/engine.ts'
 import { ip } from '../../src/names/ip.ts'
+import { importReports } from '../../src/reports/import.ts'
+import { BOUNDS } from '../../src/reports/parse/containers.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
 import { digestsOf } from '../../src/store/postgres/digests.ts'
 import { takeInOf } from '../../src/store/postgres/job-intake.ts'
@@ -27,8 +30,10 @@ import { LOCAL_CERT } from '../lab/certificate.ts'
 import { labDatabase } from '../lab/database.ts'
 import { type LabImap, labImap } from '../lab/imap-server.ts'
 import { labProblem } from '../lab/problem.ts'
+import { aggregateReport } from '../lab/report-xml.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
+import { zipOf } from '../lab/zip.ts'
 
 /**
  * A bad item does not stop its neighbours, and is not asked without pause: every loop over items with every kind of
@@ -399,6 +404,55 @@ describe('a mailbox of reports', () => {
     expect(most(mails.asked)).toBeLessThanOrEqual(12)
     expect(lines.some(({ fields }) => fields.uid === 1 && String(fields.reason).includes('reading'))).toBe(true)
   }, 60_000)
+})
+
+describe('the reports of a file', () => {
+  const CODELESS = Object.entries(thrown).filter(([, error]) => !(error instanceof AppError))
+
+  it.each(CODELESS)('judging one with %s refuses it and stores its neighbours', async (_, error) => {
+    const stored: string[] = []
+    const faults: string[] = []
+    const settings: Parameters<typeof importReports>[0] = {
+      ...{
+        heavy: heavyHere,
+        newId: randomUUID,
+        now: () => Date.UTC(2026, 10, 22),
+        keepMs: 30 * DAY_MS,
+        bounds: BOUNDS,
+      },
+      ...{ admitMail: async () => {}, onFault: (how) => faults.push(how) },
+      intake: async () => ({
+        add: async () => {},
+        commit: async ({ id, domain, messages }) => {
+          stored.push(domain)
+          return { id, duplicate: false, differs: false, messages, foreignRows: 0 }
+        },
+        abort: async () => {},
+      }),
+      envelopeOf: () => Promise.reject(new Error('a file has no envelope')),
+    }
+    const names = ['good1', 'bad1', 'good2']
+    const octets = zipOf(
+      names.map((name) => [
+        `${name}.xml`,
+        Buffer.from(
+          aggregateReport({ domain: `${name}.example`, id: name, rows: [{ address: '192.0.2.1', count: 1 }] }),
+        ),
+      ]),
+    )
+    const { refused } = await importReports(settings, octets, {
+      ...{ name: 'reports.zip', way: 'file', owner: '', signal: AbortSignal.timeout(10_000) },
+      accepts: (domain) => {
+        if (domain === 'bad1.example') throw error
+        return 'taken'
+      },
+    })
+    expect(stored).toEqual(['good1.example', 'good2.example'])
+    expect(refused.map(({ name, code, problem }) => [name, code, problem.id])).toEqual([
+      ['bad1.xml', 'bad_report', 'heavy.fault'],
+    ])
+    expect(faults).toHaveLength(1)
+  })
 })
 
 describe('the pool of sources, and the tests of lists', () => {
