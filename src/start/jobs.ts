@@ -1,11 +1,13 @@
-import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
+import type { z } from 'zod'
+import type { AnswerOf } from '../answers/answer.ts'
+import type { Json } from '../base/json.ts'
 import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
 import type { Ask, Asked } from '../jobs/engine/claims.ts'
 import { findProviderOf, limitsFor } from '../jobs/providers.ts'
 import { type JobService, jobService } from '../jobs/service.ts'
 import type { Verifier } from '../mailbox/verify.ts'
-import type { By, Execute } from '../operations/execute.ts'
+import type { Execute } from '../operations/execute.ts'
 import type { Operation, Raw } from '../operations/operation.ts'
 import { OPERATIONS } from '../operations/registry.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
@@ -50,24 +52,13 @@ export const askBy =
   (execute: Execute, dial?: World['dial']): Ask =>
   async (kind, input, options, signal, begin) => {
     const gated: World['dial'] | undefined = begin && dial && ((target, cut) => begin().then(() => dial(target, cut)))
-    return ASKS[kind](execute, input, options, { signal, ...(gated && { dial: gated }) })
+    const by = { signal, ...(gated && { dial: gated }) }
+    return ASKS[kind](async (operation, raw) => (await execute(operation, raw, by)).answer as never, input, options)
   }
 
-type AskKind = (execute: Execute, input: string, options: { readonly [key: string]: Json }, by: By) => Promise<Asked>
-
-/** The answer of an operation. It was created here: tests validate it against its schema, rows do not. */
-async function answerOf(operation: Operation, execute: Execute, raw: Raw, by: By): Promise<JsonRecord> {
-  const { answer } = await execute(operation, raw, by)
-  if (isJsonRecord(answer)) return answer
-  throw new Error(`the answer of ${operation.name} is no object`)
-}
-
-/** A field of an answer by which jobs count. */
-function wordOf(answer: JsonRecord, field: string): string {
-  const word = answer[field]
-  if (typeof word === 'string') return word
-  throw new Error(`an answer has no ${field}`)
-}
+/** Runs an operation of the kind for a row; its answer was created here, so it has the type of its schema. */
+type Run = <S extends z.ZodType>(operation: Operation & { readonly answer: S }, raw: Raw) => Promise<AnswerOf<S>>
+type AskKind = (run: Run, input: string, options: { readonly [key: string]: Json }) => Promise<Asked>
 
 /** The operations, each loaded with its first row: `import` of a loaded module takes 100 µs. */
 const ASKED = {
@@ -77,33 +68,22 @@ const ASKED = {
 }
 
 const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
-  verify: async (execute, email, { pool, max_age_ms }, by) => {
-    const raw = {
-      email,
-      timeout: ROW_TIMEOUT,
-      disposable: 'true',
-      free: 'true',
-      role: 'true',
+  verify: async (run, email, { pool, max_age_ms }) => {
+    const answer = await run(await ASKED.verify(), {
+      ...{ email, timeout: ROW_TIMEOUT, disposable: 'true', free: 'true', role: 'true' },
       ...(pool === true && { pool: 'true' }),
       ...ageOf(max_age_ms),
-    }
-    const answer = await answerOf(await ASKED.verify(), execute, raw, by)
-    const { retry_after_ms } = answer
-    return {
-      result: wordOf(answer, 'result'),
-      reason: wordOf(answer, 'reason'),
-      answer,
-      ...(typeof retry_after_ms === 'number' && { retryAfterMs: retry_after_ms }),
-    }
+    })
+    const { result, reason, retry_after_ms } = answer
+    return { result, reason, answer, ...(retry_after_ms !== undefined && { retryAfterMs: retry_after_ms }) }
   },
-  check: async (execute, domain, { selector }, by) => {
-    const raw = { domain, ...(typeof selector === 'string' && { selector }) }
-    const answer = await answerOf(await ASKED.check(), execute, raw, by)
-    return { result: wordOf(answer, 'status'), reason: '', answer }
+  check: async (run, domain, { selector }) => {
+    const answer = await run(await ASKED.check(), { domain, ...(typeof selector === 'string' && { selector }) })
+    return { result: answer.status, reason: '', answer }
   },
-  blacklist: async (execute, ip, _options, by) => {
-    const answer = await answerOf(await ASKED.blacklist(), execute, { ip }, by)
-    return { result: wordOf(answer, 'verdict'), reason: '', answer }
+  blacklist: async (run, ip) => {
+    const answer = await run(await ASKED.blacklist(), { ip })
+    return { result: answer.verdict, reason: '', answer }
   },
 }
 
