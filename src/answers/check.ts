@@ -83,5 +83,4 @@ export const checkAnswer = z.strictObject({
 export type CheckAnswer = AnswerOf<typeof checkAnswer>
 export type ScoreRow = CheckAnswer['score_breakdown'][number]
 
-/** The reports in the answer of a check. */
 export const reportedCheck = checkAnswer.pick({ domain: true, reports: true })

@@ -18,7 +18,6 @@ const listings = {
   listings: z.array(listEntry.omit({ duration_ms: true })),
 }
 
-/** The analysis of a message. */
 export const messageAnswer = z
   .strictObject({
     verdict: z.enum(['passes', 'needs_repair', 'unknown']),

@@ -320,7 +320,6 @@ export const reportsWatch = z.strictObject({
 })
 export type ReportsWatch = AnswerOf<typeof reportsWatch>
 
-/** The domains that have reports. */
 export const reportsDomainsAnswer = z.strictObject({
   ...listOf(z.strictObject({ domain: z.string(), reports: count, messages: count, last_report_at: z.iso.datetime() }))
     .shape,

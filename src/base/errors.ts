@@ -106,7 +106,6 @@ type ErrorTable<T> = {
 }
 /** The ids of a table. */
 type IdOf<T> = { [Code in keyof T]: keyof T[Code] & string }[keyof T]
-/** The values of the sentence with an id. */
 type ValuesOf<T, Id> = {
   [Code in keyof T]: Id extends keyof T[Code] ? (T[Code][Id] extends Sentence<infer V> ? V : never) : never
 }[keyof T]

@@ -43,7 +43,6 @@ export type Finding = {
   readonly follows?: string
   /** The record that the check proposes; the plan tries it and decides. */
   readonly fix?: DnsRecord
-  /** The file to serve. */
   readonly file?: { readonly url: string; readonly text: string }
   /** What to do, in place of the table's text: the fix cannot be published as it is. */
   readonly repair?: string

@@ -109,7 +109,6 @@ const LEFT_OUT: Readonly<Record<Role, readonly ScoredCheck[]>> = {
   return_path: ['dkim', 'ptr'],
 }
 
-/** Whether a scored check applies to a domain in this role. */
 export const applies = (check: ScoredCheck, { role }: Pick<DomainContext, 'role'>): boolean =>
   !LEFT_OUT[role].includes(check)
 
@@ -130,7 +129,6 @@ export const UNKNOWN_CONTEXT: DomainContext = {
   openBarriers: [],
 }
 
-/** The TLS of a mail host. */
 export type TlsHost = {
   readonly host: string
   readonly preference: number

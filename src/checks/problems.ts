@@ -106,7 +106,6 @@ export const tlsaProblem = problemsOf('tlsa', {
   empty: () => 'it has no data',
 })
 
-/** What is wrong with the answer of a name server. */
 export const serverAnswerProblem = problemsOf('name_server', {
   not_authoritative: () => 'its answer is not authoritative',
 })

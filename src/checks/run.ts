@@ -238,7 +238,6 @@ function judgeAll(
   return outcomes as Outcomes // one entry for each fact set
 }
 
-/** The outcome of a check by facts and context. */
 export type Judgements = (key: CheckKey, facts: FactSets, context: DomainContext) => Outcome<unknown>
 
 /** Judges each check at most once for the same facts and an equal context, as far as its judge reads it. */

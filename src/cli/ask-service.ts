@@ -130,7 +130,6 @@ function timedOutOr({ signal }: RequestInit, { origin }: URL, error: AppError): 
   return timedOut(signal) ? serviceError('late', { origin }) : signal.reason
 }
 
-/** A body that is streamed. */
 const streamedBody = ({ octets }: Upload): RequestInit => ({ body: ReadableStream.from(octets), duplex: 'half' })
 
 /** The text of an answer as a stream; it is unbounded, because it is not kept in memory. */

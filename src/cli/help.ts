@@ -125,7 +125,6 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
 
 const ORDER = Object.values(COMMAND_GROUPS).flat()
 
-/** The heading of a command. */
 const commandGroupOf = (name: string): string | undefined =>
   Object.entries(COMMAND_GROUPS).find(([, names]) => names.includes(name))?.[0]
 

@@ -17,7 +17,6 @@ export const flagProblem = problemsOf('flag', {
     `${quoted(text)} is not a field of ${where === '' ? 'the answer' : shown(where, 100)}${didYouMean(meant)}; ${known.length === 0 ? 'it has no fields' : `its fields are ${known.join(', ')}`}`,
 })
 
-/** Errors of the command line. */
 export const commandError = errorsOf('command', {
   invalid_parameter: {
     exclusive: ({ flag, other }: Flags) => `--${shown(flag, 60)} cannot be used with --${shown(other, 60)}`,

@@ -29,7 +29,6 @@ export type Actions = {
   readonly db: (action: DbAction, flags: FlagValues) => Promise<number>
 }
 
-/** A command in the list of commands. */
 type NamedCommand = { readonly name: string; readonly summary: string; readonly args: readonly string[] }
 
 export type ProgramSetup = {
@@ -156,9 +155,7 @@ function buildListProgram(
 
 const helpColumns = ({ columns = 80 }: ProgramSetup): number => Math.min(columns, MAX_HELP)
 
-/** The options for the key file. */
 const KEYS_OPTIONS: readonly string[] = ['apiKeysFile', 'dataDir']
-/** The options that select the database. */
 const DB_OPTIONS: readonly string[] = ['databaseUrl', 'dbUser', 'postgresBin', 'dataDir', 'nodeId']
 
 function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked) => Promise<void>): void {

@@ -31,7 +31,6 @@ type Tester = {
    * disconnected; their deadlines do not end it.
    */
   readonly start: (ctx: TestCtx, lists: readonly List[], family: Family, signal: AbortSignal) => void
-  /** The test of a list in progress. */
   readonly running: (list: List, family: Family) => Test | undefined
   /**
    * The present result of the negative test point: from the test in progress, or from a new query if the last answer is

@@ -369,7 +369,6 @@ type Picture = {
 /** The output of a renderer for each kind of picture. */
 export type PictureForms<R> = { readonly [Kind in keyof Pictures]: (picture: Pictures[Kind]) => R }
 
-/** A picture in the form of a renderer. */
 export function formOf<R>(picture: Picture, forms: PictureForms<R>): R {
   const form = forms[picture.kind] as (data: unknown) => R // that of its own kind
   return form((picture as Readonly<Record<string, unknown>>)[picture.kind])
@@ -387,7 +386,6 @@ export const withChange = (points: readonly TimePoint[]): readonly TimePoint[] =
     )
   })
 
-/** A point as text: time, value and note. */
 export const pointLine = ({ time, value, text }: TimePoint): Line => [
   { time },
   ': ',

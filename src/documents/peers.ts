@@ -63,7 +63,6 @@ export function peerDocument(peer: PeerAnswer, version: string): Document {
   return documentOf(`Node: ${peer.id}`, version, conclude(peer.id, mark, badge, words), peerBlock(peer, 2))
 }
 
-/** The answer to a heartbeat. */
 export function heartbeatDocument({ id, status, ttl_ms, peers }: HeartbeatAnswer, version: string): Document {
   const { mark, text: badge } = STATES[status]
   const known = counted(peers, 'node is', 'nodes are')

@@ -3,7 +3,6 @@ import { counted } from '../base/text.ts'
 import { type Block, code, conclude, type Document, table } from './block.ts'
 import { documentOf, duration } from './words.ts'
 
-/** Whether the service answers. */
 export const healthDocument = (_answer: HealthAnswer, version: string): Document =>
   documentOf('Health', version, conclude('mailsonde', 'good', 'ok', 'The service is running.'))
 

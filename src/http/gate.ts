@@ -21,7 +21,6 @@ export const PRIVATE = { 'cache-control': 'private, no-store' } as const
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 export type Gate = {
-  /** The hooks of a route for an operation of this scope. */
   readonly hooks: (operation: Pick<Operation, 'scope' | 'forPeers' | 'open' | 'path'>) => {
     readonly onRequest: Hook
     readonly preHandler: Hook

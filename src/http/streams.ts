@@ -29,7 +29,6 @@ export function openStreams(): (caller: string, response: EventEmitter) => boole
   }
 }
 
-/** One server-sent event. */
 export type SentEvent = { readonly event: string; readonly data: object }
 
 /** Sends server-sent events as they occur. */

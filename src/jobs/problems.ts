@@ -7,7 +7,6 @@ const PARTICIPLES = { pause: 'paused', resume: 'resumed', cancel: 'canceled' } a
 
 type State = { state: string }
 
-/** Errors of bulk jobs. */
 export const jobError = errorsOf('job', {
   not_found: { unknown: ({ id }: { id: string }) => `there is no job ${quoted(id, 80)}` },
   wrong_state: {

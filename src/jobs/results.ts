@@ -54,7 +54,6 @@ const FIELDS: Readonly<Record<JobKind, readonly string[]>> = {
   blacklist: ['verdict', 'listed', 'answered', 'total'],
 }
 
-/** The lines of a CSV of results. */
 type ResultCsv = {
   readonly header: () => string
   readonly row: (row: ResultRow) => string

@@ -22,7 +22,6 @@ export type LaneStats = {
   readonly waiting: number
 }
 
-/** The lane for heavy work. */
 export type Lane = { readonly heavy: Heavy; readonly stats: () => LaneStats; readonly close: () => Promise<void> }
 
 /** Jobs that wait in all, and of one caller. */

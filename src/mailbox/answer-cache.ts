@@ -3,7 +3,6 @@ import { providerById } from './provider.ts'
 import { reasonRow } from './reasons.ts'
 import type { MailboxAnswer } from './verification.ts'
 
-/** Recent answers. */
 export type AnswerCache = {
   readonly recall: (key: string, maxAgeMs: number) => MailboxAnswer | undefined
   /** `observedMs`: when the question started, by the monotonic clock. */

@@ -18,7 +18,6 @@ export const nodeProblem = problemsOf('node', {
   unreachable: ({ why }: { why: Problem }, say) => shown(say(why)),
 })
 
-/** Errors of verifications. */
 export const verifyError = errorsOf('verify', {
   forbidden: {
     denied: ({ domain }: { domain: string }) =>

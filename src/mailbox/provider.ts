@@ -6,7 +6,6 @@ export type Provider = SmtpLimits & { readonly id: string; readonly name: string
 /** The provider of a mail host, by its name (any case, one final dot allowed); undefined if it is not known. */
 export const providerOf = (mxHost: string): Provider | undefined => withLimits(shared.providerOfHost(mxHost))
 
-/** The provider with this id. */
 export const providerById = (id: string): Provider | undefined => withLimits(shared.providerById(id))
 
 /** The limits toward a host of the provider, or of an unknown one. */

@@ -155,7 +155,6 @@ export const REASONS = Object.keys(TABLE) as readonly Reason[]
 /** Whether a text of an answer is a reason that this version knows. */
 export const isReason = (text: string): text is Reason => Object.hasOwn(TABLE, text)
 
-/** The facts about a reason. */
 export const reasonRow = (reason: Reason): ReasonRow => TABLE[reason]
 
 /**

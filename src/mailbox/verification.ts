@@ -5,7 +5,6 @@ import type { Stage } from '../net/smtp/reply.ts'
 import type { TranscriptLine } from '../net/smtp/transcript.ts'
 import type { Deliverability, Reason, Result } from './reasons.ts'
 
-/** The question. */
 export type VerifyInput = {
   /** As the caller wrote it; it is parsed here. */
   readonly email: string

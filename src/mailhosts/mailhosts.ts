@@ -40,7 +40,6 @@ export type MailHost = {
   readonly proxy?: string
 }
 
-/** The mail hosts of a domain. */
 export type MailHosts = {
   /**
    * `explicit`: MX records; `implicit`: none, the domain's own addresses (RFC 5321 §5.1); `null`: the domain accepts no

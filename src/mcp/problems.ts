@@ -1,7 +1,6 @@
 import { errorsOf } from '../base/errors.ts'
 import { quoted, shown } from '../base/problem.ts'
 
-/** Errors of calls of tools. */
 export const toolError = errorsOf('tool', {
   unknown_parameter: {
     unknown_parameter: ({ name, tool }: { name: string; tool: string }) =>

@@ -189,7 +189,6 @@ export function fieldsOf(fields: readonly Field[], { field, names }: Signature):
   )
 }
 
-/** A signature as plain data. */
 export const plainOf = ({ signature, key, compared: _, ...rest }: Verifying): VerifiedSignature => ({
   ...rest,
   ...(signature && { signature: saidBy(signature) }),

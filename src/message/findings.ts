@@ -1,6 +1,5 @@
 import { defineFindings, list } from '../checks/check.ts'
 
-/** Every finding about a message. */
 export const messageFindings = defineFindings({
   'message.dmarc_failed': {
     severity: 'high',

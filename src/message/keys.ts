@@ -33,7 +33,6 @@ export async function lookupKeys(
   return new Map(await Promise.all([...new Set(names)].map(lookup)))
 }
 
-/** The key of a signature. */
 export type GoodKey = {
   readonly ok: true
   readonly key: KeyObject
@@ -50,7 +49,6 @@ export type Key =
   | GoodKey
   | { readonly ok: false; readonly result: 'permerror' | 'temperror' | 'policy'; readonly because: Problem }
 
-/** The key at a name. */
 export type KeyAt = (name: string) => Key
 
 /** The keys of these answers, each read once. `takesReports`: keys for TLS reports alone are keys too. */

@@ -144,7 +144,6 @@ export const causeProblem = problemsOf('change', {
     `the body was changed after signing${simple ? '; the signature (c=simple) allows no change of white space' : ''}`,
 })
 
-/** Why DMARC has the result that it has. */
 export const dmarcResultProblem = problemsOf('message_dmarc', {
   no_author: () => 'the message has no author address with a domain',
   several_authors: ({ count }: { count: number }) => `the message has authors of ${count} domains`,

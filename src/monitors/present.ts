@@ -46,7 +46,6 @@ function factsOfRow({ facts }: MonitorRow): MonitorFacts | null {
 export const mailboxesOf = (targets: readonly { readonly type: string; readonly to?: string }[]): readonly string[] =>
   targets.flatMap((one) => (one.type === 'mail' && one.to !== undefined ? [one.to.toLowerCase()] : []))
 
-/** The conditions of a monitor, read. */
 export function wantedOf({ conditions }: MonitorRow): Wanted {
   const when = strings.parse(conditions)
   const limit = when.find((one) => one.startsWith('score_below:'))

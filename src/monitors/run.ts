@@ -274,5 +274,4 @@ function messagesOf(
   }))
 }
 
-/** How a target is reached. */
 export const channelOf = (target: KeptTarget) => (target.type === 'webhook' ? { type: 'webhook' as const } : target)

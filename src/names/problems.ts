@@ -2,7 +2,6 @@ import { problemsOf, quoted, shown } from '../base/problem.ts'
 
 type Text = { text: string }
 
-/** What is wrong with a domain. */
 export const domainProblem = problemsOf('domain', {
   empty: () => 'the domain is empty',
   too_long: ({ text }: Text) => `${quoted(text, 80)} is longer than 253 octets, the limit for a domain name`,

@@ -13,7 +13,6 @@ export const NODE_ID = /^[A-Za-z0-9._-]{1,64}$/
 export type ProxyName = string & { readonly __brand: 'ProxyName' }
 /** Another node of the cluster as a source: `peer:<id>`. */
 export type NodeName = string & { readonly __brand: 'NodeName' }
-/** The source of a verification. */
 export type SourceName = Ip | ProxyName | NodeName
 
 /** How to connect to a proxy. `user` and `password` are never shown. */
@@ -25,7 +24,6 @@ export type SocksProxy = {
   readonly login?: { readonly user: string; readonly password: string }
 }
 
-/** One entry of the pool. */
 export type PoolEntry =
   | { readonly kind: 'address'; readonly name: Ip }
   | { readonly kind: 'proxy'; readonly name: ProxyName; readonly proxy: SocksProxy }

@@ -51,7 +51,6 @@ export type ReportWay = {
  */
 export type Deps = {
   readonly blacklists: Blacklists
-  /** The lists of domains. */
   readonly domainLists: Blacklists
   readonly geo: LookupGeo
   readonly verifier: Verifier

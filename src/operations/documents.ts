@@ -23,7 +23,6 @@ export type Rendered = {
   readonly text: string
 }
 
-/** A document in a format. */
 export const render = (format: DocumentFormat, document: Document): Rendered =>
   format === 'html'
     ? {

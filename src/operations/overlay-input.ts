@@ -30,7 +30,6 @@ const ofPlan = {
   beside: z.array(z.string().max(65_535)).max(MAX_RECORDS).optional(),
   beside_unknown: z.string().optional(),
 }
-/** The records of an overlay. */
 export const recordsParam = listParam(
   record.partial({ value: true }).extend({ remove: z.boolean().optional(), ...ofPlan }),
   MAX_RECORDS,

@@ -82,7 +82,6 @@ export const ipParam = (description: string) =>
 export const emailParam = (description: string) =>
   pastedParam<Email>('invalid_parameter', readAddress, { description, example: 'joe@example.org' })
 
-/** A DKIM selector. */
 export const selectorParam = pastedParam<string>('invalid_parameter', readSelector, {
   description: 'selector: the s= tag of a signature, or the name of the key record',
   example: 'google',
@@ -212,7 +211,6 @@ export const listParam = <S extends z.ZodType>(item: S, max: number, about: Abou
     schema: z.array(item).max(max, paramProblem('items', { max }).text).optional(),
   }) as const satisfies Param
 
-/** An object in a body. */
 export const objectParam = <S extends z.ZodType>(schema: S, about: AboutText) =>
   ({ kind: 'object', group: 'question', required: true, ...about, schema }) as const satisfies Param
 

@@ -53,7 +53,6 @@ export const messageError = errorsOf('message', {
   payload_too_large: { too_large: ({ max }: Max) => `the message is larger than ${max} octets (--max-message)` },
 })
 
-/** Errors of who may do what. */
 export const accessError = errorsOf('access', {
   forbidden: {
     node_stores: () => 'nodes may not store answers',
@@ -82,7 +81,6 @@ export const questionError = errorsOf('question', {
   timeout: { disconnected: () => 'all callers of this answer have disconnected' },
 })
 
-/** Errors of an Idempotency-Key. */
 export const idempotencyError = errorsOf('idempotency', {
   rate_limited: {
     too_many: ({ max }: Max) => `the limit of ${max} idempotency keys in 24 hours for one caller is reached`,
@@ -94,12 +92,10 @@ export const idempotencyError = errorsOf('idempotency', {
   idempotency_key_reused: { reused: () => 'this key was used for another request within 24 hours: use a new one' },
 })
 
-/** What is wrong with a setup. */
 export const setupProblem = problemsOf('setup_text', {
   reports: ({ text }: Text) => `${quoted(text, 80)} is not a mail address for reports`,
 })
 
-/** Errors of the setup of a plan. */
 export const setupError = errorsOf('setup', {
   invalid_parameter: {
     provider: ({ text, known }: Text & { known: readonly string[] }) =>
@@ -116,7 +112,6 @@ export const jobParamProblem = problemsOf('job_param', {
   word: ({ text }: Text) => `${quoted(text, 40)} is not a result or reason`,
 })
 
-/** Errors of the input of bulk jobs. */
 export const jobInputError = errorsOf('job_input', {
   invalid_parameter: {
     selector: ({ kind }: { kind: string }) => `selector is for jobs of kind check, not ${shown(kind, 60)}`,
@@ -127,7 +122,6 @@ export const jobInputError = errorsOf('job_input', {
   },
 })
 
-/** What is wrong with a field of a monitor. */
 export const monitorProblem = problemsOf('monitor_field', {
   date: () => 'give a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z',
   label: () => 'a label is one line of text',
@@ -137,7 +131,6 @@ export const monitorProblem = problemsOf('monitor_field', {
     'the condition is not one of changed, worse, listed, score_below:N, and for reports new_sender, failing_above:N, no_reports',
 })
 
-/** Errors of the input of monitors and webhooks. */
 export const monitorInputError = errorsOf('monitor_input', {
   invalid_parameter: {
     ntfy: () => 'the URL of an ntfy topic has the form https://server/topic',
@@ -187,7 +180,6 @@ export const storedInputError = errorsOf('stored_input', {
 
 type Named = { readonly domain: string }
 
-/** Errors of the questions about reports. */
 export const reportsError = errorsOf('reports_question', {
   forbidden: {
     other_domain: ({ domain }: Named) => `the key is not made for ${quoted(domain)} (keys create --domains)`,

@@ -86,7 +86,6 @@ export const whatIf = defineOperation({
   },
 })
 
-/** The check of a subject, and its plan. */
 async function judged(subject: Subject, withPlan: boolean): Promise<CheckAnswer> {
   const snapshot = await lookUp(subject)
   const plan = withPlan ? await planOf(subject, snapshot) : undefined

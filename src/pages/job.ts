@@ -91,7 +91,6 @@ ${actions(job, visit)}
   }
 }
 
-/** The actions that the state of a job permits. */
 function actions({ id, state }: JobAnswer, visit: Pick<Visit, 'token'>): Html {
   const allowed: readonly (readonly [Action, string, string])[] = [
     ...(state === 'waiting' || state === 'running' ? [['pause', 'Pause', 'second'] as const] : []),

@@ -36,7 +36,6 @@ export type FormProblem = {
   readonly words: string
 }
 
-/** The problem of an error. */
 export const formProblem = (error: AppError): FormProblem => ({
   at: error.at ?? error.parameter,
   words: refusedWords('Not saved', error),

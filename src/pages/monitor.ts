@@ -161,7 +161,6 @@ const edit = (monitor: MonitorAnswer, visit: Visit, problem: FormProblem | undef
   html`<details class="try" id="change"${problem !== undefined && html` open`}><summary>Change this monitor</summary>
 ${changeForm(visit, `${monitorPath(monitor.id)}/change#change`, { fields: problem === undefined ? fieldsOf(monitor) : visit.form, problem, canMail }, monitor.kind === 'check' || monitor.kind === 'report')}</details>`
 
-/** The possible actions on a monitor. */
 function actions({ id, enabled, notify }: MonitorAnswer, visit: Pick<Visit, 'token'>): Html {
   const allowed: readonly (readonly [string, string, string])[] = [
     ...(enabled ? [['run', 'Run now', ''] as const] : []),

@@ -37,7 +37,6 @@ export type Visit = {
   readonly logOut: () => void
   /** The body of an upload as a stream, if the page accepts one. */
   readonly upload?: AsyncIterable<Uint8Array>
-  /** The Content-Type of the body. */
   readonly contentType: string
 }
 

@@ -4,7 +4,6 @@ import { counted, printable } from '../base/text.ts'
 
 type Max = { max: number }
 
-/** Errors of pages. */
 export const pageError = errorsOf('page', {
   timeout: { no_answer: () => 'the request ended without an answer; try again' },
   invalid_parameter: {

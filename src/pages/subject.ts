@@ -37,7 +37,6 @@ export type Subject = {
   readonly links?: (given: Answered) => { readonly ways?: Html; readonly files?: readonly FileLink[] }
   /** The content below an answer. */
   readonly below: (given: Answered, visit: Asker) => Html | Promise<Html>
-  /** The kind and target of a monitor for it. */
   readonly watch: { readonly kind: MonitorKind; readonly target: string }
   /** The text of a part in its place. */
   readonly tell: (part: Part) => Html

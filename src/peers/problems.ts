@@ -24,7 +24,6 @@ export const proofProblem = problemsOf('proof', {
   replay: () => 'the call was already received (replay)',
 })
 
-/** Errors of nodes, and of questions to them. */
 export const nodeError = errorsOf('nodes', {
   forbidden: {
     acts_for: ({ id, other }: Id & { other: string }) => `the node ${shown(id)} may not act for ${shown(other)}`,

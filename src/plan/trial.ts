@@ -8,7 +8,6 @@ import { isProvidersInclude, overLimits } from '../checks/spf/index.ts'
 
 export const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
 
-/** A finding of a check. */
 export type Found = { readonly key: CheckKey; readonly finding: Finding }
 /** A domain as it is, or with records laid over its DNS. */
 export type Trial = Situation & { readonly outcomes: Outcomes }

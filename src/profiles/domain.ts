@@ -158,7 +158,6 @@ const gov = ruleOf('GOV.UK', GOV_UK)
 const parked = ruleOf('M3AAWG', M3AAWG)
 const nl = ruleOf('Internet.nl', INTERNET_NL)
 
-/** The profiles of domains, by name. */
 export const DOMAIN_PROFILES: readonly Profile<CheckAnswer>[] = [
   {
     name: 'bod-18-01',

@@ -29,7 +29,6 @@ const BY_RETURN_PATH = patternsOf((provider) => provider.returnPaths)
 /** Maximum length of a DNS name with a final dot, characters. */
 const MAX_NAME = 254
 
-/** The provider with this id. */
 export const providerById = (id: string): Provider | undefined => BY_ID.get(id)
 
 /**

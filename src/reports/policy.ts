@@ -4,7 +4,6 @@ import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { organizationOf } from './report.ts'
 import { passesDmarc, type Sender, type Verdict } from './senders.ts'
 
-/** The records that a policy is tried with. */
 export type TriedRecords = {
   /** Who passes SPF, by the name of the return path; undefined: its record is not known. */
   readonly passesOf: (name: string) => ((address: Ip) => boolean | null) | undefined

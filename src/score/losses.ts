@@ -67,7 +67,6 @@ function allLosses(all: 'neutral_all' | 'soft_all', finding: FindingId | null, i
   return [lost(enforced, finding), perhaps(otherwise - enforced, finding)]
 }
 
-/** The deductions for DKIM. */
 export function dkimLosses(dkim: DkimScoreInput): Loss[] {
   const { left, off } = WEIGHTS.dkim
   if (dkim.state === 'unknown') return [half('dkim', dkim.finding)]

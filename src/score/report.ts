@@ -27,7 +27,6 @@ export type ReportedAddresses = {
   readonly leftOut: number
   readonly unknownHosts: readonly string[]
   readonly pool?: readonly BlacklistAnswer[]
-  /** The lists of domains about the domain itself. */
   readonly domain: { readonly name: Domain; readonly lists: BlacklistAnswer }
 }
 

@@ -58,7 +58,6 @@ async function listSet(config: Config): Promise<ListSet> {
   return lists.value
 }
 
-/** The lists of domains. */
 export const openDomainLists = (config: Config, { world, uncached }: Outside): Blacklists =>
   askingWith(
     uncached,

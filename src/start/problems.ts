@@ -42,7 +42,6 @@ export const fileError = errorsOf('file', {
   },
 })
 
-/** Errors of keys. */
 export const keyError = errorsOf('key', {
   invalid_parameter: {
     unusable: ({ why }: { why: Problem }, say) => say(why),

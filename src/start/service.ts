@@ -28,7 +28,6 @@ export const DRAIN_MS = 30_000
 /** Time that the private database server has to stop after that, ms. */
 export const STOP_MS = 17_000
 
-/** The parts of a service. */
 export type Service = Omit<Made, 'tryOptions'> & {
   readonly config: Config
   readonly logger: Logger

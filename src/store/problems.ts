@@ -28,7 +28,6 @@ export const storeProblem = problemsOf('store', {
   folder: ({ path, reason }: Cause) => `the folder of ${shown(path)} could not be created: ${shown(reason)}`,
 })
 
-/** What is wrong with the file of keys. */
 export const keyFileProblem = problemsOf('key_file', {
   full: ({ path, max }: Path & Max) => `the limit of ${max} keys in ${shown(path)} is reached`,
   mode: ({ path, mode }: Path & { mode: string }) =>

@@ -4,7 +4,6 @@ type Text = { text: string }
 type Max = { max: number }
 type Name = { name: string }
 
-/** What is wrong with a BIMI record. */
 export const bimiProblem = problemsOf('bimi_record', {
   version: () => 'the record does not begin with "v=BIMI1;"',
   too_many: ({ max }: Max) => `the record has more than ${max} tags`,

@@ -111,7 +111,6 @@ type RecordState = {
   readonly matches: boolean | null
 }
 
-/** The state of one host. */
 export type HostState = {
   readonly host: DaneHost
   /** MX, addresses and TLSA were all validated; null: could not be determined. */

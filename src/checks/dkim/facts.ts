@@ -62,7 +62,6 @@ export type DkimFacts = {
  */
 export const doubledBase = (domain: string): string => `_domainkey.${domain}.${domain}`
 
-/** A selector and its DNS answer. */
 export type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsError }
 
 /** The answers of one lookup. */

@@ -229,7 +229,6 @@ const unguessable = ({
 const notAsked = (facts: DkimFacts): Finding[] =>
   facts.error ? [{ id: 'dkim.not_asked', args: { count: facts.unanswered, reason: facts.error.problem } }] : []
 
-/** The findings of one selector. */
 function findingsOf(found: FoundKey, domain: string, providers: readonly Provider[]): Finding[] {
   const { selector, key, records, others, cname } = found
   const evidence = printable(records[0] ?? '', 600)

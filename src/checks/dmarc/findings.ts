@@ -275,5 +275,4 @@ export const findings = defineFindings({
 
 export type DmarcFindingId = keyof typeof findings
 
-/** A finding of this check. */
 export const finding: MakeFinding<typeof findings> = makeFinding

@@ -65,7 +65,6 @@ function removedFindings(applied: Applied, basis: Basis): Finding[] {
   return [finding('dmarc.removed_tags', { tags: fix ? others : tags }, { evidence: applied.text, fix })]
 }
 
-/** Which mail the domain has. */
 export type Mail = Pick<DomainContext, 'role' | 'takes' | 'canPass' | 'silent' | 'noMail' | 'mail' | 'mailError'>
 export const hasNoMail = ({ role }: Mail): boolean => role === 'parked'
 

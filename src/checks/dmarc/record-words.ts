@@ -6,7 +6,6 @@ export const softened = (args: Args, isOffered: boolean): string | undefined =>
     ? 'Publish the record shown. It begins with the policy that receivers apply to the name today, because none applied what was written. What was meant is a later step.'
     : undefined
 
-/** Findings about the text of a record. */
 export const recordFindings = defineFindings({
   'dmarc.syntax': {
     severity: 'low',

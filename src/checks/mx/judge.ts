@@ -213,7 +213,6 @@ const shown = ({ mail }: MxFacts): string =>
 
 type Among = { readonly delivery: Partial<Delivery>; readonly tls?: DomainContext['tls'] }
 
-/** The findings about one host of a set. */
 function hostFindings(facts: MxFacts, host: MailHost, { delivery, tls }: Among): Finding[] {
   const { exchange } = host
   const findings: Finding[] = []

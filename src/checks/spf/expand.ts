@@ -14,7 +14,6 @@ export type MacroValues = {
   readonly helo?: string
   /** The validated domain name of the address (§5.5), or `unknown`. */
   readonly validated?: string
-  /** The receiving host. */
   readonly receiver?: string
   readonly unixSeconds?: number
 }

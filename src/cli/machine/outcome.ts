@@ -21,7 +21,6 @@ export type CheckStatus = { readonly name: string; readonly status: string; read
 /** The outcome of one target for machine-readable formats. Texts are unchanged: each format escapes them. */
 export type Outcome = {
   readonly operation: string
-  /** The target. */
   readonly target: string
   /** `refused`: the request itself is invalid. */
   readonly verdict: Verdict | 'refused'

@@ -6,7 +6,6 @@ import { type Answer, isGone, SCORED, statusOf } from './answer.ts'
 import { roleNote, sumBlocks } from './score-sum.ts'
 import { sendersNote } from './who-may-send.ts'
 
-/** The verdict on the domain. */
 export const verdictBlock = (answer: Answer): Block => ({
   kind: 'verdict',
   verdict: {

@@ -56,7 +56,6 @@ export async function* ndjsonRows(
   for await (const lines of physicalLines(text, firstLine, held)) yield lines.flatMap((line) => rowsOfJson(kind, line))
 }
 
-/** The rows of one JSON text. */
 function rowsOfJson(kind: Kind, { line, text, isTooLong }: Line): readonly IntakeRow[] {
   const bad = (problem: RowProblem): readonly IntakeRow[] => [badRow(line, problem, () => text)]
   if (isTooLong) return bad(rowProblem('record_too_long', { max: MAX_RECORD }))

@@ -221,7 +221,6 @@ export const PARTS = 32_768
  */
 export const placeOf = (line: number, part = 0): number => line + part / PARTS
 
-/** The line and the part of a place. */
 export function lineAndPart(place: number): { readonly line: number; readonly part?: number } {
   const line = Math.floor(place)
   return place === line ? { line } : { line, part: Math.round((place - line) * PARTS) }

@@ -14,7 +14,6 @@ import type { DialogueResult } from './dialogue.ts'
 import type { Held, VerifierState } from './state.ts'
 import { tryHosts } from './try-hosts.ts'
 
-/** A question about one mailbox. */
 type MailboxQuestion = {
   readonly email: Email
   readonly state: VerifierState

@@ -50,7 +50,6 @@ export type CatchAllCache = {
   readonly forget: (domain: Domain) => number
 }
 
-/** The cache of one verifier. */
 export function catchAllCache(now: () => number): CatchAllCache {
   const kept: TtlCache<{ readonly catchAll: boolean | null }> = ttlCache({ maxEntries: 50_000, now })
   return {

@@ -7,7 +7,6 @@ import type { Ctx } from '../../world.ts'
 import { limitsFor, type Provider, providerOf } from '../provider.ts'
 import type { ProviderKey, ProviderLimits } from '../source/sources.ts'
 
-/** One address of one mail host. */
 export type Destination = { readonly host: string; readonly address: Ip; readonly provider: Provider | undefined }
 
 /**
@@ -23,7 +22,6 @@ export const destinationsOf = (hosts: MailHosts, random: () => number): readonly
 export const providerKeyOf = ({ host, provider }: Pick<Destination, 'host' | 'provider'>): ProviderKey =>
   provider?.id ?? registrableDomain(host) ?? host
 
-/** The address families of the destinations. */
 export const familiesOf = (destinations: readonly Destination[]): ReadonlySet<Family> =>
   new Set(destinations.map(({ address }) => familyOf(address)))
 

@@ -30,7 +30,6 @@ export type DialoguePlan = {
   readonly stageMs: SessionOptions['stageMs']
 }
 
-/** The result of one session. */
 export type DialogueResult = {
   readonly plan: DialoguePlan
   readonly stage: Stage

@@ -26,7 +26,6 @@ const OF_SENDER = /\b(?:sender|return.?path|reverse.?path|mail from|from address
 /** A reply that is a name with its cause in brackets. */
 const NAME_THEN_ASIDE = /^((?:\d\.\d{1,3}\.\d{1,3} )?[<"']?(?:US-IP|US|ASKED)[>"']?:?) ?\(([^()]* [^()]*)\)$/
 
-/** One sentence of a reply. */
 export type Sentence = { readonly text: string; readonly isAdvice: boolean }
 
 /**

@@ -23,7 +23,6 @@ export const LIMITS = {
   pauseMs: 600_000,
 } as const
 
-/** A connection failure. */
 export type HostFailure = { readonly reason: Reason; readonly message: string; readonly atMs: number }
 /** Why a question is not asked now. */
 type Hold = { readonly message: string; readonly retryAfterMs: number }

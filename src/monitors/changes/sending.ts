@@ -10,7 +10,6 @@ const spfRow = (id: string, compare: (before: Spf, after: Spf) => readonly Said[
   compare: ({ spf: before }, { spf: after }) =>
     before.status === 'unknown' || after.status === 'unknown' ? [] : compare(before, after),
 })
-/** Both have one record. */
 const bothSpf = (before: Spf, after: Spf): boolean => before.records.length === 1 && after.records.length === 1
 
 /** From the most to the least strict. */

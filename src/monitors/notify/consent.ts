@@ -4,7 +4,6 @@ import type { Database } from '../../store/postgres/connect.ts'
 import type { ConsentState, MailConsents } from '../../store/postgres/monitors.ts'
 import type { Deliveries } from '../../store/postgres/webhooks.ts'
 
-/** The rules for mail of monitors. */
 export type MailRules = {
   /** Domains whose addresses need not consent, with their subdomains (`--mail-recipients`). */
   readonly recipients: readonly string[]

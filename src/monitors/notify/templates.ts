@@ -181,7 +181,6 @@ const KIND_WORDS = {
   reports: 'mail',
 } as const
 
-/** A message as an event. */
 export function eventOf(
   about: About,
   message: Message,

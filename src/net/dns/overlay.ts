@@ -95,7 +95,6 @@ export function overlayServers(ask: AskServer, records: readonly OverlayChange[]
   }
 }
 
-/** The changes at a name and type. */
 type Changes = {
   readonly records: readonly unknown[]
   /** Which published records stay. */

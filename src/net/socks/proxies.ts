@@ -52,7 +52,6 @@ type ProxiesOptions = {
   readonly now: () => number
   /** Mail hosts that name the address of the client in their reply to EHLO. */
   readonly echoHosts: readonly string[]
-  /** Their port. */
   readonly port: number
   /** The connection over a socket, for the greeting of an echo host. */
   readonly connectionOver: (socket: Socket, signal: AbortSignal, seenAs: Ip) => Connection
@@ -71,7 +70,6 @@ const NOBODY = ip('192.0.2.1')
 
 type Kept<T> = { readonly value: T; readonly untilMs: number }
 
-/** The proxies of a process. */
 export function proxies(options: ProxiesOptions): Proxies {
   const { now } = options
   let all: ReadonlyMap<ProxyName, SocksProxy> = new Map()

@@ -31,7 +31,6 @@ export const reportsShow = defineOperation({
   },
 })
 
-/** The domains that have reports. */
 export const reportsDomains = defineOperation({
   name: 'reports domains',
   method: 'GET',

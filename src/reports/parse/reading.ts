@@ -70,7 +70,6 @@ const batchOf = (event: Event, octets: Uint8Array | string = ''): Uint8Array => 
   return batch
 }
 
-/** The event of a batch and what follows it. */
 export function eventOf(batch: Uint8Array): { readonly event: Event; readonly octets: Uint8Array } {
   const end = batch.indexOf(LF)
   return { event: JSON.parse(new TextDecoder().decode(batch.subarray(0, end))), octets: batch.subarray(end + 1) }

@@ -32,7 +32,6 @@ type DatabaseSettings = {
 export type LazyDatabase = {
   /** The database, opened with the first call within 90 s; the next call repeats a failed attempt. */
   readonly open: () => Promise<Database>
-  /** Whether it was needed. */
   readonly isOpened: () => boolean
   /**
    * Why it does not answer, within the signal's time; undefined if it does, and while it has not been needed. Never

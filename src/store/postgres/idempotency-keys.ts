@@ -54,7 +54,6 @@ export const MAX_KEYS = 10_000
 /** Number of expired keys that are removed with each new one. */
 const SWEPT = 100
 
-/** The idempotency keys of a database. */
 export const idempotencyKeysOf = (open: () => Promise<Kysely<Schema>>): IdempotencyKeys => ({
   claim: told(async (of, request) => claim(await open(), of, request)),
   hold: async (claim) => {

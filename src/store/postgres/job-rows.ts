@@ -59,7 +59,6 @@ export type ResultRow = {
   readonly answer: { readonly [key: string]: Json } | null
 }
 
-/** The rows of jobs. */
 export type JobRows = ReturnType<typeof jobRowsOf>
 
 /** How long a claim lasts unless it is renewed, ms: the rows of a node that died are due again after this time. */

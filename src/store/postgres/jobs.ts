@@ -41,7 +41,6 @@ const OPEN: readonly JobState[] = ['receiving', 'waiting', 'running', 'paused']
 /** Maximum number of open jobs of an owner. */
 export const MAX_OPEN = 1_000
 
-/** The jobs of a database. */
 export type Jobs = ReturnType<typeof jobsOf>
 
 export const jobsOf = (db: Kysely<Schema>) => ({

@@ -89,7 +89,6 @@ type RunWrite = {
 
 /** Number of rows per sweep. */
 const SWEEP = 5_000
-/** The monitors of a database. */
 export type Monitors = ReturnType<typeof monitorsOf>
 
 /** A monitor as it is read, its numbers as numbers. */

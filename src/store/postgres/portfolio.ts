@@ -39,7 +39,6 @@ const KEYS: Readonly<Record<MonitorSort, RawBuilder<unknown>>> = {
 /** The facts as columns. */
 const VALUES = FILTERED_FACTS.map((fact) => sql`coalesce(facts ->> ${sql.lit(fact)}, 'unknown') AS ${sql.ref(fact)}`)
 
-/** The place of a monitor in a list. */
 export type MonitorPlace = readonly [key: string | number, number: number]
 type ListedMonitor = MonitorRow & { readonly place: MonitorPlace }
 

@@ -9,7 +9,6 @@ type Reason = { reason: string }
 
 const LAUNCH = 'fix this, or set a PostgreSQL server with --database-url'
 
-/** Errors of the database. */
 export const databaseError = errorsOf('database', {
   upstream_unavailable: {
     away: () => 'the database does not answer; try again in a moment',
@@ -20,7 +19,6 @@ export const databaseError = errorsOf('database', {
   },
 })
 
-/** Errors of the private database server. */
 export const privateDatabaseError = errorsOf('private_database', {
   upstream_unavailable: {
     not_started: ({ reason }: Reason) => `the private database server did not start (${shown(reason)}); ${LAUNCH}`,
@@ -58,7 +56,6 @@ export const privateDatabaseError = errorsOf('private_database', {
   },
 })
 
-/** Errors of a new job. */
 export const newJobError = errorsOf('new_job', {
   too_many_jobs: {
     too_many: ({ max }: { max: number }) =>
@@ -66,7 +63,6 @@ export const newJobError = errorsOf('new_job', {
   },
 })
 
-/** Errors of an upload that goes on. */
 export const uploadError = errorsOf('upload', {
   wrong_offset: {
     removed: () => 'the job was removed',

@@ -93,7 +93,6 @@ type DeferredMessage = { readonly uid: number; readonly tries: number; readonly 
 
 /** What the owner of a domain said about a sender. */
 export type SenderWord = {
-  /** The key of the sender. */
   readonly sender: string
   readonly ours: boolean
   readonly note: string

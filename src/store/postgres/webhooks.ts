@@ -50,7 +50,6 @@ const LOOKED_AT_OF_OWNER = 100
 /** Number of rows per sweep. */
 const SWEEP = 5_000
 
-/** The webhooks of a database. */
 export type Webhooks = ReturnType<typeof webhooksOf>
 export const webhooksOf = (db: Kysely<Schema>) => ({
   /**
