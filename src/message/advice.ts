@@ -90,6 +90,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'change.dots_doubled': `Repair the program that hands the message over: it doubles dots twice (RFC 5321 §4.5.2). ${ENCODED}`,
   'change.dots_lost': `Repair the program that hands the message over: it does not double dots (RFC 5321 §4.5.2). ${ENCODED}`,
   'change.line_ends': 'Let the signer read the message as it is sent: every line ends with CRLF.',
+  'change.space_added': RELAXED,
   'change.lines_broken': 'Send the text as quoted-printable or base64: no line may be longer than 998 octets.',
   'change.subject_tag': ({ tag }, context) =>
     /ext|caution|spam|virus/i.test(tag) ? ofReceiver(context) : changed('', context),

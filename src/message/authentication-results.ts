@@ -23,7 +23,7 @@ const MAX_CLAIMS = 50
 const MAX_LENGTH = 10_000
 /** The properties that name the domain of a method, best first. */
 const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
-  spf: ['smtp.mailfrom', 'smtp.mfrom', 'smtp.helo', 'smtp.ehlo'],
+  spf: ['smtp.mailfrom', 'smtp.mfrom', 'smtp.mail', 'envelope-from', 'smtp.helo', 'smtp.ehlo'],
   dkim: ['header.d', 'header.i', 'header.from'],
   dmarc: ['header.from', 'policy.published-domain-policy'],
   arc: ['header.oldest-pass', 'smtp.remote-ip'],
@@ -54,7 +54,10 @@ function claimOf(item: string): Claim | undefined {
   const known = (PROPERTIES[method.toLowerCase()] ?? []).find((name) => properties.has(name))
   const value = known === undefined ? '' : properties.get(known)!
   const domain = canonicalName(value.slice(value.lastIndexOf('@') + 1).replace(/[<>]/g, '')).slice(0, 253)
-  const mailFrom = properties.get('smtp.mailfrom')?.replace(/[<>]/g, '')
+  const mailFrom = ['smtp.mailfrom', 'smtp.mfrom', 'smtp.mail', 'envelope-from']
+    .map((name) => properties.get(name))
+    .find((value) => value !== undefined)
+    ?.replace(/[<>]/g, '')
   return {
     method: method.toLowerCase(),
     result: result.toLowerCase(),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { CORPORA, corpus } from '../../test/lab/corpora.ts'
-import { type Bounce, isReply, readBounce, readReply } from './bounce.ts'
+import { type Bounce, readBounce, readReply, replyIn } from './bounce.ts'
 import { parseMail } from './parse.ts'
 
 type Wanted = Readonly<{
@@ -16,8 +16,10 @@ type Wanted = Readonly<{
   says?: string | readonly string[]
 }>
 
-const read = (octets: Buffer): Bounce | undefined =>
-  isReply(octets.toString('utf8')) ? readReply(octets.toString('utf8')) : readBounce(parseMail(octets))
+const read = (octets: Buffer): Bounce | undefined => {
+  const reply = replyIn(octets.toString('utf8'))
+  return reply === undefined ? readBounce(parseMail(octets)) : readReply(reply)
+}
 
 /** What is wrong with the recipients of a bounce. */
 function faultsOf(bounce: Bounce | undefined, wanted: readonly Wanted[]): string[] {
@@ -343,6 +345,64 @@ ${RETURNED}`,
     true,
   ],
   [
+    'Microsoft 365, HTML alone',
+    Buffer.from(
+      notice(
+        'postmaster@receiver.example',
+        'Undeliverable: Figures of the week',
+        "<html><body><p>Your message to <b>joe@receiver.example</b> couldn't be delivered.</p><p>Remote server returned '550 5.1.1 User unknown'</p></body></html>",
+      )
+        .toString()
+        .replace('Date:', 'MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\nDate:'),
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 550, status: '5.1.1' }],
+    false,
+  ],
+  [
+    'IMail',
+    notice(
+      'Postmaster@receiver.example',
+      'Undeliverable Mail',
+      `Unknown user: joe@receiver.example\n\nOriginal message follows.\n\n${RETURNED}`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true }],
+    true,
+  ],
+  [
+    'Kerio',
+    notice(
+      'postmaster@receiver.example',
+      'Delivery Failed',
+      'Your message could not be delivered to:\n\n  joe@receiver.example\n\n  Final-Recipient: rfc822; joe@receiver.example\n  Action: failed\n  Status: 5.1.1',
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, status: '5.1.1' }],
+    false,
+  ],
+  [
+    'T-Online',
+    notice(
+      'Mail Delivery System <mailer-daemon@receiver.example>',
+      'Mail delivery failed: returning message to sender',
+      `|------------------------- Failed addresses follow: ---------------------|\n <joe@receiver.example> ... unknown user\n|------------------------- Message text follows: ------------------------|\n${RETURNED}`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true }],
+    true,
+  ],
+  [
+    'Tencent, in Chinese',
+    Buffer.from(
+      notice(
+        'PostMaster@receiver.example',
+        '系统退信',
+        '收件人：joe@receiver.example\n\n退信原因：收件人邮箱 joe@receiver.example 不存在。',
+      )
+        .toString()
+        .replace('Date:', 'MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nDate:'),
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true }],
+    false,
+  ],
+  [
     'Microsoft 365, words alone',
     notice(
       'Microsoft Outlook <MicrosoftExchange329e71ec88ae4615bbc36ab6ce41109e@foundry.example>',
@@ -397,17 +457,37 @@ it.each([
   ['a newsletter of a postmaster', notice('postmaster@x.example', 'News', 'Write to\n\nsales@x.example\n\nfor more.')],
 ])('%s is no bounce', (_, octets) => expect(read(octets)).toBeUndefined())
 
+const SAID = '550 5.1.1 <joe@receiver.example>: User unknown'
 it.each([
-  ['550 5.1.1 User unknown', true],
-  ['5.7.515 Access denied', true],
-  ['#5.1.1', true],
-  ['554-no\n554 more', true],
-  ['550', true],
-  ['Subject: 550\n\nx', false],
-  ['550 5.1.1 no\nFrom: x@y.example', false],
-  ['2026-11-20 10:00 x', false],
-  ['hello', false],
-])('%j is one reply: %s', (text, expected) => expect(isReply(text)).toBe(expected))
+  ['550 5.1.1 User unknown'],
+  ['5.7.515 Access denied'],
+  ['#5.1.1'],
+  ['554-no\n554 more'],
+  ['550'],
+  [`host mx.receiver.example[192.0.2.1] said: ${SAID} (in reply to RCPT TO command)`, SAID],
+  [`"${SAID}"`, SAID],
+  [`> ${SAID}`, SAID],
+  [`smtp; ${SAID}`, SAID],
+  [`Diagnostic-Code: smtp; ${SAID}`, SAID],
+  [`We got this:\n\n${SAID}\n`, SAID],
+  ["Remote Server returned '550 5.1.10 not found'", '550 5.1.10 not found'],
+  ['SMTP error from remote mail server after RCPT TO:<joe@receiver.example>: 550 No such user', '550 No such user'],
+  [
+    `mail postfix/smtp[12]: 4Xy: to=<joe@receiver.example>, dsn=5.1.1, status=bounced (host mx said: ${SAID} (in reply to RCPT TO command))`,
+    SAID,
+  ],
+  ["SMTPRecipientsRefused: {'joe@receiver.example': (550, b'5.1.1 User unknown')}", '550 5.1.1 User unknown'],
+  [`220 mx ESMTP\nEHLO a\n250 mx\nRCPT TO:<joe@receiver.example>\n${SAID}\nQUIT\n221 Bye`, SAID],
+  ['Der Server sagte: 552 5.2.2 Postfach voll', '552 5.2.2 Postfach voll'],
+])('%j is one reply', (text, reply = text) => expect(replyIn(text)?.trim()).toBe(reply))
+it.each([
+  'Subject: 550\n\nx',
+  '550 5.1.1 no\nFrom: x@y.example',
+  '2026-11-20 10:00 x',
+  'hello',
+  'I sent 550 letters, and no answer came.',
+  'Room 450 is free',
+])('%j is no reply', (text) => expect(replyIn(text)).toBeUndefined())
 
 it.each(['<a@b.example>:\n', '550 5.1.1 a ', 'a@b.example ', '\r\n\r\nFinal-Recipient: rfc822; a@b.example', '-- -- '])(
   'reads 1 MiB of %j',

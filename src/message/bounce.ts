@@ -55,12 +55,15 @@ export function readBounce(mail: Mail, mime: Mime = parseMime(mail.fields, mail.
   if (part(/^message\/(?:feedback-report|disposition-notification)$/)) return undefined
   const report = part(/^message\/(?:global-)?delivery-status$/)
   if (!report && !isFromDaemon(mail)) return undefined
-  const [notice, behind] = noticeOf(mail, part(/^text\/plain$/))
+  const [notice, behind] = noticeOf(mail, part(/^text\/plain$/) ?? part(/^text\/html$/))
   if (!report && !tellsFailure(mail, notice)) return undefined
   const copy = part(/^message\/(?:rfc822|global|rfc822-headers|global-headers)$|^text\/rfc822-headers$/)
   const returned = copy ? returnedOf(contentOf(mail.body, copy), copy.type.endsWith('headers')) : returnedOf(behind)
   const sender = returned && senderOf(returned.octets)
-  const recipients = report ? fromReport(mail, report, notice, sender) : fromWords(mail, notice, sender)
+  const fieldsAt = report ? -1 : notice.search(/^[ \t]*final-recipient[ \t]*:/im)
+  const fields = report ? contentOf(mail.body, report, MAX_NOTICE) : fieldsIn(notice.slice(fieldsAt))
+  const words = fieldsAt < 0 ? notice : notice.slice(0, fieldsAt)
+  const recipients = report || fieldsAt >= 0 ? fromReport(fields, words, sender) : fromWords(mail, notice, sender)
   if (recipients.length === 0) return undefined
   return { recipients: recipients.slice(0, MAX_RECIPIENTS), ...(returned && { returned }) }
 }
@@ -82,10 +85,33 @@ export function mayBeNotice(octets: Uint8Array): boolean {
 const SIGNS =
   /multipart\/report|message\/(?:global-)?delivery-status|^x-failed-recipients:|^return-path:[ \t]*<>|^from:.{0,300}(?:mailer-?daemon|postmaster|mail delivery|mail administrator|microsoft ?(?:exchange|outlook))/im
 
-/** Whether a pasted text is one reply of a server: it begins with a code and has no header field. */
-export const isReply = (text: string): boolean =>
-  /^\s*(?:[245]\d\d(?:[ -]|\s*$)|#?[245]\.\d{1,3}\.\d{1,3}(?:\s|$))/.test(text) &&
-  !/^[A-Za-z][A-Za-z-]{1,60}:[ \t]/m.test(text.slice(0, MAX_NOTICE))
+/**
+ * The reply of a server in a pasted text: the text begins with a code, or it has one as a program, a log or a person
+ * passes it on. Undefined where there is none, and for a text with a field of a message.
+ */
+export function replyIn(pasted: string): string | undefined {
+  const text = pasted.replace(/\((\d{3}), b?['"]/, '$1 ').replace(/^(?:[ \t]*(?:>|<{3}|S:|#(?=\d{3}\b)))+/gm, '')
+  if (MESSAGE_FIELD.test(text)) return undefined
+  const refusal = REFUSAL.exec(text)
+  if (refusal) return withoutTail(text.slice(refusal.index + refusal[1]!.length))
+  return REPLY.test(text) ? text : undefined
+}
+const MESSAGE_FIELD =
+  /^[ \t]*(?:return-path|received|authentication-results|dkim-signature|from|to|subject|date|message-id|mime-version|content-type):[ \t]/im
+const REPLY = /^\s*(?:[245]\d\d(?:[ -]|\s*$)|#?[245]\.\d{1,3}\.\d{1,3}(?:\s|$))/
+/** A refusal at the begin of a line, behind the words of who passes it on, or with an enhanced code. */
+const REFUSAL = new RegExp(
+  [
+    '(',
+    '(?:^|\\n)[ \\t"\'(]{0,8}(?=[45]\\d\\d[ -]\\S)',
+    '|\\b(?:said|says|replied|responded|returned|response|reply|answer|error|server|status|smtp|rcpt|rejected|diagnostic|sagte|meldet|repondu|répondu|respondió|ответил|返信|応答)\\b[^\\n]{0,120}?[\\s:;\'"(](?=[45]\\d\\d[ -]\\S)',
+    '|[\\s:;\'"(=](?=[45]\\d\\d[ -]#?[45]\\.\\d{1,3}\\.\\d{1,3}\\b)',
+    ')',
+  ].join(''),
+  'i',
+)
+const TAIL = /[ \t]*\(in reply to [^()]{1,80}\)\)?[\s\S]*$|\n[ \t]*(?:QUIT|RSET|DATA|221 )[\s\S]*$|['"][)}\]]*\s*$/i
+const withoutTail = (text: string): string => text.replace(TAIL, '').trimEnd()
 
 /** One pasted reply of a server, as the bounce of a recipient whom nobody names. */
 export const readReply = (text: string): Bounce => ({
@@ -132,8 +158,11 @@ const ARRIVED: Record<'delivered' | 'relayed' | 'expanded', string> = {
 
 // Delivery-status fields
 
-function fromReport(mail: Mail, report: Part, notice: string, sender: string | undefined): BounceRecipient[] {
-  const [message = [], ...groups] = groupsOf(contentOf(mail.body, report, MAX_NOTICE))
+/** The fields of a report that stand in the words of a notice (Kerio). */
+const fieldsIn = (words: string): Buffer => Buffer.from(words.replace(/^[ \t]+(?=[\w-]{1,76}[ \t]*:)/gm, ''))
+
+function fromReport(report: Buffer, notice: string, sender: string | undefined): BounceRecipient[] {
+  const [message = [], ...groups] = groupsOf(report)
   const host = withoutType(written(message, 'reporting-mta'))
   const blocks = blocksOf(notice)
   // Some servers leave out the fields about the message.
@@ -197,19 +226,31 @@ function noticeOf({ body }: Mail, part: Part | undefined): readonly [notice: str
   const content = contentOf(body, part, MAX_NOTICE)
   const octets = content.toString('latin1')
   const line = COPY.exec(octets)
-  const notice = decoded(line ? content.subarray(0, line.index) : content, part.charset).replaceAll('\r\n', '\n')
+  const words = decoded(line ? content.subarray(0, line.index) : content, part.charset).replaceAll('\r\n', '\n')
+  const notice = part.type === 'text/html' ? textOfHtml(words) : words
   if (!line) return [notice, NOTHING]
   const copy = octets.slice(line.index + line[0].length).replace(/^[^\n]*\n\s*/, '')
   return [notice, Buffer.from(copy, 'latin1')]
 }
 
+/** The text of a notice that is only there as HTML, for its words. */
+const textOfHtml = (html: string): string =>
+  html
+    .replace(/<(?:br|\/?(?:p|div|tr|li|h\d|table))\b[^<>]{0,1000}>/gi, '\n')
+    .replace(/<[^<>]{0,1000}>/g, '')
+    .replace(/&(?:lt|gt|amp|quot|nbsp|#39);/g, (entity) => ENTITIES[entity]!)
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ '&lt;': '<', '&gt;': '>', '&amp;': '&' },
+  ...{ '&quot;': '"', '&nbsp;': ' ', '&#39;': "'" },
+}
+
 const NOTHING = Buffer.alloc(0)
 /** The line in front of the copy. */
 const COPY =
-  /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|original message headers:|the header of the original message)/im
+  /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|\|-{3,} ?message (?:text|header) follows|original message follows|original message headers:|the header of the original message)/im
 const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has |status notification \()?fail|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|non (?:remis|recapitato)|no se (?:pudo|ha podido) entregar|nie (?:zostala|mogla) .{0,40}dostarczon|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has |status notification \()?fail|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|non (?:remis|recapitato)|no se (?:pudo|ha podido) entregar|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||
@@ -225,9 +266,14 @@ function fromWords({ fields }: Mail, notice: string, sender: string | undefined)
   const blocks = blocksOf(notice)
   for (const address of written(fields, 'x-failed-recipients').split(/[\s,]+/))
     if (address.includes('@') && !blocks.has(address)) blocks.set(address, notice)
+  if (blocks.size === 0) {
+    const own = new Set([addressIn(written(fields, 'to')), addressIn(written(fields, 'from')), sender])
+    const named = [...notice.matchAll(new RegExp(ADDRESS, 'g'))].find(([, address]) => !own.has(address))
+    if (named) blocks.set(named[1]!, notice)
+  }
   const isDelayed = DELAYED.test(written(fields, 'subject')) || DELAYED.test(notice.slice(0, 2_000))
   return [...blocks].flatMap(([address, block]) => {
-    const text = replyIn(block)
+    const text = saidIn(block)
     // An address of a contact, not of a recipient
     if (!block && blocks.size > 1) return []
     const remoteMta = REMOTE.exec(block)
@@ -242,12 +288,17 @@ function fromWords({ fields }: Mail, notice: string, sender: string | undefined)
 
 const REMOTE =
   /\b(?:host|while talking to|domain \S{1,200} by|server) ([\w-]{1,63}(?:\.[\w-]{1,63}){1,8})|^[ \t]*([\w-]{1,63}(?:\.[\w-]{1,63}){1,8}) \[/m
-const ADDRESS = '<?([^\\s<>()"\',;:@]{1,64}@[A-Za-z0-9][\\w.-]{0,250}[A-Za-z0-9])>?'
+const ADDRESS = '<?([^\\s<>()"\',;:@：，。；（）「」【】、]{1,64}@[A-Za-z0-9][\\w.-]{0,250}[A-Za-z0-9])>?'
 /** A line that begins with an address, which the next lines are about. */
 const ADDRESS_LINE = new RegExp(`^[ \\t]*(?:\\d{3} )?${ADDRESS}[ \\t]*(?::|\\.\\.\\.|\\(|$)(.*)$`)
 /** MDaemon: `Failed address: joe@example.org`. */
 const LABELLED_LINE = new RegExp(
   `^[ \\t]*(?:failed|rejected) (?:address|recipient)(?:es|s)?:[ \\t]*${ADDRESS}[ \\t]*$`,
+  'i',
+)
+/** IMail: `Unknown user: joe@example.org`. */
+const CAUSE_LINE = new RegExp(
+  `^[ \\t]*((?:unknown|invalid|no such) (?:user|recipient|address|mailbox)|user unknown):[ \\t]*${ADDRESS}[ \\t]*$`,
   'i',
 )
 /** Exchange: `Joe Doe (joe@example.org)`. */
@@ -263,7 +314,10 @@ function blocksOf(notice: string): Map<string, string> {
   const blocks = new Map<string, string[]>()
   let current: string[] | undefined
   for (const line of notice.split('\n')) {
-    const at = ADDRESS_LINE.exec(line) ?? LABELLED_LINE.exec(line) ?? NAMED_LINE.exec(line) ?? IN_SENTENCE.exec(line)
+    const cause = CAUSE_LINE.exec(line)
+    const at = cause
+      ? [line, cause[2]!, cause[1]!]
+      : (ADDRESS_LINE.exec(line) ?? LABELLED_LINE.exec(line) ?? NAMED_LINE.exec(line) ?? IN_SENTENCE.exec(line))
     if (at && (blocks.size < MAX_RECIPIENTS || blocks.has(at[1]!))) {
       current = blocks.get(at[1]!) ?? []
       blocks.set(at[1]!, current)
@@ -274,7 +328,7 @@ function blocksOf(notice: string): Map<string, string> {
 }
 
 /** The reply of a server among the words about an address, otherwise the words. */
-function replyIn(block: string): string {
+function saidIn(block: string): string {
   const text = block.replace(/\s+/g, ' ')
   const code = /(?:^|[\s:'"(#<])([45]\d\d[ -](?=\S).*)$/s.exec(text)?.[1]
   return (code ?? text).replace(/ ?(?:\(in reply to|giving up on|-{3,} transcript|>>> |##).*$/is, '')

@@ -243,6 +243,12 @@ const CASES: readonly Case[] = [
     says: /the body was changed after signing; it has links that Mimecast/,
   },
   {
+    name: 'blanks at the end of a line',
+    signing: { canonicalization: 'relaxed/simple' },
+    change: (text) => text.replace('. and a line', '. and a line  '),
+    cause: 'change.space_added',
+  },
+  {
     name: 'a signature over LF',
     signing: { canonicalization: 'simple/simple', hashesLf: true },
     cause: 'change.line_ends',

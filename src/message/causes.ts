@@ -306,6 +306,7 @@ function bodyCause(mail: Mail, signature: Signature, effort: Effort): Problem | 
     () => addedAtEnd(body, isIt),
     () => addedAtBegin(body, isIt),
     () => addedPart(mail, isIt),
+    () => spaceAdded(body, isIt),
     () => reencoded(mail, isIt),
     () => escaped(body, isIt),
     () => lineEnds(body, isIt),
@@ -434,6 +435,13 @@ function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
     return original !== text && isIt(Buffer.from(original, 'latin1'))
   })
   return found && causeProblem(found[2])
+}
+
+/** Blanks at the ends of lines, which c=simple counts. */
+function spaceAdded(body: Buffer, isIt: IsIt): Problem | undefined {
+  const text = body.toString('latin1')
+  const bare = text.replace(/[ \t]{1,998}(?=\r\n)/g, '')
+  return bare !== text && isIt(Buffer.from(bare, 'latin1')) ? causeProblem('space_added') : undefined
 }
 
 /** The signer hashed lines that end with LF alone. */

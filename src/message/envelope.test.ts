@@ -174,6 +174,37 @@ Received: from unknown (HELO mail.a.example) (45.53.1.1)
     offered: ['mail.host.example'],
   },
   {
+    name: 'Amazon SES: results by another name than the host',
+    header: `Return-Path: <joe@a.example>
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+ by inbound-smtp.eu-west-1.amazonaws.com with SMTP id 1 for joe@b.example; Mon, 23 Nov 2026 09:00:05 +0000 (UTC)
+X-SES-Spam-Verdict: PASS
+Authentication-Results: amazonses.com; spf=pass (spfCheck: ok) client-ip=45.53.1.1; envelope-from=joe@a.example; helo=mail.a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['amazonses.com'],
+  },
+  {
+    name: 'Cloudflare Email Routing: the same',
+    header: `Received: from mail.a.example (45.53.1.1)
+ by cloudflare-email.net (cloudflare) id 1 for <joe@b.example>; Mon, 23 Nov 2026 09:00:05 +0000
+Authentication-Results: mx.cloudflare.net; dkim=none; spf=pass (ok) smtp.mailfrom=joe@a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx.cloudflare.net'],
+  },
+  {
+    name: 'Yandex writes smtp.mail',
+    header: `Received: from mail-nwsmtp-mxfront-production-main-9.vla.yp-c.yandex.net (mail-nwsmtp-mxfront-production-main-9.vla.yp-c.yandex.net [2a02:6b8::1])
+ by mail-notsolitesrv-production-main-1.vla.yp-c.yandex.net (notsolitesrv/Yandex) with LMTPS id 1; Mon, 23 Nov 2026 12:00:06 +0300
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+ by mail-nwsmtp-mxfront-production-main-9.vla.yp-c.yandex.net (mxfront/Yandex) with ESMTPS id 2; Mon, 23 Nov 2026 12:00:05 +0300
+Authentication-Results: mail-nwsmtp-mxfront-production-main-9.vla.yp-c.yandex.net; spf=pass (ok) smtp.mail=joe@a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mail-nwsmtp-mxfront-production-main-9.vla.yp-c.yandex.net'],
+  },
+  {
     name: 'a forwarder between',
     header: `Received: from fwd.c.example (fwd.c.example [45.53.9.9]) by mx.b.example (Postfix) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:06 +0000
 Received: from mail.a.example (mail.a.example [45.53.1.1]) by fwd.c.example (Postfix) with ESMTPS id 2; Mon, 23 Nov 2026 09:00:05 +0000`,

@@ -213,6 +213,8 @@ const TRACE = new Set([
   'return-path',
   'delivered-to',
   'x-received',
+  'x-ses-spam-verdict',
+  'x-ses-virus-verdict',
 ])
 
 function envelopeOf(given: GivenEnvelope | undefined, fields: readonly Field[], found: () => Envelope): Envelope {

@@ -26,6 +26,7 @@ type NotMail =
   | 'office' // OLE2: Word's .doc
   | 'outlook' // .msg that was not received
   | 'outlook_damaged'
+  | 'outlook_store' // .pst, .ost
   | 'pdf'
   | 'picture'
   | 'rtf'
@@ -42,6 +43,7 @@ const TRACE =
 const KNOWN = /^(?:from|to|subject|date|message-id|mime-version|content-type|reply-to|sender|cc|list-id)[ \t]*:/i
 /** The hashes of an empty body, simple and relaxed (RFC 6376 §3.4.3, §3.4.4). */
 const EMPTY_BODY = /frcCV1k9oG9oKj3dpUqdJg1PxRT2RSN\/XKdLCPjaYaY=|47DEQpj8HBSa\+\/TImW\+5JCeuQeRkm5NMpJWZG3hSuFU=/
+const isKnown = (line: string): boolean => KNOWN.test(line) || TRACE.test(line)
 const signsNoBody = (head: string): boolean => EMPTY_BODY.test(head.replace(/\s/g, ''))
 
 /** Reads the form of octets that {@link isPlain} does not find to be a message as it is. Linear; never throws. */
@@ -52,8 +54,10 @@ export function isPlain(octets: Uint8Array): boolean {
   const text = Buffer.from(octets.subarray(0, WINDOW)).toString('latin1')
   const end = /\r?\n\r?\n/.exec(text)
   const head = end ? text.slice(0, end.index) : text
-  if (!isRun(head.split('\n')) || mayCarry(text)) return false
-  if (!head.includes('\n') || (head.includes('&lt;') && ESCAPED.test(head))) return false
+  const lines = head.split('\n')
+  if (!isRun(lines) || !lines.some(isKnown) || mayCarry(text)) return false
+  if (!head.includes('\n') || head.startsWith('[') || SAVED_PAGE.test(head) || NO_BREAK.test(head)) return false
+  if (head.includes('&lt;') && ESCAPED.test(head)) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
 
@@ -72,10 +76,12 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   takeBlankLines(draft)
   unwrapMbox(draft)
   takeFence(draft)
+  takeWordsAboveMarks(draft)
   takeMarks(draft)
   takeNumbers(draft)
   takeDoubledLines(draft)
   takeEntities(draft)
+  takeNoBreakBlanks(draft)
   restoreFolding(draft)
   takeSummary(draft)
   if (!hasHeader(draft.text)) return { is: 'no_header' }
@@ -116,10 +122,16 @@ function fileKind(start: Buffer): NotMail | undefined {
   if (/^PK\x03\x04|^7z\xbc\xaf|^Rar!/.test(text)) return 'archive'
   if (text.startsWith('\x1f\x8b')) return 'gzip'
   if (text.startsWith('\x78\x9f\x3e\x22')) return 'tnef'
-  if (/^(?:\x89PNG|\xff\xd8\xff|GIF8)/.test(text)) return 'picture'
+  if (text.startsWith('!BDN')) return 'outlook_store'
+  if (/^(?:\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftyp(?:heic|heix|mif1|msf1|avif))/s.test(text))
+    return 'picture'
+  if (SAVED_PAGE.test(text)) return 'html'
   if (text.startsWith('{\\rtf')) return 'rtf'
   return /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body)[\s>]/i.test(text) ? 'html' : undefined
 }
+
+/** A web page that a browser saved as one file (MHTML). */
+const SAVED_PAGE = /^(?:from:[ \t]*"?<?saved by|snapshot-content-location:)/im
 
 function decoded(octets: Buffer): Draft {
   const mark = octets.subarray(0, 2).toString('hex')
@@ -131,6 +143,8 @@ function decoded(octets: Buffer): Draft {
   if (text.startsWith('\xef\xbb\xbf')) return { text: text.slice(3), notes: ['the byte order mark was taken away'] }
   if (text.includes('\r') && !text.includes('\n'))
     return { text: text.replaceAll('\r', '\r\n'), notes: ['its lines ended in CR alone'] }
+  if (/^[^\n]{0,998}\r\r\n/.test(text))
+    return { text: text.replace(/\r+\n/g, '\r\n'), notes: ['its lines ended in CR CR LF'] }
   return { text, notes: [] }
 }
 
@@ -182,13 +196,27 @@ function unwrapMbox(draft: Draft): void {
   draft.text = text
 }
 
-/** Lines of Markdown around a block of code. */
+/** Lines of Markdown around a block of code, or the marks of a forum. */
 function takeFence(draft: Draft): void {
-  const open = /^(`{3,9}|~{3,9})[^\n`~]{0,100}\n/.exec(draft.text)
+  const open =
+    /^(`{3,9}|~{3,9})[^\n`~]{0,100}\n/.exec(draft.text) ??
+    /^\[(code|quote|pre)(?:=[^\]\n]{0,100})?\]\s*/i.exec(draft.text)
   if (!open) return
-  const end = draft.text.indexOf(`\n${open[1]}`, open[0].length)
-  draft.text = draft.text.slice(open[0].length, end < 0 ? undefined : end + 1)
+  const end = draft.text.lastIndexOf(/^[`~]/.test(open[1]!) ? `\n${open[1]}` : `[/${open[1]}]`)
+  const until = end < open[0].length ? undefined : draft.text[end] === '\n' ? end + 1 : end
+  draft.text = draft.text.slice(open[0].length, until)
   draft.notes.push('the fence of a block of code was taken away')
+}
+
+/** Words above a message whose lines have quote marks, and what stands below them. */
+function takeWordsAboveMarks(draft: Draft): void {
+  const lines = draft.text.split('\n')
+  const start = lines.slice(0, MAX_SUMMARY).findIndex((line) => isKnown(line.replace(/^(?:[>|][ \t]?){1,8}/, '')))
+  const mark = lines[start]?.[0] ?? ''
+  if (start < 1 || !/[>|]/.test(mark)) return
+  const end = lines.findIndex((line, i) => i > start && line.trim() !== '' && !line.startsWith(mark))
+  draft.text = lines.slice(start, end < 0 ? undefined : end).join('\n')
+  draft.notes.push('what stood around the quoted lines was taken away')
 }
 
 /** Blanks or quote marks in front of each line. */
@@ -239,6 +267,18 @@ function takeEntities(draft: Draft): void {
   draft.notes.push('characters that were written as in HTML (&lt;) were read as characters')
 }
 
+/** A blank that does not break lines behind the name of a field. */
+const NO_BREAK = /^[!-9;-~]{1,76}:\xc2?\xa0/m
+
+/** Blanks that do not break lines, as web pages have them, in the header. */
+function takeNoBreakBlanks(draft: Draft): void {
+  const end = /\n\r?\n/.exec(draft.text)?.index ?? draft.text.length
+  const head = draft.text.slice(0, end)
+  if (!NO_BREAK.test(head)) return
+  draft.text = head.replace(/\xc2?\xa0/g, ' ') + draft.text.slice(end)
+  draft.notes.push('blanks of a web page in the header were read as blanks')
+}
+
 /** Folded lines of a header that lost the blanks in front of them, as when text is copied from a web page. */
 function restoreFolding(draft: Draft): void {
   const text = draft.text.replace(/^(?:\xc2?\xa0){1,200}/gm, ' ')
@@ -266,16 +306,23 @@ const MAX_SUMMARY = 200
 /** The lines of a page ("Show original") in front of the header; they may look like fields. */
 function takeSummary(draft: Draft): void {
   const lines = draft.text.slice(0, WINDOW).split('\n')
-  if (isRun(headAt(lines, 0))) return
+  const first = headAt(lines, 0)
+  if (isRun(first) && first.some(isKnown)) return
   const top = lines.slice(0, MAX_SUMMARY)
   const trace = top.findIndex((line, i) => TRACE.test(line) && startsHeader(lines, i))
   const start = trace < 0 ? top.findIndex((line, i) => KNOWN.test(line) && isHeaderFrom(lines, i)) : trace
   if (start <= 0 || !hasAuthor(lines, start)) return
-  draft.text = draft.text.slice(lines.slice(0, start).join('\n').length + 1)
+  draft.text = draft.text.slice(lines.slice(0, start).join('\n').length + 1).replace(BUTTON, '\n')
   draft.notes.push(
     `${start === 1 ? 'one line' : `${start} lines`} of a page in front of the header ${start === 1 ? 'was' : 'were'} taken away`,
   )
 }
+
+/** The button below the message of such a page, as Outlook on the web has it (UTF-8 as latin1). */
+const BUTTON = new RegExp(
+  `\\n\\s*(?:${Buffer.from('close|schließen|fermer|cerrar|chiudi|fechar|sluiten|zamknij|zavřít|stäng|luk|lukk|sulje|закрыть|закрити|kapat|bezárás|閉じる|关闭|關閉|닫기').toString('latin1')})\\s*$`,
+  'i',
+)
 
 /** A message that was forwarded as an attachment, if nothing else is in the outer one. */
 /** Maximum length of what somebody writes above a message that he passes on, characters without blanks. */
@@ -329,11 +376,7 @@ function isHeaderFrom(lines: readonly string[], from: number): boolean {
 }
 
 /** Whether any line in front is a field that a message has. */
-const hasHeader = (text: string): boolean =>
-  text
-    .slice(0, WINDOW)
-    .split('\n')
-    .some((line) => KNOWN.test(line) || TRACE.test(line))
+const hasHeader = (text: string): boolean => text.slice(0, WINDOW).split('\n').some(isKnown)
 
 /** No line is behind the header, and no signature is over an empty body. */
 function isHeaderOnly(text: string): boolean {

@@ -71,6 +71,8 @@ export const formProblem = problemsOf('form', {
     `the file is an Outlook item (.msg) without the header of a received message: a draft, a sent one or an appointment; give the received message: ${SAVE}`,
   outlook_damaged: () =>
     `the file is of Outlook (.msg) or another Office program (OLE2), and is damaged or cut off; ${SAVE}`,
+  outlook_store: () =>
+    `the file is a data file of Outlook (.pst, .ost), which holds whole mailboxes; open it in Outlook and ${SAVE}`,
   pdf: () => `the file is a PDF; ${SAVE}`,
   picture: () => `the file is a picture; ${SAVE}`,
   rtf: () => `the file is a text of a word processor (RTF); ${SAVE}`,
@@ -114,6 +116,8 @@ export const causeProblem = problemsOf('change', {
   from_escaped: () => 'lines that begin with "From " got a ">" after signing, as mbox files need',
   dots_doubled: () => 'dots at the begin of lines were doubled after signing',
   dots_lost: () => 'dots at the begin of lines were lost after signing',
+  space_added: () =>
+    'blanks were added at the ends of lines after signing; the signature (c=simple) allows no change of white space',
   line_ends: () => 'the signature is over lines that end with LF alone, and the message was sent with CRLF',
   lines_broken: () => 'lines that were too long were broken after signing',
   subject_tag: ({ tag }: { tag: string }) => `${quoted(tag, 80)} was put in front of the subject after signing`,

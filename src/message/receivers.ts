@@ -18,6 +18,12 @@ type Month = `20${Digit}${Digit}-${0 | 1}${Digit}`
 const ARCHIVES = 'headers in public archives of mailing lists'
 const SEEN = '2026-11'
 
+/** Regions in which Amazon SES receives mail. */
+const SES_REGIONS = [
+  ...['us-east-1', 'us-east-2', 'us-west-2', 'ca-central-1', 'eu-central-1', 'eu-west-1', 'eu-west-2'],
+  ...['ap-northeast-1', 'ap-southeast-1', 'ap-southeast-2'],
+]
+
 const OPERATORS: readonly Operator[] = [
   {
     name: 'Microsoft 365',
@@ -79,8 +85,24 @@ const OPERATORS: readonly Operator[] = [
   {
     name: 'Yandex',
     hosts: ['yandex.net', 'yandex.ru', 'yandex.com'],
-    takes: /^mxfront[a-z0-9-]*\.(?:mail\.yandex\.net|[a-z0-9.-]+\.yc\.yandex\.net)$/,
+    takes:
+      /^(?:mail-nwsmtp-)?mxfront[a-z0-9-]*\.(?:mail\.yandex\.net|[a-z0-9.-]+\.yp?-c\.yandex\.net|[a-z0-9.-]+\.yc\.yandex\.net)$/,
     source: `test data of mail programs; ${ARCHIVES}`,
+    seen: SEEN,
+  },
+  {
+    name: 'Amazon SES',
+    hosts: ['amazonses.com', ...SES_REGIONS.map((region) => `inbound-smtp.${region}.amazonaws.com`)],
+    takes: /^inbound-smtp\./,
+    source: 'docs.aws.amazon.com/general/latest/gr/ses.html (email receiving endpoints); events of SES in public code',
+    seen: SEEN,
+  },
+  {
+    name: 'Cloudflare Email Routing',
+    hosts: ['cloudflare-email.net', 'cloudflare-email.com', 'mx.cloudflare.net', 'email.cloudflare.net'],
+    takes: /^cloudflare-email\.net$/,
+    source:
+      'developers.cloudflare.com/email-routing/postmaster; headers in public code: it writes results as mx.cloudflare.net',
     seen: SEEN,
   },
 ]

@@ -16,6 +16,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     'Postfix',
     '450 4.1.1 <user@example.org>: Recipient address rejected: unverified address: connect to mx.example.org[192.0.2.1]:25: No route to host',
   ),
+  recipient(
+    // The mail host of the sender could not connect.
+    'temporary_failure',
+    /\bconnect to .{0,120}(?:connection (?:refused|timed out|reset)|operation timed out|network is unreachable|host is down)/,
+    'Postfix',
+    '451 4.4.1 connect to mx.example.org[192.0.2.1]:25: Connection refused',
+  ),
   any(
     // Postfix puts "Client host rejected" before any text of an access table: the actual reason follows it.
     'temporary_failure',

@@ -2,7 +2,7 @@ import type { BounceAnswer, MessageAnswer } from '../../answers/message.ts'
 import { counted, printable } from '../../base/text.ts'
 import type { HeavyAsk } from '../../lane/heavy.ts'
 import { readingError } from '../../lane/problems.ts'
-import { type Bounce, isReply, mayBeNotice, notice } from '../../message/bounce.ts'
+import { type Bounce, mayBeNotice, notice, replyIn } from '../../message/bounce.ts'
 import type { Ctx } from '../../world.ts'
 
 /** Maximum size of a pasted reply, octets. */
@@ -24,8 +24,7 @@ export async function bounceOf(
 /** The text of a pasted reply of a server; undefined if the octets are no reply. */
 export function replyOf(raw: Uint8Array): string | undefined {
   if (raw.length > MAX_REPLY) return undefined
-  const text = Buffer.from(raw).toString('utf8')
-  return isReply(text) ? text : undefined
+  return replyIn(Buffer.from(raw).toString('utf8'))
 }
 
 /**
