@@ -34,6 +34,12 @@ export const gradeBecause = z
 /** A file for a web server: its URL and its lines. */
 export const policyFile = z.strictObject({ url: z.string(), text: z.string() })
 
+/** A finding that somebody accepted: who, why and until when. */
+export const acceptance = z
+  .strictObject({ by: z.string(), reason: z.string(), until: z.iso.datetime() })
+  .meta({ id: 'Acceptance' })
+export type Acceptance = AnswerOf<typeof acceptance>
+
 /** One finding of a check, as docs/findings.md lists them. */
 export const finding = z
   .strictObject({
@@ -56,6 +62,9 @@ export const finding = z
     next: fix.optional().meta({ description: 'the record of a later step at the same name and type' }),
     gain: z.int().optional().meta({ description: 'the score after its first step minus the one before it' }),
     reference: z.string(),
+    accepted: acceptance
+      .optional()
+      .meta({ description: 'it is accepted: it makes nothing bad and sends no message; the score counts it' }),
   })
   .meta({ id: 'Finding' })
 

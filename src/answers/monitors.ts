@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type AnswerOf, listOf } from './answer.ts'
-import { severity } from './finding.ts'
+import { acceptance, severity } from './finding.ts'
 import { change } from './stored.ts'
 
 const time = z.iso.datetime()
@@ -107,6 +107,9 @@ export const monitorAnswer = z
     facts: monitorFacts
       .nullable()
       .meta({ description: 'of a check or report; null: nothing is known yet, or another kind' }),
+    accepted: z
+      .array(z.strictObject({ finding: z.string(), ...acceptance.shape }))
+      .meta({ description: 'those of its findings that are accepted' }),
     changed_at: time.nullable().meta({ description: 'when a run last found a change' }),
     failures: z.int().meta({ description: 'consecutive runs without a result' }),
     created_at: time,

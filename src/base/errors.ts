@@ -15,6 +15,7 @@ export const ERRORS = {
   empty_list: { status: 400, title: 'Empty list' },
   bad_message: { status: 400, title: 'No message that can be read' },
   bad_report: { status: 400, title: 'No report that can be read' },
+  until_required: { status: 400, title: 'An end is required' },
   bind_ip_not_local: { status: 400, title: 'Address cannot be bound' },
   unauthorized: { status: 401, title: 'API key required' },
   forbidden: { status: 403, title: 'Not allowed' },

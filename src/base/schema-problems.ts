@@ -29,9 +29,16 @@ const schemaProblem = problemsOf('schema', {
   choice: ({ known }: { known: readonly string[] }) => `the value is not one of ${shown(known.join(', '), 400)}`,
   field: ({ name }: { name: string }) => `${quoted(name)} is not a known field`,
   forms: () => 'the value has none of the accepted forms',
+  syntax: ({ reason }: { reason: string }) => `this is not JSON (${shown(reason, 120)})`,
+  at: ({ field, why }: { field: string; why: Problem }, say) => `${shown(field, 80)}: ${shown(say(why), 300)}`,
   /** Any other fault, and what a schema says in a sentence of its own. */
   other: ({ reason }: { reason: string }) => shown(reason, 300),
 })
+
+/** Text that is no JSON, by the reason of the parser. */
+export const syntaxProblem = (reason: string): Problem => schemaProblem('syntax', { reason })
+/** What is wrong with a field of an object. */
+export const fieldProblem = (field: string, why: Problem): Problem => schemaProblem('at', { field, why })
 
 /**
  * The problem that an issue of a schema is. A message that a schema of ours gives begins in lower case; those of zod do

@@ -32,6 +32,7 @@ const KINDS = {
   question: 'a question for consent',
   stored: 'a stored answer',
   message_address: 'a one-time address',
+  acceptance: 'an accepted finding',
   badge: 'a monitor with .svg or .json at its end',
 } as const
 

@@ -97,7 +97,7 @@ export function addOperation(
           .filter(([name]) => name !== target)
           .map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
       ),
-      ...withFile(rawOf(inputs, flags, shared), setup.readFile),
+      ...withFiles(rawOf(inputs, flags, shared), setup.readFile),
     }
     const texts = byPlace.filter(([name]) => name === target).flatMap(([, value]) => [value].flat().map(String))
     refuseListOptions(flags)
@@ -109,14 +109,18 @@ export function addOperation(
   })
 }
 
-/** Maximum size of a file with a profile. */
-const MAX_PROFILE_FILE = 65_536
+/** Maximum size of the file of a parameter, octets. */
+const MAX_FILE = { profile: 65_536, accept: 262_144 } as const
 
-/** `--profile FILE.json` stands for what is in the file. */
-const withFile = (raw: Raw, readFile: ReadFile): Raw =>
-  typeof raw.profile === 'string' && raw.profile.endsWith('.json')
-    ? { ...raw, profile: readFile(raw.profile, MAX_PROFILE_FILE) }
-    : raw
+/** `--profile FILE.json` and `--accept FILE` stand for what is in the file. */
+function withFiles(raw: Raw, readFile: ReadFile): Raw {
+  const { profile, accept } = raw
+  return {
+    ...raw,
+    ...(typeof profile === 'string' && profile.endsWith('.json') && { profile: readFile(profile, MAX_FILE.profile) }),
+    ...(typeof accept === 'string' && !accept.startsWith('[') && { accept: readFile(accept, MAX_FILE.accept) }),
+  }
+}
 
 const UPLOAD_WORDS = {
   list: 'list file: .csv, .tsv, .txt, .ndjson, .jsonl or .json, optionally with .gz; or - for CSV on standard input',

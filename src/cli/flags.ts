@@ -124,7 +124,7 @@ const MAIL: readonly DepName[] = ['verifier', 'sourcePool', 'heloName', 'jobs']
 const SOURCES: readonly DepName[] = ['verifier', 'sourcePool', 'jobs']
 const LISTS: readonly DepName[] = ['blacklists', 'verifier', 'sourcePool', 'jobs']
 
-const DATABASE: readonly DepName[] = ['jobs', 'stored', 'monitors', 'webhooks', 'reports']
+const DATABASE: readonly DepName[] = ['jobs', 'stored', 'monitors', 'webhooks', 'accepted', 'reports']
 
 const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
   port: { group: 'listening', usedBy: 'serve' },

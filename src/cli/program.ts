@@ -199,6 +199,7 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   jobs: 'Submit lists and follow their progress',
   saved: 'Show and delete answers stored with --save',
   monitors: 'Watch domains, mailboxes and IP addresses',
+  accepted: 'Accept findings of domains until a day',
   webhooks: 'Manage webhooks and their deliveries',
   reports: 'DMARC and TLS reports: who sends as your domains',
   api: 'What other programs call: health, ready, probe, peer-register ...',

@@ -6,6 +6,7 @@ import { isAway, outageLog } from '../store/postgres/connect.ts'
 import type { ClaimedMonitor } from '../store/postgres/monitors.ts'
 import type { DeliveryRow } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
+import { sweepAccepted, tellEnd } from './accepted.ts'
 import { attemptFailed, type Delivering, deliver } from './deliver.ts'
 import { type Digesting, makeDigests } from './digest.ts'
 import { FAILING_AFTER } from './notify/machine.ts'
@@ -40,6 +41,8 @@ const RUNS_AT_A_TIME = 8
 const MESSAGES_AT_A_TIME = 16
 /** Maximum number of ended jobs that one step reads. */
 const JOBS_AT_A_TIME = 20
+/** Maximum number of acceptances whose end one step tells. */
+const ENDS_AT_A_TIME = 20
 /** When the event of an ended job is made again after it failed, ms; then it is given up. */
 const EVENT_AGAIN_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000] as const
 /** When a step is tried again that failed as a whole, ms. */
@@ -140,6 +143,9 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     }
     return job !== undefined
   }
+  async function tellEnds(): Promise<void> {
+    for (let n = 0; n < ENDS_AT_A_TIME && (await tellEnd(parts)); n++);
+  }
   async function keepHouse(): Promise<void> {
     const sinceMs = now() - cleanedAtMs
     if (sinceMs >= 0 && sinceMs < HOUSEKEEPING_MS) return
@@ -149,6 +155,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     const own: readonly Sweep[] = [
       () => monitors.sweepPoints(new Date(now() - HISTORY_MS)),
       () => deliveries.sweep(new Date(now() - MESSAGES_MS)),
+      () => sweepAccepted(parts),
       () => parts.consents.sweep(new Date(now())).then(() => false),
     ]
     for (const sweep of [...own, ...parts.sweeps]) await sweepUp(sweep)
@@ -178,6 +185,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     { fault: 'due monitors could not be run', work: startRuns },
     { fault: 'ended jobs could not be told', work: tellEndedJobs },
     { fault: 'digests could not be made', work: async () => void ((await makeDigests(parts)) && looks.wake()) },
+    { fault: 'the ends of accepted findings could not be told', work: tellEnds },
     { fault: 'messages could not be sent', work: startMessages },
   ]
   async function look(): Promise<void> {

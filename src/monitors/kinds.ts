@@ -8,6 +8,7 @@ import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { type ReportsWatch, reportsWatch } from '../answers/reports.ts'
 import type { Change } from '../answers/stored.ts'
 import { verifyAnswer } from '../answers/verify.ts'
+import { type Acceptances, isBad, withAccepted } from '../score/accepted.ts'
 import { blacklistChanges, checkChanges, reportChanges, verifyChanges, watchChanges } from './changes/changes.ts'
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
 import { isFirm, listingName, rememberReports } from './changes/results.ts'
@@ -31,9 +32,14 @@ export type Reading = {
 
 /**
  * Compares an answer with the last known one, which is JSON text. An answer that this version cannot read is not used
- * as a baseline. Throws for an answer of another kind.
+ * as a baseline. What is accepted makes nothing bad, and is no change. Throws for an answer of another kind.
  */
-export const readRun = (kind: MonitorKind, known: string | null, answer: unknown): Reading => KINDS[kind](known, answer)
+export const readRun = (
+  kind: MonitorKind,
+  known: string | null,
+  answer: unknown,
+  accepted: Acceptances = new Map(),
+): Reading => KINDS[kind](known, answer, accepted)
 
 /** DKIM selectors for the next check: those of the last known keys. */
 export function knownSelectors(kind: MonitorKind, known: string | null): string | undefined {
@@ -51,21 +57,25 @@ type Kind<A> = {
   readonly remember: (before: A, after: A) => A
   readonly open: (answer: A) => readonly string[]
   readonly about?: (known: A) => MonitorFacts
+  /** The answer with its accepted findings marked. */
+  readonly accept?: (answer: A, accepted: Acceptances) => A
 }
 
 const kindOf =
   <S extends z.ZodType>(schema: S, of: Kind<AnswerOf<S>>) =>
-  (knownText: string | null, value: unknown): Reading => {
-    const answer = ownAnswer(schema, value)
-    const before = knownText === null ? undefined : readOpen(schema, JSON.parse(knownText))
+  (knownText: string | null, value: unknown, accepted: Acceptances): Reading => {
+    const accept = (one: AnswerOf<S>): AnswerOf<S> => of.accept?.(one, accepted) ?? one
+    const answer = accept(ownAnswer(schema, value))
+    const stored = knownText === null ? undefined : readOpen(schema, JSON.parse(knownText))
+    const before = stored?.ok ? { value: accept(stored.value) } : undefined
     const open = of.open(answer)
-    const isBaseline = !before?.ok
-    const known = before?.ok ? of.remember(before.value, answer) : answer
+    const isBaseline = before === undefined
+    const known = before ? of.remember(before.value, answer) : answer
     return {
       status: open.length > 0 ? 'unknown' : of.status(answer),
       facts: of.facts(known),
       isBad: of.isBad(known),
-      changes: before?.ok ? of.changes(before.value, answer) : [],
+      changes: before ? of.changes(before.value, answer) : [],
       isBaseline,
       open,
       known: isBaseline && open.length > 0 ? undefined : JSON.stringify(known),
@@ -110,7 +120,8 @@ const reportFactsOf = ({ days, to, last_report_at }: ReportsWatch): ReportFacts 
       : Math.max(0, Math.round((Date.parse(to) - Date.parse(last_report_at.slice(0, 10))) / DAY_MS)),
 })
 
-const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown) => Reading>> = {
+type Read = (known: string | null, answer: unknown, accepted: Acceptances) => Reading
+const KINDS: Readonly<Record<MonitorKind, Read>> = {
   check: kindOf(checkAnswer, {
     status: ({ status }) => status,
     facts: ({ status, score, grade }) => ({
@@ -119,7 +130,8 @@ const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown
       rank: RANKS[status] ?? 2,
       score: grade === null ? null : score,
     }),
-    isBad: ({ status }) => status === 'fail',
+    isBad,
+    accept: withAccepted,
     changes: checkChanges,
     remember: rememberCheck,
     open: openParts,
@@ -134,7 +146,8 @@ const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown
       listed: listingsOf(answer),
       listedAs: list(answer.blacklists.flatMap((one) => listedOn(one).map((name) => `${one.ip} on ${name}`))),
     }),
-    isBad: (answer) => answer.status === 'fail' || listingsOf(answer) > 0,
+    isBad: (answer) => isBad(answer) || listingsOf(answer) > 0,
+    accept: withAccepted,
     changes: reportChanges,
     remember: rememberReport,
     open: (answer) => [

@@ -1,4 +1,5 @@
 import { onceUnlessFailed } from '../base/share-work.ts'
+import { acceptedOf } from '../store/postgres/accepted.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { digestsOf } from '../store/postgres/digests.ts'
 import { mailConsentsOf, monitorsOf } from '../store/postgres/monitors.ts'
@@ -6,6 +7,7 @@ import { portfolioOf } from '../store/postgres/portfolio.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import { deliveriesOf, webhooksOf } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
+import { type AcceptedService, acceptedService } from './accepted.ts'
 import { type JobEvent, type MonitorEngine, type Sweep, startMonitors } from './engine.ts'
 import type { MailRules } from './notify/consent.ts'
 import type { Senders } from './notify/send.ts'
@@ -30,6 +32,7 @@ type MonitorSettings = {
 export type MonitorServices = {
   readonly monitors: MonitorService
   readonly webhooks: WebhookService
+  readonly accepted: AcceptedService
   readonly stop: () => Promise<void>
 }
 
@@ -45,6 +48,7 @@ export function monitorServices(settings: MonitorSettings): MonitorServices {
       deliveries: deliveriesOf(db),
       consents: mailConsentsOf(db),
       digests: digestsOf(db),
+      accepted: acceptedOf(db),
     }
     const monitors = monitorsOf(database.db)
     engine = startMonitors({ ...settings, ...tables, database, monitors })
@@ -64,5 +68,9 @@ export function monitorServices(settings: MonitorSettings): MonitorServices {
     const { tables, engine: running } = await opened()
     return { ...tables, wake: running.wake }
   }, now)
-  return { monitors: monitorService(opened, webhooks, now), webhooks, stop: async () => engine?.stop() }
+  const accepted = acceptedService(async () => {
+    const { tables, engine: running } = await opened()
+    return { accepted: tables.accepted, engine: running }
+  }, now)
+  return { monitors: monitorService(opened, webhooks, now), webhooks, accepted, stop: async () => engine?.stop() }
 }

@@ -13,6 +13,8 @@ import {
 import { change } from '../answers/stored.ts'
 import { escapeHtml, printable } from '../base/text.ts'
 import { formatDuration } from '../base/time.ts'
+import type { Acceptances } from '../score/accepted.ts'
+import type { AcceptedRow } from '../store/postgres/accepted.ts'
 import type { ConsentState, MonitorRow, PointRow } from '../store/postgres/monitors.ts'
 import { changeLines } from './changes/changes.ts'
 import type { Wanted } from './notify/machine.ts'
@@ -63,14 +65,19 @@ export function wantedOf({ conditions }: MonitorRow): Wanted {
 
 /**
  * A monitor as an answer. `secrets`: of webhooks that this call has created, by their id. `consents`: of the addresses
- * that have to consent (notify/consent.ts).
+ * that have to consent (notify/consent.ts). `accepted`: of its findings.
  */
 export function presentMonitor(
   row: MonitorRow,
   {
     secrets = new Map(),
     consents = new Map(),
-  }: { readonly secrets?: ReadonlyMap<string, string>; readonly consents?: ReadonlyMap<string, ConsentState> } = {},
+    accepted = [],
+  }: {
+    readonly secrets?: ReadonlyMap<string, string>
+    readonly consents?: ReadonlyMap<string, ConsentState>
+    readonly accepted?: readonly AcceptedRow[]
+  } = {},
 ): MonitorAnswer {
   const stopped = unsubscribedOf(row)
   return {
@@ -102,6 +109,7 @@ export function presentMonitor(
     state: monitorState.parse(row.state),
     last: lastOf(row),
     facts: factsOfRow(row),
+    accepted: [...acceptancesOf(accepted)].map(([finding, one]) => ({ finding, ...one })),
     changed_at: row.changed_at?.toISOString() ?? null,
     failures: row.failures,
     created_at: row.created_at.toISOString(),
@@ -111,6 +119,12 @@ export function presentMonitor(
 
 /** Whoever knows the URL of a Slack webhook may post there, so its path is not shown. */
 export const maskedUrl = (url: string): string => `${new URL(url).origin}/***`
+
+/** Accepted findings by their ids; of several of one finding the one that ends last. */
+export const acceptancesOf = (rows: readonly AcceptedRow[]): Acceptances =>
+  new Map(
+    rows.map(({ finding, author, reason, until }) => [finding, { by: author, reason, until: until.toISOString() }]),
+  )
 
 export const presentPoint = ({ at, status, score, listed, reason }: Omit<PointRow, 'changes'>): MonitorPoint => ({
   time: at.toISOString(),

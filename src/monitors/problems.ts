@@ -31,6 +31,11 @@ export const monitorError = errorsOf('monitor', {
   timeout: { late: () => 'it did not end in time' },
 })
 
+export const acceptedError = errorsOf('accepted', {
+  not_found: { unknown: () => 'no accepted finding of your key has this id' },
+  limit_reached: { too_many: ({ max }: Max) => `the limit of ${max} accepted findings for one key is reached` },
+})
+
 export const webhookError = errorsOf('webhook', {
   not_found: {
     unknown: () => 'no webhook of your key has this id',

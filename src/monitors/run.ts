@@ -5,6 +5,7 @@ import { type MonitorFacts, monitorKind } from '../answers/monitors.ts'
 import { type PlanStep, planStep } from '../answers/plan.ts'
 import { raced, timedOut } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
+import type { AcceptedFindings } from '../store/postgres/accepted.ts'
 import { type Database, isAway } from '../store/postgres/connect.ts'
 import type { ClaimedMonitor, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
@@ -22,6 +23,7 @@ import {
 } from './notify/machine.ts'
 import { type About, eventOf } from './notify/templates.ts'
 import {
+  acceptancesOf,
   type KeptTarget,
   lastOf,
   optionsOf,
@@ -46,6 +48,7 @@ export type Running = {
   readonly database: Database
   readonly monitors: Monitors
   readonly deliveries: Deliveries
+  readonly accepted: AcceptedFindings
   readonly runOnce: RunOnce
   readonly storage: Pick<StorageGuard, 'admitRun'>
   readonly now: () => number
@@ -187,14 +190,20 @@ type Seen = {
   readonly isKept: boolean
 }
 
-async function look({ runOnce, storage, log }: Running, row: ClaimedMonitor, signal: AbortSignal): Promise<Seen> {
+async function look(
+  { runOnce, storage, log, accepted, now }: Running,
+  row: ClaimedMonitor,
+  signal: AbortSignal,
+): Promise<Seen> {
   try {
     const kind = monitorKind.parse(row.kind)
     const selector = knownSelectors(kind, row.known)
     const options = { ...(selector !== undefined && { selector }), ...optionsOf(row) }
     await storage.admitRun(row.owner)
     const answer = await raced(signal, runOnce(row.kind, row.target, options, signal))
-    const reading = readRun(kind, row.known, answer)
+    const isCheck = kind === 'check' || kind === 'report'
+    const rows = isCheck ? await accepted.ofDomain(row.owner, row.domain, new Date(now()), row.number) : []
+    const reading = readRun(kind, row.known, answer, acceptancesOf(rows))
     return { reading, open: reading.open, isKept: true }
   } catch (error) {
     if (isAway(error) || (signal.aborted && !timedOut(signal))) throw error

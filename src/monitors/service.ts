@@ -13,6 +13,7 @@ import { atMost } from '../base/at-most.ts'
 import { sleep } from '../base/deadline.ts'
 import type { AppError } from '../base/errors.ts'
 import { type Owner, owns } from '../names/owner.ts'
+import type { AcceptedFindings } from '../store/postgres/accepted.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import type { Digests } from '../store/postgres/digests.ts'
 import type { MailConsents, MailUse, MonitorEdit, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
@@ -206,7 +207,8 @@ export function monitorService(
   async function present(row: MonitorRow, secrets?: ReadonlyMap<string, string>): Promise<MonitorAnswer> {
     const { tables, mailRules } = await opened()
     const consents = await consentsOf(tables.consents, mailRules, row.owner, mailboxesOf(targetsOf(row)))
-    return presentMonitor(row, { ...(secrets && { secrets }), consents })
+    const accepted = (await tables.accepted.ofMonitors([row.number], new Date(now()))).get(row.number) ?? []
+    return presentMonitor(row, { ...(secrets && { secrets }), consents, accepted })
   }
 
   return {
@@ -255,9 +257,11 @@ export function monitorService(
         }),
       )
       const byOwner = new Map(known)
+      const numbers = rows.map(({ number }) => number)
+      const accepted = await tables.accepted.ofMonitors(numbers, new Date(now()))
       return rows.map((row) => {
-        const consents = byOwner.get(row.owner)
-        return { monitor: presentMonitor(row, consents && { consents }), place: row.place }
+        const shown = { consents: byOwner.get(row.owner) ?? new Map(), accepted: accepted.get(row.number) ?? [] }
+        return { monitor: presentMonitor(row, shown), place: row.place }
       })
     },
     summary: async (filter, compare, owner) =>
@@ -448,6 +452,7 @@ export type OpenedMonitors = {
     readonly deliveries: Deliveries
     readonly consents: MailConsents
     readonly digests: Digests
+    readonly accepted: AcceptedFindings
   }
   readonly database: Database
   readonly mailRules: MailRules

@@ -49,6 +49,7 @@ it('a night of receivers that fail, hang and redirect: places and attempts are b
     },
     consents: { sweep: none },
     digests: { due: none },
+    accepted: { sweep: none, due: none },
     senders: { post, mail: undefined, publicUrl: undefined, from: undefined },
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   } as unknown as EngineParts // no monitor runs
@@ -154,6 +155,7 @@ it('5,000 monitors of one key whose runs are slow hold up no run of another', as
   const parts = {
     ...{ database: { db }, monitors, ...tables, now: Date.now, random: () => 0.5, sweeps: [], storage: UNBOUNDED },
     consents: { sweep: async () => {} },
+    accepted: { sweep: async () => false, due: async () => undefined },
     runOnce: async (_kind: string, target: string) => {
       ran.push(target)
       if (target === 'slow') await new Promise<void>((resolve) => ofTheSlow.push(resolve))

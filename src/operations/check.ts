@@ -7,8 +7,10 @@ import type { Domain } from '../names/domain.ts'
 import { planOf } from '../plan/plan.ts'
 import { presentWithPlan } from '../plan/present.ts'
 import { lookUp, subjectOf } from '../plan/snapshot.ts'
+import { isBad, withAccepted } from '../score/accepted.ts'
 import { composeCheck } from '../score/compose.ts'
 import type { Ctx } from '../world.ts'
+import { acceptancesFor, acceptParam } from './accept.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
@@ -40,13 +42,13 @@ export function reportScore(answer: ReportAnswer): ScoreRange {
 }
 
 /**
- * What a profile decides, if one was asked for. Else `bad` if a check fails; `unclear` if more than half of the points could not be determined, so that there is no grade.
+ * What a profile decides, if one was asked for. Else `bad` if a check fails beside what is accepted; `unclear` if more than half of the points could not be determined, so that there is no grade.
  */
-export function checkVerdict({ grade, status, profile }: Pick<CheckAnswer, 'grade' | 'status' | 'profile'>): Verdict {
-  const judged = profileVerdict(profile)
+export function checkVerdict(answer: CheckAnswer): Verdict {
+  const judged = profileVerdict(answer.profile)
   if (judged) return judged
-  if (grade === null) return 'unclear'
-  return status === 'fail' ? 'bad' : 'good'
+  if (answer.grade === null) return 'unclear'
+  return isBad(answer) ? 'bad' : 'good'
 }
 
 /** The check of a domain, with a score. */
@@ -63,6 +65,7 @@ export const check = defineOperation({
     starttls: flagParam('connect to the mail hosts and check their TLS'),
     plan: planParam,
     profile: domainProfileParam,
+    accept: acceptParam,
     timeout: timeoutParam('time limit of the check', DEADLINE_MS),
     format: formatParam,
     vantage: optional(vantageParam),
@@ -71,12 +74,14 @@ export const check = defineOperation({
   answer: checkAnswer,
   example: checkExample,
   deadlineMs: DEADLINE_MS,
-  uses: ['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors'],
-  run: async (ctx, deps, { domain, selector, starttls, plan, profile, save, vantage }) => {
+  uses: ['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors', 'acceptedHere'],
+  run: async (ctx, deps, { domain, selector, starttls, plan, profile, accept, save, vantage }) => {
+    const accepted = acceptancesFor(ctx, deps, domain, accept)
+    accepted.catch(() => {}) // it is awaited below
     const joined = await joinedReports(ctx, deps, domain, { save, vantage })
     const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain)]
     const wanted = { selectors: selector ?? [], starttls, plan, ...joined?.input, learned }
-    const answer = await checkDomain(ctx, deps, domain, wanted)
+    const answer = withAccepted(await checkDomain(ctx, deps, domain, wanted), await accepted)
     return ok({ ...withProfile(answer, profile), ...(joined && { reports: await joined.answer() }) })
   },
   vantage: {

@@ -7,6 +7,7 @@ import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verifier } from '../mailbox/verify.ts'
 import type { MessageService } from '../message/inbox.ts'
 import type { VerifiedSelectors } from '../message/selectors.ts'
+import type { AcceptedService } from '../monitors/accepted.ts'
 import type { MonitorService } from '../monitors/service.ts'
 import type { Stored } from '../monitors/stored.ts'
 import type { WebhookService } from '../monitors/webhooks.ts'
@@ -29,6 +30,12 @@ export type ReportsHere = {
   /** What came in since the start of this process, by every way. */
   readonly counted: ReportService['counted']
 }
+
+/**
+ * The accepted findings in force of a key for a domain. No database is opened, or started, for the question; there are
+ * none where it does not answer. Never rejects.
+ */
+export type AcceptedHere = AcceptedService['ofDomain']
 
 /** A way in, since the start of this process. */
 export type ReportWay = {
@@ -61,6 +68,8 @@ export type Deps = {
   readonly stored: () => Promise<Stored>
   readonly monitors: () => Promise<MonitorService>
   readonly webhooks: () => Promise<WebhookService>
+  readonly accepted: () => Promise<AcceptedService>
+  readonly acceptedHere: AcceptedHere
   /** Reports that came in; loaded on demand. */
   readonly reports: () => Promise<ReportService>
   readonly reportsHere: ReportsHere

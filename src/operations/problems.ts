@@ -1,5 +1,5 @@
 import { errorsOf } from '../base/errors.ts'
-import { problemsOf, quoted, shown } from '../base/problem.ts'
+import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
 import { counted } from '../base/text.ts'
 import { didYouMean } from '../base/value-problems.ts'
 
@@ -51,6 +51,35 @@ export const messageError = errorsOf('message', {
       `the content type is ${quoted(type, 60)}; send the message as message/rfc822 or text/plain`,
   },
   payload_too_large: { too_large: ({ max }: Max) => `the message is larger than ${max} octets (--max-message)` },
+})
+
+type Line = { line: number | undefined }
+const onLine = ({ line }: Line): string => (line === undefined ? '' : `line ${line}: `)
+
+/** What is wrong with an acceptance of a finding, or with a file of them. */
+export const acceptedProblem = problemsOf('acceptance', {
+  finding: ({ text, meant }: Text & { meant: string | undefined }) =>
+    `${quoted(text, 80)} is not the id of a finding${didYouMean(meant)}; name one finding, such as dmarc.policy_none`,
+  until: ({ text }: Text) =>
+    `${quoted(text, 40)} is neither a day such as 2026-06-30 nor a time such as 2026-06-30T12:00:00Z`,
+  file_size: ({ max }: Max) => `the accepted findings are longer than ${max} characters`,
+  file: ({ line, why, expected }: { line: number; why: Problem; expected: string }, say) =>
+    `line ${line}: ${shown(say(why), 400)}; expected is a list such as ${shown(expected)}`,
+})
+
+/** Errors of an acceptance of a finding. */
+export const acceptedInputError = errorsOf('acceptance_input', {
+  invalid_parameter: {
+    subject: () => 'give either domain or label: a finding is not accepted for everything',
+    past: () => 'the end has passed: give a day from today on',
+    too_long: ({ finding, line, day }: Line & { finding: string; day: string }) =>
+      `${onLine({ line })}${shown(finding, 80)} can be accepted until ${shown(day, 20)} at latest`,
+  },
+  forbidden: { label: () => 'this key is made for some domains: accept for one of them, not for a label' },
+  until_required: {
+    until: ({ finding, line, day }: Line & { finding: string; day: string }) =>
+      `${onLine({ line })}${shown(finding, 80)} is critical: give until, at latest ${shown(day, 20)}`,
+  },
 })
 
 export const accessError = errorsOf('access', {

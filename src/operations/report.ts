@@ -12,8 +12,10 @@ import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import { type Pasted, readAddress, readDomain } from '../names/pasted.ts'
 import { DnsError } from '../net/dns/resolver.ts'
+import { withAccepted } from '../score/accepted.ts'
 import { composeReport, type ReportedAddresses } from '../score/report.ts'
 import type { Ctx } from '../world.ts'
+import { acceptancesFor, acceptParam } from './accept.ts'
 import { checkDomain, checkVerdict, planParam, reportScore } from './check.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
@@ -50,6 +52,7 @@ export const report = defineOperation({
     selector: selectorsParam,
     plan: planParam,
     profile: domainProfileParam,
+    accept: acceptParam,
     timeout: timeoutParam('time limit of the report', DEADLINE_MS),
     vantage: optional(vantageParam),
     format: formatParam,
@@ -58,12 +61,24 @@ export const report = defineOperation({
   answer: reportAnswer,
   example: reportExample,
   deadlineMs: DEADLINE_MS,
-  uses: ['blacklists', 'domainLists', 'geo', 'heloName', 'smtpPort', 'sourcePool', 'reportsHere', 'verifiedSelectors'],
-  run: async (ctx, deps, { domain, selector, plan, profile, save, vantage }) => {
+  uses: [
+    'blacklists',
+    'domainLists',
+    'geo',
+    'heloName',
+    'smtpPort',
+    'sourcePool',
+    'reportsHere',
+    'verifiedSelectors',
+    'acceptedHere',
+  ],
+  run: async (ctx, deps, { domain, selector, plan, profile, accept, save, vantage }) => {
+    const accepted = acceptancesFor(ctx, deps, domain.domain, accept)
+    accepted.catch(() => {}) // it is awaited below
     const joined = await joinedReports(ctx, deps, domain.domain, { save, vantage })
     const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain.domain)]
     const wanted = { selectors: selector ?? [], plan, ...joined?.input, learned }
-    const answer = await reportOn(ctx, deps, domain, wanted)
+    const answer = withAccepted(await reportOn(ctx, deps, domain, wanted), await accepted)
     return ok({ ...withProfile(answer, profile), ...(joined && { reports: await joined.answer() }) })
   },
   vantage: {

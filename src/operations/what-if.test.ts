@@ -17,6 +17,7 @@ const DEPS = {
   smtpPort: 25,
   heloName: async () => 'sonde.example',
   reportsHere: NO_REPORTS,
+  acceptedHere: async () => new Map(),
   verifiedSelectors: { of: () => [], remember: () => {} },
 }
 const ask = (body: object, zone = ZONE) => answerTo(whatIf, labCtx(zone), DEPS, { domain: 'a.example', ...body })

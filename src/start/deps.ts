@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs'
+import { raced } from '../base/deadline.ts'
 import { invalidFlag, messageOf } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
@@ -124,6 +125,7 @@ function makersOf(
     return opened.verifier
   })
   const reports = async () => (await database()).reports()
+  const accepted = async () => (await (await database()).monitors()).accepted
   const selectors = once(verifiedSelectors)
   return {
     blacklists,
@@ -143,6 +145,19 @@ function makersOf(
     stored: () => async () => (await database()).stored,
     monitors: () => async () => (await (await database()).monitors()).monitors,
     webhooks: () => async () => (await (await database()).monitors()).webhooks,
+    accepted: () => accepted,
+    acceptedHere: () => async (owner, domain) => {
+      const { databaseUrl, dataDir } = config
+      const isOpened = opened.database?.isOpened() ?? false
+      if (databaseUrl === undefined && !isOpened && !hasPrivateDatabase(dataDir)) return new Map()
+      try {
+        const reading = accepted().then((service) => service.ofDomain(owner, domain))
+        return await raced(AbortSignal.timeout(ACCEPTED_MS), reading)
+      } catch (error) {
+        world.log.warn('accepted findings could not be read', { reason: messageOf(error) })
+        return new Map()
+      }
+    },
     reports: () => reports,
     reportsHere: once(() =>
       reportsHere(
@@ -172,6 +187,9 @@ function makersOf(
     sharedDatabaseUser: () => sharedDatabaseUser(config),
   }
 }
+
+/** How long an answer waits for the accepted findings, ms. */
+const ACCEPTED_MS = 3_000
 
 /** The verifier, with a call for each verification. */
 const told = (verifier: Deps['verifier'], onVerified: OnVerified | undefined): Deps['verifier'] =>

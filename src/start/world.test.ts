@@ -28,7 +28,8 @@ async function open(behave: Behaviour) {
   const outside = await openOutside(config, log, '0')
   const { provide, shutDown } = createDeps(config, outside)
   const deps = await provide([
-    ...(['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors', 'blacklists', 'verifier', 'sourcePool'] as const),
+    ...(['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors', 'acceptedHere'] as const),
+    ...(['blacklists', 'verifier', 'sourcePool'] as const),
     ...([
       'probes',
       'peers',

@@ -58,6 +58,7 @@ async function claimed(
     database: { db: { transaction: () => ({ execute: (work: (tx: unknown) => unknown) => work({}) }) } },
     jobEvent: async () => undefined,
     consents: { sweep: none },
+    accepted: { sweep: none, due: none },
     sweeps: [],
     now: () => 1,
     random: () => 0,
@@ -74,7 +75,8 @@ const opened = (parts: object) => async () => parts as unknown as OpenedMonitors
 /** The n-th monitor of a key: the table takes it where fewer are there than it is told. */
 function isMonitorMade(n: number): Promise<boolean> {
   const add = async (row: object, most: number) => (n > most ? undefined : { ...row, number: n, state: null })
-  const tables = { consents: { states: async () => new Map() } }
+  const none = async () => new Map()
+  const tables = { consents: { states: none }, accepted: { ofMonitors: none } }
   const mailRules = { recipients: [], perDay: 20 }
   const storage = { admit: async () => {} }
   const parts = { monitors: { add }, engine: { wake: () => {} }, tables, mailRules, storage }

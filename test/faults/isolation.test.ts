@@ -16,6 +16,7 @@ import { type EngineParts, startMonitors } from '../../src/monitors/engine.ts'
 import { ip } from '../../src/names/ip.ts'
 import { importReports } from '../../src/reports/import.ts'
 import { BOUNDS } from '../../src/reports/parse/containers.ts'
+import { acceptedOf } from '../../src/store/postgres/accepted.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
 import { digestsOf } from '../../src/store/postgres/digests.ts'
 import { takeInOf } from '../../src/store/postgres/job-intake.ts'
@@ -103,7 +104,7 @@ describe('monitors, messages and ended jobs', () => {
   beforeAll(async () => {
     database = await labDatabase()
     const { db } = database
-    const mail = { consents: mailConsentsOf(db), digests: digestsOf(db) }
+    const mail = { consents: mailConsentsOf(db), digests: digestsOf(db), accepted: acceptedOf(db) }
     const tables = { deliveries: deliveriesOf(db), webhooks: webhooksOf(db), ...mail }
     const monitors = monitorsOf(db)
     const at = new Date(nowMs)

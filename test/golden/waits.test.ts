@@ -113,6 +113,7 @@ function network(servers: Readonly<Record<string, LabServer>> = {}) {
     sourcePool: { isConfigured: false },
     smtpPort: 25,
   } as Partial<Deps> as Deps
+  Object.assign(deps, { acceptedHere: async () => new Map() })
   return { ctx, deps, waits: on.waits }
 }
 

@@ -24,7 +24,7 @@ import { listingLookup } from '../../src/start/pool.ts'
 import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { labIdempotencyKeys, labJobs } from './jobs.ts'
-import { labMonitors, labWebhooks } from './monitors.ts'
+import { labAccepted, labMonitors, labWebhooks } from './monitors.ts'
 import { labReports, NO_REPORTS } from './reports.ts'
 import { labStored } from './stored.ts'
 import { labStore } from './world.ts'
@@ -49,6 +49,8 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     stored: async () => labStored,
     monitors: async () => labMonitors,
     webhooks: async () => labWebhooks,
+    accepted: async () => labAccepted,
+    acceptedHere: async () => new Map(),
     reports: async () => labReports,
     reportsHere: NO_REPORTS,
     sourcePool: labPool(world, blacklists),

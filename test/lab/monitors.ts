@@ -1,3 +1,4 @@
+import { acceptedAnswer } from '../../src/answers/accepted.ts'
 import {
   badgeAnswer,
   monitorAnswer,
@@ -8,8 +9,10 @@ import {
   monitorTestAnswer,
 } from '../../src/answers/monitors.ts'
 import { webhookAnswer } from '../../src/answers/webhooks.ts'
+import type { AcceptedService } from '../../src/monitors/accepted.ts'
 import type { MonitorService } from '../../src/monitors/service.ts'
 import type { WebhookService } from '../../src/monitors/webhooks.ts'
+import { acceptedCreate } from '../../src/operations/monitors/accepted.ts'
 import { monitorsDigest } from '../../src/operations/monitors/digest.ts'
 import { monitorChanges, monitorRun, monitorShow, monitorTest } from '../../src/operations/monitors/manage.ts'
 import { badge } from '../../src/operations/monitors/open.ts'
@@ -73,4 +76,12 @@ export const labWebhooks: WebhookService = {
   deliveries: async () => [{ ...delivery, number: 1 }],
   replay: async () => delivery,
   callback: async () => ({ id: webhook.id, secret: webhook.secret }),
+}
+
+const accepted = acceptedAnswer.parse(acceptedCreate.example.output)
+export const labAccepted: AcceptedService = {
+  create: async () => ({ answer: accepted, isNew: true }),
+  list: async () => [{ number: 1, answer: accepted }],
+  remove: async () => accepted,
+  ofDomain: async () => new Map(),
 }

@@ -13,7 +13,7 @@ import { better, type Row, worse } from './row.ts'
 import { DKIM_ROWS, DMARC_ROWS, SPF_ROWS } from './sending.ts'
 import { DNSSEC_ROWS, ZONE_ROWS } from './zone.ts'
 
-/** Findings of severity info are not reported as changes. */
+/** Findings of severity info, and accepted ones, are not reported as changes. */
 const TOLD: readonly FindingAnswer['severity'][] = ['critical', 'high', 'medium', 'low']
 
 /** Whether the check of a finding has a result. */
@@ -25,7 +25,11 @@ function isKnown(answer: CheckAnswer, id: string): boolean {
 }
 
 const told = ({ findings }: CheckAnswer): ReadonlyMap<string, FindingAnswer> =>
-  new Map(findings.filter(({ severity }) => TOLD.includes(severity)).map((one) => [one.id, one]))
+  new Map(
+    findings
+      .filter(({ severity, accepted }) => TOLD.includes(severity) && accepted === undefined)
+      .map((one) => [one.id, one]),
+  )
 
 /** The findings of one answer that the other does not have, if both are known. */
 const only = (one: CheckAnswer, other: CheckAnswer): readonly FindingAnswer[] => {

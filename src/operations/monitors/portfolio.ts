@@ -91,6 +91,7 @@ export const filterParams = {
   mta_sts: wordParam(mta_sts.options, 'with this mode of MTA-STS'),
   dnssec: wordParam(dnssec.options, 'with this state of DNSSEC'),
   finding: lineFilter('with this finding', 100),
+  accepted: { ...flagParam('with a finding that is accepted', 'answer') },
   no_reports: { ...flagParam('without a DMARC report for 30 days', 'answer') },
   changed_since: dateParam('changed since this day or time'),
   q: lineFilter('text in target, name, note or a label', 200),
@@ -100,7 +101,7 @@ type FilterInput = InputOf<typeof filterParams>
 
 /** The filter that a caller asks for. Throws AppError. */
 export function filterOf({ caller, now }: Pick<Call, 'caller' | 'now'>, input: FilterInput): MonitorFilter {
-  const { label, owner, state, finding, no_reports, changed_since, q } = input
+  const { label, owner, state, finding, accepted, no_reports, changed_since, q } = input
   if (no_reports && (caller?.maySeeReports === false || caller?.domains !== undefined))
     throw monitorInputError('reports_filter', undefined, { parameter: 'no_reports', at: 'no_reports' })
   const facts = Object.fromEntries(
@@ -112,6 +113,7 @@ export function filterOf({ caller, now }: Pick<Call, 'caller' | 'now'>, input: F
     ...(owner !== undefined && { contact: owner.toLowerCase() }),
     ...(state !== undefined && { state: state as NonNullable<MonitorFilter['state']> }),
     ...(finding !== undefined && { finding }),
+    ...(accepted && { acceptedAt: new Date(now()) }),
     ...(no_reports && { noReportsSince: new Date(now() - NO_REPORTS_MS) }),
     ...(changed_since !== undefined && { changedSince: changed_since }),
     ...(q !== undefined && q !== '' && { text: q }),

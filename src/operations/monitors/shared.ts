@@ -105,6 +105,7 @@ export const monitorExample: MonitorAnswer = {
     worst: { finding: 'dmarc.quarantine', severity: 'low', title: 'DMARC policy quarantine' },
     findings: ['dmarc.quarantine'],
   },
+  accepted: [],
   changed_at: null,
   last: { time: '2026-01-02T03:04:05.000Z', status: 'pass', score: 97, listed: 0 },
   failures: 0,

@@ -307,6 +307,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
       await sql`
         DELETE FROM mailsonde.mail_consents
         WHERE ${name === 'email' ? sql`address` : sql`split_part(address, '@', -1)`} = ${wanted}`.execute(tx)
+      if (name === 'domain') await sql`DELETE FROM mailsonde.accepted WHERE domain = ${wanted}`.execute(tx)
       return { monitors: Number(gone.numAffectedRows ?? 0), receivers: Number(told.numAffectedRows ?? 0) }
     }),
 })

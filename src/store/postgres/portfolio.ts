@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { APPLIES, HAS_FINDING } from './accepted.ts'
 import { COLUMNS, type MonitorRow, monitorRow, type NewMonitor } from './monitors.ts'
 import type { Schema } from './schema.ts'
 
@@ -13,6 +14,8 @@ export type MonitorFilter = {
   readonly facts: { readonly [Fact in FilteredFact]?: string }
   /** Id of a finding. */
   readonly finding?: string
+  /** With an accepted finding, at this time. */
+  readonly acceptedAt?: Date
   /** No report of DMARC about the domain has come in since. */
   readonly noReportsSince?: Date
   readonly changedSince?: Date
@@ -45,7 +48,7 @@ type ListedMonitor = MonitorRow & { readonly place: MonitorPlace }
 const likeText = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 function conditionOf(filter: MonitorFilter): RawBuilder<unknown> {
-  const { owner, label, contact, state, facts, finding, noReportsSince, changedSince, text } = filter
+  const { owner, label, contact, state, facts, finding, acceptedAt, noReportsSince, changedSince, text } = filter
   const all: RawBuilder<unknown>[] = [sql`true`]
   if (owner !== undefined) all.push(sql`owner = ${owner}`)
   if (label !== undefined) all.push(sql`labels @> ARRAY[${label}]::text[]`)
@@ -56,6 +59,9 @@ function conditionOf(filter: MonitorFilter): RawBuilder<unknown> {
     if (value !== undefined) all.push(sql`coalesce(facts ->> ${sql.lit(fact)}, 'unknown') = ${value}`)
   }
   if (finding !== undefined) all.push(sql`facts -> 'findings' @> ${JSON.stringify([finding])}::jsonb`)
+  if (acceptedAt !== undefined)
+    all.push(sql`EXISTS (
+      SELECT FROM mailsonde.accepted a WHERE a.until > ${acceptedAt} AND ${APPLIES} AND ${HAS_FINDING})`)
   if (noReportsSince !== undefined)
     all.push(sql`domain <> '' AND NOT EXISTS (
       SELECT FROM mailsonde.reports r WHERE reverse(r.domain) = reverse(m.domain)

@@ -99,6 +99,20 @@ export type MonitorsTable = {
   readonly changed_at: Date | null
 }
 
+type AcceptedTable = {
+  readonly number: ColumnType<string, never, never>
+  readonly id: string
+  readonly owner: string
+  readonly finding: string
+  readonly domain: string
+  readonly label: string
+  readonly reason: string
+  readonly author: string
+  readonly created_at: Time
+  readonly until: Time
+  readonly tell_at: Date | null
+}
+
 export type WebhooksTable = {
   readonly number: ColumnType<string, never, never>
   readonly id: string
@@ -148,6 +162,7 @@ export type StoredAnswersTable = {
 
 export type Schema = {
   readonly 'mailsonde.monitors': MonitorsTable
+  readonly 'mailsonde.accepted': AcceptedTable
   readonly 'mailsonde.webhooks': WebhooksTable
   readonly 'mailsonde.deliveries': DeliveriesTable
   readonly 'mailsonde.mail_consents': {

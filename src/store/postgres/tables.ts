@@ -70,6 +70,23 @@ CREATE INDEX monitor_points_facts_by_time ON mailsonde.monitor_points (at) WHERE
 CREATE INDEX monitor_points_changed ON mailsonde.monitor_points (monitor, at DESC) WHERE changes IS NOT NULL;
 CREATE INDEX monitor_points_by_time ON mailsonde.monitor_points USING brin (at);
 
+-- Findings that a key accepts, for a domain or for its monitors with a label.
+CREATE TABLE mailsonde.accepted (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text NOT NULL UNIQUE,
+  owner text NOT NULL,                 -- id of the key that made it; '' without keys
+  finding text NOT NULL,
+  domain text NOT NULL,                -- '' for a label
+  label text NOT NULL,                 -- '' for a domain
+  reason text NOT NULL,
+  author text NOT NULL,
+  created_at timestamptz NOT NULL,
+  until timestamptz NOT NULL,
+  tell_at timestamptz,                 -- when its end is told next; null: it was
+  UNIQUE (owner, domain, label, finding)
+);
+CREATE INDEX accepted_due ON mailsonde.accepted (tell_at) WHERE tell_at IS NOT NULL;
+
 CREATE TABLE mailsonde.webhooks (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   id text NOT NULL UNIQUE,

@@ -19,6 +19,8 @@ export type NewDelivery = {
   readonly type: string
   readonly body: string
   readonly createdAt: Date
+  /** When it is sent first; default at once. */
+  readonly due?: Date
 }
 
 const webhookRow = (row: StoredWebhook): WebhookRow => ({ ...row, number: Number(row.number) })
@@ -158,14 +160,14 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     const added = await tx
       .insertInto('mailsonde.deliveries')
       .values(
-        rows.map(({ createdAt, webhook, monitor, owner, ...row }) => ({
+        rows.map(({ createdAt, due = createdAt, webhook, monitor, owner, ...row }) => ({
           ...row,
           webhook: webhook === null ? null : String(webhook),
           monitor: monitor === null ? null : String(monitor),
           owner: sql<string>`coalesce(${owner ?? null}, (SELECT owner FROM mailsonde.webhooks WHERE number = ${webhook}::bigint),
             (SELECT owner FROM mailsonde.monitors WHERE number = ${monitor}::bigint), '')`,
           created_at: createdAt,
-          next_attempt: createdAt,
+          next_attempt: due,
         })),
       )
       .onConflict((conflict) => conflict.column('id').doNothing())
@@ -180,7 +182,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
 
   /** Adds a message that is sent at once, so that the links in it work; returns its number. */
   addSent: async (message: NewDelivery): Promise<number> => {
-    const { webhook, monitor, createdAt, ...row } = message
+    const { webhook, monitor, createdAt, due: _, ...row } = message
     const { number } = await db
       .insertInto('mailsonde.deliveries')
       .values({
@@ -298,14 +300,15 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
   },
 
   /**
-   * Whether a monitor, a message or a digest is due, or a job with a webhook has ended: one statement at rest in place of four
-   * claims.
+   * Whether a monitor, a message, a digest or the end of an acceptance is due, or a job with a webhook has ended: one
+   * statement at rest in place of five claims.
    */
   hasWork: async (now: Date): Promise<boolean> => {
     const { rows } = await sql<{ has_work: boolean }>`
       SELECT EXISTS (SELECT FROM mailsonde.monitors WHERE enabled AND least(next_run, message_due) <= ${now})
         OR EXISTS (SELECT FROM mailsonde.deliveries WHERE state = 'pending' AND next_attempt <= ${now})
         OR EXISTS (SELECT FROM mailsonde.digests WHERE next_at <= ${now})
+        OR EXISTS (SELECT FROM mailsonde.accepted WHERE tell_at <= ${now})
         OR EXISTS (SELECT FROM mailsonde.jobs WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed')) AS has_work`.execute(
       db,
     )
