@@ -65,6 +65,10 @@ export const monitorFacts = z
     inherited_phase: dmarcPhase
       .optional()
       .meta({ description: 'with phase `inherited`: the phase of what is in force' }),
+    inherited_because: z
+      .string()
+      .optional()
+      .meta({ description: 'with phase `inherited`: which record governs the domain, and by which tag' }),
     mta_sts: z.enum(['none', 'testing', 'enforce', 'broken', 'unknown']),
     dnssec: z.enum(['signed', 'unsigned', 'broken', 'unknown']),
     worst: z
@@ -104,6 +108,10 @@ export const monitorAnswer = z
     note: z.string(),
     state: monitorState,
     last: monitorPoint.nullable(),
+    below: z
+      .string()
+      .nullable()
+      .meta({ description: 'the organizational domain that the target is below; null: it is one, or an IP address' }),
     facts: monitorFacts
       .nullable()
       .meta({ description: 'of a check or report; null: nothing is known yet, or another kind' }),
@@ -132,6 +140,8 @@ const share = z.strictObject({
 })
 export const monitorSummaryAnswer = z.strictObject({
   total: z.int(),
+  organizations: z.int().meta({ description: 'organizational domains at or below which the targets are' }),
+  below: z.int().meta({ description: 'names below these' }),
   compare: z.iso.date().optional(),
   grade: z.array(share),
   state: z.array(share),

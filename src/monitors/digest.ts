@@ -1,8 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { MonitorDigestAnswer } from '../answers/monitors.ts'
-import { parseDomain } from '../names/domain.ts'
 import type { Owner } from '../names/owner.ts'
-import { registrableDomain } from '../names/suffix.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import type { DigestReader, Digests } from '../store/postgres/digests.ts'
 import type { MailConsents } from '../store/postgres/monitors.ts'
@@ -11,6 +9,7 @@ import { askForConsent, consentsOf, type MailRules, needsNoConsent } from './not
 import { type DigestEvent, digestOf } from './notify/digest.ts'
 import type { Senders } from './notify/send.ts'
 import { digestMailOf } from './notify/templates.ts'
+import { organizationOf } from './portfolio.ts'
 import { monitorError } from './problems.ts'
 import { makeMessageId } from './run.ts'
 
@@ -166,11 +165,6 @@ export function digestService(
       parts.wake()
     },
   }
-}
-
-const organizationOf = (name: string): string => {
-  const domain = parseDomain(name)
-  return domain.ok ? (registrableDomain(domain.value) ?? domain.value) : name
 }
 
 function presentReader(

@@ -63,6 +63,13 @@ it.each<[what: string, dmarc: Dmarc, name: typeof answer.domain_role.name, phase
   expect(phaseOf({ dmarc: { ...rest, ...base, ...dmarc }, domain_role: role(name) })).toEqual(phase)
 })
 
+it('says which record governs a domain without one', () => {
+  const detail = 'a.example.org has no usable record of its own; the sp of example.org governs it.'
+  const findings = [{ ...answer.findings[0]!, id: 'dmarc.inherited', severity: 'info' as const, detail }]
+  const dmarc = { ...answer.dmarc, inherited: true }
+  expect(factsOf({ ...answer, dmarc, findings })).toMatchObject({ phase: 'inherited', inherited_because: detail })
+})
+
 it.each<[what: string, over: Partial<typeof answer>, facts: Partial<ReturnType<typeof factsOf>>]>([
   ['mail hosts that could not be looked up', { mx: [], mx_status: 'unknown' }, { provider: 'unknown' }],
   ['no mail hosts', { mx: [], mx_kind: 'none' }, { provider: 'none' }],

@@ -31,7 +31,7 @@ function providerOf({ mx, mx_status, mx_kind }: CheckAnswer): string {
   return mx.map(({ host }) => providerOfHost(host)?.name).find((name) => name !== undefined) ?? 'other'
 }
 
-type Answered = Pick<CheckAnswer, 'dmarc' | 'domain_role'>
+type Answered = Pick<CheckAnswer, 'dmarc' | 'domain_role'> & Partial<Pick<CheckAnswer, 'findings'>>
 
 const policyOf = ({ dmarc }: Answered): Facts['policy'] => {
   if (dmarc.status === 'unknown') return 'unknown'
@@ -39,11 +39,17 @@ const policyOf = ({ dmarc }: Answered): Facts['policy'] => {
 }
 
 /** The phase of DMARC of a domain; of one without a record of its own also that of what is in force. */
-export function phaseOf({ dmarc, domain_role: role }: Answered): Pick<Facts, 'phase' | 'inherited_phase'> {
+export function phaseOf({
+  dmarc,
+  domain_role: role,
+  findings = [],
+}: Answered): Pick<Facts, 'phase' | 'inherited_phase' | 'inherited_because'> {
   if (role.name === 'parked' || role.name === 'no_mail') return { phase: 'parked' }
   if (dmarc.status === 'unknown') return { phase: 'unknown' }
   const phase = phaseInForce(dmarc)
-  return dmarc.inherited ? { phase: 'inherited', inherited_phase: phase } : { phase }
+  if (!dmarc.inherited) return { phase }
+  const because = findings.find(({ id }) => id === 'dmarc.inherited')?.detail
+  return { phase: 'inherited', inherited_phase: phase, ...(because !== undefined && { inherited_because: because }) }
 }
 
 const LEVEL = { none: 0, quarantine: 1, reject: 2 } as const

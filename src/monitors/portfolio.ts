@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { MonitorImport, MonitorSummary } from '../answers/monitors.ts'
 import { inTurns } from '../base/at-most.ts'
 import type { Owner } from '../names/owner.ts'
+import { registrableDomain } from '../names/suffix.ts'
 import type { MonitorRow, NewMonitor } from '../store/postgres/monitors.ts'
 import type { ImportedColumn, MonitorCount, MonitorFilter, Portfolio } from '../store/postgres/portfolio.ts'
 import { monitorError } from './problems.ts'
@@ -30,6 +31,9 @@ export type ImportCounts = Omit<MonitorImport, 'bad_rows' | 'bad_rows_left_out' 
 /** What is changed of many monitors. */
 export type ManyEdit = Parameters<Portfolio['change']>[1]
 
+/** The organizational domain of a name; '' for none. */
+export const organizationOf = (name: string): string => (name === '' ? '' : (registrableDomain(name) ?? name))
+
 /** Those of the filter that are the owner's; an admin's are all. */
 export const ownOf = (filter: MonitorFilter, owner: Owner): MonitorFilter =>
   owner.isAdmin ? filter : { ...filter, owner: owner.id }
@@ -41,8 +45,9 @@ export async function summaryOf(
   compare: string | undefined,
   nowMs: number,
 ): Promise<MonitorSummary> {
-  const [now, week, month, compared] = await Promise.all([
+  const [now, domains, week, month, compared] = await Promise.all([
     portfolio.count(filter),
+    portfolio.organizations(filter),
     portfolio.changesSince(filter, new Date(nowMs - 7 * DAY_MS)),
     portfolio.changesSince(filter, new Date(nowMs - 28 * DAY_MS)),
     compare === undefined ? undefined : portfolio.changesSince(filter, new Date(Date.parse(compare) + DAY_MS - 1)),
@@ -63,6 +68,7 @@ export async function summaryOf(
   const state = of('state').map(({ value, count }) => ({ value, count, change_7_days: null, change_28_days: null }))
   return {
     total: state.reduce((sum, { count }) => sum + count, 0),
+    ...domains,
     ...(compare !== undefined && { compare }),
     ...{ grade: of('grade'), state, phase: of('phase'), policy: of('policy'), mta_sts: of('mta_sts') },
     ...{ dnssec: of('dnssec'), provider: of('provider'), role: of('role'), findings: of('findings') },
@@ -141,6 +147,7 @@ const newMonitor = (
   kind: row.kind,
   target: row.target,
   domain: row.domain,
+  organization: organizationOf(row.domain),
   every_ms: row.every_ms ?? everyMs,
   options: '{}',
   notify: '[]',

@@ -108,6 +108,7 @@ export function presentMonitor(
     note: row.note,
     state: monitorState.parse(row.state),
     last: lastOf(row),
+    below: row.domain !== row.organization && row.organization !== '' ? row.organization : null,
     facts: factsOfRow(row),
     accepted: [...acceptancesOf(accepted)].map(([finding, one]) => ({ finding, ...one })),
     changed_at: row.changed_at?.toISOString() ?? null,

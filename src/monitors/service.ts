@@ -33,6 +33,7 @@ import {
   MAX_LABELS,
   MAX_MONITORS,
   type ManyEdit,
+  organizationOf,
   ownOf,
   summaryOf,
 } from './portfolio.ts'
@@ -226,6 +227,7 @@ export function monitorService(
           kind: input.kind,
           target: input.target,
           domain: input.domain,
+          organization: organizationOf(input.domain),
           every_ms: input.everyMs,
           options: JSON.stringify(input.options),
           notify,

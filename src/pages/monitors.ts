@@ -53,7 +53,21 @@ export const monitorsPages = (parts: Parts): readonly Page[] => [
 
 /** The words of the filters in the URL, which are those of the API. */
 const FILTERS = [
-  ...['q', 'label', 'owner', 'grade', 'phase', 'policy', 'state', 'provider', 'role', 'finding', 'mta_sts', 'dnssec'],
+  ...[
+    'q',
+    'label',
+    'organization',
+    'owner',
+    'grade',
+    'phase',
+    'policy',
+    'state',
+    'provider',
+    'role',
+    'finding',
+    'mta_sts',
+    'dnssec',
+  ],
   ...['no_reports', 'changed_since', 'sort'],
 ] as const
 /** The filters of the form: those that have a choice, with it. */
@@ -61,7 +75,7 @@ const CHOICES = {
   grade: ['A+', 'A', 'B', 'C', 'D', 'F', 'unknown'],
   phase: dmarcPhase.options,
   state: monitorStates.options,
-  sort: ['newest', 'name', 'score', 'worst', 'changed'],
+  sort: ['domain', 'newest', 'name', 'score', 'worst', 'changed'],
 } as const
 
 async function list(parts: Parts, visit: Visit, problem?: FormProblem): Promise<PageAnswer> {
@@ -69,7 +83,11 @@ async function list(parts: Parts, visit: Visit, problem?: FormProblem): Promise<
   const asked = Object.fromEntries(FILTERS.flatMap((name) => (visit.query[name] ? [[name, visit.query[name]]] : [])))
   const { sort: _, ...filter } = asked
   const [given, counted] = await Promise.all([
-    parts.execute(parts.operation('monitors list'), { limit: '50', ...asked, ...(cursor && { cursor }) }, visit.by),
+    parts.execute(
+      parts.operation('monitors list'),
+      { limit: '50', sort: 'domain', ...asked, ...(cursor && { cursor }) },
+      visit.by,
+    ),
     parts.execute(parts.operation('monitors summary'), filter, visit.by),
   ])
   const { data, next_cursor: next } = ownAnswer(monitorListAnswer, given.answer)
@@ -113,7 +131,7 @@ function filterForm(asked: Readonly<Record<string, string | undefined>>): Html {
     const value = asked[name] ?? ''
     const choices = name in CHOICES ? CHOICES[name as keyof typeof CHOICES] : undefined
     const control = choices
-      ? html`<select name="${name}"><option value="">${name === 'sort' ? 'newest' : 'any'}</option>${choices.filter((one) => one !== 'newest').map((one) => html`<option value="${one}"${one === value && html` selected`}>${one}</option>`)}</select>`
+      ? html`<select name="${name}"><option value="">${name === 'sort' ? 'domain' : 'any'}</option>${choices.filter((one) => one !== 'domain').map((one) => html`<option value="${one}"${one === value && html` selected`}>${one}</option>`)}</select>`
       : html`<input name="${name}" value="${value}" maxlength="320">`
     return html`<label>${LABELS[name]} ${control}</label>`
   }
@@ -144,7 +162,7 @@ function counts(summary: MonitorSummary, asked: Readonly<Record<string, string |
     })
   const [[grade], ...others] = SHOWN
   const rows = others.filter(([name]) => summary[name].length > 0)
-  return html`<section aria-label="Summary"><p><strong>${counted(summary.total, 'monitor')}</strong>: ${values(grade)}</p>
+  return html`<section aria-label="Summary"><p><strong>${counted(summary.total, 'monitor')}</strong>${summary.below > 0 && html` (${counted(summary.organizations, 'domain')}, ${counted(summary.below, 'name')} below)`}: ${values(grade)}</p>
 <details${Object.keys(asked).length > 0 && html` open`}><summary>Filter and count</summary>${filterForm(asked)}
 <dl>${rows.map(([name, heading]) => html`<dt>${heading}</dt><dd>${values(name)}</dd>`)}</dl>
 <p class="quiet">The number in brackets is the change within 7 days.</p></details></section>`
@@ -214,7 +232,7 @@ const table = (
 <tbody>${monitors.map((monitor) => {
   const { mark, text } = monitorState(monitor)
   const { facts, labels, owner } = monitor
-  return html`<tr><td data-head="Monitor"><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : html`${facts.grade ?? 'not known'} ${facts.score ?? ''}`}</td><td data-head="Worst finding">${facts?.worst?.title ?? '–'}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && ' · '}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td class="wide" data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${facts === null && html`${short(lastInWords(monitor.last))}<br>`}${timeOf(monitor.last.time)}`}</td></tr>`
+  return html`<tr><td data-head="Monitor"${monitor.below !== null && html` class="below"`}><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}${monitor.below !== null && html`<br><span class="quiet">below <a href="${pathWith('/monitors', { organization: monitor.below })}">${monitor.below}</a></span>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : html`${facts.grade ?? 'not known'} ${facts.score ?? ''}`}</td><td data-head="Worst finding">${facts?.worst?.title ?? '–'}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}${facts?.inherited_because !== undefined && html`<br><span class="quiet">${facts.inherited_because}</span>`}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && ' · '}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td class="wide" data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${facts === null && html`${short(lastInWords(monitor.last))}<br>`}${timeOf(monitor.last.time)}`}</td></tr>`
 })}</tbody></table></div>`
 
 /** Maximum number of characters of a reason in the row of a monitor; its page has all of it. */

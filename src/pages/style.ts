@@ -109,6 +109,8 @@ progress { width: 100%; height: .8rem; accent-color: var(--link) }
 .places .said { min-width: 0; overflow-wrap: anywhere }
 .places .done .what::after { content: " ✓"; color: var(--quiet) }
 
+/* A name below the domain of the row before it. */
+@media (min-width: 48rem) { td.below { padding-left: 1.6rem } }
 /* The service itself: cards beside each other where there is room. */
 .wall { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 0 var(--s4); align-items: start } .wall > .check { margin: var(--s2) 0 } .wall > :not(.check), .wall > :has(.scroll) { grid-column: 1 / -1; min-width: 0 }
 

@@ -25,6 +25,7 @@ const KINDS = {
   watch: { grade: 'C', score: 71, dmarc: { ...answer.dmarc, policy: 'none', effective_policy: 'none' } },
   parked: { grade: 'A+', score: 100, domain_role: { name: 'parked', because: '' } },
   child: { grade: 'A', score: 95, dmarc: { ...answer.dmarc, inherited: true } },
+
   open: {
     grade: null,
     score: 40,
@@ -231,7 +232,7 @@ describe('a portfolio', () => {
   it('exports what can be imported again, without a formula', async () => {
     const { body } = await get('/v1/monitors?format=csv&sort=name')
     expect(body.split('\r\n')[0]).toBe(
-      'domain,name,labels,owner,every,kind,note,state,score,grade,phase,policy,provider,role,worst,changed_at,id',
+      'domain,name,labels,owner,every,kind,note,state,score,grade,below,phase,inherited_phase,policy,provider,role,worst,changed_at,id',
     )
     expect(body).toContain(",'=1+1,")
     expect(await imported(body, { query: 'kind=check&dry_run=true' })).toMatchObject({
@@ -285,5 +286,35 @@ describe('a change of many', () => {
     expect(monitorListAnswer.parse((await get('/v1/monitors', 'other')).json()).data.map(({ note }) => note)).toEqual([
       '',
     ])
+  })
+})
+
+describe('names below a domain', () => {
+  it('follow their domain, say what governs them, and are counted once', async () => {
+    const list = ['b.children.test', 'children.test', 'a.children.test', 'zzz.test', 'aaa.test', 'x.y.childre.test']
+    await imported(`domain;labels\n${list.map((one) => `${one};family`).join('\n')}`)
+    await haveRun()
+    expect(await targetsOf('label=family&sort=domain')).toEqual([
+      'aaa.test',
+      'x.y.childre.test',
+      'children.test',
+      'a.children.test',
+      'b.children.test',
+      'zzz.test',
+    ])
+    const paged: string[] = []
+    for (let cursor = ''; ; ) {
+      const { data, next_cursor: next } = monitorListAnswer.parse(
+        (await get(`/v1/monitors?label=family&sort=domain&limit=2${cursor}`)).json(),
+      )
+      paged.push(...data.map(({ target }) => target))
+      if (next === null) break
+      cursor = `&cursor=${next}`
+    }
+    expect(paged).toEqual(await targetsOf('label=family&sort=domain'))
+    expect(await targetsOf('organization=children.test')).toHaveLength(3)
+    expect(await summary('label=family')).toMatchObject({ total: 6, organizations: 4, below: 3 })
+    const { data } = monitorListAnswer.parse((await get('/v1/monitors?label=family&sort=domain')).json())
+    expect(data.map(({ below }) => below)).toEqual([null, 'childre.test', null, 'children.test', 'children.test', null])
   })
 })

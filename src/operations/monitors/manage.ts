@@ -143,7 +143,8 @@ export const monitorList = defineOperation({
   params: {
     ...filterParams,
     sort: choiceParam(MONITOR_SORTS, 'newest', {
-      description: 'newest first, by name, lowest score first, most severe finding first, or last changed first',
+      description:
+        'newest first, by name, names below their organizational domain, lowest score first, most severe finding first, or last changed first',
     }),
     limit: limitParam({ max: 200, fallback: 50 }),
     cursor: cursorParam(z.tuple([z.union([z.string().max(400), z.number()]), z.int()])),
@@ -195,7 +196,9 @@ const COLUMNS: readonly (readonly [
   ['state', ({ state }) => state],
   ['score', ({ facts }) => facts?.score],
   ['grade', ({ facts }) => facts?.grade ?? 'unknown'],
+  ['below', ({ below }) => below],
   ['phase', ({ facts }) => facts?.phase ?? 'unknown'],
+  ['inherited_phase', ({ facts }) => facts?.inherited_phase],
   ['policy', ({ facts }) => facts?.policy ?? 'unknown'],
   ['provider', ({ facts }) => facts?.provider ?? 'unknown'],
   ['role', ({ facts }) => facts?.role ?? 'unknown'],

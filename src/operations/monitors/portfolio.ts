@@ -81,6 +81,7 @@ const lineFilter = (description: string, max: number) => ({
 /** Which monitors: parameters that lists, counts, exports and changes of many have in common. */
 export const filterParams = {
   label: lineFilter('with this label', 60),
+  organization: lineFilter('at or below this organizational domain', 253),
   owner: lineFilter('mail address that is responsible', 320),
   state: wordParam(['ok', 'bad', 'unknown'], 'in this state'),
   grade: wordParam(['A+', 'A', 'B', 'C', 'D', 'F', 'unknown'], 'with this grade'),
@@ -101,7 +102,7 @@ type FilterInput = InputOf<typeof filterParams>
 
 /** The filter that a caller asks for. Throws AppError. */
 export function filterOf({ caller, now }: Pick<Call, 'caller' | 'now'>, input: FilterInput): MonitorFilter {
-  const { label, owner, state, finding, accepted, no_reports, changed_since, q } = input
+  const { label, organization, owner, state, finding, accepted, no_reports, changed_since, q } = input
   if (no_reports && (caller?.maySeeReports === false || caller?.domains !== undefined))
     throw monitorInputError('reports_filter', undefined, { parameter: 'no_reports', at: 'no_reports' })
   const facts = Object.fromEntries(
@@ -110,6 +111,7 @@ export function filterOf({ caller, now }: Pick<Call, 'caller' | 'now'>, input: F
   return {
     facts,
     ...(label !== undefined && { label }),
+    ...(organization !== undefined && { organization: organization.toLowerCase() }),
     ...(owner !== undefined && { contact: owner.toLowerCase() }),
     ...(state !== undefined && { state: state as NonNullable<MonitorFilter['state']> }),
     ...(finding !== undefined && { finding }),
@@ -144,7 +146,7 @@ export const monitorSummary = defineOperation({
   example: {
     input: { label: 'customers' },
     output: {
-      total: 2,
+      ...{ total: 2, organizations: 1, below: 1 },
       ...{ grade: [], state: [], policy: [], mta_sts: [], dnssec: [], provider: [], role: [], findings: [] },
       phase: [
         { value: 'enforced', count: 1, change_7_days: 1, change_28_days: 1 },

@@ -99,6 +99,7 @@ export const monitorExample: MonitorAnswer = {
   owner: 'postmaster@example.org',
   note: '',
   state: 'ok',
+  below: null,
   facts: {
     ...{ score: 97, grade: 'A', role: 'sends_and_accepts_mail', provider: 'Microsoft 365' },
     ...{ policy: 'quarantine', phase: 'enforced', mta_sts: 'none', dnssec: 'unsigned' },

@@ -16,6 +16,7 @@ export type MonitorRow = Omit<StoredMonitor, 'number' | 'every_ms'> & {
 export type ClaimedMonitor = MonitorRow & Pick<Selectable<MonitorsTable>, 'known' | 'notifier'>
 export const COLUMNS = [
   ...(['number', 'id', 'owner', 'name', 'kind', 'target', 'domain', 'every_ms', 'options', 'notify'] as const),
+  'organization',
   ...([
     'conditions',
     'quiet',
@@ -44,7 +45,7 @@ export type NewMonitor = Pick<
   | 'created_at'
   | 'next_run'
 > &
-  Partial<Pick<MonitorRow, 'labels' | 'contact' | 'note'>> &
+  Partial<Pick<MonitorRow, 'organization' | 'labels' | 'contact' | 'note'>> &
   MonitorTexts
 /** The columns of JSON as text. */
 type MonitorTexts = {

@@ -8,6 +8,8 @@ export type MonitorFilter = {
   /** The key that made them. */
   readonly owner?: string
   readonly label?: string
+  /** Targets at or below this organizational domain. */
+  readonly organization?: string
   /** Mail address of who is responsible, lower case. */
   readonly contact?: string
   readonly state?: 'ok' | 'bad' | 'unknown'
@@ -26,7 +28,7 @@ export const FILTERED_FACTS = ['grade', 'role', 'provider', 'policy', 'phase', '
 type FilteredFact = (typeof FILTERED_FACTS)[number]
 
 /** The orders of a list. Each key ascends; equal ones follow by number. */
-export const MONITOR_SORTS = ['newest', 'name', 'score', 'worst', 'changed'] as const
+export const MONITOR_SORTS = ['newest', 'name', 'domain', 'score', 'worst', 'changed'] as const
 export type MonitorSort = (typeof MONITOR_SORTS)[number]
 
 const RANK = sql`CASE facts #>> '{worst,severity}' WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 WHEN 'low' THEN 3 ELSE 4 END`
@@ -34,6 +36,8 @@ const SCORE = sql`coalesce((facts ->> 'score')::int, 101)`
 const KEYS: Readonly<Record<MonitorSort, RawBuilder<unknown>>> = {
   newest: sql`(-number)::float8`,
   name: sql`lower(CASE WHEN name = '' THEN target ELSE name END) COLLATE "C"`,
+  // the names below an organizational domain follow it
+  domain: sql`(organization || ' ' || CASE WHEN target = organization THEN '' ELSE lower(target) END) COLLATE "C"`,
   score: sql`${SCORE}::float8`,
   worst: sql`(${RANK} * 1000 + ${SCORE})::float8`,
   changed: sql`coalesce(-extract(epoch FROM changed_at), 0)::float8`,
@@ -48,10 +52,12 @@ type ListedMonitor = MonitorRow & { readonly place: MonitorPlace }
 const likeText = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 function conditionOf(filter: MonitorFilter): RawBuilder<unknown> {
-  const { owner, label, contact, state, facts, finding, acceptedAt, noReportsSince, changedSince, text } = filter
+  const { owner, label, organization, contact, state, facts, finding, acceptedAt, noReportsSince, changedSince, text } =
+    filter
   const all: RawBuilder<unknown>[] = [sql`true`]
   if (owner !== undefined) all.push(sql`owner = ${owner}`)
   if (label !== undefined) all.push(sql`labels @> ARRAY[${label}]::text[]`)
+  if (organization !== undefined) all.push(sql`organization = ${organization}`)
   if (contact !== undefined) all.push(sql`lower(contact) = ${contact}`)
   if (state !== undefined) all.push(sql`state = ${state}`)
   for (const fact of FILTERED_FACTS) {
@@ -91,7 +97,7 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
     page: { readonly sort: MonitorSort; readonly after?: MonitorPlace; readonly limit: number },
   ): Promise<readonly ListedMonitor[]> => {
     const key = KEYS[page.sort]
-    const type = page.sort === 'name' ? sql`text` : sql`float8`
+    const type = page.sort === 'name' || page.sort === 'domain' ? sql`text` : sql`float8`
     const after =
       page.after === undefined
         ? sql`true`
@@ -100,6 +106,15 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
       SELECT ${sql.join(COLUMNS.map((one) => sql.ref(one)))}, ${key} AS key FROM mailsonde.monitors m
       WHERE ${conditionOf(filter)} AND ${after} ORDER BY ${key}, number LIMIT ${page.limit}`.execute(db)
     return rows.map(({ key, ...row }) => ({ ...monitorRow(row), place: [key, Number(row.number)] as const }))
+  },
+
+  /** How many organizational domains the targets are at or below, and how many names of them are below. */
+  organizations: async (filter: MonitorFilter): Promise<{ readonly organizations: number; readonly below: number }> => {
+    const { rows } = await sql<{ organizations: number; below: number }>`
+      SELECT (count(DISTINCT organization) FILTER (WHERE organization <> ''))::int AS organizations,
+        (count(DISTINCT domain) FILTER (WHERE domain <> organization))::int AS below
+      FROM mailsonde.monitors m WHERE ${conditionOf(filter)}`.execute(db)
+    return rows[0]!
   },
 
   /** How many have each value of each dimension. */

@@ -72,6 +72,7 @@ export type MonitorsTable = {
   readonly kind: string
   readonly target: string
   readonly domain: string
+  readonly organization: Generated<string>
   readonly every_ms: Bigint
   readonly options: JsonColumn
   readonly notify: JsonColumn

@@ -22,6 +22,7 @@ CREATE TABLE mailsonde.monitors (
   kind text NOT NULL,
   target text NOT NULL,
   domain text NOT NULL,                -- that the target belongs to; '' for an IP address
+  organization text NOT NULL DEFAULT '', -- the organizational domain of that
   every_ms bigint NOT NULL,
   options jsonb NOT NULL,
   notify jsonb NOT NULL,
