@@ -15,6 +15,7 @@ import { organizationOf, registration, silentDraft } from './choice.ts'
 import { governs, isSteep, ownLevel, resolved, waitsForSpf } from './compare.ts'
 import { changesOf, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
 import { nextStage, ownRecord, STAGE_FINDINGS, type Stage } from './ladder.ts'
+import { whyLeft } from './left.ts'
 import { isWithin } from './lender.ts'
 import {
   brokenKeys,
@@ -32,7 +33,7 @@ import {
 } from './others.ts'
 import { layOver, recordsOf, setKey } from './records.ts'
 import { type Change, obstacleTo, publishedAt, type Snapshot, type Subject, textsAt, tryChange } from './snapshot.ts'
-import { type Found, NOT_ALONE, objectionTo, RANK, rankOf } from './trial.ts'
+import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
 import {
   ABOUT_REJECT,
   beforeRecords,
@@ -44,6 +45,7 @@ import {
   REVERSE_ZONE,
   reportsElsewhere,
   SILENT_ORGANIZATION,
+  SPF_FIRST,
   SPF_WAIT,
   STEEP,
   stageTitle,
@@ -471,7 +473,10 @@ class Planner {
       return refuse(
         'Not yet: none of the domain\u2019s own mail can pass a stricter policy. Repair SPF or set up DKIM first.',
       )
-    if (stage.policy === 'reject' && !isSilent && !hasUsableKey(facts.dkim)) return false
+    if (stage.policy === 'reject' && !isSilent) {
+      if (!hasUsableKey(facts.dkim)) return false
+      if (!(facts.spf instanceof Error) && (facts.spf.reading?.permerrors ?? []).length > 0) return refuse(SPF_FIRST)
+    }
     const place = await this.placeOf(
       { name, rtype: 'TXT', value: stage.value },
       { name, type: 'TXT', data: stage.value },
@@ -602,26 +607,12 @@ class Planner {
       const open = outcome.status === 'unknown' ? [{ finding: key, why: `Not known: ${outcome.reason.text}.` }] : []
       const rest = found
         .filter((one) => !told.has(one.finding.id) && (rankOf(one) >= RANK.low || this.objections.has(one.finding.id)))
-        .map((one) => ({ finding: one.finding.id, why: this.whyLeft(one) }))
+        .map((one) => ({
+          finding: one.finding.id,
+          why: whyLeft(one, this.domain, this.start, this.objections.get(one.finding.id)),
+        }))
       return [...open, ...new Map(rest.map((one) => [one.finding, one])).values()]
     })
-  }
-
-  private whyLeft({ key, finding }: Found): string {
-    const { fix, ...rest } = finding
-    const { dmarc } = this.start.facts
-    const governor = dmarc instanceof Error || !dmarc.applied?.inherited ? undefined : dmarc.applied.domain
-    if (key === 'dmarc' && governor !== undefined && !fix && !this.objections.has(finding.id))
-      return `The DMARC record of ${governor} governs the name: make the plan of that domain.`
-    if (fix?.name.includes('._report._dmarc.'))
-      return `Ask whoever takes the reports to publish ${fix.rtype} ${fix.value} at ${fix.name}, or use an address of another receiver.`
-    if (fix && !this.isOwn(fix.name) && fix.rtype !== 'PTR')
-      return `The record belongs to another domain (${fix.name}): make the plan of that domain.`
-    // In the words for a finding without a record.
-    const { repair, title } = presentFinding(registry[key].table, rest)
-    const objection = this.objections.get(finding.id)
-    const why = objection === NOT_ALONE ? (repair ?? objection) : (objection ?? repair)
-    return why ?? `${title}: no record of this domain repairs it.`
   }
 }
 

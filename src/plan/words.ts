@@ -2,6 +2,7 @@ import type { PlanRecord } from '../answers/plan.ts'
 import type { DnsRecord } from '../checks/check.ts'
 import type { DmarcRecord, Policy } from '../checks/dmarc/index.ts'
 import type { CheckKey } from '../checks/run.ts'
+import { unpasted } from '../net/dns/pasted.ts'
 import { textKind } from '../net/dns/text-kind.ts'
 import type { Stage } from './ladder.ts'
 
@@ -98,6 +99,10 @@ export const SPF_WAIT =
 /** Why a policy is not raised by two levels at once. */
 export const STEEP =
   'Not at once: the domain may have senders. Name them in the SPF record, publish p=none with a rua, and make the plan again.'
+
+/** Why mail is not refused while SPF helps nobody. */
+export const SPF_FIRST =
+  'Not yet: receivers cannot evaluate the SPF record, so all mail depends on its DKIM signature. Repair SPF first.'
 
 /** What `p=reject` does. */
 export const ABOUT_REJECT =
@@ -197,12 +202,14 @@ const MAX_NAMED = 5
 function spfBefore(domain: string, value: string, was: readonly string[]): readonly string[] {
   if (/^v=spf1 -all$/i.test(value)) return []
   const targets = new Set(value.toLowerCase().split(' ').slice(0, MAX_TERMS).map(targetOf))
-  const dropped = [...new Set(was.flatMap((text) => text.split(/[\s"]+/)))].slice(0, MAX_TERMS).filter((term) => {
+  const before = was.map((text) => unpasted(text, /v ?= ?spf ?1/i))
+  const dropped = [...new Set(before.flatMap((text) => text.split(/[\s"]+/)))].slice(0, MAX_TERMS).filter((term) => {
     const target = targetOf(term)
     if (NAMES_NONE.test(term) || LETS_EVERYBODY.test(term) || target === domain) return false
     return target !== '' && !targets.has(target) && ![...targets].some((one) => one.length > 3 && target.includes(one))
   })
-  const isNew = was.length === 0 || was.some((text) => text.split(/[\s"]+/).some((term) => LETS_EVERYBODY.test(term)))
+  const isNew =
+    was.length === 0 || before.some((text) => text.split(/[\s"]+/).some((term) => LETS_EVERYBODY.test(term)))
   return [
     ...(isNew ? ['Add every other service that sends as this domain to the record: name each host and provider.'] : []),
     ...(dropped.length > 0

@@ -105,8 +105,9 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
   let results = await spfOf(row, addresses)
   for (const { title, by, assumed, wait, records, score } of answer.plan?.steps ?? []) {
     if (by !== 'dns' || assumed) break // what others do is not published here
+    // What is kept is published again, in place of the set.
     const laid = records
-      .filter(({ action }) => action === 'add' || action === 'replace')
+      .filter(({ action }) => action !== 'remove')
       .reduce(
         (all, { name, type: rtype, value }) => published(all, { name, rtype, value }),
         goneIn(now.zone ?? {}, records),

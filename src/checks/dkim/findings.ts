@@ -99,7 +99,7 @@ export const findings = defineFindings({
     repair: 'Publish the key again as the mail system gives it, or remove the record.',
     advice: (args, isOffered) =>
       isOffered
-        ? 'Publish the record shown: it has what was meant, without what does not belong in it.'
+        ? 'Publish the record shown.'
         : withSteps('Publish the key again as the mail system gives it, or remove the record.')(args),
     reference: 'RFC 6376 §3.6.1',
   },

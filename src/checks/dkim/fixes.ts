@@ -1,6 +1,6 @@
+import { unpasted } from '../../net/dns/pasted.ts'
 import { dkimStepsOf, type Provider, providerOfAlias } from '../../providers/index.ts'
 import type { DnsRecord } from '../check.ts'
-import { unpasted } from '../pasted.ts'
 import type { DkimFacts, FoundKey } from './facts.ts'
 import { readKey } from './key.ts'
 import { KEY_VERSION, parseKeyRecord, slipIn } from './parse.ts'

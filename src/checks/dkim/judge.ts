@@ -153,20 +153,30 @@ const nextKey = (selector: string, target: string): Finding => ({
   args: { selector, target: printable(target, 255), provider: providerOfAlias(target)!.name },
 })
 
+/** What was found, unless one selector alone was asked. */
+type Signing = Pick<DkimFacts, 'domain'> & Partial<Pick<DkimFacts, 'keys' | 'unanswered'>>
+
 /** Aliases of one provider, or one of an unknown one, whose targets have no key: signing is off. */
-function unsigned({ domain }: Pick<DkimFacts, 'domain'>, group: DkimFacts['dangling']): Finding {
+function unsigned(facts: Signing, group: DkimFacts['dangling']): Finding {
   const provider = providerOfAlias(group[0]!.target)
   const selector = group.map((one) => one.selector)
   const target = group.map((one) => printable(one.target, 255))
-  const told = provider && { provider: provider.name, steps: turnOn(provider, domain, group[0]!.target) }
+  const told = provider && { provider: provider.name, steps: turnOn(provider, facts, group) }
   return { id: 'dkim.dangling', args: { selector, target, ...told } }
 }
 
-/** How to turn signing on where the aliases are published. */
-function turnOn({ name, signing }: Provider, domain: string, target: string): string {
-  const tenant = /([a-z0-9-]{1,63}\.onmicrosoft\.com)$/i.exec(target)?.[1]
+/** How to turn signing on where aliases are published; a provider that changes between keys needs all of them. */
+function turnOn(provider: Provider, { domain, keys, unanswered }: Signing, group: DkimFacts['dangling']): string {
+  const { name, signing, alternates, selectors } = provider
+  const tenant = /([a-z0-9-]{1,63}\.onmicrosoft\.com)$/i.exec(group[0]!.target)?.[1]
   const how = signing?.replaceAll('{domain}', domain) ?? `Turn on DKIM for ${domain} at ${name}.`
-  return `The aliases are published. ${how}${tenant === undefined ? '' : ` The tenant is ${tenant}.`}`
+  const known = [...group, ...(keys ?? [])].map(({ selector }) => selector)
+  const missing = alternates && unanswered === 0 ? selectors.filter((one) => !known.includes(one)) : []
+  const published =
+    missing.length === 0
+      ? 'The aliases are published.'
+      : `The alias ${missing.map((one) => `${one}._domainkey.${domain}`).join(', ')} is missing: publish it with the target that ${name} shows.`
+  return `${published} ${how}${tenant === undefined ? '' : ` The tenant is ${tenant}.`}`
 }
 
 function keyless(

@@ -1,6 +1,6 @@
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
+import { unpasted } from '../../net/dns/pasted.ts'
 import { providerOfAlias } from '../../providers/index.ts'
-import { unpasted } from '../pasted.ts'
 import { keyRecordProblem } from './problems.ts'
 
 /** A DKIM key record (RFC 6376 §3.6.1): the tags that could be read, with the defaults of missing ones. */

@@ -1,6 +1,6 @@
-import { isPasted, unpasted } from '../pasted.ts'
+import { isPasted, unpasted } from '../../net/dns/pasted.ts'
 import { DMARC_VERSION, type DmarcRecord, type Policy, parseDmarc, weakest } from './parse.ts'
-import { mendedUris, parseReportUris } from './uri.ts'
+import { mendedUris, parseReportUris, withAsciiHosts } from './uri.ts'
 
 /** A typing error in a published record. */
 export type Slip =
@@ -87,7 +87,8 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The text in printable ASCII, without quotes and backslashes, and which typing errors that removed. */
-function clean(text: string) {
+function clean(written: string) {
+  const text = withAsciiHosts(written)
   const slips = new Set<Slip>()
   const at = text.search(/[^\x20-\x7e\t]/)
   const hidden = at < 0 ? undefined : { code: codeOf(text.codePointAt(at)!), at }

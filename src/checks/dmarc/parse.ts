@@ -1,5 +1,5 @@
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
-import { isPasted } from '../pasted.ts'
+import { isPasted } from '../../net/dns/pasted.ts'
 import { dmarcProblem } from './problems.ts'
 import { formatReportUri, MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
 

@@ -39,6 +39,16 @@ export function parseReportUris(value: string): {
 /** A recognizable address in a text that is not a URI. */
 const ADDRESS = /(?<![^\s,;<(])[A-Za-z0-9._%+=&~-]{1,64}@[A-Za-z0-9.-]{1,253}[A-Za-z0-9]/g
 
+/** A domain with other characters than those of a URI: the DNS has it in its ASCII form (RFC 5890 §2.3.2.1). */
+const FOREIGN_HOST = /(?<=@)[^\s,;<>@!"'`]{1,253}/g
+
+/** The text with the domains of mail addresses as the DNS has them. */
+export const withAsciiHosts = (text: string): string =>
+  text.replace(FOREIGN_HOST, (host) => {
+    const read = /[^\x20-\x7e]/.test(host) ? parseDomain(host) : undefined
+    return read?.ok ? read.value : host
+  })
+
 /**
  * The addresses that the owner of an invalid URI evidently meant, as `mailto:` URIs (`r@a.example`,
  * `mailto://r@a.example`); empty if none can be recognized.

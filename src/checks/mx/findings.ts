@@ -53,7 +53,8 @@ export const findings = defineFindings({
     title: 'Null MX beside other MX records',
     detail: () =>
       'A null MX means "no mail" only if it is the only MX record; senders handle a mixed set in different ways.',
-    repair: 'Remove the null MX, or every other MX record.',
+    repair: 'Publish the records shown: the hosts that take the mail, without the null MX.',
+    unoffered: 'Remove the null MX, or every other MX record.',
     reference: 'RFC 7505 §3',
   },
   'mx.implicit': {
@@ -97,7 +98,8 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'Anyone can register the name of an MX host',
     detail: takeover,
-    repair: 'Remove the MX record, or register the name.',
+    repair: 'Publish the records shown, without that host; or register its name.',
+    unoffered: 'Remove the MX record, or register the name.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.unresolvable': {
@@ -107,7 +109,8 @@ export const findings = defineFindings({
       free === undefined
         ? `${host} ${exists ? 'exists but has neither an A nor an AAAA record' : 'does not exist'}.${isMet ? '' : ' Senders reach a host of better preference first.'}`
         : takeover({ host: host!, free }),
-    repair: 'Give the host an address or remove its MX record.',
+    repair: 'Publish the records shown, without that host; or register its name.',
+    unoffered: 'Give the host an address or remove its MX record.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.missing_dot': {

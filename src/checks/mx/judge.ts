@@ -140,7 +140,10 @@ function setFindings(facts: MxFacts, { role, tls }: DomainContext): Finding[] {
     const args = { count: mail.hosts.length, ...(providers.length > 0 && { providers }) }
     findings.push({ id: 'mx.none_resolvable', args, evidence: shown(facts) })
   } else findings.push(...leftOver(facts))
-  if (mail.nullBesideOthers) findings.push({ id: 'mx.null_beside_others', evidence: shown(facts) })
+  if (mail.nullBesideOthers) {
+    const works = mail.hosts.some((host) => hostState(host, tls) === 'works')
+    findings.push({ id: 'mx.null_beside_others', evidence: shown(facts), ...(works && withoutHosts(facts, [''])) })
+  }
   for (const host of mail.duplicates) findings.push({ id: 'mx.duplicate', args: { host }, evidence: shown(facts) })
   if (mail.truncated > 0)
     findings.push({ id: 'mx.too_many', args: { count: mail.hosts.length + mail.truncated, seen: mail.hosts.length } })
@@ -155,20 +158,24 @@ function setFindings(facts: MxFacts, { role, tls }: DomainContext): Finding[] {
 
 /** MX records that only prove something to a provider, beside hosts that take mail. */
 function leftOver(facts: MxFacts): Finding[] {
-  const { domain, mail } = facts
-  const [record, ...others] = mail.verification
+  const [record, ...others] = facts.mail.verification
   if (!record) return []
-  const kept = mail.records.filter(({ exchange }) => !mail.verification.some((one) => one.exchange === exchange))
-  const [first, ...more] = kept.map(({ preference, exchange }) => `${preference} ${exchange}.`)
   const hosts = [record, ...others].map(({ exchange }) => exchange)
   return [
     {
       id: 'mx.verification_left',
       args: { hosts, provider: record.provider },
       evidence: shown(facts),
-      ...(first !== undefined && { fix: { name: domain, rtype: 'MX', value: first, beside: more } }),
+      ...withoutHosts(facts, hosts),
     },
   ]
+}
+
+/** The MX records without those of some hosts; none if no other is left. */
+function withoutHosts({ domain, mail }: MxFacts, hosts: readonly string[]): Pick<Finding, 'fix'> {
+  const kept = mail.records.filter(({ exchange }) => !hosts.includes(exchange))
+  const [first, ...more] = kept.map(({ preference, exchange }) => `${preference} ${exchange}.`)
+  return first === undefined ? {} : { fix: { name: domain, rtype: 'MX', value: first, beside: more } }
 }
 
 /** Mailbox providers whose hosts are beside each other. */
@@ -255,7 +262,7 @@ function withoutAddress(
   facts: MxFacts,
   host: MailHost,
   evidence: string,
-  { unresolvable = [] }: Partial<Delivery>,
+  { unresolvable = [], none }: Partial<Delivery>,
 ): Finding[] {
   const { exchange } = host
   if (facts.mail.verification.some((one) => one.exchange === exchange)) return []
@@ -273,11 +280,13 @@ function withoutAddress(
       },
     ]
   const free = facts.unregistered.find((name) => exchange === name || exchange.endsWith(`.${name}`))
-  // What senders meet is told as such, with who else may get the mail.
-  if (free !== undefined && !isMet) return [{ id: 'mx.takeover', args: { host: exchange, free }, evidence }]
+  // One cause is one finding: a host that senders meet today is told as one without an address, with the same severity
+  // and the same words about who may get the mail.
+  const rest = free !== undefined && none === undefined ? withoutHosts(facts, [exchange]) : {}
+  if (free !== undefined && !isMet) return [{ id: 'mx.takeover', args: { host: exchange, free }, evidence, ...rest }]
   const exists = host.answers.A !== 'nxdomain' || host.answers.AAAA !== 'nxdomain'
   const args = { host: exchange, exists, isMet, ...(free !== undefined && { free }) }
-  return [{ id: 'mx.unresolvable', args, evidence, ...severity }]
+  return [{ id: 'mx.unresolvable', args, evidence, ...severity, ...rest }]
 }
 
 /**

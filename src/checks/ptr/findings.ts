@@ -12,6 +12,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'No mail host address to check',
     detail: ({ domain }) => `${domain} has no mail host with an address, so there is no PTR record to check.`,
+    repair: 'Give the mail hosts addresses first; a PTR record belongs to an address.',
     reference: 'RFC 5321 §5.1',
   },
   'ptr.missing': {

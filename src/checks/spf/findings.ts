@@ -111,7 +111,12 @@ export const findings = defineFindings({
     title: 'Too many SPF lookups',
     detail: ({ lookups, limit, atLeast, costs }) =>
       `The record and its includes need ${atLeast ? 'at least ' : ''}${lookups} lookups; above ${limit}, receivers return permerror. By term: ${some(costs)}.`,
-    repair: 'Remove includes of services that are no longer used, or let a service send from its own subdomain.',
+    repair: 'Publish the record shown: it is without terms that let nobody more pass.',
+    unoffered: 'Remove includes of services that are no longer used, or let a service send from its own subdomain.',
+    advice: ({ move }, isOffered) =>
+      isOffered || move === undefined || list(move) === ''
+        ? undefined
+        : `Remove what is no longer used. If that is not enough, move ${list(move, ' and ')} to the SPF record of a subdomain that the service uses as its return path, which is set up at the service: the rest is then within the limit.`,
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.too_many_void_lookups': {

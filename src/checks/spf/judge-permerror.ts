@@ -1,5 +1,6 @@
 import type { Problem } from '../../base/problem.ts'
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
+import { providerOfInclude } from '../../providers/index.ts'
 import type { Finding } from '../check.ts'
 import { firstRecord, mended, namesSomebody, shorterWithinLimits, softened, without } from './fixes.ts'
 import { fixOf } from './judge-record.ts'
@@ -9,7 +10,7 @@ import { MAX_RECORD } from './parse.ts'
 import { includedProblem } from './problems.ts'
 import type { Permerror, SpfReading } from './reading.ts'
 import { formatDirective, formatSpf, type SpfRecord } from './terms.ts'
-import { costOf, MAX_LOOKUPS, MAX_VOID_LOOKUPS, type SpfNode, voidTermsOf } from './tree.ts'
+import { costOf, leads, lookupsOf, MAX_LOOKUPS, MAX_VOID_LOOKUPS, type SpfNode, voidTermsOf } from './tree.ts'
 
 /** Maximum number of reasons for permerror that are reported individually. */
 const MAX_TOLD = 20
@@ -47,7 +48,13 @@ function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, 
     case 'too_long':
       return { id: 'spf.too_long', args: { length: evidence.length, most: MAX_RECORD } }
     case 'lookups': {
-      const args = { lookups: reading.lookups, limit: MAX_LOOKUPS, atLeast: reading.atLeast, costs: costs(root) }
+      const args = {
+        lookups: reading.lookups,
+        limit: MAX_LOOKUPS,
+        atLeast: reading.atLeast,
+        costs: costs(root),
+        move: reading.atLeast ? [] : movable(root),
+      }
       return { id: 'spf.too_many_lookups', args, evidence, ...fix(rest(shorterWithinLimits(root))) }
     }
     case 'void_lookups': {
@@ -121,6 +128,25 @@ function withoutTerm(root: SpfNode, term: string): SpfRecord | undefined {
 
 const costs = (root: SpfNode): readonly string[] =>
   root.terms.slice(0, MAX_NAMES).map((term) => `${term.text}: ${costOf(term)}`)
+
+/**
+ * The includes of sending services to move to a subdomain, the most expensive first, until the rest is within the limit;
+ * those of mailbox providers stay. Empty if that does not suffice.
+ */
+function movable(root: SpfNode): readonly string[] {
+  const includes = root.terms.filter(
+    (term) => term.directive && leads(term) && providerOfInclude(term.name ?? '')?.kind !== 'mailbox',
+  )
+  let left = lookupsOf(root)
+  const moved = includes
+    .toSorted((a, b) => costOf(b) - costOf(a))
+    .filter((term) => {
+      const isOver = left > MAX_LOOKUPS
+      if (isOver) left -= costOf(term)
+      return isOver
+    })
+  return left > MAX_LOOKUPS ? [] : moved.map(({ text }) => text)
+}
 
 function termAt(record: string, at: number): string {
   const from = record.lastIndexOf(' ', Math.max(0, at - 1)) + 1

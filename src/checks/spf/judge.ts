@@ -1,7 +1,7 @@
+import { isPasted } from '../../net/dns/pasted.ts'
 import type { Args, Finding, Outcome, Severity } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { severityOf } from '../finding.ts'
-import { isPasted } from '../pasted.ts'
 import { findings as table } from './findings.ts'
 import { firstRecord, mended, namesSomebody, withAll } from './fixes.ts'
 import { judgePermerror, judgeTakeover } from './judge-permerror.ts'

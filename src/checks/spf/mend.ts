@@ -1,5 +1,5 @@
 import { type Parsed, type Problem, parsed, problem } from '../../base/problem.ts'
-import { isPasted, unpasted } from '../pasted.ts'
+import { isPasted, unpasted } from '../../net/dns/pasted.ts'
 import { MAX_RECORD, parseSpf } from './parse.ts'
 import { spfSlip, spfTextProblem } from './problems.ts'
 import type { SpfRecord } from './terms.ts'

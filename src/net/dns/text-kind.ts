@@ -1,4 +1,5 @@
 import { canonicalName } from '../../names/domain.ts'
+import { unpasted } from './pasted.ts'
 
 /** The names at which all texts are of one kind, by their first labels. */
 const AT: readonly (readonly [RegExp, string])[] = [
@@ -22,6 +23,9 @@ const TAGS: readonly (readonly [RegExp, string])[] = [
   [/^(?:v\W{0,3})?bimi/, 'bimi'],
 ]
 
+/** The version of a record, as it is written inside a longer text. */
+const VERSION = /v ?= ?(?:spf ?1|dmarc ?1|dkim ?1|sts ?v1|tlsrpt ?v1|bimi ?1)/i
+
 /**
  * What a TXT record at a name is for: `spf`, `dmarc`, `dkim`, `mta-sts`, `tls-rpt`, `bimi`, otherwise its first tag
  * (`google-site-verification`). Publishing a record replaces those of its kind; all others at the name stay.
@@ -30,7 +34,7 @@ export function textKind(name: string, text: string): string {
   const at = canonicalName(name)
   const place = AT.find(([pattern]) => pattern.test(at))
   if (place) return place[1]
-  const begin = text
+  const begin = unpasted(text, VERSION)
     .slice(0, 100)
     .toLowerCase()
     .replace(/^[^a-z0-9]{1,20}/, '')

@@ -36,7 +36,7 @@ export const mxShown: readonly Shown[] = [
   mx('mx.ipv6_only', ['@ MX 10 mx', 'mx AAAA 2a00:1450:4001::25', 'mx AAAA 2a00:1450:4002::25']),
   mx('mx.missing_dot', ['@ MX 10 mail.mx-missing-dot.test', 'mail A 45.53.8.1', 'mail A 45.53.8.2'], FIXED),
   mx('mx.underscore', ['@ MX 10 mx_1', 'mx_1 A 45.53.8.1', 'mx_1 A 45.53.8.2']),
-  { id: 'mx.null_beside_others', at: 'nullandmx.test' },
+  { id: 'mx.null_beside_others', at: 'nullandmx.test', fixed: true },
   mx('mx.implicit', ['@ A 45.53.8.1'], FIXED),
   { id: 'mx.none_resolvable', at: 'dangling.test' },
   { id: 'mx.unresolvable', at: 'dangling.test' },

@@ -10,6 +10,8 @@ it.each<[string, string, RegExp, string]>([
   ['a letter too many', 'nv=DMARC1; p=none', /v=DMARC1/, 'v=DMARC1; p=none'],
   ['brackets', '(v=spf1 mx -all)', /v=spf1/, 'v=spf1 mx -all'],
   ['quotation marks', '"v=STSv1; id=1;"', /v=STSv1/, 'v=STSv1; id=1;'],
+  ['marks of code', '`v=DMARC1; p=none`', /v=DMARC1/, 'v=DMARC1; p=none'],
+  ['marks of bold letters', '**v=DMARC1; p=none**', /v=DMARC1/, 'v=DMARC1; p=none'],
   ['prose', 'our record is v=spf1 mx -all, see the wiki', /v=spf1/, 'our record is v=spf1 mx -all, see the wiki'],
   ['another text', 'google-site-verification=abc', /v=spf1/, 'google-site-verification=abc'],
 ])('%s', (_why, text, marker, record) => expect(unpasted(text, marker)).toBe(record))
