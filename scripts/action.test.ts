@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
@@ -8,18 +8,28 @@ const action = readFileSync(resolve(import.meta.dirname, '../action.yml'), 'utf8
 /** The script of the one step, as the runner gets it. */
 const script = /\n {6}run: \|\n([\s\S]*)$/.exec(action)![1]!.replaceAll(/^ {8}/gm, '')
 
-/**
- * Runs the script with an `npx` and a `node` that note their arguments and end with the status that stands for their
- * command.
- */
+/** A program that notes its arguments, writes the files of --format, and ends with the status of its command. */
+const program = (folder: string, statuses: string): string => `#!/bin/bash
+printf '%s\n' "$(IFS='|'; echo "$*")" >> ${folder}/asked
+for word in "$@"; do
+  IFS=, read -r -a parts <<< "$word"
+  for part in "\${parts[@]}"; do case $part in *=*) echo "as \${part%%=*}" > "\${part#*=}";; esac; done
+done
+case "$*" in ${statuses} *) exit 0;; esac
+`
+
+/** Runs the script with programs that note how they were called. */
 function run(env: Readonly<Record<string, string>>, statuses: string) {
   const folder = mkdtempSync(join(tmpdir(), 'mailsonde-action-'))
-  const npx = `#!/bin/bash\nprintf '%s\\n' "$(IFS='|'; echo "$*")" >> ${folder}/asked\ncase "$*" in ${statuses} *) exit 0;; esac\n`
-  for (const name of ['npx', 'node', 'npm']) {
-    writeFileSync(`${folder}/${name}`, npx)
-    chmodSync(`${folder}/${name}`, 0o755)
-  }
-  writeFileSync(`${folder}/mailsonde.tgz`, '')
+  const put = (path: string, text: string): void => writeFileSync(join(folder, path), text, { mode: 0o755 })
+  put('mailsonde', program(folder, statuses))
+  mkdirSync(join(folder, 'package/dist'), { recursive: true })
+  put('package/dist/main.js', program(folder, statuses))
+  spawnSync('tar', ['-czf', 'mailsonde.tgz', 'package'], { cwd: folder })
+  writeFileSync(join(folder, 'notes.txt'), '')
+  mkdirSync(join(folder, 'bin'))
+  put('bin/node', '#!/bin/bash\nexec bash "$@"\n')
+  for (const name of ['npm', 'npx']) put(`bin/${name}`, `#!/bin/bash\necho ${name} >> ${folder}/asked\n`)
   const inputs = {
     COMMAND: 'check',
     FAIL_ON: 'high',
@@ -27,17 +37,19 @@ function run(env: Readonly<Record<string, string>>, statuses: string) {
     SELECTOR: '',
     EXPECT: '',
     SARIF: '',
-    PACKAGE: 'mailsonde.tgz',
-    SOURCES: folder,
+    PACKAGE: 'mailsonde',
     SERVER: '',
     KEY: '',
   }
   const { status } = spawnSync('bash', ['-e', '-c', script], {
     cwd: folder,
-    env: { PATH: `${folder}:${process.env.PATH}`, ...inputs, ...env },
+    env: { PATH: `${folder}/bin:${process.env.PATH}`, TMPDIR: folder, ...inputs, ...env },
   })
-  const asked = readFileSync(`${folder}/asked`, { encoding: 'utf8', flag: 'a+' }).trim().split('\n')
-  return { status, asked }
+  const read = (name: string): string => readFileSync(join(folder, name), { encoding: 'utf8', flag: 'a+' }).trim()
+  const asked = read('asked')
+    .replaceAll(/markdown=\S*?\/summary\.md/g, 'markdown=SUMMARY')
+    .split('\n')
+  return { status, asked, written: ['mail.sarif', 'summary'].map(read) }
 }
 
 it('no input becomes part of the script', () => {
@@ -65,12 +77,13 @@ it.each([
 it.each<
   [why: string, env: Readonly<Record<string, string>>, statuses: string, status: number, asked: readonly string[]]
 >([
+  ['one domain', { DOMAINS: 'a.example' }, '', 0, ['check|--fail-on|high|--format|github|--|a.example']],
   [
-    'one domain',
-    { DOMAINS: 'a.example' },
+    'a packed file, which is not installed',
+    { DOMAINS: 'a.example', PACKAGE: 'mailsonde.tgz' },
     '',
     0,
-    ['--yes|--package|file:mailsonde.tgz|--|mailsonde|check|--fail-on|high|--format|github|--|a.example'],
+    ['check|--fail-on|high|--format|github|--|a.example'],
   ],
   ['a finding', { DOMAINS: 'a.example' }, '*check*) exit 1;;', 1, [expect.any(String)]],
   ['what could not be determined', { DOMAINS: 'a.example' }, '*check*) exit 3;;', 3, [expect.any(String)]],
@@ -79,35 +92,32 @@ it.each<
     { DOMAINS: 'a.example\n b.example', MIN_SCORE: '80', SELECTOR: 's1,s2', COMMAND: 'report' },
     '',
     0,
-    [
-      '--yes|--package|file:mailsonde.tgz|--|mailsonde|report|--fail-on|high|--min-score|80|--selector|s1,s2|--format|github|--|a.example|b.example',
-    ],
+    ['report|--fail-on|high|--min-score|80|--selector|s1,s2|--format|github|--|a.example|b.example'],
   ],
   [
     'drift alone',
     { DOMAINS: 'a.example', EXPECT: 'dns/a zone' },
     '*--expect*) exit 1;;',
     1,
-    [
-      expect.any(String),
-      '--yes|--package|file:mailsonde.tgz|--|mailsonde|check|--expect|dns/a zone|--format|github|--|a.example',
-    ],
+    [expect.any(String), 'check|--expect|dns/a zone|--format|github|--|a.example'],
   ],
   ['no command of ours', { DOMAINS: 'a.example', COMMAND: 'serve' }, '', 2, ['']],
-  ['a name that a registry would look up', { DOMAINS: 'a.example', PACKAGE: 'mailsonde' }, '', 2, ['']],
+  ['a name that a registry would look up', { DOMAINS: 'a.example', PACKAGE: 'other' }, '', 2, ['']],
   ['a packed file that is not there', { DOMAINS: 'a.example', PACKAGE: 'other.tgz' }, '', 2, ['']],
-  [
-    'the sources of the action, without a package',
-    { DOMAINS: 'a.example', PACKAGE: '', SOURCES: '.' },
-    '',
-    0,
-    ['ci|--ignore-scripts|--silent', './src/main.js|check|--fail-on|high|--format|github|--|a.example'],
-  ],
+  ['what is no program', { DOMAINS: 'a.example', PACKAGE: 'notes.txt' }, '', 2, ['']],
   [
     'a domain that would be code',
     { DOMAINS: '$(id);--help' },
     '',
     0,
-    ['--yes|--package|file:mailsonde.tgz|--|mailsonde|check|--fail-on|high|--format|github|--|$(id);--help'],
+    ['check|--fail-on|high|--format|github|--|$(id);--help'],
   ],
-])('%s', (_, env, statuses, status, asked) => expect(run(env, statuses)).toEqual({ status, asked }))
+])('%s', (_, env, statuses, status, asked) => expect(run(env, statuses)).toMatchObject({ status, asked }))
+
+it.each(['', '*check*) exit 1;;'])('annotations, SARIF and summary are of one evaluation %s', (statuses) => {
+  const env = { DOMAINS: 'a.example b.example', SARIF: 'mail.sarif', GITHUB_STEP_SUMMARY: 'summary' }
+  const { asked, written } = run(env, statuses)
+  const formats = 'github,sarif=mail.sarif,markdown=SUMMARY'
+  expect(asked).toEqual([`check|--fail-on|high|--format|${formats}|--|a.example|b.example`])
+  expect(written).toEqual(['as sarif', 'as markdown'])
+})

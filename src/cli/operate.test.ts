@@ -12,7 +12,12 @@ import type { Setting, Work } from './session.ts'
 
 /** A service that returns a given answer with status 200. */
 let answer: unknown
-const server = createServer((_, response) => response.end(JSON.stringify(answer)))
+let requests = 0
+const files = new Map<string, string>()
+const server = createServer((_, response) => {
+  requests++
+  response.end(JSON.stringify(answer))
+})
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
 afterAll(() => server.close())
 
@@ -38,6 +43,7 @@ async function runInto(write: () => Promise<void>, words: readonly string[]): Pr
             await write()
             said.printed += text
           },
+          writeFile: (path, text) => void files.set(path, text),
           open: () => Promise.reject(new Error('nothing is run here')),
           service: { server: url, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 },
         }),
@@ -85,6 +91,30 @@ it.each([
 ])('%j into a closed pipe: exits as SIGPIPE does, without a word', async (words) => {
   answer = reportExample
   expect(await runInto(closedPipe, words)).toEqual({ code: 141, printed: '', complaint: '' })
+})
+
+it('writes one answer in several formats: one evaluation, files of their own', async () => {
+  answer = reportExample
+  const before = requests
+  const { code, printed } = await run(
+    ...['report', 'a.example', '--format', 'github,sarif=a=b,c.sarif,markdown=a.md,json=a.json', '--exit-zero'],
+  )
+  expect([code, requests - before]).toEqual([0, 1])
+  expect(printed).toMatch(/^::/)
+  expect([...files.keys()]).toEqual(['a=b,c.sarif', 'a.md', 'a.json'])
+  expect(JSON.parse(files.get('a=b,c.sarif')!).runs[0].results.length).toBeGreaterThan(0)
+  expect(files.get('a.md')).toMatch(/^# /)
+  expect(JSON.parse(files.get('a.json')!)).toEqual(reportExample)
+})
+
+it.each([
+  ['sarif=a.sarif', '--format: "sarif=a.sarif" is not one of'], // the first is of standard output
+  ['github,sarif', '--format: "github,sarif" is not one of'],
+  ['github,pdf=a.pdf', '--format: "pdf" is not one of'],
+])('--format %s is refused', async (text, why) => {
+  const { code, complaint } = await run('report', 'a.example', '--format', text)
+  expect(code).toBe(2)
+  expect(complaint).toContain(why)
 })
 
 describe('flags of an operation', () => {

@@ -11,7 +11,7 @@ import { withSpinner } from './progress.ts'
 import { inputOf, interruption, openSession, type Setting, type Work } from './session.ts'
 import { recordOf, show, withoutCommandsIn } from './show.ts'
 import { CLOSED_PIPE, EXIT, exitOf, isClosedPipe, statusOf, USAGE, verdictOf, worstStatus } from './status.ts'
-import { readView, type View } from './view-flags.ts'
+import { type Form, readView, type View } from './view-flags.ts'
 
 /** Characters that clear a terminal and move the cursor to the top. */
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
@@ -33,7 +33,7 @@ export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Pr
     const session = await openSession(setting, stopped)
     try {
       const work: Work = { asked, view, setting, session, stopped }
-      const round = isSeveral || view.form.kind === 'machine' ? severalTargets : oneAnswer
+      const round = isSeveral || view.form.kind === 'machine' || view.also.length > 0 ? severalTargets : oneAnswer
       if (view.everyMs === undefined) done = await round(work)
       else await repeated(view.everyMs, work, round)
     } finally {
@@ -155,8 +155,8 @@ const AT_A_TIME = 8
 /** Maximum number of outcomes that a format buffers before it writes them. */
 const MAX_KEPT = 10_000
 
-/** The outcome of one target: its text in the requested format, and its exit status. */
-type Result = { readonly text: string; readonly status: number; readonly outcome: Outcome }
+/** The outcome of one target: its text in each requested format, and its exit status. */
+type Result = { readonly texts: readonly string[]; readonly status: number; readonly outcome: Outcome }
 
 /**
  * Processes many targets, at most 8 at a time, and writes the answers in the order of the targets. Returns the worst
@@ -164,24 +164,34 @@ type Result = { readonly text: string; readonly status: number; readonly outcome
  */
 async function severalTargets(work: Work): Promise<number> {
   const { view, setting, stopped } = work
-  const writer = view.form.kind === 'machine' ? await machineWriter(work, view.form.format) : undefined
+  const [own, ...others] = await Promise.all(
+    formsOf(view).map((form) => (form.kind === 'machine' ? machineWriter(work, form.format) : undefined)),
+  )
   const kept: Outcome[] = []
+  const filed: string[] = view.also.map(() => '')
   let status = 0
-  for await (const result of inOrder(AT_A_TIME, targetsOf(work), (target) => askOne(work, target))) {
+  for await (const { texts, status: one, outcome } of inOrder(AT_A_TIME, targetsOf(work), (target) =>
+    askOne(work, target),
+  )) {
     if (stopped.aborted) throw stopped.reason
-    status = worstStatus(status, result.status)
-    if (writer) {
-      kept.push(result.outcome)
+    status = worstStatus(status, one)
+    if (own || others.length > 0) {
+      kept.push(outcome)
       if (kept.length > MAX_KEPT) throw commandError('targets', { max: MAX_KEPT })
     }
-    const text = writer ? writer.each(result.outcome) : result.text
+    for (const [i, writer] of others.entries()) filed[i] += writer?.each(outcome) ?? texts[i + 1]!
+    const text = own ? own.each(outcome) : texts[0]!
     if (text !== '') await setting.write(text)
-    else if (!writer) setting.complain(`mailsonde: ${printable(result.outcome.target, 200)}: ${result.outcome.line}`)
+    else if (!own) setting.complain(`mailsonde: ${printable(outcome.target, 200)}: ${outcome.line}`)
   }
-  if (!writer) return status
-  await setting.write(writer.end(kept))
-  return writer.status?.(kept) ?? status
+  for (const [i, { path }] of view.also.entries()) setting.writeFile(path, filed[i] + (others[i]?.end(kept) ?? ''))
+  if (!own) return status
+  await setting.write(own.end(kept))
+  return own.status?.(kept) ?? status
 }
+
+/** The formats of the answers: that of standard output, and those of files. */
+const formsOf = ({ form, also }: View): readonly Form[] => [form, ...also.map((one) => one.form)]
 
 async function machineWriter({ asked, view, setting }: Work, format: MachineFormat): Promise<Writer> {
   const { writerOf } = await import('./machine/writers.ts')
@@ -217,22 +227,23 @@ async function askOne({ asked, view, setting, session, stopped }: Work, target: 
     const given = await session.ask(operation, raw, body)
     const answer = recordOf({ operation, given })
     const verdict = verdictOf(given, answer, view.wanted)
-    const { form } = view
-    const text =
-      form.kind === 'machine'
-        ? ''
-        : await show({ operation, given, verdict, target: name }, form, {
-            version: setting.version,
-            look: setting.look,
-            inLines: true,
-          })
-    return { text, status: exitOf(verdict, view.wanted), outcome: outcomeOf(operation.name, name, verdict, answer) }
+    const about = { version: setting.version, look: setting.look, inLines: true }
+    const texts = formsOf(view).map((form) =>
+      form.kind === 'machine' ? '' : show({ operation, given, verdict, target: name }, form, about),
+    )
+    return {
+      texts: await Promise.all(texts),
+      status: exitOf(verdict, view.wanted),
+      outcome: outcomeOf(operation.name, name, verdict, answer),
+    }
   } catch (error) {
     if (!(error instanceof AppError) || stopped.aborted) throw error
     const status = statusOf(error)
     const outcome = failed(operation.name, name, status === USAGE ? 'refused' : 'unclear', error.message)
-    const asJson = view.form.kind === 'fields' || (view.form.kind === 'answer' && view.form.format === 'json')
     const line = { [targets?.name ?? 'target']: name, error: { code: error.code, detail: error.message } }
-    return { text: asJson ? `${formatJson(line)}\n` : '', status, outcome }
+    const texts = formsOf(view).map((form) =>
+      form.kind === 'fields' || (form.kind === 'answer' && form.format === 'json') ? `${formatJson(line)}\n` : '',
+    )
+    return { texts, status, outcome }
   }
 }

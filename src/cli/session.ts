@@ -68,6 +68,8 @@ export type Setting = Sessions & {
   readonly version: string
   /** Writes text and waits until it is accepted. Rejects with EPIPE if the reader has closed the pipe. */
   readonly write: (text: string) => Promise<void>
+  /** Writes a file. Throws AppError if it cannot be written. */
+  readonly writeFile: (path: string, text: string) => void
   readonly onTerminal: boolean
   /** Standard output is a file: nobody takes its lines for commands, and rows are written as they are. */
   readonly intoFile?: boolean

@@ -31,6 +31,8 @@ export type Form =
 
 export type View = {
   readonly form: Form
+  /** The same answers in other formats, each into a file. */
+  readonly also: readonly { readonly form: Form; readonly path: string }[]
   readonly wanted: Wanted
   readonly wait: boolean
   /** The whole document on a terminal, where it has a short form. */
@@ -54,9 +56,15 @@ export function readView(
   { onTerminal, several }: { readonly onTerminal: boolean; readonly several: boolean },
 ): View {
   const everyMs = readWatch(flags.watch)
+  const [format, ...also] = flags.format?.split(/,(?=\w*=.)/) ?? []
   if (everyMs !== undefined && flags.wait === true) throw commandError('exclusive', { flag: 'watch', other: 'wait' })
   return {
-    form: readForm(operation, flags, { onTerminal, several }),
+    form: readForm(operation, { ...flags, format }, { onTerminal, several }),
+    also: also.map((text) => {
+      const at = text.indexOf('=')
+      const form = readForm(operation, { format: text.slice(0, at) }, { onTerminal, several })
+      return { form, path: text.slice(at + 1) }
+    }),
     wanted: {
       minScore: readMinScore(flags.minScore),
       failOn: readSeverity(flags.failOn),
@@ -78,7 +86,7 @@ export const formatsOf = ({ formats, streams = [], judges }: Omit<About, 'answer
 
 function readForm(
   operation: About,
-  { format, json, quiet }: ViewFlags,
+  { format, json, quiet }: Pick<ViewFlags, 'json' | 'quiet'> & { readonly format?: string | undefined },
   { onTerminal, several }: { readonly onTerminal: boolean; readonly several: boolean },
 ): Form {
   if (json !== undefined) {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { accessSync, constants, createReadStream, fstatSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, createReadStream, fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import * as zod from 'zod'
-import { AppError, messageOf } from '../base/errors.ts'
+import { AppError, invalidFlag, messageOf } from '../base/errors.ts'
 import { linesOf, printable, withoutCommands } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
 import { byKey, type ConfigFlag, type FlagValues } from '../cli/flags.ts'
@@ -18,7 +18,7 @@ import type { Operation, Upload } from '../operations/operation.ts'
 import { allOperations, commandNamed } from '../operations/registry.ts'
 import { version } from '../own-files.ts'
 import type { Log } from '../world.ts'
-import { fileError, optionError } from './problems.ts'
+import { fileError, optionError, startProblem } from './problems.ts'
 
 /** Runs the command of the arguments and returns the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
 export async function commandLine(argv: readonly string[]): Promise<number> {
@@ -144,6 +144,7 @@ const actions: Actions = {
       showsSpinner: process.stdout.isTTY === true && process.stderr.isTTY === true,
       complain,
       write,
+      writeFile,
       readLines,
       openUpload,
       find: async (name) => (await allOperations()).find((one) => one.name === name),
@@ -186,6 +187,14 @@ const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
   })
+
+function writeFile(path: string, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (cause) {
+    throw invalidFlag('format', startProblem('not_opened', { reason: messageOf(cause) }), { cause })
+  }
+}
 
 const UPLOAD_TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv',

@@ -151,6 +151,7 @@ async function outputOf({ line }: View, look: Look): Promise<string> {
         tell: () => {},
         complain: (text) => print(`${text}\n`),
         write: async (text) => print(text),
+        writeFile: () => {},
         readLines: () => [] as unknown as AsyncIterable<string>,
         openUpload: () => Promise.reject(new Error('unused')) as never,
         find: async (name) => operations.find((one) => one.name === name),
