@@ -10,16 +10,21 @@ import type { CheckAnswer } from '../answers/check.ts'
 import { counted } from '../base/text.ts'
 import {
   type Block,
+  blocksOf,
   type Conclusion,
   code,
   codes,
+  conclude,
   type Document,
   type GridCell,
+  group,
   heading,
   type Inline,
   type Line,
   type Mark,
+  type Marked,
   quiet,
+  table,
   text,
 } from './block.ts'
 import { footerOf, LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
@@ -30,14 +35,14 @@ import { footerOf, LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './wor
  */
 export const blacklistDocument = (answer: BlacklistAnswer, version: string): Document => ({
   title: `Blacklists: ${answer.ip}`,
-  blocks: [
-    { kind: 'conclusion', conclusion: conclusionOf(answer) },
-    ...(answer.listed === 0 ? [] : [heading(2, 'Where it is listed, and what to do', 'listings')]),
-    ...listedBlocks(answer, 3),
-    ...combinedGrid(`${answer.total} lists`, [answer]),
-    ...(isNotPublic(answer) ? [] : silentBlocks(answer)),
-    ...vantageBlocks(answer),
-  ],
+  blocks: blocksOf([
+    conclusionOf(answer),
+    answer.listed > 0 && heading(2, 'Where it is listed, and what to do', 'listings'),
+    listedBlocks(answer, 3),
+    combinedGrid(`${answer.total} lists`, [answer]),
+    !isNotPublic(answer) && silentBlocks(answer),
+    vantageBlocks(answer),
+  ]),
   footer: footerOf(version, answer.observed_at, `blacklists ${answer.list_version}`),
 })
 
@@ -74,11 +79,11 @@ function verdictOf(answer: BlacklistAnswer): Verdict {
   }
 }
 
-const conclusionOf = (answer: BlacklistAnswer): Conclusion => ({
-  subject: answer.ip,
-  ...verdictOf(answer),
-  notes: answer.worst_tier === null ? [] : [[`The most serious listing is of tier ${answer.worst_tier}.`]],
-})
+function conclusionOf(answer: BlacklistAnswer): Block {
+  const { mark, badge, words } = verdictOf(answer)
+  const worst = answer.worst_tier
+  return conclude(answer.ip, mark, badge, words, worst ? [[`The most serious listing is of tier ${worst}.`]] : [])
+}
 
 /** Maximum number of addresses whose listings are shown individually. */
 const MAX_TOLD = 20
@@ -93,47 +98,38 @@ export function blacklistBulkDocument({ data }: BlacklistBulkAnswer, version: st
   const worst: Mark = listed.length > 0 ? 'bad' : open.length > 0 ? 'open' : 'good'
   const words =
     listed.length === 0 ? 'None is listed' : `${listed.length} of them ${listed.length === 1 ? 'is' : 'are'} listed`
+  const badges: Readonly<Record<Mark, string>> = {
+    bad: 'Listed',
+    open: 'Unknown',
+    good: 'Not listed',
+    warn: '',
+    none: '',
+    busy: '',
+  }
   return {
     title: 'Blacklists',
-    blocks: [
-      {
-        kind: 'conclusion',
-        conclusion: {
-          subject: counted(data.length, 'address', 'addresses'),
-          mark: worst,
-          badge: { bad: 'Listed', open: 'Unknown', good: 'Not listed', warn: '', none: '' }[worst],
-          words: open.length === 0 ? `${words}.` : `${words}; for ${open.length} it is not known.`,
-          notes: [],
-        },
-      },
-      {
-        kind: 'table',
-        table: {
-          caption: 'Addresses, listed ones first',
-          head: ['Address', 'Verdict', 'Listed on', 'Answered'],
-          rows: rows.map(({ answer, mark, badge }): Line[] => [
-            [code(answer.ip)],
-            [{ mark, text: badge }],
-            [String(answer.listed)],
-            [`${answer.answered} of ${answer.total}`],
-          ]),
-          numeric: [2],
-        },
-      },
-      ...told.slice(0, MAX_TOLD).map(
-        ({ answer, mark, badge }): Block => ({
-          kind: 'group',
-          look: 'check',
-          blocks: [
-            { kind: 'heading', level: 2, line: [code(answer.ip), ' ', { mark, text: badge }] },
-            ...listingBlocks(answer, 3),
-          ],
-        }),
+    blocks: blocksOf([
+      conclude(
+        counted(data.length, 'address', 'addresses'),
+        worst,
+        badges[worst],
+        open.length === 0 ? `${words}.` : `${words}; for ${open.length} it is not known.`,
       ),
-      ...(told.length > MAX_TOLD
-        ? [{ kind: 'text', line: [`${told.length - MAX_TOLD} more listed addresses are in the JSON.`] } as const]
-        : []),
-    ],
+      table(
+        'Addresses, listed ones first',
+        rows,
+        ['Address', ({ answer }) => code(answer.ip)],
+        ['Verdict', ({ mark, badge }) => ({ mark, text: badge })],
+        ['Listed on', ({ answer }) => answer.listed, 'number'],
+        ['Answered', ({ answer }) => `${answer.answered} of ${answer.total}`],
+      ),
+      told
+        .slice(0, MAX_TOLD)
+        .map(({ answer, mark, badge }) =>
+          group('check', heading(2, [code(answer.ip), ' ', { mark, text: badge }]), listingBlocks(answer, 3)),
+        ),
+      told.length > MAX_TOLD && text(`${told.length - MAX_TOLD} more listed addresses are in the JSON.`),
+    ]),
     footer: footerOf(version, data[0]?.observed_at, ...(data[0] ? [`blacklists ${data[0].list_version}`] : [])),
   }
 }
@@ -168,93 +164,67 @@ const STATES: Readonly<Record<ListStateAnswer['state'], readonly [Mark, string]>
 export function blacklistsDocument({ data, total, list_version }: BlacklistsAnswer, version: string): Document {
   const working = data.filter(({ state }) => state === 'healthy').length
   const others = data.filter(({ state }) => state !== 'healthy')
+  const isWorking = working === total
   return {
     title: 'Blacklists',
-    blocks: [
-      {
-        kind: 'conclusion',
-        conclusion: {
-          subject: `${total} blacklists`,
-          mark: working === total ? 'good' : working * 2 > total ? 'warn' : 'bad',
-          badge: `${working} work`,
-          words:
-            working === total
-              ? 'Every list passes its self-test.'
-              : `${working} of ${total} lists pass their self-test; the others are not counted.`,
-          notes: [],
-        },
-      },
+    blocks: blocksOf([
+      conclude(
+        `${total} blacklists`,
+        isWorking ? 'good' : working * 2 > total ? 'warn' : 'bad',
+        `${working} work`,
+        isWorking
+          ? 'Every list passes its self-test.'
+          : `${working} of ${total} lists pass their self-test; the others are not counted.`,
+      ),
       { kind: 'grid', grid: { label: 'Self-tests', cells: data.map(cellOf) } },
-      ...(others.length === 0
-        ? []
-        : [
-            heading(2, 'Blacklists that are not counted', 'others'),
-            {
-              kind: 'table',
-              table: {
-                caption: 'Why they are not counted',
-                head: ['List', 'State', 'Why', 'Tested'],
-                rows: others.map(({ blacklist, state, reason, tested_at }): Line[] => [
-                  [blacklist],
-                  [{ mark: STATES[state][0], text: STATES[state][1] }],
-                  [reason === null ? '–' : (wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' '))],
-                  [tested_at === null ? '–' : { time: tested_at }],
-                ]),
-              },
-            } as const,
-          ]),
+      others.length > 0 && heading(2, 'Blacklists that are not counted', 'others'),
+      table(
+        'Why they are not counted',
+        others,
+        ['List', ({ blacklist }) => blacklist],
+        ['State', stateOf],
+        ['Why', ({ reason }) => (reason === null ? '–' : reasonWords(reason))],
+        ['Tested', ({ tested_at }) => (tested_at === null ? '–' : { time: tested_at })],
+      ),
       heading(2, 'All blacklists', 'lists'),
       quiet(
         `Tiers: ${Object.entries(TIER_WORDS)
           .map(([tier, words]) => `${tier}, ${words}`)
           .join('; ')}.`,
       ),
-      {
-        kind: 'table',
-        table: {
-          caption: 'Zones and tiers',
-          head: ['List', 'Zone', 'Tier', 'IPv6', 'Removal'],
-          rows: data.map(({ blacklist, zone, tier, ipv6, delist_url }): Line[] => [
-            [blacklist],
-            [code(zone)],
-            [tier],
-            [ipv6.supported === 'unknown' ? 'not known' : ipv6.supported],
-            [{ link: delist_url, text: hostOf(delist_url), named: true }],
-          ]),
-        },
-      },
-    ],
+      table(
+        'Zones and tiers',
+        data,
+        ['List', ({ blacklist }) => blacklist],
+        ['Zone', ({ zone }) => code(zone)],
+        ['Tier', ({ tier }) => tier],
+        ['IPv6', ({ ipv6 }) => (ipv6.supported === 'unknown' ? 'not known' : ipv6.supported)],
+        ['Removal', ({ delist_url }) => ({ link: delist_url, text: hostOf(delist_url), named: true })],
+      ),
+    ]),
     footer: footerOf(version, undefined, `blacklists ${list_version}`),
   }
 }
 
-const cellOf = ({ blacklist, state }: ListStateAnswer): GridCell => ({
-  name: blacklist,
-  mark: STATES[state][0],
-  text: STATES[state][1],
-})
+const stateOf = ({ state }: ListStateAnswer): Marked => ({ mark: STATES[state][0], text: STATES[state][1] })
+const cellOf = (list: ListStateAnswer): GridCell => ({ name: list.blacklist, ...stateOf(list) })
+const reasonWords = (reason: string): string => wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' ')
 
 /** The host of a page; a text that is not a URL stays unchanged. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : url)
-
-const VERDICTS: Readonly<Record<DomainBlacklistAnswer['verdict'], Pick<Conclusion, 'mark' | 'badge'>>> = {
-  clean: { mark: 'good', badge: 'clean' },
-  listed: { mark: 'bad', badge: 'listed' },
-  incomplete: { mark: 'open', badge: 'incomplete' },
-}
 
 /** Where a domain stands on the lists of domains. */
 export function domainBlacklistDocument(answer: DomainBlacklistAnswer, version: string): Document {
   const { domain, verdict, listed, answered, total } = answer
   const words = {
-    clean: `The domain is on none of the ${total} lists.`,
-    listed: `The domain is on ${listed} of ${total} lists.`,
-    incomplete: `The domain is on no list that answered; ${answered} of ${total} did.`,
-  }[verdict]
+    clean: ['good', `The domain is on none of the ${total} lists.`],
+    listed: ['bad', `The domain is on ${listed} of ${total} lists.`],
+    incomplete: ['open', `The domain is on no list that answered; ${answered} of ${total} did.`],
+  } as const
   return {
     title: `Lists of domains: ${domain}`,
     blocks: [
-      { kind: 'conclusion', conclusion: { subject: domain, ...VERDICTS[verdict], words, notes: [] } },
+      conclude(domain, words[verdict][0], verdict, words[verdict][1]),
       heading(2, 'All lists', 'lists'),
       ...combinedGrid('Lists of domains', [answer]),
       heading(2, 'Listings', 'listings'),
@@ -287,19 +257,17 @@ const isNotPublic = ({ results }: Pick<Asked, 'results'>): boolean =>
 
 const byTier = (a: ListEntry, b: ListEntry): number => a.tier.localeCompare(b.tier)
 
-const listingBlock = (entry: ListEntry, level: 3 | 4): Block => ({
-  kind: 'group',
-  look: 'finding',
-  blocks: [
-    { kind: 'heading', level, line: [entry.blacklist] },
+const listingBlock = (entry: ListEntry, level: 3 | 4): Block =>
+  group(
+    'finding',
+    heading(level, entry.blacklist),
     text(`${isOwn(entry) ? `${meaningOf(entry)}${entry.scope_text ?? ''}` : (entry.scope_text ?? meaningOf(entry))} `, {
       link: entry.delist_url,
       text: `${isOwn(entry) ? 'Removal from' : 'About'} ${entry.blacklist}`,
     }),
-    ...(entry.txt === undefined ? [] : [quiet('The list says: ', code(entry.txt))]),
+    entry.txt !== undefined && quiet('The list says: ', code(entry.txt)),
     quiet(`Tier ${entry.tier}: ${TIER_WORDS[entry.tier]} · `, code(entry.zone), ' · ', ...codes(entry.codes)),
-  ],
-})
+  )
 
 /** Whether the holder of the address can request removal: a listed range or network belongs to its operator. */
 const isOwn = ({ scope }: ListEntry): boolean => scope !== 'range' && scope !== 'asn'
@@ -323,8 +291,7 @@ export function silentBlocks({ results, total, answered }: Asked): Block[] {
 }
 
 export const isSilent = ({ status }: ListEntry): boolean => status !== 'listed' && status !== 'not_listed'
-const whySilent = ({ status, reason = status }: ListEntry): string =>
-  wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' ')
+const whySilent = ({ status, reason = status }: ListEntry): string => reasonWords(reason)
 
 /**
  * Every list with its answers about all these addresses, in the order of the lists; nothing if none was asked about

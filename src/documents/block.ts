@@ -273,14 +273,14 @@ export type Document = {
   readonly footer: readonly Line[]
 }
 
-export const heading = (level: 2 | 3 | 4, text: string, id?: string): Block => ({
-  kind: 'heading',
-  level,
-  line: [text],
+export const heading = (level: 2 | 3 | 4, line: string | Line, id?: string): Block => ({
+  ...{ kind: 'heading', level, line: typeof line === 'string' ? [line] : line },
   ...(id === undefined ? {} : { id }),
 })
 export const text = (...line: Inline[]): Block => ({ kind: 'text', line })
 export const quiet = (...line: Inline[]): Block => ({ kind: 'text', line, quiet: true })
+/** Text as received, under a label; several texts are one line each. */
+export const seen = (label: string, text: string | readonly string[]): Block => ({ kind: 'seen', label, text })
 export const code = (value: string): Inline => ({ code: value })
 /** Texts separated by commas, each as code. */
 export const codes = (values: readonly string[]): Line =>

@@ -11,7 +11,7 @@ it.each<[answered: number, verdict: PoolAddress['verdict'], state: string]>([
   [0, 'incomplete', '? not known: no list answered'],
 ])('a source address of which %i lists answered: %s', (answered, verdict, state) => {
   const source: PoolAddress = { address: '45.53.1.2', listed: false, listings: [], total: 29, answered, verdict }
-  const blocks = poolRow({ ...exampleOf(report), pool: [source] })
+  const blocks = [poolRow({ ...exampleOf(report), pool: [source] })!]
   const shown = formatTerminal({ title: '', blocks, footer: [] }, { width: 80, colour: false, unicode: true })
   expect(shown).toContain(state)
 })

@@ -1,7 +1,24 @@
 import type { AddressLists, PoolAddress } from '../../answers/report.ts'
 import { counted } from '../../base/text.ts'
 import { combinedGrid, listedBlocks, silentBlocks } from '../blacklist.ts'
-import { type Block, code, type Document, heading, type Inline, type Line, type Marked, quiet, text } from '../block.ts'
+import {
+  type Block,
+  blocksOf,
+  code,
+  type Document,
+  type Fact,
+  facts,
+  type Group,
+  group,
+  heading,
+  type Inline,
+  type Line,
+  type Marked,
+  type Parts,
+  quiet,
+  table,
+  text,
+} from '../block.ts'
 import { briefPath } from '../plan.ts'
 import { profileBlocks } from '../profile.ts'
 import { footerOf } from '../words.ts'
@@ -20,25 +37,20 @@ import { whoSendsBlocks } from './who-may-send.ts'
  */
 export function checkDocument(answer: Answer, version: string): Document {
   const { profile } = answer
-  const map = isGone(answer) ? [] : hostBlocks(answer)
-  const lists = isGone(answer) ? undefined : listRow(answer)
-  const isListed = lists?.open === true
-  const rows = [
-    ...(lists && isListed ? [lists] : []),
-    ...(isGone(answer) ? [] : checkBlocks(answer)),
-    ...(lists && !isListed ? [lists] : []),
-    ...poolRow(answer),
-  ]
+  const isKnown = !isGone(answer)
+  const map = isKnown ? hostBlocks(answer) : []
+  const lists = isKnown ? listRow(answer) : undefined
+  const rows = blocksOf([lists?.open && lists, isKnown && checkBlocks(answer), !lists?.open && lists, poolRow(answer)])
   return {
     title: titleOf(answer),
-    blocks: [
+    blocks: blocksOf([
       verdictBlock(answer),
-      ...(map.length === 0 ? [] : [heading(2, 'Where mail goes', 'map'), ...map]),
-      ...wayBlocks(answer),
-      ...whoSendsBlocks(answer),
-      ...(rows.length === 0 ? [] : [heading(2, 'All checks', 'checks'), ...rows]),
-      ...(profile ? [heading(2, `Profile ${profile.name}`, 'profile'), ...profileBlocks(profile, 'Rules')] : []),
-    ],
+      map.length > 0 && [heading(2, 'Where mail goes', 'map'), ...map],
+      wayBlocks(answer),
+      whoSendsBlocks(answer),
+      rows.length > 0 && [heading(2, 'All checks', 'checks'), ...rows],
+      profile && [heading(2, `Profile ${profile.name}`, 'profile'), ...profileBlocks(profile, 'Rules')],
+    ]),
     footer: footerOf(version, answer.observed_at, ...versionsOf(answer)),
   }
 }
@@ -51,25 +63,21 @@ function versionsOf({ score_version, blacklists }: Answer): readonly string[] {
 }
 
 /** The blacklists in one row, open where something is listed: each address with its listings, then every list. */
-function listRow(answer: Answer): (Block & { readonly kind: 'group' }) | undefined {
+function listRow(answer: Answer): Group | undefined {
   const { blacklists: addresses, domain_blacklists: ofDomain, blacklist_summary: summary } = answer
   if (addresses === undefined) return undefined
   const { left_out: leftOut = 0, unknown_hosts: unknownHosts = [] } = summary ?? {}
-  const state = listsState(answer)
-  return {
-    kind: 'group',
-    look: 'row',
-    ...(state.mark === 'bad' ? { open: true } : {}),
-    blocks: [
-      { kind: 'heading', level: 3, id: 'blacklists', line: ['Blacklists ', ...listsLine(answer)] },
-      ...(addresses.length === 0 ? [text('No address of a mail server is known, so no list was queried.')] : []),
-      ...(leftOut === 0 ? [] : [text(`${leftOut} more addresses were left out.`)]),
-      ...unknownHosts.map((host) => text(`${host} may have more addresses, which could not be looked up.`)),
-      ...addresses.flatMap((one) => addressBlocks(one, one.mx_hosts)),
-      ...(ofDomain ? [onLists(code(ofDomain.domain), ofDomain), ...listedBlocks(ofDomain, 4)] : []),
-      everyList(addresses, ofDomain),
-    ],
-  }
+  const row = group(
+    'row',
+    heading(3, ['Blacklists ', ...listsLine(answer)], 'blacklists'),
+    addresses.length === 0 && text('No address of a mail server is known, so no list was queried.'),
+    leftOut > 0 && text(`${leftOut} more addresses were left out.`),
+    unknownHosts.map((host) => text(`${host} may have more addresses, which could not be looked up.`)),
+    addresses.map((one) => addressBlocks(one, one.mx_hosts)),
+    ofDomain && [onLists(code(ofDomain.domain), ofDomain), ...listedBlocks(ofDomain, 4)],
+    everyList(addresses, ofDomain),
+  )
+  return listsState(answer).mark === 'bad' ? { ...row, open: true } : row
 }
 
 /** Every list about the addresses and the domain at a glance. */
@@ -102,22 +110,16 @@ function listsLine(answer: Answer): Line {
 }
 
 /** Every list with its answers, and those that gave none: folded on a page. */
-const everyList = (addresses: readonly AddressLists[], ofDomain: Answer['domain_blacklists']): Block => ({
-  kind: 'group',
-  look: 'row',
-  blocks: [
+const everyList = (addresses: readonly AddressLists[], ofDomain: Answer['domain_blacklists']): Block =>
+  group(
+    'row',
     heading(4, 'Every list'),
-    ...combinedGrid(addresses.length === 1 ? 'All blacklists' : `For ${addresses.length} addresses`, addresses),
-    ...addresses.flatMap((one) => [text(code(one.ip)), ...silentBlocks(one)]),
-    ...(ofDomain ? [...combinedGrid('Lists of domains', [ofDomain]), ...silentBlocks(ofDomain)] : []),
-  ],
-})
+    combinedGrid(addresses.length === 1 ? 'All blacklists' : `For ${addresses.length} addresses`, addresses),
+    addresses.map((one) => [text(code(one.ip)), ...silentBlocks(one)]),
+    ofDomain && [...combinedGrid('Lists of domains', [ofDomain]), ...silentBlocks(ofDomain)],
+  )
 
-const onLists = (name: Inline, lists: Parameters<typeof listedOn>[0]): Block => ({
-  kind: 'heading',
-  level: 4,
-  line: [name, ' ', listedOn(lists)],
-})
+const onLists = (name: Inline, lists: Parameters<typeof listedOn>[0]): Block => heading(4, [name, ' ', listedOn(lists)])
 
 function addressBlocks(lists: AddressLists, hosts: readonly string[]): readonly Block[] {
   const where = hosts.flatMap((host, i): Inline[] => [i === 0 ? '' : ', ', code(host)])
@@ -129,32 +131,21 @@ function addressBlocks(lists: AddressLists, hosts: readonly string[]): readonly 
 }
 
 /** The source addresses of this service, in one row. */
-export const poolRow = ({ pool = [] }: Answer): readonly Block[] =>
+export const poolRow = ({ pool = [] }: Answer): Group | undefined =>
   pool.length === 0
-    ? []
-    : [
-        {
-          kind: 'group',
-          look: 'row',
-          blocks: [
-            {
-              kind: 'heading',
-              level: 3,
-              id: 'pool',
-              line: ['Source addresses ', marked('left_out'), ' of this service'],
-            },
-            text('This service connects to mail hosts from these addresses. Their listings do not concern the domain.'),
-            {
-              kind: 'table',
-              table: {
-                caption: 'Source addresses',
-                head: ['Address', 'State', 'Listed on'],
-                rows: pool.map((one): Line[] => [[code(one.address)], [poolListed(one)], poolListings(one)]),
-              },
-            },
-          ],
-        },
-      ]
+    ? undefined
+    : group(
+        'row',
+        heading(3, ['Source addresses ', marked('left_out'), ' of this service'], 'pool'),
+        text('This service connects to mail hosts from these addresses. Their listings do not concern the domain.'),
+        table(
+          'Source addresses',
+          pool,
+          ['Address', ({ address }) => code(address)],
+          ['State', poolListed],
+          ['Listed on', poolListings],
+        ),
+      )
 
 const poolListed = ({ verdict, answered }: PoolAddress): Inline =>
   verdict === 'listed'
@@ -179,12 +170,12 @@ const poolListings = ({ listings }: PoolAddress): Line =>
  */
 export const briefDocument = (answer: Answer, version: string): Document => ({
   title: titleOf(answer),
-  blocks: [
+  blocks: blocksOf([
     withoutSum(verdictBlock(answer)),
-    ...briefPath(wayBlocks(answer)),
-    ...(isGone(answer) ? [] : checkRows(answer)),
-    ...nextBlocks(answer),
-  ],
+    briefPath(wayBlocks(answer)),
+    !isGone(answer) && checkRows(answer),
+    nextBlocks(answer),
+  ]),
   footer: footerOf(version, answer.observed_at, `score version ${answer.score_version}`),
 })
 
@@ -192,30 +183,26 @@ const withoutSum = (block: Block): Block =>
   block.kind === 'verdict' ? { ...block, verdict: { ...block.verdict, sum: [] } } : block
 
 /** A fact for each check, the worst first, and one for the lists. */
-const checkRows = (answer: Answer): Block[] => [
+const checkRows = (answer: Answer): Parts => [
   heading(2, 'Checks', 'checks'),
-  {
-    kind: 'facts',
-    rows: [
-      ...sectionsOf(answer)
-        .map((section) => ({ ...section, label: checkLabel(answer, section) }))
-        .toSorted((a, b) => byLabel(a.label, b.label))
-        .map(({ key, name, label }): readonly [string, Line] => {
-          const sentence = label === 'unused' ? '' : sentenceOf(answer, key)
-          return [name, [{ ...marked(label), ...(sentence !== '' && { text: sentence }) }]]
-        }),
-      ...(answer.blacklists ? [['Blacklists', listsLine(answer)] as const] : []),
-    ],
-  },
+  facts(
+    ...sectionsOf(answer)
+      .map((section) => ({ ...section, label: checkLabel(answer, section) }))
+      .toSorted((a, b) => byLabel(a.label, b.label))
+      .map(({ key, name, label }): Fact => {
+        const sentence = label === 'unused' ? '' : sentenceOf(answer, key)
+        return [name, { ...marked(label), ...(sentence !== '' && { text: sentence }) }]
+      }),
+    answer.blacklists && ['Blacklists', listsLine(answer)],
+  ),
 ]
 
 /** Where the evidence and the records are. */
-function nextBlocks(answer: Answer): Block[] {
+function nextBlocks(answer: Answer): Parts {
   const command = answer.blacklists ? 'report' : 'check'
+  const steps = answer.plan?.steps ?? []
   return [
-    ...(answer.plan && answer.plan.steps.length > 0
-      ? [text('Records to publish: ', code(`mailsonde plan ${answer.domain}`))]
-      : []),
+    steps.length > 0 && text('Records to publish: ', code(`mailsonde plan ${answer.domain}`)),
     quiet('Everything: ', code(`mailsonde ${command} ${answer.domain} --all`)),
   ]
 }

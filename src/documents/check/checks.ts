@@ -1,7 +1,7 @@
 import type { DkimFields, DkimKey } from '../../answers/checks.ts'
 import type { FindingAnswer } from '../../answers/finding.ts'
 import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
-import { type Block, code, type Inline, quiet, text } from '../block.ts'
+import { type Block, code, group, heading, type Inline, quiet, text } from '../block.ts'
 import { dmarcBlocks } from '../dmarc.ts'
 import { fieldBlocks, labelOf } from '../plain.ts'
 import { wordsFor } from '../words.ts'
@@ -26,28 +26,20 @@ function rowBlock(answer: Answer, { key, name, purpose, status, reason, fields }
   // The title of a finding already says it.
   const isTold = reason === sentence || findings.some(({ title }) => title === reason)
   const seen = status === 'not_applicable' ? reduced(answer, key) : evidence(answer, key, fields)
-  return {
-    kind: 'group',
-    look: 'row',
-    blocks: [
-      {
-        kind: 'heading',
-        level: 3,
-        id: key,
-        line: [name, ' ', marked(label), ...(sentence === '' ? [] : [' ', sentence])],
-      },
-      ...(purpose === '' ? [] : [quiet(purpose)]),
-      ...(reason === undefined || isTold ? [] : [text({ strong: 'Reason: ' }, reason)]),
-      ...seen,
-      ...findings.map((one) => {
-        const own = findingLabel(answer, one)
-        return findingBlock(isSeenIn(seen, one) ? { ...one, evidence: undefined } : one, {
-          step: stepFor(answer, one),
-          ...(own && { label: marked(own) }),
-        })
-      }),
-    ],
-  }
+  return group(
+    'row',
+    heading(3, [name, ' ', marked(label), ...(sentence === '' ? [] : [' ', sentence])], key),
+    purpose !== '' && quiet(purpose),
+    reason !== undefined && !isTold && text({ strong: 'Reason: ' }, reason),
+    seen,
+    findings.map((one) => {
+      const own = findingLabel(answer, one)
+      return findingBlock(isSeenIn(seen, one) ? { ...one, evidence: undefined } : one, {
+        step: stepFor(answer, one),
+        ...(own && { label: marked(own) }),
+      })
+    }),
+  )
 }
 
 /** Whether the evidence of a finding is a record, or several, that already stand above it. */

@@ -1,5 +1,5 @@
 import type { FindingAnswer } from '../../answers/finding.ts'
-import { type Block, code, type Inline, type Line, quiet, text } from '../block.ts'
+import { type Block, code, group, heading, type Inline, type Line, type Parts, quiet, seen, text } from '../block.ts'
 
 /**
  * One finding with its evidence, and what to do: the step of the path that mends it, else its own words and record.
@@ -8,26 +8,24 @@ import { type Block, code, type Inline, type Line, quiet, text } from '../block.
 export const findingBlock = (
   finding: FindingAnswer,
   { level = 4, step, label = { severity: finding.severity } }: About = {},
-): Block => ({
-  kind: 'group',
-  look: 'finding',
-  blocks: [
-    { kind: 'heading', level, line: [finding.title] },
+): Block =>
+  group(
+    'finding',
+    heading(level, finding.title),
     quiet(label, ' · ', code(finding.id), ' · ', ...findingReference(finding.reference)),
     text(finding.detail),
-    ...(finding.evidence === undefined ? [] : [{ kind: 'seen', label: 'Seen', text: finding.evidence } as const]),
-    ...(step === undefined
+    finding.evidence !== undefined && seen('Seen', finding.evidence),
+    step === undefined
       ? ownRepair(finding)
-      : [text({ strong: 'What to do: ' }, { link: `#step-${step}`, text: `step ${step}` }, '.')]),
-  ],
-})
+      : text({ strong: 'What to do: ' }, { link: `#step-${step}`, text: `step ${step}` }, '.'),
+  )
 
 type About = { readonly level?: 3 | 4; readonly step?: number | undefined; readonly label?: Inline }
 
-const ownRepair = ({ repair, file, fix }: FindingAnswer): Block[] => [
-  ...(repair === undefined ? [] : [text({ strong: 'What to do: ' }, repair)]),
-  ...(file ? [{ kind: 'seen', label: `File at ${file.url}`, text: file.text.trim().split('\n') } as const] : []),
-  ...(fix ? [{ kind: 'publish', record: fix } as const] : []),
+const ownRepair = ({ repair, file, fix }: FindingAnswer): Parts => [
+  repair !== undefined && text({ strong: 'What to do: ' }, repair),
+  file && seen(`File at ${file.url}`, file.text.trim().split('\n')),
+  fix && { kind: 'publish', record: fix },
 ]
 
 /** `RFC 7208 §4.6.4` as a link to that section. */
