@@ -1,3 +1,4 @@
+import type { SeenOnce } from './base/seen-once.ts'
 import type { Heavy } from './lane/heavy.ts'
 import type { AskServer, Resolve } from './net/dns/resolver.ts'
 import type { Fetch } from './net/fetch.ts'
@@ -40,6 +41,8 @@ export type World = {
 /** The world for the duration of one question; `signal` fires at its deadline or when the caller disconnects. */
 export type Ctx = World & {
   readonly signal: AbortSignal
+  /** What runs of monitors have seen of hosts that many domains share; absent: each question looks for itself. */
+  readonly seen?: SeenOnce
   /** Where the number of queries is limited by parts (checks/questions.ts): told when a part begins and ends. */
   readonly questions?: Readonly<Record<'start' | 'end', (...parts: readonly string[]) => void>>
 }

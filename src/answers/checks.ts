@@ -283,6 +283,9 @@ export const starttls = z
         key_type: z.string().nullable(),
         key_bits: z.int().nullable(),
         reason: z.string().optional(),
+        seen_at: z.iso.datetime().optional().meta({
+          description: 'of a monitor: when the host was contacted, once for all domains that it serves',
+        }),
       }),
     ),
   })

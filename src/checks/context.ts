@@ -145,6 +145,8 @@ export type TlsHost = {
   /** The names in its banner and in its reply to EHLO; absent if there is none. */
   readonly bannerName?: string
   readonly ehloName?: string
+  /** When it was contacted, if that was for another domain, too; ms since the epoch. */
+  readonly seenAtMs?: number
   /** Why there was no TLS although it was announced, or why the host did not answer. */
   readonly reason?: Problem
 }

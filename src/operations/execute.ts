@@ -1,6 +1,6 @@
 import { type Deadline, deadlineOf, firstOf, within } from '../base/deadline.ts'
 import { AppError, type ErrorCode } from '../base/errors.ts'
-import type { World } from '../world.ts'
+import type { Ctx, World } from '../world.ts'
 import type { Call, Caller, Given, Operation, Part, Provide, Question, Raw, Upload } from './operation.ts'
 import { questionError } from './problems.ts'
 
@@ -28,6 +28,8 @@ export type By = {
   readonly idempotencyKey?: string
   /** Connects in place of the world's `dial`: rows of jobs ask before each connection whether they may. */
   readonly dial?: World['dial']
+  /** What was seen of shared hosts is told again: for runs of monitors. */
+  readonly seen?: Ctx['seen']
   /** Called with each part of the answer when it ends. */
   readonly onPart?: (part: Part) => void
 }
@@ -51,13 +53,14 @@ export type Answered = Given & Pick<Question, 'format'>
 export function executor(service: Service): Execute {
   const sharedContext = contextsForAll(service.world)
 
-  const contextOf = (signal: AbortSignal, { caller, upload, onPart, dial }: By): Call => ({
+  const contextOf = (signal: AbortSignal, { caller, upload, onPart, dial, seen }: By): Call => ({
     ...service.world,
     signal,
     ...(caller && { caller }),
     ...(upload && { upload }),
     ...(onPart && { onPart }),
     ...(dial && { dial }),
+    ...(seen && { seen }),
   })
 
   // An operation without a scope reads no parameter, so none makes it fail.

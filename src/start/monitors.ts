@@ -4,6 +4,7 @@ import type { AnswerOf } from '../answers/answer.ts'
 import { ownAnswer } from '../answers/read-answer.ts'
 import { type ReportsWatch, reportSendersAnswer, reportsAnswer, reportsDomainsAnswer } from '../answers/reports.ts'
 import { AppError, invalidFlag } from '../base/errors.ts'
+import { type SeenOnce, seenOnce } from '../base/seen-once.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
 import { type MonitorServices, monitorServices } from '../monitors/open.ts'
@@ -51,7 +52,7 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
     config.smtpUrl !== undefined && from !== undefined ? submission({ url: config.smtpUrl, from, ca }) : undefined
   return monitorServices({
     open: deps.database.open,
-    runOnce: runBy(deps.execute),
+    runOnce: runBy(deps.execute, seenOnce({ maxEntries: SHARED_HOSTS, ...world })),
     storage: deps.storage,
     senders: { post, mail, from, publicUrl: config.publicUrl, log },
     mailRules: { recipients: config.mailRecipients, perDay: config.mailRate },
@@ -80,11 +81,13 @@ function notifyFrom({ notifyFrom: text, smtpUrl }: Config): string | undefined {
   return text
 }
 
+/** Mail hosts of which runs keep what they saw. */
+const SHARED_HOSTS = 2_000
 /** Time limit for one run, as text. */
 const RUN_TIMEOUT = '60s'
 
 const runBy =
-  (execute: Execute): RunOnce =>
+  (execute: Execute, seen: SeenOnce): RunOnce =>
   async (kind, target, options, signal) => {
     if (kind === 'reports') return watchReports(execute, target, options, signal)
     const name = kind === 'check' || kind === 'report' || kind === 'verify' ? kind : 'blacklist'
@@ -92,8 +95,10 @@ const runBy =
     const age = name === 'verify' || name === 'blacklist' ? { max_age: '0' } : {}
     // A monitor makes the plan when it tells.
     const plan = name === 'check' || name === 'report' ? { plan: 'false' } : {}
-    const raw = { ...timeout, ...age, ...plan, ...options, [NAMES[name]]: target }
-    const { answer } = await execute(await OPERATIONS[name](), raw, { signal })
+    const raw: Record<string, string> = { ...timeout, ...age, ...plan, ...options, [NAMES[name]]: target }
+    // With a plan it is the second question of one run, about the same domain.
+    const by = { signal, ...(raw.plan === 'false' && { seen }) }
+    const { answer } = await execute(await OPERATIONS[name](), raw, by)
     return JSON.parse(JSON.stringify(answer))
   }
 

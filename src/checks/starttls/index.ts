@@ -38,5 +38,6 @@ const presentHost = (seen: TlsHost) => {
     key_type: key?.type ?? null,
     key_bits: key?.bits ?? null,
     reason: reason?.text,
+    ...(seen.seenAtMs !== undefined && { seen_at: new Date(seen.seenAtMs).toISOString() }),
   }
 }

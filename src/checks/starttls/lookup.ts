@@ -20,12 +20,13 @@ const HOST_MS = 9_000
 const STAGE_MS = 6_000
 const SMTP = 25
 
-type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'monotonic' | 'signal'>
+type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'monotonic' | 'signal' | 'seen'>
 
 /**
  * Connects to each mail host of `domain` and examines its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail
  * transaction is started (RFC 3207). A second connection offers only TLS 1.0 and 1.1 (RFC 8996). At most 10 hosts, one
- * address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is tried twice. Faults of a host or the network
+ * address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is tried twice. With `ctx.seen` a host that
+ * several domains share is contacted once, and an address for one host at a time. Faults of a host or the network
  * are data. Rejects with DnsError if MX has no answer.
  */
 export async function lookupStarttls(ctx: Asker, domain: Domain, input: CheckInput): Promise<StarttlsFacts> {
@@ -33,13 +34,13 @@ export async function lookupStarttls(ctx: Asker, domain: Domain, input: CheckInp
   return {
     domain,
     mail: kind,
-    hosts: await atMost(AT_A_TIME, hosts.slice(0, MAX_HOSTS), (host) => lookupHost(ctx, host, input)),
+    hosts: await atMost(AT_A_TIME, hosts.slice(0, MAX_HOSTS), (host) => lookupHost(ctx, domain, host, input)),
     leftOut: Math.max(0, hosts.length - MAX_HOSTS),
     nowMs: ctx.now(),
   }
 }
 
-async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promise<TlsHost> {
+async function lookupHost(ctx: Asker, domain: Domain, host: MailHost, input: CheckInput): Promise<TlsHost> {
   const named = { host: host.exchange, preference: host.preference }
   const address = host.addresses[0]
   if (address === undefined) {
@@ -52,14 +53,23 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
     startTls: true,
     stageMs: () => STAGE_MS,
   }
+  if (!ctx.seen) return { ...named, ...(await examine(ctx, options)) }
+  const key = `starttls ${host.exchange} ${address} ${options.target.port}`
+  const asking = { subject: domain, turn: address, signal: ctx.signal }
+  const { value, atMs } = await ctx.seen(key, asking, (signal) => examine({ ...ctx, signal }, options))
+  return { ...named, ...value, seenAtMs: atMs }
+}
+
+async function examine(ctx: Asker, options: SessionOptions): Promise<Omit<TlsHost, 'host' | 'preference'>> {
+  const { address } = options.target
   const signal = within(HOST_MS, ctx.signal)
   const [first, version] = await Promise.all([openSession(ctx, options, signal), outdatedVersion(ctx, options, signal)])
   // One lost connection may be due to the network; a host that breaks off every handshake does it again.
   const opened = !first.ok && isLost(first) ? await openSession(ctx, options, signal) : first
   const outdated = version === undefined ? {} : { outdated: version }
-  if (!opened.ok) return { ...named, address, ...greetingNames(opened.transcript), ...ended(opened), ...outdated }
+  if (!opened.ok) return { address, ...greetingNames(opened.transcript), ...ended(opened), ...outdated }
   const { tls, capabilities, quit, transcript } = opened.session
-  const seen = { ...named, address, ...greetingNames(transcript()), ...outdated }
+  const seen = { address, ...greetingNames(transcript()), ...outdated }
   quit() // RFC 5321 §4.1.1.10: sent, but not waited for; the connection ends by itself after a second
   if (tls) return { ...seen, offered: true, tls }
   if (!capabilities.has('STARTTLS')) return { ...seen, offered: false }

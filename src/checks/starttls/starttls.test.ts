@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type LabServer, labDial } from '../../../test/lab/dial.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
+import { seenOnce } from '../../base/seen-once.ts'
 import { domain } from '../../names/domain.ts'
 import { UNKNOWN_CONTEXT } from '../context.ts'
 import { tellArgs } from '../finding.ts'
@@ -241,4 +242,40 @@ describe('names', () => {
 
   it('takes any text', () =>
     fc.assert(fc.property(fc.string(), fc.array(fc.string()), (host, names) => void nameMatches(host, names))))
+})
+
+describe('hosts that domains share', () => {
+  const SHARED = Array.from({ length: 40 }, (_, n) => domain(`d${n}.example`))
+  const zone: LabZone = {
+    'mx.example': { A: ['45.53.5.1'] },
+    'my.example': { A: ['45.53.5.1'] },
+    ...Object.fromEntries(
+      SHARED.map((name) => [
+        name,
+        {
+          MX: [
+            [10, 'mx.example'],
+            [20, 'my.example'],
+          ] as const,
+        },
+      ]),
+    ),
+  }
+  it('are contacted once in a run of monitors, one name of an address after the other, and anew in the next run', async () => {
+    const ctx = world(one(TLS), zone)
+    const seen = seenOnce({ maxEntries: 100, ...ctx })
+    const run = () => Promise.all(SHARED.map((name) => runCheck(starttls, { ...ctx, seen }, name, { starttls: true })))
+    const outcomes = await run()
+    // Each of two names: a session, and a handshake that offers only what is outdated.
+    expect(ctx.lab.dialled).toHaveLength(4)
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['pass']))
+    await run()
+    expect(ctx.lab.dialled).toHaveLength(8)
+    expect(starttls.present(outcomes[39]!).hosts[0]).toMatchObject({ host: 'mx.example', seen_at: expect.any(String) })
+  })
+  it('are contacted for each domain without it', async () => {
+    const ctx = world(one(TLS), zone)
+    await Promise.all(SHARED.map((name) => runCheck(starttls, ctx, name, { starttls: true })))
+    expect(ctx.lab.dialled).toHaveLength(160)
+  })
 })
