@@ -29,6 +29,8 @@ export type AskedService = {
   readonly peerSecret: string | undefined
   readonly nodeId: string | undefined
   readonly now: () => number
+  /** How to reach it; absent: over the network. For the service of this data folder, its socket. */
+  readonly fetch?: typeof globalThis.fetch
 }
 
 /**
@@ -63,7 +65,7 @@ export async function askService(
     redirect: 'manual', // the key must not be sent to another service
     signal: within(ms, stopped),
   }
-  const response = await send(url, request)
+  const response = await send(url, request, to.fetch)
   if (isLong && !upload && response.ok && response.body) return streaming({ status: 200, stream: textOf(response) })
   const { isOk, status, text } = await read(url, response, request)
   const wrong = notAService(response, url, text, operation.line !== undefined)
@@ -118,7 +120,7 @@ function unavailable({ origin }: URL, what: 'unreachable' | 'broken_off', error:
   return serviceError(what, { origin, reason: whyOf(error) }, { cause: error })
 }
 
-async function send(url: URL, request: RequestInit): Promise<Response> {
+async function send(url: URL, request: RequestInit, fetch = globalThis.fetch): Promise<Response> {
   return fetch(url, request).catch((cause: unknown) => {
     throw timedOutOr(request, url, unavailable(url, 'unreachable', cause))
   })

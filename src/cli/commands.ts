@@ -82,7 +82,7 @@ export function addOperation(
   )
   addView(command, operation, setup)
   addFlags(command, setup, shown.filter(isNetwork))
-  addService(command, setup)
+  addService(command, operation, setup)
   if (takesList(operation.name)) addListOptions(command)
   command.action((...args: unknown[]) => {
     const files = operation.uploads === undefined ? [] : [args[places.length] ?? []].flat().map(String)
@@ -243,6 +243,7 @@ const VIEW = [
   'wait',
   'server',
   'key',
+  'inProcess',
 ] as const
 
 function addView(command: Command, operation: Operation, { newOption }: Setup): void {
@@ -261,11 +262,19 @@ function addView(command: Command, operation: Operation, { newOption }: Setup): 
   if (followedBy !== undefined) add('--wait', 'show progress until the job ends; Ctrl-C does not stop the job')
 }
 
-function addService(command: Command, { newOption }: Setup): void {
+/** Services whose state is in the database, which one process holds. */
+const STORED: readonly string[] = ['jobs', 'stored', 'monitors', 'webhooks', 'reports', 'accepted']
+/** Whether a command needs what is stored: the service of the data folder is then asked, where one runs. */
+export const needsStore = ({ uses }: Pick<Operation, 'uses'>): boolean => uses.some((name) => STORED.includes(name))
+
+function addService(command: Command, operation: Operation, { newOption }: Setup): void {
   const add = (flags: string, description: string): Command =>
     command.addOption(newOption(flags, description).helpGroup(`${SERVICE_GROUP}:`))
   add('--server <URL>', 'send the request to a running service')
   add('--key <KEY>', 'API key of the service; prefer MAILSONDE_KEY')
+  // Hardly ever needed, so it does not make the help longer than a screen; docs/operations.md has it.
+  if (needsStore(operation))
+    command.addOption(newOption('--in-process', 'do not ask the service that holds the data folder').hideHelp())
 }
 
 const gathered = (value: string, all: unknown): readonly string[] => [...(Array.isArray(all) ? all : []), value]

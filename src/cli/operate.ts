@@ -112,7 +112,7 @@ export async function follow({ asked, session, setting, stopped }: Work, first: 
       const words = `mailsonde ${by.name} ${Object.values(progress.raw).join(' ')} --wait`
       setting.tell('')
       setting.complain(
-        setting.service
+        setting.service && !setting.service.fetch
           ? hint('job_continues', { command: `${words} --server ${withoutSecrets(setting.service.server)}` }).text
           : hint('job_kept', { command: words }).text,
       )

@@ -20,6 +20,7 @@ export type ViewFlags = {
   readonly wait?: boolean
   readonly server?: string
   readonly key?: string
+  readonly inProcess?: boolean
 }
 
 /** The format of the output. */

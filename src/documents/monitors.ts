@@ -190,7 +190,7 @@ export const monitorListDocument = (list: List<MonitorAnswer>, version: string):
       ['Grade', ({ facts }) => facts?.grade ?? '–'],
       ['Worst finding', ({ facts }) => facts?.worst?.title ?? '–'],
       ['Labels', ({ labels }) => labels.join(', ') || '–'],
-      ['Last run', ({ last }) => (last === null ? '–' : lastInWords(last))],
+      ['Last run', ({ last }) => (last === null ? '–' : last.reason === undefined ? lastInWords(last) : 'no result')],
     ),
   )
 

@@ -7,7 +7,7 @@ import type { Caller, Operation } from '../operations/operation.ts'
 import { proofProblem } from '../peers/problems.ts'
 import { nonceMemory, parseProof, refuteProof, SCHEME } from '../peers/proof.ts'
 import type { ApiKey } from '../store/key-file.ts'
-import { allows, findKey, presentedKey, refusal } from './caller.ts'
+import { allows, findKey, OWNER, presentedKey, refusal } from './caller.ts'
 import type { HttpOptions } from './options.ts'
 import { callerError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
@@ -30,7 +30,7 @@ export const bringsProof = (request: FastifyRequest): boolean =>
   request.headers.authorization?.startsWith(`${SCHEME} `) === true
 
 /**
- * The rule of docs/operations.md: a node's proof, otherwise a key of the scope, otherwise, while no key is in force,
+ * The rule of docs/operations.md: the owner of the data folder over its socket, a node's proof, otherwise a key of the scope, otherwise, while no key is in force,
  * the callers that may use this host.
  */
 export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf'>): Authorize {
@@ -38,6 +38,7 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
   const startedMs = options.world.now()
   return (operation, request) => {
     const by = callerAddress(request.client.address)
+    if (request.client.isOwner) return { by: OWNER.address, caller: { isAdmin: true } }
     if (options.closed?.() !== undefined) return { by, refused: closedError() }
     if (bringsProof(request)) return byProof(operation, options, request, { by, seen, startedMs })
     const keys = options.keys()

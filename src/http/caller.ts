@@ -24,7 +24,12 @@ export type Client = {
   /** It is on this machine, and no proxy passed it on. */
   readonly isHere: boolean
   readonly isHttps: boolean
+  /** It came over the socket of the data folder, which only the owner of the folder can open. */
+  readonly isOwner?: true
 }
+
+/** The owner of the data folder: a command beside the service. */
+export const OWNER: Client = { address: 'owner', isHere: true, isHttps: false, isOwner: true }
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 

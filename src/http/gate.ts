@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Operation } from '../operations/operation.ts'
 import { type Authorize, bringsProof, callerAddress, closedError } from './authorize.ts'
-import { parseHostField, refusal } from './caller.ts'
+import { OWNER, parseHostField, refusal } from './caller.ts'
 import { turns } from './connections.ts'
 import type { HttpOptions } from './options.ts'
 import { loopWatch } from './overload.ts'
@@ -145,7 +145,7 @@ function tokenIn({ headers }: FastifyRequest): string | undefined {
 }
 
 function allowance({ ratePerMinute }: HttpOptions, { caller }: FastifyRequest): number {
-  if (caller.startsWith('node ')) return ratePerMinute * NODE_FACTOR
+  if (caller.startsWith('node ') || caller === OWNER.address) return ratePerMinute * NODE_FACTOR
   return caller.startsWith(PROBE) ? ratePerMinute * PROBE_FACTOR : ratePerMinute
 }
 

@@ -6,14 +6,14 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import helmet from 'helmet'
 import type { AppError, ErrorCode } from '../base/errors.ts'
-import { isUnix } from '../net/unix-socket.ts'
+import { isOwn, isUnix } from '../net/unix-socket.ts'
 import { openApiInTurns } from '../operations/openapi.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
 import type { Site } from '../pages/page.ts'
 import { authorizer } from './authorize.ts'
 import { dropBodies, endSlowBodies, leaveBodies, readJsonBodies } from './bodies.ts'
-import { type Client, clientOf } from './caller.ts'
+import { type Client, clientOf, OWNER } from './caller.ts'
 import { compressed, fromMemory } from './compress.ts'
 import { boundedServer, CONNECTION_BOUNDS, inTurns } from './connections.ts'
 import { type Gate, gateOf, guardOf } from './gate.ts'
@@ -80,7 +80,8 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   const trusted = options.trustedProxies ?? { networks: [], unix: false }
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request
-    request.client = clientOf(isUnix(socket) ? undefined : (socket.remoteAddress ?? ''), request.headers, trusted)
+    const peer = isUnix(socket) ? undefined : (socket.remoteAddress ?? '')
+    request.client = isOwn(socket) ? OWNER : clientOf(peer, request.headers, trusted)
     void reply.headers(fixed).header('x-request-id', request.id)
     done()
   })

@@ -1,7 +1,35 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, expect, it, vi } from 'vitest'
 import { commandLine } from './command-line.ts'
+import { ownSocket } from './data-folder.ts'
 
 afterEach(() => vi.restoreAllMocks())
+
+it.each([
+  ['what is stored', ['jobs', 'list'], ['GET /v1/jobs']],
+  ['anything else', ['blacklist', '10.0.0.1'], []],
+])(
+  'asks the service that holds the data folder for %s',
+  async (_, argv, expected) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'mailsonde-'))
+    const asked: string[] = []
+    const service = createServer(({ method, url }, response) => {
+      asked.push(`${method} ${url}`)
+      response.end('{"data":[],"has_more":false,"next_cursor":null}')
+    })
+    await new Promise<void>((resolve) => service.listen(ownSocket(dataDir), resolve))
+    const flags = ['--data-dir', dataDir, '--resolver', '127.0.0.1:9']
+    await promisify(execFile)(process.execPath, ['src/main.js', ...argv, ...flags], { env: {} }).catch(() => {})
+    expect(asked).toEqual(expected)
+    await new Promise((resolve) => service.close(resolve))
+  },
+  30_000,
+)
 
 it.each<[string, readonly string[]]>([
   ['a value', ['check', 'a\u202eb\u009bc\u200bd']],

@@ -5,6 +5,7 @@ import * as zod from 'zod'
 import { AppError, invalidFlag, messageOf } from '../base/errors.ts'
 import { linesOf, printable, withoutCommands } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
+import { type Asked, needsStore } from '../cli/commands.ts'
 import { byKey, type ConfigFlag, type FlagValues } from '../cli/flags.ts'
 import { lookOf } from '../cli/look.ts'
 import { type Actions, type ProgramSetup, runCommandLine } from '../cli/program.ts'
@@ -126,7 +127,7 @@ const actions: Actions = {
     const { config, log } = await commandSetup(flags, asked.uploads?.includes('-') ? 'warn' : 'error')
     const server = asked.view.server ?? process.env.MAILSONDE_SERVER
     const key = asked.view.key ?? process.env.MAILSONDE_KEY
-    const service = server ? serviceAt(server, key, config) : undefined
+    const service = server ? serviceAt(server, key, config) : await serviceBeside(asked, config)
     if (asked.view.key !== undefined && !service) throw optionError('key')
     if (asked.uploads !== undefined) {
       const { importFiles } = await import('./import-files.ts')
@@ -226,6 +227,22 @@ const serviceAt = (server: string, key: string | undefined, { apiKeys, peerSecre
   nodeId,
   now: () => Date.now(),
 })
+
+/** The service that holds this data folder, for a command that needs what is stored there: asked as the owner of it. */
+async function serviceBeside(
+  { operation, view }: Pick<Asked, 'operation' | 'view'>,
+  { dataDir }: Config,
+): Promise<AskedService | undefined> {
+  if (view.inProcess || !needsStore(operation)) return undefined
+  const [{ ownSocket }, { answersAt, fetchOver }] = await Promise.all([
+    import('./data-folder.ts'),
+    import('../net/unix-socket.ts'),
+  ])
+  const path = ownSocket(dataDir)
+  if (!(await answersAt(path))) return undefined
+  const fetch = await fetchOver(path)
+  return { server: 'http://localhost', key: undefined, peerSecret: undefined, nodeId: undefined, now: Date.now, fetch }
+}
 
 /** A text file that a flag names. Throws AppError. */
 function readTextFile(path: string, maxBytes: number): string {

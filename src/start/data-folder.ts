@@ -15,6 +15,9 @@ export function warnOfOpenFolder(folder: string, log: Pick<Log, 'warn'>): void {
   })
 }
 
+/** The socket of the service that holds this folder, for the owner of it. */
+export const ownSocket = (dataDir: string): string => join(dataDir, 'service.sock')
+
 /** Whether an earlier run may have stored something: the database is a given one, or the private one exists. */
 export const hasDatabase = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
   databaseUrl !== undefined || hasPrivateDatabase(dataDir)

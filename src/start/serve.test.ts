@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,8 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { startProgram } from '../../test/lab/program.ts'
 import { loadConfig } from '../config.ts'
+import { fetchOver } from '../net/unix-socket.ts'
+import { ownSocket } from './data-folder.ts'
 import { serve } from './serve.ts'
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'mailsonde-'))
@@ -89,6 +91,19 @@ it.each(['node', 'peers', 'sources', 'self-tests'])(
     }
   },
 )
+
+it('the socket of the data folder is its owner, whatever keys are in force', async () => {
+  const dataDir = folder()
+  const program = await startProgram(['--data-dir', dataDir, '--api-key', 'a-key-of-the-test'])
+  try {
+    const own = await fetchOver(ownSocket(dataDir))
+    expect((await own(new URL('http://localhost/v1/pool'))).status).toBe(200)
+    expect((await fetch(`${program.url}/v1/pool`)).status).toBe(401)
+    expect(statSync(ownSocket(dataDir)).mode & 0o777).toBe(0o600)
+  } finally {
+    await program.stop()
+  }
+})
 
 const NO_REPORTS = 'domain=a.example'
 it('reports are looked at before the first one: nothing is started', async () => {

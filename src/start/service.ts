@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { sleep, within } from '../base/deadline.ts'
@@ -14,7 +15,7 @@ import type { Load } from '../peers/peer.ts'
 import { StoreError } from '../store/contract.ts'
 import { openKeyFile } from '../store/key-file.ts'
 import { type Access, openAccess } from './access.ts'
-import { hasDatabase } from './data-folder.ts'
+import { hasDatabase, ownSocket } from './data-folder.ts'
 import { createDeps, type Made } from './deps.ts'
 import { keyPath } from './keys.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -156,16 +157,21 @@ async function accessTo(config: Config, { world }: Outside): Promise<Access> {
  */
 export async function listen(
   app: FastifyInstance,
-  config: Pick<Config, 'host' | 'port' | 'maxConnections' | 'listen' | 'trustedProxies'>,
+  config: Pick<Config, 'host' | 'port' | 'maxConnections' | 'listen' | 'trustedProxies' | 'dataDir'>,
 ): Promise<string> {
-  const { host, port, listen: path, maxConnections } = config
-  if (path !== undefined) {
-    // Who opens a socket whose word counts may claim to be anybody.
-    const mode = config.trustedProxies.includes('unix') ? 0o660 : 0o666
+  const { host, port, listen: path, maxConnections, dataDir } = config
+  const listenOn = async (place: string, mode: number): Promise<void> => {
     const onConnection = (socket: Socket): void => void app.server.emit('connection', socket)
-    const socket = await orPlace(path, () => listenAt(path, { mode, maxConnections }, onConnection))
+    const socket = await listenAt(place, { mode, maxConnections }, onConnection)
     app.addHook('preClose', async () => void socket.close())
   }
+  // Who opens a socket whose word counts may claim to be anybody.
+  if (path !== undefined)
+    await orPlace(path, () => listenOn(path, config.trustedProxies.includes('unix') ? 0o660 : 0o666))
+  // For commands beside the service. A path that is too long, or a file system without sockets, stops nothing else.
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    .then(() => listenOn(ownSocket(dataDir), 0o600))
+    .catch(() => {})
   return orPlace(hostAndPort({ host, port }), () => app.listen({ host, port, backlog: maxConnections }))
 }
 
