@@ -16,9 +16,9 @@ const ask = (body: object, zone: LabZone, resolve?: Resolve): Promise<PlanAnswer
   answerTo(planSetup, labCtx(zone, resolve && { resolve }), DEPS, { domain: 'a.example', ...body })
 const words = (plan: PlanAnswer): string => formatMarkdown(planDocument(plan, '1.0.0'))
 
-it('of a name that does not exist there is no step, in words', async () => {
+it('a name that does not exist is first registered: its step has no record', async () => {
   const plan = await ask({}, { 'b.example': { A: ['45.53.5.1'] } })
-  expect(plan.steps).toEqual([])
+  expect(plan.steps).toMatchObject([{ findings: ['mx.no_domain'], by: 'registrar', records: [] }])
   expect(words(plan)).toContain('a.example')
   for (const format of PLAN_FORMATS) expect(formatPlan(plan, format, 'cloudflare').text).not.toMatch(/IN TXT/)
 })
