@@ -20,7 +20,7 @@ export const COMMAND_LIST: readonly { readonly name: string; readonly summary: s
   { name: 'peers', summary: 'List the registered nodes and their state', args: [] },
   { name: 'peer-heartbeat', summary: 'Keep the registration of a node alive', args: [] },
   { name: 'peer-forget', summary: 'Remove a mailbox or a domain from the memory of this node', args: [] },
-  { name: 'geo', summary: 'Show the country, network and kind of an IP address', args: ['<IP...>'] },
+  { name: 'geo', summary: 'Show country, network and kind of an IP address', args: ['<IP...>'] },
   { name: 'spf', summary: 'Evaluate SPF for an IP address and sender (RFC 7208)', args: [] },
   { name: 'dkim', summary: 'Show the DKIM key of a domain at a selector', args: ['<DOMAIN...>'] },
   { name: 'dmarc', summary: 'Show the DMARC policy of a domain (RFC 9989)', args: ['<DOMAIN...>'] },

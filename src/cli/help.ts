@@ -112,6 +112,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
     'reports',
     'jobs',
     'monitors',
+    'accepted',
     'webhooks',
     'saved',
     'history',

@@ -43,9 +43,9 @@ export function verdictOf(given: Given, answer: JsonRecord, { minScore, failOn }
   const own = failOn === undefined || minScore !== undefined ? given.verdict(minScore) : 'good'
   if (failOn === undefined) return own
   const found = Array.isArray(answer.findings) ? answer.findings : []
-  const isBad = found.some(({ severity }) => {
+  const isBad = found.some(({ severity, accepted }) => {
     const known = SEVERITIES.find((one) => one === severity)
-    return known !== undefined && reaches(known, failOn)
+    return accepted === undefined && known !== undefined && reaches(known, failOn)
   })
   const byFindings = isBad ? 'bad' : answer.complete === false || answer.status === 'unknown' ? 'unclear' : 'good'
   return VERDICTS[Math.max(VERDICTS.indexOf(own), VERDICTS.indexOf(byFindings))] ?? own

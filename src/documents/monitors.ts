@@ -117,6 +117,14 @@ export function gradeInWords({ facts }: Pick<MonitorAnswer, 'facts'>): string | 
   return `Grade ${facts.grade}, ${facts.score} of 100: ${facts.worst?.title ?? 'nothing to repair'}.`
 }
 
+/** Its worst finding; whether it is accepted. */
+export function worstInWords({ facts, accepted }: Pick<MonitorAnswer, 'facts' | 'accepted'>): string {
+  if (!facts?.worst) return '–'
+  const { finding, title } = facts.worst
+  const until = accepted.find((one) => one.finding === finding)?.until
+  return until === undefined ? title : `${title} (accepted until ${until.slice(0, 10)})`
+}
+
 /** Since when it is as it is: what the last run that changed something found; nothing while nothing has changed. */
 export const sinceBlocks = ([last]: readonly MonitorChange[]): Block[] =>
   last === undefined
@@ -142,6 +150,10 @@ function factsOf(monitor: MonitorAnswer): Block | undefined {
     ],
     ['Next run', enabled ? { time: monitor.next_run_at } : 'none: it is paused'],
     ['Badge', monitor.public ? code(`/v1/badge/${id}.svg`) : 'not public'],
+    ...monitor.accepted.map(
+      ({ finding, until, by, reason }) =>
+        ['Accepted', [code(finding), ` until ${until.slice(0, 10)} by ${by}: ${reason}`]] as const,
+    ),
     monitor.labels.length > 0 && ['Labels', monitor.labels.join(', ')],
     monitor.owner !== null && ['Owner', code(monitor.owner)],
     monitor.note !== '' && ['Note', monitor.note],
@@ -188,7 +200,7 @@ export const monitorListDocument = (list: List<MonitorAnswer>, version: string):
       ['Target', ({ target }) => code(target)],
       ['State', monitorState],
       ['Grade', ({ facts }) => facts?.grade ?? '–'],
-      ['Worst finding', ({ facts }) => facts?.worst?.title ?? '–'],
+      ['Worst finding', worstInWords],
       ['Labels', ({ labels }) => labels.join(', ') || '–'],
       ['Last run', ({ last }) => (last === null ? '–' : last.reason === undefined ? lastInWords(last) : 'no result')],
     ),

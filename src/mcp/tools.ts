@@ -94,8 +94,8 @@ const TOOLS: Readonly<Record<string, ToolFacts>> = {
     name: 'monitors',
     title: 'The monitors, with grade, worst finding and state',
     description:
-      'Filters: state, grade, finding (its id), label, q (a part of the name). Sorted by score or worst first on demand.',
-    params: ['state', 'grade', 'finding', 'label', 'q', 'sort', 'limit', 'cursor'],
+      'Filters: state, grade, finding (its id), label, accepted (with a finding that somebody accepted), q (a part of the name). Sorted by score or worst first on demand.',
+    params: ['state', 'grade', 'finding', 'label', 'accepted', 'q', 'sort', 'limit', 'cursor'],
   },
   'monitors changes': {
     name: 'monitor_changes',

@@ -102,7 +102,7 @@ const EXPECTED = '[{"finding", "domain", "reason", "until"}]'
 /** Accepted findings that come with the question. */
 export const acceptParam = optional(
   textParam<readonly FileItem[]>('invalid_parameter', parseAccepted, {
-    description: 'accepted findings as a JSON list; on the command line a file of it',
+    description: 'accepted findings, as a JSON list or a file of it',
     example:
       '[{"finding": "dmarc.policy_quarantine", "domain": "example.org", "reason": "until the move", "until": "2026-06-30"}]',
   }),

@@ -231,7 +231,7 @@ export const geo = defineOperation({
   name: 'geo',
   method: 'GET',
   path: '/v1/peer/geo',
-  summary: 'Show the country, network and kind of an IP address',
+  summary: 'Show country, network and kind of an IP address',
   scope: 'read',
   params: { ip: positional(ipParam('IPv4 or IPv6 address to look up')) },
   answer: geoAnswer,

@@ -24,6 +24,7 @@ import {
   monitorState,
   monitorTitle,
   readerState,
+  worstInWords,
 } from '../documents/monitors.ts'
 import { encodingOf } from '../jobs/intake/octets.ts'
 import { formatCursor } from '../operations/params.ts'
@@ -68,7 +69,7 @@ const FILTERS = [
     'mta_sts',
     'dnssec',
   ],
-  ...['no_reports', 'changed_since', 'sort'],
+  ...['accepted', 'no_reports', 'changed_since', 'sort'],
 ] as const
 /** The filters of the form: those that have a choice, with it. */
 const CHOICES = {
@@ -232,7 +233,7 @@ const table = (
 <tbody>${monitors.map((monitor) => {
   const { mark, text } = monitorState(monitor)
   const { facts, labels, owner } = monitor
-  return html`<tr><td data-head="Monitor"${monitor.below !== null && html` class="below"`}><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}${monitor.below !== null && html`<br><span class="quiet">below <a href="${pathWith('/monitors', { organization: monitor.below })}">${monitor.below}</a></span>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : html`${facts.grade ?? 'not known'} ${facts.score ?? ''}`}</td><td data-head="Worst finding">${facts?.worst?.title ?? '–'}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}${facts?.inherited_because !== undefined && html`<br><span class="quiet">${facts.inherited_because}</span>`}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && ' · '}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td class="wide" data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${facts === null && html`${short(lastInWords(monitor.last))}<br>`}${timeOf(monitor.last.time)}`}</td></tr>`
+  return html`<tr><td data-head="Monitor"${monitor.below !== null && html` class="below"`}><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}${monitor.below !== null && html`<br><span class="quiet">below <a href="${pathWith('/monitors', { organization: monitor.below })}">${monitor.below}</a></span>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : html`${facts.grade ?? 'not known'} ${facts.score ?? ''}`}</td><td data-head="Worst finding">${worstInWords(monitor)}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}${facts?.inherited_because !== undefined && html`<br><span class="quiet">${facts.inherited_because}</span>`}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && ' · '}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td class="wide" data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${facts === null && html`${short(lastInWords(monitor.last))}<br>`}${timeOf(monitor.last.time)}`}</td></tr>`
 })}</tbody></table></div>`
 
 /** Maximum number of characters of a reason in the row of a monitor; its page has all of it. */

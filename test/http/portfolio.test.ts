@@ -232,7 +232,7 @@ describe('a portfolio', () => {
   it('exports what can be imported again, without a formula', async () => {
     const { body } = await get('/v1/monitors?format=csv&sort=name')
     expect(body.split('\r\n')[0]).toBe(
-      'domain,name,labels,owner,every,kind,note,state,score,grade,below,phase,inherited_phase,policy,provider,role,worst,changed_at,id',
+      'domain,name,labels,owner,every,kind,note,state,score,grade,below,phase,inherited_phase,policy,provider,role,worst,accepted,changed_at,id',
     )
     expect(body).toContain(",'=1+1,")
     expect(await imported(body, { query: 'kind=check&dry_run=true' })).toMatchObject({

@@ -22,6 +22,12 @@ const JSON_ANSWER = JSON.parse(
     ],
   }),
 )
+const ACCEPTED = { by: 'joe', reason: HOSTILE, until: '2026-06-30T23:59:59.999Z' }
+const accepted = (severity: string) =>
+  outcomeOf('check', 'a.example', 'good', {
+    ...JSON_ANSWER,
+    findings: [{ ...finding('spf.too_many_lookups', severity, 'Eleven lookups.'), accepted: ACCEPTED }],
+  })
 const OUTCOMES: readonly Outcome[] = [
   outcomeOf('report', 'a.example', 'bad', JSON_ANSWER),
   outcomeOf('report', HOSTILE, 'good', { ...JSON_ANSWER, findings: [] }),
@@ -158,4 +164,20 @@ it('nagios: one line of status and performance data; external text begins neithe
   const [first, ...rest] = write('nagios').trimEnd().split('\n')
   expect(first).toMatch(/^MAILSONDE CRITICAL - 7 targets, [^|]* \| '[^'=|]+'=\d+;;;0;100( '[^'=|]+'=\d+;;;0;100)*$/)
   expect(rest.join('\n')).not.toContain('|')
+})
+
+it.each(['critical', 'medium'])('an accepted finding of severity %s fails nothing, and says so', (severity) => {
+  const outcome = accepted(severity)
+  const written = (format: 'github' | 'junit' | 'sarif' | 'nagios') => {
+    const { each, end, status } = writerOf(format, { version: '1.2.3' })
+    return { text: each(outcome) + end([outcome]), status: status?.([outcome]) }
+  }
+  expect(written('nagios')).toMatchObject({ status: 0, text: expect.stringContaining('MAILSONDE OK') })
+  expect(written('github').text).toMatch(/^::notice title=[^:]*::accepted until 2026-06-30 by joe: /)
+  expect(written('junit').text).toMatch(/<skipped message="accepted until 2026-06-30 by joe: /)
+  expect(written('junit').text).toContain('failures="0"')
+  const [result] = JSON.parse(written('sarif').text).runs[0].results
+  expect(result.suppressions).toEqual([
+    { kind: 'external', status: 'accepted', justification: expect.stringContaining('by joe') },
+  ])
 })

@@ -14,6 +14,8 @@ export type Issue = {
   /** Whether `repair` is a step of the plan. */
   readonly isStep?: boolean
   readonly reference: string | undefined
+  /** Who accepted it, until when and why: it fails nothing. */
+  readonly accepted?: string
 }
 /** A check of an answer with its status; `reason` says why it is unknown. */
 export type CheckStatus = { readonly name: string; readonly status: string; readonly reason: string | undefined }
@@ -106,8 +108,13 @@ const findingsOf = (answer: JsonRecord): readonly Issue[] =>
       repair: step ?? textOf(repair),
       ...(step !== undefined && { isStep: true }),
       reference: textOf(reference),
+      ...(isJsonRecord(finding.accepted) && { accepted: acceptedLine(finding.accepted) }),
     }
   })
+
+/** `accepted until 2026-06-30 by joe: a pilot` */
+const acceptedLine = ({ by, reason, until }: JsonRecord): string =>
+  `accepted until ${String(until).slice(0, 10)} by ${String(by)}: ${String(reason)}`
 
 /** The first step of the plan for a finding, with its record and what comes before it. */
 function stepOf({ plan }: JsonRecord, { steps, fix }: JsonRecord): string | undefined {

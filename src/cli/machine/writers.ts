@@ -39,8 +39,8 @@ function githubWriter({ file }: Pick<Setup, 'file'>): Writer {
     each: (outcome) => {
       const issues = outcome.issues.filter(({ severity }) => severity !== 'info').slice(0, MAX_ANNOTATIONS)
       const lines = issues.map(
-        ({ id, severity, title, detail, repair }) =>
-          `::${LEVELS[severity]} ${place}title=${property(`${outcome.target}: ${title} (${id})`)}::${data([detail, repair].filter((text) => text !== undefined).join(' '))}`,
+        ({ id, severity, title, detail, repair, accepted }) =>
+          `::${accepted === undefined ? LEVELS[severity] : 'notice'} ${place}title=${property(`${outcome.target}: ${title} (${id})`)}::${data([accepted, detail, repair].filter((text) => text !== undefined).join(' '))}`,
       )
       return [...lines, ...verdictOf(outcome)].map((line) => `${line}\n`).join('')
     },
@@ -73,8 +73,8 @@ const property = (text: string): string =>
 
 /**
  * JUnit XML: a suite for each target, a case for each check and one for the verdict. A check fails if it has findings
- * at or above `--fail-on` (default high). An unknown result is skipped with its reason, never passed; a request without
- * an answer is an error.
+ * at or above `--fail-on` (default high). An unknown result and one with accepted findings are skipped with the reason,
+ * never passed; a request without an answer is an error.
  */
 const junitWriter = (setup: Setup): Writer => ({
   each: () => '',
@@ -110,7 +110,7 @@ function casesOf(outcome: Outcome, { failOn }: Setup): readonly Case[] {
       name,
       checks.find((check) => check.name === name),
       issues.filter(({ id }) => id.split('.')[0] === name),
-      (issue) => reaches(issue.severity, failOn),
+      (issue) => issue.accepted === undefined && reaches(issue.severity, failOn),
     ),
   )
   return [...cases, { name: 'verdict', ...verdictCase(verdict, line) }]
@@ -139,11 +139,14 @@ function caseOf(
   }
   if (check?.status === 'unknown' || check?.status === 'not_applicable')
     return { name, kind: 'skipped', inner: element('skipped', { message: check.reason ?? check.status }, '') + out }
+  const accepted = issues.flatMap((issue) => issue.accepted ?? [])
+  if (accepted.length > 0)
+    return { name, kind: 'skipped', inner: element('skipped', { message: accepted.join('; ') }, '') + out }
   return { name, kind: 'passed', inner: out }
 }
 
-const words = ({ id, severity, detail, repair }: Issue): string =>
-  [`${severity} ${id}: ${detail}`, ...(repair === undefined ? [] : [repair])].join('\n')
+const words = ({ id, severity, detail, repair, accepted }: Issue): string =>
+  [`${severity} ${id}: ${detail}`, accepted, repair].filter((one) => one !== undefined).join('\n')
 
 function element(name: string, attributes: Readonly<Record<string, string>>, inner: string): string {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${plain(value, 1_000)}"`)
@@ -172,7 +175,7 @@ const WORST = [2, 1, 3, 0] as const
 /**
  * The line of a Nagios plugin with performance data, and its exit status: a finding at or above `--fail-on` (default
  * high), a score below `--min-score`, an undeliverable address and a listing are CRITICAL, a finding of medium severity
- * is WARNING, an unknown result is UNKNOWN.
+ * is WARNING, an unknown result is UNKNOWN. What is accepted counts as nothing.
  */
 function nagiosWriter(setup: Pick<Setup, 'failOn'>): Writer {
   const stateOf = (all: readonly Outcome[]): number => {
@@ -193,8 +196,8 @@ function nagiosWriter(setup: Pick<Setup, 'failOn'>): Writer {
         ...(one ? [] : [`${target}: ${line}`]),
         ...issues
           .filter(({ severity }) => reaches(severity, 'medium'))
-          .flatMap(({ title, detail, repair, isStep }) => [
-            `${title}: ${detail}`,
+          .flatMap(({ title, detail, repair, isStep, accepted }) => [
+            `${title}: ${detail}${accepted === undefined ? '' : ` (${accepted})`}`,
             ...(isStep ? (repair ?? '').split('\n') : []),
           ]),
       ])
@@ -206,9 +209,10 @@ function nagiosWriter(setup: Pick<Setup, 'failOn'>): Writer {
 }
 
 function state({ verdict, issues }: Outcome, { failOn }: Pick<Setup, 'failOn'>): number {
-  if (verdict === 'bad' || issues.some(({ severity }) => reaches(severity, failOn))) return 2
+  const open = issues.filter(({ accepted }) => accepted === undefined)
+  if (verdict === 'bad' || open.some(({ severity }) => reaches(severity, failOn))) return 2
   if (verdict !== 'good') return 3
-  return issues.some(({ severity }) => reaches(severity, 'medium')) ? 1 : 0
+  return open.some(({ severity }) => reaches(severity, 'medium')) ? 1 : 0
 }
 
 function countOf(all: readonly Outcome[], setup: Pick<Setup, 'failOn'>): string {
@@ -310,6 +314,9 @@ const resultOf = ({ target }: Outcome, issue: Issue, ruleIndex: number, file: st
       logicalLocations: [{ fullyQualifiedName: printable(target, 500), kind: 'resource' }],
     },
   ],
+  ...(issue.accepted !== undefined && {
+    suppressions: [{ kind: 'external', status: 'accepted', justification: printable(issue.accepted, 1_500) }],
+  }),
   partialFingerprints: { 'mailsonde/v1': `${printable(target, 500)}:${issue.id}` },
 })
 

@@ -14,11 +14,16 @@ export const findingBlock = (
     heading(level, finding.title),
     quiet(label, ' · ', code(finding.id), ' · ', ...findingReference(finding.reference)),
     text(finding.detail),
+    finding.accepted && acceptedBlock(finding.accepted),
     finding.evidence !== undefined && seen('Seen', finding.evidence),
     step === undefined
       ? ownRepair(finding)
       : text({ strong: 'What to do: ' }, { link: `#step-${step}`, text: `step ${step}` }, '.'),
   )
+
+/** Who accepted a finding, why and until when. */
+const acceptedBlock = ({ by, reason, until }: NonNullable<FindingAnswer['accepted']>): Block =>
+  text({ strong: `Accepted until ${until.slice(0, 10)}` }, ` by ${by}: ${reason}`)
 
 type About = { readonly level?: 3 | 4; readonly step?: number | undefined; readonly label?: Inline }
 

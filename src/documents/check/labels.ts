@@ -14,6 +14,7 @@ const LABELS = {
   better: { mark: 'warn', text: 'Could be better' },
   good: { mark: 'good', text: 'Good' },
   optional: { mark: 'none', text: 'Optional' },
+  accepted: { mark: 'none', text: 'Accepted' },
   unused: { mark: 'none', text: 'Not used' },
   left_out: { mark: 'none', text: 'Does not apply' },
 } as const satisfies Readonly<Record<string, Marked>>
@@ -30,8 +31,12 @@ const OF: Readonly<Record<Exclude<Severity, 'low' | 'info'>, Label>> = {
 }
 
 /** The label of a finding; undefined for one that only informs. */
-export function findingLabel({ score_breakdown: rows }: Answer, { id, severity }: FindingAnswer): Label | undefined {
+export function findingLabel(
+  { score_breakdown: rows }: Answer,
+  { id, severity, accepted }: FindingAnswer,
+): Label | undefined {
   if (severity === 'info') return undefined
+  if (accepted !== undefined) return 'accepted'
   if (severity !== 'low') return OF[severity]
   return rows.some(({ finding, points }) => finding === id && points > 0) ? 'better' : 'optional'
 }

@@ -70,11 +70,28 @@ function rangeOf({ score, score_min: least = score, score_max: most = score, rep
   return least === most ? {} : { range: [less(least), less(most)] as const }
 }
 
-/** At most two things that matter besides, and why the grade is below its points. */
+/** At most two things that matter besides, why the grade is below its points, and what is accepted. */
 function notesOf(answer: Answer): Line[] {
   const role = answer.domain_role?.name
   const judged = role === 'sends_and_accepts_mail' ? sendersNote(answer) : roleNote(answer)
-  return [...becauseNote(answer), ...(isGone(answer) ? [] : judged), ...openNote(answer)]
+  return [...becauseNote(answer), ...(isGone(answer) ? [] : judged), ...openNote(answer), ...acceptedNote(answer)]
+}
+
+/** Accepted findings that a note names. */
+const MOST_ACCEPTED = 3
+
+function acceptedNote({ findings }: Answer): Line[] {
+  const all = findings.filter(({ accepted }) => accepted !== undefined)
+  if (all.length === 0) return []
+  const named = all
+    .slice(0, MOST_ACCEPTED)
+    .flatMap(({ id, title, accepted }, i): Inline[] => [
+      i === 0 ? 'Accepted: ' : ', ',
+      { link: `#${id.split('.')[0]}`, text: title },
+      ` until ${accepted?.until.slice(0, 10)}`,
+    ])
+  const more = all.length - MOST_ACCEPTED
+  return [[...named, more > 0 ? ` and ${more} more.` : '.']]
 }
 
 function becauseNote({ grade, grade_because: because, score, findings }: Answer): Line[] {

@@ -203,6 +203,10 @@ const COLUMNS: readonly (readonly [
   ['provider', ({ facts }) => facts?.provider ?? 'unknown'],
   ['role', ({ facts }) => facts?.role ?? 'unknown'],
   ['worst', ({ facts }) => facts?.worst?.finding],
+  [
+    'accepted',
+    ({ accepted }) => accepted.map(({ finding, until }) => `${finding} until ${until.slice(0, 10)}`).join(';'),
+  ],
   ['changed_at', (monitor) => monitor.changed_at],
   ['id', ({ id }) => id],
 ]

@@ -81,12 +81,12 @@ const lineFilter = (description: string, max: number) => ({
 /** Which monitors: parameters that lists, counts, exports and changes of many have in common. */
 export const filterParams = {
   label: lineFilter('with this label', 60),
-  organization: lineFilter('at or below this organizational domain', 253),
-  owner: lineFilter('mail address that is responsible', 320),
+  organization: lineFilter('at or below this domain', 253),
+  owner: lineFilter('of this owner', 320),
   state: wordParam(['ok', 'bad', 'unknown'], 'in this state'),
   grade: wordParam(['A+', 'A', 'B', 'C', 'D', 'F', 'unknown'], 'with this grade'),
-  role: lineFilter('with this role, such as parked', 40),
-  provider: lineFilter('with this mail provider, other or none', 100),
+  role: lineFilter('role, such as parked', 40),
+  provider: lineFilter('mail provider, other or none', 60),
   policy: wordParam(policy.options, 'with this DMARC policy'),
   phase: wordParam(phase.options, 'in this phase of DMARC'),
   mta_sts: wordParam(mta_sts.options, 'with this mode of MTA-STS'),
