@@ -73,10 +73,10 @@ const dateParam = (description: string) =>
       { description, group: 'answer', example: '2026-01-01' },
     ),
   )
-const lineFilter = (description: string, max: number) => ({
-  ...optional(lineParam(description, max)),
-  group: 'answer' as const,
-})
+function lineFilter(description: string, max: number) {
+  const { bounds: _bounds, unit: _unit, ...param } = optional(lineParam(description, max)) // help fits a screen
+  return { ...param, group: 'answer' as const }
+}
 
 /** Which monitors: parameters that lists, counts, exports and changes of many have in common. */
 export const filterParams = {
@@ -84,11 +84,11 @@ export const filterParams = {
   organization: lineFilter('at or below this domain', 253),
   owner: lineFilter('of this owner', 320),
   state: wordParam(['ok', 'bad', 'unknown'], 'in this state'),
-  grade: wordParam(['A+', 'A', 'B', 'C', 'D', 'F', 'unknown'], 'with this grade'),
+  grade: wordParam(['A+', 'A', 'B', 'C', 'D', 'F', 'unknown'], 'grade'),
   role: lineFilter('role, such as parked', 40),
   provider: lineFilter('mail provider, other or none', 60),
   policy: wordParam(policy.options, 'with this DMARC policy'),
-  phase: wordParam(phase.options, 'in this phase of DMARC'),
+  phase: wordParam(phase.options, 'phase of DMARC'),
   mta_sts: wordParam(mta_sts.options, 'with this mode of MTA-STS'),
   dnssec: wordParam(dnssec.options, 'with this state of DNSSEC'),
   finding: lineFilter('with this finding', 100),
