@@ -64,8 +64,7 @@ export const listError = errorsOf('list', {
     packed_ratio: ({ max }: Max) => `the compressed list unpacks to more than ${max} times its size`,
   },
   bad_list: {
-    packed_damaged: ({ reason }: { reason: string }) =>
-      `the compressed list is damaged or cut off, or octets that are no gzip follow it: ${shown(reason)}`,
+    packed_damaged: ({ reason }: { reason: string }) => `the compressed list is damaged or cut off: ${shown(reason)}`,
     open_quote: ({ line }: Line) => `the quote opened in the record at line ${line} is never closed`,
     columns: ({ line, max }: Line & Max) => `line ${line} has more than ${max} columns`,
     name_too_long: ({ column, max }: Column & Max) =>
@@ -106,6 +105,8 @@ const inRows =
 export const takenProblem = problemsOf('taken', {
   titles: ({ count }: Count) => `passed over before the header: ${counted(count, 'line')}`,
   several: ({ count }: Count) => `several values in one cell, each a row (${counted(count, 'record')})`,
+  behind: ({ count }: Count) => `passed over behind the compressed list: ${counted(count, 'octet')}`,
+  shortened: inRows('left out: the other columns of a record with very many values'),
   invisible: inRows('taken away: invisible characters around the value'),
   name: inRows('taken away: the name beside the address'),
   brackets: inRows('taken away: brackets around the value'),

@@ -139,6 +139,7 @@ export async function takeUpload(
     ...(contentEncoding !== undefined && { contentEncoding }),
     ...(column === undefined ? {} : { column }),
     ...(earlier && { layout: earlier }),
+    behind: (octets) => void taken.set('behind', octets),
     found: (one) => {
       layout = one
       for (const [what, n] of Object.entries(one.taken ?? {})) taken.set(what as Noted, n)

@@ -48,6 +48,12 @@ it.each<[string, string]>([
   ['„joe@example.org“', 'joe@example.org'],
   ['joe@example.org, Joe Doe', 'joe@example.org'],
   ['Joe;joe@example.org', 'joe@example.org'],
+  ['1. joe@example.org', 'joe@example.org'],
+  ['12) joe@example.org', 'joe@example.org'],
+  ['• joe@example.org', 'joe@example.org'],
+  ['Joe Doe - joe@example.org', 'joe@example.org'],
+  ['joe @example.org', '! a blank stands beside the @; "joe@example.org" is the address without it'],
+  ['joe@ example.org', '! a blank stands beside the @; "joe@example.org" is the address without it'],
   // what belongs to an address stays
   ["o'hara@example.org", "o'hara@example.org"],
   ['"joe doe"@example.org', '"joe doe"@example.org'],
@@ -151,6 +157,9 @@ it.each<[string, string]>([
   ['192.0.2.1, 192.0.2.2', '! several IP addresses are given (2)'],
   ['http://192.0.2.1/', '! "http://192.0.2.1/" is a URL, not an IP address'],
   ['fe80::1%eth0', '! "fe80::1%eth0" has a zone id'],
+  ['- 192.0.2.1', '192.0.2.1'],
+  ['mx.example.org', '! "mx.example.org" is a host name, not an IP address'],
+  ['192.000.002.001', '! "192.000.002.001" has zeros in front of its numbers'],
   ['192.0.2.300', '! "192.0.2.300" is not an IP address'],
 ])('reads the IP address %j', (text, wanted) => {
   expect(ip(text).slice(0, wanted.length)).toBe(wanted)
@@ -168,6 +177,7 @@ it.each<[string, string | undefined]>([
   ['\u200bmail\u00a0', 'mail'],
   ['_domainkey.example.org', '_domainkey.example.org'],
   ['a selector', undefined],
+  ['mail, s2', undefined],
   ['', undefined],
 ])('reads the selector %j', (text, wanted) => {
   const read = readSelector(text)

@@ -184,6 +184,18 @@ const uncommented: Step = (text) => {
   return address === undefined ? undefined : { value: address, taken: ['name'] }
 }
 
+/** Numbers and bullets of a list: `1. joe@example.org`, `- joe@example.org`. */
+const unlisted: Step = (text) => {
+  const mark = /^(?:[-*+•·‣▪◦–—]|\(?\d{1,6}[.):])\s+(?=\S)/.exec(text)?.[0]
+  return mark === undefined ? undefined : { value: text.slice(mark.length), taken: ['label'] }
+}
+
+/** `Joe Doe - joe@example.org`. */
+const dashed: Step = (text) => {
+  const address = /^[^@]{1,200}\s[-–—]\s+([^\s@]+@[^\s@]+)$/.exec(text)?.[1]
+  return address === undefined ? undefined : { value: address, taken: ['name'] }
+}
+
 /** `E-Mail: joe@example.org`, `To: …`: no local part has a colon. */
 const unlabeled: Step = (text) => {
   const rest = /^(?:[\p{L}][\p{L} .-]{0,30}):\s*(?=\S*@)/u.exec(text)?.[0]
@@ -201,10 +213,12 @@ const alone: Step = (text) => {
 const ADDRESS_STEPS: readonly Step[] = [
   withoutFormula,
   withoutEntities,
+  unlisted,
   linked,
   bracketed,
   uncommented,
   unlabeled,
+  dashed,
   alone,
   unpaired,
   unpunctuated,
@@ -304,6 +318,8 @@ export function readAddress(text: string): Parsed<Pasted<Email>> {
   const email = parseEmail(value)
   if (email.ok) return parsed({ value: email.value, taken })
   const blank = /^[^\s<>"()@]+(?:\s+[^\s<>"()@]+)+@[^\s@]+$/.test(value)
+  const joined = value.replace(/\s+@\s*|@\s+/, '@')
+  if (joined !== value && isAddress(joined)) return problem(emailProblem('blank_at', { text: joined }))
   return problem(blank ? emailProblem('blank', { plus: value.replace(/\s+/g, '+') }) : email.problem)
 }
 
@@ -328,7 +344,7 @@ type PastedDomain = { readonly domain: Domain; readonly selector?: string }
 
 const isDomain = (text: string): boolean => parseDomain(text).ok
 
-const NAME_STEPS: readonly Step[] = [withoutEntities, unpaired, unpunctuated]
+const NAME_STEPS: readonly Step[] = [withoutEntities, unlisted, unpaired, unpunctuated]
 
 /** The host of a URL, of `host:port/path` or `//host/`; undefined where there is none of it. */
 export function hostOf(text: string): string | undefined {
@@ -399,6 +415,9 @@ export function readIp(text: string): Parsed<Pasted<Ip>> {
   const words = value.split(/[\s,;|]+/).filter((word) => word !== '')
   if (words.length > 1 && words.every((word) => parseIp(word).ok))
     return problem(ipProblem('several', { count: words.length }))
+  if (/^\d{1,4}(?:\.\d{1,4}){3}$/.test(value) && parseIp(value.replace(/(^|\.)0+(?=\d)/g, '$1')).ok)
+    return problem(ipProblem('zeros', { text: value }))
+  if (parseDomain(value).ok) return problem(ipProblem('name', { text: value }))
   const host = hostOf(value)
   return host === undefined || (address.problem.id === 'ip.network' && !value.includes('//'))
     ? problem(address.problem)
@@ -415,7 +434,7 @@ const untagged: Step = (text) => {
   return address === undefined ? undefined : { value: address, taken: ['label'] }
 }
 
-const IP_STEPS: readonly Step[] = [unported, unpaired, untagged, unpunctuated]
+const IP_STEPS: readonly Step[] = [unlisted, unported, unpaired, untagged, unpunctuated]
 
 /** An IP address as {@link readIp} reads it, without what was taken away. */
 export function parsePastedIp(text: string): Parsed<Ip> {
@@ -434,6 +453,8 @@ export function readSelector(text: string): Parsed<Pasted<string>> {
   const { value, taken } = reduced(text, NAME_STEPS, isSelector)
   const name = value.replace(/^s\s*=\s*/i, '')
   const selector = (KEY_NAME.exec(name)?.[1] ?? name).toLowerCase()
+  const several = name.split(/[\s,;|]+/).filter((word) => isSelector(word))
+  if (several.length > 1 && !isSelector(selector)) return problem(selectorProblem('several', { count: several.length }))
   if (selector.length > 120 || !SELECTOR.test(selector)) return problem(selectorProblem('invalid', { text }))
   return parsed({ value: selector, taken: selector.length === value.length ? taken : [...taken, 'label'] })
 }

@@ -33,6 +33,9 @@ export const ipProblem = problemsOf('ip', {
   url: ({ text, host }: Text & { host: string }) =>
     `${quoted(text, 80)} is a URL, not an IP address: give one of the addresses of its host, ${quoted(host, 80)}`,
   several: ({ count }: { count: number }) => `several IP addresses are given (${count}): give one, or send a list`,
+  name: ({ text }: Text) => `${quoted(text, 80)} is a host name, not an IP address: give one of its addresses`,
+  zeros: ({ text }: Text) =>
+    `${quoted(text, 80)} has zeros in front of its numbers, which some programs read as octal: give it without them`,
   no_network: ({ text }: Text) => `${quoted(text, 80)} is not a network (such as 192.0.2.0/24)`,
   prefix: ({ length, bits }: { length: string; bits: number }) =>
     `/${shown(length, 10)} is not a prefix length (0 to ${bits})`,
@@ -46,6 +49,7 @@ export const emailProblem = problemsOf('email', {
   several: ({ count }: { count: number }) => `these are several addresses (${count}): give one, or send a list`,
   blank: ({ plus }: { plus: string }) =>
     `the local part contains a blank: in a URL, + is written %2B (for ${quoted(plus, 80)})`,
+  blank_at: ({ text }: Text) => `a blank stands beside the @; ${quoted(text, 80)} is the address without it`,
   too_long: ({ max }: Max) => `the address is longer than ${max} octets`,
   no_at: () => 'the address has no @',
   no_local: () => 'there is nothing before the @',
@@ -68,6 +72,7 @@ export const emailProblem = problemsOf('email', {
 
 /** What is wrong with a DKIM selector. */
 export const selectorProblem = problemsOf('selector', {
+  several: ({ count }: { count: number }) => `several selectors are given (${count}): give one`,
   invalid: ({ text }: Text) =>
     `${quoted(text, 80)} is not a selector: a selector is what stands before ._domainkey in the name of a key, such as mail`,
 })

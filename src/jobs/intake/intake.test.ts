@@ -147,9 +147,47 @@ describe('CSV', () => {
       ['2 a@a.example', '3 b@a.example', '4! no address in its column'],
     ],
     ['a sum in the last line', 'E-Mail;Umsatz\na@a.example;3\nSumme;3', ['2 a@a.example', '3 Summe']],
+    [
+      'octets behind gzip',
+      Buffer.concat([gzipSync('email\nx@a.example'), Buffer.from('\r\nscanned by a gateway\r\n')]),
+      ['2 x@a.example'],
+    ],
+    [
+      'two members of gzip, and octets behind them',
+      Buffer.concat([gzipSync('email\nx@a.'), gzipSync('example'), Buffer.from('\r\n')]),
+      ['2 x@a.example'],
+    ],
     ['zeros behind gzip', Buffer.concat([gzipSync('email\nx@a.example'), Buffer.alloc(512)]), ['2 x@a.example']],
   ])('reads a list with %s', async (_, list, rows) => {
     expect(short(await read(list))).toEqual(rows)
+  })
+
+  it.each([1, 7, 100_000])('says how much is behind a compressed list, in pieces of %i octets', async (size) => {
+    const list = Buffer.concat([gzipSync('email\nx@a.example'), gzipSync('\ny@a.example'), Buffer.from('scanned')])
+    let behind = 0
+    const found = await read(list, { behind: (octets) => void (behind = octets) }, size)
+    expect([short(found), behind]).toEqual([['2 x@a.example', '3 y@a.example'], 7])
+  })
+  it('refuses a compressed list with a changed octet', async () => {
+    const list = gzipSync('email\nx@a.example', { level: 0 })
+    list[20]! ^= 1
+    await expect(read(list)).rejects.toThrow('incorrect data check')
+  })
+
+  it('repeats at most 4 Mi characters of other columns for the values of one cell', async () => {
+    const many = Array.from({ length: 90 }, (_, i) => `u${i}@a.example`).join(' ')
+    const note = 'x'.repeat(60_000)
+    const sums: number[] = []
+    for (const [list, contentType] of [
+      [`note,email\n${note},"${many}"\n`, 'text/csv'],
+      [JSON.stringify({ email: many, note }), 'application/x-ndjson'],
+    ] as const) {
+      const { rows } = await read(list, { contentType })
+      const good = rows.filter((row) => row.ok)
+      expect([good.length, good[0]?.taken]).toEqual([90, ['several', 'shortened']])
+      sums.push(JSON.stringify(good).length)
+    }
+    expect(Math.max(...sums)).toBeLessThan(1_000_000)
   })
 
   it.each<[string, Partial<Intake>, string[]]>([

@@ -1,7 +1,7 @@
 import { listError } from '../problems.ts'
 import { type CsvLayout, csvRows } from './csv.ts'
 import { jsonRows, ndjsonRows, textRows } from './lines.ts'
-import { listOctets, listText, type Octets, type SizeBounds } from './octets.ts'
+import { type Behind, listOctets, listText, type Octets, type SizeBounds } from './octets.ts'
 import type { Counted, Held, IntakeRow, Kind } from './row.ts'
 
 /** The layout of a list, detected in its first part and used for the following parts. */
@@ -25,6 +25,8 @@ export type Intake = {
   readonly bounds: SizeBounds
   /** Called once, before the first row. */
   readonly found?: (layout: Layout) => void
+  /** Called at the end with the number of octets behind a compressed list, if there are any. */
+  readonly behind?: Behind
   /** Called with the number of characters held of a record that has not ended, at most 1 MiB. */
   readonly held?: Held
 }
@@ -52,7 +54,7 @@ export async function* readList(upload: Octets, intake: Intake): AsyncIterable<I
 export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<readonly IntakeRow[]> {
   const { kind, firstLine = 1, found = () => {}, held = () => {} } = intake
   const format = formatOf(intake.contentType)
-  const text = listText(listOctets(upload, intake.bounds, intake.contentEncoding))
+  const text = listText(listOctets(upload, intake.bounds, intake.contentEncoding, intake.behind))
   if (format === 'csv') {
     const layout = intake.layout?.format === 'csv' ? intake.layout : undefined
     const column = intake.column === undefined ? {} : { column: intake.column }

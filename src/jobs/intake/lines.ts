@@ -78,9 +78,10 @@ function rowsOfJson(kind: Kind, { line, text, isTooLong }: Line): readonly Intak
   if (isUndecodable(asked)) return bad(rowProblem('undecodable'))
   const own = columns as { readonly [name: string]: Json }
   const rows = rowsOf(kind, { line, cell: asked, columns: own })
-  return rows.map((row) =>
-    row.taken && rows.length <= MOST_WHOLE ? { ...row, columns: { [field]: asked, ...own } } : row,
-  )
+  return rows.map((row) => {
+    if (!row.taken || rows.length > MOST_WHOLE) return row
+    return { ...row, columns: row.taken.includes('shortened') ? { [field]: asked } : { [field]: asked, ...own } }
+  })
 }
 
 /** Whether a value has more than `levels` objects and arrays inside each other; looks no deeper. */

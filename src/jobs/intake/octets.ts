@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { createGunzip, createInflate } from 'node:zlib'
+import { crc32, createInflate, createInflateRaw } from 'node:zlib'
 import { codeOf } from '../../base/errors.ts'
 import { listError, type OtherFile } from '../problems.ts'
 
@@ -49,14 +49,19 @@ const GZIP = '\x1f\x8b'
  * of another kind or an encoding that is not accepted, `payload_too_large` over the limits, `bad_list` for damaged
  * data.
  */
-export async function* listOctets(upload: Octets, bounds: SizeBounds, contentEncoding = ''): Octets {
+export async function* listOctets(
+  upload: Octets,
+  bounds: SizeBounds,
+  contentEncoding = '',
+  behind: Behind = () => {},
+): Octets {
   const encoding = packingOf(contentEncoding)
   const { first, rest } = await peek(bounded(upload, bounds.maxUpload, 'upload_too_large'), SIGNATURE)
   const beginning = Buffer.from(first.subarray(0, SIGNATURE)).toString('latin1')
   for (const [file, signature] of Object.entries(OTHER_FILES))
     if (signature.test(beginning)) throw listError('other_file', { file: file as OtherFile })
   const packing = encoding ?? (beginning.startsWith(GZIP) ? 'gzip' : undefined)
-  yield* inPieces(packing ? bounded(unpacked(rest, packing), bounds.maxUpload, 'unpacked_too_large') : rest)
+  yield* inPieces(packing ? bounded(unpacked(rest, packing, behind), bounds.maxUpload, 'unpacked_too_large') : rest)
 }
 
 type Packing = 'gzip' | 'deflate'
@@ -160,47 +165,134 @@ async function* bounded(octets: Octets, max: number, refused: 'upload_too_large'
   }
 }
 
+/** Called with the number of octets behind a compressed list that are passed over. */
+export type Behind = (octets: number) => void
+
 /** Decompresses, and stops a list that grows beyond {@link MAX_RATIO} times what was decompressed of it so far. */
-async function* unpacked(packed: Octets, packing: Packing): Octets {
-  const stream = packing === 'gzip' ? createGunzip() : createInflate()
+async function* unpacked(packed: Octets, packing: Packing, behind: Behind): Octets {
+  const source = sourceOf(packed)
+  try {
+    if (packing === 'deflate') return yield* inflated(source, createInflate())
+    for (let members = 0; ; members++) {
+      const size = await gzipHeader(source)
+      if (size === undefined && members > 0) return behind(await source.restOf())
+      if (size === undefined) throw listError('packed_damaged', { reason: 'no gzip header' })
+      source.pass(size)
+      let checksum = 0
+      for await (const chunk of inflated(source, createInflateRaw(), size + GZIP_TRAILER)) {
+        checksum = crc32(chunk, checksum)
+        yield chunk
+      }
+      if (!(await source.holds(GZIP_TRAILER))) throw listError('packed_damaged', { reason: 'unexpected end of file' })
+      if (source.held().readUInt32LE(0) !== checksum)
+        throw listError('packed_damaged', { reason: 'incorrect data check' })
+      source.pass(GZIP_TRAILER)
+      if (!(await source.holds(1))) return
+    }
+  } catch (error) {
+    throw isZlibError(error) ? listError('packed_damaged', { reason: error.message }) : error
+  } finally {
+    source.end()
+  }
+}
+
+/** CRC and length behind the data of a member, octets (RFC 1952 §2.3.1). */
+const GZIP_TRAILER = 8
+/** Maximum size of a member's header with its names, octets. */
+const MAX_GZIP_HEADER = 64 * 1024
+
+/** The size of the header of a gzip member (RFC 1952 §2.3); undefined where none begins. */
+async function gzipHeader(source: Source): Promise<number | undefined> {
+  if (!(await source.holds(10))) return undefined
+  const [first, second, method, flags = 0] = source.held()
+  if (first !== 0x1f || second !== 0x8b || method !== 8) return undefined
+  let size = 10
+  if ((flags & 4) > 0) size = (await source.holds(12)) ? 12 + source.held().readUInt16LE(10) : MAX_GZIP_HEADER + 1
+  for (const text of [flags & 8, flags & 16]) {
+    if (text === 0) continue
+    while (source.held().indexOf(0, size) < 0)
+      if (source.held().length > MAX_GZIP_HEADER || !(await source.holds(source.held().length + 1))) return undefined
+    size = source.held().indexOf(0, size) + 1
+  }
+  if ((flags & 2) > 0) size += 2
+  return (await source.holds(size)) ? size : undefined
+}
+
+/** Octets that are read in parts, of which some are given back. */
+type Source = ReturnType<typeof sourceOf>
+function sourceOf(octets: Octets) {
+  const iterator = octets[Symbol.asyncIterator]()
+  let held: Buffer = Buffer.alloc(0)
+  async function next(): Promise<Buffer | undefined> {
+    if (held.length > 0) {
+      const piece = held
+      held = Buffer.alloc(0)
+      return piece
+    }
+    const { done, value } = await iterator.next()
+    return done ? undefined : Buffer.from(value.buffer, value.byteOffset, value.length)
+  }
+  return {
+    held: () => held,
+    next,
+    pass: (size: number): void => void (held = held.subarray(size)),
+    giveBack: (piece: Buffer): void => void (held = held.length === 0 ? piece : Buffer.concat([piece, held])),
+    holds: async (size: number): Promise<boolean> => {
+      while (held.length < size) {
+        const { done, value } = await iterator.next()
+        if (done) return false
+        held = Buffer.concat([held, value])
+      }
+      return true
+    },
+    /** Reads to the end; the number of octets. */
+    restOf: async (): Promise<number> => {
+      let size = 0
+      for (let piece = await next(); piece; piece = await next()) size += piece.length
+      return size
+    },
+    /** The upload may stand still: nobody waits for it. */
+    end: (): void => void iterator.return?.()?.catch(() => {}),
+  }
+}
+
+/** The data of one stream with `framing` octets around it; what stands behind it is given back to the source. */
+async function* inflated(source: Source, stream: Unpacker, framing = 0): Octets {
   let given = 0
-  const feeding = feed(packed, stream)
+  const feeding = feed(source, stream)
   feeding.catch((error: Error) => stream.destroy(error))
   try {
     for await (const chunk of stream) {
       given += chunk.length
-      if (given > FREE_OCTETS && given > stream.bytesWritten * MAX_RATIO)
+      if (given > FREE_OCTETS && given > (stream.bytesWritten + framing) * MAX_RATIO)
         throw listError('packed_ratio', { max: MAX_RATIO })
       yield chunk
     }
     await feeding
-  } catch (error) {
-    throw isZlibError(error) ? listError('packed_damaged', { reason: error.message }) : error
   } finally {
     stream.destroy()
   }
 }
 
-type Unpacker = ReturnType<typeof createGunzip> | ReturnType<typeof createInflate>
+type Unpacker = ReturnType<typeof createInflateRaw> | ReturnType<typeof createInflate>
 
-async function feed(packed: Octets, stream: Unpacker): Promise<void> {
-  for await (const chunk of packed) {
-    if (stream.destroyed) return
-    if (!stream.write(chunk)) await drained(stream)
+/** Writes pieces to the stream until its data ends, which it tells by reading no further. */
+async function feed(source: Source, stream: Unpacker): Promise<void> {
+  let written = 0
+  for (let piece = await source.next(); piece; piece = await source.next()) {
+    if (stream.readableEnded || stream.destroyed) return source.giveBack(piece)
+    for (let at = 0; at < piece.length; at += FED) {
+      const part = piece.subarray(at, at + FED)
+      await new Promise<void>((resolve, reject) => stream.write(part, (error) => (error ? reject(error) : resolve())))
+      written += part.length
+      const left = written - stream.bytesWritten
+      if (left > 0) return source.giveBack(piece.subarray(at + part.length - left))
+    }
   }
   stream.end()
 }
-
-const drained = (stream: Unpacker): Promise<void> =>
-  new Promise((resolve) => {
-    const go = (): void => {
-      stream.off('drain', go)
-      stream.off('close', go)
-      resolve()
-    }
-    stream.once('drain', go)
-    stream.once('close', go)
-  })
+/** Octets that are written at a time. */
+const FED = 16 * 1024
 
 const isZlibError = (error: unknown): error is Error & { readonly code: string } =>
   codeOf(error)?.startsWith('Z_') === true

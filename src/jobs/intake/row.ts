@@ -58,6 +58,7 @@ function inputsIn(kind: Kind, cell: string): readonly Pasted<string>[] {
 /**
  * The rows of one record: several if its cell has several inputs. Each has the columns of the record; of more than
  * {@link MOST_WHOLE} inputs its own one in place of the cell, so that what is kept does not grow with the square of it.
+ * Where the other columns of all rows would be more than {@link MOST_REPEATED} characters, they are empty.
  */
 export function rowsOf(
   kind: Kind,
@@ -66,18 +67,33 @@ export function rowsOf(
   const inputs = inputsIn(kind, cell)
   const isSeveral = inputs.length > 1
   const isOwn = inputs.length > MOST_WHOLE
+  const isShort = isSeveral && inputs.length * sizeOfOthers(columns, cell) > MOST_REPEATED
+  const kept = isShort ? withoutOthers(columns, cell) : columns
   return inputs.map(({ value, taken }, i) => ({
     ok: true,
     line,
     ...(isSeveral && { part: i + 1 }),
     input: value,
-    columns: isOwn ? withOwn(columns, cell, value) : columns,
-    ...(taken.length > 0 && { taken }),
+    columns: isOwn ? withOwn(kept, cell, value) : kept,
+    ...((taken.length > 0 || isShort) && { taken: isShort ? [...taken, 'shortened' as const] : taken }),
   }))
 }
 
 /** Number of inputs of a cell up to which each of its rows has the whole cell. */
 export const MOST_WHOLE = 100
+
+/** Maximum number of characters of other columns that the rows of one record repeat; beyond it they are empty. */
+const MOST_REPEATED = 4 * 1024 * 1024
+
+const sizeOfOthers = (columns: GoodRow['columns'], cell: string): number =>
+  Array.isArray(columns) ? columns.join('').length - cell.length : JSON.stringify(columns).length
+
+/** The columns with the cell, and nothing in the others. */
+function withoutOthers(columns: GoodRow['columns'], cell: string): GoodRow['columns'] {
+  return Array.isArray(columns)
+    ? columns.map((one: string) => (one === cell ? one : ''))
+    : Object.fromEntries(Object.entries(columns).filter(([, one]) => one === cell))
+}
 
 /** The columns with the value in place of the cell. */
 function withOwn(columns: GoodRow['columns'], cell: string, value: string): GoodRow['columns'] {
@@ -197,7 +213,7 @@ export type GoodRow = {
   readonly input: string
   readonly columns: readonly string[] | { readonly [name: string]: Json }
   /** What was taken away to get the input. */
-  readonly taken?: readonly Taken[]
+  readonly taken?: readonly (Taken | 'shortened')[]
 }
 /**
  * A record that gets no result: the code of the reason ({@link rowProblem}), its sentence, and the beginning of the
@@ -226,8 +242,11 @@ export function lineAndPart(place: number): { readonly line: number; readonly pa
   return place === line ? { line } : { line, part: Math.round((place - line) * PARTS) }
 }
 
-/** What is counted of a list: what was taken away in rows, and lines before the header. */
-export type Noted = Taken | 'titles'
+/**
+ * What is counted of a list: what was taken away in rows, lines before the header, octets behind its archive, and rows
+ * whose other columns were left out.
+ */
+export type Noted = Taken | 'titles' | 'behind' | 'shortened'
 
 /** How often what was taken away. */
 export type Counted = { readonly taken?: Readonly<Partial<Record<Noted, number>>> }
