@@ -44,5 +44,7 @@ export type Ctx = World & {
   /** What runs of monitors have seen of hosts that many domains share; absent: each question looks for itself. */
   readonly seen?: SeenOnce
   /** Where the number of queries is limited by parts (checks/questions.ts): told when a part begins and ends. */
-  readonly questions?: Readonly<Record<'start' | 'end', (...parts: readonly string[]) => void>>
+  readonly questions?: Readonly<Record<'start' | 'end', (...parts: readonly string[]) => void>> & {
+    readonly room: (part: 'guessed') => Promise<number>
+  }
 }

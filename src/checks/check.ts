@@ -1,4 +1,5 @@
 import type { Problem } from '../base/problem.ts'
+import { lookupMailHosts, type MailHosts } from '../mailhosts/mailhosts.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { DnsError } from '../net/dns/resolver.ts'
@@ -97,6 +98,8 @@ export type CheckInput = {
   readonly selectors?: readonly string[]
   /** Selectors of signatures that receivers verified, according to reports, at most 10: tried after `selectors`. */
   readonly learned?: readonly string[]
+  /** The mail hosts of the domain, looked up once for all checks; provided by run.ts. Rejects as `lookupMailHosts` does. */
+  readonly mailHosts?: () => Promise<MailHosts>
   /** The addresses that SPF names one by one and lets pass, at most 10; provided by run.ts. Never rejects. */
   readonly namedSenders?: () => Promise<readonly Ip[]>
   /**
@@ -111,6 +114,13 @@ export type CheckInput = {
   /** The port of mail hosts: 25, except in labs. */
   readonly smtpPort?: number
 }
+
+/** The mail hosts of the domain, those of all checks if there are such. */
+export const mailHostsOf = (
+  ctx: Pick<Ctx, 'resolve' | 'signal'>,
+  domain: Domain,
+  { mailHosts }: CheckInput,
+): Promise<MailHosts> => mailHosts?.() ?? lookupMailHosts(ctx, domain)
 
 /** The fields of a check's object: its own `reason`, and those of its schema in src/answers. */
 export type OwnFields = { readonly reason?: string | undefined }

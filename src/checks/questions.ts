@@ -1,4 +1,4 @@
-import { type Answer, DnsError, type RecordType, type Resolve } from '../net/dns/resolver.ts'
+import { type Answer, DnsError, type DnsReason, type RecordType, type Resolve } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 
 /** Maximum number of different queries of one check; the owner of the domain decides how many it needs. */
@@ -28,164 +28,245 @@ const PARTS = {
   ns: [7, 0, 5],
   consents: [6, 0, 0],
   bimi: [2, 0, 0],
-  caa: [2, 0, 0],
-  soa: [1, 0, 0],
+  caa: [3, 0, 0],
+  soa: [0, 0, 0],
   guessed: [2, 0, 20],
   plan: [1, 0, 0],
 } as const satisfies Readonly<Record<string, readonly [sure: number, each: number, more: number]>>
 export type PartName = keyof typeof PARTS
 const ORDER = Object.keys(PARTS) as readonly PartName[]
+const PLACE = Object.fromEntries(ORDER.map((name, i) => [name, i])) as Readonly<Record<PartName, number>>
 /** The parts whose size the owner of the domain decides. */
 const VARIABLE: readonly PartName[] = ['mx', 'spf', 'dmarc']
 
-type Part = {
-  /** Whether a query may be sent, by its key; several checks may ask the same. */
-  readonly verdicts: Map<string, boolean | Promise<boolean>>
-  /** The keys of those that may be sent. */
-  readonly sent: string[]
-  /** The queries of the parts before it, once they are complete. */
-  earlier?: Promise<ReadonlySet<string>>
-  /** The decisions of this part, one after another. */
-  last: Promise<unknown>
-  started: boolean
-  readonly ended: PromiseWithResolvers<void>
+/** A query of a check, asked by any of its parts. */
+type Query = {
+  readonly name: string
+  readonly type: string
+  /** The look-up of the check that sent it; 0: none did. */
+  run: number
+  /** The parts of that look-up that may have its answer, as bits. */
+  parts: number
+  /** What was decided for the parts that had to wait. */
+  readonly verdicts: Map<PartName, Promise<boolean>>
+  /** The look-up that left it out. */
+  refusedIn?: number
+  answer?: Promise<Answer>
 }
 
+/** The queries of one part in one look-up. */
+type Part = {
+  /** Number of different queries that it asked for. */
+  places: number
+  /** The decisions of this part, one after another. */
+  last: Promise<unknown>
+  isStarted: boolean
+  isEnded: boolean
+  /** Settles when it asks no more; absent while nobody waits. */
+  ended?: PromiseWithResolvers<void>
+}
+
+/** Number of queries, the first ones of a check, without an answer after which the resolver is taken for dead. */
+const SILENCE = 8
+
 /**
- * The queries of one check, at most 60, 12 more for each address of its mail hosts, and never more than 120. What is
- * left out is decided by the order of {@link PARTS} and within a part by the order in which its lookup asks, never by
- * the order in which answers come: a query beyond its part's own number waits until every part before it is complete. A
- * query that is left out fails with `too_many_questions`, now and in every later look-up of the same check.
+ * The queries of one check, at most 60, 12 more for each address of its mail hosts, and never more than 120. Each is
+ * sent once, and its answer kept. What is left out is decided by the order of {@link PARTS} and within a part by the
+ * order in which its lookup asks, never by the order in which answers come: a query beyond its part's own number waits
+ * until every part before it is complete. A query that is left out fails with `too_many_questions`, now and in every
+ * later look-up of the same check. While the first eight have no answer, neither have the others.
  */
 export class Questions {
-  private parts = newParts()
-  /** The queries of earlier look-ups of this check, and whether they were sent. */
-  private readonly before = new Map<string, boolean>()
-  /** How many queries were sent before this look-up. */
+  private readonly queries = new Map<string, Map<string, Query>>()
+  /** All that were sent, and how many of them before this look-up. */
+  private readonly sent: Query[] = []
   private spent = 0
-  /** Settles when {@link VARIABLE} are complete; what the others get then. */
-  private variable: Promise<unknown> | undefined
-  private given: ReadonlyMap<PartName, number> | undefined
+  private run = 1
   private isFirst = true
+  private parts = new Map<PartName, Part>()
+  private given: ReadonlyMap<PartName, number> | undefined
   private readonly addresses = new Set<unknown>()
   /** The answers about mail hosts, in the order of the queries. */
-  private readonly hosts = new Map<string, Promise<unknown>>()
+  private readonly hosts: Promise<void>[] = []
   /** How many queries of `mx` may be sent, by the addresses in the answers so far. */
   private mxLimit: number = PARTS.mx[0]
+  /** Those that ended without an answer; undefined once there was one. */
+  private unanswered: DnsError[] | undefined = []
 
   /** Begins another look-up of the same check: it may send what the ones before have left. */
   again(): void {
-    for (const { verdicts } of this.parts.values())
-      for (const [key, verdict] of verdicts) {
-        if (typeof verdict !== 'boolean') continue
-        if (verdict && !this.before.get(key)) this.spent++
-        this.before.set(key, verdict || this.before.get(key) === true)
-      }
-    this.isFirst &&= !this.parts.values().some(({ started }) => started)
-    this.parts = newParts()
+    this.isFirst &&= !this.parts.values().some(({ isStarted }) => isStarted)
+    this.spent = this.sent.length
+    this.run++
+    this.parts = new Map()
   }
 
   start(...parts: readonly PartName[]): void {
-    for (const part of parts) this.parts.get(part)!.started = true
+    for (const name of parts) this.part(name).isStarted = true
   }
 
   /** A part asks no more. */
   end(...parts: readonly PartName[]): void {
-    for (const part of parts) this.parts.get(part)!.ended.resolve()
+    for (const name of parts) {
+      const part = this.part(name)
+      part.isEnded = true
+      part.ended?.resolve()
+    }
+  }
+
+  /** How many queries of the first look-up a part after {@link VARIABLE} may send for certain, once that is known. */
+  async room(name: PartName): Promise<number> {
+    if (this.isFirst) await Promise.all(VARIABLE.map((one) => this.ended(one)))
+    return this.reserve(name) + (this.more().get(name) ?? 0)
   }
 
   /** The resolver within these limits; the part of a query is one of its options. */
-  limited(resolve: Resolve, domain: string): Resolve {
-    // Every check asks these, whichever comes first.
-    const owners = new Map<string, PartName>([
-      [`MX ${domain}`, 'mx'],
-      [`TXT ${domain}`, 'spf'],
-      [`TXT _dmarc.${domain}`, 'dmarc'],
-      ['SOA .', 'dnssec'],
-    ])
+  limited({ resolve, signal: own }: Pick<Ctx, 'resolve' | 'signal'>, domain: string): Resolve {
     return <T extends RecordType>(
-      name: string,
+      asked: string,
       type: T,
       signal: AbortSignal,
       options?: Parameters<Resolve>[3],
     ): Promise<Answer<T>> => {
-      const disabled = options?.checkingDisabled === true
-      const key = `${type}${disabled ? ' CD' : ''} ${name.toLowerCase()}`
-      const part = owners.get(key) ?? (options?.part as PartName | undefined) ?? 'plan'
-      const send = () => resolve(name, type, signal, disabled ? { checkingDisabled: true } : undefined)
-      const answer = this.within(part, key, { name, type }, send)
-      if (part === 'mx' && (type === 'A' || type === 'AAAA')) this.count(key, answer)
+      const name = asked.toLowerCase()
+      const isUnchecked = options?.checkingDisabled === true
+      const query = this.query(name, type, isUnchecked)
+      const part = ownerOf(name, type, domain) ?? (options?.part as PartName | undefined) ?? 'plan'
+      const may = this.verdict(part, query)
+      // One with a signal of its own is not kept: it may be given up before the others.
+      if (may === true && query.answer !== undefined && signal === own) return query.answer as Promise<Answer<T>>
+      const send = (): Promise<Answer<T>> => {
+        const known = signal === own ? query.answer : undefined
+        if (known !== undefined) return known as Promise<Answer<T>>
+        const answer = this.heard(query, () =>
+          resolve(name, type, signal, isUnchecked ? { checkingDisabled: true } : undefined),
+        )
+        if (signal === own) query.answer = answer as Promise<Answer>
+        return answer
+      }
+      const answer = this.whenMay(may, query, send)
+      if (part === 'mx' && (type === 'A' || type === 'AAAA')) this.count(query, answer)
       return answer
     }
   }
 
-  /** Sends a query if it may be sent. */
-  within<T>(part: PartName, key: string, question: { name: string; type: string }, send: () => Promise<T>): Promise<T> {
-    const verdict = this.verdict(part, key)
-    if (verdict === true) return send()
-    const refuse = (): never => {
-      throw new DnsError('too_many_questions', question)
-    }
-    return Promise.resolve(verdict).then((may) => (may ? send() : refuse()))
+  /** A query to a name server itself, if it may be sent. */
+  direct<T>(name: string, type: string, send: () => Promise<T>): Promise<T> {
+    const query = { name, type, run: 0, parts: 0, verdicts: new Map() }
+    return this.whenMay(this.verdict('ns', query), query, send)
   }
 
-  private count(key: string, answer: Promise<Answer>): void {
+  private whenMay<T>(may: boolean | Promise<boolean>, query: Query, send: () => Promise<T>): Promise<T> {
+    if (may === true) return send()
+    return Promise.resolve(may).then((isGranted) => {
+      if (isGranted) return send()
+      throw new DnsError('too_many_questions', query)
+    })
+  }
+
+  /** Sends a query, unless the resolver is taken for dead. */
+  private heard<T>(query: Query, send: () => Promise<T>): Promise<T> {
+    const { unanswered } = this
+    if (!unanswered) return send()
+    const [{ reason, server } = { reason: 'timeout' } as const] = unanswered
+    if (unanswered.length >= SILENCE) return Promise.reject(new DnsError(reason, query, server ? { server } : {}))
+    const answer = send()
+    answer.then(
+      () => (this.unanswered = undefined),
+      (error) => {
+        if (error instanceof DnsError && SILENT.includes(error.reason)) this.unanswered?.push(error)
+        else this.unanswered = undefined
+      },
+    )
+    return answer
+  }
+
+  private part(name: PartName): Part {
+    const known = this.parts.get(name)
+    if (known) return known
+    const part = { places: 0, last: NOTHING, isStarted: false, isEnded: false }
+    this.parts.set(name, part)
+    return part
+  }
+
+  private query(name: string, type: string, isUnchecked: boolean): Query {
+    const kind = isUnchecked ? `${type} CD` : type
+    let ofKind = this.queries.get(kind)
+    if (!ofKind) this.queries.set(kind, (ofKind = new Map()))
+    let query = ofKind.get(name)
+    if (!query) ofKind.set(name, (query = { name, type, run: 0, parts: 0, verdicts: new Map() }))
+    return query
+  }
+
+  private count(query: Query, answer: Promise<Answer>): void {
+    if (this.counted.has(query)) return
+    this.counted.add(query)
     const add = ({ records }: Answer): void => {
       for (const address of records) this.addresses.add(address)
     }
-    if (!this.hosts.has(key))
-      this.hosts.set(
-        key,
-        answer.then(add, () => {}),
-      )
+    this.hosts.push(answer.then(add, () => {}))
   }
+  private readonly counted = new Set<Query>()
 
-  private verdict(name: PartName, key: string): boolean | Promise<boolean> {
-    const known = this.before.get(key)
-    if (known !== undefined) return known
-    const part = this.parts.get(name)!
-    const same = part.verdicts.get(key)
+  private verdict(name: PartName, query: Query): boolean | Promise<boolean> {
+    const bit = 1 << PLACE[name]
+    if (query.run > 0 && (query.run < this.run || query.parts & bit)) return true
+    if (query.refusedIn !== undefined && query.refusedIn < this.run) return false
+    const same = query.verdicts.get(name)
     if (same !== undefined) return same
-    const place = part.verdicts.size
-    if (this.isFirst && place < PARTS[name][0]) {
-      part.verdicts.set(key, true)
-      part.sent.push(key)
-      return true
-    }
+    const part = this.part(name)
+    const place = part.places++
+    if (this.isFirst && place < PARTS[name][0]) return this.grant(query, bit)
     const decided = part.last.then(async () => {
-      const may = await this.decide(name, key, place)
-      part.verdicts.set(key, may)
-      if (may) part.sent.push(key)
-      return may
+      if (await this.decide(name, query, place)) return this.grant(query, bit)
+      query.refusedIn = this.run
+      return false
     })
     part.last = decided
-    part.verdicts.set(key, decided)
+    query.verdicts.set(name, decided)
     return decided
   }
 
-  private async decide(name: PartName, key: string, place: number): Promise<boolean> {
+  private grant(query: Query, bit: number): true {
+    if (query.run === 0) {
+      query.run = this.run
+      this.sent.push(query)
+    }
+    query.parts |= bit
+    return true
+  }
+
+  private async decide(name: PartName, query: Query, place: number): Promise<boolean> {
     if (this.isFirst && name === 'mx') {
       if (place < this.mxLimit) return true
-      await Promise.all([...this.hosts.values()].slice(0, place - 1)) // the first query is that for MX
+      await Promise.all(this.hosts.slice(0, place - 1)) // the first query is that for MX
       this.mxLimit = PARTS.mx[0] + PARTS.mx[1] * this.known()
       return place < this.mxLimit
     }
     if (this.isFirst) {
-      await this.parts.get('mx')!.ended.promise
+      await this.ended('mx')
       if (place < this.reserve(name)) return true
-      if (PARTS[name][2] > 0) {
-        this.variable ??= Promise.all(VARIABLE.map((one) => this.parts.get(one)!.ended.promise))
-        await this.variable
-        if (place < this.reserve(name) + (this.more().get(name) ?? 0)) return true
-      }
+      if (PARTS[name][2] > 0 && place < (await this.room(name))) return true
     }
-    const at = ORDER.indexOf(name)
-    const part = this.parts.get(name)!
-    part.earlier ??= this.sentBefore(at)
-    const sent = await part.earlier
-    if (sent.has(key)) return true
-    const own = part.sent.filter((one) => !sent.has(one)).length
-    return own < this.most() - this.spent - sent.size - (this.isFirst ? this.kept(at) : 0)
+    const at = PLACE[name]
+    const earlier = ORDER.slice(0, at)
+    await Promise.all(earlier.filter((one) => this.parts.get(one)?.isStarted).map((one) => this.ended(one)))
+    if (query.parts & (bitOf(name) - 1)) return true
+    const before = this.sentBy(bitOf(name) - 1)
+    const own = this.sentBy((bitOf(name) << 1) - 1) - before
+    return own < this.most() - this.spent - before - (this.isFirst ? this.kept(at) : 0)
+  }
+
+  private ended(name: PartName): Promise<void> | undefined {
+    const part = this.part(name)
+    return part.isEnded ? undefined : (part.ended ??= Promise.withResolvers<void>()).promise
+  }
+
+  /** Number of queries of this look-up that were sent for one of these parts. */
+  private sentBy(parts: number): number {
+    let count = 0
+    for (let i = this.spent; i < this.sent.length; i++) if (this.sent[i]!.parts & parts) count++
+    return count
   }
 
   /** What the parts after one have for themselves. */
@@ -196,12 +277,6 @@ export class Questions {
   }
 
   private known = (): number => Math.min(MOST_ADDRESSES, this.addresses.size)
-
-  private async sentBefore(at: number): Promise<ReadonlySet<string>> {
-    const earlier = ORDER.slice(0, at).map((one) => this.parts.get(one)!)
-    await Promise.all(earlier.flatMap(({ started, ended }) => (started ? [ended.promise] : [])))
-    return new Set(earlier.flatMap((one) => one.sent))
-  }
 
   private most = (): number => Math.min(MOST, USUAL + PER_ADDRESS * this.addresses.size)
 
@@ -217,8 +292,7 @@ export class Questions {
   private more(): ReadonlyMap<PartName, number> {
     if (this.given) return this.given
     const rest = ORDER.slice(VARIABLE.length)
-    const sent = new Set(VARIABLE.flatMap((one) => this.parts.get(one)!.sent))
-    let left = this.most() - sent.size - this.reserved(rest)
+    let left = this.most() - this.sentBy((1 << VARIABLE.length) - 1) - this.reserved(rest)
     this.given = new Map(
       rest.map((name) => {
         const given = Math.max(0, Math.min(PARTS[name][2], left))
@@ -230,18 +304,29 @@ export class Questions {
   }
 }
 
-const newParts = (): Map<PartName, Part> =>
-  new Map(
-    ORDER.map((name) => [
-      name,
-      { verdicts: new Map(), sent: [], last: Promise.resolve(), started: false, ended: Promise.withResolvers() },
-    ]),
-  )
+const SILENT: readonly DnsReason[] = ['timeout', 'network']
+const NOTHING: Promise<unknown> = Promise.resolve()
+const bitOf = (name: PartName): number => 1 << PLACE[name]
+
+/** The part of what several checks ask, whichever comes first. */
+function ownerOf(name: string, type: RecordType, domain: string): PartName | undefined {
+  const isAbove = (at: string): boolean => domain === at || domain.endsWith(`.${at}`)
+  if (type === 'TXT') {
+    if (name === domain) return 'spf'
+    return name.startsWith('_dmarc.') && (isAbove(name.slice(7)) || name === `_dmarc.${domain}.${domain}`)
+      ? 'dmarc'
+      : undefined
+  }
+  if (type === 'MX') return name === domain ? 'mx' : undefined
+  return type === 'SOA' && (name === '.' || isAbove(name)) ? 'dnssec' : undefined
+}
 
 /** A context whose queries are of a part of the check's queries, but for those of a part within it. */
 export function inPart<C extends Pick<Ctx, 'resolve' | 'questions'>>(ctx: C, part: PartName): C {
   if (!ctx.questions) return ctx
   const { resolve: ask } = ctx
-  const resolve: Resolve = (name, type, signal, options) => ask(name, type, signal, { part, ...options })
+  const own = { part }
+  const resolve: Resolve = (name, type, signal, options) =>
+    ask(name, type, signal, options ? { part, ...options } : own)
   return { ...ctx, resolve }
 }

@@ -54,10 +54,8 @@ const MAX_PAGES = 100
  */
 export function repeatable<C extends Ctx>(ctx: C, domain: string): Repeatable<C> {
   const questions = new Questions()
-  const { resolve } = remembering(ctx)
-  let direct = 0
   const askServer: C['askServer'] = (server, name, type, ...rest) =>
-    questions.within('ns', `@${server} ${direct++}`, { name, type }, () => ctx.askServer(server, name, type, ...rest))
+    questions.direct(name, type, () => ctx.askServer(server, name, type, ...rest))
   const pages = new Map<string, ReturnType<Fetch>>()
   const fetch: Fetch = (url, signal, options) => {
     const key = JSON.stringify([url, options])
@@ -68,7 +66,7 @@ export function repeatable<C extends Ctx>(ctx: C, domain: string): Repeatable<C>
     return page
   }
   const seed = Math.floor(ctx.random() * 2 ** 32)
-  const run = { ...ctx, resolve: questions.limited(resolve, domain), askServer, fetch, questions }
+  const run = { ...ctx, resolve: questions.limited(ctx, domain), askServer, fetch, questions }
   const anew = (): C => {
     questions.again()
     return { ...run, random: sequence(seed) }

@@ -1,5 +1,6 @@
 import { isSame } from '../base/json.ts'
 import { once } from '../base/share-work.ts'
+import { lookupMailHosts, type MailHosts } from '../mailhosts/mailhosts.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import { altersAnswers, type OverlayChange } from '../net/dns/overlay.ts'
@@ -19,7 +20,7 @@ import { type DomainContext, UNKNOWN_CONTEXT } from './context.ts'
 import { contextOf } from './domain-context.ts'
 import { severityOf } from './finding.ts'
 import { roleProblem } from './problems.ts'
-import { inPart, type PartName } from './questions.ts'
+import type { PartName } from './questions.ts'
 import * as registry from './registry.ts'
 import { namedAddresses } from './spf/index.ts'
 
@@ -95,9 +96,10 @@ async function lookupEach(
   onPart?: (part: CheckPart) => void,
 ): Promise<Partial<FactSets>> {
   const known = { ...input, namedSenders: async () => namedIn(await spf) }
+  const hosts = sharedHosts(ctx, domain)
   const found = await Promise.all(
     keys.map(async (key) => {
-      const facts = await (key === 'spf' ? spf : lookupOne(key, ctx, domain, known))
+      const facts = await (key === 'spf' ? spf : lookupOne(key, ctx, domain, known, hosts))
       onPart?.(partOf(key, facts))
       return [key, facts] as const
     }),
@@ -153,20 +155,40 @@ export async function lookupOne<K extends CheckKey>(
   ctx: Ctx,
   domain: Domain,
   input: CheckInput,
+  hosts: SharedHosts = sharedHosts(ctx, domain),
 ): Promise<FactsBy[K] | LookupFailure> {
-  const asked: Asked[] = []
-  const within = inPart(ctx, key === 'starttls' ? 'mx' : key)
-  const resolve: Resolve = (name, type, signal, options) => {
-    const answer = within.resolve(name, type, signal, options)
-    asked.push({ name, type, answer })
-    return answer
+  const { resolve, asked } = noting(ctx, key === 'starttls' ? 'mx' : key)
+  let needsHosts = false
+  const mailHosts = (): Promise<MailHosts> => {
+    needsHosts = true
+    return hosts.found()
   }
   const parts = PARTS_OF[key] ?? [key]
   ctx.questions?.start(...parts)
-  const looking = CHECKS[key].lookup({ ...ctx, resolve }, domain, input)
+  const looking = CHECKS[key].lookup({ ...ctx, resolve }, domain, { ...input, mailHosts })
   const found = await orFailure<FactsBy[K]>(looking.finally(() => ctx.questions?.end(...parts)))
-  if (typeof found === 'object' && found !== null && !isFailure(found)) QUERIES.set(found, queriesOf(asked))
+  if (typeof found === 'object' && found !== null && !isFailure(found))
+    QUERIES.set(found, queriesOf(needsHosts ? [...asked, ...hosts.asked] : asked))
   return found
+}
+
+/** The mail hosts of the domain, which several checks need, and the queries for them. */
+type SharedHosts = { readonly found: () => Promise<MailHosts>; readonly asked: readonly Asked[] }
+function sharedHosts(ctx: Ctx, domain: Domain): SharedHosts {
+  const { resolve, asked } = noting(ctx, 'mx')
+  return { asked, found: once(() => lookupMailHosts({ resolve, signal: ctx.signal }, domain)) }
+}
+
+/** The resolver for a part of the queries, and what it was asked. */
+function noting(ctx: Ctx, part: PartName): { readonly resolve: Resolve; readonly asked: Asked[] } {
+  const asked: Asked[] = []
+  const options = ctx.questions && { part }
+  const resolve: Resolve = (name, type, signal, own) => {
+    const answer = ctx.resolve(name, type, signal, own ? { ...options, ...own } : options)
+    asked.push({ name, type, answer })
+    return answer
+  }
+  return { resolve, asked }
 }
 
 /** The parts of the queries of a check, if not one of its name; STARTTLS asks what MX asks. */

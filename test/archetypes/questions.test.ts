@@ -1,18 +1,28 @@
 import { expect, it } from 'vitest'
 import { domain } from '../../src/names/domain.ts'
 import { checkDomain } from '../../src/operations/check.ts'
+import { askServerInWaves, inWaves, waves } from '../lab/waves.ts'
 import { type DomainCase, domains, type WrittenNode } from './cases.ts'
 import { worldOf } from './lab.ts'
 
 /**
  * What a check asks of the resolver and of name servers, counted where it leaves the program, fixes that are tried
- * included: at most 60 questions and 12 for each address of a mail host, and never more than 120.
+ * included: at most 60 questions and 12 for each address of a mail host, and never more than 120. And how often it
+ * waits for answers: usually five times, with SPF records on many levels eight times.
  */
 const { cases, ...shared } = domains()
 const CASES = cases.filter(({ domain: name, path, expect: { refused } }) => name && !path && !refused)
 
-async function costOf(row: DomainCase): Promise<{ readonly questions: number; readonly allowed: number }> {
-  const world = worldOf(row, shared)
+type Cost = { readonly questions: number; readonly allowed: number; readonly waits: number }
+
+async function costOf(row: DomainCase): Promise<Cost> {
+  const on = waves()
+  const lab = worldOf(row, shared)
+  const world = {
+    ...lab,
+    resolve: inWaves(lab.resolve, on).resolve,
+    askServer: askServerInWaves(lab.askServer, on),
+  }
   let questions = 0
   const counted =
     <A extends readonly unknown[], R>(ask: (...args: A) => R) =>
@@ -30,7 +40,7 @@ async function costOf(row: DomainCase): Promise<{ readonly questions: number; re
     plan: row.class === 'bounds',
   })
   const addresses = new Set(mx.flatMap((host) => host.addresses.map(({ address }) => address)))
-  return { questions, allowed: Math.min(120, 60 + 12 * addresses.size) }
+  return { questions, allowed: Math.min(120, 60 + 12 * addresses.size), waits: on.waits() }
 }
 
 const HOSTS = Array.from({ length: 10 }, (_, i) => `m${i}.bound.com`)
@@ -100,7 +110,16 @@ const BOUNDS = [
   }),
 ]
 
+const WAITS: number[] = []
+
 it.each([...CASES, ...BOUNDS].map((row) => [row.id, row] as const))('%s', async (_, row) => {
-  const { questions, allowed } = await costOf(row)
+  const { questions, allowed, waits } = await costOf(row)
   expect(questions).toBeLessThanOrEqual(allowed)
+  if (row.class === 'bounds') return
+  expect(waits).toBeLessThanOrEqual(8)
+  WAITS.push(waits)
+})
+
+it('usually waits at most five times', () => {
+  expect(WAITS.filter((waits) => waits > 5).length).toBeLessThanOrEqual(WAITS.length / 10)
 })

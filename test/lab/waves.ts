@@ -13,6 +13,11 @@ export type Waves = {
   readonly waits: () => number
 }
 
+/** After so many turns of the event loop all that can go on without an answer waits for one. */
+const TURNS = 12
+const afterTurns = (turns: number, go: () => void): void =>
+  void setImmediate(turns > 1 ? () => afterTurns(turns - 1, go) : go)
+
 export function waves(): Waves {
   let waits = 0
   let open: (() => void)[] = []
@@ -26,7 +31,7 @@ export function waves(): Waves {
     waits: () => waits,
     wait: () =>
       new Promise<void>((go) => {
-        if (open.push(go) === 1) setTimeout(answer, 2)
+        if (open.push(go) === 1) afterTurns(TURNS, answer)
       }),
   }
 }

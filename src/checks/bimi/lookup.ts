@@ -38,7 +38,7 @@ export async function lookupBimi(ctx: Asker, domain: Domain): Promise<BimiFacts>
   if (!above.ok || above.value === domain) return { domain, ...found, dmarc: enforcementOf([dmarc]) }
   const [organizational, its] = await Promise.all([
     found.count === 0 ? recordsAt(ctx, above.value).then((at) => withLogo(ctx, at)) : found,
-    lookupPolicy(ctx, above.value),
+    lookupPolicy(ctx, above.value, true),
   ])
   const chosen = organizational.count === 0 && organizational.lookalike === undefined ? found : organizational
   return { domain, ...chosen, dmarc: enforcementOf([dmarc, its]) }

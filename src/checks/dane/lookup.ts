@@ -1,7 +1,8 @@
-import { hostError, lookupMailHosts, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import { hostError, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
+import { type CheckInput, mailHostsOf } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../context.ts'
 import { believes } from '../dnssec/index.ts'
 import { nameMatches } from '../starttls/index.ts'
@@ -49,8 +50,8 @@ type Asker = Pick<Ctx, 'resolve' | 'signal'>
  * hosts have none). Rejects with DnsError if
  * MX has no answer; all other failures are data.
  */
-export async function lookupDane(ctx: Asker, domain: Domain): Promise<DaneFacts> {
-  const [mail, believed] = await Promise.all([lookupMailHosts(ctx, domain), believes(ctx)])
+export async function lookupDane(ctx: Asker, domain: Domain, input: CheckInput = {}): Promise<DaneFacts> {
+  const [mail, believed] = await Promise.all([mailHostsOf(ctx, domain, input), believes(ctx)])
   const hosts = mail.hosts.filter(({ literal }) => literal === undefined)
   const found = await lookupTlsa(ctx, hosts)
   const isWithout =

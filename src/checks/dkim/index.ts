@@ -20,7 +20,7 @@ export { generalSelectors } from './selectors.ts'
 export const dkim = defineCheck<DkimFacts, DkimFields>({
   specs: ['RFC 8463', 'RFC 8301', 'RFC 6376', 'RFC 9824', 'RFC 8020'],
   table: findings,
-  lookup: (ctx, domain, { selectors, learned }) => lookupDkim(ctx, domain, selectors, learned),
+  lookup: lookupDkim,
   judge: judgeDkim,
   isHarmless: keepsKeys,
   present: presentDkim,

@@ -13,7 +13,7 @@ const GOOD = `v=DKIM1; k=rsa; p=${generateKeyPairSync('rsa', { modulusLength: 2_
 describe('who is asked for which selector', () => {
   const lookup = async (zone: LabZone, wanted: string[] = []) => {
     const ctx = labCtx({ 'a.example': { A: ['45.53.5.1'] }, ...zone })
-    const facts = await lookupDkim(ctx, domain('a.example'), wanted)
+    const facts = await lookupDkim(ctx, domain('a.example'), { selectors: wanted })
     const below = ctx.asked.filter((question) => question.includes('_domainkey'))
     return { facts, below, selectors: below.map((question) => question.split('.')[0]!) }
   }

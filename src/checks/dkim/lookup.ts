@@ -1,9 +1,9 @@
-import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Provider } from '../../providers/index.ts'
 import type { Ctx } from '../../world.ts'
+import { type CheckInput, mailHostsOf } from '../check.ts'
 import { inPart } from '../questions.ts'
 import { type Asked, type DkimFacts, doubledBase, type FoundKey, factsOf, foundKey } from './facts.ts'
 import { readKey } from './key.ts'
@@ -33,9 +33,9 @@ type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'random' | 'questions'>
 export async function lookupDkim(
   ctx: Asker,
   domain: Domain,
-  wanted: readonly string[] = [],
-  learned: readonly string[] = [],
+  input: Pick<CheckInput, 'selectors' | 'learned' | 'mailHosts'> = {},
 ): Promise<DkimFacts> {
+  const { selectors: wanted = [], learned = [] } = input
   const named = [...new Set(wanted)]
   const first = [...new Set([...wanted, ...learned])]
   const general = generalSelectors(ctx.now())
@@ -54,7 +54,11 @@ export async function lookupDkim(
     askTxt(ctx, '', `_domainkey.${domain}`),
     asking.ask(first),
   ] as const
-  const guessed = asking.guess(guesses)
+  let later = 0
+  const guessed = roomFor(ctx).then((room) => {
+    later = Math.max(0, guesses.length - room)
+    return asking.guess(guesses.slice(0, room))
+  })
   guessed.catch(() => {}) // awaited when the other selectors are known
   const [made, base, , providersOfMx, providersOfSpf] = await Promise.all([...atFirst, byMx, bySpf])
   ctx.questions?.end('dkim')
@@ -62,10 +66,9 @@ export async function lookupDkim(
   // The rarer selectors are queried only if no other was found, and not if none can exist (RFC 8020 §2) or nothing
   // answers.
   const isHopeless = base.answer instanceof DnsError || base.answer.kind === 'nxdomain'
-  if (!isHopeless && !asking.asked.some(hasRecord))
-    await asking.guess(
-      general.slice(guesses.length, guesses.length + (await placesLeft(ctx, domain, asking.asked.length))),
-    )
+  const isMore = !isHopeless && !asking.asked.some(hasRecord)
+  const places = isMore ? await placesLeft(ctx, domain, input, asking.asked.length + later) : 0
+  await asking.guess(general.slice(0, guesses.length + places))
   const providers = [...new Set([...providersOfMx, ...providersOfSpf])]
   const order = new Map([...new Set([...first, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
   const asked = asking.asked.toSorted((a, b) => order.get(a.selector)! - order.get(b.selector)!)
@@ -147,11 +150,14 @@ const FEW_ADDRESSES = 4
  * How many more selectors are queried: the queries of a check depend on the addresses of the mail hosts, and a domain
  * without any sends little.
  */
-async function placesLeft(ctx: Asker, domain: Domain, asked: number): Promise<number> {
-  const mail = await settled(lookupMailHosts(ctx, domain))
+async function placesLeft(ctx: Asker, domain: Domain, input: CheckInput, asked: number): Promise<number> {
+  const mail = await settled(mailHostsOf(ctx, domain, input))
   const addresses = mail instanceof DnsError ? 0 : mail.hosts.reduce((sum, host) => sum + host.addresses.length, 0)
   return addresses > FEW_ADDRESSES ? MAX_QUESTIONS : addresses > 0 ? Math.max(0, MAX_OF_SMALL - 2 - asked) : 0
 }
+
+/** How many guesses need not wait for the other checks, of the limited number of queries. */
+const roomFor = async ({ questions }: Asker): Promise<number> => questions?.room('guessed') ?? MAX_QUESTIONS
 
 /** Number of general selectors that are queried at once in addition to `named` ones. */
 const firstOf = (named: number): number =>

@@ -29,18 +29,28 @@ export async function lookupDmarc(ctx: Asking, domain: Domain): Promise<DmarcFac
   return { ...discovery, ...(await lookupDestinations(inPart(ctx, 'consents'), discovery, mx)) }
 }
 
-/** Only the first round: the record and its policy, without the report addresses. */
-export async function lookupPolicy(ctx: Asking, domain: Domain): Promise<DmarcFacts> {
-  const { discovery } = await lookupRecord(ctx, domain)
+/**
+ * Only the first round: the record and its policy, without the report addresses. `isOrganizational`: whether the domain
+ * exists does not matter for its own record, and is not asked.
+ */
+export async function lookupPolicy(ctx: Asking, domain: Domain, isOrganizational = false): Promise<DmarcFacts> {
+  const { discovery } = await lookupRecord(ctx, domain, isOrganizational)
   return { ...discovery, rua: [], ruf: [] }
 }
 
-async function lookupRecord(ctx: Asking, domain: Domain) {
+async function lookupRecord(ctx: Asking, domain: Domain, isOrganizational = false) {
   const walk = walkDomains(domain).map((at) => ({ name: `_dmarc.${at}`, type: 'TXT' as const }))
-  const questions = [...walk, { name: domain, type: 'TXT' as const }, { name: domain, type: 'MX' as const }]
-  const answers = await atMost(10, questions, ({ name, type }) => ask(ctx, name, type))
-  const txt = answers[walk.length] as Answer<'TXT'> | DnsError
-  const mx = answers[walk.length + 1] as MxAnswer
+  const own = isOrganizational
+    ? []
+    : ([
+        { name: domain, type: 'TXT' },
+        { name: domain, type: 'MX' },
+      ] as const)
+  const answers = await atMost(10, [...walk, ...own], ({ name, type }) => ask(ctx, name, type))
+  const [txt = answers[0] as Answer<'TXT'> | DnsError, mx] = answers.slice(walk.length) as [
+    Answer<'TXT'> | DnsError,
+    MxAnswer,
+  ]
   const discovery = discover(domain, {
     walk: answers.slice(0, walk.length).map((answer) => walkAnswer(answer as Answer<'TXT'> | DnsError)),
     txt: walkAnswer(txt),

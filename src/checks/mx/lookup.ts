@@ -1,11 +1,12 @@
 import type { Problem } from '../../base/problem.ts'
-import { hostError, lookupMailHosts, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import { hostError, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import { type Domain, labelsOf } from '../../names/domain.ts'
 import type { Ip } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import { isTopLevelDomain, registrableDomain } from '../../names/suffix.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
+import { type CheckInput, mailHostsOf } from '../check.ts'
 import type { StarttlsFacts } from '../context.ts'
 import { mayExist } from '../one-record.ts'
 
@@ -25,8 +26,8 @@ type Asker = Pick<Ctx, 'resolve' | 'signal'>
  * The mail hosts of `domain` with their addresses: at most 41 queries in two rounds, and 5 more in a third if hosts do
  * not exist. Rejects with DnsError if MX has no answer.
  */
-export async function lookupMx(ctx: Asker, domain: Domain): Promise<MxFacts> {
-  const mail = await lookupMailHosts(ctx, domain)
+export async function lookupMx(ctx: Asker, domain: Domain, input: CheckInput = {}): Promise<MxFacts> {
+  const mail = await mailHostsOf(ctx, domain, input)
   const own = registrableDomain(domain)
   const missing = mail.hosts.filter(isMissing).map(({ exchange }) => registrableDomain(exchange))
   const others = [...new Set(missing.flatMap((name) => (name === undefined || name === own ? [] : [name])))]

@@ -1,13 +1,13 @@
 import type { MxAddress } from '../../answers/checks.ts'
 import type { Problem } from '../../base/problem.ts'
-import { lookupMailHosts, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import { webProxyOf } from '../../mailhosts/web-proxies.ts'
 import type { Domain } from '../../names/domain.ts'
 import { familyOf, type Ip, reverseName } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
-import type { CheckInput } from '../check.ts'
+import { type CheckInput, mailHostsOf } from '../check.ts'
 import { inPart } from '../questions.ts'
 import { looksGeneric } from './generic.ts'
 
@@ -78,7 +78,7 @@ type Asker = Pick<Ctx, 'resolve' | 'signal' | 'questions'>
  * DnsError if the mail hosts could not be determined.
  */
 export async function lookupPtr(ctx: Asker, domain: Domain, input: CheckInput = {}): Promise<PtrFacts> {
-  const mail = await lookupMailHosts(ctx, domain)
+  const mail = await mailHostsOf(ctx, domain, input)
   // The names of a web proxy's addresses are not the domain's.
   const all = [...new Set(mail.hosts.flatMap((host) => (host.proxy === undefined ? host.addresses : [])))]
   const [addresses, named] = await Promise.all([

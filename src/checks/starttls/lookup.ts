@@ -1,13 +1,13 @@
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
-import { hostError, lookupMailHosts, type MailHost } from '../../mailhosts/mailhosts.ts'
+import { hostError, type MailHost } from '../../mailhosts/mailhosts.ts'
 import { canonicalName, type Domain } from '../../names/domain.ts'
 import { addressLiteral } from '../../net/smtp/commands.ts'
 import { textOf } from '../../net/smtp/reply.ts'
 import { type Opened, openSession, type SessionOptions } from '../../net/smtp/session.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import type { Ctx } from '../../world.ts'
-import type { CheckInput } from '../check.ts'
+import { type CheckInput, mailHostsOf } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../context.ts'
 import { tlsProblem } from '../problems.ts'
 
@@ -30,7 +30,7 @@ type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'monotonic' | 'signal' | 'se
  * are data. Rejects with DnsError if MX has no answer.
  */
 export async function lookupStarttls(ctx: Asker, domain: Domain, input: CheckInput): Promise<StarttlsFacts> {
-  const { kind, hosts } = await lookupMailHosts(ctx, domain)
+  const { kind, hosts } = await mailHostsOf(ctx, domain, input)
   return {
     domain,
     mail: kind,
