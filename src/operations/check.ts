@@ -15,14 +15,21 @@ import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
 import { type Call, defineOperation, ok, type ScoreRange, type Verdict } from './operation.ts'
-import { domainParam, flagParam, optional, positional, selectorsParam, timeoutParam, vantageParam } from './params.ts'
+import {
+  DEADLINE_MS,
+  domainParam,
+  flagParam,
+  optional,
+  positional,
+  selectorsParam,
+  timeoutParam,
+  vantageParam,
+} from './params.ts'
 import { domainProfileParam, profileVerdict, withProfile } from './profile.ts'
 import { joinedReports } from './reports/joined.ts'
 import { aboutDomain, saveParams } from './saving.ts'
 
 export const planParam = flagParam('the plan of what to publish', 'question', true)
-
-const DEADLINE_MS = 20_000
 
 /** The score of a check; if it is incomplete, from its worst to its best case. */
 export const checkScore = ({ score, score_min = score, score_max = score }: CheckAnswer): ScoreRange => ({
@@ -66,14 +73,13 @@ export const check = defineOperation({
     plan: planParam,
     profile: domainProfileParam,
     accept: acceptParam,
-    timeout: timeoutParam('time limit of the check', DEADLINE_MS),
+    timeout: timeoutParam('time limit of the check'),
     format: formatParam,
     vantage: optional(vantageParam),
     ...saveParams,
   },
   answer: checkAnswer,
   example: checkExample,
-  deadlineMs: DEADLINE_MS,
   uses: ['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors', 'acceptedHere'],
   run: async (ctx, deps, { domain, selector, starttls, plan, profile, accept, save, vantage }) => {
     const accepted = acceptancesFor(ctx, deps, domain, accept)

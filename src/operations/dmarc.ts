@@ -7,8 +7,6 @@ import { dmarcDocument } from '../documents/dmarc.ts'
 import { defineOperation, ok } from './operation.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
 
-const DEADLINE_MS = 20_000
-
 /** The policy that governs a domain, with each step of the tree walk (RFC 9989 §4.10). */
 export const dmarc = defineOperation({
   name: 'dmarc',
@@ -18,7 +16,7 @@ export const dmarc = defineOperation({
   scope: 'read',
   params: {
     domain: positional(domainParam('domain to look up')),
-    timeout: timeoutParam('time limit of the query', DEADLINE_MS),
+    timeout: timeoutParam('time limit of the query'),
   },
   answer: dmarcAnswer,
   document: dmarcDocument,
@@ -54,7 +52,6 @@ export const dmarc = defineOperation({
     },
   },
   uses: [],
-  deadlineMs: DEADLINE_MS,
   run: async (ctx, _deps, { domain }) => {
     const outcome = await runInContext('dmarc', remembering(ctx), domain)
     return ok({

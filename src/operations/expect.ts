@@ -14,7 +14,6 @@ import { BODY_LIMIT, plainRecordsParam, readRecords, zoneParam } from './overlay
 import { domainParam, positional, timeoutParam } from './params.ts'
 import { paramProblem, questionError } from './problems.ts'
 
-const DEADLINE_MS = 20_000
 /** Maximum number of record sets. */
 const MAX_SETS = 1_000
 
@@ -39,7 +38,7 @@ export const expectRecords = defineOperation({
       'expected records; `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. All records of each given name and type are compared; other names and types are ignored',
     ),
     zone,
-    timeout: timeoutParam('time limit of all queries', DEADLINE_MS),
+    timeout: timeoutParam('time limit of all queries'),
   },
   answer: expectAnswer,
   example: {
@@ -63,7 +62,6 @@ export const expectRecords = defineOperation({
       observed_at: '2026-01-02T03:04:05.000Z',
     },
   },
-  deadlineMs: DEADLINE_MS,
   uses: [],
   run: async (ctx, _none, { domain, records = [], zone }) => {
     const { laid, skipped } = readRecords(domain, records, zone)

@@ -12,7 +12,7 @@ import type { Scope } from '../store/key-file.ts'
 import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
 import { CONTENT_TYPES, DOCUMENT_FORMATS, isDocumentFormat, type Rendered, render } from './documents.ts'
-import type { InputOf, Param, Params, ShapeOf } from './params.ts'
+import { DEADLINE_MS, type InputOf, type Param, type Params, type ShapeOf } from './params.ts'
 import type { PathParams } from './path.ts'
 import { inputError, paramProblem } from './problems.ts'
 import { refuseToStore, type Saves, savedAnswer, wishOf } from './saving.ts'
@@ -132,8 +132,13 @@ type OperationFacts = {
 }
 
 /** An operation as its module defines it. */
-type Definition<Path extends string, P extends Params, S extends z.ZodType, D extends DepName> = OperationFacts &
+type Definition<Path extends string, P extends Params, S extends z.ZodType, D extends DepName> = Omit<
+  OperationFacts,
+  'deadlineMs'
+> &
   Answering<S> & {
+    /** Default 20 s. */
+    readonly deadlineMs?: number
     /** `{name}` in it is a parameter. */
     readonly path: Path
     readonly params: P
@@ -223,6 +228,7 @@ export function defineOperation<
   const {
     params,
     answer: schema,
+    deadlineMs = DEADLINE_MS,
     lines,
     document,
     brief: _brief,
@@ -235,6 +241,7 @@ export function defineOperation<
   return {
     ...facts,
     params,
+    deadlineMs,
     answer: schema,
     ...(lines && { line: lines.item }),
     formats: DOCUMENT_FORMATS,
@@ -287,7 +294,7 @@ function questionOf<P extends Params, S extends z.ZodType, D extends DepName>(
   input: InputOf<P>,
   asked: string | undefined,
 ): Question {
-  const { name, deadlineMs, graceMs = 0, lines, uses } = definition
+  const { name, deadlineMs = DEADLINE_MS, graceMs = 0, lines, uses } = definition
   const [timeout, format]: unknown[] = [Reflect.get(input, 'timeout'), Reflect.get(input, 'format')]
   return {
     deadlineMs: (typeof timeout === 'number' ? timeout : deadlineMs) + graceMs,

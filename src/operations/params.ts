@@ -104,12 +104,14 @@ export const durationParam = (bounds: { readonly minMs: number; readonly maxMs: 
 /** Bounds of the `timeout` parameter. */
 const TIMEOUT = { minMs: 1_000, maxMs: 300_000 } as const
 
+/** The usual time limit of an operation. */
+export const DEADLINE_MS = 20_000
+
 /** The time limit of an operation; `fallbackMs` is its default deadline. */
-export const timeoutParam = (description: string, fallbackMs: number) =>
+export const timeoutParam = (description: string, fallbackMs = DEADLINE_MS) =>
   optional(durationParam(TIMEOUT, { description, group: 'limits', fallback: formatDuration(fallbackMs) }))
 
-/** `true` enables, `false` or absent disables; anything else is refused. */
-/** `isOn`: absent means true. */
+/** `true` enables, `false` disables; anything else is refused. `isOn`: absent means true. */
 export const flagParam = (description: string, group: Group = 'question', isOn = false) =>
   ({
     kind: 'flag',

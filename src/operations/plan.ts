@@ -37,8 +37,6 @@ import {
 import { paramProblem, setupError, setupProblem } from './problems.ts'
 import { joinedReports } from './reports/joined.ts'
 
-const PLAN_DEADLINE_MS = 20_000
-
 /** The formats of a plan: documents, and files for tools that publish records. */
 const planFormatParam = choiceParam(['json', 'html', 'markdown', ...PLAN_FORMATS], 'json', {
   description: 'format of the answer: a document, or a file for a tool that publishes records',
@@ -58,13 +56,12 @@ export const plan = defineOperation({
     domain: positional(domainParam('domain to plan for')),
     selector: selectorsParam,
     starttls: flagParam('connect to the mail hosts and check their TLS'),
-    timeout: timeoutParam('time limit of the plan', PLAN_DEADLINE_MS),
+    timeout: timeoutParam('time limit of the plan'),
     format: planFormatParam,
     provider: terraformParam,
   },
   answer: planAnswer,
   example: planExample,
-  deadlineMs: PLAN_DEADLINE_MS,
   uses: ['heloName', 'smtpPort', 'reportsHere'],
   streams: PLAN_FORMATS,
   document: planDocument,
@@ -169,7 +166,7 @@ export const planSetup = defineOperation({
     reports,
     expect,
     selector: selectorsParam,
-    timeout: timeoutParam('time limit of the plan', PLAN_DEADLINE_MS),
+    timeout: timeoutParam('time limit of the plan'),
     format: planFormatParam,
     provider: terraformParam,
   },
@@ -178,7 +175,6 @@ export const planSetup = defineOperation({
     ...planExample,
     input: { domain: 'neglected.test', mailboxes: 'google-workspace', senders: ['mailchimp'] },
   },
-  deadlineMs: PLAN_DEADLINE_MS,
   uses: ['heloName', 'smtpPort'],
   document: planDocument,
   verdict: ({ missing = [] }) => {

@@ -9,8 +9,6 @@ import { defineOperation, ok } from './operation.ts'
 import { ipParam, orEmpty, textParam, timeoutParam } from './params.ts'
 import { inputError, paramProblem } from './problems.ts'
 
-const DEADLINE_MS = 20_000
-
 /** Whether an address may send for a domain: `check_host` of RFC 7208. */
 export const spf = defineOperation({
   name: 'spf',
@@ -32,7 +30,7 @@ export const spf = defineOperation({
         example: 'mail.example.org',
       }),
     ),
-    timeout: timeoutParam('time limit of the query', DEADLINE_MS),
+    timeout: timeoutParam('time limit of the query'),
   },
   answer: spfAnswer,
   document: spfDocument,
@@ -48,7 +46,6 @@ export const spf = defineOperation({
     },
   },
   uses: [],
-  deadlineMs: DEADLINE_MS,
   run: async (ctx, _deps, { ip, sender, helo }) => {
     if (sender === '' && helo === '') throw inputError('sender_missing', undefined, { parameter: 'sender' })
     return ok(presentCheckHost(await checkHost(remembering(ctx), { ip, sender, helo })))

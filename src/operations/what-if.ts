@@ -19,8 +19,6 @@ import { aboutDomain, bodySaveParams } from './saving.ts'
 
 /** Maximum number of records of the overlay that the answer repeats. */
 const SHOWN = 100
-const DEADLINE_MS = 20_000
-
 const records = {
   ...recordsParam,
   flag: {
@@ -51,13 +49,12 @@ export const whatIf = defineOperation({
     records,
     zone,
     selector: selectorsParam,
-    timeout: timeoutParam('time limit of the check', DEADLINE_MS),
+    timeout: timeoutParam('time limit of the check'),
     format: formatParam,
     ...bodySaveParams,
   },
   answer: whatIfAnswer,
   example: whatIfExample,
-  deadlineMs: DEADLINE_MS,
   uses: ['heloName', 'smtpPort'],
   saves: { kind: 'what-if', about: aboutDomain, add: (answer, fields) => ({ ...answer, ...fields }) },
   verdict: checkVerdict,

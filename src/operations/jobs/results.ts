@@ -158,7 +158,6 @@ export const jobBadRows = defineOperation({
       next_cursor: null,
     },
   },
-  deadlineMs: 20_000,
   uses: ['jobs'],
   run: async (ctx, { jobs }, { id, cursor = 0, limit }) => {
     const rows = await jobs.badRows(id, cursor, limit + 1, ownerOf(ctx))

@@ -13,8 +13,6 @@ import { type Call, defineOperation, ok, type Progress } from '../operation.ts'
 import { choiceParam, cursorParam, formatCursor, limitParam, optional, readCursor, textParam } from '../params.ts'
 import { jobInputError } from '../problems.ts'
 
-const DEADLINE_MS = 20_000
-
 /** The id of a job, in the path. */
 export const idParam = textParam<string>(
   'not_found', // like one that is not there
@@ -61,7 +59,6 @@ const ofJob = {
   answer: jobAnswer,
   document: jobDocument,
   example: { input: jobExample, output: example },
-  deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
 } as const
 
@@ -86,7 +83,6 @@ export const jobList = defineOperation({
   answer: jobListAnswer,
   document: jobListDocument,
   example: { input: {}, output: { data: [example], has_more: false, next_cursor: null } },
-  deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
   run: async (ctx, { jobs }, { limit, cursor }) => {
     const page = { limit, ...(cursor !== undefined && { before: cursor }) }

@@ -11,7 +11,6 @@ import { defineOperation, ok } from '../operation.ts'
 import { cursorParam, domainParam, limitParam, lineParam, optional, pageOf, positional, textParam } from '../params.ts'
 import { acceptedInputError, acceptedProblem } from '../problems.ts'
 import { refuseOthers } from '../reports/shared.ts'
-import { DEADLINE_MS } from './shared.ts'
 
 const exampleId = { id: 'acc_AAAAAAAAAAAAAAAAAAAAAA' }
 const example: AcceptedAnswer = {
@@ -81,7 +80,6 @@ export const acceptedCreate = defineOperation({
     },
     output: example,
   },
-  deadlineMs: DEADLINE_MS,
   uses: ['accepted'],
   run: async (ctx, { accepted }, { finding, domain, label = '', reason, until, by = '' }) => {
     if ((domain === undefined) === (label === ''))
@@ -116,7 +114,6 @@ export const acceptedList = defineOperation({
   answer: acceptedListAnswer,
   document: acceptedListDocument,
   example: { input: {}, output: { data: [example], has_more: false, next_cursor: null } },
-  deadlineMs: DEADLINE_MS,
   uses: ['accepted'],
   run: async (ctx, { accepted }, { finding, domain, label, limit, cursor }) => {
     const page = {
@@ -141,7 +138,6 @@ export const acceptedDelete = defineOperation({
   answer: acceptedAnswer,
   document: acceptedDocument,
   example: { input: exampleId, output: example },
-  deadlineMs: DEADLINE_MS,
   uses: ['accepted'],
   run: async (ctx, { accepted }, { id }) => ok(await (await accepted()).remove(id, ownerOf(ctx))),
 })

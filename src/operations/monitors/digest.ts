@@ -6,7 +6,7 @@ import { ownerOf } from '../../names/owner.ts'
 import { formatParam } from '../documents.ts'
 import { type Call, defineOperation, ok } from '../operation.ts'
 import { choiceParam, cursorParam, limitParam, lineParam, optional, pageOf } from '../params.ts'
-import { DEADLINE_MS, readOwner } from './shared.ts'
+import { readOwner } from './shared.ts'
 
 const example: MonitorDigestAnswer = {
   ...{ every: 'week', next_at: '2026-11-30T06:00:00.000Z', owners: 2, without_owner: 0 },
@@ -38,7 +38,6 @@ export const monitorsDigest = defineOperation({
   answer: monitorDigestAnswer,
   document: monitorDigestDocument,
   example: { input: {}, output: example },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
   run: async (ctx, { monitors }, { owner, limit, cursor }) =>
     ok(await shown(ctx, await monitors(), { limit, cursor, of: owner })),
@@ -60,7 +59,6 @@ export const monitorsDigestSet = defineOperation({
   answer: monitorDigestAnswer,
   document: monitorDigestDocument,
   example: { input: { every: 'week' }, output: example },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
   run: async (ctx, { monitors }, { every }) => {
     const service = await monitors()

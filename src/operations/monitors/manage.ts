@@ -29,7 +29,6 @@ import { bodyFlagParam, bodySwitchParam, choiceParam, cursorParam, limitParam, l
 import { filterOf, filterParams } from './portfolio.ts'
 import {
   checkKind,
-  DEADLINE_MS,
   EVERY_MS,
   exampleMonitor,
   labelsOf,
@@ -81,7 +80,6 @@ export const monitorCreate = defineOperation({
       tested: [{ type: 'webhook', to: 'https://hooks.example.org/mail', ok: true }],
     },
   },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors', 'mayCall'],
   run: async (ctx, deps, input) => {
     const {
@@ -236,7 +234,6 @@ const ofMonitor = {
   answer: monitorAnswer,
   document: monitorDocument,
   example: { input: exampleMonitor, output: monitorExample },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
 } as const
 
@@ -373,7 +370,6 @@ export const monitorHistory = defineOperation({
   answer: monitorHistoryAnswer,
   document: monitorHistoryDocument,
   example: { input: exampleMonitor, output: { data: [point], has_more: false, next_cursor: null } },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
   run: async (ctx, { monitors }, { id, limit, cursor }) => {
     const page = { limit: limit + 1, ...(cursor !== undefined && { after: new Date(cursor) }) }
@@ -409,7 +405,6 @@ export const monitorChanges = defineOperation({
       next_cursor: null,
     },
   },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
   run: async (ctx, { monitors }, { id, limit, cursor }) => {
     const page = { limit: limit + 1, ...(cursor !== undefined && { before: new Date(cursor) }) }

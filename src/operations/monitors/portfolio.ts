@@ -31,17 +31,7 @@ import {
   textParam,
 } from '../params.ts'
 import { monitorInputError, monitorProblem } from '../problems.ts'
-import {
-  checkKind,
-  DEADLINE_MS,
-  EVERY,
-  EVERY_MS,
-  labelsOf,
-  manySettings,
-  readOwner,
-  readTarget,
-  usualConditions,
-} from './shared.ts'
+import { checkKind, EVERY, EVERY_MS, labelsOf, manySettings, readOwner, readTarget, usualConditions } from './shared.ts'
 
 const DAY_MS = 86_400_000
 /** A domain without a report for so long has none coming in. */
@@ -154,7 +144,6 @@ export const monitorSummary = defineOperation({
       ],
     },
   },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
   run: async (ctx, { monitors }, input) => {
     const compare = input.compare?.toISOString().slice(0, 10)
@@ -177,7 +166,6 @@ export const monitorsChange = defineOperation({
   },
   answer: monitorsChangedAnswer,
   example: { input: { label: 'customers', set: { add_labels: ['checked'], every: '12h' } }, output: { changed: 12 } },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
   run: async (ctx, { monitors }, { set, ...input }) => {
     const { labels, add_labels, remove_labels, owner, note, every, enabled } = set
@@ -202,7 +190,6 @@ const MANY = {
   params: filterParams,
   answer: monitorsChangedAnswer,
   example: { input: { label: 'customers' }, output: { changed: 12 } },
-  deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
 } as const
 const turnMany =

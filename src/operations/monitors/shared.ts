@@ -23,8 +23,6 @@ import { refuseOthers } from '../reports/shared.ts'
 import { reportsShow } from '../reports/show.ts'
 import { verify } from '../verify.ts'
 
-export const DEADLINE_MS = 20_000
-
 const idOf =
   (prefix: string, kind: 'monitor' | 'webhook' | 'delivery' | 'question') =>
   (text: string): Parsed<string> =>

@@ -18,7 +18,7 @@ import {
 import { ownerOf } from '../../names/owner.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { cursorParam, limitParam, pageOf, textParam } from '../params.ts'
-import { DEADLINE_MS, deliveryIdParam, exampleWebhook, readReceiver, webhookIdParam } from './shared.ts'
+import { deliveryIdParam, exampleWebhook, readReceiver, webhookIdParam } from './shared.ts'
 
 const example: WebhookAnswer = {
   ...exampleWebhook,
@@ -58,7 +58,6 @@ export const webhookCreate = defineOperation({
   answer: webhookAnswer,
   statuses: { 201: 'the webhook exists already' },
   example: { input: { url: example.url }, output: withSecret },
-  deadlineMs: DEADLINE_MS,
   uses: ['webhooks', 'mayCall'],
   run: async (ctx, deps, input) => {
     const url = await readReceiver(ctx, deps, input.url, 'url')
@@ -76,7 +75,6 @@ export const webhookList = defineOperation({
   document: webhookListDocument,
   answer: webhookListAnswer,
   example: { input: {}, output: { data: [example], has_more: false, next_cursor: null } },
-  deadlineMs: DEADLINE_MS,
   uses: ['webhooks'],
   run: async (ctx, { webhooks }, { limit, cursor }) => {
     const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
@@ -89,7 +87,6 @@ const common = {
   scope: 'jobs',
   document: webhookDocument,
   answer: webhookAnswer,
-  deadlineMs: DEADLINE_MS,
   uses: ['webhooks'],
 } as const
 
@@ -152,7 +149,6 @@ export const webhookDeliveries = defineOperation({
   document: deliveryListDocument,
   answer: deliveryListAnswer,
   example: { input: exampleWebhook, output: { data: [delivery], has_more: false, next_cursor: null } },
-  deadlineMs: DEADLINE_MS,
   uses: ['webhooks'],
   run: async (ctx, { webhooks }, { id, limit, cursor }) => {
     const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
@@ -172,7 +168,6 @@ export const webhookReplay = defineOperation({
   answer: deliveryAnswer,
   statuses: { 202: 'the delivery is queued' },
   example: { input: { ...exampleWebhook, delivery: delivery.id }, output: delivery },
-  deadlineMs: DEADLINE_MS,
   uses: ['webhooks'],
   run: async (ctx, { webhooks }, { id, delivery: message }) => ({
     status: 202,

@@ -66,7 +66,6 @@ export const reportsPolicy = defineOperation({
   answer: reportsPolicyAnswer,
   document: reportsPolicyDocument,
   example: { input: { domain: 'example.org', policy: 'reject' }, output: policyExample },
-  deadlineMs: 20_000,
   uses: ['reports'],
   run: async (ctx, { reports }, { policy, with: lines = [], ...input }) => {
     const period = periodOf(ctx, input)

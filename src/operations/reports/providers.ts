@@ -37,7 +37,6 @@ export const reportsProviders = defineOperation({
   answer: reportsProvidersAnswer,
   document: reportsProvidersDocument,
   example: { input: {}, output: providersExample },
-  deadlineMs: 20_000,
   uses: ['reports'],
   run: async (ctx, { reports }, { senders: which, format, csv, ...input }) => {
     const days = daysOf(ctx, input)

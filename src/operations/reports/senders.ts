@@ -28,8 +28,6 @@ const ASKED = 20
 const KEYS = 10
 /** Time limit for what is asked about a page, ms. */
 const TODAY_MS = 8_000
-const DEADLINE_MS = 20_000
-
 const verdictParam = optional(
   textParam<ReportSenderAnswer['verdict']>(
     'invalid_parameter',
@@ -66,7 +64,6 @@ export const reportsSenders = defineOperation({
     input: { domain: 'example.org' },
     output: { data: [senderExample], has_more: false, next_cursor: null },
   },
-  deadlineMs: DEADLINE_MS,
   uses: ['reports', 'blacklists'],
   run: async (ctx, { reports, blacklists }, { verdict, today, limit, cursor, ...input }) => {
     const period = periodOf(ctx, input)
@@ -117,7 +114,6 @@ export const reportsMine = defineOperation({
   answer: reportSender,
   document: reportSenderDocument,
   example: { input: { ...exampleSender, ours: true }, output: { ...senderExample, said: wordExample } },
-  deadlineMs: DEADLINE_MS,
   uses: ['reports'],
   run: async (ctx, { reports }, { id, ours, note }) => {
     const domain = parseDomain(id.slice(0, Math.max(0, id.indexOf(':'))))

@@ -10,8 +10,6 @@ import { defineOperation, ok } from '../operation.ts'
 import { domainsExample, reportsExample } from './examples.ts'
 import { periodOf, periodParams, seesDomain } from './shared.ts'
 
-const DEADLINE_MS = 20_000
-
 /** Who sends as a domain, summed. */
 export const reportsShow = defineOperation({
   name: 'reports show',
@@ -23,7 +21,6 @@ export const reportsShow = defineOperation({
   answer: reportsAnswer,
   document: reportsDocument,
   example: { input: { domain: 'example.org' }, output: reportsExample },
-  deadlineMs: DEADLINE_MS,
   uses: ['reports'],
   run: async (ctx, { reports }, input) => {
     const period = periodOf(ctx, input)
@@ -41,7 +38,6 @@ export const reportsDomains = defineOperation({
   answer: reportsDomainsAnswer,
   document: reportsDomainsDocument,
   example: { input: {}, output: domainsExample },
-  deadlineMs: DEADLINE_MS,
   uses: ['reports', 'reportsHere'],
   run: async (ctx, { reports, reportsHere }) => {
     const service = await reports()
