@@ -3,7 +3,7 @@ import { COMPONENTS, WEIGHTS } from '../../answers/weights.ts'
 import { keysOf } from '../../base/json.ts'
 import { counted } from '../../base/text.ts'
 import { applies, ROLE_WORDS } from '../../checks/context.ts'
-import { type Block, type Inline, type Line, text } from '../block.ts'
+import { type Block, blocksOf, type Inline, type Line, text } from '../block.ts'
 import { CHECKS, LOSS_WORDS, ROW_WORDS, wordsFor } from '../words.ts'
 import { type Answer, isGone, isOpen, SCORED, statusOf } from './answer.ts'
 import { checkLabel, type Label, marked } from './labels.ts'
@@ -13,41 +13,40 @@ export function sumBlocks(answer: Answer): readonly Block[] {
   if (isGone(answer)) return []
   const { score, report_score: reported = score, complete, score_min: least, score_max: most } = answer
   const cost = score - reported
-  return [
-    ...roleNote(answer).map((line) => text(...line)),
-    ...(isOpen(answer) ? [] : [{ kind: 'bars', bars: SCORED.map((component) => barOf(answer, component)) } as const]),
-    ...ledgerBlocks(answer),
-    ...(cost === 0
-      ? []
-      : [text(`The check alone gives ${score}; listings on blacklists cost ${counted(cost, 'point')}.`)]),
-    ...(complete
-      ? [text('Complete: every query that affects the score was answered.')]
-      : least === most
-        ? [text('Not every query was answered, but the score of the check does not depend on it.')]
-        : []),
-  ]
+  return blocksOf([
+    roleNote(answer).map((line) => text(...line)),
+    !isOpen(answer) && { kind: 'bars', bars: SCORED.map((component) => barOf(answer, component)) },
+    checkLedger(answer),
+    listingsLedger(answer),
+    cost !== 0 && text(`The check alone gives ${score}; listings on blacklists cost ${counted(cost, 'point')}.`),
+    complete && text('Complete: every query that affects the score was answered.'),
+    !complete &&
+      least === most &&
+      text('Not every query was answered, but the score of the check does not depend on it.'),
+  ])
 }
 
-/** Every point: the deductions with their reasons, the score, then the points lost to listings. */
-function ledgerBlocks(answer: Answer): readonly Block[] {
-  const rows = answer.score_breakdown.map(({ component, finding, kind, points }): Line[] => [
-    [component === 'total' ? 'Whole' : CHECKS[component].name],
-    causeOf(answer, component, finding, kind),
-    [signed(-points)],
-  ])
-  return [
-    {
-      kind: 'table',
-      table: {
-        caption: 'Check score',
-        head: ['Part', 'Cause', 'Points'],
-        rows: [[['Whole'], ['Full marks'], ['100']], ...rows],
-        sum: [['Score'], [isOpen(answer) ? 'No grade' : `Grade ${answer.grade}`], [String(answer.score)]],
-        numeric: [2],
-      },
-    },
-    ...listedBlocks(answer),
-  ]
+type Entry = readonly [part: Inline, cause: Line, points: string]
+/** Every point as a row: the whole first, the score as the sum. */
+const ledger = (caption: string, heads: readonly [string, string], rows: readonly Entry[], sum: Entry): Block => ({
+  kind: 'table',
+  table: {
+    ...{ caption, head: [...heads, 'Points'], numeric: [2] },
+    rows: rows.map(([part, cause, points]) => [[part], cause, [points]]),
+    sum: [[sum[0]], sum[1], [sum[2]]],
+  },
+})
+
+const gradeWords = (answer: Answer, grade: string | null): Line => [isOpen(answer) ? 'No grade' : `Grade ${grade}`]
+
+/** The deductions with their reasons. */
+function checkLedger(answer: Answer): Block {
+  const rows = answer.score_breakdown.map(({ component, finding, kind, points }): Entry => {
+    const part = component === 'total' ? 'Whole' : CHECKS[component].name
+    return [part, causeOf(answer, component, finding, kind), signed(-points)]
+  })
+  const sum: Entry = ['Score', gradeWords(answer, answer.grade), String(answer.score)]
+  return ledger('Check score', ['Part', 'Cause'], [['Whole', ['Full marks'], '100'], ...rows], sum)
 }
 
 function causeOf(answer: Answer, component: string, finding: string | null, kind: string): Line {
@@ -59,9 +58,10 @@ function causeOf(answer: Answer, component: string, finding: string | null, kind
   return kind === 'deduction' ? [told] : [told, ` (${words.toLowerCase()})`]
 }
 
-function listedBlocks(answer: Answer): Block[] {
-  if (answer.report_score === undefined || answer.report_score === answer.score) return []
-  const { domain_blacklists: ofDomain } = answer
+/** The points lost to listings. */
+function listingsLedger(answer: Answer): Block | undefined {
+  const { score, report_score: reported = score, report_grade: grade, domain_blacklists: ofDomain } = answer
+  if (reported === score) return undefined
   const subjects = [
     ...(answer.blacklists ?? []).map(({ ip, results }) => ({ subject: ip, results })),
     ...(ofDomain ? [{ subject: ofDomain.domain, results: ofDomain.results }] : []),
@@ -70,45 +70,17 @@ function listedBlocks(answer: Answer): Block[] {
     results.filter(({ listed }) => listed).map(({ blacklist, tier }) => ({ subject, blacklist, tier })),
   )
   const taken = listings.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0)
-  const lost = answer.score - answer.report_score
-  const back: Line[][] =
-    taken > lost
-      ? [
-          [
-            ['Whole'],
-            [
-              taken > WEIGHTS.listing.at_most
-                ? `Listings cost at most ${WEIGHTS.listing.at_most} points`
-                : 'Not below 0',
-            ],
-            [signed(taken - lost)],
-          ],
-        ]
-      : []
-  return [
-    {
-      kind: 'table',
-      table: {
-        caption: 'Report score: the check and the blacklists',
-        head: ['Address or domain', 'Listed on', 'Points'],
-        rows: [
-          [['Whole'], ['Check score'], [String(answer.score)]],
-          ...listings.map(({ subject, blacklist, tier }): Line[] => [
-            [{ code: subject }],
-            [`${blacklist} (tier ${tier})`],
-            [signed(-WEIGHTS.listing[tier])],
-          ]),
-          ...back,
-        ],
-        sum: [
-          ['Report score'],
-          [answer.report_grade === undefined ? '' : isOpen(answer) ? 'No grade' : `Grade ${answer.report_grade}`],
-          [String(answer.report_score)],
-        ],
-        numeric: [2],
-      },
-    },
+  const most = WEIGHTS.listing.at_most
+  const why = taken > most ? `Listings cost at most ${most} points` : 'Not below 0'
+  const rows: Entry[] = [
+    ['Whole', ['Check score'], String(score)],
+    ...listings.map(({ subject, blacklist, tier }): Entry => {
+      return [{ code: subject }, [`${blacklist} (tier ${tier})`], signed(-WEIGHTS.listing[tier])]
+    }),
+    ...(taken > score - reported ? [['Whole', [why], signed(taken - score + reported)] as const] : []),
   ]
+  const sum: Entry = ['Report score', grade === undefined ? [''] : gradeWords(answer, grade), String(reported)]
+  return ledger('Report score: the check and the blacklists', ['Address or domain', 'Listed on'], rows, sum)
 }
 
 /** Points with at most one decimal, as halves have. */

@@ -1,7 +1,19 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { SpfInclude } from '../../answers/checks.ts'
 import { counted } from '../../base/text.ts'
-import { type Block, code, grouped, type Line, quiet, type TreeNode, text } from '../block.ts'
+import {
+  type Block,
+  blocksOf,
+  code,
+  grouped,
+  type Line,
+  type Parts,
+  quiet,
+  seen,
+  type TreeNode,
+  table,
+  text,
+} from '../block.ts'
 import { wordsFor } from '../words.ts'
 
 type Spf = CheckAnswer['spf']
@@ -32,32 +44,22 @@ const STATES: Readonly<Record<string, string>> = {
 
 /** The SPF record: its result for all other senders, its cost, and who may pass. */
 export function spfBlocks(
-  { record, records, records_left_out = 0, all, void_lookups, includes, ...spf }: Spf,
+  { record, records, records_left_out = 0, all, void_lookups = 0, includes, lookups, ...spf }: Spf,
   domain: string,
-): Block[] {
+): readonly Block[] {
   const shown = records.length > 0 ? records : record === undefined ? [] : [record]
   const isIgnored = shown.length > 0 && !spf.valid && spf.status === 'fail'
   const other = all === undefined || isIgnored ? undefined : wordsFor(ALL, all)
-  return [
-    ...shown.map(
-      (one, i): Block => ({
-        kind: 'seen',
-        label: shown.length === 1 ? 'Record' : `Record ${i + 1} of ${shown.length + records_left_out}`,
-        text: one,
-      }),
-    ),
-    ...(isIgnored
-      ? [text('Receivers ', { strong: 'ignore' }, ' the record: it cannot be evaluated (permerror).')]
-      : []),
-    ...(other === undefined ? [] : [text('Any other host ', { strong: other }, '.')]),
-    ...(void_lookups === undefined || void_lookups === 0
-      ? []
-      : [text(`${counted(void_lookups, 'lookup')} found nothing; 2 are allowed.`)]),
-    ...(spf.lookups === undefined || (spf.lookups === 0 && includes.length === 0)
-      ? []
-      : [lookupTree({ ...spf, domain, includes, lookups: spf.lookups })]),
-    ...(spf.valid || spf.passing?.by.length !== 0 ? passingBlocks(spf.passing) : []),
-  ]
+  const labelOf = (i: number): string =>
+    shown.length === 1 ? 'Record' : `Record ${i + 1} of ${shown.length + records_left_out}`
+  return blocksOf([
+    shown.map((one, i) => seen(labelOf(i), one)),
+    isIgnored && text('Receivers ', { strong: 'ignore' }, ' the record: it cannot be evaluated (permerror).'),
+    other !== undefined && text('Any other host ', { strong: other }, '.'),
+    void_lookups > 0 && text(`${counted(void_lookups, 'lookup')} found nothing; 2 are allowed.`),
+    lookups !== undefined && lookups + includes.length > 0 && lookupTree({ ...spf, domain, includes, lookups }),
+    (spf.valid || spf.passing?.by.length !== 0) && passingParts(spf.passing),
+  ])
 }
 
 /** The include tree with the lookups of each branch. */
@@ -112,39 +114,30 @@ function includeNode(
 }
 
 /** Who may pass, in total and by each term. */
-function passingBlocks(passing: Spf['passing']): Block[] {
+function passingParts(passing: Spf['passing']): Parts {
   if (passing === undefined) return []
-  const { ipv4, ipv6_prefixes, by, by_left_out = 0, complete } = passing
-  const sum = sizeOf(ipv4, ipv6_prefixes)
+  const { by, by_left_out = 0, complete } = passing
   return [
     text(
       { strong: 'Who may send: ' },
-      sum === '' ? 'no public address' : sum,
+      addressesOf(passing) || 'no public address',
       complete ? '.' : ' at least; not everything could be read.',
     ),
-    ...(by.length < 2
-      ? []
-      : [
-          {
-            kind: 'table',
-            table: {
-              caption: 'Who may send, by term',
-              head: ['Term', 'IPv4 addresses', 'IPv6 networks (/64)', 'Note'],
-              rows: by.map((one): Line[] => [
-                [code(one.term)],
-                [one.ipv4 === undefined ? '–' : grouped(one.ipv4)],
-                [one.ipv6_prefixes === undefined ? '–' : grouped(one.ipv6_prefixes)],
-                [one.note ?? '–'],
-              ]),
-              numeric: [1, 2],
-            },
-          } as const,
-        ]),
-    ...(by_left_out === 0 ? [] : [quiet(`${by_left_out} more terms are in the JSON.`)]),
+    by.length > 1 &&
+      table(
+        'Who may send, by term',
+        by,
+        ['Term', ({ term }) => code(term)],
+        ['IPv4 addresses', ({ ipv4 }) => ipv4 ?? '–', 'number'],
+        ['IPv6 networks (/64)', ({ ipv6_prefixes }) => ipv6_prefixes ?? '–', 'number'],
+        ['Note', ({ note }) => note ?? '–'],
+      ),
+    by_left_out > 0 && quiet(`${by_left_out} more terms are in the JSON.`),
   ]
 }
 
-const sizeOf = (ipv4: number, ipv6: number): string =>
+/** The addresses that pass, in words; empty if there are none. */
+export const addressesOf = ({ ipv4, ipv6_prefixes: ipv6 }: NonNullable<Spf['passing']>): string =>
   [
     ...(ipv4 === 0 ? [] : [`${grouped(ipv4)} IPv4 ${ipv4 === 1 ? 'address' : 'addresses'}`]),
     ...(ipv6 === 0 ? [] : [`${grouped(ipv6)} IPv6 ${ipv6 === 1 ? 'network' : 'networks'} of /64`]),

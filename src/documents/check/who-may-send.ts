@@ -1,18 +1,18 @@
 import { providerOfAlias, providerOfInclude } from '../../providers/index.ts'
-import { type Block, grouped, heading, type Inline, type Line, type Marked, quiet } from '../block.ts'
+import { type Block, blocksOf, heading, type Inline, type Line, type Marked, quiet } from '../block.ts'
 import { reportsOfDomainBlocks } from '../reports.ts'
 import { type Answer, isGone } from './answer.ts'
-import { LOOKUPS } from './spf.ts'
+import { addressesOf, LOOKUPS } from './spf.ts'
 
 /**
  * Who may send as the domain, and who does: the lookups of SPF as one bar, how DMARC aligns with SPF and DKIM, and the
  * senders that reports show.
  */
 export function whoSendsBlocks(answer: Answer): readonly Block[] {
-  const blocks = [
-    ...(isOpen(answer) ? [] : [...lookupBlocks(answer), alignmentBlock(answer)]),
-    ...(answer.reports && !isGone(answer) ? reportsOfDomainBlocks(answer.reports) : []),
-  ]
+  const blocks = blocksOf([
+    !isOpen(answer) && [lookupBlock(answer), alignmentBlock(answer)],
+    answer.reports && !isGone(answer) && reportsOfDomainBlocks(answer.reports),
+  ])
   return blocks.length === 0 ? [] : [heading(2, 'Who sends as this domain', 'senders'), ...blocks]
 }
 
@@ -35,17 +35,9 @@ function passingWords({ spf: { valid, passing, all, records }, findings }: Answe
       : [{ strong: 'no host passes' }, ': receivers cannot use the SPF record.']
   if (isOpenToAll({ all, findings })) return [{ strong: 'everybody' }, ', by SPF.']
   if (!passing) return ['by SPF, see there.']
-  const size = [
-    ...(passing.ipv4 === 0 ? [] : [`${grouped(passing.ipv4)} IPv4 ${passing.ipv4 === 1 ? 'address' : 'addresses'}`]),
-    ...(passing.ipv6_prefixes === 0
-      ? []
-      : [`${grouped(passing.ipv6_prefixes)} IPv6 ${passing.ipv6_prefixes === 1 ? 'network' : 'networks'} of /64`]),
-  ]
-  if (size.length > 0)
-    return [
-      { strong: size.join(' and ') },
-      ` by SPF${passing.complete ? '' : ', at least: not everything could be read'}.`,
-    ]
+  const size = addressesOf(passing)
+  if (size !== '')
+    return [{ strong: size }, ` by SPF${passing.complete ? '' : ', at least: not everything could be read'}.`]
   return passing.complete
     ? [{ strong: 'nobody by SPF' }, '.']
     : [{ strong: 'nobody is known by SPF' }, ': not everything could be read.']
@@ -77,71 +69,56 @@ function serviceWords({ spf, dkim }: Answer): Inline[] {
   return [' Known services: ', ...line, ways.size > shown.length ? ' and others.' : '.']
 }
 
-function lookupBlocks({ spf: { lookups, includes, includes_left_out: leftOut } }: Answer): readonly Block[] {
-  if (lookups === undefined || lookups === 0) return []
+function lookupBlock({ spf: { lookups = 0, includes, includes_left_out: leftOut } }: Answer): Block | undefined {
+  if (lookups === 0) return undefined
   const parts = includes
     .filter(({ lookups: cost }) => cost > 0)
     .map(({ term, lookups: cost }) => ({ name: term, cost }))
   const rest = lookups - parts.reduce((sum, { cost }) => sum + cost, 0)
   const own = rest > 0 && leftOut === undefined ? [{ name: 'a, mx, ptr and exists', cost: rest }] : []
-  const { one, many, limit } = LOOKUPS
-  return [
-    {
-      kind: 'budget',
-      budget: { label: 'DNS lookups of SPF', used: lookups, limit, one, many, parts: [...parts, ...own] },
-    },
-  ]
+  return {
+    kind: 'budget',
+    budget: { label: 'DNS lookups of SPF', used: lookups, ...LOOKUPS, parts: [...parts, ...own] },
+  }
 }
 
 function alignmentBlock(answer: Answer): Block {
   const { domain, spf, dkim, dmarc } = answer
   const isSpf = spf.valid && spf.passing?.by.length !== 0
   const isAll = spf.valid && isOpenToAll({ all: spf.all, findings: answer.findings })
-  const keys = dkim.keys.filter(({ usable }) => usable)
   const policy = dmarc.effective_policy
   // A domain that sends nothing needs no key, and nobody should pass.
   const isSilent = dkim.status === 'not_applicable'
   if (!dmarc.valid && dmarc.status === 'unknown')
     return quiet('Whether DMARC protects the domain could not be determined.')
-  return {
-    kind: 'alignment',
-    alignment: {
-      label: 'How DMARC aligns',
-      from: domain,
-      paths: [
-        {
-          name: 'SPF',
-          domain,
-          state: isAll
-            ? { mark: 'bad', text: 'passes and aligns for everybody, forged mail too' }
-            : isSpf
-              ? { mark: 'good', text: 'aligned when the envelope sender is this domain' }
-              : isSilent
-                ? { mark: 'none', text: 'no sender passes, as the domain declares' }
-                : { mark: 'bad', text: 'no sender can pass' },
-        },
-        {
-          name: 'DKIM',
-          domain: `d=${domain}`,
-          state:
-            keys.length > 0
-              ? { mark: 'good', text: `aligned when signed with a key found (${keys[0]!.selector})` }
-              : isSilent
-                ? { mark: 'none', text: 'not needed' }
-                : dkim.discovery === 'proven_absent' || dkim.discovery === 'found'
-                  ? { mark: 'bad', text: 'no usable key' }
-                  : { mark: 'open', text: 'no key found; one may exist under another selector' },
-        },
-      ],
-      result: !dmarc.valid
-        ? { mark: 'bad', text: 'No DMARC: receivers do not compare them' }
-        : isAll
-          ? { mark: 'bad', text: `Forged mail passes by SPF: the policy (${policy}) does not stop it` }
-          : policy === 'none'
-            ? { mark: 'warn', text: 'Mail that aligns with neither is delivered all the same (p=none)' }
-            : enforced(policy, dmarc.pct),
-    },
-  }
+  const paths = [
+    { name: 'SPF', domain, state: spfState(isAll, isSpf, isSilent) },
+    { name: 'DKIM', domain: `d=${domain}`, state: dkimState(dkim, isSilent) },
+  ]
+  const result: Marked = !dmarc.valid
+    ? { mark: 'bad', text: 'No DMARC: receivers do not compare them' }
+    : isAll
+      ? { mark: 'bad', text: `Forged mail passes by SPF: the policy (${policy}) does not stop it` }
+      : policy === 'none'
+        ? { mark: 'warn', text: 'Mail that aligns with neither is delivered all the same (p=none)' }
+        : enforced(policy, dmarc.pct)
+  return { kind: 'alignment', alignment: { label: 'How DMARC aligns', from: domain, paths, result } }
+}
+
+function spfState(isAll: boolean, isSpf: boolean, isSilent: boolean): Marked {
+  if (isAll) return { mark: 'bad', text: 'passes and aligns for everybody, forged mail too' }
+  if (isSpf) return { mark: 'good', text: 'aligned when the envelope sender is this domain' }
+  if (isSilent) return { mark: 'none', text: 'no sender passes, as the domain declares' }
+  return { mark: 'bad', text: 'no sender can pass' }
+}
+
+function dkimState({ keys, discovery }: Answer['dkim'], isSilent: boolean): Marked {
+  const key = keys.find(({ usable }) => usable)
+  if (key) return { mark: 'good', text: `aligned when signed with a key found (${key.selector})` }
+  if (isSilent) return { mark: 'none', text: 'not needed' }
+  return discovery === 'proven_absent' || discovery === 'found'
+    ? { mark: 'bad', text: 'no usable key' }
+    : { mark: 'open', text: 'no key found; one may exist under another selector' }
 }
 
 /** What receivers do under a policy; those of RFC 7489 apply `pct`. */
