@@ -19,7 +19,8 @@ import {
 
 /**
  * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge;
- * `unknown`: an address has no answer, or the addresses of a mail host are not all known, and none is missing; `warn`:
+ * `unknown`: an address has no answer, or the addresses of a mail host are not all known, and none is missing, or it is
+ * about the best MX, of which none is known to be without; `warn`:
  * an additional finding of severity low or more; `not_applicable`: a null MX, or a role that needs none.
  */
 export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFacts> {
@@ -35,11 +36,14 @@ export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFa
   const own = judged.filter(({ isProviders }) => !isProviders).map(({ ptr }) => ptr)
   const findings = own.flatMap((ptr) => addressFindings(facts, ptr, context.sends === true))
   if (facts.leftOut > 0) findings.push(tooMany(facts))
-  if (own.some((ptr) => addressState(ptr).hasPtr === false)) return { status: 'fail', facts, findings }
-  // Whether those of the best MX have names is shown, also where it costs nothing.
+  // Whether those of the best MX have names is shown (`valid`), also where it costs nothing.
   const best = found.addresses.filter(({ address }) => found.best.includes(address))
-  const silent = [...own, ...best].find((ptr) => ptr.error) ?? own.find((ptr) => addressState(ptr).confirmed === null)
-  const reason = (silent && unanswered(silent)) ?? more?.reason ?? bestUnanswered(found)
+  const isNameless = (ptr: AddressPtr): boolean => addressState(ptr).hasPtr === false
+  const openBest = best.find((ptr) => ptr.error)?.error?.problem ?? bestUnanswered(found)
+  const isShown = openBest === undefined || best.some(isNameless)
+  if (own.some(isNameless) && isShown) return { status: 'fail', facts, findings }
+  const silent = own.find((ptr) => ptr.error) ?? own.find((ptr) => addressState(ptr).confirmed === null)
+  const reason = (silent && unanswered(silent)) ?? more?.reason ?? openBest
   if (reason) return { status: 'unknown', reason, facts, findings }
   return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
 }

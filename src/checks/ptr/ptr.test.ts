@@ -29,6 +29,19 @@ const TWO = [
   [20, 'n.example'],
 ] as const
 
+it('what is shown of the best MX is not firm while it has no answer, also where another sender has no name', async () => {
+  const addresses = { 'm.example': { A: ['45.53.5.1'] }, 'n.example': { A: ['45.53.5.2'] } } as const
+  const zone: LabZone = { 'a.example': { MX: [...TWO] }, ...addresses, '1.5.53.45.in-addr.arpa': 'SERVFAIL' }
+  const outcome = await look(zone, { sends: true, sendingHosts: [ip('45.53.5.1'), ip('45.53.5.2')] })
+  const { valid, reason } = ptr.present(outcome)
+  expect([outcome.status, valid, outcome.findings.map(({ id }) => id)]).toEqual([
+    'unknown',
+    false,
+    ['ptr.not_asked', 'ptr.missing'],
+  ])
+  expect(reason).toContain('1.5.53.45.in-addr.arpa')
+})
+
 const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
   ['resolves back', host({ PTR: ['m.example'] }), 'pass', []],
   [
