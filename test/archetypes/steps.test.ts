@@ -21,10 +21,12 @@ import { countedWorld } from '../golden/worlds.ts'
 import { DOMAINS } from '../real/world.ts'
 import { type DomainCase, domains } from './cases.ts'
 import { worldOf } from './lab.ts'
+import { calledTool } from './mcp.ts'
 
 /**
  * Every face of an answer has the same records for a step, and a "step N" is the step that it describes: the page, the
- * Markdown, the terminal, the files for DNS tools, and the lines for other programs beside the JSON.
+ * Markdown, the terminal, the tools of assistants (MCP), the files for DNS tools, and the lines for other programs
+ * beside the JSON.
  */
 const { cases, ...shared } = domains()
 const CASES = cases.filter(({ domain: name, path, expect: { refused } }) => name && !path && !refused)
@@ -41,7 +43,8 @@ it.each(ROWS.map((row) => [row.id, row] as const))(
     const ctx = { ...world(), signal: AbortSignal.timeout(20_000) }
     const deps = { smtpPort: 25, heloName: async () => 'sonde.test' }
     const wanted = { selectors: query.selector?.split(',') ?? [], starttls: query.starttls === 'true', plan: true }
-    expect(faultsOf(await checkDomain(ctx, deps, domain(name), wanted))).toEqual([])
+    const answer = await checkDomain(ctx, deps, domain(name), wanted)
+    expect([...faultsOf(answer), ...(await toolFaults(answer))]).toEqual([])
   },
 )
 
@@ -69,6 +72,30 @@ function faultsOf(answer: CheckAnswer): readonly string[] {
   ]
 }
 
+/** What an assistant gets by its tools: all parts of the text together, and the JSON of a small answer. */
+async function toolFaults(answer: CheckAnswer): Promise<readonly string[]> {
+  const plan = { ...answer, ...answer.plan! } as PlanAnswer
+  const called = await Promise.all([
+    calledTool('check', answer.domain, { answer, document: checkDocument(answer, '1') }),
+    calledTool('plan', answer.domain, { answer: plan, document: planDocument(plan, '1') }),
+  ])
+  const ways = answer.plan!.choice ? [] : called // each way of a choice begins with a step 1
+  return [
+    ...ways.flatMap(({ text }, i) => shownFaults(answer, [`MCP ${i + 1}`, inTerminal(text), always])),
+    ...called.flatMap(({ json }, i) => {
+      const told = json && ('plan' in json ? (json.plan as PlanAnswer) : (json as PlanAnswer))
+      const isSame = told === undefined || JSON.stringify(told.steps) === JSON.stringify(plan.steps)
+      return isSame ? [] : [`the JSON of MCP ${i + 1} has other steps`]
+    }),
+    ...mentionFaults(
+      answer,
+      called.map(({ text }) => text),
+    ),
+  ]
+}
+
+type Face = readonly [face: string, shown: Shown, isShown: (step: PlanStep, at: number) => boolean]
+
 function faultsOfWay(answer: CheckAnswer): readonly string[] {
   const { steps } = answer.plan!
   const plan = { ...answer, ...answer.plan! } as PlanAnswer
@@ -77,7 +104,6 @@ function faultsOfWay(answer: CheckAnswer): readonly string[] {
   const later = ({ optional, by, wait }: PlanStep, at: number): boolean =>
     optional === true || by !== 'dns' || wait !== undefined || (firstWait >= 0 && at >= firstWait)
   const documents: readonly Document[] = [checkDocument(answer, '1'), planDocument(plan, '1')]
-  type Face = readonly [face: string, shown: Shown, isShown: (step: PlanStep, at: number) => boolean]
   const faces: readonly Face[] = [
     ...documents.flatMap((document, i): Face[] => [
       [`page ${i + 1}`, inPage(formatHtml(document)), always] as const,
@@ -94,20 +120,23 @@ function faultsOfWay(answer: CheckAnswer): readonly string[] {
     ['terraform', laterIn(formatTerraform(plan, 'cloudflare')), later],
   ]
   return [
-    ...faces.flatMap(([face, shown, isShown]) =>
-      steps.flatMap((step, i) => {
-        const expected = isShown(step, i) ? recordsOf(step, answer.domain) : []
-        const kept = step.records.filter(({ action }) => action === 'keep')
-        const stays = kept.map(({ name, type, value }) => compared([lineOf(name, type, value)]))
-        const found = (shown.get(i + 1) ?? []).filter((line) => !stays.includes(compared([line])))
-        return compared(expected) === compared(found)
-          ? []
-          : [`${face}: step ${i + 1} shows ${compared(found) || 'nothing'} and is ${compared(expected) || 'nothing'}`]
-      }),
-    ),
+    ...faces.flatMap((face) => shownFaults(answer, face)),
     ...machineFaults(answer),
     ...mentionFaults(answer, documents.map(formatMarkdown)),
   ]
+}
+
+/** Steps whose records a face shows otherwise than the answer has them. */
+function shownFaults({ domain, plan }: CheckAnswer, [face, shown, isShown]: Face): readonly string[] {
+  return plan!.steps.flatMap((step, i) => {
+    const expected = isShown(step, i) ? recordsOf(step, domain) : []
+    const kept = step.records.filter(({ action }) => action === 'keep')
+    const stays = kept.map(({ name, type, value }) => compared([lineOf(name, type, value)]))
+    const found = (shown.get(i + 1) ?? []).filter((line) => !stays.includes(compared([line])))
+    return compared(expected) === compared(found)
+      ? []
+      : [`${face}: step ${i + 1} shows ${compared(found) || 'nothing'} and is ${compared(expected) || 'nothing'}`]
+  })
 }
 
 const always = (): boolean => true
@@ -166,7 +195,7 @@ const inTerminal = (text: string): Shown =>
   shownIn(
     text.slice(0, text.indexOf('\nAll checks\n') < 0 ? undefined : text.indexOf('\nAll checks\n')),
     /^(\d+)\. {1,2}\S/gm,
-    /^ *Publish this (\w+) record at (\S+):\n\n(.*?)\n(?= *in place of|\n)/gms,
+    /^ *Publish this (\w+) record at\s+(\S+):\n\n(.*?)\n(?= *in place of|\n)/gms,
     ([, type = '', name = '', value = '']) => lineOf(name, type, value),
   )
 
