@@ -171,6 +171,16 @@ export const maxAgeParam = optional(
 export const formatAge = (ms: number): string => (ms === 0 ? '0' : `${ms}ms`)
 
 /** One of a fixed set of words. */
+const choiceOf =
+  <const T extends string>(choices: readonly T[]) =>
+  (raw: string, ctx: z.RefinementCtx): T => {
+    const text = raw.trim()
+    const choice = choices.find((one) => one === text)
+    if (choice !== undefined) return choice
+    ctx.issues.push({ ...issueOf(valueProblem('choice', { text, known: choices })), input: raw })
+    return z.NEVER
+  }
+
 export const choiceParam = <const T extends string>(choices: readonly T[], fallback: T, about: AboutText) =>
   ({
     kind: 'choice',
@@ -179,16 +189,18 @@ export const choiceParam = <const T extends string>(choices: readonly T[], fallb
     choices,
     fallback,
     ...about,
-    schema: z
-      .string()
-      .default(fallback)
-      .transform((raw, ctx): T => {
-        const text = raw.trim()
-        const choice = choices.find((one) => one === text)
-        if (choice !== undefined) return choice
-        ctx.issues.push({ ...issueOf(valueProblem('choice', { text, known: choices })), input: raw })
-        return z.NEVER
-      }),
+    schema: z.string().default(fallback).transform(choiceOf(choices)),
+  }) as const satisfies Param
+
+/** A choice without a default. */
+export const openChoiceParam = <const T extends string>(choices: readonly T[], about: AboutText) =>
+  ({
+    kind: 'choice',
+    group: 'answer',
+    required: false,
+    choices,
+    ...about,
+    schema: z.string().transform(choiceOf(choices)).optional(),
   }) as const satisfies Param
 
 export const wholeParam = (description: string, bounds: { readonly min: number; readonly max: number }) =>

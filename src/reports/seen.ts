@@ -73,7 +73,7 @@ const DONE: Readonly<Record<TriedPolicy['policy'], string>> = {
 
 function wordsOf(
   policy: TriedPolicy['policy'],
-  { from, to, days }: SeenSenders,
+  { domain, from, to, days }: SeenSenders,
   { messages, affected }: Pick<ReturnType<typeof policyOutcome>, 'messages' | 'affected'>,
   blockers: readonly Affected[],
   unknown: readonly Affected[],
@@ -82,12 +82,14 @@ function wordsOf(
   const own = affected.filter(({ sender }) => isOwn(sender))
   const lost = own.reduce((sum, one) => sum + one.messages, 0)
   const forwarded = affected.filter(({ verdict }) => verdict === 'forwarded')
-  const first =
-    lost === 0
-      ? `${basis}, none of your senders would have been ${DONE[policy]}.`
-      : `${basis}, ${number(lost)} messages of your senders would have been ${DONE[policy]}: ${namesOf(own)}.`
+  // Whoever is not known may be a sender of the domain.
+  const open = affected.filter(({ verdict }) => verdict === 'unknown').reduce((sum, one) => sum + one.messages, 0)
+  const lostWords = `${basis}, ${number(lost)} messages of your senders would have been ${DONE[policy]}: ${namesOf(own)}.`
+  const openWords = `${lost === 0 ? `${basis}, ` : ''}${number(open)} messages of senders that are not known would have been ${DONE[policy]} (/reports/${domain}).`
   return [
-    first,
+    ...(lost > 0 ? [lostWords] : []),
+    ...(open > 0 ? [openWords] : []),
+    ...(lost + open === 0 ? [`${basis}, none of your senders would have been ${DONE[policy]}.`] : []),
     ...(blockers.length > 0 ? [`Set up ${blockers.length === 1 ? 'this sender' : 'these senders'} first.`] : []),
     ...blockers.slice(0, NAMED).flatMap(({ sender }) => (sender.to_do ? [`${sender.name}: ${sender.to_do}`] : [])),
     ...(unknown.length > 0 ? [`Find out first whether these are yours: ${namesOf(unknown, NAMED_UNKNOWN)}.`] : []),

@@ -390,6 +390,10 @@ describe('whose a sender is', () => {
       said: { note: 'the newsletter' },
     })
     const { body: tried } = await get('/v1/reports/policy?domain=a.example&policy=reject')
+    const record = encodeURIComponent('_dmarc TXT v=DMARC1; p=reject')
+    const { body: alike } = await get(`/v1/reports/policy?domain=a.example&with=${record}`)
+    expect([alike.policy, alike.affected]).toEqual([tried.policy, tried.affected])
+    expect(await get('/v1/reports/policy?domain=a.example')).toMatchObject({ body: { code: 'missing_parameter' } })
     expect(tried.affected.map(({ sender }: { sender: string }) => sender)).toEqual(['a.example:unknown:brief'])
     expect((await say(news, { ours: null })).body).toMatchObject({ verdict: 'unknown' })
     expect(await listed(news)).not.toHaveProperty('said')

@@ -16,7 +16,7 @@ import { presentLeftOut } from '../../reports/present.ts'
 import type { Sender } from '../../reports/senders.ts'
 import type { Ctx } from '../../world.ts'
 import { defineOperation, ok } from '../operation.ts'
-import { choiceParam, optional, type Param } from '../params.ts'
+import { openChoiceParam, type Param } from '../params.ts'
 import { reportsError } from '../problems.ts'
 import { policyExample } from './examples.ts'
 import { periodOf, periodParams } from './shared.ts'
@@ -55,12 +55,10 @@ export const reportsPolicy = defineOperation({
   scope: 'reports',
   params: {
     ...periodParams,
-    policy: optional(
-      choiceParam(['none', 'quarantine', 'reject'], 'none', {
-        description: 'the policy to try; default that of a DMARC record in `with`',
-        group: 'question',
-      }),
-    ),
+    policy: openChoiceParam(['none', 'quarantine', 'reject'], {
+      description: 'the policy to try; default that of a DMARC record in `with`',
+      group: 'question',
+    }),
     with: withParam,
   },
   answer: reportsPolicyAnswer,

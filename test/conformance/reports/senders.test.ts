@@ -161,8 +161,11 @@ async function faultsOf(row: Case): Promise<readonly string[]> {
       const { statusCode, body } = await put(`/v1/reports/senders/${encodeURIComponent(id)}`, word)
       if (statusCode !== 200) faults.push(`phase ${n}: the word about ${ip}: ${statusCode} ${body}`)
     }
-    for (const fault of await faultsIn(phase.expect, sums, row.domain, await senders(), ask))
-      faults.push(`phase ${n}: ${fault}`)
+    const found = [
+      ...(await faultsIn(phase.expect, sums, row.domain, await senders(), ask)),
+      ...(await numberFaults(row.domain, ask)),
+    ]
+    faults.push(...found.map((fault) => `phase ${n}: ${fault}`))
     await close()
   }
   return faults
@@ -271,6 +274,59 @@ async function faultsIn(
   }
   return faults
 }
+
+/** What a step says of the mail that was seen. */
+const BASIS = /Of ([\d,]+) messages from (\S+) to (\S+) \(reports of (one|\d+) days?\)/
+const OWN = /([\d,]+) messages of your senders would have been/
+const OPEN = /([\d,]+) messages of senders that are not known would have been/
+const numberIn = (text: string, shape: RegExp): number => Number(shape.exec(text)?.[1]?.replaceAll(',', '') ?? 0)
+
+/**
+ * Check, plan and page give the numbers of the reports: the sums of the same window, and what a step of the plan says of
+ * a policy is what the trial of its records says.
+ */
+async function numberFaults(domain: string, ask: Ask): Promise<readonly string[]> {
+  const shown = await ask(`/v1/reports?domain=${domain}`)
+  const { reports, plan } = await ask(`/v1/check?domain=${domain}`)
+  const faults: string[] = []
+  const same = (what: string, is: unknown, wanted: unknown): void => {
+    if (JSON.stringify(is) !== JSON.stringify(wanted))
+      faults.push(`${what}: ${JSON.stringify(is)} and not ${JSON.stringify(wanted)}`)
+  }
+  const sums = ({ messages, passing, forwarded, failing }: Readonly<Record<string, unknown>>) => [
+    ...[messages, passing, forwarded, failing],
+  ]
+  same('the sums of the check', sums(reports), sums(shown))
+  const records: string[] = []
+  for (const { title, by, records: laid, wait = '', instructions = '' } of plan.steps) {
+    // A record of a later step takes the place of an earlier one.
+    for (const { name, type, value, action } of by === 'dns' ? laid : [])
+      if (action !== 'remove') records.push(`${name}. ${type} ${value}`)
+    const words = `${wait} ${instructions}`
+    const [, , from, to, days] = BASIS.exec(words) ?? []
+    if (from === undefined) continue
+    const tried = new URLSearchParams({ domain })
+    for (const one of latest(records)) tried.append('with', one)
+    const trial = await ask(`/v1/reports/policy?${tried}`)
+    const lost = (verdicts: readonly string[]): number =>
+      trial.affected
+        .filter(({ verdict }: { verdict: string }) => verdicts.includes(verdict))
+        .reduce((sum: number, { messages }: { messages: number }) => sum + messages, 0)
+    same(`"${title}" on messages`, numberIn(words, BASIS), trial.messages)
+    same(`"${title}" on its window`, [from, to], [shown.from, shown.to])
+    same(`"${title}" on days`, days === 'one' ? 1 : Number(days), shown.days.length)
+    same(`"${title}" on your senders`, numberIn(words, OWN), lost(['authorized', 'needs_setup']))
+    same(`"${title}" on unknown senders`, numberIn(words, OPEN), lost(['unknown']))
+    if (words.includes('none of your senders'))
+      same(`"${title}" on none`, lost(['authorized', 'needs_setup', 'unknown']), 0)
+  }
+  return faults
+}
+
+/** The last record of each name and type. */
+const latest = (records: readonly string[]): readonly string[] => [
+  ...new Map(records.map((line) => [line.split(' ').slice(0, 2).join(' '), line])).values(),
+]
 
 function senderFaults(wanted: Wanted, sender: Sender, sums: Sums): readonly string[] {
   const { ip, verdict, name, to_do, because, messages } = wanted
