@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { external, ownFilesOf } from './bundle.ts'
 
@@ -113,6 +114,7 @@ for (const folder of ['docs', 'islands', 'fonts', 'packages'])
   for (const name of filesIn(join(DIST, folder))) {
     const path = `${folder}/${name}`
     if (folder === 'packages' && name.endsWith('.js')) code.set(path, readFileSync(join(DIST, path), 'utf8'))
+    else if (name.endsWith('.mmdb')) lay(path, deflateRawSync(readFileSync(join(DIST, path)), { level: 9 }))
     else if (name !== 'package.json') assets.set(path, join(DIST, path))
   }
 for (const [name, text] of code) lay(name, text)

@@ -1,4 +1,5 @@
 import { getAsset, getAssetKeys, getRawAsset } from 'node:sea'
+import { inflateRawSync } from 'node:zlib'
 import type * as own from '../../src/own-files.ts'
 import type { Modules } from './loader.ts'
 
@@ -14,6 +15,7 @@ export const loadPackage: typeof own.loadPackage = (name) =>
   name.endsWith('.json')
     ? JSON.parse(getAsset(`packages/${name}`, 'utf8'))
     : (globalThis as unknown as Modules).mailsondeModule(`packages/${name}.js`)
-export const packageFile: typeof own.packageFile = (path) => inside(`packages/${path}`)
+// The two databases are deflated: they are a twentieth of the executable otherwise.
+export const packageFile: typeof own.packageFile = (path) => inflateRawSync(inside(`packages/${path}`))
 // This program itself, also while an upgrade has replaced its file.
 export const heavyProgram: typeof own.heavyProgram = { file: '/proc/self/exe', args: ['--heavy-work'] }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../base/errors.ts'
 import { limiter, type Release } from '../base/limiter.ts'
 import { uploadLimitError } from '../jobs/problems.ts'
+import { makeFolder } from '../store/own-file.ts'
 import { requestError } from './problems.ts'
 
 /** Bodies that are received or read at the same time, of one caller and in all: this bounds the octets on disk, too. */
@@ -116,7 +117,7 @@ async function kept<T>(work: Promise<T>): Promise<T> {
 
 /** A file that only its handle leads to: it is gone when that is closed, or the process ends. */
 async function nameless(folder: string): Promise<FileHandle> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder)
   const path = join(folder, `upload-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
   try {

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { newWay, type WayRecord } from '../mail-in/deliver.ts'
 import { parseEmail } from '../names/email.ts'
 import type { ReportsHere } from '../operations/deps.ts'
 import type { ReportService } from '../reports/service.ts'
+import { makeFolder } from '../store/own-file.ts'
 
 type Placed = Pick<Config, 'dataDir' | 'databaseUrl'>
 
@@ -17,7 +18,7 @@ const markOf = ({ dataDir }: Placed): string => join(dataDir, 'reports')
 /** Notes that reports are stored in the private database. */
 export async function markReports(config: Placed): Promise<void> {
   if (config.databaseUrl !== undefined || existsSync(markOf(config))) return
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  await makeFolder(config.dataDir)
   await writeFile(markOf(config), '', { mode: 0o600 })
 }
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { access, constants, mkdir } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { raced, within } from '../base/deadline.ts'
@@ -25,6 +25,7 @@ import type { Proxies } from '../net/socks/proxies.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
 import { heavyProgram } from '../own-files.ts'
 import { filesStore } from '../store/files/files-store.ts'
+import { makeFolder } from '../store/own-file.ts'
 import type { Log, World } from '../world.ts'
 import { openDns } from './dns.ts'
 
@@ -121,7 +122,7 @@ const storeProbe =
   (folder: string): Probe =>
   async () => {
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await makeFolder(folder)
       await access(folder, constants.R_OK | constants.W_OK)
       return undefined
     } catch (error) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { codeOf } from '../base/errors.ts'
 
@@ -18,6 +18,20 @@ export class NotOwnFile extends Error {
     this.name = 'NotOwnFile'
     this.path = path
     this.why = why
+  }
+}
+
+/**
+ * Creates a folder and those above it, for this user alone. Rejects with the error of the file system, where Node.js
+ * itself says ENOENT of one that is read-only.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
+    await makeFolder(dirname(path))
+    await mkdir(path, { mode: 0o700 })
   }
 }
 

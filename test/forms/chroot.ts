@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -14,13 +14,20 @@ export type Chroot = {
 
 const execute = promisify(execFile)
 
-/** A copy of the base, which is made once in `cache`. */
-export async function chrootIn(root: string, cache: string): Promise<Chroot> {
+/** The folder of a bare Debian 12, which is made once in `cache`. */
+export async function bareDebian(cache: string): Promise<string> {
   const base = join(cache, 'bookworm')
-  if (!existsSync(join(base, 'done'))) {
+  if (!existsSync(join(cache, 'bookworm.done'))) {
+    rmSync(base, { recursive: true, force: true })
     await execute('debootstrap', ['--variant=minbase', '--include=ca-certificates', 'bookworm', base])
-    writeFileSync(join(base, 'done'), '')
+    writeFileSync(join(cache, 'bookworm.done'), '')
   }
+  return base
+}
+
+/** A copy of the bare Debian in `cache`. */
+export async function chrootIn(root: string, cache: string): Promise<Chroot> {
+  const base = await bareDebian(cache)
   mkdirSync(root, { recursive: true })
   await execute('cp', ['-a', '--reflink=auto', `${base}/.`, root])
   for (const file of ['/etc/resolv.conf', '/etc/hosts']) copyFileSync(file, join(root, file))

@@ -5,13 +5,15 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { labServer, zoneBehaviour } from '../lab/dns-server.ts'
 import { chrootIn } from './chroot.ts'
-import { type Installed, jobDone, run, serve, startJob, type Times, tryForm } from './trial.ts'
+import { tryFaults } from './faults.ts'
+import { imageForm } from './image.ts'
+import { type Installed, importReport, jobDone, serve, startJob, type Times, tryForm } from './trial.ts'
 
 /**
  * `npm run test:forms -- [form…]`: installs each form of the program as a reader does and uses it: a check, a page, a
  * report, a job, a monitor, a restart. Prints the table of times. The npm registry has to be in reach; the executable and
  * the Debian package are tried in a bare Debian 12 (root, debootstrap), and are made by their scripts where they are not
- * in build/.
+ * in build/. `faults` tries what a machine may lack, with the sources.
  */
 const ROOT = resolve(import.meta.dirname, '../..')
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
@@ -96,12 +98,12 @@ async function debForm(): Promise<Prepared> {
       )
       if (!modes.startsWith('640 root ')) throw new Error(`the configuration has another mode: ${modes}`)
       const service = await serve(installed, resolver)
-      const id = await startJob(service.url, 200)
+      const id = await startJob(service, 200)
       await sh('echo MAILSONDE_REGION=here >> /etc/mailsonde/mailsonde.env; dpkg -i /srv/mailsonde.deb')
-      await run(installed, ['reports', 'import', `${installed.seenAs}/report.xml`, '--server', service.url])
+      await importReport(installed, service)
       await service.stop()
       const again = await serve(installed, resolver)
-      await jobDone(again.url, id)
+      await jobDone(again, id)
       await again.stop()
       if (!(await sh('cat /etc/mailsonde/mailsonde.env')).includes('REGION'))
         throw new Error('the configuration is lost')
@@ -129,10 +131,11 @@ const FORMS: Readonly<Record<string, () => Promise<Prepared>>> = {
   'npm-26': () => npmForm(26, ['--ignore-scripts']),
   executable: executableForm,
   deb: debForm,
+  image: async () => imageForm({ root: ROOT, work, bases: BASES, node: await nodeOf(24), resolver }),
 }
 
 const asked = process.argv.slice(2)
-const names = asked.length > 0 ? asked : Object.keys(FORMS)
+const names = (asked.length > 0 ? asked : Object.keys(FORMS)).filter((name) => name !== 'faults')
 const lab = await labServer(zoneBehaviour({ 'example.org': { MX: [[0, '']], TXT: ['v=spf1 -all'], SOA: [], NS: [] } }))
 const resolver = `127.0.0.1:${lab.server.port}`
 const rows: [name: string, times: Times | string][] = []
@@ -153,8 +156,16 @@ for (const name of names) {
   }
   console.error(name, rows.at(-1)![1])
 }
+if (asked.length === 0 || asked.includes('faults')) {
+  console.error('faults')
+  await tryFaults([join(ROOT, 'node_modules/node/bin/node'), join(ROOT, 'src/main.js')], work, resolver).catch(
+    (error) => {
+      console.error(error)
+      process.exitCode = 1
+    },
+  )
+}
 lab.close()
-rmSync(work, { recursive: true, force: true })
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 console.log('| form | installed | a domain checked | a page | a report imported | a job done | `--help` |')
@@ -165,3 +176,6 @@ for (const [name, times] of rows)
       ? `| ${name} | failed: ${times.split('\n')[0]} | | | | | |`
       : `| ${name} | ${[times.installed, times.domain, times.page, times.report, times.job].map(seconds).join(' | ')} | ${times.help} ms |`,
   )
+// What still runs of a form that failed ends with this process.
+process.once('exit', () => rmSync(work, { recursive: true, force: true }))
+process.exit()

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { aggregateReport } from '../lab/report-xml.ts'
@@ -13,8 +13,10 @@ export type Installed = {
   readonly folder: string
   /** The same folder as the program sees it, in another root. */
   readonly seenAs?: string
-  /** Options of the service, such as a user for its database. */
-  readonly options?: readonly string[]
+  /** The name of the process of the program, where what comes before it passes no signals on. */
+  readonly process?: string
+  /** What the service is started with, in place of a data folder in `folder`. */
+  readonly serving?: readonly string[]
 }
 
 /** Milliseconds from the first command of the reader to each result, and how long the program takes to show its help. */
@@ -45,22 +47,23 @@ export async function tryForm(install: () => Promise<Installed>, resolver: strin
   mkdirSync(form.folder, { recursive: true })
   writeFileSync(join(form.folder, 'report.xml'), aggregateReport({ rows: [{ address: '192.0.2.1', count: 3 }] }))
   const first = await serve(form, resolver)
-  const html = await (await fetch(`${first.url}/domain/example.org`)).text()
-  if (!html.includes('example.org')) throw new Error(`no page of a domain: ${html.slice(0, 200)}`)
+  const page1 = await fetch(`${first.url}/domain/example.org`, { headers: headersOf(first) })
+  const html = await page1.text()
+  if (!page1.ok || !html.includes('example.org')) throw new Error(`no page of a domain: ${html.slice(0, 200)}`)
   const page = passed()
-  await run(form, ['reports', 'import', join(form.seenAs ?? form.folder, 'report.xml'), '--server', first.url])
-  same(await reportsAt(first.url), ['example.org'])
+  await importReport(form, first)
+  same(await reportsAt(first), ['example.org'])
   const report = passed()
-  const job = await startJob(first.url, 1)
-  await jobDone(first.url, job)
+  const job = await startJob(first, 1)
+  await jobDone(first, job)
   const jobMs = passed()
   const monitor = JSON.stringify({ kind: 'check', target: 'example.org', notify: [] })
-  await call(first.url, '/v1/monitors', ['application/json', monitor])
+  await call(first, '/v1/monitors', ['application/json', monitor])
   await first.stop()
-  const second = await serve(form, resolver)
-  same(await reportsAt(second.url), ['example.org'])
-  same((await call(second.url, `/v1/jobs/${job}`)).state, 'done')
-  same((await call(second.url, '/v1/monitors')).data.length, 1)
+  const second = await serve(form, resolver, [], first.key)
+  same(await reportsAt(second), ['example.org'])
+  same((await call(second, `/v1/jobs/${job}`)).state, 'done')
+  same((await call(second, '/v1/monitors')).data.length, 1)
   await second.stop()
   const before = performance.now()
   const help = await run(form, ['--help'])
@@ -78,20 +81,31 @@ export async function run(form: Installed, args: readonly string[]): Promise<str
 
 export type Serving = {
   readonly url: string
+  /** The key that the first start has made. */
+  readonly key: string | undefined
   readonly output: () => string
   /** Ends the service in order; rejects unless its status is 0. */
   readonly stop: () => Promise<void>
   readonly child: ChildProcess
 }
 
-/** A service with its data in the folder of the form. */
-export async function serve(form: Installed, resolver: string, more: readonly string[] = []): Promise<Serving> {
-  const data = join(form.seenAs ?? form.folder, 'data')
-  const args = ['serve', '--port', '0', '--data-dir', data, '--resolver', resolver, '--log-format', 'json']
-  const { file, rest, options } = started(form, [...args, ...(form.options ?? []), ...more])
+/** A service with its data in the folder of the form; `key`: that of its first start. */
+export async function serve(
+  form: Installed,
+  resolver: string,
+  more: readonly string[] = [],
+  key?: string,
+): Promise<Serving> {
+  const own = form.serving ?? ['serve', '--data-dir', join(form.seenAs ?? form.folder, 'data')]
+  const args = [...own, '--port', '0', '--resolver', resolver, '--log-format', 'json']
+  const { file, rest, options } = started(form, [...args, ...more])
   const child = spawn(file, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let written = ''
+  const end = (): void => void process.kill(pid(), 'SIGTERM')
+  process.once('exit', end)
+  const pid = (): number => (form.process === undefined ? child.pid! : below(child.pid!, form.process))
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  void ended.then(() => process.off('exit', end))
   const url = await new Promise<string>((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`the service does not start: ${written}`)), RUN_MS)
     for (const stream of [child.stdout, child.stderr])
@@ -106,10 +120,11 @@ export async function serve(form: Installed, resolver: string, more: readonly st
   })
   return {
     url,
+    key: /\bmsk_\S+/.exec(written)?.[0] ?? key,
     child,
     output: () => written,
     stop: async () => {
-      child.kill('SIGTERM')
+      end()
       const status = await ended
       if (status !== 0) throw new Error(`the service ended with ${status}: ${written}`)
     },
@@ -129,29 +144,52 @@ type Answer = {
   readonly data: readonly { readonly domain: string }[]
 }
 
-async function call(url: string, path: string, body?: readonly [type: string, text: string]): Promise<Answer> {
+/** What a request of a caller with the key of a service has. */
+const headersOf = ({ key }: Serving): Record<string, string> =>
+  key === undefined ? {} : { authorization: `Bearer ${key}` }
+
+async function call(at: Serving, path: string, body?: readonly [type: string, text: string]): Promise<Answer> {
   const [type, text] = body ?? []
-  const post = type === undefined ? {} : { method: 'POST', headers: { 'content-type': type }, body: text! }
-  const response = await fetch(url + path, post)
+  const headers = headersOf(at)
+  const post = { method: 'POST', headers: { ...headers, 'content-type': type ?? '' }, body: text ?? '' }
+  const response = await fetch(at.url + path, type === undefined ? { headers } : post)
   const answer = (await response.json()) as Answer
   if (!response.ok) throw new Error(`${path}: ${JSON.stringify(answer)}`)
   return answer
 }
 
 /** The domains with reports. */
-const reportsAt = async (url: string): Promise<readonly string[]> =>
-  (await call(url, '/v1/reports/domains')).data.map(({ domain }) => domain)
+const reportsAt = async (at: Serving): Promise<readonly string[]> =>
+  (await call(at, '/v1/reports/domains')).data.map(({ domain }) => domain)
+
+/** Imports the report of the trial by the command line. */
+export async function importReport(form: Installed, { url, key }: Serving): Promise<void> {
+  const path = join(form.seenAs ?? form.folder, 'report.xml')
+  await run(form, ['reports', 'import', path, '--server', url, ...(key === undefined ? [] : ['--key', key])])
+}
+
+/** The process below `pid` that runs a program of this name. Throws if there is none. */
+function below(pid: number, name: string): number {
+  const seen = [pid]
+  for (const one of seen) {
+    if (readFileSync(`/proc/${one}/comm`, 'utf8').trim() === name) return one
+    // A process of several threads has the children of each.
+    for (const thread of readdirSync(`/proc/${one}/task`))
+      seen.push(...(readFileSync(`/proc/${one}/task/${thread}/children`, 'utf8').match(/\d+/g) ?? []).map(Number))
+  }
+  throw new Error(`no process of ${name}`)
+}
 
 /** The id of a new bulk job of so many rows. */
-export async function startJob(url: string, rows: number): Promise<string> {
+export async function startJob(at: Serving, rows: number): Promise<string> {
   const list = Array.from({ length: rows }, (_, i) => `joe${i}@example.org\n`).join('')
-  return (await call(url, '/v1/jobs?name=trial', ['text/csv', `email\n${list}`])).id
+  return (await call(at, '/v1/jobs?name=trial', ['text/csv', `email\n${list}`])).id
 }
 
 /** Waits until a job has ended. */
-export async function jobDone(url: string, id: string): Promise<void> {
+export async function jobDone(at: Serving, id: string): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
-    if ((await call(url, `/v1/jobs/${id}`)).state === 'done') return
+    if ((await call(at, `/v1/jobs/${id}`)).state === 'done') return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   throw new Error('the job does not end')

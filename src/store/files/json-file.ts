@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
-import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { link, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { codeOf } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import { MAX_WAIT_MS, StoreError, unavailable } from '../contract.ts'
-import { replaceFile, sweep } from '../own-file.ts'
+import { makeFolder, replaceFile, sweep } from '../own-file.ts'
 import { storeProblem } from '../problems.ts'
 
 /** Maximum size of a file, bytes. */
@@ -91,7 +91,7 @@ const isDamage = (error: unknown): error is StoreError => error instanceof Store
 
 async function ensureFolder(path: string): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makeFolder(dirname(path))
   } catch (cause) {
     throw unavailable('folder', path, cause)
   }

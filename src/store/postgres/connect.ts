@@ -6,7 +6,7 @@ import { once, onceUnlessFailed } from '../../base/share-work.ts'
 import { startEmbedded } from './embedded.ts'
 import type { Where } from './embedded-programs.ts'
 import { poolOf } from './pool.ts'
-import { databaseError } from './problems.ts'
+import { databaseError, privateDatabaseError } from './problems.ts'
 import type { Schema } from './schema.ts'
 import { migrate } from './tables.ts'
 
@@ -81,7 +81,9 @@ async function probeOf({ pool }: Database): Promise<string | undefined> {
 export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
   const { dataDir, dbUser: user, where: programs = {}, log } = settings
   const server =
-    settings.url === undefined ? await startEmbedded({ dataDir, user, where: programs, log }, signal) : undefined
+    settings.url === undefined
+      ? await startEmbedded({ dataDir, user, where: programs, log }, signal).catch(notStarted)
+      : undefined
   const where = server ? server.connection : { connectionString: settings.url }
   const pool = poolOf(where, { maxConnections: settings.maxConnections, warn: log.warn })
   const close = once(async () => {
@@ -95,6 +97,12 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
     throw error instanceof AppError ? error : notConnected(settings, error)
   }
   return { db: kyselyOn(pool), pool, close }
+}
+
+/** A file system that is full or read-only is no database that comes back by itself. */
+function notStarted(error: unknown): never {
+  if (error instanceof AppError || codeOf(error) === undefined) throw error
+  throw privateDatabaseError('not_started', { reason: messageOf(error) }, { cause: error })
 }
 
 /** Our tables over the connections of a pool. */

@@ -3,7 +3,7 @@ import { constants as flags } from 'node:fs'
 import { chmod, type FileHandle, mkdir, mkdtemp, open, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { NotOwnFile, openOwnFile, readOwnFile, replaceFile } from '../own-file.ts'
+import { makeFolder, NotOwnFile, openOwnFile, readOwnFile, replaceFile } from '../own-file.ts'
 import { privateDatabaseError } from './problems.ts'
 
 /** The user and group that run the server; undefined if the program does not run as root. */
@@ -49,7 +49,7 @@ export async function accountOf(user: string): Promise<Account> {
  * server's user cannot enter that, they are below `/var/lib/mailsonde`.
  */
 export async function placeFor(dataDir: string, account: Account): Promise<Place> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeFolder(dataDir)
   const folder = await folderFor(resolve(dataDir), account)
   await ownFolder(folder, account)
   const socketDir = Buffer.byteLength(folder) <= MAX_SOCKET_DIR ? folder : await shortSocketDir(folder, account)

@@ -60,6 +60,14 @@ function programsOf(version: string): string {
 }
 const noAccount = { dataDir: '.', account: {} }
 
+it('a data folder that cannot be made is said, and is no database that comes back', async () => {
+  const settings = { dataDir: '/dev/null/data', dbUser: 'nobody', log: { info: () => {}, warn: () => {} } }
+  await expect(openDatabase(settings as never, new AbortController().signal)).rejects.toMatchObject({
+    problem: { id: 'private_database.not_started' },
+    message: expect.stringContaining('ENOTDIR'),
+  })
+})
+
 it('takes the named programs before those of the package, and those of the package before the others', async () => {
   const bin = programsOf('16.2 (Debian)')
   const [named, packaged] = [

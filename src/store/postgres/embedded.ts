@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { sleep, within } from '../../base/deadline.ts'
 import { codeOf, messageOf } from '../../base/errors.ts'
-import { headOf, readOwnFile } from '../own-file.ts'
+import { headOf, makeFolder, readOwnFile } from '../own-file.ts'
 import { type Account, accountOf, ownFileOrFault, type Place, placeFor } from './embedded-place.ts'
 import { type Connection, connectOrLaunch, ENVIRONMENT, serverOf } from './embedded-process.ts'
 import { type Programs, programsFor, type Where } from './embedded-programs.ts'
@@ -86,7 +86,7 @@ const connectionTo = (place: Place, password: string): Connection => ({
  */
 async function passwordOf(dataDir: string): Promise<string> {
   const path = join(dataDir, 'postgres.password')
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeFolder(dataDir)
   try {
     await writeFile(path, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
