@@ -13,7 +13,7 @@ export const SUBMITTER = { user: 'watch@notify.test', password: 'p@ss:w/rd %' } 
 /**
  * Starts a Postfix of its own as submission server (RFC 6409): port 587 with STARTTLS, port 465 with TLS; mail is taken
  * after AUTH alone, which is offered over TLS alone, and goes on to the MX of its recipient. Gives the function that
- * ends it.
+ * ends it. Mail to `user+…@inbox.test` goes to the mailbox `user`.
  */
 export async function startSubmission(): Promise<() => void> {
   for (const folder of ['queue', 'data', 'sasl']) mkdirSync(`${HOME}/${folder}`, { recursive: true })
@@ -33,6 +33,7 @@ export async function startSubmission(): Promise<() => void> {
     `${HOME}/sasl/smtpd.conf`,
     `pwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: ${HOME}/sasldb\nmech_list: PLAIN LOGIN\n`,
   )
+  writeFileSync(`${HOME}/recipients`, '/^user\\+.*@inbox\\.test$/ user@inbox.test\n')
   writeFileSync(`${HOME}/main.cf`, mainConfig())
   writeFileSync(`${HOME}/master.cf`, masterConfig())
   await makeQueue(HOME)
@@ -77,6 +78,8 @@ smtpd_sasl_auth_enable = yes
 smtpd_sasl_type = cyrus
 smtpd_sasl_path = smtpd
 cyrus_sasl_config_path = ${HOME}/sasl
+recipient_canonical_maps = regexp:${HOME}/recipients
+recipient_canonical_classes = envelope_recipient
 smtpd_relay_restrictions = permit_sasl_authenticated, reject
 smtpd_sender_login_maps = inline:{ { watch@notify.test = ${SUBMITTER.user} } }
 smtpd_sender_restrictions = reject_sender_login_mismatch
