@@ -50,7 +50,6 @@ export const GATEWAYS = rows('gateway', [
     mx: ['.antispamcloud.com', '.spamexperts.com', '.spamexperts.eu'],
     includes: ['spf.antispamcloud.com'],
     spf: 'spf.antispamcloud.com',
-    guessable: false,
     seen: 'documentation.n-able.com, Mail Assure outgoing SPF',
   },
   {
@@ -60,7 +59,6 @@ export const GATEWAYS = rows('gateway', [
     includes: ['.tmes.trendmicro.com', '.tmes.trendmicro.eu'],
     spf: 'spf.tmes.trendmicro.com',
     spfByMx: { '.trendmicro.eu': 'spf.tmes.trendmicro.eu' },
-    guessable: false,
     seen: 'docs.trendmicro.com, Email Security: DKIM signing; the selector is TM-DKIM and a date',
   },
   {
@@ -69,7 +67,6 @@ export const GATEWAYS = rows('gateway', [
     mx: ['.hydra.sophos.com', '.reflexion.net'],
     includes: ['.prod.hydra.sophos.com'],
     spf: '_spf.prod.hydra.sophos.com',
-    guessable: false,
     seen: 'docs.sophos.com, Email Security: DKIM keys; the selector has random characters',
   },
   {
@@ -78,7 +75,6 @@ export const GATEWAYS = rows('gateway', [
     mx: ['.messagelabs.com'],
     includes: ['spf.messagelabs.com'],
     spf: 'spf.messagelabs.com',
-    guessable: false,
     seen: 'techdocs.broadcom.com, SPF for Email Security.cloud',
   },
   {
@@ -87,7 +83,6 @@ export const GATEWAYS = rows('gateway', [
     mx: ['.mailcontrol.com'],
     includes: ['mailcontrol.com', 'spf.mailcontrol.com'],
     spf: 'mailcontrol.com',
-    guessable: false,
     seen: 'help.forcepoint.com, Email Security Cloud: SPF',
   },
   {
@@ -132,7 +127,6 @@ export const FORWARDERS = rows('forwarder', [
     mx: ['.forwardemail.net'],
     includes: ['spf.forwardemail.net'],
     spf: 'spf.forwardemail.net',
-    guessable: false,
     seen: 'forwardemail.net/faq: the selector has random characters',
   },
   {

@@ -264,7 +264,6 @@ export const MAILBOXES = rows('mailbox', [
     mx: ['.mxhichina.com', '.qiye.aliyun.com', '.alimail.com'],
     includes: ['spf.mxhichina.com', 'spf.qiye.aliyun.com'],
     spf: 'spf.mxhichina.com',
-    guessable: false,
     seen: 'help.aliyun.com, Alimail DNS settings',
   },
   {

@@ -111,7 +111,6 @@ export const WEB_HOSTS = rows('mailbox', [
     mx: ['.emailsrvr.com'],
     includes: ['emailsrvr.com'],
     spf: 'emailsrvr.com',
-    guessable: false,
     dkim: 'Enable DKIM in the Cloud Office Control Panel (Domains > {domain} > DKIM) and publish the TXT record that it shows.',
     seen: 'docs.rackspace.com, Enable DKIM; the selector is a date and random characters',
   },
@@ -121,7 +120,6 @@ export const WEB_HOSTS = rows('mailbox', [
     mx: ['.infomaniak.ch', '.infomaniak.com'],
     includes: ['spf.infomaniak.ch'],
     spf: 'spf.infomaniak.ch',
-    guessable: false,
     dkim: 'Copy the selector and the key from the Infomaniak Manager (Mail Service > Global Security > DKIM) and publish them as the TXT record <selector>._domainkey.{domain}.',
     seen: 'infomaniak.com/support/faq/2199 and DKIM; the selector is a date',
   },
@@ -140,7 +138,6 @@ export const WEB_HOSTS = rows('mailbox', [
     mx: ['.mail.hostpoint.ch'],
     includes: ['spf.mail.hostpoint.ch'],
     spf: 'spf.mail.hostpoint.ch',
-    guessable: false,
     seen: 'support.hostpoint.ch, SPF record',
   },
   {
@@ -186,7 +183,6 @@ export const WEB_HOSTS = rows('mailbox', [
     mx: ['.loopia.se'],
     includes: ['spf.loopia.se'],
     spf: 'spf.loopia.se',
-    guessable: false,
     seen: 'support.loopia.com, SPF',
   },
   {
@@ -195,7 +191,6 @@ export const WEB_HOSTS = rows('mailbox', [
     mx: ['.hostedemail.com'],
     includes: ['_spf.hostedemail.com'],
     spf: '_spf.hostedemail.com',
-    guessable: false,
     seen: 'help.opensrs.com, Hosted Email DNS (Hover and other resellers)',
   },
   {
@@ -204,7 +199,6 @@ export const WEB_HOSTS = rows('mailbox', [
     mx: ['.serverdata.net'],
     includes: ['spf.intermedia.net'],
     spf: 'spf.intermedia.net',
-    guessable: false,
     seen: 'kb.intermedia.net, SPF',
   },
 ])
@@ -217,7 +211,6 @@ export const WEB_HOSTS_EUROPE = rows('mailbox', [
     mx: ['.kasserver.com'],
     includes: ['spf.kasserver.com', 'kasserver.com'],
     spf: 'spf.kasserver.com',
-    guessable: false,
     seen: 'published zones of its customers (MX and SPF); how it signs with DKIM is not documented publicly',
   },
   {
@@ -277,7 +270,6 @@ export const WEB_HOSTS_EUROPE = rows('mailbox', [
     name: 'Telekom Homepage Center',
     includes: ['_spf.hier-im-netz.de'],
     spf: '_spf.hier-im-netz.de',
-    guessable: false,
     seen: 'homepagecenter.telekom.de/hilfe, SPF record',
   },
 ])
