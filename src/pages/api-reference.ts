@@ -6,7 +6,7 @@ import { openApiInTurns } from '../operations/openapi.ts'
 import type { Operation } from '../operations/operation.ts'
 import { TAGS, tagOf } from '../operations/path.ts'
 import { type Html, html, verbatim } from './html.ts'
-import { layout } from './layout.ts'
+import { pageOf } from './layout.ts'
 import type { Page, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 import { pageError } from './problems.ts'
@@ -32,10 +32,7 @@ export function apiPages(parts: Parts, operations: readonly Operation[]): readon
         ] as const,
     ),
   )
-  const page = (visit: Visit, title: string, main: Html) => ({
-    status: 200,
-    html: layout(parts.assets, visit, { title, main }),
-  })
+  const page = (visit: Visit, title: string, main: Html) => pageOf(parts, visit, { title, main })
   return [
     ...['/docs/api', '/docs/api/'].map(
       (path): Page => ({

@@ -7,7 +7,7 @@ import { ownFileError } from '../names/tables.ts'
 import { dataTexts } from './doc-data.ts'
 import { searchDocs, type Texts, titleOf } from './doc-search.ts'
 import { type Html, html, rendered } from './html.ts'
-import { layout } from './layout.ts'
+import { pageOf } from './layout.ts'
 import type { Page } from './page.ts'
 import type { Parts } from './parts.ts'
 import { pageError } from './problems.ts'
@@ -39,7 +39,7 @@ export function docsPages(parts: Parts, files: Texts): readonly Page[] {
       const body = await show(name)
       const isLong = contentsOf(texts[name] ?? '').length >= LONG
       const main = html`<main id="main" tabindex="-1" class="document${isLong && ' long'}"><div class="back"><a href="/docs">← Documents</a> ${searchBox('')}</div>${allPages(texts, name)}${body}${nextTo(texts, name)}</main>`
-      return { status: 200, html: layout(parts.assets, visit, { title: titleOf(texts[name] ?? '', name), main }) }
+      return pageOf(parts, visit, { title: titleOf(texts[name] ?? '', name), main })
     },
   })
   return [
@@ -47,13 +47,11 @@ export function docsPages(parts: Parts, files: Texts): readonly Page[] {
       method: 'GET',
       path: '/docs',
       scope: undefined,
-      visit: async (visit) => ({
-        status: 200,
-        html: layout(parts.assets, visit, {
+      visit: async (visit) =>
+        pageOf(parts, visit, {
           title: visit.query.q === undefined ? 'Documents' : `Documents: ${visit.query.q}`,
           main: index(texts, visit.query.q),
         }),
-      }),
     },
     page('/docs/:name', ({ name = '' }) => name),
     ...['checks', 'symptoms', 'providers'].map((folder) =>

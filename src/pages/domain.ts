@@ -8,7 +8,7 @@ import { unicodeOf } from '../names/domain.ts'
 import { parseRecord, typeOf } from '../net/dns/record-text.ts'
 import type { Part } from '../operations/operation.ts'
 import { type Html, html, rendered } from './html.ts'
-import { layout } from './layout.ts'
+import { pageOf } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { beside, documentOf, type FieldProblem, invalid, isCorrectable, type Parts, refusedWords } from './parts.ts'
 import { domainPath, pathWith, reportsPath } from './paths.ts'
@@ -179,17 +179,15 @@ function page(parts: Parts, visit: Visit, domain: string, found: Document | Fiel
   const shown = unicodeOf(domain)
   const problem = 'words' in found ? found : undefined
   const form = recordForm(domain, { label: 'Edit the record', name, type, value }, visit, { isOpen: true, problem })
-  return {
+  return pageOf(parts, visit, {
     status: problem ? 400 : 200,
-    html: layout(parts.assets, visit, {
-      title: `What if: ${shown}`,
-      typed: shown,
-      main: html`<main id="main" tabindex="-1">${problem ? html`<h1>${shown}</h1>` : html`<p class="notice">As if the record below were published. <a href="${domainPath(domain)}">Check ${shown} as it is now</a></p>`}
+    title: `What if: ${shown}`,
+    typed: shown,
+    main: html`<main id="main" tabindex="-1">${problem ? html`<h1>${shown}</h1>` : html`<p class="notice">As if the record below were published. <a href="${domainPath(domain)}">Check ${shown} as it is now</a></p>`}
 ${form}
 ${'blocks' in found && rendered(htmlBlocks(found.blocks))}
 ${'blocks' in found && html`<footer>${rendered(htmlBlocks(found.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}</footer>`}</main>`,
-    }),
-  }
+  })
 }
 
 const fullName = (name: string, domain: string): string => {

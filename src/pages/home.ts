@@ -1,7 +1,7 @@
 import { formatEmail } from '../names/email.ts'
 import { addressesIn, readAddress, readDomain, readIp, trimmed } from '../names/pasted.ts'
 import { type Html, html } from './html.ts'
-import { layout } from './layout.ts'
+import { pageOf } from './layout.ts'
 import { listForm } from './list-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
@@ -14,15 +14,12 @@ export const homePages = (parts: Parts): readonly Page[] => [
 ]
 
 function home(parts: Parts, visit: Visit): PageAnswer {
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: 'Mail check',
-      islands: islandsOf(visit),
-      hasOwnBox: true,
-      main: main(visit, ''),
-    }),
-  }
+  return pageOf(parts, visit, {
+    title: 'Mail check',
+    islands: islandsOf(visit),
+    hasOwnBox: true,
+    main: main(visit, ''),
+  })
 }
 
 /** A redirect to the page of the typed text, or the start page again if it is not recognized. */
@@ -33,10 +30,8 @@ function go(parts: Parts, visit: Visit): PageAnswer {
   if (one.kind === 'address') return { to: addressPath(one.value) }
   if (one.kind === 'ip') return { to: ipPath(one.value) }
   if (one.kind === 'nothing') return { to: '/' }
-  const page = (status: number, title: string, shown: Html): PageAnswer => ({
-    status,
-    html: layout(parts.assets, visit, { title, islands: islandsOf(visit), hasOwnBox: true, main: shown }),
-  })
+  const page = (status: number, title: string, shown: Html): PageAnswer =>
+    pageOf(parts, visit, { status, title, islands: islandsOf(visit), hasOwnBox: true, main: shown })
   if (one.kind === 'unknown') return page(400, 'Not understood', main(visit, typed, one.problem))
   return visit.may('jobs')
     ? page(200, 'A list', main(visit, '', undefined, one.rows))

@@ -5,7 +5,7 @@ import type { Block } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { markOf } from '../documents/jobs.ts'
 import { type Html, html, marked, rendered } from './html.ts'
-import { csrfField, layout } from './layout.ts'
+import { csrfField, pageOf } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
@@ -69,12 +69,10 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
   )
   const results = ownAnswer(jobResultsAnswer, rows.answer)
   const isLive = !ENDED.includes(job.state)
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: job.name === '' ? 'Job' : job.name,
-      islands: ['job'],
-      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/jobs">← Jobs</a></p>
+  return pageOf(parts, visit, {
+    title: job.name === '' ? 'Job' : job.name,
+    islands: ['job'],
+    main: html`<main id="main" tabindex="-1"><p class="back"><a href="/jobs">← Jobs</a></p>
 <div id="progress"${isLive && html` data-events="${jobPath(job.id)}/events" data-state="${job.state}" data-page="${PAGE}"`}>${progress}</div>
 <p class="quiet" id="state" role="status"></p>
 ${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Reload the page</a> to see the progress.</p></noscript>`}
@@ -87,8 +85,7 @@ ${pager(job, results, filter, cursor)}</div>
 <div id="details">${details}</div>
 ${actions(job, visit)}
 <footer><p class="quiet"><a href="/v1/jobs/${job.id}/events?format=json">The same as JSON</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 function actions({ id, state }: JobAnswer, visit: Pick<Visit, 'token'>): Html {

@@ -3,7 +3,7 @@ import { ownAnswer } from '../answers/read-answer.ts'
 import { ERRORS } from '../base/errors.ts'
 import { resultInWords, STATES, KINDS as WORDS } from '../documents/jobs.ts'
 import { type Html, html, marked, timeOf, verbatim } from './html.ts'
-import { csrfField, layout } from './layout.ts'
+import { csrfField, pageOf } from './layout.ts'
 import { type Kind, kindSelect, listForm, MAX_PASTED, previewOf, TYPES } from './list-form.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
@@ -64,31 +64,27 @@ async function list(parts: Parts, visit: Visit, problem?: FieldProblem, status =
   const { cursor } = visit.query
   const given = await parts.execute(parts.operation('jobs list'), { limit: '20', ...(cursor && { cursor }) }, visit.by)
   const { data, next_cursor: next } = ownAnswer(jobListAnswer, given.answer)
-  return {
+  return pageOf(parts, visit, {
     status,
-    html: layout(parts.assets, visit, {
-      title: 'Jobs',
-      islands: ['upload'],
-      main: html`<main id="main" tabindex="-1"><h1>Jobs</h1>
+    title: 'Jobs',
+    islands: ['upload'],
+    main: html`<main id="main" tabindex="-1"><h1>Jobs</h1>
 <p class="lead">Process a list of mail addresses, domains or IP addresses in the background.</p>
 ${listForm(visit, problem?.field === 'text' ? [visit.form.text ?? ''] : undefined, problem)}
 <h2>Your jobs</h2>
 ${data.length === 0 ? html`<p>None yet.</p>` : table(data)}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/jobs', { cursor: next })}">Older jobs</a></p>`}
 <footer><p class="quiet"><a href="/v1/jobs?limit=20&amp;format=json">The same as JSON</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 async function preview(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { text = '', kind = 'auto', column = '', name = '', partial } = visit.form
   const found = await previewOf(text, kind, column === '' ? undefined : column)
   const isPart = partial === 'true'
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: 'Preview of the list',
-      main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p><h1>Preview of the list</h1>
+  return pageOf(parts, visit, {
+    title: 'Preview of the list',
+    main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p><h1>Preview of the list</h1>
 <section id="preview"><p>${found.words} ${TAKEN_FOR[found.kind]}</p>
 ${found.rows.length > 0 && rowsTable(found.columns, found.index, found.rows)}
 ${found.notes.length > 0 && html`<ul class="quiet">${found.notes.map((note) => html`<li>${note.replace(/^./, (first) => first.toUpperCase())}.</li>`)}</ul>`}
@@ -99,8 +95,7 @@ ${found.bad.length > 0 && html`<p class="quiet">Rows that cannot be read: ${foun
 <label>Name of the job <input name="name" maxlength="200" value="${name}"></label>
 ${!isPart && html`<label class="wide">The list <textarea name="text" rows="4" spellcheck="false">${verbatim(text)}</textarea></label>`}
 <button>Start the job</button></form></section></main>`,
-    }),
-  }
+  })
 }
 
 const TAKEN_FOR: Readonly<Record<Kind, string>> = {

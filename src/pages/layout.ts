@@ -1,5 +1,5 @@
 import { type Html, html, rendered } from './html.ts'
-import type { Visit } from './page.ts'
+import type { PageAnswer, Visit } from './page.ts'
 
 /** What the frame of every page needs. */
 export type Assets = {
@@ -31,6 +31,13 @@ export type Content = {
   /** The search field is in the page itself. */
   readonly hasOwnBox?: true
 }
+
+/** The answer with a complete page; its status is 200 unless said otherwise. */
+export const pageOf = (
+  { assets }: { readonly assets: Assets },
+  visitor: Visitor,
+  { status = 200, ...content }: Content & { readonly status?: number },
+): PageAnswer => ({ status, html: layout(assets, visitor, content) })
 
 /**
  * A complete page: the frame with search field, navigation, login and foot, and the content. It contains no script or

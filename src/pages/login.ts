@@ -1,5 +1,5 @@
 import { html } from './html.ts'
-import { csrfField, layout } from './layout.ts'
+import { csrfField, pageOf } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 
@@ -28,13 +28,11 @@ export const loginPages = (parts: Parts): readonly Page[] => [
 
 function form(parts: Parts, visit: Visit, status: number, problem?: string): PageAnswer {
   if (visit.login === 'not_needed') return { to: '/' }
-  return {
+  return pageOf(parts, visit, {
     status,
-    html: layout(parts.assets, visit, {
-      title: 'Log in',
-      main: html`<main id="main" tabindex="-1"><h1>Log in</h1>${loginForm(visit, visit.form.to ?? visit.query.to ?? '/', problem)}</main>`,
-    }),
-  }
+    title: 'Log in',
+    main: html`<main id="main" tabindex="-1"><h1>Log in</h1>${loginForm(visit, visit.form.to ?? visit.query.to ?? '/', problem)}</main>`,
+  })
 }
 
 /** The form for a key; `to` is the page after the login. */

@@ -3,7 +3,7 @@ import { ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { parseDomain } from '../names/domain.ts'
 import { type Html, html, rendered, verbatim } from './html.ts'
-import { csrfField, layout } from './layout.ts'
+import { csrfField, pageOf } from './layout.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { beside, documentOf, type FieldProblem, invalid, isCorrectable, type Parts, refusedWords } from './parts.ts'
@@ -105,9 +105,9 @@ type Fields = Readonly<Record<string, string>>
 const KNOWN = ['ip', 'helo', 'mail_from', 'received_by'] as const
 type Shown = { readonly result?: Html; readonly typed?: Fields; readonly problem?: FieldProblem }
 
-const page = (parts: Parts, visit: Visit, { result, typed = {}, problem }: Shown = {}, status = 200): PageAnswer => ({
-  status,
-  html: layout(parts.assets, visit, {
+const page = (parts: Parts, visit: Visit, { result, typed = {}, problem }: Shown = {}, status = 200): PageAnswer =>
+  pageOf(parts, visit, {
+    status,
     title: 'Message',
     main: html`<main id="main" tabindex="-1">${
       result ??
@@ -126,8 +126,7 @@ ${parts.canReceive() ? addressForm(visit) : NO_ADDRESSES}
 <label>Your mail hosts, which received it <input name="received_by" maxlength="2000" placeholder="mx.example.net" value="${typed.received_by ?? ''}"${invalid('received_by', problem)}>${beside('received_by', problem)}</label></details>
 <button>Analyse</button></form>
 <p class="quiet">The message is not stored and not logged. Links in it are not followed.</p></main>`,
-  }),
-})
+  })
 
 /** What one-time addresses need, where this service has none. */
 const NO_ADDRESSES = html`<details class="try"><summary>Send it to a one-time address: not set up here</summary><p>The operator starts the service with <code>--messages-listen 0.0.0.0:25 --messages-domain test.example.org</code>, and publishes at a domain of its own the record that leads here:</p>

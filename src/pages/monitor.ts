@@ -7,7 +7,7 @@ import { heartbeat } from '../documents/html/pictures.ts'
 import { changeBlocks, heartbeatOf, historyBlocks, monitorTitle, sinceBlocks } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/params.ts'
 import { type Html, html, rendered } from './html.ts'
-import { csrfField, layout } from './layout.ts'
+import { csrfField, pageOf } from './layout.ts'
 import { changeForm, changeInput, type FormProblem, fieldsOf, formProblem } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
@@ -70,14 +70,11 @@ async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
 
 async function test(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { blocks } = documentOf(parts, await execute(parts, 'monitors test', visit), 'Test messages')
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: 'Test messages',
-      main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>${rendered(htmlBlocks(blocks))}
+  return pageOf(parts, visit, {
+    title: 'Test messages',
+    main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>${rendered(htmlBlocks(blocks))}
 <p><a class="button" href="${monitorPath(visit.params.id)}">Back to the monitor</a></p></main>`,
-    }),
-  }
+  })
 }
 
 const RECEIVERS = ['webhook', 'Slack', 'ntfy', 'mail'] as const
@@ -104,12 +101,11 @@ async function show(parts: Parts, visit: Visit, problem?: FormProblem): Promise<
   const { blocks } = documentOf(parts, given, 'Monitor')
   const path = monitorPath(monitor.id)
   const jsonPath = `/v1${path}`
-  return {
+  return pageOf(parts, visit, {
     status: problem === undefined ? 200 : 400,
-    html: layout(parts.assets, visit, {
-      title: monitorTitle(monitor),
-      ...(monitor.last === null && monitor.enabled && { againSeconds: 5 }),
-      main: html`<main id="main" tabindex="-1"${(monitor.last === null && monitor.enabled) || asked === 'run' ? html` data-again="${path}"` : ''}><p class="back"><a href="/monitors">← Monitors</a></p>
+    title: monitorTitle(monitor),
+    ...(monitor.last === null && monitor.enabled && { againSeconds: 5 }),
+    main: html`<main id="main" tabindex="-1"${(monitor.last === null && monitor.enabled) || asked === 'run' ? html` data-again="${path}"` : ''}><p class="back"><a href="/monitors">← Monitors</a></p>
 ${asked === 'run' && html`<p class="notice" role="status">The monitor is running. <a href="${path}">The result</a> is shown in a moment.</p>`}
 ${asked === 'again' && html`<p class="notice" role="status">The monitor ran less than a minute ago. It runs at most once a minute.</p>`}
 ${asked === 'change' && html`<p class="notice" role="status">The monitor was changed.</p>`}
@@ -127,8 +123,7 @@ ${rendered(htmlBlocks(blocks.slice(1)))}
 ${edit(monitor, visit, problem, parts.canMail)}
 ${actions(monitor, visit)}
 <footer><p class="quiet">As JSON: <a href="${jsonPath}?format=json">the monitor</a> · <a href="${jsonPath}/changes">its changes</a> · <a href="${jsonPath}/history">its runs</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 /** Maximum number of runs on the page, and how long the history is stored, ms. */

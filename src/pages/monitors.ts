@@ -29,7 +29,7 @@ import {
 import { encodingOf } from '../jobs/intake/octets.ts'
 import { formatCursor } from '../operations/params.ts'
 import { type Html, html, marked, rendered, timeOf, verbatim } from './html.ts'
-import { csrfField, layout } from './layout.ts'
+import { csrfField, pageOf } from './layout.ts'
 import { MAX_PASTED } from './list-form.ts'
 import { createForm, createInput, type FormProblem, formProblem, newFields } from './monitor-form.ts'
 import { readForm } from './multipart.ts'
@@ -96,11 +96,10 @@ async function list(parts: Parts, visit: Visit, problem?: FormProblem): Promise<
   const isFiltered = Object.keys(filter).length > 0
   const to = (query: Readonly<Record<string, unknown>>): string => pathWith('/v1/monitors', { ...asked, ...query })
   const watched = visit.query.target === undefined ? undefined : await watching(parts, visit)
-  return {
+  return pageOf(parts, visit, {
     status: problem === undefined ? 200 : 400,
-    html: layout(parts.assets, visit, {
-      title: 'Monitors',
-      main: html`<main id="main" tabindex="-1"><h1>Monitors</h1>
+    title: 'Monitors',
+    main: html`<main id="main" tabindex="-1"><h1>Monitors</h1>
 <p class="lead">Checks a domain, mailbox or IP address regularly, and notifies your recipients when it changes.</p>
 ${(summary.total > 0 || isFiltered) && html`<p class="actions"><a class="button" href="#add">Add a monitor</a> <a class="button second" href="#import">Add many domains</a></p>`}
 ${(summary.total > 1 || isFiltered) && counts(summary, asked)}
@@ -113,8 +112,7 @@ ${createForm(visit, { fields: problem === undefined ? newFields(visit.query) : v
 <h2>Add many domains</h2>
 ${importForm(visit)}
 <footer><p class="quiet"><a href="${to({ format: 'csv' })}">Export as CSV</a> · <a href="${to({ format: 'ndjson' })}">NDJSON</a> · <a href="${to({ limit: 50, format: 'json' })}">The same as JSON</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 const LABELS = {
@@ -180,11 +178,9 @@ async function digest(parts: Parts, visit: Visit): Promise<PageAnswer> {
     { ...answer, data: [], preview: null, has_more: false },
     parts.version,
   ).blocks
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: 'Digests to owners',
-      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p>
+  return pageOf(parts, visit, {
+    title: 'Digests to owners',
+    main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p>
 ${rendered(htmlBlocks([conclusion!, ...blocks]))}
 ${
   why !== undefined
@@ -208,8 +204,7 @@ ${
 }
 ${typeof next === 'string' && html`<p><a href="${pathWith('/monitors/digest', { cursor: next })}#owners">More owners</a></p>`}
 <footer><p class="quiet"><a href="${pathWith('/v1/monitors/digest', { format: 'json', ...raw })}">The same as JSON</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 async function setDigest(parts: Parts, visit: Visit): Promise<PageAnswer> {
@@ -268,11 +263,9 @@ async function importList(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { created, updated, unchanged, bad_rows: bad, changes = [] } = ownAnswer(monitorImportAnswer, given.answer)
   const words = `${isSure ? 'Added' : 'To add'}: ${created}. ${isSure ? 'Changed' : 'To change'}: ${updated}. As they are: ${unchanged}. Rows that cannot be read: ${bad.length}.`
   const shown = changes.slice(0, 100)
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: 'Import of monitors',
-      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p><h1>Import of monitors</h1>
+  return pageOf(parts, visit, {
+    title: 'Import of monitors',
+    main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p><h1>Import of monitors</h1>
 <p${isSure && html` class="notice"`}>${words}</p>
 ${bad.length > 0 && html`<ul>${bad.slice(0, 100).map(({ line, reason }) => html`<li>Line ${String(line)}: ${reason}</li>`)}</ul>`}
 ${shown.length > 0 && html`<table><caption>The first ${String(shown.length)} changes</caption><tbody>${shown.map(({ line, target, change }) => html`<tr><td class="number">${String(line)}</td><td><code>${target}</code></td><td>${change}</td></tr>`)}</tbody></table>`}
@@ -282,8 +275,7 @@ ${
   html`<form class="stack" method="post" enctype="multipart/form-data" action="/monitors/import?_csrf=${encodeURIComponent(visit.token)}"><input type="hidden" name="sure" value="true">
 <label class="wide">The list <textarea name="text" rows="4" spellcheck="false">${verbatim(decoded(octets))}</textarea></label><button>Import it</button></form>`
 }</main>`,
-    }),
-  }
+  })
 }
 
 /** The text of a list; its encoding is detected as for one over the API. */
@@ -331,16 +323,14 @@ async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
     if (notify.length === 0) return { to: monitorPath(id) }
     const hasSecret = notify.some((one) => one.type === 'webhook' && one.secret !== undefined)
     const { blocks } = documentOf(parts, given, 'Monitor')
-    return {
+    return pageOf(parts, visit, {
       status: 201,
-      html: layout(parts.assets, visit, {
-        title: monitorTitle(monitor),
-        main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p>
+      title: monitorTitle(monitor),
+      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p>
 <p class="notice">The monitor is active. ${hasSecret && html`Copy the webhook secret now: your server needs it to <a href="/docs/webhooks">verify signatures</a>, and it is not shown again.`}</p>
 ${rendered(htmlBlocks(blocks))}
 <p><a class="button" href="${monitorPath(id)}">Go to the monitor</a></p></main>`,
-      }),
-    }
+    })
   } catch (error) {
     if (error instanceof AppError && ERRORS[error.code].status === 400) return list(parts, visit, formProblem(error))
     throw error

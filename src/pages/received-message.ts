@@ -3,7 +3,7 @@ import { ownAnswer } from '../answers/read-answer.ts'
 import { sleep } from '../base/deadline.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { type Html, html, rendered } from './html.ts'
-import { layout } from './layout.ts'
+import { pageOf } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { receivedPath } from './paths.ts'
@@ -55,17 +55,14 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { received, html: content, footer } = await shownOf(parts, visit)
   const path = receivedPath(received.id)
   const isLive = !hasEnded(received)
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: received.answer ? 'Message' : 'Waiting for a message',
-      ...(isLive && { islands: ['job'], againSeconds: AGAIN_SECONDS }),
-      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/message">← Message</a></p>
+  return pageOf(parts, visit, {
+    title: received.answer ? 'Message' : 'Waiting for a message',
+    ...(isLive && { islands: ['job'], againSeconds: AGAIN_SECONDS }),
+    main: html`<main id="main" tabindex="-1"><p class="back"><a href="/message">← Message</a></p>
 <div id="progress"${isLive && html` data-events="${path}/events" data-state="${stateOf(received)}"`}>${content}</div>
 <p class="quiet" id="state" role="status">${isLive && 'This page shows the result as soon as it is there.'}</p>
 <footer>${footer}<p class="quiet"><a href="/v1/message/${received.id}?format=json">The same as JSON</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 /** `progress` at the begin and when the state has changed; the page then loads itself again. */

@@ -22,7 +22,7 @@ import {
   senderDetails,
 } from '../documents/reports.ts'
 import { type Html, html, rendered } from './html.ts'
-import { csrfField, layout } from './layout.ts'
+import { csrfField, pageOf } from './layout.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import {
@@ -83,11 +83,10 @@ async function index(parts: Parts, visit: Visit, came?: Html, problem?: FieldPro
   const answer = ownAnswer(reportsDomainsAnswer, given.answer)
   const [, ...blocks] = reportsDomainsDocument({ ...answer, data: [] }, parts.version).blocks
   const { data: domains } = answer
-  return {
+  return pageOf(parts, visit, {
     status: problem ? 400 : 200,
-    html: layout(parts.assets, visit, {
-      title: 'Reports',
-      main: html`<main id="main" tabindex="-1"><h1>Reports</h1>
+    title: 'Reports',
+    main: html`<main id="main" tabindex="-1"><h1>Reports</h1>
 <p class="lead">Receivers report every day who sends as your domains. Here each sender has a name, a verdict, and one thing to do.</p>
 ${came}
 ${domains.length > 1 && html`<p><a class="button second" href="/reports/providers">Who sends for several of them</a></p>`}
@@ -110,8 +109,7 @@ ${rendered(htmlBlocks(blocks))}
 <li>Over HTTP: <code>POST /v1/reports</code></li></ul>
 <p>Point the <code>rua</code> of your DMARC record at such a mailbox. If its domain is another one, that domain publishes <code>&lt;your domain&gt;._report._dmarc TXT "v=DMARC1"</code> (RFC 9990 §4). Reports from mail are taken for the domains of <code>--reports-domains</code>, of monitors and of keys.</p>
 <footer><p class="quiet"><a href="${pathWith('/v1/reports/domains', {})}">The same as JSON</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 /** Who sends for several domains, with the domains for which each still fails. */
@@ -122,17 +120,14 @@ async function providers(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { data } = ownAnswer(reportsProvidersAnswer, given.answer)
   const { blocks } = documentOf(parts, given, 'Senders across domains')
   const isAll = which === 'all'
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: 'Senders across domains',
-      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
+  return pageOf(parts, visit, {
+    title: 'Senders across domains',
+    main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
 ${rendered(htmlBlocks(blocks))}
 <p><a href="${pathWith('/reports/providers', { ...asked, senders: isAll ? 'several' : 'all' })}">${isAll ? 'Only those of several domains' : 'Also those of one domain'}</a></p>
 ${data.length > 0 && html`<h2 id="domains">By sender</h2>${data.map(providerDetails)}`}
 <footer><p class="quiet"><a href="${pathWith('/v1/reports/providers', { ...asked, format: 'csv', csv: 'spreadsheet' })}">All of it as CSV</a> · <a href="${pathWith('/v1/reports/providers', { ...asked, format: 'markdown' })}">Markdown</a> · <a href="${pathWith('/v1/reports/providers', { ...asked, format: 'json' })}">The same as JSON</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 /** The domains of a sender, with a link to the senders of each. */
@@ -188,14 +183,12 @@ async function domain(parts: Parts, visit: Visit): Promise<PageAnswer> {
     if (!isCorrectable(error) || field === undefined) throw error
     const name = visit.params.domain ?? ''
     const { from = '', to = '' } = visit.query
-    return {
+    return pageOf(parts, visit, {
       status: 400,
-      html: layout(parts.assets, visit, {
-        title: `Who sends as ${name}`,
-        main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p><h1>Who sends as ${name}</h1>
+      title: `Who sends as ${name}`,
+      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p><h1>Who sends as ${name}</h1>
 ${dayForm(name, { from, to }, { field, words: refusedWords('Not shown', error) })}</main>`,
-      }),
-    }
+    })
   }
 }
 
@@ -207,12 +200,10 @@ async function senders(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { from, to, policy } = visit.query
   const live = pathWith(`${reportsPath(answer.domain)}/events`, { from, to, policy, stored })
   const query = { domain: answer.domain, from: answer.from, to: answer.to }
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title: `Who sends as ${answer.domain}`,
-      islands: ['job'],
-      main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
+  return pageOf(parts, visit, {
+    title: `Who sends as ${answer.domain}`,
+    islands: ['job'],
+    main: html`<main id="main" tabindex="-1"><p class="back"><a href="/reports">← Reports</a></p>
 <div id="progress" data-events="${live}" data-state="open">${shown}</div>
 <p class="quiet" id="state" role="status"></p>
 ${dayForm(answer.domain, answer)}
@@ -220,8 +211,7 @@ ${answer.reports === 0 && html`<p><a href="/reports#ways">How reports come in</a
 <div id="details">${evidence}</div>
 ${visit.may('jobs') && html`<p><a class="button second" href="${pathWith('/monitors', { kind: 'reports', target: answer.domain })}#add">Tell me about new senders and failing mail</a></p>`}
 <footer><p class="quiet"><a href="${pathWith('/v1/reports/rows', { ...query, format: 'csv', csv: 'spreadsheet' })}">Rows as CSV</a> · <a href="${pathWith('/v1/reports/tls', query)}">TLS reports</a> · <a href="${pathWith('/v1/reports', { ...query, format: 'json' })}">The same as JSON</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 const storedFor = (parts: Parts, { by, params }: Visit): Promise<number> => parts.storedReports(by, params.domain ?? '')

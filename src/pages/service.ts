@@ -1,7 +1,7 @@
 import { htmlBlocks } from '../documents/html/html.ts'
 import type { Scope } from '../store/key-file.ts'
 import { type Html, html, rendered } from './html.ts'
-import { layout } from './layout.ts'
+import { pageOf } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts, withoutSubject } from './parts.ts'
 
@@ -59,14 +59,11 @@ async function show(parts: Parts, visit: Visit, about: About): Promise<PageAnswe
   const { title, words, below } = about
   const operation = parts.operation(about.operation)
   const { blocks } = documentOf(parts, await parts.execute(operation, {}, visit.by), title)
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title,
-      main: html`<main id="main" tabindex="-1"><h1>${title}</h1><p class="lead">${words}</p>
+  return pageOf(parts, visit, {
+    title,
+    main: html`<main id="main" tabindex="-1"><h1>${title}</h1><p class="lead">${words}</p>
 <section class="wall">${rendered(htmlBlocks(withoutSubject(blocks)))}</section>
 ${below?.(visit)}
 <footer><p class="quiet"><a href="${operation.path}?format=json">The same as JSON</a></p></footer></main>`,
-    }),
-  }
+  })
 }

@@ -3,7 +3,7 @@ import { historyAnswer, type StoredAnswer, storedAnswer } from '../answers/store
 import { AppError } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { type Html, html, rendered } from './html.ts'
-import { csrfField, layout } from './layout.ts'
+import { csrfField, pageOf } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { addressPath, domainPath, ipPath } from './paths.ts'
@@ -30,16 +30,13 @@ export async function showStored(parts: Parts, visit: Visit): Promise<PageAnswer
   const subject = subjectOf(stored)
   const { title, blocks, footer } = documentOf(parts, given, 'Stored answer')
   const path = `/r/${encodeURIComponent(id)}`
-  return {
-    status: 200,
-    html: layout(parts.assets, visit, {
-      title,
-      main: html`<main id="main" tabindex="-1">${rendered(htmlBlocks(blocks))}
+  return pageOf(parts, visit, {
+    title,
+    main: html`<main id="main" tabindex="-1">${rendered(htmlBlocks(blocks))}
 <div class="actions">${subject?.page(visit)}${(await isOwn(parts, visit, id, subject)) && html`<form method="post" action="${path}/delete">${csrfField(visit)}<button class="danger">Delete this stored answer</button></form>`}</div>
 <footer>${rendered(htmlBlocks(footer.map((line) => ({ kind: 'text', line, quiet: true }))))}
 <p class="quiet">The same <a href="${path}?format=json">as JSON</a> · <a href="${path}?format=markdown">as Markdown</a> · <a href="${path}?format=html">as one file</a></p></footer></main>`,
-    }),
-  }
+  })
 }
 
 /** The subject of an answer: the parameter of the history that finds it, and the page that repeats the question. */

@@ -4,7 +4,7 @@ import { htmlBlocks } from '../documents/html/html.ts'
 import { type Answered, type By, inParts, type Told } from '../operations/execute.ts'
 import type { Operation, Part, Raw } from '../operations/operation.ts'
 import { type Html, html, rendered } from './html.ts'
-import { csrfField, layout } from './layout.ts'
+import { csrfField, layout, pageOf } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type FieldProblem, isCorrectable, type Parts, refusedWords } from './parts.ts'
 import { pathWith } from './paths.ts'
@@ -94,19 +94,17 @@ function refused(
     const options = form?.({ field: error.parameter, words: refusedWords('Not checked', error) })
     if (options === undefined) throw error
     const main = html`<main id="main" tabindex="-1"><h1>${name}</h1>${options}</main>`
-    return { status: 400, html: layout(parts.assets, visit, { title, typed: name, main }) }
+    return pageOf(parts, visit, { status: 400, title, typed: name, main })
   }
 }
 
-const page = async (parts: Parts, visit: Visit, subject: Subject, given: Answered): Promise<PageAnswer> => ({
-  status: 200,
-  html: layout(parts.assets, visit, {
+const page = async (parts: Parts, visit: Visit, subject: Subject, given: Answered): Promise<PageAnswer> =>
+  pageOf(parts, visit, {
     title: subject.title,
     typed: subject.name,
     islands: ['answer'],
     main: html`<main id="main" tabindex="-1" data-answer="${subject.path}" data-title="${subject.title}">${await answered(parts, subject, given, visit)}</main>`,
-  }),
-})
+  })
 
 function asking(parts: Parts, subject: Subject, visit: Visit) {
   const { title, name, doing, places, path, skeleton } = subject
