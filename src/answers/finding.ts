@@ -36,7 +36,11 @@ export const policyFile = z.strictObject({ url: z.string(), text: z.string() })
 
 /** A finding that somebody accepted: who, why and until when. */
 export const acceptance = z
-  .strictObject({ by: z.string(), reason: z.string(), until: z.iso.datetime() })
+  .strictObject({
+    by: z.string(),
+    reason: z.string(),
+    until: z.iso.datetime().meta({ description: 'when the acceptance ends' }),
+  })
   .meta({ id: 'Acceptance' })
 export type Acceptance = AnswerOf<typeof acceptance>
 

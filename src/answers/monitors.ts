@@ -173,14 +173,14 @@ export type MonitorImport = AnswerOf<typeof monitorImportAnswer>
 /** Digests to the owners of monitors: whether they are on, who gets them, and what one says now. */
 export const monitorDigestAnswer = z.strictObject({
   every: z.enum(['off', 'day', 'week']),
-  next_at: time.nullable(),
+  next_at: time.nullable().meta({ description: 'when the next digests are made; null while they are off' }),
   cannot_send: z.string().optional().meta({ description: 'why digests cannot be turned on' }),
   owners: z.int().meta({ description: 'addresses that are responsible for a monitor' }),
   without_owner: z.int().meta({ description: 'monitors for which nobody is responsible' }),
   ...listOf(
     z.strictObject({
       address: z.string(),
-      monitors: z.int(),
+      monitors: z.int().meta({ description: 'monitors for which it is responsible' }),
       changed: z.int().meta({ description: 'monitors with a change that no digest has told' }),
       state: z.enum(['ready', 'not_asked', 'asked', 'refused', 'unsubscribed']).meta({
         description: 'only those that are ready get digests; the others have not consented, or do not want them',

@@ -290,7 +290,7 @@ export const reportProvider = z
     passing: count,
     failing: count,
     at: z.array(sentFor).meta({ description: 'the 50 domains that lose most of its mail; the CSV has all' }),
-    at_left_out: count.optional(),
+    at_left_out: count.optional().meta({ description: 'domains beyond those of `at`' }),
   })
   .meta({ id: 'ReportProvider' })
 export type ReportProvider = AnswerOf<typeof reportProvider>

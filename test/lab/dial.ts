@@ -208,4 +208,4 @@ function stepFor(
  * for then the time is waited for, else longer than a busy machine needs.
  */
 export const timeoutFor = (...lab: readonly unknown[]): number =>
-  /"(!silence|timeout|TIMEOUT)"/.test(JSON.stringify(lab)) ? 1_000 : 15_000
+  /"(!silence|!drip|timeout|TIMEOUT)"/.test(JSON.stringify(lab)) ? 1_000 : 15_000
