@@ -90,6 +90,7 @@ const SIGNS =
  * passes it on. Undefined where there is none, and for a text with a field of a message.
  */
 export function replyIn(pasted: string): string | undefined {
+  if (MESSAGE_FIELD.test(pasted)) return undefined // a message: nothing more of it is read
   const text = pasted.replace(/\((\d{3}), b?['"]/, '$1 ').replace(/^(?:[ \t]*(?:>|<{3}|S:|#(?=\d{3}\b)))+/gm, '')
   if (MESSAGE_FIELD.test(text)) return undefined
   const refusal = REFUSAL.exec(text)

@@ -205,6 +205,26 @@ Authentication-Results: mail-nwsmtp-mxfront-production-main-9.vla.yp-c.yandex.ne
     trusted: ['mail-nwsmtp-mxfront-production-main-9.vla.yp-c.yandex.net'],
   },
   {
+    name: 'a store of another name, by LMTP',
+    header: `Return-Path: <joe@a.example>
+Received: from dobby.b.example ([10.2.5.1]) by director-03.host.example (Dovecot) with LMTPS id 1; Mon, 23 Nov 2026 09:00:07 +0000
+Received: from mx2.b.example (mx2.b.example [45.53.9.1]) by dobby.b.example (Postfix) with ESMTPS id 2; Mon, 23 Nov 2026 09:00:06 +0000
+Authentication-Results: mx2.b.example; spf=pass smtp.mailfrom=joe@a.example
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx2.b.example (Postfix) with ESMTPS id 3; Mon, 23 Nov 2026 09:00:05 +0000`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx2.b.example'],
+  },
+  {
+    name: 'a name below no public top level is within the systems',
+    header: `Received: from crcvmail103.b.example ([10.101.1.1]) by cmail101.nm with ESMTP id 1; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by crcvmail103.b.example with ESMTP id 2; Mon, 23 Nov 2026 09:00:05 +0000
+Authentication-Results: mx.b.example; spf=pass smtp.mailfrom=joe@a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx.b.example'],
+  },
+  {
     name: 'a forwarder between',
     header: `Received: from fwd.c.example (fwd.c.example [45.53.9.9]) by mx.b.example (Postfix) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:06 +0000
 Received: from mail.a.example (mail.a.example [45.53.1.1]) by fwd.c.example (Postfix) with ESMTPS id 2; Mon, 23 Nov 2026 09:00:05 +0000`,

@@ -193,9 +193,12 @@ function sameOrganization(host: string): IsReceiver {
     (operator !== undefined && operatorOf(other) === operator)
 }
 
-/** A field of a named host that is not the receiver's; inner names and addresses are within its systems. */
-const isForeign = ({ by }: Received, isReceiver: IsReceiver | undefined): boolean =>
-  !isInnerHost(by) && !isPrivateName(by) && !parseIp(by).ok && !(isReceiver?.(by) ?? false)
+/**
+ * A field of a named host that is not the receiver's; inner names and addresses, and the delivery into a store by LMTP
+ * (RFC 2033), are within its systems.
+ */
+const isForeign = ({ by, with: protocol }: Received, isReceiver: IsReceiver | undefined): boolean =>
+  !/^lmtp/i.test(protocol) && !isInnerHost(by) && !isPrivateName(by) && !parseIp(by).ok && !(isReceiver?.(by) ?? false)
 
 /**
  * The receiver's fields of a message that came from nowhere else: those above the first field that hosts on the way do

@@ -31,6 +31,7 @@ describe('the form of a message', () => {
     ['blank lines in front', `\n\n${MAIL}`, 'pasted', MAIL, [/blank lines/]],
     ['four blanks', each('    ', MAIL), 'pasted', MAIL, [/^4 blanks/]],
     ['quoted', each('> ', MAIL), 'pasted', MAIL, [/the mark ">"/]],
+    ['quoted, with blanks in front', each('    > ', MAIL), 'pasted', MAIL, [/the mark ">"/]],
     ['quoted twice', each('>> ', MAIL), 'pasted', MAIL, [/the mark ">>"/]],
     ['a bar', each('| ', MAIL), 'pasted', MAIL, [/the mark "\|"/]],
     ['a fence', `\`\`\`text\n${MAIL}\`\`\`\n`, 'pasted', MAIL, [/fence/]],

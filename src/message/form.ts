@@ -31,6 +31,7 @@ type NotMail =
   | 'picture'
   | 'rtf'
   | 'tnef' // Outlook's winmail.dat
+  | 'xml'
 
 /** Octets in front that decide whether a message is given as it is. */
 const WINDOW = 64 * 1024
@@ -127,7 +128,8 @@ function fileKind(start: Buffer): NotMail | undefined {
     return 'picture'
   if (SAVED_PAGE.test(text)) return 'html'
   if (text.startsWith('{\\rtf')) return 'rtf'
-  return /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body)[\s>]/i.test(text) ? 'html' : undefined
+  if (/^(?:\xef\xbb\xbf)?\s*<(?:\?xml|feedback)[\s>]/i.test(text) && !/<html[\s>]/i.test(text)) return 'xml'
+  return /^(?:\xef\xbb\xbf)?\s*<(?:\?xml|!doctype html|html|head|body)[\s>]/i.test(text) ? 'html' : undefined
 }
 
 /** A web page that a browser saved as one file (MHTML). */
@@ -221,7 +223,7 @@ function takeWordsAboveMarks(draft: Draft): void {
 
 /** Blanks or quote marks in front of each line. */
 function takeMarks(draft: Draft): void {
-  const mark = /^(?:(?:[>|][ \t]?){1,8}|[ \t]{1,16})(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)?.[0]
+  const mark = /^(?:[ \t]{0,16}(?:[>|][ \t]?){1,8}|[ \t]{1,16})(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)?.[0]
   if (mark === undefined) return
   const escaped = mark.replaceAll('|', String.raw`\|`)
   const bare = mark.trimEnd().replaceAll('|', String.raw`\|`)

@@ -75,6 +75,7 @@ export const formProblem = problemsOf('form', {
     `the file is a data file of Outlook (.pst, .ost), which holds whole mailboxes; open it in Outlook and ${SAVE}`,
   pdf: () => `the file is a PDF; ${SAVE}`,
   picture: () => `the file is a picture; ${SAVE}`,
+  xml: () => `the file is XML, not a message; a DMARC report is given to POST /v1/reports; ${SAVE}`,
   rtf: () => `the file is a text of a word processor (RTF); ${SAVE}`,
 })
 

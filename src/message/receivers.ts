@@ -1,3 +1,5 @@
+import { hasKnownSuffix } from '../names/suffix.ts'
+
 /** An operator of mail hosts that have names of several domains. */
 type Operator = {
   readonly name: string
@@ -122,5 +124,9 @@ export function operatorOf(host: string): Operator | undefined {
 /** Whether a host is an inner one, which no other organization names: without a dot, or below `internal`. */
 export const isInnerHost = (host: string): boolean => !host.includes('.') || /\.(?:internal|localdomain)$/.test(host)
 
-/** Whether a name is below a top level that networks use for themselves, that of a receiver or of a sender. */
-export const isPrivateName = (host: string): boolean => /\.(?:local|lan|home|corp|intranet)$/.test(host)
+/** Whether a name is below a top level that only networks use for themselves, that of a receiver or of a sender. */
+export const isPrivateName = (host: string): boolean =>
+  /\.(?:local|lan|home|corp|intranet)$/.test(host) ||
+  (/\.[a-z]{2,}$/.test(host) && !hasKnownSuffix(host) && !RESERVED.test(host))
+/** Top levels of documentation (RFC 2606), which stand for public ones. */
+const RESERVED = /\.(?:example|test|invalid)$/
