@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type AnswerOf, listOf } from './answer.ts'
 import { acceptance, severity } from './finding.ts'
+import { profileVerdict } from './profile.ts'
 import { change } from './stored.ts'
 
 const time = z.iso.datetime()
@@ -76,6 +77,9 @@ export const monitorFacts = z
       .nullable()
       .meta({ description: 'its most severe finding; null: none that costs anything' }),
     findings: z.array(z.string()).meta({ description: 'ids of the findings that are more than information' }),
+    profiles: z.record(z.string(), profileVerdict).meta({
+      description: 'by each profile: a rule is not met, one is unknown and none unmet, or all are met',
+    }),
   })
   .meta({ id: 'MonitorFacts' })
 export type MonitorFacts = AnswerOf<typeof monitorFacts>
@@ -152,6 +156,19 @@ export const monitorSummaryAnswer = z.strictObject({
   provider: z.array(share).meta({ description: 'the 20 that run the mail hosts of the most domains' }),
   role: z.array(share),
   findings: z.array(share).meta({ description: 'the 20 findings of the most domains' }),
+  profiles: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        met: z.int(),
+        not_met: z.int(),
+        unknown: z.int(),
+        change_7_days: z.int().meta({ description: 'of those that meet it, since 7 days ago' }),
+        change_28_days: z.int(),
+        compared: z.int().optional().meta({ description: 'how many met it at the end of `compare`' }),
+      }),
+    )
+    .meta({ description: 'how many domains meet each profile' }),
 })
 export type MonitorSummary = AnswerOf<typeof monitorSummaryAnswer>
 

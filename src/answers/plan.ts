@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { grade, gradeBecause, points, policyFile } from './finding.ts'
+import { profileField } from './profile.ts'
 
 const strings = z.array(z.string())
 
@@ -98,6 +99,7 @@ export const planAnswer = z.strictObject({
     .strictObject({ mailboxes: z.string().optional(), senders: strings, sources: strings })
     .optional()
     .meta({ description: 'the providers of a setup, and where their records are documented' }),
+  ...profileField,
   observed_at: z.iso.datetime(),
 })
 export type PlanAnswer = AnswerOf<typeof planAnswer>

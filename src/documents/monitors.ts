@@ -287,6 +287,16 @@ export function monitorSummaryDocument(summary: MonitorSummary, version: string)
             ]),
       ),
     ),
+    table(
+      'Profiles',
+      summary.profiles,
+      ['Profile', ({ name }) => name],
+      ['Met', ({ met }) => `${met} of ${total}`, 'number'],
+      ['Not met', ({ not_met }) => not_met, 'number'],
+      ['Unknown', ({ unknown }) => unknown, 'number'],
+      ['7 days', (one) => signed(one.change_7_days), 'number'],
+      ['28 days', (one) => signed(one.change_28_days), 'number'],
+    ),
   )
 }
 

@@ -19,6 +19,7 @@ import {
   seen,
   text,
 } from './block.ts'
+import { profileBlocks } from './profile.ts'
 import { footerOf } from './words.ts'
 
 /**
@@ -35,6 +36,10 @@ export function planDocument(plan: PlanAnswer, version: string): Document {
       missingBlocks(plan),
       left.length > 0 && heading(2, 'What no record repairs', 'left'),
       bullets(left.map(({ finding, why }) => [code(finding), `: ${why}`])),
+      plan.profile && [
+        heading(2, `Profile ${plan.profile.name}, today`, 'profile'),
+        profileBlocks(plan.profile, 'Rules'),
+      ],
       setup && setup.sources.length > 0 && quiet(`Sources: ${setup.sources.join('; ')}.`),
     ]),
     footer: footerOf(version, observed_at),

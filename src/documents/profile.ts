@@ -15,7 +15,7 @@ const sourceLink = (url: string): Line[number] =>
 
 /** The rules of a profile: how many are met, and each with what it came to. */
 export const profileBlocks = (
-  { met, not_met, unknown, rules, source }: ProfileAnswer,
+  { met, not_met, unknown, rules, source, seen }: ProfileAnswer,
   caption: string,
 ): readonly Block[] =>
   blocksOf([
@@ -26,8 +26,15 @@ export const profileBlocks = (
       ['Rule', (rule) => rule.text],
       ['By', ({ by }) => by.join(', ')],
       ['Status', ({ status }) => RULES[status]],
-      ['Why', ({ because }) => because],
+      [
+        'Why',
+        ({ because, accepted }) => (accepted ? `${because}; accepted until ${accepted.until.slice(0, 10)}` : because),
+      ],
     ),
     source !== '' &&
-      quiet('From ', ...source.split(', ').flatMap((url, i) => [i === 0 ? '' : ', ', sourceLink(url)]), '.'),
+      quiet(
+        'From ',
+        ...source.split(', ').flatMap((url, i) => [i === 0 ? '' : ', ', sourceLink(url)]),
+        seen === undefined ? '.' : `, read ${seen}.`,
+      ),
   ])

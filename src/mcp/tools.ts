@@ -23,20 +23,20 @@ const TOOLS: Readonly<Record<string, ToolFacts>> = {
     title: 'Check the mail setup of a domain',
     description:
       'Looks up SPF, DKIM, DMARC, MX, PTR, MTA-STS, TLS-RPT, DANE, DNSSEC, BIMI, CAA, NS and SOA of a domain: grade and score, the path to a better grade with the record of each step, and what is wrong with each check. Connects to mail hosts only with `starttls`.',
-    params: ['domain', 'selector', 'starttls'],
+    params: ['domain', 'selector', 'starttls', 'profile'],
   },
   report: {
     name: 'report',
     title: 'Check a domain and the listings of its mail hosts',
     description: 'A check, and each address of the mail hosts on 29 blacklists.',
-    params: ['domain', 'selector'],
+    params: ['domain', 'selector', 'profile'],
   },
   plan: {
     name: 'plan',
     title: 'What to publish for a domain, in which order',
     description:
       'The steps from the present grade to the best one: each with its records, who must do it, what must be done first, what to wait for, and the measured score after it. Use it, and not own records, to tell what to publish.',
-    params: ['domain', 'selector'],
+    params: ['domain', 'selector', 'profile'],
   },
   'what-if': {
     name: 'what_if',
@@ -94,8 +94,8 @@ const TOOLS: Readonly<Record<string, ToolFacts>> = {
     name: 'monitors',
     title: 'The monitors, with grade, worst finding and state',
     description:
-      'Filters: state, grade, finding (its id), label, accepted (with a finding that somebody accepted), q (a part of the name). Sorted by score or worst first on demand.',
-    params: ['state', 'grade', 'finding', 'label', 'accepted', 'q', 'sort', 'limit', 'cursor'],
+      'Filters: state, grade, finding (its id), label, accepted (with a finding that somebody accepted), profile_not_met (a profile), q (a part of the name). Sorted by score or worst first on demand.',
+    params: ['state', 'grade', 'finding', 'label', 'accepted', 'profile_not_met', 'q', 'sort', 'limit', 'cursor'],
   },
   'monitors changes': {
     name: 'monitor_changes',

@@ -1,6 +1,7 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import type { Severity } from '../answers/finding.ts'
 import type { DmarcPhase, MonitorFacts } from '../answers/monitors.ts'
+import { profileVerdicts } from '../profiles/domain.ts'
 import { providerOfHost } from '../providers/index.ts'
 
 /** Maximum number of finding ids that are kept of a domain. */
@@ -22,6 +23,7 @@ export function factsOf(answer: CheckAnswer): Facts {
     dnssec: dnssecOf(answer),
     worst: worst ? { finding: worst.id, severity: worst.severity, title: worst.title } : null,
     findings: [...new Set(told.map(({ id }) => id))].slice(0, MAX_FINDINGS),
+    profiles: profileVerdicts(answer),
   }
 }
 

@@ -3,8 +3,15 @@ import type { MonitorImport, MonitorSummary } from '../answers/monitors.ts'
 import { inTurns } from '../base/at-most.ts'
 import type { Owner } from '../names/owner.ts'
 import { registrableDomain } from '../names/suffix.ts'
+import { PROFILE_NAMES } from '../profiles/domain.ts'
 import type { MonitorRow, NewMonitor } from '../store/postgres/monitors.ts'
-import type { ImportedColumn, MonitorCount, MonitorFilter, Portfolio } from '../store/postgres/portfolio.ts'
+import {
+  type ImportedColumn,
+  type MonitorCount,
+  type MonitorFilter,
+  type Portfolio,
+  PROFILE,
+} from '../store/postgres/portfolio.ts'
 import { monitorError } from './problems.ts'
 
 /** Maximum number of labels of a monitor. */
@@ -66,12 +73,24 @@ export async function summaryOf(
       .slice(0, MOST_VALUES)
   }
   const state = of('state').map(({ value, count }) => ({ value, count, change_7_days: null, change_28_days: null }))
+  const total = state.reduce((sum, { count }) => sum + count, 0)
+  const profiles = PROFILE_NAMES.map((name) => {
+    const values = of(`${PROFILE}${name}`)
+    const none = { count: 0, change_7_days: 0, change_28_days: 0, ...(compared && { compared: 0 }) }
+    const { count: met, ...changes } = { ...none, ...values.find(({ value }) => value === 'met') }
+    const unmet = values.find(({ value }) => value === 'not_met')?.count ?? 0
+    return {
+      ...{ name, met, not_met: unmet, unknown: total - met - unmet },
+      ...{ change_7_days: changes.change_7_days ?? 0, change_28_days: changes.change_28_days ?? 0 },
+      ...(changes.compared !== undefined && { compared: changes.compared }),
+    }
+  })
   return {
-    total: state.reduce((sum, { count }) => sum + count, 0),
+    total,
     ...domains,
     ...(compare !== undefined && { compare }),
     ...{ grade: of('grade'), state, phase: of('phase'), policy: of('policy'), mta_sts: of('mta_sts') },
-    ...{ dnssec: of('dnssec'), provider: of('provider'), role: of('role'), findings: of('findings') },
+    ...{ dnssec: of('dnssec'), provider: of('provider'), role: of('role'), findings: of('findings'), profiles },
   }
 }
 

@@ -140,16 +140,29 @@ export function presentChange({ at, changes }: PointRow): MonitorChange {
   return { time: at.toISOString(), lines: [...changeLines(all)], changes: all }
 }
 
+const OF_PROFILE = { met: 'brightgreen', not_met: 'red', unknown: 'lightgrey' } as const
 const COLORS = { ok: 'brightgreen', bad: 'red', unknown: 'lightgrey' } as const
 
-/** The badge of a monitor: its target and its state. The target of a verification is not shown. */
-export function badgeOf({
-  kind,
-  target,
-  state,
-  last,
-}: Pick<MonitorAnswer, 'kind' | 'target' | 'state' | 'last'>): BadgeAnswer {
+/**
+ * The badge of a monitor: its target and its state, or whether it meets a profile. The target of a verification is not
+ * shown.
+ */
+export function badgeOf(
+  {
+    kind,
+    target,
+    state,
+    last,
+    facts,
+  }: Pick<MonitorAnswer, 'kind' | 'target' | 'state' | 'last'> & Partial<Pick<MonitorAnswer, 'facts'>>,
+  profile?: string,
+): BadgeAnswer {
   const label = kind === 'verify' ? 'mailbox' : kind === 'blacklist' ? 'blacklists' : `mail ${printable(target, 60)}`
+  if (profile !== undefined) {
+    const verdict = facts?.profiles[profile] ?? 'unknown'
+    const message = verdict === 'not_met' ? 'not met' : verdict
+    return { schemaVersion: 1, label: `${profile} ${printable(target, 60)}`, message, color: OF_PROFILE[verdict] }
+  }
   return { schemaVersion: 1, label, message: messageOf(state, last), color: COLORS[state] }
 }
 

@@ -124,8 +124,8 @@ export type MonitorService = {
     page: { readonly before?: Date; readonly limit: number },
     owner: Owner,
   ) => Promise<readonly MonitorChange[]>
-  /** The badge of a public monitor. */
-  readonly badge: (id: string) => Promise<BadgeAnswer>
+  /** The badge of a public monitor, of its state or of a profile. */
+  readonly badge: (id: string, profile?: string) => Promise<BadgeAnswer>
   readonly digests: DigestService
   /** Ends the digests of a token, or the mail of a monitor to the address of a message; after a question for consent, all mail of this service. */
   readonly unsubscribe: (message: string) => Promise<void>
@@ -393,10 +393,10 @@ export function monitorService(
       const row = await owned(id, owner)
       return (await (await opened()).monitors.points(row.number, { ...page, changed: true })).map(presentChange)
     },
-    badge: async (id) => {
+    badge: async (id, profile) => {
       const row = await (await opened()).monitors.byId(id)
       if (!row?.is_public) throw monitorError('no_badge')
-      return badgeOf(presentMonitor(row))
+      return badgeOf(presentMonitor(row), profile)
     },
     digests: digestService(async () => {
       const { tables, engine, ...parts } = await opened()

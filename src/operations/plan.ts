@@ -15,8 +15,10 @@ import { textKind } from '../net/dns/text-kind.ts'
 import { formatPlan, isPlanFormat, PLAN_FORMATS } from '../plan/formats/formats.ts'
 import { TERRAFORM_PROVIDERS, type TerraformProvider } from '../plan/formats/terraform.ts'
 import { planOf } from '../plan/plan.ts'
+import { presentWithPlan } from '../plan/present.ts'
 import { knownProviders, type MailHost, providerNamed, type Setup, setupSteps } from '../plan/setup.ts'
 import { lookUp, publishedAt, type Snapshot, type Subject, subjectOf } from '../plan/snapshot.ts'
+import { composeCheck } from '../score/compose.ts'
 import type { Deps } from './deps.ts'
 import { planExample } from './examples.ts'
 import { AT_A_TIME, checkSets, fieldsOf } from './expect.ts'
@@ -35,6 +37,7 @@ import {
   timeoutParam,
 } from './params.ts'
 import { paramProblem, setupError, setupProblem } from './problems.ts'
+import { domainProfileParam, profileVerdict, withProfile } from './profile.ts'
 import { joinedReports } from './reports/joined.ts'
 
 /** The formats of a plan: documents, and files for tools that publish records. */
@@ -56,6 +59,7 @@ export const plan = defineOperation({
     domain: positional(domainParam('domain to plan for')),
     selector: selectorsParam,
     starttls: flagParam('connect to the mail hosts and check their TLS'),
+    profile: domainProfileParam,
     timeout: timeoutParam('time limit of the plan'),
     format: planFormatParam,
     provider: terraformParam,
@@ -65,16 +69,20 @@ export const plan = defineOperation({
   uses: ['heloName', 'smtpPort', 'reportsHere'],
   streams: PLAN_FORMATS,
   document: planDocument,
-  run: async (ctx, deps, { domain, selector, starttls, format, provider }) => {
+  verdict: ({ profile }) => profileVerdict(profile) ?? 'good',
+  run: async (ctx, deps, { domain, selector, starttls, profile, format, provider }) => {
     const joined = await joinedReports(ctx, deps, domain, {})
     const input = { ...inputOf(ctx, deps, selector), starttls, ...joined?.input }
     const subject = subjectOf(repeatable(ctx, domain), domain, input)
     const start = await lookUp(subject)
     const unicode = unicodeOf(domain)
+    const made = await planOf(subject, start, { seen: await joined?.input.seen?.() })
+    const judged = profile && withProfile(composeCheck(domain, start, presentWithPlan(start, made)), profile).profile
     const answer: PlanAnswer = {
       domain,
       ...gradeOf(start),
-      ...(await planOf(subject, start, { seen: await joined?.input.seen?.() })),
+      ...made,
+      ...(judged && { profile: judged }),
       ...(unicode === domain ? {} : { unicode_domain: unicode }),
       observed_at: new Date(ctx.now()).toISOString(),
     }

@@ -42,8 +42,9 @@ export function withProfile<A extends CheckAnswer>(answer: A, profile: DomainPro
 
 export const jsonOf = (answer: object): Json => JSON.parse(JSON.stringify(answer))
 
-/** Bad: a rule is not met; unclear: one is unknown and none unmet. Undefined without a profile. */
+/** Bad: a rule is not met beside what is accepted; unclear: one is unknown and none unmet. Undefined without a profile. */
 export function profileVerdict(profile: ProfileAnswer | undefined): Verdict | undefined {
   if (profile === undefined) return undefined
-  return profile.not_met > 0 ? 'bad' : profile.unknown > 0 ? 'unclear' : 'good'
+  if (profile.rules.some(({ status, accepted }) => status === 'not_met' && accepted === undefined)) return 'bad'
+  return profile.unknown > 0 ? 'unclear' : 'good'
 }

@@ -69,7 +69,7 @@ const FILTERS = [
     'mta_sts',
     'dnssec',
   ],
-  ...['accepted', 'no_reports', 'changed_since', 'sort'],
+  ...['profile_not_met', 'accepted', 'no_reports', 'changed_since', 'sort'],
 ] as const
 /** The filters of the form: those that have a choice, with it. */
 const CHOICES = {
@@ -164,6 +164,10 @@ function counts(summary: MonitorSummary, asked: Readonly<Record<string, string |
   return html`<section aria-label="Summary"><p><strong>${counted(summary.total, 'monitor')}</strong>${summary.below > 0 && html` (${counted(summary.organizations, 'domain')}, ${counted(summary.below, 'name')} below)`}: ${values(grade)}</p>
 <details${Object.keys(asked).length > 0 && html` open`}><summary>Filter and count</summary>${filterForm(asked)}
 <dl>${rows.map(([name, heading]) => html`<dt>${heading}</dt><dd>${values(name)}</dd>`)}</dl>
+<dl>${summary.profiles.map(
+    ({ name, met, not_met: unmet, unknown, change_7_days: change }) =>
+      html`<dt>${name}</dt><dd>met by ${met.toLocaleString('en')} of ${summary.total.toLocaleString('en')}${change !== 0 && ` (${change > 0 ? '+' : '−'}${Math.abs(change)})`}, <a href="${pathWith('/monitors', { ...asked, profile_not_met: name })}">not met</a> ${unmet.toLocaleString('en')}, unknown ${unknown.toLocaleString('en')}</dd>`,
+  )}</dl>
 <p class="quiet">The number in brackets is the change within 7 days.</p></details></section>`
 }
 

@@ -31,9 +31,9 @@ export type BulkSenderFacts = {
   readonly fromGmail: boolean
 }
 
-const GOOGLE = 'https://support.google.com/a/answer/81126'
-const YAHOO = 'https://senders.yahooinc.com/best-practices/'
-const MICROSOFT =
+export const GOOGLE = 'https://support.google.com/a/answer/81126'
+export const YAHOO = 'https://senders.yahooinc.com/best-practices/'
+export const MICROSOFT =
   'https://techcommunity.microsoft.com/blog/microsoftdefenderforoffice365blog/strengthening-email-ecosystem-outlook%E2%80%99s-new-requirements-for-high%E2%80%90volume-senders/4399730'
 const ALL = ['Google', 'Yahoo', 'Microsoft'] as const
 
@@ -232,5 +232,6 @@ export const BULK_SENDER: Profile<BulkSenderFacts> = {
   name: 'bulk-sender',
   version: '2026.11',
   source: `${GOOGLE}, ${YAHOO}, ${MICROSOFT}`,
+  seen: '2026-11-26',
   rules: RULES,
 }

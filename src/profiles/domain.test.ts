@@ -70,7 +70,25 @@ const startTls = {
   not_applicable: noMx,
 }
 
+const ofNobody = { domain_role: { name: 'accepts_mail_only', because: '' } }
 const CASES: Cases = {
+  'bulk-sender': {
+    spf: { ...spfRule, not_applicable: ofNobody },
+    dkim: dkimKey,
+    dkim_key: {
+      met: with_('dkim', { keys: [{ ...answer.dkim.keys[0], usable: true, key_type: 'rsa', key_bits: 2048 }] }),
+      not_met: with_('dkim', { keys: [{ ...answer.dkim.keys[0], usable: true, key_type: 'rsa', key_bits: 512 }] }),
+      unknown: with_('dkim', { keys: [] }),
+      not_applicable: parked,
+    },
+    dmarc: { ...dmarcRule, not_applicable: parked },
+    ptr: {
+      met: with_('ptr', { status: 'pass', forward_confirmed: true }),
+      not_met: with_('ptr', { status: 'warn', forward_confirmed: false }),
+      unknown: with_('ptr', { status: 'unknown', reason: 'no answer in time', forward_confirmed: false }),
+      not_applicable: noMx,
+    },
+  },
   'bod-18-01': {
     starttls: startTls,
     spf: spfRule,
@@ -185,4 +203,36 @@ describe.each(DOMAIN_PROFILES)('$name', (profile) => {
         ])
     },
   )
+})
+
+const ACCEPTED = { by: 'joe', reason: 'pilot', until: '2026-06-30T23:59:59.999Z' }
+const fault = (id: string, severity: string, accepted = false) => ({
+  id,
+  severity,
+  ...(accepted && { accepted: ACCEPTED }),
+})
+it.each<[what: string, findings: readonly object[], finding: string | undefined, accepted: boolean]>([
+  ['nothing that says why', [], undefined, false],
+  ['an open finding', [fault('dmarc.no_rua', 'low'), fault('dmarc.policy_none', 'medium')], 'dmarc.policy_none', false],
+  ['an accepted finding', [fault('dmarc.policy_none', 'medium', true)], 'dmarc.policy_none', true],
+  [
+    'another accepted finding',
+    [fault('dmarc.no_rua', 'low', true), fault('dmarc.policy_none', 'medium')],
+    'dmarc.policy_none',
+    false,
+  ],
+  [
+    'one of two accepted',
+    [fault('dmarc.policy_none', 'medium', true), fault('dmarc.malformed', 'high')],
+    'dmarc.malformed',
+    false,
+  ],
+])('an unmet rule has %s', (_, findings, finding, accepted) => {
+  const over = { ...dmarc({ policy: 'none', effective_policy: 'none' }), findings }
+  const { rules } = judgeProfile(DOMAIN_PROFILES.find(({ name }) => name === 'bod-18-01')!, {
+    ...answer,
+    ...over,
+  } as CheckAnswer)
+  const rule = rules.find(({ id }) => id === 'dmarc_reject')
+  expect([rule?.status, rule?.finding, rule?.accepted !== undefined]).toEqual(['not_met', finding, accepted])
 })

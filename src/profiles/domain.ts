@@ -1,7 +1,19 @@
 import type { CheckAnswer } from '../answers/check.ts'
-import { met, notMet, notObservable, type Profile, type Rule, type Ruling, unknown } from './profile.ts'
+import type { ProfileVerdict } from '../answers/profile.ts'
+import { GOOGLE, MICROSOFT, YAHOO } from './bulk-sender.ts'
+import {
+  judgeProfile,
+  met,
+  notMet,
+  notObservable,
+  type Profile,
+  type Rule,
+  type Ruling,
+  unknown,
+  verdictOf,
+} from './profile.ts'
 
-/** Profiles of domains: rule sets that somebody else wrote, judged by the answer of a check or report. Read 2026-11-26. */
+/** Profiles of domains: rule sets that somebody else wrote, judged by the answer of a check or report. */
 
 const BOD = 'https://www.cisa.gov/news-events/directives/bod-18-01-enhance-email-and-web-security'
 const GOV_UK = 'https://www.gov.uk/guidance/set-up-government-email-services-securely'
@@ -149,20 +161,120 @@ const refusesMail: Judge = ({ mx_status: status, mx_reason: reason, mx_kind: kin
   return kind === 'null' ? met('a null MX refuses mail') : notMet('there is no null MX (RFC 7505)')
 }
 
+/** The day on which the pages were read. */
+const SEEN = '2026-11-26'
+
+/** The findings that say why a rule is not met, by its id. */
+const FAULTS: Readonly<Record<string, RegExp>> = {
+  spf: /^spf\./,
+  spf_policy: /^spf\./,
+  dkim: /^dkim\./,
+  dkim_key: /^dkim\.(?:short_key|broken_key)$/,
+  dmarc: /^dmarc\.(?!policy_|no_rua|report_|rua_)/,
+  dmarc_policy: /^dmarc\.(?!no_rua|report_|rua_)/,
+  dmarc_enforced: /^dmarc\.(?!no_rua|report_|rua_)/,
+  dmarc_reject: /^dmarc\.(?!no_rua|report_|rua_)/,
+  dmarc_reports: /^dmarc\.(?!policy_)/,
+  mta_sts: /^mta_sts\./,
+  tls_rpt: /^tls_rpt\./,
+  tls: /^starttls\.(?:not_offered|broken)$/,
+  starttls: /^starttls\.(?:not_offered|broken)$/,
+  tls_version: /^starttls\.(?:not_offered|old_)/,
+  dane: /^dane\./,
+  dnssec: /^dnssec\./,
+  dnssec_mx: /^dane\.insecure$/,
+  ipv6_mx: /^mx\.no_ipv6$/,
+  ipv6_ns: /^ns\.no_ipv6$/,
+  mx: /^mx\.null/,
+  ptr: /^ptr\./,
+}
+const SEVERITIES: readonly string[] = ['critical', 'high', 'medium', 'low', 'info']
+
+/**
+ * A rule that is not met names the gravest finding that says why. It is accepted if such a finding is, and no other one
+ * of severity medium or more is open.
+ */
+function explained(id: string, ruling: Ruling, { findings }: CheckAnswer): Ruling {
+  const wanted = FAULTS[id]
+  if (ruling.status !== 'not_met' || !wanted) return ruling
+  const faults = findings
+    .filter((one) => wanted.test(one.id))
+    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+  const accepted = faults.find((one) => one.accepted)?.accepted
+  const isOpen = faults.some((one) => !one.accepted && SEVERITIES.indexOf(one.severity) <= 2)
+  return { ...ruling, ...(faults[0] && { finding: faults[0].id }), ...(accepted && !isOpen && { accepted }) }
+}
+
 const ruleOf =
-  (by: string, reference: string) =>
-  (id: string, text: string, judge: Judge): DomainRule => ({ id, text, by: [by], reference, judge })
+  (by: string | readonly string[], reference: string) =>
+  (id: string, text: string, judge: Judge): DomainRule => ({
+    ...{ id, text, reference, by: typeof by === 'string' ? [by] : by },
+    judge: (answer) => explained(id, judge(answer), answer),
+  })
 
 const bod = ruleOf('CISA', BOD)
 const gov = ruleOf('GOV.UK', GOV_UK)
 const parked = ruleOf('M3AAWG', M3AAWG)
 const nl = ruleOf('Internet.nl', INTERNET_NL)
+const ofAll = ruleOf(['Google', 'Yahoo', 'Microsoft'], GOOGLE)
+const ofGoogle = ruleOf(['Google'], GOOGLE)
+const inMessages = (): Ruling => notObservable('only a message shows it: analyse one, or read the DMARC reports')
+
+/** A rule for those who send. */
+const ofSenders =
+  (judge: Judge): Judge =>
+  (answer) =>
+    hasNoMail(answer) || answer.domain_role.name === 'accepts_mail_only'
+      ? NOT_APPLICABLE('the domain sends no mail')
+      : judge(answer)
+
+const longKeys: Judge = ({ dkim }) => {
+  const usable = dkim.keys.filter((key) => key.usable && key.key_bits !== null)
+  if (usable.length === 0) return unknown('the length of no key is known')
+  const short = usable.find(({ key_type: type, key_bits: bits }) => type === 'rsa' && (bits ?? 0) < 1_024)
+  return short ? notMet(`the key at ${short.selector} has ${short.key_bits} bits`) : met('every key is long enough')
+}
+const confirmedNames: Judge = ofHosts(({ ptr }) => {
+  if (ptr.status === 'unknown') return unasked(ptr.reason)
+  return ptr.forward_confirmed
+    ? met('the names of the mail hosts resolve back to their addresses')
+    : notMet(ptr.reason ?? 'an address of a mail host has no name that resolves back to it')
+})
 
 export const DOMAIN_PROFILES: readonly Profile<CheckAnswer>[] = [
+  {
+    name: 'bulk-sender',
+    version: '2026.11',
+    source: `${GOOGLE}, ${YAHOO}, ${MICROSOFT}`,
+    seen: SEEN,
+    rules: [
+      ofAll('spf', 'The domain has a valid SPF record', ofSenders(spfExists)),
+      ofAll('dkim', 'A DKIM key is published', dkimExists),
+      ofGoogle('dkim_key', 'The DKIM keys have at least 1,024 bits', ofSenders(longKeys)),
+      ofAll('dmarc', 'The domain has a DMARC record, at least p=none', ofSenders(dmarcExists)),
+      ruleOf(['Google', 'Yahoo'], GOOGLE)(
+        'ptr',
+        'The mail hosts have names that resolve back',
+        ofSenders(confirmedNames),
+      ),
+      ofAll('alignment', 'The author is aligned with a domain that passes SPF or DKIM', inMessages),
+      ofGoogle('sending_tls', 'Messages are sent over TLS', inMessages),
+      ruleOf(['Google', 'Yahoo'], `${GOOGLE}, RFC 8058 §3.1`)(
+        'one_click',
+        'Marketing mail has one-click unsubscription',
+        inMessages,
+      ),
+      ruleOf(['Microsoft'], MICROSOFT)('unsubscribe', 'Bulk mail has a way to unsubscribe', inMessages),
+      ruleOf(['Google', 'Yahoo'], YAHOO)('complaints', 'The complaint rate is below 0.3%', () =>
+        notObservable('only the providers know it: see Google Postmaster Tools and the Yahoo Sender Hub'),
+      ),
+    ],
+  },
   {
     name: 'bod-18-01',
     version: '2026.11',
     source: BOD,
+    seen: SEEN,
     rules: [
       bod('starttls', 'All mail hosts offer STARTTLS', offersTls),
       bod('spf', 'The domain has a valid SPF record', spfExists),
@@ -183,6 +295,7 @@ export const DOMAIN_PROFILES: readonly Profile<CheckAnswer>[] = [
     name: 'uk-gov',
     version: '2026.11',
     source: `${GOV_UK}, ${GOV_UK_PARKED}`,
+    seen: SEEN,
     rules: [
       gov('tls', 'Mail hosts offer TLS 1.2 or later', offersTls),
       gov('mta_sts', 'MTA-STS is enforced', mtaSts),
@@ -206,6 +319,7 @@ export const DOMAIN_PROFILES: readonly Profile<CheckAnswer>[] = [
     name: 'parked',
     version: '2026.11',
     source: M3AAWG,
+    seen: SEEN,
     rules: [
       parked('spf', 'The SPF record is v=spf1 -all', spfPassesNobody),
       parked('dmarc', 'The DMARC policy is reject for all mail', dmarcIs(['reject'])),
@@ -217,6 +331,7 @@ export const DOMAIN_PROFILES: readonly Profile<CheckAnswer>[] = [
     name: 'internet-nl',
     version: '2026.11',
     source: INTERNET_NL,
+    seen: SEEN,
     rules: [
       nl('ipv6_ns', 'At least two name servers have an IPv6 address', serversOverV6),
       nl('ipv6_mx', 'Every mail host has an IPv6 address', hostsOverV6),
@@ -234,3 +349,10 @@ export const DOMAIN_PROFILES: readonly Profile<CheckAnswer>[] = [
     ],
   },
 ]
+
+/** The names of the profiles of domains. */
+export const PROFILE_NAMES: readonly string[] = DOMAIN_PROFILES.map(({ name }) => name)
+
+/** What a domain is by each profile. */
+export const profileVerdicts = (answer: CheckAnswer): Readonly<Record<string, ProfileVerdict>> =>
+  Object.fromEntries(DOMAIN_PROFILES.map((profile) => [profile.name, verdictOf(judgeProfile(profile, answer))]))

@@ -34,4 +34,45 @@ describe('an own rule', () => {
     ['too many rules', JSON.stringify({ name: 'x', rules: Array(201).fill(rule({ findings: ['b'] })) })],
     ['too long', ' '.repeat(65_537)],
   ])('is refused: %s', (_, text) => expect(parseOwnProfile(text).ok).toBe(false))
+  it.each<[what: string, text: string, words: string]>([
+    ['a missing comma', '{\n"name": "x"\n"rules": []}', 'line 3 of the profile: this is not JSON'],
+    [
+      'a rule without text',
+      '{"name": "x", "rules": [\n{"id": "a", "findings": ["x"]}]}',
+      'line 2 of the profile: rules.text: the value is not a string',
+    ],
+    [
+      'a rule with both',
+      '{"name": "x", "rules": [\n\n{"id": "a", "text": "b", "field": "c", "in": [1], "findings": ["x"]}]}',
+      'line 3 of the profile: rules: a rule has either findings, or field and in',
+    ],
+    [
+      'a wrong date',
+      '{"name": "x",\n"seen": "June",\n"rules": [{"id": "a", "text": "b", "findings": ["x"]}]}',
+      'line 2 of the profile: seen: ',
+    ],
+    [
+      'an unknown field',
+      '{"name": "x",\n"date": "2026-01-01",\n"rules": [{"id": "a", "text": "b", "findings": ["x"]}]}',
+      'line 2 of the profile: "date" is not a known field',
+    ],
+  ])('with %s is refused with its line and what was expected', (_, text, words) => {
+    const read = parseOwnProfile(text)
+    expect(read.ok ? '' : read.problem.text).toContain(words)
+    expect(read.ok ? '' : read.problem.text).toContain('a rule has id, text and either findings')
+  })
+  it('has its source and date in the answer', () => {
+    const head = {
+      name: 'own',
+      source: 'https://rules.a.example/',
+      seen: '2026-06-30',
+      rules: [rule({ findings: ['spf.loop'] })],
+    }
+    const profile = parseOwnProfile(JSON.stringify(head))
+    expect(profile.ok && judgeProfile(profile.value, ANSWER)).toMatchObject({
+      source: head.source,
+      seen: head.seen,
+      met: 1,
+    })
+  })
 })

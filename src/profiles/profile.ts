@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { type Acceptance, acceptance } from '../answers/finding.ts'
+import type { ProfileVerdict } from '../answers/profile.ts'
 import { isJsonRecord, type Json } from '../base/json.ts'
+import { readJsonText } from '../base/json-text.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { profileProblem } from './problems.ts'
 
@@ -10,7 +13,13 @@ import { profileProblem } from './problems.ts'
 type RuleStatus = 'met' | 'not_met' | 'unknown' | 'not_applicable' | 'not_observable'
 
 /** What a rule came to, and why in a sentence. */
-export type Ruling = { readonly status: RuleStatus; readonly because: string; readonly finding?: string }
+export type Ruling = {
+  readonly status: RuleStatus
+  readonly because: string
+  readonly finding?: string
+  /** It is not met by findings that are accepted: it decides nothing. */
+  readonly accepted?: Acceptance
+}
 
 export const met = (because: string): Ruling => ({ status: 'met', because })
 export const notMet = (because: string, finding?: string): Ruling => ({
@@ -37,8 +46,10 @@ export type Profile<F> = {
   readonly name: string
   /** Changes with every change of a rule. */
   readonly version: string
-  /** The pages of the rules, and the day on which they were read. */
+  /** The pages of the rules. */
   readonly source: string
+  /** The day on which they were read; '' for an own profile without one. */
+  readonly seen: string
   readonly rules: readonly Rule<F>[]
 }
 
@@ -47,6 +58,7 @@ export type Judged = Pick<Profile<never>, 'name' | 'version' | 'source'> & {
   readonly met: number
   readonly not_met: number
   readonly unknown: number
+  readonly seen?: string
   readonly rules: readonly (Ruling & {
     readonly id: string
     readonly text: string
@@ -56,10 +68,11 @@ export type Judged = Pick<Profile<never>, 'name' | 'version' | 'source'> & {
 }
 
 /** Judges facts by a profile; pure. */
-export function judgeProfile<F>({ name, version, source, rules }: Profile<F>, facts: F): Judged {
+export function judgeProfile<F>({ name, version, source, seen, rules }: Profile<F>, facts: F): Judged {
   const judged = rules.map(({ id, text, by, reference, judge }) => {
-    const { status, because, finding } = judge(facts)
-    return { id, text, by, status, because, ...(finding === undefined ? {} : { finding }), reference }
+    const { status, because, finding, accepted } = judge(facts)
+    const fault = { ...(finding !== undefined && { finding }), ...(accepted && { accepted }) }
+    return { id, text, by, status, because, ...fault, reference }
   })
   const count = (status: RuleStatus): number => judged.filter((rule) => rule.status === status).length
   return {
@@ -70,8 +83,13 @@ export function judgeProfile<F>({ name, version, source, rules }: Profile<F>, fa
     not_met: count('not_met'),
     unknown: count('unknown'),
     rules: judged,
+    ...(seen !== '' && { seen }),
   }
 }
+
+/** What a domain is by a profile: one rule that is not met decides, then one that is unknown. */
+export const verdictOf = ({ not_met: unmet, unknown: open }: Pick<Judged, 'not_met' | 'unknown'>): ProfileVerdict =>
+  unmet > 0 ? 'not_met' : open > 0 ? 'unknown' : 'met'
 
 /** Maximum length of the text of a profile. */
 export const MAX_PROFILE = 65_536
@@ -95,11 +113,14 @@ const rule = z
       .max(50)
       .optional(),
   })
-  .refine((one) => (one.findings === undefined) !== (one.field === undefined || one.in === undefined))
+  .refine((one) => (one.findings === undefined) !== (one.field === undefined || one.in === undefined), {
+    message: 'a rule has either findings, or field and in',
+  })
 const shape = z.strictObject({
   name: text,
   version: text.default(''),
   source: z.string().max(500).default(''),
+  seen: z.iso.date().or(z.literal('')).default(''),
   rules: z.array(rule).min(1).max(MAX_RULES),
 })
 type OwnRule = z.infer<typeof rule>
@@ -107,15 +128,9 @@ type OwnRule = z.infer<typeof rule>
 /** An operator's own profile, which is judged by the answer alone. */
 export function parseOwnProfile(json: string): Parsed<Profile<Json>> {
   if (json.length > MAX_PROFILE) return problem(profileProblem('too_long', { max: MAX_PROFILE }))
-  let value: unknown
-  try {
-    value = JSON.parse(json)
-  } catch {
-    return problem(profileProblem('no_json'))
-  }
-  const read = shape.safeParse(value)
-  if (!read.success) return problem(profileProblem('invalid', { place: read.error.issues[0]?.path.join('.') ?? '' }))
-  return parsed({ ...read.data, rules: read.data.rules.map(ruleOf) })
+  const read = readJsonText(json, shape)
+  if (!read.ok) return problem(profileProblem('file', { line: read.line, why: read.problem }))
+  return parsed({ ...read.value, rules: read.value.rules.map(ruleOf) })
 }
 
 const ruleOf = (own: OwnRule): Rule<Json> => ({
@@ -128,9 +143,15 @@ const OPEN: readonly string[] = ['message.dkim_unknown', 'message.dmarc_unknown'
 
 function byFindings(answer: Json, wanted: readonly string[]): Ruling {
   const found = at(answer, 'findings')
-  const ids = Array.isArray(found) ? found.map((one) => String(at(one, 'id'))) : []
-  const there = wanted.find((id) => ids.includes(id))
-  if (there !== undefined) return { status: 'not_met', because: `the answer has the finding ${there}`, finding: there }
+  const all = Array.isArray(found) ? found : []
+  const ids = all.map((one) => String(at(one, 'id')))
+  const faults = all.filter((one) => wanted.includes(String(at(one, 'id'))))
+  const fault = faults.find((one) => at(one, 'accepted') === undefined) ?? faults[0]
+  if (fault !== undefined) {
+    const id = String(at(fault, 'id'))
+    const accepted = acceptance.safeParse(at(fault, 'accepted')).data
+    return { ...notMet(`the answer has the finding ${id}`, id), ...(accepted && { accepted }) }
+  }
   const section = wanted.map((id) => id.split('.')[0] ?? '').find((name) => isUnknown(answer, name))
   if (section !== undefined) return unknown(`${section} could not be determined`)
   const open = ids.find((id) => OPEN.includes(id))

@@ -197,6 +197,20 @@ describe('a portfolio', () => {
     ['changed_since=yesterday', 'invalid_parameter'],
   ])('?%s is %s', async (query, code) => expect((await get(`/v1/monitors?${query}`)).json().code).toBe(code))
 
+  it('is counted by profiles as SQL counts it, and each count is a filter', async () => {
+    const { total, profiles } = await summary()
+    expect(profiles.map(({ name }) => name)).toContain('bulk-sender')
+    for (const { name, met, not_met: unmet, unknown } of profiles) {
+      const { rows } = await sql<{ status: string; count: number }>`
+        SELECT coalesce(facts -> 'profiles' ->> ${name}, 'unknown') AS status, count(*)::int AS count
+        FROM mailsonde.monitors WHERE owner = 'id-of-mine' GROUP BY 1`.execute(database.db)
+      const of = (status: string) => rows.find((row) => row.status === status)?.count ?? 0
+      expect([met, unmet, unknown]).toEqual([of('met'), of('not_met'), of('unknown')])
+      expect(met + unmet + unknown).toBe(total)
+      expect(await targetsOf(`profile_not_met=${name}`)).toHaveLength(unmet)
+    }
+    expect((await get('/v1/monitors?profile_not_met=nobody')).statusCode).toBe(400)
+  })
   it('is counted as SQL counts it', async () => {
     const { rows } = await sql<{ phase: string; count: number }>`
       SELECT coalesce(facts ->> 'phase', 'unknown') AS phase, count(*)::int AS count FROM mailsonde.monitors

@@ -181,3 +181,31 @@ it.each(['critical', 'medium'])('an accepted finding of severity %s fails nothin
     { kind: 'external', status: 'accepted', justification: expect.stringContaining('by joe') },
   ])
 })
+
+it('a rule that is not met is a failure, and a profile that is not known is skipped', () => {
+  const rule = (id: string, status: string) => ({
+    id,
+    text: `Rule ${id}`,
+    because: HOSTILE,
+    status,
+    by: [],
+    reference: 'https://a.example/',
+  })
+  const of = (...rules: readonly object[]) => {
+    const count = (status: string) => rules.filter((one) => Reflect.get(one, 'status') === status).length
+    const counts = { met: count('met'), not_met: count('not_met'), unknown: count('unknown') }
+    const profile = { name: 'bod-18-01', ...counts, rules }
+    return outcomeOf('check', 'a.example', count('not_met') > 0 ? 'bad' : 'unclear', {
+      ...JSON_ANSWER,
+      findings: [],
+      profile,
+    })
+  }
+  const junit = (outcome: Outcome) => writerOf('junit', { version: '1' }).end([outcome])
+  const unmet = of(rule('spf', 'met'), rule('dmarc', 'not_met'), rule('dkim', 'unknown'))
+  expect(junit(unmet)).toMatch(/name="bod-18-01"[^>]*><failure message="Not met: Rule dmarc" type="bod-18-01.dmarc"/)
+  expect(unmet.line).toMatch(/^bod-18-01: 1 met, 1 not met, 1 unknown; score/)
+  expect(junit(of(rule('dkim', 'unknown')))).toMatch(/name="bod-18-01"[^>]*><skipped message="dkim: /)
+  const { results } = JSON.parse(writerOf('sarif', { version: '1' }).end([unmet])).runs[0]
+  expect(results.map(({ ruleId }: { ruleId: string }) => ruleId)).toContain('bod-18-01.dmarc')
+})

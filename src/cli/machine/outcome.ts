@@ -45,8 +45,14 @@ export function outcomeOf(operation: string, target: string, verdict: Verdict, a
   return {
     ...{ operation, target, verdict },
     line: verdictLine(answer, verdict),
-    issues: [...findingsOf(answer), ...listingsOf(answer), ...driftOf(answer), ...mailboxIssue(answer, verdict)],
-    checks: checksOf(answer),
+    issues: [
+      ...findingsOf(answer),
+      ...rulesOf(answer),
+      ...listingsOf(answer),
+      ...driftOf(answer),
+      ...mailboxIssue(answer, verdict),
+    ],
+    checks: [...checksOf(answer), ...profileCheck(answer)],
     score: typeof score === 'number' ? score : undefined,
   }
 }
@@ -56,6 +62,9 @@ export function outcomeOf(operation: string, target: string, verdict: Verdict, a
  */
 export function verdictLine(answer: JsonRecord, verdict: Verdict): string {
   const text = (name: string): string => String(answer[name] ?? '')
+  const { profile } = answer
+  if (isJsonRecord(profile))
+    return `${profileLine(profile)}; ${verdictLine({ ...answer, profile: undefined }, verdict)}`
   if (answer.score !== undefined) return scoreLine(answer)
   if (answer.deliverability !== undefined) {
     const why = [text('result'), text('reason')].filter((word, i, all) => word !== '' && all.indexOf(word) === i)
@@ -69,6 +78,9 @@ export function verdictLine(answer: JsonRecord, verdict: Verdict): string {
   if (answer.fit !== undefined) return answer.fit === true ? 'fit' : 'not fit'
   return { good: 'ok', bad: 'bad', unclear: 'could not be determined' }[verdict]
 }
+
+const profileLine = ({ name, met, not_met: unmet, unknown }: JsonRecord): string =>
+  `${String(name)}: ${String(met)} met, ${String(unmet)} not met, ${String(unknown)} unknown`
 
 function scoreLine(answer: JsonRecord): string {
   const { score, score_min, score_max, grade, status, report_score, report_grade, blacklist_summary: listed } = answer
@@ -125,6 +137,31 @@ function stepOf({ plan }: JsonRecord, { steps, fix }: JsonRecord): string | unde
   const before = Array.isArray(step.before) ? step.before.map(String) : []
   const first = [...before, ...(step.wait === undefined ? [] : [String(step.wait)])].map((one) => `First: ${one}`)
   return [`Step ${number}: ${String(step.title)}${record}`, ...first].join('\n')
+}
+
+/** The rules of a profile that are not met, `bod-18-01.dmarc_reject`. */
+function rulesOf({ profile }: JsonRecord): readonly Issue[] {
+  if (!isJsonRecord(profile)) return []
+  return recordsOf(profile.rules)
+    .filter(({ status }) => status === 'not_met')
+    .map(({ id, text, because, reference, accepted }) => ({
+      id: `${String(profile.name)}.${String(id)}`,
+      severity: 'high',
+      title: `Not met: ${String(text)}`,
+      detail: String(because),
+      repair: undefined,
+      reference: textOf(reference),
+      ...(isJsonRecord(accepted) && { accepted: acceptedLine(accepted) }),
+    }))
+}
+
+/** A profile as a check: unknown while a rule is and none is unmet. */
+function profileCheck({ profile }: JsonRecord): readonly CheckStatus[] {
+  if (!isJsonRecord(profile)) return []
+  const open = recordsOf(profile.rules).filter(({ status }) => status === 'unknown')
+  const reason = open.map(({ id, because }) => `${String(id)}: ${String(because)}`).join('; ')
+  const status = Number(profile.not_met) > 0 ? 'fail' : open.length > 0 ? 'unknown' : 'pass'
+  return [{ name: String(profile.name), status, reason: reason === '' ? undefined : reason }]
 }
 
 /**

@@ -8,8 +8,9 @@ import {
 import { parsed, problem } from '../../base/problem.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { badgeSvg } from '../../monitors/present.ts'
+import { PROFILE_NAMES } from '../../profiles/domain.ts'
 import { defineOperation, ok } from '../operation.ts'
-import { choiceParam, textParam } from '../params.ts'
+import { choiceParam, optional, textParam } from '../params.ts'
 import { consentIdParam, exampleMonitor, unsubscribeParam } from './shared.ts'
 
 const badgeParam = textParam<{ readonly id: string; readonly isImage: boolean }>(
@@ -23,6 +24,15 @@ const badgeParam = textParam<{ readonly id: string; readonly isImage: boolean }>
   { description: 'id of a public monitor, with .svg or .json', example: `${exampleMonitor.id}.json` },
 )
 
+const profileParam = optional(
+  textParam<string>(
+    'invalid_parameter',
+    (text) =>
+      PROFILE_NAMES.includes(text) ? parsed(text) : problem(valueProblem('choice', { text, known: PROFILE_NAMES })),
+    { description: 'show whether the domain meets this profile', choices: PROFILE_NAMES },
+  ),
+)
+
 /** The badge of a public monitor. */
 export const badge = defineOperation({
   name: 'badge',
@@ -34,7 +44,7 @@ export const badge = defineOperation({
   embeddable: true,
   streams: ['svg'],
   headers: { 'cache-control': 'public, max-age=300', 'cross-origin-resource-policy': 'cross-origin' },
-  params: { badge: badgeParam },
+  params: { badge: badgeParam, profile: profileParam },
   answer: badgeAnswer,
   example: {
     input: { badge: `${exampleMonitor.id}.json` },
@@ -42,8 +52,8 @@ export const badge = defineOperation({
   },
   deadlineMs: 5_000,
   uses: ['monitors'],
-  run: async (_ctx, { monitors }, { badge: { id, isImage } }) => {
-    const answer = await (await monitors()).badge(id)
+  run: async (_ctx, { monitors }, { badge: { id, isImage }, profile }) => {
+    const answer = await (await monitors()).badge(id, profile)
     if (!isImage) return ok(answer)
     async function* text(): AsyncIterable<string> {
       yield badgeSvg(answer)

@@ -15,6 +15,7 @@ import { type Layout, readList } from '../../jobs/intake/intake.ts'
 import type { IntakeRow } from '../../jobs/intake/row.ts'
 import type { ImportRow } from '../../monitors/portfolio.ts'
 import { ownerOf } from '../../names/owner.ts'
+import { PROFILE_NAMES } from '../../profiles/domain.ts'
 import { FILTERED_FACTS, type MonitorFilter } from '../../store/postgres/portfolio.ts'
 import type { Deps } from '../deps.ts'
 import { formatParam } from '../documents.ts'
@@ -82,6 +83,7 @@ export const filterParams = {
   mta_sts: wordParam(mta_sts.options, 'with this mode of MTA-STS'),
   dnssec: wordParam(dnssec.options, 'with this state of DNSSEC'),
   finding: lineFilter('with this finding', 100),
+  profile_not_met: wordParam(PROFILE_NAMES, 'with an unmet rule of'),
   accepted: { ...flagParam('with a finding that is accepted', 'answer') },
   no_reports: { ...flagParam('without a DMARC report for 30 days', 'answer') },
   changed_since: dateParam('changed since this day or time'),
@@ -92,7 +94,7 @@ type FilterInput = InputOf<typeof filterParams>
 
 /** The filter that a caller asks for. Throws AppError. */
 export function filterOf({ caller, now }: Pick<Call, 'caller' | 'now'>, input: FilterInput): MonitorFilter {
-  const { label, organization, owner, state, finding, accepted, no_reports, changed_since, q } = input
+  const { label, organization, owner, state, finding, profile_not_met, accepted, no_reports, changed_since, q } = input
   if (no_reports && (caller?.maySeeReports === false || caller?.domains !== undefined))
     throw monitorInputError('reports_filter', undefined, { parameter: 'no_reports', at: 'no_reports' })
   const facts = Object.fromEntries(
@@ -105,6 +107,7 @@ export function filterOf({ caller, now }: Pick<Call, 'caller' | 'now'>, input: F
     ...(owner !== undefined && { contact: owner.toLowerCase() }),
     ...(state !== undefined && { state: state as NonNullable<MonitorFilter['state']> }),
     ...(finding !== undefined && { finding }),
+    ...(profile_not_met !== undefined && { profileNotMet: profile_not_met }),
     ...(accepted && { acceptedAt: new Date(now()) }),
     ...(no_reports && { noReportsSince: new Date(now() - NO_REPORTS_MS) }),
     ...(changed_since !== undefined && { changedSince: changed_since }),
@@ -137,7 +140,17 @@ export const monitorSummary = defineOperation({
     input: { label: 'customers' },
     output: {
       ...{ total: 2, organizations: 1, below: 1 },
-      ...{ grade: [], state: [], policy: [], mta_sts: [], dnssec: [], provider: [], role: [], findings: [] },
+      ...{
+        grade: [],
+        state: [],
+        policy: [],
+        mta_sts: [],
+        dnssec: [],
+        provider: [],
+        role: [],
+        findings: [],
+        profiles: [],
+      },
       phase: [
         { value: 'enforced', count: 1, change_7_days: 1, change_28_days: 1 },
         { value: 'unknown', count: 1, change_7_days: -1, change_28_days: -1 },

@@ -103,6 +103,7 @@ export const monitorExample: MonitorAnswer = {
     ...{ policy: 'quarantine', phase: 'enforced', mta_sts: 'none', dnssec: 'unsigned' },
     worst: { finding: 'dmarc.quarantine', severity: 'low', title: 'DMARC policy quarantine' },
     findings: ['dmarc.quarantine'],
+    profiles: { 'bulk-sender': 'met', 'bod-18-01': 'not_met' },
   },
   accepted: [],
   changed_at: null,

@@ -16,6 +16,8 @@ export type MonitorFilter = {
   readonly facts: { readonly [Fact in FilteredFact]?: string }
   /** Id of a finding. */
   readonly finding?: string
+  /** A profile of which a rule is not met. */
+  readonly profileNotMet?: string
   /** With an accepted finding, at this time. */
   readonly acceptedAt?: Date
   /** No report of DMARC about the domain has come in since. */
@@ -54,6 +56,7 @@ const likeText = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%
 function conditionOf(filter: MonitorFilter): RawBuilder<unknown> {
   const { owner, label, organization, contact, state, facts, finding, acceptedAt, noReportsSince, changedSince, text } =
     filter
+  const { profileNotMet } = filter
   const all: RawBuilder<unknown>[] = [sql`true`]
   if (owner !== undefined) all.push(sql`owner = ${owner}`)
   if (label !== undefined) all.push(sql`labels @> ARRAY[${label}]::text[]`)
@@ -65,6 +68,7 @@ function conditionOf(filter: MonitorFilter): RawBuilder<unknown> {
     if (value !== undefined) all.push(sql`coalesce(facts ->> ${sql.lit(fact)}, 'unknown') = ${value}`)
   }
   if (finding !== undefined) all.push(sql`facts -> 'findings' @> ${JSON.stringify([finding])}::jsonb`)
+  if (profileNotMet !== undefined) all.push(sql`facts -> 'profiles' ->> ${profileNotMet} = 'not_met'`)
   if (acceptedAt !== undefined)
     all.push(sql`EXISTS (
       SELECT FROM mailsonde.accepted a WHERE a.until > ${acceptedAt} AND ${APPLIES} AND ${HAS_FINDING})`)
@@ -81,7 +85,9 @@ function conditionOf(filter: MonitorFilter): RawBuilder<unknown> {
   return sql.join(all, sql` AND `)
 }
 
-/** How many monitors have a value of a dimension: a fact, `state` or `findings`. */
+/** The dimension of a profile is this and its name. */
+export const PROFILE = 'profile '
+/** How many monitors have a value of a dimension: a fact, `state`, `findings` or a profile. */
 export type MonitorCount = { readonly dimension: string; readonly value: string; readonly count: number }
 
 /** What an import can say of a monitor beside its kind and target. */
@@ -121,7 +127,7 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
   count: async (filter: MonitorFilter): Promise<readonly MonitorCount[]> => {
     const monitors = sql`(SELECT ${sql.join([...VALUES, sql`state`])} FROM mailsonde.monitors m WHERE ${conditionOf(filter)}) AS m`
     const names = [...FILTERED_FACTS, 'state'].map((name) => sql.ref(name))
-    const [byFact, byFinding] = await Promise.all([
+    const [byFact, byFinding, byProfile] = await Promise.all([
       // one pass over the monitors for all dimensions
       sql<MonitorCount>`
         SELECT CASE ${sql.join(
@@ -135,8 +141,12 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
         SELECT 'findings' AS dimension, f AS value, count(*)::int AS count
         FROM mailsonde.monitors m CROSS JOIN LATERAL jsonb_array_elements_text(facts -> 'findings') AS f
         WHERE ${conditionOf(filter)} GROUP BY f`.execute(db),
+      sql<MonitorCount>`
+        SELECT ${PROFILE} || p.key AS dimension, p.value, count(*)::int AS count
+        FROM mailsonde.monitors m CROSS JOIN LATERAL jsonb_each_text(facts -> 'profiles') AS p
+        WHERE ${conditionOf(filter)} GROUP BY p.key, p.value`.execute(db),
     ])
-    return [...byFact.rows, ...byFinding.rows]
+    return [...byFact.rows, ...byFinding.rows, ...byProfile.rows]
   },
 
   /**
@@ -159,7 +169,9 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
         SELECT sign, d.dimension, d.value FROM (SELECT sign, ${sql.join(VALUES)} FROM seen) AS s CROSS JOIN LATERAL (
           VALUES ${sql.join(FILTERED_FACTS.map((fact) => sql`(${sql.lit(fact)}, ${sql.ref(fact)})`))}) AS d (dimension, value)
         UNION ALL
-        SELECT sign, 'findings', f FROM seen CROSS JOIN LATERAL jsonb_array_elements_text(facts -> 'findings') AS f)
+        SELECT sign, 'findings', f FROM seen CROSS JOIN LATERAL jsonb_array_elements_text(facts -> 'findings') AS f
+        UNION ALL
+        SELECT sign, ${PROFILE} || p.key, p.value FROM seen CROSS JOIN LATERAL jsonb_each_text(facts -> 'profiles') AS p)
       SELECT dimension, value, sum(sign)::int AS count FROM valued GROUP BY dimension, value HAVING sum(sign) <> 0`.execute(
       db,
     )
