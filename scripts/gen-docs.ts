@@ -11,12 +11,14 @@ import { BUILT_IN_LISTS } from '../src/dnsbl/zones.ts'
 import { briefJson, curlOf } from '../src/operations/curl.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { allOperations } from '../src/operations/registry.ts'
+import measured from '../test/forms/results.json' with { type: 'json' }
 import { labActions } from '../test/lab/actions.ts'
 import { manPage } from './man-page.ts'
 import { PUBLISHED } from './published.ts'
 import { errorLists } from './sentences.ts'
 
 const operations = await allOperations()
+const formTimes: Readonly<Record<string, Readonly<Record<'domain' | 'page' | 'report', number>>>> = measured
 
 /** Writes the generated documents; with `--check` it writes nothing and fails when one of them is stale. */
 const ROOT = resolve(import.meta.dirname, '..')
@@ -158,7 +160,42 @@ function filled(path: string): void {
     text = between(text, `program:${name}`, `\`\`\`${name.split('.')[1]}\n${read(`examples/${name}`)}\`\`\``)
   for (const [, file = ''] of text.matchAll(/^<!-- file:(\S+) -->$/gm))
     text = between(text, `file:${file}`, `\`\`\`\n${read(file)}\`\`\``)
+  text = between(text, 'ways', waysToStart())
   documents.set(path, between(text, 'package', packageCommands()))
+}
+
+/** The ways to get the program, with the times that `npm run test:forms` has measured. */
+function waysToStart(): string {
+  const seconds = (ms: number | undefined): string => (ms === undefined ? '' : `${Math.round(ms / 1_000)} s`)
+  const ways: readonly (readonly [form: string, way: string, needs: string, commands: readonly string[]])[] = [
+    ['clone', 'clone', 'Node.js 20 to install', ['npm ci', 'npm start']],
+    ['npm-24', 'npm package', 'Node.js 22.19 or later', ['npm pack', `npx ./mailsonde-${version}.tgz serve`]],
+    [
+      'executable',
+      'executable',
+      'Linux, glibc 2.28',
+      ['apt-get install libatomic1 postgresql', './mailsonde-linux-x64 serve'],
+    ],
+    [
+      'deb',
+      'Debian package',
+      'Debian 12 or later',
+      [`apt-get install ./mailsonde_${version}_amd64.deb postgresql`, 'systemctl status mailsonde'],
+    ],
+    [
+      'image',
+      'image',
+      'Docker or Podman',
+      ['docker build -t mailsonde .', 'docker run -p 127.0.0.1:8080:8080 -v mailsonde:/data mailsonde'],
+    ],
+  ]
+  return table(
+    ['way', 'needs', 'commands', 'a domain checked', 'a page served', 'a report imported'],
+    ways.map(([form, way, needs, commands]) => [
+      ...[way, needs, commands.map((line) => `\`${line}\``).join(', ')],
+      ...(['domain', 'page', 'report'] as const).map((key) => seconds(formTimes[form]?.[key])),
+    ]),
+  )
 }
 
 /** How to get the package, which depends on whether it is published. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { labDatabase, labDatabaseUrl } from '../../test/lab/database.ts'
 import { configOf } from '../config.ts'
+import { databaseState } from './database.ts'
 import { manageDatabase } from './database-commands.ts'
 
 /** What `db status` says of the database. */
@@ -37,4 +38,9 @@ it('db status tells what waits in the queue and who holds connections', async ()
     ),
     'leases    1 nodes hold 4 connections at 2 providers and mail hosts',
   ])
+})
+
+it('a private database whose folder cannot be written is not said to be ready', async () => {
+  const state = await databaseState(configOf({ dataDir: '/dev/null/data' }))
+  expect(state).toEqual({ kind: 'private', ready: false, detail: expect.stringMatching(/^ENOTDIR/) })
 })

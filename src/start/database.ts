@@ -1,5 +1,7 @@
+import { access, constants } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import type { DoctorAnswer } from '../answers/pool.ts'
-import { messageOf } from '../base/errors.ts'
+import { codeOf, messageOf } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
@@ -48,12 +50,23 @@ export const programsOf = ({ postgresBin: bin }: Pick<Config, 'postgresBin'>): W
   path: process.env.PATH,
 })
 
+/** Rejects if a folder, or the one above it that there is, cannot be written. */
+async function mustBeWritable(folder: string): Promise<void> {
+  try {
+    await access(folder, constants.W_OK)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    await mustBeWritable(dirname(folder))
+  }
+}
+
 /** The database of this configuration, without opening it. Never rejects. */
 export async function databaseState(config: Config): Promise<DoctorAnswer['database']> {
   const { databaseUrl, dataDir, dbUser } = config
   if (databaseUrl !== undefined) return { kind: 'given', ready: true, detail: maskedUrl(databaseUrl) }
   try {
     const major = await embeddedMajor({ dataDir, user: dbUser, where: programsOf(config) })
+    await mustBeWritable(resolve(dataDir))
     return { kind: 'private', ready: true, detail: `PostgreSQL ${major}, started when it is first needed` }
   } catch (error) {
     return { kind: 'private', ready: false, detail: messageOf(error) }

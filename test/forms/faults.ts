@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type Installed, type Serving, serve } from './trial.ts'
+import { type Installed, run, type Serving, serve } from './trial.ts'
 
 const execute = promisify(execFile)
 const NOBODY = 65_534
@@ -39,7 +40,7 @@ function matches(what: string, text: string, wanted: RegExp): void {
 export async function tryFaults(program: readonly string[], work: string, resolver: string): Promise<void> {
   chmodSync(work, 0o711)
   const user = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
-  const form: Installed = { command: [...user, ...program], folder: join(work, 'faults') }
+  const form: Installed = { command: [...user, ...program], folder: join(work, 'faults'), upgrade: async () => ({}) }
   /** A service with a data folder of its own, while `use` runs; what it logs has no stack. */
   async function during(
     name: string,
@@ -72,6 +73,8 @@ export async function tryFaults(program: readonly string[], work: string, resolv
       matches('a check', await check(service), /^200 .*"v=spf1 -all"/)
       matches('a job', await job(service), /^5\d\d .*EROFS/)
       matches('the log', service.output(), /EROFS/)
+      for (let i = 0; i < 200 && !service.output().includes('first look'); i++) await setTimeout(100)
+      matches('the first look', service.output(), /"database":"EROFS/)
     },
   )
   await during(
@@ -131,4 +134,9 @@ export async function tryFaults(program: readonly string[], work: string, resolv
     /ended with 2: mailsonde: could not listen on \S+: another program uses it[^\n]*\n$/,
   )
   console.error('  port taken: said')
+  const cut = join(form.folder, 'cut.json')
+  writeFileSync(cut, '{"port": 80')
+  const refused = await run(form, ['check', 'example.org', '--config', cut]).catch(({ stderr }) => stderr)
+  matches('half a configuration', refused, /^mailsonde: the configuration file \S+ could not be read: [^\n]*\n$/)
+  console.error('  half a configuration: said')
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,6 +14,8 @@ const buildah = async (...args: readonly string[]): Promise<string> =>
 
 const BASE = 'localhost/mailsonde-base'
 const IMAGE = 'localhost/mailsonde'
+/** The user of the image. */
+const USER = 981
 /** What the image may add to its base, octets. */
 const MAX_ADDED = 90e6
 
@@ -45,11 +47,22 @@ export async function imageForm(own: {
   return {
     form: async (): Promise<Installed> => {
       await buildah('bud', '--quiet', '--isolation', 'chroot', '--build-arg', `BASE=${BASE}`, '-t', IMAGE, root)
-      container = await buildah('from', IMAGE)
       const { Entrypoint, Cmd, User } = await configOf(IMAGE)
-      const before = ['buildah', 'run', '--isolation', 'chroot', '--user', User, '--volume', `${folder}:/mnt`]
-      const command = [...before, container, '--', ...Entrypoint]
-      return { command, folder, seenAs: '/mnt', process: Entrypoint[0]!, serving: Cmd }
+      mkdirSync(join(folder, 'data'), { recursive: true })
+      chownSync(join(folder, 'data'), USER, USER)
+      const volumes = ['--volume', `${folder}:/mnt`, '--volume', `${folder}/data:/data`]
+      const start = async (): Promise<Pick<Installed, 'command'>> => {
+        container = await buildah('from', IMAGE)
+        // The volume is ours, as with `docker run -v`: buildah would make one for each container.
+        await buildah('config', '--volume', '/data-', container)
+        const before = ['buildah', 'run', '--isolation', 'chroot', '--user', User, ...volumes]
+        return { command: [...before, container, '--', ...Entrypoint] }
+      }
+      const upgrade = async () => {
+        await buildah('rm', container)
+        return start()
+      }
+      return { ...(await start()), folder, seenAs: '/mnt', process: Entrypoint[0]!, serving: Cmd, upgrade }
     },
     afterwards: async (installed: Installed): Promise<void> => {
       const { Labels } = await configOf(IMAGE)

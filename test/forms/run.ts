@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -17,12 +17,16 @@ import { type Installed, importReport, jobDone, serve, startJob, type Times, try
  */
 const ROOT = resolve(import.meta.dirname, '../..')
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
+/** The times of every form that passed, from which the README's table is made. */
+const RESULTS = join(import.meta.dirname, 'results.json')
 const TARBALL = `mailsonde-${version}.tgz`
 const work = mkdtempSync(join(tmpdir(), 'mailsonde-forms-'))
 
 type Form = (folder: string) => Promise<Installed>
 /** A form, and what is tried of it afterwards. */
-type Prepared = Form | { readonly form: Form; readonly afterwards: (installed: Installed) => Promise<void> }
+type Prepared =
+  | Form
+  | { readonly form: Form; readonly afterwards: (installed: Installed, key: string) => Promise<void> }
 
 /** A command of a reader. Rejects with what it wrote if it fails. */
 async function command(cwd: string, line: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -50,9 +54,25 @@ async function npmForm(major: number, flags: readonly string[]): Promise<Form> {
   const [bin, file] = [await nodeOf(major), await packed()]
   const env = { PATH: `${bin}:${process.env.PATH}` }
   return async (folder) => {
-    await command(folder, ['npm', 'install', '--no-audit', '--no-fund', ...flags, file], env)
-    return { command: [join(bin, 'node'), join(folder, 'node_modules/mailsonde/dist/main.js')], env, folder }
+    const install = (what: string) =>
+      command(folder, ['npm', 'install', '--no-audit', '--no-fund', ...flags, what], env)
+    await install(file)
+    const upgrade = async () => {
+      await install(await newer(file))
+      return {}
+    }
+    return { command: [join(bin, 'node'), join(folder, 'node_modules/mailsonde/dist/main.js')], env, folder, upgrade }
   }
+}
+
+/** The packed file as that of a newer version. */
+async function newer(file: string): Promise<string> {
+  const folder = mkdtempSync(join(work, 'newer-'))
+  await command(folder, ['tar', '-xzf', file])
+  const manifest = join(folder, 'package/package.json')
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(`"version": "${version}"`, '"version": "99.0.0"'))
+  await command(folder, ['tar', '-czf', 'mailsonde-99.0.0.tgz', 'package'])
+  return join(folder, 'mailsonde-99.0.0.tgz')
 }
 
 /** What `npm run build:…` has made below `build`; it is made where it is missing. */
@@ -70,9 +90,14 @@ async function executableForm(): Promise<Form> {
   const archive = await built('build:executable', `executable/${EXECUTABLE}.tar.xz`)
   const { root, enter, sh } = await chrootIn(join(work, 'chroot-executable'), BASES)
   return async () => {
-    await command(root, ['tar', '-xJf', archive, '-C', join(root, 'srv')])
+    const unpack = () => command(root, ['tar', '-xJf', archive, '-C', join(root, 'srv')])
+    await unpack()
     await sh('apt-get -q install -y --no-install-recommends libatomic1 postgresql')
-    return { command: [...enter, `/srv/${EXECUTABLE}`], folder: join(root, 'srv'), seenAs: '/srv' }
+    const upgrade = async () => {
+      await unpack()
+      return {}
+    }
+    return { command: [...enter, `/srv/${EXECUTABLE}`], folder: join(root, 'srv'), seenAs: '/srv', upgrade }
   }
 }
 
@@ -90,19 +115,23 @@ async function debForm(): Promise<Prepared> {
       copyFileSync(file, join(root, 'srv/mailsonde.deb'))
       await sh('apt-get -q install -y --no-install-recommends /srv/mailsonde.deb postgresql')
       await sh('install -d -m 700 -o mailsonde -g mailsonde /var/lib/mailsonde')
-      return { command: [...enter, ...unit, '/usr/bin/mailsonde'], folder, seenAs: '/var/lib/mailsonde' }
+      const upgrade = async () => {
+        await sh('dpkg -i /srv/mailsonde.deb')
+        return {}
+      }
+      return { command: [...enter, ...unit, '/usr/bin/mailsonde'], folder, seenAs: '/var/lib/mailsonde', upgrade }
     },
-    afterwards: async (installed) => {
+    afterwards: async (installed, key) => {
       const modes = await sh(
         'stat -c "%a %U %n" /etc/mailsonde/mailsonde.env; man -w mailsonde 2>/dev/null || ls /usr/share/man/man1/mailsonde.1.gz',
       )
       if (!modes.startsWith('640 root ')) throw new Error(`the configuration has another mode: ${modes}`)
-      const service = await serve(installed, resolver)
+      const service = await serve(installed, resolver, [], key)
       const id = await startJob(service, 200)
       await sh('echo MAILSONDE_REGION=here >> /etc/mailsonde/mailsonde.env; dpkg -i /srv/mailsonde.deb')
       await importReport(installed, service)
       await service.stop()
-      const again = await serve(installed, resolver)
+      const again = await serve(installed, resolver, [], key)
       await jobDone(again, id)
       await again.stop()
       if (!(await sh('cat /etc/mailsonde/mailsonde.env')).includes('REGION'))
@@ -120,7 +149,12 @@ const cloneForm: Form = async (folder) => {
   await command(folder, ['git', 'clone', '--quiet', ROOT, '.'])
   await command(folder, ['npm', 'ci'])
   const program = [join(folder, 'node_modules/.bin/node'), join(folder, 'src/main.js')]
-  return { command: program, folder: join(folder, 'trial') }
+  const upgrade = async () => {
+    await command(folder, ['git', 'pull', '--quiet'])
+    await command(folder, ['npm', 'ci'])
+    return {}
+  }
+  return { command: program, folder: join(folder, 'trial'), upgrade }
 }
 
 /** The forms, each with what it needs before a reader begins. */
@@ -148,8 +182,9 @@ for (const name of names) {
     const folder = join(work, name)
     mkdirSync(folder)
     let installed: Installed | undefined
-    rows.push([name, await tryForm(async () => (installed = await form(folder)), resolver)])
-    if (typeof prepared !== 'function') await prepared.afterwards(installed!)
+    const { times, key } = await tryForm(async () => (installed = await form(folder)), resolver)
+    if (typeof prepared !== 'function') await prepared.afterwards(installed!, key)
+    rows.push([name, times])
   } catch (error) {
     rows.push([name, (error as Error).message])
     process.exitCode = 1
@@ -167,6 +202,9 @@ if (asked.length === 0 || asked.includes('faults')) {
 }
 lab.close()
 
+const measured = rows.filter((row): row is [string, Times] => typeof row[1] !== 'string')
+const kept = JSON.parse(readFileSync(RESULTS, 'utf8')) as Readonly<Record<string, Times>>
+writeFileSync(RESULTS, `${JSON.stringify({ ...kept, ...Object.fromEntries(measured) }, null, 2)}\n`)
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 console.log('| form | installed | a domain checked | a page | a report imported | a job done | `--help` |')
 console.log('|---|---|---|---|---|---|---|')

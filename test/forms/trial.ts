@@ -15,8 +15,10 @@ export type Installed = {
   readonly seenAs?: string
   /** The name of the process of the program, where what comes before it passes no signals on. */
   readonly process?: string
-  /** What the service is started with, in place of a data folder in `folder`. */
+  /** What the service is started with, in place of a data folder in `folder`; its first start makes a key. */
   readonly serving?: readonly string[]
+  /** Installs a newer one over it, as a reader does, while it is stopped. */
+  readonly upgrade: () => Promise<Partial<Installed>>
 }
 
 /** Milliseconds from the first command of the reader to each result, and how long the program takes to show its help. */
@@ -33,10 +35,13 @@ const RUN_MS = 120_000
 
 /**
  * Installs a form, then does what a reader does first: checks a domain of the lab, opens a page of a service, imports a
- * report, runs a bulk job, makes a monitor, stops the service, starts it again and finds all of it. Throws at the first
- * result that differs from what it has to be.
+ * report, runs a bulk job, makes a monitor, and upgrades in the middle of a further job: jobs, monitors, keys and
+ * reports are kept. Returns its key too. Throws at the first result that differs from what it has to be.
  */
-export async function tryForm(install: () => Promise<Installed>, resolver: string): Promise<Times> {
+export async function tryForm(
+  install: () => Promise<Installed>,
+  resolver: string,
+): Promise<{ readonly times: Times; readonly key: string }> {
   const start = performance.now()
   const passed = (): number => Math.round(performance.now() - start)
   const form = await install()
@@ -46,7 +51,9 @@ export async function tryForm(install: () => Promise<Installed>, resolver: strin
   const domain = passed()
   mkdirSync(form.folder, { recursive: true })
   writeFileSync(join(form.folder, 'report.xml'), aggregateReport({ rows: [{ address: '192.0.2.1', count: 3 }] }))
-  const first = await serve(form, resolver)
+  const made = form.serving ? undefined : await newKey(form)
+  const first = await serve(form, resolver, [], made)
+  if (first.key === undefined) throw new Error('the first start made no key')
   const page1 = await fetch(`${first.url}/domain/example.org`, { headers: headersOf(first) })
   const html = await page1.text()
   if (!page1.ok || !html.includes('example.org')) throw new Error(`no page of a domain: ${html.slice(0, 200)}`)
@@ -59,8 +66,12 @@ export async function tryForm(install: () => Promise<Installed>, resolver: strin
   const jobMs = passed()
   const monitor = JSON.stringify({ kind: 'check', target: 'example.org', notify: [] })
   await call(first, '/v1/monitors', ['application/json', monitor])
+  const cut = await startJob(first, 200)
   await first.stop()
-  const second = await serve(form, resolver, [], first.key)
+  const newer = { ...form, ...(await form.upgrade()) }
+  const second = await serve(newer, resolver, [], first.key)
+  same((await fetch(`${second.url}/v1/jobs`)).status, 401)
+  await jobDone(second, cut)
   same(await reportsAt(second), ['example.org'])
   same((await call(second, `/v1/jobs/${job}`)).state, 'done')
   same((await call(second, '/v1/monitors')).data.length, 1)
@@ -68,7 +79,8 @@ export async function tryForm(install: () => Promise<Installed>, resolver: strin
   const before = performance.now()
   const help = await run(form, ['--help'])
   if (!help.includes('check <DOMAIN...>')) throw new Error('the help lacks a command')
-  return { installed, domain, page, report, job: jobMs, help: Math.round(performance.now() - before) }
+  const times = { installed, domain, page, report, job: jobMs, help: Math.round(performance.now() - before) }
+  return { times, key: first.key }
 }
 
 /** What a command writes to standard output; rejects if it fails or writes to standard error. */
@@ -161,6 +173,13 @@ async function call(at: Serving, path: string, body?: readonly [type: string, te
 /** The domains with reports. */
 const reportsAt = async (at: Serving): Promise<readonly string[]> =>
   (await call(at, '/v1/reports/domains')).data.map(({ domain }) => domain)
+
+/** A key for everything, made by the command line. */
+async function newKey(form: Installed): Promise<string> {
+  const data = join(form.seenAs ?? form.folder, 'data')
+  const said = await run(form, ['keys', 'create', '--name', 'trial', '--scopes', 'admin', '--data-dir', data])
+  return /\bmsk_\S+/.exec(said)?.[0] ?? ''
+}
 
 /** Imports the report of the trial by the command line. */
 export async function importReport(form: Installed, { url, key }: Serving): Promise<void> {
