@@ -1,3 +1,4 @@
+import { keysOf } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import type { Domain } from '../names/domain.ts'
@@ -97,6 +98,30 @@ export type DomainContext = {
   /** Which senders may be unable to deliver: an answer about MTA-STS, DANE or the addresses of a host is missing. */
   readonly openBarriers: readonly OpenBarrier[]
 }
+
+/** The fields of the context. */
+export const CONTEXT_FIELDS = keysOf<keyof DomainContext>({
+  role: true,
+  because: true,
+  otherRoles: true,
+  sends: true,
+  sendersOpen: true,
+  takes: true,
+  canPass: true,
+  silent: true,
+  relaxedAt: true,
+  enforces: true,
+  signed: true,
+  noMail: true,
+  mailboxes: true,
+  mail: true,
+  mailError: true,
+  names: true,
+  sendingHosts: true,
+  tls: true,
+  barriers: true,
+  openBarriers: true,
+} satisfies Record<keyof DomainContext, true>)
 
 /** The scored checks that a role does not need. */
 const LEFT_OUT: Readonly<Record<Role, readonly ScoredCheck[]>> = {

@@ -48,7 +48,7 @@ type Query = {
   /** The parts of that look-up that may have its answer, as bits. */
   parts: number
   /** What was decided for the parts that had to wait. */
-  readonly verdicts: Map<PartName, Promise<boolean>>
+  verdicts?: Map<PartName, Promise<boolean>>
   /** The look-up that left it out. */
   refusedIn?: number
   answer?: Promise<Answer>
@@ -152,7 +152,7 @@ export class Questions {
 
   /** A query to a name server itself, if it may be sent. */
   direct<T>(name: string, type: string, send: () => Promise<T>): Promise<T> {
-    const query = { name, type, run: 0, parts: 0, verdicts: new Map() }
+    const query = { name, type, run: 0, parts: 0 }
     return this.whenMay(this.verdict('ns', query), query, send)
   }
 
@@ -194,7 +194,7 @@ export class Questions {
     let ofKind = this.queries.get(kind)
     if (!ofKind) this.queries.set(kind, (ofKind = new Map()))
     let query = ofKind.get(name)
-    if (!query) ofKind.set(name, (query = { name, type, run: 0, parts: 0, verdicts: new Map() }))
+    if (!query) ofKind.set(name, (query = { name, type, run: 0, parts: 0 }))
     return query
   }
 
@@ -212,7 +212,7 @@ export class Questions {
     const bit = 1 << PLACE[name]
     if (query.run > 0 && (query.run < this.run || query.parts & bit)) return true
     if (query.refusedIn !== undefined && query.refusedIn < this.run) return false
-    const same = query.verdicts.get(name)
+    const same = query.verdicts?.get(name)
     if (same !== undefined) return same
     const part = this.part(name)
     const place = part.places++
@@ -223,7 +223,7 @@ export class Questions {
       return false
     })
     part.last = decided
-    query.verdicts.set(name, decided)
+    query.verdicts = (query.verdicts ?? new Map()).set(name, decided)
     return decided
   }
 

@@ -16,7 +16,7 @@ import {
   notApplicable,
   type Outcome,
 } from './check.ts'
-import { type DomainContext, UNKNOWN_CONTEXT } from './context.ts'
+import { CONTEXT_FIELDS, type DomainContext, UNKNOWN_CONTEXT } from './context.ts'
 import { contextOf } from './domain-context.ts'
 import { severityOf } from './finding.ts'
 import { roleProblem } from './problems.ts'
@@ -236,24 +236,22 @@ async function alteredBy(
 
 /**
  * Judges every fact set once, with the resulting context. With `known`, a check whose facts are the same object, and
- * for which all is equal that its judge read of the context, keeps its outcome. Only the checks of `keys` are judged
- * and have an outcome.
+ * for which all is equal that its judge read of the context, keeps its outcome.
  */
-export function judgeFacts(facts: FactSets, known?: Judgements, keys = CHECK_KEYS): JudgedChecks {
+export function judgeFacts(facts: FactSets, known?: Judgements): JudgedChecks {
   const context = contextOf(facts)
-  const outcomes = judgeAll(facts, context, known, keys)
-  if (context.otherRoles.length === 0) return { context, outcomes }
-  const readings = readingsOf(context).map((one) => ({ context: one, outcomes: judgeAll(facts, one, known, keys) }))
-  return { context, outcomes, readings }
+  if (context.otherRoles.length === 0) return { context, outcomes: judgeAll(facts, context, known) }
+  const remembered = known ?? rememberedJudgements() // most readings differ for few checks
+  const readings = readingsOf(context).map((one) => ({ context: one, outcomes: judgeAll(facts, one, remembered) }))
+  const outcomes = CHECK_KEYS.flatMap((key) => {
+    const [own, ...others] = readings.map((one): Outcome<unknown> | undefined => one.outcomes[key])
+    return own ? [[key, sameInAll([own, ...others.map((one) => one!)], context)] as const] : []
+  })
+  return { context, outcomes: Object.fromEntries(outcomes) as unknown as Outcomes, readings }
 }
 
-function judgeAll(
-  facts: FactSets,
-  context: DomainContext,
-  known: Judgements | undefined,
-  all: readonly CheckKey[],
-): Outcomes {
-  const keys = all.filter((key) => facts[key] !== undefined)
+function judgeAll(facts: FactSets, context: DomainContext, known: Judgements | undefined): Outcomes {
+  const keys = CHECK_KEYS.filter((key) => facts[key] !== undefined)
   const outcomes = Object.fromEntries(
     keys.map((key) => [key, known?.(key, facts, context) ?? judgeOne(key, facts, context)]),
   )
@@ -266,7 +264,6 @@ export type Judgements = (key: CheckKey, facts: FactSets, context: DomainContext
 export function rememberedJudgements(): Judgements {
   const judgements = new Map<CheckKey, Judgement[]>()
   return (key, facts, context) => {
-    if (context.otherRoles.length > 0) return judgeOne(key, facts, context)
     const known = judgements.get(key) ?? []
     const same = known.find(
       ({ of, read }) => of === facts[key] && read.every(([field, was]) => isSame(was, context[field])),
@@ -286,17 +283,26 @@ type Judgement = {
   readonly outcome: Outcome<unknown>
 }
 
-/** The context, with a note of each field that is read. */
+/** The context, with a note of each field that is read; a Proxy takes several times as long. */
 const watched = (context: DomainContext, fields: Set<keyof DomainContext>): DomainContext =>
-  new Proxy(context, {
-    get: (target, field: keyof DomainContext) => {
-      fields.add(field)
-      return target[field]
-    },
-  })
+  Object.create(WATCHED, { context: { value: context }, fields: { value: fields } })
+const WATCHED = Object.defineProperties(
+  {},
+  Object.fromEntries(
+    CONTEXT_FIELDS.map((field) => [
+      field,
+      {
+        get(this: { readonly context: DomainContext; readonly fields: Set<string> }) {
+          this.fields.add(field)
+          return this.context[field]
+        },
+      },
+    ]),
+  ),
+)
 
 /** The context in each role that the domain may have. */
-const readingsOf = ({ otherRoles, noMail, ...rest }: DomainContext): readonly DomainContext[] => [
+const readingsOf = ({ otherRoles, noMail, ...rest }: DomainContext): readonly [DomainContext, ...DomainContext[]] => [
   { ...rest, ...(noMail && { noMail }), otherRoles: [] },
   ...otherRoles.map((other) => ({ ...rest, ...other, otherRoles: [] })),
 ]
@@ -376,9 +382,17 @@ type Judge<Facts> = Pick<Check<Facts>, 'judge'>
  */
 function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> {
   if (isFailure(found)) return { status: 'unknown', reason: found.problem, findings: [] }
-  const outcome = check.judge(found, context)
-  if (outcome.status === 'unknown' || context.otherRoles.length === 0) return outcome
-  const [, ...others] = readingsOf(context).map((one) => check.judge(found, one))
+  if (context.otherRoles.length === 0) return check.judge(found, context)
+  const [own, ...others] = readingsOf(context)
+  return sameInAll([check.judge(found, own), ...others.map((one) => check.judge(found, one))], context)
+}
+
+/** What an outcome says in every reading of the context. */
+function sameInAll<Facts>(
+  [outcome, ...others]: readonly [Outcome<Facts>, ...Outcome<Facts>[]],
+  context: Pick<DomainContext, 'because'>,
+): Outcome<Facts> {
+  if (outcome.status === 'unknown') return outcome
   const inAll = (id: string): boolean => others.every(({ findings }) => findings.some((finding) => finding.id === id))
   const findings = outcome.findings.filter(({ id }) => inAll(id))
   if (others.every(({ status }) => status === outcome.status)) return { ...outcome, findings }

@@ -124,7 +124,8 @@ export async function checkDomain(
   { plan, ...wanted }: Pick<CheckInput, 'selectors' | 'starttls' | 'learned' | 'seen'> & { readonly plan?: boolean },
 ): Promise<CheckAnswer> {
   const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
-  const subject = subjectOf(repeatable(ctx, domain), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
+  const input = { ...wanted, helo, smtpPort: deps.smtpPort }
+  const subject = subjectOf(repeatable(ctx, domain), domain, input, plan)
   const snapshot = await lookUp(subject, ctx.onPart)
   const made = plan ? await planOf(subject, snapshot, { seen: await wanted.seen?.() }) : undefined
   const answer = composeCheck(domain, snapshot, presentWithPlan(snapshot, made))

@@ -47,13 +47,14 @@ export type Subject = {
   readonly ctx: Repeatable<Ctx>
   readonly domain: Domain
   readonly input: CheckInput
-  /** What the checks said, for the facts that a change leaves as they are. */
-  readonly judgements: Judgements
+  /** What the checks said, for the facts that a change leaves as they are; absent: nothing is tried. */
+  readonly judgements?: Judgements
 }
 
-export const subjectOf = (ctx: Repeatable<Ctx>, domain: Domain, input: CheckInput): Subject => ({
+/** `isTried`: changes will be tried. */
+export const subjectOf = (ctx: Repeatable<Ctx>, domain: Domain, input: CheckInput, isTried = true): Subject => ({
   ...{ ctx, domain, input },
-  judgements: rememberedJudgements(),
+  ...(isTried && { judgements: rememberedJudgements() }),
 })
 
 /**

@@ -51,12 +51,25 @@ async function lookupRecord(ctx: Asking, domain: Domain, isOrganizational = fals
     Answer<'TXT'> | DnsError,
     MxAnswer,
   ]
-  const discovery = discover(domain, {
+  const discovery = discovered(domain, answers, () => ({
     walk: answers.slice(0, walk.length).map((answer) => walkAnswer(answer as Answer<'TXT'> | DnsError)),
     txt: walkAnswer(txt),
     exists: existence([answers[0]!, txt, mx]),
-  })
+  }))
   return { discovery: { ...discovery, ...(await lookupDoubled(ctx, discovery)) }, mx }
+}
+
+type Answers = readonly (Answer | DnsError)[]
+/** What was read last of answers, by the first of them: DMARC and BIMI read the same. */
+const READ = new WeakMap<object, { readonly answers: Answers; readonly discovery: Discovery }>()
+
+function discovered(domain: Domain, answers: Answers, asked: () => Parameters<typeof discover>[1]): Discovery {
+  const last = READ.get(answers[0]!)
+  if (last?.answers.length === answers.length && answers.every((answer, i) => answer === last.answers[i]))
+    return last.discovery
+  const discovery = discover(domain, asked())
+  READ.set(answers[0]!, { answers, discovery })
+  return discovery
 }
 
 /** Queried only if the domain has no record. A query without an answer is ignored: it changes no policy. */

@@ -47,12 +47,17 @@ export function meantBy(texts: readonly string[]): SpfRecord | undefined {
   return records.length === 1 ? records[0]! : merged(records)
 }
 
-/** Whether texts that receivers cannot read as a record name senders, as they were meant. */
-export function meansSenders({ records, similar, reading }: SpfFacts): boolean {
-  if (reading && reading.permerrors.length === 0) return false
-  const meant = meantBy(records.length > 0 ? records : similar)
-  return meant !== undefined && namesSomebody(meant)
+/** Whether texts that receivers cannot read as a record name senders, as they were meant; read once. */
+export function meansSenders(facts: SpfFacts): boolean {
+  const known = MEANING.get(facts)
+  if (known !== undefined) return known
+  const { records, similar, reading } = facts
+  const meant = reading?.permerrors.length === 0 ? undefined : meantBy(records.length > 0 ? records : similar)
+  const means = meant !== undefined && namesSomebody(meant)
+  MEANING.set(facts, means)
+  return means
 }
+const MEANING = new WeakMap<SpfFacts, boolean>()
 
 /** The record with `~all` for `-all`; a record that names nobody stays unchanged. */
 export const softened = (record: SpfRecord): SpfRecord =>
