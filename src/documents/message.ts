@@ -58,6 +58,9 @@ const ABOUT: Readonly<Record<BounceAnswer['bounce']['recipients'][number]['about
   unknown: 'not known',
 }
 
+/** A note as a sentence. */
+const sentence = (note: string): Line => [`${note.charAt(0).toUpperCase()}${note.slice(1)}.`]
+
 /** A bounce: what became of each recipient, why, and what to do; then what came back. */
 function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, version: string): Document {
   const { recipients, returned } = bounce
@@ -68,7 +71,7 @@ function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, v
     blocks: blocksOf([
       conclude(returned?.subject || 'A reply of a mail server', mark, badge, summary, [
         ...(worst.to_do === undefined ? [] : [[{ strong: 'What to do: ' }, worst.to_do]]),
-        ...input.notes.map((note) => [note]),
+        ...input.notes.map(sentence),
       ]),
       recipients.map(
         (one): Parts => [
@@ -77,7 +80,7 @@ function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, v
             ['Result', [ACTIONS[one.action], one.permanent ? ', for good' : '']],
             one !== worst && ['Meaning', one.meaning],
             one !== worst && one.to_do !== undefined && ['What to do', one.to_do],
-            ['It is about', ABOUT[one.about]],
+            (one.action === 'failed' || one.action === 'delayed') && ['It is about', ABOUT[one.about]],
             one.remote_mta !== null && ['Server', code(one.remote_mta)],
           ),
           one.text !== '' && { kind: 'seen', label: 'What the server said', text: one.text },
@@ -115,7 +118,7 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
     blocks: blocksOf([
       conclude(headers.subject ?? `Message from ${author}`, mark, badge, answer.summary, [
         [`From ${author}`, ...date],
-        ...answer.input.notes.map((note): Line => [`${note.charAt(0).toUpperCase()}${note.slice(1)}.`]),
+        ...answer.input.notes.map(sentence),
       ]),
       told.length > 0 && [heading(2, 'What to repair', 'findings'), told.map((one) => findingBlock(one, { level: 3 }))],
       heading(2, 'Authentication', 'authentication'),

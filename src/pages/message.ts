@@ -2,6 +2,7 @@ import type { MessageResult } from '../answers/message.ts'
 import { ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { parseDomain } from '../names/domain.ts'
+import { hasKnownSuffix } from '../names/suffix.ts'
 import { type Html, html, rendered, verbatim } from './html.ts'
 import { csrfField, pageOf } from './layout.ts'
 import { readForm } from './multipart.ts'
@@ -64,7 +65,7 @@ function domainLinks(answer: MessageResult): Html | undefined {
   const shown = new Set(
     domains.flatMap((one) => {
       const read = parseDomain(one)
-      return read.ok ? [read.value] : []
+      return read.ok && hasKnownSuffix(read.value) ? [read.value] : []
     }),
   )
   return shown.size === 0
@@ -118,7 +119,7 @@ ${result && html`<h2 id="another">Another message</h2>`}
 ${parts.canReceive() ? addressForm(visit) : NO_ADDRESSES}
 <form class="stack" method="post" action="/message?_csrf=${visit.token}" enctype="multipart/form-data">
 <label class="wide">Message file (.eml, .emlx, .msg, .mbox, .txt): choose it, or drop it here <input type="file" name="file" accept=".eml,.emlx,.msg,.mbox,.txt,message/rfc822"${invalid('file', problem)}>${beside('file', problem)}</label>
-<label class="wide">or its source, with all header fields <textarea name="text" rows="8" spellcheck="false" placeholder="Return-Path: …"${invalid('text', problem)}>${verbatim(typed.text ?? '')}</textarea>${beside('text', problem)}</label>
+<label class="wide">or its source, with all header fields, or what a server said (550 …) <textarea name="text" rows="8" spellcheck="false" placeholder="Return-Path: …"${invalid('text', problem)}>${verbatim(typed.text ?? '')}</textarea>${beside('text', problem)}</label>
 <details${KNOWN.some((name) => (typed[name] ?? '') !== '') && html` open`}><summary>What you know of the connection</summary>
 <label>Address that sent it <input name="ip" maxlength="60" placeholder="192.0.2.1" value="${typed.ip ?? ''}"${invalid('ip', problem)}>${beside('ip', problem)}</label>
 <label>HELO name <input name="helo" maxlength="255" value="${typed.helo ?? ''}"${invalid('helo', problem)}>${beside('helo', problem)}</label>

@@ -68,7 +68,7 @@ const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b/
 
 /** Our address or domain without its name. */
 const OURS =
-  /\b(?:your|the sending|the sender's) (?:own |e-?mail |mail |sending |sender )?(?:address(?! book)|domain|mailbox)\b|\bin the sending domain\b|\bdomain you (?:send|sent|are sending) from\b|\b(?:ihr|votre|su|tu|sua|seu|tua|tuo|suo|vostro|uw|twoj|vas|din)e? (?:e-?mail-?|courriel |ip-?)?(?:adresse|domaine?|direccion|dominio|endereco|indirizzo|adres|adressen?)\b|ваш\S{0,3} (?:ip-?|почтов\S{2,3} )?(?:адрес|домен)|(?:您的|你的|お客様の|귀하의 ?)(?:ip|邮件|邮箱|メール|이메일)? ?(?:地址|域名|アドレス|ドメイン|주소|도메인)/
+  /\b(?:your|the sending|the sender's) (?:own |e-?mail |mail |sending |sender )?(?:address(?! book)|domain|mailbox)\b|\bin the sending domain\b|\bdomain you (?:send|sent|are sending) from\b|\b(?:ihr|votre|su|tu|sua|seu|tua|tuo|suo|vostro|uw|twoj|vas|din)e? (?:e-?mail-?|courriel |ip-?)?(?:adresse|domaine?|direccion|dominio|endereco|indirizzo|adres|adressen?)\b|\b(?:ihre?|votre|uw) (?:konto|postfach|compte|boite|account|mailbox)\b|^(?:\d\.\d\.\d{1,3} )?(?:su|tu|sua|tua|seu|suo|vostro) (?:cuenta|conta|account|casella|buzon)\b|\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\b|ваш\S{0,3} (?:ip-?|почтов\S{2,3} )?(?:адрес|домен)|(?:您的|你的|お客様の|귀하의 ?)(?:ip|邮件|邮箱|メール|이메일)? ?(?:地址|域名|アドレス|ドメイン|주소|도메인)/
 
 /** Whether the subject of a sentence is one of our names: it stands where the mailbox would. */
 export function namesUs(sentence: string): boolean {

@@ -621,21 +621,39 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Further words of each kind. */
 const FURTHER: typeof KINDS = {
+  'sender_refused|source_blocked': [
+    '552 5.2.2 sender mailbox is full',
+    '550 5.2.1 su cuenta ha sido bloqueada',
+    '550 5.2.1 Ihr Konto ist gesperrt',
+    '550 5.2.1 votre compte est suspendu',
+  ],
   mailbox_full: ['550 Mailbox space not enough'],
   mailbox_not_found: [
     '550 5.1.1 <user@example.org>: Email rejected: no such recipient',
     '550 We have no record of that user',
     '554 rejected due to: no valid recipients',
     '550 Delivery to user@example.org failed: this person does not work here',
+    '550 5.0.0 <user@example.org>... We do not know this address',
   ],
-  rate_limited: ['421 4.7.0 192.0.2.1 rate limited due to high number of recipient probes'],
-  reverse_dns_required: ['550-There is no reverse entry in the DNS for your host 550 ([192.0.2.1]). Mail rejected.'],
+  rate_limited: [
+    '421 4.7.0 192.0.2.1 rate limited due to high number of recipient probes',
+    '450 4.7.1 You are sending mail too quickly',
+  ],
+  reverse_dns_required: [
+    '550-There is no reverse entry in the DNS for your host 550 ([192.0.2.1]). Mail rejected.',
+    '550 5.7.1 Mail server at 192.0.2.1 has no hostname',
+  ],
   greylisted: ['451 Deferring the delivery for 10 minutes: we have not seen this sender before'],
-  tls_required: ['550 5.7.1 <user@example.org>... encryption too weak 0 less than 128'],
+  tls_required: [
+    '550 5.7.1 <user@example.org>... encryption too weak 0 less than 128',
+    '554 5.7.3 Unencrypted connections are not accepted',
+    '450 4.7.4 Use STARTTLS',
+  ],
   recipient_throttled: [
     '432 4.3.2 STOREDRV.Deliver; recipient thread limit exceeded',
     '450 4.2.1 Mailbox is getting too much mail right now',
     '452 4.2.1 Das Postfach erhält zurzeit zu viele Nachrichten',
+    '450 4.2.1 recipient mailbox rate exceeded',
   ],
   sender_refused: [
     '550 5.7.1 Absenderadresse abgelehnt: Domain existiert nicht',
@@ -652,12 +670,15 @@ const FURTHER: typeof KINDS = {
     '554 5.7.1 This server is not a mail exchanger for example.org',
     '550 5.7.1 We are not responsible for example.org',
     '550 5.7.1 不允许中继',
+    '554 5.7.1 Sorry, we accept mail for local domains only',
   ],
   mailbox_disabled: ['550 5.2.1 The mailbox is not allowed to receive mail'],
   recipient_restricted: [
     '550 5.7.1 user@example.org accepts mail from approved senders only',
     '550 Mailing list is closed; you are not a member',
     '550 5.7.1 List moderated, non-members rejected',
+    '550 5.7.1 Sender not allowed to post to distribution list',
+    '550 5.7.1 Recipient does not accept mail from unknown senders',
   ],
   temporary_failure: [
     '451 4.3.0 Mail server temporarily rejected message',

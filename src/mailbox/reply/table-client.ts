@@ -20,7 +20,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'tls_required',
-    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|^(?:\d\.\d\.\d{1,3} )?(?:please )?use (?:starttls|tls)\b|\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
     'Postfix, Exchange, Exim',
     '530 5.7.0 Must issue a STARTTLS command first',
   ),
@@ -34,7 +34,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
     'reverse_dns_required',
-    /cannot find your (?:reverse )?host ?name|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]?:? (?:is |was )?(?:unknown|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
+    /cannot find your (?:reverse )?host ?name|US-IP\]? has no (?:host ?)?name\b|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]?:? (?:is |was )?(?:unknown|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
     'Postfix',
     '450 4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]',
   ),

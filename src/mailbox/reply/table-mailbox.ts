@@ -18,7 +18,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
-    /\ballowed senders list|\bdelivery to this (?:address|recipient|group|mailbox|user) is (?:restricted|not (?:allowed|permitted))|\bis only accepting (?:e-?mails?|mail|messages) from\b|\bnot permitted to .{0,30}from outside|\bonly accepts? (?:e-?mails?|mail|messages) from (?:people|senders|members|users|addresses|authenticated|internal|its|the|within|inside)|\b(?:does not|doesn't|do not|not) accept (?:e-?mails?|mail|messages) from (?:outside|external|the internet|non-?members|outsiders)/,
+    /\ballowed senders list|\b(?:recipient|mailbox|user|group|list) (?:does not|doesn't) accept (?:e-?mails?|mail|messages) from (?:unknown|other|all|unlisted) senders|\bdelivery to this (?:address|recipient|group|mailbox|user) is (?:restricted|not (?:allowed|permitted))|\bis only accepting (?:e-?mails?|mail|messages) from\b|\bnot permitted to .{0,30}from outside|\bonly accepts? (?:e-?mails?|mail|messages) from (?:people|senders|members|users|addresses|authenticated|internal|its|the|within|inside)|\b(?:does not|doesn't|do not|not) accept (?:e-?mails?|mail|messages) from (?:outside|external|the internet|non-?members|outsiders)/,
     'Microsoft 365',
     "550 5.7.124 RESOLVER.RST.SenderNotInAllowedSendersList; the sender isn't in the recipient's allowed senders list",
   ),
@@ -36,7 +36,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
-    /\bgroup you tried to contact\b|\bpermission to (?:post|send|e-?mail|write)\b.{0,40}\b(?:group|list|recipient|mailbox|address)|\b(?:not allowed|not permitted|not authori[sz]ed) to (?:post|send(?: mail| messages)?|write) to (?:this|the|that) (?:group|mailing list|list|distribution)/,
+    /\bgroup you tried to contact\b|\bpermission to (?:post|send|e-?mail|write)\b.{0,40}\b(?:group|list|recipient|mailbox|address)|\b(?:not allowed|not permitted|not authori[sz]ed) to (?:post|send(?: mail| messages)?|write) to (?:(?:this|the|that|a) )?(?:group|mailing list|list|distribution)/,
     'Google Groups',
     '550-5.7.1 The group you tried to contact (team) may not exist, or you may not 550-5.7.1 have permission to post messages to the group. 550 5.7.1 https://support.google.com/a/answer/168383 a1si1 - gsmtp',
   ),
@@ -52,7 +52,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
 export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   now(
     'recipient_throttled',
-    /\b(?:receiving|getting|gets) (?:e-?)?mail (?:too|at a rate)|\b(?:mailbox|recipient|user|inbox) (?:is )?(?:getting|gets|receives|receiving) too (?:many|much)|\breceivingrate|\brecipient thread limit|\b(?:recipient|mailbox|user|inbox)(?:'s)?\b.{0,50}\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,40}\b(?:limit\w{0,2}|rate|too (?:many|much|fast|quickly|often)|maximum|allowed|may)\b|\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,30}\b(?:limits?|rate)\b.{0,40}\b(?:recipient|mailbox|user|inbox)\b|\breceived too (?:much|many)\b(?!.{0,40}\b(?:from|ip|host)\b)|\b(?:delivery|message|mail) rate (?:for|of) (?:this|the) (?:mailbox|recipient|user)\b|\brate.?limit\w{0,3}\b.{0,30}\b(?:for|of) (?:the |this |that )?(?:recipient|mailbox|inbox)\b(?!\/)|\btoo many (?:recent )?(?:messages|e-?mails|mails)\b.{0,20}\b(?:for|to) (?:this|the|that) (?:recipient|mailbox|user|inbox)\b|\b(?:recipient|mailbox|user|inbox)\b.{0,30}\b(?:number of|too many) (?:messages|e-?mails|mails)\b.{0,40}\b(?:receive|accept|hour|day|minute)\b/,
+    /\b(?:receiving|getting|gets) (?:e-?)?mail (?:too|at a rate)|\b(?:mailbox|recipient|user|inbox) (?:is )?(?:getting|gets|receives|receiving) too (?:many|much)|\breceivingrate|\brecipient thread limit|\b(?:recipient|mailbox|inbox)(?: \w{1,12}){0,2} rate (?:is )?exceeded|\b(?:recipient|mailbox|user|inbox)(?:'s)?\b.{0,50}\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,40}\b(?:limit\w{0,2}|rate|too (?:many|much|fast|quickly|often)|maximum|allowed|may)\b|\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,30}\b(?:limits?|rate)\b.{0,40}\b(?:recipient|mailbox|user|inbox)\b|\breceived too (?:much|many)\b(?!.{0,40}\b(?:from|ip|host)\b)|\b(?:delivery|message|mail) rate (?:for|of) (?:this|the) (?:mailbox|recipient|user)\b|\brate.?limit\w{0,3}\b.{0,30}\b(?:for|of) (?:the |this |that )?(?:recipient|mailbox|inbox)\b(?!\/)|\btoo many (?:recent )?(?:messages|e-?mails|mails)\b.{0,20}\b(?:for|to) (?:this|the|that) (?:recipient|mailbox|user|inbox)\b|\b(?:recipient|mailbox|user|inbox)\b.{0,30}\b(?:number of|too many) (?:messages|e-?mails|mails)\b.{0,40}\b(?:receive|accept|hour|day|minute)\b/,
     'Gmail, Exchange',
     '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered. Please resend your message at a later time.',
   ),

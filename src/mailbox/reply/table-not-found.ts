@@ -62,7 +62,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:account|mailbox|address)|\bno (?:valid )?(?:mailbox|mail-box|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\bno record of (?:that|this|the|such|any)\b|\bno valid recipients?$|\b(?:does not|doesn't|no longer) works? (?:here|for us|with us)\b|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
+    /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:account|mailbox|address)|\bno (?:valid )?(?:mailbox|mail-box|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\b(?:do not|don't|does not|doesn't) know (?:this|that|the|such an?|any) (?:address|user|mailbox|recipient|account)\b|\bno record of (?:that|this|the|such|any)\b|\bno valid recipients?$|\b(?:does not|doesn't|no longer) works? (?:here|for us|with us)\b|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
     'Qmail',
     '550 sorry, no mailbox here by that name (#5.1.1 - chkusr)',
   ),
@@ -125,7 +125,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\bnot responsible for (?:(?:that|this|the) domain|DOMAIN)|\bnot (?:the|an?) (?:mail|e-?mail) (?:server|host|exchanger|system)s? (?:of|for)\b|\bmail (?:for|to) (?:(?:that|this|the) domain |DOMAIN |US )?(?:is )?not accepted (?:here|by|at)\b|\bisn't in my control\/locals\b|домен\S{0,3}.{0,30}не (?:обслуж|принима)|не принима\S{1,3}.{0,30}домен|ドメイン.{0,16}(?:受け付け|受け取|受信)\S{0,4}(?:ません|ない)|(?:域名|该域|此域).{0,12}(?:不接收|不受理|未托管|不在)|\bdomen\S{0,3}\b.{0,20}\bnie (?:jest )?obs[lł]ugiwan|\bnie (?:przyjmuj|obs[lł]uguj)\S{1,4}\b.{0,30}\bdomen|\baccepteert geen (?:e-?)?mail\b.{0,20}\bdomein|\btar inte emot\b.{0,30}\bdoman/,
+    /\bmail for (?:local|our|hosted|these) domains? only\b|\bnot responsible for (?:(?:that|this|the) domain|DOMAIN)|\bnot (?:the|an?) (?:mail|e-?mail) (?:server|host|exchanger|system)s? (?:of|for)\b|\bmail (?:for|to) (?:(?:that|this|the) domain |DOMAIN |US )?(?:is )?not accepted (?:here|by|at)\b|\bisn't in my control\/locals\b|домен\S{0,3}.{0,30}не (?:обслуж|принима)|не принима\S{1,3}.{0,30}домен|ドメイン.{0,16}(?:受け付け|受け取|受信)\S{0,4}(?:ません|ない)|(?:域名|该域|此域).{0,12}(?:不接收|不受理|未托管|不在)|\bdomen\S{0,3}\b.{0,20}\bnie (?:jest )?obs[lł]ugiwan|\bnie (?:przyjmuj|obs[lł]uguj)\S{1,4}\b.{0,30}\bdomen|\baccepteert geen (?:e-?)?mail\b.{0,20}\bdomein|\btar inte emot\b.{0,30}\bdoman/,
     'hosts in Russian, Japanese, Chinese, Polish, Dutch, Swedish, and others',
     '550 домен не обслуживается этим сервером',
   ),

@@ -51,7 +51,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast|frequent|often)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
+    /\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast|quick(?:ly)?|frequent|often)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
     'Gmail',
     '421 4.7.28 [192.0.2.1] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been temporarily rate limited. - gsmtp',
   ),

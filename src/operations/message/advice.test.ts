@@ -193,8 +193,7 @@ describe('what to do about a message', () => {
     else expect(finding).not.toHaveProperty('repair')
     expect(finding?.fix?.name).toBe(fix)
   })
-  it('a bounce about our domain has the step of its plan', async () => {
-    const text = crlf(`Return-Path: <>
+  const refused = crlf(`Return-Path: <>
 From: MAILER-DAEMON@mail.a-shop.com
 Subject: Undelivered Mail Returned to Sender
 
@@ -204,8 +203,13 @@ Subject: Undelivered Mail Returned to Sender
 --- Below this line is a copy of the message.
 
 ${MAIL}`)
-    const { bounce } = await answerOf<BounceAnswer>(text, {}, withDmarc())
+  it('a bounce about our domain has the step of its plan', async () => {
+    const { bounce } = await answerOf<BounceAnswer>(refused, {}, withDmarc())
     expect(bounce.recipients).toMatchObject([{ about: 'sender_domain' }])
     expect(bounce.recipients[0]!.to_do).toMatch(/No DMARC record.* Step \d of the plan of a-shop\.com: /)
+  })
+  it('a bounce about our domain does not say that it passes while the DNS does not answer', async () => {
+    const { bounce } = await answerOf<BounceAnswer>(refused, {}, { ...ZONE, '_dmarc.a-shop.com': 'SERVFAIL' })
+    expect(bounce.recipients[0]!.to_do).toMatch(/The check of a-shop\.com could not be made today: /)
   })
 })

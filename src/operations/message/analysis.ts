@@ -231,8 +231,17 @@ export async function todayOf(ctx: Ctx, deps: Used, from = ''): Promise<string> 
   if (!domain.ok) return ''
   const answer = await checkOf(remembering(ctx), deps, domain.value, { plan: true })
   const fault = faultOf(answer, /^(?:spf|dkim|dmarc)\./)
-  if (!fault) return `The check of ${domain.value} finds nothing to repair today: it passes.`
+  if (!fault) return nothingFound(answer)
   return [`The check of ${domain.value} finds today: ${fault.detail}`, fault.repair ?? ''].join(' ').trim()
+}
+
+/** That a check has no fault is told of what it could ask. */
+function nothingFound({ domain, spf, dkim, dmarc }: CheckAnswer): string {
+  const open = [spf, dmarc].find(({ status }) => status === 'unknown')
+  if (open) return `The check of ${domain} could not be made today: ${open.reason ?? 'a lookup had no answer'}.`
+  return dkim.status === 'unknown'
+    ? `The check of ${domain} finds nothing to repair in SPF and DMARC today; of its DKIM key it knows nothing.`
+    : `The check of ${domain} finds nothing to repair today: it passes.`
 }
 
 /** Fields that show that a message is bulk mail. */
