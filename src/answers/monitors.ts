@@ -238,7 +238,6 @@ export const monitorRunAnswer = z.strictObject({
 })
 export type MonitorRunAnswer = AnswerOf<typeof monitorRunAnswer>
 
-/** The results of test messages. */
 export const monitorTestAnswer = z.strictObject({ sent: tested })
 export type MonitorTestAnswer = AnswerOf<typeof monitorTestAnswer>
 

@@ -28,7 +28,6 @@ type ScoredCheck = 'spf' | 'dkim' | 'dmarc' | 'mx' | 'ptr'
  */
 export type Barrier = {
   readonly kind: 'mta_sts' | 'dane' | 'ipv6_only'
-  /** The finding that reports it. */
   readonly finding: string
   readonly hosts: readonly string[]
   /** They cannot deliver to any host that has an address. */

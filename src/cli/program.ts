@@ -25,7 +25,6 @@ export type Actions = {
   readonly keys: (action: KeysAction, flags: FlagValues) => Promise<number>
   /** Processes a list file in this process. */
   readonly list: (asked: ListAsked, flags: FlagValues) => Promise<number>
-  /** Manages the database. */
   readonly db: (action: DbAction, flags: FlagValues) => Promise<number>
 }
 

@@ -79,7 +79,6 @@ export type Setting = Sessions & {
   readonly tell: Tell
   /** Standard output and standard error are terminals: a spinner is shown there while the command waits. */
   readonly showsSpinner?: boolean
-  /** Writes a line about an error. */
   readonly complain: (line: string) => void
   /** The lines of standard input, without empty lines and comments. */
   readonly readLines: (stopped: AbortSignal) => AsyncIterable<string>
@@ -88,7 +87,6 @@ export type Setting = Sessions & {
   readonly find: (operation: string) => Promise<Operation | undefined>
 }
 
-/** A running command. */
 export type Work = {
   readonly asked: Omit<Asked, 'flags'>
   readonly view: View

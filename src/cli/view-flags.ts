@@ -23,7 +23,6 @@ export type ViewFlags = {
   readonly inProcess?: boolean
 }
 
-/** The format of the output. */
 export type Form =
   | { readonly kind: 'fields'; readonly select: Select }
   | { readonly kind: 'verdict' }

@@ -104,7 +104,6 @@ export async function askList(
   address: Subject,
   asking: Asking & {
     readonly now: () => number
-    /** The present state of the list. */
     readonly state: () => TestState
     /** The present result of the negative test point. */
     readonly negative: () => Promise<Seen>
@@ -185,7 +184,6 @@ export type Lookup = Work<readonly Entry[]> & {
 export function askAll(options: {
   readonly lists: readonly List[]
   readonly address: Subject
-  /** The cached answers. */
   readonly known: readonly (Entry | undefined)[]
   readonly deadlineMs: number
   readonly signal: AbortSignal

@@ -117,5 +117,4 @@ export const DOMAIN_LISTS: readonly List[] = [
   },
 ]
 
-/** The shipped lists of domains. */
 export const DOMAIN_SET: ListSet = { version: DOMAIN_LIST_VERSION, lists: DOMAIN_LISTS }

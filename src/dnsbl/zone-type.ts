@@ -53,7 +53,6 @@ export type List = {
   /** Whether IPv6 addresses are supported; `unknown` counts as no until the self-test proves it. */
   readonly ipv6: 'yes' | 'no' | 'unknown'
   readonly scope: Scope
-  /** Codes that are listings. */
   readonly codes: readonly CodeRow[]
   /** Known codes that are not listings. */
   readonly ignored: readonly CodeRow[]

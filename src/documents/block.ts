@@ -49,7 +49,6 @@ export type Verdict = {
   readonly grade?: string
   /** Something needs repair whatever the grade is: shown as a warning, never as good. */
   readonly isBroken?: true
-  /** The meaning of the grade. */
   readonly words: string
   /** What matters for the verdict besides: who may send, what is not known. */
   readonly notes: readonly Line[]
@@ -213,9 +212,7 @@ export type Conversation = {
 /** Attempts in their order; the last one decided. */
 export type Attempts = { readonly label: string; readonly attempts: readonly Attempt[] }
 export type Attempt = {
-  /** The source address. */
   readonly from: string
-  /** The mail host. */
   readonly to: Line
   readonly outcome: Marked
   /** The reply as received. */

@@ -36,7 +36,6 @@ const markOfResult = (result: string): Mark => {
 }
 const result = (word: string): Marked => ({ mark: markOfResult(word), text: word })
 
-/** The answer about an upload: a message, or a bounce. */
 export const resultDocument = (answer: MessageResult, version: string): Document =>
   'bounce' in answer ? bounceDocument(answer, version) : messageDocument(answer, version)
 

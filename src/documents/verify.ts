@@ -141,7 +141,6 @@ function factsOf(answer: VerifyAnswer): Block | undefined {
   )
 }
 
-/** Yes, no, or unknown. */
 const knownOr = (value: boolean | null, yes: string, no: string): Inline =>
   value === null ? 'not known' : value ? yes : no
 

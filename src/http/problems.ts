@@ -15,7 +15,6 @@ export const httpProblem = problemsOf('http', {
   unexpected: () => 'unexpected error; the log has the details under this instance',
 })
 
-/** Errors of requests that no operation has read. */
 export const requestError = errorsOf('request', {
   payload_too_large: {
     header_too_large: () => 'the headers are larger than 16 KiB',

@@ -268,7 +268,6 @@ declare module 'fastify' {
     rawBody: string
   }
   interface FastifyInstance {
-    /** Requests in progress. */
     underWay: () => number
   }
 }

@@ -31,7 +31,6 @@ export function openStreams(): (caller: string, response: EventEmitter) => boole
 
 export type SentEvent = { readonly event: string; readonly data: object }
 
-/** Sends server-sent events as they occur. */
 export const sendEvents = (reply: FastifyReply, events: AsyncIterable<SentEvent>): FastifyReply =>
   reply
     .type('text/event-stream; charset=utf-8')

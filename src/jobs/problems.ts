@@ -39,7 +39,6 @@ const OTHER_FILES = {
   vcard: 'a vCard file: export the contacts as CSV',
 } as const
 
-/** A file that is not a list. */
 export type OtherFile = keyof typeof OTHER_FILES
 
 type Max = { max: number }

@@ -1,7 +1,6 @@
 import type { SMTPServer, SMTPServerDataStream } from 'smtp-server'
 import { removeStale } from '../net/unix-socket.ts'
 
-/** A server of mail that listens. */
 export type Listening = {
   /** The port, if it listens on one. */
   readonly port: number | undefined

@@ -26,7 +26,6 @@ import { port25Monitor } from './source/port25.ts'
 import { type ProviderKey, type Sources, sources } from './source/sources.ts'
 import type { MailboxAnswer, Verification, VerifyInput } from './verification.ts'
 
-/** The operator's settings. */
 export type VerifySettings = {
   /** The name for EHLO; absent: the PTR name of the source address. */
   readonly helo?: Domain

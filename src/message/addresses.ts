@@ -74,7 +74,6 @@ const unescaped = (text: string): string => text.replace(/\\(.)/gs, '$1')
 /** A word as it is shown in a name, and as it is written in an address; `isQuoted`: it is a quoted string alone. */
 type Word = { readonly shown: string; readonly written: string; readonly isQuoted: boolean }
 
-/** A mailbox while it is read. */
 class Reading {
   isInAngle = false
   readonly #words: Word[] = []

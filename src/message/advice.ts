@@ -5,7 +5,6 @@ import { list } from '../checks/check.ts'
 type AdviceContext = {
   /** The message came through a mailing list. */
   readonly isList: boolean
-  /** The name of the key of the signature. */
   readonly key: string
   readonly domain: string
 }

@@ -246,7 +246,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 const NOTHING = Buffer.alloc(0)
-/** The line in front of the copy. */
 const COPY =
   /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|\|-{3,} ?message (?:text|header) follows|original message follows|original message headers:|the header of the original message)/im
 const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i

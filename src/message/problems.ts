@@ -166,7 +166,6 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
     `${shown(methods, 40)} for ${shown(names.join(', '))}, but the DMARC record asks for the very domain of the author (strict alignment, ${shown(tags, 40)})`,
 })
 
-/** Errors of one-time addresses. */
 export const inboxError = errorsOf('inbox', {
   wrong_state: {
     closed: () => 'this service does not receive messages: its operator has not set --messages-listen',

@@ -99,7 +99,6 @@ function openParts({ spf, dmarc, mx_status, mx_reason }: CheckAnswer): readonly 
 
 const UNLISTED = { listed: null, listedAs: '' } as const
 
-/** The lists that contain an address. */
 const listedOn = ({ results }: Pick<BlacklistAnswer, 'results'>): readonly string[] =>
   results.filter(({ status }) => status === 'listed').map(listingName)
 

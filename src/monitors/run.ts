@@ -244,7 +244,6 @@ function stateOf({ notifier }: ClaimedMonitor): NotifyState {
   return read.success ? read.data : NEW_STATE
 }
 
-/** The text of messages about a monitor. */
 export const aboutOf = (row: MonitorRow): About => ({
   id: row.id,
   name: row.name,

@@ -18,7 +18,6 @@ export type SourceName = Ip | ProxyName | NodeName
 /** How to connect to a proxy. `user` and `password` are never shown. */
 export type SocksProxy = {
   readonly name: ProxyName
-  /** An address or a domain. */
   readonly host: string
   readonly port: number
   readonly login?: { readonly user: string; readonly password: string }

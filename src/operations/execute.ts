@@ -4,7 +4,6 @@ import type { Ctx, World } from '../world.ts'
 import type { Call, Caller, Given, Operation, Part, Provide, Question, Raw, Upload } from './operation.ts'
 import { questionError } from './problems.ts'
 
-/** The dependencies of operations. */
 type Service = {
   readonly world: World
   readonly provide: Provide

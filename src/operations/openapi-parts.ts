@@ -36,7 +36,6 @@ export const PROBLEM: Schema = {
   },
 }
 
-/** Header fields that answers have. */
 export const HEADERS: Schema = {
   'X-Request-Id': { description: 'Id of the request, as in the log', schema: { type: 'string' } },
   RateLimit: {

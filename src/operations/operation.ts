@@ -157,7 +157,6 @@ type Definition<Path extends string, P extends Params, S extends z.ZodType, D ex
   }
 
 type Lines<P extends Params, S extends z.ZodType, D extends DepName> = {
-  /** The schema of one line. */
   readonly item: z.ZodType
   readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => AsyncIterable<object>
   readonly of: (answer: AnswerOf<S>) => readonly object[]
@@ -464,7 +463,6 @@ type Answering<S extends z.ZodType> = {
   /** The wire schema of its answer (src/answers). */
   readonly answer: S
   readonly verdict?: (answer: AnswerOf<S>) => Verdict
-  /** The progress of work in the background. */
   readonly progress?: (answer: AnswerOf<S>) => Progress
   readonly score?: (answer: AnswerOf<S>) => ScoreRange
   /**

@@ -43,7 +43,6 @@ export const inputError = errorsOf('input', {
   },
 })
 
-/** Errors of messages that are analysed. */
 export const messageError = errorsOf('message', {
   invalid_parameter: { empty: () => 'the message is empty: send it as the body' },
   unsupported_media_type: {

@@ -10,7 +10,6 @@ import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
 
-/** The possible actions on a job, and their operations. */
 const ACTIONS = { pause: 'jobs pause', resume: 'jobs resume', cancel: 'jobs cancel', delete: 'jobs delete' } as const
 type Action = keyof typeof ACTIONS
 

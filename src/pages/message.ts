@@ -133,7 +133,6 @@ ${parts.canReceive() ? addressForm(visit) : NO_ADDRESSES}
 const NO_ADDRESSES = html`<details class="try"><summary>Send it to a one-time address: not set up here</summary><p>The operator starts the service with <code>--messages-listen 0.0.0.0:25 --messages-domain test.example.org</code>, and publishes at a domain of its own the record that leads here:</p>
 <pre>test.example.org. MX 10 mailsonde.example.org.</pre><p><a href="/docs/message#one-time-addresses">How it works</a></p></details>`
 
-/** The request for a one-time address. */
 const addressForm = (visit: Visit): Html =>
   html`<form class="actions" method="post" action="/message/address">${csrfField(visit)}<button>Send it to a one-time address</button> <span class="quiet">The next page shows the address, and the result when the message is there.</span></form>
 <h2>Or from a file</h2>`

@@ -40,7 +40,6 @@ export type Visit = {
   readonly contentType: string
 }
 
-/** One server-sent event. */
 export type PageEvent = { readonly event: string; readonly data: object }
 
 /** The answer to a visit. `to` is a path of this site. */
@@ -83,7 +82,6 @@ export type Refused = {
   readonly instance: string
 }
 
-/** The site, for the adapter that serves it. */
 export type Site = {
   readonly pages: readonly Page[]
   readonly files: readonly StaticFile[]

@@ -39,7 +39,6 @@ ${above(problem)}
 <label class="wide">Value <textarea name="value" rows="3" maxlength="20000" required spellcheck="false"${invalid('value', problem)}>${verbatim(record.value)}</textarea>${beside('value', problem)}</label>
 <button>Try it</button></form></details>`
 
-/** The records that findings propose. */
 function proposed(answer: JsonRecord): readonly EditableRecord[] {
   const findings = Array.isArray(answer.findings) ? answer.findings : []
   const seen = new Set<string>()

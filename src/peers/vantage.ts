@@ -81,7 +81,6 @@ type Patience = {
   readonly signals: readonly AbortSignal[]
   /** Records the answer of a node; `isOwn`: this node's own answer. */
   readonly heard: (vote: Vote, isOwn?: boolean) => void
-  /** Clears the timer. */
   readonly end: () => void
 }
 const NO_LIMIT: Patience = { signals: [], heard: () => {}, end: () => {} }

@@ -2,7 +2,6 @@ import { met, notMet, notObservable, type Profile, type Rule, type Ruling, unkno
 
 /** The facts about a message that the rules for bulk senders need; what is undefined is not known. */
 export type BulkSenderFacts = {
-  /** The domain of the author. */
   readonly domain?: string
   readonly spf?: 'none' | 'neutral' | 'pass' | 'fail' | 'softfail' | 'temperror' | 'permerror'
   readonly dkim: readonly {

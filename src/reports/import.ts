@@ -50,7 +50,6 @@ export type Imported = {
   /** At most {@link MAX_REFUSED}. */
   readonly refused: readonly RefusedReport[]
   readonly failureReports: number
-  /** Files that are no reports. */
   readonly others: number
   /** What the first of them is. */
   readonly otherIs?: Problem
@@ -131,7 +130,6 @@ class Importing {
   #otherIs: Problem | undefined
   #apart = 0
   #spent = nothingSpent()
-  /** The intake of the report that is read now. */
   #intake: ReportIntake | undefined
 
   constructor(settings: ImportSettings, request: ImportRequest) {

@@ -206,7 +206,6 @@ const gaugesOf = (
   ],
 ]
 
-/** The gauges of bulk jobs. */
 const QUEUE: readonly (readonly [name: string, help: string, of: (queue: JobQueue) => number])[] = [
   ['open_rows', 'Rows of running jobs without a result whose provider is known.', ({ openRows }) => openRows],
   ['due_rows', 'Those of them whose provider has a row that is due.', ({ dueRows }) => dueRows],

@@ -15,7 +15,6 @@ export const startProblem = problemsOf('start', {
   not_opened: ({ reason }: Reason) => shown(reason),
 })
 
-/** Errors of options that do not fit together. */
 export const optionError = errorsOf('options', {
   invalid_parameter: {
     key: () => '--key is the API key of a service: set --server too',

@@ -30,7 +30,6 @@ export type Repository = {
  */
 export type RepositoryBounds = { readonly maxRows: number; readonly whenFull: 'drop_oldest' | 'refuse' }
 
-/** The repositories of the program and their bounds. */
 export const REPOSITORIES = {
   /** Facts about this node: its id, whether keys are required. */
   node: { maxRows: 100, whenFull: 'refuse' },

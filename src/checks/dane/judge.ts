@@ -109,7 +109,6 @@ function setFindings({ domain, mxSecure }: DaneFacts, states: readonly HostState
   return [{ id: 'dane.none', args: { domain, secure: mxSecure }, ...(ready ? fixOf(ready) : {}) }]
 }
 
-/** The record for the key that the host presents. */
 function fixOf({ host, seen }: HostState): { fix?: DnsRecord } {
   const leaf = seen?.tls?.chain[0]
   const digest = leaf && keyDigest(leaf)

@@ -27,7 +27,6 @@ type DaneHost = {
 export type DaneFacts = {
   readonly domain: Domain
   readonly mail: MailHosts['kind']
-  /** The MX answer was validated. */
   readonly mxSecure: boolean
   /** The resolver validates and its AD bit is trusted; absent: no answer. */
   readonly believed?: boolean

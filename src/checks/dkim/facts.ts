@@ -64,7 +64,6 @@ export const doubledBase = (domain: string): string => `_domainkey.${domain}.${d
 
 export type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsError }
 
-/** The answers of one lookup. */
 type Seen = {
   readonly named: readonly string[]
   readonly learned: readonly string[]

@@ -52,7 +52,6 @@ export function parseStsPolicy(text: string): Parsed<StsPolicy> {
   return policyOf(values, mx)
 }
 
-/** Formats a policy for publication. */
 export const formatStsPolicy = (policy: StsPolicy): string =>
   [
     'version: STSv1',

@@ -183,7 +183,6 @@ export const judgedStates = (judged: readonly JudgedAddress[]): AddressState[] =
     isProviders ? { ...addressState(ptr), hasPtr: true, confirmed: true, generic: false, names: 1 } : addressState(ptr),
   )
 
-/** The states of the addresses of the best MX. */
 export const bestStates = (facts: PtrFacts): AddressState[] =>
   facts.addresses.filter((ptr) => facts.best.includes(ptr.address)).map(addressState)
 

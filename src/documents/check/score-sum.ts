@@ -58,7 +58,6 @@ function causeOf(answer: Answer, component: string, finding: string | null, kind
   return kind === 'deduction' ? [told] : [told, ` (${words.toLowerCase()})`]
 }
 
-/** The points lost to listings. */
 function listingsLedger(answer: Answer): Block | undefined {
   const { score, report_score: reported = score, report_grade: grade, domain_blacklists: ofDomain } = answer
   if (reported === score) return undefined

@@ -53,7 +53,6 @@ export function askMailbox(
   }
 }
 
-/** The progress that a question reports. */
 type Progress = {
   readonly extend: (more: Partial<AnswerBase>) => AnswerBase
   readonly contactsHosts: () => void

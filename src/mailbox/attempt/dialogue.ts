@@ -16,7 +16,6 @@ import type { Identity } from '../source/helo.ts'
 import type { Source } from '../source/sources.ts'
 import { madeUpMailbox, probeResult } from './catch-all.ts'
 
-/** The plan of one SMTP session. */
 export type DialoguePlan = {
   readonly email: Email
   readonly host: string

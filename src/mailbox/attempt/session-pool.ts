@@ -4,7 +4,6 @@ import type { Session } from '../../net/smtp/session.ts'
 /** An idle session between two recipients, with its connection slot at the mail host. */
 export type PooledSession = {
   readonly session: Session
-  /** Frees the slot. */
   readonly release: () => void
   readonly recipients: number
   readonly unknown: number

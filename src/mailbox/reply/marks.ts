@@ -3,7 +3,6 @@ import { hasKnownSuffix } from '../../names/suffix.ts'
 
 /** The names of one question, as far as they are known: addresses as text, host names, the address we connect from. */
 export type Parties = {
-  /** The mailbox asked for. */
   readonly asked?: string | undefined
   readonly sender?: string | undefined
   readonly helo?: string | undefined

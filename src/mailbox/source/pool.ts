@@ -18,7 +18,6 @@ const REFRESH_MS = 60_000
 const MAX_WATCHED = 64
 const LOOKUPS_AT_ONCE = 4
 
-/** The sources of verification. */
 export type SourcePool = {
   /** Whether the operator named them; otherwise they are this machine's own public addresses. */
   readonly isConfigured: boolean

@@ -137,7 +137,6 @@ const presence = <K extends 'mta_sts' | 'tls_rpt' | 'bimi'>(key: K, area: string
 
 const MODES = ['none', 'testing', 'enforce']
 
-/** The hosts of both, in pairs. */
 function pairs<T>(before: readonly T[], after: readonly T[], key: (one: T) => string): readonly (readonly [T, T])[] {
   const was = new Map(before.map((one) => [key(one), one]))
   return after.flatMap((one) => {

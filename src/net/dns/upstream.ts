@@ -10,7 +10,6 @@ export type Upstream<W extends Wait> = {
   /** `address:port`. */
   readonly text: string
   readonly link: Link<W>
-  /** Consecutive faults. */
   faults: number
   /** Until then the server is used only if no other is left. */
   downUntilMs: number

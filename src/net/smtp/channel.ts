@@ -23,7 +23,6 @@ export type Channel = {
 
 /** Commands to and replies from one connection, recorded in its transcript. */
 export type Wire = {
-  /** Writes the commands in one segment. */
   readonly send: (commands: readonly Command[]) => Promise<void>
   /** The next reply, if it was received already. */
   readonly received: () => Reply | undefined

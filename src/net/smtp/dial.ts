@@ -126,7 +126,6 @@ export function connectError(error: SocketError, bound: boolean): DialError {
 export const lostError = (error: SocketError): DialError =>
   new DialError('connection_lost', problemOf(error), { cause: error })
 
-/** A failed handshake. */
 export const tlsError = (error: SocketError): DialError =>
   new DialError('tls_failure', dialProblem('tls', { code: error.code ?? error.message }), { cause: error })
 

@@ -25,7 +25,6 @@ export type ProxyState = { readonly exit?: Exit; readonly lie?: string; readonly
 
 /** The SOCKS5 proxies of the pool. */
 export type Proxies = {
-  /** The proxies to use from now on. */
   readonly use: (proxies: readonly SocksProxy[]) => void
   /**
    * Connects through a proxy. Rejects with {@link DialError}: `proxy_failed` also if its exit address is not known, or

@@ -20,7 +20,6 @@ const EXAMPLE_ID = 'msg_AAAAAAAAAAAAAAAAAAAAAA'
 const ADDRESS = 't-aaaaaaaaaaaaaaaaaaaaaaaaaa@test.example.org'
 const EXPIRES = '2026-11-24T09:00:00.000Z'
 
-/** Makes an address that takes one message. */
 export const messageAddress = defineOperation({
   name: 'message-address',
   method: 'POST',

@@ -87,7 +87,6 @@ function send(chosen: File, fields: FormData, type = typeOf(chosen)): void {
   request.send(chosen)
 }
 
-/** Unfolds the parents of the element. */
 function unfold(element: Element | null | undefined): void {
   for (let at = element?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
 }

@@ -51,7 +51,6 @@ export type Where = {
 type Wanted = {
   /** The folder of the data; copies of programs that cannot run where they are go beside it. */
   readonly dataDir: string
-  /** The major version of the cluster that there is. */
   readonly major: number | undefined
   readonly where: Where
   readonly account: Account

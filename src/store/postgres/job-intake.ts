@@ -107,6 +107,5 @@ export function rowLine(job: number, { line, input, columns, key, domain }: Stor
   return `${job}\t${line}\t${asked}\t${own}\t${key === input ? asked : copyField(key)}\t${copyField(domain)}\n`
 }
 
-/** A bad row in the format of COPY. */
 export const badLine = (job: number, { line, reason, detail, text }: StoredBadRow): string =>
   `${job}\t${line}\t${reason}\t${copyField(detail)}\t${copyField(text)}\n`

@@ -77,7 +77,6 @@ export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTION
   return pool
 }
 
-/** Connections through a pooler. */
 const pooled = new WeakSet<object>()
 
 async function configure(client: pg.ClientBase): Promise<void> {

@@ -37,7 +37,6 @@ export type TlsRow = {
 
 export type ReportKind = 'dmarc' | 'tls'
 
-/** The columns of the staging tables. */
 export const STAGED: Readonly<Record<ReportKind, string>> = {
   dmarc: `digest uuid, name text, address inet, envelope_from text, spf_domain text, spf_result text, spf_aligned boolean, dkim_domain text,
     dkim_selector text, dkim_result text, dkim_aligned boolean, signers text, disposition text, reason text, messages bigint`,
