@@ -32,7 +32,7 @@ export function apiPages(parts: Parts, operations: readonly Operation[]): readon
         ] as const,
     ),
   )
-  const page = (visit: Visit, title: string, main: Html) => pageOf(parts, visit, { title, main })
+  const page = (visit: Visit, title: string, main: Html) => pageOf(parts, visit, { title, islands: ['docs'], main })
   return [
     ...['/docs/api', '/docs/api/'].map(
       (path): Page => ({

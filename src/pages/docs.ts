@@ -39,7 +39,7 @@ export function docsPages(parts: Parts, files: Texts): readonly Page[] {
       const body = await show(name)
       const isLong = contentsOf(texts[name] ?? '').length >= LONG
       const main = html`<main id="main" tabindex="-1" class="document${isLong && ' long'}"><div class="back"><a href="/docs">← Documents</a> ${searchBox('')}</div>${allPages(texts, name)}${body}${nextTo(texts, name)}</main>`
-      return pageOf(parts, visit, { title: titleOf(texts[name] ?? '', name), main })
+      return pageOf(parts, visit, { title: titleOf(texts[name] ?? '', name), islands: ['docs'], main })
     },
   })
   return [

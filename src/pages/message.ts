@@ -113,13 +113,13 @@ const page = (parts: Parts, visit: Visit, { result, typed = {}, problem }: Shown
     main: html`<main id="main" tabindex="-1">${
       result ??
       html`<h1>Analyse a message</h1>
-<p class="lead">Who touched it, what verifies, what does not and why, and what large providers would object to.</p>`
+<p class="lead">Who touched it, what verifies, what does not and why. Why a message came back, too.</p>`
     }
 ${result && html`<h2 id="another">Another message</h2>`}
 ${parts.canReceive() ? addressForm(visit) : NO_ADDRESSES}
 <form class="stack" method="post" action="/message?_csrf=${visit.token}" enctype="multipart/form-data">
 <label class="wide">Message file (.eml, .emlx, .msg, .mbox, .txt): choose it, or drop it here <input type="file" name="file" accept=".eml,.emlx,.msg,.mbox,.txt,message/rfc822"${invalid('file', problem)}>${beside('file', problem)}</label>
-<label class="wide">or its source, with all header fields, or what a server said (550 …) <textarea name="text" rows="8" spellcheck="false" placeholder="Return-Path: …"${invalid('text', problem)}>${verbatim(typed.text ?? '')}</textarea>${beside('text', problem)}</label>
+<label class="wide">or paste its source with all header fields, a bounce, or what a server said <textarea name="text" rows="8" spellcheck="false" placeholder="550 5.7.1 …"${invalid('text', problem)}>${verbatim(typed.text ?? '')}</textarea>${beside('text', problem)}</label>
 <details${KNOWN.some((name) => (typed[name] ?? '') !== '') && html` open`}><summary>What you know of the connection</summary>
 <label>Address that sent it <input name="ip" maxlength="60" placeholder="192.0.2.1" value="${typed.ip ?? ''}"${invalid('ip', problem)}>${beside('ip', problem)}</label>
 <label>HELO name <input name="helo" maxlength="255" value="${typed.helo ?? ''}"${invalid('helo', problem)}>${beside('helo', problem)}</label>

@@ -156,7 +156,7 @@ function actions({ path, again = path, watch, operation, raw, links }: Subject, 
     ...files,
     ['Markdown', pathWith(operation.path, { ...raw, format: 'markdown' })],
     ['one HTML file', pathWith(operation.path, { ...raw, format: 'html' })],
-    ['JSON', pathWith(operation.path, { ...raw, format: 'json' })],
+    ['JSON, from the API', pathWith(operation.path, { ...raw, format: 'json' })],
   ]
   return html`<div class="actions">${visit.may('jobs') && html`<a class="button" href="${pathWith('/monitors', watch)}#add">Watch</a>`}
 <details class="menu"><summary class="button second">Share</summary><form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<label>Keep this answer for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label> <button>Make a link</button></form></details>

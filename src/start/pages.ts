@@ -80,7 +80,12 @@ const shortened = (script: string): string =>
   script
     .replaceAll(/^\s*\/\*\*.*?\*\/$/gms, '')
     .split('\n')
-    .map((line) => line.trim().replaceAll(/ {2,}/g, ' '))
+    .map((line) =>
+      line
+        .trim()
+        .replace(/ \/\/ .*$/, '')
+        .replaceAll(/ {2,}/g, ' '),
+    )
     .filter((line) => line !== '' && !line.startsWith('//') && line !== 'export {}')
     .join('\n')
 

@@ -115,6 +115,45 @@ it.each(PATHS)('%s read aloud: one first heading, no level left out, landmarks, 
 
 const LEVELS = `[...document.querySelectorAll('h1, h2, h3, h4')].filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))`
 
+/** What a newcomer asks, and the page where one would look: the answer is on the first screen. */
+it.each([
+  ['May Mailchimp send?', '/domain/neglected.test?wait=true', 'Who may send'],
+  ['Why F?', '/domain/neglected.test?wait=true', 'How the score adds up'],
+  ['What first?', '/domain/neglected.test?wait=true', '1. Correct the MX records'],
+  ['By whom?', '/domain/neglected.test?wait=true', 'in your DNS'],
+  ['Where is the API for it?', '/docs', 'HTTP API'],
+  ['What happens at p=reject?', '/reports/neglected.test', 'What p=reject would do'],
+  ['Who is this sender?', '/reports/neglected.test', 'Mailchimp'],
+  ['Is my monitor telling anybody?', '/monitors/MONITOR', 'Nobody is told yet'],
+  ['Why did this bounce?', '/message', 'a bounce, or what a server said'],
+  ['How do I watch 50 domains?', '/monitors', 'Add many domains'],
+])('%s', async (_, path, words) => {
+  const { page, context } = await open(path)
+  expect(await page.evaluate(ON_FIRST_SCREEN)).toContain(words)
+  await context.close()
+})
+
+/** The visible text within the window. */
+const ON_FIRST_SCREEN = `(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const range = document.createRange()
+  let seen = ''
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    range.selectNodeContents(text)
+    if (text.parentElement.checkVisibility() && range.getBoundingClientRect().bottom <= innerHeight) seen += text.data
+  }
+  return seen
+})()`
+
+it('the examples of a document ask this service, about the domain that was checked last', async () => {
+  const { page, context } = await open('/domain/neglected.test?wait=true')
+  await page.goto(`${program.url}/docs/quickstart`)
+  const examples = (await page.locator('pre').allTextContents()).join('\n')
+  expect(examples).toContain(`curl -s '${program.url}/v1/check?domain=neglected.test'`)
+  expect(examples).not.toContain('127.0.0.1:8080')
+  await context.close()
+})
+
 it('printed: every record of the plan is there, nothing is cut, no navigation', async () => {
   const { page, context } = await open('/domain/neglected.test?wait=true', (one) =>
     one.emulateMedia({ media: 'print' }),

@@ -1,4 +1,5 @@
 import { Client } from 'pg'
+import { aggregateReport } from '../lab/report-xml.ts'
 import type { Program } from './program.ts'
 
 /** What the pages show: a job that is done, one that runs, a monitor with a history, stored answers. */
@@ -60,12 +61,33 @@ export async function makeShown(program: Program, databaseUrl: string): Promise<
     program.get('/v1/verify?email=user@accept.test&save=true'),
     program.get('/v1/blacklist?ip=45.53.9.9'),
   ])
+  await reported(program)
   const [job, running, monitor] = await Promise.all([
     submitted(program, 'A list', `${rows(60, 'accept.test')}=cmd(),<b>x</b>@accept.test\n`, 'done'),
     submitted(program, 'Greylisted', `name,email\n${row(1, 'accept.test')}Ann,user@tempfail.test\n`, 'running'),
     watched(program, databaseUrl),
   ])
   return { job, running, monitor, stored: savedId(report.body), storedAddress: savedId(address.body) }
+}
+
+/** A report about neglected.test: its own host, a newsletter, a stranger. */
+async function reported(program: Program): Promise<void> {
+  const domain = 'neglected.test'
+  const body = aggregateReport({
+    domain,
+    rows: [
+      { address: '45.53.8.2', count: 4_200, spf: 'pass', dkim: 'pass', signatures: [{ domain, selector: 'default' }] },
+      {
+        address: '198.2.128.9',
+        count: 90,
+        envelope: 'mail.mcsv.net',
+        signatures: [{ domain: 'mcsv.net', selector: 'k2' }],
+      },
+      { address: '45.53.9.9', count: 40 },
+    ],
+  })
+  const taken = await fetch(`${program.url}/v1/reports`, { method: 'POST', body })
+  if (taken.status !== 200) throw new Error(`the report was not taken: ${await taken.text()}`)
 }
 
 const row = (i: number, domain: string): string => `Row ${i},user${i}@${domain}\n`

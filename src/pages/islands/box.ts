@@ -16,16 +16,14 @@ function takenFor(text: string): string {
     return `A URL: its host, ${bare.split('/')[2]?.replace(/^.*@|:\d*$/g, '') ?? ''}, will be checked.`
   if (/^\S+[\s,;]+\S+/.test(bare) && !/[<("]/.test(bare)) {
     const isList = bare.split(/[\s,;]+/).every((word) => word === '' || /[.:]/.test(word))
-    return isList ? 'Several values: will be processed as a list.' : 'Enter one domain, address or IP address.'
+    return isList ? 'Several values: a list.' : 'Enter one domain, address or IP address.'
   }
-  if (/@.*@/.test(bare.replace(/"[^"]*"|<.*>/g, ''))) return 'Not a mail address: it has more than one @.'
+  if (/@.*@/.test(bare.replace(/"[^"]*"|<.*>/g, ''))) return 'More than one @.'
   if (bare.includes('@'))
-    return /[^\s<]@[^\s@]+/.test(bare)
-      ? 'A mail address: will be verified.'
-      : 'Keep typing: the domain after the @ is missing.'
+    return /[^\s<]@[^\s@]+/.test(bare) ? 'A mail address: will be verified.' : 'The domain after the @ is missing.'
   if (/^\[?[0-9a-f:.]*:[0-9a-f:.]*\]?$/i.test(bare) || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(bare))
     return 'An IP address: will be looked up on 29 blacklists.'
-  return bare.includes('.') ? 'A domain: its mail setup will be checked.' : 'Keep typing: a domain contains a dot.'
+  return bare.includes('.') ? 'A domain: its mail setup will be checked.' : 'A domain contains a dot.'
 }
 
 input?.addEventListener('input', () => {

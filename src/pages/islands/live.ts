@@ -39,9 +39,7 @@ function listen(url: string): void {
   const doing = document.getElementById('state')?.textContent ?? ''
   const source = new EventSource(url)
   source.addEventListener('open', () => {
-    for (const place of document.querySelectorAll('.places .done')) {
-      place.classList.remove('done')
-    }
+    for (const place of document.querySelectorAll('.done')) place.classList.remove('done')
     say(failures > 0 ? 'Connected again.' : doing)
     failures = 0
   })

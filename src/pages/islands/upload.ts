@@ -31,9 +31,8 @@ const typeOf = ({ name }: File): string => TYPES[name.toLowerCase().split('.').a
 
 async function look(chosen: File): Promise<void> {
   file = chosen
-  say(`Reading the beginning of ${chosen.name} …`)
+  say(`Reading ${chosen.name} …`)
   if (/\.gz$/i.test(chosen.name)) {
-    say(`${chosen.name} is compressed: its columns are detected when it is uploaded.`)
     return send(chosen, new FormData())
   }
   const text = await chosen.slice(0, HEAD).text()
@@ -81,9 +80,7 @@ function send(chosen: File, fields: FormData, type = typeOf(chosen)): void {
     if (request.status === 202) location.href = `/jobs/${answer.id}`
     else say(`Not accepted: ${answer.detail ?? `status ${request.status}`}`)
   })
-  request.addEventListener('error', () =>
-    say('The connection was lost before the list was uploaded. Choose the file again.'),
-  )
+  request.addEventListener('error', () => say('The connection was lost. Choose it again.'))
   request.send(chosen)
 }
 
@@ -94,12 +91,10 @@ function unfold(element: Element | null | undefined): void {
 function begin(chosen: File | null | undefined): void {
   if (!chosen) return
   unfold(drop)
-  look(chosen).catch(() => say('The service cannot be reached. Choose the file again.'))
+  look(chosen).catch(() => say('The service cannot be reached. Choose it again.'))
 }
 
-say(
-  'Drop a file anywhere on this page, or choose one. Any size, optionally gzip-compressed. You see a preview before anything is processed.',
-)
+say('Drop a file anywhere on this page, or choose one: any size, also .gz. You see a preview first.')
 form?.addEventListener('submit', (event) => {
   event.preventDefault()
   begin(input?.files?.[0])
