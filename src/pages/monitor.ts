@@ -118,12 +118,22 @@ ${rendered(htmlBlocks(points.blocks))}
 <h2 id="changes">What changed</h2>
 ${data.length === 0 ? html`<p>Nothing has changed.</p>` : rendered(htmlBlocks(changeBlocks(data)))}
 <p class="actions">${cursor !== undefined && html`<a href="${path}#changes">Newest changes</a>`} ${typeof next === 'string' && html`<a href="${pathWith(path, { cursor: next })}#changes">Older changes</a>`}</p>
+${acceptLinks(monitor)}
 <h2>Settings</h2>
 ${rendered(htmlBlocks(blocks.slice(1)))}
 ${edit(monitor, visit, problem, parts.canMail)}
 ${actions(monitor, visit)}
 <footer><p class="quiet">As JSON: <a href="${jsonPath}?format=json">the monitor</a> · <a href="${jsonPath}/changes">its changes</a> · <a href="${jsonPath}/history">its runs</a></p></footer></main>`,
   })
+}
+
+/** A link for each finding that is not accepted yet, to the form that accepts it. */
+function acceptLinks({ facts, accepted, target }: MonitorAnswer): Html | '' {
+  const open = (facts?.findings ?? []).filter((id) => !accepted.some(({ finding }) => finding === id))
+  if (open.length === 0) return ''
+  return html`<details class="try"><summary>Accept a finding for a while</summary><ul>${open.map(
+    (finding) => html`<li><a href="${pathWith('/accepted', { finding, domain: target })}#add">${finding}</a></li>`,
+  )}</ul></details>`
 }
 
 /** Maximum number of runs on the page, and how long the history is stored, ms. */

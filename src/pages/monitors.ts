@@ -105,7 +105,7 @@ ${(summary.total > 0 || isFiltered) && html`<p class="actions"><a class="button"
 ${(summary.total > 1 || isFiltered) && counts(summary, asked)}
 ${data.length === 0 ? html`<p>${isFiltered ? html`No monitor matches. <a href="/monitors">Show all</a>` : 'There are no monitors yet.'}</p>` : table(data, await linesOf(parts, visit, data))}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { ...asked, cursor: next })}">More monitors</a></p>`}
-<p><a class="button second" href="/monitors/digest">Digests to owners</a></p>
+<p><a class="button second" href="/monitors/digest">Digests to owners</a> <a class="button second" href="/accepted">Accepted findings</a></p>
 <h2 id="add">Add a monitor</h2>
 ${watched !== undefined && html`<p class="notice">${watched.target} is watched already: <a href="${monitorPath(watched.id)}">its monitor</a>. A second one is possible.</p>`}
 ${createForm(visit, { fields: problem === undefined ? newFields(visit.query) : visit.form, problem, canMail: parts.canMail })}
@@ -144,6 +144,7 @@ ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="
 const SHOWN = [
   ['grade', 'Grades'],
   ['phase', 'Phases of DMARC'],
+  ['policy', 'DMARC policies'],
   ['state', 'States'],
   ['provider', 'Mail providers'],
   ['findings', 'Most frequent findings'],
@@ -163,11 +164,11 @@ function counts(summary: MonitorSummary, asked: Readonly<Record<string, string |
   const rows = others.filter(([name]) => summary[name].length > 0)
   return html`<section aria-label="Summary"><p><strong>${counted(summary.total, 'monitor')}</strong>${summary.below > 0 && html` (${counted(summary.organizations, 'domain')}, ${counted(summary.below, 'name')} below)`}: ${values(grade)}</p>
 <details${Object.keys(asked).length > 0 && html` open`}><summary>Filter and count</summary>${filterForm(asked)}
-<dl>${rows.map(([name, heading]) => html`<dt>${heading}</dt><dd>${values(name)}</dd>`)}</dl>
-<dl>${summary.profiles.map(
-    ({ name, met, not_met: unmet, unknown, change_7_days: change }) =>
-      html`<dt>${name}</dt><dd>met by ${met.toLocaleString('en')} of ${summary.total.toLocaleString('en')}${change !== 0 && ` (${change > 0 ? '+' : '−'}${Math.abs(change)})`}, <a href="${pathWith('/monitors', { ...asked, profile_not_met: name })}">not met</a> ${unmet.toLocaleString('en')}, unknown ${unknown.toLocaleString('en')}</dd>`,
-  )}</dl>
+<dl>${rows.map(([name, heading]) => html`<dt>${heading}</dt><dd>${values(name)}</dd>`)}
+${summary.profiles.map(
+  ({ name, met, not_met: unmet, unknown, change_7_days: change }) =>
+    html`<dt>${name}</dt><dd>met by ${met.toLocaleString('en')} of ${summary.total.toLocaleString('en')}${change !== 0 && ` (${change > 0 ? '+' : '−'}${Math.abs(change)})`}, <a href="${pathWith('/monitors', { ...asked, profile_not_met: name })}">not met</a> ${unmet.toLocaleString('en')}, unknown ${unknown.toLocaleString('en')}</dd>`,
+)}</dl>
 <p class="quiet">The number in brackets is the change within 7 days.</p></details></section>`
 }
 

@@ -37,6 +37,7 @@ export function pathFor(operation: string, raw: Query): string | undefined {
   if (operation === 'reports show') return domain === undefined ? '/reports' : pathWith(reportsPath(domain), rest)
   if (operation === 'jobs list') return '/jobs'
   if (operation === 'jobs show') return jobPath(id)
+  if (operation === 'accepted list') return '/accepted'
   if (operation === 'monitors list' || operation === 'monitors summary') return pathWith('/monitors', rest)
   if (operation === 'monitors digest') return pathWith('/monitors/digest', rest)
   if (operation === 'monitors show') return monitorPath(id)

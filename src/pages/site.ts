@@ -6,6 +6,7 @@ import type { Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { StoredReports } from '../operations/reports/shared.ts'
 import type { Log, World } from '../world.ts'
+import { acceptedPages } from './accepted.ts'
 import { addressPages } from './address.ts'
 import { apiPages } from './api-reference.ts'
 import { docsPages, type Texts } from './docs.ts'
@@ -104,6 +105,7 @@ export function createSite(options: SiteOptions): Site {
       ...jobPages(parts),
       ...reportsPages(parts),
       ...monitorsPages(parts),
+      ...acceptedPages(parts),
       ...monitorPages(parts),
       ...storedPages(parts),
       ...servicePages(parts),

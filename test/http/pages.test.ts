@@ -73,6 +73,9 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'POST /reports/:domain/senders': 'reports',
   'GET /reports/:domain': 'reports',
   'GET /reports/:domain/events': 'reports',
+  'GET /accepted': 'jobs',
+  'POST /accepted': 'jobs',
+  'POST /accepted/:id/delete': 'jobs',
   'GET /monitors': 'jobs',
   'POST /monitors': 'jobs',
   'GET /monitors/digest': 'jobs',
@@ -644,6 +647,21 @@ describe('monitors', () => {
     const { statusCode, headers } = await post('/monitors', { kind: '', target, changed: 'true' })
     expect([statusCode, headers.location]).toEqual([303, PATH])
     expect(asked.pop()).toMatchObject({ kind, target, notify: [] })
+  })
+
+  it('a finding is accepted by a form, which says beside a field what was wrong', async () => {
+    const { get, post } = await open()
+    expect((await get('/accepted?finding=dmarc.policy_none&domain=a.example')).body).toMatch(
+      /name="finding" value="dmarc.policy_none".*name="domain" value="a.example"/s,
+    )
+    const fields = { finding: 'dmarc.policy_none', domain: 'a.example', label: '', reason: '"<b>', until: '', by: '' }
+    expect((await post('/accepted', fields)).headers.location).toBe('/accepted')
+    const nothing = await post('/accepted', { ...fields, finding: 'dmarc.nothing' })
+    expect([nothing.statusCode, nothing.body]).toEqual([400, expect.stringContaining('value="&quot;&lt;b&gt;"')])
+    expect(nothing.body).toMatch(/value="dmarc.nothing"[^>]*aria-invalid="true"[^>]*><span class="problem"/)
+    const endless = await post('/accepted', { ...fields, finding: 'spf.plus_all' })
+    expect(endless.body).toMatch(/name="until" value=""[^>]*aria-invalid="true"/)
+    expect((await post('/accepted/acc_AAAAAAAAAAAAAAAAAAAAAA/delete')).headers.location).toBe('/accepted')
   })
 
   it('mail is not offered by a service that sends none', async () => {
