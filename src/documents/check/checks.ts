@@ -1,7 +1,7 @@
 import type { DkimFields, DkimKey } from '../../answers/checks.ts'
 import type { FindingAnswer } from '../../answers/finding.ts'
 import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
-import { type Block, code, group, heading, type Inline, quiet, text } from '../block.ts'
+import { type Block, blocksOf, code, group, heading, type Inline, quiet, seen, text } from '../block.ts'
 import { dmarcBlocks } from '../dmarc.ts'
 import { fieldBlocks, labelOf } from '../plain.ts'
 import { wordsFor } from '../words.ts'
@@ -11,7 +11,7 @@ import { hostBlocks } from './hosts.ts'
 import { byLabel, checkLabel, findingLabel, type Label, marked } from './labels.ts'
 import { stepFor } from './path.ts'
 import { sentenceOf } from './sentences.ts'
-import { spfBlocks } from './spf.ts'
+import { recordBlocks, spfBlocks } from './spf.ts'
 
 /** One row per check, the worst first: its sentence; inside the records and findings. */
 export const checkBlocks = (answer: Answer): readonly Block[] =>
@@ -25,16 +25,16 @@ function rowBlock(answer: Answer, { key, name, purpose, status, reason, fields }
   const sentence = label === 'unused' ? '' : sentenceOf(answer, key)
   // The title of a finding already says it.
   const isTold = reason === sentence || findings.some(({ title }) => title === reason)
-  const seen = status === 'not_applicable' ? reduced(answer, key) : evidence(answer, key, fields)
+  const known = status === 'not_applicable' ? reduced(answer, key) : evidence(answer, key, fields)
   return group(
     'row',
     heading(3, [name, ' ', marked(label), ...(sentence === '' ? [] : [' ', sentence])], key),
     purpose !== '' && quiet(purpose),
     reason !== undefined && !isTold && text({ strong: 'Reason: ' }, reason),
-    seen,
+    known,
     findings.map((one) => {
       const own = findingLabel(answer, one)
-      return findingBlock(isSeenIn(seen, one) ? { ...one, evidence: undefined } : one, {
+      return findingBlock(isSeenIn(known, one) ? { ...one, evidence: undefined } : one, {
         step: stepFor(answer, one),
         ...(own && { label: marked(own) }),
       })
@@ -64,19 +64,10 @@ function evidence(answer: Answer, key: string, fields: JsonRecord = {}): readonl
 /** Fields that are shown elsewhere: as the heading, the record or the reason. */
 const TOLD = new Set(['status', 'reason', 'record', 'records', 'valid'])
 
-function factBlocks(fields: JsonRecord): Block[] {
-  const records = recordsOf(fields)
-  return [
-    ...records.map(
-      (record, i): Block => ({
-        kind: 'seen',
-        label: records.length === 1 ? 'Record' : `Record ${i + 1} of ${records.length}`,
-        text: record,
-      }),
-    ),
-    ...fieldBlocks(fields, (name) => !TOLD.has(name), label),
-  ]
-}
+const factBlocks = (fields: JsonRecord): readonly Block[] => [
+  ...recordBlocks(recordsOf(fields)),
+  ...fieldBlocks(fields, (name) => !TOLD.has(name), label),
+]
 
 const recordsOf = ({ record, records }: JsonRecord): string[] => {
   if (Array.isArray(records) && records.every((one) => typeof one === 'string')) return records
@@ -130,48 +121,29 @@ const DISCOVERY: Readonly<Record<DkimFields['discovery'], string>> = {
 /** The DKIM keys: the state of each, and its record. */
 function keyBlocks({ keys, tried, wildcard, discovery, learned = [] }: DkimFields): readonly Block[] {
   const words = DISCOVERY[discovery]
-  return [
-    ...(words === '' ? [] : [text(words)]),
-    ...keys.slice(0, MAX_KEYS).flatMap(keyOf),
-    ...(keys.length > MAX_KEYS ? [quiet(`${keys.length - MAX_KEYS} more keys are in the JSON.`)] : []),
-    quiet(
-      `${tried} selectors tried`,
-      wildcard ? '; a wildcard answers for every selector, so every name seems to be a selector.' : '.',
-    ),
-    ...(learned.length === 0
-      ? []
-      : [
-          quiet(
-            'Reports name ',
-            learned.length === 1 ? 'the selector ' : 'the selectors ',
-            code(learned.join(', ')),
-            '.',
-          ),
-        ]),
-  ]
+  const all = wildcard ? '; a wildcard answers for every selector, so every name seems to be a selector.' : '.'
+  const selectors = learned.length === 1 ? 'the selector ' : 'the selectors '
+  return blocksOf([
+    words !== '' && text(words),
+    keys.slice(0, MAX_KEYS).map(keyOf),
+    keys.length > MAX_KEYS && quiet(`${keys.length - MAX_KEYS} more keys are in the JSON.`),
+    quiet(`${tried} selectors tried`, all),
+    learned.length > 0 && quiet('Reports name ', selectors, code(learned.join(', ')), '.'),
+  ])
 }
 
-function keyOf({
-  selector,
-  name,
-  record,
-  key_type,
-  key_bits,
-  revoked,
-  usable,
-  testing,
-  problem,
-  cname,
-}: DkimKey): Block[] {
-  const kind = [key_type.toUpperCase(), key_bits === null ? '' : `${key_bits} bits`]
+function keyOf(key: DkimKey): readonly Block[] {
+  const { revoked, usable, testing, problem, cname, key_bits: bits } = key
   const states = [
+    key.key_type.toUpperCase(),
+    ...(bits === null ? [] : [`${bits} bits`]),
     revoked ? 'revoked' : usable ? 'usable' : 'not usable',
     ...(testing ? ['in test mode'] : []),
     ...(problem === undefined ? [] : [problem]),
   ]
   const through: Inline[] = cname.length === 0 ? [] : [', an alias of ', code(cname.at(-1)!)]
   return [
-    text('Selector ', code(selector), `: ${[...kind.filter((part) => part !== ''), ...states].join(', ')}`, ...through),
-    { kind: 'seen', label: `Record at ${name}`, text: record },
+    text('Selector ', code(key.selector), `: ${states.filter((one) => one !== '').join(', ')}`, ...through),
+    seen(`Record at ${key.name}`, key.record),
   ]
 }

@@ -3,7 +3,16 @@ import type { MxAddress, MxHost } from '../../answers/checks.ts'
 import type { GeoAnswer } from '../../answers/peers.ts'
 import type { AddressLists } from '../../answers/report.ts'
 import { counted } from '../../base/text.ts'
-import { type Block, type Line, type MapAddress, type MapHost, type Marked, text } from '../block.ts'
+import {
+  type Block,
+  blocksOf,
+  type Line,
+  type MailMap,
+  type MapAddress,
+  type MapHost,
+  type Marked,
+  text,
+} from '../block.ts'
 import { wordsFor } from '../words.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -25,21 +34,12 @@ export function hostBlocks({ domain, mx, mx_kind, blacklists, starttls, ptr }: H
   const isImplicit = mx_kind === 'implicit'
   // A name that is missing is a fault only where the check of PTR found one.
   const isJudged = ptr.status === 'warn' || ptr.status === 'fail'
-  return [
-    ...(words === undefined ? [] : [text(words)]),
-    ...(mx.length === 0
-      ? []
-      : [
-          {
-            kind: 'map',
-            map: {
-              label: `${counted(mx.length, 'mail host')}${mx.length > 1 ? ', in order of preference' : ''}`,
-              domain,
-              hosts: mx.map((host) => hostOf(host, { isImplicit, isJudged }, blacklists, starttls)),
-            },
-          } as const,
-        ]),
-  ]
+  const map: MailMap = {
+    label: `${counted(mx.length, 'mail host')}${mx.length > 1 ? ', in order of preference' : ''}`,
+    domain,
+    hosts: mx.map((host) => hostOf(host, { isImplicit, isJudged }, blacklists, starttls)),
+  }
+  return blocksOf([words !== undefined && text(words), mx.length > 0 && { kind: 'map', map }])
 }
 
 function hostOf(

@@ -42,6 +42,10 @@ const STATES: Readonly<Record<string, string>> = {
   unknown: 'could not be checked',
 }
 
+/** Records as published, of `total`. */
+export const recordBlocks = (records: readonly string[], total = records.length): readonly Block[] =>
+  records.map((one, i) => seen(records.length === 1 ? 'Record' : `Record ${i + 1} of ${total}`, one))
+
 /** The SPF record: its result for all other senders, its cost, and who may pass. */
 export function spfBlocks(
   { record, records, records_left_out = 0, all, void_lookups = 0, includes, lookups, ...spf }: Spf,
@@ -50,10 +54,8 @@ export function spfBlocks(
   const shown = records.length > 0 ? records : record === undefined ? [] : [record]
   const isIgnored = shown.length > 0 && !spf.valid && spf.status === 'fail'
   const other = all === undefined || isIgnored ? undefined : wordsFor(ALL, all)
-  const labelOf = (i: number): string =>
-    shown.length === 1 ? 'Record' : `Record ${i + 1} of ${shown.length + records_left_out}`
   return blocksOf([
-    shown.map((one, i) => seen(labelOf(i), one)),
+    recordBlocks(shown, shown.length + records_left_out),
     isIgnored && text('Receivers ', { strong: 'ignore' }, ' the record: it cannot be evaluated (permerror).'),
     other !== undefined && text('Any other host ', { strong: other }, '.'),
     void_lookups > 0 && text(`${counted(void_lookups, 'lookup')} found nothing; 2 are allowed.`),
