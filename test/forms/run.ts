@@ -37,7 +37,7 @@ async function command(cwd: string, line: readonly string[], env: Readonly<Recor
 /** A release of Node.js, from the npm package `node`; returns the folder of its program. */
 async function nodeOf(major: number): Promise<string> {
   const folder = join(work, `node-${major}`)
-  mkdirSync(folder)
+  mkdirSync(folder, { recursive: true })
   await command(folder, ['npm', 'install', '--no-audit', '--no-fund', '--prefix', folder, `node@${major}`])
   return join(folder, 'node_modules/node/bin')
 }
