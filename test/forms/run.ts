@@ -181,9 +181,8 @@ for (const name of names) {
     const form = typeof prepared === 'function' ? prepared : prepared.form
     const folder = join(work, name)
     mkdirSync(folder)
-    let installed: Installed | undefined
-    const { times, key } = await tryForm(async () => (installed = await form(folder)), resolver)
-    if (typeof prepared !== 'function') await prepared.afterwards(installed!, key)
+    const { times, key, upgraded } = await tryForm(() => form(folder), resolver)
+    if (typeof prepared !== 'function') await prepared.afterwards(upgraded, key)
     rows.push([name, times])
   } catch (error) {
     rows.push([name, (error as Error).message])

@@ -36,12 +36,12 @@ const RUN_MS = 120_000
 /**
  * Installs a form, then does what a reader does first: checks a domain of the lab, opens a page of a service, imports a
  * report, runs a bulk job, makes a monitor, and upgrades in the middle of a further job: jobs, monitors, keys and
- * reports are kept. Returns its key too. Throws at the first result that differs from what it has to be.
+ * reports are kept. Returns the upgraded form and its key too. Throws at the first result that differs from what it has to be.
  */
 export async function tryForm(
   install: () => Promise<Installed>,
   resolver: string,
-): Promise<{ readonly times: Times; readonly key: string }> {
+): Promise<{ readonly times: Times; readonly key: string; readonly upgraded: Installed }> {
   const start = performance.now()
   const passed = (): number => Math.round(performance.now() - start)
   const form = await install()
@@ -77,10 +77,10 @@ export async function tryForm(
   same((await call(second, '/v1/monitors')).data.length, 1)
   await second.stop()
   const before = performance.now()
-  const help = await run(form, ['--help'])
+  const help = await run(newer, ['--help'])
   if (!help.includes('check <DOMAIN...>')) throw new Error('the help lacks a command')
   const times = { installed, domain, page, report, job: jobMs, help: Math.round(performance.now() - before) }
-  return { times, key: first.key }
+  return { times, key: first.key, upgraded: newer }
 }
 
 /** What a command writes to standard output; rejects if it fails or writes to standard error. */
