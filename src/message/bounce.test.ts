@@ -489,6 +489,14 @@ it.each([
   'Room 450 is free',
 ])('%j is no reply', (text) => expect(replyIn(text)).toBeUndefined())
 
+it.each([' ', "' ", '\n ', '> ', 'said ', '550 ', '(in reply to ', 'smtp; 4'])(
+  'looks for a reply in 64 KiB of %j',
+  (part) => {
+    const text = part.repeat(65_536 / part.length)
+    for (const one of [text, `550 5.1.1 no${text}x`, `host said: 550 5.1.1 no${text}`]) replyIn(one)
+  },
+)
+
 it.each(['<a@b.example>:\n', '550 5.1.1 a ', 'a@b.example ', '\r\n\r\nFinal-Recipient: rfc822; a@b.example', '-- -- '])(
   'reads 1 MiB of %j',
   (part) => {

@@ -111,7 +111,8 @@ const REFUSAL = new RegExp(
   ].join(''),
   'i',
 )
-const TAIL = /[ \t]*\(in reply to [^()]{1,80}\)\)?[\s\S]*$|\n[ \t]*(?:QUIT|RSET|DATA|221 )[\s\S]*$|['"][)}\]]*\s*$/i
+const TAIL =
+  /[ \t]{0,4}\(in reply to [^()]{1,80}\)\)?[\s\S]*$|\n[ \t]{0,8}(?:QUIT|RSET|DATA|221 )[\s\S]*$|['"][)}\]]*\s*$/i
 const withoutTail = (text: string): string => text.replace(TAIL, '').trimEnd()
 
 /** One pasted reply of a server, as the bounce of a recipient whom nobody names. */

@@ -440,7 +440,7 @@ function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
 /** Blanks at the ends of lines, which c=simple counts. */
 function spaceAdded(body: Buffer, isIt: IsIt): Problem | undefined {
   const text = body.toString('latin1')
-  const bare = text.replace(/[ \t]{1,998}(?=\r\n)/g, '')
+  const bare = text.replace(/(?<![ \t])[ \t]+(?=\r\n)/g, '')
   return bare !== text && isIt(Buffer.from(bare, 'latin1')) ? causeProblem('space_added') : undefined
 }
 

@@ -126,7 +126,12 @@ describe('the form of a message', () => {
       'a\n\n',
       'Received: a\nb\n',
       '\xc2\xa0',
-    ])
-      readForm(Buffer.from(piece.repeat(size / piece.length)))
+      '\r\r\n',
+      '[code]',
+    ]) {
+      const text = piece.repeat(size / piece.length)
+      readForm(Buffer.from(text))
+      readForm(Buffer.from(`${SUMMARY}${HEAD}\n${text}x`))
+    }
   }, 10_000)
 })

@@ -146,7 +146,7 @@ function decoded(octets: Buffer): Draft {
   if (text.includes('\r') && !text.includes('\n'))
     return { text: text.replaceAll('\r', '\r\n'), notes: ['its lines ended in CR alone'] }
   if (/^[^\n]{0,998}\r\r\n/.test(text))
-    return { text: text.replace(/\r+\n/g, '\r\n'), notes: ['its lines ended in CR CR LF'] }
+    return { text: text.replaceAll('\r\r\n', '\r\n'), notes: ['its lines ended in CR CR LF'] }
   return { text, notes: [] }
 }
 
@@ -314,7 +314,7 @@ function takeSummary(draft: Draft): void {
   const trace = top.findIndex((line, i) => TRACE.test(line) && startsHeader(lines, i))
   const start = trace < 0 ? top.findIndex((line, i) => KNOWN.test(line) && isHeaderFrom(lines, i)) : trace
   if (start <= 0 || !hasAuthor(lines, start)) return
-  draft.text = draft.text.slice(lines.slice(0, start).join('\n').length + 1).replace(BUTTON, '\n')
+  draft.text = withoutButton(draft.text.slice(lines.slice(0, start).join('\n').length + 1))
   draft.notes.push(
     `${start === 1 ? 'one line' : `${start} lines`} of a page in front of the header ${start === 1 ? 'was' : 'were'} taken away`,
   )
@@ -322,9 +322,24 @@ function takeSummary(draft: Draft): void {
 
 /** The button below the message of such a page, as Outlook on the web has it (UTF-8 as latin1). */
 const BUTTON = new RegExp(
-  `\\n\\s*(?:${Buffer.from('close|schließen|fermer|cerrar|chiudi|fechar|sluiten|zamknij|zavřít|stäng|luk|lukk|sulje|закрыть|закрити|kapat|bezárás|閉じる|关闭|關閉|닫기').toString('latin1')})\\s*$`,
+  `^(?:${Buffer.from('close|schließen|fermer|cerrar|chiudi|fechar|sluiten|zamknij|zavřít|stäng|luk|lukk|sulje|закрыть|закрити|kapat|bezárás|閉じる|关闭|關閉|닫기').toString('latin1')})$`,
   'i',
 )
+
+/** A text without such a word as its last line. */
+function withoutButton(text: string): string {
+  const end = endOf(text, text.length)
+  const at = text.lastIndexOf('\n', end - 1)
+  if (at < 0 || !BUTTON.test(text.slice(at + 1, end).trimStart())) return text
+  return `${text.slice(0, endOf(text, at))}\n`
+}
+
+/** Where the white space begins that ends a text before `from`; octets of UTF-8 are none. */
+function endOf(text: string, from: number): number {
+  let end = from
+  while (end > 0 && ' \t\r\n'.includes(text[end - 1]!)) end--
+  return end
+}
 
 /** A message that was forwarded as an attachment, if nothing else is in the outer one. */
 /** Maximum length of what somebody writes above a message that he passes on, characters without blanks. */
