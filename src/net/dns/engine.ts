@@ -38,6 +38,11 @@ type Engine = {
 type Reading = Extract<AnyReading<RecordType>, { readonly chain: readonly string[] }>
 
 const BACK_OFF_MS = 100
+/** Number of consecutive faults after which a resolver is asked for the root, which each has in its cache. */
+const FAULTS_TO_PROBE = 5
+/** Maximum number of times that each of servers that are silent is asked. */
+const SILENT_ROUNDS = 2
+const NEVER = new AbortController().signal
 /** Maximum number of extended errors of a query, over all its answers. */
 const MAX_EDE = 16
 const PLAIN = /^[a-z0-9._-]*$/
@@ -64,7 +69,15 @@ export function engine(options: EngineOptions): Engine {
   let underWay = 0
   let closed = false
 
-  const ask: Engine['ask'] = (upstreams, name, type, signal, checkingDisabled, overTcp) => {
+  function ask<T extends RecordType>(
+    upstreams: readonly Upstream<Question>[],
+    name: string,
+    type: T,
+    signal: AbortSignal,
+    checkingDisabled: boolean,
+    overTcp: boolean,
+    tries = isSilent(upstreams) ? 1 : options.tries,
+  ): Promise<ServerAnswer<T>> {
     const promise = new Promise(keep)
     const { resolve, reject } = kept
     const shown = canonicalName(name)
@@ -81,6 +94,7 @@ export function engine(options: EngineOptions): Engine {
       resolve,
       reject,
       secure,
+      most: Math.max(tries, upstreams.length),
     })
     if (signal.aborted) reject(new DnsError(timedOut(signal) ? 'timeout' : 'aborted', { name: shown, type }))
     else if (!prepare(question, shown)) reject(new DnsError('invalid_name', { name: shown, type }))
@@ -106,8 +120,9 @@ export function engine(options: EngineOptions): Engine {
   /** Queries the next server, or completes the query if no server, attempt or time is left. */
   function next(question: Question, nowMs = now()): void {
     const leftMs = question.startedAtMs + options.totalMs - nowMs
-    const most = Math.max(options.tries, question.upstreams.length)
-    const more = !closed && leftMs > 0 && question.tries < most
+    const { most, upstreams } = question
+    const limit = isSilent(upstreams) ? Math.min(most, SILENT_ROUNDS * upstreams.length) : most
+    const more = !closed && leftMs > 0 && question.tries < limit
     const place = more ? pick(question.upstreams, question, nowMs) : -1
     if (place < 0) end(question, closed ? 'aborted' : (question.failure ?? 'timeout'))
     else send(question, place, nowMs, leftMs)
@@ -129,11 +144,18 @@ export function engine(options: EngineOptions): Engine {
   function failed(question: Question, fault: Fault, cause?: unknown): void {
     const at = question.upstreams[question.place]!
     recordFault(at, now())
+    if (options.recursion && at.faults === FAULTS_TO_PROBE) probe(at)
     // A server's reply is more specific than the silence of another.
     question.failure ??= new DnsError(fault, asked(question), { server: at.text, cause })
     const everyoneAsked = question.tries >= question.upstreams.length
     if (fault !== 'timeout' && everyoneAsked && !closed) backOff(question)
     else next(question)
+  }
+
+  /** Asks a resolver for the root, once. A domain whose servers are slow makes it silent about that domain alone. */
+  function probe(at: Upstream<Question>): void {
+    const silent = (): void => void (at.isSilent = at.faults >= FAULTS_TO_PROBE)
+    ask([at], '.', 'NS', NEVER, false, false, 1).catch(silent)
   }
 
   /**
@@ -252,6 +274,8 @@ export function engine(options: EngineOptions): Engine {
     close,
   }
 }
+
+const isSilent = (upstreams: readonly Upstream<Question>[]): boolean => upstreams.every((at) => at.isSilent)
 
 /** Extends the chain; false if it returns to an earlier name, or grows longer than 16. */
 function extend(question: Question, more: readonly string[]): boolean {

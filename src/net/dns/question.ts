@@ -41,6 +41,8 @@ export type Question = Wait &
     readonly startedAtMs: number
     readonly resolve: (answer: ServerAnswer) => void
     readonly reject: (error: DnsError) => void
+    /** Maximum number of attempts. */
+    readonly most: number
     edns: boolean
     tries: number
     place: number
@@ -72,6 +74,7 @@ export const begun = (
     | 'resolve'
     | 'reject'
     | 'secure'
+    | 'most'
   >,
 ): Question => ({
   bytes: NO_BYTES,
@@ -93,6 +96,7 @@ export const begun = (
   startedAtMs: given.startedAtMs,
   resolve: given.resolve,
   reject: given.reject,
+  most: given.most,
   edns: true,
   tries: 0,
   place: 0,

@@ -13,6 +13,8 @@ export type Upstream<W extends Wait> = {
   faults: number
   /** Until then the server is used only if no other is left. */
   downUntilMs: number
+  /** It has answered nothing for some time, the question for the root neither. */
+  isSilent: boolean
 }
 
 /**
@@ -34,12 +36,14 @@ export const upstream = <W extends Wait>(server: Server, on: Handlers<W>, now: (
   link: link(server, on, now),
   faults: 0,
   downUntilMs: 0,
+  isSilent: false,
 })
 
 /** The server answered: it is up. */
 export function recordAnswer(at: Upstream<never>): void {
   at.faults = 0
   at.downUntilMs = 0
+  at.isSilent = false
 }
 
 /** After three consecutive faults the server is not used for 2 s, then 4 s … 30 s. */
