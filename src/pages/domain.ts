@@ -49,6 +49,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
         controls(domain, query),
         recordForms(domain, answer.answer, visit),
       ),
+    restsOn: ({ by }) => parts.storedReports(by, domain).catch(() => undefined),
     watch: { kind: operation.name === 'check' ? 'check' : 'report', target: domain },
     tell,
   }

@@ -24,6 +24,8 @@ type Run = {
 export type Runs = {
   /** The answer to an equal question of the last minute. */
   readonly known: (key: string) => Answer | undefined
+  /** The question is asked anew the next time. */
+  readonly forget: (key: string) => void
   /** Whether an equal question is in progress or was answered in the last minute. */
   readonly has: (key: string) => boolean
   /**
@@ -102,6 +104,7 @@ export function runsOf(options: {
       const last = recall(key)?.told.at(-1)
       return last?.kind === 'answer' ? last : undefined
     },
+    forget: (key) => void kept.delete(key),
     has: (key) => running.has(key) || recall(key) !== undefined,
     follow: (key, begin, signal) => followed(running.get(key) ?? recall(key) ?? start(key, begin), signal),
     size: () => running.size,

@@ -27,6 +27,8 @@ export type Subject = {
   readonly events: string
   /** False: the answer follows from the text alone, so it is not asked again, stored or watched. */
   readonly isAsked?: boolean
+  /** What the answer rests on beside the DNS: where it is another one, a cached answer is not shown. */
+  readonly restsOn?: (visit: Asker) => Promise<unknown>
   /** Where the question is asked anew, without cached answers; by default the path of the page. */
   readonly again?: string
   /** The form of the options with the problem of one of its fields; undefined if it has no such field. */
@@ -74,11 +76,22 @@ export const subjectPages = (parts: Parts, path: string, scope: 'read' | 'verify
 async function show(parts: Parts, visit: Visit, subject: Subject): Promise<PageAnswer> {
   const refusal = refused(parts, visit, subject)
   if (refusal) return refusal
-  const known = parts.runs.known(keyOf(visit, subject))
-  if (known) return page(parts, visit, subject, known.given)
+  const key = keyOf(visit, subject)
+  const known = parts.runs.known(key)
+  const isAgain = visit.query.again === 'true'
+  if (known && !isAgain && (await isCurrent(subject, known.given, visit)))
+    return page(parts, visit, subject, known.given)
+  parts.runs.forget(key)
+  if (isAgain) return { to: subject.path }
   if (visit.query.wait === 'true') return page(parts, visit, subject, await answerTo(parts, visit, subject))
   return { status: 200, html: layout(parts.assets, visit, asking(parts, subject, visit)) }
 }
+
+/** What an answer rested on beside the DNS when it was shown. */
+const restedOn = new WeakMap<Answered, unknown>()
+
+const isCurrent = async ({ restsOn }: Subject, given: Answered, visit: Asker): Promise<boolean> =>
+  !restsOn || !restedOn.has(given) || restedOn.get(given) === (await restsOn(visit))
 
 /** Invalid input is reported at once: an option beside its field, anything else as a page of its own. */
 function refused(
@@ -137,6 +150,7 @@ const verdictPlace = (name: string, doing: string, isGraded: boolean): Html => {
 /** The answer in the page: the verdict with the actions beside it, the rest of the document, what else can be tried. */
 export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
   const { blocks, footer } = documentOf(parts, given, subject.title)
+  if (subject.restsOn && !restedOn.has(given)) restedOn.set(given, await subject.restsOn(visit))
   const isSummary = blocks[0]?.kind === 'verdict' || blocks[0]?.kind === 'conclusion'
   const lead = isSummary ? 1 : 0
   return html`<div class="head">${rendered(htmlBlocks(blocks.slice(0, lead)))}
@@ -161,7 +175,7 @@ function actions({ path, again = path, watch, operation, raw, links }: Subject, 
   return html`<div class="actions">${visit.may('jobs') && html`<a class="button" href="${pathWith('/monitors', watch)}#add">Watch</a>`}
 <details class="menu"><summary class="button second">Share</summary><form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<label>Keep this answer for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label> <button>Make a link</button></form></details>
 <details class="menu"><summary class="button second">Export</summary><ul>${forms.map(([name, href]) => html`<li><a href="${href}">${name}</a></li>`)}</ul></details>
-${ways}<a class="button second" href="${again}">Check again</a></div>`
+${ways}<a class="button second" href="${pathWith(again.split('?')[0]!, { ...queryOf(again), again: 'true' })}">Check again</a></div>`
 }
 
 /** What else can be asked about a subject, behind one button below its answer. */

@@ -903,6 +903,27 @@ it.each<[string, readonly string[]]>([
   expect(body).not.toContain('<img src=x>')
 })
 
+it('the page of a domain is asked anew when reports have come in, and on demand', async () => {
+  const world = labWorld({ 'a.example': { A: ['192.0.2.1'] } })
+  const run = labExecutor(world, labDeps(world))
+  let asked = 0
+  let stored = 0
+  const counted: typeof run = Object.assign((...args: Parameters<typeof run>) => {
+    if (args[0].name === 'check') asked++
+    return run(...args)
+  }, run)
+  const site = openSite({ operations, world, version: '0', execute: counted, storedReports: async () => stored })
+  const app = await labApp(world, { site })
+  const visit = (query = '') =>
+    app.inject({ url: `/domain/a.example?only=check&wait=true${query}`, headers: { ...HTML, ...SAME } })
+  const after = async (query?: string): Promise<number> => (await visit(query)) && asked
+  expect([await after(), await after()]).toEqual([1, 1])
+  stored++
+  expect([await after(), await after()]).toEqual([2, 2])
+  expect((await visit('&again=true')).headers.location).toBe('/domain/a.example?only=check')
+  expect(await after()).toBe(3)
+})
+
 describe('weight', () => {
   it('all script together has at most 15 kB', () => {
     const sizes = Object.values(readIslands()).map((text) => Buffer.byteLength(text))
