@@ -137,12 +137,25 @@ export const sinceBlocks = ([last]: readonly MonitorChange[]): Block[] =>
         ),
       ]
 
+/** The phase of DMARC of a domain: `inherited: enforced` for one without a record of its own. */
+export function phaseInWords(facts: MonitorAnswer['facts']): string {
+  if (facts === null) return '–'
+  return facts.inherited_phase === undefined ? facts.phase : `inherited: ${facts.inherited_phase}`
+}
+
 function factsOf(monitor: MonitorAnswer): Block | undefined {
   const { id, kind, target, every, options, last, enabled } = monitor
   return facts(
     ['Target', code(target)],
     ['Check', KINDS[kind].asks],
     ...Object.entries(options).map(([name, value]) => [name.replaceAll('_', ' '), code(value)] as const),
+    monitor.facts !== null && [
+      'DMARC',
+      [
+        phaseInWords(monitor.facts),
+        ...(monitor.facts.inherited_because ? [`. ${monitor.facts.inherited_because}`] : []),
+      ],
+    ],
     ['Interval', every],
     [
       'Last run',
@@ -227,11 +240,11 @@ export function monitorDigestDocument(answer: MonitorDigestAnswer, version: stri
       'Digests to owners',
       every === 'off' ? 'none' : 'good',
       INTERVALS[every],
-      `${counted(owners, 'address is', 'addresses are')} responsible for your monitors; ${counted(without_owner, 'monitor has', 'monitors have')} nobody.`,
+      `${counted(owners, 'address is', 'addresses are')} responsible for your monitors${without_owner === 0 ? '' : `; ${counted(without_owner, 'monitor has', 'monitors have')} nobody`}.`,
     ),
     next_at !== null &&
       text('The next ones are sent at ', { time: next_at }, ' to those for whom something has changed.'),
-    cannot_send !== undefined && text(`Digests cannot be turned on: ${cannot_send}.`),
+    cannot_send !== undefined && text(`Digests cannot be sent: ${cannot_send}.`),
     table(
       'Owners',
       data,

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { MonitorDigestAnswer } from '../answers/monitors.ts'
 import type { Owner } from '../names/owner.ts'
+import type { AcceptedFindings } from '../store/postgres/accepted.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import type { DigestReader, Digests } from '../store/postgres/digests.ts'
 import type { MailConsents } from '../store/postgres/monitors.ts'
@@ -18,6 +19,7 @@ export type Digesting = {
   readonly digests: Digests
   readonly deliveries: Deliveries
   readonly consents: MailConsents
+  readonly accepted: Pick<AcceptedFindings, 'ofMonitors'>
   readonly mailRules: MailRules
   readonly now: () => number
 }
@@ -75,9 +77,10 @@ export async function makeDigests(parts: Digesting): Promise<boolean> {
     const told = [...readers.keys()].filter((one) => (states.get(one) ?? 'given') === 'given')
     const until = new Date(at.getTime() - SETTLED_MS)
     const monitors = await digests.monitors(tx, owner, told, { since, until, isTold: true })
+    const accepted = await acceptedOf(parts, monitors)
     const byAddress = Map.groupBy(monitors, ({ address }) => address)
     const made = told.flatMap((address) => {
-      const data = digestOf(byAddress.get(address) ?? [])
+      const data = digestOf(byAddress.get(address) ?? [], accepted)
       if (data.changed === 0) return []
       const event: DigestEvent = {
         type: 'mail.digest',
@@ -101,13 +104,24 @@ export async function makeDigests(parts: Digesting): Promise<boolean> {
   return isMore
 }
 
+/** The accepted findings of monitors, as `number finding`. */
+async function acceptedOf(
+  { accepted, now }: Digesting,
+  monitors: readonly { readonly number: number }[],
+): Promise<ReadonlySet<string>> {
+  const found = await accepted.ofMonitors(
+    monitors.map(({ number }) => number),
+    new Date(now()),
+  )
+  return new Set([...found].flatMap(([number, rows]) => rows.map(({ finding }) => `${number} ${finding}`)))
+}
+
 /** Asks those who have to consent and were not asked, as far as the key may cause mail. */
 export async function askOwners(
   { database, digests, deliveries, consents, mailRules, now }: Digesting,
   owner: string,
 ): Promise<void> {
-  for (const { address, about } of await digests.unasked(owner, mailRules.perDay * 10)) {
-    if (needsNoConsent(mailRules, address)) continue
+  for (const { address, about } of await digests.unasked(owner, mailRules.recipients, mailRules.perDay)) {
     const at = new Date(now())
     if ((await consents.take({ owner, mails: 1 }, mailRules.perDay, at)) !== undefined) return
     await askForConsent({ database, consents, deliveries }, owner, [address], about, makeMessageId, at)
@@ -129,7 +143,8 @@ export function digestService(
 ): DigestService {
   return {
     show: async ({ id }, { of, ...page }) => {
-      const { database, digests, mailRules, senders, now } = await opened()
+      const parts = await opened()
+      const { database, digests, mailRules, senders, now } = parts
       const [setting, counts] = await Promise.all([digests.setting(id), digests.counts(id)])
       const until = new Date(now())
       const since = setting?.since ?? new Date(until.getTime() - PERIOD_MS.week)
@@ -141,7 +156,7 @@ export function digestService(
       const mail =
         to === undefined || monitors.length === 0
           ? undefined
-          : digestMailOf({ token: 'dig_…', ...digestOf(monitors) }, to, {
+          : digestMailOf({ token: 'dig_…', ...digestOf(monitors, await acceptedOf(parts, monitors)) }, to, {
               publicUrl: senders.publicUrl,
               ...(senders.publicUrl !== undefined && { unsubscribe: `${senders.publicUrl}/u/dig_…` }),
             })

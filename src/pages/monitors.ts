@@ -23,6 +23,7 @@ import {
   monitorDigestDocument,
   monitorState,
   monitorTitle,
+  phaseInWords,
   readerState,
   worstInWords,
 } from '../documents/monitors.ts'
@@ -101,11 +102,10 @@ async function list(parts: Parts, visit: Visit, problem?: FormProblem): Promise<
     title: 'Monitors',
     main: html`<main id="main" tabindex="-1"><h1>Monitors</h1>
 <p class="lead">Checks a domain, mailbox or IP address regularly, and notifies your recipients when it changes.</p>
-${(summary.total > 0 || isFiltered) && html`<p class="actions"><a class="button" href="#add">Add a monitor</a> <a class="button second" href="#import">Add many domains</a></p>`}
+${(summary.total > 0 || isFiltered) && html`<p class="actions"><a class="button" href="#add">Add a monitor</a> <a class="button second" href="#import">Add many domains</a>${summary.total > 1 && html` <a class="button second" href="/monitors/digest">Digests to owners</a>`} <a class="button second" href="/accepted">Accepted findings</a></p>`}
 ${(summary.total > 1 || isFiltered) && counts(summary, asked)}
 ${data.length === 0 ? html`<p>${isFiltered ? html`No monitor matches. <a href="/monitors">Show all</a>` : 'There are no monitors yet.'}</p>` : table(data, await linesOf(parts, visit, data))}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { ...asked, cursor: next })}">More monitors</a></p>`}
-<p><a class="button second" href="/monitors/digest">Digests to owners</a> <a class="button second" href="/accepted">Accepted findings</a></p>
 <h2 id="add">Add a monitor</h2>
 ${watched !== undefined && html`<p class="notice">${watched.target} is watched already: <a href="${monitorPath(watched.id)}">its monitor</a>. A second one is possible.</p>`}
 ${createForm(visit, { fields: problem === undefined ? newFields(visit.query) : visit.form, problem, canMail: parts.canMail })}
@@ -187,15 +187,15 @@ async function digest(parts: Parts, visit: Visit): Promise<PageAnswer> {
     title: 'Digests to owners',
     main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p>
 ${rendered(htmlBlocks([conclusion!, ...blocks]))}
+${why !== undefined && html`<p>With <code>--public-url https://…</code> each mail can be ended with one click. <a href="/docs/monitors#digests-to-owners">More</a></p>`}
 ${
-  why !== undefined
-    ? html`<p>Set <code>--smtp-url smtps://user:password@host</code> and <code>--notify-from</code>, and with <code>--public-url https://…</code> each mail can be ended with one click. <a href="/docs/monitors#digests-to-owners">More</a></p>`
-    : html`<form class="stack" method="post" action="/monitors/digest">${csrfField(visit)}
-${(['week', 'day', 'off'] as const).filter((one) => one !== every).map((one) => html`<button name="every" value="${one}"${(one !== 'week' || every !== 'off') && html` class="second"`}>${one === 'off' ? 'Turn off' : `Send every ${one}`}</button> `)}</form>`
+  (why === undefined || every !== 'off') &&
+  html`<form class="stack" method="post" action="/monitors/digest">${csrfField(visit)}
+${(['week', 'day', 'off'] as const).filter((one) => one !== every && (why === undefined || one === 'off')).map((one) => html`<button name="every" value="${one}"${(one !== 'week' || every !== 'off') && html` class="second"`}>${one === 'off' ? 'Turn off' : `Send every ${one}`}</button> `)}</form>`
 }
 ${
   preview
-    ? html`<h2 id="preview">What ${preview.to} would get now</h2><p><strong>${preview.subject}</strong></p><pre>${preview.text}</pre>`
+    ? html`<h2 id="preview">What ${preview.to} would get now</h2><p><strong>${preview.subject}</strong></p><pre>${verbatim(preview.text)}</pre>`
     : html`<p>Nothing has changed for ${owner ?? 'any owner on this page'}: no digest would be sent.</p>`
 }
 ${
@@ -233,17 +233,12 @@ const table = (
 <tbody>${monitors.map((monitor) => {
   const { mark, text } = monitorState(monitor)
   const { facts, labels, owner } = monitor
-  return html`<tr><td data-head="Monitor"${monitor.below !== null && html` class="below"`}><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}${monitor.below !== null && html`<br><span class="quiet">below <a href="${pathWith('/monitors', { organization: monitor.below })}">${monitor.below}</a></span>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : html`${facts.grade ?? 'not known'} ${facts.score ?? ''}`}</td><td data-head="Worst finding">${worstInWords(monitor)}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}${facts?.inherited_because !== undefined && html`<br><span class="quiet">${facts.inherited_because}</span>`}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && ' · '}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td class="wide" data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${facts === null && html`${short(lastInWords(monitor.last))}<br>`}${timeOf(monitor.last.time)}`}</td></tr>`
+  return html`<tr><td data-head="Monitor"${monitor.below !== null && html` class="below"`}><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}${monitor.below !== null && html`<br><span class="quiet">below <a href="${pathWith('/monitors', { organization: monitor.below })}">${monitor.below}</a></span>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : html`${facts.grade ?? 'not known'} ${facts.score ?? ''}`}</td><td data-head="Worst finding">${worstInWords(monitor)}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && ' · '}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td class="wide" data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${facts === null && html`${short(lastInWords(monitor.last))}<br>`}${timeOf(monitor.last.time)}`}</td></tr>`
 })}</tbody></table></div>`
 
 /** Maximum number of characters of a reason in the row of a monitor; its page has all of it. */
 const SHORT = 80
 const short = (text: string): string => (text.length > SHORT ? `${text.slice(0, SHORT)} …` : text)
-
-function phaseInWords(facts: MonitorAnswer['facts']): string {
-  if (facts === null) return '–'
-  return facts.inherited_phase === undefined ? facts.phase : `inherited: ${facts.inherited_phase}`
-}
 
 const importForm = (visit: Pick<Visit, 'token'>): Html =>
   html`<details class="try" id="import"><summary>A list of domains with labels and owners</summary>

@@ -9,6 +9,7 @@ import { type Mail, MailError } from '../../src/net/submit-mail.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { storedReports } from '../../src/operations/reports/shared.ts'
 import { openSite } from '../../src/start/pages.ts'
+import { acceptedOf } from '../../src/store/postgres/accepted.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
 import { digestsOf } from '../../src/store/postgres/digests.ts'
 import { mailConsentsOf } from '../../src/store/postgres/monitors.ts'
@@ -91,7 +92,7 @@ type Lab = { readonly target: string; readonly owner: string; readonly key?: str
 /** A monitor that is not due, of which nothing has changed. */
 async function add({ target, owner, key = 'mine' }: Lab): Promise<number> {
   const facts = { score: 40, grade: 'F', role: 'mail', provider: 'other', policy: 'none', phase: 'monitoring' }
-  const rest = { mta_sts: 'none', dnssec: 'unsigned', findings: [] }
+  const rest = { mta_sts: 'none', dnssec: 'unsigned', findings: [], profiles: {} }
   const worst = { finding: 'spf.no_record', severity: 'high', title: 'No SPF record' }
   const { rows } = await sql<{ number: string }>`
     INSERT INTO mailsonde.monitors (id, owner, name, kind, target, domain, every_ms, options, notify, conditions, is_public, enabled, created_at, next_run, contact, facts)
@@ -155,8 +156,10 @@ describe('a digest', () => {
     await idle()
     expect(mails.map(({ to }) => to).toSorted()).toEqual(['ann@law.example', 'bob@art.example'])
     const ann = mails.find(({ to }) => to === 'ann@law.example')!
-    expect(ann.subject).toBe('Mail checks: 1 of your 2 targets changed')
-    expect(ann.text).toContain('a.example, now F, 40 of 100\n  2026-01-04: DMARC: policy reject instead of none')
+    expect(ann.subject).toBe('Mail checks: a.example changed')
+    expect(ann.text).toContain(
+      '1 of your 2 targets changed since the last digest.\n\na.example, now F, 40 of 100\n  2026-01-04: DMARC: policy reject instead of none',
+    )
     expect(ann.text).toContain('Worst now:\n  a.example: F, No SPF record\n  b.example: F, No SPF record')
     expect(ann.text).not.toMatch(/c\.example|PILLS/)
     await change(b, 5)
@@ -202,7 +205,11 @@ describe('a digest', () => {
     await Promise.all(numbers.map((number) => change(number, 1)))
     const parts = {
       ...{ database, digests: digestsOf(database.db), deliveries: deliveriesOf(database.db), now: () => nowMs },
-      ...{ consents: mailConsentsOf(database.db), mailRules: { recipients: ['law.example'], perDay: 5 } },
+      ...{
+        consents: mailConsentsOf(database.db),
+        accepted: acceptedOf(database.db),
+        mailRules: { recipients: ['law.example'], perDay: 5 },
+      },
     }
     await digestsOf(database.db).set('id-of-mine', {
       every: 'week',
@@ -272,8 +279,9 @@ describe('who gets digests', () => {
     const a = await add({ target: 'a.example', owner: 'owner@a.example' })
     const b = await add({ target: 'b.example', owner: 'somebody@elsewhere.test' })
     for (let n = 0; n < 8; n++) await add({ target: `x${n}.example`, owner: `z${n}@x${n}.example` })
+    for (let n = 0; n < 8; n++) await add({ target: `a${n}.example`, owner: `a${n}@sub.law.example` })
     for (const number of [a, b]) await change(number, 1)
-    expect((await digest()).data.slice(0, 2)).toEqual([
+    expect((await digest()).data.slice(8, 10)).toEqual([
       { address: 'owner@a.example', monitors: 1, changed: 1, state: 'not_asked' },
       { address: 'somebody@elsewhere.test', monitors: 1, changed: 1, state: 'not_asked', foreign: true },
     ])
@@ -331,9 +339,11 @@ describe('the page of digests', () => {
     const shown = await page('/monitors/digest')
     expect(shown).toContain('Send every week')
     expect(shown).toContain('policy &lt;script&gt;')
+    expect(shown).toContain('a.example, now F, 40 of 100\n  2026-01-02: DMARC: policy &lt;script&gt;')
     expect(shown).not.toContain('<script>alert')
     const { preview } = await digest()
     expect(shown).toContain(preview!.subject)
+    await add({ target: 'b.example', owner: '' })
     expect(await page('/monitors')).toContain('href="/monitors/digest"')
   })
   it('cannot turn them on while there is no submission server, and says what to set', async () => {

@@ -7,6 +7,7 @@ import { makeDigests } from '../../src/monitors/digest.ts'
 import { factsOf } from '../../src/monitors/facts.ts'
 import { monitorServices } from '../../src/monitors/open.ts'
 import example from '../../src/operations/examples/check.json' with { type: 'json' }
+import { acceptedOf } from '../../src/store/postgres/accepted.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
 import { digestsOf } from '../../src/store/postgres/digests.ts'
 import { mailConsentsOf } from '../../src/store/postgres/monitors.ts'
@@ -177,7 +178,11 @@ describe('5,000 names of eleven archetypes', () => {
     })
     const parts = {
       ...{ database, digests: digestsOf(database.db), deliveries: deliveriesOf(database.db), now: () => NOW },
-      ...{ consents: mailConsentsOf(database.db), mailRules: { recipients: ['law.example'], perDay: 5 } },
+      ...{
+        consents: mailConsentsOf(database.db),
+        accepted: acceptedOf(database.db),
+        mailRules: { recipients: ['law.example'], perDay: 5 },
+      },
     }
     while (await makeDigests(parts));
     const { rows } = await sql<{ to: string; targets: number; changed: number }>`

@@ -54,7 +54,7 @@ const count = async (where: string): Promise<number> =>
   (await database.query(`SELECT count(*)::int AS n FROM mailsonde.deliveries WHERE type = 'mail.digest' AND ${where}`))
     .rows[0].n
 /** The mail to all owners, which go to one mailbox. */
-const digests = () => mailOf('user').filter((mail) => /^Subject: Mail checks: 1 of your/m.test(mail))
+const digests = () => mailOf('user').filter((mail) => /^Subject: Mail checks: d\d+\.digest\.test changed/m.test(mail))
 const ownerOf = (mail: string): string => /^To: (.*)$/m.exec(mail)![1]!
 const idOf = (mail: string): string => /^Message-I[dD]: <(.*)>$/m.exec(mail)![1]!
 

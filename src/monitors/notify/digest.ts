@@ -36,8 +36,14 @@ export type DigestEvent = z.output<typeof digestEvent>
 
 const point = z.strictObject({ at: z.coerce.date(), changes: z.array(change) })
 
-/** What changed at the targets of an owner, and the worst of them; pure. */
-export function digestOf(monitors: readonly DigestMonitor[]): Omit<DigestEvent['data'], 'token'> {
+/**
+ * What changed at the targets of an owner, and the worst of them; pure. `accepted`: findings that are not told, as `number
+ * finding`.
+ */
+export function digestOf(
+  monitors: readonly DigestMonitor[],
+  accepted: ReadonlySet<string>,
+): Omit<DigestEvent['data'], 'token'> {
   const read = monitors.map((one) => ({ ...one, known: monitorFacts.nullable().safeParse(one.facts).data ?? null }))
   const changed = read
     .map(({ changes, ...one }) => ({
@@ -49,8 +55,8 @@ export function digestOf(monitors: readonly DigestMonitor[]): Omit<DigestEvent['
     }))
     .filter(({ lines }) => lines.length > 0)
   const worst = read
-    .flatMap(({ target, known }) =>
-      known?.worst && known.grade !== null
+    .flatMap(({ number, target, known }) =>
+      known?.worst && known.grade !== null && !accepted.has(`${number} ${known.worst.finding}`)
         ? [{ target, score: known.score ?? 0, grade: known.grade, title: known.worst.title }]
         : [],
     )

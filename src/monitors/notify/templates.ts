@@ -83,7 +83,9 @@ export function digestMailOf(data: DigestEvent['data'], to: string, links: Links
   const { changes, changed, targets, worst } = data
   const more = changed - changes.length
   const text = [
-    `${changed} of your ${counted(targets, 'target')} changed since the last digest.`,
+    targets === 1
+      ? 'What changed since the last digest:'
+      : `${changed} of your ${targets} targets changed since the last digest.`,
     ...changes.flatMap(({ kind, target, now, lines, left_out }) => [
       '',
       `${targetInMail({ kind, target })}, now ${now}`,
@@ -97,7 +99,9 @@ export function digestMailOf(data: DigestEvent['data'], to: string, links: Links
     `You get this because you are named as the owner of these targets${links.publicUrl === undefined ? '' : ` at ${links.publicUrl}`}.`,
     ...(links.unsubscribe === undefined ? [] : [`Stop this mail: ${links.unsubscribe}`]),
   ]
-  const subject = `Mail checks: ${changed} of your ${counted(targets, 'target')} changed`
+  const [first] = changes
+  const what = changed === 1 && first ? targetInMail(first) : `${changed} of your ${targets} targets`
+  const subject = printable(`Mail checks: ${what} changed`, 150)
   return {
     ...{ to, subject, text: textOf(text.map((line) => printable(line, MAX_LINE))) },
     headers: headersOf(links, 'digest'),

@@ -17,7 +17,7 @@ const example: MonitorDigestAnswer = {
   ...{ has_more: false, next_cursor: null },
   preview: {
     to: 'ann@example.org',
-    subject: 'Mail checks: 1 of your 12 targets changed',
+    subject: 'Mail checks: shop.example.org changed',
     text: '1 of your 12 targets changed since the last digest.\n\nshop.example.org, now A, 92 of 100\n  2026-11-18: DMARC: policy quarantine instead of none\n',
   },
 }

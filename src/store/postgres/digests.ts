@@ -154,15 +154,21 @@ export const digestsOf = (db: Kysely<Schema>) => ({
       FROM mailsonde.monitors WHERE owner = ${owner}`.execute(db)
     return rows[0]!
   },
-  /** Those of a key that have neither said whether they want mail nor were asked, with a domain of theirs. */
+  /**
+   * Those of a key that have neither said whether they want mail nor were asked, with a domain of theirs; none at or
+   * below a domain of `recipients`.
+   */
   unasked: async (
     owner: string,
+    recipients: readonly string[],
     limit: number,
   ): Promise<readonly { readonly address: string; readonly about: string }[]> => {
     const { rows } = await sql<{ address: string; about: string }>`
       SELECT lower(contact) AS address, min(CASE WHEN domain = '' THEN target ELSE domain END) AS about FROM mailsonde.monitors m
       WHERE owner = ${owner} AND contact <> '' AND NOT EXISTS (
         SELECT FROM mailsonde.mail_consents c WHERE c.address = lower(m.contact) AND (c.owner = m.owner OR c.state = 'refused'))
+        AND NOT EXISTS (
+          SELECT FROM unnest(${recipients}::text[]) AS d WHERE right('.' || split_part(lower(contact), '@', -1), length(d) + 1) = '.' || d)
       GROUP BY 1 ORDER BY 1 LIMIT ${limit}`.execute(db)
     return rows
   },
