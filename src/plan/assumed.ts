@@ -19,13 +19,17 @@ export const assumedKey = (domain: string, selector: string): OverlayRecord => (
 /** The DKIM record of a target that the mail provider will fill. */
 export const assumedTarget = (name: string): OverlayRecord => ({ name, type: 'TXT', data: `v=DKIM1; k=rsa; p=${KEY}` })
 
-/** An MTA-STS policy (RFC 8461 §3.2) that names all mail hosts, with the mode and the lifetime of the published one. */
+/**
+ * An MTA-STS policy (RFC 8461 §3.2) that names all mail hosts, with the lifetime of the published one and its mode, if no
+ * other is `wanted`.
+ */
 export function correctedPolicy(
   { domain, policy }: Pick<StsFacts, 'domain' | 'policy'>,
   mx: readonly string[],
+  wanted?: 'testing',
 ): { readonly url: string; readonly text: string } {
   const read = policy?.kind === 'read' ? policy.policy : undefined
-  const mode = read?.mode ?? 'testing'
+  const mode = wanted ?? read?.mode ?? 'testing'
   const maxAgeSeconds = Math.min(Math.max(read?.maxAgeSeconds ?? 86_400, 86_400), MAX_AGE_SECONDS)
   return { url: policyUrl(domain), text: formatStsPolicy({ mode, maxAgeSeconds, mx }) }
 }

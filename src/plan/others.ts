@@ -46,28 +46,65 @@ export const policyFile: OthersWork = (now, domain) => {
   const hosts = now.context.mail?.hosts.map(({ exchange }) => exchange) ?? []
   const found = foundIn(now, 'mta_sts').find(({ finding: { id } }) => POLICY_FAULTS.has(id))
   if (!found || facts instanceof Error || hosts.length === 0) return []
+  return [{ found, draft: published(domain, 'Correct the MTA-STS policy', correctedPolicy(facts, hosts)) }]
+}
+
+/** The policy of a record that has none, or the removal of the record. */
+export const missingPolicy: OthersWork = (now, domain) => {
+  const { mta_sts: facts } = now.facts
+  const hosts = now.context.mail?.hosts.map(({ exchange }) => exchange) ?? []
+  const found = foundIn(now, 'mta_sts').find(({ finding: { id } }) => id === 'mta_sts.no_policy')
+  if (!found || facts instanceof Error || hosts.length === 0) return []
   const file = correctedPolicy(facts, hosts)
-  const id = createHash('sha256').update(file.text).digest('hex').slice(0, 16) // RFC 8461 §3.1: it changes with the policy
+  const { repair } = presentFinding(registry.mta_sts.table, found.finding)
   const draft = {
-    title: 'Correct the MTA-STS policy',
+    title: 'Serve the MTA-STS policy',
+    by: 'web server',
+    instructions: repair ?? '',
+    file,
+    changes: [],
+    facts: { records: [{ name: `mta-sts.${domain}`, type: 'A', data: ASSUMED_ADDRESS }], policy: file },
+  } as const
+  return [{ found, draft }]
+}
+
+/** A policy that mail hosts do not meet, in testing until they do: until then some senders do not deliver. */
+export const policyForTesting: OthersWork = (now, domain) => {
+  const { mta_sts: facts } = now.facts
+  const hosts = now.context.mail?.hosts.map(({ exchange }) => exchange) ?? []
+  const found = foundIn(now, 'mta_sts').find(({ finding: { id } }) => id === 'mta_sts.mx_tls')
+  if (!found || facts instanceof Error || hosts.length === 0) return []
+  return [
+    { found, draft: published(domain, 'Set the MTA-STS policy to testing', correctedPolicy(facts, hosts, 'testing')) },
+  ]
+}
+
+/** The publication of a policy file. */
+function published(
+  domain: string,
+  title: string,
+  file: { readonly url: string; readonly text: string },
+): Work['draft'] {
+  const id = createHash('sha256').update(file.text).digest('hex').slice(0, 16) // RFC 8461 §3.1: it changes with the policy
+  return {
+    title,
     by: 'web server',
     instructions: `Publish the policy at ${file.url} first, then the record with the new id: senders fetch the policy again when the id changes (RFC 8461 §3.1).`,
     file,
     changes: [{ name: `_mta-sts.${domain}`, type: 'TXT', data: `v=STSv1; id=${id}` }],
     facts: { records: [], policy: file },
-  } as const
-  return [{ found, draft }]
+  }
 }
 
 /** Hosts that take no mail by what they are. */
 export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) => {
   const found = foundIn({ outcomes }, 'mx').find(({ finding: { id } }) => TAKE_NONE.includes(id))
   if (!found || !mail) return []
-  if (found.finding.id === 'mx.ip_literal') return [{ found, draft: namedHost(mail, domain) }]
-  const isPrivate = found.finding.id === 'mx.not_public'
-  const hosts = mail.hosts.filter(({ proxy, addresses }) =>
-    isPrivate ? addresses.length > 0 && !addresses.some(isPublic) : proxy !== undefined,
-  )
+  const { id, fix, args } = found.finding
+  if (id === 'mx.ip_literal') return [{ found, draft: namedHost(mail, domain) }]
+  // A domain without mail has a record for that; which provider a verification record is meant for only its owner knows.
+  if (id === 'mx.none_resolvable' && (fix || args?.providers !== undefined)) return []
+  const hosts = mail.hosts.filter(DEAD[id]!)
   if (hosts.length === 0) return []
   const names = hosts.map(({ exchange }) => exchange)
   const records = names.flatMap((name) => [
@@ -76,19 +113,41 @@ export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) =
     { name: reverseName(ASSUMED_ADDRESS), type: 'PTR', data: name } as const,
   ])
   const draft = {
-    title: isPrivate ? 'Publish a public address of the mail host' : 'Take the mail host out of the web proxy',
+    ...deadWords(id, names, hosts[0]?.proxy),
     by: 'dns',
     assumed: true,
-    instructions: isPrivate
-      ? `Replace the address records of ${names.join(', ')} by the public address at which the mail server is reached: senders on the internet cannot connect to a private one.`
-      : `Set the address records of ${names.join(', ')} to "DNS only" at the provider of the proxy (${hosts[0]?.proxy}): they then name the mail server itself.`,
     changes: [],
     facts: { records },
   } as const
   return [{ found, draft }]
 }
 
-const TAKE_NONE = ['mx.ip_literal', 'mx.web_proxy', 'mx.not_public']
+/** Which mail hosts a finding is about. */
+const DEAD: Readonly<Record<string, (host: MailHosts['hosts'][number]) => boolean>> = {
+  'mx.not_public': ({ addresses }) => addresses.length > 0 && !addresses.some(isPublic),
+  'mx.web_proxy': ({ proxy }) => proxy !== undefined,
+  'mx.none_resolvable': ({ addresses }) => addresses.length === 0,
+}
+
+function deadWords(id: string, names: readonly string[], proxy: string | undefined) {
+  const all = names.join(', ')
+  if (id === 'mx.not_public')
+    return {
+      title: 'Publish a public address of the mail host',
+      instructions: `Replace the address records of ${all} by the public address at which the mail server is reached: senders on the internet cannot connect to a private one.`,
+    }
+  if (id === 'mx.web_proxy')
+    return {
+      title: 'Take the mail host out of the web proxy',
+      instructions: `Set the address records of ${all} to "DNS only" at the provider of the proxy (${proxy}): they then name the mail server itself.`,
+    }
+  return {
+    title: 'Give the domain a mail host that exists',
+    instructions: `Publish an address record of ${all}, or MX records with hosts that have one. If the domain has no mail any more, publish the null MX "0 .", the TXT record "v=spf1 -all" and, at _dmarc, "v=DMARC1; p=reject" instead, and leave out the other steps.`,
+  }
+}
+
+const TAKE_NONE = ['mx.ip_literal', 'mx.web_proxy', 'mx.not_public', 'mx.none_resolvable']
 
 /** A name for MX records that are addresses. */
 function namedHost({ hosts, records }: MailHosts, domain: string): Work['draft'] {
@@ -188,8 +247,11 @@ export const pointers: OthersWork = (now, domain) => {
 }
 
 /** The consent of report receivers elsewhere (RFC 9990 §4). */
-export const consents: OthersWork = (now, domain) =>
-  foundIn(now, 'dmarc').flatMap((found) => {
+export const consents: OthersWork = (now, domain) => {
+  const { dmarc } = now.facts
+  // Those of the organization's record are for the organization's plan.
+  if (dmarc instanceof Error || dmarc.applied?.inherited) return []
+  return foundIn(now, 'dmarc').flatMap((found) => {
     const { fix, id } = found.finding
     if (!fix || isWithin(fix.name, domain) || id !== 'dmarc.report_unauthorized') return []
     const changes = recordIn(fix, domain)
@@ -201,6 +263,7 @@ export const consents: OthersWork = (now, domain) =>
     } as const
     return changes.length === 0 ? [] : [{ found, draft }]
   })
+}
 
 /** A record as a change; empty if it cannot be read. */
 export function recordIn(

@@ -63,6 +63,19 @@ it.each<[string, string, LabZone, string | undefined]>([
   expect((await lenderOf(labCtx({ ...ORG, ...zone }), domain(name)))?.name).toBe(lender)
 })
 
+it('does not show a key that only stands for what a provider will make', async () => {
+  const mail = { MX: [[10, 'm.example'] as const], TXT: ['v=spf1 mx -all'] }
+  const { findings, plan } = await planned({ ...ORG, '*.a.example': mail }, domain('www.a.example'))
+  expect(JSON.stringify([findings, plan])).not.toContain('p=MII')
+  expect(plan.left.find(({ finding }) => finding.startsWith('dkim.'))?.why).toContain('the TXT record together')
+})
+
+it('has no step for a name of a reverse zone, and says why', async () => {
+  const { plan } = await planned({ '2.0.192.in-addr.arpa': { NS: ['ns1.example'] } }, domain('2.0.192.in-addr.arpa'))
+  expect([plan.steps, plan.organization]).toEqual([[], undefined])
+  expect(plan.left.find(({ finding }) => finding === 'dmarc.no_record')?.why).toContain('no mail domain')
+})
+
 it.each<[string, LabZone, boolean, string]>([
   ['is offered at a name of its own', { 'www.a.example': WEB }, true, ''],
   ['is put in words where a wildcard would lose the name', { '*.a.example': WEB }, false, 'wildcard *.a.example'],

@@ -11,6 +11,7 @@ import { publicSuffix, registrableDomain } from '../names/suffix.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
+import { agreedHosts } from './agreed.ts'
 import { organizationOf, registration, silentDraft } from './choice.ts'
 import { governs, isSteep, ownLevel, resolved, waitsForSpf } from './compare.ts'
 import { changesOf, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
@@ -23,9 +24,11 @@ import {
   deadHosts,
   hasReports,
   hasUsableKey,
+  missingPolicy,
   type OthersWork,
   pointers,
   policyFile,
+  policyForTesting,
   providerKey,
   recordIn,
   type Work,
@@ -157,6 +160,7 @@ class Planner {
       await this.fixes('mx')
       await this.others(deadHosts)
       await this.others(policyFile)
+      await this.others(policyForTesting)
       await this.fixes('mta_sts', 'medium')
       await this.fixes('spf')
       await this.fixes('dkim')
@@ -171,6 +175,7 @@ class Planner {
     }
     const isMore = await this.stages(false)
     for (const key of CHECK_KEYS) await this.fixes(key, 'low', 'optional')
+    await this.others(missingPolicy, true)
     if (isMore || this.isInherited()) await this.stages(true)
   }
 
@@ -344,12 +349,12 @@ class Planner {
   }
 
   /** What somebody else has to do, as the domain is now. */
-  private async others(work: OthersWork): Promise<void> {
-    for (const one of work(this.now, this.domain)) await this.tryAssumed(one)
+  private async others(work: OthersWork, isOptional = false): Promise<void> {
+    for (const one of work(this.now, this.domain)) await this.tryAssumed(one, isOptional)
   }
 
   /** A step that is not a record of this domain: taken if it gains points or resolves its finding. */
-  private async tryAssumed({ found, draft, ids = [found.finding.id] }: Work): Promise<void> {
+  private async tryAssumed({ found, draft, ids = [found.finding.id] }: Work, isOptional: boolean): Promise<void> {
     const tried = JSON.stringify([draft.title, draft.changes])
     if (this.tried.has(tried)) return
     this.tried.add(tried)
@@ -366,9 +371,9 @@ class Planner {
     const gain = after.score.score - this.now.score.score
     const count = ({ outcomes }: Snapshot): number =>
       outcomes[found.key]?.findings.filter(({ id }) => id === found.finding.id).length ?? 0
-    if (gain <= 0 && !(count(after) < count(this.now) && rankOf(found) > RANK.low)) return
+    if (gain <= 0 && !(count(after) < count(this.now) && (isOptional || rankOf(found) > RANK.low))) return
     const why = presentFinding(registry[found.key].table, found.finding).title
-    const done = { ...draft, why, findings: [...new Set(ids)], after }
+    const done = { ...draft, why, findings: [...new Set(ids)], after, ...(isOptional && { optional: true as const }) }
     this.push(draft.by === 'dns' ? done : { ...done, assumed: true }, laid)
   }
 
@@ -428,8 +433,10 @@ class Planner {
     const organization = dmarc.applied.domain
     // Below a public suffix the name is an organization of its own.
     if (!isSilent && record.psd === 'y') return
-    const isKept = (host: string | undefined): boolean =>
-      host !== undefined && (host === organization || isWithin(host, organization))
+    // Whether a record can stand there is asked first: few queries may be left.
+    await obstacleTo(this.subject, { name: `_dmarc.${this.domain}`, rtype: 'TXT', value: undefined })
+    const agreed = await agreedHosts(this.subject, record, organization)
+    const isKept = (host: string | undefined): boolean => host !== undefined && agreed.has(host)
     const fix = { name: `_dmarc.${this.domain}`, rtype: 'TXT', value: ownRecord(record, policy, isKept) }
     const change: OverlayRecord = { name: fix.name, type: 'TXT', data: fix.value }
     const place = await this.placeOf(fix, change)

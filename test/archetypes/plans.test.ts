@@ -97,8 +97,11 @@ function done({ zone, policies, domain = '' }: DomainCase, { records, file, find
     const addresses = [next[host]?.A, next[host]?.AAAA].flatMap((all) => listOf(all)).map(String)
     return addresses.length > 0 && !addresses.some((one) => isPublic(ip(one)))
   }
-  if (assumed && ['mx.web_proxy', 'mx.not_public'].some((id) => findings.includes(id)))
-    for (const host of findings.includes('mx.web_proxy') ? hosts : hosts.filter(isHidden))
+  const isGone = (host: string): boolean => [next[host]?.A, next[host]?.AAAA].flatMap((all) => listOf(all)).length === 0
+  const about = ['mx.web_proxy', 'mx.not_public', 'mx.none_resolvable'].find((id) => findings.includes(id))
+  const meant = { 'mx.web_proxy': () => true, 'mx.not_public': isHidden, 'mx.none_resolvable': isGone }
+  if (assumed && about !== undefined)
+    for (const host of hosts.filter(meant[about as keyof typeof meant]))
       next = { ...next, [host]: { A: [ASSUMED_ADDRESS] }, [reverseName(ASSUMED_ADDRESS)]: { PTR: [host] } }
   return { zone: next, ...(file && { policies: { ...policies, [new URL(file.url).host]: file.text } }) }
 }

@@ -49,6 +49,7 @@ export async function lookupDkim(
     asking,
     Promise.all([providersBySpf(ctx, domain), ofMx]).then(([found]) => found),
   )
+  const mxAbove = mailHostsAbove(inPart(ctx, 'guessed'), domain)
   const atFirst = [
     askTxt(ctx, '', `${madeUpSelector(ctx.random)}._domainkey.${domain}`),
     askTxt(ctx, '', `_domainkey.${domain}`),
@@ -73,7 +74,8 @@ export async function lookupDkim(
   const order = new Map([...new Set([...first, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
   const asked = asking.asked.toSorted((a, b) => order.get(a.selector)! - order.get(b.selector)!)
   const own = factsOf(domain, { named, learned, made, base, asked, providers })
-  const parent = own.discovery === 'found' ? {} : await lookupParent(inPart(ctx, 'guessed'), domain, [...order.keys()])
+  const parent =
+    own.discovery === 'found' ? {} : await lookupParent(inPart(ctx, 'guessed'), domain, [...order.keys()], mxAbove)
   const facts = { ...own, ...parent }
   if (facts.discovery !== 'proven_absent' || isGone(await mx)) return facts
   return {
@@ -82,25 +84,39 @@ export async function lookupDkim(
   }
 }
 
-/** Maximum number of selectors that are queried at the registrable domain of a name without a key. */
+/**
+ * Maximum number of selectors that are queried at the registrable domain of a name without a key; half of them are those
+ * of the provider of its mail hosts.
+ */
 const MAX_PARENT = 4
+
+/** The mail hosts of the registrable domain above a name; empty if there is none, or no answer. */
+async function mailHostsAbove({ resolve, signal }: Asker, domain: Domain): Promise<readonly string[]> {
+  const above = registrableDomain(domain)
+  if (above === undefined || above === domain) return []
+  const answer = await settled(resolve(above, 'MX', signal))
+  return answer instanceof DnsError ? [] : answer.records.map(({ exchange }) => exchange)
+}
 
 /** Whether the registrable domain above a name with mail of its own has a usable key (RFC 9989 §4.4.1). */
 async function lookupParent(
   ctx: Asker,
   domain: Domain,
   selectors: readonly string[],
+  hostsAbove: Promise<readonly string[]>,
 ): Promise<Pick<DkimFacts, 'parent'>> {
   const above = registrableDomain(domain)
   if (above === undefined || above === domain) return {}
-  const [mx, txt] = await Promise.all([
+  const [mx, txt, hosts] = await Promise.all([
     settled(ctx.resolve(domain, 'MX', ctx.signal)),
     settled(ctx.resolve(domain, 'TXT', ctx.signal)),
+    hostsAbove,
   ])
   const hasMx = mx instanceof DnsError || mx.records.some(({ exchange }) => exchange !== '')
   const hasSpf = txt instanceof DnsError || txt.records.some((text) => /^v=spf1 (?!-all$)/i.test(text))
   if (!hasMx && !hasSpf) return {}
-  const tried = selectors.slice(0, MAX_PARENT)
+  const ofAbove = selectorsOf(providersOfHosts(hosts)).slice(0, MAX_PARENT / 2)
+  const tried = [...new Set([...ofAbove, ...selectors])].slice(0, MAX_PARENT)
   const asked = await Promise.all(tried.map((one) => askTxt(ctx, one, `${one}._domainkey.${above}`)))
   const found = asked.find(({ answer }) => !(answer instanceof DnsError) && answer.records.some(isUsable))
   const isOpen = asked.some(({ answer }) => answer instanceof DnsError && answer.reason !== 'too_many_questions')

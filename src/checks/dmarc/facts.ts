@@ -116,6 +116,10 @@ function appliedOf(domain: Domain, found: NonNullable<Walk['applied']>, exists: 
   return { ...base, tag, policies, policy, effective: found.reading.record.testing ? lowered(policy) : policy }
 }
 
+/** Whether `sp` and `np` of the record count: it is that of an organizational domain (RFC 9989 §4.7). */
+export const governsBelow = ({ walk }: Pick<DmarcFacts, 'walk'>, { domain }: Pick<Applied, 'domain'>): boolean =>
+  walk.organizationalDomain === undefined || walk.organizationalDomain === domain
+
 /** The tag that is written in the record with the policy of this name: without `np` it is `sp`, without `sp` it is `p`. */
 export function writtenTag({ tag, reading: { record } }: Pick<Applied, 'tag' | 'reading'>): 'p' | 'sp' | 'np' {
   if (tag === 'np' && record.np !== undefined) return 'np'
@@ -157,7 +161,7 @@ export function publishedPolicyOf(facts: DmarcFacts): PublishedPolicy {
     effective: applied.effective,
     share: shareOf(applied.reading),
     reporting: reportingOf(facts.rua),
-    subdomainsCovered: !weaker(sp, p) && !weaker(np, p),
+    subdomainsCovered: !governsBelow(facts, applied) || (!weaker(sp, p) && !weaker(np, p)),
   }
 }
 

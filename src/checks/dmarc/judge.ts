@@ -156,7 +156,7 @@ function appliedFindings(facts: DmarcFacts, applied: Applied, context: Mail): Fi
   }
   return [
     ...slips,
-    ...policyFindings(applied, basis, context),
+    ...policyFindings(facts, applied, basis, context),
     ...inherited,
     ...recordFindings(applied, basis),
     ...reportFindings(facts, applied, basis, context),

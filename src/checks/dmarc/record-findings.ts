@@ -4,7 +4,7 @@ import { publicSuffix } from '../../names/suffix.ts'
 import type { Finding } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { deadMailHosts } from '../mx/index.ts'
-import { type Applied, type DmarcFacts, writtenTag } from './facts.ts'
+import { type Applied, type DmarcFacts, governsBelow, writtenTag } from './facts.ts'
 import { finding } from './findings.ts'
 import { authorizationFix, type Basis, changedFix, reported, softening } from './fixes.ts'
 import { invalidPolicyTags, shareOf, weaker } from './parse.ts'
@@ -83,7 +83,7 @@ export function brokenFinding(applied: Applied, basis: Basis): Finding {
 }
 
 /** The findings about the policy, about subdomains, and about a record without report addresses. */
-export function policyFindings(applied: Applied, basis: Basis, context: Mail): Finding[] {
+export function policyFindings(facts: DmarcFacts, applied: Applied, basis: Basis, context: Mail): Finding[] {
   const { policies, text: evidence, reading } = applied
   const tags = invalidPolicyTags(reading)
   const mended = tags.length > 0 || reading.record.p === undefined ? changedFix(basis) : undefined
@@ -94,7 +94,12 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
   out.push(...strengthFindings(applied, context))
   // That the policy which applies to this name is the weaker one is told as such.
   const isTold = policies !== undefined && applied.inherited && weaker(policies[applied.tag], policies.p)
-  if (policies && !isTold && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
+  if (
+    policies &&
+    !isTold &&
+    governsBelow(facts, applied) &&
+    (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p))
+  )
     out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence }))
   if (reading.record.rua.length === 0 && !hasNoMail(context)) {
     // One that is published, but not recognized by receivers.

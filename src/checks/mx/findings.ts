@@ -109,8 +109,11 @@ export const findings = defineFindings({
       free === undefined
         ? `${host} ${exists ? 'exists but has neither an A nor an AAAA record' : 'does not exist'}.${isMet ? '' : ' Senders reach a host of better preference first.'}`
         : takeover({ host: host!, free }),
-    repair: 'Publish the records shown, without that host; or register its name.',
-    unoffered: 'Give the host an address or remove its MX record.',
+    repair: 'Give the host an address or remove its MX record.',
+    advice: ({ free }, isOffered) =>
+      isOffered && free !== undefined
+        ? 'Publish the records shown, without that host; or register its name.'
+        : undefined,
     reference: 'RFC 5321 §5.1',
   },
   'mx.missing_dot': {
