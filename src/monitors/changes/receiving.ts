@@ -1,5 +1,5 @@
 import type { CheckAnswer } from '../../answers/check.ts'
-import { better, difference, list, neutral, type Row, type Said, turned, worse } from './row.ts'
+import { better, difference, list, neutral, pairs, type Row, type Said, turned, worse } from './row.ts'
 
 type Host = CheckAnswer['mx'][number]
 type Address = Host['addresses'][number]
@@ -22,24 +22,13 @@ const KINDS = {
   none: 'the domain has no mail host',
 } as const
 
-const shared = (before: CheckAnswer, after: CheckAnswer): readonly (readonly [Host, Host])[] => {
-  const was = new Map(before.mx.map((host) => [host.host, host]))
-  return after.mx.flatMap((host) => {
-    const old = was.get(host.host)
-    return old ? [[old, host] as const] : []
-  })
-}
-const addresses = ({ mx }: CheckAnswer): ReadonlyMap<string, Address> =>
-  new Map(mx.flatMap((host) => host.addresses).map((one) => [one.address, one]))
+const shared = (before: CheckAnswer, after: CheckAnswer) => pairs(before.mx, after.mx, ({ host }) => host)
+const addresses = ({ mx }: CheckAnswer): readonly Address[] => mx.flatMap((host) => host.addresses)
 
-function sharedAddresses(before: CheckAnswer, after: CheckAnswer): readonly (readonly [Address, Address])[] {
-  const was = addresses(before)
-  return [...addresses(after).values()].flatMap((is) => {
-    const old = was.get(is.address)
-    const isKnown = old && old.forward_confirmed !== null && is.forward_confirmed !== null
-    return isKnown ? [[old, is] as const] : []
-  })
-}
+const sharedAddresses = (before: CheckAnswer, after: CheckAnswer) =>
+  pairs(addresses(before), addresses(after), ({ address }) => address).filter(
+    ([was, is]) => was.forward_confirmed !== null && is.forward_confirmed !== null,
+  )
 
 export const MX_ROWS: readonly Row<CheckAnswer>[] = [
   mxRow('mx.kind', 'MX', (before, after) => {
@@ -136,14 +125,6 @@ const presence = <K extends 'mta_sts' | 'tls_rpt' | 'bimi'>(key: K, area: string
 ]
 
 const MODES = ['none', 'testing', 'enforce']
-
-function pairs<T>(before: readonly T[], after: readonly T[], key: (one: T) => string): readonly (readonly [T, T])[] {
-  const was = new Map(before.map((one) => [key(one), one]))
-  return after.flatMap((one) => {
-    const old = was.get(key(one))
-    return old === undefined ? [] : [[old, one] as const]
-  })
-}
 
 /** A property of a mail host's TLS that changed. */
 const tlsRow = (

@@ -3,7 +3,7 @@ import type { MessageAnswer } from '../../answers/message.ts'
 import type { ReportAnswer } from '../../answers/report.ts'
 import type { ReportsWatch } from '../../answers/reports.ts'
 import type { VerifyAnswer } from '../../answers/verify.ts'
-import { better, list, neutral, type Row, type Said, turned, worse } from './row.ts'
+import { better, list, neutral, pairs, type Row, type Said, turned, worse } from './row.ts'
 
 type Lists = Pick<BlacklistAnswer, 'ip' | 'results'>
 
@@ -36,11 +36,8 @@ export const BLACKLIST_ROWS: readonly Row<BlacklistAnswer>[] = [
 const perAddress =
   (wanted: 'new' | 'gone') =>
   (before: ReportAnswer, after: ReportAnswer): readonly Said[] => {
-    const was = new Map([...before.blacklists, ...ofDomain(before)].map((one) => [one.ip, one]))
-    return [...after.blacklists, ...ofDomain(after)].flatMap((one) => {
-      const old = was.get(one.ip)
-      return old ? listings(old, one, wanted) : []
-    })
+    const [was, is] = [before, after].map((one): readonly Lists[] => [...one.blacklists, ...ofDomain(one)])
+    return pairs(was!, is!, ({ ip }) => ip).flatMap(([old, now]) => listings(old, now, wanted))
   }
 
 export const REPORT_ROWS: readonly Row<ReportAnswer>[] = [

@@ -28,6 +28,19 @@ export function difference(
   return { gone: [...was].filter((one) => !is.has(one)), added: [...is].filter((one) => !was.has(one)) }
 }
 
+/** The items of two lists with the same key, each key once. */
+export function pairs<T>(
+  before: readonly T[],
+  after: readonly T[],
+  key: (one: T) => string,
+): readonly (readonly [T, T])[] {
+  const was = new Map(before.map((one) => [key(one), one]))
+  return [...new Map(after.map((one) => [key(one), one]))].flatMap(([name, one]) => {
+    const old = was.get(name)
+    return old === undefined ? [] : [[old, one] as const]
+  })
+}
+
 /** `a`, `a and b`, `a, b and 3 more`. */
 export function list(items: readonly string[], most = 5): string {
   const shown = items.slice(0, most).map((item) => printable(item, MAX_RECORD))

@@ -1,6 +1,6 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { SpfInclude } from '../../answers/checks.ts'
-import { better, difference, list, neutral, type Row, record, type Said, turned, worse } from './row.ts'
+import { better, difference, list, neutral, pairs, type Row, record, type Said, turned, worse } from './row.ts'
 
 type Spf = CheckAnswer['spf']
 
@@ -118,13 +118,8 @@ function only(one: CheckAnswer, other: CheckAnswer): readonly Key[] {
 }
 
 /** The keys at one name before and after. */
-function pairs(before: CheckAnswer, after: CheckAnswer): readonly (readonly [Key, Key])[] {
-  const was = new Map(before.dkim.keys.map((key) => [key.name, key]))
-  return after.dkim.keys.flatMap((key) => {
-    const old = was.get(key.name)
-    return old ? [[old, key] as const] : []
-  })
-}
+const keyPairs = (before: CheckAnswer, after: CheckAnswer) =>
+  pairs(before.dkim.keys, after.dkim.keys, ({ name }) => name)
 
 const size = ({ key_type, key_bits }: Key): string => `${key_type}${key_bits === null ? '' : ` of ${key_bits} bits`}`
 
@@ -146,12 +141,12 @@ export const DKIM_ROWS: readonly Row<CheckAnswer>[] = [
       : [],
   ),
   dkimRow('key_revoked', (before, after) =>
-    pairs(before, after).flatMap(([was, is]) =>
+    keyPairs(before, after).flatMap(([was, is]) =>
       !was.revoked && is.revoked ? [neutral(`the key at ${is.selector} was revoked`)] : [],
     ),
   ),
   dkimRow('key_unusable', (before, after) =>
-    pairs(before, after).flatMap(([was, is]) => {
+    keyPairs(before, after).flatMap(([was, is]) => {
       if (was.usable === is.usable || is.revoked) return []
       return [
         is.usable
@@ -161,14 +156,14 @@ export const DKIM_ROWS: readonly Row<CheckAnswer>[] = [
     }),
   ),
   dkimRow('key_replaced', (before, after) =>
-    pairs(before, after).flatMap(([was, is]) => {
+    keyPairs(before, after).flatMap(([was, is]) => {
       if (!was.usable || !is.usable || publicKey(was) === publicKey(is)) return []
       const words = size(was) === size(is) ? `key replaced` : `key replaced, ${size(is)} instead of ${size(was)}`
       return [neutral(`${words} at ${is.selector}`)]
     }),
   ),
   dkimRow('testing', (before, after) =>
-    pairs(before, after).flatMap(([was, is]) => {
+    keyPairs(before, after).flatMap(([was, is]) => {
       if (!was.usable || !is.usable || was.testing === is.testing) return []
       return [
         is.testing
