@@ -118,14 +118,9 @@ function hashRelaxed(body: Buffer, limit = Number.POSITIVE_INFINITY): HashedBody
  * comes last (§3.7).
  */
 export function signedFields(fields: readonly Field[], names: readonly string[], signature: Field): readonly Field[] {
-  const byName = new Map<string, Field[]>()
   const wanted = new Set(names)
-  for (const field of fields) {
-    if (!wanted.has(field.name)) continue
-    const same = byName.get(field.name)
-    if (same) same.push(field)
-    else byName.set(field.name, [field])
-  }
+  const signed = fields.filter(({ name }) => wanted.has(name))
+  const byName = Map.groupBy(signed, ({ name }) => name)
   return [...names.flatMap((name) => byName.get(name)?.pop() ?? []), signature]
 }
 

@@ -134,8 +134,7 @@ export const verifyChanges = (before: VerifyAnswer, after: VerifyAnswer): readon
   rowsOf(VERIFY_ROWS, before, after)
 
 /** The changes as text: one line per area, in their order: `SPF: include of X gone; 7 lookups instead of 12`. */
-export function changeLines(changes: readonly Change[]): readonly string[] {
-  const areas = new Map<string, string[]>()
-  for (const { area, text } of changes) areas.set(area, [...(areas.get(area) ?? []), text])
-  return [...areas].map(([area, texts]) => `${area}: ${texts.join('; ')}`)
-}
+export const changeLines = (changes: readonly Change[]): readonly string[] =>
+  [...Map.groupBy(changes, ({ area }) => area)].map(
+    ([area, all]) => `${area}: ${all.map(({ text }) => text).join('; ')}`,
+  )

@@ -45,11 +45,7 @@ export const reportsTls = defineOperation({
 })
 
 function policiesOf(sums: readonly TlsSum[], now: (domain: string, host: string | null) => Now): Policy[] {
-  const groups = new Map<string, TlsSum[]>()
-  for (const one of sums) {
-    const key = `${one.domain} ${one.type}`
-    groups.set(key, [...(groups.get(key) ?? []), one])
-  }
+  const groups = Map.groupBy(sums, ({ domain, type }) => `${domain} ${type}`)
   return [...groups.values()].map((members) => {
     const { domain, type } = members[0]!
     const totals = members.filter(({ failure }) => failure === null)
@@ -71,9 +67,7 @@ function policiesOf(sums: readonly TlsSum[], now: (domain: string, host: string 
 function hostsOf(
   failures: readonly TlsSum[],
 ): { readonly host: string | null; readonly failures: readonly TlsSum[] }[] {
-  const hosts = new Map<string | null, TlsSum[]>()
-  for (const one of failures) hosts.set(one.host, [...(hosts.get(one.host) ?? []), one])
-  return [...hosts]
+  return [...Map.groupBy(failures, ({ host }) => host)]
     .map(([host, all]) => ({ host, failures: all }))
     .sort((a, b) => (sumOf(b.failures, 'failed') ?? 0) - (sumOf(a.failures, 'failed') ?? 0))
     .slice(0, MAX_HOSTS)

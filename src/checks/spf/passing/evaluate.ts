@@ -165,13 +165,10 @@ function cut(
     const { inside, outside } = split(group.set, segments)
     run.budget -= inside.length + outside.length
     if (run.budget < 0) return { matched, rest }
-    const sets = new Map<number, Interval[]>()
-    for (const { first, end, index } of inside) {
-      const set = sets.get(index)
-      if (set) set.push([first, end])
-      else sets.set(index, [[first, end]])
+    for (const [index, segments] of Map.groupBy(inside, (one) => one.index)) {
+      const set = segments.map(({ first, end }): Interval => [first, end])
+      matched.push({ ...group, set, directive: directives[index]! })
     }
-    for (const [index, set] of sets) matched.push({ ...group, set, directive: directives[index]! })
     if (outside.length > 0) rest.push({ ...group, set: outside })
   }
   return { matched, rest }
@@ -180,13 +177,7 @@ function cut(
 /** One group for each pair of counts. */
 function gathered(groups: readonly Group[]): readonly Group[] {
   if (groups.length < 2) return groups
-  const sets = new Map<number, Group[]>()
-  for (const group of groups) {
-    const key = group.lookups * (MAX_VOID_LOOKUPS + 1) + group.voids
-    const known = sets.get(key)
-    if (known) known.push(group)
-    else sets.set(key, [group])
-  }
+  const sets = Map.groupBy(groups, ({ lookups, voids }) => lookups * (MAX_VOID_LOOKUPS + 1) + voids)
   return [...sets.values()].map(([one, ...others]) => {
     const { lookups, voids, set } = one!
     return { lookups, voids, set: others.length === 0 ? set : setOf([one!, ...others].flatMap((group) => group.set)) }
