@@ -22,6 +22,8 @@ export type Asked = {
     readonly texts: readonly string[]
     /** The texts are names of files, each uploaded for an answer of its own; `-` stands for standard input. */
     readonly areFiles?: true
+    /** The texts are not names of files, but what is uploaded. */
+    readonly areContents?: true
   }
   /** The file to upload; `-` is standard input. */
   readonly upload?: string
@@ -80,6 +82,12 @@ export function addOperation(
     setup,
     shown.filter((one) => !isNetwork(one)),
   )
+  if (operation.uploads === 'message')
+    command.addOption(
+      setup
+        .newOption('--reply <TEXT>', "explain a server's reply, such as '550 5.1.1 User unknown', in place of a file")
+        .helpGroup(`${GROUPS.question}:`),
+    )
   addView(command, operation, setup)
   addFlags(command, setup, shown.filter(isNetwork))
   addService(command, operation, setup)
@@ -103,7 +111,7 @@ export function addOperation(
     refuseListOptions(flags)
     const view = Object.fromEntries(VIEW.flatMap((key) => (flags[key] === undefined ? [] : [[key, flags[key]]])))
     const chosen = choose(operation, extra, raw, flags, setup.readFile)
-    const targets = targetsOf(operation, files, target, texts)
+    const targets = targetsOf(operation, files, target, texts, flags.reply)
     const uploads = operation.uploads === 'report' ? { uploads: files } : {}
     return run({ ...chosen, ...targets, ...uploads, ...(upload !== undefined && { upload }), flags, view })
   })
@@ -134,7 +142,10 @@ function targetsOf(
   files: readonly string[],
   target: string | undefined,
   texts: readonly string[],
+  reply: FlagValues[string],
 ): Pick<Asked, 'targets'> {
+  if (operation.uploads === 'message' && typeof reply === 'string')
+    return { targets: { name: 'reply', texts: [reply], areFiles: true, areContents: true } }
   if (operation.uploads === 'message')
     return { targets: { name: 'file', texts: files.length === 0 ? ['-'] : files, areFiles: true } }
   return target === undefined ? {} : { targets: { name: target, texts } }

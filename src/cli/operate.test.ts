@@ -14,9 +14,13 @@ import type { Setting, Work } from './session.ts'
 let answer: unknown
 let requests = 0
 const files = new Map<string, string>()
-const server = createServer((_, response) => {
+/** The body of the last request. */
+let sent = ''
+const server = createServer((request, response) => {
   requests++
-  response.end(JSON.stringify(answer))
+  sent = ''
+  request.setEncoding('utf8').on('data', (piece: string) => void (sent += piece))
+  request.on('end', () => response.end(JSON.stringify(answer)))
 })
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
 afterAll(() => server.close())
@@ -172,4 +176,10 @@ it.each([
   const work: Work = { asked, view, setting, session, stopped: AbortSignal.abort() }
   await follow(work, first as unknown as Parameters<typeof follow>[1])
   expect(said).toEqual([words])
+})
+
+it('sends a reply in place of a file', async () => {
+  answer = {}
+  await run('message', '--reply', '550 5.1.1 User unknown')
+  expect(sent).toBe('550 5.1.1 User unknown')
 })

@@ -3,7 +3,7 @@ import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { formatJson } from '../base/json.ts'
 import { printable } from '../base/text.ts'
-import type { Given } from '../operations/operation.ts'
+import type { Given, Upload } from '../operations/operation.ts'
 import type { Asked } from './commands.ts'
 import { failed, type MachineFormat, type Outcome, outcomeOf, type Writer } from './machine/outcome.ts'
 import { commandError, hint } from './problems.ts'
@@ -59,6 +59,13 @@ function refuseBadInput({ operation, raw, targets }: Omit<Asked, 'flags'>, view:
   else for (const text of typed) operation.ask({ ...input, [targets.name]: text })
 }
 
+/** A file, or a text in place of one. */
+function uploadOf({ asked, setting, stopped }: Pick<Work, 'asked' | 'setting' | 'stopped'>, target: string): Upload {
+  const { operation, targets } = asked
+  if (!targets?.areContents) return setting.openUpload(target, stopped, operation.uploads)
+  return { octets: ReadableStream.from([Buffer.from(target)]), contentType: 'text/plain' }
+}
+
 /** One question and its answer. */
 async function oneAnswer(work: Work): Promise<number> {
   const { asked, view, setting, session, stopped } = work
@@ -69,7 +76,7 @@ async function oneAnswer(work: Work): Promise<number> {
     ...inputOf(operation, asked.raw, view),
     ...(targets && !targets.areFiles && { [targets.name]: target }),
   }
-  const body = file === undefined ? undefined : setting.openUpload(file, stopped, operation.uploads)
+  const body = file === undefined ? undefined : uploadOf(work, file)
   const words = target === undefined ? operation.name : `${operation.name} ${target}`
   const tell = setting.showsSpinner ? setting.tell : undefined
   const first = await withSpinner(words, tell, session.ask(operation, raw, body))
@@ -223,7 +230,7 @@ async function askOne({ asked, view, setting, session, stopped }: Work, target: 
   const areFiles = targets?.areFiles === true
   const raw = { ...inputOf(operation, asked.raw, view), ...(targets && !areFiles && { [targets.name]: target }) }
   try {
-    const body = areFiles && target !== undefined ? setting.openUpload(target, stopped, operation.uploads) : undefined
+    const body = areFiles && target !== undefined ? uploadOf({ asked, setting, stopped }, target) : undefined
     const given = await session.ask(operation, raw, body)
     const answer = recordOf({ operation, given })
     const verdict = verdictOf(given, answer, view.wanted)
