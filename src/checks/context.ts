@@ -55,6 +55,8 @@ export type DomainContext = {
   readonly role: Role
   /** The records that decide the role. */
   readonly because: Problem
+  /** The registrable domain above the name; absent: it is one itself, or a public suffix. */
+  readonly above?: string
   /** Other possible roles, because SPF, MX or DMARC has no answer; empty if the role is certain. */
   readonly otherRoles: readonly OtherRole[]
   /** Whether SPF lets anybody send as this domain; null: no usable record, or not known. */
@@ -102,6 +104,7 @@ export type DomainContext = {
 export const CONTEXT_FIELDS = keysOf<keyof DomainContext>({
   role: true,
   because: true,
+  above: true,
   otherRoles: true,
   sends: true,
   sendersOpen: true,

@@ -54,8 +54,10 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const dkim = known(facts.dkim)
   const relaxed = relaxedAt(facts.dmarc)
   const mailboxes = mailboxesOf(mail, facts.dkim, tls)
+  const above = registrableAbove(facts)
   return {
     ...role,
+    ...(above !== undefined && { above }),
     otherRoles: otherRoles(facts, { role: role.role, ...(noMail === undefined ? {} : { noMail }) }),
     sends,
     takes,
@@ -196,10 +198,10 @@ function returnPathOf(facts: ContextFacts): ReturnPath | undefined {
 
 const bouncesTo = (spf: SpfFacts | undefined): boolean => spf?.reading !== undefined && !spf.reading.declaredNonSender
 
-function returnPathIn({ mx, dkim }: ContextFacts): ReturnPath | undefined {
-  const { domain, mail } = known(mx) ?? {}
-  const above = domain && registrableDomain(domain)
-  if (!mail || above === undefined || above === domain || known(dkim)?.discovery === 'found') return undefined
+function returnPathIn(facts: ContextFacts): ReturnPath | undefined {
+  const mail = known(facts.mx)?.mail
+  const above = registrableAbove(facts)
+  if (!mail || above === undefined || known(facts.dkim)?.discovery === 'found') return undefined
   const hosts = mail.kind === 'explicit' ? mail.hosts.map(({ exchange }) => exchange) : []
   const isBounces = (host: string): boolean => providerOfReturnPath(host) !== undefined && !providerOfInbound(host)
   const byMx = hosts.length > 0 && hosts.every(isBounces) ? providerOfReturnPath(hosts[0]!) : undefined
@@ -294,7 +296,7 @@ function organizationAbove(facts: ContextFacts): string | undefined {
   const walk = known(facts.dmarc)?.walk
   if (isReverse(name)) return name.split('.').slice(-2).join('.')
   const isFound = walk?.steps.some(({ decision }) => FOUND.includes(decision)) === true
-  const organization = isFound ? walk?.organizationalDomain : registrableDomain(name)
+  const organization = isFound ? walk?.organizationalDomain : registrableAbove(facts)
   return organization === name ? undefined : organization
 }
 
@@ -374,7 +376,7 @@ function policiesOf(facts: ContextFacts): readonly Pick<Traits, 'isBelow' | 'isR
   if (found && publishedPolicyOf(found).kind !== 'unknown' && found.walk.organizationalDomain !== undefined)
     return [own]
   const name = domainOf(facts)
-  const above = name !== undefined && registrableDomain(name) === name ? [false] : [false, true]
+  const above = name !== undefined && registrableOf(facts) === name ? [false] : [false, true]
   return above.flatMap((isBelow) => [true, false].map((rejects) => ({ isBelow, isRejecting: rejects })))
 }
 
@@ -388,7 +390,7 @@ function keysOf({ dkim }: ContextFacts): readonly boolean[] {
 /** Whether the name may be a return path: by an MX record, or because a key that would say otherwise was not found. */
 function returnPathsOf(facts: ContextFacts, mail: MailHosts | undefined): readonly boolean[] {
   const name = domainOf(facts)
-  const isBelow = name === undefined || registrableDomain(name) !== name
+  const isBelow = name === undefined || registrableOf(facts) !== name
   if (!mail) return isBelow && known(facts.dkim)?.discovery !== 'found' ? [false, true] : [false]
   const isOne = returnPathOf(facts) !== undefined
   const dkim = known(facts.dkim)
@@ -403,6 +405,17 @@ const domainOf = (
   [facts.mx, facts.dmarc, facts.spf, facts.dkim]
     .map((one) => known<{ readonly domain: string }>(one)?.domain)
     .find((one) => one !== undefined)
+
+function registrableOf(facts: ContextFacts): string | undefined {
+  const name = domainOf(facts)
+  return name === undefined ? undefined : registrableDomain(name)
+}
+
+/** The registrable domain above the name. */
+function registrableAbove(facts: ContextFacts): string | undefined {
+  const above = registrableOf(facts)
+  return above === domainOf(facts) ? undefined : above
+}
 
 function withNoMail(role: Role, mail: MailHosts | undefined, kind: Traits['kind']): OtherRole {
   const isNone = TAKES_NONE.has(role) || kind === 'null' || kind === 'none'

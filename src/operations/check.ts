@@ -128,6 +128,7 @@ export async function checkDomain(
   const subject = subjectOf(repeatable(ctx, domain), domain, input, plan)
   const snapshot = await lookUp(subject, ctx.onPart)
   const made = plan ? await planOf(subject, snapshot, { seen: await wanted.seen?.() }) : undefined
-  const answer = composeCheck(domain, snapshot, presentWithPlan(snapshot, made))
+  const findings = presentWithPlan(snapshot, made)
+  const answer = composeCheck(domain, snapshot, findings)
   return { ...answer, ...(made && { plan: made }), observed_at: new Date(ctx.now()).toISOString() }
 }

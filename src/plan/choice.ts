@@ -1,5 +1,4 @@
 import type { PlanAnswer } from '../answers/plan.ts'
-import { registrableDomain } from '../names/suffix.ts'
 import type { OverlayChange } from '../net/dns/overlay.ts'
 import type { Draft } from './draft.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -15,7 +14,7 @@ export function silentDraft(domain: string, { context, facts, outcomes }: Snapsh
     return undefined
   if (dkim instanceof Error || dkim.discovery === 'found' || dkim.discovery === 'unknown' || dmarc instanceof Error)
     return undefined
-  if ((registrableDomain(domain) ?? domain) !== domain || dmarc.applied?.inherited) return undefined
+  if (context.above !== undefined || dmarc.applied?.inherited) return undefined
   // Beside an alias no record can stand (RFC 1034 §3.6.2).
   if (context.mail.cname.length > 0 || dmarc.walk.steps[0]?.alias !== undefined) return undefined
   const isRejecting = dmarc.applied?.effective === 'reject'
@@ -39,9 +38,12 @@ export function silentDraft(domain: string, { context, facts, outcomes }: Snapsh
 export const registration = (): Draft => ({ ...REGISTRATION, by: 'registrar', findings: ['mx.no_domain'], changes: [] })
 
 /** The organization whose DMARC record governs the name, and the way to its plan. */
-export function organizationOf(domain: string, { facts: { dmarc } }: Snapshot): Pick<PlanAnswer, 'organization'> {
+export function organizationOf(
+  domain: string,
+  { facts: { dmarc }, context }: Snapshot,
+): Pick<PlanAnswer, 'organization'> {
   const walked = dmarc instanceof Error ? undefined : dmarc.walk.organizationalDomain
-  const organization = walked !== undefined && walked !== domain ? walked : registrableDomain(domain)
-  if (organization === undefined || organization === domain) return {}
+  const organization = walked !== undefined && walked !== domain ? walked : context.above
+  if (organization === undefined) return {}
   return { organization: { domain: organization, plan: `/v1/plan?domain=${organization}` } }
 }

@@ -1,18 +1,15 @@
 import type { DmarcFacts } from '../checks/dmarc/index.ts'
 import { CHECK_KEYS } from '../checks/run.ts'
-import { registrableDomain } from '../names/suffix.ts'
 import type { Draft } from './draft.ts'
 import { strengthOf } from './ladder.ts'
 import type { Snapshot } from './snapshot.ts'
 import { RANK, rankOf } from './trial.ts'
 
 /** Whether `sp` and `np` of a record at the name count: it is the organizational domain (RFC 9989 §4.7). */
-export function governs(domain: string, { facts: { dmarc } }: Snapshot): boolean {
+export function governs(domain: string, { facts: { dmarc }, context }: Snapshot): boolean {
   if (dmarc instanceof Error) return false
   const { organizationalDomain } = dmarc.walk
-  return organizationalDomain === undefined
-    ? (registrableDomain(domain) ?? domain) === domain
-    : organizationalDomain === domain
+  return organizationalDomain === undefined ? context.above === undefined : organizationalDomain === domain
 }
 
 /** Whether receivers of either standard would do more by over one level. */

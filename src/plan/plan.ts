@@ -7,7 +7,7 @@ import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS, type CheckKey } from '../checks/run.ts'
 import { seenObjection, seenStepUp } from '../checks/seen-fixes.ts'
 import type { SeenMail } from '../checks/seen-mail.ts'
-import { publicSuffix, registrableDomain } from '../names/suffix.ts'
+import { publicSuffix } from '../names/suffix.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
@@ -109,8 +109,7 @@ export async function planOf(
     return { ...plan, left: left.map((one) => (isOfMail(one.finding) ? { ...one, why: REVERSE_ZONE } : one)) }
   }
   const exists = start.context.role !== 'no_such_domain'
-  const isRegistrable = (registrableDomain(subject.domain) ?? subject.domain) === subject.domain
-  const first = exists || !isRegistrable ? seeds : [registration(), ...seeds]
+  const first = exists || start.context.above !== undefined ? seeds : [registration(), ...seeds]
   const whole = await make(first, exists || seeds.length > 0)
   const silent = seeds.length === 0 ? silentDraft(subject.domain, start) : undefined
   if (!silent) return { ...whole, ...organizationOf(subject.domain, start) }

@@ -30,7 +30,8 @@ export type DnsClient = {
 /**
  * A stub resolver: queries recursive servers over UDP from random ports, and over TCP where UDP is not enough. A query
  * goes to the next server after a timeout, SERVFAIL or REFUSED; at most four attempts, or one per server if there are
- * more; two while the servers answer nothing at all, not even for the root, and one for a query that begins then. It follows CNAME chains that a server leaves unfinished. It caches nothing; see {@link cached}.
+ * more; two while the servers answer nothing at all, not even for the root, and one for a query that begins then. It
+ * follows CNAME chains that a server leaves unfinished. It caches nothing; see {@link cached}.
  */
 export function dnsClient(options: DnsClientOptions): DnsClient {
   const { timeouts, onEvent, now = () => performance.now() } = options
