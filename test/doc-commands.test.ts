@@ -1,17 +1,36 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { commandsOf } from '../src/cli/commands.ts'
 import { examplesOf } from '../src/cli/help.ts'
+import { operate } from '../src/cli/operate.ts'
 import { runCommandLine } from '../src/cli/program.ts'
 import { OPTIONS } from '../src/config-options.ts'
+import { domain } from '../src/names/domain.ts'
+import { FetchError } from '../src/net/fetch.ts'
+import { DialError } from '../src/net/smtp/dial.ts'
 import { allOperations } from '../src/operations/registry.ts'
 import { labActions } from './lab/actions.ts'
+import { labDeps, labExecutor } from './lab/app.ts'
+import { labProblem } from './lab/problem.ts'
+import { labWorld } from './lab/world.ts'
 
 /**
- * Every command of README, documents and help is read by the command line, with its options and values; the man page is
- * made from the help.
+ * Every command of README, documents and help is run by the command line, with its options and values, in a lab in which
+ * nobody answers; the man page is made from the help. What reads files or the machine itself is only parsed.
  */
 const operations = await allOperations()
+const world = labWorld(
+  {},
+  {
+    dial: () => Promise.reject(new DialError('connect_refused', labProblem('nobody is there'))),
+    fetch: () => Promise.reject(new FetchError('connect', labProblem('nobody is there'))),
+  },
+)
+const deps = labDeps(world)
+deps.messages.inbox.open(domain('test.example.org'))
+const execute = labExecutor(world, deps)
+const waiting = await deps.messages.inbox.create({ id: '', isAdmin: true }, 600_000)
 const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meaning, argument }]) => ({
   ...{ key, flag, repeatable, meaning },
   ...(argument ? { argument } : {}),
@@ -36,7 +55,7 @@ function wordsOf(command: string): readonly string[] {
     if (/^(?:\||>|<|2>|&&|;|#|\))/.test(word)) break
     const bare = word.replaceAll(/"((?:\\.|[^"\\])*)"|'([^']*)'/g, (_, double, single) => double ?? single)
     const isLast = /[;)]$/.test(word)
-    words.push(PLACEHOLDERS[bare] ?? bare.replace(/[;)]$/, ''))
+    words.push(PLACEHOLDERS[bare] ?? bare.replace(/[;)]$/, '').replace(/^msg_A+$/, waiting.id))
     if (isLast) break
   }
   return words
@@ -59,19 +78,49 @@ function commandsIn(text: string): { readonly whole: readonly string[]; readonly
   }
 }
 
+/** What was found is no error: an address is not deliverable, nothing is known. */
+const FOUND: readonly number[] = [0, 1, 3]
+
+const settingOf = (complain: (text: string) => void): Parameters<typeof operate>[1] => ({
+  ...{ version: '0', onTerminal: false, service: undefined, tell: () => {}, complain },
+  look: { width: 80, colour: false, unicode: true },
+  open: async () => ({ execute, close: async () => {} }),
+  write: async () => {},
+  writeFile: () => {},
+  readLines: async function* () {
+    yield 'example.org'
+  },
+  openUpload: (_path, _stopped, what) => ({
+    octets: Readable.from([
+      Buffer.from(what === 'message' ? 'From: joe@example.org\r\n\r\n' : 'domain,email\nexample.org,joe@example.org\n'),
+    ]),
+    contentType: what === 'message' ? 'message/rfc822' : 'text/csv',
+  }),
+  find: async (name) => operations.find((one) => one.name === name),
+})
+
 async function run(words: readonly string[]) {
   const seen = { code: 0, printed: '', complaints: [] as string[] }
   const done = async (): Promise<number> => 0
+  const complain = (text: string): void => void seen.complaints.push(text)
   seen.code = await runCommandLine(words, {
     ...{
       operations,
       configFlags,
       version: '0',
-      readFile: () => '',
+      readFile: (path: string) => (path.endsWith('.zone') ? '_dmarc.example.org. 300 IN TXT "v=DMARC1; p=none"\n' : ''),
       print: (text: string) => void (seen.printed += text),
     },
-    complain: (text) => void seen.complaints.push(text),
-    actions: labActions({ serve: done, config: done, mcp: done, keys: done, list: done, db: done, operate: done }),
+    complain,
+    actions: labActions({
+      ...{ serve: done, config: done, mcp: done, keys: done, list: done, db: done },
+      operate: async ({ flags: _, ...asked }) => {
+        // Nodes register before they are heard, and what repeats or waits does not end here.
+        const isParsed = asked.uploads !== undefined || asked.operation.name.startsWith('peer-')
+        const { watch: _watch, wait: _wait, ...view } = asked.view
+        return isParsed ? 0 : operate({ ...asked, view }, settingOf(complain))
+      },
+    }),
   })
   return seen
 }
@@ -94,7 +143,7 @@ it('there are commands to read', () => expect([whole.length > 60, named.length >
 
 it.each(whole)('%s: mailsonde %s', async (_, command) => {
   const { code, complaints } = await run(wordsOf(command))
-  expect([code, complaints]).toEqual([0, []])
+  expect([FOUND.includes(code), complaints]).toEqual([true, []])
 })
 
 it.each(named)('%s, in a sentence: mailsonde %s', async (_, command) => {

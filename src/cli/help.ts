@@ -194,15 +194,24 @@ export function examplesOf(name: string, operation?: Operation): readonly Exampl
   ]
 }
 
-/** The required parameters of an operation, as written on the command line, but for those that the command fixes. */
+/** Parameters of which an operation needs one; its example has it. */
+const ONE_OF: readonly string[] = ['domain', 'email', 'label', 'policy']
+
+/**
+ * The required parameters of an operation, as written on the command line, but for those that the command fixes: the
+ * command can be run.
+ */
 function words({ params, path, uploads, example }: Operation, fixed: readonly string[]): readonly string[] {
   const inPath = pathNames(path)
   const needed = Object.entries(params).filter(
-    ([name, { required }]) => !fixed.includes(name) && (required || inPath.includes(name)),
+    ([name, { required }]) =>
+      !fixed.includes(name) &&
+      (required || inPath.includes(name) || (ONE_OF.includes(name) && example.input[name] !== undefined)),
   )
   const written = needed.map(([name, { positional, example: sample }]) => {
     const given: unknown = sample ?? example.input[name] ?? name.toUpperCase()
-    const value = typeof given === 'object' ? `'${JSON.stringify(given)}'` : String(given)
+    const text = String(given)
+    const value = typeof given === 'object' ? `'${JSON.stringify(given)}'` : text.includes(' ') ? `"${text}"` : text
     return positional || inPath.includes(name) ? value : `--${name.replaceAll('_', '-')} ${value}`
   })
   if (uploads === 'message') return [...written, 'mail.eml']
