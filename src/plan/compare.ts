@@ -1,4 +1,4 @@
-import type { DmarcFacts } from '../checks/dmarc/index.ts'
+import type { DmarcFacts, Policy } from '../checks/dmarc/index.ts'
 import { CHECK_KEYS } from '../checks/run.ts'
 import type { Draft } from './draft.ts'
 import { strengthOf } from './ladder.ts'
@@ -52,3 +52,11 @@ export function ownLevel(dmarc: DmarcFacts, isSilent: boolean): 'quarantine' | '
     today.every((strength) => strength <= level && level - strength <= 1) && today.some((strength) => strength < level)
   return fits(1) ? 'quarantine' : fits(2) ? 'reject' : undefined
 }
+
+/** Whether the record of an organization above applies to the name. */
+export const isInherited = ({ facts: { dmarc } }: Snapshot): boolean =>
+  !(dmarc instanceof Error) && dmarc.applied?.inherited === true
+
+/** The policy (`p`) of the name's own DMARC record, if it is applied. */
+export const ownPolicyOf = ({ facts: { dmarc } }: Snapshot): Policy | undefined =>
+  dmarc instanceof Error || dmarc.applied?.inherited ? undefined : dmarc.applied?.policies?.p

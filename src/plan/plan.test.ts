@@ -9,7 +9,9 @@ import { runChecks } from '../checks/run.ts'
 import { checkHost } from '../checks/spf/index.ts'
 import { type Domain, domain } from '../names/domain.ts'
 import { ip } from '../names/ip.ts'
+import type { Resolve } from '../net/dns/resolver.ts'
 import type { World } from '../world.ts'
+import { assumedKey } from './assumed.ts'
 import { lenderOf } from './lender.ts'
 import { planOf } from './plan.ts'
 import { presentWithPlan } from './present.ts'
@@ -19,8 +21,13 @@ const A = domain('a.example')
 const fetch = () => Promise.reject(new Error('nothing is fetched here'))
 
 /** The snapshot, the plan and the findings of a domain. */
-async function planned(zone: LabZone, name: Domain = A, parts: Partial<World> = {}) {
-  const subject = subjectOf(repeatable(labCtx(zone, parts), name), name, {})
+async function planned(
+  zone: LabZone,
+  name: Domain = A,
+  parts: Partial<World> = {},
+  input: Parameters<typeof subjectOf>[2] = {},
+) {
+  const subject = subjectOf(repeatable(labCtx(zone, parts), name), name, input)
   const start = await lookUp(subject)
   const plan = await planOf(subject, start)
   return { start, plan, findings: presentWithPlan(start, plan) }
@@ -210,4 +217,55 @@ it('gives the same answer to the same zone, in whatever order and at whatever sp
     }),
   )
   expect(new Set(answers).size).toBe(1)
+})
+
+const KEY = `k=rsa; p=${assumedKey('x', 'y').data}`.replace(/p=v=DKIM1; k=rsa; /, '')
+const STARTED: LabZone = {
+  'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 mx ?all'] },
+  'm.example': { A: ['45.53.5.1'] },
+  'd._domainkey.a.example': { TXT: [`v=DKIM1; ${KEY}`] },
+  '_dmarc.a.example': { TXT: ['v=DMARC1; p=none; rua=mailto:d@a.example'] },
+}
+
+it('is that of the first answers where the zone changes between the look-ups', async () => {
+  const { resolve } = labWorld(STARTED)
+  const counts = new Map<string, number>()
+  const changing: Resolve = async (name, type, signal, options) => {
+    const asked = `${name} ${type}`
+    counts.set(asked, (counts.get(asked) ?? 0) + 1)
+    const answer = await resolve(name, type, signal, options)
+    if (counts.get(asked) === 1 || type !== 'TXT') return answer
+    return { ...answer, kind: 'found', records: ['v=DMARC1; p=reject'] as never }
+  }
+  const { plan } = await planned(STARTED, A, { resolve: changing })
+  expect(plan).toEqual((await planned(STARTED)).plan)
+  expect([...counts.values()].filter((count) => count > 1)).toEqual([])
+})
+
+it('keeps the other steps where a record leads to a name without an answer, and says so', async () => {
+  const zone: LabZone = {
+    ...STARTED,
+    'a.example': { MX: [[1, 'smtp.google.com']] },
+    'smtp.google.com': { A: ['142.251.1.26'] },
+    '_spf.google.com': 'SERVFAIL',
+  }
+  const { plan } = await planned(zone)
+  expect(plan.steps.map(({ title }) => title)).toContain('DMARC: quarantine')
+  expect(plan.steps.flatMap(({ findings }) => findings)).not.toContain('spf.no_record')
+  expect(plan.left.find(({ finding }) => finding === 'spf.no_record')?.why).toMatch(/SPF record/)
+})
+
+it('mends many keys in one step, and has the other steps behind it', async () => {
+  const selectors = Array.from({ length: 40 }, (_, i) => `s${i}`)
+  const broken = Object.fromEntries(
+    selectors.map((one) => [`${one}._domainkey.a.example`, { TXT: [`"v=DKIM1; ${KEY}"`] }]),
+  )
+  const { plan, findings } = await planned({ ...STARTED, ...broken }, A, {}, { selectors })
+  const titles = plan.steps.map(({ title }) => title)
+  expect(titles.filter((title) => title === 'Correct the DKIM record')).toHaveLength(1)
+  expect(titles).toContain('DMARC: quarantine')
+  // Each fault has its step, or says why it has none.
+  const told = new Set([...plan.steps.flatMap((step) => step.findings), ...plan.left.map(({ finding }) => finding)])
+  const open = findings.filter(({ severity }) => severity !== 'info').map(({ id }) => id)
+  expect(open.filter((id) => !told.has(id))).toEqual([])
 })

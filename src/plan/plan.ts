@@ -1,6 +1,5 @@
 import type { PlanAnswer, PlanStep } from '../answers/plan.ts'
 import type { DnsRecord } from '../checks/check.ts'
-import type { Policy } from '../checks/dmarc/index.ts'
 import { isReverse } from '../checks/domain-context.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
@@ -13,7 +12,7 @@ import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
 import { agreedHosts } from './agreed.ts'
 import { organizationOf, registration, silentDraft } from './choice.ts'
-import { governs, isSteep, ownLevel, resolved, waitsForSpf } from './compare.ts'
+import { governs, isInherited, isSteep, ownLevel, ownPolicyOf, resolved, waitsForSpf } from './compare.ts'
 import { changesOf, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
 import { nextStage, ownRecord, STAGE_FINDINGS, type Stage } from './ladder.ts'
 import { whyLeft } from './left.ts'
@@ -53,6 +52,7 @@ import {
   STEEP,
   stageTitle,
   stageWhy,
+  stoppedAt,
   titleOf,
   waitWords,
 } from './words.ts'
@@ -175,13 +175,7 @@ class Planner {
     const isMore = await this.stages(false)
     for (const key of CHECK_KEYS) await this.fixes(key, 'low', 'optional')
     await this.others(missingPolicy, true)
-    if (isMore || this.isInherited()) await this.stages(true)
-  }
-
-  /** Whether the record of an organization above applies to the name. */
-  private isInherited(): boolean {
-    const { dmarc } = this.now.facts
-    return !(dmarc instanceof Error) && dmarc.applied?.inherited === true
+    if (isMore || isInherited(this.now)) await this.stages(true)
   }
 
   /** Takes a step without judging it. */
@@ -310,7 +304,7 @@ class Planner {
 
   private draftOf({ key, finding }: Found, fix: DnsRecord, changes: readonly OverlayChange[]): Draft {
     return {
-      title: titleOf(key, finding.id, fix, { isNew: finding.evidence === undefined, today: this.ownPolicyToday() }),
+      title: titleOf(key, finding.id, fix, { isNew: finding.evidence === undefined, today: ownPolicyOf(this.now) }),
       by: 'dns',
       findings: [finding.id],
       changes,
@@ -322,12 +316,6 @@ class Planner {
   /** Whether an MX host of today has an address: no mail comes in by way of one that has none. */
   private readonly takesMail = (host: string): boolean =>
     this.start.context.mail?.hosts.some(({ exchange, addresses }) => exchange === host && addresses.length > 0) ?? true
-
-  /** The policy (`p`) of the name's own DMARC record, if it is applied. */
-  private ownPolicyToday(): Policy | undefined {
-    const { dmarc } = this.now.facts
-    return dmarc instanceof Error || dmarc.applied?.inherited ? undefined : dmarc.applied?.policies?.p
-  }
 
   /** What to know before the record of a finding is published. */
   private beforeFix(id: string, { name, value }: DnsRecord): readonly string[] {
@@ -531,7 +519,7 @@ class Planner {
     const { seen } = this.options
     const told = seen && seenStepUp({ before: this.now, after }, seen)
     const isNext = !this.steps.some(({ changes }) => changes.some(({ name }) => name === `_dmarc.${this.domain}`))
-    const today = this.ownPolicyToday() ?? 'none'
+    const today = ownPolicyOf(this.now) ?? 'none'
     const wait = waitWords(stage, { canReport: hasReports(this.now), isNext, today })
     if (!told) return { wait }
     return isNext && told.days >= REPORTED_DAYS ? { instructions: told.words } : { wait: `${wait} ${told.words}` }
@@ -615,10 +603,16 @@ class Planner {
         .filter((one) => !told.has(one.finding.id) && (rankOf(one) >= RANK.low || this.objections.has(one.finding.id)))
         .map((one) => ({
           finding: one.finding.id,
-          why: whyLeft(one, this.domain, this.start, this.objections.get(one.finding.id)),
+          why: whyLeft(one, this.domain, this.start, this.objectionTo(one)),
         }))
       return [...open, ...new Map(rest.map((one) => [one.finding, one])).values()]
     })
+  }
+
+  /** Why a finding has no step; undefined: nothing was tried for it. */
+  private objectionTo({ finding: { id, fix } }: Found): string | undefined {
+    const isCut = this.trials > MAX_TRIALS && (fix !== undefined || Object.values(STAGE_FINDINGS).flat().includes(id))
+    return this.objections.get(id) ?? (isCut ? stoppedAt(MAX_TRIALS) : undefined)
   }
 }
 

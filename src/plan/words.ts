@@ -96,6 +96,10 @@ export function waitWords(
 export const SPF_WAIT =
   'At least a month in which reports or your own logs show that every sender passes by DKIM, or is named in the record: receivers act on what fails.'
 
+/** Why a record was not tried. */
+export const stoppedAt = (trials: number): string =>
+  `Not tried: one plan tries ${trials} changes. Publish its steps, and make the plan again.`
+
 /** Why a policy is not raised by two levels at once. */
 export const STEEP =
   'Not at once: the domain may have senders. Name them in the SPF record, publish p=none with a rua, and make the plan again.'
