@@ -8,8 +8,8 @@ import { cpuMs, flags, machine, median, report, sleep } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
 /**
- * The cost of 10,000 daily monitors: at rest, when all are due at once, and the history of one over a year; this
- * process and its private PostgreSQL together. A recorded report (45 kB) is the immediate answer to each question;
+ * The cost of 10,000 daily monitors: at rest, when all are due at once, the history of one over a year, and a digest to
+ * the owner of each; this process and its private PostgreSQL together. A recorded report (45 kB) is the immediate answer to each question;
  * bench/check.ts measures a real one. Options: --monitors 10000 --points 100 (of each, beside a year of one) --seconds
  * 30 (at rest)
  */
@@ -26,6 +26,7 @@ const database = await openDatabase(
   AbortSignal.timeout(90_000),
 )
 let ran = 0
+let mailed = 0
 let services: MonitorServices | undefined
 try {
   console.log(machine())
@@ -45,11 +46,11 @@ try {
     senders: {
       log,
       post: async () => ({ status: 204, retryAfter: '' }),
-      mail: undefined,
-      publicUrl: undefined,
-      from: undefined,
+      mail: async () => void mailed++,
+      publicUrl: 'https://watch.example',
+      from: 'watch@watch.example',
     },
-    mailRules: { recipients: [], perDay: 20 },
+    mailRules: { recipients: ['a.example'], perDay: 20 },
     jobEvent: async () => undefined,
     sweeps: [],
     now: Date.now,
@@ -85,6 +86,22 @@ try {
   console.log(
     `${MONITORS} due at once: ${seconds(due.took)}, ${Math.round((MONITORS / due.took) * 1_000)} a second; ${each.toFixed(2)} ms of processor time a run (PostgreSQL ${(due.postgres / MONITORS).toFixed(2)} of it), which is ${percent(each * MONITORS, DAY_MS)} of a core for one a day each; the event loop late by ${(loop.percentile(99) / 1e6).toFixed(0)} ms (99 %), ${(loop.max / 1e6).toFixed(0)} ms at most`,
   )
+  await database.pool.query(`
+    INSERT INTO mailsonde.monitor_points (monitor, at, status, changes)
+    SELECT number, now() - interval '1 hour 1 second', 'pass', '[{"id":"spf.all","area":"SPF","effect":"worse","text":"the record ends in ~all"}]' FROM mailsonde.monitors`)
+  await database.pool.query(
+    `UPDATE mailsonde.monitors SET enabled = false, contact = 'o' || number || '@a.example', changed_at = now() - interval '1 hour'`,
+  )
+  await database.pool.query(
+    `INSERT INTO mailsonde.digests (owner, every, next_at, since) VALUES ('', 'week', now(), now() - interval '7 days')`,
+  )
+  const digests = await costOf(async () => {
+    while (mailed < MONITORS) await sleep(50)
+  })
+  const ofDigest = (digests.us + digests.postgres) / MONITORS
+  console.log(
+    `${MONITORS} digests: ${seconds(digests.took)}, ${Math.round((MONITORS / digests.took) * 1_000)} a second; ${ofDigest.toFixed(2)} ms of processor time each (PostgreSQL ${(digests.postgres / MONITORS).toFixed(2)} of it), without that of sending it by SMTP`,
+  )
   report('monitors', [
     {
       what: 'the history of a daily monitor over a year, 365 points',
@@ -99,6 +116,7 @@ try {
       isLessBetter: true,
     },
     { what: 'a run of a monitor, with its database, processor time', value: each, unit: 'ms', isLessBetter: true },
+    { what: 'a digest, with its database, processor time', value: ofDigest, unit: 'ms', isLessBetter: true },
   ])
 } finally {
   await services?.stop()
