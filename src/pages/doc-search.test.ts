@@ -53,10 +53,10 @@ it.each<[query: string, name: string]>([
 
 it('an excerpt is a sentence in which what was looked for is marked, and nothing is markup', () => {
   const [one] = searchDocs(
-    { a: '# A\n\nA first sentence that says little. The softfail of <b>SPF</b> is meant.' },
+    { a: '# A\n\n- A first sentence that says little.\n- The `softfail`, of <b>SPF</b>, is meant.' },
     'softfail',
   )
-  expect(one!.excerpt.safe).toBe('The <mark>softfail</mark> of &lt;b&gt;SPF&lt;/b&gt; is meant.')
+  expect(one!.excerpt.safe).toBe('The <mark>softfail</mark>, of &lt;b&gt;SPF&lt;/b&gt;, is meant.')
 })
 
 it('words that say nothing are left out, and a query of these alone is taken as it is', () => {

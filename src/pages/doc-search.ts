@@ -101,7 +101,9 @@ function sectionsOf(text: string): readonly Section[] {
     text: part
       .replaceAll(/<!--.*?-->|[`*|#]|\]\([^)]*\)/gs, ' ')
       .replaceAll('[', '')
-      .replaceAll(/[^\S\n]+/g, ' '),
+      .replaceAll(/^\s*- /gm, '')
+      .replaceAll(/[^\S\n]+/g, ' ')
+      .replaceAll(/ (?=[,.;)])/g, ''),
   }))
 }
 

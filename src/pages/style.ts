@@ -43,8 +43,6 @@ main[tabindex]:focus, main[tabindex]:focus-visible { outline: none }
 main .brand { display: none }
 .end { margin-top: 0; padding-block: var(--s3) var(--s5); font-size: var(--small); border-top: 1px solid var(--line) } .end nav { display: flex; flex-wrap: wrap; gap: 0 var(--s4) } .end a { display: inline-flex; align-items: center; min-height: 2rem; color: var(--quiet); text-decoration: none } .end a:hover { text-decoration: underline } .end a[aria-current] { color: var(--ink); font-weight: 600 }
 .back { margin: 0 0 var(--s2); font-size: var(--small) }
-.tabs { display: flex; flex-wrap: wrap; gap: 0 var(--s4); margin: 0 0 var(--s5); border-bottom: 1px solid var(--line) }
-.tabs a { padding: var(--s2) 0; text-decoration: none; color: var(--quiet) } .tabs a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -3px 0 var(--link) }
 
 /* Headings of documents within pages. */
 section > header > h1 { margin: var(--s6) 0 var(--s3); font-size: var(--title) } section > header ~ h2 { margin: var(--s5) 0 var(--s2); font-size: var(--large) }
@@ -87,7 +85,7 @@ fieldset { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); border: 1px
 .stack details { flex: 1 1 100% } .stack details > :not(summary) { margin-top: var(--s3) }
 .login { display: grid; gap: var(--s2); max-width: 30rem; justify-items: start }
 .login input { width: 100% }
-.actions { display: flex; flex-wrap: wrap; gap: var(--s2); align-items: center; margin: var(--s3) 0 } .actions form { margin: 0 } .apart { margin-left: auto }
+.actions { display: flex; flex-wrap: wrap; gap: var(--s2); align-items: center; margin: var(--s3) 0 } .actions form { margin: 0 }
 .head { display: flex; flex-wrap: wrap; gap: 0 var(--s5); align-items: flex-start } .head.waits { min-height: 24rem } .head > header { flex: 1 1 34rem; min-width: 0 } .head > .actions { flex: 0 0 auto; max-width: 100% }
 @media (min-width: 64rem) { .head .verdict { min-height: 12.25rem } .head > .actions { margin-top: 0; flex-direction: column; align-items: stretch; width: 9rem; text-align: center } .head .menu > summary { display: block } }
 .menu { position: relative } .menu > summary, .more > summary { list-style: none } .menu > summary::-webkit-details-marker, .more > summary::-webkit-details-marker { display: none } .menu > :not(summary) { position: absolute; right: 0; z-index: 1; width: 17rem; max-width: calc(100vw - 2rem); margin: .3rem 0; padding: var(--s3) var(--s4); text-align: left; background: var(--page); border: 1px solid var(--quiet); border-radius: var(--round) } .menu ul { list-style: none } .menu li a { display: inline-block; min-height: 1.75rem }
@@ -148,8 +146,8 @@ mark { color: inherit; background: var(--warn-bg) } .pages { display: none } .pa
   .document td:not([data-head]) { min-width: 0 } .document td code { overflow-wrap: anywhere }
   .places li { grid-template-columns: 7rem minmax(0, 1fr); gap: var(--s2) }
   .try > form > label:not(.tick) > input { width: 100% } .try label, .stack label:not(.tick) { flex: 1 1 100% } .stack label:not(.tick) > input:not(.short), .stack fieldset label:not(.tick) > input:not(.short), .stack select { width: 100% }
-  .large .line { flex-wrap: wrap } .large .line button { width: 100% } .apart { margin-left: 0 }
+  .large .line { flex-wrap: wrap } .large .line button { width: 100% }
 }
 @media (prefers-reduced-motion: no-preference) { [aria-busy=true] .places li:not(.done) .said { animation: wait 1.6s ease-in-out infinite alternate } @keyframes wait { to { opacity: .65 } } }
-@media print { .document section { content-visibility: visible !important } .bar, .end, .controls, .try, .more, .menu, button, .button, .skip, .contents, .pages, .nextto, .tabs, .back, main > form, main > footer a { display: none !important } main { max-width: none; padding: 0 } }
+@media print { .document section { content-visibility: visible !important } .bar, .end, .controls, .try, .more, .menu, button, .button, .skip, .contents, .pages, .nextto, .back, main > form, main > footer a { display: none !important } main { max-width: none; padding: 0 } }
 `
