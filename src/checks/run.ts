@@ -126,15 +126,24 @@ export async function lookupChecks(
 /**
  * The facts with those of `again` that are not equal; those that are stay, and depend on the queries of both lookups.
  */
-function withChanged(before: FactSets, again: Partial<FactSets>): FactSets {
-  const changed = Object.entries(again).filter(([key, found]) => {
+async function withChanged(before: FactSets, again: Partial<FactSets>): Promise<FactSets> {
+  const changed: Record<string, unknown> = {}
+  for (const [key, found] of Object.entries(again)) {
     const was = before[key as CheckKey]
-    if (!isSame(found, was)) return true
-    if (was && found !== was)
-      QUERIES.set(was, queriesOf([was, found].flatMap((facts) => QUERIES.get(facts)?.asked ?? [])))
-    return false
-  })
-  return { ...before, ...Object.fromEntries(changed) }
+    if (!isSame(found, was)) changed[key] = found
+    else if (was && found !== was) await addQueries(was, found)
+  }
+  return { ...before, ...changed }
+}
+
+/** The facts depend also on the queries of another lookup, as far as these were answered in another way. */
+async function addQueries(was: object, found: object): Promise<void> {
+  const [own, more] = [QUERIES.get(was), QUERIES.get(found)]
+  if (!own || !more) return
+  const known = new Set(await own.answers())
+  const answers = await more.answers()
+  const others = more.asked.filter((_, i) => !known.has(answers[i]!))
+  if (others.length > 0) QUERIES.set(was, queriesOf([...own.asked, ...others]))
 }
 
 function partOf<K extends CheckKey>(key: K, found: FactsBy[K] | LookupFailure): CheckPart {
