@@ -5,7 +5,7 @@ import type { AcceptedFindings } from '../store/postgres/accepted.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import type { DigestReader, Digests } from '../store/postgres/digests.ts'
 import type { MailConsents } from '../store/postgres/monitors.ts'
-import type { Deliveries } from '../store/postgres/webhooks.ts'
+import type { Deliveries, NewDelivery } from '../store/postgres/webhooks.ts'
 import { askForConsent, consentsOf, type MailRules, needsNoConsent } from './notify/consent.ts'
 import { type DigestEvent, digestOf } from './notify/digest.ts'
 import type { Senders } from './notify/send.ts'
@@ -79,24 +79,23 @@ export async function makeDigests(parts: Digesting): Promise<boolean> {
     const monitors = await digests.monitors(tx, owner, told, { since, until, isTold: true })
     const accepted = await acceptedOf(parts, monitors)
     const byAddress = Map.groupBy(monitors, ({ address }) => address)
-    const made = told.flatMap((address) => {
-      const data = digestOf(byAddress.get(address) ?? [], accepted)
-      if (data.changed === 0) return []
+    const made: NewDelivery[] = []
+    for (const address of told) {
+      const data = await digestOf(byAddress.get(address) ?? [], accepted)
+      if (data.changed === 0) continue
       const event: DigestEvent = {
         type: 'mail.digest',
         timestamp: at.toISOString(),
         data: { token: readers.get(address)!, ...data },
       }
-      return [
-        {
-          ...{ id: digestIdOf(owner, address, due), webhook: null, monitor: null, type: event.type, createdAt: at },
-          // In the turns of a queue of its own: thousands of digests hold up no other message of the key.
-          owner: `digests of ${owner}`,
-          channel: JSON.stringify({ type: 'mail', to: address }),
-          body: JSON.stringify(event),
-        },
-      ]
-    })
+      made.push({
+        ...{ id: digestIdOf(owner, address, due), webhook: null, monitor: null, type: event.type, createdAt: at },
+        // In the turns of a queue of its own: thousands of digests hold up no other message of the key.
+        owner: `digests of ${owner}`,
+        channel: JSON.stringify({ type: 'mail', to: address }),
+        body: JSON.stringify(event),
+      })
+    }
     await deliveries.add(tx, made)
     return true
   })
@@ -156,7 +155,7 @@ export function digestService(
       const mail =
         to === undefined || monitors.length === 0
           ? undefined
-          : digestMailOf({ token: 'dig_…', ...digestOf(monitors, await acceptedOf(parts, monitors)) }, to, {
+          : digestMailOf({ token: 'dig_…', ...(await digestOf(monitors, await acceptedOf(parts, monitors))) }, to, {
               publicUrl: senders.publicUrl,
               ...(senders.publicUrl !== undefined && { unsubscribe: `${senders.publicUrl}/u/dig_…` }),
             })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { monitorFacts, monitorKind } from '../../answers/monitors.ts'
+import { type MonitorFacts, monitorFacts, monitorKind } from '../../answers/monitors.ts'
 import { change } from '../../answers/stored.ts'
+import { inTurns } from '../../base/at-most.ts'
 import type { DigestMonitor } from '../../store/postgres/digests.ts'
 import { changeLines } from '../changes/changes.ts'
 
@@ -37,23 +38,23 @@ export type DigestEvent = z.output<typeof digestEvent>
 const point = z.strictObject({ at: z.coerce.date(), changes: z.array(change) })
 
 /**
- * What changed at the targets of an owner, and the worst of them; pure. `accepted`: findings that are not told, as `number
- * finding`.
+ * What changed at the targets of an owner, and the worst of them. `accepted`: findings that are not told, as `number
+ * finding`. Others get their turn in between: one owner may have thousands.
  */
-export function digestOf(
+export async function digestOf(
   monitors: readonly DigestMonitor[],
   accepted: ReadonlySet<string>,
-): Omit<DigestEvent['data'], 'token'> {
-  const read = monitors.map((one) => ({ ...one, known: monitorFacts.nullable().safeParse(one.facts).data ?? null }))
-  const changed = read
-    .map(({ changes, ...one }) => ({
-      ...one,
-      lines: changes.flatMap((one) => {
-        const run = point.safeParse(one).data // of an earlier version: not told
-        return run ? changeLines(run.changes).map((line) => `${run.at.toISOString().slice(0, 10)}: ${line}`) : []
-      }),
-    }))
-    .filter(({ lines }) => lines.length > 0)
+): Promise<Omit<DigestEvent['data'], 'token'>> {
+  const read: (Omit<DigestMonitor, 'changes'> & { known: MonitorFacts | null; lines: readonly string[] })[] = []
+  await inTurns(monitors, ({ changes, ...one }) => {
+    const known = monitorFacts.nullable().safeParse(one.facts).data ?? null
+    const lines = changes.flatMap((change) => {
+      const run = point.safeParse(change).data // of an earlier version: not told
+      return run ? changeLines(run.changes).map((line) => `${run.at.toISOString().slice(0, 10)}: ${line}`) : []
+    })
+    read.push({ ...one, known, lines })
+  })
+  const changed = read.filter(({ lines }) => lines.length > 0)
   const worst = read
     .flatMap(({ number, target, known }) =>
       known?.worst && known.grade !== null && !accepted.has(`${number} ${known.worst.finding}`)
