@@ -23,6 +23,8 @@ type Option<T> = {
   /** The form of the value in the usage line; a switch has none. */
   readonly argument?: string
   readonly repeatable: boolean
+  /** A list in the configuration file stands for its JSON. */
+  readonly json?: true
   /** Never shown, never logged. */
   readonly secret?: boolean
   readonly parse: (text: string) => Parsed<unknown>
@@ -273,6 +275,16 @@ export const OPTIONS = {
   ),
   dqsKey: one('dqs-key', 'KEY', undefined, 'Spamhaus DQS key', text, true),
   spamratsKey: one('spamrats-key', 'KEY', undefined, 'SpamRATS key', text, true),
+  accept: {
+    ...one(
+      'accept',
+      'FILE',
+      undefined,
+      'accepted findings of check and report: a file, or in the configuration file the list itself; the service has its own',
+      text,
+    ),
+    json: true as const,
+  },
   geoDbs: many('geo-db', 'FILE.mmdb', 'MMDB files to use before the bundled country data', text),
   join: many('join', 'URL', 'nodes to register with and send heartbeats to', url),
   peerSecret: one(

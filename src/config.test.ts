@@ -25,6 +25,13 @@ describe('where a value comes from', () => {
 
 const namesOf = (pool: ReturnType<typeof readPool>) => pool.ok && pool.value.map(({ name }) => name)
 
+it.each([
+  ['a list', [{ finding: 'dmarc.no_record' }], '[{"finding":"dmarc.no_record"}]'],
+  ['the name of a file', 'accepted.json', 'accepted.json'],
+])('accepted findings are %s', (_, accept, text) => {
+  expect(loadConfig({ config: file({ accept }) }, {}).config.accept).toBe(text)
+})
+
 it('reads proxies and nodes, and shows no login', () => {
   const loaded = loadConfig({ pool: ['45.53.1.1', 'socks5://user:hunter2@proxy.example:1080', 'peer:north'] }, {})
   expect(namesOf(readPool(loaded.config.pool))).toEqual(['45.53.1.1', 'socks5://proxy.example:1080', 'peer:north'])

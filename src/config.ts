@@ -86,7 +86,8 @@ function show(value: unknown): string {
 type AnyOption = (typeof OPTIONS)[OptionKey]
 
 function readOption(option: AnyOption, raw: unknown, where: string): unknown {
-  const texts = textsOf(raw, option.repeatable)
+  const isJson = 'json' in option && option.json && Array.isArray(raw)
+  const texts = isJson ? [JSON.stringify(raw)] : textsOf(raw, option.repeatable)
   if (texts === undefined)
     throw new AppError('invalid_parameter', optionProblem(option.repeatable ? 'kinds' : 'kind'), { at: where })
   const results = texts.map((text) => {

@@ -152,6 +152,7 @@ const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
   dnsblLists: { group: 'lists', usedBy: LISTS },
   dqsKey: { group: 'lists', usedBy: LISTS },
   spamratsKey: { group: 'lists', usedBy: LISTS },
+  accept: { group: 'lists', usedBy: ['acceptedHere'] },
   geoDbs: { group: 'lists', usedBy: ['geo', 'peers'] },
   join: { group: 'nodes', usedBy: 'serve' },
   peerSecret: { group: 'nodes', usedBy: ['peers'] },

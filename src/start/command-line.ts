@@ -134,7 +134,7 @@ const actions: Actions = {
       return importFiles(asked.uploads, config, { log, version, service, print, complain, look: look() })
     }
     const { operate } = await import('../cli/operate.ts')
-    return operate(asked, {
+    return operate(withAccepted(asked, config), {
       version,
       onTerminal: process.stdout.isTTY === true,
       intoFile: fstatSync(1).isFile(),
@@ -152,6 +152,14 @@ const actions: Actions = {
     })
   },
 }
+
+/** The accepted findings of the configuration, for a command that takes some and was given none. */
+function withAccepted<A extends Pick<Asked, 'operation' | 'raw'>>(asked: A, { accept }: Config): A {
+  if (accept === undefined || asked.raw.accept !== undefined || !('accept' in asked.operation.params)) return asked
+  return { ...asked, raw: { ...asked.raw, accept: accept.startsWith('[') ? accept : readTextFile(accept, MAX_ACCEPT) } }
+}
+/** Maximum size of a file of accepted findings, octets. */
+const MAX_ACCEPT = 262_144
 
 /** This process's own service for one command. */
 async function open(
