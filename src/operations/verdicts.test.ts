@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { exampleOf } from '../../test/lab/answer.ts'
 import type { CheckAnswer } from '../answers/check.ts'
 import type { DmarcAnswer, SpfAnswer } from '../answers/questions.ts'
+import { verdictOf } from '../cli/status.ts'
 import { check } from './check.ts'
 import { dmarc } from './dmarc.ts'
 import type { Verdict } from './operation.ts'
@@ -64,4 +65,38 @@ it.each<[profile: string, over: Partial<CheckAnswer>, Verdict]>([
 ])('check: with the profile %s, %j is decided by it', (text, over, verdict) => {
   const profile = domainProfileParam.schema.parse(text)
   expect(check.verdict?.(withProfile({ ...exampleOf(check), ...over }, profile))).toBe(verdict)
+})
+
+const HELD = { by: 'joe', reason: 'pilot', until: '2026-06-30T23:59:59.999Z' }
+it.each<[accepted: readonly string[], more: readonly string[], own: Verdict, failOnHigh: Verdict]>([
+  [[], [], 'bad', 'bad'],
+  [['spf.many_records'], [], 'good', 'good'],
+  [['dkim.short_key'], [], 'bad', 'bad'], // it is not why the check fails
+  [['spf.many_records'], ['mx.null_beside_others'], 'bad', 'bad'], // another one is open
+])('check: with %j accepted and %j beside it is %s, and %s with --fail-on high', (accepted, more, own, failOnHigh) => {
+  const answer = exampleOf(check)
+  const open = more.map((id) => ({ ...answer.findings[0]!, id, severity: 'high' as const }))
+  const findings = [...answer.findings, ...open].map((one) =>
+    accepted.includes(one.id) ? { ...one, accepted: HELD } : one,
+  )
+  const given = check.receive({ ...answer, findings })
+  if (!given.ok) throw new Error(given.problem.text)
+  expect(given.value.verdict()).toBe(own)
+  expect(given.value.verdict(answer.score + 1)).toBe('bad') // --min-score sees the score as it is
+  expect(
+    verdictOf(given.value, JSON.parse(JSON.stringify({ ...answer, findings, complete: true })), {
+      minScore: undefined,
+      failOn: 'high',
+    }),
+  ).toBe(failOnHigh)
+})
+
+it.each<[accepted: boolean, Verdict]>([
+  [false, 'bad'],
+  [true, 'good'],
+])('a profile whose only unmet rule has an accepted finding (%s) is %s', (isAccepted, verdict) => {
+  const answer = exampleOf(check)
+  const findings = answer.findings.map((one) => (isAccepted ? { ...one, accepted: HELD } : one))
+  const own = domainProfileParam.schema.parse(OWN({ findings: ['spf.many_records'] }))
+  expect(check.verdict?.(withProfile({ ...answer, findings }, own))).toBe(verdict)
 })
