@@ -28,6 +28,7 @@ export const PAGES: readonly PageRow[] = [
   ['/monitors', 'Add a monitor'],
   ['/monitors/MONITOR', 'What changed'],
   ['/monitors/digest', 'Digests'],
+  ['/accepted', 'Accepted findings'],
   ['/r/STORED', 'Stored answer of'],
   ['/r/ADDRESS', 'Stored answer of'],
   ['/sources', 'Source addresses'],
