@@ -33,6 +33,8 @@ export type DkimFacts = {
    * keys.
    */
   readonly wildcardRevokes: boolean
+  /** Selectors of the caller and of reports at which the wildcard's key answers, and the record. */
+  readonly covered?: { readonly selectors: readonly string[]; readonly text: string }
   /** Selectors of the caller with an answer and without a key. */
   readonly keyless: readonly string[]
   /** Selectors that reports named and that were queried. */
@@ -78,14 +80,19 @@ type Seen = {
  */
 export function factsOf(domain: Domain, { named, learned, made, base, asked, providers }: Seen): DkimFacts {
   const keys = ownKeys(domain, made, asked)
+  const covered = coveredBy(made, asked, [...named, ...learned])
   const errors = [made, base, ...asked].flatMap(({ answer }) => (answer instanceof DnsError ? [answer] : []))
   return {
     domain,
     keys,
     tried: asked.length,
     ...wildcardOf(made),
+    ...(covered && { covered }),
     keyless: asked.flatMap(({ selector, answer }) =>
-      !named.includes(selector) || answer instanceof DnsError || keys.some((key) => key.selector === selector)
+      !named.includes(selector) ||
+      answer instanceof DnsError ||
+      covered?.selectors.includes(selector) ||
+      keys.some((key) => key.selector === selector)
         ? []
         : [selector],
     ),
@@ -141,6 +148,19 @@ function wildcardOf({ answer }: Asked): Pick<DkimFacts, 'wildcard' | 'wildcardIs
     wildcardIsKey: key !== undefined,
     wildcardRevokes: key?.key.state === 'revoked' && key.records.length === 1,
   }
+}
+
+/** The known selectors that have the wildcard's usable key. */
+function coveredBy(made: Asked, asked: readonly Asked[], known: readonly string[]): DkimFacts['covered'] {
+  const { answer } = made
+  const key = answer instanceof DnsError || answer.kind !== 'found' ? undefined : foundKey('', '', answer)
+  if (answer instanceof DnsError || key?.key.state !== 'usable' || key.records.length !== 1) return undefined
+  const selectors = asked.flatMap((one) =>
+    known.includes(one.selector) && !(one.answer instanceof DnsError) && textOf(one.answer) === textOf(answer)
+      ? [one.selector]
+      : [],
+  )
+  return selectors.length > 0 ? { selectors, text: key.records[0]! } : undefined
 }
 
 /** CNAMEs without a target record. If the made-up selector is an alias too, it comes from a wildcard and is ignored. */

@@ -48,7 +48,11 @@ export const findings = defineFindings({
     detail: ({ domain }) =>
       `A random selector below _domainkey.${domain} also has a key record (a wildcard), so a record there proves nothing.`,
     repair:
-      'Find out which selector your mail is signed with (s= in the DKIM-Signature field of a message), publish the key there, and only then remove the wildcard: until then it verifies your mail. Give the selector to get the records.',
+      'Find out which selector your mail is signed with (s= in the DKIM-Signature field of a message), publish the key there, and only then remove the wildcard: until then it verifies your mail. Give the selector to get the record.',
+    advice: ({ domain, names, text }) =>
+      names === undefined
+        ? undefined
+        : `Publish the TXT record ${text} at ${list(names, ' and ')}, and only then remove *._domainkey.${domain}: until then it verifies your mail.`,
     reference: 'RFC 6376 §6.1.2',
   },
   'dkim.wildcard_revoked': {

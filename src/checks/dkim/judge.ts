@@ -100,9 +100,10 @@ function withoutSender(facts: DkimFacts, usable: readonly FoundKey[], { sends }:
 
 const isWeak = (findings: readonly Finding[]): boolean => findings.some(({ id }) => WEAK.has(id))
 
-function wildcard({ domain, wildcardIsKey, wildcardRevokes }: DkimFacts): Finding[] {
+function wildcard({ domain, wildcardIsKey, wildcardRevokes, covered }: DkimFacts): Finding[] {
   if (!wildcardIsKey) return []
-  return [{ id: wildcardRevokes ? 'dkim.wildcard_revoked' : 'dkim.wildcard', args: { domain } }]
+  const known = covered && { names: covered.selectors.map((one) => `${one}._domainkey.${domain}`), text: covered.text }
+  return [{ id: wildcardRevokes ? 'dkim.wildcard_revoked' : 'dkim.wildcard', args: { domain, ...known } }]
 }
 
 /** A key at a name that contains the domain twice, with the record at the right name. */
