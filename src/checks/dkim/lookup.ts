@@ -112,14 +112,19 @@ async function lookupParent(
     settled(ctx.resolve(domain, 'TXT', ctx.signal)),
     hostsAbove,
   ])
-  const hasMx = mx instanceof DnsError || mx.records.some(({ exchange }) => exchange !== '')
-  const hasSpf = txt instanceof DnsError || txt.records.some((text) => /^v=spf1 (?!-all$)/i.test(text))
-  if (!hasMx && !hasSpf) return {}
+  const hasMx = !(mx instanceof DnsError) && mx.records.some(({ exchange }) => exchange !== '')
+  const hasSpf = !(txt instanceof DnsError) && txt.records.some((text) => /^v=spf1 (?!-all$)/i.test(text))
+  // Without an answer the name may have mail: nothing firm is said of a key above it.
+  const isMail = hasMx || hasSpf
+  if (!isMail && !(mx instanceof DnsError) && !(txt instanceof DnsError)) return {}
   const ofAbove = selectorsOf(providersOfHosts(hosts)).slice(0, MAX_PARENT / 2)
   const tried = [...new Set([...ofAbove, ...selectors])].slice(0, MAX_PARENT)
   const asked = await Promise.all(tried.map((one) => askTxt(ctx, one, `${one}._domainkey.${above}`)))
-  const found = asked.find(({ answer }) => !(answer instanceof DnsError) && answer.records.some(isUsable))
-  const isOpen = asked.some(({ answer }) => answer instanceof DnsError && answer.reason !== 'too_many_questions')
+  const usable = asked.find(({ answer }) => !(answer instanceof DnsError) && answer.records.some(isUsable))
+  const found = isMail ? usable : undefined
+  const isOpen =
+    (!isMail && usable !== undefined) ||
+    asked.some(({ answer }) => answer instanceof DnsError && answer.reason !== 'too_many_questions')
   return { parent: { domain: above, ...(found && { selector: found.selector }), isOpen } }
 }
 
