@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 
 /** The second step of `npm run build`: keeps only the declarations in `dist` that the library and the client use. */
 const DIST = resolve(import.meta.dirname, '../dist')
+const EFFECT = /^import ['"]\.[^'"]+['"].*\n/gm
 const IMPORT = /(?:from\s+|import\()['"](\.[^'"]+)['"]/g
 
 const needed = new Set<string>()
@@ -13,10 +14,10 @@ for (let file = open.pop(); file !== undefined; file = open.pop()) {
   const text = readFileSync(file, 'utf8')
   for (const [, target] of text.matchAll(IMPORT))
     if (!target!.endsWith('.json')) open.push(join(dirname(file), target!.replace(/\.[tj]s$/, '.d.ts')))
-  // What compiles to JavaScript is named by it.
+  // What compiles to JavaScript is named by it; what is imported for its effect has no types.
   writeFileSync(
     file,
-    text.replaceAll(IMPORT, (statement) => statement.replace(/\.ts(['"])$/, '.js$1')),
+    text.replaceAll(EFFECT, '').replaceAll(IMPORT, (statement) => statement.replace(/\.ts(['"])$/, '.js$1')),
   )
 }
 

@@ -128,7 +128,7 @@ async function asInCompose(
   const at = command.indexOf('resolver:5353')
   if (at < 1) throw new Error('compose.yaml names no resolver')
   const service = await serve(
-    { ...installed, serving: command.toSpliced(at - 1, 2) },
+    { ...installed, serving: [...command.toSpliced(at - 1, 2), '--trust-proxy', 'unix'] },
     resolver.replace(/.*:/, 'localhost:'),
   )
   // By a short name: the path of a socket has at most 108 octets.

@@ -109,7 +109,7 @@ export async function serve(
   key?: string,
 ): Promise<Serving> {
   const own = form.serving ?? ['serve', '--data-dir', join(form.seenAs ?? form.folder, 'data')]
-  const args = [...own, '--port', '0', '--resolver', resolver, '--log-format', 'json']
+  const args = [...own, '--port', '0', '--resolver', resolver, '--rate', '100000', '--log-format', 'json']
   const { file, rest, options } = started(form, [...args, ...more])
   const child = spawn(file, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let written = ''
