@@ -56,12 +56,17 @@ describe('what people publish', () => {
     ['v=spf1ainclude:b.example;c.example', 'version joined odd_name | v=spf1 a include:b.example include:c.example'],
     ['v=spf1 include:b.example,c.example -all', 'odd_name | v=spf1 include:b.example include:c.example -all'],
     ['v=spf1 ip4:192.0.2.1,192.0.2.2 -all', 'odd_name | v=spf1 ip4:192.0.2.1 ip4:192.0.2.2 -all'],
+    [
+      'v=spf1 include:b.example-all;c.example~all',
+      'joined odd_name | v=spf1 include:b.example -all include:c.example ~all',
+    ],
     ['v=spf1;include:b.example;-all', 'version separators | v=spf1 include:b.example -all'],
     ['v=spf1, mx,a, -all', 'version separators | v=spf1 mx a -all'],
     // terms that are torn apart
     ['v=spf1 include: b.example ~all', 'split | v=spf1 include:b.example ~all'],
     ['v=spf1 mx - all', 'split | v=spf1 mx -all'],
     ['v=spf1 redirect= b.example', 'split | v=spf1 redirect=b.example'],
+    ['v=spf1 mx x= y= -all', 'v=spf1 mx -all x= y='],
     // spelling
     ['v=spf1 mx; -all.', 'spelling | v=spf1 mx -all'],
     [

@@ -111,9 +111,13 @@ function termsOf(word: string, slips: Set<Slip>): readonly string[] | undefined 
 const termsWithin = (text: string, slips: Set<Slip>): readonly string[] =>
   (joinedTerms(text) ?? [text]).flatMap((term) => {
     const other = misread(term)
-    if (other) slips.add(other.slip)
-    return other?.terms ?? [term]
+    if (!other) return [term]
+    slips.add(other.slip)
+    return other.terms.flatMap((one) => joinedTerms(one) ?? [one])
   })
+
+/** What a term begins with; the value of a modifier that SPF does not know may be empty (RFC 7208 §6). */
+const OPEN = /^[+\-~?]$|^[+\-~?]?(?:[a-z][a-z0-9]*:|(?:include|exists|ip4|ip6|a|mx|ptr|redirect|exp)=)$/i
 
 /** The words, with a space after a colon or a qualifier removed: `include: x`, `- all`. */
 function rejoined(words: readonly string[], slips: Set<Slip>): readonly string[] {
@@ -123,7 +127,7 @@ function rejoined(words: readonly string[], slips: Set<Slip>): readonly string[]
     if (word === '') continue
     if (open !== '') slips.add('split')
     const text = open + word
-    open = /^[+\-~?]$|^[+\-~?]?[a-z][a-z0-9]*[:=]$/i.test(text) ? text : ''
+    open = OPEN.test(text) ? text : ''
     if (open === '') whole.push(text)
   }
   return open === '' ? whole : [...whole, open]
