@@ -1,19 +1,28 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { labServer, zoneBehaviour } from '../lab/dns-server.ts'
-import { chrootIn } from './chroot.ts'
+import { type Chroot, chrootIn } from './chroot.ts'
 import { tryFaults } from './faults.ts'
 import { imageForm } from './image.ts'
 import { type Installed, importReport, jobDone, serve, startJob, type Times, tryForm } from './trial.ts'
 
 /**
  * `npm run test:forms -- [form…]`: installs each form of the program as a reader does and uses it: a check, a page, a
- * report, a job, a monitor, a restart. Prints the table of times. The npm registry has to be in reach; the executable and
- * the Debian package are tried in a bare Debian 12 (root, debootstrap), and are made by their scripts where they are not
- * in build/. `faults` tries what a machine may lack, with the sources.
+ * report, a job, a monitor, an upgrade. Prints the table of times. Each is tried in a bare Debian 12 (root, debootstrap, the
+ * registries of npm and Debian); the executable and the Debian package are made by their scripts where they are not in
+ * build/. `faults` tries what a machine may lack, with the sources.
  */
 const ROOT = resolve(import.meta.dirname, '../..')
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
@@ -29,17 +38,31 @@ type Prepared =
   | { readonly form: Form; readonly afterwards: (installed: Installed, key: string) => Promise<void> }
 
 /** A command of a reader. Rejects with what it wrote if it fails. */
-async function command(cwd: string, line: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function command(cwd: string, line: readonly string[]): Promise<void> {
   const [file = '', ...args] = line
-  await promisify(execFile)(file, args, { cwd, env: { ...process.env, ...env }, maxBuffer: 1 << 24 })
+  await promisify(execFile)(file, args, { cwd, maxBuffer: 1 << 24 })
 }
 
-/** A release of Node.js, from the npm package `node`; returns the folder of its program. */
-async function nodeOf(major: number): Promise<string> {
-  const folder = join(work, `node-${major}`)
-  mkdirSync(folder, { recursive: true })
-  await command(folder, ['npm', 'install', '--no-audit', '--no-fund', '--prefix', folder, `node@${major}`])
-  return join(folder, 'node_modules/node/bin')
+/** Packages of npm in a folder; returns its `node_modules`. */
+async function packages(...names: readonly string[]): Promise<string> {
+  const folder = mkdtempSync(join(work, 'packages-'))
+  await command(folder, ['npm', 'install', '--no-audit', '--no-fund', '--prefix', folder, ...names])
+  return join(folder, 'node_modules')
+}
+
+/** A bare Debian 12 of a reader who has git, npm and a release of Node.js. */
+async function nodeChroot(name: string, major: number): Promise<Chroot> {
+  const [modules, chroot] = await Promise.all([
+    packages(`node@${major}`, 'npm@10'),
+    chrootIn(join(work, `chroot-${name}`), BASES),
+  ])
+  const local = join(chroot.root, 'usr/local')
+  mkdirSync(join(local, 'lib/node_modules'), { recursive: true })
+  await command(work, ['cp', '-a', join(modules, 'npm'), join(local, 'lib/node_modules')])
+  copyFileSync(join(modules, 'node/bin/node'), join(local, 'bin/node'))
+  for (const tool of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${tool}-cli.js`, join(local, 'bin', tool))
+  await chroot.sh('apt-get -q install -y --no-install-recommends git libatomic1 && mkdir /srv/trial')
+  return chroot
 }
 
 let packing: Promise<string> | undefined
@@ -49,19 +72,21 @@ async function packed(): Promise<string> {
   return packing
 }
 
-/** `npm install` of the packed file in an empty folder, on a release of Node.js. */
-async function npmForm(major: number, flags: readonly string[]): Promise<Form> {
-  const [bin, file] = [await nodeOf(major), await packed()]
-  const env = { PATH: `${bin}:${process.env.PATH}` }
-  return async (folder) => {
-    const install = (what: string) =>
-      command(folder, ['npm', 'install', '--no-audit', '--no-fund', ...flags, what], env)
+/** `npm install` of the packed file in an empty folder of a bare Debian 12, on a release of Node.js. */
+async function npmForm(major: number, flags: string): Promise<Form> {
+  const [{ root, enter, sh }, file] = await Promise.all([nodeChroot(`npm-${major}`, major), packed()])
+  const install = async (what: string): Promise<void> => {
+    copyFileSync(what, join(root, 'srv', basename(what)))
+    await sh(`cd /srv/trial && npm install --no-audit --no-fund ${flags} /srv/${basename(what)}`)
+  }
+  return async () => {
     await install(file)
     const upgrade = async () => {
       await install(await newer(file))
       return {}
     }
-    return { command: [join(bin, 'node'), join(folder, 'node_modules/mailsonde/dist/main.js')], env, folder, upgrade }
+    const program = ['node', '/srv/trial/node_modules/mailsonde/dist/main.js']
+    return { command: [...enter, ...program], folder: join(root, 'srv/trial'), seenAs: '/srv/trial', upgrade }
   }
 }
 
@@ -144,28 +169,31 @@ async function debForm(): Promise<Prepared> {
   }
 }
 
-/** A clone, which brings Node.js 24 with it. */
-const cloneForm: Form = async (folder) => {
-  await command(folder, ['git', 'clone', '--quiet', ROOT, '.'])
-  await command(folder, ['npm', 'ci'])
-  const program = [join(folder, 'node_modules/.bin/node'), join(folder, 'src/main.js')]
-  const upgrade = async () => {
-    await command(folder, ['git', 'pull', '--quiet'])
-    await command(folder, ['npm', 'ci'])
-    return {}
+/** A clone in a bare Debian 12, which brings Node.js 24 with it. */
+async function cloneForm(): Promise<Form> {
+  const { root, enter, sh } = await nodeChroot('clone', 20)
+  await command(work, ['git', 'clone', '--quiet', '--bare', ROOT, join(root, 'srv/origin.git')])
+  return async () => {
+    await sh('git clone --quiet /srv/origin.git /srv/clone && cd /srv/clone && npm ci')
+    const upgrade = async () => {
+      await sh('cd /srv/clone && git pull --quiet && npm ci')
+      return {}
+    }
+    const program = ['/srv/clone/node_modules/.bin/node', '/srv/clone/src/main.js']
+    return { command: [...enter, ...program], folder: join(root, 'srv/trial'), seenAs: '/srv/trial', upgrade }
   }
-  return { command: program, folder: join(folder, 'trial'), upgrade }
 }
 
 /** The forms, each with what it needs before a reader begins. */
 const FORMS: Readonly<Record<string, () => Promise<Prepared>>> = {
-  clone: async () => cloneForm,
-  'npm-22': () => npmForm(22, ['--ignore-scripts']),
-  'npm-24': () => npmForm(24, []),
-  'npm-26': () => npmForm(26, ['--ignore-scripts']),
+  clone: cloneForm,
+  'npm-22': () => npmForm(22, '--ignore-scripts'),
+  'npm-24': () => npmForm(24, ''),
+  'npm-26': () => npmForm(26, '--ignore-scripts'),
   executable: executableForm,
   deb: debForm,
-  image: async () => imageForm({ root: ROOT, work, bases: BASES, node: await nodeOf(24), resolver }),
+  image: async () =>
+    imageForm({ root: ROOT, work, bases: BASES, node: join(await packages('node@24'), 'node/bin'), resolver }),
 }
 
 const asked = process.argv.slice(2)
