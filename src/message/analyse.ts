@@ -109,6 +109,10 @@ async function namesOf(ctx: Asking, { envelope, hops }: Arrival): Promise<Readon
 /** Maximum number of other selectors of a signature whose keys are tried. */
 const MAX_OTHERS = 10
 
+/** Whether nothing is published at the name of a key. */
+const isGone = ({ because }: Pick<VerifiedSignature, 'because'>): boolean =>
+  because?.id === 'signature.key_gone' || because?.id === 'signature.key_dangling'
+
 /** The signatures; for those that were made with the key of another selector, that is the cause. */
 async function withOtherKeys(
   ctx: Asking,
@@ -137,7 +141,7 @@ async function withOtherKeys(
     if (selector === undefined) return one
     return {
       ...one,
-      because: signatureProblem('other_selector', { name: keyName(one), selector, isThere: one.key !== undefined }),
+      because: signatureProblem('other_selector', { name: keyName(one), selector, isThere: !isGone(one) }),
     }
   })
 }

@@ -314,6 +314,14 @@ const CASES: readonly Case[] = [
     cause: 'signature.other_selector',
   },
   {
+    name: 'a revoked key, beside one that made the signature',
+    signing: { selector: 'revoked' },
+    zone: { ...ZONE, 'default._domainkey.a.example': { TXT: [LAB_KEY] } },
+    result: 'permerror',
+    cause: 'signature.other_selector',
+    says: /not with the one at revoked\._domainkey/,
+  },
+  {
     name: 'a key of another type',
     zone: { ...ZONE, 'a._domainkey.a.example': { TXT: [ED_KEY] } },
     result: 'permerror',

@@ -101,8 +101,8 @@ export const monitorExample: MonitorAnswer = {
   facts: {
     ...{ score: 97, grade: 'A', role: 'sends_and_accepts_mail', provider: 'Microsoft 365' },
     ...{ policy: 'quarantine', phase: 'enforced', mta_sts: 'none', dnssec: 'unsigned' },
-    worst: { finding: 'dmarc.quarantine', severity: 'low', title: 'DMARC policy quarantine' },
-    findings: ['dmarc.quarantine'],
+    worst: { finding: 'dmarc.policy_quarantine', severity: 'low', title: 'DMARC policy quarantine' },
+    findings: ['dmarc.policy_quarantine'],
     profiles: { 'bulk-sender': 'met', 'bod-18-01': 'not_met' },
   },
   accepted: [],
