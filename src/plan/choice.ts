@@ -5,19 +5,21 @@ import type { Snapshot } from './snapshot.ts'
 import { NO_MAIL_CHOICE, REGISTRATION, SILENT_ORGANIZATION } from './words.ts'
 
 /**
- * The records of a domain without mail, for an organizational domain with an address and nothing that says whether it
- * has mail: no MX, no SPF and no DKIM key, whatever its DMARC record says. Undefined for others.
+ * The records of a domain without mail, in one step, for an organizational domain with nothing that says whether it has
+ * mail (no MX, no SPF and no DKIM key): one with an address, whatever its DMARC record says, and one without an address
+ * that lets all mail as the domain be rejected. Undefined for others.
  */
 export function silentDraft(domain: string, { context, facts, outcomes }: Snapshot): Draft | undefined {
   const { spf, dkim, dmarc } = facts
-  if (context.mail?.kind !== 'implicit' || spf instanceof Error || spf.records.length > 0 || spf.similar.length > 0)
-    return undefined
+  const { mail } = context
+  if (!mail || spf instanceof Error || spf.records.length > 0 || spf.similar.length > 0) return undefined
   if (dkim instanceof Error || dkim.discovery === 'found' || dkim.discovery === 'unknown' || dmarc instanceof Error)
     return undefined
   if (context.above !== undefined || dmarc.applied?.inherited) return undefined
   // Beside an alias no record can stand (RFC 1034 §3.6.2).
-  if (context.mail.cname.length > 0 || dmarc.walk.steps[0]?.alias !== undefined) return undefined
+  if (mail.cname.length > 0 || dmarc.walk.steps[0]?.alias !== undefined) return undefined
   const isRejecting = dmarc.applied?.effective === 'reject'
+  if (mail.kind !== 'implicit' && !(mail.kind === 'none' && isRejecting)) return undefined
   const changes: OverlayChange[] = [
     { name: domain, type: 'MX', data: { preference: 0, exchange: '' } },
     { name: domain, type: 'TXT', data: 'v=spf1 -all' },

@@ -39,6 +39,10 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
     const answer = (await asked(world, '/v1/check', query)) as CheckAnswer
     const { score, grade } = answer
     findings = answer.findings
+    const was = plan.steps[i - 1]?.score ?? plan.score
+    // What a step assumes may show what could not be seen before.
+    if (step.score < was && !step.assumed)
+      faults.push(`step ${i + 1} (${step.title}) takes the score from ${was} to ${step.score}`)
     if (score !== step.score || grade !== step.grade)
       faults.push(`step ${i + 1} (${step.title}) promises ${step.grade} ${step.score} and gives ${grade} ${score}`)
   }

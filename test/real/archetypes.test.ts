@@ -153,9 +153,9 @@ const fixesOf = ({ findings = [], plan }: ShownAnswer): readonly (ShownFinding &
     const step = finding.steps && plan?.steps[finding.steps[0]! - 1]
     const isWhole = step?.by === 'dns' && step.records.filter(({ action }) => action !== 'keep').length === 1
     const isPublished = finding.fix?.action !== 'keep' && finding.fix?.action !== 'remove'
-    return finding.fix && isPublished && isWhole && !step.wait && !step.assumed
-      ? [{ ...finding, fix: finding.fix }]
-      : []
+    // A step that comes after one that is assumed rests on it.
+    const isAssumed = plan?.steps.slice(0, finding.steps?.[0]).some(({ assumed }) => assumed)
+    return finding.fix && isPublished && isWhole && !step.wait && !isAssumed ? [{ ...finding, fix: finding.fix }] : []
   })
 const isSpf = ({ rtype, value }: Fix): boolean => rtype === 'TXT' && value.startsWith('v=spf1')
 const isDmarc = ({ name }: Fix): boolean => name.startsWith('_dmarc.')
