@@ -40,9 +40,8 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
     const { score, grade } = answer
     findings = answer.findings
     const was = plan.steps[i - 1]?.score ?? plan.score
-    // What a step assumes may show what could not be seen before.
-    if (step.score < was && !step.assumed)
-      faults.push(`step ${i + 1} (${step.title}) takes the score from ${was} to ${step.score}`)
+    // A mail host that senders reach for the first time may show a small fault of its own.
+    if (step.score < was - 2) faults.push(`step ${i + 1} (${step.title}) takes the score from ${was} to ${step.score}`)
     if (score !== step.score || grade !== step.grade)
       faults.push(`step ${i + 1} (${step.title}) promises ${step.grade} ${step.score} and gives ${grade} ${score}`)
   }
