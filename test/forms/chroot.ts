@@ -30,7 +30,9 @@ export async function chrootIn(root: string, cache: string): Promise<Chroot> {
   const base = await bareDebian(cache)
   mkdirSync(root, { recursive: true })
   await execute('cp', ['-a', '--reflink=auto', `${base}/.`, root])
-  for (const file of ['/etc/resolv.conf', '/etc/hosts']) copyFileSync(file, join(root, file))
+  // The network of this machine, with the authorities that it trusts: a registry may be reached through a proxy of its own.
+  for (const file of ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs/ca-certificates.crt'])
+    if (existsSync(file)) copyFileSync(file, join(root, file))
   // No service is started by its installation: this is no booted system.
   writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 })
   const mounts = `mount -t proc proc ${root}/proc && mount --rbind /dev ${root}/dev && exec chroot ${root} "$@"`
