@@ -30,8 +30,8 @@ export const bringsProof = (request: FastifyRequest): boolean =>
   request.headers.authorization?.startsWith(`${SCHEME} `) === true
 
 /**
- * The rule of docs/operations.md: the owner of the data folder over its socket, a node's proof, otherwise a key of the scope, otherwise, while no key is in force,
- * the callers that may use this host.
+ * The rule of docs/operations.md: the owner of the data folder over its socket; otherwise a node's proof; otherwise a
+ * key of the scope; otherwise, while no key is in force, the callers that may use this host.
  */
 export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf'>): Authorize {
   const seen = nonceMemory(options.world.now)
