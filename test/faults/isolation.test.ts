@@ -315,7 +315,7 @@ describe('bulk jobs', () => {
     const good = async (): Promise<number> =>
       (await resultsOf(stored)).filter(({ input, result }) => input.includes('good') && result === 'accepted').length
     await until(async () => (await good()) === 2 * GOOD.length)
-    for (let minutes = 0; minutes < 48 * 60 && (await stateOf(stored)) !== 'done'; minutes += 40) {
+    for (let minutes = 0; minutes < 24 * 60 && (await stateOf(stored)) !== 'done'; minutes += 40) {
       await pass(40)
       engine.wake()
       await sleep(700, AbortSignal.timeout(5_000)) // a plan, and the time limit of a row
@@ -331,7 +331,7 @@ describe('bulk jobs', () => {
         'internal_error',
         { message: 'an internal error of this service; its log has the cause' },
       ])
-  }, 90_000)
+  }, 60_000)
 
   it('a row with a fault is asked four times and then says so, without blaming the mailbox', async () => {
     const counts = new Map([...rows.asked].filter(([name]) => !isOwnLimit(name)))
