@@ -92,6 +92,15 @@ export const list = (value: Args[string] | undefined, separator = ', '): string 
 
 export const defineFindings = <T extends FindingTable>(table: T): T => table
 
+const ofSeverity =
+  (severity: Severity) =>
+  (words: Omit<FindingWords, 'severity'>): FindingWords => ({ severity, ...words })
+export const critical = ofSeverity('critical')
+export const high = ofSeverity('high')
+export const medium = ofSeverity('medium')
+export const low = ofSeverity('low')
+export const info = ofSeverity('info')
+
 /** The caller's input in addition to the domain. */
 export type CheckInput = {
   /** DKIM selectors to try first, at most 10. */

@@ -1,4 +1,4 @@
-import { type Args, defineFindings, list } from '../check.ts'
+import { type Args, defineFindings, high, info, list, low, medium } from '../check.ts'
 import { type MakeFinding, makeFinding } from '../finding.ts'
 import { recordFindings, softened } from './record-words.ts'
 
@@ -7,8 +7,7 @@ const dangling = (alias: Args[string] | undefined): string =>
   alias ? ` The name is an alias (CNAME) of ${alias}, where there is no record.` : ''
 
 export const findings = defineFindings({
-  'dmarc.no_record': {
-    severity: 'high',
+  'dmarc.no_record': high({
     title: 'No DMARC record',
     detail: ({ domain, alias }) =>
       `Neither ${domain} nor a domain above it has a DMARC record: receivers have no instruction for forged mail and send no reports.${dangling(alias)}`,
@@ -24,18 +23,16 @@ export const findings = defineFindings({
     unoffered:
       'Publish a record at _dmarc, first with p=none and a rua. When the reports show that all of your own mail passes, raise p to quarantine and then to reject.',
     reference: 'RFC 9989 §4.10.1',
-  },
-  'dmarc.no_record_parked': {
-    severity: 'medium',
+  }),
+  'dmarc.no_record_parked': medium({
     title: 'No DMARC record for a domain without mail',
     detail: ({ domain }) =>
       `${domain} neither sends nor accepts mail, but no DMARC record asks receivers to reject mail in its name.`,
     repair: 'Publish the record shown: the domain has no mail that could be lost.',
     unoffered: 'Publish "v=DMARC1; p=reject" at _dmarc: the domain has no mail that could be lost.',
     reference: 'RFC 9989 §4.10.1',
-  },
-  'dmarc.misplaced': {
-    severity: 'medium',
+  }),
+  'dmarc.misplaced': medium({
     title: 'DMARC record at the wrong name',
     detail: ({ domain, from }) =>
       `A DMARC record is at ${domain} itself; receivers query only _dmarc.${domain}${from === undefined ? '.' : `, and apply the record of ${from}.`}`,
@@ -43,9 +40,8 @@ export const findings = defineFindings({
     advice: softened,
     unoffered: 'Move the record to the name _dmarc.',
     reference: 'RFC 9989 §4.5',
-  },
-  'dmarc.doubled_name': {
-    severity: 'high',
+  }),
+  'dmarc.doubled_name': high({
     title: 'DMARC record at a name with the domain twice',
     detail: ({ name }) =>
       `The DMARC record is at ${name}, where no receiver looks it up: the name server appends the domain to a name without a final dot.`,
@@ -53,16 +49,14 @@ export const findings = defineFindings({
     advice: softened,
     unoffered: 'Move the record to the name without the second domain.',
     reference: 'RFC 1035 §5.1',
-  },
-  'dmarc.other_txt': {
-    severity: 'info',
+  }),
+  'dmarc.other_txt': info({
     title: 'Other TXT records at the DMARC name',
     detail: ({ name, count }) =>
       `${name} has ${count} TXT record(s) that are not DMARC records, usually from a wildcard.`,
     reference: 'RFC 9989 §4.10',
-  },
-  'dmarc.several_records': {
-    severity: 'high',
+  }),
+  'dmarc.several_records': high({
     title: 'Several DMARC records at one name',
     detail: ({ name, count, above }) =>
       `${name} has ${count} DMARC records: receivers discard all of them${above ? ` and apply the one of ${above}` : ''}.`,
@@ -73,54 +67,48 @@ export const findings = defineFindings({
       return args.above === undefined ? softened(args, isOffered) : words
     },
     reference: 'RFC 9989 §4.10',
-  },
-  'dmarc.malformed': {
-    severity: 'high',
+  }),
+  'dmarc.malformed': high({
     title: 'Invalid DMARC record',
     detail: ({ name, reasons }) =>
       `The record at ${name} does not begin with exactly "v=DMARC1;", so receivers ignore it as a whole${list(reasons) ? `: ${list(reasons)}` : ''}.`,
     repair: 'Publish the record with "v=DMARC1;" as its first tag, in these capitals.',
     advice: softened,
     reference: 'RFC 9989 §4.7',
-  },
-  'dmarc.duplicate_tag': {
-    severity: 'high',
+  }),
+  'dmarc.duplicate_tag': high({
     title: 'DMARC tag occurs twice',
     detail: ({ domain, tags }) =>
       `The DMARC record of ${domain} has ${list(tags)} more than once, which makes the whole record invalid.`,
     repair: 'Keep one of each tag.',
     advice: softened,
     reference: 'RFC 6376 §3.2',
-  },
-  'dmarc.unusable_policy': {
-    severity: 'high',
+  }),
+  'dmarc.unusable_policy': high({
     title: 'Unknown DMARC policy',
     detail: ({ domain, tag, value, at }) =>
       `In the DMARC record of ${domain}, ${tag}=${value} (at character ${at}) is not none, quarantine or reject, and there is no valid rua: receivers do not apply DMARC to this domain.`,
     repair: 'Write none, quarantine or reject.',
     advice: softened,
     reference: 'RFC 9989 §4.10.1',
-  },
-  'dmarc.invalid_policy': {
-    severity: 'medium',
+  }),
+  'dmarc.invalid_policy': medium({
     title: 'Unknown DMARC policy, read as "none"',
     detail: ({ tags }) =>
       `The value of ${list(tags)} is not none, quarantine or reject. Because the record requests reports, receivers read it as p=none.`,
     repair: 'Write none, quarantine or reject.',
     advice: softened,
     reference: 'RFC 9989 §4.10.1',
-  },
-  'dmarc.missing_policy': {
-    severity: 'low',
+  }),
+  'dmarc.missing_policy': low({
     title: 'DMARC record without a policy (p)',
     detail: () =>
       'The record has no p, which is read as p=none. Receivers of the older standard, and some of the new one, use such a record only if it has a valid rua.',
     repair: 'Write the policy as p=none, p=quarantine or p=reject.',
     advice: softened,
     reference: 'RFC 9989 §4.7',
-  },
-  'dmarc.policy_none': {
-    severity: 'medium',
+  }),
+  'dmarc.policy_none': medium({
     title: 'DMARC policy is "none"',
     detail: ({ tag, unread, from }) =>
       `${unread ? 'The record has no p that receivers can read, so the policy' : from === undefined ? `The policy of this domain (${tag})` : `The policy of ${from} that applies to this name (${tag})`} is "none": receivers deliver forged mail like any other.`,
@@ -134,33 +122,29 @@ export const findings = defineFindings({
     unoffered:
       'When the reports show that all of your own mail passes, raise the policy to quarantine, and later to reject.',
     reference: 'RFC 9989 §4.7',
-  },
-  'dmarc.policy_quarantine': {
-    severity: 'info',
+  }),
+  'dmarc.policy_quarantine': info({
     title: 'DMARC policy is "quarantine"',
     detail: () =>
       'Receivers put forged mail into the spam folder. The strongest policy is reject; it suits domains whose users do not post to mailing lists.',
     reference: 'RFC 9989 §7.4',
-  },
-  'dmarc.testing': {
-    severity: 'low',
+  }),
+  'dmarc.testing': low({
     title: 'DMARC policy in test mode',
     detail: ({ policy, effective }) =>
       `t=y asks receivers to apply ${policy} one step lower, as ${effective}. Receivers of the older standard do not know the tag.`,
     repair: 'Remove t=y, and pct with it, when the reports show that all of your own mail passes.',
     reference: 'RFC 9989 §4.7',
-  },
-  'dmarc.subdomains_weaker': {
-    severity: 'medium',
+  }),
+  'dmarc.subdomains_weaker': medium({
     title: 'Weaker DMARC policy for subdomains',
     detail: ({ p, sp, np }) =>
       `The policy is ${p}, but ${sp} for subdomains and ${np} for names that do not exist, so forgers can use such a name.`,
     repair:
       'Raise sp and np to the strength of p, from none to quarantine first, while the reports show that your own mail passes.',
     reference: 'RFC 9989 §4.7',
-  },
-  'dmarc.no_rua': {
-    severity: 'low',
+  }),
+  'dmarc.no_rua': low({
     title: 'No aggregate reports',
     detail: ({ unread }) =>
       `The record has no rua${unread ? ' that receivers can read' : ''}, so the owner does not learn which mail is sent in the name of the domain.`,
@@ -172,37 +156,32 @@ export const findings = defineFindings({
         : 'Create a mailbox for the reports and publish the record shown.'
     },
     reference: 'RFC 9989 §4.7',
-  },
-  'dmarc.alias': {
-    severity: 'info',
+  }),
+  'dmarc.alias': info({
     title: 'DMARC record behind an alias',
     detail: ({ name, target }) => `${name} is an alias (CNAME) of ${target}: the record can be changed only there.`,
     reference: 'RFC 1034 §3.6.2',
-  },
-  'dmarc.inherited': {
-    severity: 'info',
+  }),
+  'dmarc.inherited': info({
     title: 'DMARC policy is inherited from a parent domain',
     detail: ({ domain, from, tag }) => `${domain} has no usable record of its own; the ${tag} of ${from} governs it.`,
     reference: 'RFC 9989 §4.10.1',
-  },
+  }),
   ...recordFindings,
-  'dmarc.report_uri': {
-    severity: 'medium',
+  'dmarc.report_uri': medium({
     title: 'Invalid DMARC report address',
     detail: ({ uri, problem }) => `${JSON.stringify(uri)}: ${problem}. No reports are sent there.`,
     repair: 'Write it as mailto:name@domain, and separate several with commas.',
     reference: 'RFC 9989 §4.8',
-  },
-  'dmarc.report_scheme': {
-    severity: 'low',
+  }),
+  'dmarc.report_scheme': low({
     title: 'DMARC report address is not a mailbox',
     detail: ({ uri, scheme }) =>
       `${uri}: receivers need to support only mailto, and hardly any of them supports ${scheme}.`,
     repair: 'Use a mailto address.',
     reference: 'RFC 9989 §4.7',
-  },
-  'dmarc.report_unauthorized': {
-    severity: 'medium',
+  }),
+  'dmarc.report_unauthorized': medium({
     title: 'DMARC report recipient has not agreed',
     detail: ({ host, domain, reason }) =>
       `${host} has not agreed to accept reports about ${domain} (${reason}), so receivers send none there.`,
@@ -219,46 +198,40 @@ export const findings = defineFindings({
       return isOffered ? undefined : 'Use your own address, or correct the address in the record.'
     },
     reference: 'RFC 9990 §4',
-  },
-  'dmarc.rua_unreachable': {
-    severity: 'medium',
+  }),
+  'dmarc.rua_unreachable': medium({
     title: 'DMARC report address cannot receive mail',
     detail: ({ host, reason }) => `No report can be delivered to ${host}: ${reason}.`,
     repair: 'Use an address in a domain that accepts mail, or publish an MX record for this one.',
     reference: 'RFC 5321 §5.1',
-  },
-  'dmarc.report_unknown': {
-    severity: 'info',
+  }),
+  'dmarc.report_unknown': info({
     title: 'Agreement to accept DMARC reports could not be checked',
     detail: ({ host, reason }) => `${host}: ${reason}.`,
     reference: 'RFC 9990 §4',
-  },
-  'dmarc.report_limit': {
-    severity: 'low',
+  }),
+  'dmarc.report_limit': low({
     title: 'Very many DMARC report destinations',
     detail: ({ hosts, limit }) =>
       `The record has report addresses at ${hosts} hosts; only ${limit} of them were checked.`,
     repair: 'Use fewer report addresses.',
     reference: 'RFC 9990 §4',
-  },
-  'dmarc.psd_misused': {
-    severity: 'low',
+  }),
+  'dmarc.psd_misused': low({
     title: 'psd=y on a domain that is not a public suffix',
     detail: ({ domain }) =>
       `psd=y declares that anyone can register names below ${domain}; each name below it then counts as a separate organization.`,
     repair:
       'If nobody else can register names below it, remove psd=y, or write psd=n: the domain is then a separate organization. Then make the plan again.',
     reference: 'RFC 9989 §4.7',
-  },
-  'dmarc.walk_gap': {
-    severity: 'info',
+  }),
+  'dmarc.walk_gap': info({
     title: 'A parent domain could not be looked up',
     detail: ({ name, reason }) =>
       `${name} could not be looked up (${reason}). The policy does not depend on it, but the organizational domain does.`,
     reference: 'RFC 9989 §4.10.2',
-  },
-  'dmarc.legacy_differs': {
-    severity: 'info',
+  }),
+  'dmarc.legacy_differs': info({
     title: 'Older receivers read the same records differently',
     detail: ({ foundAt, policy, pct, organizationalDomain, now, effective }) => {
       const [older, newer] =
@@ -270,7 +243,7 @@ export const findings = defineFindings({
       return `By RFC 7489 ${applied}${older}; by RFC 9989 the policy is ${effective || 'none at all'}${newer}.`
     },
     reference: 'RFC 9989 Appendix C.3',
-  },
+  }),
 })
 
 export type DmarcFindingId = keyof typeof findings
