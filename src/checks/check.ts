@@ -136,8 +136,6 @@ export type OwnFields = { readonly reason?: string | undefined }
 
 /** One check: `lookup` sends queries, `judge` and `present` are pure. */
 export type Check<Facts, Fields extends OwnFields = OwnFields> = {
-  /** The standards that it follows, newest first. */
-  readonly specs: readonly string[]
   readonly table: FindingTable
   /** Rejects with a {@link LookupFailure} if the whole check has no answer. */
   readonly lookup: (ctx: Ctx, domain: Domain, input: CheckInput) => Promise<Facts>

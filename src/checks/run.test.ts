@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { runCheck, runChecks } from '../../test/lab/checks.ts'
 import { labDial } from '../../test/lab/dial.ts'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { inWaves } from '../../test/lab/waves.ts'
@@ -8,7 +9,6 @@ import { DnsError } from '../net/dns/resolver.ts'
 import { presentOutcome } from './present.ts'
 import * as registry from './registry.ts'
 import { remembering } from './repeatable.ts'
-import { runCheck, runChecks } from './run.ts'
 
 const A = domain('a.example')
 const ZONE: LabZone = {

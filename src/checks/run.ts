@@ -57,10 +57,6 @@ export type JudgedChecks = {
 }
 type Reading = { readonly context: DomainContext; readonly outcomes: Outcomes }
 
-/** Looks up and judges with every check. */
-export const runChecks = async (ctx: Ctx, domain: Domain, input: CheckInput = {}): Promise<Outcomes> =>
-  judgeFacts(await lookupFacts(ctx, domain, input)).outcomes
-
 /**
  * The result of one check before the others are done: its own fields, and whether it has an answer at all. It is judged
  * when all results are available.
@@ -371,17 +367,6 @@ export async function runInContext<K extends CheckKey>(
     lookupOne('dmarc', ctx, domain, input),
   ])
   return judged(CHECKS[key], found, contextOf({ spf, mx, dmarc }))
-}
-
-/** Runs one check alone, without knowledge of the others. */
-export async function runCheck<Facts>(
-  check: Check<Facts>,
-  ctx: Ctx,
-  domain: Domain,
-  input: CheckInput = {},
-  context: DomainContext = UNKNOWN_CONTEXT,
-): Promise<Outcome<Facts>> {
-  return judged(check, await orFailure(check.lookup(ctx, domain, input)), context)
 }
 
 type Judge<Facts> = Pick<Check<Facts>, 'judge'>

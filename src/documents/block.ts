@@ -202,11 +202,7 @@ export type Progress = {
 
 export type Conversation = {
   readonly label: string
-  readonly lines: readonly {
-    readonly from: 'client' | 'server' | 'note'
-    readonly atMs?: number
-    readonly text: string
-  }[]
+  readonly lines: readonly { readonly from: 'client' | 'server' | 'note'; readonly text: string }[]
 }
 
 /** Attempts in their order; the last one decided. */

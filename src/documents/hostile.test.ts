@@ -12,7 +12,7 @@ import { checkDocument } from './check/check-document.ts'
 import { formatHtml } from './html/html.ts'
 import { CONTENT_SECURITY_POLICY } from './html/style.ts'
 import { formatMarkdown } from './markdown/markdown.ts'
-import { formatTerminal, verdictLine } from './terminal/terminal.ts'
+import { formatTerminal } from './terminal/terminal.ts'
 
 /** What outside text may hold: each stands in every text of an answer. */
 const HOSTILE: readonly (readonly [text: string, why: string])[] = [
@@ -179,7 +179,6 @@ describe('the terminal', () => {
       const seen = formatTerminal(document, { width: 80, colour: false, unicode: true })
       expect(seen.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
       expect(seen).not.toMatch(COMMAND)
-      expect(verdictLine(document, { width: 80, colour: false, unicode: true }) ?? '').not.toMatch(/[\p{Cc}\p{Cf}\n]/u)
     }
   })
 

@@ -40,7 +40,7 @@ export function verifyDocument(answer: VerifyAnswer, version: string): Document 
         kind: 'conversation',
         conversation: {
           label: 'SMTP session',
-          lines: transcript.map(({ at_ms, from, text: said }) => ({ from, atMs: at_ms, text: said })),
+          lines: transcript.map(({ from, text }) => ({ from, text })),
         },
       },
       factsOf(answer),

@@ -58,9 +58,3 @@ export class LaneError extends Error {
 
 /** One second of processor time, and 0.2 s for each MiB of input. */
 export const cpuLimitMs = (octets: number): number => 1_000 + (octets / 1_048_576) * 200
-
-/** Does the work in this thread, without walls: for tests of readers. */
-export const heavyHere: Heavy = async (kind, octets, input, { signal, onBatch }) => {
-  signal.throwIfAborted()
-  return kind.work(octets, input, { emit: async (batch) => onBatch?.(batch) })
-}

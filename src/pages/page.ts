@@ -1,7 +1,6 @@
 import type { AppError } from '../base/errors.ts'
 import type { By } from '../operations/execute.ts'
 import type { Scope } from '../store/key-file.ts'
-import type { Html } from './html.ts'
 
 /** The state of a visitor: no key is in force, logged in, or logged out while keys are in force. */
 type Login = 'not_needed' | 'in' | 'out'
@@ -98,6 +97,3 @@ export type Site = {
 /** The Content-Security-Policy of every page: only scripts and styles of this site, none inline, and no framing. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-/** A page with a message. */
-export type Content = { readonly title: string; readonly main: Html }

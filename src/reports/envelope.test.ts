@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { labDns } from '../../test/lab/dns.ts'
+import { heavyHere } from '../../test/lab/heavy.ts'
 import { LAB_KEY, signed } from '../../test/lab/messages.ts'
-import { heavyHere } from '../lane/heavy.ts'
 import { envelopeOf } from './envelope.ts'
 
 const MAIL = 'From: a@a.example\nSubject: x\nDate: Mon, 23 Nov 2026 09:00:00 +0000\n\nx\n'

@@ -7,7 +7,7 @@ import { judgedStates, type PtrFacts } from '../checks/ptr/index.ts'
 import type { JudgedChecks } from '../checks/run.ts'
 import { isAliased, judgeProvider, type SpfFacts, type SpfReading } from '../checks/spf/index.ts'
 import { hostError } from '../mailhosts/mailhosts.ts'
-import { points, type Score, scoreWithin } from './score.ts'
+import { type Score, scoreWithin } from './score.ts'
 import type {
   DkimScoreInput,
   DmarcScoreInput,
@@ -218,6 +218,3 @@ export const scoreInputs = ({ context, outcomes }: Pick<JudgedChecks, 'context' 
 /** The score of a domain as all checks judge it, with the range of all roles that it may have. */
 export const scoreOf = (judged: JudgedChecks): Score =>
   scoreWithin((judged.readings ?? [judged]).map((reading) => scoreInputs(reading)))
-
-/** The number of {@link scoreOf} alone. */
-export const pointsOf = (judged: JudgedChecks): number => points(scoreInputs(judged.readings?.[0] ?? judged))

@@ -19,7 +19,6 @@ import { parseTlsRpt } from '../../src/checks/tls-rpt/index.ts'
 import { escapeMarkdown, fence, inlineCode } from '../../src/documents/markdown/markdown.ts'
 import { parseHostField } from '../../src/http/caller.ts'
 import { readList } from '../../src/jobs/intake/intake.ts'
-import { heavyHere } from '../../src/lane/heavy.ts'
 import { classify } from '../../src/mailbox/reply/classify.ts'
 import { retryAfter } from '../../src/mailbox/reply/delay.ts'
 import { suggestDomain } from '../../src/mailbox/side-data/suggest.ts'
@@ -31,7 +30,7 @@ import { parseDomain } from '../../src/names/domain.ts'
 import { formatEmail, parseEmail } from '../../src/names/email.ts'
 import { ip, parseIp } from '../../src/names/ip.ts'
 import { registrableDomain } from '../../src/names/suffix.ts'
-import { dataOf, decodeMessage, rawData } from '../../src/net/dns/decode.ts'
+import { dataOf, decodeMessage } from '../../src/net/dns/decode.ts'
 import { interpret } from '../../src/net/dns/interpret.ts'
 import { parseRecordLine } from '../../src/net/dns/record-text.ts'
 import { type RecordType, TYPE_CODES } from '../../src/net/dns/resolver.ts'
@@ -42,6 +41,7 @@ import { type ReplyEvent, replyReader, type Stage } from '../../src/net/smtp/rep
 import { readSelectors } from '../../src/operations/params.ts'
 import { parseProof } from '../../src/peers/proof.ts'
 import { parseOrigin, readPeers } from '../../src/peers/record.ts'
+import { heavyHere } from '../lab/heavy.ts'
 import { LAB_KEY } from '../lab/messages.ts'
 import { broken, dnsMessage, name, replyText, smtpReplies, tags, words } from './arbitraries.ts'
 
@@ -84,11 +84,7 @@ function decode(input: string): unknown {
   const types = Object.keys(TYPE_CODES) as RecordType[]
   return all.map((record) => {
     const type = types.find((one) => TYPE_CODES[one] === record.type)
-    return [
-      record.name,
-      record.ttlSeconds,
-      type ? dataOf(read.value, record, type) : rawData(read.value, record).length,
-    ]
+    return [record.name, record.ttlSeconds, type ? dataOf(read.value, record, type) : record.end - record.start]
   })
 }
 

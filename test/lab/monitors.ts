@@ -17,11 +17,10 @@ import { monitorsDigest } from '../../src/operations/monitors/digest.ts'
 import { monitorChanges, monitorRun, monitorShow, monitorTest } from '../../src/operations/monitors/manage.ts'
 import { badge } from '../../src/operations/monitors/open.ts'
 import { monitorSummary } from '../../src/operations/monitors/portfolio.ts'
-import { webhookCreate, webhookExamples } from '../../src/operations/monitors/webhooks.ts'
+import { delivery, webhookCreate } from '../../src/operations/monitors/webhooks.ts'
 
 const monitor = monitorAnswer.parse(monitorShow.example.output)
 const webhook = webhookAnswer.parse(webhookCreate.example.output)
-const { delivery } = webhookExamples
 
 /**
  * Monitors without a database: the one of the examples, whatever is asked. A test of monitors themselves brings the

@@ -1,8 +1,8 @@
-import { heavyHere } from '../../src/lane/heavy.ts'
 import { REPOSITORIES, type Store, StoreError } from '../../src/store/contract.ts'
 import { memoryStore } from '../../src/store/files/files-store.ts'
 import type { Ctx, Log, World } from '../../src/world.ts'
 import { type LabZone, labDns } from './dns.ts'
+import { heavyHere } from './heavy.ts'
 import { labProblem } from './problem.ts'
 
 const unfaked = (part: string) => (): never => {

@@ -10,7 +10,6 @@ import { type BimiFacts, lookupBimi } from './lookup.ts'
  * examined.
  */
 export const bimi = defineCheck<BimiFacts, BimiFields>({
-  specs: ['draft-brand-indicators-for-message-identification'],
   table: findings,
   lookup: lookupBimi,
   judge: judgeBimi,

@@ -11,7 +11,6 @@ import { caaProblem } from '../problems.ts'
 import { findings } from './findings.ts'
 
 export const caa = defineCheck<CaaFacts, CaaFields>({
-  specs: ['RFC 9495', 'RFC 8659'],
   table: findings,
   lookup: lookupCaa,
   judge: judgeCaa,

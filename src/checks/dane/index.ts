@@ -9,7 +9,6 @@ export type { DaneFacts } from './lookup.ts'
 
 /** DANE for mail: the TLSA records of the mail hosts, and whether senders use them. */
 export const dane = defineCheck<DaneFacts, DaneFields>({
-  specs: ['RFC 7672', 'RFC 7671', 'RFC 6698'],
   table: findings,
   lookup: lookupDane,
   judge: judgeDane,

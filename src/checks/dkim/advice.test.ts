@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { runCheck } from '../../../test/lab/checks.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { presentFinding } from '../present.ts'
-import { runCheck } from '../run.ts'
 import { dkim } from './index.ts'
 
 const GOOD = `v=DKIM1; k=rsa; p=${generateKeyPairSync('rsa', { modulusLength: 2_048 })

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runCheck } from '../../../test/lab/checks.ts'
 import { corpus } from '../../../test/lab/corpora.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
-import { runCheck } from '../run.ts'
 import { dkim, judgeSelector, lookupSelector } from './index.ts'
 import { readKey } from './key.ts'
 import { MAX_QUESTIONS } from './lookup.ts'
@@ -354,7 +354,6 @@ function formatKeyRecord(record: KeyRecord): string {
     ...(record.hashes.length > 0 ? [['h', record.hashes.join(':')] as [string, string]] : []),
     ...(record.services.join() === '*' ? [] : [['s', record.services.join(':')] as [string, string]]),
     ...(record.flags.length > 0 ? [['t', record.flags.join(':')] as [string, string]] : []),
-    ...(record.notes === undefined ? [] : [['n', record.notes] as [string, string]]),
     ['p', record.publicKey],
   ]
   return tags.map(([name, value]) => `${name}=${value}`).join('; ')

@@ -18,7 +18,6 @@ export { generalSelectors } from './selectors.ts'
 
 /** DKIM: the keys that a domain has published, as far as their selectors can be found. */
 export const dkim = defineCheck<DkimFacts, DkimFields>({
-  specs: ['RFC 8463', 'RFC 8301', 'RFC 6376', 'RFC 9824', 'RFC 8020'],
   table: findings,
   lookup: lookupDkim,
   judge: judgeDkim,

@@ -15,8 +15,6 @@ export type KeyRecord = {
   readonly services: readonly string[]
   /** `t`: `y` testing, `s` no sub-domains in `i=`; others are ignored. */
   readonly flags: readonly string[]
-  /** `n`, not decoded further. */
-  readonly notes?: string
 }
 
 /** Maximum number of tags of a record. */
@@ -45,14 +43,12 @@ export function parseKeyRecord(text: string): Parsed<KeyRecord> {
   const key = value('p')?.replace(/[ \t\r\n]/g, '')
   if (key === undefined) return problem(keyRecordProblem('no_key'))
   if (!BASE64.test(key)) return problem(keyRecordProblem('base64'))
-  const notes = value('n')
   return parsed({
     keyType: (value('k') ?? 'rsa').toLowerCase(),
     publicKey: key,
     hashes: listOf(value('h')),
     services: value('s') === undefined ? ['*'] : listOf(value('s')),
     flags: listOf(value('t')),
-    ...(notes === undefined ? {} : { notes }),
   })
 }
 

@@ -246,6 +246,4 @@ export const findings = defineFindings({
   }),
 })
 
-export type DmarcFindingId = keyof typeof findings
-
 export const finding: MakeFinding<typeof findings> = makeFinding

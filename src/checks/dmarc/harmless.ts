@@ -24,16 +24,9 @@ function enforced(reading: DmarcReading | undefined): Enforced {
 }
 
 /**
- * Whether publishing `after` in place of `before` (undefined: no record that applies) leaves the mail of a domain
- * unharmed: no policy rises except from none to quarantine, for receivers of either standard, and a `pct` below 100
- * does not grow. If the policy may not rise (`mayRise`), not even that.
- */
-export const isHarmlessRecord = (before: DmarcReading | undefined, after: DmarcReading, mayRise: boolean): boolean =>
-  isStep(enforced(before), enforced(after), mayRise)
-
-/**
- * The same for the records that apply to a domain before and after a fix. A domain without mail has none that could be
- * lost.
+ * Whether the record that applies to a domain after a fix leaves its mail unharmed: no policy rises except from none to
+ * quarantine, for receivers of either standard, and a `pct` below 100 does not grow. If mail cannot pass (`canPass`),
+ * not even that. A domain without mail has none that could be lost.
  */
 export function isHarmless(
   before: DmarcFacts,

@@ -19,7 +19,6 @@ export { MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
 
 /** DMARC: the policy that applies to a domain, found by the tree walk, and the receivers of its reports. */
 export const dmarc = defineCheck<DmarcFacts, DmarcFields>({
-  specs: ['RFC 9989', 'RFC 9990', 'RFC 9991', 'RFC 7489'],
   table: findings,
   lookup: lookupDmarc,
   judge: judgeDmarc,

@@ -11,7 +11,6 @@ export { believes } from './lookup.ts'
 
 /** DNSSEC: whether the zone is signed, and whether a trusted resolver validates it. */
 export const dnssec = defineCheck<DnssecFacts, DnssecFields>({
-  specs: ['RFC 9364', 'RFC 8914', 'RFC 4035'],
   table: findings,
   lookup: lookupDnssec,
   judge: judgeDnssec,

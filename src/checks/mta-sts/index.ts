@@ -12,7 +12,6 @@ export { formatStsPolicy, MAX_AGE_SECONDS, type Refusal, refusalsOf } from './po
 
 /** MTA-STS: whether the domain tells senders to require TLS, and whether they can. */
 export const mtaSts = defineCheck<StsFacts, MtaStsFields>({
-  specs: ['RFC 8461'],
   table: findings,
   lookup: lookupMtaSts,
   judge: judgeMtaSts,

@@ -10,7 +10,6 @@ export type { MxFacts } from './lookup.ts'
 export { allAddresses, deadMailHosts, deliveryOf, hostState, notPublic, resolvable } from './lookup.ts'
 
 export const mx = defineCheck<MxFacts, MxFields>({
-  specs: ['RFC 7505', 'RFC 5321'],
   table: findings,
   lookup: lookupMx,
   judge: judgeMx,

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { runCheck } from '../../../test/lab/checks.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labProblem } from '../../../test/lab/problem.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
 import { severityOf, tellArgs } from '../finding.ts'
-import { runCheck, runInContext } from '../run.ts'
+import { runInContext } from '../run.ts'
 import { findings } from './findings.ts'
 import { mx, presentMx } from './index.ts'
 

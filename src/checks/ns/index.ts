@@ -8,7 +8,6 @@ import { lookupNs, type NsFacts } from './lookup.ts'
 export type { NsFacts } from './lookup.ts'
 
 export const ns = defineCheck<NsFacts, NsFields>({
-  specs: ['RFC 7766', 'RFC 2182', 'RFC 1912', 'RFC 1034'],
   table: findings,
   lookup: lookupNs,
   judge: judgeNs,

@@ -18,7 +18,6 @@ export {
 } from './lookup.ts'
 
 export const ptr = defineCheck<PtrFacts, PtrFields>({
-  specs: ['RFC 8601', 'RFC 1912', 'RFC 1035'],
   table: findings,
   lookup: lookupPtr,
   judge: judgePtr,

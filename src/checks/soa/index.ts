@@ -9,7 +9,6 @@ import { mayExist } from '../one-record.ts'
 import { findings } from './findings.ts'
 
 export const soa = defineCheck<SoaFacts, SoaFields>({
-  specs: ['RFC 2308', 'RFC 1912', 'RFC 1035'],
   table: findings,
   lookup: lookupSoa,
   judge: judgeSoa,

@@ -24,10 +24,9 @@ export {
 export { spfReach } from './passing/reach.ts'
 export { presentCheckHost } from './present.ts'
 export { judgeProvider, type MissingProvider } from './provider.ts'
-export { namesOf, type SpfReading } from './reading.ts'
+export type { SpfReading } from './reading.ts'
 
 export const spf = defineCheck<SpfFacts, SpfFields>({
-  specs: ['RFC 7208', 'RFC 8616'],
   table: findings,
   lookup: lookupSpf,
   judge: judgeSpf,

@@ -11,7 +11,6 @@ import {
   MAX_LOOKUPS,
   MAX_MX_NAMES,
   MAX_VOID_LOOKUPS,
-  nodesOf,
   type SpfNode,
   type SpfTerm,
   termsOf,
@@ -227,12 +226,6 @@ const isNonSender = (chain: readonly SpfNode[]): boolean =>
   !namesSenders(chain) &&
   chain.at(-1)?.record !== undefined &&
   allOf(chain.at(-1)!.record!)?.qualifier === '-'
-
-/** Every name of the tree that has a record. */
-export const namesOf = (root: SpfNode): readonly string[] =>
-  nodesOf(root)
-    .filter(({ state }) => state === 'record')
-    .map(({ domain }) => domain)
 
 /** Whether the record names senders, and no host on the internet passes. */
 export const namesNobody = ({ passesNobody }: SpfReading): boolean => passesNobody?.names === true

@@ -11,7 +11,6 @@ export { nameMatches, type TlsFault, tlsFault } from './judge.ts'
 
 /** STARTTLS: the TLS of each mail host. Only on request, because it connects to hosts that the domain names. */
 export const starttls = defineOptionalCheck<StarttlsFacts, StarttlsFields>({
-  specs: ['RFC 8996', 'RFC 7435', 'RFC 3207'],
   table: findings,
   when: ({ starttls }) => starttls === true,
   lookup: lookupStarttls,

@@ -13,7 +13,6 @@ import { findings } from './findings.ts'
 
 /** TLS-RPT: who gets reports if mail to the domain cannot be encrypted. */
 export const tlsRpt = defineCheck<TlsRptFacts, TlsRptFields>({
-  specs: ['RFC 8460'],
   table: findings,
   lookup: lookupTlsRpt,
   judge: judgeTlsRpt,

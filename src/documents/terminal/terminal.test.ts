@@ -7,7 +7,7 @@ import { check } from '../../operations/check.ts'
 import type { Block, Document } from '../block.ts'
 import { checkDocument } from '../check/check-document.ts'
 import { type Look, paint, plain, SHADES, wrap } from './inline.ts'
-import { formatTerminal, verdictLine } from './terminal.ts'
+import { formatTerminal } from './terminal.ts'
 
 const look = (width: number, more: Partial<Look> = {}): Look => ({ width, colour: false, unicode: true, ...more })
 const documents = Object.entries(await labDocuments())
@@ -72,16 +72,6 @@ it('says the verdict first, then what to do, then the evidence', () => {
   )
   expect(at[0]).toBe(0)
   expect(at).toEqual(at.toSorted((a, b) => a - b))
-})
-
-it.each<[name: string, line: string | undefined]>([
-  ['check', 'neglected.test: grade F, 43 of 100'],
-  ['verify', 'user@accept.test: ✓ Deliverable · The mail server accepts mail for this address.'],
-  ['doctor', undefined],
-])('the verdict of %s in one line', (name, line) => {
-  const document = documents.find(([one]) => one === name)![1]
-  if (line !== undefined) expect(verdictLine(document, look(20))).toBe(line)
-  else expect(verdictLine(document, look(20))).not.toContain('\n')
 })
 
 it.each<[text: string, width: number, rows: readonly string[]]>([

@@ -63,26 +63,6 @@ export function formatTerminal(document: Document, look: Look): string {
     .join('\n')
 }
 
-/** The verdict of a document in one line, not wrapped. Undefined if it has none. */
-export function verdictLine({ blocks }: Document, look: Look): string | undefined {
-  for (const block of blocks) {
-    if (block.kind === 'verdict')
-      return paint([span(`${block.verdict.subject}: `, look), ...scoreSpans(block.verdict, look)], look)
-    if (block.kind === 'conclusion') {
-      const { subject, mark, badge, words } = block.conclusion
-      return paint(
-        [
-          span(`${subject}: `, look),
-          ...(badge === '' ? [] : [markSpan({ mark, text: badge }, look), span(' · ', look)]),
-          span(words, look),
-        ],
-        look,
-      )
-    }
-  }
-  return undefined
-}
-
 /** At most one empty row between two others, and none at the ends. */
 function spaced(rows: readonly Row[]): readonly Row[] {
   const isEmpty = (row: Row | undefined): boolean => row === undefined || rowWidth(row) === 0

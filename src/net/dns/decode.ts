@@ -126,10 +126,6 @@ export const dataOf = <T extends RecordType>(
 ): RecordData[T] | undefined =>
   record.type === TYPE_CODES[type] ? readData(type, message, record.start, record.end) : undefined
 
-/** The octets of a record's data, whatever its type (RFC 3597). */
-export const rawData = (message: Message, record: ResourceRecord): Buffer =>
-  message.bytes.subarray(record.start, record.end)
-
 function readQuestion(cursor: Cursor): Question | undefined {
   const name = readName(cursor)
   const { bytes, at } = cursor

@@ -29,7 +29,7 @@ const example: WebhookAnswer = {
   old_secret_until: null,
 }
 const withSecret: WebhookAnswer = { ...example, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
-const delivery: DeliveryAnswer = {
+export const delivery: DeliveryAnswer = {
   id: 'msg_AAAAAAAAAAAAAAAAAAAAAA',
   type: 'monitor.changed',
   state: 'delivered',
@@ -38,7 +38,6 @@ const delivery: DeliveryAnswer = {
   attempts: [{ time: '2026-01-02T03:04:05.000Z', status: 204, error: null, duration_ms: 81 }],
   body: '{"type":"monitor.changed","timestamp":"2026-01-02T03:04:05.000Z","data":{}}',
 }
-export const webhookExamples = { webhook: example, delivery }
 
 const urlParam = textParam<string>(
   'invalid_parameter',

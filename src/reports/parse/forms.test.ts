@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import { heavyHere } from '../../../test/lab/heavy.ts'
 import { aggregateReport } from '../../../test/lab/report-xml.ts'
 import { zipOf } from '../../../test/lab/zip.ts'
-import { heavyHere } from '../../lane/heavy.ts'
 import { BOUNDS, nothingSpent } from './containers.ts'
 import { eventOf, readFiles } from './reading.ts'
 

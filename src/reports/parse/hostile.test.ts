@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import { heavyHere } from '../../../test/lab/heavy.ts'
 import { HOSTILE } from '../../../test/lab/hostile-mail.ts'
-import { heavyHere } from '../../lane/heavy.ts'
 import { BOUNDS, type Bounds, nothingSpent } from './containers.ts'
 import { eventOf, readFiles } from './reading.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { heavyHere } from '../../../src/lane/heavy.ts'
 import { analyse } from '../../../src/message/analyse.ts'
 import { parseAuthenticationResults } from '../../../src/message/authentication-results.ts'
 import { ip } from '../../../src/names/ip.ts'
 import { corpus } from '../../lab/corpora.ts'
 import { labDns } from '../../lab/dns.ts'
+import { heavyHere } from '../../lab/heavy.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each file has its own shape
 type Case = any

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { heavyHere } from '../../../src/lane/heavy.ts'
 import { lookupKeys } from '../../../src/message/keys.ts'
 import { outline } from '../../../src/message/outline.ts'
 import { type Verified, verify } from '../../../src/message/verify.ts'
 import { corpus } from '../../lab/corpora.ts'
 import { type LabZone, labDns } from '../../lab/dns.ts'
+import { heavyHere } from '../../lab/heavy.ts'
 
 type Expected = {
   readonly d: string

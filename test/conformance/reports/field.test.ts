@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { heavyHere } from '../../../src/lane/heavy.ts'
 import { envelopeOf } from '../../../src/reports/envelope.ts'
 import { importReports } from '../../../src/reports/import.ts'
 import { BOUNDS } from '../../../src/reports/parse/containers.ts'
 import type { NewReport } from '../../../src/store/postgres/reports.ts'
 import { CORPORA, corpus } from '../../lab/corpora.ts'
 import { labDns } from '../../lab/dns.ts'
+import { heavyHere } from '../../lab/heavy.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape is the corpus's own
 const data: any = corpus('field/reports/expected.json')
