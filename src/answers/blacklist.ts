@@ -79,7 +79,6 @@ const test = {
 }
 export type TestAnswer = AnswerOf<z.ZodObject<typeof test>>
 
-/** One list, and its self-test state. */
 const listState = z.strictObject({
   blacklist: z.string(),
   zone: z.string(),

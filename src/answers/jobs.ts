@@ -7,7 +7,6 @@ const count = z.int().min(0)
 const jobKind = z.enum(['verify', 'check', 'blacklist'])
 export const jobState = z.enum(['receiving', 'waiting', 'running', 'paused', 'done', 'canceled', 'failed'])
 
-/** A provider's part of a job. */
 const jobProvider = z.strictObject({
   provider: z.string(),
   rows: count,

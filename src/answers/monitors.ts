@@ -134,7 +134,6 @@ export const monitorAnswer = z
 export type MonitorAnswer = AnswerOf<typeof monitorAnswer>
 export const monitorListAnswer = listOf(monitorAnswer)
 
-/** How many monitors have a value. */
 const share = z.strictObject({
   value: z.string(),
   count: z.int(),
@@ -220,7 +219,6 @@ export const monitorsChangedAnswer = z.strictObject({ changed: z.int() })
 
 export const monitorHistoryAnswer = listOf(monitorPoint)
 
-/** The changes of a run. */
 const monitorChange = z
   .strictObject({ time, lines: z.array(z.string()), changes: z.array(change) })
   .meta({ id: 'MonitorChange' })

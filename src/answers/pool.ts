@@ -24,7 +24,6 @@ const leavesFrom = z.strictObject({
 })
 export type SelfCheckAnswer = AnswerOf<z.ZodObject<typeof selfCheckFields>>
 
-/** A listing of one of our own addresses. */
 const ownListing = z.strictObject({ blacklist: z.string(), meaning: z.string() })
 
 export const breakerState = z.enum(['closed', 'open', 'half_open'])

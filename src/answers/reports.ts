@@ -48,7 +48,6 @@ export type ReportsImportAnswer = AnswerOf<typeof reportsImportAnswer>
 
 const advice = z.strictObject({ sender: z.string(), verdict: senderVerdict, messages: count, text: z.string() })
 
-/** A sender as a summary shows it. */
 const senderSummary = z
   .strictObject({
     id: z.string(),

@@ -21,9 +21,7 @@ export async function eachAlone<T>(
 
 /** Items that failed and are put off, by key. */
 type PutOff<K> = {
-  /** Whether an item may be tried now. */
   readonly isDue: (key: K) => boolean
-  /** The items that may not be tried yet. */
   readonly waiting: () => readonly K[]
   /** Notes a failure. Returns after how many ms the item may be tried again; undefined: it is given up. */
   readonly failed: (key: K) => number | undefined

@@ -45,7 +45,6 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** The data of an error in addition to its sentence. */
 type ErrorOptions = {
-  /** The parameter that was wrong. */
   readonly parameter?: string
   /** The place in the input: the path of a parameter (`records.0`) or a flag (`--json`). The message begins with it. */
   readonly at?: string
@@ -105,7 +104,6 @@ export class AppError extends Error {
 type ErrorTable<T> = {
   readonly [Code in keyof T]: Code extends ErrorCode ? Readonly<Record<string, Sentence<never>>> : never
 }
-/** The ids of a table. */
 type IdOf<T> = { [Code in keyof T]: keyof T[Code] & string }[keyof T]
 type ValuesOf<T, Id> = {
   [Code in keyof T]: Id extends keyof T[Code] ? (T[Code][Id] extends Sentence<infer V> ? V : never) : never

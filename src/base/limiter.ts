@@ -3,7 +3,6 @@ export type Rate = { readonly capacity: number; readonly perSecond: number }
 
 /** The limits of one key. A missing part is unlimited. */
 export type Limit = {
-  /** Maximum number of concurrent holders. */
   readonly concurrent?: number
   /** A token bucket: one token for each entry. */
   readonly rate?: Rate

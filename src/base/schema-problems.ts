@@ -11,13 +11,11 @@ const TYPES = {
   record: 'an object',
 } as const
 type Type = keyof typeof TYPES
-/** Whether a type of a schema has words. */
 const isType = (text: string): text is Type => Object.hasOwn(TYPES, text)
 
 type Max = { max: number }
 type Min = { min: number }
 
-/** What is wrong with a value by its schema. */
 const schemaProblem = problemsOf('schema', {
   type: ({ type }: { type: Type }) => `the value is not ${TYPES[type]}`,
   longer: ({ max }: Max) => `the text is longer than ${max} characters`,

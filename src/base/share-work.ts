@@ -1,6 +1,4 @@
-/** A caller that waits for shared work. */
 type Caller<W> = {
-  /** Ends the wait of this caller only. */
   readonly signal: AbortSignal
   /** Ends the wait of this caller with a `TimeoutError` after this time, ms. */
   readonly withinMs?: number

@@ -45,7 +45,6 @@ export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c)
 export const counted = (count: number, one: string, many: string = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`
 
-/** What ends an address within a text. */
 const END = /[\s@<>"'(),:;]/
 /** Longest local part of an address (RFC 5321 §4.5.3.1.1). */
 const MAX_LOCAL = 64

@@ -52,7 +52,6 @@ export type Finding = {
 /** Why a lookup returned no facts: data, which the context treats as "not known". */
 export type LookupFailure = DnsError | DialError | FetchError
 
-/** The facts of a check and its judgement. */
 export type Outcome<Facts> =
   | {
       readonly status: Exclude<Status, 'unknown'>

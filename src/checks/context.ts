@@ -88,7 +88,6 @@ export type DomainContext = {
   /** The mail hosts; absent: not known, with the reason. */
   readonly mail?: MailHosts
   readonly mailError?: Problem
-  /** The known PTR names of the mail hosts' addresses. */
   readonly names: Readonly<Record<string, readonly string[]>>
   /** Addresses of the mail hosts that SPF passes. */
   readonly sendingHosts: readonly Ip[]
@@ -100,7 +99,6 @@ export type DomainContext = {
   readonly openBarriers: readonly OpenBarrier[]
 }
 
-/** The fields of the context. */
 export const CONTEXT_FIELDS = keysOf<keyof DomainContext>({
   role: true,
   because: true,
@@ -183,7 +181,6 @@ export type StarttlsFacts = {
   readonly domain: Domain
   readonly mail: MailHosts['kind']
   readonly hosts: readonly TlsHost[]
-  /** Number of hosts beyond the first 10. */
   readonly leftOut: number
   /** When the hosts were contacted, ms since the epoch. */
   readonly nowMs: number

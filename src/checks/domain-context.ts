@@ -89,7 +89,6 @@ function sendersOpenIn(spf: ContextFacts['spf']): Pick<DomainContext, 'sendersOp
 const namesOf = (ptr: PtrFacts | undefined): DomainContext['names'] =>
   Object.fromEntries((ptr?.addresses ?? []).flatMap(({ address, names, error }) => (error ? [] : [[address, names]])))
 
-/** The addresses of the mail hosts that SPF passes. */
 function sendingHostsOf(spf: SpfFacts | undefined, mail: MailHosts | undefined): readonly Ip[] {
   const passing = spf?.reading?.extent.passing
   const addresses = new Set(mail?.hosts.flatMap((host) => host.addresses))
@@ -216,7 +215,6 @@ type Traits = {
   readonly names: boolean
   readonly hasSpf: boolean
   readonly hasKeys: boolean
-  /** An organizational domain is above the name. */
   readonly isBelow: boolean
   /** A DMARC record at the name asks to reject everything. */
   readonly isRejecting: boolean
@@ -398,7 +396,6 @@ function returnPathsOf(facts: ContextFacts, mail: MailHosts | undefined): readon
   return isOne && isOpen ? [true, false] : [isOne]
 }
 
-/** The domain, by any of its facts. */
 const domainOf = (
   facts: { readonly [K in 'mx' | 'dmarc' | 'spf' | 'dkim']?: ContextFacts[K] | undefined },
 ): string | undefined =>
@@ -411,7 +408,6 @@ function registrableOf(facts: ContextFacts): string | undefined {
   return name === undefined ? undefined : registrableDomain(name)
 }
 
-/** The registrable domain above the name. */
 function registrableAbove(facts: ContextFacts): string | undefined {
   const above = registrableOf(facts)
   return above === domainOf(facts) ? undefined : above

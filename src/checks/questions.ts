@@ -3,7 +3,6 @@ import type { Ctx } from '../world.ts'
 
 /** Maximum number of different queries of one check; the owner of the domain decides how many it needs. */
 const MOST = 120
-/** Number of queries that every check may send. */
 const USUAL = 60
 /** Number of further queries for each address of a mail host. */
 const PER_ADDRESS = 12
@@ -262,7 +261,6 @@ export class Questions {
     return part.isEnded ? undefined : (part.ended ??= Promise.withResolvers<void>()).promise
   }
 
-  /** Number of queries of this look-up that were sent for one of these parts. */
   private sentBy(parts: number): number {
     let count = 0
     for (let i = this.spent; i < this.sent.length; i++) if (this.sent[i]!.parts & parts) count++

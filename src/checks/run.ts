@@ -28,7 +28,6 @@ type Registry = typeof registry
 export type CheckKey = keyof Registry
 type FactsOf<C> = C extends Check<infer Facts> ? Facts : never
 type FactsBy = { readonly [K in CheckKey]: FactsOf<Registry[K]> }
-/** The checks that run only on request. */
 type OptionalKey = {
   [K in CheckKey]: Registry[K] extends { readonly when: unknown } ? K : never
 }[CheckKey]
@@ -38,11 +37,9 @@ type ByCheck<Values extends { readonly [K in CheckKey]: unknown }> = {
 } & { readonly [K in OptionalKey]?: Values[K] }
 /** The result of the lookups, or why one has no answer. */
 export type FactSets = ByCheck<{ readonly [K in CheckKey]: FactsBy[K] | LookupFailure }>
-/** The outcome of every check that ran. */
 export type Outcomes = ByCheck<{ readonly [K in CheckKey]: Outcome<FactsBy[K]> }>
 
 const CHECKS: { readonly [K in CheckKey]: Check<FactsBy[K]> } = registry
-/** The keys of the registry in its order. */
 export const CHECK_KEYS = Object.keys(registry) as readonly CheckKey[]
 
 /** A domain as all checks together judge it. */
@@ -306,7 +303,6 @@ const WATCHED = Object.defineProperties(
   ),
 )
 
-/** The context in each role that the domain may have. */
 const readingsOf = ({ otherRoles, noMail, ...rest }: DomainContext): readonly [DomainContext, ...DomainContext[]] => [
   { ...rest, ...(noMail && { noMail }), otherRoles: [] },
   ...otherRoles.map((other) => ({ ...rest, ...other, otherRoles: [] })),

@@ -25,7 +25,6 @@ export type Asked = {
     /** The texts are not names of files, but what is uploaded. */
     readonly areContents?: true
   }
-  /** The file to upload; `-` is standard input. */
   readonly upload?: string
   /** Files and folders with reports; `-` is a message on standard input. */
   readonly uploads?: readonly string[]
@@ -177,7 +176,6 @@ function argumentsOf(operation: Operation): readonly string[] {
   return operation.uploads ? [...places, operation.uploads === 'report' ? '<FILE...>' : '<FILE>'] : places
 }
 
-/** The positional parameters of a command. */
 const placesOf = ({ path, params }: Operation): readonly (readonly [string, Param])[] => {
   const inPath = pathNames(path)
   return Object.entries(params).filter(([name, { positional }]) => positional || inPath.includes(name))

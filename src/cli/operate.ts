@@ -66,7 +66,6 @@ function uploadOf({ asked, setting, stopped }: Pick<Work, 'asked' | 'setting' | 
   return { octets: ReadableStream.from([Buffer.from(target)]), contentType: 'text/plain' }
 }
 
-/** One question and its answer. */
 async function oneAnswer(work: Work): Promise<number> {
   const { asked, view, setting, session, stopped } = work
   const { operation, targets, upload } = asked

@@ -232,7 +232,6 @@ const gathered = (value: string, all: unknown): string[] => [...(Array.isArray(a
 
 const HELP_FLAGS: readonly string[] = ['--help', '-h']
 
-/** Whether a group of commands has a `list` command. */
 const lists = (group: Command | undefined): boolean => group?.commands.some((one) => one.name() === 'list') === true
 
 /**

@@ -13,7 +13,6 @@ type Session = {
   readonly close: () => Promise<void>
 }
 
-/** What is needed to open a session. */
 type Sessions = {
   /** Opens the services of this process; `close` saves their state. */
   readonly open: () => Promise<{ readonly execute: Execute; readonly close: () => Promise<void> }>

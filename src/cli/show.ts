@@ -5,7 +5,6 @@ import type { Given, Operation, TextStream, Verdict } from '../operations/operat
 import { verdictLine } from './machine/outcome.ts'
 import type { Form } from './view-flags.ts'
 
-/** An answer to show. */
 type Shown = {
   readonly operation: Operation
   readonly given: Given

@@ -307,7 +307,6 @@ export async function* linesOf(response: Response): AsyncGenerator<string> {
   if (open !== '') yield open
 }
 
-/** One server-sent event whose data is JSON. */
 type SentEvent = { readonly event: string; readonly data: unknown }
 
 /**

@@ -29,7 +29,6 @@ type Summary = {
   readonly verdict: Verdict
   /** The worst tier among the listings, A first; null if there is none. */
   readonly worstTier: Tier | null
-  /** The number of listings of each tier. */
   readonly tiers: Readonly<Record<Tier, number>>
 }
 

@@ -243,7 +243,6 @@ export type Group = {
   readonly kind: 'group'
   /** `row`: a page shows its heading alone until it is opened. */
   readonly look: 'finding' | 'check' | 'row'
-  /** A row that is open. */
   readonly open?: true
   readonly blocks: readonly Block[]
 }
@@ -254,7 +253,6 @@ export type Table = {
   readonly rows: readonly (readonly Line[])[]
   /** The last row is the total. */
   readonly sum?: readonly Line[]
-  /** Columns of numbers. */
   readonly numeric?: readonly number[]
   /** On a phone a row is a line or two: its first cell and the next ones side by side, the last one below. */
   readonly isBrief?: true

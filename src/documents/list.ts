@@ -2,7 +2,6 @@ import { counted } from '../base/text.ts'
 import { code, conclude, type Document, type Parts, quiet } from './block.ts'
 import { documentOf } from './words.ts'
 
-/** One page of a list. */
 export type List<Item> = {
   readonly data: readonly Item[]
   readonly has_more: boolean

@@ -57,7 +57,6 @@ const ABOUT: Readonly<Record<BounceAnswer['bounce']['recipients'][number]['about
   unknown: 'not known',
 }
 
-/** A note as a sentence. */
 const sentence = (note: string): Line => [`${note.charAt(0).toUpperCase()}${note.slice(1)}.`]
 
 /** A bounce: what became of each recipient, why, and what to do; then what came back. */

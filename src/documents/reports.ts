@@ -203,7 +203,6 @@ export function reportsOfDomainBlocks(answer: ReportsOfDomain): readonly Block[]
   ])
 }
 
-/** The records that bring reports here. */
 function howToGetBlocks({ rua, authorization }: NonNullable<ReportsOfDomain['how_to_get']>): readonly Block[] {
   const record = (one: NonNullable<typeof authorization>): Block => ({
     kind: 'publish',
@@ -320,7 +319,6 @@ export function reportsProvidersDocument(answer: ReportsProvidersAnswer, version
   )
 }
 
-/** Domains of a sender that a table names. */
 const NAMED_DOMAINS = 8
 
 const providerTable = (providers: ReportsProvidersAnswer['data']): Parts =>

@@ -175,7 +175,6 @@ const FORMS: Readonly<Record<string, string>> = {
   'application/xhtml+xml': 'html',
   'text/markdown': 'markdown',
 }
-/** Maximum number of characters of an Accept field. */
 const MAX_LENGTH = 1_000
 /** Maximum number of ranges of an Accept field. */
 const MAX_RANGES = 30

@@ -50,7 +50,6 @@ export type ListProgress = {
 /** Maximum number of rows that are processed at the same time. */
 const AT_A_TIME = 50
 const TELL_EVERY_MS = 1_000
-/** Maximum number of bad rows shown. */
 const SHOWN_BAD_ROWS = 5
 
 type Open = {

@@ -109,7 +109,6 @@ const REPEAT_MS = 15_000
 const QUEUE_MS = 1_000
 
 type JobServiceSettings = EngineSettings & {
-  /** The limits toward a provider. */
   readonly limitsOf: (provider: string) => RowProvider
   readonly open: () => Promise<Database>
   readonly maxUpload: number

@@ -4,7 +4,6 @@ import { codeOf } from '../base/errors.ts'
 
 /** Inputs whose work ended the process that did it, by their names: they are not read again for a day. */
 export type EndedInputs = {
-  /** Whether the work may begin. */
   readonly mayBegin: (name: string) => Promise<boolean>
   /** If this process ends before `end` is called, the work may not begin again. */
   readonly mark: (name: string) => Promise<void>
@@ -12,7 +11,6 @@ export type EndedInputs = {
   readonly end: (name: string, reason?: string) => Promise<void>
 }
 
-/** How long, ms. */
 const KEPT_MS = 86_400_000
 /** Names that are kept; beyond it the oldest tenth goes. */
 const MAX_NAMES = 10_000

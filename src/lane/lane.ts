@@ -14,7 +14,6 @@ type LaneSettings = {
   readonly idleMs?: number
 }
 
-/** What the lane has done since it was opened. */
 export type LaneStats = {
   readonly done: number
   /** Jobs without a result, by reason. */

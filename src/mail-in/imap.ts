@@ -8,7 +8,6 @@ import { type Deliver, isUnanswered } from './deliver.ts'
 
 /** Interval between two looks at the mailbox, ms: IDLE goes silent on many servers. */
 const EVERY_MS = 300_000
-/** Time limit for one look, ms. */
 const LOOK_MS = 240_000
 /** Time limit for one message, ms: it ends earlier by itself. */
 const MESSAGE_MS = 120_000
@@ -98,7 +97,6 @@ type Mailbox = {
   readonly isTooLarge: () => boolean
 }
 
-/** One look at an open mailbox. */
 async function openLook(
   { deliver, places, maxOctets, messageMs = MESSAGE_MS, now, log }: ImapSettings,
   { client, name, validity, isTooLarge }: Mailbox,

@@ -5,7 +5,6 @@ import { type Listening, listenAt, readMessage, refusal } from './mail-server.ts
 
 /** Connections at the same time; each may hold a message in memory. */
 const MAX_CLIENTS = 20
-/** Time limit for a message, ms. */
 const MESSAGE_MS = 120_000
 /** Time without a command after which a connection is closed, ms. */
 const IDLE_MS = 60_000

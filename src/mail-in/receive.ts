@@ -47,7 +47,6 @@ type ReceiveSettings = {
    */
   readonly analyse: (raw: Buffer, envelope: GivenEnvelope, onRead: () => void) => Promise<Parameters<Keep>[0]>
   readonly world: Pick<World, 'now' | 'monotonic' | 'log'>
-  /** Maximum duration of a connection, ms. */
   readonly connectionMs?: number
 }
 
@@ -58,7 +57,6 @@ type Connection = {
   late: NodeJS.Timeout
   /** Commands since the last recipient that was taken. */
   commands: number
-  /** Recipients that were refused. */
   refused: number
   /** It has named a recipient that waits for mail. */
   isExpected: boolean

@@ -28,7 +28,6 @@ function withLimits(known: shared.Provider | undefined): Provider | undefined {
   return provider
 }
 
-/** The limits toward the mail hosts of a provider. */
 type SmtpLimits = {
   /** Concurrent connections to all its hosts together, from all nodes and source addresses that share a database. */
   readonly maxConnections: number

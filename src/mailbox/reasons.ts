@@ -149,7 +149,6 @@ const TABLE = {
 /** Why a verification ended as it did: the stable sub-status of an answer. */
 export type Reason = keyof typeof TABLE
 
-/** Every reason, in the order of the table. */
 export const REASONS = Object.keys(TABLE) as readonly Reason[]
 
 /** Whether a text of an answer is a reason that this version knows. */

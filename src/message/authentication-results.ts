@@ -17,7 +17,6 @@ export type Claims = {
   readonly claims: readonly Claim[]
 }
 
-/** Maximum number of claims that are kept of a field. */
 const MAX_CLAIMS = 50
 /** Maximum number of characters of a field that are read. */
 const MAX_LENGTH = 10_000

@@ -121,7 +121,6 @@ function keyObject(type: 'rsa' | 'ed25519', octets: Buffer): KeyObject {
   }
 }
 
-/** What a signature and a key tell. */
 export type Opened = {
   /** The key made the signature, whatever it is about; Ed25519 does not tell: true. */
   readonly isMade: boolean

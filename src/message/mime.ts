@@ -36,7 +36,6 @@ export type Mime = {
   readonly faults: readonly MimeFault[]
 }
 
-/** Maximum number of parts that are read. */
 const MAX_PARTS = 1_000
 /** Maximum number of places that begin like a boundary and are looked at. */
 const MAX_LOOKED_AT = 20_000
@@ -144,7 +143,6 @@ function leafOf(
   }
 }
 
-/** The value of the first field of a name. */
 function named(fields: readonly Field[], name: string): string | undefined {
   const field = fields.find((one) => one.name === name)
   return field && fieldBody(field)

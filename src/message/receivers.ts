@@ -20,7 +20,6 @@ type Month = `20${Digit}${Digit}-${0 | 1}${Digit}`
 const ARCHIVES = 'headers in public archives of mailing lists'
 const SEEN = '2026-11'
 
-/** Regions in which Amazon SES receives mail. */
 const SES_REGIONS = [
   ...['us-east-1', 'us-east-2', 'us-west-2', 'ca-central-1', 'eu-central-1', 'eu-west-1', 'eu-west-2'],
   ...['ap-northeast-1', 'ap-southeast-1', 'ap-southeast-2'],

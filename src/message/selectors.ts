@@ -7,7 +7,6 @@ export type VerifiedSelectors = {
   readonly of: (domain: string) => readonly string[]
 }
 
-/** Maximum number of domains. */
 const MAX_DOMAINS = 10_000
 /** Maximum number of selectors of a domain. */
 const MAX_SELECTORS = 5

@@ -100,10 +100,8 @@ function canonicalizationOf(text: string): { header: Canonicalization; body: Can
 /** The domain of an identity, what follows its last `@`. */
 export const identityDomain = (identity: string): string => canonicalName(identity.slice(identity.lastIndexOf('@') + 1))
 
-/** Whether a name is a domain or below it. */
 const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
-/** Maximum number of tags of a signature. */
 const MAX_TAGS = 100
 /** Maximum number of characters of a signature; one of 1,000 signed names has 15,000. */
 const MAX_LENGTH = 65_536

@@ -14,7 +14,6 @@ import {
 } from '../store/postgres/portfolio.ts'
 import { monitorError } from './problems.ts'
 
-/** Maximum number of labels of a monitor. */
 export const MAX_LABELS = 20
 /** Maximum number of monitors per key. */
 export const MAX_MONITORS = 20_000
@@ -35,7 +34,6 @@ export type ImportRow = {
 
 export type ImportCounts = Omit<MonitorImport, 'bad_rows' | 'bad_rows_left_out' | 'dry_run'>
 
-/** What is changed of many monitors. */
 export type ManyEdit = Parameters<Portfolio['change']>[1]
 
 /** The organizational domain of a name; '' for none. */

@@ -44,7 +44,6 @@ type GuardedRequest = {
   /** In addition to `user-agent` and `accept-encoding`. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  /** Maximum number of bytes of the answer. */
   readonly maxBytes: number
   /**
    * Time limit for the headers and for each part of the body, in addition to `signal`, ms; 0: only `signal`. Default 5

@@ -16,7 +16,6 @@ type HttpsOptions = {
   readonly userAgent?: string
 }
 
-/** Maximum number of redirects that are followed. */
 const MAX_REDIRECTS = 5
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 

@@ -13,7 +13,6 @@ type PeerRequest = {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Maximum number of bytes of the answer. */
   readonly maxBytes: number
 }
 export type PeerReply = { readonly status: number; readonly body: Json }

@@ -6,7 +6,6 @@ import { pathNames } from './path.ts'
 
 type Schema = Record<string, unknown>
 
-/** The shape of every problem. */
 export const PROBLEM: Schema = {
   type: 'object',
   description: 'A problem detail (RFC 9457).',

@@ -9,9 +9,7 @@ import { parseZone } from '../net/dns/zone-text.ts'
 import { type Flag, listParam, type Param } from './params.ts'
 import { questionError } from './problems.ts'
 
-/** Maximum number of records of an overlay. */
 const MAX_RECORDS = 5_000
-/** Maximum size of the text of an overlay, bytes. */
 export const MAX_BYTES = 512_000
 /** Maximum size of the body, bytes: JSON may escape every character of the text. */
 export const BODY_LIMIT = 2 * MAX_BYTES + 65_536

@@ -101,7 +101,6 @@ export const durationParam = (bounds: { readonly minMs: number; readonly maxMs: 
   )
 }
 
-/** Bounds of the `timeout` parameter. */
 const TIMEOUT = { minMs: 1_000, maxMs: 300_000 } as const
 
 /** The usual time limit of an operation. */
@@ -394,7 +393,6 @@ export type Flag = {
 export type Param<S extends z.ZodType = z.ZodType> = ParamFacts & { readonly schema: S }
 export type Params = Readonly<Record<string, Param>>
 
-/** The zod shape of parameters, and the type of their values. */
 export type ShapeOf<P extends Params> = { -readonly [Name in keyof P]: P[Name]['schema'] }
 export type InputOf<P extends Params> = z.output<z.ZodObject<ShapeOf<P>>>
 

@@ -108,7 +108,6 @@ async function* once(text: string): AsyncIterable<string> {
   yield text
 }
 
-/** Maximum number of sending providers of a setup. */
 const MAX_SENDERS = 20
 /** Maximum number of mail hosts of a setup. */
 const MAX_HOSTS = 20

@@ -105,7 +105,6 @@ const MEASURES: Readonly<Record<Module, Measure>> = {
 
 /** One sample. Names and labels come from closed lists; a target, an address or a reply never becomes one. */
 type Sample = ProbeAnswer['samples'][number]
-/** The outcome of an answer. */
 type Measured = Pick<ProbeAnswer, 'success' | 'unknown'> & { readonly samples: readonly Sample[] }
 
 /** The meaning of each metric, in the order in which they are written. */
@@ -174,7 +173,6 @@ export const measureBlacklist = ({ verdict, answered, results }: BlacklistAnswer
   ],
 })
 
-/** A mailbox: successful if it is deliverable. */
 const measureMailbox = ({ deliverability, confidence }: VerifyAnswer): Measured => ({
   success: deliverability === 'deliverable',
   unknown: deliverability === 'unknown',

@@ -13,7 +13,6 @@ import { statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
-/** Maximum number of sources that are checked. */
 const MAX_SOURCES = 64
 /** Maximum number of sources that are checked at the same time. */
 const AT_A_TIME = 8
@@ -28,7 +27,6 @@ type SelfCheck = {
   readonly forwardConfirmed: boolean | null
   /** The name for EHLO; an address literal if there is none. */
   readonly helo: string
-  /** Whether the HELO name resolves to the address. */
   readonly heloResolves: boolean | null
   /** The SPF result of this address for the HELO name, from which the reverse-path is derived (RFC 7208 §2.3). */
   readonly spf: string

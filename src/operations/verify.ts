@@ -14,7 +14,6 @@ import { flagParam, formatAge, ipParam, maxAgeParam, optional, textParam, timeou
 import { accessError, questionError } from './problems.ts'
 import { mailboxNames, saveParams } from './saving.ts'
 
-/** Default time limit of a verification, ms. */
 const DEFAULT_TIMEOUT_MS = 30_000
 /** Additional time for a verification to return its result after its deadline. */
 const GRACE_MS = 1_000

@@ -130,7 +130,6 @@ ${answerOf(described, read)}
 </div></section>`
 }
 
-/** Words with code between backticks. */
 const inCode = (words: string): readonly Html[] =>
   words.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
 

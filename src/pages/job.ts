@@ -13,7 +13,6 @@ import { jobPath, pathWith } from './paths.ts'
 const ACTIONS = { pause: 'jobs pause', resume: 'jobs resume', cancel: 'jobs cancel', delete: 'jobs delete' } as const
 type Action = keyof typeof ACTIONS
 
-/** Rows on one page. */
 const PAGE = 50
 /** Interval of progress events, ms; a browser requests the next stream by itself. */
 const EVERY_MS = 1_000

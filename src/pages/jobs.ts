@@ -140,7 +140,6 @@ function table(jobs: readonly JobAnswer[]): Html {
   )}</tbody></table></div>`
 }
 
-/** The state as shown on the page of the job. */
 function stateOf({ state }: JobAnswer): Html {
   const [mark, badge] = STATES[state]
   return marked(mark, badge)

@@ -57,7 +57,6 @@ type ListPreview = {
   readonly notes: readonly string[]
 }
 
-/** Maximum number of rows that are shown. */
 const SHOWN = 5
 /** Maximum number of columns of a row that are shown. */
 const MAX_COLUMNS = 20

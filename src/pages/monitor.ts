@@ -86,7 +86,6 @@ function targetPath({ kind, target }: MonitorAnswer): string {
   return kind === 'reports' ? reportsPath(target) : domainPath(target, kind === 'check' ? { only: 'check' } : {})
 }
 
-/** Changes on one page. */
 const PAGE = 20
 
 async function show(parts: Parts, visit: Visit, problem?: FormProblem): Promise<PageAnswer> {

@@ -22,7 +22,6 @@ export type Visit = {
   /** The caller as the rate counts it: data cached for one caller is shown to no other. */
   readonly who: string
   readonly login: Login
-  /** Whether the visitor has the permission of a scope. */
   readonly may: (scope: Scope) => boolean
   /** The token in the forms of this visitor, as `_csrf`. */
   readonly token: string

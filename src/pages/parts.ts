@@ -21,7 +21,6 @@ export type Parts = {
   readonly operation: (name: string) => Operation
   readonly has: (name: string) => boolean
   readonly runs: Runs
-  /** Whether this service can send mail. */
   readonly canMail: boolean
   /** Whether this service receives messages. */
   readonly canReceive: () => boolean

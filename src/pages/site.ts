@@ -47,7 +47,6 @@ type SiteOptions = {
   readonly fonts: Readonly<Record<string, Buffer>>
   /** Whether this node knows others. */
   readonly hasPeers: () => boolean
-  /** Whether this service can send mail. */
   readonly canMail: boolean
   /** Whether this service receives messages. */
   readonly canReceive: () => boolean

@@ -8,7 +8,6 @@ import { CAPABILITIES, type Load, type Peer } from './peer.ts'
 import { readPeers } from './record.ts'
 import { type PeerRegistry, proofHeaders } from './registry.ts'
 
-/** Time limit of one call, ms. */
 const CALL_MS = 10_000
 /** The first delay after a failure and the longest, ms. */
 const RETRY_MS = { first: 1_000, most: 60_000 }

@@ -27,7 +27,6 @@ export type Peer = {
 export const DEAD_AFTER_LEASES = 3
 /** Time without a heartbeat after which a dead peer is removed, ms. */
 export const FORGET_AFTER_MS = 24 * 3_600_000
-/** Maximum number of nodes in the list. */
 export const MAX_PEERS = 1_000
 /** Maximum number of nodes with the same host name or address, so that one machine cannot fill the registry. */
 export const MAX_PER_HOST = 16

@@ -18,9 +18,7 @@ const AFTER_QUORUM_MS = 1_000
 
 /** How several nodes are asked about an operation. */
 export type Vantage<Input, A> = {
-  /** The `vantage` of the input. */
   readonly node: (input: Input) => string | undefined
-  /** The capability that a node needs. */
   readonly needs: readonly Capability[]
   /** The input for another node, as text, and its time limit. */
   readonly question: (input: Input) => Pick<PeerQuestion<never>, 'query' | 'timeoutMs'>

@@ -57,7 +57,6 @@ import {
   waitWords,
 } from './words.ts'
 
-/** Maximum number of records and stages that are tried for one plan. */
 const MAX_TRIALS = 40
 /** Maximum number of times that all checks are gone through: a step may make another one possible. */
 const MAX_PASSES = 3

@@ -350,7 +350,6 @@ export const DOMAIN_PROFILES: readonly Profile<CheckAnswer>[] = [
   },
 ]
 
-/** The names of the profiles of domains. */
 export const PROFILE_NAMES: readonly string[] = DOMAIN_PROFILES.map(({ name }) => name)
 
 /** What a domain is by each profile. */

@@ -14,7 +14,6 @@ export type Network = { readonly name?: string; readonly country?: string }
 
 /** What is known beside the reports. Each function answers at once; undefined: not known. */
 export type SenderFacts = {
-  /** The domain whose reports are read. */
   readonly domain: string
   /** The term that lets the address pass, of the domain's record or of the envelope's. */
   readonly spfOf: (address: string, envelope: string) => SpfMatch | undefined

@@ -18,7 +18,6 @@ import { type Envelope, mayBeKnown, type Reported, reporterOf } from './reporter
  * reporters; what a person uploads or names as a `file` counts unless its sender is refuted.
  */
 export type Way = 'file' | 'mail'
-/** Whether reports about a domain are taken. */
 export type Accepts = (domain: Domain) => 'taken' | 'forbidden' | 'unknown_domain'
 
 type ImportedReport = {
@@ -42,7 +41,6 @@ type RefusedReport = {
   readonly detail: string
   readonly problem: Problem
   readonly line?: number
-  /** The domain of a report that was read. */
   readonly domain?: Domain
 }
 export type Imported = {

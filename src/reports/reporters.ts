@@ -118,7 +118,6 @@ export type Envelope = {
 /** Who sent a report: `true` is proven, `false` refuted, `null` not known; `unanswered` may be proven later. */
 type Authenticity = boolean | null | 'unanswered'
 
-/** What a report says about its author. */
 export type Author = {
   readonly kind: ReportKind
   readonly organization: string | null

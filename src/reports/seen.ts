@@ -8,7 +8,6 @@ type SeenSenders = {
   readonly domain: string
   readonly from: string
   readonly to: string
-  /** Days with reports. */
   readonly days: number
   readonly senders: readonly Sender[]
   /** Who passes SPF, by the name of the return path. */
@@ -17,7 +16,6 @@ type SeenSenders = {
 
 /** Addresses by which an SPF record is judged, those with most mail first. */
 const MAX_ADDRESSES = 10_000
-/** Senders and addresses that a sentence names. */
 const NAMED = 3
 /** Unknown senders that it names: each is a question. */
 const NAMED_UNKNOWN = 20

@@ -8,7 +8,6 @@ const SEVERITIES: ReadonlyMap<string, Severity> = new Map(
     Object.entries(table as FindingTable).map(([id, { severity }]) => [id, severity] as const),
   ),
 )
-/** The ids of the findings about domains. */
 export const FINDING_IDS: readonly string[] = [...SEVERITIES.keys()]
 /** The severity of a finding about a domain; undefined for an unknown id. */
 export const severityOfFinding = (id: string): Severity | undefined => SEVERITIES.get(id)

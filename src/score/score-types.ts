@@ -41,7 +41,6 @@ export type SpfScoreInput =
       readonly untidy?: FindingId
     }
 
-/** What the score needs to know of DKIM. */
 export type DkimScoreInput =
   /** Not found, and not proven absent; or no answer. */
   | { readonly state: 'unknown'; readonly finding?: FindingId }
@@ -63,7 +62,6 @@ export type DkimScoreInput =
       readonly ed25519OnlyFinding?: FindingId
     }
 
-/** What the score needs to know of DMARC. */
 export type DmarcScoreInput =
   | { readonly state: 'unknown' }
   | { readonly state: 'none'; readonly finding: FindingId }
@@ -85,7 +83,6 @@ export type DmarcScoreInput =
       readonly subdomainsFinding?: FindingId
     }
 
-/** What the score needs to know of MX. */
 export type MxScoreInput =
   | { readonly state: 'unknown' }
   | { readonly state: 'none' }

@@ -7,7 +7,6 @@ import type { Provide } from '../operations/operation.ts'
 import type { World } from '../world.ts'
 import { startProblem } from './problems.ts'
 
-/** Time limit of the analysis of a message that came in, ms. */
 const ANALYSIS_MS = 30_000
 /** Interval between looks at the files of the certificate, ms. */
 const CERTIFICATE_MS = 3_600_000

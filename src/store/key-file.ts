@@ -31,7 +31,6 @@ const apiKey = z.strictObject({
 })
 export type ApiKey = z.output<typeof apiKey>
 
-/** Maximum number of keys in a file. */
 export const MAX_KEYS = 10_000
 const keyList = z.array(apiKey).max(MAX_KEYS)
 /** Minimum interval at which a running service checks the file, ms. */

@@ -14,7 +14,6 @@ export type BimiRecord = {
   readonly others: readonly string[]
 }
 
-/** Maximum number of tags of a record. */
 const MAX_TAGS = 50
 /** Maximum number of names of unknown tags that are kept. */
 const MAX_OTHERS = 20

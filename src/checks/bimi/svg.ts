@@ -12,7 +12,6 @@ export type SvgReading = {
 
 /** Maximum number of elements; a larger file is not a logo. */
 const MAX_ELEMENTS = 20_000
-/** Maximum number of attributes of an element. */
 const MAX_ATTRIBUTES = 200
 /** Maximum nesting of elements. */
 const MAX_DEPTH = 100

@@ -4,7 +4,6 @@ import type { Provider } from '../../providers/index.ts'
 import { type KeyState, readKey } from './key.ts'
 import { parseKeyRecord, resemblesKey } from './parse.ts'
 
-/** One selector with a result. */
 export type FoundKey = {
   readonly selector: string
   /** The queried name: `<selector>._domainkey.<domain>`. */
@@ -22,7 +21,6 @@ export type FoundKey = {
 export type DkimFacts = {
   readonly domain: string
   readonly keys: readonly FoundKey[]
-  /** The queried selectors, without the made-up one. */
   readonly tried: number
   /** A made-up selector has a record too, so a selector with the same record proves nothing. Null: no answer. */
   readonly wildcard: boolean | null

@@ -228,7 +228,6 @@ async function askProviders(asking: Asking, found: Promise<readonly Provider[]>)
   return providers
 }
 
-/** The providers of the MX hosts; none if MX has no answer. */
 async function providersByMx(asked: Promise<Answer<'MX'> | DnsError>): Promise<readonly Provider[]> {
   const mx = await asked
   return mx instanceof DnsError ? [] : providersOfHosts(mx.records.map(({ exchange }) => exchange))
@@ -277,7 +276,6 @@ const askTxt = async (ctx: Pick<Ctx, 'resolve' | 'signal'>, selector: string, na
   answer: await settled(ctx.resolve(name, 'TXT', ctx.signal)),
 })
 
-/** A made-up selector: 20 letters. */
 function madeUpSelector(random: () => number): string {
   const letters = Array.from({ length: 20 }, () => String.fromCharCode(97 + Math.floor(random() * 26)))
   return letters.join('')

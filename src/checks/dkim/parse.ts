@@ -17,7 +17,6 @@ export type KeyRecord = {
   readonly flags: readonly string[]
 }
 
-/** Maximum number of tags of a record. */
 const MAX_TAGS = 50
 /** Maximum number of characters of a record (a 16,384-bit key has 2,800 characters). */
 const MAX_LENGTH = 16_384

@@ -69,7 +69,6 @@ export function selectorsOf(providers: readonly Provider[]): readonly string[] {
   return [...new Set(ranks.flat())]
 }
 
-/** Maximum number of terms of a record. */
 const MAX_TERMS = 200
 /** Maximum number of characters of a record. */
 const MAX_LENGTH = 10_000

@@ -62,7 +62,6 @@ export function startFix(
   return txt(`_dmarc.${domain}`, mail.none ? 'v=DMARC1; p=reject' : `v=DMARC1; p=none${rua}`)
 }
 
-/** The mailbox that fixes suggest for reports. */
 const mailbox = (domain: string): string => `mailto:dmarc-reports@${domain}`
 
 /** What was meant as a record where no receiver reads it, and what the name gets today. */

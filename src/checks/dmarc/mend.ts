@@ -137,7 +137,6 @@ function unjoined(item: string): readonly string[] {
   }
 }
 
-/** The record that the items of one text mean. */
 function readTags(items: readonly string[]): DmarcRecord {
   const tags = new Map<string, string>()
   let last: string | undefined

@@ -19,7 +19,6 @@ export type StsPolicy = {
 export const MAX_POLICY_BYTES = 65_536
 /** Maximum value of max_age, seconds: about a year (RFC 8461 §3.2). */
 export const MAX_AGE_SECONDS = 31_557_600
-/** Maximum number of lines of a policy. */
 const MAX_LINES = 1_000
 /** Maximum number of mx lines of a policy. */
 const MAX_MX = 100

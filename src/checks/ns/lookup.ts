@@ -10,9 +10,7 @@ import { mayExist } from '../one-record.ts'
 import { isSpf } from '../spf/index.ts'
 import { type Copy, type Heard, hostAsker } from './ask.ts'
 
-/** Maximum number of name servers that are checked. */
 export const MAX_SERVERS = 13
-/** Maximum number of addresses kept for each name server. */
 const MAX_ADDRESSES = 10
 /** Maximum number of names that are queried to find the zone. */
 const MAX_CANDIDATES = 4
@@ -34,7 +32,6 @@ export type NsFacts = {
   /** The apex of the domain's zone; absent if no NS was found up to the registrable domain. */
   readonly zone?: string
   readonly servers: readonly NameServer[]
-  /** Number of servers beyond the first 13. */
   readonly leftOut: number
   /** Every server that the zone names, including those beyond the first 13. */
   readonly named: readonly string[]
@@ -179,7 +176,6 @@ async function lookupDelegation(
 type Compared = {
   readonly zone: string
   readonly delegation: Delegation
-  /** Every server that the zone names. */
   readonly named: readonly string[]
   /** The addresses of the checked servers, if both families are known. */
   readonly addresses: ReadonlyMap<string, readonly Ip[]>

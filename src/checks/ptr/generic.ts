@@ -23,7 +23,6 @@ export function looksGeneric(name: string, address: Ip): boolean {
   return hasWord(own, DYNAMIC) || (hasWord(own, CUSTOMER) && octetsIn(own, octets) >= 2)
 }
 
-/** The labels before the registrable domain. */
 function ownPart(name: string): string {
   const registrable = registrableDomain(name)
   const count = registrable === undefined ? 1 : labelsOf(registrable).length

@@ -54,7 +54,6 @@ const isPrivate = ({ mail }: PtrFacts): boolean => {
   return all.length > 0 && !all.some(({ address, proxy }) => isPublic(address) && proxy === undefined)
 }
 
-/** Whether the addresses of all mail hosts are known. */
 const isKnown = ({ mail }: PtrFacts): boolean => mail.hosts.every((host) => !hostError(host))
 
 /**

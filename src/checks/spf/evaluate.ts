@@ -40,7 +40,6 @@ export type Run = Reader & {
   lookups: number
   voidLookups: number
   readonly trace: TraceStep[]
-  /** The number of terms that were queried ahead. */
   ahead: number
   /** The terms whose answers were asked for. */
   readonly loading: Map<TermDraft, Promise<void>>

@@ -18,7 +18,6 @@ export type MacroValues = {
   readonly unixSeconds?: number
 }
 
-/** Maximum number of characters of an expanded explanation. */
 const MAX_EXPLANATION = 2_000
 /** Maximum number of characters kept of an expanded name, from the right. */
 const MAX_NAME_TAIL = 1_024

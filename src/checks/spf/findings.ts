@@ -322,7 +322,6 @@ export const findings = defineFindings({
   }),
 })
 
-/** The bounds of the reading (lookup.ts). */
 const READ_UNTIL = {
   records: '40 records',
   levels: '11 levels of records',

@@ -24,7 +24,6 @@ import {
 } from './terms.ts'
 import type { SpfNode, SpfTerm } from './tree.ts'
 
-/** The parameters of every judgement of a record. */
 export type Said = { readonly domain: string; readonly evidence: string; readonly mail: MailHosts | undefined }
 
 /** The TXT record to publish, where there is one. */
@@ -161,7 +160,6 @@ const targetOf = ({ directive }: SpfTerm, { redirect }: SpfRecord): string => {
   return target ? formatMacroString(target) : ''
 }
 
-/** The record with other names. */
 function renamed(record: SpfRecord, names: ReadonlyMap<string, string>): SpfRecord {
   const mend = (target: MacroString): MacroString => {
     const text = names.get(formatMacroString(target))
@@ -283,7 +281,6 @@ export function judgeDeadTerms(
   ]
 }
 
-/** Whether a term names the domain's own mail hosts. */
 const ofMailHosts = ({ directive }: DeadTerm): boolean =>
   directive?.mechanism.kind === 'mx' && directive.mechanism.domain === undefined
 

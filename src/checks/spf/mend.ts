@@ -196,7 +196,6 @@ function respelt(term: string): string | undefined {
 
 /** A mechanism that is written like a modifier. */
 const EQUALS = /^([+\-~?]?)(include|exists|ip4|ip6|a|mx|ptr)=(.+)$/i
-/** A URL or an address in place of a name. */
 const URL_OR_ADDRESS = /^([+\-~?]?(?:include:|exists:|a:|mx:|redirect=))(?:https?:\/\/|@|[^@/%]+@)([a-z0-9_.-]+)\/?$/i
 /** Several names or networks behind one mechanism. */
 const LIST = /^([+\-~?]?(?:include|a|mx|ip4|ip6):)([^,;]+(?:[,;][^,;]+)+)$/i

@@ -12,11 +12,9 @@ import { leads, lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tre
 
 /** Maximum number of characters shown of each of the domain's records. */
 const MAX_OWN_RECORD = 4_096
-/** Maximum number of the domain's records that are shown. */
 const MAX_RECORDS = 10
 /** Maximum number of characters shown of an included record. */
 const MAX_RECORD = 2_048
-/** Maximum number of includes that are shown per record. */
 const MAX_INCLUDES = 20
 /** Maximum number of directives shown with the addresses that they let pass. */
 const MAX_BY = 20

@@ -217,7 +217,6 @@ function foundIn(answer: Answer<'A' | 'AAAA'> | DnsError): Found {
   return { kind: answer.kind === 'found' ? 'found' : 'void', addresses: answer.records }
 }
 
-/** The query for addresses of a family. */
 export const ADDRESS = { 4: 'A', 6: 'AAAA' } as const satisfies Record<Family, 'A' | 'AAAA'>
 const NOT_ASKED: Found = { kind: 'unknown', addresses: [] }
 

@@ -62,7 +62,6 @@ function versionsOf({ score_version, blacklists }: Answer): readonly string[] {
   return [`score version ${score_version}`, ...(lists === undefined ? [] : [`blacklists ${lists}`])]
 }
 
-/** The blacklists in one row, open where something is listed: each address with its listings, then every list. */
 function listRow(answer: Answer): Group | undefined {
   const { blacklists: addresses, domain_blacklists: ofDomain, blacklist_summary: summary } = answer
   if (addresses === undefined) return undefined

@@ -118,7 +118,6 @@ const DISCOVERY: Readonly<Record<DkimFields['discovery'], string>> = {
   unknown: 'It could not be determined whether there are keys.',
 }
 
-/** The DKIM keys: the state of each, and its record. */
 function keyBlocks({ keys, tried, wildcard, discovery, learned = [] }: DkimFields): readonly Block[] {
   const words = DISCOVERY[discovery]
   const all = wildcard ? '; a wildcard answers for every selector, so every name seems to be a selector.' : '.'

@@ -27,7 +27,6 @@ const GONE = 'The domain does not exist, so no mail can reach it.'
 const OPEN_ONLY = 'Good as far as it could be determined.'
 const MOSTLY_OPEN = 'More than half of the points could not be determined, so there is no grade.'
 
-/** None of the scored checks has an answer. */
 const isAllOpen = (answer: Answer): boolean => SCORED.every((component) => statusOf(answer, component) === 'unknown')
 
 const gradeIn = ({ report_grade: reported, grade }: Answer): { readonly grade?: string } => {
@@ -35,7 +34,6 @@ const gradeIn = ({ report_grade: reported, grade }: Answer): { readonly grade?: 
   return shown === null ? {} : { grade: shown }
 }
 
-/** Whether there is a finding of severity high or critical. */
 const isBroken = ({ findings }: Answer): boolean =>
   findings.some(({ severity }) => severity === 'critical' || severity === 'high')
 

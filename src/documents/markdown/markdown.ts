@@ -257,7 +257,6 @@ export function fence(...lines: readonly string[]): string {
   return `${ticks}\n${clean}\n${ticks}`
 }
 
-/** The longest run of backticks. */
 function longestRun(text: string): number {
   let longest = 0
   for (const run of text.match(/`+/g) ?? []) longest = Math.max(longest, run.length)

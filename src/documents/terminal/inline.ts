@@ -86,7 +86,6 @@ function linkSpans(href: string, text: string, named: boolean, look: Look, style
   return [span(`${text}: `, look, style), span(url, look, style)]
 }
 
-/** The capabilities of a terminal. */
 export type Look = {
   /** Columns, at least {@link LEAST_WIDTH}. */
   readonly width: number
@@ -103,7 +102,6 @@ export const MAX_PROSE = 100
 export type Style = Mark | 'plain' | 'bold' | 'quiet' | 'code' | 'record'
 /** Text of one style, without control characters. */
 type Span = { readonly text: string; readonly style: Style }
-/** One line on the terminal. */
 export type Row = readonly Span[]
 
 export const plain = (text: string, style: Style = 'plain'): Span => ({ text, style })

@@ -213,7 +213,6 @@ export type RowProvider = {
   readonly id: string
   /** Rows that may be asked at a time. */
   readonly concurrent: number
-  /** Rows per minute. */
   readonly perMinute: number
 }
 

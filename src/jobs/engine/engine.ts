@@ -29,7 +29,6 @@ export type EngineSettings = {
 export type Engine = {
   /** Plans at once instead of at the next turn, because a job was submitted or resumed. */
   readonly wake: () => void
-  /** Rows that this node has claimed. */
   readonly claimed: () => number
   /** Starts nothing new, lets running questions end within `drainMs`, returns the other rows, and waits for this. */
   readonly stop: () => Promise<void>
@@ -41,7 +40,6 @@ export type Engine = {
  */
 const MAX_ROWS = 200
 const SHARE = 0.8
-/** Maximum number of rows of one claim. */
 const CLAIM_ROWS = MAX_ROWS * SHARE
 /** Maximum number of claims of a node that are made at the same time. */
 const CLAIMS_AT_A_TIME = 4

@@ -6,7 +6,6 @@ import type { JobRows } from '../../store/postgres/job-rows.ts'
 import { isTableGone, type JobRecord, type Jobs } from '../../store/postgres/jobs.ts'
 import type { FindProvider } from './claims.ts'
 
-/** Finds the providers of the domains of jobs. */
 type DomainLookups = {
   /** Begins to look up the domains of further jobs, as far as there is room. */
   readonly begin: () => Promise<void>

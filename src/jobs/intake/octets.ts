@@ -18,7 +18,6 @@ export type SizeBounds = {
 }
 
 export type ListBounds = SizeBounds & {
-  /** Maximum number of records of a job (`--max-rows`). */
   readonly maxRows: number
 }
 

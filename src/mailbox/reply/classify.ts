@@ -117,7 +117,6 @@ function reasonOf(marked: string, about: About, codes: Codes): Read | undefined 
   return read
 }
 
-/** The first row that matches a marked text. */
 function rowOf(marked: string, about: About, codes: Codes): Read | undefined {
   const text = marked.replace(/<(?:ASKED|US)>/g, '<>').replaceAll('ASKED', '')
   return CANDIDATES[about][codes].find(({ pattern }) => pattern.test(text))

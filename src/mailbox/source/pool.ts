@@ -12,7 +12,6 @@ import type { ProviderKey, Source, SourceRow } from './sources.ts'
 const LISTINGS_MAX_AGE_MS = 15 * 60_000
 /** A listing that its blacklist has not confirmed for this long is dropped, ms. */
 const UNCONFIRMED_MAX_AGE_MS = 24 * 60 * 60_000
-/** Time limit of a refresh, ms. */
 const REFRESH_MS = 60_000
 /** Maximum number of addresses and proxies whose listings are watched. */
 const MAX_WATCHED = 64

@@ -221,7 +221,6 @@ export function sources(
 
 const keyOf = (source: Source, provider: ProviderKey): string => `${source ?? ''} ${provider}`
 
-/** The stored form. */
 const storedSource = ({ source, provider, state }: SourceRow): { readonly key: string; readonly value: Json } => ({
   key: keyOf(source, provider),
   value: { source, provider, state: state as unknown as Json },

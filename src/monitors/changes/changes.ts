@@ -86,7 +86,6 @@ export const CHECK_ROWS: readonly Row<CheckAnswer>[] = [
   ...FINDING_ROWS,
 ]
 
-/** Maximum number of changes between two answers. */
 const MAX_CHANGES = 100
 /** Maximum number of characters of a change. */
 const MAX_TEXT = 600

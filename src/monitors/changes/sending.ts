@@ -117,7 +117,6 @@ function only(one: CheckAnswer, other: CheckAnswer): readonly Key[] {
   return one.dkim.keys.filter(({ name }) => !names.has(name))
 }
 
-/** The keys at one name before and after. */
 const keyPairs = (before: CheckAnswer, after: CheckAnswer) =>
   pairs(before.dkim.keys, after.dkim.keys, ({ name }) => name)
 

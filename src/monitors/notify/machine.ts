@@ -24,7 +24,6 @@ const topic = z.strictObject({
   /** A condition that holds now, in its last reported form. */
   isBad: z.boolean(),
   told: z.boolean(),
-  /** Its line in a message. */
   line: z.string().default(''),
 })
 /** The earlier state: the status as text, its rank, the score. */
@@ -120,7 +119,6 @@ export type Message = {
 export const FAILING_AFTER = 3
 /** Minimum interval between messages about the same topic, except for its first recovery, ms. */
 const HOUR_MS = 3_600_000
-/** Maximum number of changes held back. */
 const MAX_HELD = 50
 /** Maximum number of reported changes that are kept. */
 const MAX_TEXTS = 60

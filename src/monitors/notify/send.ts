@@ -50,7 +50,6 @@ export type Sent = {
   readonly isFinal: boolean
 }
 
-/** Time limit of one attempt, ms. */
 const ATTEMPT_MS = 15_000
 const MAIL_MS = 30_000
 

@@ -115,7 +115,6 @@ const isReferral = (message: Message): boolean =>
   !message.recursionAvailable &&
   message.authority.some((record) => record.type === TYPE_CODES.NS)
 
-/** Maximum number of name servers that are read of a referral. */
 const MAX_SERVERS = 100
 /** Maximum number of addresses that are read of each name server of a referral. */
 const MAX_ADDRESSES = 20

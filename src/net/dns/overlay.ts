@@ -26,7 +26,6 @@ export type OverlayChange = OverlayRecord | OverlayRemoval
 
 /** Maximum length of a CNAME chain, as in {@link Answer}. */
 const MAX_CHAIN = 16
-/** The TTL of an overlaid record. */
 const TTL_SECONDS = 300
 
 /**
@@ -209,7 +208,6 @@ function layOut(changes: readonly OverlayChange[]): Laid {
   return { nodes: new Map(laid), above, hasWildcard: [...nodes.keys()].some((name) => name.startsWith('*.')) }
 }
 
-/** What the changes of one name and type leave of the published records. */
 function changesAt(name: string, type: RecordType, changes: readonly OverlayChange[]): Changes {
   const records = changes.flatMap((change) => ('remove' in change ? [] : [change.data as unknown]))
   const removals = changes.filter((change) => 'remove' in change)

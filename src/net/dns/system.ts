@@ -7,7 +7,6 @@ import { type Ip, parseIp } from '../../names/ip.ts'
 import { isPublic, rangeOf } from '../../names/ip-range.ts'
 import { serverProblem } from './problems.ts'
 
-/** The address and port of a DNS server. */
 export type Server = { readonly ip: Ip; readonly port: number }
 
 /** Maximum number of servers that are read of resolv.conf. */

@@ -123,7 +123,6 @@ const givenUp = (signal: AbortSignal, question: { name: string; type: string }):
 
 /** A negative answer without its question: nearly all that are cached differ in nothing else. */
 type Negative = Omit<Answer, 'name' | 'type'>
-/** A cached answer. */
 type Kept = Answer | Negative
 
 /** Maximum number of negative answers that share their memory; they differ in kind, TTL and validation. */

@@ -12,7 +12,6 @@ type ZoneText = {
   readonly skipped: ReadonlyMap<string, number>
 }
 
-/** Maximum number of characters of a zone file. */
 const MAX_LENGTH = 1 << 20
 /** Maximum number of records of a zone file. */
 const MAX_RECORDS = 10_000

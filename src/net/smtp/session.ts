@@ -25,11 +25,9 @@ export type SessionOptions = {
   readonly serverName: string
   /** The name for EHLO, once the source address is known. Must not reject; awaited together with the banner. */
   readonly heloName: (localAddress: Ip) => Promise<string>
-  /** Whether STARTTLS is used if it is offered. */
   readonly startTls: boolean
   /** The offered TLS versions; absent: TLS 1.0 and later. */
   readonly tlsOffer?: TlsOffer
-  /** The time limit for one reply of a stage, ms. */
   readonly stageMs: (stage: Stage) => TimeLimit
 }
 

@@ -153,7 +153,6 @@ class TcpConnection implements Connection {
     else signal.addEventListener('abort', this, { once: true })
   }
 
-  /** The signal has fired. */
   handleEvent(): void {
     this.#box.fail(stoppedError(this.#signal))
     this.close()
@@ -229,7 +228,6 @@ function handshake(tcp: Socket, serverName: string, context: SecureContext, sign
   })
 }
 
-/** Maximum number of DNS names that are kept of a certificate. */
 const MAX_NAMES = 100
 /** Maximum number of certificates that are kept of a chain. */
 const MAX_CHAIN = 10
@@ -294,7 +292,6 @@ export type Inbox = {
   /** Makes this and every further read reject; unread bytes are discarded. */
   readonly fail: (error: DialError) => void
   readonly failure: () => DialError | undefined
-  /** Number of unread bytes. */
   readonly unread: () => number
   /** Stops listening and discards unread bytes. */
   readonly detach: () => void

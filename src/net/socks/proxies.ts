@@ -23,7 +23,6 @@ export type Exit = { readonly address: Ip; readonly by: 'machine' | 'mail_host' 
  */
 export type ProxyState = { readonly exit?: Exit; readonly lie?: string; readonly problem?: string }
 
-/** The SOCKS5 proxies of the pool. */
 export type Proxies = {
   readonly use: (proxies: readonly SocksProxy[]) => void
   /**

@@ -26,7 +26,6 @@ import type { Ctx } from '../../world.ts'
 import { checkDomain } from '../check.ts'
 import type { Deps } from '../deps.ts'
 
-/** The services that the analysis of a message needs. */
 export const ANALYSIS_DEPS = ['blacklists', 'domainLists', 'heloName', 'messages', 'smtpPort'] as const
 type Used = Pick<Deps, (typeof ANALYSIS_DEPS)[number]>
 
@@ -100,9 +99,7 @@ async function addressListings(ctx: Ctx, { blacklists }: Used, ip: Ip): Promise<
   return { ip, verdict, answered, total, listings: results.filter(({ listed }) => listed).map(withoutDuration) }
 }
 
-/** Maximum number of hosts of links that are looked up. */
 const MAX_LINKS = 20
-/** Maximum number of domains that are looked up. */
 const MAX_DOMAINS = 40
 /** Maximum number of domains that are looked up at the same time. */
 const AT_A_TIME = 8
@@ -327,7 +324,6 @@ function listingFindings(address: Address | undefined): Finding[] {
   return [makeFinding('message.address_listed', { address: address.ip, lists })]
 }
 
-/** Severities of findings that need a repair. */
 const NEEDS_REPAIR: readonly FindingAnswer['severity'][] = ['critical', 'high', 'medium']
 
 function verdictOf({ dmarc, headerOnly }: Facts, findings: readonly FindingAnswer[]): MessageAnswer['verdict'] {

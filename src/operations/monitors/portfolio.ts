@@ -37,11 +37,9 @@ import { checkKind, EVERY, EVERY_MS, labelsOf, manySettings, readOwner, readTarg
 const DAY_MS = 86_400_000
 /** A domain without a report for so long has none coming in. */
 const NO_REPORTS_MS = 30 * DAY_MS
-/** Maximum number of rows of an import. */
 const MAX_ROWS = 10_000
 /** Maximum size of an import, octets, as it comes and unpacked. */
 const MAX_OCTETS = 16 * 1024 * 1024
-/** Bad rows that an answer names. */
 const MOST_BAD_ROWS = 1_000
 
 const wordParam = (words: readonly string[], description: string) =>

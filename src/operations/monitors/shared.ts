@@ -116,7 +116,6 @@ export const monitorExample: MonitorAnswer = {
 const DAY_MS = 86_400_000
 /** Maximum number of receivers of a monitor. */
 const MAX_NOTIFY = 10
-/** Characters of the name of an option. */
 const MAX_OPTION_NAME = 40
 
 const notifyItem = z.discriminatedUnion('type', [
@@ -149,7 +148,6 @@ const quietHours = z.strictObject({
 export const EVERY = { minMs: 900_000, maxMs: 31 * DAY_MS } as const
 /** The interval of a monitor that names none. */
 export const EVERY_MS = DAY_MS
-/** Characters of a label. */
 const MAX_LABEL = 60
 const label = z
   .string()

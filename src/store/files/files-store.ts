@@ -15,7 +15,6 @@ import { changeJsonFile, type JsonFile, readJsonFile, type Values } from './json
 
 export type Warn = (event: string, fields: Record<string, unknown>) => void
 
-/** The files of the repositories in the data folder. */
 const FILES: Readonly<Record<RepositoryName, string>> = {
   node: 'node.json',
   peers: 'peers.json',

@@ -21,7 +21,6 @@ export type DigestReader = {
   readonly consent: ConsentState | null
 }
 
-/** A monitor of a digest. */
 export type DigestMonitor = {
   readonly number: number
   readonly address: string

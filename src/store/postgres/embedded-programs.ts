@@ -40,11 +40,8 @@ const PLATFORMS: readonly string[] = [
   ...['darwin-x64', 'darwin-arm64', 'windows-x64'],
 ]
 
-/** Where the programs are looked for. */
 export type Where = {
-  /** `--postgres-bin`. */
   readonly bin?: string | undefined
-  /** `PATH`. */
   readonly path?: string | undefined
 }
 

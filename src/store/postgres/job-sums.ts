@@ -3,7 +3,6 @@ import type { Schema } from './schema.ts'
 
 /** Totals of a job, known without counting its rows. */
 export type JobSums = {
-  /** Number of rows by result and reason. */
   readonly words: readonly { readonly result: string; readonly reason: string; readonly n: number }[]
   /** The providers with the most rows, and those with the most remaining rows: at most {@link MOST} of each. */
   readonly providers: readonly ProviderSums[]

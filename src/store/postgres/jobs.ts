@@ -133,7 +133,6 @@ export const jobsOf = (db: Kysely<Schema>) => ({
     return done.numAffectedRows === 1n
   },
 
-  /** Which of these jobs are running. */
   running: async (numbers: readonly number[]): Promise<readonly number[]> => {
     const found = db.selectFrom('mailsonde.jobs').select('number').where('number', 'in', numbers)
     return (await found.where('state', '=', 'running').execute()).map(({ number }) => number)
@@ -196,7 +195,6 @@ const recordOf = (job: StoredJob): JobRecord => ({
   bad_rows: Number(job.bad_rows),
 })
 
-/** A job, and whether its rows are in a table of their own. */
 export type JobTable = { readonly number: number; readonly own_table: boolean }
 
 /**

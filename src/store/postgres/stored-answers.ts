@@ -9,7 +9,6 @@ type NewStored = Omit<StoredRow, 'number' | 'saved_at'> & { readonly saved_at: D
 /** The names under which stored answers are found. */
 export type StoredName = 'domain' | 'email' | 'ip'
 
-/** The stored answers of a database. */
 const ENTRY = [
   ...(['number', 'id', 'kind', 'owner', 'subject', 'domain', 'email', 'ip'] as const),
   ...(['status', 'score', 'saved_at', 'expires_at'] as const),

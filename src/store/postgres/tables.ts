@@ -369,7 +369,6 @@ const MIGRATION_LOCK = '7882826921180361325'
  */
 export const MIGRATIONS: readonly string[] = [[TABLES, REPORT_TABLES].join('\n')]
 
-/** The version of the schema that this program knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 type SchemaStatus = { readonly version: number; readonly known: number; readonly isStandby: boolean }

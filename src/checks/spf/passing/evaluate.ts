@@ -23,7 +23,6 @@ export type Evaluated = {
   /** Clients for which the record gives fail, softfail or neutral. Clients in neither set got an error. */
   readonly others: readonly Group[]
 }
-/** One evaluation, for clients of one family. */
 export type Run = {
   readonly family: Family
   /** Number of intervals that may still be created; below 0 the result is incomplete. */
