@@ -8,7 +8,7 @@ import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { type ReportsWatch, reportsWatch } from '../answers/reports.ts'
 import type { Change } from '../answers/stored.ts'
 import { verifyAnswer } from '../answers/verify.ts'
-import { type Acceptances, isBad, withAccepted } from '../score/accepted.ts'
+import { type Acceptances, isBad, pointsAccepted, statusBeside, withAccepted } from '../score/accepted.ts'
 import { blacklistChanges, checkChanges, reportChanges, verifyChanges, watchChanges } from './changes/changes.ts'
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
 import { isFirm, listingName, rememberReports } from './changes/results.ts'
@@ -20,6 +20,8 @@ import type { Facts, ReportFacts } from './notify/machine.ts'
 export type Reading = {
   readonly status: string
   readonly facts: Facts
+  /** Of the last known answer, beside what is accepted now; undefined for a baseline. */
+  readonly before: Facts | undefined
   readonly isBad: boolean
   readonly changes: readonly Change[]
   readonly isBaseline: boolean
@@ -75,6 +77,7 @@ const kindOf =
       status: open.length > 0 ? 'unknown' : of.status(answer),
       facts: of.facts(known),
       isBad: of.isBad(known),
+      before: before && of.facts(before.value),
       changes: before ? of.changes(before.value, answer) : [],
       isBaseline,
       open,
@@ -84,6 +87,15 @@ const kindOf =
   }
 
 const RANKS: Readonly<Record<string, number>> = { fail: 0, warn: 1, unknown: 2, pass: 2, not_applicable: 2 }
+
+/** The status and score, and what they are beside what is accepted. */
+function levelOf(answer: CheckAnswer, score: number | null): Pick<Facts, 'status' | 'rank' | 'score' | 'beside'> {
+  const rankOf = (status: string): number => RANKS[status] ?? 2
+  const level = { status: answer.status, rank: rankOf(answer.status), score }
+  if (answer.findings.every(({ accepted }) => accepted === undefined)) return level
+  const besideScore = score === null ? null : score + pointsAccepted(answer)
+  return { ...level, beside: { rank: rankOf(statusBeside(answer)), score: besideScore } }
+}
 
 /** What people monitor a domain for: a check without these has no result. */
 function openParts({ spf, dmarc, mx_status, mx_reason }: CheckAnswer): readonly string[] {
@@ -123,12 +135,7 @@ type Read = (known: string | null, answer: unknown, accepted: Acceptances) => Re
 const KINDS: Readonly<Record<MonitorKind, Read>> = {
   check: kindOf(checkAnswer, {
     status: ({ status }) => status,
-    facts: ({ status, score, grade }) => ({
-      ...UNLISTED,
-      status,
-      rank: RANKS[status] ?? 2,
-      score: grade === null ? null : score,
-    }),
+    facts: (answer) => ({ ...UNLISTED, ...levelOf(answer, answer.grade === null ? null : answer.score) }),
     isBad,
     accept: withAccepted,
     changes: checkChanges,
@@ -139,9 +146,7 @@ const KINDS: Readonly<Record<MonitorKind, Read>> = {
   report: kindOf(reportAnswer, {
     status: ({ status }) => status,
     facts: (answer) => ({
-      status: answer.status,
-      rank: RANKS[answer.status] ?? 2,
-      score: answer.report_grade === null ? null : answer.report_score,
+      ...levelOf(answer, answer.report_grade === null ? null : answer.report_score),
       listed: listingsOf(answer),
       listedAs: list(answer.blacklists.flatMap((one) => listedOn(one).map((name) => `${one.ip} on ${name}`))),
     }),

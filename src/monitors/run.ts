@@ -101,6 +101,7 @@ async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Pr
   const { reading, open } = seen
   const observation = {
     facts: reading?.known === undefined ? undefined : reading.facts,
+    before: reading?.before,
     changes: reading?.changes ?? [],
     open,
     isBaseline: reading?.isBaseline ?? false,

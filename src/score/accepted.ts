@@ -35,19 +35,41 @@ const SCORED = ['spf', 'dkim', 'dmarc', 'ptr'] as const
 
 type Judged = Pick<CheckAnswer, 'status' | 'findings' | 'mx_status' | (typeof SCORED)[number]>
 
+/** Statuses that a scored check lowers that of the answer to, the worst first. */
+const LOWER = ['fail', 'warn', 'unknown'] as const
+
 /**
- * Whether an answer is bad beside what is accepted: it fails, and not by accepted findings alone. A check that fails is
- * accepted if a finding of it is, and no other finding of the answer is of severity high or critical.
+ * The status of an answer beside what is accepted. A check with an accepted finding lowers it no further than the most
+ * severe of the findings of the answer that are not accepted.
  */
-export function isBad(answer: Judged): boolean {
-  if (answer.status !== 'fail') return false
-  const isOpen = ({ severity, accepted }: FindingAnswer): boolean =>
-    accepted === undefined && (severity === 'critical' || severity === 'high')
-  if (answer.findings.some(isOpen)) return true
-  const failing = [
-    ...SCORED.filter((key) => answer[key].status === 'fail'),
-    ...(answer.mx_status === 'fail' ? ['mx'] : []),
-  ]
-  const accepted = answer.findings.filter((one) => one.accepted !== undefined)
-  return accepted.length === 0 || failing.some((key) => !accepted.some(({ id }) => id.startsWith(`${key}.`)))
+export function statusBeside(answer: Judged): CheckAnswer['status'] {
+  const { status, findings } = answer
+  const [accepted, open] = [findings.filter((one) => one.accepted), findings.filter((one) => !one.accepted)]
+  if (accepted.length === 0 || (status !== 'fail' && status !== 'warn')) return status
+  const severities = open.map(({ severity }) => severity)
+  const byOpen = severities.some((one) => one === 'critical' || one === 'high')
+    ? 'fail'
+    : severities.includes('medium')
+      ? 'warn'
+      : 'pass'
+  const statuses = [...SCORED.map((key) => [key, answer[key].status] as const), ['mx', answer.mx_status] as const].map(
+    ([key, own]) =>
+      (own === 'fail' || own === 'warn') && accepted.some(({ id }) => id.startsWith(`${key}.`)) ? byOpen : own,
+  )
+  if (status === 'fail' && byOpen === 'fail') return 'fail'
+  return LOWER.find((one) => statuses.includes(one)) ?? 'pass'
+}
+
+/** Whether an answer is bad beside what is accepted: it fails, and not by accepted findings alone. */
+export const isBad = (answer: Judged): boolean => statusBeside(answer) === 'fail'
+
+/** The points, at most 100, that an answer would have more without what its accepted findings cost. */
+export function pointsAccepted({ score, score_breakdown: rows, findings }: CheckAnswer): number {
+  const ids = findings.flatMap(({ id, accepted }) => (accepted ? [id] : []))
+  const sum = (some: typeof rows): number => some.reduce((all, { points }) => all + points, 0)
+  const lost = sum(rows.filter(({ kind }) => kind !== 'rounding'))
+  // what the scale of a role adds to losses is divided among them
+  const causes = rows.filter(({ kind }) => kind !== 'rounding' && kind !== 'rescale')
+  const accepted = sum(causes.filter(({ finding }) => finding !== null && ids.includes(finding)))
+  return accepted <= 0 ? 0 : Math.round(100 - lost * (1 - accepted / sum(causes))) - score
 }

@@ -5,11 +5,11 @@ import { type AcceptedAnswer, acceptedAnswer, acceptedListAnswer } from '../../s
 import { type CheckAnswer, checkAnswer } from '../../src/answers/check.ts'
 import { type MonitorAnswer, monitorAnswer, monitorListAnswer } from '../../src/answers/monitors.ts'
 import { sleep } from '../../src/base/deadline.ts'
-import { type MonitorServices, monitorServices } from '../../src/monitors/open.ts'
+import type { MonitorServices } from '../../src/monitors/open.ts'
 import example from '../../src/operations/examples/check.json' with { type: 'json' }
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
-import { UNBOUNDED } from '../lab/storage.ts'
+import { labMonitorServices } from '../lab/monitor-services.ts'
 import { labWorld } from '../lab/world.ts'
 
 /** Accepted findings from the API to checks, monitors, the portfolio and messages, over a real database. */
@@ -45,42 +45,39 @@ const failing = {
   },
 } as const
 
+/** The same domain before: it passes. */
+const passing = {
+  ...answer,
+  ...{ status: 'pass', score: 100, grade: 'A+', score_breakdown: [], findings: [] },
+  ...{ spf: { ...answer.spf, status: 'pass' }, dmarc: { ...answer.dmarc, status: 'pass' } },
+  ...{ dkim: { ...answer.dkim, status: 'pass' }, ptr: { ...answer.ptr, status: 'pass' }, mx_status: 'pass' },
+} as const
+const worse = {
+  ...passing,
+  ...{ status: 'fail', dmarc: failing.dmarc, findings: [none] },
+  ...{ score: 70, grade: 'B' },
+  score_breakdown: [{ component: 'dmarc', finding: none.id, kind: 'deduction', points: 30 }],
+} as const
+const later = new Map<string, typeof passing | typeof worse>()
+
 let app: FastifyInstance
 let services: MonitorServices
 let database: Awaited<ReturnType<typeof labDatabase>>
 const told: { url: string; title: string; lines: string[] }[] = []
 beforeAll(async () => {
   database = await labDatabase()
-  services = monitorServices({
-    storage: UNBOUNDED,
-    open: async () => database,
-    runOnce: async (_kind, domain) => ({ ...failing, domain }),
+  const lab = labMonitorServices(world, database, {
+    runOnce: async (_kind, domain) => ({ ...(later.get(domain) ?? failing), domain }),
     senders: {
       post: async ({ url, body }) => {
         const { data } = JSON.parse(body)
         told.push({ url, title: data.title, lines: data.lines })
         return { status: 204, retryAfter: '' }
       },
-      mail: undefined,
-      publicUrl: undefined,
-      from: '',
-      log: world.log,
     },
-    mailRules: { recipients: [], perDay: 5 },
-    jobEvent: async () => undefined,
-    sweeps: [],
-    now: () => nowMs,
-    random: () => 0.5,
-    log: world.log,
   })
-  const { accepted, monitors, webhooks } = services
-  const deps = labDeps(world, {
-    monitors: async () => monitors,
-    webhooks: async () => webhooks,
-    accepted: async () => accepted,
-    acceptedHere: accepted.ofDomain,
-    mayCall: () => true,
-  })
+  services = lab.services
+  const deps = labDeps(world, { ...lab.deps, mayCall: () => true })
   app = await labApp(world, { deps, keys: () => keys })
 })
 afterAll(async () => {
@@ -287,5 +284,25 @@ describe('a monitor', () => {
     const after = await shown(id)
     expect([after.state, after.accepted]).toEqual(['bad', []])
     expect((await list())[0]?.state).toBe('ended')
+  })
+
+  it('is told of what makes its domain worse, and not of what was accepted before it came', async () => {
+    const notify = [{ type: 'webhook', url: 'https://hooks.a.example/worse' }]
+    const worsened = (): readonly string[] => told.flatMap(({ url, title }) => (url.endsWith('/worse') ? [title] : []))
+    later.set('known.example', passing).set('news.example', passing)
+    const id = await watch('known.example', { notify, when: ['worse'] })
+    await watch('news.example', { notify, when: ['worse'] })
+    const { id: acceptance } = await accepted({ finding: none.id, domain: 'known.example' })
+    later.set('known.example', worse).set('news.example', worse)
+    nowMs += DAY_MS
+    await ran()
+    expect(worsened()).toEqual(['news.example: worse than before: fail instead of pass, score 70 instead of 100'])
+    const now = await shown(id)
+    expect([now.state, now.last?.score, now.accepted.map(({ finding }) => finding)]).toEqual(['ok', 70, [none.id]])
+    // It counts again: the state says so, and the domain itself is no worse than it was.
+    await ask('DELETE', `/v1/accepted/${acceptance}`)
+    nowMs += DAY_MS
+    await ran()
+    expect([(await shown(id)).state, worsened().length]).toEqual(['bad', 1])
   })
 })

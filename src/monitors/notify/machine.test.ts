@@ -4,6 +4,7 @@ import { type QuietHours, quietUntil } from '../schedule.ts'
 import {
   afterRun,
   afterWait,
+  type Facts,
   NEW_STATE,
   notifyState,
   type Observation,
@@ -24,6 +25,7 @@ type Seen = Partial<Observation> & {
   readonly listed?: number
   readonly rank?: number
   readonly reports?: ReportFacts
+  readonly beside?: Facts['beside']
 }
 const base: Seen = { isBaseline: true }
 const fine: Seen = {}
@@ -35,10 +37,11 @@ const reports = (failing: number, silentDays: number | null = 0): Seen => ({
   reports: { failing: { date: '2026-01-01', messages: 200, failing }, silentDays },
 })
 const newcomer = (text: string): Change => ({ ...change(text, 'Senders'), id: 'reports.new_sender' })
-const observationOf = ({ score = 90, listed = 0, rank = 2, reports: facts, ...rest }: Seen): Observation => ({
+const observationOf = ({ score = 90, listed = 0, rank = 2, reports: facts, beside, ...rest }: Seen): Observation => ({
   facts: {
     ...{ status: STATUSES[rank]!, rank, score, listed, listedAs: listed > 0 ? `X and ${listed}` : '' },
     ...(facts && { reports: facts }),
+    ...(beside && { beside }),
   },
   changes: [],
   open: [],
@@ -53,6 +56,7 @@ const observationOf = ({ score = 90, listed = 0, rank = 2, reports: facts, ...re
 function told(runs: readonly (readonly [number, Seen])[], wanted: Wanted, quiet?: QuietHours): readonly string[] {
   const lines: string[] = []
   let state = NEW_STATE
+  let before: Observation['before']
   let dueMs: number | undefined
   const take = (step: Step, atMs: number): void => {
     state = notifyState.parse(JSON.parse(JSON.stringify(step.state))) // it is kept as JSON
@@ -71,7 +75,9 @@ function told(runs: readonly (readonly [number, Seen])[], wanted: Wanted, quiet?
   for (const [minute, seen] of runs) {
     const atMs = NOON + minute * MINUTE
     release(atMs - 1)
-    take(afterRun(state, observationOf(seen), wanted, atMs, quietUntil(atMs, quiet)), atMs)
+    const observation = { ...observationOf(seen), before }
+    before = observation.facts ?? before
+    take(afterRun(state, observation, wanted, atMs, quietUntil(atMs, quiet)), atMs)
   }
   release(NOON + 100 * 1_440 * MINUTE)
   return lines
@@ -129,6 +135,20 @@ describe('what is told', () => {
       ['1440 changed ×1: Senders: new sender A'],
     ],
     ['nothing of the baseline', [[0, { ...base, changes: [change('x')] }]], ALL, []],
+    [
+      'worse beside what is accepted',
+      [
+        [0, { ...base, score: 90 }],
+        [1_440, { score: 60, rank: 0, beside: { rank: 2, score: 90 } }],
+        [2_880, { score: 40, rank: 0, beside: { rank: 1, score: 70 } }],
+        [4_320, { score: 60, rank: 0, beside: { rank: 2, score: 90 } }],
+      ],
+      { ...ONLY, worse: true },
+      [
+        '2880 changed ×1: worse than before: score 70 instead of 90, without what is accepted',
+        '4320 recovered ×1: as good as before again: fail, score 90, without what is accepted',
+      ],
+    ],
     [
       'the baseline, where a condition holds already',
       [

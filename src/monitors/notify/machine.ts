@@ -7,6 +7,8 @@ export type Facts = {
   readonly status: string
   readonly rank: number
   readonly score: number | null
+  /** Rank and score beside what is accepted. */
+  readonly beside?: { readonly rank: number; readonly score: number | null }
   readonly listed: number | null
   readonly listedAs: string
   /** Of a monitor of reports. */
@@ -53,7 +55,6 @@ export const notifyState = z.strictObject({
     .nullable(),
   /** The state before it became worse. */
   better: level.nullable(),
-  last: level.nullable(),
 })
 export type NotifyState = z.output<typeof notifyState>
 
@@ -65,12 +66,15 @@ export const NEW_STATE: NotifyState = {
   toldTexts: [],
   held: null,
   better: null,
-  last: null,
 }
 
 type Level = NonNullable<NotifyState['better']>
-const levelOf = ({ status, rank, score }: Facts): Level => ({ status, rank, score })
-const levelWords = ({ status, score }: Level): string => (score === null ? status : `${status}, score ${score}`)
+const levelOf = ({ status, rank, score, beside: level = { rank, score } }: Facts): Level => ({ status, ...level })
+const ACCEPTED = ', without what is accepted'
+const levelWords = (facts: Facts): string => {
+  const { status, score } = levelOf(facts)
+  return `${status}${score === null ? '' : `, score ${score}`}${facts.beside ? ACCEPTED : ''}`
+}
 /** `fail instead of pass, score 55 instead of 91` */
 const beside = (now: Level, before: Level): string =>
   [
@@ -99,6 +103,8 @@ export type Wanted = {
  */
 export type Observation = {
   readonly facts: Facts | undefined
+  /** Of the last known state before this run. */
+  readonly before?: Facts | undefined
   readonly changes: readonly Change[]
   readonly open: readonly string[]
   /** No earlier state is known: nothing has changed, and nothing is worse. */
@@ -178,7 +184,7 @@ function withoutOld(state: NotifyState, nowMs: number): NotifyState {
 const DAY_MS = 86_400_000
 
 /** The state after the facts of a run; unknown parts leave the conditions unchanged. */
-function observed(state: NotifyState, { facts, open, isBaseline }: Observation, wanted: Wanted): NotifyState {
+function observed(state: NotifyState, { facts, before, open, isBaseline }: Observation, wanted: Wanted): NotifyState {
   const failures = open.length > 0 ? state.failures + 1 : 0
   const failing = failures >= FAILING_AFTER || (failures > 0 && state.topics.failing?.isBad === true)
   const topics: Record<string, NotifyState['topics'][string]> = { ...state.topics }
@@ -189,13 +195,15 @@ function observed(state: NotifyState, { facts, open, isBaseline }: Observation, 
   const failed = `could not be checked ${FAILING_AFTER} times in a row: ${open.join('; ')}`
   set('failing', failing, failing ? failed : 'can be checked again')
   if (!facts) return { ...state, failures, topics }
-  const { better, last } = isBaseline ? { better: null, last: null } : worsened(state, facts)
+  const better = isBaseline ? null : worseThan(state.better ?? (before ? levelOf(before) : null), levelOf(facts))
   const { score, listed, listedAs } = facts
   if (wanted.worse)
     set(
       'worse',
       better !== null,
-      better ? `worse than before: ${beside(facts, better)}` : `as good as before again: ${levelWords(facts)}`,
+      better
+        ? `worse than before: ${beside(levelOf(facts), better)}${facts.beside ? ACCEPTED : ''}`
+        : `as good as before again: ${levelWords(facts)}`,
     )
   if (wanted.listed && listed !== null)
     set(
@@ -222,7 +230,7 @@ function observed(state: NotifyState, { facts, open, isBaseline }: Observation, 
     ['score', wanted.scoreBelow !== undefined],
   ] as const)
     if (!isWanted) delete topics[name]
-  return { ...state, failures, topics, better, last: last ?? levelOf(facts) }
+  return { ...state, failures, topics, better }
 }
 
 type Set = (name: 'failing_mail' | 'no_reports', isBad: boolean, line: string) => void
@@ -250,15 +258,11 @@ const SILENT_DAYS = 3
 /** The change that `new_sender` tells. */
 const NEW_SENDER = 'reports.new_sender'
 
-const isBelow = (facts: Level, level: Level): boolean =>
-  facts.rank < level.rank || (facts.score !== null && level.score !== null && facts.score < level.score)
-
-/** Worse lasts until the state is as good as it was before. */
-function worsened({ better, last }: NotifyState, facts: Facts): Pick<NotifyState, 'better' | 'last'> {
-  const now = levelOf(facts)
-  if (better) return { better: isBelow(now, better) ? better : null, last: now }
-  return { better: last && isBelow(now, last) ? last : null, last: now }
-}
+/** Worse lasts until the state is as good as it was before: the level from before, or null if none is better. */
+const worseThan = (before: Level | null, now: Level): Level | null =>
+  before && (now.rank < before.rank || (now.score !== null && before.score !== null && now.score < before.score))
+    ? before
+    : null
 
 function reasonsOf(before: NotifyState, after: NotifyState, seen: Observation, wanted: Wanted): readonly Reason[] {
   const turned = Object.entries(after.topics).flatMap(([topic, { isBad }]): Reason[] =>
