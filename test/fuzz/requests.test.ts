@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sleep } from '../../src/base/deadline.ts'
 import { isJsonRecord, type JsonRecord } from '../../src/base/json.ts'
-import { monitorServices } from '../../src/monitors/open.ts'
 import { storedService } from '../../src/monitors/stored.ts'
 import { FetchError } from '../../src/net/fetch.ts'
 import blacklistExample from '../../src/operations/examples/blacklist.json' with { type: 'json' }
@@ -11,6 +10,7 @@ import { idempotencyKeysOf } from '../../src/store/postgres/idempotency-keys.ts'
 import { labApp, labDeps } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
 import { jobsOver } from '../lab/jobs.ts'
+import { labMonitorServices } from '../lab/monitor-services.ts'
 import { labProblem } from '../lab/problem.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
@@ -32,25 +32,16 @@ beforeAll(async () => {
   const open = async () => database
   const world = labWorld({ 'hooks.example': { A: ['45.53.1.1'] } })
   const jobs = jobsOver(open, { log: world.log, maxUpload: 4_000_000 })
-  const services = monitorServices({
-    storage: UNBOUNDED,
-    ...{ open, sweeps: [], now: Date.now, random: () => 0.5, log: world.log, jobEvent: async () => undefined },
+  const { services, deps: parts } = labMonitorServices(world, database, {
     runOnce: async () => blacklistExample,
-    senders: {
-      post: async () => ({ status: 204, retryAfter: '' }),
-      mail: async () => {},
-      publicUrl: 'https://watch.example',
-      from: 'watch@watch.example',
-      log: world.log,
-    },
+    senders: { mail: async () => {}, publicUrl: 'https://watch.example' },
     mailRules: { recipients: ['example.org'], perDay: 1_000_000 },
   })
   const stored = storedService({ open, storage: UNBOUNDED, now: Date.now, log: world.log })
   const deps = labDeps(world, {
     jobs,
     stored: async () => stored,
-    monitors: async () => services.monitors,
-    webhooks: async () => services.webhooks,
+    ...parts,
     idempotencyKeys: idempotencyKeysOf(async () => database.db),
     call: async () => {
       throw new FetchError('timeout', labProblem('the node does not answer'))

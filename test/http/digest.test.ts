@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { type MonitorDigestAnswer, monitorDigestAnswer } from '../../src/answers/monitors.ts'
 import { RETRY_MS } from '../../src/monitors/deliver.ts'
 import { makeDigests, nextDigest } from '../../src/monitors/digest.ts'
-import { monitorServices } from '../../src/monitors/open.ts'
 import { type Mail, MailError } from '../../src/net/submit-mail.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { storedReports } from '../../src/operations/reports/shared.ts'
@@ -16,7 +15,7 @@ import { mailConsentsOf } from '../../src/store/postgres/monitors.ts'
 import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
-import { UNBOUNDED } from '../lab/storage.ts'
+import { labMonitorServices } from '../lab/monitor-services.ts'
 import { labWorld } from '../lab/world.ts'
 
 const DAY_MS = 86_400_000
@@ -40,20 +39,12 @@ const keys = [
 beforeAll(async () => {
   database = await labDatabase()
   const appWith = async (mail: ((mail: Mail) => Promise<void>) | undefined) => {
-    const services = monitorServices({
-      ...{ storage: UNBOUNDED, open: async () => database, jobEvent: async () => undefined, sweeps: [] },
-      runOnce: async () => {
-        throw new Error('no monitor is due')
-      },
-      senders: {
-        post: async () => ({ status: 204, retryAfter: '' }),
-        ...{ mail, publicUrl: 'https://watch.example', from: 'watch@watch.example', log: world.log },
-      },
+    const { services, deps: parts } = labMonitorServices(world, database, {
+      senders: { mail, publicUrl: 'https://watch.example' },
       mailRules: { recipients: ['law.example', 'art.example'], perDay: 5 },
-      ...{ now: () => nowMs, random: () => 0.5, log: world.log },
     })
     stops.push(services.stop)
-    const deps = labDeps(world, { monitors: async () => services.monitors, webhooks: async () => services.webhooks })
+    const deps = labDeps(world, parts)
     const site = openSite({
       ...{ operations: await allOperations(), execute: labExecutor(world, deps), world, version: '0.0.0' },
       storedReports: storedReports(deps),

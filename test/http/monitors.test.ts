@@ -17,7 +17,6 @@ import {
 } from '../../src/answers/webhooks.ts'
 import { sleep } from '../../src/base/deadline.ts'
 import { AppError } from '../../src/base/errors.ts'
-import { monitorServices } from '../../src/monitors/open.ts'
 import { FetchError } from '../../src/net/fetch.ts'
 import type { PostRequest } from '../../src/net/post.ts'
 import type { Mail } from '../../src/net/submit-mail.ts'
@@ -28,6 +27,7 @@ import { storageError } from '../../src/store/postgres/problems.ts'
 import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { labMonitorServices } from '../lab/monitor-services.ts'
 import { labProblem } from '../lab/problem.ts'
 import { UNBOUNDED } from '../lab/storage.ts'
 import { labWorld } from '../lab/world.ts'
@@ -62,14 +62,13 @@ const ended: Record<string, object> = {}
 
 beforeAll(async () => {
   database = await labDatabase()
-  const services = monitorServices({
+  const { services, deps } = labMonitorServices(world, database, {
     storage: {
       ...UNBOUNDED,
       admitRun: async () => {
         if (isFull) throw storageError('key', { max: 1_048_576 })
       },
     },
-    open: async () => database,
     runOnce: async (_kind, target) => {
       ran.push(target)
       await held
@@ -96,19 +95,12 @@ beforeAll(async () => {
       },
       mail: async (mail) => void mails.push(mail),
       publicUrl: 'https://watch.example',
-      from: 'watch@watch.example',
-      log: world.log,
     },
     mailRules: { recipients: ['b.example', 'c.example'], perDay: 5 },
     jobEvent: async (id) => ended[id],
-    sweeps: [],
-    now: () => nowMs,
-    random: () => 0.5,
-    log: world.log,
   })
   stop = services.stop
-  const deps = labDeps(world, { monitors: async () => services.monitors, webhooks: async () => services.webhooks })
-  app = await labApp(world, { deps, keys: () => keys })
+  app = await labApp(world, { deps: labDeps(world, deps), keys: () => keys })
 })
 afterAll(async () => {
   await app.close()

@@ -5,7 +5,6 @@ import { type CheckAnswer, checkAnswer } from '../../src/answers/check.ts'
 import { monitorDigestAnswer, monitorListAnswer, monitorSummaryAnswer } from '../../src/answers/monitors.ts'
 import { makeDigests } from '../../src/monitors/digest.ts'
 import { factsOf } from '../../src/monitors/facts.ts'
-import { monitorServices } from '../../src/monitors/open.ts'
 import example from '../../src/operations/examples/check.json' with { type: 'json' }
 import { acceptedOf } from '../../src/store/postgres/accepted.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
@@ -14,7 +13,7 @@ import { mailConsentsOf } from '../../src/store/postgres/monitors.ts'
 import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
-import { UNBOUNDED } from '../lab/storage.ts'
+import { labMonitorServices } from '../lab/monitor-services.ts'
 import { labWorld } from '../lab/world.ts'
 
 /**
@@ -57,19 +56,13 @@ let stop: () => Promise<void>
 let database: Database
 beforeAll(async () => {
   database = await labDatabase()
-  const services = monitorServices({
-    ...{ storage: UNBOUNDED, open: async () => database, jobEvent: async () => undefined, sweeps: [] },
+  const { services, deps } = labMonitorServices(world, database, {
     runOnce: async () => ({}),
-    senders: {
-      post: async () => ({ status: 204, retryAfter: '' }),
-      ...{ mail: async () => {}, publicUrl: 'https://watch.example', from: 'w@watch.example', log: world.log },
-    },
+    senders: { mail: async () => {}, publicUrl: 'https://watch.example' },
     mailRules: { recipients: ['law.example'], perDay: 5 },
-    ...{ now: () => NOW, random: () => 0.5, log: world.log },
   })
   stop = services.stop
-  const deps = labDeps(world, { monitors: async () => services.monitors })
-  app = await labApp(world, { deps, keys: () => [labKey('mine', ['jobs', 'reports'])] })
+  app = await labApp(world, { deps: labDeps(world, deps), keys: () => [labKey('mine', ['jobs', 'reports'])] })
   const rows = Array.from({ length: NAMES }, (_, n) => {
     const name = n % 5 === 4 ? `sub${n}.org${n - 1}.example` : `org${n}.example`
     return `${name},faculty-${n % 7};all,o${n % OWNERS}@law.example`

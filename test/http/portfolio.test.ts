@@ -4,11 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkAnswer } from '../../src/answers/check.ts'
 import { monitorImportAnswer, monitorListAnswer, monitorSummaryAnswer } from '../../src/answers/monitors.ts'
 import { sleep } from '../../src/base/deadline.ts'
-import { monitorServices } from '../../src/monitors/open.ts'
 import example from '../../src/operations/examples/check.json' with { type: 'json' }
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
-import { UNBOUNDED } from '../lab/storage.ts'
+import { labMonitorServices } from '../lab/monitor-services.ts'
 import { labWorld } from '../lab/world.ts'
 
 /** Many domains as one portfolio: import, filters, counts, changes of many and export, over a real database. */
@@ -42,27 +41,11 @@ let stop: () => Promise<void>
 let database: Awaited<ReturnType<typeof labDatabase>>
 beforeAll(async () => {
   database = await labDatabase()
-  const services = monitorServices({
-    storage: UNBOUNDED,
-    open: async () => database,
+  const { services, deps } = labMonitorServices(world, database, {
     runOnce: async (_kind, domain) => ({ ...answer, domain, ...KINDS[kindOf(domain)] }),
-    senders: {
-      post: async () => ({ status: 204, retryAfter: '' }),
-      mail: undefined,
-      publicUrl: undefined,
-      from: '',
-      log: world.log,
-    },
-    mailRules: { recipients: [], perDay: 5 },
-    jobEvent: async () => undefined,
-    sweeps: [],
-    now: () => nowMs,
-    random: () => 0.5,
-    log: world.log,
   })
   stop = services.stop
-  const deps = labDeps(world, { monitors: async () => services.monitors, webhooks: async () => services.webhooks })
-  app = await labApp(world, { deps, keys: () => keys })
+  app = await labApp(world, { deps: labDeps(world, deps), keys: () => keys })
 })
 afterAll(async () => {
   await app.close()
