@@ -1,22 +1,8 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import { COLUMNS, type MonitorRow, monitorRow } from './monitors.ts'
-import type { Schema } from './schema.ts'
+import type { AcceptedTable, Schema } from './schema.ts'
 
-/** A finding that a key accepts, for a domain or, with `domain` '', for its monitors with a label. */
-export type AcceptedRow = {
-  readonly number: number
-  readonly id: string
-  readonly owner: string
-  readonly finding: string
-  readonly domain: string
-  readonly label: string
-  readonly reason: string
-  readonly author: string
-  readonly created_at: Date
-  readonly until: Date
-}
-/** When the end of an acceptance is told next; null: never again. */
-type NewAccepted = Omit<AcceptedRow, 'number'> & { readonly tell_at: Date | null }
+export type AcceptedRow = Omit<Selectable<AcceptedTable>, 'number'> & { readonly number: number }
 
 /** The monitors `m` to which the acceptances `a` apply. */
 export const APPLIES = sql`a.owner = m.owner AND CASE WHEN a.label = '' THEN a.domain = m.domain ELSE m.labels @> ARRAY[a.label] END`
@@ -36,7 +22,10 @@ export const acceptedOf = (db: Kysely<Schema>) => ({
    * Stores an acceptance, in place of the one of the same finding and subject, whose id it keeps; undefined if its key
    * has `most`.
    */
-  put: (row: NewAccepted, most: number): Promise<AcceptedRow | undefined> =>
+  put: (
+    row: Insertable<AcceptedTable> & { readonly created_at: Date },
+    most: number,
+  ): Promise<AcceptedRow | undefined> =>
     db.transaction().execute(async (tx) => {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`accepted of ${row.owner}`}, 0))`.execute(tx)
       const { rows } = await sql<{ count: number }>`

@@ -12,6 +12,7 @@ import { presentMonitor } from '../../monitors/present.ts'
 import { readDelivery } from '../../monitors/webhooks.ts'
 import { copyRepositories } from '../contract.ts'
 import { filesStore } from '../files/files-store.ts'
+import { acceptedOf } from './accepted.ts'
 import { backUp } from './backup.ts'
 import type { Database } from './connect.ts'
 import { jobRowsOf } from './job-rows.ts'
@@ -70,6 +71,8 @@ beforeAll(async () => {
       ...{ body: '{}', createdAt: at },
     },
   ])
+  const accepted = { id: 'acc_1', owner: '', finding: 'spf.plus_all', domain: '', label: hard.join(), author: 'joe' }
+  await acceptedOf(source.db).put({ ...accepted, reason: hard.join(), created_at: at, until: at, tell_at: null }, 9)
   const intake = reportIntake(source.pool, 'dmarc')
   const row: ReportRow = {
     ...{
@@ -122,6 +125,7 @@ it('brings back what was there; claimed rows are due again when their claim ends
     'job_domains',
     'job_providers',
     'monitors',
+    'accepted',
     'deliveries',
     'reports',
     'report_sources',

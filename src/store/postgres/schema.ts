@@ -100,7 +100,8 @@ export type MonitorsTable = {
   readonly changed_at: Date | null
 }
 
-type AcceptedTable = {
+/** A finding that a key accepts, for a domain or, with `domain` '', for its monitors with a label. */
+export type AcceptedTable = {
   readonly number: ColumnType<string, never, never>
   readonly id: string
   readonly owner: string
@@ -111,6 +112,7 @@ type AcceptedTable = {
   readonly author: string
   readonly created_at: Time
   readonly until: Time
+  /** When its end is told next; null: never again. */
   readonly tell_at: Date | null
 }
 
