@@ -280,7 +280,7 @@ export const OPTIONS = {
       'accept',
       'FILE',
       undefined,
-      'accepted findings of check and report: a file, or in the configuration file the list itself; the service has its own',
+      'accepted findings of check, report and mcp: a file, or in the configuration file the list itself; not for serve, which stores its own',
       text,
     ),
     json: true as const,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { checkAnswer, domainRole } from './check.ts'
 import { spfPassing } from './checks.ts'
-import { grade, points, status } from './finding.ts'
+import { acceptance, grade, points, status } from './finding.ts'
 
 /** The result for a domain, in short. */
 const summary = z.strictObject({
@@ -49,6 +49,10 @@ const recordSet = z.strictObject({
   expected: strings,
   published: strings.meta({ description: 'empty if nothing is published or it could not be determined' }),
   reason: z.string().optional(),
+  accepted: z
+    .array(acceptance.extend({ finding: z.string() }))
+    .optional()
+    .meta({ description: 'the difference brings these findings alone, and each is accepted: it decides nothing' }),
 })
 
 /** The answer of `POST /v1/expect`. */
@@ -56,7 +60,7 @@ export const expectAnswer = z.strictObject({
   domain: z.string(),
   status: z.enum(['pass', 'fail', 'unknown']),
   total: z.int(),
-  differs: z.int().meta({ description: 'record sets that differ or are missing' }),
+  differs: z.int().meta({ description: 'record sets that differ or are missing, without accepted ones' }),
   unknown: z.int(),
   sets: z.array(recordSet).meta({ description: 'sets that differ come first' }),
   skipped: z

@@ -94,7 +94,8 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
     const command = withConfigFlags(program.command(name).description(summary), flags)
     return withExamples(command, examplesOf(name))
   }
-  add('serve', 'Start the HTTP service', configFlags).action((flags) => done(actions.serve(flags)))
+  const serve = add('serve', 'Start the HTTP service', configFlags).action((flags) => done(actions.serve(flags)))
+  serve.options.find(({ long }) => long === '--accept')?.hideHelp() // it is refused with a hint
   add('config', 'Show the configuration and the source of each value', configFlags).action((flags) =>
     done(actions.config(flags)),
   )

@@ -156,11 +156,12 @@ const formatData = (data: Readonly<Record<string, string | number | boolean>>): 
  */
 export function expectDocument(answer: ExpectAnswer, version: string): Document {
   const { domain, total, differs, unknown, sets, observed_at } = answer
+  const accepted = sets.filter((one) => one.accepted !== undefined).length
   const alike = sets.filter(({ status }) => status === 'same')
   return {
     title: `Expected records: ${domain}`,
     blocks: blocksOf([
-      conclude(domain, ...judged(differs, unknown, total)),
+      conclude(domain, ...judged(differs, unknown, total, accepted)),
       sets.filter(({ status }) => status !== 'same').map(diffOf),
       alike.length > 0 && [heading(2, 'As expected'), bullets(alike.map(({ name, type }) => code(`${name} ${type}`)))],
     ]),
@@ -168,26 +169,46 @@ export function expectDocument(answer: ExpectAnswer, version: string): Document 
   }
 }
 
-function judged(differs: number, unknown: number, total: number): readonly [Mark, badge: string, words: string] {
+function judged(
+  differs: number,
+  unknown: number,
+  total: number,
+  accepted: number,
+): readonly [Mark, badge: string, words: string] {
   const sets = total === 1 ? 'record set' : 'record sets'
   if (differs > 0) {
     const verb = differs === 1 ? 'differs' : 'differ'
     return ['bad', 'Differs', `${differs} of ${total} ${sets} ${verb} from the expected records.`]
   }
   if (unknown > 0) return ['open', 'Unknown', `${unknown} of ${total} ${sets} could not be determined.`]
+  if (accepted > 0)
+    return [
+      'good',
+      'As accepted',
+      `${accepted} of ${total} ${sets} ${accepted === 1 ? 'differs' : 'differ'}, as accepted.`,
+    ]
   const words =
     total === 1 ? 'The record set is published as expected.' : `All ${total} ${sets} are published as expected.`
   return ['good', 'As expected', words]
 }
 
-function diffOf({ name, type, status, expected, published, reason }: ExpectAnswer['sets'][number]): Block {
+function diffOf({
+  name,
+  type,
+  status,
+  expected,
+  published,
+  reason,
+  accepted = [],
+}: ExpectAnswer['sets'][number]): Block {
   if (status === 'unknown') return text(code(`${name} ${type}`), ` is unknown: ${reason ?? 'no answer'}`)
   const gone = expected.filter((value) => !published.includes(value)).map((value) => `- ${value}`)
   const kept = expected.filter((value) => published.includes(value)).map((value) => `  ${value}`)
   const added = published.filter((value) => !expected.includes(value)).map((value) => `+ ${value}`)
+  const known = accepted.map((one) => `, accepted until ${one.until.slice(0, 10)} by ${one.by}: ${one.reason}`).join('')
   return {
     kind: 'seen',
-    label: `${name} ${type} ${status === 'missing' ? 'is not published' : 'differs'}`,
+    label: `${name} ${type} ${status === 'missing' ? 'is not published' : 'differs'}${known}`,
     text: [...kept, ...gone, ...added],
   }
 }

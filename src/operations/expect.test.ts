@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { labDeps, labExecutor } from '../../test/lab/app.ts'
 import { labWorld } from '../../test/lab/world.ts'
 import { expectAnswer } from '../answers/what-if.ts'
@@ -84,4 +84,42 @@ it('takes 1,000 names and types, and not one more', async () => {
   const zone = (n: number): string => Array.from({ length: n }, (_, i) => `n${i} A 45.53.5.1`).join('\n')
   expect((await ask({ zone: zone(1_000) })).total).toBe(1_000)
   await expect(ask({ zone: zone(1_001) })).rejects.toMatchObject({ code: 'payload_too_large' })
+})
+
+describe('what is accepted', () => {
+  const published = (policy: string) =>
+    labWorld({
+      'a.example': { TXT: ['v=spf1 mx -all'], MX: [[10, 'mx1.a.example']] },
+      'mx1.a.example': { A: ['45.53.5.1'] },
+      '_dmarc.a.example': { TXT: [policy] },
+    })
+  const zone = '_dmarc TXT "v=DMARC1; p=reject; rua=mailto:d@a.example"\n@ TXT "v=spf1 mx -all"'
+  const accept = (...findings: readonly string[]) =>
+    JSON.stringify(
+      findings.map((finding) => ({ finding, domain: 'a.example', reason: 'a pilot', until: '2026-06-30' })),
+    )
+  it.each<[what: string, policy: string, accept: string, told: readonly unknown[]]>([
+    [
+      'the finding',
+      'v=DMARC1; p=quarantine; rua=mailto:d@a.example',
+      accept('dmarc.policy_quarantine'),
+      ['pass', 0, 1],
+    ],
+    ['another one', 'v=DMARC1; p=quarantine; rua=mailto:d@a.example', accept('dmarc.no_rua'), ['fail', 1, 0]],
+    ['one of two', 'v=DMARC1; p=none', accept('dmarc.no_rua'), ['fail', 1, 0]],
+    ['both', 'v=DMARC1; p=none', accept('dmarc.no_rua', 'dmarc.policy_none'), ['pass', 0, 2]],
+    ['nothing that differs', 'v=DMARC1; p=reject; rua=mailto:d@a.example', accept('dmarc.policy_none'), ['pass', 0, 0]],
+    [
+      'a difference without a finding',
+      'v=DMARC1; p=reject; rua=mailto:e@a.example',
+      accept('dmarc.policy_none'),
+      ['fail', 1, 0],
+    ],
+  ])('%s', async (_, policy, given, told) => {
+    const lab = published(policy)
+    const input = { domain: 'a.example', zone, accept: given }
+    const { answer } = await labExecutor(lab, labDeps(lab))(expectRecords, input, {})
+    const { status, differs, sets } = expectAnswer.parse(answer)
+    expect([status, differs, sets.flatMap(({ accepted = [] }) => accepted).length]).toEqual(told)
+  })
 })

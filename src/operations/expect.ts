@@ -3,12 +3,19 @@ import { asTheyCome } from '../base/at-most.ts'
 import { messageOf } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
+import type { CheckInput } from '../checks/check.ts'
+import { repeatable } from '../checks/repeatable.ts'
+import { CHECK_KEYS } from '../checks/run.ts'
 import { expectDocument } from '../documents/what-if.ts'
 import type { Domain } from '../names/domain.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
+import { lookUp, type Snapshot, subjectOf, tryChange } from '../plan/snapshot.ts'
+import type { Acceptances } from '../score/accepted.ts'
 import type { Ctx } from '../world.ts'
+import { acceptancesFor, acceptParam } from './accept.ts'
+import type { Deps } from './deps.ts'
 import { defineOperation, ok } from './operation.ts'
 import { BODY_LIMIT, plainRecordsParam, readRecords, zoneParam } from './overlay-input.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
@@ -38,6 +45,7 @@ export const expectRecords = defineOperation({
       'expected records; `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. All records of each given name and type are compared; other names and types are ignored',
     ),
     zone,
+    accept: acceptParam,
     timeout: timeoutParam('time limit of all queries'),
   },
   answer: expectAnswer,
@@ -62,13 +70,14 @@ export const expectRecords = defineOperation({
       observed_at: '2026-01-02T03:04:05.000Z',
     },
   },
-  uses: [],
-  run: async (ctx, _none, { domain, records = [], zone }) => {
+  uses: ['heloName', 'smtpPort', 'acceptedHere'],
+  run: async (ctx, deps, { domain, records = [], zone, accept }) => {
     const { laid, skipped } = readRecords(domain, records, zone)
     checkSets(domain, laid, 'records')
-    const compared = await compareSets(ctx, laid)
+    const accepted = await acceptancesFor(ctx, deps, domain, accept)
+    const compared = await withAccepted(ctx, deps, domain, await compareSets(ctx, laid), { laid, accepted })
     const count = (...wanted: readonly string[]): number =>
-      compared.filter(({ status }) => wanted.includes(status)).length
+      compared.filter(({ status, accepted }) => wanted.includes(status) && accepted === undefined).length
     const [differs, unknown] = [count('differs', 'missing'), count('unknown')]
     const status: ExpectAnswer['status'] = differs > 0 ? 'fail' : unknown > 0 ? 'unknown' : 'pass'
     return ok<ExpectAnswer>({
@@ -132,6 +141,45 @@ async function compareSets(
   for await (const [i, set] of asked) compared.set(i, set)
   return wanted.flatMap((_, i) => compared.get(i) ?? [])
 }
+
+/** Maximum number of sets that differ for which it is found out whether that is accepted. */
+const MAX_TRIED = 50
+
+/**
+ * The sets with what is accepted: a set that differs is, if the domain as it is has findings that it would not have with
+ * the expected records of this set, and each of these is accepted.
+ */
+async function withAccepted(
+  ctx: Ctx,
+  deps: Pick<Deps, 'heloName' | 'smtpPort'>,
+  domain: Domain,
+  sets: readonly RecordSet[],
+  { laid, accepted }: { readonly laid: readonly OverlayRecord[]; readonly accepted: Acceptances },
+): Promise<readonly RecordSet[]> {
+  const other = sets.filter(({ status }) => status === 'differs' || status === 'missing').slice(0, MAX_TRIED)
+  if (accepted.size === 0 || other.length === 0) return sets
+  const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
+  const subject = subjectOf(repeatable(ctx, domain), domain, { selectors: [], helo, smtpPort: deps.smtpPort })
+  const now = await lookUp(subject)
+  const told = new Map<RecordSet, RecordSet['accepted']>()
+  for (const set of other) {
+    const records = laid.filter(({ name, type }) => name === set.name && type === set.type)
+    const then = findingsOf(await tryChange(subject, now, { records }))
+    const brought = [...findingsOf(now)].filter((id) => !then.has(id))
+    const known = brought.flatMap((finding) => {
+      const one = accepted.get(finding)
+      return one ? [{ finding, ...one }] : []
+    })
+    if (known.length > 0 && known.length === brought.length) told.set(set, known)
+  }
+  return sets.map((set) => {
+    const known = told.get(set)
+    return known ? { ...set, accepted: known } : set
+  })
+}
+
+const findingsOf = ({ outcomes }: Snapshot): ReadonlySet<string> =>
+  new Set(CHECK_KEYS.flatMap((key) => (outcomes[key]?.findings ?? []).map(({ id }) => id)))
 
 function setsOf(records: readonly OverlayRecord[]): readonly Wanted[] {
   const sets = new Map<string, Wanted>()

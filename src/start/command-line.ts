@@ -14,8 +14,8 @@ import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
 import type { LogOptions } from '../log.ts'
-import type { Execute } from '../operations/execute.ts'
-import type { Operation, Upload } from '../operations/operation.ts'
+import type { By, Execute } from '../operations/execute.ts'
+import type { Operation, Raw, Upload } from '../operations/operation.ts'
 import { allOperations, commandNamed } from '../operations/registry.ts'
 import { version } from '../own-files.ts'
 import type { Log } from '../world.ts'
@@ -104,7 +104,11 @@ const actions: Actions = {
     const interrupted = new AbortController()
     for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => interrupted.abort())
     const onFault = (error: Error): void => complain(`mailsonde mcp: ${error.message}`)
-    const setup = { operations, execute, version, mayUse: () => true, boundary: randomUUID }
+    const withKnown: Execute = Object.assign(
+      (operation: Operation, raw: Raw, by: By) => execute(operation, withAccepted({ operation, raw }, config).raw, by),
+      { lines: execute.lines },
+    )
+    const setup = { operations, execute: withKnown, version, mayUse: () => true, boundary: randomUUID }
     await mcpOverStdio(setup, { signal: interrupted.signal, onFault })
     await close()
     return 0

@@ -19,6 +19,7 @@ export const optionError = errorsOf('options', {
   invalid_parameter: {
     key: () => '--key is the API key of a service: set --server too',
     join: () => '--join requires --node-url: the other nodes need the URL of this node',
+    accept: () => 'it is for check, report and mcp. A service stores what is accepted: `mailsonde accepted create`',
     smtp_url: () => '--smtp-url requires --notify-from',
     closed_world: () => 'this world is closed; open another one',
     standard_input: () => '--file cannot be standard input, because it is read twice',

@@ -28,6 +28,10 @@ it('says that its port is taken', async () => {
   await new Promise((resolve) => other.close(resolve))
 })
 
+it('does not start with accepted findings, which nothing would read', async () => {
+  await expect(start({ accept: '[]' })).rejects.toMatchObject({ message: /^--accept: .*mailsonde accepted create/ })
+})
+
 it('does not start where the key that it needs cannot be kept', async () => {
   const dataDir = join(folder(), 'file')
   writeFileSync(dataDir, '')
