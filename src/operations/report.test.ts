@@ -120,6 +120,35 @@ it('listings by tier, and what they take', async () => {
   expect(answer.pool).toBeUndefined()
 })
 
+it('the removal of listings is a step of the plan, before what has to wait, and steps of findings count it', async () => {
+  const dmarc = { '_dmarc.a.example': { TXT: ['v=DMARC1; p=none; rua=mailto:d@a.example'] } }
+  const zone = { ...WHOLE, ...dmarc }
+  const [clean, answer] = await Promise.all([
+    reportOf(zone),
+    reportOf({ ...zone, [zen('45.53.5.1')]: LISTED, 'a.example.dbl.spamhaus.org': { A: ['127.0.1.4'] } }),
+  ])
+  const cost = answer.score - answer.report_score
+  const { steps = [] } = clean.plan ?? {}
+  const at = steps.findIndex(({ wait, optional }) => wait !== undefined || optional)
+  expect([cost, at > 0, steps.length > at + 1]).toEqual([30, true, true])
+  expect(answer.plan?.steps.map(({ title, score }) => [title, score])).toEqual([
+    ...steps.slice(0, at).map(({ title, score }) => [title, score - cost]),
+    ['Removal from the blacklists', steps[at - 1]!.score],
+    ...steps.slice(at).map(({ title, score }) => [title, score]),
+  ])
+  expect(answer.plan?.steps[at]).toMatchObject({
+    by: 'address owner',
+    why: '45.53.5.1 is on 1 list, a.example is on 1 list: receivers refuse or distrust its mail',
+    instructions: expect.stringContaining('removal from Spamhaus ZEN, Spamhaus DBL: each listing says'),
+  })
+  const numbers = ({ findings }: ReportAnswer) =>
+    findings.flatMap(({ id, steps: own = [] }) => own.map((number) => [id, number]))
+  expect(numbers(answer)).toEqual(
+    numbers(clean).map(([id, number]) => [id, Number(number) + (Number(number) > at ? 1 : 0)]),
+  )
+  expect(answer.findings).toContainEqual(expect.objectContaining({ id: 'dmarc.policy_none', steps: [at + 2] }))
+})
+
 it('a listing of the domain counts like one of an address of the same tier', async () => {
   const clean = await reportOf(WHOLE)
   expect(clean.domain_blacklists).toMatchObject({ domain: 'a.example', verdict: 'clean', total: 6, answered: 6 })

@@ -12,6 +12,7 @@ import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import { type Pasted, readAddress, readDomain } from '../names/pasted.ts'
 import { DnsError } from '../net/dns/resolver.ts'
+import { withRemoval } from '../plan/removal.ts'
 import { withAccepted } from '../score/accepted.ts'
 import { composeReport, type ReportedAddresses } from '../score/report.ts'
 import type { Ctx } from '../world.ts'
@@ -143,7 +144,7 @@ async function reportOn(
     suggestionFor(shared, domain),
     deps.domainLists.lookup(shared, domain),
   ])
-  return composeReport(
+  const answer = composeReport(
     checked,
     { ...addresses, ...(pool && { pool }), domain: { name: domain, lists } },
     {
@@ -152,6 +153,7 @@ async function reportOn(
       clocks: ctx,
     },
   )
+  return withRemoval(answer)
 }
 
 /**

@@ -9,7 +9,6 @@ import { type Answer, type Section, sectionsOf } from './answer.ts'
 import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
 import { byLabel, checkLabel, findingLabel, type Label, marked } from './labels.ts'
-import { stepFor } from './path.ts'
 import { sentenceOf } from './sentences.ts'
 import { recordBlocks, spfBlocks } from './spf.ts'
 
@@ -35,7 +34,7 @@ function rowBlock(answer: Answer, { key, name, purpose, status, reason, fields }
     findings.map((one) => {
       const own = findingLabel(answer, one)
       return findingBlock(isSeenIn(known, one) ? { ...one, evidence: undefined } : one, {
-        step: stepFor(answer, one),
+        step: answer.plan && one.steps?.[0],
         ...(own && { label: marked(own) }),
       })
     }),
