@@ -111,7 +111,7 @@ function wayBlocks(
       ...(step.grade !== null && { grade: step.grade }),
       stage: step.optional ? 'optional' : step.wait ? 'later' : 'now',
       note: noteOf(step),
-      why: step.wait !== undefined && step.wait !== '' ? `First: ${step.wait}` : step.why,
+      why: step.wait ? `First: ${brief(step.wait)}` : step.why,
       blocks: stepBlocks(step),
     })),
   }
@@ -144,9 +144,13 @@ const BY: Readonly<Record<PlanStep['by'], string>> = {
 const noteOf = ({ optional, wait, by }: PlanStep): string =>
   optional ? 'optional' : wait ? `later, ${BY[by]}` : BY[by]
 
+/** What to wait for, without the reason and the evidence: those are in the step. */
+const brief = (wait: string): string => wait.replace(/[:.] .*|\.$/s, '').replace(/^./, (first) => first.toLowerCase())
+
 const stepBlocks = ({ why, before, wait, instructions, file, records, findings, by }: PlanStep): readonly Block[] =>
   blocksOf([
     before.map((one) => text({ strong: 'First: ' }, one)),
+    wait ? text({ strong: 'First: ' }, wait) : undefined,
     wait !== undefined && why !== '' && text(why),
     instructions !== undefined && text({ strong: by === 'dns' ? 'Note: ' : 'What to do: ' }, instructions),
     file && seen(`File at ${file.url}`, file.text.trim().split('\n')),

@@ -44,6 +44,11 @@ const VERDICTS: Readonly<Record<SenderVerdict, Marked>> = {
   unknown: { mark: 'open', text: 'unknown' },
 }
 
+const TO_DO: Readonly<Partial<Record<SenderVerdict, string>>> = {
+  authorized: '',
+  unknown: 'Say whether it is yours.',
+}
+
 const mails = (count: number): string => `${grouped(count)} ${count === 1 ? 'message' : 'messages'}`
 /** A share in percent, never 0 or 100 for a part that is neither. */
 const percent = (part: number, whole: number): string => {
@@ -196,10 +201,9 @@ export function reportsOfDomainBlocks(answer: ReportsOfDomain): readonly Block[]
   return blocksOf([
     text(
       { strong: `${percent(passing, messages)} of the mail passes DMARC` },
-      `: of ${mails(messages)} from ${period(answer)}, ${grouped(forwarded)} were forwarded and ${grouped(failing)} fail.`,
+      `: of ${mails(messages)} ${forwarded === 0 ? '' : `${grouped(forwarded)} were forwarded and `}${grouped(failing)} fail (${period(answer)}, ${counted(reports, 'report')} about ${counted(days, 'day')}).`,
     ),
     senderTable(answer),
-    quiet(`By ${counted(reports, 'report')} about ${counted(days, 'day')}.`),
   ])
 }
 
@@ -247,10 +251,7 @@ const senderTable = ({
     ['Verdict', ({ verdict }) => VERDICTS[verdict]],
     ['Messages', ({ messages }) => messages, 'number'],
     ['Passing', ({ passing, messages }) => percent(passing, messages), 'number'],
-    [
-      'What to do',
-      ({ to_do, verdict }) => to_do ?? (verdict === 'authorized' || verdict === 'unknown' ? '' : 'nothing'),
-    ],
+    ['What to do', ({ to_do, verdict }) => to_do ?? TO_DO[verdict] ?? 'nothing'],
   ),
   senders_total > shown.length && quiet(`${senders_total - shown.length} more senders are in the list of senders.`),
   left_out && quiet(`Not judged: the ${grouped(left_out.sources)} smallest sources, with ${mails(left_out.messages)}.`),

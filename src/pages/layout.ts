@@ -4,11 +4,11 @@ import type { PageAnswer, Visit } from './page.ts'
 /** What the frame of every page needs. */
 export type Assets = {
   /**
-   * Paths of the static files: the style sheet, the icon, the typeface of running text, and each island by its name.
+   * Paths of the static files: the style sheet, the icon, the typefaces, and each island by its name.
    */
   readonly style: string
   readonly icon: string
-  readonly typeface: string | undefined
+  readonly typefaces: readonly string[]
   readonly islands: Readonly<Record<string, string>>
   /** Whether this node knows others; the page about them is then at the foot of each page. */
   readonly hasPeers: () => boolean
@@ -56,7 +56,7 @@ export function layout(assets: Assets, visitor: Visitor, content: Content): stri
 <title>${title} · mailsonde</title>
 <link rel="icon" type="image/svg+xml" href="${assets.icon}">
 <link rel="stylesheet" href="${assets.style}">
-${assets.typeface !== undefined && html`<link rel="preload" as="font" type="font/woff2" href="${assets.typeface}" crossorigin>`}
+${assets.typefaces.map((path) => html`<link rel="preload" as="font" type="font/woff2" href="${path}" crossorigin>`)}
 ${scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
 ${withoutScript !== undefined && html`<noscript><meta http-equiv="refresh" content="0; url=${withoutScript}"></noscript>`}
 ${againSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${againSeconds}"></noscript>`}

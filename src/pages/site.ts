@@ -63,7 +63,7 @@ export function createSite(options: SiteOptions): Site {
   const assets: Assets = {
     style: style.path,
     icon: icon.path,
-    typeface: fontPaths['text-400'],
+    typefaces: fonts.map(([, { path }]) => path),
     hasPeers: options.hasPeers,
     islands: Object.fromEntries(islands.map(([name, { path }]) => [name, path])),
   }

@@ -52,6 +52,23 @@ it.each(PATHS)('%s without its typefaces', async (path) => {
   await context.close()
 })
 
+it.each([
+  [390, 'neglected.test'],
+  [1280, 'neglected.test'],
+  [390, 'healthy.test'],
+] as const)('at %i px nothing moves while %s is asked and shown', async (width, domain) => {
+  const { page, context } = await visitor(browser, { width, scheme: 'light' }, program.url)
+  await page.addInitScript(
+    `globalThis.shifts = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) shifts += value })
+      .observe({ type: 'layout-shift', buffered: true })`,
+  )
+  await page.goto(`${program.url}/domain/${domain}?selector=default`)
+  await page.waitForSelector('[aria-busy=true]', { state: 'detached' })
+  await page.evaluate('document.fonts.ready')
+  expect(await page.evaluate('shifts')).toBeLessThan(0.02)
+  await context.close()
+})
+
 it.each(PATHS)('%s at 200 %', async (path) => {
   const { page, context } = await open(path, (one) => one.setViewportSize({ width: 640, height: 422 }))
   expect(await overflow(page)).toBeLessThanOrEqual(0)

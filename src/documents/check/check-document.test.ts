@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest'
 import { exampleOf } from '../../../test/lab/answer.ts'
+import { manyLookups } from '../../../test/lab/documents.ts'
 import type { PoolAddress } from '../../answers/report.ts'
 import { report } from '../../operations/report.ts'
+import { formatMarkdown } from '../markdown/markdown.ts'
 import { formatTerminal } from '../terminal/terminal.ts'
-import { poolRow } from './check-document.ts'
+import { briefDocument, checkDocument, poolRow } from './check-document.ts'
 
 it.each<[answered: number, verdict: PoolAddress['verdict'], state: string]>([
   [29, 'clean', '✓ on no list'],
@@ -14,4 +16,37 @@ it.each<[answered: number, verdict: PoolAddress['verdict'], state: string]>([
   const blocks = [poolRow({ ...exampleOf(report), pool: [source] })!]
   const shown = formatTerminal({ title: '', blocks, footer: [] }, { width: 80, colour: false, unicode: true })
   expect(shown).toContain(state)
+})
+
+it('what the verdict says of a domain without mail is not said again at its checks', () => {
+  const because = 'SPF authorizes no sender, and a null MX'
+  const reason = `a domain without mail (parked): ${because}`
+  const text = formatMarkdown(
+    briefDocument(
+      {
+        ...manyLookups,
+        domain_role: { name: 'parked', because },
+        dkim: { ...manyLookups.dkim, status: 'not_applicable', reason, keys: [] },
+      },
+      '1',
+    ),
+  )
+  expect(text.split(because).length - 1).toBe(1)
+})
+
+it('several SPF records have no lookups to count', () => {
+  const spf = { ...manyLookups.spf, records: ['v=spf1 -all', 'v=spf1 mx -all'], lookups: 0 }
+  expect(formatMarkdown(briefDocument({ ...manyLookups, spf }, '1'))).not.toContain('0 of 10 lookups')
+})
+
+it.each([
+  ['listed', 'listed', 1, 0],
+  ['clean', 'clean', 0, 1],
+] as const)('the row of the blacklists stands by its label: %s', (_, verdict, listed, after) => {
+  const answer = exampleOf(report)
+  const [first] = answer.blacklists
+  const { blocks } = checkDocument({ ...answer, blacklists: [{ ...first!, verdict, listed }] }, '1')
+  const rows = blocks.flatMap((one) => (one.kind === 'group' && one.look === 'row' ? [one.blocks[0]] : []))
+  const names = rows.flatMap((one) => (one?.kind === 'heading' ? [one.id] : []))
+  expect([names.indexOf('blacklists') > 0 ? 1 : 0, names.at(-1) === 'blacklists']).toEqual([after, false])
 })

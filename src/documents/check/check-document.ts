@@ -13,7 +13,6 @@ import {
   heading,
   type Inline,
   type Line,
-  type Marked,
   type Parts,
   quiet,
   table,
@@ -23,9 +22,9 @@ import { briefPath } from '../plan.ts'
 import { profileBlocks } from '../profile.ts'
 import { footerOf } from '../words.ts'
 import { type Answer, isGone, sectionsOf } from './answer.ts'
-import { checkBlocks } from './checks.ts'
+import { checkBlocks, type Row } from './checks.ts'
 import { hostBlocks, listedOn, placeLine } from './hosts.ts'
-import { byLabel, checkLabel, marked } from './labels.ts'
+import { byLabel, checkLabel, type Label, marked } from './labels.ts'
 import { wayBlocks } from './path.ts'
 import { sentenceOf } from './sentences.ts'
 import { verdictBlock } from './verdict.ts'
@@ -39,8 +38,7 @@ export function checkDocument(answer: Answer, version: string): Document {
   const { profile } = answer
   const isKnown = !isGone(answer)
   const map = isKnown ? hostBlocks(answer) : []
-  const lists = isKnown ? listRow(answer) : undefined
-  const rows = blocksOf([lists?.open && lists, isKnown && checkBlocks(answer), !lists?.open && lists, poolRow(answer)])
+  const rows = blocksOf([isKnown && checkBlocks(answer, listRow(answer)), poolRow(answer)])
   return {
     title: titleOf(answer),
     blocks: blocksOf([
@@ -62,7 +60,7 @@ function versionsOf({ score_version, blacklists }: Answer): readonly string[] {
   return [`score version ${score_version}`, ...(lists === undefined ? [] : [`blacklists ${lists}`])]
 }
 
-function listRow(answer: Answer): Group | undefined {
+function listRow(answer: Answer): Row | undefined {
   const { blacklists: addresses, domain_blacklists: ofDomain, blacklist_summary: summary } = answer
   if (addresses === undefined) return undefined
   const { left_out: leftOut = 0, unknown_hosts: unknownHosts = [] } = summary ?? {}
@@ -76,16 +74,17 @@ function listRow(answer: Answer): Group | undefined {
     ofDomain && [onLists(code(ofDomain.domain), ofDomain), ...listedBlocks(ofDomain, 4)],
     everyList(addresses, ofDomain),
   )
-  return listsState(answer).mark === 'bad' ? { ...row, open: true } : row
+  const label = listsLabel(answer)
+  return { label, block: label === 'broken' ? { ...row, open: true } : row }
 }
 
 /** Every list about the addresses and the domain at a glance. */
-function listsState({ blacklists = [], domain_blacklists: ofDomain, mx_status: mx }: Answer): Marked {
+function listsLabel({ blacklists = [], domain_blacklists: ofDomain, mx_status: mx }: Answer): Label {
   const all = [...blacklists, ...(ofDomain ? [ofDomain] : [])]
-  if (all.some(({ verdict }) => verdict === 'listed')) return { mark: 'bad', text: 'Broken' }
-  if (blacklists.length === 0 && mx === 'unknown') return marked('open')
-  if (all.length === 0) return marked('left_out')
-  return all.some(({ answered }) => answered > 0) ? marked('good') : marked('open')
+  if (all.some(({ verdict }) => verdict === 'listed')) return 'broken'
+  if (blacklists.length === 0 && mx === 'unknown') return 'open'
+  if (all.length === 0) return 'left_out'
+  return all.some(({ answered }) => answered > 0) ? 'good' : 'open'
 }
 
 function listsLine(answer: Answer): Line {
@@ -105,7 +104,7 @@ function listsLine(answer: Answer): Line {
     listed.length > 0
       ? `${listed.slice(0, 3).join(', ')}${listed.length > 3 ? ` and ${listed.length - 3} more` : ''}`
       : `${ofAddresses}${ofDomain && ofDomain.answered > 0 ? `, the domain on none of ${ofDomain.answered}` : ''}`
-  return [listsState(answer), ' ', words]
+  return [marked(listsLabel(answer)), ' ', words]
 }
 
 /** Every list with its answers, and those that gave none: folded on a page. */

@@ -12,12 +12,18 @@ import { byLabel, checkLabel, findingLabel, type Label, marked } from './labels.
 import { sentenceOf } from './sentences.ts'
 import { recordBlocks, spfBlocks } from './spf.ts'
 
-/** One row per check, the worst first: its sentence; inside the records and findings. */
-export const checkBlocks = (answer: Answer): readonly Block[] =>
-  sectionsOf(answer)
-    .map((section) => ({ section, label: checkLabel(answer, section) }))
-    .toSorted((a, b) => byLabel(a.label, b.label))
-    .map(({ section, label }) => rowBlock(answer, section, label))
+/** A row of the checks, and what it is called. */
+export type Row = { readonly label: Label; readonly block: Block }
+
+/** One row per check, and `lists`, the worst first: its sentence; inside the records and findings. */
+export function checkBlocks(answer: Answer, lists?: Row): readonly Block[] {
+  const rows = sectionsOf(answer).map((section): Row => {
+    const label = checkLabel(answer, section)
+    return { label, block: rowBlock(answer, section, label) }
+  })
+  const all = lists === undefined ? rows : lists.label === 'broken' ? [lists, ...rows] : [...rows, lists]
+  return all.toSorted((a, b) => byLabel(a.label, b.label)).map(({ block }) => block)
+}
 
 function rowBlock(answer: Answer, { key, name, purpose, status, reason, fields }: Section, label: Label): Block {
   const findings = answer.findings.filter(({ id }) => id.startsWith(`${key}.`))

@@ -56,6 +56,18 @@ it('a listing that leaves many points does not better a grade that findings hold
   expect(shown({ score: 100, grade: 'B', report_score: 99, report_grade: 'B' })[0]).toBe('B 99')
 })
 
+it('a step that waits says for what in one line; the reason and the evidence are in the step', () => {
+  const wait = 'At least a month in which all mail passes: correct SPF first. Of 90 messages 3 would be lost.'
+  const blocks = wayBlocks({
+    ...manyLookups,
+    findings: [],
+    plan: { ...plan, steps: [step('Later', 95, 'B', { wait })] },
+  })
+  const [path] = blocks.flatMap((one) => (one.kind === 'path' ? one.path.steps : []))
+  expect(path?.why).toBe('First: at least a month in which all mail passes')
+  expect(path?.blocks).toEqual([{ kind: 'text', line: [{ strong: 'First: ' }, wait] }])
+})
+
 it('what the domain could be for besides is shown with its own steps', () => {
   const end = plan.end
   const options = [

@@ -16,6 +16,8 @@ export function sentenceOf(answer: Answer, key: string): string {
   const fields = name && name !== 'mx' ? answer[name] : undefined
   const reason = name === 'mx' ? answer.mx_reason : fields?.reason
   if (status === 'unknown' && reason !== undefined) return reason
+  const { domain_role: role } = answer
+  if (status === 'not_applicable' && role && reason?.includes(role.because)) return '' // the verdict says it
   if (status === 'not_applicable' && key === 'ptr') return reason ?? '' // addresses that do not send
   const facts = name ? FACTS[name](answer) : ''
   const faults = faultsOf(answer, key).filter(({ id }) => facts === '' || !IN_FACTS.has(id))
@@ -46,8 +48,8 @@ const lower = (text: string): string => text.replace(/^./, (first) => first.toLo
 const ALL: Readonly<Record<string, string>> = { '-': '-all', '~': '~all', '?': '?all', '+': '+all' }
 
 const FACTS: Readonly<Record<CheckName, (answer: Answer) => string>> = {
-  spf: ({ spf: { record, lookups, all } }) =>
-    record === undefined
+  spf: ({ spf: { record, records, lookups, all } }) =>
+    record === undefined || records.length > 1
       ? ''
       : [
           lookups === undefined ? 'published' : `${lookups} of 10 lookups`,
