@@ -57,10 +57,30 @@ function concluded({ steps, score, grade, end, left }: Way): [mark: Mark, badge:
   if (needed.length > 0) {
     const count = counted(needed.length, 'step')
     const leads = needed.length === 1 ? 'leads' : 'lead'
-    return ['warn', count, `${count} ${leads} from ${now} to ${graded(end.score, end.grade)}.`]
+    const then = graded(end.score, end.grade)
+    return [
+      'warn',
+      count,
+      now === then ? `${count}; the score stays ${now}.` : `${count} ${leads} from ${now} to ${then}.`,
+    ]
   }
   if (left.some(({ finding }) => !finding.includes('.')))
     return ['open', 'Not known', 'Too little is known about the domain for a plan: the reasons are below.']
+  const best = steps.at(-1)
+  const most = best ? graded(best.score, best.grade) : now
+  const isGood = grade === 'A' || grade === 'A+'
+  if (most !== now)
+    return [
+      isGood ? 'good' : 'warn',
+      'Optional steps',
+      `${isGood ? 'No step is needed. ' : ''}Optional ones lead from ${now} to ${most}.`,
+    ]
+  if (grade === 'A+')
+    return [
+      'good',
+      'Nothing to do',
+      `Nothing has to be published: ${now}.${left.length > 0 ? ' What more can be done is below.' : ''}`,
+    ]
   return left.length > 0
     ? ['warn', 'No record helps', `No record improves ${now}; what is left is below.`]
     : ['good', 'Nothing to do', `Nothing needs to be published: ${now}.`]

@@ -1,4 +1,6 @@
 import type { PlanAnswer } from '../answers/plan.ts'
+import { presentFinding } from '../checks/present.ts'
+import * as registry from '../checks/registry.ts'
 import type { OverlayChange } from '../net/dns/overlay.ts'
 import type { Draft } from './draft.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -38,6 +40,25 @@ export function silentDraft(domain: string, { context, facts, outcomes }: Snapsh
 
 /** What only the registrar of a domain can do. */
 export const registration = (): Draft => ({ ...REGISTRATION, by: 'registrar', findings: ['mx.no_domain'], changes: [] })
+
+/** Faults of DNSSEC by which validating resolvers get no answer about the domain at all. */
+const UNVALIDATED = ['dnssec.bogus', 'dnssec.ds_mismatch', 'dnssec.expired', 'dnssec.not_yet_valid'] as const
+
+/** The repair of a signed zone that does not validate: all else waits for it. Undefined if there is no such fault. */
+export function validation({ outcomes }: Snapshot): Draft | undefined {
+  const found = outcomes.dnssec.findings.find(({ id }) => UNVALIDATED.some((one) => one === id))
+  if (!found) return undefined
+  const { repair = '' } = presentFinding(registry.dnssec.table, found)
+  const isOfSigner = found.id === 'dnssec.expired' || found.id === 'dnssec.not_yet_valid'
+  return {
+    title: 'Repair DNSSEC',
+    by: isOfSigner ? 'dns' : 'registrar',
+    findings: [found.id],
+    changes: [],
+    why: 'Most receivers validate: to them the domain has no records, and no mail arrives.',
+    instructions: `${repair} Then make the plan again.`,
+  }
+}
 
 /** The organization whose DMARC record governs the name, and the way to its plan. */
 export function organizationOf(

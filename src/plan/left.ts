@@ -1,11 +1,49 @@
+import type { PlanAnswer } from '../answers/plan.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
+import { CHECK_KEYS } from '../checks/run.ts'
 import { isWithin } from './lender.ts'
 import type { Snapshot } from './snapshot.ts'
-import { type Found, NOT_ALONE } from './trial.ts'
+import { type Found, NOT_ALONE, RANK, rankOf } from './trial.ts'
+
+type Ended = {
+  readonly domain: string
+  readonly start: Snapshot
+  readonly end: Snapshot
+  readonly steps: readonly { readonly findings: readonly string[] }[]
+}
+
+/**
+ * The findings of severity low and above that remain at the end, those whose step is withheld (`objectionTo` says why),
+ * and the checks that could not be made; the most severe first.
+ */
+export function leftOf(
+  { domain, start, end, steps }: Ended,
+  objectionTo: (found: Found) => string | undefined,
+): PlanAnswer['left'] {
+  const told = new Set(steps.flatMap(({ findings }) => findings))
+  const ranked = CHECK_KEYS.flatMap((key) => {
+    const outcome = end.outcomes[key]
+    if (!outcome) return []
+    const isOpen = outcome.status === 'unknown'
+    const open = isOpen
+      ? [{ rank: RANK.medium, finding: key as string, why: `Not known: ${outcome.reason.text}.` }]
+      : []
+    const rest = outcome.findings
+      .map((finding) => ({ key, finding }))
+      .filter((one) => !told.has(one.finding.id) && (rankOf(one) >= RANK.low || objectionTo(one) !== undefined))
+      .map((one) => ({
+        rank: rankOf(one),
+        finding: one.finding.id,
+        why: whyLeft(one, domain, start, objectionTo(one)),
+      }))
+    return [...open, ...new Map(rest.map((one) => [one.finding, one])).values()]
+  })
+  return ranked.toSorted((a, b) => b.rank - a.rank).map(({ finding, why }) => ({ finding, why }))
+}
 
 /** Why a finding has no step, with what its owner can do; `objection`: why a record that was tried is not offered. */
-export function whyLeft(
+function whyLeft(
   { key, finding }: Found,
   domain: string,
   { facts: { dmarc } }: Pick<Snapshot, 'facts'>,

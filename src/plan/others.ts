@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { applies } from '../checks/context.ts'
 import { hasUsableKey as hasKey } from '../checks/dkim/index.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
@@ -96,6 +97,24 @@ function published(
   }
 }
 
+/** TLSA records of hosts without TLS, for which senders that check them deliver nothing (RFC 7672 §2.2). */
+export const tlsaWithoutTls: OthersWork = (now, domain) => {
+  const { dane: facts } = now.facts
+  const found = foundIn(now, 'dane').filter(({ finding: { id } }) => id === 'dane.no_starttls')
+  const [first] = found
+  if (!first || facts instanceof Error) return []
+  const hosts = found.map(({ finding: { args } }) => ({ host: String(args?.host), name: String(args?.name) }))
+  const own = hosts.filter(({ name }) => isWithin(name, domain))
+  if (own.length === 0) return []
+  const draft = {
+    title: 'Remove the TLSA records until there is TLS',
+    by: 'dns',
+    instructions: `Or enable STARTTLS on ${own.map(({ host }) => host).join(', ')} at once, and leave them.`,
+    changes: own.map(({ name }): OverlayChange => ({ name, type: 'TLSA', remove: true })),
+  } as const
+  return [{ found: first, draft }]
+}
+
 /** Hosts that take no mail by what they are. */
 export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) => {
   const found = foundIn({ outcomes }, 'mx').find(({ finding: { id } }) => TAKE_NONE.includes(id))
@@ -172,14 +191,22 @@ function namedHost({ hosts, records }: MailHosts, domain: string): Work['draft']
 }
 
 /** A DKIM key, which only the provider of the mail can create. */
-export const providerKey: OthersWork = (now, domain) => {
+export const providerKey: OthersWork = (now, domain) => keyFor(now, domain, NEEDS_KEY)
+
+/** The key of the mailbox provider beside those of other services. */
+export const mailboxKey: OthersWork = (now, domain) => keyFor(now, domain, new Set(['dkim.mailbox_key_missing']))
+
+function keyFor(now: Snapshot, domain: string, ids: ReadonlySet<string>): readonly Work[] {
   const { dkim: facts } = now.facts
-  const found = foundIn(now, 'dkim').find(({ finding: { id } }) => NEEDS_KEY.has(id))
-  if (!found || facts instanceof Error) return []
+  const found = foundIn(now, 'dkim').find(({ finding: { id } }) => ids.has(id))
+  // At a domain that sends nothing no key is missing.
+  if (!found || facts instanceof Error || !applies('dkim', now.context)) return []
   const { keys: published, dangling } = facts
   const isOff = found.finding.id === 'dkim.dangling'
   if (isOff && (found.finding.args?.provider === undefined || hasUsableKey({ ...facts, keys: published }))) return []
-  const selector = facts.providers.find(({ selectors }) => selectors.length > 0)?.selectors[0] ?? 'default'
+  const isOfMailboxes = found.finding.id === 'dkim.mailbox_key_missing'
+  const providers = isOfMailboxes ? [now.context.mailboxes!.provider] : facts.providers
+  const selector = providers.find(({ selectors }) => selectors.length > 0)?.selectors[0] ?? 'default'
   const { repair } = presentFinding(registry.dkim.table, found.finding)
   const draft = {
     title: keyTitle(found.finding.id),
@@ -231,6 +258,9 @@ export const brokenKeys: OthersWork = (now) => {
 
 /** The PTR records of the domain's own addresses, which belong to whoever provides these. */
 export const pointers: OthersWork = (now, domain) => {
+  const { mail } = now.context
+  // The address at the end of an alias is that of a web page.
+  if (mail?.kind === 'implicit' && mail.cname.length > 0) return []
   const found = foundIn(now, 'ptr').filter(({ finding }) => finding.fix?.rtype === 'PTR')
   const changes = found.flatMap(({ finding }) => recordIn(finding.fix!, domain))
   const distinct = [...new Map(changes.map((change) => [change.name, change])).values()]
@@ -258,7 +288,8 @@ export const consents: OthersWork = (now, domain) => {
     const draft = {
       title: 'Get the consent of the report receiver',
       by: 'report receiver',
-      instructions: 'Whoever runs that domain publishes this record, otherwise receivers send it no reports.',
+      instructions:
+        'Whoever runs that domain publishes this record, otherwise receivers send it no reports. If nobody there agrees, put an address of your own in its place.',
       changes,
     } as const
     return changes.length === 0 ? [] : [{ found, draft }]

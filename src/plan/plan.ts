@@ -11,11 +11,11 @@ import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
 import { agreedHosts } from './agreed.ts'
-import { organizationOf, registration, silentDraft } from './choice.ts'
+import { organizationOf, registration, silentDraft, validation } from './choice.ts'
 import { governs, isInherited, isSteep, ownLevel, ownPolicyOf, resolved, waitsForSpf } from './compare.ts'
 import { changesOf, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
 import { nextStage, ownRecord, STAGE_FINDINGS, type Stage } from './ladder.ts'
-import { whyLeft } from './left.ts'
+import { leftOf } from './left.ts'
 import { isWithin } from './lender.ts'
 import {
   brokenKeys,
@@ -23,6 +23,7 @@ import {
   deadHosts,
   hasReports,
   hasUsableKey,
+  mailboxKey,
   missingPolicy,
   type OthersWork,
   pointers,
@@ -30,6 +31,7 @@ import {
   policyForTesting,
   providerKey,
   recordIn,
+  tlsaWithoutTls,
   type Work,
   writtenAliases,
 } from './others.ts'
@@ -48,6 +50,7 @@ import {
   reportsElsewhere,
   SILENT_ORGANIZATION,
   SPF_FIRST,
+  SPF_UNKNOWN,
   SPF_WAIT,
   STEEP,
   stageTitle,
@@ -108,7 +111,8 @@ export async function planOf(
     return { ...plan, left: left.map((one) => (isOfMail(one.finding) ? { ...one, why: REVERSE_ZONE } : one)) }
   }
   const exists = start.context.role !== 'no_such_domain'
-  const first = exists || start.context.above !== undefined ? seeds : [registration(), ...seeds]
+  const urgent = exists ? validation(start) : start.context.above === undefined ? registration() : undefined
+  const first = urgent ? [urgent, ...seeds] : seeds
   const whole = await make(first, exists || seeds.length > 0)
   const silent = seeds.length === 0 ? silentDraft(subject.domain, start) : undefined
   if (!silent) return { ...whole, ...organizationOf(subject.domain, start) }
@@ -160,6 +164,8 @@ class Planner {
       await this.others(policyFile)
       await this.others(policyForTesting)
       await this.fixes('mta_sts', 'medium')
+      await this.fixes('dane', 'medium')
+      await this.others(tlsaWithoutTls)
       await this.fixes('spf')
       await this.fixes('dkim')
       await this.others(writtenAliases)
@@ -174,6 +180,7 @@ class Planner {
     const isMore = await this.stages(false)
     for (const key of CHECK_KEYS) await this.fixes(key, 'low', 'optional')
     await this.others(missingPolicy, true)
+    await this.others(mailboxKey, true)
     if (isMore || isInherited(this.now)) await this.stages(true)
   }
 
@@ -462,6 +469,7 @@ class Planner {
       if (finding) this.objections.set(finding.finding.id, why)
       return false
     }
+    if (!isSilent && facts.spf instanceof Error) return refuse(SPF_UNKNOWN)
     if (!isSilent && !context.canPass)
       return refuse(
         'Not yet: none of the domain\u2019s own mail can pass a stricter policy. Repair SPF or set up DKIM first.',
@@ -517,7 +525,9 @@ class Planner {
   private waitFor(stage: Stage, after: Snapshot): Pick<Draft, 'wait' | 'instructions'> {
     const { seen } = this.options
     const told = seen && seenStepUp({ before: this.now, after }, seen)
-    const isNext = !this.steps.some(({ changes }) => changes.some(({ name }) => name === `_dmarc.${this.domain}`))
+    const isSeen = hasReports(this.start) || !hasReports(this.now)
+    const isNext =
+      isSeen && !this.steps.some(({ changes }) => changes.some(({ name }) => name === `_dmarc.${this.domain}`))
     const today = ownPolicyOf(this.now) ?? 'none'
     const wait = waitWords(stage, { canReport: hasReports(this.now), isNext, today })
     if (!told) return { wait }
@@ -529,7 +539,7 @@ class Planner {
    * the step is then called what this one is.
    */
   private push(draft: Done, laid: Change, { before = this.now, leads = false }: Pushed = {}): void {
-    const step = { ...draft, findings: resolved(before, draft) }
+    const step = { ...draft, findings: resolved(before, draft, this.start) }
     const sets = new Set(step.changes.map(setKey))
     const same = this.steps.findIndex(
       (one) => !one.wait && !step.wait && one.changes.some((change) => sets.has(setKey(change))),
@@ -584,32 +594,15 @@ class Planner {
         ...gradeIn(after),
       })
     }
-    return { steps: shown, end: gradeIn(end), left: this.left(end, steps) }
-  }
-
-  /**
-   * The findings of severity low and above that remain at the end, those whose step is withheld, and the checks that
-   * could not be made.
-   */
-  private left(end: Snapshot, steps: readonly Done[]): Plan['left'] {
-    const told = new Set(steps.flatMap(({ findings }) => findings))
-    return CHECK_KEYS.flatMap((key) => {
-      const outcome = end.outcomes[key]
-      if (!outcome) return []
-      const found = outcome.findings.map((finding) => ({ key, finding }))
-      const open = outcome.status === 'unknown' ? [{ finding: key, why: `Not known: ${outcome.reason.text}.` }] : []
-      const rest = found
-        .filter((one) => !told.has(one.finding.id) && (rankOf(one) >= RANK.low || this.objections.has(one.finding.id)))
-        .map((one) => ({
-          finding: one.finding.id,
-          why: whyLeft(one, this.domain, this.start, this.objectionTo(one)),
-        }))
-      return [...open, ...new Map(rest.map((one) => [one.finding, one])).values()]
-    })
+    return {
+      steps: shown,
+      end: gradeIn(end),
+      left: leftOf({ start: this.start, end, steps, domain: this.domain }, this.objectionTo),
+    }
   }
 
   /** Why a finding has no step; undefined: nothing was tried for it. */
-  private objectionTo({ finding: { id, fix } }: Found): string | undefined {
+  private readonly objectionTo = ({ finding: { id, fix } }: Found): string | undefined => {
     const isCut = this.trials > MAX_TRIALS && (fix !== undefined || Object.values(STAGE_FINDINGS).flat().includes(id))
     return this.objections.get(id) ?? (isCut ? stoppedAt(MAX_TRIALS) : undefined)
   }

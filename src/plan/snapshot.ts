@@ -13,9 +13,11 @@ import {
   judgeFacts,
   lookupChecks,
   lookupFacts,
+  lookupOne,
   rememberedJudgements,
 } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
+import { registrableDomain } from '../names/suffix.ts'
 import { type OverlayChange, overlay } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
@@ -97,7 +99,9 @@ export async function tryChange(
   const world = { ...run, resolve: overlay(run.resolve, change.records), fetch: withPolicy(run.fetch, change.policy) }
   const keys = [...new Set(changed.flatMap((one) => affectedBy(one, domain)))]
   const facts = await lookupChecks(before.facts, { keys, changes: changed }, { ctx: world, domain, input })
-  return snapshotOf(facts, judgements)
+  const isFetched = change.policy && facts.mta_sts === before.facts.mta_sts
+  const policed = isFetched ? { ...facts, mta_sts: await lookupOne('mta_sts', world, domain, input) } : facts
+  return snapshotOf(policed, judgements)
 }
 
 /**
@@ -108,7 +112,9 @@ export async function obstacleTo(
   { ctx, domain }: Subject,
   record: { readonly name: string; readonly rtype: string; readonly value: string | undefined },
 ): Promise<string | undefined> {
-  if (!isWithin(record.name, domain)) return undefined
+  // A registrable domain lives from no wildcard: beside its alias no record can stand, and below it any.
+  if (!isWithin(record.name, domain) || (record.name !== domain && registrableDomain(domain) === domain))
+    return undefined
   try {
     const lender = await lenderOf(ctx.anew(), domain)
     return lender && takesRecords(lender, domain, record.name) ? repairBeside(lender, record) : undefined

@@ -49,6 +49,7 @@ export const keyTitle = (id: string): string => KEY_TITLES.get(id) ?? 'Sign with
 const KEY_TITLES: ReadonlyMap<string, string> = new Map([
   ['dkim.dangling', 'Turn on DKIM signing'],
   ['dkim.none_found', 'Sign with DKIM, or give its selector'],
+  ['dkim.mailbox_key_missing', 'Turn on DKIM at the mailbox provider'],
   ['dkim.parent_key', 'Sign with a DKIM key of its own'],
   ['dkim.only_revoked', 'Sign with a new DKIM key'],
   ['dkim.short_key', 'Sign with a longer DKIM key'],
@@ -103,6 +104,10 @@ export const stoppedAt = (trials: number): string =>
 /** Why a policy is not raised by two levels at once. */
 export const STEEP =
   'Not at once: the domain may have senders. Name them in the SPF record, publish p=none with a rua, and make the plan again.'
+
+/** Why no policy is raised while the SPF record is not known. */
+export const SPF_UNKNOWN =
+  'Not yet: whether the mail of the domain can pass is not known, because the SPF record could not be looked up.'
 
 /** Why mail is not refused while SPF helps nobody. */
 export const SPF_FIRST =
@@ -185,7 +190,7 @@ function goneBefore(
   value: string,
   takesMail: (host: string) => boolean,
 ): readonly string[] {
-  if (type === 'TXT') return []
+  if (type === 'TXT' || type === 'TLSA') return []
   const host = type === 'MX' ? (value.split(' ')[1]?.replace(/\.$/, '') ?? '') : ''
   if (type === 'MX') return takesMail(host) ? [`Make sure that no mail comes in by way of ${host}.`] : []
   return [`Make sure that nothing else uses ${type} ${value} at ${name}.`]

@@ -54,7 +54,10 @@ export function mendedKey({ name, records, others, cname, key }: FoundKey): DnsR
   // Of hashes sha1 alone lets no signature verify (RFC 8301 §3.1); without the tag all are allowed.
   const isLeftOut = (item: string): boolean =>
     /^v[ \t]*=/i.test(item) || (/^h[ \t]*=/i.test(item) && !/sha256/i.test(item))
-  const tags = items.filter((item) => !isLeftOut(item)).map((item) => item.replace(/[ \t]*=[ \t]*/, '='))
+  const tags = items
+    .filter((item) => !isLeftOut(item))
+    .map((item) => item.replace(/[ \t]*=[ \t]*/, '='))
+    .map((item) => (item.startsWith('p=') ? item.replace(/[ \t]+/g, '') : item))
   const value = ['v=DKIM1', ...tags].join('; ')
   const reading = parseKeyRecord(value)
   return reading.ok && readKey(reading.value).state === 'usable' ? { name, rtype: 'TXT', value } : undefined

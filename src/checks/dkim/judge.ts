@@ -20,7 +20,7 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   const about = [...wildcard(facts), ...doubled(facts), ...named(facts)]
   const usable = facts.keys.filter(({ key }) => key.state === 'usable')
   // A revoked key is equivalent to no key (RFC 6376 §3.6.1).
-  if (usable.length === 0 && !applies('dkim', context)) return notApplicable(facts, context, about)
+  if (usable.length === 0 && !applies('dkim', context)) return notApplicable(facts, context, about.map(leftOver))
   const { domain } = facts
   const steps = stepsAt(facts.providers, domain)
   if (facts.discovery !== 'found' && maySignAbove(facts, context)) return signedAbove(facts, about, steps)
@@ -53,6 +53,11 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
 }
+
+/** An alias without a key at a domain that sends nothing: nothing fails by it. */
+const leftOver = (found: Finding): Finding =>
+  found.id === 'dkim.dangling' ? { ...found, severity: 'low', args: { ...found.args, steps: LEFT_OVER } } : found
+const LEFT_OVER = 'Remove the alias, unless the domain is to send mail again: it sends none.'
 
 /** One queried selector, for `GET /v1/dkim`. */
 export type SelectorFacts = { readonly selector: string; readonly answer: Answer<'TXT'>; readonly key?: FoundKey }

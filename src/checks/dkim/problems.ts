@@ -1,4 +1,5 @@
 import { type Problem, problemsOf, quoted, shown } from '../../base/problem.ts'
+import { counted } from '../../base/text.ts'
 
 type Text = { text: string }
 type Max = { max: number }
@@ -44,7 +45,8 @@ export const keyProblem = problemsOf('dkim_key', {
 export const dkimUnknown = problemsOf('dkim_unknown', {
   parent: ({ parent }: { parent: string }) =>
     `mail may be signed with the key of ${shown(parent, 255)}, which cannot be seen in the DNS`,
-  better: ({ count }: { count: number }) => `${count} lookups had no answer: a better key may exist`,
-  unanswered: ({ count, why }: { count: number; why: Problem }, say) => `${count} lookups had no answer: ${say(why)}`,
+  better: ({ count }: { count: number }) => `${counted(count, 'lookup')} had no answer: a better key may exist`,
+  unanswered: ({ count, why }: { count: number; why: Problem }, say) =>
+    `${counted(count, 'lookup')} had no answer: ${say(why)}`,
   none_found: ({ count }: { count: number }) => `${count} selectors have no key, and selectors cannot be listed`,
 })

@@ -15,7 +15,7 @@ export { lookupDmarc, lookupPolicy } from './lookup.ts'
 export { type DmarcRecord, formatDmarc, lowered, type Policy, shareOf, weaker } from './parse.ts'
 export { reportUriProblem } from './problems.ts'
 export { authorizationName, judgeAuthorization } from './reports.ts'
-export { MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
+export { MAX_URIS, mendedUris, parseReportUris, type ReportUri } from './uri.ts'
 
 /** DMARC: the policy that applies to a domain, found by the tree walk, and the receivers of its reports. */
 export const dmarc = defineCheck<DmarcFacts, DmarcFields>({

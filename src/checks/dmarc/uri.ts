@@ -40,7 +40,7 @@ export function parseReportUris(value: string): {
 const ADDRESS = /(?<![^\s,;<(])[A-Za-z0-9._%+=&~-]{1,64}@[A-Za-z0-9.-]{1,253}[A-Za-z0-9]/g
 
 /** A domain with other characters than those of a URI: the DNS has it in its ASCII form (RFC 5890 §2.3.2.1). */
-const FOREIGN_HOST = /(?<=@)[^\s,;<>@!"'`]{1,253}/g
+const FOREIGN_HOST = /(?<=@)[^\s,;<>@!"'`\u2018-\u201f\u00ab\u00bb]{1,253}/g
 
 /** The text with the domains of mail addresses as the DNS has them. */
 export const withAsciiHosts = (text: string): string =>

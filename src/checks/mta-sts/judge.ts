@@ -58,7 +58,9 @@ function judgeRecord(facts: StsFacts, { noMail, mail, takes }: Mail): Judged {
   if (facts.lookalike !== undefined)
     return fail(finding('mta_sts.version', { domain }, { evidence, fix: repaired(facts) }))
   if (parsed && !parsed.ok)
-    return fail(finding('mta_sts.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, { evidence }))
+    return fail(
+      finding('mta_sts.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, { evidence, fix: rewritten(facts) }),
+    )
   if (noMail !== undefined)
     return { status: 'not_applicable', findings: [finding('mta_sts.no_mail', { domain, reason: noMail })] }
   const none = finding('mta_sts.no_record', { domain })
@@ -138,6 +140,13 @@ const fail = (found: Finding): Judged => ({ status: 'fail', findings: [found] })
 function firstGood(facts: StsFacts): DnsRecord | undefined {
   const good = facts.records.find((text) => parseStsRecord(text).ok)
   return good === undefined ? undefined : record(facts, good)
+}
+
+/** The record with the letters and digits of its id, or the first id: another one says that the policy has changed. */
+function rewritten(facts: StsFacts): DnsRecord {
+  const [, written = ''] = /\bid[ \t]*[=:][ \t]*([^;]{0,100})/i.exec(facts.records[0]!.slice(0, 2_000)) ?? []
+  const id = written.replace(/[^A-Za-z0-9]/g, '').slice(0, 32) || '1' // RFC 8461 §3.1
+  return record(facts, formatStsRecord({ id, extensions: [] }))
 }
 
 function repaired(facts: StsFacts): DnsRecord | undefined {

@@ -5,7 +5,7 @@ import type { Domain } from '../../names/domain.ts'
 import type { Ctx } from '../../world.ts'
 import { type DnsRecord, defineCheck, type Finding, type Outcome, reasonOf } from '../check.ts'
 import type { DomainContext } from '../context.ts'
-import { MAX_URIS, parseReportUris, type ReportUri, reportUriProblem } from '../dmarc/index.ts'
+import { MAX_URIS, mendedUris, parseReportUris, type ReportUri, reportUriProblem } from '../dmarc/index.ts'
 import { hasVersion, parseFields } from '../mta-sts/index.ts'
 import { type OneRecord, oneRecord } from '../one-record.ts'
 import { tlsRptProblem } from '../problems.ts'
@@ -55,7 +55,9 @@ function judgeTlsRpt(
   const evidence = printable(facts.records[0]!)
   if (!parsed.ok) {
     const args = { problem: parsed.problem, at: parsed.at ?? -1 }
-    return done(facts, 'fail', { id: 'tls_rpt.syntax', args, evidence, ...offered })
+    const meant = urisMeant(facts.records[0]!)
+    const fix = meant.length > 0 ? { fix: record(facts, formatTlsRpt({ rua: meant, extensions: [] })) } : offered
+    return done(facts, 'fail', { id: 'tls_rpt.syntax', args, evidence, ...fix })
   }
   const bad = parsed.value.rua.filter((uri) => uri.problem !== undefined).slice(0, 10)
   const usable = parsed.value.rua.filter((uri) => uri.problem === undefined)
@@ -81,6 +83,14 @@ function merged(facts: TlsRptFacts): { fix?: DnsRecord } {
   })
   const unique = [...new Map(rua.map((uri) => [uri.uri, uri])).values()].slice(0, 10)
   return unique.length > 0 ? { fix: record(facts, formatTlsRpt({ rua: unique, extensions: [] })) } : {}
+}
+
+/** The addresses in a record that violates the grammar, at most 10. */
+function urisMeant(text: string): readonly ReportUri[] {
+  const words = text.slice(0, 2_000).replace(/\bru[af][ \t]*[=:]/gi, ' ')
+  const pages = (words.match(/https:\/\/[^\s,;"]{1,512}/g) ?? []).flatMap((one) => parseReportUris(one).uris)
+  const mailboxes = mendedUris({ uri: words.replace(/https:\/\/[^\s,;"]{1,512}/g, ' '), scheme: '' })
+  return [...mailboxes, ...pages.filter((uri) => uri.problem === undefined)].slice(0, 10)
 }
 
 function repaired(facts: TlsRptFacts): { fix?: DnsRecord } {
