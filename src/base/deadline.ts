@@ -1,7 +1,4 @@
-/**
- * A signal that fires after `ms`, or with `parent` if that comes first. Its reason is a `TimeoutError` if the time ran
- * out.
- */
+/** A signal that fires after `ms` (reason: a `TimeoutError`), or with `parent` if that comes first. */
 export const within = (ms: number, parent?: AbortSignal): AbortSignal => {
   const timer = AbortSignal.timeout(Math.max(0, Math.ceil(ms)))
   return parent ? AbortSignal.any([parent, timer]) : timer
@@ -57,10 +54,7 @@ export async function withDeadline<T>(
   }
 }
 
-/**
- * A signal that fires with the first of `parents`, for work that reports its end: work with many listeners costs less
- * than with `AbortSignal.any`.
- */
+/** A signal that fires with the first of `parents`; cheaper than `AbortSignal.any` for work with many listeners. */
 export function firstOf(parents: readonly AbortSignal[]): Deadline {
   const controller = new AbortController()
   const stops = parents.map((parent) => [parent, () => controller.abort(parent.reason)] as const)

@@ -35,10 +35,7 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
   return { ...ctx, resolve }
 }
 
-/**
- * A context in which a check can run again with the same input: answers and fetched pages are cached, and every run
- * gets the same random numbers.
- */
+/** A context in which a check can run again: answers and pages are cached, random numbers are the same. */
 export type Repeatable<C> = C & {
   /** The context for one run, whose queries are those that the runs before have left. */
   readonly anew: () => C

@@ -16,10 +16,7 @@ import { type Form, readView, type View } from './view-flags.ts'
 /** Characters that clear a terminal and move the cursor to the top. */
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
-/**
- * Runs one operation for the command line, in this process or on a server, prints the answer and returns the exit
- * status.
- */
+/** Runs an operation here or on a server, prints the answer and returns the exit status. */
 export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Promise<number> {
   const { operation, targets } = asked
   const isSeveral =
@@ -208,9 +205,7 @@ async function machineWriter({ asked, view, setting }: Work, format: MachineForm
   })
 }
 
-/**
- * The given targets, with the lines of standard input in place of `-`; one unnamed target if the operation has none.
- */
+/** The targets, with the lines of standard input for `-`; one unnamed target if there are none to name. */
 async function* targetsOf({ asked, setting, stopped }: Work): AsyncGenerator<string | undefined> {
   if (!asked.targets) yield undefined
   let count = 0

@@ -21,10 +21,7 @@ export type CallOptions = {
 /** A list to upload: its text, octets, or a stream of them. */
 export type UploadBody = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
 export type UploadOptions = CallOptions & {
-  /**
-   * Default `text/csv`; also text/plain, application/x-ndjson, application/json, each also as gzip with
-   * `contentEncoding`.
-   */
+  /** Default `text/csv`; or text/plain, application/x-ndjson, application/json; gzip with `contentEncoding`. */
   readonly contentType?: string
   readonly contentEncoding?: 'gzip'
 }
@@ -78,10 +75,7 @@ export type Client = { readonly [N in Exclude<Name, Grouped>]: Method<N> } & {
     id: string,
     options?: CallOptions,
   ) => AsyncIterable<{ readonly event: string; readonly data: Output<'jobs.show'> }>
-  /**
-   * All results of a job in the order of its list. An interrupted download continues after the last row, at most 5
-   * times.
-   */
+  /** All results of a job in list order. An interrupted download goes on after the last row, 5 times at most. */
   readonly rows: (
     id: string,
     filter?: { readonly result?: string; readonly reason?: string },
@@ -211,10 +205,7 @@ async function ask(
 
 /** What the service refused, in its own words (RFC 9457). */
 export class MailsondeError extends Error {
-  /**
-   * Stable; docs/errors.md lists them. `unreadable` where the answer is none of the service's, `unreachable` (status 0)
-   * where there is none.
-   */
+  /** Stable, listed in docs/errors.md; `unreadable`: not the service's; `unreachable` (status 0): no answer. */
   readonly code: string
   readonly status: number
   readonly parameter: string | undefined
@@ -289,10 +280,7 @@ export async function textOf(response: Response): Promise<string> {
   return text
 }
 
-/**
- * The lines of a body as a stream, without their ends; an incomplete last line is included. At most 16 Mi characters
- * each.
- */
+/** The lines of a body as a stream, at most 16 Mi characters each; an incomplete last one is included. */
 export async function* linesOf(response: Response): AsyncGenerator<string> {
   let open = ''
   for await (const chunk of textChunks(response)) {
@@ -309,10 +297,7 @@ export async function* linesOf(response: Response): AsyncGenerator<string> {
 
 type SentEvent = { readonly event: string; readonly data: unknown }
 
-/**
- * The events of a body as a stream (the format of the HTML standard, §9.2.6); comments and incomplete events are
- * ignored.
- */
+/** The events of a body as a stream (HTML standard, §9.2.6) without comments and incomplete events. */
 export async function* eventsOf(response: Response): AsyncGenerator<SentEvent> {
   let event = 'message'
   let data: string[] = []

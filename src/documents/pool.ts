@@ -20,10 +20,7 @@ import {
 import { backOf } from './check/hosts.ts'
 import { documentOf, inWords } from './words.ts'
 
-/**
- * The source addresses of verification: which are usable, then each with its PTR names, listings and state with the
- * providers.
- */
+/** The source addresses: which are usable, then each with PTR names, listings and state at providers. */
 export const poolDocument = ({ data }: PoolAnswer, version: string): Document =>
   documentOf('Source addresses', version, usable(data), data.map(rowBlock))
 

@@ -31,9 +31,7 @@ export type HeavyAsk = {
   readonly isMail?: boolean
 }
 
-/**
- * Runs one job. Rejects with the AppError of the reader, with {@link LaneError}, or with the reason of the signal.
- */
+/** Runs a job. Rejects with the AppError of the reader, {@link LaneError}, or the reason of the signal. */
 export type Heavy = <Input, Result>(
   kind: HeavyKind<Input, Result>,
   octets: Uint8Array,

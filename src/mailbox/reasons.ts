@@ -18,24 +18,17 @@ export type ReasonRow = VerifyOutcome & {
    * result (docs/verification.md).
    */
   readonly confidence: number | 'evidence'
-  /**
-   * Whether the same question may get another answer later, so that `retry_after_ms` is set if the reply names a delay.
-   */
+  /** Whether the same question may be answered otherwise later: `retry_after_ms` is set if the reply names it. */
   readonly temporary: boolean
   /** The assumed delay in ms if a temporary reply names none. */
   readonly defaultRetryMs: number | undefined
-  /**
-   * Whether another source address may get another answer. `with_own_helo`: only if the HELO name depends on the
-   * address.
-   */
+  /** Whether another source may be answered otherwise; `with_own_helo`: if the HELO name depends on it. */
   readonly otherSource: 'no' | 'may_help' | 'with_own_helo'
   /** The event for the circuit breaker of the source address at this provider. */
   readonly sourceHealth: 'good' | 'refused' | 'throttled' | 'none'
   /** Whether the answer is cached. `when_conclusive`: only if catch-all is not open any more. */
   readonly cached: 'yes' | 'no' | 'when_conclusive'
-  /**
-   * As the reply about a made-up mailbox: it is refused because it does not exist, so the domain is not a catch-all.
-   */
+  /** As a reply about a made-up mailbox: refused because it does not exist, so no catch-all. */
   readonly absent: boolean
   /** Whether the host counts as down and gets no new connection for a minute. */
   readonly hostDown: boolean
@@ -156,10 +149,7 @@ export const isReason = (text: string): text is Reason => Object.hasOwn(TABLE, t
 
 export const reasonRow = (reason: Reason): ReasonRow => TABLE[reason]
 
-/**
- * The result and deliverability of a reason, as in the table of docs/verification.md. `code` is the SMTP reply code, 0
- * or absent without a reply.
- */
+/** Result and deliverability of a reason, as in docs/verification.md; `code`: of the reply, 0 without one. */
 export function outcomeOf(reason: Reason, code = 0): VerifyOutcome {
   const { result, permanentResult, deliverability } = reasonRow(reason)
   return { result: code >= 500 ? (permanentResult ?? result) : result, deliverability }

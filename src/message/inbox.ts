@@ -96,10 +96,7 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
     byLocal.delete(entry.local)
   }
 
-  /**
-   * Forgets what has expired. Lives differ, so all are looked at; an address is made at most as often as the rate of
-   * the API permits.
-   */
+  /** Forgets what has expired. Lives differ, so all are looked at; the rate of the API bounds them. */
   function sweep(): void {
     for (const entry of byId.values()) {
       if (!isOver(entry)) continue

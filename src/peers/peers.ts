@@ -127,10 +127,7 @@ function makeRoom(index: Index): void {
   remove(index, oldest, '')
 }
 
-/**
- * The peers that may be called now, the least loaded first; those of equal load in a random order. `random` returns 0
- * (included) to 1 (excluded).
- */
+/** Peers that may be called, least loaded first, equal ones in random order. `random`: 0 to below 1. */
 export function choosePeers(
   peers: Peers,
   capability: Peer['capabilities'][number],

@@ -83,9 +83,7 @@ type Patience = {
 }
 const NO_LIMIT: Patience = { signals: [], heard: () => {}, end: () => {} }
 
-/**
- * How long the others are waited for: counted from this node's answer, and shorter once a quorum of the `nodes` agrees.
- */
+/** How long others are waited for, from this node's answer; shorter once a quorum of `nodes` agrees. */
 function patienceFor(ctx: Ctx, nodes: number): Patience {
   const begunMs = ctx.monotonic()
   const late = new AbortController()
@@ -147,10 +145,7 @@ async function nodesFor(
   return onePerHost(able.sort((a, b) => b.lastSeenAtMs - a.lastSeenAtMs)).slice(0, MAX_NODES)
 }
 
-/**
- * One machine has one vote: only the first of the nodes at one host; hosts without a public address (labs) may have
- * several.
- */
+/** One machine, one vote: the first node of each host; hosts without public address (labs) have several. */
 function onePerHost(peers: readonly Peer[]): readonly Peer[] {
   const hosts = new Set<string>()
   return peers.filter(({ url }) => {

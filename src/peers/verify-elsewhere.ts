@@ -88,10 +88,7 @@ type Search = {
   readonly tried: readonly string[]
 }
 
-/**
- * The first sufficient answer, of up to 3 nodes asked in turn; a node that is not the last gets half of the remaining
- * time.
- */
+/** The first sufficient answer of up to 3 nodes in turn; all but the last get half of the time left. */
 async function fromNodes(
   ctx: Call,
   deps: Used,

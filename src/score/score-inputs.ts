@@ -95,10 +95,7 @@ export function fromMx(
   }
 }
 
-/**
- * The score's input from the PTR check: each address that sends as the domain, even if one of them leaves the whole
- * unknown.
- */
+/** The score's input from PTR: each address that sends as the domain, even if one is unknown. */
 export function fromPtr(outcome: Outcome<PtrFacts>): PtrScoreInput {
   if (outcome.status === 'not_applicable') return { state: 'not_applicable' }
   if (!outcome.facts) return { state: 'unknown' }

@@ -197,10 +197,7 @@ async function importFile(
 /** `isNamed`: by a person, who may mean what a link leads to. */
 type Found = { readonly path: string; readonly isNamed: boolean }
 
-/**
- * The files at and below a path; a Maildir is a folder. Links are not followed. What cannot be opened is left out, and
- * `faultOf` gets it.
- */
+/** Files at and below a path, a Maildir too. Links are not followed; `faultOf` gets what cannot be opened. */
 function* filesBelow(
   path: string,
   faultOf: (path: string) => (error: unknown) => void,

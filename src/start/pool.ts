@@ -13,9 +13,7 @@ import type { Outside } from './world.ts'
 /** Mail hosts that name the client's address in their reply to EHLO. */
 const ECHO_HOSTS = ['gmail-smtp-in.l.google.com', 'outlook-com.olc.protection.outlook.com']
 
-/**
- * The sources: those of `--pool`, otherwise this machine's public addresses. Throws AppError if `--pool` cannot be used.
- */
+/** The sources: of `--pool`, else this machine's public addresses. Throws AppError for an unusable `--pool`. */
 export function createSourcePool(
   config: Config,
   { world, dialByProxies }: Pick<Outside, 'world' | 'dialByProxies'>,

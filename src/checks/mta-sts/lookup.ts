@@ -8,10 +8,7 @@ import { isStsRecord, parseStsRecord, resemblesStsRecord, type StsRecord } from 
 import { isPlainText, MAX_POLICY_BYTES, parseStsPolicy, type StsPolicy } from './policy.ts'
 import { stsFetchProblem } from './problems.ts'
 
-/**
- * The result of fetching the policy. `refused` is a fault that every sender gets; `unknown` may be our own, or
- * temporary.
- */
+/** What fetching the policy gave. `refused`: every sender gets it; `unknown`: ours, or temporary. */
 export type PolicyAnswer =
   | { readonly kind: 'read'; readonly policy: StsPolicy }
   | { readonly kind: 'invalid'; readonly problem: Problem }

@@ -35,10 +35,7 @@ export type NsFacts = {
   readonly leftOut: number
   /** Every server that the zone names, including those beyond the first 13. */
   readonly named: readonly string[]
-  /**
-   * The delegation according to a server of the parent zone; absent without an answer, and if that server is
-   * authoritative for the zone itself.
-   */
+  /** What a server of the parent zone says; absent without answer, and if it is the zone's own server. */
   readonly delegation?: Delegation
   /** The recursive resolver's answers for the compared records; a type without an answer is absent. */
   readonly resolved: Partial<Record<Copy, string>>
@@ -122,10 +119,7 @@ const IS_OF: Readonly<Record<Copy, (text: string) => boolean>> = {
   dmarc: (text) => /^v\s*=\s*DMARC1/.test(text),
 }
 
-/**
- * The records of one type as a text for comparison: sorted, because their order means nothing. Of TXT only the records
- * of that kind.
- */
+/** Records of one type as text to compare, sorted: order means nothing. Of TXT those of that kind. */
 export function textOf(answer: Answer<'MX' | 'TXT'>, copy: Copy): string {
   const texts = answer.records.map((record) =>
     typeof record === 'string' ? record : `${record.preference} ${record.exchange}`,

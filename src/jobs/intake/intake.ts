@@ -9,10 +9,7 @@ export type Layout = CsvLayout | ({ readonly format: 'text' | 'ndjson' | 'json' 
 
 export type Intake = {
   readonly kind: Kind
-  /**
-   * Content-Type of the request: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with or
-   * without parameters.
-   */
+  /** Content-Type: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with parameters. */
   readonly contentType: string
   /** Content-Encoding of the request; gzip is recognized without it. */
   readonly contentEncoding?: string

@@ -26,9 +26,7 @@ export type UploadPlace = {
 }
 
 type OpenUploads = {
-  /**
-   * Throws AppError `too_many_uploads` if this owner, or all owners together, have the maximum number of open uploads.
-   */
+  /** Throws AppError `too_many_uploads` if this owner, or all together, have as many as may be open. */
   readonly enter: (owner: string) => UploadPlace
 }
 

@@ -8,10 +8,7 @@ import { listError, type RowProblem } from '../problems.ts'
 
 export type Kind = 'verify' | 'check' | 'blacklist'
 
-/**
- * Common names of input columns in exported lists, in lower case without marks and blanks, by kind and in order of
- * preference.
- */
+/** Usual names of input columns, lower case without marks and blanks, by kind and preference. */
 const NAMES: Readonly<Record<Kind, readonly string[]>> = {
   verify: [
     ...['email', 'emailaddress', 'mail', 'mailaddress', 'emails'],
@@ -213,10 +210,7 @@ export type GoodRow = {
   /** What was taken away to get the input. */
   readonly taken?: readonly (Taken | 'shortened')[]
 }
-/**
- * A record that gets no result: the code of the reason ({@link rowProblem}), its sentence, and the beginning of the
- * record.
- */
+/** A record without a result: the code of the reason ({@link rowProblem}), its sentence, its beginning. */
 export type BadRow = {
   readonly ok: false
   readonly line: number

@@ -5,10 +5,7 @@ const now = rows('recipient', 'any')
 const any = rows('any', 'any')
 const forGood = rows('recipient', '5xx')
 
-/**
- * Read before all others: the codes are unmistakable, but their texts mention the sender. The mailbox exists and
- * accepts no mail from outside.
- */
+/** Read first: clear codes whose texts mention the sender. The mailbox exists and takes no outside mail. */
 export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   forGood(
     'recipient_restricted',

@@ -35,9 +35,7 @@ export type SourcePool = {
    * fires, whichever is first. A refresh that was cut short does not count, and the next caller starts it again.
    */
   readonly refresh: (signal: AbortSignal) => Promise<void>
-  /**
-   * The listings of the exit address, by the last answer of each blacklist; undefined: no blacklist has answered yet.
-   */
+  /** Listings of the exit address by each blacklist's last answer; undefined: none has answered yet. */
   readonly listings: (source: SourceName) => readonly OwnListing[] | undefined
   /** Why a source is not used toward a provider. */
   readonly refusedBy: (source: SourceName, provider: string) => string | undefined
@@ -170,10 +168,7 @@ export type PoolRow = {
   }[]
 }
 
-/**
- * One row per address: those of the pool first, in their order, then others that were used. At most 100 providers each,
- * the latest used first.
- */
+/** A row per address: the pool's in order, then others used. At most 100 providers each, latest first. */
 export function poolStatus(
   pool: readonly SourceName[],
   rows: readonly SourceRow[],

@@ -176,10 +176,7 @@ export const VERIFY_ROWS: readonly Row<VerifyAnswer>[] = [
 
 const GOOD = ['pass', 'passes', 'met']
 
-/**
- * Kinds of change between the analyses of two messages of one author domain. What is unknown in one of them is no
- * change.
- */
+/** Changes between two messages of an author domain. What is unknown in one of them is no change. */
 export const MESSAGE_ROWS: readonly Row<MessageAnswer>[] = [
   resultRow('message.dmarc', 'DMARC', ({ dmarc }) => dmarc.result),
   resultRow('message.spf', 'SPF', ({ spf }) => spf.result),

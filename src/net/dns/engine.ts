@@ -55,10 +55,7 @@ const keep = (resolve: (answer: unknown) => void, reject: (error: unknown) => vo
   kept.reject = reject
 }
 
-/**
- * Sends queries, retries them and completes them. It uses callbacks throughout: a query creates one promise and no
- * timer.
- */
+/** Sends, retries and completes queries by callbacks: a query costs one promise and no timer. */
 export function engine(options: EngineOptions): Engine {
   const { now, onEvent } = options
   const aborts = watch<Question>((question) => {
@@ -158,10 +155,7 @@ export function engine(options: EngineOptions): Engine {
     ask([at], '.', 'NS', NEVER, false, false, 1).catch(silent)
   }
 
-  /**
-   * An unreachable server fails at once: the next round starts a little later, and not at the same moment for all
-   * queries.
-   */
+  /** An unreachable server fails at once: the next round starts later, and not for all queries together. */
   function backOff(question: Question): void {
     const timer = setTimeout(
       () => {

@@ -60,10 +60,7 @@ export type Connection = {
   readonly finish: (last: string) => void
 }
 
-/**
- * Opens a connection. `signal` bounds its whole life: when it fires, every wait rejects (`timeout` or `aborted`) and
- * the socket is closed.
- */
+/** Opens a connection. When `signal` fires, every wait rejects (`timeout`, `aborted`) and it is closed. */
 export type Dial = (target: Target, signal: AbortSignal) => Promise<Connection>
 
 export type DialReason =

@@ -116,10 +116,7 @@ function open(target: Target, signal: AbortSignal): Promise<Socket> {
   })
 }
 
-/**
- * The connection of an open socket. `seenAs`: the client address that the other side sees, if it is not the socket's
- * own.
- */
+/** The connection of an open socket. `seenAs`: the client address the other side sees, if another. */
 export const connectionOver = (
   tcp: Socket,
   signal: AbortSignal,

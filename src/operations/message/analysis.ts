@@ -218,10 +218,7 @@ function withFix(finding: FindingAnswer, state: State | undefined): FindingAnswe
   return fix ? { ...finding, fix } : finding
 }
 
-/**
- * What the check of the domain of a From field finds today about its authentication, with the step of its plan; empty
- * if the field names none.
- */
+/** What the check of a From domain finds today about its authentication, with the step; empty without. */
 export async function todayOf(ctx: Ctx, deps: Used, from = ''): Promise<string> {
   const address = parseAddresses(from, 1)[0]?.address ?? ''
   const domain = parseDomain(address.slice(address.lastIndexOf('@') + 1))

@@ -1,7 +1,4 @@
-/**
- * A page whose answer arrives in parts: fills its places from an event stream, shows when the connection is lost, and
- * reconnects.
- */
+/** A page whose answer arrives in parts: fills its places from events, shows a lost connection, reconnects. */
 
 const main = document.querySelector<HTMLElement>('main[data-live]')
 /** Number of retries of a refused connection, and the interval, ms. */

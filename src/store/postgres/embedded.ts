@@ -80,10 +80,7 @@ const connectionTo = (place: Place, password: string): Connection => ({
   database: 'postgres',
 })
 
-/**
- * The password of the private server, created once: the socket's folder may belong to a user who also runs other
- * programs.
- */
+/** The private server's password, created once: the user of its folder may run other programs. */
 async function passwordOf(dataDir: string): Promise<string> {
   const path = join(dataDir, 'postgres.password')
   await makeFolder(dataDir)
@@ -144,10 +141,7 @@ async function initialize(
   }
 }
 
-/**
- * `made cluster initdb arguments…`, with the password on standard input. `set -C`: the password file is opened with
- * O_EXCL.
- */
+/** `made cluster initdb arguments…`, password on standard input. `set -C`: opened with O_EXCL. */
 const INITIALIZE = `
 set -euC
 umask 077

@@ -53,10 +53,7 @@ const SWEEP = 5_000
 
 export type Webhooks = ReturnType<typeof webhooksOf>
 export const webhooksOf = (db: Kysely<Schema>) => ({
-  /**
-   * The webhook of an owner for a URL; created with `secret` if there is none, unless the owner has `most`: then
-   * undefined.
-   */
+  /** The webhook of an owner for a URL, created with `secret` if new; undefined if the owner has `most`. */
   ensure: async (
     row: Pick<WebhookRow, 'id' | 'owner' | 'url' | 'secret' | 'created_at'>,
     most: number,
@@ -314,10 +311,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return rows[0]!.has_work
   },
 
-  /**
-   * A job that has ended and whose webhook was not called, none of `without`; leased by removing its callback within
-   * `tx`.
-   */
+  /** An ended job whose webhook was not called, none of `without`; leased: its callback goes in `tx`. */
   endedJob: async (
     tx: Transaction<Schema>,
     without: readonly string[],
