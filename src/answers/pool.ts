@@ -84,5 +84,17 @@ export const doctorAnswer = z.strictObject({
       detail: z.string(),
     })
     .meta({ description: 'the database of reports, jobs and monitors' }),
+  mail: z
+    .strictObject({
+      server: z.string(),
+      from: z.string(),
+      ready: z.boolean().meta({ description: 'whether it takes our connection and login' }),
+      detail: z.string(),
+      one_click: z.boolean().nullable().meta({
+        description: 'whether a digest carries one-click unsubscription under a valid signature; null: not known',
+      }),
+    })
+    .nullable()
+    .meta({ description: 'the submission server of messages and digests; null: none is set' }),
 })
 export type DoctorAnswer = AnswerOf<typeof doctorAnswer>

@@ -108,7 +108,7 @@ const listingsOf = (listings: NonNullable<Own['listings']> | null): Marked =>
 
 /** Whether this machine can do its work: what to do first, then the resolver, the lists and each source address. */
 export function doctorDocument(answer: DoctorAnswer, version: string): Document {
-  const { fit, repairs, resolver, lists, sources, port_25: port25, database } = answer
+  const { fit, repairs, resolver, lists, sources, port_25: port25, database, mail } = answer
   const first = [...repairs, ...problemsOf(sources)]
   return documentOf(
     'Doctor',
@@ -117,7 +117,7 @@ export function doctorDocument(answer: DoctorAnswer, version: string): Document 
       ? conclude('This machine', 'good', 'Ready', 'Checks, blacklists and verification can run from here.')
       : conclude('This machine', 'bad', 'Not ready', 'Checks, blacklists or verification do not work well from here.'),
     first.length > 0 && [heading(2, 'What to do', 'first'), bullets(first)],
-    heading(2, 'Resolver, port 25 and database', 'resolver'),
+    heading(2, 'Resolver, port 25, database and mail', 'resolver'),
     facts(
       [
         'Resolver',
@@ -139,6 +139,10 @@ export function doctorDocument(answer: DoctorAnswer, version: string): Document 
       lists.refusing.length > 0 && ['Refusing us', lists.refusing.join(', ')],
       ['Port 25', PORT_25[String(port25) as keyof typeof PORT_25]],
       ['Database', { mark: database.ready ? 'good' : 'bad', text: database.detail }],
+      mail && [
+        'Mail to owners',
+        { mark: mail.ready ? (mail.one_click === false ? 'warn' : 'good') : 'bad', text: mailInWords(mail) },
+      ],
     ),
     heading(2, 'Source addresses', 'sources'),
     sources.length === 0 && text('This machine has no public address.'),
@@ -147,6 +151,9 @@ export function doctorDocument(answer: DoctorAnswer, version: string): Document 
     ),
   )
 }
+
+const mailInWords = ({ server, from, ready, detail }: NonNullable<DoctorAnswer['mail']>): string =>
+  `${server}${ready ? ' takes our login' : ''}, mail is from ${from}: ${detail}`
 
 const PORT_25 = {
   true: { mark: 'good', text: 'open' },

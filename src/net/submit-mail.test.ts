@@ -71,7 +71,7 @@ const MAIL = {
   headers: { 'auto-submitted': 'auto-generated', 'list-unsubscribe': '<https://w.example/u>' },
 }
 const send = (url: string, over: Partial<typeof MAIL> = {}, ms = 5_000) =>
-  submission({ url, from: 'watch@w.example', ca: [CERT] })({ ...MAIL, ...over }, AbortSignal.timeout(ms))
+  submission({ url, from: 'watch@w.example', ca: [CERT] }).send({ ...MAIL, ...over }, AbortSignal.timeout(ms))
 const OPEN = { authOptional: true, hideSTARTTLS: true } as const
 const refusal = (code: number) => Object.assign(new Error('not today'), { responseCode: code })
 
@@ -164,4 +164,44 @@ describe('mail', () => {
   })
   it('a server that is gone', () =>
     expect(send('smtp://127.0.0.1:1')).rejects.toMatchObject({ name: 'MailError', isFinal: false }))
+
+  it('many go over few connections, and none fails with a refused one or with a connection that the server ended', async () => {
+    let connections = 0
+    let ended = 0
+    const { port, taken } = await server({
+      ...OPEN,
+      onConnect: (_, done) => done(void connections++ as undefined),
+      onRcptTo: ({ address }, _, done) => done(address.startsWith('no-one') ? refusal(550) : null),
+    })
+    const { send: one } = submission({ url: `smtp://127.0.0.1:${port}`, from: 'watch@w.example' })
+    const to = (address: string) => one({ ...MAIL, to: address }, AbortSignal.timeout(20_000))
+    const all = Array.from({ length: 100 }, (_, n) => to(n % 10 === 9 ? `no-one${n}@b.example` : `u${n}@b.example`))
+    const results = await Promise.allSettled(all)
+    expect([taken.length, results.filter(({ status }) => status === 'rejected').length]).toEqual([90, 10])
+    expect(connections).toBeLessThanOrEqual(8)
+    for (const client of servers.at(-1)!.connections) {
+      ended++
+      client.close()
+    }
+    await to('last@b.example')
+    expect([ended > 0, taken.length]).toEqual([true, 91])
+  })
+
+  it.each<[what: string, url: (port: number) => string, settings: Options, why: RegExp | undefined]>([
+    ['answers', (port) => `smtp://127.0.0.1:${port}`, OPEN, undefined],
+    [
+      'has the certificate of another',
+      (port) => `smtps://ann:p%40ss@127.0.0.1:${port}`,
+      { secure: true },
+      /certificate/,
+    ],
+    ['is gone', () => 'smtp://127.0.0.1:1', {}, /ECONNREFUSED/],
+  ])('a server that %s is told, and gets no mail', async (_, url, settings, why) => {
+    const { port, taken } = await server(settings)
+    const { check } = submission({ url: url(port), from: 'watch@w.example', ca: [CERT] })
+    const said = await check(AbortSignal.timeout(5_000)).catch((error: Error) => error.message)
+    if (why) expect(said).toMatch(why)
+    else expect(said).toBeUndefined()
+    expect([String(said).includes('p@ss'), taken]).toEqual([false, []])
+  })
 })

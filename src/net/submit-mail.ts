@@ -1,5 +1,6 @@
 import { rootCertificates } from 'node:tls'
-import { within } from '../base/deadline.ts'
+import { raced, within } from '../base/deadline.ts'
+import { once } from '../base/share-work.ts'
 
 /** A message in plain text. Header values have no line breaks. */
 export type Mail = {
@@ -24,18 +25,33 @@ export class MailError extends Error {
   }
 }
 
+/** A submission server. */
+export type Submission = {
+  /** Its host and port. */
+  readonly server: string
+  readonly send: SubmitMail
+  /** Connects and logs in, and sends nothing. Rejects with {@link MailError}. */
+  readonly check: (signal: AbortSignal) => Promise<void>
+}
+
 const SUBMIT_MS = 30_000
+/** Connections to the server; each is used for many messages, one after the other, while there are some. */
+const CONNECTIONS = 8
+const MESSAGES_EACH = 100
+/** A connection without a message is closed, ms. */
+const IDLE_MS = 2_000
 
 /**
  * Submission (RFC 6409) through `url`: `smtps://user:password@host` (TLS from the start, port 465) or `smtp://…` (port
  * 587, STARTTLS if it is offered, and always if there is a password). The operator named the server, so private
- * addresses are allowed. The code is loaded with the first message.
+ * addresses are allowed. The code is loaded with the first message. There are at most {@link CONNECTIONS} connections,
+ * which are used again.
  */
 export function submission(options: {
   readonly url: string
   readonly from: string
   readonly ca?: readonly string[]
-}): SubmitMail {
+}): Submission {
   const url = new URL(options.url)
   const secure = url.protocol === 'smtps:'
   const user = decodeURIComponent(url.username)
@@ -53,25 +69,39 @@ export function submission(options: {
     ...(options.ca && options.ca.length > 0 && { tls: { ca: [...rootCertificates, ...options.ca] } }),
   }
   const domain = options.from.slice(options.from.lastIndexOf('@') + 1)
-  return async ({ id, to, subject, text, headers }, signal) => {
+  const pool = once(async () => {
     const { createTransport } = await import('nodemailer')
-    const transporter = createTransport(transport)
-    try {
-      await transporter.sendMail({
+    // A message that a connection lost before any of it was sent goes over another one, once.
+    const shared = { pool: true, maxConnections: CONNECTIONS, maxMessages: MESSAGES_EACH, maxRequeues: 1 } as const
+    return createTransport({ ...transport, ...shared, idleTimeout: IDLE_MS })
+  })
+  return {
+    server: `${transport.host}:${transport.port}`,
+    send: async ({ id, to, subject, text, headers }, signal) => {
+      const mail = {
         from: options.from,
         ...(id !== undefined && { messageId: `<${id}@${domain}>` }),
-        to: { name: '', address: to },
-        subject,
-        text,
-        headers: { ...headers },
-        signal: within(SUBMIT_MS, signal), // closing the transporter does not end a running submission
-      })
-    } catch (error) {
-      const { responseCode, code, message } = error as Error & { responseCode?: number; code?: string }
-      const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE'
-      throw new MailError(message, isAboutMessage && responseCode !== undefined && responseCode >= 500)
-    } finally {
-      transporter.close()
-    }
+        ...{ to: { name: '', address: to }, subject, text, headers: { ...headers } },
+        signal: within(SUBMIT_MS, signal),
+      }
+      await (await pool()).sendMail(mail).catch(refused)
+    },
+    check: async (signal) => {
+      const { createTransport } = await import('nodemailer')
+      const transporter = createTransport(transport)
+      try {
+        await raced(signal, transporter.verify())
+      } catch (error) {
+        refused(error)
+      } finally {
+        transporter.close()
+      }
+    },
   }
+}
+
+function refused(error: unknown): never {
+  const { responseCode, code, message } = error as Error & { responseCode?: number; code?: string }
+  const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE'
+  throw new MailError(message, isAboutMessage && responseCode !== undefined && responseCode >= 500)
 }

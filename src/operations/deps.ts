@@ -12,6 +12,7 @@ import type { MonitorService } from '../monitors/service.ts'
 import type { Stored } from '../monitors/stored.ts'
 import type { WebhookService } from '../monitors/webhooks.ts'
 import type { Ip } from '../names/ip.ts'
+import type { Submission } from '../net/submit-mail.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
@@ -91,6 +92,10 @@ export type Deps = {
   }
   /** The database that is used, or would be with the first job, monitor or report. Never rejects. */
   readonly databaseState: () => Promise<DoctorAnswer['database']>
+  /** The operator's submission server, if one is set. */
+  readonly submission: () => Promise<
+    (Submission & { readonly from: string; readonly publicUrl: string | undefined }) | undefined
+  >
   /** The user that runs the private database, if other services of the machine commonly run as that user too. */
   readonly sharedDatabaseUser: string | undefined
   readonly canBind: (address: Ip) => Promise<boolean>

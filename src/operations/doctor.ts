@@ -9,6 +9,7 @@ import { ip } from '../names/ip.ts'
 import { isNode, isProxy } from '../names/source.ts'
 import { DialError } from '../net/smtp/dial.ts'
 import type { Ctx } from '../world.ts'
+import { mailState } from './doctor-mail.ts'
 import { defineOperation, ok } from './operation.ts'
 import { checkSources } from './self-check.ts'
 
@@ -47,23 +48,25 @@ export const doctor = defineOperation({
       repairs: ['Run your own resolver: several blacklists refuse public ones.'],
       port_25: true,
       database: { kind: 'private', ready: true, detail: 'PostgreSQL 18, started when it is first needed' },
+      mail: null,
     },
   },
   deadlineMs: 30_000,
   uses: [
     ...(['sourcePool', 'blacklists', 'probes', 'publicResolvers', 'sharedDatabaseUser', 'databaseState'] as const),
-    ...(['heloName', 'peers', 'smtpPort'] as const),
+    ...(['heloName', 'peers', 'smtpPort', 'submission', 'messages'] as const),
   ],
   run: async (ctx, deps) => {
     const { sourcePool, blacklists, probes, publicResolvers, sharedDatabaseUser: databaseUser } = deps
     const down = await probes.resolver(ctx.signal)
     // Without a resolver no list can answer: none is asked.
     const isUp = down === undefined
-    const [lists, checks, port25, database] = await Promise.all([
+    const [lists, checks, port25, database, mail] = await Promise.all([
       isUp ? blacklists.lookup(ctx, TEST_POINT, { maxAgeMs: 0 }) : undefined,
       checkSources(remembering(ctx), deps),
       reachesMailServer(ctx, deps.smtpPort),
       deps.databaseState(),
+      mailState(ctx, deps),
       isUp && sourcePool.refresh(ctx.signal),
     ])
     const refusing = (lists?.entries ?? [])
@@ -78,7 +81,7 @@ export const doctor = defineOperation({
     const isListed = sources.some(({ listings }) => listings !== null && listings.length > 0)
     const unknown = sources.filter(({ listings }) => listings === null).map(({ address }) => address)
     const hasSource = sources.length > 0
-    const about = { hasSource, isListed, unknown, port25, database, databaseUser }
+    const about = { hasSource, isListed, unknown, port25, database, databaseUser, mail }
     const repairs = repairsOf({ down, publicResolvers, refusing, ...about })
     const isInOrder = sources.length > 0 && checks.every(({ problems }) => problems.length === 0)
     const fit = isUp && isInOrder && !isListed && unknown.length === 0
@@ -94,6 +97,7 @@ export const doctor = defineOperation({
       repairs,
       port_25: port25,
       database,
+      mail,
     })
   },
   verdict: ({ fit }) => (fit ? 'good' : 'bad'),
@@ -125,6 +129,7 @@ async function reachesMailServer({ resolve, dial, signal }: Ctx, port: number): 
 type Seen = {
   readonly port25: boolean | null
   readonly database: DoctorAnswer['database']
+  readonly mail: DoctorAnswer['mail']
   /** Why the resolver does not answer. */
   readonly down: string | undefined
   readonly publicResolvers: readonly string[]
@@ -140,7 +145,7 @@ type Seen = {
 
 /** What the operator should do, most urgent first. */
 function repairsOf(seen: Seen): string[] {
-  const { down, publicResolvers, refusing, hasSource, isListed, unknown, port25, database, databaseUser } = seen
+  const { down, publicResolvers, refusing, hasSource, isListed, unknown, port25, database, databaseUser, mail } = seen
   const rows: readonly (readonly [boolean, string])[] = [
     [down !== undefined, `The resolver cannot be used: ${down}. Fix this first: every other check needs the resolver.`],
     [publicResolvers.length > 0, 'Run your own resolver: several blacklists refuse public ones.'],
@@ -153,6 +158,11 @@ function repairsOf(seen: Seen): string[] {
       'Outgoing port 25 is blocked: every verification ends as unreachable. Ask the provider of this machine to open it, or verify through another node or a proxy.',
     ],
     [!database.ready, `Jobs, monitors and reports have no database: ${database.detail}.`],
+    [mail?.ready === false, `Messages and digests cannot be sent by mail: ${mail?.detail}.`],
+    [
+      mail?.ready === true && mail.one_click === false,
+      `Mail providers show no unsubscribe button at digests: ${mail?.detail}. Set --public-url, and let the submission server sign List-Unsubscribe and List-Unsubscribe-Post with DKIM.`,
+    ],
     [
       !hasSource,
       'This machine has no public address: mail hosts see the address of its network, which cannot be checked from here. If the machine can bind that address, set it with --pool.',

@@ -179,6 +179,10 @@ function makersOf(
     publicResolvers: () => servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
     probes: once(() => ({ ...probes, queue: sharedProbe(async (signal) => opened.database?.probe(signal)) })),
     databaseState: () => async () => (await import('./database.ts')).databaseState(config),
+    submission: () => async () => {
+      const server = (await import('./monitors.ts')).openSubmission(config)
+      return server && { ...server, publicUrl: config.publicUrl }
+    },
     canBind: () => canBind,
     smtpPort: () => config.smtpPort,
     sharedDatabaseUser: () => sharedDatabaseUser(config),

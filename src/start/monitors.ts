@@ -14,7 +14,7 @@ import { contains } from '../names/cidr.ts'
 import { parseEmail } from '../names/email.ts'
 import { guardedPost } from '../net/post.ts'
 import { guard } from '../net/public-only.ts'
-import { submission } from '../net/submit-mail.ts'
+import { type Submission, submission } from '../net/submit-mail.ts'
 import type { Execute } from '../operations/execute.ts'
 import { NAMES } from '../operations/monitors/shared.ts'
 import { OPERATIONS } from '../operations/registry.ts'
@@ -45,8 +45,7 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
     userAgent: `mailsonde/${version}`,
   })
   const from = notifyFrom(config)
-  const mail =
-    config.smtpUrl !== undefined && from !== undefined ? submission({ url: config.smtpUrl, from, ca }) : undefined
+  const mail = openSubmission(config)?.send
   return monitorServices({
     open: deps.database.open,
     runOnce: runBy(deps.execute, seenOnce({ maxEntries: SHARED_HOSTS, ...world })),
@@ -66,6 +65,13 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
     random,
     log,
   })
+}
+
+/** The submission server of this configuration; undefined: none is set. Throws AppError for options that are wrong. */
+export function openSubmission(config: Config): (Submission & { readonly from: string }) | undefined {
+  const [{ smtpUrl: url }, from] = [config, notifyFrom(config)]
+  if (url === undefined || from === undefined) return undefined
+  return { ...submission({ url, from, ca: getCACertificates('extra') }), from }
 }
 
 function notifyFrom({ notifyFrom: text, smtpUrl }: Config): string | undefined {

@@ -37,6 +37,8 @@ async function open(behave: Behaviour) {
       'publicResolvers',
       'sharedDatabaseUser',
       'databaseState',
+      'messages',
+      'submission',
       'geo',
       'jobs',
     ] as const),

@@ -90,6 +90,12 @@ it('each owner gets one, though the server is away and the service is killed in 
   expect(mails.length).toBeLessThanOrEqual(OWNERS + 16)
 })
 
+it('doctor logs in to the submission server and says who mail is from', async () => {
+  const { body } = await program.get('/v1/doctor')
+  const about = { server: `${SUBMISSION_HOST}:587`, from: 'watch@notify.test' }
+  expect((body as { mail: unknown }).mail).toMatchObject({ ...about, ready: true, one_click: null })
+}, 60_000)
+
 it('one click ends them for that owner', async () => {
   const mail = digests()[0]!
   expect(mail).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m)

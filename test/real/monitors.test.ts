@@ -270,7 +270,7 @@ it('mail goes through the submission server by STARTTLS and by TLS from the star
   expect(mail).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m)
   const ca = [readFileSync(CA_FILE, 'utf8')]
   const send = (url: string, from = FROM) =>
-    submission({ url, from, ca })(
+    submission({ url, from, ca }).send(
       { to: 'postmaster@inbox.test', subject: 'a line', text: 'text\n', headers: {} },
       AbortSignal.timeout(10_000),
     )
