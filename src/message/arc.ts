@@ -50,10 +50,7 @@ export function arcKeys(mail: Mail): readonly string[] {
   return [...(message.ok ? [message.value] : []), ...chain.flatMap((set) => sealOf(set) ?? [])].map(keyName)
 }
 
-/**
- * Validates the ARC chain of a message (RFC 8617 §5.2): its structure, the newest message signature, and every seal.
- * Each field is hashed once for all seals.
- */
+/** Validates the ARC chain (RFC 8617 §5.2): structure, newest message signature, every seal, hashed once. */
 export function verifyArc(mail: Mail, keyAt: KeyAt, hash: HashSigned): ArcChain {
   const chain = chainOf(mail)
   if (chain === undefined) return { result: 'none', sets: [] }

@@ -30,10 +30,7 @@ export function parseUntil(text: string): Date | undefined {
   return time.success ? new Date(text) : undefined
 }
 
-/**
- * The end of an acceptance, by default the latest one; an error for a critical finding without an end within a year, and
- * for any other that is later than five years.
- */
+/** The end of an acceptance, by default the latest; an error beyond a year (critical) or five (others). */
 export function endOf(
   finding: string,
   until: Date | undefined,
@@ -106,10 +103,7 @@ export const acceptParam = optional(
   }),
 )
 
-/**
- * What is accepted of a domain: by the key of the caller, and with the question, which counts where both do. Throws
- * AppError for a file whose ends are too far.
- */
+/** What is accepted of a domain, by key and with the question, which wins. Throws AppError for far ends. */
 export async function acceptancesFor(
   ctx: Call,
   { acceptedHere }: Pick<Deps, 'acceptedHere'>,

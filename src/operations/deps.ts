@@ -32,10 +32,7 @@ export type ReportsHere = {
   readonly counted: ReportService['counted']
 }
 
-/**
- * The accepted findings in force of a key for a domain. No database is opened, or started, for the question; there are
- * none where it does not answer. Never rejects.
- */
+/** The accepted findings of a key for a domain; none without a database, and none is opened. Never rejects. */
 export type AcceptedHere = AcceptedService['ofDomain']
 
 /** A way in, since the start of this process. */
@@ -53,10 +50,7 @@ export type ReportWay = {
   readonly problem: string | null
 }
 
-/**
- * What operations get in addition to the world: the services that keep state, created once for the life of the process.
- * Each operation names those that it uses.
- */
+/** The services beside the world that keep state, once for the process; operations name what they use. */
 export type Deps = {
   readonly blacklists: Blacklists
   readonly domainLists: Blacklists

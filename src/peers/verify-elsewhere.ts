@@ -169,10 +169,7 @@ function addsUp({
   return outcome.result === result && outcome.deliverability === deliverability
 }
 
-/**
- * Whether two texts are the same address: answers contain the formatted address, in which the domain may be written
- * differently. Invalid addresses must be equal.
- */
+/** Whether texts are one address: answers are formatted, with another spelling of the domain. */
 function isSameAddress(a: string, b: string): boolean {
   if (a.trim() === b.trim()) return true
   const [one, other] = [parseEmail(a), parseEmail(b)]

@@ -18,10 +18,7 @@ type ReportedAddress = {
   readonly geo: Geo
 }
 
-/**
- * The addresses of a report: those of the mail hosts, the number of omitted ones, the hosts whose addresses are not all
- * known, and those of the configured pool.
- */
+/** Addresses of a report: of mail hosts, omitted ones, hosts not all known, and of the pool. */
 export type ReportedAddresses = {
   readonly answers: readonly ReportedAddress[]
   readonly leftOut: number

@@ -84,10 +84,7 @@ export async function lookupDkim(
   }
 }
 
-/**
- * Maximum number of selectors that are queried at the registrable domain of a name without a key; half of them are those
- * of the provider of its mail hosts.
- */
+/** Selectors queried at the registrable domain of a name without a key, half of them its provider's. */
 const MAX_PARENT = 4
 
 /** The mail hosts of the registrable domain above a name; empty if there is none, or no answer. */

@@ -46,10 +46,7 @@ export const withAsciiHosts = (text: string): string =>
     return read?.ok ? read.value : host
   })
 
-/**
- * The addresses that the owner of an invalid URI evidently meant, as `mailto:` URIs (`r@a.example`,
- * `mailto://r@a.example`); empty if none can be recognized.
- */
+/** The addresses meant by an invalid URI (`r@a.example`, `mailto://r@a.example`), as `mailto:`; empty: none. */
 export function mendedUris({ uri, scheme }: ReportUri): readonly ReportUri[] {
   if (scheme !== '' && scheme !== 'mailto') return []
   const addresses =

@@ -31,10 +31,7 @@ type MxFields = {
 
 const WITHOUT_PTR: PresentAddress = (address) => ({ address, ptr: [], forward_confirmed: null })
 
-/**
- * The entries of the answer's `mx` in order of preference (null MX: none; implicit: the domain with priority 0), and
- * `mx_kind`, omitted without an answer.
- */
+/** `mx` by preference (null MX: none; implicit: the domain, priority 0) and `mx_kind`, omitted without answer. */
 export function presentMx(
   outcome: Outcome<MxFacts>,
   presentAddress: PresentAddress = WITHOUT_PTR,

@@ -14,10 +14,7 @@ export type DeadTerm = {
   readonly directive?: Directive
 }
 
-/**
- * The terms of the domain's own record, or of the one it redirects to, that let nobody pass, in their order. Terms
- * without an answer are not among them.
- */
+/** Terms of the own record, or of its redirect, that let nobody pass; not those without an answer. */
 export const deadTermsOf = (root: SpfNode): readonly DeadTerm[] => chainOf(root).flatMap(deadIn)
 
 function deadIn(node: SpfNode): readonly DeadTerm[] {

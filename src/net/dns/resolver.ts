@@ -112,10 +112,7 @@ export type Referral = {
   readonly glue: Readonly<Record<string, readonly Ip[]>>
 }
 
-/**
- * The answer of an authoritative server to a direct query, without recursion. `authoritative` is the AA bit;
- * `referral`: the servers that answer instead.
- */
+/** A server's answer to a direct query. `authoritative`: the AA bit; `referral`: who answers instead. */
 export type ServerAnswer<T extends RecordType = RecordType> = Answer<T> & {
   readonly authoritative: boolean
   readonly referral?: Referral

@@ -23,10 +23,7 @@ type TcpPool<W extends Wait> = {
   readonly close: () => void
 }
 
-/**
- * Connections to one server for answers that do not fit into a datagram. Each message is framed by its length, at most
- * 65,535 octets (RFC 1035 §4.2.2).
- */
+/** TCP connections to a server for what no datagram holds, framed by length, 65,535 octets (RFC 1035 §4.2.2). */
 export function tcpPool<W extends Wait>(server: Server, on: TcpHandlers<W>, now: () => number): TcpPool<W> {
   const all = new Set<Connection<W>>()
 

@@ -20,10 +20,7 @@ export type IntakePart = {
   readonly nextLine: number
 }
 
-/**
- * Stores a part completely or not at all. Repeating a part changes nothing; rejects with AppError `wrong_offset` if
- * another upload continued this one.
- */
+/** Stores a part as a whole, repeatably. Rejects with AppError `wrong_offset` if another upload was here. */
 export type TakeIn = (job: number, part: IntakePart) => Promise<void>
 
 /** Stores parts of uploads by COPY, in one transaction with the progress of the upload. */
@@ -47,10 +44,7 @@ export const takeInOf =
     }
   }
 
-/**
- * Records the progress of the upload; undefined if this part is stored already. The row of the job stays locked until
- * the end, so two uploads of one job take turns.
- */
+/** Records the progress; undefined: stored already. The job's row is locked: uploads take turns. */
 async function advance(
   client: pg.PoolClient,
   job: number,
