@@ -115,6 +115,15 @@ const SYMPTOMS: Readonly<Record<string, Symptom>> = {
       'Verify a mailbox of it: [the reply of its server](../verification.md).',
     ],
   },
+  parked: {
+    title: 'A domain that never sends mail',
+    also: 'parked, unused, defensive registration, protect a domain without mail',
+    why: 'Anybody can write as a domain that does not say that it sends nothing.',
+    steps: [
+      'Check the domain: its path has the three records for it: [SPF](../checks/spf.md) "v=spf1 -all", the null [MX](../checks/mx.md), and [DMARC](../checks/dmarc.md) with p=reject.',
+      'Where it is not clear whether it has mail the [plan](../plan.md) asks, and shows both ways.',
+    ],
+  },
   'port-25': {
     title: 'Port 25 is blocked',
     also: 'cannot connect to mail servers, unreachable, connect_timeout, outbound SMTP blocked by the cloud provider',

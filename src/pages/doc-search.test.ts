@@ -46,6 +46,21 @@ it.each<[query: string, name: string]>([
   ['prometheus', 'automation'],
   ['mxtoolbox', 'coming-from'],
   ['csv upload', 'jobs'],
+  ['how to set up dkim for office 365', 'providers/microsoft365'],
+  ['catch-all address', 'verification'],
+  ['mailchimp dmarc not aligned', 'providers/mailchimp'],
+  ['fail ci when dns drifts', 'automation'],
+  ['ignore a finding', 'monitors'],
+  ['domain that never sends mail', 'symptoms/parked'],
+  ['delete stored data gdpr', 'jobs'],
+  ['use with claude', 'assistants'],
+  ['is my ip on spamhaus', 'blacklists'],
+  ['certificate expired on mail server', 'checks/starttls'],
+  ['terraform cloudflare', 'plan'],
+  ['upgrade to a new version', 'operations'],
+  ['slack notifications', 'monitors'],
+  ['429 too many requests', 'errors'],
+  ['rotate source ips proxy', 'operations'],
 ])('%s finds %s', (query, name) => {
   const first = searchDocs(texts, query).slice(0, 3)
   expect(first.map((one) => one.name)).toContain(name)

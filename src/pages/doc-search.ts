@@ -33,16 +33,26 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ['lookups', 'lookup limit', 'too many lookups', '10 lookups'],
   ['forwarding', 'forwarded', 'forward'],
   ['mailing list', 'mailing lists', 'mailman', 'listserv'],
+  ['ci', 'continuous integration', 'pipeline', 'github action', 'github actions'],
+  ['accepted', 'accept', 'ignore', 'suppress', 'mute', 'known findings', 'false positive'],
+  ['parked', 'never sends', 'sends no', 'without mail', 'not used for mail'],
+  ['drift', 'drifts', 'as code'],
+  ['signature', 'hmac', 'signed'],
+  ['forget', 'gdpr', 'personal data', 'privacy', 'erase'],
+  ['catch-all', 'catch all', 'accept_all'],
 ]
 /** Words that say nothing about what is looked for. */
 const STOP = new Set(
-  'a an and are be by can do does for from how i in is it my of on or our the to what when where which who why will with you your mail email'.split(
+  'a an and are be by can do does for from how i in is it my of on or our the to what when where which who why will with you your mail email not set up get use run new'.split(
     ' ',
   ),
 )
 
 /** A term of a query: any of these. */
 type Term = readonly string[]
+
+/** Maximum number of terms of a query that are looked for. */
+const MAX_TERMS = 20
 
 function termsOf(query: string): readonly Term[] {
   let rest = ` ${query.toLowerCase().replaceAll(/[^\p{L}\p{N}._=:@/+-]+/gu, ' ')} `
@@ -59,7 +69,10 @@ function termsOf(query: string): readonly Term[] {
   }
   const words = rest.split(' ').filter((word) => word !== '')
   const telling = words.filter((word) => !STOP.has(word))
-  return [...terms, ...(telling.length + terms.length === 0 ? words : telling).map((word) => [word])]
+  return [...terms, ...(telling.length + terms.length === 0 ? words : telling).map((word) => [word])].slice(
+    0,
+    MAX_TERMS,
+  )
 }
 
 /** The sections of the documents for a query, the best first: a word in a title counts most, then in a heading. */
@@ -70,21 +83,41 @@ export function searchDocs(texts: Texts, query: string): readonly Found[] {
     const title = titleOf(text, name)
     return sectionsOf(text).map((section) => ({ name, title, ...section }))
   })
-  const weighed = sections.map((section) => ({ section, weights: terms.map((term) => weightOf(section, term)) }))
-  const whole = weighed.filter(({ weights }) => weights.every((weight) => weight > 0))
-  // Without a section that has all of it, those with the most of it.
-  const some = whole.length > 0 ? whole : weighed.filter(({ weights }) => weights.some((weight) => weight > 0))
-  return some
+  const words = terms.map(formsOf)
+  const weighed = sections.map((section) => ({ section, weights: words.map((term) => weightOf(section, term)) }))
+  // A term that few sections have tells more than one that many have.
+  const rarity = terms.map((_, i) => {
+    const having = weighed.filter(({ weights }) => weights[i]! > 0).length
+    return having === 0 ? 0 : Math.log(1 + sections.length / having)
+  })
+  const most = sumOf(rarity)
+  return weighed
+    .filter(({ weights }) => weights.some((weight) => weight > 0))
     .map(({ section, weights }) => ({
       section,
-      has: weights.filter((weight) => weight > 0).length,
-      weight: weights.reduce((sum, one) => sum + one, 0) - (LISTS.has(section.name) ? 25 : 0),
+      has: sumOf(rarity.filter((_, i) => weights[i]! > 0)) / most,
+      weight: sumOf(weights.map((weight, i) => weight * rarity[i]!)) * favour(section),
     }))
-    .toSorted((a, b) => b.has - a.has || b.weight - a.weight)
+    .toSorted((a, b) => b.has ** 3 * b.weight - a.has ** 3 * a.weight)
     .map(({ section: { name, title, heading, text } }) => ({ name, title, heading, excerpt: excerptOf(text, terms) }))
 }
 
-/** Long lists of everything, which have every word. */
+const sumOf = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0)
+
+/** A term as it is found at the beginning of words: "drifts" finds "drift" too; three letters are a whole word. */
+const formsOf = (term: Term): RegExp => {
+  const forms = term.map((word) =>
+    word.length < 4
+      ? `${escaped(word)}(?![\\p{L}\\p{N}])`
+      : escaped(/^\p{L}{6,}$/u.test(word) ? word.replace(/(?:ing|ed|(?<!s)s)$/, '') : word),
+  )
+  return new RegExp(`(?<![\\p{L}\\p{N}])(?:${forms.join('|')})`, 'giu')
+}
+
+/** Long lists of everything, which have every word, and what is for those who read the code, count less; symptoms more. */
+const favour = ({ name, heading }: { readonly name: string; readonly heading: string }): number =>
+  LISTS.has(name) ? 0.4 : INSIDE.has(heading) ? 0.6 : name.startsWith('symptoms/') ? 1.3 : 1
+const INSIDE: ReadonlySet<string> = new Set(['Procedure', 'Outcome', 'Queries', 'Fixes', 'Scope', 'Choices'])
 const LISTS: ReadonlySet<string> = new Set(['errors', 'findings', 'config', 'glossary'])
 
 type Section = { readonly heading: string; readonly text: string }
@@ -109,19 +142,11 @@ function sectionsOf(text: string): readonly Section[] {
 
 export const titleOf = (text: string, name: string): string => /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name
 
-function weightOf({ title, heading, text }: Section & { readonly title: string }, term: Term): number {
-  const best = (where: string, most: number, isWhole: number): number => {
-    const lower = where.toLowerCase()
-    const found = term.filter((word) => lower.includes(word))
-    if (found.length === 0) return 0
-    return found.some((word) => new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}(?![\\p{L}\\p{N}])`, 'u').test(lower))
-      ? isWhole
-      : most
-  }
-  const inTitle = best(title, 15, 40) * (heading === '' ? 1 : 0.4)
-  const inHeading = heading === '' ? 0 : best(heading, 8, 24)
-  const lower = text.toLowerCase()
-  const count = Math.max(0, ...term.map((word) => lower.split(word).length - 1))
+function weightOf({ title, heading, text }: Section & { readonly title: string }, term: RegExp): number {
+  const has = (where: string): boolean => where.search(term) >= 0
+  const inTitle = has(title) ? (heading === '' ? 40 : 16) : 0
+  const inHeading = heading !== '' && has(heading) ? 24 : 0
+  const count = text.match(term)?.length ?? 0
   return inTitle + inHeading + (count === 0 ? 0 : 2 + Math.min(5, count))
 }
 
