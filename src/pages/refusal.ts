@@ -14,7 +14,7 @@ export const refusalPage = (assets: Assets, refused: Refused, visitor: Visitor):
 <h1>${headline(refused, visitor)}</h1>
 ${!isStopping(refused) && html`<p class="lead">${lead(refused, visitor)}</p>`}
 ${advice(refused, visitor)}
-<p class="quiet">Status ${statusOf(refused)} · <code>${refused.error.code}</code> · request <code>${refused.instance}</code></p>
+<p class="quiet">Status ${statusOf(refused)} · <a href="/docs/errors#${refused.error.code}"><code>${refused.error.code}</code></a> · request <code>${refused.instance}</code></p>
 </main>`,
   })
 
@@ -51,8 +51,21 @@ const HEADLINES: Readonly<Record<string, string>> = {
 /** The detail as a sentence for people. */
 function lead(refused: Refused, { login }: Visitor): string {
   if (statusOf(refused) === 401 && login === 'out') return 'This page needs an API key.'
-  return sentenceOf(refused.error).replace(/^./, (first) => first.toUpperCase())
+  const { code, parameter } = refused.error
+  const words = sentenceOf(refused.error)
+  // A parameter of the path stands in the address itself.
+  if (code === 'invalid_parameter' && parameter !== undefined && !words.includes(parameter))
+    return `${parameter}: ${words}`
+  return words.replace(/^./, (first) => first.toUpperCase())
 }
+
+/** Lists of what may be missing. */
+const LISTS = [
+  ['/docs', 'all documents'],
+  ['/jobs', 'the jobs'],
+  ['/monitors', 'the monitors'],
+  ['/message', 'the page about messages'],
+] as const
 
 function advice(refused: Refused, visitor: Visitor): Html {
   const { code } = refused.error
@@ -61,8 +74,10 @@ function advice(refused: Refused, visitor: Visitor): Html {
     return visitor.login === 'in'
       ? html`<p>Log out and log in with another key, or ask the operator of this service for one.</p>`
       : html`<p>Open the page at the address of this service and try again from there.</p>`
-  if (code === 'not_found' || code === 'gone')
-    return html`<p>Go to the <a href="/">start page</a>, or enter a domain, a mail address or an IP address above.</p>`
+  if (code === 'not_found' || code === 'gone') {
+    const [path, words] = LISTS.find(([list]) => visitor.url.startsWith(`${list}/`)) ?? []
+    return html`<p>${path !== undefined && html`See <a href="${path}">${words}</a>, go`}${path === undefined && 'Go'} to the <a href="/">start page</a>, or enter a domain, a mail address or an IP address above.</p>`
+  }
   if (code === 'rate_limited') return html`<p>Wait a moment, then reload the page.</p>${again(visitor)}`
   if (code === 'upstream_unavailable')
     return html`<p>Domains, mail addresses and IP addresses can be checked without the database: use the box above. Jobs, monitors and stored answers need it.</p>${again(visitor)}`

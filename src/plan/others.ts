@@ -286,7 +286,7 @@ export const consents: OthersWork = (now, domain) => {
     if (!fix || isWithin(fix.name, domain) || id !== 'dmarc.report_unauthorized') return []
     const changes = recordIn(fix, domain)
     const draft = {
-      title: 'Get the consent of the report receiver',
+      title: `Get the consent of ${fix.name.replace(/^.*\._report\._dmarc\./, '')}`,
       by: 'report receiver',
       instructions:
         'Whoever runs that domain publishes this record, otherwise receivers send it no reports. If nobody there agrees, put an address of your own in its place.',

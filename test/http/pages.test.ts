@@ -948,3 +948,14 @@ describe('weight', () => {
     },
   )
 })
+
+it.each([
+  ['/docs/nothing', 404, 'See <a href="/docs">all documents</a>'],
+  ['/docs/checks/nothing', 404, 'See <a href="/docs">all documents</a>'],
+  ['/docs/nothing/at/all', 404, '<a href="/docs/errors#not_found">'],
+  ['/monitors?sort=zz', 400, 'sort: &quot;zz&quot; is not one of'],
+])('%s: a page that leads on', async (url, status, words) => {
+  const { statusCode, body } = await (await appOf()).inject({ url, headers: { ...HTML, ...SAME } })
+  expect(statusCode).toBe(status)
+  expect(body).toContain(words)
+})

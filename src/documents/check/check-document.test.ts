@@ -50,3 +50,15 @@ it.each([
   const names = rows.flatMap((one) => (one?.kind === 'heading' ? [one.id] : []))
   expect([names.indexOf('blacklists') > 0 ? 1 : 0, names.at(-1) === 'blacklists']).toEqual([after, false])
 })
+
+it.each([
+  ['none', undefined, 'bad no address'],
+  ['not known', 'mx.example A: the lookup failed (SERVFAIL)', 'open A: the lookup failed (SERVFAIL)'],
+] as const)('a mail host whose addresses are %s', (_, reason, shown) => {
+  const [one] = manyLookups.mx
+  const mx = [{ ...one!, host: 'mx.example', addresses: [], cname: [], ...(reason && { reason }) }]
+  const problems = checkDocument({ ...manyLookups, mx }, '1').blocks.flatMap((block) =>
+    block.kind === 'map' ? block.map.hosts.map(({ problem }) => `${problem?.mark} ${problem?.text}`) : [],
+  )
+  expect(problems).toEqual([shown])
+})

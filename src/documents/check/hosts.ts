@@ -51,7 +51,9 @@ function hostOf(
   const alias = cname.at(-1)
   const problem: Marked | undefined =
     addresses.length === 0
-      ? { mark: 'open', text: reason ?? 'no address' }
+      ? reason === undefined
+        ? { mark: 'bad', text: 'no address' }
+        : { mark: 'open', text: reason.replace(`${host} `, '') }
       : alias === undefined
         ? undefined
         : { mark: 'bad', text: `an alias of ${alias}` }

@@ -55,8 +55,11 @@ export const grid = ({ label, cells }: Grid): string =>
 export const mailMap = ({ label, hosts }: MailMap): string =>
   `<div class="map"><p class="unseen">${safe(label)}</p><ol>${hosts.map(host).join('')}</ol></div>`
 
+/** Length of a name from which the addresses of a host stand below it. */
+const LONG_NAME = 36
+
 const host = ({ preference, host: name, problem, calm, addresses }: MapHost): string =>
-  `<li><p>${preference === undefined ? '' : `<span class="preference"><span class="unseen">preference </span>${preference}</span> `}${codeText(name)}${problem === undefined ? '' : ` ${badge('mark', problem.mark, problem.text)}`}</p>${calm === undefined ? (addresses.length === 0 ? '' : `<ul>${addresses.map(address).join('')}</ul>`) : `<p>${badge('mark', calm.mark, calm.text)}</p>`}</li>`
+  `<li${name.length > LONG_NAME ? ' class="long"' : ''}><p>${preference === undefined ? '' : `<span class="preference"><span class="unseen">preference </span>${preference}</span> `}${codeText(name)}${problem === undefined ? '' : ` ${badge('mark', problem.mark, problem.text)}`}</p>${calm === undefined ? (addresses.length === 0 ? '' : `<ul>${addresses.map(address).join('')}</ul>`) : `<p>${badge('mark', calm.mark, calm.text)}</p>`}</li>`
 
 const address = ({ address: ip, names, back, tls, place, lists }: MapAddress): string =>
   `<li>${codeText(ip)}${names.map((name) => ` <span aria-hidden="true">→</span><span class="unseen">name</span> ${codeText(name)}`).join('')} ${[back, tls, lists].map((one) => (one === undefined ? '' : badge('mark', one.mark, one.text))).join(' ')}${place === undefined ? '' : ` <span class="where">${inlines(place)}</span>`}</li>`
