@@ -20,27 +20,17 @@ export async function serveRecords(world: WrittenZone, added: readonly string[] 
   rmSync(HOME, { recursive: true, force: true })
   mkdirSync(HOME, { recursive: true })
   const cuts = Object.keys(world).filter((name) => isCut(world[name]!))
+  const lines = linesByCut(world, new Set(cuts), added)
   const root = [
     `. SOA ${ROOT_NAME}. hostmaster.root-servers.net. 2026010101 7200 900 1209600 300`,
     `. NS ${ROOT_NAME}.`,
     `${ROOT_NAME}. A ${ARCHETYPE_ROOT}`,
     ...cuts.flatMap((name) => serversOf(world[name]!).map((host) => `${name}. NS ${host}.`)),
-    ...linesOf(world, (name) => cutOf(name, cuts) === undefined),
-    ...added.filter((line) => cutOf(nameIn(line), cuts) === undefined),
+    ...(lines.get('') ?? []),
   ]
   const zones = [
     writeZone('', root),
-    ...cuts.map((cut) =>
-      writeZone(
-        cut,
-        isFaulty(world[cut]!)
-          ? []
-          : [
-              ...linesOf(world, (name) => cutOf(name, cuts) === cut),
-              ...added.filter((line) => cutOf(nameIn(line), cuts) === cut),
-            ],
-      ),
-    ),
+    ...cuts.map((cut) => writeZone(cut, isFaulty(world[cut]!) ? [] : (lines.get(cut) ?? []))),
   ]
   writeFileSync(`${HOME}/knot.conf`, knotConfig(HOME, [ARCHETYPE_ROOT, ...listenOf(world)], zones))
   writeFileSync(`${HOME}/root.hints`, `. 3600000 NS ${ROOT_NAME}.\n${ROOT_NAME}. 3600000 A ${ARCHETYPE_ROOT}\n`)
@@ -65,10 +55,12 @@ async function ended(server: ChildProcess): Promise<void> {
 const isFaulty = (node: WrittenNode): boolean => node['!'] !== undefined
 const isCut = (node: WrittenNode): boolean => isFaulty(node) || (node.SOA !== undefined && node.CNAME === undefined)
 
-/** The zone of a name: the longest cut that it is or is below; undefined: the root. */
-function cutOf(name: string, cuts: readonly string[]): string | undefined {
-  const above = cuts.filter((cut) => name === cut || name.endsWith(`.${cut}`))
-  return above.toSorted((a, b) => b.length - a.length)[0]
+/** The zone of a name: the nearest cut that it is or is below; '' is the root. */
+function cutOf(name: string, cuts: ReadonlySet<string>): string {
+  for (let at = name; ; at = at.slice(at.indexOf('.') + 1)) {
+    if (cuts.has(at)) return at
+    if (!at.includes('.')) return ''
+  }
 }
 
 const FALLBACK = 'ns1.dnshost.net'
@@ -86,8 +78,23 @@ function writeZone(name: string, lines: readonly string[]): { readonly name: str
   return { name, file }
 }
 
-const linesOf = (world: WrittenZone, isHere: (name: string) => boolean): readonly string[] =>
-  Object.entries(world).flatMap(([name, node]) => (isHere(name) ? nodeLines(name, node) : []))
+/** The lines of each zone file: the records of the world, then what is added. */
+function linesByCut(
+  world: WrittenZone,
+  cuts: ReadonlySet<string>,
+  added: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const lines = new Map<string, string[]>()
+  const add = (name: string, more: readonly string[]): void => {
+    const cut = cutOf(name, cuts)
+    const held = lines.get(cut)
+    if (held) held.push(...more)
+    else lines.set(cut, [...more])
+  }
+  for (const [name, node] of Object.entries(world)) add(name, nodeLines(name, node))
+  for (const line of added) add(nameIn(line), [line])
+  return lines
+}
 
 /** The records of a name; beside an alias there is nothing (RFC 1034 §3.6.2). */
 function nodeLines(name: string, node: WrittenNode): readonly string[] {
