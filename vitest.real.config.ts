@@ -48,6 +48,7 @@ export default defineConfig({
   test: {
     include: [...(half === undefined ? ['test/real/**/*.test.ts'] : (halves()[half] ?? []))],
     fileParallelism: false,
+    maxConcurrency: 10, // of tests that wait, in a file
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

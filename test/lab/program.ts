@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { labFolder } from './folder.ts'
 
 const MAIN = new URL('../../src/main.js', import.meta.url).pathname
+/** With compiled code a start takes half the time. */
+const COMPILED = { NODE_COMPILE_CACHE: new URL('../../node_modules/.cache/compiled', import.meta.url).pathname }
 
 export type Program = {
   readonly url: string
@@ -39,7 +41,10 @@ export async function startProgram(
     ...unless('--data-dir', `${folder}/data`),
     ...unless('--resolver', '127.0.0.1:9'),
   ]
-  const child = spawn(process.execPath, [...V8_FLAGS, main, 'serve', ...own, ...flags], { cwd: folder, env })
+  const child = spawn(process.execPath, [...V8_FLAGS, main, 'serve', ...own, ...flags], {
+    cwd: folder,
+    env: { ...COMPILED, ...env },
+  })
   onSpawn?.(child.pid!)
   let written = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (written += chunk))
