@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
+import { V8_FLAGS } from '../test/lab/program.ts'
 import { cpuMs, flags, machine, median, type Resident, report, residentMiB, sleep } from './figures.ts'
 import type { Figure } from './history.ts'
 import { type Serving, startServing } from './serving.ts'
@@ -24,7 +25,15 @@ const BARE = ['bench/bare-fastify.ts']
 const BARE_KEPT: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(folder, 'bare') }
 const OURS_KEPT: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(folder, 'ours') }
 const WHO = 'bare fastify, same plugins'
-const ours = (data: string): string[] => [main, 'serve', '--log-level', 'error', '--data-dir', join(folder, data)]
+const ours = (data: string): string[] => [
+  ...V8_FLAGS,
+  main,
+  'serve',
+  '--log-level',
+  'error',
+  '--data-dir',
+  join(folder, data),
+]
 
 try {
   console.log(`${machine()}, ${main}\n`)
