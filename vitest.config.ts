@@ -11,8 +11,8 @@ const SHARING = [
   'test/golden/**/*.test.ts',
 ]
 const REAL = ['test/real/**', 'node_modules/**']
-// Many tests wait for sockets and processes: two files at a time even where vitest would take one (two processors).
-const maxWorkers = Math.max(2, availableParallelism() - 1)
+// Many tests wait for sockets and processes: three files at a time even where vitest would take one (two processors).
+const maxWorkers = Math.max(3, availableParallelism() - 1)
 const common = {
   maxWorkers,
   testTimeout: 20_000,
