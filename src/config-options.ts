@@ -198,7 +198,10 @@ function poolItem(value: string): Parsed<string> {
   return pool.ok ? parsed(value) : pool
 }
 
-/** Every option: a flag, `MAILSONDE_…` and a key of the file, by one name; docs/config.md is made from it. */
+/**
+ * Every option: a flag, `MAILSONDE_…` in the environment and a key of the configuration file, all with the same name.
+ * docs/config.md is generated from it.
+ */
 export const OPTIONS = {
   port: one('port', 'PORT', 8080, 'port to listen on', whole(0, 65_535)),
   host: one('host', 'ADDRESS', '127.0.0.1', 'address to listen on; one that is not loopback needs API keys', text),

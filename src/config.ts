@@ -5,7 +5,10 @@ import { nearest } from './base/value-problems.ts'
 import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
 import { configError, optionProblem } from './config-problems.ts'
 
-/** The values in force, frozen: of a flag, else the environment, the configuration file, the default. */
+/**
+ * The values in force, frozen. Each value comes from a flag, otherwise the environment, otherwise the configuration
+ * file, otherwise the default.
+ */
 export type Config = Readonly<OptionValues>
 type Source = 'flag' | 'environment' | 'file' | 'default'
 

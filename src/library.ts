@@ -114,7 +114,10 @@ export async function openWorld({ log = {}, parts = {}, ...options }: WorldOptio
   return opened
 }
 
-/** The check of a domain, judged, with a score. Never rejects for a server: that is `unknown`. */
+/**
+ * The check of a domain: its published mail setup, judged, with a score. Never rejects because of a server: what could
+ * not be determined is `unknown`.
+ */
 export async function checkDomain(domain: string, options: CheckOptions = {}): Promise<CheckAnswer> {
   // tests validate it against its schema
   return (await ask('check', { domain, ...judging(options) }, options)) as CheckAnswer

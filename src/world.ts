@@ -22,7 +22,10 @@ export type World = {
   readonly store: Store
   /** Work that input can make long, beside the event loop. */
   readonly heavy: Heavy
-  /** ms since the epoch by the system clock, which steps: only for shown, stored or compared times. */
+  /**
+   * Milliseconds since the epoch, by the system clock, which may step: only for times that are shown, stored, or
+   * compared with times of other machines.
+   */
   readonly now: () => number
   /**
    * Whole milliseconds by a clock that never steps and runs at a constant pace: for durations, deadlines, limits, and

@@ -13,7 +13,10 @@ const dependency = z.strictObject({
 })
 export type Dependency = AnswerOf<typeof dependency>
 
-/** What waits: rows without a result, due ones at providers and since when, rows of this node, connections of all. */
+/**
+ * What waits to be asked: rows without a result, those at providers that are due and for how long, rows that this node
+ * has claimed, connections of all nodes.
+ */
 const queue = z.strictObject({
   open_rows: z.int(),
   due_rows: z.int(),

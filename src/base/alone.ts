@@ -32,7 +32,10 @@ type PutOff<K> = {
 /** Maximum number of items of a list that are remembered: beyond it the oldest is tried again too early. */
 const MAX_ITEMS = 1_000
 
-/** Puts failing items off: after the n-th failure in a row for the n-th of `delaysMs`, then given up. In memory. */
+/**
+ * Puts items off that fail: after the n-th failure in a row for the n-th of `delaysMs`, and after one more it gives
+ * them up. In memory: a restart begins anew.
+ */
 export function putOff<K>(delaysMs: readonly number[], now: () => number): PutOff<K> {
   const failures = new Map<K, { readonly count: number; readonly atMs: number; readonly waitMs: number }>()
   const isDue = (key: K): boolean => {

@@ -41,7 +41,10 @@ export const formatJson = (value: Json, indent?: number): string => {
   return indent === undefined ? escapeUnsafe(text) : text.split('\n').map(escapeUnsafe).join('\n')
 }
 
-/** Whether values are equal as data, in all parts; for lists and plain objects faster than `isDeepStrictEqual`. */
+/**
+ * Whether two values are equal as data, in all their parts; for lists and plain objects without cycles faster than
+ * `isDeepStrictEqual`, which compares all others.
+ */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

@@ -10,7 +10,10 @@ const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0\u{e0000}
 /** Most text: printable ASCII. */
 const PLAIN = /^[ -~]*$/
 
-/** `text` cut at `maxLength`, with a space for each character that controls, reorders or is invisible. */
+/**
+ * `text` with a space in place of every character that controls a terminal, reorders text or is invisible, cut at
+ * `maxLength` characters. For external text.
+ */
 export function printable(text: string, maxLength = 512): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
   return PLAIN.test(cut) ? cut : cut.replace(UNSAFE, ' ')

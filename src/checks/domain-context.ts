@@ -355,7 +355,10 @@ function hostsOf(facts: ContextFacts, mail: MailHosts | undefined): readonly Pic
   ])
 }
 
-/** Whether another answer shows that the name exists, also one that only a validator refuses. */
+/**
+ * Whether another answer shows that the name exists: to the question for its SPF record or for its SOA record, also one
+ * that only a validator refuses.
+ */
 const isSeen = ({ spf, dnssec }: ContextFacts): boolean => known(spf)?.exists === true || known(dnssec)?.exists === true
 
 /** What DMARC may say: whether there is an organization above, and whether a record at the name rejects everything. */

@@ -36,7 +36,10 @@ function told(value: FindingArgs[string], say: Say): Args[string] {
 
 const isList = (value: FindingArgs[string]): value is readonly (string | Problem)[] => Array.isArray(value)
 
-/** The severity of a finding: its own, or its row's; `info` without a row, and for the limit of our queries. */
+/**
+ * The severity of a finding: its own, or that of its row in the table; `info` for an id that is in no table, and for
+ * what only the limit of our own queries has left open.
+ */
 export const severityOf = (table: FindingTable, finding: Finding): Severity =>
   isOurLimit(finding) ? 'info' : (finding.severity ?? table[finding.id]?.severity ?? 'info')
 

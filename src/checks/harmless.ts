@@ -20,7 +20,10 @@ export type Trial = {
   readonly seen?: SeenMail | undefined
 }
 
-/** What a fix would break, as text; undefined: harmless (docs/score.md, "A fix does no harm"). */
+/**
+ * What a fix would break, as text for a log or a test; undefined: it is harmless. Every fix must pass before it is
+ * offered (docs/score.md, "A fix does no harm").
+ */
 export function harmOf(trial: Trial): string | undefined {
   return RULES.find(([breaks]) => breaks(trial))?.[1] ?? (trial.seen && seenObjection(trial, trial.seen))
 }

@@ -31,6 +31,9 @@ export function oneRecord<T>(
   }
 }
 
-/** Whether a name may exist: NXDOMAIN behind a CNAME is about its last name (RFC 6604 §3), no answer is open. */
+/**
+ * Whether a name may exist according to an answer: NXDOMAIN at the end of a CNAME chain is about its last name (RFC
+ * 6604 §3), and a missing answer shows nothing.
+ */
 export const mayExist = (answer: Answer | DnsError | undefined): boolean =>
   answer === undefined || answer instanceof DnsError || answer.kind !== 'nxdomain' || answer.cname.length > 0

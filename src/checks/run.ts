@@ -51,7 +51,10 @@ export type JudgedChecks = {
 }
 type Reading = { readonly context: DomainContext; readonly outcomes: Outcomes }
 
-/** The result of one check before the others end: its fields, and whether it has an answer. Not judged yet. */
+/**
+ * The result of one check before the others are done: its own fields, and whether it has an answer at all. It is judged
+ * when all results are available.
+ */
 export type CheckPart = {
   readonly check: CheckKey
   readonly answered: boolean
@@ -352,7 +355,10 @@ export async function runInContext<K extends CheckKey>(
 }
 
 type Judge<Facts> = Pick<Check<Facts>, 'judge'>
-/** If the role is not certain, what is the same in every possible one; else `unknown`, with all findings. */
+/**
+ * If the role is not certain, only what is the same in every possible one is said: otherwise the status is `unknown`,
+ * with the findings of every role.
+ */
 function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> {
   if (isFailure(found)) return { status: 'unknown', reason: found.problem, findings: [] }
   if (context.otherRoles.length === 0) return check.judge(found, context)

@@ -53,7 +53,10 @@ export const extraFlags = (operation: Operation, part: Operation): readonly Extr
 
 type Chosen = { readonly operation: Operation; readonly raw: Raw; readonly file?: string }
 
-/** The command's operation, or the part a flag selects. Throws AppError for a flag it lacks or cannot read. */
+/**
+ * The command's own operation, or the part that one of its flags selects. Throws AppError for a flag that the part does
+ * not accept, or for a value that cannot be read.
+ */
 export function choose(
   operation: Operation,
   extra: readonly Extra[],

@@ -61,7 +61,10 @@ const OPTIONS = {
   giveUpAfter: ['--give-up-after <TIME>', 'stop retrying rows after this time (default 24h)'],
 } as const
 
-/** Adds the options of a list for help, completion and manual; with `--file`, `listCommand` parses them. */
+/**
+ * Adds the options of a list to a command. With `--file`, `listCommand` parses the command line; here they are for
+ * help, completion and the manual page.
+ */
 export function addListOptions(command: Command): Command {
   for (const [flags, words] of Object.values(OPTIONS)) command.addOption(grouped(command.createOption(flags, words)))
   return command

@@ -161,7 +161,10 @@ const MAX_KEPT = 10_000
 /** The outcome of one target: its text in each requested format, and its exit status. */
 type Result = { readonly texts: readonly string[]; readonly status: number; readonly outcome: Outcome }
 
-/** Many targets, 8 at a time, answered in order. Returns the worst exit status, or the format's. */
+/**
+ * Processes many targets, at most 8 at a time, and writes the answers in the order of the targets. Returns the worst
+ * exit status, or that of the format.
+ */
 async function severalTargets(work: Work): Promise<number> {
   const { view, setting, stopped } = work
   const [own, ...others] = await Promise.all(

@@ -13,7 +13,10 @@ type Place = {
   readonly now: () => number
 }
 
-/** Writes progress: on a terminal one line, overwritten; elsewhere the first, the last and one every 30 s. */
+/**
+ * Writes progress: on a terminal in one line, cut to its width, which is overwritten; elsewhere the first line, the
+ * last, and one every 30 s, so that a log stays short.
+ */
 export function progressLines({ write, width, now }: Place): Tell {
   let writtenAtMs = Number.NEGATIVE_INFINITY
   return (line, isLast = false) => {
@@ -36,7 +39,10 @@ const AFTER_MS = 400
 const FRAME_MS = 200
 const FRAMES = ['|', '/', '-', '\\'] as const
 
-/** Shows on standard error that work goes on and how long, and removes it. No `tell`: no terminal. */
+/**
+ * Shows on standard error that work is in progress, and for how long; removes the line at the end. `tell` is undefined
+ * if there is no terminal.
+ */
 export async function withSpinner<T>(
   words: string,
   tell: ((line: string) => void) | undefined,

@@ -9,7 +9,10 @@ export const EXIT: Readonly<Record<Verdict, number>> = { good: 0, bad: 1, unclea
 export const exitOf = (verdict: Verdict, { exitZero }: Pick<Wanted, 'exitZero'>): number =>
   exitZero ? 0 : EXIT[verdict]
 export const USAGE = 2
-/** The status of a program ended by SIGPIPE (128 + 13), as of grep: 0 would say that all is good. */
+/**
+ * The status of a program that SIGPIPE ends (128 + 13), as grep and dig have it: 0 would say that all is good, and
+ * nobody has read the rest.
+ */
 export const CLOSED_PIPE = 141
 
 /** From the best to the worst: a known fault outweighs an unknown result. */

@@ -73,7 +73,10 @@ export function readView(
   }
 }
 
-/** The output formats: the command line's, documents and streams, and for verdicts those for programs. */
+/**
+ * The output formats of the command line: its own, the operation's documents and streams, and, for operations with a
+ * verdict, those for other programs.
+ */
 export const formatsOf = ({ formats, streams = [], judges }: Omit<About, 'answer'>): readonly string[] => [
   ...new Set(['table', 'json', 'markdown', ...formats, ...streams, ...(judges ? MACHINE_FORMATS : [])]),
 ]

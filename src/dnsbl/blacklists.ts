@@ -160,7 +160,10 @@ export function createBlacklists(options: {
     })
   }
 
-  /** Joins the lookup in progress unless it has answers too old. After a disconnect, what is known. */
+  /**
+   * Joins the lookup of this address in progress, unless it contains older answers than requested. If the caller
+   * disconnects, the known entries are returned.
+   */
   async function asked(
     ctx: LookupCtx,
     address: Subject,

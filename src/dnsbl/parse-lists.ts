@@ -31,7 +31,10 @@ export function parseLists(text: string): Parsed<ListSet> {
   return problem(listFileProblem('faults', { faults: issues, more }))
 }
 
-/** No blacklists of addresses: dead and misleading, listing all unregistered, allow lists, of domains. */
+/**
+ * Zones that are not blacklists of addresses: dead (their answers mislead), listing everybody who is not registered,
+ * allow lists, lists of domains.
+ */
 const NEVER: Readonly<Record<string, NeverReason>> = {
   'sorbs.net': 'dead',
   'manitu.net': 'dead',

@@ -26,7 +26,10 @@ export type TestCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic
 type Tester = {
   readonly state: (list: List, family: Family) => TestState
   readonly isDue: (list: List, family: Family, nowMs: number) => boolean
-  /** Starts the tests of `lists`, or joins them. One ends when done or left by all, not by a deadline. */
+  /**
+   * Starts the tests of `lists`, or joins those in progress. A test continues until it is done or all its callers have
+   * disconnected; their deadlines do not end it.
+   */
   readonly start: (ctx: TestCtx, lists: readonly List[], family: Family, signal: AbortSignal) => void
   readonly running: (list: List, family: Family) => Test | undefined
   /** The negative test point now: from the running test, or a new query if the last is over a minute old. */

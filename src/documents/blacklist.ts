@@ -29,7 +29,10 @@ import {
 } from './block.ts'
 import { footerOf, LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
 
-/** 29 lists about an address: verdict, each listing with meaning and removal, an overview of all. */
+/**
+ * The answers of 29 lists about one address: the verdict, each listing with its meaning and where to request removal,
+ * and an overview of all lists.
+ */
 export const blacklistDocument = (answer: BlacklistAnswer, version: string): Document => ({
   title: `Blacklists: ${answer.ip}`,
   blocks: blocksOf([

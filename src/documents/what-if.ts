@@ -150,7 +150,10 @@ const formatData = (data: Readonly<Record<string, string | number | boolean>>): 
     .map(([name, value]) => `${name} ${value}`)
     .join(', ')
 
-/** A file and the DNS as a diff: `-` expected and not published, `+` published and not expected. */
+/**
+ * The differences between a file and the DNS, as a diff of each name and type: `-` is expected and not published, `+`
+ * is published and not expected.
+ */
 export function expectDocument(answer: ExpectAnswer, version: string): Document {
   const { domain, total, differs, unknown, sets, observed_at } = answer
   const accepted = sets.filter((one) => one.accepted !== undefined).length

@@ -79,7 +79,10 @@ function database(
   }
 }
 
-/** The databases: the operator's files in order, then the country data, read with the first address. */
+/**
+ * The databases of a process: the operator's files in their order, then the shipped country data. None is read before
+ * the first address that needs it.
+ */
 export function geoSources(
   paths: readonly string[],
   options: {

@@ -105,7 +105,10 @@ export function refusal(
   return origin !== undefined && own(origin) ? undefined : 'foreign_origin'
 }
 
-/** The host of a Host field, bare, lower case; undefined: not a host with an optional port (RFC 9110 §7.2). */
+/**
+ * The host of a Host field, without brackets and in lower case; undefined if the field is not a host with an optional
+ * port (RFC 9110 §7.2), such as `a@b`.
+ */
 export function parseHostField(text: string): string | undefined {
   const { literal, name, port } =
     /^(?:\[(?<literal>[0-9a-f:.]+)\]|(?<name>[a-z0-9._-]{1,255}))(?::(?<port>\d{0,5}))?$/i.exec(text)?.groups ?? {}

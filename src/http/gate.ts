@@ -159,7 +159,10 @@ async function spend(limit: Spent, reply: FastifyReply): Promise<void> {
   throw callerError('rate', { max: limit.max, seconds: limit.ttlInSeconds })
 }
 
-/** How a route is limited: by its gate, a larger rate (`probe`) or not; undefined: like callers without a key. */
+/**
+ * How the requests of a route are limited: by its own gate, by a larger rate of their own (`probe`), not at all, or
+ * (undefined) like those of a caller without a key.
+ */
 type RouteLimit = 'gate' | 'probe' | 'none'
 
 type Route = { readonly config?: FastifyContextConfig; readonly url?: string }

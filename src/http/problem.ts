@@ -87,7 +87,10 @@ const libraryProblem = (fault: string | undefined, reason: string): ReturnType<t
 
 type ClientError = { readonly error: NodeJS.ErrnoException; readonly socket: Socket }
 
-/** Problems for what the parser refuses: headers over 16 KiB, a late request, bytes that are not HTTP. */
+/**
+ * Problems for what the HTTP parser refuses before there is a request: headers over 16 KiB, a request that is not
+ * received in time, bytes that are not HTTP.
+ */
 export function answerClientError({ error, socket }: ClientError): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

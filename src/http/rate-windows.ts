@@ -10,7 +10,10 @@ type RateWindows = {
   readonly child: () => RateWindows
 }
 
-/** The store of `@fastify/rate-limit` by a clock that does not step back, which would refuse for an hour. */
+/**
+ * The store of `@fastify/rate-limit` with a clock that does not step. Its own store uses the system clock, and would
+ * refuse a caller for an hour if that clock steps back.
+ */
 export function rateWindows(monotonic: () => number): new () => RateWindows {
   const windows = ttlCache<{ count: number }>({ maxEntries: MAX_CALLERS, now: monotonic })
   return class {

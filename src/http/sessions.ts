@@ -142,7 +142,10 @@ function idOf({ headers }: Request): string | undefined {
   return undefined
 }
 
-/** Whether the browser uses HTTPS: a trusted proxy says so, or `Origin`. A false claim hurts its client. */
+/**
+ * Whether the browser uses HTTPS, with a proxy before us: a trusted one says so, or the browser by `Origin`. A false
+ * claim leads to a cookie that the client cannot use.
+ */
 const isHttps = ({ headers, client }: Request): boolean =>
   client?.isHttps === true || headers.origin?.startsWith('https://') === true
 

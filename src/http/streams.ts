@@ -3,10 +3,16 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { TextStream } from '../operations/operation.ts'
 
-/** Event streams of one caller: each lasts minutes, and one caller could take the places of all. */
+/**
+ * Maximum number of event streams that one caller may have open. A stream lasts minutes, and without the bound one
+ * caller could occupy the places of all.
+ */
 export const MAX_STREAMS = 64
 
-/** Counts open event streams by caller: whether one more may open, counted until the response closes. */
+/**
+ * Counts the open event streams of each caller: whether one more may be opened, which counts until the response is
+ * closed. As many callers are held as have one open.
+ */
 export function openStreams(): (caller: string, response: EventEmitter) => boolean {
   const open = new Map<string, number>()
   function release(caller: string): void {
@@ -61,7 +67,10 @@ async function* eventText(
 const after = (ms: number): Promise<undefined> =>
   new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref())
 
-/** Sends objects as JSON lines as they come. A fault in between ends the connection: no part passes as whole. */
+/**
+ * Sends objects as they become available, one line of JSON each. A fault in between ends the connection, so that a part
+ * cannot be mistaken for the whole.
+ */
 export function sendLines(reply: FastifyReply, objects: AsyncIterable<object>): FastifyReply {
   return reply
     .type('application/x-ndjson; charset=utf-8')

@@ -71,7 +71,10 @@ export type JobService = {
   readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
   /** The job now and after each change, at most twice a second, until it has ended. */
   readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
-  /** Removes a mailbox, or domain with mailboxes, from all jobs of all owners, and {@link forgetTexts}. */
+  /**
+   * Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners, and from
+   * the texts of {@link forgetTexts}.
+   */
   readonly forget: (what: Forgotten) => Promise<ForgottenRows & ForgottenTexts>
   /** What waits to be asked and what this node has claimed, at most a second ago; undefined: no database yet. */
   readonly queue: () => Promise<JobQueue | undefined>

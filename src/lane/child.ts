@@ -28,7 +28,10 @@ export type Child = {
 }
 type OnBatch = (octets: Uint8Array) => Promise<void>
 
-/** Flags of its heap, MiB, by environment: as arguments the executable would take them for its own. */
+/**
+ * The flags of its heap, MiB: old and young generation. They hold whatever flags this process has, and are no arguments,
+ * which the executable would take for its own.
+ */
 const NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=8 --disable-warning=ExperimentalWarning'
 /** What the C library has given back counts no more for the next job: without it up to 150 MiB do. */
 const MALLOC = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }

@@ -1,4 +1,7 @@
-/** The name of an input: its SHA-256; of mail without what servers put on top (RFC 5321 §4.4). */
+/**
+ * The name of an input: its SHA-256. That of mail leaves out what servers put on top of it (RFC 5321 §4.4), so that the
+ * same message has the same name when it comes again.
+ */
 export async function digestOf(octets: Uint8Array, isMail: boolean): Promise<string> {
   // Not `createHash`: a file of 25 MiB would hold the event loop for 25 ms.
   const digest = await crypto.subtle.digest(

@@ -19,7 +19,10 @@ export type Task = { readonly kind: string; readonly input: unknown; readonly cp
 /** A kind of which only its own jobs know the input. */
 export type AnyKind = HeavyKind<never, unknown>
 
-/** The process of the lane: a job after the other until its asker is gone. A stray rejection ends it. */
+/**
+ * The process of the lane: does one job after the other until the process that asks is gone. A job that loses a
+ * rejection, throws in a callback or exits ends it.
+ */
 export async function serveLane(kinds: readonly AnyKind[]): Promise<void> {
   yieldToOthers()
   const byName = new Map(kinds.map((kind) => [kind.name, kind]))

@@ -12,7 +12,10 @@ export const OUT_OF_TIME = 'SIGVTALRM'
 /** How often the watch looks, ms. */
 const EVERY_MS = 25
 
-/** Resident memory over the start's, octets: a heap limit does not count buffers and external texts. */
+/**
+ * Resident memory over that at the start, octets: the heap and as much outside of it. A heap limit does not count array
+ * buffers and texts outside of the heap.
+ */
 const MEMORY = 256 * 1_048_576
 
 /** It ends, too, when the process that asks is gone. As text: a thread of its own file would be one more entry. */

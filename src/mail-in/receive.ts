@@ -41,7 +41,10 @@ type ReceiveSettings = {
   /** PEM; without it STARTTLS is not offered. */
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly inbox: Pick<Inbox, 'accepts' | 'take'>
-  /** Analyses a message; `onRead`: before the DNS is asked. Rejects with AppError `bad_message`. */
+  /**
+   * Analyses a message; `onRead` is called when it is read, before the DNS is asked. Rejects with AppError `bad_message`
+   * for a message that cannot be read.
+   */
   readonly analyse: (raw: Buffer, envelope: GivenEnvelope, onRead: () => void) => Promise<Parameters<Keep>[0]>
   readonly world: Pick<World, 'now' | 'monotonic' | 'log'>
   readonly connectionMs?: number

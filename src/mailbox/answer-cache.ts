@@ -21,7 +21,10 @@ const bytesOf = ({ answer: { transcript, attempts, tls } }: Kept): number =>
   transcript.reduce((sum, { text }) => sum + text.length + 100, 1_000 + attempts.length * 500) +
   (tls?.chain ?? []).reduce((sum, der) => sum + der.length + 200, 0)
 
-/** Whether an answer is cached: a fact that stays true for a while, not temporary, blocked, unreachable. */
+/**
+ * Whether an answer is cached: it contains a fact about the mailbox that stays true for a while. Temporary, blocked and
+ * unreachable answers are never cached.
+ */
 function isCached({ reason, catchAll, provider }: MailboxAnswer): boolean {
   const { cached } = reasonRow(reason)
   if (cached !== 'when_conclusive') return cached === 'yes'

@@ -13,7 +13,10 @@ export type ReasonRow = VerifyOutcome & {
    * the syntax of the address.
    */
   readonly about: 'recipient' | 'client' | 'server' | 'domain' | 'address'
-  /** How certain the deliverability is, 0 to 100; `evidence`: by reply and catch-all (docs/verification.md). */
+  /**
+   * How certain the deliverability is, 0 to 100; 0 if it is unknown. `evidence`: depends on the reply and the catch-all
+   * result (docs/verification.md).
+   */
   readonly confidence: number | 'evidence'
   /** Whether the same question may be answered otherwise later: `retry_after_ms` is set if the reply names it. */
   readonly temporary: boolean

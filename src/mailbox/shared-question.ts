@@ -7,7 +7,10 @@ import type { MailboxAnswer, VerifyInput } from './verification.ts'
 
 /** How long an answer is kept for nodes that wait for it, ms. */
 const KEPT_MS = 60_000
-/** How often the asking node says so again, ms; a dead one is replaced after twice this time. */
+/**
+ * Interval at which the node that asks says so again, ms; one that died is replaced after twice this time
+ * (store/postgres/shared-memory.ts).
+ */
 const RENEW_MS = 1_500
 /** Interval at which a waiting node looks for the answer, ms. */
 const LOOK_EVERY_MS = 100

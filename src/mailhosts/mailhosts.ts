@@ -11,7 +11,10 @@ const MAX_HOSTS = 20
 /** Maximum number of addresses kept per host, both address families together. */
 const MAX_ADDRESSES = 20
 
-/** The answer for a family of a host; `unknown`: see `errors`; `not_asked`: a literal, a verification MX. */
+/**
+ * The answer for one address family of one host; `unknown`: no answer, and `errors` has the reason; `not_asked`: an IP
+ * literal, or a verification MX.
+ */
 type FamilyAnswer = 'found' | 'nodata' | 'nxdomain' | 'unknown' | 'not_asked'
 
 export type MailHost = {
@@ -34,13 +37,19 @@ export type MailHost = {
 }
 
 export type MailHosts = {
-  /** `explicit`: MX; `implicit`: own addresses (RFC 5321 §5.1); `null`: no mail (RFC 7505); `none`: neither. */
+  /**
+   * `explicit`: MX records; `implicit`: none, the domain's own addresses (RFC 5321 §5.1); `null`: the domain accepts no
+   * mail (RFC 7505); `none`: neither.
+   */
   readonly kind: 'explicit' | 'implicit' | 'null' | 'none'
   /** False if the domain does not exist (NXDOMAIN without a CNAME). */
   readonly exists: boolean
   /** By preference, without duplicates and the null exchange; implicit: the domain itself, 0. At most 20. */
   readonly hosts: readonly MailHost[]
-  /** MX that only prove a customer to a provider: hosts if there is no other, and not looked up. */
+  /**
+   * MX records that only prove to a provider that the domain is its customer's. They are among the hosts if there is no
+   * other; their addresses are not queried.
+   */
   readonly verification: readonly VerificationMx[]
   /** The MX records as published, in order of preference. At most 100. */
   readonly records: readonly RecordData['MX'][]

@@ -128,7 +128,10 @@ function overHttp({ operation: { method, path } }: Tool, raw: Raw): string {
   return url.length > 300 ? '' : `, or all of it as JSON: GET ${url}`
 }
 
-/** A JSON Schema for the SDK, without validation: operations read input, tests validate answers. */
+/**
+ * A JSON Schema in the form of the SDK. It does not validate values: the operation reads its input, and tests validate
+ * answers against their schemas.
+ */
 const asStandard = (schema: Readonly<Record<string, unknown>>): StandardSchemaWithJSON => ({
   '~standard': {
     version: 1,
@@ -145,7 +148,10 @@ export const mcpHandler = (setup: McpSetup): McpHttpHandler =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A call's arguments as parameters: numbers and booleans as text, lists and objects as they are. */
+/**
+ * The arguments of a call as parameters: assistants write numbers and booleans where parameters are text. Lists and
+ * objects stay; the body of a tool is what is uploaded.
+ */
 function inputOf({ body }: Tool, args: Readonly<Record<string, unknown>>): { raw: Raw; upload?: Upload } {
   const entries = Object.entries(args).map(([name, value]): [string, unknown] => [
     name,

@@ -50,7 +50,10 @@ export function arcKeys(mail: Mail): readonly string[] {
   return [...(message.ok ? [message.value] : []), ...chain.flatMap((set) => sealOf(set) ?? [])].map(keyName)
 }
 
-/** Validates the ARC chain (RFC 8617 §5.2): structure, newest message signature, every seal, hashed once. */
+/**
+ * Validates the ARC chain of a message (RFC 8617 §5.2): its structure, the newest message signature, and every seal.
+ * Each field is hashed once for all seals.
+ */
 export function verifyArc(mail: Mail, keyAt: KeyAt, hash: HashSigned): ArcChain {
   const chain = chainOf(mail)
   if (chain === undefined) return { result: 'none', sets: [] }

@@ -158,7 +158,10 @@ function judge(
   return { ...facts, result: 'pass' }
 }
 
-/** What a signature proves without the body: nothing, unless an intact header fails already. */
+/**
+ * What a signature proves of a header whose body is not here: nothing, unless a header that is as it was fails already.
+ * Keys that are missing or refused stay so.
+ */
 export function withoutBody(one: Verifying, intact: boolean): Verifying {
   if (!one.compared) return one
   const { bodyLength: _, ...rest } = one

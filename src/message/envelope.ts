@@ -188,7 +188,10 @@ function sameOrganization(host: string): IsReceiver {
     (operator !== undefined && operatorOf(other) === operator)
 }
 
-/** A named host's field that is not the receiver's; inner names, addresses and LMTP (RFC 2033) are within. */
+/**
+ * A field of a named host that is not the receiver's; inner names and addresses, and the delivery into a store by LMTP
+ * (RFC 2033), are within its systems.
+ */
 const isForeign = ({ by, with: protocol }: Received, isReceiver: IsReceiver | undefined): boolean =>
   !/^lmtp/i.test(protocol) && !isInnerHost(by) && !isPrivateName(by) && !parseIp(by).ok && !(isReceiver?.(by) ?? false)
 

@@ -34,7 +34,10 @@ export type Waiting = {
   readonly answer?: MessageAnswer
 }
 
-/** Keeps the answer of a taken message; undefined: not analysed. Without one, or room, it waits again. */
+/**
+ * Keeps the answer of a message that was taken; undefined: it could not be analysed. Without an answer, or room for it,
+ * the address waits again.
+ */
 export type Keep = (answer: MessageAnswer | undefined) => void
 
 /** The one-time addresses of a process. They and the analyses are in memory alone; the messages are not kept at all. */

@@ -6,7 +6,10 @@ import { type LinkHost, linkHosts } from './links.ts'
 import { type Mime, parseMime } from './mime.ts'
 import { type Author, authorOf, type CountedMail, type Field, fieldBody, MAX_LENGTH, parseMail } from './parse.ts'
 
-/** A message without body: judged fields with what is read of their text, of others the names alone. */
+/**
+ * A message without its body. Of its fields only those that are judged have their text, and of that only what is read
+ * of it: the others have their names alone.
+ */
 export type MailHead = Omit<CountedMail, 'body'>
 
 /** What a message says, and what is to be asked about it: plain data. */

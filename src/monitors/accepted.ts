@@ -103,7 +103,10 @@ export function acceptedService(opened: () => Promise<Opened>, now: () => number
 export const sweepAccepted = ({ accepted, now }: Pick<Running, 'accepted' | 'now'>): Promise<boolean> =>
   accepted.sweep(new Date(now() - KEEP_MS))
 
-/** Tells an acceptance's end, before and when it comes, once to each receiver; returns whether one was due. */
+/**
+ * Tells the end of one acceptance, before it comes and when it has come, to the receivers of the monitors that it is
+ * for, each once; returns whether there was one.
+ */
 export async function tellEnd(parts: Running): Promise<boolean> {
   const { database, accepted, deliveries, now, log } = parts
   const at = new Date(now())

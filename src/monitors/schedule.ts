@@ -34,7 +34,10 @@ export type QuietHours = { readonly from: string; readonly to: string; readonly 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 1_440
 
-/** The end of quiet hours at `nowMs`; undefined outside. A clock change between makes it an hour off once. */
+/**
+ * The end of the quiet hours at `nowMs`, or undefined outside of them. If the clock changes (daylight saving time) in
+ * between, it is an hour off and computed again then.
+ */
 export function quietUntil(nowMs: number, quiet: QuietHours | undefined): number | undefined {
   if (!quiet) return undefined
   const [from, to, now] = [minutes(quiet.from), minutes(quiet.to), minutes(clockOf(nowMs, quiet.timezone))]

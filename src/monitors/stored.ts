@@ -26,7 +26,10 @@ export type ToStore = {
 export type Stored = {
   /** Rejects with AppError `limit_reached` if the owner has 20,000, `too_much_stored` or `storage_full`. */
   readonly save: (toStore: ToStore, owner: Owner) => Promise<Saved>
-  /** The unchanged answer, mailboxes masked without a `reader`. Rejects with `not_found`, or `gone` if expired. */
+  /**
+   * The unchanged answer; mailboxes are masked for a reader who is not logged in (`reader` undefined). Rejects with
+   * `not_found`, and with `gone` if it has expired.
+   */
   readonly read: (id: string, reader: Owner | undefined) => Promise<StoredAnswer>
   /** The metadata of a stored answer. Rejects like `read`. */
   readonly entry: (id: string) => Promise<StoredEntry>

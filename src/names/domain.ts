@@ -5,7 +5,10 @@ import { isNetworkOrRange } from './ip.ts'
 import { domainProblem } from './problems.ts'
 import { loadTables } from './tables.ts'
 
-/** A host name of two labels or more: lower-case A-labels, no final dot. Only {@link parseDomain} creates it. */
+/**
+ * A host name of two labels or more as requested by a caller: lower-case A-labels, no final dot, at most 253 octets.
+ * Only {@link parseDomain} creates it.
+ */
 export type Domain = string & { readonly __brand: 'Domain' }
 
 const UNDERSCORED = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
@@ -42,7 +45,10 @@ export function parseDomain(text: string): Parsed<Domain> {
   return parsed(ascii as Domain)
 }
 
-/** Reads the domain of a signature or author; unlike {@link parseDomain} with underscores, as some have. */
+/**
+ * Reads the domain of a signature or of an author in a message. Unlike {@link parseDomain} it accepts underscores,
+ * which DNS names may have and some senders use.
+ */
 export function parseMailDomain(text: string): Parsed<Domain> {
   const name = canonicalName(text)
   const labels = name.split('.')

@@ -65,10 +65,16 @@ export function email(text: string): Email {
   return result.value
 }
 
-/** The address for wire and people: a dot-string if possible, else quoted (RFC 5321 §4.1.2). One safe line. */
+/**
+ * The address for the wire and for people: the local part as a dot-string if possible, otherwise quoted
+ * (RFC 5321 §4.1.2). One line, without control characters and `>`.
+ */
 export const formatEmail = (email: Pick<Email, 'local' | 'domain'>): string => `${localOf(email.local)}@${email.domain}`
 
-/** Any text with the local part masked but for its first character: `j***@example.org`; all without `@`. */
+/**
+ * Text with the local part masked except for its first character, for logs: `j***@example.org`. Accepts any text; text
+ * without an `@` is masked completely.
+ */
 export function maskEmail(text: string): string {
   const at = text.lastIndexOf('@')
   if (at < 0) return '***'

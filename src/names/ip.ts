@@ -28,7 +28,10 @@ function canonical(address: ipaddr.IPv4 | ipaddr.IPv6): Ip {
 export const looksLikeIp = (text: string): boolean =>
   text.indexOf(':') !== text.lastIndexOf(':') || /^[\d.]+$/.test(text)
 
-/** Whether a text looks like a network (`192.0.2.0/24`, `192.0.2.*`) or a range (`192.0.2.1-9`). */
+/**
+ * Whether a text has the form of a network (`192.0.2.0/24`, `192.0.2.0/255.255.255.0`, `192.0.2.*`) or of a range
+ * (`192.0.2.1-192.0.2.9`, `192.0.2.1-9`).
+ */
 export function isNetworkOrRange(text: string): boolean {
   if (text.length > 100) return false
   if (/^(?:\d{1,3}\.){1,3}(?:\*\.?){1,3}$/.test(text)) return true

@@ -38,7 +38,10 @@ export function hasKnownSuffix(name: string): boolean {
   return isIcann === true || isPrivate === true
 }
 
-/** The names at which the zone of `domain` can begin, closest first, to the registrable; at most `limit`. */
+/**
+ * The names at which the zone of `domain` can begin, closest first: the domain and those above it down to its
+ * registrable domain. At most `limit`.
+ */
 export function zoneCandidates(domain: string, limit: number): string[] {
   const labels = labelsOf(domain)
   const registrable = registrableDomain(domain)

@@ -30,7 +30,10 @@ type PeerCallOptions = {
   readonly userAgent?: string
 }
 
-/** The real {@link PeerCall}: to the address that was checked, no redirect, no encoded body. */
+/**
+ * The real {@link PeerCall}, by {@link requestGuarded}: it connects to the address that was checked, follows no
+ * redirect and reads no encoded body.
+ */
 export function peerCaller(options: PeerCallOptions): PeerCall {
   const { resolve, ca, userAgent } = options
   const outlet: Outlet = {

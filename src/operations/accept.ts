@@ -30,7 +30,10 @@ export function parseUntil(text: string): Date | undefined {
   return time.success ? new Date(text) : undefined
 }
 
-/** The end of an acceptance, by default the latest; an error beyond a year (critical) or five (others). */
+/**
+ * The end of an acceptance, by default the latest one; an error for a critical finding without an end within a year, and
+ * for any other that is later than five years.
+ */
 export function endOf(
   finding: string,
   until: Date | undefined,
@@ -103,7 +106,10 @@ export const acceptParam = optional(
   }),
 )
 
-/** What is accepted of a domain, by key and with the question, which wins. Throws AppError for far ends. */
+/**
+ * What is accepted of a domain: by the key of the caller, and with the question, which counts where both do. Throws
+ * AppError for a file whose ends are too far.
+ */
 export async function acceptancesFor(
   ctx: Call,
   { acceptedHere }: Pick<Deps, 'acceptedHere'>,

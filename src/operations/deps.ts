@@ -32,7 +32,10 @@ export type ReportsHere = {
   readonly counted: ReportService['counted']
 }
 
-/** The accepted findings of a key for a domain; none without a database, and none is opened. Never rejects. */
+/**
+ * The accepted findings in force of a key for a domain. No database is opened, or started, for the question; there are
+ * none where it does not answer. Never rejects.
+ */
 export type AcceptedHere = AcceptedService['ofDomain']
 
 /** A way in, since the start of this process. */
@@ -50,7 +53,10 @@ export type ReportWay = {
   readonly problem: string | null
 }
 
-/** The services beside the world that keep state, once for the process; operations name what they use. */
+/**
+ * What operations get in addition to the world: the services that keep state, created once for the life of the process.
+ * Each operation names those that it uses.
+ */
 export type Deps = {
   readonly blacklists: Blacklists
   readonly domainLists: Blacklists

@@ -107,7 +107,10 @@ export const doctor = defineOperation({
 const MAIL_HOST = domain('gmail-smtp-in.l.google.com')
 const CONNECT_MS = 5_000
 
-/** Whether this machine reaches port 25 of others, by one connection. Null: no network, or no address. */
+/**
+ * Whether this machine reaches port 25 of others: one connection, without a command. Null if that says nothing: its
+ * address is not found, or this machine has no network.
+ */
 async function reachesMailServer({ resolve, dial, signal }: Ctx, port: number): Promise<boolean | null> {
   const until = within(CONNECT_MS, signal)
   try {

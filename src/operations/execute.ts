@@ -177,7 +177,10 @@ export type Told =
 /** Maximum number of parts that wait for a slow reader; further ones are skipped, since the answer contains all. */
 const MAX_WAITING = 200
 
-/** Yields an operation's parts as they end. Throws AppError for its input, before any. Its end ends it. */
+/**
+ * Executes an operation and yields its parts as they end. Throws only AppError for invalid input, before the first
+ * event. Ending the iteration early ends the operation.
+ */
 export function inParts(execute: Execute, operation: Operation, raw: Raw, by: By): AsyncIterable<Told> {
   operation.ask(raw)
   return told(execute, operation, raw, by)

@@ -1,4 +1,7 @@
-/** What a field of an answer is, by name, where its schema has no description; one a line. */
+/**
+ * What a field of an answer is, by its name, one a line: for those whose schema does not say more. A field that means
+ * something else in its place has a description there.
+ */
 const WORDS = `
 A|listings of tier A
 about|what it is about

@@ -141,7 +141,10 @@ const WEBHOOK_HEADERS = [
   ],
 ] as const
 
-/** The messages to webhooks (Standard Webhooks): `webhooks` of the document. `schemaOf`: of a body. */
+/**
+ * The messages that the service sends to webhooks (Standard Webhooks): the `webhooks` of the document. `schemaOf`
+ * returns the JSON Schema of a body.
+ */
 export function describeWebhooks(operations: readonly Operation[], schemaOf: (schema: z.ZodType) => Schema): Schema {
   const job = operations.find(({ name }) => name === 'jobs show')?.example.output
   const types: readonly (readonly [type: string, summary: string, schema: z.ZodType, example: object])[] = [

@@ -44,11 +44,17 @@ export type Upload = {
 }
 /** A part of an answer before the whole, by name and fields; the whole may judge it differently. */
 export type Part = { readonly check: string } & Readonly<Record<string, unknown>>
-/** The world for a call; without a caller this machine's command line. `onPart`: parts as they end. */
+/**
+ * The world for one call. Without a caller it is this machine's command line. `onPart` is called with parts as they
+ * end, by operations that have parts.
+ */
 export type Call = Ctx & {
   readonly caller?: Caller
   readonly upload?: Upload
-  /** With an Idempotency-Key: 22 random characters (base64url) that name what is created, also when repeated. */
+  /**
+   * With an Idempotency-Key: 22 random characters (base64url) by which the operation names what it creates. A request
+   * that is run again after a crash has the same.
+   */
   readonly seed?: string
   readonly onPart?: (part: Part) => void
 }

@@ -338,7 +338,10 @@ export type Group = keyof typeof GROUPS
 
 /** The description of a parameter: plain data, which the command line, OpenAPI, pages and clients read. */
 type ParamFacts = {
-  /** Its notation. `list`: an array in a body, commas on the command line; `object`: JSON in both. */
+  /**
+   * Its notation. `list`: an array in a body, separated by commas on the command line; `object`: an object in a body,
+   * JSON on the command line.
+   */
   readonly kind: 'text' | 'flag' | 'choice' | 'duration' | 'whole' | 'list' | 'object'
   readonly description: string
   /** Text that applies only to a URL. */

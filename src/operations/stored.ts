@@ -121,7 +121,10 @@ export const savedDelete = defineOperation({
   },
 })
 
-/** A stored answer as its kind's document, with its date; one of an earlier version as a plain list. */
+/**
+ * A stored answer as a document: that of its kind, with its date. An answer of an earlier version without all present
+ * fields is shown as a plain list.
+ */
 export function storedDocument(answer: StoredAnswer, version: string): Document {
   const document = documentOf(answer, version)
   const [first, ...rest] = document.blocks

@@ -144,7 +144,10 @@ const LONG = 4
 const contentsOf = (text: string): readonly string[] =>
   Array.from(text.replaceAll(/^```.*?^```/gms, '').matchAll(/^## (.+)$/gm), ([, heading = '']) => heading)
 
-/** A document as HTML, a turn of the event loop after each section; raw HTML in it is text. */
+/**
+ * A document as HTML, with a turn of the event loop after each section. The files are our own; raw HTML in them is
+ * nevertheless shown as text.
+ */
 async function documentOf(name: string, texts: Texts): Promise<Html> {
   const { Marked } = await import('marked') // 10 ms of every start
   const folder = name.includes('/') ? `${name.split('/')[0]}/` : ''

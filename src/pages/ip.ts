@@ -14,7 +14,10 @@ import { ipPath } from './paths.ts'
 import { pageError } from './problems.ts'
 import { type Asker, otherOptions, type Subject, subjectPages } from './subject.ts'
 
-/** `/ip/{ip}`: the lists, names and location; `/ip/{ip}/names`: the latter, for a page that went on. */
+/**
+ * `/ip/{ip}`: the 29 lists, and the names and location of the address; `/ip/{ip}/names`: the latter alone, for a page
+ * that did not wait for them.
+ */
 export const ipPages = (parts: Parts): readonly Page[] => [
   ...subjectPages(parts, '/ip/:ip', 'read', (visit) => subjectOf(parts, visit)),
   { method: 'GET', path: '/ip/:ip/names', scope: 'read', visit: (visit) => laterFacts(parts, visit) },

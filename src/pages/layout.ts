@@ -39,7 +39,10 @@ export const pageOf = (
   { status = 200, ...content }: Content & { readonly status?: number },
 ): PageAnswer => ({ status, html: layout(assets, visitor, content) })
 
-/** A complete page: search, navigation, login, foot, content. Scripts and styles come from files. */
+/**
+ * A complete page: the frame with search field, navigation, login and foot, and the content. It contains no script or
+ * style; both come from files of this site.
+ */
 export function layout(assets: Assets, visitor: Visitor, content: Content): string {
   const { title, main, islands = [], typed = '', withoutScript, againSeconds, hasOwnBox } = content
   const scripts = [...new Set(['common', ...islands])].flatMap((name) => assets.islands[name] ?? [])

@@ -76,7 +76,10 @@ function domainLinks(answer: MessageResult): Html | undefined {
 /** Maximum size of a message that waits in the page for its receiver to be named, octets. */
 const MAX_WAITING = 2_097_152
 
-/** Who received the message? An answer for each host; the message waits in the page, not the server. */
+/**
+ * The question who received the message, with an answer for each host: the message waits in the page, never on the
+ * server, and comes again with the click.
+ */
 function receiverForm(
   visit: Visit,
   answer: MessageResult,

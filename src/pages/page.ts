@@ -51,7 +51,10 @@ export type Page = {
   readonly bodyLimit?: number
   /** The page reads the body as a stream. */
   readonly uploads?: true
-  /** Of a page that asks others: a link of another site gets a button to it, and nothing is asked before. */
+  /**
+   * Of a page whose visit asks the DNS or other hosts: who follows a link of another site gets a button that leads to
+   * the page, and nothing is asked before.
+   */
   readonly asks?: (visit: Visit) => Offer
   readonly visit: (visit: Visit) => Promise<PageAnswer>
 }

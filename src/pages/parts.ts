@@ -97,11 +97,17 @@ const LONGEST_TOKEN_MS = 600_000
 /** Maximum number of tokens; the least recently used one ends first. */
 const MAX_TOKENS = 10_000
 
-/** Tokens of stream URLs without `Sec-Fetch-Site` (plain HTTP): other sites cannot read them. One question each. */
+/**
+ * Tokens in the stream URLs of pages whose browser sends no `Sec-Fetch-Site` (plain HTTP on a LAN): a page of another
+ * site cannot read them. Each starts one question.
+ */
 type StreamTokens = {
   /** A new token for the question of this key. */
   readonly issue: (key: string) => string
-  /** `starts`: first use. `follows`: may read a running question, start none. `unknown`: expired, another's. */
+  /**
+   * `starts`: the first use. `follows`: a reconnection, which may read a question in progress but start none.
+   * `unknown`: expired, or of another question.
+   */
   readonly use: (token: string | undefined, key: string) => 'starts' | 'follows' | 'unknown'
 }
 

@@ -262,7 +262,10 @@ ${rendered(htmlBlocks(blocks.filter(({ kind }) => kind !== 'table')))}
 ${losers > 0 && html`<details${losers <= SHOWN_LOSERS && html` open`}><summary>${counted(losers, 'sender loses', 'senders lose')} mail</summary>${rendered(htmlBlocks(tables))}</details>`}`
 }
 
-/** `ready` first, so that a browser knows it is connected; `progress` with the page as reports come in. */
+/**
+ * `ready` at the begin, without which a browser would not know that it is connected; `progress` with the content of the
+ * page, whenever reports have come in.
+ */
 async function* events(parts: Parts, visit: Visit, now: number): AsyncIterable<PageEvent> {
   const signal = visit.by.signal ?? new AbortController().signal
   let shown = visit.query.stored ?? String(now)

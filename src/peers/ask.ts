@@ -24,7 +24,10 @@ export type PeerQuestion<S extends z.ZodType> = {
   readonly timeoutMs: number
 }
 
-/** Asks one node. A problem says what was wrong. Never to forward the call of another node. */
+/**
+ * Asks one node. A problem says what went wrong: no answer, an error, a wrong shape, an answer about something else.
+ * Callers must not forward a call of another node.
+ */
 export async function askPeer<S extends z.ZodType>(
   ctx: Ctx,
   peers: PeerRegistry,

@@ -108,7 +108,10 @@ async function learn(joining: Joining, signal: AbortSignal): Promise<void> {
   await joining.peers.learn(told.map((one) => ({ ...one, peer: byOurClock(one.peer, aheadMs, askedMs) })))
 }
 
-/** A peer by a clock `aheadMs` ahead of ours. The request counts as now: a slow response makes none younger. */
+/**
+ * A peer whose times come from a clock that is `aheadMs` ahead of our monotonic one. The time of the request counts as
+ * now, so a slow response makes nothing younger.
+ */
 const byOurClock = (peer: Peer, aheadMs: number, askedMs: number): Peer => ({
   ...peer,
   lastSeenAtMs: Math.min(peer.lastSeenAtMs - aheadMs, askedMs),

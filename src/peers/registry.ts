@@ -49,7 +49,10 @@ export type PeerRegistry = {
   readonly isShared: boolean
   readonly all: () => Promise<Peers>
   readonly apply: (event: PeerEvent) => Promise<PeerChange>
-  /** Takes over another node's alive nodes, times by our clock; not this one, nor a taken id or URL. */
+  /**
+   * Takes over the alive nodes that another node knows, with the times by our monotonic clock; this node is left out,
+   * and so is one that would take another's id or URL.
+   */
   readonly learn: (told: readonly ReadPeer[]) => Promise<void>
   /** Nodes that are alive and have the capability, the least loaded first. */
   readonly choose: (capability: Capability) => Promise<readonly Peer[]>

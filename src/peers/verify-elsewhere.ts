@@ -169,7 +169,10 @@ function addsUp({
   return outcome.result === result && outcome.deliverability === deliverability
 }
 
-/** Whether texts are one address: answers are formatted, with another spelling of the domain. */
+/**
+ * Whether two texts are the same address: answers contain the formatted address, in which the domain may be written
+ * differently. Invalid addresses must be equal.
+ */
 function isSameAddress(a: string, b: string): boolean {
   if (a.trim() === b.trim()) return true
   const [one, other] = [parseEmail(a), parseEmail(b)]

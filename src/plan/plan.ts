@@ -289,7 +289,10 @@ class Planner {
     return (this.now.outcomes[key]?.findings ?? []).map((finding) => ({ key, finding }))
   }
 
-  /** The changes that publish a record, a dead alias beside it removed (RFC 1034 §3.6.2), or why it cannot. */
+  /**
+   * The changes that publish a record: beside an alias that leads nowhere its removal (RFC 1034 §3.6.2). A text says why
+   * the record cannot stand at its name.
+   */
   private async placeOf(fix: DnsRecord, change: OverlayRecord): Promise<readonly OverlayChange[] | string> {
     const objection = await obstacleTo(this.subject, fix)
     if (objection !== undefined) return objection
@@ -515,7 +518,10 @@ class Planner {
     return true
   }
 
-  /** What to wait for before a stage: nothing once four weeks of reports on the stage before say no harm. */
+  /**
+   * What to wait for before a stage: nothing once reports of four weeks say that it harms no sender of the domain, while
+   * the stage before it is published.
+   */
   private waitFor(stage: Stage, after: Snapshot): Pick<Draft, 'wait' | 'instructions'> {
     const { seen } = this.options
     const told = seen && seenStepUp({ before: this.now, after }, seen)
@@ -528,7 +534,10 @@ class Planner {
     return isNext && told.days >= REPORTED_DAYS ? { instructions: told.words } : { wait: `${wait} ${told.words}` }
   }
 
-  /** Adds a step, merged into one that changes the same records unless it waits. `leads`: names it. */
+  /**
+   * Adds a step; one that changes the same records as an earlier one is merged into it, unless it has to wait. `leads`:
+   * the step is then called what this one is.
+   */
   private push(draft: Done, laid: Change, { before = this.now, leads = false }: Pushed = {}): void {
     const step = { ...draft, findings: resolved(before, draft, this.start) }
     const sets = new Set(step.changes.map(setKey))

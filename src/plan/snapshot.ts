@@ -150,7 +150,10 @@ async function isOfWildcard(
   return other.records.some((data) => values.includes(presentationOf(type, data)))
 }
 
-/** Resolves in a turn in which no other plan tries anything: others wait for one trial at most. */
+/**
+ * Resolves in a turn of the event loop in which no other plan tries anything: however many plans are made, whoever asks
+ * something else waits for one trial.
+ */
 const ownTurn = (): Promise<void> => (lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve))))
 let lastTurn: Promise<void> = Promise.resolve()
 

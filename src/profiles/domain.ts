@@ -190,7 +190,10 @@ const FAULTS: Readonly<Record<string, RegExp>> = {
 }
 const SEVERITIES: readonly string[] = ['critical', 'high', 'medium', 'low', 'info']
 
-/** A rule not met names the gravest reason; accepted if one is and no other from medium up is open. */
+/**
+ * A rule that is not met names the gravest finding that says why. It is accepted if such a finding is, and no other one
+ * of severity medium or more is open.
+ */
 function explained(id: string, ruling: Ruling, { findings }: CheckAnswer): Ruling {
   const wanted = FAULTS[id]
   if (ruling.status !== 'not_met' || !wanted) return ruling

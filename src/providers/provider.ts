@@ -39,11 +39,17 @@ export type Provider = {
   readonly byNumber?: { readonly numberIn: RegExp; readonly numbered: readonly string[] }
   /** False if selectors have random or dated parts, so that a missing key proves nothing. */
   readonly guessable: boolean
-  /** How a customer enables DKIM. `{domain}`: the domain; `{dashed}`: with "-" in place of each ".". */
+  /**
+   * How a customer enables DKIM, as an instruction. `{domain}` stands for the domain, `{dashed}` for the domain with
+   * "-" in place of each ".".
+   */
   readonly dkim?: string
   /** How a customer turns signing on once the aliases of the selectors are published; `{domain}` as above. */
   readonly signing?: string
-  /** What all customers publish, `{domain}`, `{dashed}` as in {@link Provider.dkim}. Absent: the portal shows it. */
+  /**
+   * What a customer publishes that is the same for everybody; `{domain}` and `{dashed}` as in {@link Provider.dkim}.
+   * Absent: the provider's portal shows it.
+   */
   readonly setup?: {
     /** MX records: preference and host. */
     readonly mx?: readonly (readonly [preference: number, host: string])[]

@@ -229,7 +229,10 @@ async function openAddresses(
   return [...open]
 }
 
-/** Failing addresses outside SPF on more days than a forger's: a listing decides. Most mail first. */
+/**
+ * Addresses outside of the SPF record that pass nothing and were seen on more days than a forger's: whether they are
+ * listed decides. Most mail first.
+ */
 async function steadyFailures(sources: readonly SourceSum[], spfOf: SenderFacts['spfOf']): Promise<readonly Ip[]> {
   const found = new Map<string, { passes: boolean; days: number }>()
   await inTurns(sources, (source) => {

@@ -71,7 +71,10 @@ const MAX_SIGNERS = 4
 /** Reasons of a policy override that say that the mail was passed on (RFC 7489 appendix C). */
 export const PASSED_ON: readonly string[] = ['forwarded', 'mailing_list', 'trusted_forwarder']
 
-/** A record as summed: the first aligned signature, else the first; SPF of MAIL FROM, else the first. */
+/**
+ * A record as it is summed: of several signatures the first aligned one, else the first; of several SPF results that of
+ * MAIL FROM, else the first.
+ */
 export function summedRow(row: DmarcRow): ReportRow {
   const dkim = shownSignature(row)
   const spf = row.spf.find(({ scope }) => scope === 'mfrom') ?? row.spf[0]

@@ -169,7 +169,10 @@ function addAddress(found: Addresses, { source, home }: Placed, isForwarded: boo
 const RANKS = ['signer:', 'path:', 'host:', 'network:'] as const
 const rankOf = ({ id }: Home): number => RANKS.findIndex((start) => id.startsWith(start))
 
-/** Addresses without more than a name or network are judged one by one: forged or somebody's. */
+/**
+ * Addresses that nothing but a stranger's name or a network names are judged one by one: those that look forged are not
+ * mixed with those that may be somebody's.
+ */
 function split({ source, home: own }: Placed, addresses: Addresses, facts: SenderFacts): Home {
   if (!own.weak) return own
   const { passes, days, isRelated, home = own } = addresses.get(source.address)!

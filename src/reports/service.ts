@@ -64,7 +64,10 @@ type Said = {
  * with AppError `upstream_unavailable` while it is away.
  */
 export type ReportService = {
-  /** Stores the reports of an input by when it resolves; at most {@link AT_ONCE} streams, held in memory. */
+  /**
+   * Stores the reports of an input; what it names is stored when this resolves. At most {@link AT_ONCE} streams are read
+   * at the same time: each is held in memory.
+   */
   readonly import: (octets: Uint8Array | AsyncIterable<Uint8Array>, request: ImportRequest) => Promise<Imported>
   readonly senders: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<SendersOf>
   readonly summary: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<Summary>
@@ -203,7 +206,10 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     )
     return { senders: await findSenders(sources, facts), facts, names, leftOut }
   }
-  /** Summary, senders and policy of a page are of one period: found once, anew if something was stored. */
+  /**
+   * A page asks for summary, senders and policy of one period at the same time: they are found once. What was stored in
+   * the meantime is found anew.
+   */
   const senders = (ctx: Asking, period: Period & { readonly domain: Domain }): Promise<SendersOf> => {
     const key = JSON.stringify([period.domain, period.from, period.to, period.includeUncounted, counts.reports, words])
     const find = ({ signal }: Lifetime) => {

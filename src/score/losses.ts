@@ -18,7 +18,10 @@ export const UNIT = 5_040
 const enforces = (dmarc: DmarcScoreInput): boolean | null =>
   dmarc.state === 'unknown' ? null : dmarc.state === 'record' && dmarc.effective !== 'none'
 
-/** Deductions for SPF. A soft `all` costs less if DMARC acts; not known: the better, both in the range. */
+/**
+ * The deductions for SPF. A soft `all` costs less if DMARC acts on failures; if that is not known, the better case
+ * counts and both are in the range.
+ */
 export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role): Loss[] {
   const { left, off } = WEIGHTS.spf
   if (spf.state === 'unknown') return [half('spf')]
@@ -166,7 +169,10 @@ export function ptrLosses(ptr: PtrScoreInput): Loss[] {
   return together(certain === undefined ? losses : [...losses, perhaps(unknownShare(certain), null)])
 }
 
-/** Deductions if it is not known who sends: the judged, none at best, the worst candidate at worst. */
+/**
+ * The deductions where it is not known which addresses send: those that are judged, none in the best case, and the
+ * worst candidate alone in the worst.
+ */
 function anyOf(addresses: readonly PtrScoreAddress[], candidates: readonly PtrScoreAddress[], isMore: boolean): Loss[] {
   const open = (loss: Loss): Loss => ({ ...shareOf(loss, addresses.length), leastUnits: 0, mostUnits: 0 })
   const own = addresses.flatMap((one) => addressLosses(one).map(open))

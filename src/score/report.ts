@@ -18,7 +18,10 @@ type ReportedAddress = {
   readonly geo: Geo
 }
 
-/** Addresses of a report: of mail hosts, omitted ones, hosts not all known, and of the pool. */
+/**
+ * The addresses of a report: those of the mail hosts, the number of omitted ones, the hosts whose addresses are not all
+ * known, and those of the configured pool.
+ */
 export type ReportedAddresses = {
   readonly answers: readonly ReportedAddress[]
   readonly leftOut: number

@@ -125,7 +125,10 @@ export type PtrScoreInput =
       readonly state: 'addresses'
       /** One to ten. */
       readonly addresses: readonly PtrScoreAddress[]
-      /** A host may have more addresses, not looked up: this many come first and count for certain, 0 to 9. */
+      /**
+       * A mail host may have more addresses, which could not be looked up: this number of the addresses precedes them
+       * and counts for certain. 0 to 9.
+       */
       readonly certain?: number
       /** An answer about SPF is missing: any of these may count for `addresses`; with `isMore` others too. */
       readonly candidates?: readonly PtrScoreAddress[]

@@ -152,7 +152,10 @@ function rounded(lostUnits: number, scale: Scale): number {
 
 const capped = (value: number, cap: number): number => Math.min(value, cap)
 
-/** The rows in halves: each sum up to a row is the nearest half of the loss; the rounding row the rest. */
+/**
+ * The rows in halves of a point, cut so that the sum up to any row is the nearest half of the loss up to there; the
+ * rounding row has the rest.
+ */
 function rowsOf(parts: readonly Part[], scale: Scale, cap: number, value: number, spf: SpfScoreInput): ScoreRow[] {
   const rows: ScoreRow[] = []
   let lostUnits = 0
@@ -196,7 +199,10 @@ export function gradeOf(
   return worstGrade(earnedGrade(score), ...findings.flatMap(({ severity }) => best[severity] ?? []))
 }
 
-/** What keeps a grade below its points: the most severe finding, then the costliest; null: the points. */
+/**
+ * The finding that keeps a grade below what its points earn: the most severe, of equal ones the one that costs most;
+ * null where the points decide.
+ */
 export function gradeBecause<F extends { readonly id: string; readonly severity: Severity }>(
   { score, grade }: { readonly score: number; readonly grade: Grade | null },
   findings: readonly F[],

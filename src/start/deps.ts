@@ -205,7 +205,10 @@ const told = (verifier: Deps['verifier'], onVerified: OnVerified | undefined): D
         },
       }
 
-/** Root starts the private database as --db-user, by default `nobody`, who may own other services. */
+/**
+ * Root starts the private database as --db-user, by default as `nobody`, whose files and processes any other service of
+ * that user may change.
+ */
 const sharedDatabaseUser = ({ databaseUrl, dataDir, dbUser }: Config): string | undefined =>
   process.getuid?.() === 0 && databaseUrl === undefined && dbUser === 'nobody' && hasPrivateDatabase(dataDir)
     ? dbUser

@@ -249,7 +249,10 @@ const FROM = Buffer.from('From ')
 /** Octets of what separates two messages: the end of an empty line and {@link FROM}. */
 const SEPARATOR = 8
 
-/** The messages of an mbox (RFC 4155); a large one is cut so that it is refused. Memory is bounded. */
+/**
+ * The messages of an mbox (RFC 4155). Of one that is too large only so much is kept that it is refused; memory does not
+ * grow with the number of lines.
+ */
 export async function* messagesOf(
   path: string,
   chunks: AsyncIterable<Buffer>,

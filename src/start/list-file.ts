@@ -111,7 +111,10 @@ async function journalAt(path: string, about: object): Promise<Journal> {
   throw fileError('other_list', { path })
 }
 
-/** Links of others are not followed, as with `fs.protected_symlinks`: they may lead to files not theirs. */
+/**
+ * Links that others laid are not followed, as with the kernel's `fs.protected_symlinks` in a sticky folder: they lead
+ * to files that those users cannot read.
+ */
 async function refuseForeignLink(path: string): Promise<void> {
   const [{ uid, mode }, found] = await Promise.all([stat(dirname(path)), lstat(path)]).catch((cause: Error) => {
     throw fileError('unreadable', { path, reason: cause.message }, { cause })

@@ -42,7 +42,10 @@ export function openSite(options: {
 /** How long the answer of {@link knowsPeers} is repeated, ms. */
 const KNOWN_MS = 30_000
 
-/** Whether this node knows others, for navigation: the last answer, renewed by the call. Never waits. */
+/**
+ * Whether this node knows others, for the navigation of every page: the last known answer, which the next call has
+ * anew. Never waits and never throws.
+ */
 export function knowsPeers(provide: Provide, monotonic: () => number): () => boolean {
   let known = false
   let nextMs = Number.NEGATIVE_INFINITY

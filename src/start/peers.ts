@@ -90,7 +90,10 @@ async function selfOf(
   }
 }
 
-/** The id of the first start, kept over restarts. If it cannot be stored, another one until the stop. */
+/**
+ * The id that was generated with the first start, so that a restarted node keeps its id. If it cannot be read or
+ * stored, the node has another one until it stops.
+ */
 async function keptId({ node }: World['store'], log: World['log']): Promise<string> {
   const made = randomUUID()
   try {

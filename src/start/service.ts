@@ -148,7 +148,10 @@ async function accessTo(config: Config, { world }: Outside): Promise<Access> {
   }
 }
 
-/** The queue of new connections, within the system's limit: Node's 511 is too small for a burst. */
+/**
+ * The system queues as many new connections as may be open, within its own limit (Linux: `net.core.somaxconn`): Node's
+ * default of 511 is too small for a burst.
+ */
 export async function listen(
   app: FastifyInstance,
   config: Pick<Config, 'host' | 'port' | 'maxConnections' | 'listen' | 'trustedProxies' | 'dataDir'>,
@@ -189,7 +192,10 @@ const urlToOpen = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\]
 /** Delays between attempts to reach the database at startup, ms. */
 const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
 
-/** Takes over jobs and monitors of an earlier run in the background, until the database is there. */
+/**
+ * Takes over the jobs and monitors of an earlier run, in the background and until it succeeds: an unavailable database
+ * does not delay the start of the service.
+ */
 async function goOnWithJobs(provide: Provide, logger: Logger, leaving: AbortSignal): Promise<void> {
   const start = async (what: string, begin: () => Promise<void>): Promise<void> => {
     for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
@@ -212,7 +218,10 @@ async function goOnWithJobs(provide: Provide, logger: Logger, leaving: AbortSign
 const POOL_EVERY_MS = 15 * 60_000
 const POOL_LOOK_MS = 60_000
 
-/** Refreshes the pool in the background: a listed address is not used where its list counts. */
+/**
+ * Refreshes the configured pool in the background: addresses listed by a provider's blacklist are then not used for that
+ * provider. Ends when `signal` fires.
+ */
 async function keepPoolFresh(
   config: Pick<Config, 'pool'>,
   provide: Provide,

@@ -21,7 +21,10 @@ export class NotOwnFile extends Error {
   }
 }
 
-/** Creates a folder and those above for this user alone. Rejects with the error of the file system. */
+/**
+ * Creates a folder and those above it, for this user alone. Rejects with the error of the file system, where Node.js
+ * itself says ENOENT of one that is read-only.
+ */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 })

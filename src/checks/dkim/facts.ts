@@ -41,7 +41,10 @@ export type DkimFacts = {
   readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
   /** A key below {@link doubledBase}, where verifiers do not look for it. */
   readonly doubled?: { readonly selector: string; readonly text: string }
-  /** Of a name with mail and no key, below its registrable domain: a usable key there; `isOpen`: no answer. */
+  /**
+   * For a name with mail of its own and no key, below its registrable domain: the selector of a usable key there; absent
+   * without one, and `isOpen` if a query had no answer.
+   */
   readonly parent?: { readonly domain: string; readonly selector?: string; readonly isOpen: boolean }
   /** The providers that MX and SPF name. */
   readonly providers: readonly Provider[]

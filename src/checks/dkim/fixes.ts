@@ -27,7 +27,10 @@ export function onlyUsable({ name, records, cname }: FoundKey): DnsRecord | unde
   return usable.length === 1 ? { name, rtype: 'TXT', value: usable[0]! } : undefined
 }
 
-/** What no key record may have: PEM armour, quotes, backslashes, not printable ASCII (RFC 6376 §3.6.1, §3.2). */
+/**
+ * PEM armour, quotation marks, backslashes, and anything that is neither printable ASCII nor a tab: none of these
+ * belongs in a key record (RFC 6376 §3.6.1, §3.2).
+ */
 const FOREIGN = /-----(?:BEGIN|END) [A-Z ]{1,30}-----|["'\\]|[^\x20-\x7e\t]/g
 
 /**

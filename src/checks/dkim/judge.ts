@@ -72,7 +72,10 @@ export function judgeSelector(facts: SelectorFacts): Outcome<SelectorFacts> {
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
 }
 
-/** Whether the organization's key may sign for the name: its DMARC is relaxed (RFC 9989 §4.4.1), or unknown. */
+/**
+ * Whether a key of the organizational domain may sign for the name: it aligns where the record that applies is relaxed
+ * (RFC 9989 §4.4.1). A missing answer may be that key.
+ */
 export const maySignAbove = (
   { parent, discovery }: DkimFacts,
   { relaxedAt }: Pick<DomainContext, 'relaxedAt'>,

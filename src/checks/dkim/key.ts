@@ -66,7 +66,10 @@ function readRsa(record: KeyRecord): KeyState {
   return { state: 'usable', type: 'rsa', bits, testing: isTesting(record) }
 }
 
-/** The octets around the modulus of nearly every key: SubjectPublicKeyInfo (RFC 8017 §A.1, DER), exponent 65537. */
+/**
+ * The octets before and after the modulus of nearly every key: a SubjectPublicKeyInfo (RFC 8017 §A.1, DER) whose
+ * modulus has all its bits, with the exponent 65537.
+ */
 const PLAIN_RSA = [
   { bits: 1_024, head: '30819f300d06092a864886f70d010101050003818d0030818902818100' },
   { bits: 2_048, head: '30820122300d06092a864886f70d01010105000382010f003082010a0282010100' },

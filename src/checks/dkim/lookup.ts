@@ -84,7 +84,10 @@ export async function lookupDkim(
   }
 }
 
-/** Selectors queried at the registrable domain of a name without a key, half of them its provider's. */
+/**
+ * Maximum number of selectors that are queried at the registrable domain of a name without a key; half of them are those
+ * of the provider of its mail hosts.
+ */
 const MAX_PARENT = 4
 
 /** The mail hosts of the registrable domain above a name; empty if there is none, or no answer. */

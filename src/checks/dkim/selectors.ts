@@ -28,7 +28,10 @@ const GENERAL = [
 ] as const
 const RARER = ['email', 'rsa', 'ed25519', 'stalwart', 'intercom', 'strong1', 'modoboa', 'mxvault'] as const
 
-/** The general list with dates as selectors: the year alone (mox: `2026a`) or with its first month. */
+/**
+ * The general list with the dates that mail servers and guides use as selectors: the year alone (mox: `2026a`, `2026b`)
+ * or with its first month. Each selector once.
+ */
 export function generalSelectors(nowMs: number): readonly string[] {
   const year = new Date(nowMs).getUTCFullYear()
   const first = [`${year}`, `${year}01`, `${year}a`, `${year}b`, `${year - 1}01`, `${year - 1}a`]

@@ -172,7 +172,10 @@ function reportingOf(rua: readonly Destination[]): boolean | null {
   return usable.length > 0 ? null : false
 }
 
-/** Whether an identifier is aligned (RFC 9989 §4.4): strict: the same name, relaxed: the same organization. */
+/**
+ * Whether an authenticated identifier is aligned with the author domain (RFC 9989 §4.4): strict is the same name,
+ * relaxed the same organizational domain.
+ */
 export function aligned(
   author: { readonly domain: string; readonly organizationalDomain: string },
   identifier: { readonly domain: string; readonly organizationalDomain: string },

@@ -133,7 +133,10 @@ export const reported = (basis: Basis, before = false): Basis => {
   return { ...basis, record: { ...basis.record, rua } }
 }
 
-/** One record in place of several, with all their addresses and `inForce`, the policy that applies meanwhile. */
+/**
+ * One record in place of several, with `inForce`, the policy of a record above that applies while these are discarded
+ * (default none), and all their report addresses.
+ */
 export function mergedFix(step: Step, inForce: Policy = 'none'): Meant | undefined {
   const [first, ...others] = step.records.flatMap((text) => mendDmarc(text)?.record ?? [])
   if (!first) return undefined

@@ -77,7 +77,10 @@ export function parseDmarc(text: string): Parsed<DmarcReading> {
 
 type Item = { readonly text: string; readonly at: number }
 
-/** The tags after the version, each first one; faults and repeated tags go to `faults`. Names in any case. */
+/**
+ * The tags after the version, the first of each name; invalid items and repeated tags are added to `faults`. Names are
+ * accepted in any case, as deployed receivers do.
+ */
 function tagsOf(items: readonly Item[], faults: Fault[]): { readonly tags: Tags; readonly capitals: string[] } {
   const tags = new Map<string, { value: string; at: number }>()
   const capitals: string[] = []

@@ -46,7 +46,10 @@ export const withAsciiHosts = (text: string): string =>
     return read?.ok ? read.value : host
   })
 
-/** The addresses meant by an invalid URI (`r@a.example`, `mailto://r@a.example`), as `mailto:`; empty: none. */
+/**
+ * The addresses that the owner of an invalid URI evidently meant, as `mailto:` URIs (`r@a.example`,
+ * `mailto://r@a.example`); empty if none can be recognized.
+ */
 export function mendedUris({ uri, scheme }: ReportUri): readonly ReportUri[] {
   if (scheme !== '' && scheme !== 'mailto') return []
   const addresses =

@@ -80,7 +80,10 @@ export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFa
   }
 }
 
-/** Whether the AD bit counts: a resolver that sets it for the root, which is signed, does (RFC 4035 §4.9.3). */
+/**
+ * Whether the resolver's AD bit counts: the root zone is signed, so its AD bit for the root shows whether it ever sets
+ * one (RFC 4035 §4.9.3). Undefined: no answer.
+ */
 export async function believes(ctx: Pick<Asker, 'resolve' | 'signal'>): Promise<boolean | undefined> {
   const root = await settled(ctx.resolve('.', 'SOA', ctx.signal))
   return root instanceof DnsError ? undefined : root.secure

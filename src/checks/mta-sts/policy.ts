@@ -26,7 +26,10 @@ const MAX_MX = 100
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
 const MODES: readonly Mode[] = ['enforce', 'testing', 'none']
 
-/** Reads a policy (RFC 8461 §3.2); of a key twice the first counts, but for `mx`. Invalid text is none. */
+/**
+ * Reads the text of a policy (RFC 8461 §3.2). If a key other than `mx` occurs twice, the first counts. A text that
+ * violates the grammar is not a policy.
+ */
 export function parseStsPolicy(text: string): Parsed<StsPolicy> {
   const lines = text.split('\n', MAX_LINES + 2)
   if (lines.length > MAX_LINES + 1) return problem(stsPolicyProblem('too_many_lines', { max: MAX_LINES }))

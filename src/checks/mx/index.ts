@@ -31,7 +31,10 @@ type MxFields = {
 
 const WITHOUT_PTR: PresentAddress = (address) => ({ address, ptr: [], forward_confirmed: null })
 
-/** `mx` by preference (null MX: none; implicit: the domain, priority 0) and `mx_kind`, omitted without answer. */
+/**
+ * The entries of the answer's `mx` in order of preference (null MX: none; implicit: the domain with priority 0), and
+ * `mx_kind`, omitted without an answer.
+ */
 export function presentMx(
   outcome: Outcome<MxFacts>,
   presentAddress: PresentAddress = WITHOUT_PTR,

@@ -175,7 +175,10 @@ type Compared = {
   readonly addresses: ReadonlyMap<string, readonly Ip[]>
 }
 
-/** Differences of parent and zone: servers, addresses, or none where needed (RFC 1034 §4.2.2, RFC 9471 §2.1). */
+/**
+ * The differences between parent and zone: other servers, other addresses, or none for a server whose name is in the
+ * zone (RFC 1034 §4.2.2, RFC 9471 §2.1).
+ */
 export function delegationFindings({ zone, delegation, named, addresses }: Compared): Finding[] {
   const { from, servers, glue } = delegation
   const onlyAbove = servers.filter((host) => !named.includes(host))

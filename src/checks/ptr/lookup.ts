@@ -47,7 +47,10 @@ export type PtrFacts = {
   readonly named: readonly AddressPtr[]
   /** The addresses whose names are judged, at most 10; filled in by the judge. */
   readonly judged?: readonly JudgedAddress[]
-  /** Addresses that may send if an answer about SPF is missing, not all in order; with `isMore` others may. */
+  /**
+   * The addresses that may send, if an answer about SPF is missing and their names are not all in order; with `isMore`
+   * others may; filled in by the judge.
+   */
   readonly candidates?: readonly JudgedAddress[]
   readonly isMore?: boolean
   /** A mail host whose addresses are not all known, so that more may have to be judged; filled in by the judge. */

@@ -2,7 +2,10 @@ import { parseDomain } from '../../names/domain.ts'
 import type { Answer, RecordType } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 
-/** Queries the resolver, each query once, also ahead. Names are in presentation format. */
+/**
+ * Queries the resolver, each query once: an answer that was queried ahead is there when its turn comes. Names are in
+ * presentation format, like those in answers.
+ */
 export type Ask = <T extends RecordType>(name: string, type: T) => Promise<Answer<T>>
 
 /** A longer text waits for its turn, so that parsing it is a separate step of the event loop. */
@@ -45,7 +48,10 @@ export const presentationOf = (name: string): string =>
     char === '\\' ? '\\\\' : `\\${String(char.charCodeAt(0)).padStart(3, '0')}`,
   )
 
-/** A domain for `check_host`: A-labels (RFC 7208 §4.3), two or more, no final dot; undefined: malformed. */
+/**
+ * A domain in the form of `check_host`: A-labels (RFC 7208 §4.3), two labels or more, without a final dot; undefined if
+ * it is malformed, a literal or a single label.
+ */
 export function checkedName(text: string): string | undefined {
   const bare = text.endsWith('.') ? text.slice(0, -1) : text
   if (bare.length > 253 || bare.startsWith('[')) return undefined

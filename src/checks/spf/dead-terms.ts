@@ -14,7 +14,10 @@ export type DeadTerm = {
   readonly directive?: Directive
 }
 
-/** Terms of the own record, or of its redirect, that let nobody pass; not those without an answer. */
+/**
+ * The terms of the domain's own record, or of the one it redirects to, that let nobody pass, in their order. Terms
+ * without an answer are not among them.
+ */
 export const deadTermsOf = (root: SpfNode): readonly DeadTerm[] => chainOf(root).flatMap(deadIn)
 
 function deadIn(node: SpfNode): readonly DeadTerm[] {

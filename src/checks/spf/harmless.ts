@@ -60,7 +60,10 @@ function refusesNoMore(before: SpfFacts, after: SpfReading): boolean {
   return after.declaredNonSender && [...before.records, ...before.similar].every(namesNobody)
 }
 
-/** Whether one family gets too many void lookups: an `a` is void if its addresses are of the other. */
+/**
+ * Whether clients of IPv4 or of IPv6 get more void lookups than permitted: for them an `a` is void if the name has only
+ * addresses of the other family.
+ */
 const failsForFamily = (root: SpfNode): boolean =>
   FAMILIES.some((family) => {
     const isVoid = ({ state, directive, found }: SpfTerm): boolean =>

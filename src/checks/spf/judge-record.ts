@@ -278,7 +278,10 @@ const ofMailHosts = ({ directive }: DeadTerm): boolean =>
 /** Findings about the text of a record, whose fix corrects the terms. */
 const TOLD_BY = ['spf.two_in_one', 'spf.joined_terms', 'spf.odd_name', 'spf.doubled_name']
 
-/** A record that lets somebody pass: as it was meant, or the first record of such a domain. */
+/**
+ * A record that lets somebody pass, in place of one that names senders in vain: as it was meant, or else the first
+ * record of a domain with these mail hosts.
+ */
 function revived(
   evidence: string,
   { record }: SpfNode,

@@ -29,7 +29,10 @@ import { lookupProvider, type UnnamedProvider } from './unnamed.ts'
 const MAX_RECORDS = 40
 /** Maximum nesting of the records: to a deeper one a client needs more than the ten lookups. */
 const MAX_LEVELS = 11
-/** Queries for `a`, `mx` and `exists` terms per tree, without addresses of MX hosts. */
+/**
+ * Maximum number of queries for `a`, `mx` and `exists` terms per tree, without those for the addresses of MX hosts; an
+ * `a` whose addresses matter takes two.
+ */
 const MAX_HOST_QUESTIONS = 30
 /** Maximum number of MX hosts per tree whose addresses are queried. */
 const MAX_EXCHANGES = 12

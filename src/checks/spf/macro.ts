@@ -10,7 +10,10 @@ const MACRO = /%\{([a-z])(\d*)(r?)([.\-+,/_=]*)\}/iy
 const LITERAL = /[!-$&-~]+/y
 const EXPLANATION_LITERAL = /[ -$&-~]+/y
 
-/** Reads a macro string (RFC 7208 §7.1), linear; `at` of a problem is an index. `explain-string` has spaces. */
+/**
+ * Reads a macro string (RFC 7208 §7.1) in linear time. `at` in a problem is the index in `text`. In an explanation,
+ * spaces are allowed too (`explain-string`, §6.2).
+ */
 export function parseMacroString(text: string, use: MacroUse): Parsed<MacroString> {
   const parts: MacroPart[] = []
   let at = 0

@@ -16,7 +16,10 @@ export const tooLong = (text: string): Problem => spfProblem('too_long', { count
 /** Whether a TXT record is an SPF record: the version, then a space or the end (RFC 7208 §4.5). Case is ignored. */
 export const isSpf = (text: string): boolean => VERSION.test(text)
 
-/** Reads an SPF record (RFC 7208 §4.6.1, §12), linear. Any fault refuses all of it; `at`: the first one. */
+/**
+ * Reads an SPF record (RFC 7208 §4.6.1, grammar §12) in linear time. Any fault makes the whole record unusable; `at` is
+ * the index of the first one in `text`.
+ */
 export function parseSpf(text: string): Parsed<SpfRecord> {
   if (!isSpf(text)) return problem(spfProblem('version'), 0)
   const draft: Draft = { directives: [], unknown: [] }

@@ -9,7 +9,10 @@ const MAX_PTR_NAMES = 10
 
 type Client = { readonly ask: Ask; readonly ip: Ip }
 
-/** Whether a validated name of the client is at or below `target` (RFC 7208 §5.5); `void`: it has no name. */
+/**
+ * Whether a validated name of the client is `target` or below it (RFC 7208 §5.5); `void`: it has no name at all. A
+ * query without an answer is no match, not an error.
+ */
 export async function validatedUnder(
   client: Client,
   target: string,

@@ -22,7 +22,10 @@ export type MissingProvider = {
 }
 type Grade = 'low' | 'medium' | 'high'
 
-/** The mailbox provider does not pass by any address of its include. Undefined: it does, or not known. */
+/**
+ * The provider of the mailboxes does not pass: by none of the addresses that its include names. Undefined if it does, or
+ * if the record says nothing about who sends.
+ */
 export function judgeProvider(
   facts: SpfFacts,
   root: SpfNode,

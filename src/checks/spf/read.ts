@@ -92,7 +92,10 @@ export const targetOf = (
 ): MacroString | undefined =>
   directive ? ('domain' in directive.mechanism ? directive.mechanism.domain : undefined) : redirect
 
-/** Reads a name's record, `malformed` or `unknown` without an answer; a name above the place is a loop. */
+/**
+ * Reads the record of a name, which is `malformed` or `unknown` without an answer; `term`: the one that leads there. A
+ * name above the place is a loop.
+ */
 export async function readNode({ ask, values }: Reader, name: string, place: Place, term?: TermDraft): Promise<Draft> {
   const without = (state: NodeState, reason?: Problem): Draft => ({
     ...{ domain: name, state, records: [], terms: [] },

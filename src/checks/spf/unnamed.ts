@@ -17,7 +17,10 @@ export type UnnamedProvider = {
   readonly passing?: Passing
 }
 
-/** The provider of the MX hosts if it hosts mailboxes and the tree does not name it, its include read. */
+/**
+ * The provider of the MX hosts if it is one, hosts mailboxes, and is not named in the tree; its include is read.
+ * Undefined if the MX records have no answer.
+ */
 export async function lookupProvider(
   mx: Answer<'MX'> | DnsError,
   root: SpfNode,

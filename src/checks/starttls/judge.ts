@@ -115,7 +115,10 @@ export function keyOf({ tls }: TlsHost): CertificateKey | undefined {
 export const isShort = ({ type, bits }: CertificateKey): boolean =>
   bits !== null && ((type === 'rsa' && bits < 2048) || (type === 'ec' && bits < 224))
 
-/** Whether a certificate is valid for `host`: an equal name, or `*` for the left-most label (RFC 9525 §6.3). */
+/**
+ * Whether a certificate with these DNS names is valid for `host`: equal, or a `*` as the whole left-most label, which
+ * stands for one label (RFC 9525 §6.3).
+ */
 export function nameMatches(host: string, names: readonly string[]): boolean {
   const wanted = canonicalName(host)
   const above = wanted.slice(wanted.indexOf('.') + 1)

@@ -29,7 +29,10 @@ export const tlsRpt = defineCheck<TlsRptFacts, TlsRptFields>({
   },
 })
 
-/** `warn`: no reports requested; `fail`: in an invalid form; `not_applicable`: no mail accepted. */
+/**
+ * `warn`: no reports are requested; `fail`: they are requested in a form that senders need not support;
+ * `not_applicable`: the domain accepts no mail.
+ */
 function judgeTlsRpt(
   facts: TlsRptFacts,
   { noMail, takes }: Pick<DomainContext, 'noMail' | 'takes'>,
@@ -129,7 +132,10 @@ const isTlsRpt = (text: string): boolean => hasVersion(text, VERSION)
 export const resemblesTlsRpt = (text: string): boolean =>
   /^["\s]{0,8}v\s{0,8}=?\s{0,8}tls-?rpt/i.test(text.slice(0, 64))
 
-/** Reads a TLSRPT record by RFC 8460 §3, strictly, as senders may. At most 50 destinations per field. */
+/**
+ * Reads a TLSRPT record by the grammar of RFC 8460 §3, strictly: senders need not use a record that violates it. At
+ * most 50 destinations per field.
+ */
 export function parseTlsRpt(text: string): Parsed<TlsRptRecord> {
   const fields = parseFields(text, VERSION, 'rua')
   if (!fields.ok) return fields

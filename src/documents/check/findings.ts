@@ -1,7 +1,10 @@
 import type { FindingAnswer } from '../../answers/finding.ts'
 import { type Block, code, group, heading, type Inline, type Line, type Parts, quiet, seen, text } from '../block.ts'
 
-/** A finding with evidence and what to do: the step that mends it, else its own. `level`: its heading's. */
+/**
+ * One finding with its evidence, and what to do: the step of the path that mends it, else its own words and record.
+ * `level`: that of its heading.
+ */
 export const findingBlock = (
   finding: FindingAnswer,
   { level = 4, step, label = { severity: finding.severity } }: About = {},

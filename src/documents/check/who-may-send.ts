@@ -4,7 +4,10 @@ import { reportsOfDomainBlocks } from '../reports.ts'
 import { type Answer, isGone } from './answer.ts'
 import { addressesOf, LOOKUPS } from './spf.ts'
 
-/** Who may send and who does: lookups of SPF as a bar, alignment of DMARC, senders that reports show. */
+/**
+ * Who may send as the domain, and who does: the lookups of SPF as one bar, how DMARC aligns with SPF and DKIM, and the
+ * senders that reports show.
+ */
 export function whoSendsBlocks(answer: Answer): readonly Block[] {
   const blocks = blocksOf([
     !isOpen(answer) && [lookupBlock(answer), alignmentBlock(answer)],
@@ -43,7 +46,10 @@ function passingWords({ spf: { valid, passing, all, records }, findings }: Answe
 /** Maximum number of services that are named. */
 const MAX_SERVICES = 20
 
-/** Services known by an include or a key's alias; none is only said if somebody sends as the domain. */
+/**
+ * The services that are known by an include of the SPF record, or by the alias of a DKIM key; none is said only of a
+ * domain from which somebody sends.
+ */
 function serviceWords({ spf, dkim }: Answer): Inline[] {
   const ways = new Map<string, string[]>()
   const add = (name: string | undefined, way: string): void => {

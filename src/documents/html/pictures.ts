@@ -92,7 +92,10 @@ const UNFOLDED = 3
 /** Size of a drawing, in its own units; it is stretched to the width of the page. */
 const [WIDTH, HEIGHT] = [600, 120]
 
-/** A line over time with axes; unknown times are gaps, changes are pins. Screen readers get the list. */
+/**
+ * A line over time with both axes; a time at which the value is unknown is a gap, marked at the bottom, and each change
+ * is a pin. Screen readers get the list below it.
+ */
 export function timeline({ label, least, most, points }: Timeline): string {
   const changes = withChange(points)
   const shown = changes.slice(-MAX_CHANGES)

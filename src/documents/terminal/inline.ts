@@ -168,7 +168,10 @@ export function wrap(row: Row, width: number): Row[] {
   return rows.map(joined)
 }
 
-/** A long word is broken behind a dot, @ or hyphen in its second half, or where the rest then fits. */
+/**
+ * A word that is longer than its line is broken after a dot, an @ or a hyphen if there is one in the second half, or if
+ * the rest then fits on the next line.
+ */
 function splitWord(text: string, room: number): readonly [string, string] {
   const [taken, rest] = splitAt(text, room)
   const end = Math.max(...['.', '@', '-'].map((mark) => taken.lastIndexOf(mark))) + 1
@@ -207,7 +210,10 @@ function joined(row: Row): Row {
   return spans
 }
 
-/** SGR parameters (ECMA-48 §8.3.117) without yellow and bright colours, unreadable on white in most schemes. */
+/**
+ * SGR parameters (ECMA-48 §8.3.117). Of the 16 colours, which the terminal defines, yellow and bright ones are
+ * unreadable on white in most schemes.
+ */
 const SGR: Readonly<Record<Style, string>> = {
   plain: '',
   bold: '1',

@@ -34,7 +34,10 @@ export type Engine = {
   readonly stop: () => Promise<void>
 }
 
-/** Rows that a node claims at the same time, and the share of the free ones for one provider. */
+/**
+ * Maximum number of rows that one node has claimed at the same time, and the share of the free ones that one provider
+ * may take: something is left for the others.
+ */
 const MAX_ROWS = 200
 const SHARE = 0.8
 const CLAIM_ROWS = MAX_ROWS * SHARE
@@ -42,7 +45,10 @@ const CLAIM_ROWS = MAX_ROWS * SHARE
 const CLAIMS_AT_A_TIME = 4
 /** Maximum number of answers that wait to be written; beyond it nothing new is claimed. */
 const MAX_UNWRITTEN = 1_000
-/** Interval of plans while something is due, after news, and at rest, ms; a tenth of the time at most. */
+/**
+ * Interval between two plans while something is due or in progress, after news, and at rest, ms. Planning takes at most
+ * a tenth of the time.
+ */
 const PLAN_EVERY_MS = 500
 const NEWS_MS = 25
 const REST_MS = 5_000
@@ -50,7 +56,10 @@ const REST_MS = 5_000
 const TOGETHER_MS = 20
 /** How long a claim's place is kept, ms: a row due before it by the clock and written later is found then. */
 const PLACE_MS = 5_000
-/** When a job with a failed statement is tried again, ms; then it is paused. A written result resets it. */
+/**
+ * When a job is tried again of which a statement failed, ms; after one more failure it is paused. It did well again once
+ * one of its results was written.
+ */
 const JOB_AGAIN_MS = [1_000, 10_000, 60_000, 10 * 60_000, 3_600_000] as const
 /** Different faults of the rows of a job that are logged, and the jobs of which that is remembered. */
 const FAULTS_OF_JOB = 20

@@ -26,7 +26,10 @@ type LookupSettings = {
   readonly stopping: AbortSignal
 }
 
-/** Jobs whose domains are looked up at once: small jobs are many, and some domains take long. */
+/**
+ * Maximum number of jobs whose domains are looked up at the same time: small jobs are many, and the domains of some
+ * take as long as a lookup may.
+ */
 const JOBS_AT_A_TIME = 64
 /** Maximum number of statements about domains at the same time. */
 const STATEMENTS_AT_A_TIME = 4

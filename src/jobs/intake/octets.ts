@@ -65,7 +65,10 @@ export async function* listOctets(
 
 type Packing = 'gzip' | 'deflate'
 
-/** Content-Encoding (RFC 9110 §8.4.1). Brotli is not accepted: a window of 16 MiB each. Throws AppError. */
+/**
+ * The encoding that Content-Encoding declares (RFC 9110 §8.4.1). Brotli is not accepted: each stream of it may need a
+ * window of 16 MiB. Throws AppError.
+ */
 function packingOf(contentEncoding: string): Packing | undefined {
   const name = contentEncoding.trim().toLowerCase()
   if (name === '' || name === 'identity') return undefined

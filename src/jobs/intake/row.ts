@@ -223,7 +223,10 @@ export type IntakeRow = GoodRow | BadRow
 /** More than the values that a cell of {@link MAX_FIELD} has. */
 export const PARTS = 32_768
 
-/** The place of a row, by which the database knows it: its first line, plus its part of {@link PARTS}. */
+/**
+ * The place of a row in its list, by which the database knows it: the line on which its record begins, plus the number
+ * of its part of {@link PARTS} if it has several.
+ */
 export const placeOf = (line: number, part = 0): number => line + part / PARTS
 
 export function lineAndPart(place: number): { readonly line: number; readonly part?: number } {
@@ -231,7 +234,10 @@ export function lineAndPart(place: number): { readonly line: number; readonly pa
   return place === line ? { line } : { line, part: Math.round((place - line) * PARTS) }
 }
 
-/** What is counted of a list: what rows lost, titles, octets behind the archive, columns left out. */
+/**
+ * What is counted of a list: what was taken away in rows, lines before the header, octets behind its archive, and rows
+ * whose other columns were left out.
+ */
 export type Noted = Taken | 'titles' | 'behind' | 'shortened'
 
 /** How often what was taken away. */

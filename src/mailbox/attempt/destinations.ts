@@ -9,7 +9,10 @@ import type { ProviderKey, ProviderLimits } from '../source/sources.ts'
 
 export type Destination = { readonly host: string; readonly address: Ip; readonly provider: Provider | undefined }
 
-/** Every address of every host in MX order (RFC 5321 §5.1), equal ones shuffled, IPv4 first (better PTR). */
+/**
+ * Every address of every host in MX order (RFC 5321 §5.1): by preference, equal ones shuffled; IPv4 first, because its
+ * PTR records are more often correct.
+ */
 export const destinationsOf = (hosts: MailHosts, random: () => number): readonly Destination[] =>
   orderMailHosts(hosts.hosts, random).flatMap(({ exchange, addresses }) =>
     addresses.map((address) => ({ host: exchange, address, provider: providerOf(exchange) })),

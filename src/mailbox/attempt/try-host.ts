@@ -26,7 +26,10 @@ export type Tried =
   | { readonly result: DialogueResult; readonly held?: undefined }
   | { readonly held: Held; readonly result?: undefined }
 
-/** One session with an address of a host within the limits, or the limit. Undefined: no time to start. */
+/**
+ * One session with one address of a mail host, within the limits, or the limit that prevented it. Undefined if the time
+ * ran out before it could start.
+ */
 export async function tryHost(
   pass: SourcePass,
   destination: Destination,

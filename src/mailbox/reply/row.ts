@@ -2,7 +2,10 @@ import type { Reason } from '../reasons.ts'
 
 /** One row of the reply table: a text by which servers express a reason. */
 export type ReplyRow = {
-  /** Matched on normalized text: lower case, no accents, no addresses, 4 KiB. Every gap is bounded. */
+  /**
+   * Matched against normalized text (lower case, no accents on Latin letters, no addresses, at most 4 KiB). No nested
+   * quantifiers: every gap is bounded.
+   */
   readonly pattern: RegExp
   readonly reason: Reason
   /** `recipient`: is about the recipient, so it applies from RCPT on only; `any`: may occur at any stage. */

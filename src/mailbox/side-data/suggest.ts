@@ -60,7 +60,10 @@ function closest(name: string, ending: string): Close | undefined {
   return best
 }
 
-/** Typing errors in a name: one, or two of a long one with a right first letter; short: swaps, doubles. */
+/**
+ * Typing errors within a name: at most one, or two if the first letter is right and the name is long enough. Short
+ * names: only swaps and doubled letters.
+ */
 function nameSlips(name: string, theirs: string): number {
   if (name === theirs) return 0
   const slips = editDistance(name, theirs, 2)

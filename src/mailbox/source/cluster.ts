@@ -39,7 +39,10 @@ export type Cluster = {
   /** Stores the fact in the background. */
   readonly put: (kind: Remembered['kind'], name: string, key: string, value: string, ttlMs: number) => Promise<void>
   readonly count: (kind: Remembered['kind'], name: string, ttlMs: number) => void
-  /** Removes facts about a mailbox, or domain and mailboxes; returns their number. Rejects without database. */
+  /**
+   * Removes the stored facts about a mailbox, or about a domain and its mailboxes; returns their number. Rejects if the
+   * database does not answer.
+   */
   readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
   /** The states of sources that other nodes have changed since the last call. */
   readonly changedSources: () => Promise<readonly Json[]>

@@ -10,7 +10,10 @@ import type { Ctx } from '../../world.ts'
 
 /** The HELO name and the sender of this service. */
 export type Identity = {
-  /** The EHLO name: configured, else the address's PTR name, else its literal (RFC 5321 §4.1.3). Never rejects. */
+  /**
+   * The EHLO name for a source address: the configured name, otherwise the PTR name of the address, otherwise its
+   * literal (RFC 5321 §4.1.3). Never rejects.
+   */
   readonly heloName: (source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>) => Promise<string>
   /** The reverse-path for a HELO name; undefined is the null reverse-path. */
   readonly sender: (heloName: string) => Email | undefined

@@ -79,7 +79,10 @@ type HostLimitsOptions = {
   readonly noted: (domain: Domain, known: readonly Remembered[]) => void
 }
 
-/** The limits of this node and those of all on one database: connections, recipients, unknowns, pauses. */
+/**
+ * The limits of this node, and those that all nodes on one database share: connections, recipients per minute, unknown
+ * mailboxes of a domain and pauses of a provider.
+ */
 export function hostLimits({ now, isLifted, cluster, noted }: HostLimitsOptions): HostLimits {
   const shared = leases(now, cluster)
   const rates = limiter({ now })

@@ -74,7 +74,10 @@ export function interpret<T extends RecordType>(message: Message, name: string, 
   return { is: 'answer', kind, records: EMPTY, ttlSeconds: Math.min(ttlSeconds, negativeTtl(message, soa)), chain }
 }
 
-/** What is foreign in an empty answer: not the chain, DNAME, RRSIG (RFC 6672 §3.1, RFC 4035 §3.1.1). */
+/**
+ * Whether a record does not belong in an answer without records of the type: all except those of the chain, DNAME and
+ * RRSIG (RFC 6672 §3.1, RFC 4035 §3.1.1).
+ */
 const isForeign = ({ type }: ResourceRecord, chain: readonly string[]): boolean =>
   type !== DNAME && type !== RRSIG && (type !== TYPE_CODES.CNAME || chain.length === 0)
 

@@ -80,7 +80,10 @@ async function followed<T extends RecordType>(first: Question<T>, answer?: Answe
   return chain.length === 0 ? step.end : joined(first.at, chain, step.end)
 }
 
-/** `ask` as if servers also had `records`: in an authoritative answer, in place of its own; no more changes. */
+/**
+ * `ask` as if name servers also had `records`: an authoritative answer contains them in place of its own. Whether and
+ * how a server answers does not change.
+ */
 export function overlayServers(ask: AskServer, records: readonly OverlayChange[]): AskServer {
   const { nodes } = layOut(records)
   return async <T extends RecordType>(...[server, name, type, signal, options]: Parameters<typeof ask<T>>) => {

@@ -112,7 +112,10 @@ export type Referral = {
   readonly glue: Readonly<Record<string, readonly Ip[]>>
 }
 
-/** A server's answer to a direct query. `authoritative`: the AA bit; `referral`: who answers instead. */
+/**
+ * The answer of an authoritative server to a direct query, without recursion. `authoritative` is the AA bit;
+ * `referral`: the servers that answer instead.
+ */
 export type ServerAnswer<T extends RecordType = RecordType> = Answer<T> & {
   readonly authoritative: boolean
   readonly referral?: Referral

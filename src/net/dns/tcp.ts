@@ -23,7 +23,10 @@ type TcpPool<W extends Wait> = {
   readonly close: () => void
 }
 
-/** TCP connections to a server for what no datagram holds, framed by length, 65,535 octets (RFC 1035 §4.2.2). */
+/**
+ * Connections to one server for answers that do not fit into a datagram. Each message is framed by its length, at most
+ * 65,535 octets (RFC 1035 §4.2.2).
+ */
 export function tcpPool<W extends Wait>(server: Server, on: TcpHandlers<W>, now: () => number): TcpPool<W> {
   const all = new Set<Connection<W>>()
 

@@ -81,7 +81,10 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
 
 const usable = <W extends Wait>(socket: PortSocket<W>): boolean => socket.usable(MAX_IN_FLIGHT / OPEN_SOCKETS)
 
-/** The rate of queries to a server: a burst, then per ms; more overruns usual receive buffers (256). */
+/**
+ * The rate of queries to a server: so many at once, then so many per ms. More would overrun the default receive buffer
+ * of common systems (256 datagrams).
+ */
 const BURST = 96
 const SENDS_A_MS = 160
 /** The memory of sent queries is released once there are so many. */

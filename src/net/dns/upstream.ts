@@ -52,7 +52,10 @@ export function recordFault(at: Upstream<never>, nowMs: number): void {
   at.downUntilMs = nowMs + Math.min(DOWN_MOST_MS, doubled)
 }
 
-/** The next server: the first up and not asked, else not asked, else from the start; -1: all refused. */
+/**
+ * The index of the next server: the first that is up and was not queried yet, otherwise the first that was not queried,
+ * otherwise from the beginning; -1 if all refused.
+ */
 export function pick(upstreams: readonly Upstream<never>[], round: Round, nowMs: number): number {
   const everyone = (1 << upstreams.length) - 1
   if (round.out === everyone) return -1

@@ -85,7 +85,10 @@ export function merged(resolve: Resolve): Resolve {
   }
 }
 
-/** At most `most` queries run, `mostWaiting` wait in order; beyond: `aborted` at once, with the cause. */
+/**
+ * At most `most` queries are in progress; more wait in order, at most `mostWaiting`. Beyond that a query fails at once
+ * (reason `aborted`, with the cause).
+ */
 export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): Resolve {
   const places = limiter({ maxWaiting: mostWaiting })
   const limit = { concurrent: most }

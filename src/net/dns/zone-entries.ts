@@ -2,7 +2,10 @@ import type { Problem } from '../../base/problem.ts'
 import { zoneProblem } from './problems.ts'
 import type { Field } from './record-data.ts'
 
-/** An entry of a zone file: its first line (from 1), whether its first field is omitted, its fields. */
+/**
+ * One entry of a zone file: the line on which it begins (from 1), whether its first field is omitted (white space at
+ * the beginning), and its fields.
+ */
 export type ZoneEntry =
   | { readonly line: number; readonly isIndented: boolean; readonly fields: readonly Field[] }
   | { readonly line: number; readonly problem: Problem }
@@ -10,7 +13,10 @@ export type ZoneEntry =
 /** Maximum number of fields of an entry. */
 const MAX_FIELDS = 1_010
 
-/** A zone file as entries (RFC 1035 §5.1), quotes, escapes, parentheses and comments read; one pass. */
+/**
+ * Splits the text of a zone file into entries (RFC 1035 §5.1): quotes, escapes, parentheses over several lines,
+ * comments. One pass over the text; a problem ends it.
+ */
 export function* zoneEntries(text: string): Generator<ZoneEntry> {
   // A piece is a line end, white space, a comment, a parenthesis, a quoted text, or a word; an unclosed quote is a
   // piece by itself.

@@ -28,7 +28,10 @@ const SUCCESS: Readonly<Record<Stage, readonly number[]>> = {
   quit: [221],
 }
 
-/** Whether a reply succeeds at its stage. Neither success nor refusal (4xx, 5xx): a protocol error. */
+/**
+ * Whether a reply is a success at its stage. A reply that is neither a success nor a refusal (4xx, 5xx) has a code
+ * outside RFC 5321 and is a protocol error.
+ */
 export const isSuccess = (stage: Stage, { code }: Pick<Reply, 'code'>): boolean => SUCCESS[stage].includes(code)
 
 /** The whole text of a reply in one line. */

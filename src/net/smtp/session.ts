@@ -40,7 +40,10 @@ export type Session = {
   readonly tls?: TlsInfo
   /** The connection is open, and no 421 was received (RFC 5321 §3.8). */
   readonly usable: () => boolean
-  /** Asks about recipients (RFC 5321 §3.3), never sends DATA, never rejects for the server. `stageMs`: limits. */
+  /**
+   * Asks about recipients (RFC 5321 §3.3); never sends DATA. Does not reject because of the server's behaviour.
+   * `stageMs`: in place of the session's own limits.
+   */
   readonly transact: (
     transaction: Transaction,
     signal: AbortSignal,
@@ -244,7 +247,10 @@ type TransactionOptions = {
   readonly reset: boolean
 }
 
-/** Asks in one transaction; pipelined: RSET, MAIL and RCPT as one batch (RFC 2920 §3.1), all replies read. */
+/**
+ * Asks about recipients in one transaction. If the server supports pipelining, RSET, MAIL and RCPT are sent as one
+ * batch (RFC 2920 §3.1), and every reply is read.
+ */
 async function transact(channel: Channel, asked: Transaction, options: TransactionOptions): Promise<Transacted> {
   const steps = stepsOf(asked, options)
   const first = asked.continued ? 0 : steps.stages.length - asked.recipients.length

@@ -229,7 +229,10 @@ const MAX_NAMES = 100
 /** Maximum number of certificates that are kept of a chain. */
 const MAX_CHAIN = 10
 
-/** A completed handshake: certificates as sent, and whether the root is trusted. The name is not checked. */
+/**
+ * The result of a completed handshake: the certificates as the server sent them, and whether they lead to a trusted
+ * root. The name is not checked here.
+ */
 function tlsInfo(socket: TLSSocket): TlsInfo {
   const leaf = socket.getPeerCertificate(true)
   const error = socket.authorizationError as Error | string | null | undefined

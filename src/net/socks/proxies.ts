@@ -14,7 +14,10 @@ import { openSession } from '../smtp/session.ts'
 /** The exit address and who says so: this machine, a mail host, the proxy, or assumed (the proxy's own). */
 export type Exit = { readonly address: Ip; readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed' }
 
-/** A proxy. `lie`: why it is used no more; `problem`: why it, or its exit address, could not be found. */
+/**
+ * What is known about a proxy. `lie`: why it is not used any more; `problem`: why it could not be used or its exit
+ * address could not be determined.
+ */
 export type ProxyState = { readonly exit?: Exit; readonly lie?: string; readonly problem?: string }
 
 export type Proxies = {

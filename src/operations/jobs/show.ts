@@ -30,7 +30,10 @@ const rowPlace = z
   .min(0)
   .max(MAX_INTEGER + 1)
 
-/** Where rows continue: after a line, or a part of it, `<line>.<part>`, as callers may write it, too. */
+/**
+ * Where rows continue: after a line (all parts of it), or after a part of it, `<line>.<part>`; callers may name them
+ * themselves after an interrupted download.
+ */
 export const lineCursorParam = optional(
   textParam<number>('invalid_parameter', parsePlace, {
     description: 'next_cursor of the previous page, or the line (and part: 7.2) of the last row received',

@@ -291,7 +291,10 @@ export function readOptions(
 export const usualConditions = (kind: MonitorKind): readonly string[] =>
   kind === 'reports' ? ['new_sender', 'failing_above:5', 'no_reports'] : ['changed']
 
-/** Throws AppError for conditions not of the kind, and for reports not for the caller or everybody. */
+/**
+ * Throws AppError for conditions that a kind does not have, and for a monitor of reports that the caller may not see or
+ * that would show them to everybody.
+ */
 export function checkKind(
   { caller }: { readonly caller?: Caller },
   kind: MonitorKind,

@@ -1,4 +1,7 @@
-/** A page that follows what goes on (a job, reports): live, reloaded with the state; pages rows in place. */
+/**
+ * A page that follows what goes on (a job, reports that come in): shows it live; reloads the page when the state
+ * changes. Pages through the rows of a job in place.
+ */
 
 const progress = document.querySelector<HTMLElement>('#progress[data-events]')
 const state = document.getElementById('state')

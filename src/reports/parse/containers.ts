@@ -164,7 +164,10 @@ async function* bounded(octets: Octets, { bounds, spent }: Budget): AsyncGenerat
   }
 }
 
-/** The members of a gzip file (RFC 1952) without what is behind: gateways add line ends and disclaimers. */
+/**
+ * The members of a gzip file (RFC 1952), without what is behind them: mail gateways add line ends and disclaimers.
+ * createGunzip takes them for a broken member.
+ */
 async function* gunzipped(whole: Buffer, budget: Budget): AsyncGenerator<Uint8Array> {
   for (let at = 0; at === 0 || isGzip(whole.subarray(at)); ) {
     const from = endOfHeader(whole, at)

@@ -12,7 +12,10 @@ const MAX_DEPTH = 32
 const MAX_TEXT = 65_536
 /** Characters that are parsed at once. */
 const PIECE = 32_768
-/** Characters of a kept text: names have 253, others less; an index of PostgreSQL has room for it. */
+/**
+ * Maximum length of a kept text, characters: names have 253, selectors and organizations less. An index of PostgreSQL
+ * has room for it, whatever they are.
+ */
 const MAX_KEPT = 512
 const MAX_RESULTS = 20
 /** Policy overrides that a record keeps. */
@@ -285,7 +288,10 @@ function countOf(text: string, line: number): number {
   return count
 }
 
-/** Unix seconds, also a fraction, smaller units, RFC 3339 or 5322. Throws AppError `bad_report` for others. */
+/**
+ * Unix seconds; some write a fraction, or smaller units, or a time of RFC 3339 (in UTC without a zone) or RFC 5322.
+ * Throws AppError `bad_report` for another text.
+ */
 function timeOf(what: 'begin' | 'end', text = ''): number {
   if (text === '') throw reportError('missing', { what: `date_range with a ${what} in Unix seconds` })
   const seconds = Math.floor(secondsOf(text))

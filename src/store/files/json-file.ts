@@ -25,7 +25,10 @@ export type JsonFile = {
   readonly format: (values: Values) => string
   /** The file is on the disk when a change has settled, even after a power failure. */
   readonly durable?: boolean
-  /** Called with a damaged file, renamed: it has no values. Without it calls reject with `damaged`. */
+  /**
+   * Called with a damaged file that was renamed: it then has no values. Without it every call rejects with `damaged`
+   * until the file is repaired.
+   */
   readonly onDamaged?: (error: StoreError, movedTo: string) => void
 }
 

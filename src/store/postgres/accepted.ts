@@ -18,7 +18,10 @@ const acceptedRow = <Row extends { readonly number: unknown }>(row: Row) => ({ .
 export type AcceptedFindings = ReturnType<typeof acceptedOf>
 
 export const acceptedOf = (db: Kysely<Schema>) => ({
-  /** Stores an acceptance in place of one of the same finding and subject, with its id; undefined at `most`. */
+  /**
+   * Stores an acceptance, in place of the one of the same finding and subject, whose id it keeps; undefined if its key
+   * has `most`.
+   */
   put: (
     row: Insertable<AcceptedTable> & { readonly created_at: Date },
     most: number,

@@ -71,7 +71,10 @@ async function probeOf({ pool }: Database): Promise<string | undefined> {
   return rows[0]?.standby ? 'the database server is a read-only standby' : undefined
 }
 
-/** Connects and upgrades the schema. Rejects with AppError `upstream_unavailable` and the reason. */
+/**
+ * Connects, and upgrades the schema. Rejects with AppError `upstream_unavailable` and the reason: no server, a wrong
+ * password, a standby, a schema of a newer program.
+ */
 export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
   const { dataDir, dbUser: user, where: programs = {}, log } = settings
   const server =
@@ -141,7 +144,10 @@ const AWAY_STATES = /^(?:08...|53...|58...|57P0[123]|25006)$/
 const AWAY_WORDS =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered|was closed))/
 
-/** Whether the database is away: the same statement may succeed later, on another connection. */
+/**
+ * Whether the database is unavailable: the same statement may succeed later, on another connection. The queue reports
+ * its faults as records of an error's fields.
+ */
 export function isAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
@@ -149,7 +155,10 @@ export function isAway(error: unknown): boolean {
   return typeof message === 'string' && AWAY_WORDS.test(message)
 }
 
-/** Logs once that the database is away and once that it is back. `what` waits for it meanwhile. */
+/**
+ * Logs once that the database is unavailable, and once that it is available again, regardless of the number of
+ * attempts. `what` waits for it meanwhile.
+ */
 export function outageLog(
   log: DatabaseSettings['log'],
   what: string,

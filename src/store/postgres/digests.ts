@@ -153,7 +153,10 @@ export const digestsOf = (db: Kysely<Schema>) => ({
       FROM mailsonde.monitors WHERE owner = ${owner}`.execute(db)
     return rows[0]!
   },
-  /** Addresses of a key that were not asked, with a domain of theirs; none at or below one of `recipients`. */
+  /**
+   * Those of a key that have neither said whether they want mail nor were asked, with a domain of theirs; none at or
+   * below a domain of `recipients`.
+   */
   unasked: async (
     owner: string,
     recipients: readonly string[],

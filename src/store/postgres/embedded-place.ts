@@ -21,14 +21,20 @@ export type Place = {
   readonly logPath: string
 }
 
-/** Length of the socket's folder: its path has 107 octets (sun_path, unix(7)), 14 of them `/.s.PGSQL.5432`. */
+/**
+ * Maximum length of the socket's folder: the path of a Unix socket has at most 107 octets (sun_path in unix(7)), of
+ * which `/.s.PGSQL.5432` takes 14.
+ */
 const MAX_SOCKET_DIR = 92
 /** The location of the server's files if its user cannot enter the data folder. */
 export const SYSTEM_FOLDER = '/var/lib/mailsonde'
 /** Size above which the log is started again. */
 const MAX_LOG = 4 * 1024 * 1024
 
-/** The user that runs the server, not root. Throws AppError if root names root or nobody known. */
+/**
+ * The user that runs the server; PostgreSQL refuses to run as root. Throws AppError if root names a user that does not
+ * exist or is root itself.
+ */
 export async function accountOf(user: string): Promise<Account> {
   if (process.getuid?.() !== 0) return {}
   const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((one) => one.startsWith(`${user}:`))

@@ -130,7 +130,10 @@ const SERVER_SETTINGS = {
   log_min_messages: 'warning',
 } as const
 
-/** Starts the server outside our process group, which Ctrl-C ends too early. The signal fires at its end. */
+/**
+ * Starts the server outside of our process group: Ctrl-C in the terminal must not stop it before our own work has
+ * ended. Returns a signal that fires when it ends.
+ */
 async function launch(place: Place, { postgres, major }: Programs, account: Account): Promise<AbortSignal> {
   const settings = {
     ...SERVER_SETTINGS,

@@ -108,7 +108,10 @@ async function packagedPrograms(dataDir: string, account: Account): Promise<Prog
   return programsIn(join(copy, 'native/bin'))
 }
 
-/** Makes the links of PostgreSQL's libraries where install scripts were off. Rejects if it cannot. */
+/**
+ * Makes the links between PostgreSQL's libraries that the install script of a package makes, if scripts were off.
+ * Rejects if they are missing and cannot be made.
+ */
 export async function linkLibraries(folder: string): Promise<void> {
   const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(list) as readonly { source: string; target: string }[]) {

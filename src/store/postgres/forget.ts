@@ -93,13 +93,19 @@ const forgetInJob = (
     }
   })
 
-/** A mailbox, or a domain with its mailboxes; `value` canonical: quoted where needed, an A-label. */
+/**
+ * A mailbox, or a domain with the mailboxes of it. `value` is in the canonical form: a local part that needs quotes has
+ * them, the domain is an A-label.
+ */
 export type Forgotten = { readonly name: 'email' | 'domain'; readonly value: string }
 
 /** What stands in the place of a text that was removed. */
 const REMOVED = '[removed]'
 
-/** Where a name may begin: not within a longer one, but behind encoding or an escaped line end. */
+/**
+ * Where a name may begin: not inside a longer one, but behind a character that is percent-encoded and belongs to no
+ * name, or behind an escaped line end of JSON.
+ */
 const ENCODED_END = '%(?:[01][0-9a-f]|2[0-46-9acf]|3[a-f]|40|5[b-e]|60|7[b-f])'
 const before = (letters: string): string => `(?:(?<![[:alnum:]${letters}])|(?<=${ENCODED_END})|(?<=\\\\[nrtbf]))`
 const AFTER = '(?=\\.?(?:$|[^[:alnum:].-]))'

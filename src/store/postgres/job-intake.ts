@@ -20,7 +20,10 @@ export type IntakePart = {
   readonly nextLine: number
 }
 
-/** Stores a part as a whole, repeatably. Rejects with AppError `wrong_offset` if another upload was here. */
+/**
+ * Stores a part completely or not at all. Repeating a part changes nothing; rejects with AppError `wrong_offset` if
+ * another upload continued this one.
+ */
 export type TakeIn = (job: number, part: IntakePart) => Promise<void>
 
 /** Stores parts of uploads by COPY, in one transaction with the progress of the upload. */
@@ -44,7 +47,10 @@ export const takeInOf =
     }
   }
 
-/** Records the progress; undefined: stored already. The job's row is locked: uploads take turns. */
+/**
+ * Records the progress of the upload; undefined if this part is stored already. The row of the job stays locked until
+ * the end, so two uploads of one job take turns.
+ */
 async function advance(
   client: pg.PoolClient,
   job: number,

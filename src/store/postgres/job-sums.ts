@@ -94,7 +94,10 @@ type ProviderRow = { readonly job: number; readonly provider: string } & Readonl
   Record<'rows' | 'done' | 'recent', string>
 >
 
-/** The shown providers of jobs, recent rows added here: a join would compare each with each. */
+/**
+ * The shown providers of jobs. Their recent rows are added up with them: a join, for which the planner expects few
+ * rows, would compare each provider with each.
+ */
 async function providersOf(
   db: Kysely<Schema>,
   totals: readonly TotalRow[],
@@ -122,7 +125,10 @@ async function providersOf(
 
 /** What waits to be asked, and who holds connections. */
 export type QueueState = {
-  /** Rows without result whose provider is known; those with a due row there; how long the first is, s. */
+  /**
+   * Rows of running jobs without a result whose provider is known; those of them whose provider has a row that is due;
+   * and for how long the first one has been, s.
+   */
   readonly openRows: number
   readonly dueRows: number
   readonly dueSeconds: number

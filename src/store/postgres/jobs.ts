@@ -5,7 +5,10 @@ import { afterDeadlock } from './connect.ts'
 import { newJobError } from './problems.ts'
 import type { JobKind, JobState, JobsTable, Schema } from './schema.ts'
 
-/** A job without its layout ({@link Jobs.layout}, up to 64 KiB). Rows are exact once the list is complete. */
+/**
+ * A job as stored, without the layout of its list ({@link Jobs.layout}), which may have 64 KiB. Numbers of rows are
+ * exact once the list is complete.
+ */
 export type JobRecord = Omit<StoredJob, 'received' | 'next_line' | 'rows' | 'duplicates' | 'bad_rows'> & {
   readonly received: number
   readonly next_line: number
@@ -80,7 +83,10 @@ export const jobsOf = (db: Kysely<Schema>) => ({
     return (await query.execute()).map(recordOf)
   },
 
-  /** Moves a job from one of `from` to a state, with its `failure`, if any; returns it, or undefined. */
+  /**
+   * Moves a job to a state if it is in one of `from`, with the `failure` that is the reason, or without one; returns the
+   * changed job, or undefined.
+   */
   move: async (
     id: string,
     from: readonly JobState[],

@@ -2,7 +2,10 @@ import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { ReportKind, ReportRow } from './report-rows.ts'
 import type { Schema } from './schema.ts'
 
-/** Which rows: names in From at or below a domain, days inclusive, with or without what does not count. */
+/**
+ * Which rows are meant: names in From at or below a domain, days as `2026-11-23` (both included), and whether what does
+ * not count is included.
+ */
 export type Period = {
   readonly domain: string
   readonly from: string
@@ -10,7 +13,10 @@ export type Period = {
   readonly includeUncounted: boolean
 }
 
-/** The sums of a source. Verdicts rest on the table's reporters: all fields from `known_messages` on. */
+/**
+ * The sums of one source over a period. What a verdict rests on is that of the reporters of the table alone: all fields
+ * from `known_messages` on.
+ */
 export type SourceSum = ReportRow & {
   readonly number: number
   readonly first_day: string

@@ -145,7 +145,10 @@ const STAGING = { dmarc: staging(STAGED.dmarc), tls: staging(STAGED.tls) }
 
 /** Rows that are kept of a report that does not count. */
 const APART_ROWS = 100
-/** Of a report that does not count: messages by name, network and result; the largest {@link APART_ROWS}. */
+/**
+ * Of a report that does not count: messages by name in From, network and result, without any other text of it; the
+ * largest {@link APART_ROWS}.
+ */
 const COARSE = `
   WITH fine AS (DELETE FROM staged_rows RETURNING *),
   coarse AS (

@@ -273,7 +273,10 @@ type RowReaders = {
 /** Rows that are read at a time. */
 const PAGE = 1_000
 
-/** Checks the JSON columns of a restored database, before the data is replaced. Throws AppError. */
+/**
+ * Checks the JSON columns of a restored database: otherwise its first reader would fail, long after the data before it
+ * is gone. Throws AppError.
+ */
 async function checkJson(client: pg.PoolClient, path: string, readers: RowReaders): Promise<void> {
   const { rows: tables } = await client.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'mailsonde' AND c.relkind = 'r'`,

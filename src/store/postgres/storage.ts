@@ -32,7 +32,10 @@ export type StorageBounds = {
 }
 
 export type StorageGuard = {
-  /** Rejects with AppError `too_many_rows`, `too_much_stored` or `storage_full` if `more` may not be stored. */
+  /**
+   * Rejects with AppError `too_many_rows`, `too_much_stored` or `storage_full` if nothing more may be stored for an
+   * owner; `more` records are about to be.
+   */
   readonly admitRows: (owner: string, more: number) => Promise<void>
   /** Rejects likewise, without regard to records; `more` octets are about to be stored. */
   readonly admit: (owner: string, more: number) => Promise<void>

@@ -73,7 +73,10 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
     return gone.numDeletedRows > 0n
   },
 
-  /** Removes expired contents, and the rest after 90 days, {@link SWEEP} of each; returns if more may be. */
+  /**
+   * Removes the content of expired answers, and the rest of them after 90 days, at most {@link SWEEP} of each; returns
+   * whether there may be more.
+   */
   sweep: async (now: Date): Promise<boolean> => {
     const expired = await sql`
       UPDATE mailsonde.stored_answers SET answer = NULL, subject = '', domain = NULL, email = NULL, ip = NULL

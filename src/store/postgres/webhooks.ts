@@ -295,7 +295,10 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return Number(numAffectedRows) === SWEEP
   },
 
-  /** Whether anything is due or a job with a webhook ended: one statement at rest for five claims. */
+  /**
+   * Whether a monitor, a message, a digest or the end of an acceptance is due, or a job with a webhook has ended: one
+   * statement at rest in place of five claims.
+   */
   hasWork: async (now: Date): Promise<boolean> => {
     const { rows } = await sql<{ has_work: boolean }>`
       SELECT EXISTS (SELECT FROM mailsonde.monitors WHERE enabled AND least(next_run, message_due) <= ${now})
