@@ -12,7 +12,9 @@ import { configError, optionProblem } from './config-problems.ts'
 export type Config = Readonly<OptionValues>
 type Source = 'flag' | 'environment' | 'file' | 'default'
 
-/** Flags as typed: text, a list for a repeatable one, true for a switch; keys as in {@link OPTIONS}. */
+/**
+ * Flags as typed: text, a list of texts for a repeatable one, true for a switch. The keys are those of {@link OPTIONS}.
+ */
 export type Flags = Partial<Record<string, string | readonly string[] | boolean>>
 
 type Loaded = { readonly config: Config; readonly sources: Readonly<Record<OptionKey, Source>> }
@@ -26,7 +28,10 @@ export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv = process.env): 
   return putTogether(flags, env, readFile(typeof flags.config === 'string' ? flags.config : env.MAILSONDE_CONFIG))
 }
 
-/** The configuration of these values alone, for programs that use the library. Throws AppError if invalid. */
+/**
+ * The configuration of only these values, without environment and file: for programs that use the library. Throws
+ * AppError for an invalid one.
+ */
 export const configOf = (values: Flags): Config => putTogether(values, {}, { path: '', values: {} }).config
 
 function putTogether(flags: Flags, env: NodeJS.ProcessEnv, file: ReturnType<typeof readFile>): Loaded {
@@ -93,7 +98,10 @@ function readOption(option: AnyOption, raw: unknown, where: string): unknown {
   return option.repeatable ? results.flat() : results[0]
 }
 
-/** The texts of a value; a repeatable option accepts a list, commas, or both. Undefined: invalid. */
+/**
+ * The texts of a given value; a repeatable option accepts several, in a list, separated by commas, or both. Undefined:
+ * invalid.
+ */
 function textsOf(raw: unknown, repeatable: boolean): string[] | undefined {
   if (!repeatable)
     return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean'

@@ -21,7 +21,10 @@ export type VerifyAnswer = Operations['verify']['output']
 /** The error of a refused call: `code` is stable, docs/errors.md lists the codes. */
 export { AppError as MailsondeError }
 
-/** The options of a world, else the program's defaults. No environment or configuration file is read. */
+/**
+ * The options of a world; omitted ones have the program's defaults. Neither the environment nor a configuration file is
+ * read.
+ */
 export type WorldOptions = {
   /** Recursive resolvers, `IP` or `IP:PORT`; default: those of the system. */
   readonly resolvers?: readonly string[]

@@ -29,7 +29,10 @@ export function namesIn(folder: Folder): readonly string[] {
 /** A file of a folder. Throws if it cannot be read. */
 export const readOwn = (folder: Folder, name: string): Buffer => readFileSync(at(FOLDERS[folder] + name))
 
-/** A CommonJS package or JSON file loaded by this call: large tables for few commands. Throws without. */
+/**
+ * A CommonJS package, or a JSON file of one, loaded with this call: large tables that most commands do not need. Throws
+ * if it is not installed.
+ */
 export const loadPackage = (name: string): unknown => require(name)
 
 /** A file of a package. Throws if it cannot be read. */

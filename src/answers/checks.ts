@@ -2,7 +2,10 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { reason, status } from './finding.ts'
 
-/** The object of a check in `/v1/check` and `/v1/report`: its own fields, `status`, and `reason` if unknown. */
+/**
+ * The object of each check in the answers of `/v1/check` and `/v1/report`: its own fields, then `status`, and `reason`
+ * if it is unknown.
+ */
 
 /** One include of an SPF record with its cost; `includes` are its own. */
 const spfInclude = z
@@ -22,7 +25,10 @@ const spfInclude = z
   })
   .meta({ id: 'SpfInclude' })
 
-/** Who passes: public addresses of IPv4 and IPv6 networks of 64 bits, in total and by each term of the own record. */
+/**
+ * Who passes: public addresses of IPv4 and networks of 64 bits of IPv6, in total and by each term of the domain's own
+ * record.
+ */
 export const spfPassing = z
   .strictObject({
     ipv4: z.number(),
@@ -294,7 +300,10 @@ export const tlsRpt = z
   })
   .meta({ id: 'TlsRpt' })
 
-/** A check's object without `status` and `reason`, which every check gets; its own `reason` is kept. */
+/**
+ * The check's own part of its object: without `status` and `reason`, which are added for every check; its own `reason`
+ * is kept.
+ */
 type Own<S extends z.ZodType> = Omit<AnswerOf<S>, 'status' | 'reason'> & { readonly reason?: string | undefined }
 
 export type SpfFields = Own<typeof spf>

@@ -73,7 +73,10 @@ export const MAX_TEXT = 4_096
 /** The suffix of the field with the number of omitted items: `findings_left_out` beside `findings`. */
 const LEFT_OUT = '_left_out'
 
-/** Lengths to which lists are cut, in turn, until the answer fits. Those of a blacklist answer have 29 items. */
+/**
+ * Lengths to which lists are cut, one after the other until the answer fits. The lists of a blacklist answer have 29
+ * items.
+ */
 const LENGTHS = [1_000, 300, 100, 50, 30, 10, 3, 1, 0] as const
 /** What any value takes beside its text: null, true, false, the quotes of a text, the brackets and commas of a list. */
 const VALUE_BYTES = 6

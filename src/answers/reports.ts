@@ -306,7 +306,10 @@ export const reportsProvidersAnswer = z.strictObject({
 })
 export type ReportsProvidersAnswer = AnswerOf<typeof reportsProvidersAnswer>
 
-/** What a monitor of kind reports sees in a run: the period, its days, senders by messages, the last report ever. */
+/**
+ * What a monitor of kind reports sees in a run: the period, its days, the senders by messages, and the last report, of
+ * any time.
+ */
 export const reportsWatch = z.strictObject({
   domain: z.string(),
   to: date,

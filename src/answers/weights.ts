@@ -7,7 +7,10 @@ export const SCORE_VERSION = 4
 export const COMPONENTS = { spf: 25, dkim: 20, dmarc: 30, mx: 15, ptr: 10 } as const
 export type Component = keyof typeof COMPONENTS
 
-/** The remaining points of a component (`left`) or the deduction (`off`), by observation; as text in docs/score.md. */
+/**
+ * The remaining points of a component (`left`), or the deduction (`off`), by observation. docs/score.md has the table
+ * as text.
+ */
 export const WEIGHTS = {
   version: SCORE_VERSION,
   components: COMPONENTS,

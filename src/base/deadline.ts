@@ -1,4 +1,7 @@
-/** A signal that fires after `ms` (reason: a `TimeoutError`), or with `parent` if that comes first. */
+/**
+ * A signal that fires after `ms`, or with `parent` if that comes first. Its reason is a `TimeoutError` if the time ran
+ * out.
+ */
 export const within = (ms: number, parent?: AbortSignal): AbortSignal => {
   const timer = AbortSignal.timeout(Math.max(0, Math.ceil(ms)))
   return parent ? AbortSignal.any([parent, timer]) : timer
@@ -54,7 +57,10 @@ export async function withDeadline<T>(
   }
 }
 
-/** A signal that fires with the first of `parents`; cheaper than `AbortSignal.any` for work with many listeners. */
+/**
+ * A signal that fires with the first of `parents`, for work that reports its end: work with many listeners costs less
+ * than with `AbortSignal.any`.
+ */
 export function firstOf(parents: readonly AbortSignal[]): Deadline {
   const controller = new AbortController()
   const stops = parents.map((parent) => [parent, () => controller.abort(parent.reason)] as const)

@@ -1,6 +1,9 @@
 import { type Given, type Problem, problemWith, type Sentence } from './problem.ts'
 
-/** Every error code of an answer with its HTTP status and title (RFC 9457); docs/errors.md is generated from it. */
+/**
+ * Every error code of an answer, with its HTTP status and title (RFC 9457). The list is the contract: docs/errors.md is
+ * generated from it.
+ */
 export const ERRORS = {
   missing_parameter: { status: 400, title: 'Missing parameter' },
   invalid_parameter: { status: 400, title: 'Invalid parameter' },

@@ -11,7 +11,10 @@ export type Limit = {
 /** Releases the slot; further calls do nothing. */
 export type Release = () => void
 
-/** Refused without waiting: the queue is full (`queue_full`), or the rate cannot admit in time (`too_late`). */
+/**
+ * The limiter refused without waiting: the queue is full (`queue_full`), or the rate cannot admit the caller in time
+ * (`too_late`).
+ */
 export class LimitError extends Error {
   readonly reason: 'queue_full' | 'too_late'
   /** Milliseconds until the rate alone would admit the caller. */
@@ -75,7 +78,10 @@ export function limiter(options: {
     return made
   }
 
-  /** Takes a slot and a token: 0, or how long the rate makes the caller wait; Infinity without a free slot. */
+  /**
+   * Takes a slot and a token: 0 on success, otherwise how long the rate makes the caller wait, or Infinity if there is
+   * no free slot.
+   */
   function admit(state: KeyState, { concurrent = Number.POSITIVE_INFINITY, rate }: Limit): number {
     if (state.used >= concurrent) return Number.POSITIVE_INFINITY
     if (rate) {
@@ -189,7 +195,10 @@ type Bucket = { readonly tokens: number; readonly atMs: number }
 
 export const fullBucket = (rate: Rate, nowMs: number): Bucket => ({ tokens: rate.capacity, atMs: nowMs })
 
-/** Takes one token: the new bucket, and the wait in ms (0: taken). A clock that steps back refills nothing. */
+/**
+ * Takes one token: the resulting bucket, and the waiting time in ms (0: the token was taken). A clock that steps back
+ * refills nothing.
+ */
 export function takeToken(bucket: Bucket, rate: Rate, nowMs: number): { bucket: Bucket; waitMs: number } {
   const elapsedMs = Math.max(0, nowMs - bucket.atMs)
   const tokens = Math.min(rate.capacity, bucket.tokens + (elapsedMs * rate.perSecond) / 1_000)

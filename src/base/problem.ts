@@ -13,7 +13,10 @@ export type Problem = { readonly id: string; readonly values: Values; readonly t
 /** The sentence of a problem within another one. */
 export type Say = (problem: Problem) => string
 
-/** A sentence as a pure function of its values. External text in it is {@link quoted} or {@link shown}. */
+/**
+ * A sentence as a pure function of its values. External text is in {@link quoted} or {@link shown}: it is bounded, and
+ * cannot control a terminal.
+ */
 export type Sentence<V> = (values: V, say: Say) => string
 
 /** The values of a sentence, omitted if it has none, and the options. */
@@ -49,7 +52,10 @@ export const problemsOf = <V>(subject: string, table: { readonly [Id in keyof V]
 export const quoted = (text: string, max = 60): string =>
   escapeUnsafe(JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text))
 
-/** Text that no stranger controls, such as a path: without quotes, printable, cut at `max` characters. */
+/**
+ * Text that no stranger controls, such as a path or the name of a parameter: without quotes, printable, cut at `max`
+ * characters.
+ */
 export const shown = (text: string, max = 200): string => printable(text, max)
 
 /** The result of a parser: the value, or what was wrong with the text. Parsers never throw. */

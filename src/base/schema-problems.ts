@@ -38,7 +38,10 @@ export const syntaxProblem = (reason: string): Problem => schemaProblem('syntax'
 /** What is wrong with a field of an object. */
 export const fieldProblem = (field: string, why: Problem): Problem => schemaProblem('at', { field, why })
 
-/** The problem that an issue of a schema is. Our own messages begin in lower case; those of zod are reworded. */
+/**
+ * The problem that an issue of a schema is. A message that a schema of ours gives begins in lower case; those of zod do
+ * not, and are said in our words.
+ */
 export function problemOf(issue: core.$ZodIssue): Problem {
   const other = schemaProblem('other', { reason: issue.message })
   if (!/^[A-Z]/.test(issue.message)) return other

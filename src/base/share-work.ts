@@ -4,7 +4,10 @@ type Caller<W> = {
   readonly withinMs?: number
   /** When this caller stops waiting, in ms of the work's clock; undefined: not known. */
   readonly untilMs?: number
-  /** Whether the running work is fresh enough. If not, new work starts, and later callers are offered that. */
+  /**
+   * Whether the running work is fresh enough for this caller. If not, new work starts, and later callers are offered
+   * that.
+   */
   readonly accepts?: (work: W) => boolean
 }
 

@@ -27,7 +27,10 @@ const WORDS: Readonly<Record<string, string>> = {
   HOSTNAME_MISMATCH: 'the certificate is not for this name',
 }
 
-/** A fault of the network in words, with its code; else what the system says, up to its hints for programmers. */
+/**
+ * A fault of the network in words, with its code; for a code without words what the system says, up to the hints that it
+ * has for programmers.
+ */
 export function systemWords(error: unknown, code = codeOf(error)): string {
   const words = code !== undefined && Object.hasOwn(WORDS, code) ? WORDS[code] : undefined
   if (words !== undefined) return `${words} (${code})`

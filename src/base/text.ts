@@ -27,7 +27,10 @@ export function printable(text: string, maxLength = 512): string {
 export const withoutCommands = (line: string): string =>
   line.replace(/^(\s*):(?=:)(?!:[0-9a-f:.]*(?:[\s,;/]|$))/i, '$1: ').replace(/##(?=(?:vso)?\[)/gi, '# #')
 
-/** `text` with the same characters as JSON escapes (`\u202e`), so that JSON stays the same value. */
+/**
+ * `text` with the same characters as JSON escapes (`\u202e`; two escapes for one beyond the basic plane), so that JSON
+ * stays the same value.
+ */
 export const escapeUnsafe = (text: string): string =>
   text.replace(UNSAFE, (chars) => [...Array(chars.length).keys()].map((i) => escaped(chars.charCodeAt(i))).join(''))
 
@@ -48,7 +51,10 @@ const MAX_LOCAL = 64
 /** Longest domain of an address (RFC 5321 §4.5.3.1.2). */
 const MAX_DOMAIN = 255
 
-/** `text` with the local part of every address cut to one character: `j***@example.org`. Linear. */
+/**
+ * `text` with the local part of every mailbox address cut to its first character: `j***@example.org`. Each character is
+ * looked at twice at most.
+ */
 export function maskAddresses(text: string): string {
   let [masked, copied, used] = ['', 0, 0]
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
@@ -88,7 +94,9 @@ function* lineOf(text: string): Generator<string> {
   if (line !== '' && !line.startsWith('#')) yield line
 }
 
-/** Columns of characters in a terminal: none for combining ones, two for wide ones (UAX #11), else one. */
+/**
+ * The columns that a terminal uses for characters: none for combining ones, two for wide ones (UAX #11), otherwise one.
+ */
 
 /** Text whose characters take one column each: ASCII, Latin, and the signs of documents. */
 const NARROW = /^[\x20-\x7e\u00a1-\u02ff\u2013-\u2026\u2190-\u2193\u2212\u2500-\u259f\u2713\u2715]*$/

@@ -41,7 +41,10 @@ export const toWall = (clocks: Clocks, ms: number): number => (ms === 0 ? 0 : ms
 /** A stored or received time as a moment of the monotonic clock; 0 stays 0. */
 export const fromWall = (clocks: Clocks, ms: number): number => (ms === 0 ? 0 : ms - stepMs(clocks))
 
-/** How far the wall clock has stepped since the process started, in whole seconds, so that slewing is no step. */
+/**
+ * How far the wall clock has stepped since the process started, in whole seconds: slewing by less does not change a
+ * displayed time.
+ */
 export const stepMs = ({ now, monotonic }: Clocks): number => Math.round((now() - monotonic()) / 1_000) * 1_000
 
 /** The day of a time in ms, UTC: `2026-11-23`. */

@@ -42,7 +42,10 @@ export function ttlCache<V extends object>(options: {
   let sweptAtMs = now()
   let search: Generator<[string, Entry]> | undefined
   let expired: string | undefined
-  /** One step of the search, which continues from its position: an expired entry is deleted only behind it. */
+  /**
+   * One step of the search. An expired entry is deleted only when the search has moved on, because the search continues
+   * from its position.
+   */
   function sweep(nowMs: number): void {
     if (nowMs - sweptAtMs >= SWEEP_EVERY_MS) {
       sweptAtMs = nowMs

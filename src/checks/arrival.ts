@@ -38,7 +38,9 @@ const isOpenDane = ({ hosts, mxSecure }: DaneFacts): boolean =>
 const hasIpv6Only = (mail: MailHosts | undefined): boolean =>
   mail?.hosts.every(({ addresses }) => addresses.every((address) => familyOf(address) === 6)) === true
 
-/** Which senders cannot deliver, as far as is known, by MX, addresses, MTA-STS, DANE and STARTTLS together. */
+/**
+ * Which senders cannot deliver, as far as it is known: MX, addresses, MTA-STS, DANE and STARTTLS are examined together.
+ */
 export function barriersOf({ mail, sts, dane, tls }: Facts): readonly Barrier[] {
   const reachable = mail?.hosts.filter(({ addresses }) => addresses.length > 0) ?? []
   const hosts = reachable.map(({ exchange }) => exchange)

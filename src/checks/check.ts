@@ -17,7 +17,10 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'info'
 /** Arguments of a finding's text. External text is cut and cleaned where it is shown. */
 export type Args = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
-/** The values of a finding: the arguments of its text, with problems for their sentences (`tellArgs`, finding.ts). */
+/**
+ * The values of a finding, as data: the arguments of its text, with problems in place of their sentences (`tellArgs` in
+ * finding.ts).
+ */
 export type FindingArgs = Readonly<Record<string, Args[string] | Problem | readonly (string | Problem)[]>>
 
 /** A record to publish. `value` is the presentation form of the data (TXT: the text, unquoted). */
@@ -73,7 +76,10 @@ type FindingWords = {
   readonly repair?: string
   /** What to do if no record is offered, and `repair` mentions one. */
   readonly unoffered?: string
-  /** In place of `repair`, from the arguments; undefined: none. `isOffered`: it has a record to publish. */
+  /**
+   * A more specific text from the arguments, which replaces `repair`; undefined if there is none. `isOffered`: the
+   * finding has a record to publish.
+   */
   readonly advice?: (args: Args, isOffered: boolean) => string | undefined
   /** `RFC 7208 §4.6.4` */
   readonly reference: string
@@ -104,7 +110,10 @@ export type CheckInput = {
   readonly mailHosts?: () => Promise<MailHosts>
   /** The addresses that SPF names one by one and lets pass, at most 10; provided by run.ts. Never rejects. */
   readonly namedSenders?: () => Promise<readonly Ip[]>
-  /** What reports say of the domain's mail, which no fix may lose. Never rejects; undefined: none for the caller. */
+  /**
+   * What reports say about the domain's mail: what no fix may lose. Never rejects; undefined: there are none, or they
+   * are not for the caller.
+   */
   readonly seen?: () => Promise<SeenMail | undefined>
   /** The mail hosts are contacted too (STARTTLS). */
   readonly starttls?: boolean
@@ -133,7 +142,10 @@ export type Check<Facts, Fields extends OwnFields = OwnFields> = {
   readonly judge: (facts: Facts, context: DomainContext) => Outcome<Facts>
   /** The object of the answer without `status` and `reason`, which are added for every check. */
   readonly present: (outcome: Outcome<Facts>) => Fields
-  /** Whether a fix leaves the mail unharmed, by the facts before and after; absent: no record can refuse mail. */
+  /**
+   * Whether a fix leaves the domain's mail unharmed, from the facts before and after. Absent if no record of the check
+   * can cause mail to be refused.
+   */
   readonly isHarmless?: (before: Facts, after: Facts, context: DomainContext) => boolean
   /** Whether the caller requested an optional check; absent: it always runs. */
   readonly when?: (input: CheckInput) => boolean
@@ -162,7 +174,10 @@ export const notApplicable = <Facts>(
 
 const NULL_MX = roleProblem('null_mx')
 
-/** Why the `valid` of a check is false: why it is unknown or does not apply, else the title of its first finding. */
+/**
+ * Why the `valid` of a check is false: why it is unknown or does not apply, otherwise the title of its first finding,
+ * which is the decisive one.
+ */
 export function reasonOf<Facts>(table: FindingTable, outcome: Outcome<Facts>): string | undefined {
   if (outcome.reason !== undefined) return outcome.reason.text
   const [first] = outcome.findings

@@ -22,7 +22,10 @@ export type Role =
 /** The checks that the score consists of. */
 type ScoredCheck = 'spf' | 'dkim' | 'dmarc' | 'mx' | 'ptr'
 
-/** Senders that cannot deliver to some or all mail hosts: those of MTA-STS, of DANE, and those without IPv6. */
+/**
+ * Senders that cannot deliver to some or all of the mail hosts: those that apply MTA-STS, those that apply DANE, and
+ * those without IPv6.
+ */
 export type Barrier = {
   readonly kind: 'mta_sts' | 'dane' | 'ipv6_only'
   readonly finding: string
@@ -44,7 +47,10 @@ export type Mailboxes = {
   readonly isOpen: boolean
 }
 
-/** What the facts of all checks show together, computed once (domain-context.ts) for every judge. */
+/**
+ * What the facts of all checks together show about the domain. Computed once (domain-context.ts) and passed to every
+ * judge.
+ */
 export type DomainContext = {
   readonly role: Role
   /** The records that decide the role. */
@@ -55,7 +61,10 @@ export type DomainContext = {
   readonly otherRoles: readonly OtherRole[]
   /** Whether SPF lets anybody send as this domain; null: no usable record, or not known. */
   readonly sends: boolean | null
-  /** No answer about SPF: others may send, any or only the mail hosts. Absent: all are known. */
+  /**
+   * An answer about SPF is missing, so that others may send than is known: any, or only the mail hosts. Absent: all are
+   * known.
+   */
   readonly sendersOpen?: 'any' | 'mail_hosts'
   /**
    * Whether mail to the domain arrives: false for a null MX, for neither MX nor address, for only an address with an

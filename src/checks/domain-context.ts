@@ -36,7 +36,10 @@ type ContextFacts = {
   readonly ptr?: PtrFacts | LookupFailure
 }
 
-/** The role of the domain by the facts of all checks: only here is decided whether it sends or accepts mail. */
+/**
+ * The role of the domain, from the facts of all checks: pure, and the only place that decides whether it sends or
+ * accepts mail.
+ */
 export function contextOf(facts: ContextFacts): DomainContext {
   const spf = known(facts.spf)
   const mail = known(facts.mx)?.mail
@@ -281,7 +284,10 @@ const hasSpf = ({ records, similar }: SpfFacts): boolean => records.length + sim
 const hasKeys = (dkim: DkimFacts | undefined): boolean =>
   dkim !== undefined && (dkim.discovery === 'found' || dkim.hidden || (dkim.wildcardIsKey && !dkim.wildcardRevokes))
 
-/** The organizational domain above the name: by the tree walk, else by the public suffix list. */
+/**
+ * The organizational domain above the name: by the tree walk, and where that finds no record, by the public suffix
+ * list.
+ */
 function organizationAbove(facts: ContextFacts): string | undefined {
   const name = domainOf(facts)
   if (name === undefined) return undefined

@@ -4,7 +4,10 @@ import type { Check, Finding, FindingTable, Outcome, OwnFields, Severity } from 
 import { severityOf, tellArgs } from './finding.ts'
 
 const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
-/** Characters of evidence, external text. A tab is shown as `\009` (RFC 1035 §5.1): a space would hide it. */
+/**
+ * Maximum number of characters of evidence, which is external text. A tab appears as in a zone file, `\009` (RFC 1035
+ * §5.1): a space would hide it.
+ */
 const MAX_EVIDENCE = 2_000
 
 /** The texts of a finding from its check's table. */
@@ -34,7 +37,10 @@ export function presentFinding(table: FindingTable, finding: Finding): FindingAn
 export const severityOrder = (a: { readonly severity: Severity }, b: { readonly severity: Severity }): number =>
   RANK[a.severity] - RANK[b.severity]
 
-/** A check's object: its fields, `status`, and `reason` if unknown, not applicable or set by itself. */
+/**
+ * One check's object: its own fields, then `status`, and `reason` if it is unknown or does not apply (or the check sets
+ * one itself).
+ */
 export function presentOutcome<Facts, Fields extends OwnFields>(check: Check<Facts, Fields>, outcome: Outcome<Facts>) {
   const own = check.present(outcome)
   return {

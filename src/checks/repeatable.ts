@@ -35,7 +35,10 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
   return { ...ctx, resolve }
 }
 
-/** A context in which a check can run again: answers and pages are cached, random numbers are the same. */
+/**
+ * A context in which a check can run again with the same input: answers and fetched pages are cached, and every run
+ * gets the same random numbers.
+ */
 export type Repeatable<C> = C & {
   /** The context for one run, whose queries are those that the runs before have left. */
   readonly anew: () => C

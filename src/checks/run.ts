@@ -46,7 +46,10 @@ export const CHECK_KEYS = Object.keys(registry) as readonly CheckKey[]
 export type JudgedChecks = {
   readonly context: DomainContext
   readonly outcomes: Outcomes
-  /** Each reading of what has no answer, the own first, and what the checks say then; absent if certain. */
+  /**
+   * Each reading of what has no answer, the context's own first, with what the checks say then; absent if the role is
+   * certain.
+   */
   readonly readings?: readonly Reading[]
 }
 type Reading = { readonly context: DomainContext; readonly outcomes: Outcomes }
@@ -113,7 +116,9 @@ export async function lookupChecks(
   return withChanged(before, await lookupEach([...keys], Promise.resolve(spf), { ctx, domain, input }))
 }
 
-/** The facts with those of `again` that differ; equal ones stay, and depend on both lookups' queries. */
+/**
+ * The facts with those of `again` that are not equal; those that are stay, and depend on the queries of both lookups.
+ */
 async function withChanged(before: FactSets, again: Partial<FactSets>): Promise<FactSets> {
   const changed: Record<string, unknown> = {}
   for (const [key, found] of Object.entries(again)) {
@@ -209,7 +214,10 @@ const queriesOf = (asked: readonly Asked[]): Queries => ({
 /** The queries of the lookup from which facts come: with the same answers the facts are the same. */
 const QUERIES = new WeakMap<object, Queries>()
 
-/** Those of `keys` whose facts may change: a query of their lookup is answered anew, or they have no facts. */
+/**
+ * Those of `keys` whose facts the changes may alter: a query of their lookup is answered differently, or they have no
+ * facts.
+ */
 async function alteredBy(
   facts: FactSets,
   keys: readonly CheckKey[],
@@ -324,7 +332,10 @@ function atMostMedium<Facts>(table: FindingTable, outcome: Outcome<Facts>, { rol
   return { ...outcome, findings }
 }
 
-/** Whether a fix leaves the mail unharmed by the facts of one check; facts not known before are not compared. */
+/**
+ * Whether the facts after a fix of one check leave the domain's mail unharmed; facts that could not be looked up before
+ * are not compared.
+ */
 export function isHarmless<K extends CheckKey>(
   key: K,
   before: { readonly [_ in K]?: FactsBy[K] | LookupFailure },

@@ -21,7 +21,10 @@ export type TriedPolicy = {
 
 /** What reports say about the mail of a domain. Both functions answer at once. */
 export type SeenMail = {
-  /** Own senders whose address reports show, in `before` and not in `after`, in words; undefined: none. */
+  /**
+   * The domain's own senders of which the reports show an address that `before` has and `after` has not, in words;
+   * undefined: none.
+   */
   readonly lostBySpf: (before: SpfReach, after: SpfReach) => string | undefined
   readonly stepUp: (tried: TriedPolicy) => SeenStepUp
 }

@@ -173,7 +173,10 @@ function authorization(
   return proofHeaders({ method, origin, path: `${pathname}${search}`, body }, { id, secret, nowMs: now() })
 }
 
-/** Reads an answer by the schema, more fields allowed. A mismatch is `upstream_unavailable`, with the fault. */
+/**
+ * Reads an answer by the operation's schema, which allows additional fields. A mismatch is `upstream_unavailable`, with
+ * the fault.
+ */
 function readAnswer(operation: Operation, text: string, origin: string): Given {
   const value = operation.line
     ? text

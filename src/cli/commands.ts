@@ -13,7 +13,10 @@ import { formatsOf, type ViewFlags } from './view-flags.ts'
 export type Asked = {
   readonly operation: Operation
   readonly raw: Raw
-  /** Targets, each with its own answer; their parameter is not in `raw`. `-`: the lines of standard input. */
+  /**
+   * The targets, each with an answer of its own; their parameter is not in `raw`. `-` stands for the lines of standard
+   * input.
+   */
   readonly targets?: {
     readonly name: string
     readonly texts: readonly string[]
@@ -178,7 +181,10 @@ const placesOf = ({ path, params }: Operation): readonly (readonly [string, Para
   return Object.entries(params).filter(([name, { positional }]) => positional || inPath.includes(name))
 }
 
-/** The parameter that names the target; undefined: several, or an object of the service (`jobs show ID`). */
+/**
+ * The parameter that names the target; undefined if there is more than one, or if it names an object of the service
+ * (`jobs show ID`).
+ */
 function targetOf(operation: Operation): string | undefined {
   const [first, ...others] = placesOf(operation)
   if (!first || others.length > 0 || operation.uploads || operation.line) return undefined
@@ -284,7 +290,10 @@ const gathered = (value: string, all: unknown): readonly string[] => [...(Array.
 const optionsOf = (value: unknown): Record<string, FlagValues[string]> =>
   typeof value === 'object' && value !== null ? { ...value } : {}
 
-/** The parameters given as flags. One that is also an option is taken from `flags` if it has no value. */
+/**
+ * The parameters that were given as flags. A flag that is also a configuration option is taken from `flags` if it has
+ * no value.
+ */
 function rawOf(
   inputs: readonly (readonly [string, Param])[],
   flags: Record<string, FlagValues[string]>,
@@ -303,7 +312,10 @@ function rawOf(
   return raw
 }
 
-/** A flag's text as a value of the body: a list by commas or as JSON, an object as JSON; others the schema refuses. */
+/**
+ * A flag's text as a value of the body: a list separated by commas or as JSON, an object as JSON (the schema refuses
+ * any other text).
+ */
 function written(name: string, text: string, { kind }: Param): unknown {
   if (kind === 'list' && !/^\s*[[{]/.test(text)) {
     const items = text.split(',').map((item) => item.trim())
@@ -318,7 +330,10 @@ function written(name: string, text: string, { kind }: Param): unknown {
   }
 }
 
-/** A receiver by its URL: `mailto:joe@example.org` gets mail, `https://…` is a webhook; others the schema refuses. */
+/**
+ * A receiver of messages by its URL: `mailto:joe@example.org` gets mail, `https://…` is a webhook. The schema refuses
+ * any other text.
+ */
 function receiverOf(text: string): unknown {
   const mailbox = /^mailto:([^?]+)/i.exec(text)?.[1]
   if (mailbox !== undefined) return { type: 'mail', to: unescaped(mailbox) }

@@ -5,7 +5,10 @@ import { flagProblem } from './problems.ts'
 
 const SHELLS: Readonly<Record<string, (tree: CommandFacts) => string>> = { bash, zsh, fish }
 
-/** The completion script of a shell: commands, options, values and files. Throws AppError for an unknown shell. */
+/**
+ * The completion script of a shell, for commands, options, their values and files. Throws AppError for an unknown
+ * shell.
+ */
 export function completionScript(shell: string, program: Command): string {
   const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
   if (write) return write(treeOf(program))
@@ -113,7 +116,10 @@ if [ "$funcstack[1]" = "_mailsonde" ]; then _mailsonde "$@"; else compdef _mails
 `
 }
 
-/** Text for `_arguments` or `_describe`: separators and what ends a description are escaped. */
+/**
+ * Text in a specification of `_arguments` or `_describe`: separators, and the characters that end a description, are
+ * escaped.
+ */
 const zshText = (text: string): string => text.replaceAll(/[[\]:\\]/g, '\\$&')
 
 function fish(tree: CommandFacts): string {

@@ -4,7 +4,9 @@ import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { nearest } from '../base/value-problems.ts'
 import { flagProblem } from './problems.ts'
 
-/** Field names as a tree: `spf.record` is `record` below `spf`; without names below, the whole field. */
+/**
+ * Field names as a tree: `spf.record` is `record` below `spf`; a name without names below it selects the whole field.
+ */
 type Names = { readonly [name: string]: Names }
 /** Selects fields of an answer in the given order; in a list, those of each item. Absent fields stay absent. */
 export type Select = (answer: JsonRecord) => JsonRecord
@@ -61,7 +63,9 @@ function checked(path: string, whole: Schema): readonly string[] {
   return words
 }
 
-/** The nested fields of a schema, through lists and alternatives; `*`: names that depend on the answer. */
+/**
+ * The nested fields of a schema; `*` stands for names that depend on the answer. Lists and alternatives are followed.
+ */
 function fieldsOf(schema: Schema, whole: Schema): readonly (readonly [string, Schema])[] {
   const { $ref, items, anyOf, oneOf, allOf, properties, additionalProperties } = schema
   if (typeof $ref === 'string') return fieldsOf(referred($ref, whole), whole)

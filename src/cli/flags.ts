@@ -114,7 +114,10 @@ export const OPTION_GROUPS = {
 } as const
 type OptionGroup = keyof typeof OPTION_GROUPS
 
-/** Where an option applies: the service, or also commands that use one of these; undefined: everywhere. */
+/**
+ * Where an option applies: to the service only, or also to commands whose operation uses one of these; undefined:
+ * everywhere.
+ */
 type Place = { readonly group: OptionGroup; readonly usedBy?: 'serve' | readonly DepName[] }
 
 const MAIL: readonly DepName[] = ['verifier', 'sourcePool', 'heloName', 'jobs']

@@ -52,13 +52,19 @@ const HEADINGS: readonly string[] = Object.values(OPTION_GROUPS).map((heading) =
 /** Whether a heading is above options of one command: those of the program and of `serve` keep a blank line. */
 const isOfOptions = (heading: string): boolean => OWN_HEADINGS.includes(heading)
 
-/** Commands whose help describes each option; the help of others only names those that concern them. */
+/**
+ * Commands whose help describes each configuration option; the help of the others only names the options that concern
+ * them.
+ */
 const DESCRIBING: readonly string[] = ['serve', 'config']
 
 const isNamedBelow = (command: Command, { helpGroupHeading }: Option): boolean =>
   helpGroupHeading !== undefined && HEADINGS.includes(helpGroupHeading) && !DESCRIBING.includes(command.name())
 
-/** Ends the help of a command with the names of the options that concern it, the same for all commands. */
+/**
+ * Ends the help of a command with the names of the configuration options that concern it; they are the same for all
+ * commands.
+ */
 export function withConfigNames(command: Command, columns: number): Command {
   if (DESCRIBING.includes(command.name())) return command
   const names = command.options
@@ -191,7 +197,10 @@ export function examplesOf(name: string, operation?: Operation): readonly Exampl
 /** Parameters of which an operation needs one; its example has it. */
 const ONE_OF: readonly string[] = ['domain', 'email', 'label', 'policy']
 
-/** The required parameters as written on the command line, but for those that the command fixes. */
+/**
+ * The required parameters of an operation, as written on the command line, but for those that the command fixes: the
+ * command can be run.
+ */
 function words({ params, path, uploads, example }: Operation, fixed: readonly string[]): readonly string[] {
   const inPath = pathNames(path)
   const needed = Object.entries(params).filter(

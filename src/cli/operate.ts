@@ -16,7 +16,10 @@ import { type Form, readView, type View } from './view-flags.ts'
 /** Characters that clear a terminal and move the cursor to the top. */
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
-/** Runs an operation here or on a server, prints the answer and returns the exit status. */
+/**
+ * Runs one operation for the command line, in this process or on a server, prints the answer and returns the exit
+ * status.
+ */
 export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Promise<number> {
   const { operation, targets } = asked
   const isSeveral =
@@ -205,7 +208,9 @@ async function machineWriter({ asked, view, setting }: Work, format: MachineForm
   })
 }
 
-/** The targets, with the lines of standard input for `-`; one unnamed target if there are none to name. */
+/**
+ * The given targets, with the lines of standard input in place of `-`; one unnamed target if the operation has none.
+ */
 async function* targetsOf({ asked, setting, stopped }: Work): AsyncGenerator<string | undefined> {
   if (!asked.targets) yield undefined
   let count = 0

@@ -235,7 +235,10 @@ const HELP_FLAGS: readonly string[] = ['--help', '-h']
 
 const lists = (group: Command | undefined): boolean => group?.commands.some((one) => one.name() === 'list') === true
 
-/** The arguments, with `list` after a group that is alone or followed by options: `mailsonde jobs`. */
+/**
+ * The arguments with `list` inserted after a group name that is alone or followed by options: `mailsonde jobs` lists
+ * the jobs.
+ */
 function withList(argv: readonly string[], program: Command): readonly string[] {
   const [word, second] = argv
   const isAlone = second === undefined || (second.startsWith('-') && !argv.some((one) => HELP_FLAGS.includes(one)))

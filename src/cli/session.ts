@@ -35,7 +35,9 @@ export async function openSession({ open, service }: Sessions, stopped: AbortSig
   }
 }
 
-/** Ctrl-C or SIGTERM: the first signal stops gracefully, the second ends the process as by default. */
+/**
+ * Ctrl-C or SIGTERM. The first signal stops the work gracefully; the second ends the process at once, as by default.
+ */
 type Interruption = {
   readonly stopped: AbortSignal
   /** The exit status that a shell expects after the signal; undefined without a signal. */
@@ -92,7 +94,10 @@ export type Work = {
   readonly stopped: AbortSignal
 }
 
-/** The input with the format that the operation must write: a stream, or JSON if that would be its default. */
+/**
+ * The input with the format that the operation itself must write: a requested stream, or JSON if it would write a
+ * stream by default.
+ */
 export function inputOf({ streams, params }: Operation, asked: Asked['raw'], { form }: View): Asked['raw'] {
   if (form.kind === 'answer' && streams?.includes(form.format)) return { ...asked, format: form.format }
   const fallback = params.format?.fallback

@@ -46,7 +46,10 @@ const WATCH = { minMs: 1_000, maxMs: 86_400_000 } as const
 
 type About = Pick<Operation, 'formats' | 'streams' | 'answer' | 'judges'>
 
-/** Parses the flags; `several`: answers are lines. Throws AppError for invalid or conflicting values. */
+/**
+ * Parses the flags; `several` answers are lines. Throws AppError for an invalid value, and for flags that exclude each
+ * other.
+ */
 export function readView(
   operation: About,
   flags: ViewFlags,

@@ -21,7 +21,10 @@ export type CallOptions = {
 /** A list to upload: its text, octets, or a stream of them. */
 export type UploadBody = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
 export type UploadOptions = CallOptions & {
-  /** Default `text/csv`; or text/plain, application/x-ndjson, application/json; gzip with `contentEncoding`. */
+  /**
+   * Default `text/csv`; also text/plain, application/x-ndjson, application/json, each also as gzip with
+   * `contentEncoding`.
+   */
   readonly contentType?: string
   readonly contentEncoding?: 'gzip'
 }
@@ -75,7 +78,10 @@ export type Client = { readonly [N in Exclude<Name, Grouped>]: Method<N> } & {
     id: string,
     options?: CallOptions,
   ) => AsyncIterable<{ readonly event: string; readonly data: Output<'jobs.show'> }>
-  /** All results of a job in list order. An interrupted download goes on after the last row, 5 times at most. */
+  /**
+   * All results of a job in the order of its list. An interrupted download continues after the last row, at most 5
+   * times.
+   */
   readonly rows: (
     id: string,
     filter?: { readonly result?: string; readonly reason?: string },
@@ -205,7 +211,10 @@ async function ask(
 
 /** What the service refused, in its own words (RFC 9457). */
 export class MailsondeError extends Error {
-  /** Stable, listed in docs/errors.md; `unreadable`: not the service's; `unreachable` (status 0): no answer. */
+  /**
+   * Stable; docs/errors.md lists them. `unreadable` where the answer is none of the service's, `unreachable` (status 0)
+   * where there is none.
+   */
   readonly code: string
   readonly status: number
   readonly parameter: string | undefined
@@ -280,7 +289,10 @@ export async function textOf(response: Response): Promise<string> {
   return text
 }
 
-/** The lines of a body as a stream, at most 16 Mi characters each; an incomplete last one is included. */
+/**
+ * The lines of a body as a stream, without their ends; an incomplete last line is included. At most 16 Mi characters
+ * each.
+ */
 export async function* linesOf(response: Response): AsyncGenerator<string> {
   let open = ''
   for await (const chunk of textChunks(response)) {
@@ -297,7 +309,10 @@ export async function* linesOf(response: Response): AsyncGenerator<string> {
 
 type SentEvent = { readonly event: string; readonly data: unknown }
 
-/** The events of a body as a stream (HTML standard, §9.2.6) without comments and incomplete events. */
+/**
+ * The events of a body as a stream (the format of the HTML standard, §9.2.6); comments and incomplete events are
+ * ignored.
+ */
 export async function* eventsOf(response: Response): AsyncGenerator<SentEvent> {
   let event = 'message'
   let data: string[] = []

@@ -1,7 +1,10 @@
 import { LimitError, limiter, type Rate } from '../base/limiter.ts'
 import type { Allowance, List } from './zone-type.ts'
 
-/** Whether a query may be sent to a list: at once or after a wait; false at once if not `withinMs`. */
+/**
+ * Permission to send one query to a list: true at once or after a wait; false, without waiting, if it would not be
+ * available within `withinMs`.
+ */
 export type Allow = (list: List, withinMs: number, signal: AbortSignal) => boolean | Promise<boolean>
 
 /** Applies each list's own allowance over all callers, first come, first served. */

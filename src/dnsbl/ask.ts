@@ -48,7 +48,10 @@ async function askText(list: List, address: Subject, asking: Asking): Promise<st
   }
 }
 
-/** The records as one line without controls and our keys, at most {@link MAX_TXT_BYTES} bytes; null: empty. */
+/**
+ * The records as one line: control characters and our keys removed, cut at {@link MAX_TXT_BYTES} bytes of UTF-8; null
+ * if nothing is left.
+ */
 function cleanText(records: readonly string[], keys: ListKeys): string | null {
   const joined = records
     .slice(0, 8)
@@ -65,7 +68,9 @@ function cleanText(records: readonly string[], keys: ListKeys): string | null {
   return bytes.toString('utf8', 0, end).trim()
 }
 
-/** Reasons to query again. Not SERVFAIL and REFUSED: they are answers of the server. */
+/**
+ * Reasons after which the query is repeated. SERVFAIL and REFUSED are not among them: they are answers of the server.
+ */
 const AGAIN: ReadonlySet<DnsReason> = new Set(['timeout', 'network', 'malformed'])
 
 async function attempt(
@@ -157,7 +162,9 @@ export type ListSignals = {
   /** Fires at the deadline, or when nobody waits any more. */
   readonly whole: AbortSignal
   readonly leftMs: () => number
-  /** Called with a listing before its text is there: it holds even if the text comes too late. */
+  /**
+   * Called with a listing that counts before its text is there: the listing holds even if the text arrives too late.
+   */
   readonly heard: (index: number, entry: Entry) => void
 }
 

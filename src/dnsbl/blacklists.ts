@@ -57,7 +57,9 @@ export type Blacklists = {
   /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
   readonly test: (ctx: TestCtx) => Promise<void>
   readonly states: () => readonly ListState[]
-  /** Settles when self-tests in progress are done and stored: for a process that is about to end. */
+  /**
+   * Settles when self-tests in progress are done and the store has their results: for a process that is about to end.
+   */
   readonly settled: () => Promise<void>
 }
 
@@ -72,7 +74,10 @@ const DEFAULT_DEADLINE_MS = 3_000
 /** Maximum number of queries that may wait for a list that does not answer; further ones are not sent. */
 const MAX_SUSPECT_QUESTIONS = 8
 
-/** The {@link Blacklists} of a process. `deadlineMs`: for each list; `noCourtesy`: without allowances. */
+/**
+ * Creates the {@link Blacklists} of a process. `deadlineMs` applies to each list; `noCourtesy` lifts the lists'
+ * allowances.
+ */
 export function createBlacklists(options: {
   /** A clock that does not step (`World.monotonic`). */
   readonly now: () => number
@@ -184,7 +189,10 @@ export function createBlacklists(options: {
     }
   }
 
-  /** Waits for a list that may support IPv6 and has not answered yet: the first answers would lack it. */
+  /**
+   * A list that may support IPv6 and has not answered yet is waited for; otherwise the first answers of a process would
+   * lack it.
+   */
   async function prove(ctx: LookupCtx, address: Subject): Promise<void> {
     const family = familyOfSubject(address)
     const open = lists.filter(
@@ -297,7 +305,10 @@ export function memory(lists: readonly List[], now: () => number): Memory {
   }
 }
 
-/** Seconds to cache an answer: its TTL within the bound of its kind; failures longer each time in a row. */
+/**
+ * Seconds for which an answer is cached: by its TTL, within the bound of its kind; failures longer the more there were
+ * in a row.
+ */
 export function keepSeconds(status: ListStatus, ttlSeconds: number | undefined, failures: number): number {
   if (ttlSeconds === undefined)
     return Math.min(ERROR_SECONDS.most, ERROR_SECONDS.least * 2 ** Math.max(0, failures - 1))

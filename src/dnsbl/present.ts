@@ -16,7 +16,10 @@ import { LIST_COUNT, type List, type ListSet, type Scope, type Tier } from './zo
 
 type Verdict = 'clean' | 'listed' | 'incomplete'
 
-/** The summary of an answer. Tier D is policy or information: shown, and never makes an address `listed`. */
+/**
+ * The summary of an answer. Listings of tier D are policy or information: they are shown, and never make an address
+ * `listed`.
+ */
 type Summary = {
   readonly total: number
   /** Lists with the status `listed`, of any tier. */
@@ -62,7 +65,10 @@ export const presentDomainBlacklist = (
   clocks: Clocks,
 ): DomainBlacklistAnswer => ({ domain, ...presentListings(answer, clocks) })
 
-/** What the lists say. `observed_at`: the time of the oldest entry; entries without a query count as now. */
+/**
+ * What the lists say of an address or a domain. `observed_at` is the time of its oldest entry; entries without a query
+ * count as of now.
+ */
 function presentListings(answer: BlacklistAnswer, clocks: Clocks) {
   const { listed, answered, verdict, worstTier, total } = summarize(answer)
   const oldestMs = Math.min(...answer.entries.map((entry) => entry.atMs ?? clocks.monotonic()))
@@ -89,7 +95,9 @@ const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
     'This is a policy about which addresses may send mail directly, not evidence of spam. Request removal only if a mail server is meant to send from this address.',
 }
 
-/** What a listing is about: by a question for the registrable domain nothing below it alone. */
+/**
+ * What a listing is about. A list that is asked about the registrable domain says nothing about a name below it alone.
+ */
 function scopeWords({ names }: List, scope: Scope): string {
   if (names === undefined) return SCOPE_WORDS[scope]
   if (scope === 'domain' && names === 'registrable') return 'The registrable domain is listed, with all names below it.'
@@ -116,7 +124,10 @@ function presentEntry({ list, zone, reading, txt, durationMs }: Entry): ListEntr
   }
 }
 
-/** `GET /v1/blacklists`: each list and its self-test. Keys are never shown, only that one is accepted. */
+/**
+ * The answer of `GET /v1/blacklists`: each list's row and the state of its self-test. Keys are never shown, only that a
+ * list accepts one.
+ */
 export const presentBlacklists = (set: ListSet, states: readonly ListState[]): BlacklistsAnswer => ({
   total: LIST_COUNT,
   list_version: set.version,

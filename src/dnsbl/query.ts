@@ -59,7 +59,10 @@ export function askedZone(list: List, family: Family, keys: ListKeys): string {
   return list.keyForm && key ? list.keyForm.zone.replace('{key}', key) : zoneFor(list, family)
 }
 
-/** Reads a list's key: one label of a DNS name. A problem says the caller's `name` and never the key. */
+/**
+ * Reads an operator's key for a list: one label of a DNS name. A problem names it by the caller's `name` and never
+ * repeats it.
+ */
 export function parseListKey(text: string, name: string): Parsed<string> {
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)
     ? parsed(text.toLowerCase())

@@ -27,7 +27,10 @@ const REFUSAL_WORDS: Readonly<Record<string, readonly [reason: string, meaning: 
   '127.0.0.1': ['refused', 'the list refuses to answer'],
 }
 
-/** Reads an answer about an address, or why there is none, by the seven rules of docs/blacklists.md. */
+/**
+ * Reads the answer to a query about an address, or the reason why there is none, by the seven rules of
+ * docs/blacklists.md.
+ */
 export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading {
   const nothing = { codes: [], meaning: [], tier: list.tier, scope: list.scope }
   if (answer instanceof DnsError) return { ...nothing, ...FAULTS[answer.reason] }
@@ -50,7 +53,10 @@ export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading 
   return list.strict ? { ...told, status: 'error', reason: 'unknown_code' } : { ...told, status: 'listed' }
 }
 
-/** The row of a code that is a listing; for bits one row of all that are set, by the worst tier (RFC 5782 §2.3). */
+/**
+ * The row of a code that is a listing; of a list with bits, one row for all bits that are set, with the worst tier of
+ * them (RFC 5782 §2.3).
+ */
 function listingOf(list: List, code: Ip): CodeRow | undefined {
   if (!list.bits) return rowOf(list.codes, code)
   const octet = Number(code.slice(code.lastIndexOf('.') + 1))

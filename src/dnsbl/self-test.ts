@@ -78,7 +78,10 @@ export const isBarred = (state: TestState): boolean => state.status === 'dead' |
 export const isDue = (state: TestState, nowMs: number): boolean =>
   state.testedAtMs === null || nowMs - state.testedAtMs >= TEST_EVERY_MS || nowMs < state.testedAtMs
 
-/** Reads a test point: any code but a refusal is an entry; for the positive point also the row's exceptions. */
+/**
+ * The result of the answer to a test point. Any code that is not a refusal is an entry; for the positive point, so are
+ * the row's exceptions.
+ */
 export function readTestPoint(
   list: List,
   point: 'positive' | 'negative',

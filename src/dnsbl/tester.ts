@@ -32,7 +32,10 @@ type Tester = {
    */
   readonly start: (ctx: TestCtx, lists: readonly List[], family: Family, signal: AbortSignal) => void
   readonly running: (list: List, family: Family) => Test | undefined
-  /** The negative test point now: from the running test, or a new query if the last is over a minute old. */
+  /**
+   * The present result of the negative test point: from the test in progress, or from a new query if the last answer is
+   * over a minute old.
+   */
   readonly negative: (ctx: TestCtx, list: List, family: Family, signal: AbortSignal) => Promise<Seen>
   /** Settles when no test is in progress and the store has the results. At most the deadline of a test. */
   readonly settled: () => Promise<void>
@@ -41,7 +44,10 @@ type Tester = {
 /** A test in progress. None of its promises rejects. */
 type Test = Work<void> & {
   readonly negative: Promise<Seen>
-  /** Settles when both points were answered and stored. For `result` the negative point is asked once more. */
+  /**
+   * Settles when both points were answered and the state has the result: one round trip. For `result` the negative
+   * point is queried once more.
+   */
   readonly answered: Promise<void>
 }
 

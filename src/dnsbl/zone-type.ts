@@ -7,15 +7,24 @@ import { listFileProblem } from './problems.ts'
 /** What is looked up: an address on lists of addresses, a name on lists of domains. */
 export type Subject = Ip | Domain
 
-/** How much a listing matters: A receivers act on it, B useful, C niche, D policy or information. */
+/**
+ * The importance of a listing: A receivers act on it, B useful, C niche, D policy or information (never evidence of
+ * spam).
+ */
 export type Tier = 'A' | 'B' | 'C' | 'D'
 /** The subject of a listing: the address, its neighbourhood, its whole network (AS), or the owner's own policy. */
 export type Scope = 'ip' | 'range' | 'asn' | 'policy' | 'domain'
 
-/** An answer of a list in 127.0.0.0/8: `127.0.0.2`, `127.0.0.4-7` or `127.0.1.0/24` (RFC 5782 §2.1). */
+/**
+ * An answer of a list: `127.0.0.2`, a range of the last octet `127.0.0.4-7`, or a network `127.0.1.0/24`. All within
+ * 127.0.0.0/8 (RFC 5782 §2.1).
+ */
 type CodePattern = string
 
-/** What one answer of a list means; `tier` and `scope` where they differ from the list's. */
+/**
+ * The meaning of one answer of a list. `tier` and `scope` are present if they differ from those of the list (a policy
+ * code of Spamhaus).
+ */
 export type CodeRow = {
   readonly code: CodePattern
   readonly meaning: string
@@ -59,7 +68,10 @@ export type List = {
     /** The names that a list of domains must and must not contain. */
     readonly names?: { readonly positive: string; readonly negative: string }
   }
-  /** A list of domains: asked about the name itself or its registrable domain. Undefined: of addresses. */
+  /**
+   * A list of domains: whether it is asked about the name itself or about its registrable domain. Undefined: a list of
+   * addresses.
+   */
   readonly names?: 'exact' | 'registrable'
   /** In place of `codes`: each answer is a set of bits. */
   readonly bits?: readonly BitRow[]

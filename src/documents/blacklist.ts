@@ -293,7 +293,10 @@ export function silentBlocks({ results, total, answered }: Asked): Block[] {
 export const isSilent = ({ status }: ListEntry): boolean => status !== 'listed' && status !== 'not_listed'
 const whySilent = ({ status, reason = status }: ListEntry): string => reasonWords(reason)
 
-/** Every list with its answers about these addresses, in order; nothing if none was asked. */
+/**
+ * Every list with its answers about all these addresses, in the order of the lists; nothing if none was asked about
+ * any.
+ */
 export function combinedGrid(label: string, all: readonly { readonly results: readonly ListEntry[] }[]): Block[] {
   const addresses = all.filter((one) => !isNotPublic(one))
   if (addresses.length === 0) return []

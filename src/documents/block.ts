@@ -1,8 +1,13 @@
 import type { Severity, Status } from '../answers/finding.ts'
 
-/** A document as data, independent of the renderers. Every text in it is plain; the renderers escape it. */
+/**
+ * A document as data: its content, independent of the renderers. Every text in it is plain; the renderers escape it.
+ */
 
-/** Text in a line. `code`: external text, or to type; a link that is not http(s) or `#part` is plain text. */
+/**
+ * Text in a line. `code` is external text or text to type; a link that is neither http nor https, nor `#part`, is
+ * written as plain text.
+ */
 export type Inline =
   | string
   | { readonly code: string }
@@ -97,7 +102,10 @@ export type Grid = {
 }
 export type GridCell = { readonly name: string; readonly mark: Mark; readonly text: string }
 
-/** The way of the mail: domain, hosts, addresses, PTR names and whether they resolve back, blacklists. */
+/**
+ * The way of the mail: the domain, its hosts, their addresses, the PTR names of these and whether they resolve back,
+ * and the blacklists.
+ */
 export type MailMap = { readonly label: string; readonly domain: string; readonly hosts: readonly MapHost[] }
 export type MapHost = {
   /** Undefined: there is no MX record. */

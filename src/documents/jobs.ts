@@ -93,7 +93,10 @@ function conclusionOf(job: JobAnswer): Block {
   )
 }
 
-/** The results so far, best first: `2 deliverable · 1 risky · 2 undeliverable · 1 unknown`. */
+/**
+ * The results so far in one line, best first: `2 deliverable · 1 risky · 2 undeliverable · 1 unknown`. Empty without
+ * any.
+ */
 export function resultInWords({ kind, counts, reasons }: Pick<JobAnswer, 'kind' | 'counts' | 'reasons'>): string {
   const by = kind === 'verify' ? byDeliverability(reasons) : counts
   const order: readonly string[] = ORDER[kind]

@@ -100,7 +100,10 @@ function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, v
   }
 }
 
-/** A message taken apart: verdict, what to repair, authentication, its way, and the other evidence. */
+/**
+ * A message taken apart: the verdict, what to repair, how it authenticates, the way it went, and the rest of the
+ * evidence.
+ */
 export function messageDocument(answer: MessageAnswer, version: string): Document {
   const [mark, badge] = VERDICTS[answer.verdict]
   const { headers, from } = answer

@@ -22,7 +22,10 @@ import {
 import { profileBlocks } from './profile.ts'
 import { footerOf } from './words.ts'
 
-/** The plan of a domain: the way to the best score as a picture, then each step. `version`: the program's. */
+/**
+ * The plan of a domain: the way to the best score in one picture, then each step with its records. `version` is the
+ * program's.
+ */
 export function planDocument(plan: PlanAnswer, version: string): Document {
   const { domain, left, observed_at, setup } = plan
   return {

@@ -20,7 +20,10 @@ import {
 import { backOf } from './check/hosts.ts'
 import { documentOf, inWords } from './words.ts'
 
-/** The source addresses: which are usable, then each with PTR names, listings and state at providers. */
+/**
+ * The source addresses of verification: which are usable, then each with its PTR names, listings and state with the
+ * providers.
+ */
 export const poolDocument = ({ data }: PoolAnswer, version: string): Document =>
   documentOf('Source addresses', version, usable(data), data.map(rowBlock))
 

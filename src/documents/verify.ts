@@ -21,7 +21,10 @@ import {
 } from './block.ts'
 import { duration, footerOf, wordsFor } from './words.ts'
 
-/** A verification: the verdict, what to do, the reply to each source address, further facts. */
+/**
+ * A verification: the verdict as a sentence, what to do, the reply to each source address, and further facts about the
+ * address.
+ */
 export function verifyDocument(answer: VerifyAnswer, version: string): Document {
   const { email, deliverability, transcript = [] } = answer
   const [mark, badge] = DELIVERABILITY[deliverability]

@@ -48,7 +48,10 @@ export const GRADE_WORDS: Readonly<Record<string, string>> = {
   F: 'Needs repair: most of what protects and delivers mail is missing or broken.',
 }
 
-/** A good grade although something needs repair: undeliverable mail, a name that others can register. */
+/**
+ * The words for a good grade although something needs repair: mail that does not arrive, a name that somebody else can
+ * register.
+ */
 export const BUT_BROKEN = 'Mostly good, but something below needs repair.'
 
 /** The words for a domain to which no mail can arrive, whatever its grade. */
@@ -188,7 +191,10 @@ export function duration(ms: number): string {
   return `${Math.round(hours / 24)} days`
 }
 
-/** The URL of a link: http(s) without a user name, at most 2,048 characters; otherwise undefined. */
+/**
+ * The URL of a link that may be followed: http or https without a user name, at most 2,048 characters; otherwise
+ * undefined.
+ */
 export function safeLink(href: string): string | undefined {
   const url = href.length > 2_048 ? null : URL.parse(href)
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '' || url.password !== '')

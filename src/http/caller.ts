@@ -127,7 +127,10 @@ function sameAddress(a: string, b: string | undefined): boolean {
   return x.ok && y.ok && x.value === y.value
 }
 
-/** The key of a request, at most 512 characters: `Authorization: Bearer …` or `X-API-Key`, never in a URL. */
+/**
+ * The key of a request: `Authorization: Bearer …` or `X-API-Key`, at most 512 characters. A key is never accepted in a
+ * URL.
+ */
 export function presentedKey(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string | undefined {
@@ -137,7 +140,9 @@ export function presentedKey(
   return bearer ?? (typeof header === 'string' && header.length <= 512 ? header.trim() || undefined : undefined)
 }
 
-/** The key in force that equals `presented`; hashes compared in constant time, expired keys never match. */
+/**
+ * The key in force that equals `presented`, if any; hashes are compared in constant time, and expired keys never match.
+ */
 export function findKey(keys: readonly ApiKey[], presented: string, nowMs: number): ApiKey | undefined {
   const hash = Buffer.from(hashKey(presented), 'hex')
   let found: ApiKey | undefined

@@ -17,7 +17,9 @@ type Coding = keyof typeof CODERS
 /** `body` in a content coding, compressed by a thread of the pool. */
 const encode = (coding: Coding, body: Buffer): Promise<Buffer> => CODERS[coding](body)
 
-/** The coding that a client accepts (RFC 9110 §12.5.3), Brotli before gzip; undefined: neither. */
+/**
+ * The coding that a client accepts (Accept-Encoding, RFC 9110 §12.5.3), Brotli before gzip; undefined: neither of them.
+ */
 export function codingFor(accepted: string | undefined): Coding | undefined {
   const items = (accepted ?? '').slice(0, 500).toLowerCase().split(',')
   const takes = (name: string): boolean | undefined => {

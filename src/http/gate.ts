@@ -35,7 +35,10 @@ export type Gate = {
   readonly underWay: () => number
 }
 
-/** The checks before all operations but health: shutdown, authentication, rate, requests in progress. */
+/**
+ * The checks before every operation except health: shutdown, authentication, the rate, the bound on requests in
+ * progress.
+ */
 export function gateOf(
   app: FastifyInstance,
   options: HttpOptions,
@@ -148,7 +151,10 @@ function allowance({ ratePerMinute }: HttpOptions, { caller }: FastifyRequest): 
 
 type Spent = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>
 
-/** RateLimit fields (draft-ietf-httpapi-ratelimit-headers §3, §4) on every answer; 429 over the rate. */
+/**
+ * The RateLimit fields of draft-ietf-httpapi-ratelimit-headers §3 and §4 on every answer, and 429 when the rate is
+ * exceeded.
+ */
 async function spend(limit: Spent, reply: FastifyReply): Promise<void> {
   if (limit.isAllowed) return
   void reply
@@ -223,7 +229,10 @@ export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | '
   }
 }
 
-/** Without keys, pages answer only to this host's own names (DNS rebinding), as operations do (authorize.ts). */
+/**
+ * While no key is in force, pages are for callers that use this host's own names (DNS rebinding), like operations
+ * (authorize.ts).
+ */
 function refuseForeignNames(options: HttpOptions, { headers, socket }: FastifyRequest): void {
   const why = refusal(options, { host: headers.host, origin: headers.origin, localAddress: socket.localAddress })
   if (why) throw callerError(why)

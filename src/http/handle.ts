@@ -81,7 +81,10 @@ const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyR
   ...(operation.idempotent && idempotencyKeyOf(request)),
 })
 
-/** A key as RFC 9651 §3.3.3 has it, or bare: 1 to 255 visible ASCII characters. Throws AppError. */
+/**
+ * A key as a string of RFC 9651 §3.3.3, or bare as many clients send it: 1 to 255 visible ASCII characters. Throws
+ * AppError.
+ */
 function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey'> {
   const field = headers['idempotency-key']
   if (field === undefined) return {}
@@ -176,7 +179,10 @@ const MAX_LENGTH = 1_000
 /** Maximum number of ranges of an Accept field. */
 const MAX_RANGES = 30
 
-/** The form that Accept names with the highest weight (RFC 9110 §12.5.1), first of equals; undefined: none. */
+/**
+ * The form that an Accept field requests by name with the highest weight (RFC 9110 §12.5.1), the first of equals;
+ * undefined if it names none.
+ */
 export function preferredForm(accept: string | undefined): string | undefined {
   if (accept === undefined || accept.length > MAX_LENGTH) return undefined
   const named = accept.split(',', MAX_RANGES).flatMap((range) => {

@@ -12,7 +12,9 @@ export type HttpOptions = CallerRule & {
   readonly execute: Execute
   /** The keys in force at present; none: no key is required, unless `closed`. */
   readonly keys: () => readonly ApiKey[]
-  /** Why no request but health is answered now: keys existed and are lost; or undefined. */
+  /**
+   * Why no request is answered at present (keys existed and are lost), or undefined. Health is answered nevertheless.
+   */
   readonly closed?: () => string | undefined
   /** The secret of the cluster, if there is one. */
   readonly peerSecret?: string

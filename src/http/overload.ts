@@ -7,7 +7,10 @@ const MAX_DELAY_MS = 150
 const SAMPLE_MS = 250
 /** How often the delay is measured, ms. */
 const RESOLUTION_MS = 10
-/** With fewer in progress, requests are not why the loop is late (startup, a busy machine): accepted. */
+/**
+ * With fewer requests in progress, the requests are not the cause of a late event loop (startup, a busy machine), and
+ * new ones are accepted.
+ */
 const FEW = 32
 /** Paths that report the state of the service are answered especially when it is overloaded. */
 const EXEMPT: readonly string[] = ['/v1/health', '/v1/ready', '/metrics']
@@ -48,7 +51,10 @@ export function refuseWhenLate(app: FastifyInstance, underWay: () => number): vo
   app.addHook('onClose', async () => stop())
 }
 
-/** Whether new requests are refused: a mean delay over 150 ms with 32 or more in progress. */
+/**
+ * Whether new requests are refused: the mean delay of the event loop is over 150 ms, with 32 or more requests in
+ * progress.
+ */
 const isTooMuch = (delayMs: number, underWay: number): boolean => delayMs > MAX_DELAY_MS && underWay >= FEW
 
 /** Interval of the measurement, ms. */

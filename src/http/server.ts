@@ -38,7 +38,9 @@ const HEADERS_MS = 30_000
 const CHECKED_EVERY_MS = 250
 /** Time that a connection may be idle between two requests, ms. */
 const IDLE_MS = 72_000
-/** Time without a byte in either direction before a connection is closed, ms: longer than any operation. */
+/**
+ * Time without a byte in either direction after which a connection is closed, ms: longer than any operation may take.
+ */
 const SILENT_MS = 330_000
 
 /** zod reads the input and operations produce the output: Ajv and fast-json-stringify are not even loaded. */
@@ -184,7 +186,10 @@ function placeOf(operations: HttpOptions['operations'], { method, url = '/', hea
   return meant ? [meant.path, ...query].join('?') : url
 }
 
-/** Node's limits of a body are the longer of two, checked each half minute: a slow body would hold 90 s. */
+/**
+ * Node limits a body by the longer of two times and checks every half minute: a slow body would hold its place for 90
+ * s.
+ */
 function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener): Server {
   const times = { requestTimeout: 0, headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECKED_EVERY_MS }
   const bounds = { ...CONNECTION_BOUNDS, ...(maxConnections === undefined ? {} : { maxConnections }) }

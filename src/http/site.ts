@@ -114,7 +114,10 @@ function siteOf({ headers }: FastifyRequest): Visit['from'] {
   return site === 'none' ? 'none' : 'other'
 }
 
-/** Sends the page of an operation at its own path, after its gate: `request.auth` is the caller. */
+/**
+ * Sends the page of an operation that people open by its own path, after its gate has accepted the request:
+ * `request.auth` is the caller.
+ */
 export async function sendFramed(
   show: (visit: Visit) => Promise<PageAnswer>,
   request: FastifyRequest,

@@ -152,7 +152,10 @@ export async function answerList(list: ListFile, work: ListWork, stopped: AbortS
 
 const answerOf = ({ result, reason, answer }: Asked): Json => ({ result, reason, answer })
 
-/** Whether a value is an answer as {@link answerOf} writes it; others may have changed the journal. */
+/**
+ * Whether a value is an answer as {@link answerOf} writes it; the journal is a file that others may have had their
+ * hands on.
+ */
 export const isAnswer = ({ result, reason, answer, ...rest }: JsonRecord): boolean =>
   isWord(result) && isWord(reason) && isJsonRecord(answer) && Object.keys(rest).length === 0
 const isWord = (value: Json | undefined): boolean => typeof value === 'string' && /^[a-z_]{0,40}$/.test(value)

@@ -8,7 +8,10 @@ import type { Layout } from './intake/intake.ts'
 import { FIELD } from './intake/lines.ts'
 import { columnNames, lineAndPart } from './intake/row.ts'
 
-/** The names of a row's own columns: the header's, or null for numbers. Undefined: the row has them. */
+/**
+ * The names of a row's own columns: those of the header, or null for their numbers. Undefined where a row has them
+ * itself.
+ */
 export function namesOf(layout: Layout | undefined): readonly string[] | null | undefined {
   return layout?.format === 'csv' ? layout.header && columnNames(layout.header) : undefined
 }

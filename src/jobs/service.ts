@@ -46,7 +46,10 @@ export type ResultPage = {
 
 export type JobQueue = QueueState & { readonly claimed: number }
 
-/** Bulk jobs, over a database opened when needed. Rejects with AppError `not_found` for a job of another owner. */
+/**
+ * Bulk jobs. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a job
+ * that is not the owner's.
+ */
 export type JobService = {
   /** Reads a list and starts to process it. A list that is refused as a whole leaves no job. */
   readonly submit: (list: NewList, upload: ListUpload, owner: Owner) => Promise<JobAnswer>
@@ -60,7 +63,10 @@ export type JobService = {
     page: { readonly before?: number; readonly limit: number },
     owner: Owner,
   ) => Promise<{ readonly jobs: readonly JobAnswer[]; readonly next: number | undefined }>
-  /** Pauses, resumes or cancels, also repeatedly. Rejects with `wrong_state` where the state does not allow it. */
+  /**
+   * Pauses, resumes or cancels; repeating this is not an error. Rejects with `wrong_state` if the state does not allow
+   * it.
+   */
   readonly change: (id: string, action: JobAction, owner: Owner) => Promise<JobAnswer>
   readonly remove: (id: string, owner: Owner) => Promise<void>
   readonly results: (
@@ -76,7 +82,10 @@ export type JobService = {
    * the texts of {@link forgetTexts}.
    */
   readonly forget: (what: Forgotten) => Promise<ForgottenRows & ForgottenTexts>
-  /** What waits to be asked and what this node has claimed, at most a second ago; undefined: no database yet. */
+  /**
+   * What waits to be asked, and the rows that this node has claimed, as they were at most a second ago; undefined while
+   * the database was not needed.
+   */
   readonly queue: () => Promise<JobQueue | undefined>
   /** Starts to process the jobs that an earlier run left, or another process submitted. */
   readonly start: () => Promise<void>

@@ -41,7 +41,10 @@ type Intaking = {
   readonly admit?: (records: number) => Promise<void>
 }
 
-/** Whether the list was refused as a whole. Else the received records are kept, and the upload may go on. */
+/**
+ * Whether the list was refused as a whole. After any other fault the received records are kept, and the upload can be
+ * continued.
+ */
 export const isRefusal = (error: unknown): boolean => error instanceof AppError && REFUSALS.includes(error.code)
 const REFUSALS: readonly ErrorCode[] = ['bad_list', 'empty_list', 'payload_too_large', 'unsupported_media_type']
 
@@ -72,7 +75,9 @@ export async function takeUpload(
 
   const collected = (): number => good.octets() + bad.octets()
   const tell = (): void => place.hold(2 * unended + collected() + inWriting) // a character has up to two octets
-  /** Passes the rows to the database, which stores them during the next part: two are in memory at most. */
+  /**
+   * Passes the rows to the database, which stores them while the next part is read: at most two parts are in memory.
+   */
   const flush = (): Promise<void> => {
     flushing = flushing.then(flushNow)
     return flushing
@@ -111,7 +116,9 @@ export async function takeUpload(
   }
   let count = received
   const isFull = (): boolean => good.count() + bad.count() >= BATCH || collected() >= BATCH_OCTETS
-  /** The octets as they come, while there is memory: what is held is written before waiting for others. */
+  /**
+   * The octets, as long as they come and there is memory: an upload writes what it holds before it waits for others.
+   */
   async function* octets(): Octets {
     for await (const octets of upload.octets) {
       tell()

@@ -31,7 +31,9 @@ export type HeavyAsk = {
   readonly isMail?: boolean
 }
 
-/** Runs a job. Rejects with the AppError of the reader, {@link LaneError}, or the reason of the signal. */
+/**
+ * Runs one job. Rejects with the AppError of the reader, with {@link LaneError}, or with the reason of the signal.
+ */
 export type Heavy = <Input, Result>(
   kind: HeavyKind<Input, Result>,
   octets: Uint8Array,

@@ -38,7 +38,10 @@ type DeliverSettings = {
 export const isUnanswered = (error: unknown): boolean =>
   error instanceof AppError && error.problem.id === 'report_import.unanswered'
 
-/** Counts only if its sender is proven; else its Message-ID and the reason are logged, and nothing is kept. */
+/**
+ * A message counts only if its sender is proven; whatever else it is, its Message-ID and the reason are logged, and
+ * nothing of it is kept.
+ */
 export const deliverer =
   ({ reports, accepts, now, log }: DeliverSettings): Deliver =>
   async (message, name, signal, { isLastTry = false } = {}) => {

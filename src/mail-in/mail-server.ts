@@ -33,7 +33,10 @@ export async function listenAt(server: SMTPServer, listen: string): Promise<List
 /** Octets of a message that are gathered in one piece. */
 const BLOCK = 65_536
 
-/** A message as sent, undefined beyond `max` octets; `keep` is asked per piece, and false drops it. */
+/**
+ * A message as it was sent, or undefined if it has more than `max` octets; `keep` is asked for each piece, and false
+ * drops the message.
+ */
 export async function readMessage(
   stream: SMTPServerDataStream,
   max: number,

@@ -23,7 +23,9 @@ export type AnswerBase = {
 /** Maximum number of lines in the transcript of an answer. */
 const MAX_TRANSCRIPT = 1_000
 
-/** An answer without a server's reply: what is wrong with the address or domain, or why none was asked. */
+/**
+ * An answer without a mail server's reply: what is wrong with the address or the domain, or why no server was asked.
+ */
 export function answerWithoutServer(
   base: AnswerBase,
   reason: Reason,
@@ -73,7 +75,10 @@ export function answerOf(base: AnswerBase, results: readonly DialogueResult[]): 
   }
 }
 
-/** The reason of a session with the catch-all state; if that decides and is unknown, RCPT proves nothing. */
+/**
+ * The reason of a session with the known catch-all state. If that state decides and is unknown, an accepted RCPT proves
+ * nothing.
+ */
 function reasonOf({ plan, verdict, catchAll }: Pick<DialogueResult, 'plan' | 'verdict' | 'catchAll'>): Reason {
   if (verdict.reason !== 'mailbox_exists') return verdict.reason
   const known = catchAll ?? plan.catchAll
@@ -140,7 +145,9 @@ type Evidence = {
   readonly tells: 'existence' | 'nothing' | 'depends'
 }
 
-/** How certain the deliverability is, 0 (unknown) to 100 (docs/verification.md, "Confidence"). */
+/**
+ * How certain the deliverability is, 0 to 100 (docs/verification.md, "Confidence"). 0 if the deliverability is unknown.
+ */
 function confidence({ reason, code, catchAll, by, tells }: Evidence): number {
   if (outcomeOf(reason, code).deliverability === 'unknown') return 0
   const fixed = reasonRow(reason).confidence

@@ -31,7 +31,10 @@ function withLimits(known: shared.Provider | undefined): Provider | undefined {
 type SmtpLimits = {
   /** Concurrent connections to all its hosts together, from all nodes and source addresses that share a database. */
   readonly maxConnections: number
-  /** Recipients per minute, from all together; a new or throttled source has less (source/circuit-breaker.ts). */
+  /**
+   * Recipients per minute, from all of them together; a new or throttled source address has less
+   * (source/circuit-breaker.ts).
+   */
   readonly perMinute: number
   /** What an accepted RCPT shows: that the mailbox exists, nothing, or it depends on the customer's settings. */
   readonly tells: 'existence' | 'nothing' | 'depends'
@@ -131,7 +134,10 @@ const COMMON = ['Spamhaus ZEN'] as const
 /** A listing of one of our own addresses. */
 export type OwnListing = { readonly blacklist: string; readonly meaning: string }
 
-/** Why an address is not used toward a provider: a blacklist that this uses has it. Undefined: none known. */
+/**
+ * Why an address is not used toward a provider: it is on a blacklist that the provider uses. Undefined if no such
+ * listing is known.
+ */
 export function refusedBy(listings: readonly OwnListing[], provider: string): string | undefined {
   const used = USED_BY[provider] ?? COMMON
   const found = listings.find(({ blacklist }) => used.includes(blacklist))

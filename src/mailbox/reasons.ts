@@ -18,17 +18,24 @@ export type ReasonRow = VerifyOutcome & {
    * result (docs/verification.md).
    */
   readonly confidence: number | 'evidence'
-  /** Whether the same question may be answered otherwise later: `retry_after_ms` is set if the reply names it. */
+  /**
+   * Whether the same question may get another answer later, so that `retry_after_ms` is set if the reply names a delay.
+   */
   readonly temporary: boolean
   /** The assumed delay in ms if a temporary reply names none. */
   readonly defaultRetryMs: number | undefined
-  /** Whether another source may be answered otherwise; `with_own_helo`: if the HELO name depends on it. */
+  /**
+   * Whether another source address may get another answer. `with_own_helo`: only if the HELO name depends on the
+   * address.
+   */
   readonly otherSource: 'no' | 'may_help' | 'with_own_helo'
   /** The event for the circuit breaker of the source address at this provider. */
   readonly sourceHealth: 'good' | 'refused' | 'throttled' | 'none'
   /** Whether the answer is cached. `when_conclusive`: only if catch-all is not open any more. */
   readonly cached: 'yes' | 'no' | 'when_conclusive'
-  /** As a reply about a made-up mailbox: refused because it does not exist, so no catch-all. */
+  /**
+   * As the reply about a made-up mailbox: it is refused because it does not exist, so the domain is not a catch-all.
+   */
   readonly absent: boolean
   /** Whether the host counts as down and gets no new connection for a minute. */
   readonly hostDown: boolean
@@ -149,7 +156,10 @@ export const isReason = (text: string): text is Reason => Object.hasOwn(TABLE, t
 
 export const reasonRow = (reason: Reason): ReasonRow => TABLE[reason]
 
-/** Result and deliverability of a reason, as in docs/verification.md; `code`: of the reply, 0 without one. */
+/**
+ * The result and deliverability of a reason, as in the table of docs/verification.md. `code` is the SMTP reply code, 0
+ * or absent without a reply.
+ */
 export function outcomeOf(reason: Reason, code = 0): VerifyOutcome {
   const { result, permanentResult, deliverability } = reasonRow(reason)
   return { result: code >= 500 ? (permanentResult ?? result) : result, deliverability }

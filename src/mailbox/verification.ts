@@ -92,7 +92,10 @@ export type MailboxAnswer = {
   /** Hosts that were tried, in order. */
   readonly mxTried: readonly string[]
   readonly attempts: readonly Attempt[]
-  /** Pool sources not used toward this provider, with reasons; at most 20. Undefined: the system's choice. */
+  /**
+   * Source addresses of the pool that were not used toward this provider, with the reasons; at most 20. Undefined is
+   * the system's choice.
+   */
   readonly skippedSources: readonly { readonly address: SourceName | undefined; readonly why: string }[]
   readonly retryAfterMs?: number
   readonly transcript: readonly TranscriptLine[]

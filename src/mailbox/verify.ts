@@ -39,7 +39,10 @@ export type VerifySettings = {
   readonly askNode?: AskNode
   /** Maximum number of source addresses of one verification; default 3. */
   readonly poolAttempts?: number
-  /** Why a blacklist makes a source unusable toward a provider (its id, or a mail host's registrable domain). */
+  /**
+   * Why a blacklist makes a source address unusable toward a provider (a provider's id, or the registrable domain of a
+   * mail host).
+   */
   readonly listed?: (source: SourceName, provider: ProviderKey) => string | undefined
   /** Domains that are never contacted, with their subdomains. */
   readonly deny?: readonly Domain[]
@@ -202,7 +205,10 @@ type RunningQuestion = Work<MailboxAnswer> & {
 
 type Found = { readonly answer: MailboxAnswer; readonly cached: boolean }
 
-/** The cached answer, else that of a verification shared with equal questions; each waits its own time. */
+/**
+ * The answer from the cache, otherwise that of a verification shared with equal questions in progress; each caller
+ * waits for its own time.
+ */
 async function answerFor(question: Question): Promise<Found> {
   const { ctx, input, email, settings, cache, share } = question
   const denied = settings.deny?.find((name) => email.domain === name || email.domain.endsWith(`.${name}`))
@@ -236,7 +242,10 @@ async function answerFor(question: Question): Promise<Found> {
   }
 }
 
-/** Starts a verification. It ends with its answer, its last caller's time, or when nobody waits. */
+/**
+ * Starts a verification. It ends when its answer is there, when the time of its last caller is up, or when no caller
+ * waits any more.
+ */
 function begin(question: Question, key: string, shared: Lifetime): RunningQuestion {
   const { ctx, input, email, state, settings, cache, greylisted } = question
   const begunMs = ctx.monotonic()

@@ -21,7 +21,10 @@ export type MailHost = {
   /** Lower case, no final dot. */
   readonly exchange: string
   readonly preference: number
-  /** The exchange is an IP address, which no MX may contain (RFC 5321 §5.1, RFC 1035 §3.3.9): not queried. */
+  /**
+   * The exchange is an IP address, which an MX record must not contain (RFC 5321 §5.1, RFC 1035 §3.3.9). It is not
+   * queried.
+   */
   readonly literal?: Ip
   /** The CNAME chain of the exchange, which should not exist (RFC 2181 §10.3). */
   readonly cname: readonly string[]
@@ -44,7 +47,10 @@ export type MailHosts = {
   readonly kind: 'explicit' | 'implicit' | 'null' | 'none'
   /** False if the domain does not exist (NXDOMAIN without a CNAME). */
   readonly exists: boolean
-  /** By preference, without duplicates and the null exchange; implicit: the domain itself, 0. At most 20. */
+  /**
+   * In order of preference, without duplicates and without the null exchange. Implicit: the domain itself with
+   * preference 0. At most 20.
+   */
   readonly hosts: readonly MailHost[]
   /**
    * MX records that only prove to a provider that the domain is its customer's. They are among the hosts if there is no
@@ -106,7 +112,10 @@ export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailH
   }
 }
 
-/** The hosts as attempted: by preference, equal ones shuffled (RFC 5321 §5.1). `random`: 0 to below 1. */
+/**
+ * The hosts in the order of attempts: by preference, equal ones shuffled (RFC 5321 §5.1). `random` returns 0 (included)
+ * to 1 (excluded).
+ */
 export function orderMailHosts<T extends { readonly preference: number }>(
   hosts: readonly T[],
   random: () => number,

@@ -1,7 +1,10 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type McpSetup, mcpServer } from './server.ts'
 
-/** Serves over standard input and output until its end or `signal`; other faults go to `onFault`. */
+/**
+ * Serves the protocol over standard input and output until the input ends or `signal` fires. Other faults go to
+ * `onFault`.
+ */
 export async function mcpOverStdio(
   setup: McpSetup,
   { signal, onFault }: { readonly signal: AbortSignal; readonly onFault: (error: Error) => void },

@@ -28,7 +28,9 @@ const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
   arc: ['header.oldest-pass', 'smtp.remote-ip'],
 }
 
-/** Reads an Authentication-Results value (RFC 8601 §2.2) without what cannot be read. Never throws. */
+/**
+ * Reads the value of an Authentication-Results field (RFC 8601 §2.2); what cannot be read is left out. Never throws.
+ */
 export function parseAuthenticationResults(value: string): Claims {
   const items = splitList(withoutComments(value.slice(0, MAX_LENGTH)))
   const first = items[0]?.trim() ?? ''

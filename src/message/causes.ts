@@ -18,7 +18,9 @@ const MAX_ADDED_LINES = 60
 const MAX_HASHED = 24 * 1_048_576
 const MAX_HEADER_FORMS = 400
 
-/** The effort left to find what changed, so that no message costs more than part of a second. */
+/**
+ * The effort that is left to find out what changed in a message, so that no message costs more than a part of a second.
+ */
 type Effort = {
   octets: number
   forms: number
@@ -182,7 +184,10 @@ function* listFields(fields: readonly Field[]): Generator<HeaderEdit> {
   }
 }
 
-/** A subject without what lists and gateways put before it, also behind `Re:`: `[list] `, `***SPAM*** `. */
+/**
+ * A subject without what lists and gateways put in front of it: `[list] `, `***SPAM*** `, `EXTERNAL: `; also where
+ * `Re:` stands before it.
+ */
 function untagged(value: string): readonly { readonly rest: string; readonly tag: string }[] {
   const found =
     /^(?<space>\s*)(?<re>(?:(?:re|fwd?|aw|wg): ?)?)(?<tag>\[[^\]]{1,80}\]|[*_]{2,5}[^*_]{1,40}[*_]{2,5}|\{[^}]{1,40}\}|(?:external|spam|suspected spam|caution)\s?:)(?<gap>\s*)(?<rest>.*)$/is.exec(
@@ -365,7 +370,10 @@ function addedPart(mail: Mail, isIt: IsIt): Problem | undefined {
   return undefined
 }
 
-/** A relay for 7-bit text converted the body to quoted-printable or base64 (RFC 6152 §3), or back. */
+/**
+ * A relay that had to send 7-bit text converted the body to quoted-printable or base64 (RFC 6152 §3), or the other way
+ * round.
+ */
 function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
   const { parts } = parseMime(mail.fields, mail.body)
   if (parts.length === 1 && parts[0]!.depth === 0) {
@@ -382,7 +390,10 @@ function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
   return eightBit && isIt(eightBit) ? causeProblem('reencoded_body', { to: 'quoted-printable' }) : undefined
 }
 
-/** A multipart whose encoded texts are as they were in 8bit, with Content-Transfer-Encoding. */
+/**
+ * A multipart body with every text in quoted-printable or base64 as it was in 8bit, its field Content-Transfer-Encoding
+ * included.
+ */
 function withDecodedParts(mail: Mail): Buffer | undefined {
   const { parts } = parseMime(mail.fields, mail.body)
   const pieces: Buffer[] = []
@@ -406,7 +417,10 @@ function withDecodedParts(mail: Mail): Buffer | undefined {
   return Buffer.concat([...pieces, mail.body.subarray(from)])
 }
 
-/** Lines escaped by an mbox (`>From `), and dots doubled or lost by a client (RFC 5321 §4.5.2). */
+/**
+ * Lines that a mailbox in mbox form escaped (`>From `), and dots that a broken client doubled or lost (RFC 5321
+ * §4.5.2).
+ */
 function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
   const text = body.toString('latin1')
   const forms = [

@@ -20,7 +20,10 @@ export type MessageDmarc = {
   readonly foundAt?: string
   /** The identifiers that are aligned and pass. */
   readonly alignedBy: readonly ('spf' | 'dkim')[]
-  /** Whether each identifier is aligned with the author domain, whatever its result; null: not known. */
+  /**
+   * Whether each identifier is aligned with the author domain, whatever its result; null where that could not be found
+   * out.
+   */
   readonly alignment: { readonly spf: boolean | null; readonly dkim: readonly (boolean | null)[] }
 }
 
@@ -53,7 +56,10 @@ function modesOf({ applied }: DmarcFacts) {
   return { dkim: record?.adkim ?? 'r', spf: record?.aspf ?? 'r' } as const
 }
 
-/** DMARC for an author domain (RFC 9989 §5.3); `spf` is undefined if the connection is not known. */
+/**
+ * Evaluates DMARC for an author domain (RFC 9989 §5.3): `spf` is undefined if it could not be evaluated, because the
+ * connection is not known.
+ */
 export function judgeDmarc(
   looked: DmarcAlignment | undefined,
   author: { readonly domain?: Domain; readonly domains: number },
@@ -133,7 +139,10 @@ function unalignedOf(
 
 const unansweredOf = ({ unknown }: DmarcFacts): Problem => dmarcResultProblem('unanswered', { why: unknown! })
 
-/** Whether an identifier is aligned with the author domain; null: its organizational domain is not known. */
+/**
+ * Whether an identifier is aligned with the author domain of these facts; null if its organizational domain could not
+ * be found out.
+ */
 function alignedWith(ctx: Pick<Ctx, 'resolve' | 'signal'>, author: DmarcFacts) {
   return async (identifier: string, mode: 'r' | 's'): Promise<boolean | null> => {
     const name = parseMailDomain(identifier)

@@ -23,7 +23,10 @@ export type GivenEnvelope = {
   readonly mailFrom?: string
   /** `connection`: this service received the message itself. */
   readonly from: 'parameter' | 'connection'
-  /** The connection as this service saw it: then no field of the message is believed about it. */
+  /**
+   * The connection as this service saw it. The fields of the message are then the words of others: none of them is
+   * believed.
+   */
   readonly hop?: Received
 }
 
@@ -62,7 +65,9 @@ const MAX_HOPS = 100
 /** Maximum number of Authentication-Results fields that are read. */
 const MAX_RESULTS = 20
 
-/** A trace entry: a header field that hosts on the way wrote, with its place from the top. */
+/**
+ * An entry of the trace: a field of the header section that the hosts on the way wrote, with its place from the top.
+ */
 type Trace = { readonly place: number; readonly field: Field }
 
 /**
@@ -195,7 +200,10 @@ function sameOrganization(host: string): IsReceiver {
 const isForeign = ({ by, with: protocol }: Received, isReceiver: IsReceiver | undefined): boolean =>
   !/^lmtp/i.test(protocol) && !isInnerHost(by) && !isPrivateName(by) && !parseIp(by).ok && !(isReceiver?.(by) ?? false)
 
-/** The receiver's fields of a message from nowhere else: those above the first that is not a host's. */
+/**
+ * The receiver's fields of a message that came from nowhere else: those above the first field that hosts on the way do
+ * not write.
+ */
 function endOfTrace(fields: readonly Field[], own: { readonly place: number } | undefined): number {
   const last = own?.place ?? -1
   const next = fields.findIndex(({ name }, place) => place > last && !TRACE.has(name))
@@ -254,7 +262,9 @@ function fromFields(
   }
 }
 
-/** The topmost receiver's field with a public address of others. Undefined where not certain. */
+/**
+ * The topmost field of the receiver that names a public address of somebody else. Undefined where that is not certain.
+ */
 function borderOf(own: readonly PlacedHop[], isReceiver: IsReceiver): PlacedHop | undefined {
   for (const hop of own) {
     if (!hop.address || !isPublic(hop.address)) continue
@@ -316,7 +326,9 @@ function receivedSpf(fields: readonly Field[], isReceiver: IsReceiver): Received
   }
 }
 
-/** A Received field (RFC 5321 §4.4): the words of the host that wrote it, when it got the message. */
+/**
+ * One Received field (RFC 5321 §4.4): what a host wrote when it got the message. All of it are the words of that host.
+ */
 type Received = {
   /** The name after `from`: what the client called itself (HELO). */
   readonly from: string
@@ -327,7 +339,9 @@ type Received = {
   readonly with: string
   /** Milliseconds since the epoch. */
   readonly at?: number
-  /** Whether the transfer was encrypted, by the field; false: a protocol without TLS; null: not said. */
+  /**
+   * The field says that the transfer was encrypted; false if its protocol is one without TLS; null if it says nothing.
+   */
   readonly tls: boolean | null
 }
 
@@ -361,7 +375,10 @@ const nameOf = (text: string): string => canonicalName(text.replace(/^\[|\]$/g, 
 
 type Origin = { readonly address?: Ip; readonly name?: string; readonly helo?: string }
 
-/** The client as the host saw it: the first address in `from`, the name before it, HELO in the comment. */
+/**
+ * The client as the host saw it: the first address in the clause `from`, the name before it, and HELO where it stands
+ * in the comment.
+ */
 function originOf(clauses: string): Origin {
   const clause = /^\s*from\b(?<rest>.*?)(?:\sby\s|$)/is.exec(clauses)?.groups?.rest
   if (clause === undefined) return {}

@@ -96,7 +96,10 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
     byLocal.delete(entry.local)
   }
 
-  /** Forgets what has expired. Lives differ, so all are looked at; the rate of the API bounds them. */
+  /**
+   * Forgets what has expired. Lives differ, so all are looked at; an address is made at most as often as the rate of
+   * the API permits.
+   */
   function sweep(): void {
     for (const entry of byId.values()) {
       if (!isOver(entry)) continue

@@ -47,7 +47,10 @@ const MAX_WORD = 100
 const MAX_DEPTH = 20
 const TEXT_PLAIN = { type: 'text/plain', parameters: new Map<string, string>() }
 
-/** The structure of a body (RFC 2046 §5.1), not decoded; a message within is one part. Never throws. */
+/**
+ * Reads the structure of a body (RFC 2046 §5.1): where each part is. Nothing is decoded; a message within the message
+ * is one part. Never throws.
+ */
 export function parseMime(fields: readonly Field[], body: Buffer): Mime {
   const parts: Part[] = []
   const faults = new Set<MimeFault>()

@@ -14,7 +14,9 @@ export type Field = {
 /** A message: its header fields from top to bottom, and its body with CRLF line endings. */
 export type Mail = {
   readonly fields: readonly Field[]
-  /** Header lines that are no field and no continuation; at most {@link MAX_FIELDS} are counted. */
+  /**
+   * Lines of the header section that are no field and no continuation of one; at most {@link MAX_FIELDS} are counted.
+   */
   readonly strayLines: number
   /** There were more fields than are read: what depends on all of them is unknown. */
   readonly cut: boolean
@@ -113,7 +115,10 @@ function withCrlf(text: Buffer, bareLf: number): Buffer {
 
 type Fields = Pick<Mail, 'fields' | 'strayLines' | 'cut'> & { readonly end: number }
 
-/** The fields from `start` to the empty line, and the index behind it. Ends are CRLF; octets are read once. */
+/**
+ * The fields from `start` to the first empty line, and the index after that line. Lines end with CRLF; their octets are
+ * read once.
+ */
 export function parseFields(text: Buffer, start = 0): Fields {
   const fields: Field[] = []
   let strayLines = 0

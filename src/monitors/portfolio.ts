@@ -92,7 +92,10 @@ export async function summaryOf(
   }
 }
 
-/** Creates and changes monitors, all or none; a row about an earlier target follows it. Rejects: `limit_reached`. */
+/**
+ * Creates and changes monitors, all or none. A row about the kind and target of an earlier one follows it. Rejects with
+ * `limit_reached`.
+ */
 export async function importRows(
   portfolio: Portfolio,
   rows: readonly ImportRow[],

@@ -143,7 +143,10 @@ export function presentChange({ at, changes }: PointRow): MonitorChange {
 const OF_PROFILE = { met: 'brightgreen', not_met: 'red', unknown: 'lightgrey' } as const
 const COLORS = { ok: 'brightgreen', bad: 'red', unknown: 'lightgrey' } as const
 
-/** The badge of a monitor: its target and state, or whether it meets a profile. No verified address. */
+/**
+ * The badge of a monitor: its target and its state, or whether it meets a profile. The target of a verification is not
+ * shown.
+ */
 export function badgeOf(
   {
     kind,

@@ -217,7 +217,10 @@ async function look(
   }
 }
 
-/** Bad if a condition holds or the answer is bad; unknown at first, and after three runs without result. */
+/**
+ * Bad if a condition holds or the answer itself is bad; unknown before anything is known, and after three runs without
+ * a result.
+ */
 function monitorStateOf(row: MonitorRow, state: NotifyState, reading: Reading | undefined): About['state'] {
   if (state.failures >= FAILING_AFTER || state.topics.failing?.isBad) return 'unknown'
   if (reading?.known === undefined) return aboutOf(row).state

@@ -77,9 +77,15 @@ export type MonitorInput = {
 }
 type MonitorPatch = Partial<Omit<MonitorInput, 'kind' | 'target' | 'domain'>> & { readonly enabled?: boolean }
 
-/** Monitors, over a database opened when needed. Rejects with AppError `not_found` for those of another owner. */
+/**
+ * Monitors. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a
+ * monitor that is not the owner's.
+ */
 export type MonitorService = {
-  /** Creates a monitor, which runs at once; `seed` names it for repetitions. Rejects with `limit_reached`. */
+  /**
+   * Creates a monitor, which runs at once. `seed` names it if the request may be repeated. Rejects with
+   * `limit_reached`.
+   */
   readonly create: (input: MonitorInput, owner: Owner, seed?: string) => Promise<MonitorAnswer>
   /** Those of a filter, each with its place in the list. */
   readonly list: (
@@ -123,7 +129,10 @@ export type MonitorService = {
   readonly digests: DigestService
   /** Ends the digests of a token, or the mail of a monitor to the address of a message; after a question for consent, all mail of this service. */
   readonly unsubscribe: (message: string) => Promise<void>
-  /** Removes the monitors of a mailbox, or domain with mailboxes, and such receivers; returns their number. */
+  /**
+   * Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns
+   * their number.
+   */
   readonly forget: (
     name: 'email' | 'domain',
     value: string,
@@ -172,7 +181,10 @@ export function monitorService(
     return { notify: JSON.stringify(all), secrets }
   }
 
-  /** Consents of addresses; counts the questions to be asked before anything else. Throws `rate_limited`. */
+  /**
+   * The consents of addresses. Counts the questions to those that have none yet, before anything else is done. Throws
+   * AppError `rate_limited`.
+   */
   async function openConsents(addresses: readonly string[], owner: string) {
     const { tables, mailRules } = await opened()
     const wanted = addresses.filter((one) => !needsNoConsent(mailRules, one))

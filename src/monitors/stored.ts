@@ -211,7 +211,10 @@ function hiding(words: readonly string[]): (text: string) => string {
 /** Shorter local parts are masked only in an address: as words they would occur everywhere. */
 const SHORTEST_WORD = 3
 
-/** Masks addresses, also the requested one, whose local part may stand alone (`550 joe: no such user`). */
+/**
+ * Masks addresses, including the requested one, whose local part may be quoted or occur alone (`550 joe: no such
+ * user`).
+ */
 function maskOf(email: string): (text: string) => string {
   const at = email.lastIndexOf('@')
   const local = at < 0 ? email : email.slice(0, at)

@@ -8,9 +8,15 @@ import { webhookError } from './problems.ts'
 
 type Page = { readonly before?: number; readonly limit: number }
 
-/** Webhooks, over a database opened when needed. Rejects with AppError `not_found` for those of another owner. */
+/**
+ * Webhooks. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a
+ * webhook that is not the owner's.
+ */
 export type WebhookService = {
-  /** The webhook of an owner for a URL, else created and its secret returned. Rejects with `limit_reached`. */
+  /**
+   * The webhook of an owner for a URL; if there is none it is created, and its secret returned. Rejects with
+   * `limit_reached`.
+   */
   readonly ensure: (
     url: string,
     owner: Owner,

@@ -15,7 +15,9 @@ const UNDERSCORED = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 /** Its tables are large: they are loaded with the first domain, and not for a question about an address. */
 const uts46 = once(() => loadTables<typeof import('tr46')>('tr46'))
-/** A name that UTS 46 changes only in case: letters, digits, hyphens; the last label starts with a letter. */
+/**
+ * A name that UTS 46 changes only in case: letters, digits and hyphens, and a letter at the start of the last label.
+ */
 const PLAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const isPlain = (name: string): boolean => name.length <= 253 && PLAIN.test(name) && !name.includes('xn--')
 const IDNA = { useSTD3ASCIIRules: true, checkBidi: true, checkJoiners: true, checkHyphens: false } as const
@@ -78,14 +80,20 @@ export const unicodeOf = (name: string): string => {
 export const canonicalName = (name: string): string =>
   (name.endsWith('.') && name !== '.' ? name.slice(0, -1) : name).toLowerCase()
 
-/** The labels of a name, left to right; a dot escaped by a backslash does not separate (RFC 4343 §2.1). */
+/**
+ * The labels of a name in presentation format, left to right; a dot escaped by a backslash does not separate
+ * (RFC 4343 §2.1).
+ */
 export function labelsOf(name: string): string[] {
   if (name === '' || name === '.') return []
   const bare = name.endsWith('.') ? name.slice(0, -1) : name
   return bare.includes('\\') ? bare.split(/(?<!\\)\./) : bare.split('.')
 }
 
-/** Domains of a key or an option: `example.org` and names below, `*.example.net` only names below. */
+/**
+ * Domains that a key or an option names: `example.org` is the domain and the names below it, `*.example.net` only the
+ * names below.
+ */
 type DomainPattern = string & { readonly __brand: 'DomainPattern' }
 
 export function parseDomainPattern(text: string): Parsed<DomainPattern> {

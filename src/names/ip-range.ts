@@ -56,7 +56,9 @@ export const SPECIAL_NETWORKS: readonly { readonly network: string; readonly ran
   ([network, range]) => ({ network, range }),
 )
 
-/** The ranges of a family, parsed with its first address; IPv4 as numbers, from `first` to before `end`. */
+/**
+ * The ranges of a family, parsed with the first address of it; those of IPv4 as numbers, from `first` to before `end`.
+ */
 const ranges4 = once(() =>
   RANGES.filter(([network]) => !network.includes(':')).map(([network, range]) => {
     const { base, prefix } = cidr(network)
@@ -73,7 +75,10 @@ const ranges6 = once(() =>
 
 const NAT64 = Uint8Array.of(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
-/** The use of an address; mapped IPv4 and NAT64 (RFC 6052) count as the IPv4 address that they reach. */
+/**
+ * The use of an address; IPv4 inside IPv6 (mapped, and NAT64 64:ff9b::/96 of RFC 6052) is treated as the IPv4 address
+ * that it reaches.
+ */
 export function rangeOf(address: Ip): IpRange {
   if (familyOf(address) === 4) return rangeOfIpv4(ipv4Number(address))
   const bytes = bytesOf(address)

@@ -3,14 +3,20 @@ import ipaddr from 'ipaddr.js'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { ipProblem } from './problems.ts'
 
-/** An IP address, canonical: dotted IPv4 (also if mapped), RFC 5952 IPv6. Only {@link parseIp} creates it. */
+/**
+ * An IP address in its canonical text form: dotted IPv4, RFC 5952 IPv6; IPv4-mapped IPv6 is IPv4. Only {@link parseIp}
+ * creates it.
+ */
 export type Ip = string & { readonly __brand: 'Ip' }
 export type Family = 4 | 6
 
 /** The common case, an IPv4 address in its canonical form. */
 const PLAIN_IPV4 = /^(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/
 
-/** Reads an address; octal, hexadecimal and short forms, zone ids, prefixes, brackets, ports are refused. */
+/**
+ * Reads an IPv4 or IPv6 address. Octal, hexadecimal and short forms, zone ids, prefixes, brackets and ports are
+ * refused.
+ */
 export function parseIp(text: string): Parsed<Ip> {
   if (PLAIN_IPV4.test(text)) return parsed(text as Ip)
   if (text.includes('%')) return problem(ipProblem('zone_id', { text }))
@@ -24,7 +30,10 @@ function canonical(address: ipaddr.IPv4 | ipaddr.IPv6): Ip {
   return (address.isIPv4MappedAddress() ? address.toIPv4Address().toString() : address.toRFC5952String()) as Ip
 }
 
-/** Whether to call `isIP`, which compiles a large pattern with the first text that is no IPv4 address. */
+/**
+ * Whether to call `isIP`, which compiles a large pattern with the first text that is not an IPv4 address, such as a
+ * name, or `192.0.2.1:53`.
+ */
 export const looksLikeIp = (text: string): boolean =>
   text.indexOf(':') !== text.lastIndexOf(':') || /^[\d.]+$/.test(text)
 
@@ -80,7 +89,10 @@ const ZERO = '0'.charCodeAt(0)
 
 export const familyOf = (address: Ip): Family => (address.includes(':') ? 6 : 4)
 
-/** The labels of an address reversed: `1.2.0.192`, or 32 nibbles (RFC 1035 §3.5, 3596 §2.5, 5782 §2). */
+/**
+ * The labels of an address reversed, without a zone: `1.2.0.192`, or 32 nibbles (RFC 1035 §3.5, RFC 3596 §2.5,
+ * RFC 5782 §2).
+ */
 export function reversed(address: Ip): string {
   if (familyOf(address) === 4) return address.split('.').reverse().join('.')
   return [...bytesOf(address)]

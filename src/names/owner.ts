@@ -1,4 +1,7 @@
-/** Who may see and change an object: the key that created it, and admins. `id`: '' while no key is in force. */
+/**
+ * Who may see and change an object that was created over the API: the key that created it, and admins. `id` is '' while
+ * no key is in force.
+ */
 export type Owner = { readonly id: string; readonly isAdmin: boolean }
 
 /** Whether the caller owns an object of `owner`. */

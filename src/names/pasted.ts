@@ -229,7 +229,10 @@ const isAscii = (text: string): boolean => /^[ -~]*$/.test(text)
 /** The form of nearly all addresses, which needs no reading. */
 const PLAIN_ADDRESS = /^[\w.+-]+@[\w.-]*\w$/
 
-/** The addresses in a text as written (`a@example.org; B <b@example.org>`), or all of it without any. */
+/**
+ * The addresses in a text, each as it is written: one or more (`a@example.org; B <b@example.org>`), or the whole text
+ * if it has none.
+ */
 export function addressesIn(text: string): readonly Pasted<string>[] {
   if (PLAIN_ADDRESS.test(text)) return [{ value: text, taken: [] }]
   const bare = trimming(text)

@@ -6,7 +6,10 @@ import { sourceProblem } from './problems.ts'
 /** The permitted form of a node id. */
 export const NODE_ID = /^[A-Za-z0-9._-]{1,64}$/
 
-/** A SOCKS5 proxy as shown: `socks5://host:port` without login; `#2`: a second login at the same port. */
+/**
+ * A SOCKS5 proxy as it is shown and stored: `socks5://host:port`, never with its login; `#2` distinguishes a second
+ * login at the same port.
+ */
 export type ProxyName = string & { readonly __brand: 'ProxyName' }
 /** Another node of the cluster as a source: `peer:<id>`. */
 export type NodeName = string & { readonly __brand: 'NodeName' }
@@ -51,7 +54,10 @@ export function parseSourceName(text: string): Parsed<SourceName> {
   return parsed(entry.value.name)
 }
 
-/** An entry of the pool: address, `socks5://user:password@host:port`, `peer:<id>`; no password is repeated. */
+/**
+ * Reads an entry of the pool: an address, `socks5://user:password@host:port` or `peer:<id>`. A text that may contain a
+ * password is not repeated.
+ */
 export function parsePoolEntry(text: string): Parsed<PoolEntry> {
   if (text.startsWith(NODE)) return nodeEntry(text.slice(NODE.length))
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || text.includes('@')) return proxyEntry(text)

@@ -2,7 +2,10 @@ import { LRUCache } from 'lru-cache'
 import { parse } from 'tldts'
 import { labelsOf } from './domain.ts'
 
-/** The registrable domain by the public suffix list (ICANN and private part); undefined for a suffix. */
+/**
+ * The registrable domain of a name by the public suffix list (its ICANN part and its private part), or undefined for a
+ * suffix itself.
+ */
 export function registrableDomain(name: string): string | undefined {
   const known = REGISTRABLE.get(name)
   if (known !== undefined) return known || undefined
@@ -22,7 +25,10 @@ const LONGEST_CACHED = 255
 export const publicSuffix = (name: string): string | undefined =>
   parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }).publicSuffix ?? undefined
 
-/** Whether a label is a TLD by the ICANN part: it was in the root zone when the list was shipped. */
+/**
+ * Whether a label is a top-level domain by the ICANN part of the list: it was in the root zone when the list was
+ * shipped.
+ */
 export const isTopLevelDomain = (label: string): boolean => {
   const { isIcann, publicSuffix: suffix } = parse(label, { validateHostname: false, extractHostname: false })
   return isIcann === true && suffix === label

@@ -22,7 +22,10 @@ export type Fetched = {
   readonly url: string
 }
 
-/** Gets `url` from a public address that is checked, with a verified certificate. Rejects with {@link FetchError}. */
+/**
+ * Gets `url` from a public address (the address of the connection is checked), with a verified certificate. Rejects
+ * with {@link FetchError}.
+ */
 export type Fetch = (url: string, signal: AbortSignal, options: FetchOptions) => Promise<Fetched>
 
 export type FetchReason =

@@ -26,7 +26,10 @@ export type Outlet = {
 /** The roots that TLS connections trust. */
 type Trust = () => Promise<SecureContext>
 
-/** The built-in roots and these, PEM, read once: it takes 10 ms, which each connection would repeat. */
+/**
+ * The built-in roots and these, PEM. They are read once: it blocks the event loop for about 10 ms, which each
+ * connection would repeat.
+ */
 export const trusting = (ca: readonly string[] = []): Trust | undefined =>
   ca.length === 0
     ? undefined
@@ -42,7 +45,10 @@ type GuardedRequest = {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
   readonly maxBytes: number
-  /** Time limit for the headers and each part of the body beside `signal`, ms; 0: none. Default 5 min. */
+  /**
+   * Time limit for the headers and for each part of the body, in addition to `signal`, ms; 0: only `signal`. Default 5
+   * minutes.
+   */
   readonly quietMs?: number
 }
 
@@ -82,7 +88,10 @@ export async function requestGuarded<T>(
   throw last!
 }
 
-/** The body, at most `maxBytes`; an encoded one is refused: none was asked for. Rejects with {@link FetchError}. */
+/**
+ * The body of a response, at most `maxBytes`. An encoded body is refused, because no encoding was requested. Rejects
+ * with {@link FetchError}.
+ */
 export async function bodyOf(
   response: Pick<Dispatcher.ResponseData, 'headers'> & { readonly body: AsyncIterable<Uint8Array> },
   signal: AbortSignal,
@@ -112,12 +121,18 @@ export function headerOf({ headers }: Pick<Dispatcher.ResponseData, 'headers'>, 
   return (Array.isArray(value) ? value[0] : value) ?? ''
 }
 
-/** Refuses a URL with a login, which would be sent. Throws {@link FetchError} `invalid_url`. */
+/**
+ * Refuses a URL with a user name or a password, because they would be sent with the request. Throws {@link FetchError}
+ * `invalid_url`.
+ */
 export function refuseCredentials(url: URL, text: string): void {
   if (url.username || url.password) throw new FetchError('invalid_url', fetchProblem('login', { text }))
 }
 
-/** The URL of a request; plain HTTP for allowed networks only. Throws {@link FetchError} `invalid_url`. */
+/**
+ * The URL of a request; plain HTTP is accepted for networks that the operator allowed. Throws {@link FetchError}
+ * `invalid_url`.
+ */
 export function readHttpUrl(text: string): URL {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) throw new FetchError('invalid_url', fetchProblem('not_http', { text }))

@@ -6,7 +6,10 @@ import { type IpRange, isPublic, rangeOf } from '../names/ip-range.ts'
 /** The system takes these as "any address", or as no source. */
 const NO_SOURCE: readonly IpRange[] = ['unspecified', 'multicast', 'broadcast']
 
-/** Whether a socket can bind to `address`, by binding: addresses may come and go at any time. */
+/**
+ * Whether a socket of this machine can bind to `address`. This is tested by binding, because addresses may be added or
+ * removed at any time.
+ */
 export function canBind(address: Ip): Promise<boolean> {
   if (NO_SOURCE.includes(rangeOf(address))) return Promise.resolve(false)
   return new Promise((resolve) => {
@@ -18,7 +21,10 @@ export function canBind(address: Ip): Promise<boolean> {
   })
 }
 
-/** Public addresses of this machine, IPv4 first, at most 256; temporary IPv6 ones cannot be told apart. */
+/**
+ * The public addresses of this machine's interfaces, IPv4 first; at most 256. They include temporary IPv6 addresses,
+ * which cannot be recognized.
+ */
 export function ownPublicAddresses(): Ip[] {
   const own = Object.values(networkInterfaces()).flatMap((entries) => entries ?? [])
   const addresses = own.flatMap((entry) => {

@@ -15,7 +15,10 @@ export type Mail = {
 /** Sends a message through the operator's submission server. Rejects with {@link MailError}. */
 export type SubmitMail = (mail: Mail, signal: AbortSignal) => Promise<void>
 
-/** A failed submission. `isFinal`: the message or recipient was refused for good (5xx), not the login. */
+/**
+ * A failed submission. `isFinal`: the server refused the message, or its recipient, permanently (5xx). The operator has
+ * to correct a refused login.
+ */
 export class MailError extends Error {
   readonly isFinal: boolean
   constructor(message: string, isFinal: boolean) {

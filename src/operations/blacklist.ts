@@ -130,7 +130,10 @@ const ips = {
     }),
 } as const
 
-/** The blacklists of many addresses: a line with an answer of `/v1/blacklist` each, as they finish. */
+/**
+ * The blacklists of many addresses: one line with an answer of `/v1/blacklist` for each, in the order in which they
+ * finish.
+ */
 export const blacklistBulk = defineOperation({
   name: 'blacklist-bulk',
   method: 'POST',
@@ -246,7 +249,10 @@ const domains = {
     }),
 } as const
 
-/** The lists of many domains: a line with an answer of `/v1/domain-blacklist` each, as they finish. */
+/**
+ * The lists of many domains: one line with an answer of `/v1/domain-blacklist` for each, in the order in which they
+ * finish.
+ */
 export const domainBlacklistBulk = defineOperation({
   name: 'domain-blacklist-bulk',
   method: 'POST',

@@ -38,7 +38,10 @@ export const checkScore = ({ score, score_min = score, score_max = score }: Chec
   most: score_max,
 })
 
-/** The score of a check minus listings, not below 0. Blacklists without an answer cost nothing. */
+/**
+ * The score of a report: that of the check minus the deductions for listings, not below 0. Blacklists without an answer
+ * cost nothing.
+ */
 export function reportScore(answer: ReportAnswer): ScoreRange {
   const { score, least, most } = checkScore(answer)
   const less = (value: number): number => Math.max(0, value - (score - answer.report_score))
@@ -111,7 +114,9 @@ export const check = defineOperation({
   brief: briefDocument,
 })
 
-/** Runs all checks, computes the score and presents the result. Never rejects because of a server. */
+/**
+ * Runs all checks on a domain, computes the score and presents the result. Never rejects because of a remote server.
+ */
 export async function checkDomain(
   ctx: Ctx & Pick<Call, 'onPart'>,
   deps: Pick<Deps, 'heloName' | 'smtpPort'>,

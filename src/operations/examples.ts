@@ -4,7 +4,9 @@ import report from './examples/report.json' with { type: 'json' }
 import verify from './examples/verify.json' with { type: 'json' }
 import whatIf from './examples/what-if.json' with { type: 'json' }
 
-/** Real answers of the test network (`npm run examples` records them); tests validate them. */
+/**
+ * Real answers of the test network (`npm run examples` records them again); tests validate them against the schemas.
+ */
 export const checkExample = { input: { domain: 'neglected.test' }, output: check }
 export const planExample = { input: { domain: 'neglected.test' }, output: plan }
 export const reportExample = { input: { domain: 'accept.test' }, output: report }

@@ -40,7 +40,10 @@ export type Execute = {
    * {@link AppError}, or with a fault of ours.
    */
   (operation: Operation, raw: Raw, by: By): Promise<Answered>
-  /** The same for an answer of lines, each as it becomes available. The input is read before it resolves. */
+  /**
+   * The same for an operation whose answer consists of lines: each as it becomes available. The input is read before
+   * this resolves.
+   */
   readonly lines: (operation: Operation, raw: Raw, by: By) => Promise<AsyncIterable<object>>
 }
 /** An answer, and its form according to the input. */
@@ -168,7 +171,10 @@ function contextsForAll(world: World): (operation: Operation) => Call {
   }
 }
 
-/** Events of a running operation: its parts, at last its answer or why there is none, as it was thrown. */
+/**
+ * The events of a running operation: its parts as they end, and finally its answer, or why there is none (any fault, as
+ * it was thrown).
+ */
 export type Told =
   | { readonly kind: 'part'; readonly part: Part }
   | { readonly kind: 'answer'; readonly given: Answered }

@@ -105,7 +105,9 @@ export function checkSets(domain: Domain, laid: readonly OverlayRecord[], parame
   if (sets > MAX_SETS) throw questionError('record_sets', { count: sets, max: MAX_SETS }, { parameter })
 }
 
-/** A file for `--expect`: JSON as in what-if (`{"records": [...]}`, or the list), else a zone file. */
+/**
+ * A file for `--expect`: JSON in the form of what-if (`{"records": [...]}`, or only the list), otherwise a zone file.
+ */
 export function fieldsOf(text: string): Parsed<Readonly<Record<string, unknown>>> {
   if (!/^\s*[[{]/.test(text)) return parsed({ zone: text })
   let value: unknown

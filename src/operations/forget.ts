@@ -43,7 +43,10 @@ type Used = Pick<Deps, (typeof USES)[number]>
 type Subject = ForgetSubject['subject']
 type Named = ForgetSubject['named']
 
-/** Every place that stores mailboxes or domains; a new one needs a row. Returns what it removed, by name. */
+/**
+ * Every place that stores mailboxes or domains. A new place needs a row here; it returns the number of removed entries,
+ * by their names in the answer.
+ */
 const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<Readonly<Record<string, number>>>)[] = [
   async ({ jobs }, named) => ({ ...(await jobs.forget(named)) }),
   async ({ stored }, { name, value }) => ({ stored_answers: await (await stored()).forget(name, value) }),
@@ -68,7 +71,10 @@ const NODE_MS = 5_000
 /** Maximum number of nodes that are called at the same time. */
 const NODES_AT_A_TIME = 8
 
-/** Makes other nodes clear their caches; returns what they removed, and who did not confirm it. */
+/**
+ * Makes every other node clear its own caches; returns the number of removed entries, and the nodes that did not
+ * confirm it.
+ */
 async function forgetElsewhere(ctx: Ctx, { peers }: Pick<Deps, 'peers'>, { name, value }: Named) {
   const others = [...(await peers.all()).values()].filter(
     (peer) => peer.id !== peers.self.id && statusOf(peer, ctx.now(), peers.ttlMs) !== 'dead',

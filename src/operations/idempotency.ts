@@ -65,7 +65,10 @@ function refusal(claim: Exclude<Claim, { readonly is: 'mine' | 'answered' }>): A
 
 const reused = (): AppError => idempotencyError('reused')
 
-/** The stored answer, if the body equals that of the first request: read no further than that. */
+/**
+ * The stored answer, if the body equals that of the first request. The body is read for the comparison, at most to that
+ * length.
+ */
 async function answerAgain(
   operation: Operation,
   { status, answer, body }: Extract<Claim, { readonly is: 'answered' }>,

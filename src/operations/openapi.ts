@@ -239,7 +239,10 @@ function paramSchema({ schema, kind, choices, fallback, example }: Param): Schem
   }
 }
 
-/** JSON Schema of an answer, open: later versions add fields; named shapes are in the components. */
+/**
+ * JSON Schema of an answer: open, because a later version may add fields; named shapes are in the components of the
+ * document.
+ */
 function answerSchema(schema: z.ZodType, shapes: Record<string, Schema>): Schema {
   const { $schema: _version, $defs = {}, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Schema
   const open = (value: unknown): unknown => {

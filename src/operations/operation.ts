@@ -42,7 +42,10 @@ export type Upload = {
   readonly contentType: string
   readonly contentEncoding?: string
 }
-/** A part of an answer before the whole, by name and fields; the whole may judge it differently. */
+/**
+ * A part of an answer that is known before the whole: its name and its fields. The complete answer may judge it
+ * differently.
+ */
 export type Part = { readonly check: string } & Readonly<Record<string, unknown>>
 /**
  * The world for one call. Without a caller it is this machine's command line. `onPart` is called with parts as they
@@ -79,7 +82,10 @@ type OperationFacts = {
   readonly scope: Scope | undefined
   /** No key is required, but a given key is used: `run` gets the caller. */
   readonly open?: true
-  /** People open it in a browser: links of other sites may lead here; without `format` Accept decides. */
+  /**
+   * People open it in a browser: a link of another site may lead here, and without `format` the form of the answer
+   * follows the Accept field.
+   */
   readonly isPage?: true
   /** Pages of other sites may show it: it is an image. */
   readonly embeddable?: true
@@ -87,7 +93,10 @@ type OperationFacts = {
   readonly ignoresBody?: true
   /** Header fields of every answer over HTTP. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Nodes call it, with their proof or a key of its scope; without secret and key only from loopback. */
+  /**
+   * Nodes of the cluster call it: it accepts their proof, or a key of its scope; while there are neither secret nor
+   * key, only loopback.
+   */
   readonly forPeers?: true
   /** The body is an upload that `run` reads as a stream (`ctx.upload`); the parameters are in the query. */
   readonly uploads?: 'list' | 'message' | 'report'
@@ -104,7 +113,10 @@ type OperationFacts = {
   readonly live?: true
   /** The values of `format` with which the answer is a stream. */
   readonly streams?: readonly string[]
-  /** The operation that tells the progress of the work this one starts: `--wait` follows it. */
+  /**
+   * The operation that returns the progress of the work that this one starts: the command line follows it with
+   * `--wait`.
+   */
   readonly followedBy?: string
   /** Maximum size of the body, bytes; default 64 KiB. */
   readonly bodyLimit?: number
@@ -132,7 +144,10 @@ type Definition<Path extends string, P extends Params, S extends z.ZodType, D ex
     /** The parts of {@link Deps} that `run` receives. */
     readonly uses: readonly D[]
     readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => Promise<Reply<AnswerOf<S>>>
-    /** For an answer of many items: each as it becomes available, a line over HTTP; `run` has all. */
+    /**
+     * For an answer of many items: each as it becomes available, one line each over HTTP. `run` returns all of them
+     * together.
+     */
     readonly lines?: Lines<P, S, D>
     /** How other nodes are asked the same question, if the input has a `vantage`. */
     readonly vantage?: Vantage<InputOf<P>, AnswerOf<S>>
@@ -177,7 +192,10 @@ export type Operation = OperationFacts & {
   readonly uses: readonly DepName[]
   /** Reads the input. Throws AppError. */
   readonly ask: (raw: Raw) => Question
-  /** Reads an answer of a service by the open schema; `value` is a list for an answer of lines. */
+  /**
+   * Reads an answer of a service: the open form of the schema. `value` is a list of lines if the answer consists of
+   * lines.
+   */
   readonly receive: (value: unknown) => Parsed<Given>
 }
 
@@ -402,7 +420,10 @@ export type Verdict = 'good' | 'bad' | 'unclear'
 /** `version` is the program's. */
 type About = { readonly version: string }
 
-/** A score for `--min-score`: `least` and `most` are the worst and best case if something is unknown. */
+/**
+ * A score for the comparison with `--min-score`: `least` and `most` are the worst and the best case if something is
+ * unknown.
+ */
 export type ScoreRange = { readonly score: number; readonly least: number; readonly most: number }
 
 /** Work in the background: the question about its progress, a line with the progress, and whether it has ended. */
@@ -442,7 +463,10 @@ type Answering<S extends z.ZodType> = {
   readonly verdict?: (answer: AnswerOf<S>) => Verdict
   readonly progress?: (answer: AnswerOf<S>) => Progress
   readonly score?: (answer: AnswerOf<S>) => ScoreRange
-  /** The readable form, for every format but JSON; default: plain fields. `version`: the program's. */
+  /**
+   * The answer as a document: the readable form, in every format except JSON; default: the plain fields. `version` is
+   * the program's.
+   */
   readonly document?: (answer: AnswerOf<S>, version: string) => Document
   /** The first screen of the document, for a terminal. */
   readonly brief?: (answer: AnswerOf<S>, version: string) => Document

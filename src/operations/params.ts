@@ -18,7 +18,10 @@ type AboutText = Pick<ParamFacts, 'description'> & Partial<Omit<ParamFacts, 'req
 export const issueOf = (why: Problem, code: ErrorCode = 'invalid_parameter') =>
   ({ code: 'custom', message: why.text, params: { code, problem: why } }) as const
 
-/** A trimmed text that `parse` reads into its type; refused text gets the error `code`. */
+/**
+ * A text parameter, white space around it trimmed, that `parse` reads into its type; refused text gets the error
+ * `code`.
+ */
 export const textParam = <T>(code: ErrorCode, parse: (text: string) => Parsed<T>, about: AboutText) =>
   ({
     kind: 'text',
@@ -271,7 +274,10 @@ export const selectorsParam = optional(
 /** Maximum number of characters of a cursor. */
 const MAX_CURSOR = 512
 
-/** The page after another: its `next_cursor`, read by `schema`; one that was not issued here is refused. */
+/**
+ * The page after another one: its `next_cursor`. `schema` reads its content; a cursor that was not issued here is
+ * refused.
+ */
 export const cursorParam = <S extends z.ZodType>(schema: S) =>
   optional(
     textParam<z.output<S>>('invalid_parameter', (text) => readCursor(schema, text), {

@@ -5,7 +5,10 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 
 const NAME = /\{(\w+)\}/g
 
-/** The parameters of a path, in order; asked for every request, so searched only if there is a brace. */
+/**
+ * The parameters of a path, in its order. It is called for every request, so the pattern is searched only if there is a
+ * brace.
+ */
 export const pathNames = (path: string): readonly string[] =>
   path.includes('{') ? [...path.matchAll(NAME)].map(([, name]) => name!) : []
 

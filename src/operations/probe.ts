@@ -22,7 +22,9 @@ const MODULES = ['domain', 'mailbox', 'ip'] as const
 type Module = (typeof MODULES)[number]
 type Uses = Pick<Deps, 'heloName' | 'smtpPort' | 'verifier' | 'blacklists'>
 
-/** Probes a target for Prometheus as blackbox_exporter does: status 200, metrics describe the target. */
+/**
+ * Probes a target for Prometheus, as blackbox_exporter does: the status is always 200, and metrics describe the target.
+ */
 export const probe = defineOperation({
   name: 'probe',
   method: 'GET',

@@ -114,7 +114,10 @@ export const report = defineOperation({
   brief: briefDocument,
 })
 
-/** Whether any address is listed; one without an answer of a list, or not looked up, is not "not listed". */
+/**
+ * Whether any address is listed. An address for which no list answered is not "not listed", and neither is one that
+ * could not be looked up.
+ */
 function listedOf({
   domain_blacklists: domain,
   blacklists: addresses,
@@ -153,7 +156,10 @@ async function reportOn(
   return withRemoval(answer)
 }
 
-/** The blacklists of every MX address once, in MX order; none if hosts are not known (the check says so). */
+/**
+ * The blacklists of every MX address, each address queried once, in MX order; none if the mail hosts could not be
+ * determined (the check says so).
+ */
 async function lookUpAddresses(
   ctx: Call,
   deps: Used,

@@ -55,7 +55,9 @@ export const aboutMessage = ({ from, verdict }: MessageResult): ReturnType<Saves
   score: null,
 })
 
-/** How long the answer is stored, ms; undefined: not at all. Throws AppError: an expiry without `save`. */
+/**
+ * How long the answer to an input is stored, ms; undefined: not at all. Throws AppError for an expiry without `save`.
+ */
 export function wishOf(input: object): number | undefined {
   const [save, expiresIn]: unknown[] = [Reflect.get(input, 'save'), Reflect.get(input, 'expires_in')]
   if (save === true) return typeof expiresIn === 'number' ? expiresIn : EXPIRES_MS
@@ -65,7 +67,10 @@ export function wishOf(input: object): number | undefined {
 
 type By = { readonly caller?: { readonly key?: string; readonly peer?: string; readonly isAdmin: boolean } }
 
-/** An answer within bounds, with its stored URL: what is stored is what is sent. Not between nodes. */
+/**
+ * An answer within its bounds, with its stored URL: what is stored equals what is sent. Nodes store nothing for each
+ * other.
+ */
 export async function savedAnswer<A extends object>(
   ctx: By,
   stored: () => Promise<Stored>,
@@ -83,7 +88,10 @@ export function refuseToStore({ caller }: By): void {
   if (caller?.peer !== undefined) throw accessError('node_stores', undefined, { parameter: 'save' })
 }
 
-/** The names of a stored answer about an address: mailbox and domain; as given if it cannot be parsed. */
+/**
+ * An address as the names of a stored answer: the mailbox, and its domain. An address that cannot be parsed is stored
+ * as given.
+ */
 export function mailboxNames(text: string): ToStore['names'] {
   const email = parseEmail(text)
   const shown = text.slice(0, 320)

@@ -17,7 +17,10 @@ const MAX_SOURCES = 64
 /** Maximum number of sources that are checked at the same time. */
 const AT_A_TIME = 8
 
-/** What a mail host sees of a source address, and what to publish against it. Null: not determined. */
+/**
+ * What a mail host sees of one of our source addresses, and what to publish if that is not sufficient. Null: could not
+ * be determined.
+ */
 type SelfCheck = {
   readonly address: Ip
   readonly ptr: readonly string[]

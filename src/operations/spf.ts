@@ -56,7 +56,10 @@ export const spf = defineOperation({
 /** Results after which a receiver may refuse the message (RFC 7208 §8.4, §8.5, §8.7). */
 const BAD: ReadonlySet<SpfAnswer['result']> = new Set<SpfAnswer['result']>(['fail', 'softfail', 'permerror'])
 
-/** A reverse-path: an address, a bare domain or nothing; SPF specifies unusual ones (RFC 7208 §4.3). */
+/**
+ * A reverse-path: an address, a bare domain, or nothing. How SPF evaluates an unusual one is specified there (RFC 7208
+ * §4.3).
+ */
 export function parseSender(text: string): Parsed<string> {
   const read = readAddress(text)
   if (read.ok && read.value.taken.length > 0) return parsed(formatEmail(read.value.value))

@@ -11,7 +11,10 @@ type Value = Html | string | number | undefined | false | readonly Html[]
 /** Maximum number of characters written of one text; external text may be long. */
 const MAX_TEXT = 8_192
 
-/** A template with escaped values: all but {@link Html} is text, `undefined` and `false` nothing. Quote attributes. */
+/**
+ * A template whose values are escaped: anything except {@link Html} is text. `undefined` and `false` are omitted.
+ * Attributes must be quoted.
+ */
 export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html => ({
   safe: parts.reduce((all, part, i) => `${all}${written(values[i - 1])}${part}`),
 })

@@ -49,11 +49,17 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
   }
 }
 
-/** How long a page waits for PTR names, ms; the lookup goes on to the second limit, for the next visit. */
+/**
+ * How long a page waits for the PTR names, ms; the lookup goes on until the second limit, for the next visit or the
+ * script of this one.
+ */
 const PAINT_MS = 500
 const POINTERS_MS = 5_000
 
-/** PTR names, location and network of the address, or that they failed; names are waited for briefly. */
+/**
+ * The PTR names, location and network of the address. Failed lookups are reported as such; a page waits for names only
+ * for a moment.
+ */
 async function whereabouts(parts: Parts, text: string, { by }: Asker): Promise<Html> {
   const ip = parsePastedIp(text)
   if (!ip.ok) return html``

@@ -50,7 +50,10 @@ type Given = {
 type Form = Omit<Given, 'problem'> & { readonly problem: FieldProblem | undefined }
 const placed = ({ problem, ...form }: Given): Form => ({ ...form, problem: problem && placeOf(problem, form.fields) })
 
-/** The form for a new monitor with these fields, secrets left out: a target and a click, the rest folded. */
+/**
+ * The form for a new monitor with these fields filled in; secrets are not. It needs a target and one click; the rest is
+ * folded.
+ */
 export function createForm(visit: Pick<Visit, 'token'>, given: Given): Html {
   const form = placed(given)
   const { fields, problem } = form
@@ -64,7 +67,10 @@ ${settings(form, true)}
 ${receivers(form, 'Whom to notify')}</div></details></form>`
 }
 
-/** The form that changes a monitor. Receivers are shown masked: replaced as a whole, or kept. */
+/**
+ * The form that changes a monitor. The addresses of its receivers are shown masked, so they are replaced as a whole or
+ * kept.
+ */
 export function changeForm(visit: Pick<Visit, 'token'>, action: string, given: Given, hasSelector: boolean): Html {
   const form = placed(given)
   const { fields, problem } = form
@@ -172,7 +178,9 @@ export function createInput(form: Fields): Input {
   }
 }
 
-/** The fields as input of the change of a monitor. Options that are not in the form stay. */
+/**
+ * The fields as the input of the operation that changes a monitor. Options that the form does not show stay unchanged.
+ */
 export function changeInput(form: Fields, { options: known, every: before }: MonitorAnswer): Input {
   const fields = trimmed(form)
   const { name = '', selector = '', every = '' } = fields

@@ -13,7 +13,10 @@ import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { addressPath, domainPath, ipPath, monitorPath, pathWith, reportsPath } from './paths.ts'
 
-/** `/monitors/{id}`: the target, its changes, the runs over time, the receivers, what can be done. */
+/**
+ * `/monitors/{id}`: the target, the changes and their times, the runs over time, the receivers, and the possible
+ * actions.
+ */
 export const monitorPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/monitors/:id', scope: 'jobs', visit: (visit) => show(parts, visit) },
   action('run', (visit) => run(parts, visit)),
@@ -138,7 +141,10 @@ const HISTORY_MS = 400 * 86_400_000
 /** The maximum number of points that the operation returns at once. */
 const POINTS = 5_000
 
-/** The last runs of a monitor, read from some time on: a later one if runs were closer together. */
+/**
+ * The last runs of a monitor. The history is read from a certain time on, which is later if the runs used to be closer
+ * together.
+ */
 async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnswer) {
   if (last === null) return { blocks: historyBlocks([]), beats: undefined }
   const everyMs = parseDuration(every)

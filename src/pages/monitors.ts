@@ -286,7 +286,10 @@ const RUNS = 40
 /** Monitors whose runs are read at the same time. */
 const AT_ONCE = 8
 
-/** The last runs of each monitor as a line, of score or listings; none for an unreadable history. */
+/**
+ * The last runs of each monitor as a line: of its score, otherwise of its listings. A history that cannot be read
+ * leaves its place empty.
+ */
 async function linesOf(
   parts: Parts,
   visit: Visit,

@@ -9,7 +9,9 @@ type Login = 'not_needed' | 'in' | 'out'
 export type Visit = {
   /** Parameters of the path, decoded. */
   readonly params: Readonly<Record<string, string>>
-  /** The query, the first of each name, without empty ones: an empty field of a form is omitted. */
+  /**
+   * Parameters of the query, the first of each name, without empty ones: an empty field of a form counts as omitted.
+   */
   readonly query: Readonly<Record<string, string>>
   /** Fields of a submitted form; empty for a GET. */
   readonly form: Readonly<Record<string, string>>
@@ -23,7 +25,10 @@ export type Visit = {
   readonly may: (scope: Scope) => boolean
   /** The token in the forms of this visitor, as `_csrf`. */
   readonly token: string
-  /** Who made the request (`Sec-Fetch-Site`); `unknown`: not sent; `none`: the visitor typed the URL. */
+  /**
+   * The site that made the request, by `Sec-Fetch-Site`; `unknown` if the browser does not send it, `none` for a URL
+   * that the visitor entered.
+   */
   readonly from: 'own' | 'other' | 'none' | 'unknown'
   /** Starts a session with a key; false: no such key is in force. */
   readonly logIn: (key: string) => boolean
@@ -45,7 +50,10 @@ export type Page = {
   readonly method: 'GET' | 'POST'
   /** In the notation of a router: `/domain/:name`. */
   readonly path: string
-  /** The scope that is needed while keys are in force; undefined: all may see it, at its HTML's cost. */
+  /**
+   * The scope that a visitor needs while keys are in force; undefined: everybody may see it, and it costs no more than
+   * its HTML.
+   */
   readonly scope: Scope | undefined
   /** Maximum size of a form, bytes; default 64 KiB. */
   readonly bodyLimit?: number
@@ -76,7 +84,10 @@ export type Site = {
   readonly pages: readonly Page[]
   readonly files: readonly StaticFile[]
   readonly refusal: (refused: Refused, visit: Pick<Visit, 'url' | 'login' | 'may' | 'token'>) => string
-  /** How an answer opened by its own path is shown in the frame of the site; undefined: as it is. */
+  /**
+   * How the answer of an operation that people open by its own path is shown within the frame of this site; undefined
+   * if it is sent unchanged.
+   */
   readonly framed: (operation: string) => ((visit: Visit) => Promise<PageAnswer>) | undefined
   /** The page that shows the answer of an operation; undefined if there is none. */
   readonly pathFor: (operation: string, raw: Readonly<Record<string, unknown>>) => string | undefined

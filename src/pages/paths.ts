@@ -20,7 +20,10 @@ export const receivedPath = (id: unknown): string => `/message/${part(id)}`
 export const reportsPath = (domain: unknown): string => `/reports/${part(domain)}`
 export const monitorPath = (id: unknown): string => `/monitors/${part(id)}`
 
-/** The page that shows an operation's answer, for a browser at an API path. Undefined: none. */
+/**
+ * The page that shows the answer of an operation: for a browser that opens a path of the API. Undefined if there is
+ * none.
+ */
 export function pathFor(operation: string, raw: Query): string | undefined {
   const { domain, email, ip, id, ...rest } = raw
   if (operation === 'check') return domain === undefined ? '/' : domainPath(domain, { ...rest, only: 'check' })

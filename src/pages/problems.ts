@@ -20,7 +20,10 @@ export const pageError = errorsOf('page', {
   not_found: { no_document: ({ name }: { name: string }) => `no document has the name ${quoted(name)}` },
 })
 
-/** What was wrong, for people: without the place (`records.0: …`) with which the message begins. */
+/**
+ * What was wrong, for people: without the place of a parameter, which the message begins with for programs
+ * (`records.0: …`).
+ */
 export const problemIn = ({ problem }: Pick<AppError, 'problem'>): string => printable(problem.text, 1_000)
 
 /** The same as the end of a sentence. */

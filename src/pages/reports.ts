@@ -282,7 +282,9 @@ async function* events(parts: Parts, visit: Visit, now: number): AsyncIterable<P
   }
 }
 
-/** A day as elsewhere on the pages: date fields of browsers write it in their own language. */
+/**
+ * A day as it is written everywhere else on the pages; the date fields of browsers write it as their own language does.
+ */
 const dateField = (label: string, name: string, value: string, problem?: FieldProblem): Html =>
   html`<label>${label} <input class="short" name="${name}" value="${value}" required pattern="\\d{4}-\\d\\d-\\d\\d" maxlength="10" size="11" placeholder="2026-01-31" autocomplete="off" title="year-month-day"${invalid(name, problem)}>${beside(name, problem)}</label>`
 

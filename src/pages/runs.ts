@@ -28,7 +28,10 @@ export type Runs = {
   readonly forget: (key: string) => void
   /** Whether an equal question is in progress or was answered in the last minute. */
   readonly has: (key: string) => boolean
-  /** All events of a question from its beginning. Throws AppError `overloaded` beyond the bound. */
+  /**
+   * All events of a question, from its beginning, even if it started earlier. Throws AppError `overloaded` beyond the
+   * bound.
+   */
   readonly follow: (
     key: string,
     begin: (signal: AbortSignal) => AsyncIterable<Told>,

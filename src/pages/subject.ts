@@ -182,7 +182,10 @@ ${ways}<a class="button second" href="${pathWith(again.split('?')[0]!, { ...quer
 export const otherOptions = (words: string, ...forms: readonly Html[]): Html =>
   html`<details class="more" id="more"><summary class="button second">${words}</summary>${forms}</details>`
 
-/** Answers again, a recent answer from the cache, and stores it. Redirects to the stored answer. */
+/**
+ * Answers the question again and stores the answer; a recent answer comes from the cache. Redirects to the stored
+ * answer.
+ */
 async function save(parts: Parts, visit: Visit, { operation, raw }: Subject): Promise<PageAnswer> {
   const { expires_in } = visit.form
   const given = await parts.execute(operation, { ...raw, save: 'true', ...(expires_in && { expires_in }) }, visit.by)
@@ -225,7 +228,9 @@ const withToken = ({ streams }: Parts, visit: Visit, subject: Subject): string =
   })
 }
 
-/** Events for a page of this service; AppError `forbidden` for others: a stream starts a question. */
+/**
+ * The events for a page of this service. Throws AppError `forbidden` for any other reader: a stream starts a question.
+ */
 function streamOf(parts: Parts, visit: Visit, subject: Subject): AsyncIterable<PageEvent> {
   const use = visit.from === 'unknown' ? parts.streams.use(visit.query.token, keyOf(visit, subject)) : visit.from
   const isAllowed = use === 'own' || use === 'starts' || (use === 'follows' && parts.runs.has(keyOf(visit, subject)))

@@ -127,7 +127,10 @@ function makeRoom(index: Index): void {
   remove(index, oldest, '')
 }
 
-/** Peers that may be called, least loaded first, equal ones in random order. `random`: 0 to below 1. */
+/**
+ * The peers that may be called now, the least loaded first; those of equal load in a random order. `random` returns 0
+ * (included) to 1 (excluded).
+ */
 export function choosePeers(
   peers: Peers,
   capability: Peer['capabilities'][number],

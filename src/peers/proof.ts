@@ -3,7 +3,10 @@ import type { Problem } from '../base/problem.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import { proofProblem } from './problems.ts'
 
-/** `Mailsonde-Peer id=…, ts=…, nonce=…, sig=…`: an HMAC-SHA-256 over the request by the cluster's secret. */
+/**
+ * A call between nodes proves that it knows the cluster's secret: `Mailsonde-Peer id=…, ts=…, nonce=…, sig=…`, an
+ * HMAC-SHA-256 over the request.
+ */
 export const SCHEME = 'Mailsonde-Peer'
 /** Maximum difference between the clocks of two nodes, ms. */
 const WINDOW_MS = 60_000
@@ -12,7 +15,10 @@ const NONCE_MS = 2 * WINDOW_MS + 1_000
 /** Maximum number of nonces kept; beyond it the oldest are dropped. */
 const MAX_NONCES = 100_000
 
-/** What is signed. `origin`: the called node's, so that no other accepts it; `path` with its query. */
+/**
+ * The signed parts of a call. `origin` is that of the called node, so that no other node accepts the call; `path`
+ * includes the query.
+ */
 export type Call = {
   readonly method: string
   readonly origin: string
@@ -21,7 +27,10 @@ export type Call = {
 }
 type Proof = { readonly id: string; readonly ts: number; readonly nonce: string; readonly sig: string }
 
-/** The header of a call. `nonce`: 16 to 64 of base64url, never used; `nowMs` is sent in seconds. */
+/**
+ * The header value of a call. `nonce` is 16 to 64 characters of base64url that were never used before; `nowMs` is sent
+ * in whole seconds.
+ */
 export function formatProof(
   call: Call,
   by: { readonly id: string; readonly nonce: string; readonly nowMs: number },
@@ -52,7 +61,10 @@ export type ProofCheck = {
   readonly seen: (nonce: string) => boolean
 }
 
-/** Why a proof is invalid; undefined: valid. Signature (constant time), age, then if its nonce was seen. */
+/**
+ * Why a proof is invalid, or undefined if it is valid: signature (in constant time), then age, then whether its nonce
+ * was seen.
+ */
 export function refuteProof(proof: Proof, call: Call, check: ProofCheck): Problem | undefined {
   const expected = Buffer.from(signature(call, proof, check.secret), 'hex')
   if (!timingSafeEqual(expected, Buffer.from(proof.sig, 'hex')))
@@ -74,7 +86,10 @@ function signature(
     .digest('hex')
 }
 
-/** Stores nonces of verified calls, 100,000 at most: returns whether one was seen while its call is valid. */
+/**
+ * Stores the nonces of verified calls: returns whether one was seen within the validity of its call, and stores it. At
+ * most 100,000.
+ */
 export function nonceMemory(now: () => number): (nonce: string) => boolean {
   const kept = ttlCache<{ readonly seen: true }>({ maxEntries: MAX_NONCES, now })
   return (nonce) => {

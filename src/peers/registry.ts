@@ -75,7 +75,10 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   let stored: Peers = peers
   const clocks = { now, monotonic }
   const moment = () => ({ nowMs: monotonic(), ttlMs })
-  /** The peer as sent and stored. Times here are monotonic, so a step of the clock ends no lease. */
+  /**
+   * The peer as it is sent and stored: the times kept here are of the monotonic clock, so a step of the system clock
+   * ends no lease.
+   */
   const asTold = (peer: Peer): Peer => (stepMs(clocks) === 0 ? peer : moved(peer, (ms) => toWall(clocks, ms)))
 
   /** A shared store may be unavailable: it is waited for only briefly, because the known nodes are enough. */

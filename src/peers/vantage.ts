@@ -83,7 +83,9 @@ type Patience = {
 }
 const NO_LIMIT: Patience = { signals: [], heard: () => {}, end: () => {} }
 
-/** How long others are waited for, from this node's answer; shorter once a quorum of `nodes` agrees. */
+/**
+ * How long the others are waited for: counted from this node's answer, and shorter once a quorum of the `nodes` agrees.
+ */
 function patienceFor(ctx: Ctx, nodes: number): Patience {
   const begunMs = ctx.monotonic()
   const late = new AbortController()
@@ -145,7 +147,10 @@ async function nodesFor(
   return onePerHost(able.sort((a, b) => b.lastSeenAtMs - a.lastSeenAtMs)).slice(0, MAX_NODES)
 }
 
-/** One machine, one vote: the first node of each host; hosts without public address (labs) have several. */
+/**
+ * One machine has one vote: only the first of the nodes at one host; hosts without a public address (labs) may have
+ * several.
+ */
 function onePerHost(peers: readonly Peer[]): readonly Peer[] {
   const hosts = new Set<string>()
   return peers.filter(({ url }) => {

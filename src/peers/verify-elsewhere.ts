@@ -88,7 +88,10 @@ type Search = {
   readonly tried: readonly string[]
 }
 
-/** The first sufficient answer of up to 3 nodes in turn; all but the last get half of the time left. */
+/**
+ * The first sufficient answer, of up to 3 nodes asked in turn; a node that is not the last gets half of the remaining
+ * time.
+ */
 async function fromNodes(
   ctx: Call,
   deps: Used,

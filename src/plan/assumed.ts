@@ -2,7 +2,10 @@ import { formatStsPolicy, MAX_AGE_SECONDS, policyUrl, type StsFacts } from '../c
 import type { Ip } from '../names/ip.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 
-/** A public RSA key of 2048 bits for the one that the provider will create. Its private half is gone. */
+/**
+ * A public RSA key of 2048 bits, which stands for the key that the mail provider will create. Its private half was not
+ * kept.
+ */
 const KEY =
   'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAooHZL9lrX3CN7HM82gM2zsIyIshmbFTHMJKKIyruWCDeVWnyon/qURfK9A1Y+/+qdH37zjHimYfZVJigz0hUlR+UnFk4OGS7yaZOMNXOayVWO+tlTZ0m+S7mJdXXHx23bpxoffxCJcx17aTRnL6prcrodF8pOM7rhx9EW5UeRJT4kiWLjgNKBhBTYZa69PA0QdfY/V2SydPWjSx090ofN57Id87MdgD03AIqMF0RtCyaiMREd5MQx2IFYHr2S0XUTPQPJL5oJ1ryQzaN8wsPhgOlNhy1Di96X8/RZ/2/O5Z+u4CW1GT82vvKV7u4GDKm/Y2E5XqibOH/0T60QGwFvwIDAQAB'
 
@@ -16,7 +19,10 @@ export const assumedKey = (domain: string, selector: string): OverlayRecord => (
 /** The DKIM record of a target that the mail provider will fill. */
 export const assumedTarget = (name: string): OverlayRecord => ({ name, type: 'TXT', data: `v=DKIM1; k=rsa; p=${KEY}` })
 
-/** An MTA-STS policy (RFC 8461 §3.2) of all mail hosts with the published lifetime, and mode unless `wanted`. */
+/**
+ * An MTA-STS policy (RFC 8461 §3.2) that names all mail hosts, with the lifetime of the published one and its mode, if no
+ * other is `wanted`.
+ */
 export function correctedPolicy(
   { domain, policy }: Pick<StsFacts, 'domain' | 'policy'>,
   mx: readonly string[],

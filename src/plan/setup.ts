@@ -27,7 +27,9 @@ export const providerNamed = (text: string): Provider | undefined =>
 export const knownProviders = (isMailbox: boolean): readonly string[] =>
   PROVIDERS.filter(({ kind }) => (kind === 'mailbox') === isMailbox).map(({ id }) => id)
 
-/** The steps of a setup before the checks say anything; `spf`: the published record, whose senders stay. */
+/**
+ * The steps of a setup, before the checks have anything to say; `spf` is the published SPF record, whose senders stay.
+ */
 export function setupSteps(domain: Domain, setup: Setup, spf: string | undefined): readonly Draft[] {
   const { mailboxes, senders, reports } = setup
   const start = txt(`_dmarc.${domain}`, `v=DMARC1; p=none; rua=${reports}`)

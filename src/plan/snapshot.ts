@@ -104,7 +104,10 @@ export async function tryChange(
   return snapshotOf(policed, judgements)
 }
 
-/** Why a record cannot stand at its name: an alias, a wildcard, or not known. Undefined: it can. */
+/**
+ * Why a record cannot be published at its name: the name's records come from an alias or a wildcard, or that is not
+ * known. Undefined: it can.
+ */
 export async function obstacleTo(
   { ctx, domain }: Subject,
   record: { readonly name: string; readonly rtype: string; readonly value: string | undefined },
@@ -135,7 +138,10 @@ export async function publishedAt({ ctx }: Subject, now: Snapshot, name: string,
   return { values: (await isOfWildcard(ctx, name, type, values)) ? [] : values }
 }
 
-/** Whether texts of another kind at a name are a wildcard's: a made-up name beside it has them too. */
+/**
+ * Whether texts at a name for records of one kind, which are of another kind, are those of a wildcard: a made-up name
+ * beside it has them too.
+ */
 async function isOfWildcard(
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
   name: string,

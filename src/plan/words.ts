@@ -6,7 +6,10 @@ import { unpasted } from '../net/dns/pasted.ts'
 import { textKind } from '../net/dns/text-kind.ts'
 import type { Stage } from './ladder.ts'
 
-/** A step by its check; `isNew`: nothing of the kind is published. `today`: the own DMARC policy. */
+/**
+ * What a step is called, by its check; `isNew`: nothing of the kind is published. `today`: the policy of the name's own
+ * DMARC record.
+ */
 export function titleOf(
   key: CheckKey,
   id: string,
@@ -201,7 +204,10 @@ const NAMES_NONE = /^(?:[-~?\u2010-\u2015]|\+?all$|v\W|exp=|r[apr]=)/i
 const MAX_TERMS = 200
 const MAX_NAMED = 5
 
-/** Whom the record does not name would no longer pass. A term with a kept target was only rewritten. */
+/**
+ * Whoever the record does not name would no longer pass. A term whose target is still in the record was only written in
+ * another way.
+ */
 function spfBefore(domain: string, value: string, was: readonly string[]): readonly string[] {
   if (/^v=spf1 -all$/i.test(value)) return []
   const targets = new Set(value.toLowerCase().split(' ').slice(0, MAX_TERMS).map(targetOf))

@@ -6,7 +6,10 @@ import { readJsonText } from '../base/json-text.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { profileProblem } from './problems.ts'
 
-/** Whether a rule is met. `not_observable`: only the sender can see it; such a rule is listed, not counted. */
+/**
+ * Whether a rule is met. `not_observable`: nothing outside of the sender shows it; such a rule is listed and never
+ * counted.
+ */
 type RuleStatus = 'met' | 'not_met' | 'unknown' | 'not_applicable' | 'not_observable'
 
 /** What a rule came to, and why in a sentence. */

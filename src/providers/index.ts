@@ -31,14 +31,20 @@ const MAX_NAME = 254
 
 export const providerById = (id: string): Provider | undefined => BY_ID.get(id)
 
-/** The provider of a mail host by its name (any case, a final dot allowed); undefined if unknown. */
+/**
+ * The provider of a mail host, by its name (any case, one final dot allowed); undefined for a host of an unknown
+ * provider.
+ */
 export const providerOfHost = (mxHost: string): Provider | undefined =>
   find(BY_VERIFICATION, mxHost) ? undefined : find(BY_MX, mxHost)
 
 /** The provider to which an MX record proves that the domain is its customer's; such a host takes no mail. */
 export const providerOfVerification = (mxHost: string): Provider | undefined => find(BY_VERIFICATION, mxHost)
 
-/** The provider of an SPF `include:` or `redirect=`; with macros by the text after the last of them. */
+/**
+ * The provider of an SPF `include:` or `redirect=` target. A target with macros is matched by the text after the last
+ * of them.
+ */
 export const providerOfInclude = (target: string): Provider | undefined =>
   find(BY_INCLUDE, target.slice(target.lastIndexOf('}') + 1).replace(/^\./, ''))
 
@@ -51,7 +57,10 @@ export const providerOfReturnPath = (host: string): Provider | undefined => find
 /** The sending provider that takes mail in at an MX host, for an application of its customer. */
 export const providerOfInbound = (mxHost: string): Provider | undefined => find(BY_INBOUND, mxHost)
 
-/** The SPF include that a provider tells such a customer to publish; undefined: none, or each another. */
+/**
+ * The SPF include that a provider tells a customer with these MX hosts to publish; undefined if it needs none or gives
+ * each customer another.
+ */
 export function spfIncludeOf(provider: Provider, exchanges: readonly string[]): string | undefined {
   const special = Object.entries(provider.spfByMx ?? {}).find(([pattern]) =>
     exchanges.some((exchange) => matches(pattern, normal(exchange))),

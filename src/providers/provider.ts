@@ -55,7 +55,10 @@ export type Provider = {
     readonly mx?: readonly (readonly [preference: number, host: string])[]
     /** CNAME records of DKIM keys and bounces: the name relative to the domain, and the target. */
     readonly cnames?: readonly (readonly [name: string, target: string])[]
-    /** Its mail has a return path of its own or below the domain: the domain's SPF needs no include. */
+    /**
+     * Its mail has a return path of its own, or at a name below the domain: the SPF record of the domain itself needs
+     * no include.
+     */
     readonly ownReturnPath?: true
     readonly source: string
   }

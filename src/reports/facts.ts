@@ -26,7 +26,9 @@ import { bitsOf, FORGED_DAYS, passesDmarc } from './senders.ts'
 
 /** Return paths below the organizational domain whose SPF records are read, the one with most mail first. */
 const MAX_ENVELOPES = 10
-/** Addresses whose names are asked for one answer, most mail first; the rest in later answers. */
+/**
+ * Addresses whose names are asked for one answer, those with most mail first; the rest is known once they were asked.
+ */
 const MAX_HOSTS = 300
 const HOSTS_AT_ONCE = 50
 const MAX_KEYS = 20
@@ -51,11 +53,17 @@ type FactMemory = {
 export type FactSources = {
   readonly memory: FactMemory
   readonly networkOf: (address: Ip) => Promise<Network | undefined>
-  /** Whether the address is on a list of tier A or B; undefined: none answered. Never rejects for DNS. */
+  /**
+   * Whether the address is on a blacklist of tier A or B; undefined: no list answered. Never rejects because of the
+   * DNS.
+   */
   readonly listedOn: (address: Ip, signal: AbortSignal) => Promise<boolean | undefined>
 }
 
-/** The facts beside reports; `unanswered`: what the DNS did not say: without SPF only `authorized` is certain. */
+/**
+ * The facts beside the reports; `unanswered` names what the DNS did not answer: without the SPF record only
+ * `authorized` is certain.
+ */
 export type AskedFacts = SenderFacts & {
   readonly unanswered: readonly string[]
   /** Who passes SPF, by the name of the return path; undefined: its record was not read. */
@@ -331,7 +339,10 @@ async function keysOf(
   return found
 }
 
-/** Includes of providers that send for others, so what is in them is theirs. Not web hosts: anybody's servers. */
+/**
+ * Includes of providers that send for others: what is in them is theirs. Web hosts are left out: their ranges hold
+ * anybody's servers.
+ */
 const RANGED: readonly (readonly [provider: Provider, include: string])[] = PROVIDERS.filter(
   ({ kind, spf }) => spf !== undefined && (kind === 'sender' || kind === 'mailbox' || kind === 'forwarder'),
 ).map((provider) => [provider, provider.spf!])

@@ -30,7 +30,10 @@ export const importError = errorsOf('report_import', {
 type Line = { readonly line?: number }
 const at = ({ line }: Line): string => (line === undefined ? '' : ` in line ${line}`)
 
-/** Why an input cannot be read as reports. Not by `at`: the line is a value of the sentence and of `refused`. */
+/**
+ * Why an input cannot be read as reports. `at` of the error is not used: the line is a value of the sentence and of
+ * `refused` in the answer.
+ */
 export const reportError = errorsOf('reports', {
   bad_report: {
     none: () =>

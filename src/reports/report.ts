@@ -2,7 +2,10 @@ import type { Ip } from '../names/ip.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import type { ReportRow } from '../store/postgres/report-rows.ts'
 
-/** A `record` of a DMARC report (RFC 7489 appendix C, RFC 9990 §3.1), trimmed; names, results in lower case. */
+/**
+ * One `record` of a DMARC aggregate report (RFC 7489 appendix C, RFC 9990 §3.1). Texts are trimmed; names and results
+ * are in lower case.
+ */
 export type DmarcRow = {
   readonly address: Ip
   /** Number of messages; 1 or more. */

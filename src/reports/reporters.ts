@@ -2,7 +2,10 @@ import { isFree } from '../mailbox/side-data/free.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import type { ReportKind } from '../store/postgres/report-rows.ts'
 
-/** A sender of an organization's reports. A report proves its author, not its truth: verdicts need one of these. */
+/**
+ * A sender from which an organization reports. A report proves who wrote it and not that it is so: verdicts need at
+ * least one of these.
+ */
 export type Reporter = {
   readonly name: string
   /**
@@ -75,7 +78,10 @@ export const REPORTERS: readonly Reporter[] = [
 
 const KNOWN_AUTHORS: ReadonlySet<string> = new Set(REPORTERS.flatMap(({ writesFor }) => writesFor))
 
-/** The organizational domain of an address as people write it (`<a@b>`, `mailto:a@b`, words). Undefined: none. */
+/**
+ * The organizational domain of a mail address as people write it: `<a@b>`, `mailto:a@b`, with words around it.
+ * Undefined without an address.
+ */
 function organizationalDomainOf(address: string | null): string | undefined {
   const host = /@([a-z0-9][a-z0-9.-]{0,252})/i
     .exec(address ?? '')?.[1]
@@ -120,7 +126,10 @@ export type Author = {
 }
 
 export type Reported = {
-  /** The organization behind it: the domain of `email` or `contact-info`, else its name, lower case. */
+  /**
+   * The organization behind it: the organizational domain of `email` or `contact-info`, else the organization as
+   * written, in lower case.
+   */
   readonly name: string
   /** It comes from a sender of {@link REPORTERS}; without a message, it says so. */
   readonly isKnown: boolean

@@ -434,7 +434,10 @@ function addSpan(span: Span, { first, last, days, messages }: Span): void {
 /** Mail of one result with less than this share of a sender's is noise: a forwarder broke some of it. */
 const NOISE = 0.02
 
-/** Passing since some day, or not: two days and 10 messages tell. On the day itself there may be both. */
+/**
+ * All of its mail passes since some day, or none of it: two days and 10 messages say so. On the day itself there may be
+ * both.
+ */
 function changeOf({ known, sources }: Group): { readonly passed: Span; readonly failed: Span } | undefined {
   const results = new Map<string, { readonly passes: boolean; readonly span: Span }>()
   for (const source of sources) {

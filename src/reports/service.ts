@@ -133,7 +133,9 @@ const CACHED_HOSTS = 50_000
 type ReportServiceSettings = {
   readonly heavy: Heavy
   readonly open: () => Promise<Pick<Database, 'db' | 'pool'>>
-  /** Whether the database exists; default true. Without it {@link NO_SUMS} is read, and nothing started. */
+  /**
+   * Whether the database exists; default true. What is read while there is none is {@link NO_SUMS}, and starts nothing.
+   */
   readonly exists?: () => boolean
   readonly storage: Pick<StorageGuard, 'admit' | 'admitMail'>
   readonly envelopeOf: (message: Uint8Array, ask: HeavyAsk) => Promise<Envelope>

@@ -123,7 +123,10 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
   return [...losses, ...barrierLosses(mx)]
 }
 
-/** What addresses without an answer may cost: one that is not public, an alias, or no other address. */
+/**
+ * What addresses without an answer may cost: an address that is not public, an alias, or that there is no other
+ * address.
+ */
 function openHostLoss({ notPublic, cname, unknown, isAlone }: Extract<MxScoreInput, { state: 'explicit' }>): number {
   const { off } = WEIGHTS.mx
   return (
@@ -181,7 +184,10 @@ function anyOf(addresses: readonly PtrScoreAddress[], candidates: readonly PtrSc
   return together([...own, perhaps(worst, 'spf.part_unknown')])
 }
 
-/** The worst deduction for unknown addresses: they fill all places behind `certain`, without a PTR. */
+/**
+ * The deduction for unknown addresses in the worst case: they fill all places except the first `certain`, and none has
+ * a PTR record.
+ */
 const unknownShare = (certain: number): number =>
   (COMPONENTS.ptr * (WEIGHTS.ptr.addresses - certain)) / WEIGHTS.ptr.addresses
 

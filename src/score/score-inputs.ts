@@ -95,7 +95,10 @@ export function fromMx(
   }
 }
 
-/** The score's input from PTR: each address that sends as the domain, even if one is unknown. */
+/**
+ * The score's input from the PTR check: each address that sends as the domain, even if one of them leaves the whole
+ * unknown.
+ */
 export function fromPtr(outcome: Outcome<PtrFacts>): PtrScoreInput {
   if (outcome.status === 'not_applicable') return { state: 'not_applicable' }
   if (!outcome.facts) return { state: 'unknown' }

@@ -15,7 +15,10 @@ export type SpfScoreInput =
   | { readonly state: 'names_nobody'; readonly finding: FindingId }
   | {
       readonly state: 'record'
-      /** The qualifier of the deciding `all`, after `redirect`; `none`: neither; `unread`: depends on the message. */
+      /**
+       * The qualifier of the `all` that decides, after `redirect`; `none`: there is neither; `unread`: a redirect that
+       * depends on the message.
+       */
       readonly all: '+' | '-' | '~' | '?' | 'none' | 'unread'
       /** The finding about `all`, if it is not `-`. */
       readonly allFinding?: FindingId
@@ -130,7 +133,10 @@ export type PtrScoreInput =
        * and counts for certain. 0 to 9.
        */
       readonly certain?: number
-      /** An answer about SPF is missing: any of these may count for `addresses`; with `isMore` others too. */
+      /**
+       * An answer about SPF is missing: any of these may be judged in place of `addresses`, and with `isMore` others
+       * too.
+       */
       readonly candidates?: readonly PtrScoreAddress[]
       readonly isMore?: boolean
     }
@@ -153,7 +159,10 @@ export type ScoreInputs = {
   readonly ptr: PtrScoreInput
 }
 
-/** Points that one cause deducts from a component: in the score, and best and worst case if unknown. */
+/**
+ * The points that one cause deducts from a component: counted in the score, and in the best and the worst case if it is
+ * unknown.
+ */
 export type Loss = {
   readonly finding: FindingId | null
   readonly kind: 'deduction' | 'unknown'
@@ -163,7 +172,10 @@ export type Loss = {
   readonly mostUnits: number
 }
 
-/** A row of the breakdown. `points` are lost (rounding returns some), in halves: exact in binary. */
+/**
+ * One row of the breakdown. `points` are lost (rounding may return some), in halves: their sum is exact in binary
+ * arithmetic.
+ */
 export type ScoreRow = {
   readonly component: Component | 'total'
   readonly finding: FindingId | null

@@ -19,7 +19,10 @@ export type Score = {
   /** 0 to 100, rounded once, half up. */
   readonly score: number
   readonly scoreVersion: typeof SCORE_VERSION
-  /** False if something that counts is not determined: `scoreMin` and `scoreMax` are the worst and best case. */
+  /**
+   * False if something that counts could not be determined; `scoreMin` and `scoreMax` are then the worst and the best
+   * case.
+   */
   readonly complete: boolean
   readonly scoreMin?: number
   readonly scoreMax?: number
@@ -73,7 +76,10 @@ export function scoreWithin(readings: readonly ScoreInputs[]): Score {
   return isSame ? own : { ...own, complete: false, scoreMin: least, scoreMax: most }
 }
 
-/** The score of a report: less the listings of mail hosts by tier, at most 40 points, not below 0. */
+/**
+ * The score of a report: reduced by the listings of the mail hosts' addresses by the tier of the list, by at most 40
+ * points, not below 0.
+ */
 export function reportScore(value: number, listings: readonly Tier[]): number {
   const lost = listings.reduce((sum, tier) => sum + WEIGHTS.listing[tier], 0)
   return Math.max(0, value - Math.min(WEIGHTS.listing.at_most, lost))

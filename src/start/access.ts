@@ -7,7 +7,10 @@ import { type ApiKey, hashKey, type KeyFile, type KeyFileContent, makeKey } from
 import { keyFileProblem } from '../store/problems.ts'
 import type { World } from '../world.ts'
 
-/** Who gets answers: callers with a key; without keys everybody, or nobody (`closed` says why). */
+/**
+ * Who gets answers: callers with one of the keys; with none in force everybody who can reach the service, or nobody
+ * (`closed` says why).
+ */
 export type Access = {
   readonly keys: () => readonly ApiKey[]
   readonly closed: () => string | undefined

@@ -12,14 +12,20 @@ import type { Schema } from '../store/postgres/schema.ts'
 import { changedRows, type SharedMemory, sharedMemory } from '../store/postgres/shared-memory.ts'
 import type { World } from '../world.ts'
 
-/** Default time limit of a query, ms; then the database counts as unavailable, and rests as long. */
+/**
+ * Default time limit of a database query; after that the database counts as unavailable, and is not queried for the
+ * same time, ms.
+ */
 const ANSWER_MS = 1_000
 const AWAY_MS = 1_000
 /** Interval between removals of expired rows, ms. */
 const PURGE_EVERY_MS = 60_000
 export type OpenedCluster = { readonly cluster: Cluster; readonly close: () => Promise<void> }
 
-/** The state shared through `--database-url`. `sources`: the whole cluster's repository of source states. */
+/**
+ * The state of verification that is shared through `--database-url`. `sources`: the repository of source states of the
+ * whole cluster.
+ */
 export function openCluster(
   { open }: Pick<LazyDatabase, 'open'>,
   parts: {
@@ -34,13 +40,18 @@ export function openCluster(
   const steady = (): number => performance.now()
   const db = async () => (await open()).db
   const memory = sharedMemory(db)
-  /** Names the leases and questions of this process: a restarted node does not have its predecessor's. */
+  /**
+   * Names the leases and questions of this process: a node that is started again does not have those of its
+   * predecessor.
+   */
   const holder = randomUUID()
   let awayUntilMs = Number.NEGATIVE_INFINITY
   let isAwaySaid = false
   let seen = '0'
 
-  /** The result of the database, or `away`. What statements of this node wait for each other is not counted. */
+  /**
+   * The result of the database, or `away`. The time that statements of this node wait for each other does not count.
+   */
   async function asked<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T | 'away'> {
     if (steady() < awayUntilMs) return 'away'
     try {

@@ -274,7 +274,10 @@ const configFlags: readonly ConfigFlag[] = Object.entries(OPTIONS).map(([key, op
   ...(option.argument ? { argument: option.argument } : {}),
 }))
 
-/** The configuration of a command and its log, which mixes with the output: by default only from `least`. */
+/**
+ * The configuration of a command, and its log, which would mix with its output: without a requested one, only `least`
+ * is shown.
+ */
 async function commandSetup(
   flags: FlagValues,
   least: 'error' | 'warn' = 'error',

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Log } from '../world.ts'
 
-/** Warns if others can write to the data folder: they could put keys there. Windows has no such modes. */
+/**
+ * Warns if other users can write to the data folder: they could put keys of their own there. Windows has no such modes.
+ */
 export function warnOfOpenFolder(folder: string, log: Pick<Log, 'warn'>): void {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (!stat || process.getuid === undefined || (stat.mode & 0o022) === 0) return

@@ -107,7 +107,10 @@ type JobsLine = { readonly state: string; readonly jobs: string; readonly rows: 
 const JOBS = `SELECT state, count(*) AS jobs, sum(rows) AS rows, coalesce(sum((SELECT sum(done) FROM mailsonde.job_providers WHERE job = number)), 0) AS done
   FROM mailsonde.jobs GROUP BY state ORDER BY state`
 
-/** The database without migration: the named one, or the private one, running or started for this command. */
+/**
+ * The database as it is, without migrating it: the named one, or the private one, of a running service or started for
+ * this command.
+ */
 async function openAsIs({ databaseUrl, dataDir, dbUser, postgresBin }: Config): Promise<Opened> {
   const warn = (): void => {}
   if (databaseUrl !== undefined) {

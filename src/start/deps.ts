@@ -26,7 +26,10 @@ import { startProblem } from './problems.ts'
 import { reportsHere } from './reports-here.ts'
 import { type Outside, sharedProbe } from './world.ts'
 
-/** The services of operations, each created when first needed, and a hook that saves them at shutdown. */
+/**
+ * The services that operations use, each created when it is first needed, and a hook that saves their state before
+ * shutdown.
+ */
 export type Made = {
   readonly provide: Provide
   /** Throws AppError for an option that cannot be used: the services that read such options are created for it. */

@@ -197,7 +197,10 @@ async function importFile(
 /** `isNamed`: by a person, who may mean what a link leads to. */
 type Found = { readonly path: string; readonly isNamed: boolean }
 
-/** Files at and below a path, a Maildir too. Links are not followed; `faultOf` gets what cannot be opened. */
+/**
+ * The files at and below a path; a Maildir is a folder. Links are not followed. What cannot be opened is left out, and
+ * `faultOf` gets it.
+ */
 function* filesBelow(
   path: string,
   faultOf: (path: string) => (error: unknown) => void,

@@ -45,7 +45,9 @@ export function openJobs(config: Config, world: World, { open }: LazyDatabase, p
 /** Time limit for the verification of one row, as text. */
 const ROW_TIMEOUT = '60s'
 
-/** Processes a row with its operation. `dial`: connects to mail hosts, each after `begin` of the row. */
+/**
+ * Processes a row with the operation of its kind. `dial`: connects to mail hosts, each time after `begin` of the row.
+ */
 export const askBy =
   (execute: Execute, dial?: World['dial']): Ask =>
   async (kind, input, options, signal, begin) => {

@@ -17,7 +17,10 @@ type Print = (text: string) => void
 /** The program's version for the output. */
 type Shown = { readonly version: string; readonly look: Look }
 
-/** `mailsonde keys create|list|revoke|reset`, applied by a running service within a second. Throws AppError. */
+/**
+ * `mailsonde keys create|list|revoke|reset` on the key file. A running service applies the change within a second.
+ * Throws AppError.
+ */
 export async function manageKeys(action: KeysAction, config: Config, print: Print, shown: Shown): Promise<number> {
   const file = openKeyFile(keyPath(config), now)
   try {

@@ -33,7 +33,10 @@ type MonitorDeps = {
   readonly storage: StorageGuard
 }
 
-/** Monitors and webhooks over a database opened when needed. Throws AppError for unusable mail options. */
+/**
+ * Monitors and webhooks over a database that is opened when it is first needed. Throws AppError if the mail options
+ * cannot be used.
+ */
 export function openMonitors(config: Config, { world, version }: Outside, deps: MonitorDeps): MonitorServices {
   const { now, random, log, resolve } = world
   const ca = getCACertificates('extra')

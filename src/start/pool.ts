@@ -13,7 +13,9 @@ import type { Outside } from './world.ts'
 /** Mail hosts that name the client's address in their reply to EHLO. */
 const ECHO_HOSTS = ['gmail-smtp-in.l.google.com', 'outlook-com.olc.protection.outlook.com']
 
-/** The sources: of `--pool`, else this machine's public addresses. Throws AppError for an unusable `--pool`. */
+/**
+ * The sources: those of `--pool`, otherwise this machine's public addresses. Throws AppError if `--pool` cannot be used.
+ */
 export function createSourcePool(
   config: Config,
   { world, dialByProxies }: Pick<Outside, 'world' | 'dialByProxies'>,

@@ -10,7 +10,9 @@ import { makeFolder } from '../store/own-file.ts'
 
 type Placed = Pick<Config, 'dataDir' | 'databaseUrl'>
 
-/** An empty file beside the private database: it has reports. Without it no check starts the database. */
+/**
+ * An empty file beside the private database: reports were stored in it. Without it, a check never starts the database.
+ */
 const markOf = ({ dataDir }: Placed): string => join(dataDir, 'reports')
 
 /** Notes that reports are stored in the private database. */

@@ -6,7 +6,9 @@ import { tellFirstLook } from './first-look.ts'
 import { optionError } from './problems.ts'
 import { DRAIN_MS, drained, listen, openHttp, openService, STOP_MS, startBackground, tellListening } from './service.ts'
 
-/** Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0. */
+/**
+ * Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0.
+ */
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
   if (config.accept !== undefined) throw optionError('accept', undefined, { at: '--accept' })
   const service = await openService(config, logger, version)

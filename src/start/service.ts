@@ -121,7 +121,10 @@ export async function startBackground(
   return { close: () => Promise.all(ways.map((way) => way.close())) }
 }
 
-/** Says where the service listens, and, outside of the log, the key of a first start unless the terminal has it. */
+/**
+ * Tells the operator where the service listens. A key of the first start is told here, outside of the log, unless the
+ * lines on a terminal have it.
+ */
 export function tellListening(
   { config, logger, access }: Pick<Service, 'config' | 'logger' | 'access'>,
   url: string,

@@ -130,7 +130,10 @@ const storeProbe =
     }
   }
 
-/** The resolvers. Their AD bit is trusted if the operator says so, or all are on this machine (RFC 4035 §4.9.3). */
+/**
+ * The configured resolvers. Their AD bit is trusted if the operator says so, or if all of them are on this machine
+ * (RFC 4035 §4.9.3).
+ */
 async function resolversOf(config: Config): Promise<{ servers: readonly Server[]; trustAd: boolean }> {
   if (config.resolvers.length === 0) {
     const system = await systemResolvers()
@@ -145,7 +148,9 @@ async function resolversOf(config: Config): Promise<{ servers: readonly Server[]
   return { servers, trustAd: config.trustAd || servers.every(isLoopback) }
 }
 
-/** The clocks: `monotonic` starts at the time of `now`, and steps of the system clock do not change it. */
+/**
+ * The clocks of this process: `monotonic` starts at the time of `now`, and steps of the system clock do not change it.
+ */
 function processClocks(): Clocks {
   const originMs = Date.now() - performance.now()
   return { now: () => Date.now(), monotonic: () => Math.round(originMs + performance.now()) }

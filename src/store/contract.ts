@@ -24,7 +24,10 @@ export type Repository = {
   readonly delete: (key: string) => Promise<boolean>
 }
 
-/** A repository's bounds; when full, the rows longest unchanged go, or a new row is refused. */
+/**
+ * The content of a repository, and what happens when it is full: the rows longest unchanged are removed, or a new row
+ * is refused.
+ */
 export type RepositoryBounds = { readonly maxRows: number; readonly whenFull: 'drop_oldest' | 'refuse' }
 
 export const REPOSITORIES = {

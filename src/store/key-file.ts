@@ -21,7 +21,10 @@ const apiKey = z.strictObject({
   /** SHA-256 of the key, hex. Keys are 256 random bits, so a fast hash is sufficient. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   scopes: z.array(z.enum(SCOPES)).min(1),
-  /** Scope `reports`: domains whose reports it sees and brings (`example.org`, `*.example.net`); absent: all. */
+  /**
+   * Of the scope `reports`: the domains whose reports it sees and brings, `example.org` or `*.example.net`; absent:
+   * all.
+   */
   domains: z.array(z.string().max(255)).min(1).max(1_000).optional(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().optional(),

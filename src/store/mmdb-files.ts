@@ -11,7 +11,10 @@ const LOOK_EVERY_MS = 60_000
 /** A file that is read when it is first needed and again when it has changed. */
 type WatchedFile = {
   readonly path: string
-  /** The content: the same buffer while the file is unchanged; undefined: not readable. Never rejects. */
+  /**
+   * The content: the same buffer as long as the file is unchanged; undefined while there is no readable file. Never
+   * rejects.
+   */
   readonly read: () => Promise<Buffer | undefined>
 }
 

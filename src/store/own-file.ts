@@ -117,7 +117,10 @@ export async function replaceFile(
   await rename(next, path)
 }
 
-/** Removes files of {@link replaceFile} that killed processes left. The caller holds the lock of `path`. */
+/**
+ * Removes temporary files of {@link replaceFile} that killed processes left behind. The caller holds the lock of
+ * `path`.
+ */
 export async function sweep(path: string): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)]
   for (const file of await readdir(folder).catch(() => []))

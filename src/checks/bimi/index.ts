@@ -5,7 +5,10 @@ import { findings } from './findings.ts'
 import { judgeBimi } from './judge.ts'
 import { type BimiFacts, lookupBimi } from './lookup.ts'
 
-/** BIMI: the logo that a domain offers to mail programs: record, URLs and logo. No certificate is examined. */
+/**
+ * BIMI: the logo that a domain offers to mail programs: record, URLs, and the logo itself. The certificate is not
+ * examined.
+ */
 export const bimi = defineCheck<BimiFacts, BimiFields>({
   table: findings,
   lookup: lookupBimi,

@@ -56,7 +56,9 @@ async function recordsAt(ctx: Pick<Ctx, 'resolve' | 'signal'>, at: string): Prom
   return { at, ...oneRecord(answer.records, { is: isBimi, resembles: resemblesBimi, parse: parseBimi }) }
 }
 
-/** draft-brand-indicators §7.1 steps 7 to 9: the domain and its organizational domain must both qualify. */
+/**
+ * draft-brand-indicators §7.1 steps 7 to 9: both the domain and its organizational domain must satisfy the conditions.
+ */
 function enforcementOf(both: readonly DmarcFacts[]): Enforcement {
   const each = both.map(enforcementAt)
   const enforced: Enforcement = { kind: 'enforced' }

@@ -1,7 +1,10 @@
 import { type Parsed, type Problem, parsed, problem } from '../../base/problem.ts'
 import { bimiLocationProblem, bimiProblem } from './problems.ts'
 
-/** A BIMI assertion record (draft-brand-indicators §4.3). Empty `logo` and `authority`: none is published. */
+/**
+ * A BIMI assertion record (draft-brand-indicators §4.3). An empty `logo` with an empty `authority` declines to publish
+ * one.
+ */
 export type BimiRecord = {
   /** The `https:` URL of an SVG, or "". */
   readonly logo: string
@@ -23,7 +26,10 @@ export const isBimi = (text: string): boolean => /^v[ \t]{0,20}=[ \t]{0,20}BIMI1
 /** Whether a text was probably meant to be a BIMI record. */
 export const resemblesBimi = (text: string): boolean => /^["\s]{0,8}v\s{0,8}=?\s{0,8}bimi/i.test(text.slice(0, 64))
 
-/** Reads a BIMI record: tag=value, the version first, with an `l` (draft-brand-indicators §4.3, RFC 6376 §3.2). */
+/**
+ * Reads a BIMI assertion record: a list of tag=value that begins with the version and contains `l`
+ * (draft-brand-indicators §4.3, RFC 6376 §3.2).
+ */
 export function parseBimi(text: string): Parsed<BimiRecord> {
   if (!isBimi(text)) return problem(bimiProblem('version'), 0)
   const items = text.split(';')
@@ -51,7 +57,9 @@ export function parseBimi(text: string): Parsed<BimiRecord> {
 export const formatBimi = (record: Pick<BimiRecord, 'logo' | 'authority'>): string =>
   `v=BIMI1; l=${record.logo}; a=${record.authority}`
 
-/** Why a URL cannot be that of a logo or certificate: HTTPS only (draft-brand-indicators §4.3). */
+/**
+ * Why a URL cannot be that of a logo or a certificate; undefined if it can (draft-brand-indicators §4.3: HTTPS only).
+ */
 export function locationProblem(text: string): Problem | undefined {
   if (text.length > MAX_URL) return bimiLocationProblem('too_long', { max: MAX_URL })
   if (text.includes(',')) return bimiLocationProblem('comma')
@@ -62,6 +70,9 @@ export function locationProblem(text: string): Problem | undefined {
   return url.hostname.includes('.') ? undefined : bimiLocationProblem('host')
 }
 
-/** Whether a logo's URL ends like another image format: a permanent error (draft-brand-indicators §4.3.2). */
+/**
+ * Whether the URL of a logo ends like that of another image format, which is a permanent error (draft-brand-indicators
+ * §4.3.2).
+ */
 export const otherImage = (text: string): boolean =>
   /\.(?:png|apng|jpe?g|gif|webp|avif|heic|bmp|ico|tiff?|pdf|eps)$/i.test(new URL(text).pathname)

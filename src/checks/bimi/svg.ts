@@ -18,7 +18,10 @@ const MAX_DEPTH = 100
 /** Maximum number of violations that are reported. */
 const MAX_FAULTS = 20
 
-/** Excluded: multimedia, scripts, links, animation, raster images, foreign content; SVG Tiny 1.2 has no `style`. */
+/**
+ * The profile excludes multimedia, scripts, links, animation, raster images and foreign content; `style` is not in SVG
+ * Tiny 1.2.
+ */
 const FORBIDDEN = new Set(
   'script image foreignobject audio video animation animate animatecolor animatemotion animatetransform set discard a handler listener prefetch style iframe'.split(
     ' ',

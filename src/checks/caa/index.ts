@@ -70,7 +70,10 @@ function isNobody(value: string): boolean {
   return !read.ok || read.value.issuer === '' // RFC 8659 §4.2: an unreadable record permits nobody
 }
 
-/** The value of `issue`, `issuewild` or `issuemail` (RFC 8659 §4.2, RFC 9495 §4). Empty: nobody may. */
+/**
+ * The value of an `issue`, `issuewild` or `issuemail` property (RFC 8659 §4.2, RFC 9495 §4). An empty `issuer` forbids
+ * everybody.
+ */
 type Issuer = { readonly issuer: string; readonly parameters: Readonly<Record<string, string>> }
 
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i

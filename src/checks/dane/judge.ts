@@ -40,7 +40,10 @@ export function judgeDane(
 const withoutHost = (mail: DaneFacts['mail']): Problem =>
   roleProblem(mail === 'null' ? 'null_mx' : mail === 'none' ? 'no_mx_no_address' : 'no_mx')
 
-/** Hosts to which senders with DANE do not deliver, as far as TLS was checked, with the finding (RFC 7672 §2.2). */
+/**
+ * The hosts to which senders that use DANE do not deliver, as far as their TLS was checked, with the finding that
+ * reports it (RFC 7672 §2.2).
+ */
 export const refusedHosts = (facts: DaneFacts): { readonly host: string; readonly finding: string }[] =>
   hostStates(facts)
     .filter(({ inForce }) => inForce)

@@ -51,7 +51,10 @@ export function tlsaMatches(
   )
 }
 
-/** `3 1 1` data of a certificate: the SHA-256 of its key, which outlives a renewal (RFC 7671 §5.1). */
+/**
+ * `3 1 1` data of a certificate: the SHA-256 of its public key, which stays valid when the certificate is renewed with
+ * the same key (RFC 7671 §5.1).
+ */
 export function keyDigest(der: Uint8Array): string | undefined {
   const certificate = certificateOf(der)
   const key = certificate && spkiOf(certificate)

@@ -26,7 +26,10 @@ export type DkimFacts = {
   readonly wildcard: boolean | null
   /** The wildcard's record is a key record; any other text (an SPF record for every name) is not about keys. */
   readonly wildcardIsKey: boolean
-  /** The wildcard revokes every other selector: its owner declares that there are no other keys. */
+  /**
+   * The wildcard revokes every selector that is not published separately: its owner declares that there are no other
+   * keys.
+   */
   readonly wildcardRevokes: boolean
   /** Selectors of the caller and of reports at which the wildcard's key answers, and the record. */
   readonly covered?: { readonly selectors: readonly string[]; readonly text: string }
@@ -53,7 +56,10 @@ export type DkimFacts = {
   readonly unanswered: number
 }
 
-/** The place of keys whose names lack the final dot: the server appends the domain again (RFC 1035 §5.1). */
+/**
+ * The place of keys whose names were written without the final dot: the name server appends the domain again (RFC 1035
+ * §5.1).
+ */
 export const doubledBase = (domain: string): string => `_domainkey.${domain}.${domain}`
 
 export type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsError }
@@ -67,7 +73,9 @@ type Seen = {
   readonly providers: readonly Provider[]
 }
 
-/** Reads the answers of one lookup, `asked` by preference: the first usable key stands for the domain. */
+/**
+ * Reads the answers of one lookup. `asked` is in the order of preference: the first usable key stands for the domain.
+ */
 export function factsOf(domain: Domain, { named, learned, made, base, asked, providers }: Seen): DkimFacts {
   const keys = ownKeys(domain, made, asked)
   const covered = coveredBy(made, asked, [...named, ...learned])
@@ -170,7 +178,10 @@ export function foundKey(selector: string, name: string, answer: Answer<'TXT'>):
 }
 
 type ReadAnswer = Omit<FoundKey, 'selector' | 'name'>
-/** What was read of an answer, while that is kept: a check sees the same one again for each fix it tries. */
+/**
+ * What was read of an answer, as long as the answer is kept: a check looks at the same one again for each fix that it
+ * tries.
+ */
 const READ = new WeakMap<Answer<'TXT'>, ReadAnswer | undefined>()
 
 function readAnswer(answer: Answer<'TXT'>): ReadAnswer | undefined {

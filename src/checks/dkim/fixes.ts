@@ -5,7 +5,10 @@ import type { DkimFacts, FoundKey } from './facts.ts'
 import { readKey } from './key.ts'
 import { KEY_VERSION, parseKeyRecord, slipIn } from './parse.ts'
 
-/** A testing key's record without `t=y`; none for a CNAME (another's target), or with several records. */
+/**
+ * The record of a testing key without its `t=y`; none if the name is a CNAME, whose target somebody else controls, or
+ * has several records.
+ */
 export function withoutTesting({ name, records, others, cname }: FoundKey): DnsRecord | undefined {
   if (cname.length > 0 || records.length !== 1 || others > 0) return undefined
   const items = records[0]!.split(';').flatMap((item) => {

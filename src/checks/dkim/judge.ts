@@ -12,7 +12,10 @@ const ADVISED_BITS = 2_048
 /** Maximum RSA bits that receivers must support (RFC 8301 §3.2). */
 const MOST_BITS = 4_096
 
-/** Judges the keys. Without one, and without proof that there is none, unknown: selectors cannot be guessed. */
+/**
+ * Judges the keys. Without a key, and without proof that there is none, the check is unknown, because selectors cannot
+ * be guessed.
+ */
 export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<DkimFacts> {
   const about = [...wildcard(facts), ...doubled(facts), ...named(facts)]
   const usable = facts.keys.filter(({ key }) => key.state === 'usable')
@@ -139,7 +142,10 @@ function named(facts: DkimFacts): Finding[] {
 /** Maximum number of findings about selectors without a key. */
 const MAX_KEYLESS = 10
 
-/** Whether an alias waits for the next key of a provider with one key at a time, which another selector has. */
+/**
+ * Whether an alias waits for the next key of a provider that uses one key at a time, while another selector has the
+ * present key.
+ */
 function isNext({ keys }: DkimFacts, target: string): boolean {
   const provider = providerOfAlias(target)
   return (

@@ -113,7 +113,10 @@ function isPrivate(der: Buffer): boolean {
   return false
 }
 
-/** Why bytes are no RSA public key, as far as visible: truncated (over 255 characters), or of another kind. */
+/**
+ * Why bytes are not an RSA public key, as far as visible: truncated (a record of more than 255 characters that lost its
+ * end), or of another kind.
+ */
 function notRsa(der: Buffer): Problem {
   if (der.length === 32) return keyProblem('ed25519_as_rsa')
   const size = derSize(der)
@@ -144,7 +147,10 @@ function integersOf(der: Buffer): { readonly modulus: number; readonly exponent:
   return { modulus: first.end - first.start, exponent: second.end - second.start }
 }
 
-/** The tag and contents' bounds of a DER value (X.690 §8.1.2, §8.1.3); undefined beyond the end or 64 KiB. */
+/**
+ * The tag of a DER value and the begin and end of its contents (X.690 §8.1.2, §8.1.3); undefined beyond the end and
+ * over 64 KiB.
+ */
 function headerAt(
   der: Buffer,
   at: number,

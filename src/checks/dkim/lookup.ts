@@ -167,7 +167,10 @@ const hasRecord = ({ answer }: Asked): boolean =>
 const MAX_OF_SMALL = 32
 const FEW_ADDRESSES = 4
 
-/** How many more selectors are queried, by the mail hosts: a domain without any sends little. */
+/**
+ * How many more selectors are queried: the queries of a check depend on the addresses of the mail hosts, and a domain
+ * without any sends little.
+ */
 async function placesLeft(ctx: Asker, domain: Domain, input: CheckInput, asked: number): Promise<number> {
   const mail = await settled(mailHostsOf(ctx, domain, input))
   const addresses = mail instanceof DnsError ? 0 : mail.hosts.reduce((sum, host) => sum + host.addresses.length, 0)

@@ -81,7 +81,10 @@ const listOf = (value: string | undefined): string[] =>
     .map((item) => item.replace(/\s/g, '').toLowerCase())
     .filter((item) => item !== '')
 
-/** The tag list of RFC 6376 §3.2: `tag=value` between ";", white space ignored, names case-sensitive. */
+/**
+ * The tag list of RFC 6376 §3.2: `tag=value` separated by ";"; white space around both is ignored, names are
+ * case-sensitive.
+ */
 function parseTags(text: string): Parsed<ReadonlyMap<string, string>> {
   const tags = new Map<string, string>()
   let at = 0

@@ -57,7 +57,10 @@ const known = (found: readonly (Provider | undefined)[]): readonly Provider[] =>
   ...new Set(found.filter((provider) => provider !== undefined)),
 ]
 
-/** The selectors of providers, the first of each before the second of any, so that no limit excludes one. */
+/**
+ * The selectors of several providers, the first of each before the second of any, so that a limit does not exclude a
+ * provider.
+ */
 export function selectorsOf(providers: readonly Provider[]): readonly string[] {
   const longest = Math.max(0, ...providers.map(({ selectors }) => selectors.length))
   const ranks = Array.from({ length: longest }, (_, rank) =>

@@ -53,7 +53,10 @@ export type Discovery = {
   readonly doubled?: string
 }
 
-/** Where a record is whose name lacks the final dot: the server appends the domain again (RFC 1035 §5.1). */
+/**
+ * The place of a record whose name was written without the final dot: the name server appends the domain again (RFC
+ * 1035 §5.1).
+ */
 export const doubledName = (domain: string): string => `_dmarc.${domain}.${domain}`
 
 export type DmarcFacts = Discovery & {

@@ -79,7 +79,10 @@ export function movedFix(facts: Discovery): Meant | undefined {
 /** A record that nobody applied, for publication: `t` and `pct` of stages that never began are left out. */
 const revived = (reading: DmarcReading): DmarcRecord => ({ ...tidied(reading), testing: false, removed: {} })
 
-/** A record to publish: a policy, corrected addresses, no removed tags; `pct` below 100 stays (RFC 7489). */
+/**
+ * A record for publication: with a policy, corrected addresses, without removed tags; a `pct` below 100 stays, because
+ * receivers of RFC 7489 apply it.
+ */
 function tidied(reading: DmarcReading): DmarcRecord {
   const { record } = reading
   const uris = (list: DmarcRecord['rua']): DmarcRecord['rua'] => [
@@ -126,7 +129,10 @@ export function basisOf(
 export const changedFix = ({ domain, record, today }: Basis, change: Partial<DmarcRecord> = {}): DnsRecord =>
   atMost(domain, today, { ...record, ...change })
 
-/** With a mailbox for reports if it has none (`before`: put first): without reports no stricter policy is safe. */
+/**
+ * With a mailbox for reports if there is none (`before`: in front of others): without reports nobody can tell when a
+ * stricter policy is safe.
+ */
 export const reported = (basis: Basis, before = false): Basis => {
   if (basis.record.rua.length > 0 && !before) return basis
   const rua = [{ uri: mailbox(basis.domain), scheme: 'mailto' as const }, ...basis.record.rua]

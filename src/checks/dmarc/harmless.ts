@@ -2,7 +2,10 @@ import type { DomainContext } from '../context.ts'
 import type { DmarcFacts } from './facts.ts'
 import { type DmarcReading, lowered, type Policies, type Policy, policiesOf, shareOf, weaker } from './parse.ts'
 
-/** The policies of receivers of both standards, and the share of mail to which RFC 7489 applies its own. */
+/**
+ * The policies that receivers of both standards apply, and the percentage of mail to which receivers of RFC 7489 apply
+ * theirs.
+ */
 type Enforced = { readonly now: Policies; readonly older: Policies; readonly share: number }
 
 const NOTHING: Policies = { p: 'none', sp: 'none', np: 'none' }
@@ -37,7 +40,9 @@ export function isHarmless(
   return isStep(was, is, canPass) && !weaker(is.now.p, was.now.p)
 }
 
-/** The policies at and below a domain: of a record above, its `sp`, or `np` if the domain does not exist. */
+/**
+ * The policies for a domain and the names below it: of a record above its `sp`, or `np` if the domain does not exist.
+ */
 function enforcedAt({ applied }: DmarcFacts): Enforced {
   const { now, older, share } = enforced(applied?.broken ? undefined : applied?.reading)
   if (!applied?.inherited) return { now, older, share }

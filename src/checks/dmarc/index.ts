@@ -52,7 +52,10 @@ export function presentDmarc(outcome: Outcome<DmarcFacts>): DmarcFields {
 
 type Lookup = Omit<DmarcAnswer, 'domain' | 'status' | 'reason' | 'findings'> & { readonly domain?: string | undefined }
 
-/** `/v1/dmarc` without `status`, `reason`, `findings`: the `dmarc` object, the walk and the older reading. */
+/**
+ * The answer of `/v1/dmarc` without `status`, `reason` and `findings`: the `dmarc` object with the steps of the walk
+ * and the older reading.
+ */
 export function presentDmarcLookup(outcome: Outcome<DmarcFacts>): Lookup {
   const { domain: foundAt, ...fields } = presentDmarc(outcome)
   const { facts } = outcome
@@ -89,7 +92,10 @@ function discardedRecord(facts: DmarcFacts | undefined): string | undefined {
 const pctOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : undefined
 
-/** `authorized`: null if nobody has to authorize it, or without an answer; false for an unusable address. */
+/**
+ * `authorized` is null if no other organization has to authorize it, or if there was no answer; false for an unusable
+ * address.
+ */
 function presentDestination(uri: Destination): ShownDestination {
   const authorized = { internal: null, unknown: null, authorized: true, unauthorized: false, invalid: false } as const
   return { uri: printable(uri.uri, 512), authorized: authorized[uri.authorization], reason: uri.reason?.text }

@@ -177,7 +177,10 @@ function statusOf(findings: readonly Finding[]): 'pass' | 'warn' | 'fail' {
   return ranks.includes('fail') ? 'fail' : ranks.includes('warn') ? 'warn' : 'pass'
 }
 
-/** What the owner of the applied record meant, if some of it cannot be read; undefined if all can. */
+/**
+ * What the owner of the applied record meant, if something in it cannot be read as published; undefined if everything
+ * can.
+ */
 export function meantBy({ text, reading }: Applied): Mended | undefined {
   const { record, faults, unknown } = reading
   const isClean =

@@ -94,7 +94,10 @@ const walkAnswer = (answer: Answer<'TXT'> | DnsError): WalkAnswer =>
     ? { kind: 'unknown', reason: answer.problem }
     : { kind: answer.kind, texts: answer.records, ...(answer.cname.length > 0 ? { alias: answer.cname.at(-1)! } : {}) }
 
-/** RFC 8020: NXDOMAIN is about a name and all below; at the end of a CNAME chain about its target. */
+/**
+ * RFC 8020: NXDOMAIN for a name is about it and all names below; an NXDOMAIN at the end of a CNAME chain is about the
+ * chain's target.
+ */
 function existence(answers: readonly (Answer | DnsError)[]): Existence {
   const known = answers.filter((answer) => !(answer instanceof DnsError)) as Answer[]
   if (known.some((answer) => answer.kind !== 'nxdomain' || answer.cname.length > 0)) return true
@@ -156,10 +159,16 @@ type Mail = Pick<Asked, 'takesMail' | 'reason'>
 type Budget = { hosts: number }
 /** Maximum number of hosts of report addresses whose MX is queried; further ones are taken for reachable. */
 const MAX_REACHED = 4
-/** Mail hosts of report addresses whose addresses are queried per domain; others count as reachable. */
+/**
+ * Maximum number of mail hosts of report addresses whose addresses are queried per domain; further ones are taken for
+ * reachable.
+ */
 const MAX_MAIL_HOSTS = 4
 
-/** Whether a host accepts mail, by its MX or its own address (RFC 5321 §5.1); one must be public. */
+/**
+ * Whether a host accepts mail: by its MX hosts, or without an MX by its own address (RFC 5321 §5.1). One of them needs
+ * a public address.
+ */
 async function mailOf(ctx: Asking, host: Domain, mx: MxAnswer, budget: Budget): Promise<Mail> {
   if (mx instanceof DnsError) return { takesMail: null, reason: mx.problem }
   if (mx.kind === 'nxdomain' && mx.cname.length === 0)

@@ -26,7 +26,10 @@ const TAGS = 'sp|np|p|rua|ruf|adkim|aspf|fo|psd|pct|rf|ri|t'
 const TAG = new RegExp(`^(${TAGS})[ \\t]*[=:][ \\t]*(.*)$`, 'is')
 /** Another tag after white space or a comma, where a ";" is missing. */
 const FORGOTTEN = new RegExp(`(?<![ \\t,])[ \\t,]+(?=(?:${TAGS}|v)[ \\t]*=)`, 'gi')
-/** Another tag right after a value: strings of TXT join without a space (RFC 9989 §4.5, RFC 7208 §3.3). */
+/**
+ * Another tag directly after a complete value: the strings of a TXT record are joined without a space (RFC 9989 §4.5,
+ * RFC 7208 §3.3).
+ */
 const JOINED_VALUE = new RegExp(
   `^((?:[sn]?p)[ \\t]*=[ \\t]*(?:none|quarantine|reject)|(?:adkim|aspf)[ \\t]*=[ \\t]*[rs]|pct[ \\t]*=[ \\t]*\\d{1,3}|t[ \\t]*=[ \\t]*[yn])(?=(?:${TAGS}|v)[ \\t]*=)`,
   'i',
@@ -162,7 +165,9 @@ function readTags(items: readonly string[]): DmarcRecord {
   return reading.value.record
 }
 
-/** The policy that a word means, by its first letters ("rejct", "quarantined"); unreadable: `none`. */
+/**
+ * The policy that a word means, by its first letters, as in "rejct" and "quarantined". An unreadable word is `none`.
+ */
 function policyIn(value = ''): Policy {
   const word = value.toLowerCase().replace(/[^a-z]/g, '')
   if (word.startsWith('rej')) return 'reject'

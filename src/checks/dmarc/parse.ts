@@ -99,7 +99,10 @@ function tagsOf(items: readonly Item[], faults: Fault[]): { readonly tags: Tags;
   return { tags, capitals }
 }
 
-/** Without space and tab (RFC 5234 WSP) at its ends; a no-break space is part of the text. */
+/**
+ * Without white space at its ends: space and tab (RFC 5234 WSP). A no-break space or any other octet is part of the
+ * text.
+ */
 const trimmed = (text: string): string => trimmedEnd(text).replace(/^[ \t]+/, '')
 const trimmedEnd = (text: string): string => text.replace(/(?<![ \t])[ \t]+$/, '')
 
@@ -110,7 +113,9 @@ export const DMARC_VERSION = /v ?= ?DMARC ?1/i
 export const resemblesDmarc = (text: string): boolean =>
   isPasted(text, DMARC_VERSION) || LOOKALIKE.test(text.slice(0, 64)) || MISPLACED_VERSION.test(text.slice(0, 512))
 
-/** Formats a record in the order of RFC 7489 §6.3, without defaults; `parseDmarc` reads the same. */
+/**
+ * Formats a record in the order of RFC 7489 §6.3, without defaults; `parseDmarc` of the result returns the same record.
+ */
 export function formatDmarc(record: DmarcRecord): string {
   const tags: [string, string | undefined][] = [
     ['p', record.p],
@@ -169,7 +174,10 @@ function recordOf(tags: Tags, faults: Fault[]): DmarcRecord {
   }
 }
 
-/** `fo` (RFC 9989 §4.7): any list of the four, as §4.7's `fo=0:d`, which the ABNF of §4.8 does not allow. */
+/**
+ * The values of `fo` (RFC 9989 §4.7). Looser than the ABNF of §4.8, which the text above it contradicts with `fo=0:d`:
+ * any list of the four.
+ */
 function failureOptions(tags: Tags, faults: Fault[]): readonly string[] {
   const found = tags.get('fo')
   if (found === undefined) return ['0']

@@ -11,7 +11,10 @@ import { invalidPolicyTags, shareOf, weaker } from './parse.ts'
 import { destinationProblem } from './problems.ts'
 import { type Destination, MAX_DESTINATIONS } from './reports.ts'
 
-/** Octets of a record above which its answer may exceed the 1232 octets of UDP, with name and others. */
+/**
+ * Size of a record, octets, above which its answer, with the name and other records, may not fit a UDP answer of 1232
+ * octets.
+ */
 export const LONG_RECORD = 1_000
 /** Maximum number of faults that are reported individually; the others are counted. */
 const MAX_TOLD = 10

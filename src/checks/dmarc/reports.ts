@@ -21,7 +21,10 @@ export type Destination = ReportUri & {
 /** Maximum number of report destinations that are queried; the others are `unknown`. */
 export const MAX_DESTINATIONS = 10
 
-/** Where a destination authorizes reports about `policyDomain`, which has the record (RFC 9990 §4 steps 1 to 3). */
+/**
+ * The name at which a destination authorizes reports about `policyDomain`, the domain where the record was found (RFC
+ * 9990 §4 steps 1 to 3).
+ */
 export const authorizationName = (policyDomain: string, host: string): string =>
   `${policyDomain}._report._dmarc.${host}`
 
@@ -50,7 +53,10 @@ export function judgeAuthorization(
 
 type Relation =
   | { readonly kind: 'internal' | 'external' }
-  /** Below the organizational domain: internal unless one of these domains has a record with a psd tag. */
+  /**
+   * The host is below the organizational domain: it is internal unless one of these domains has a record with a psd
+   * tag.
+   */
   | { readonly kind: 'below'; readonly domains: readonly string[] }
 
 /**

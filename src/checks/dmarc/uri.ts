@@ -2,7 +2,10 @@ import type { Problem } from '../../base/problem.ts'
 import { canonicalName, type Domain, parseDomain } from '../../names/domain.ts'
 import { reportUriProblem } from './problems.ts'
 
-/** A destination of reports (RFC 9989 §4.8 dmarc-uri). With a `problem` it is invalid and not used. */
+/**
+ * One destination of reports (RFC 9989 §4.8 dmarc-uri). With a `problem` it is not a syntactically valid reporting URI
+ * and is not used.
+ */
 export type ReportUri = {
   /** The URI as written, without a size suffix. */
   readonly uri: string

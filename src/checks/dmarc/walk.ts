@@ -68,7 +68,10 @@ export function walkDomains(domain: string): readonly string[] {
   return [labels.join('.'), ...parents.map((_, i) => parents.slice(i).join('.'))]
 }
 
-/** Judges the answers at {@link walkDomains}: what is kept, where it stops, which applies (RFC 9989 §4.10). */
+/**
+ * Judges the answers at {@link walkDomains}, in that order: which records are kept, where the walk stops, which record
+ * applies (RFC 9989 §4.10).
+ */
 export function judgeWalk(domain: Domain, answers: readonly WalkAnswer[]): Walk {
   const steps: Step[] = []
   const found: Found[] = []
@@ -130,7 +133,10 @@ function judgeStep(domain: string, answer: WalkAnswer): { readonly step: Step; r
   return { step: { ...step, decision: psd === 'u' ? 'record' : `boundary_psd_${psd}` }, record: only }
 }
 
-/** How RFC 7489 reads the same records: by public suffix, with `pct`, without `np`, `psd` and `t`. */
+/**
+ * How a receiver of RFC 7489 reads the same records: by the public suffix list, with `pct`, without `np`, `psd` and
+ * `t`.
+ */
 export type LegacyReading = {
   readonly organizationalDomain: string
   /** Where the record was found; absent if DMARC is not applied. */

@@ -7,7 +7,9 @@ import type { Finding, Outcome } from '../check.ts'
 import { validationProblem } from '../problems.ts'
 import type { DnssecFacts } from './lookup.ts'
 
-/** Extended errors that name a fault of validation (RFC 8914 §4.7 to §4.13), and expired signatures. */
+/**
+ * Extended errors that name a fault of validation (RFC 8914 §4.7 to §4.13), and those that report expired signatures.
+ */
 const VALIDATION = { first: 6, last: 12 } as const
 const EXPIRED = 7
 const NOT_YET_VALID = 8
@@ -22,7 +24,10 @@ type DnssecState = {
   readonly bogus: boolean | null
 }
 
-/** `signed`: has DS or DNSKEY; `validated`: a trusted AD; `bogus`: answers only with checking disabled. */
+/**
+ * `signed`: there is a DS or a DNSKEY record; `validated`: a trusted resolver sets AD; `bogus`: there is an answer only
+ * with checking disabled.
+ */
 export function dnssecState(facts: DnssecFacts): DnssecState {
   const { validation, believed } = facts
   const signed = signedOf(facts)
@@ -134,7 +139,10 @@ type Dnskey = RecordData['DNSKEY']
 /** DS digest types that we can compute, by number (RFC 4509, RFC 6605). */
 const DIGESTS: Readonly<Record<number, string>> = { 1: 'sha1', 2: 'sha256', 4: 'sha384' }
 
-/** Whether a DS matches a key: by digest where we can compute it, else key tag and algorithm (RFC 4034 §5.1). */
+/**
+ * Whether a DS record matches a key: by the digest of the key if we can compute it, otherwise by its key tag and
+ * algorithm (RFC 4034 §5.1).
+ */
 export function dsMatches(ds: Ds, zone: string, key: Dnskey): boolean {
   if (ds.keyTag !== keyTagOf(key) || ds.algorithm !== key.algorithm) return false
   const hash = DIGESTS[ds.digestType]
@@ -191,7 +199,10 @@ function signatureFindings(facts: DnssecFacts): Finding[] {
   return findings
 }
 
-/** Seconds until a type at the apex has no valid signature; of several for a type the last one counts. */
+/**
+ * Seconds until the first type at the apex of the zone has no valid signature; of several for one type, as in a
+ * rollover, the last one counts.
+ */
 function leastLeft({ signatures, nowMs }: DnssecFacts): number | undefined {
   const now = Math.floor(nowMs / 1_000)
   const kept = new Map<number, number>()

@@ -23,7 +23,10 @@ export type DnssecFacts = {
   readonly zone?: string
   /** Why it could not be determined. */
   readonly zoneError?: DnsError
-  /** What a validating resolver says: `secure` is its AD bit; `failed`: no answer, and why. */
+  /**
+   * The result of a validating resolver for the domain: `secure` is its AD bit; `failed`: it gives no answer, with the
+   * reason.
+   */
   readonly validation: { readonly secure: boolean } | { readonly failed: DnsError }
   /** The same query with checking disabled, sent only if validation failed: whether there is an answer then. */
   readonly unchecked?: boolean
@@ -32,7 +35,10 @@ export type DnssecFacts = {
   /** The resolver validates and its AD bit is trusted: the root, which is signed, is secure. Absent: no answer. */
   readonly believed?: boolean
   readonly ede: readonly ExtendedError[]
-  /** Signatures at the apex and NSEC3 parameters, queried if there are keys; empty: none. At most 50 each. */
+  /**
+   * The signatures at the apex of the zone, and its NSEC3 parameters; queried if it has keys. Empty: none, or no
+   * answer. At most 50 each.
+   */
   readonly signatures: readonly RecordData['RRSIG'][]
   readonly nsec3: readonly RecordData['NSEC3PARAM'][]
   /** When they were queried, ms since the epoch. */
@@ -102,7 +108,10 @@ const askSoa = (ctx: Asker, names: readonly string[], checkingDisabled = false):
     ),
   )
 
-/** A SOA of no other zone behind a CNAME; or no answer: then the names above do not decide. */
+/**
+ * A SOA record that does not belong to another zone behind a CNAME; or no answer, in which case the names above do not
+ * decide.
+ */
 const decides = (answer: Asked<'SOA'>): boolean =>
   answer instanceof DnsError || (answer.kind === 'found' && answer.cname.length === 0)
 

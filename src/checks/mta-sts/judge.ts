@@ -11,7 +11,10 @@ import { formatStsRecord, parseStsRecord } from './parse.ts'
 import { formatStsPolicy, MAX_AGE_SECONDS, matchesMx, type Refusal, refusalsOf, type StsPolicy } from './policy.ts'
 import { stsFetchProblem, stsHostProblem } from './problems.ts'
 
-/** A shorter lifetime protects little: an attacker waits for its end (RFC 8461 §3.2 recommends weeks). */
+/**
+ * A policy with a shorter lifetime protects little: an attacker waits until it has expired (RFC 8461 §3.2 recommends
+ * weeks).
+ */
 const SHORT_AGE_SECONDS = 86_400
 
 type Judged = { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; readonly findings: readonly Finding[] }

@@ -8,7 +8,10 @@ import { isStsRecord, parseStsRecord, resemblesStsRecord, type StsRecord } from 
 import { isPlainText, MAX_POLICY_BYTES, parseStsPolicy, type StsPolicy } from './policy.ts'
 import { stsFetchProblem } from './problems.ts'
 
-/** What fetching the policy gave. `refused`: every sender gets it; `unknown`: ours, or temporary. */
+/**
+ * The result of fetching the policy. `refused` is a fault that every sender gets; `unknown` may be our own, or
+ * temporary.
+ */
 export type PolicyAnswer =
   | { readonly kind: 'read'; readonly policy: StsPolicy }
   | { readonly kind: 'invalid'; readonly problem: Problem }

@@ -37,7 +37,10 @@ const MAX_FIELDS = 100
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
 const VALUE = /^[\x21-\x3a\x3c\x3e-\x7e]+$/
 
-/** Begins with the version and ";": others are discarded before counting (RFC 8461 §3.1, RFC 8460 §3). */
+/**
+ * Whether a text begins with the version and a semicolon: others are discarded before records are counted (RFC 8461
+ * §3.1, RFC 8460 §3).
+ */
 export const hasVersion = (text: string, version: string): boolean =>
   text.startsWith(version) && /^[ \t]*(?:;|$)/.test(text.slice(version.length, version.length + 200))
 

@@ -121,7 +121,10 @@ function concluded(
   return { status: weighty.length === 0 ? 'pass' : 'warn', facts, findings }
 }
 
-/** The apex has SOA and NS, beside which no CNAME may exist (RFC 1034 §3.6.2); below it one is common. */
+/**
+ * The apex of the zone has SOA and NS records, beside which no CNAME may exist (RFC 1034 §3.6.2). An alias below it is
+ * common.
+ */
 function aliasFindings({ domain, mail }: MxFacts): Finding[] {
   const target = mail.cname.at(-1)
   if (target === undefined || registrableDomain(domain) !== domain) return []
@@ -285,7 +288,10 @@ function withoutAddress(
   return [{ id: 'mx.unresolvable', args, evidence, ...severity, ...rest }]
 }
 
-/** The host meant if the zone's name was appended: one in the zone, or a provider's, before the domain. */
+/**
+ * The host that was meant if the name server appended the zone's name: a name in the zone, or a known provider's host,
+ * followed by the domain.
+ */
 function withoutDomain(domain: string, exchange: string): string | undefined {
   if (!exchange.endsWith(`.${domain}`)) return undefined
   const meant = exchange.slice(0, -domain.length - 1)

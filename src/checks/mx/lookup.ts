@@ -51,7 +51,10 @@ async function isUnregistered(ctx: Asker, name: string): Promise<boolean> {
 /** What a mail host does; `unknown`: no address is known, and the lookup of a family has no answer. */
 export type HostState = 'works' | 'unknown' | 'no_address' | 'literal' | 'web_proxy' | 'not_public'
 
-/** {@link HostState}: a literal is no name (RFC 5321 §5.1); a web proxy works if it was seen to answer. */
+/**
+ * Determines {@link HostState}. A literal is not a name (RFC 5321 §5.1). A host behind a web proxy works if it was seen
+ * to answer.
+ */
 export function hostState(host: MailHost, tls?: StarttlsFacts): HostState {
   if (host.literal !== undefined) return 'literal'
   if (host.addresses.length === 0) return hostError(host) ? 'unknown' : 'no_address'
@@ -100,7 +103,10 @@ export function deliveryOf(hosts: readonly MailHost[], tls?: StarttlsFacts): Del
   return { best: { finding: fault[1], all }, unresolvable: sure, open }
 }
 
-/** The finding about MX hosts that all take no mail; undefined if one may, and if that is not known. */
+/**
+ * The finding about MX hosts none of which takes mail from the internet; undefined if one may, and if that is not
+ * known.
+ */
 export function deadMailHosts({
   mail,
   tls,

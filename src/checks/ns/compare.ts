@@ -45,7 +45,10 @@ export function compareServers(facts: NsFacts): Comparison {
   return { states, open }
 }
 
-/** The first TCP result of those that answered over UDP (RFC 7766 §5); none counts if asked twice. */
+/**
+ * The result of the first address over TCP, if it answered over UDP (RFC 7766 §5). A missing answer counts if the query
+ * was sent twice.
+ */
 function tcpOf(heard: readonly Heard[]): Pick<ServerState, 'tcp' | 'tcpReason' | 'isRefused'> {
   const first = heard.find(({ overTcp }) => overTcp !== undefined)
   const said = first?.overTcp && first.copies[first.overTcp]
@@ -87,7 +90,10 @@ function mostCommon(numbers: readonly number[]): number | undefined {
 /** RFC 1982 §3.2: serials go round. */
 const isLater = (a: number, b: number): boolean => (a - b) >>> 0 < 2 ** 31
 
-/** How each server differs, in their order, and records in which all differ from the resolver. */
+/**
+ * How each server differs, in the order of the servers, and the records in which the servers agree with each other but
+ * differ from the resolver.
+ */
 type ComparedCopies = { readonly odd: readonly (readonly Copy[])[]; readonly open: readonly Copy[] }
 
 /**

@@ -68,7 +68,10 @@ function delegated({ delegation, named, servers }: NsFacts, zone: string): Findi
   return delegationFindings({ zone, delegation, named, addresses: new Map(known) })
 }
 
-/** Answer over UDP and not TCP; only counted if another answered over TCP: our network may block it. */
+/**
+ * Servers that answer over UDP and not over TCP. A missing TCP answer counts only if another server answered over TCP:
+ * our own network may block it.
+ */
 function withoutTcp(states: readonly ServerState[]): Finding[] {
   const isHeard = states.some(({ tcp }) => tcp === true)
   return states.flatMap(({ server: { host }, tcp, tcpReason, isRefused }) =>
@@ -76,7 +79,9 @@ function withoutTcp(states: readonly ServerState[]): Finding[] {
   )
 }
 
-/** Servers with different mail records, and what each says: from outside nobody knows which is right. */
+/**
+ * Servers that give different mail records: what each says, because nobody knows from outside which of them is right.
+ */
 function differing(facts: NsFacts, states: readonly ServerState[]): Finding[] {
   const copies = COPIES.filter((copy) => states.some(({ differs }) => differs.includes(copy)))
   if (copies.length === 0) return []

@@ -35,7 +35,10 @@ export type NsFacts = {
   readonly leftOut: number
   /** Every server that the zone names, including those beyond the first 13. */
   readonly named: readonly string[]
-  /** What a server of the parent zone says; absent without answer, and if it is the zone's own server. */
+  /**
+   * The delegation according to a server of the parent zone; absent without an answer, and if that server is
+   * authoritative for the zone itself.
+   */
   readonly delegation?: Delegation
   /** The recursive resolver's answers for the compared records; a type without an answer is absent. */
   readonly resolved: Partial<Record<Copy, string>>
@@ -119,7 +122,10 @@ const IS_OF: Readonly<Record<Copy, (text: string) => boolean>> = {
   dmarc: (text) => /^v\s*=\s*DMARC1/.test(text),
 }
 
-/** Records of one type as text to compare, sorted: order means nothing. Of TXT those of that kind. */
+/**
+ * The records of one type as a text for comparison: sorted, because their order means nothing. Of TXT only the records
+ * of that kind.
+ */
 export function textOf(answer: Answer<'MX' | 'TXT'>, copy: Copy): string {
   const texts = answer.records.map((record) =>
     typeof record === 'string' ? record : `${record.preference} ${record.exchange}`,

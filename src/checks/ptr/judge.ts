@@ -151,7 +151,10 @@ function addressFindings(facts: PtrFacts, ptr: AddressPtr, sends: boolean): Find
   return findings
 }
 
-/** The PTR record with the name of the mail host, which resolves back; none where no mail host has the address. */
+/**
+ * The PTR record with the name of the mail host itself, which resolves back by its own address record; none for an
+ * address that no mail host has.
+ */
 function fixOf(facts: PtrFacts, address: Ip): DnsRecord | undefined {
   const host = facts.mail.hosts.find((other) => other.addresses.includes(address))
   if (!host) return undefined

@@ -138,7 +138,10 @@ export type AddressState = {
   /** Null: no answer. */
   readonly hasPtr: boolean | null
   readonly confirmed: boolean | null
-  /** Every name that counts looks generated: of those that resolve back, or of all if none does. */
+  /**
+   * Every name that counts appears to be generated from the address: of those that resolve back, or of all if none
+   * does.
+   */
   readonly generic: boolean
   readonly names: number
 }
@@ -146,7 +149,10 @@ export type AddressState = {
 /** The computed states, as long as their facts exist. */
 const STATES = new WeakMap<AddressPtr, AddressState>()
 
-/** The state of an address. One name that resolves back is enough (RFC 8601 §2.7.3). */
+/**
+ * Determines the state of an address, once each. One name that resolves back is enough, whatever the other names do
+ * (RFC 8601 §2.7.3).
+ */
 export function addressState(ptr: AddressPtr): AddressState {
   const known = STATES.get(ptr)
   if (known) return known

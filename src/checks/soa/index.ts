@@ -27,7 +27,9 @@ const MIN_EXPIRE_SECONDS = 7 * 86_400
 const MAX_NEGATIVE_SECONDS = 86_400
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,126}[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
-/** `pass`, `warn`, or `fail` without a zone; `not_applicable` if the domain does not exist. No points. */
+/**
+ * `pass` or `warn`; `fail` if no zone was found; `not_applicable` if the domain does not exist. It never costs points.
+ */
 export function judgeSoa(facts: SoaFacts): Outcome<SoaFacts> {
   const { soa, zone, domain } = facts
   if (!soa && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check reports that
@@ -39,7 +41,10 @@ export function judgeSoa(facts: SoaFacts): Outcome<SoaFacts> {
   return { status: findings.length > 0 ? 'warn' : 'pass', facts, findings }
 }
 
-/** The mailbox of RNAME: its first label is the local part (RFC 1035 §8, RFC 2142 §7); undefined: none. */
+/**
+ * The mailbox that RNAME encodes: the first label is the local part (RFC 1035 §8, RFC 2142 §7). Undefined if it encodes
+ * none.
+ */
 export function contactOf(rname: string): string | undefined {
   const dot = rname.search(/(?<!\\)\./)
   if (dot < 1 || dot === rname.length - 1 || rname.includes('@')) return undefined
@@ -68,7 +73,10 @@ type SoaFacts = {
   readonly soa?: RecordData['SOA']
 }
 
-/** The SOA of `domain`'s zone: at most 4 queries, one round. Rejects with DnsError if a decisive one fails. */
+/**
+ * The SOA record of the zone of `domain`: at most 4 queries in one round. Rejects with DnsError if a decisive name has
+ * no answer.
+ */
 export async function lookupSoa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SoaFacts> {
   const candidates = zoneCandidates(domain, MAX_CANDIDATES)
   const answers = await Promise.all(candidates.map((name) => settled(ctx.resolve(name, 'SOA', ctx.signal))))

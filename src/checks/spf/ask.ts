@@ -11,7 +11,10 @@ export type Ask = <T extends RecordType>(name: string, type: T) => Promise<Answe
 /** A longer text waits for its turn, so that parsing it is a separate step of the event loop. */
 const LONG_TEXT = 2_048
 
-/** An {@link Ask} with a cache for one evaluation. Rejects as `Resolve` does; memory bounded by its callers. */
+/**
+ * An {@link Ask} that caches for the duration of one evaluation. Rejects as `Resolve` does. Memory: one entry per
+ * query; the callers are bounded.
+ */
 export function askOnce(ctx: Pick<Ctx, 'resolve' | 'signal'>): Ask {
   const asked = new Map<string, Promise<Answer>>()
   const turn = oneATurn()
@@ -42,7 +45,10 @@ function oneATurn(): () => Promise<void> {
   }
 }
 
-/** A name of a record or its macros for the resolver, where a backslash is a character (RFC 1035 §5.1). */
+/**
+ * A name from a record or its macros, in the form of the resolver: a backslash is an ordinary character there (RFC 1035
+ * §5.1).
+ */
 export const presentationOf = (name: string): string =>
   name.replace(/[\\\x00-\x1f\x7f]/g, (char) =>
     char === '\\' ? '\\\\' : `\\${String(char.charCodeAt(0)).padStart(3, '0')}`,

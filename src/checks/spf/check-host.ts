@@ -21,14 +21,20 @@ export type CheckHostInput = {
 
 export type CheckHostAnswer = {
   readonly result: SpfResult
-  /** The decisive directive as published at the top; `default`: none matched; absent: none evaluated. */
+  /**
+   * The decisive directive, as published at the top of the tree; `default` if none matched; absent if no record was
+   * evaluated.
+   */
   readonly mechanism?: string
   /**
    * The domain owner's explanation of a `fail` (RFC 7208 §6.2): external text, at most 2,000 characters of visible
    * ASCII and spaces, unless the sender's address contains others.
    */
   readonly explanation?: string
-  /** Terms with a lookup (10 before `permerror`), and those that found nothing (2), RFC 7208 §4.6.4. */
+  /**
+   * Terms that needed a lookup (at most 10 before `permerror`), and those that found nothing (at most 2), RFC 7208
+   * §4.6.4.
+   */
   readonly lookups: number
   readonly voidLookups: number
   /** At most 100 steps. */

@@ -234,7 +234,9 @@ function note(run: Run, step: TraceStep): void {
   if (run.trace.length < MAX_TRACE) run.trace.push(step)
 }
 
-/** Terms queried ahead in one evaluation: all that ten lookups can need, and some spare ones. */
+/**
+ * Maximum number of terms that are queried ahead in one evaluation: all that ten lookups can need, and some spare ones.
+ */
 const MAX_AHEAD = 20
 
 /**

@@ -1,7 +1,10 @@
 import { bytesOf, familyOf, type Ip } from '../../names/ip.ts'
 import type { MacroPart, MacroString } from './terms.ts'
 
-/** The values of macro letters (RFC 7208 §7.2). Undefined: not known, and terms with them not expanded. */
+/**
+ * The values of the macro letters (RFC 7208 §7.2). Undefined values are not known, and terms that use them cannot be
+ * expanded.
+ */
 export type MacroValues = {
   readonly ip?: Ip
   /** Local part and domain of the sender; `postmaster` if there was no local part (§4.3). */
@@ -99,7 +102,9 @@ function letterValue(letter: string, values: MacroValues): string | undefined {
   }
 }
 
-/** Dot-separated nibbles (RFC 7208 §7.3), in upper case as in the published suite. */
+/**
+ * Dot-separated nibbles (RFC 7208 §7.3), in upper case as in the published suite; the DNS does not distinguish them.
+ */
 const nibbles = (ip: Ip): string => [...Buffer.from(bytesOf(ip)).toString('hex').toUpperCase()].join('.')
 
 function transform(value: string, part: Extract<MacroPart, { kind: 'macro' }>): string {

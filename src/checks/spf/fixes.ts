@@ -127,7 +127,10 @@ export function tidied(record: SpfRecord): SpfRecord {
   return { ...rest, directives: distinct(reachable(record), withoutQualifier) }
 }
 
-/** The record with senders behind `all` put before it, and a redirect beside `all` as an include. */
+/**
+ * The record with the senders named after `all` in front of it, and with a redirect beside `all` as an include: they
+ * were meant to pass.
+ */
 export function reordered(record: SpfRecord): SpfRecord {
   const all = allOf(record)
   if (!all) return tidied(record)
@@ -155,7 +158,10 @@ function distinct<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
   })
 }
 
-/** Directives compared with each other; of a longer record only duplicates and empty ones are removed. */
+/**
+ * Maximum number of directives that are compared with each other; from a longer record only duplicates and empty
+ * directives are removed.
+ */
 const MAX_COMPARED = 200
 
 /**

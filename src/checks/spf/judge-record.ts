@@ -142,7 +142,10 @@ export function judgeNames({ domain, evidence }: Said, root: SpfNode, reading: S
   ]
 }
 
-/** The name without the domain at its end, if it has no records: the domain again, or a provider's name. */
+/**
+ * The name without the domain at its end, if it has no records and the rest is unambiguous: the domain again, or a name
+ * of a known provider.
+ */
 function withoutDomain(term: SpfTerm, domain: string): string | undefined {
   const isVoid = term.node ? term.node.state === 'none' : term.state === 'void'
   const name = term.name?.toLowerCase().replace(/\.$/, '') ?? ''
@@ -189,7 +192,10 @@ export function judgeExtent(said: Said, root: SpfNode, extent: Extent): Finding[
   return []
 }
 
-/** Everybody passes, but not by `+all`. A wide own term can be removed; the owner of an include must mend it. */
+/**
+ * Everybody passes, but not by `+all`. A wide term of the domain's own record can be removed; the owner of an include
+ * must correct one there.
+ */
 function judgeEverybody(said: Said, root: SpfNode, { wide, passing }: Extent): Finding {
   const { domain, evidence } = said
   const named = wide.map(({ text, domain: name }) => (name === domain ? text : `${text} in the record of ${name}`))
@@ -203,7 +209,10 @@ function judgeEverybody(said: Said, root: SpfNode, { wide, passing }: Extent): F
   return { id: 'spf.everybody', args, evidence, ...fixOf(domain, isOwn ? knownSenders(said, root) : undefined) }
 }
 
-/** Without terms that let everybody pass, with `~all`; if then nobody is named, what the mail hosts suggest. */
+/**
+ * The record without the terms that let everybody pass, ending in `~all`; if it then names nobody, the senders that
+ * follow from the mail hosts.
+ */
 export function knownSenders({ mail }: Said, { record, terms }: SpfNode): string | undefined {
   if (!record) return undefined
   const rest = without(record, (directive) => isWide(directive, terms))
@@ -311,7 +320,9 @@ function withoutHosts(record: SpfRecord, dead: readonly DeadTerm[]): SpfRecord |
   return gone.size === 0 ? undefined : without(record, (directive) => gone.has(directive))
 }
 
-/** The record with `a:` for `mx:` of names that are mail hosts themselves; undefined: no such term. */
+/**
+ * The record with `a:` in place of `mx:` for names that are mail hosts themselves; undefined if there is no such term.
+ */
 function asHosts(record: SpfRecord, dead: readonly DeadTerm[], mail: MailHosts | undefined): SpfRecord | undefined {
   const isHost = (name: string): boolean =>
     mail?.hosts.some(({ exchange, addresses }) => exchange === name.toLowerCase() && addresses.length > 0) === true

@@ -68,7 +68,10 @@ function isMendedToo({ id, args = {} }: Finding, words: readonly string[]): bool
   return id === 'spf.too_many_void_lookups' || (id === 'spf.no_all' && words.some((word) => /^[+\-~?]?all$/.test(word)))
 }
 
-/** Whether the one record evaluates without permerror, apart from its quality. False while not known. */
+/**
+ * Whether there is exactly one record and it evaluates without permerror, apart from its quality. False while it is not
+ * known.
+ */
 export const isValid = ({ reading }: SpfFacts): boolean =>
   reading !== undefined && reading.permerrors.length === 0 && reading.unknown.length === 0
 

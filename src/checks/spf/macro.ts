@@ -60,10 +60,15 @@ function readMacro(text: string, at: number, use: MacroUse): Parsed<Read> {
   return parsed({ part, end: at + whole.length })
 }
 
-/** `"." toplabel [ "." ]` at a literal's end: letters, digits, inner hyphens, not only digits (RFC 7208 §7.1). */
+/**
+ * `"." toplabel [ "." ]` at the end of a literal: letters, digits and inner hyphens, not all digits (RFC 7208 §7.1).
+ */
 const TOPLABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/
 
-/** Reads a domain-spec (RFC 7208 §7.1): ends in a macro or in a dot and top label. No expansion is checked. */
+/**
+ * Reads a domain-spec (RFC 7208 §7.1): a macro string that ends in a macro or in a dot and a top label. The expansion
+ * of a macro is not checked here.
+ */
 export function parseDomainSpec(text: string): Parsed<MacroString> {
   if (text === '') return problem(domainSpecProblem('empty'), 0)
   const result = parseMacroString(text, 'domain')

@@ -25,7 +25,9 @@ export type Slip =
 /** A text as its owner meant it: one record, or several that were pasted together. */
 export type Mended = { readonly records: readonly SpfRecord[]; readonly slips: readonly Slip[] }
 
-/** Typing errors of single characters, and what was meant. In this order: quotes hide a space. */
+/**
+ * Typing errors of single characters: the character, and what was meant. In this order, because quotes hide a space.
+ */
 const CHARACTERS: readonly (readonly [Slip, RegExp, string])[] = [
   ['invisible', /[\u00ad\u200b-\u200f\u2060\ufeff]/g, ''],
   ['quotes', /\\?["“”„‟«»]|^\s*['‘’]|['‘’]\s*$/g, ' '],
@@ -140,7 +142,9 @@ const MAX_TERM = 300
 /** The start of a term that cannot be a part of the one before it. `all` occurs only at the end of a term. */
 const JOINT = /(?<=[^+\-~?])(?=[+\-~?]?(?:include:|ip[46]:|exists:|redirect=)|[+\-~?]all$)/i
 
-/** The terms meant by a text without spaces, if one is missing between two; undefined: one term. */
+/**
+ * The terms that a text without spaces means, if the space between two of them is missing; undefined if it is one term.
+ */
 function joinedTerms(text: string): readonly string[] | undefined {
   if (text.length > MAX_TERM || /^[+\-~?]?(?:a|mx|ptr):/i.test(text)) return splitHost(text)
   const cut = text.split(JOINT)

@@ -7,7 +7,10 @@ import type { Directive, DualCidr, MacroString, Mechanism, Qualifier, SpfRecord,
 const VERSION = /^v=spf1(?= |$)/i
 const NAME = /[A-Za-z][A-Za-z0-9._-]*/y
 
-/** Octets of a record; a longer one is a permerror, because the work must be bounded (RFC 7208 §11.1). */
+/**
+ * Maximum size of a record, octets; a longer one gives permerror, because the work for a record must be bounded (RFC
+ * 7208 §11.1).
+ */
 export const MAX_RECORD = 8_192
 
 /** Why a record over {@link MAX_RECORD} is not evaluated. */

@@ -36,7 +36,10 @@ export function presentSpf({ facts }: Outcome<SpfFacts>): SpfFields {
   }
 }
 
-/** Who passes: IPv4 addresses and IPv6 networks of 64 bits, only public ones, in total and by directive. */
+/**
+ * Who passes: addresses of IPv4, networks of 64 bits of IPv6, without private and reserved ones, in total and by
+ * directive.
+ */
 function presentPassing({ passing, ipv4, ipv6Prefixes }: Extent): NonNullable<SpfFields['passing']> {
   const { terms, conditional, open, tooWide } = passing
   const sized = terms.map(({ text, ip4, ip6 }) => ({

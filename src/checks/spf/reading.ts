@@ -53,7 +53,10 @@ export type SpfReading = {
   readonly ptr: boolean
   /** Octets of the record. */
   readonly bytes: number
-  /** Terms of the own record that are never evaluated: those after `all`, and a redirect beside it. */
+  /**
+   * Terms of the domain's own record that are never evaluated because they follow `all`, including a redirect beside
+   * `all`.
+   */
   readonly afterAll: readonly string[]
   /** Names that the domain's own record includes and that the tree includes again. */
   readonly duplicateIncludes: readonly string[]
@@ -102,7 +105,10 @@ export function readTree(root: SpfNode): SpfReading {
 const isEmpty = ({ ipv4, ipv6Prefixes, passing: { conditional, open, tooWide } }: Extent): boolean =>
   ipv4 + ipv6Prefixes + conditional.length === 0 && !open && !tooWide
 
-/** Whether senders were meant that receivers do not see: `include=…`, terms after `all`, a redirect beside it. */
+/**
+ * Whether a record was meant to name senders that receivers do not recognize: `include=…`, terms after `all`, a
+ * redirect beside it.
+ */
 const namesSenders = (chain: readonly SpfNode[]): boolean =>
   chain.some(({ record }) => {
     if (!record) return false

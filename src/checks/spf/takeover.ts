@@ -34,7 +34,10 @@ export async function lookupFree(
 
 const letsPass = ({ directive }: SpfTerm): boolean => directive === undefined || directive.qualifier === '+'
 
-/** The labels after the last macro of a name (RFC 7208 §7): their owner answers for every such name. */
+/**
+ * The labels after the last macro of a name that depends on the message (RFC 7208 §7): their owner answers for every
+ * such name.
+ */
 function constantEnd({ state, text }: SpfTerm): string | undefined {
   const end = state === 'macro' ? /\}[^.%}]*\.([^%}/]+)(?:\/[\d/]*)?$/.exec(text)?.[1]?.replace(/\.$/, '') : undefined
   return end === undefined || providerOfInclude(end) ? undefined : end

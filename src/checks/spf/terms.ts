@@ -41,7 +41,10 @@ export type UnknownModifier = { readonly name: string; readonly value: MacroStri
 export const isMechanism = ({ name }: UnknownModifier): boolean =>
   ['include', 'exists', 'ip4', 'ip6', 'a', 'mx', 'ptr'].includes(name.toLowerCase())
 
-/** A parsed SPF record (RFC 7208 §4.6.1): directives in order, modifiers apart: their place means nothing. */
+/**
+ * A parsed SPF record (RFC 7208 §4.6.1): directives in their order, modifiers separately, because their position means
+ * nothing.
+ */
 export type SpfRecord = {
   readonly directives: readonly Directive[]
   readonly redirect?: MacroString

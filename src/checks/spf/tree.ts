@@ -29,7 +29,10 @@ export type SpfNode = {
   readonly at?: number
   readonly records: readonly string[]
   readonly record?: SpfRecord
-  /** Terms that cost a lookup, in order: before `all`, and `redirect` without one (RFC 7208 §5.1, §6.1). */
+  /**
+   * The terms that cost a lookup, in order: those before `all`, and `redirect` if there is no `all` (RFC 7208 §5.1,
+   * §6.1).
+   */
   readonly terms: readonly SpfTerm[]
   /** The number of further such terms of the record: beyond the 64 that are kept, each counts as one lookup. */
   readonly termsLeftOut?: number
@@ -71,7 +74,10 @@ export const leads = ({ directive }: Pick<SpfTerm, 'directive'>): boolean =>
 /** The lookups of a term: its own and those below it. */
 export const costOf = (term: SpfTerm): number => 1 + (term.node ? lookupsOf(term.node) : 0)
 
-/** Terms with lookups in and below a node: the cost if nothing before `all` matches (RFC 7208 §4.6.4). */
+/**
+ * The terms with lookups in a node and all below it: the cost for a client that nothing before `all` matches (RFC 7208
+ * §4.6.4).
+ */
 export const lookupsOf = (node: SpfNode): number =>
   node.terms.reduce((sum, term) => sum + costOf(term), node.termsLeftOut ?? 0)
 
@@ -103,7 +109,10 @@ export function chainOf(node: SpfNode): readonly SpfNode[] {
   return own ? [node, ...chainOf(own)] : [node]
 }
 
-/** The networks of an `a` or `mx` (RFC 7208 §5.3); undefined for others, or if an address is not known. */
+/**
+ * The networks of an `a` or `mx` term (RFC 7208 §5.3); undefined for another term, and if not all addresses of both
+ * families are known.
+ */
 export function networksOf({ directive, found }: SpfTerm): readonly Cidr[] | undefined {
   const mechanism = directive?.mechanism
   if (!found || (mechanism?.kind !== 'a' && mechanism?.kind !== 'mx')) return undefined
@@ -117,6 +126,8 @@ export function networksOf({ directive, found }: SpfTerm): readonly Cidr[] | und
   )
 }
 
-/** The prefix length of an `a` or `mx` term, by default the whole address (RFC 7208 §5.3). */
+/**
+ * The prefix length that an `a` or `mx` term applies to its addresses; by default the whole address (RFC 7208 §5.3).
+ */
 export const prefixOf = (cidr: { readonly ip4?: number; readonly ip6?: number }, family: 4 | 6): number =>
   family === 4 ? (cidr.ip4 ?? 32) : (cidr.ip6 ?? 128)

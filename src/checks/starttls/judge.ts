@@ -40,7 +40,10 @@ export function judgeStarttls(
 }
 
 const BROKEN = new Set(['starttls.not_offered', 'starttls.broken'])
-/** What does not count against hosts: with opportunistic TLS an untrusted certificate is no fault (RFC 7435 §3). */
+/**
+ * Observations that do not count against the hosts: an untrusted certificate is not a fault if TLS is opportunistic
+ * (RFC 7435 §3).
+ */
 const HARMLESS = new Set([
   'starttls.not_heard',
   'starttls.left_out',

@@ -79,7 +79,10 @@ async function examine(ctx: Asker, options: SessionOptions): Promise<Omit<TlsHos
 const isLost = ({ outcome, tls }: Exclude<Opened, { readonly ok: true }>): boolean =>
   !tls && outcome.stage === 'starttls' && (outcome.fault === 'connection_lost' || outcome.fault === 'tls_failure')
 
-/** The version that a host accepts if offered TLS 1.0 and 1.1 alone; undefined without TLS, for any reason. */
+/**
+ * The TLS version that a host accepts if only TLS 1.0 and 1.1 are offered; undefined if there is no TLS then, for
+ * whatever reason.
+ */
 async function outdatedVersion(ctx: Asker, options: SessionOptions, signal: AbortSignal): Promise<string | undefined> {
   const opened = await openSession(ctx, { ...options, tlsOffer: 'outdated' }, signal)
   if (!opened.ok) return opened.tls?.protocol
@@ -87,7 +90,10 @@ async function outdatedVersion(ctx: Asker, options: SessionOptions, signal: Abor
   return opened.session.tls?.protocol
 }
 
-/** A session that ended early: a broken handshake is the host's, an earlier end says nothing of its TLS. */
+/**
+ * A session that ended early: a TLS handshake that was broken off is attributed to the host; an earlier end shows
+ * nothing about its TLS.
+ */
 function ended({
   outcome,
   tls,

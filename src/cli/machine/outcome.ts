@@ -57,7 +57,9 @@ export function outcomeOf(operation: string, target: string, verdict: Verdict, a
   }
 }
 
-/** The verdict in words: `score 92 (A), warn`, `deliverable (accepted)`, `listed on 2 of 29 blacklists`. */
+/**
+ * The verdict of an answer in words: `score 92 (A), warn`, `deliverable (accepted)`, `listed on 2 of 29 blacklists`.
+ */
 export function verdictLine(answer: JsonRecord, verdict: Verdict): string {
   const text = (name: string): string => String(answer[name] ?? '')
   const { profile } = answer
@@ -162,7 +164,10 @@ function profileCheck({ profile }: JsonRecord): readonly CheckStatus[] {
   return [{ name: String(profile.name), status, reason: reason === '' ? undefined : reason }]
 }
 
-/** Many receivers refuse mail for a listing of tier A, fewer for each lower tier (docs/blacklists.md). */
+/**
+ * Many receivers refuse mail because of a listing of tier A; the lower the tier, the fewer receivers use the list
+ * (docs/blacklists.md).
+ */
 const TIER_SEVERITY: Readonly<Record<string, Severity>> = { A: 'critical', B: 'high', C: 'medium', D: 'low' }
 
 function listingsOf(answer: JsonRecord): readonly Issue[] {
@@ -224,7 +229,10 @@ function checksOf(answer: JsonRecord): readonly CheckStatus[] {
   return [mx, ...others].flatMap((one) => (typeof one.status === 'string' ? [{ ...one, status: one.status }] : []))
 }
 
-/** Formats for programs: GitHub annotations, JUnit XML, SARIF 2.1.0, a Nagios line with its exit status. */
+/**
+ * Formats for other programs: annotations of GitHub Actions, JUnit XML, SARIF 2.1.0, the line and the exit status of a
+ * Nagios plugin.
+ */
 export const MACHINE_FORMATS = ['github', 'junit', 'sarif', 'nagios'] as const
 export type MachineFormat = (typeof MACHINE_FORMATS)[number]
 

@@ -29,7 +29,10 @@ const LEVELS: Readonly<Record<Issue['severity'], string>> = {
   info: 'notice',
 }
 
-/** Workflow commands of GitHub: an annotation for each finding from `low` on, the verdict as plain text. */
+/**
+ * Workflow commands of GitHub Actions: an annotation for each finding of severity `low` or more, and the verdict as
+ * plain text.
+ */
 function githubWriter({ file }: Pick<Setup, 'file'>): Writer {
   const place = file === undefined ? '' : `file=${property(file)},`
   return {
@@ -52,7 +55,10 @@ function verdictOf({ target, line, verdict }: Outcome): readonly string[] {
   return [`::${verdict === 'refused' ? 'error' : 'warning'} title=${property(target)}::${data(line)}`]
 }
 
-/** The escapes of actions/toolkit for text after `::` and for values; other controls become spaces. */
+/**
+ * The escapes of actions/toolkit for the text after `::` and for property values. Line breaks are kept; other control
+ * characters become spaces.
+ */
 const data = (text: string): string =>
   text
     .split(/\r?\n/)
@@ -240,7 +246,10 @@ const WEIGHTS: Readonly<Record<Issue['severity'], string>> = {
   info: '0.0',
 }
 
-/** A SARIF 2.1.0 log: a result for each finding, its rule with the repair, a note for each failed target. */
+/**
+ * One SARIF 2.1.0 log: a result for each finding, its rule with the repair, and a notification for each target without
+ * a result.
+ */
 const sarifWriter = ({ version, file }: Setup): Writer => ({
   each: () => '',
   end: (all) => {

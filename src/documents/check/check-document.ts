@@ -163,7 +163,9 @@ const poolListings = ({ listings }: PoolAddress): Line =>
         { link: delist_url, text: blacklist },
       ])
 
-/** The first screen of a check or report: verdict, way up, one line a check. `version`: the program's. */
+/**
+ * The first screen of a check or a report: the verdict, the way up, and one line a check. `version` is the program's.
+ */
 export const briefDocument = (answer: Answer, version: string): Document => ({
   title: titleOf(answer),
   blocks: blocksOf([

@@ -3,7 +3,10 @@ import type { Marked } from '../block.ts'
 import type { Answer, Section } from './answer.ts'
 import { isUnused } from './sentences.ts'
 
-/** Findings and checks by name, the gravest first, as a document shows them. `optional` costs no points. */
+/**
+ * What a finding, a check is called: the gravest first, in the order in which a document shows them. `optional` costs no
+ * points.
+ */
 const LABELS = {
   broken: { mark: 'bad', text: 'Broken' },
   weak: { mark: 'warn', text: 'Weak' },

@@ -22,7 +22,10 @@ import { badge, inlines, safe, unbroken } from './inline.ts'
 import { alignment, budget, grid, mailMap, round, stack, timeline, tree } from './pictures.ts'
 import { CONTENT_SECURITY_POLICY, STYLE } from './style.ts'
 
-/** A document as one HTML page without external resources. Every text is escaped here and nowhere else. */
+/**
+ * A document as one HTML page without scripts, images or external resources. Every text is escaped here and nowhere
+ * else.
+ */
 export const formatHtml = (document: Document): string => `<!doctype html>
 <html lang="en">
 <head>

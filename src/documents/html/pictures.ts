@@ -180,7 +180,9 @@ export const round = (value: number): number => Number(value.toFixed(1))
 /** Size of a drawing of bars, in its own units. */
 const [BARS_WIDTH, BARS_HEIGHT] = [600, 160]
 
-/** Stacked bars with a legend; the table below has the numbers, for readers without pictures. */
+/**
+ * Stacked bars with a legend; the numbers are in the table below it, which readers of the page without pictures get.
+ */
 export function stack({ label, parts, bars }: Stack): string {
   const highest = Math.max(1, ...bars.map(({ counts }) => counts.reduce((sum, count) => sum + count, 0)))
   const step = BARS_WIDTH / Math.max(1, bars.length)

@@ -123,5 +123,8 @@ footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line
   .scroll { overflow: visible } table { font-size: var(--small) } td code { overflow-wrap: break-word } td code.long { overflow-wrap: anywhere; min-width: 0 } td { min-width: 0 } a { color: inherit } li .away::after { content: " (" attr(href) ")"; font-size: .8em; color: var(--quiet) } h2 { margin-top: 1.6rem } }
 `
 
-/** The policy of a document, in the page and as a header: nothing is loaded or run, only this style applies. */
+/**
+ * The policy of a document, in the page and as a header of its answer: nothing is loaded or executed, and only this
+ * style applies.
+ */
 export const CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`

@@ -33,7 +33,10 @@ import {
 } from '../block.ts'
 import { inWords, isPart, SEVERITY_WORDS, SIGNS, STATUS_WORDS, safeLink, sumOf, wordsFor } from '../words.ts'
 
-/** A document as Markdown (CommonMark, GitHub's tables). Every text is escaped: none becomes markup or a link. */
+/**
+ * A document as Markdown (CommonMark with GitHub's tables). Every text is escaped here: none of it can become markup, a
+ * link or HTML.
+ */
 export const formatMarkdown = (document: Document): string =>
   `${[...document.blocks.flatMap(block), ...document.blocks.flatMap((one) => (one.kind === 'verdict' ? sumOf(one.verdict).flatMap(block) : [])), '---', ...document.footer.map(inlines)].join('\n\n').split('\n').map(withoutCommands).join('\n')}\n`
 
@@ -226,7 +229,10 @@ const attempts = ({ label, attempts: all }: Attempts): string[] => [
 /** Maximum number of characters written of one text. */
 const MAX_TEXT = 8_192
 
-/** Text that stays plain in Markdown: no emphasis, link, HTML, entity, cell, list, heading or bare URL. */
+/**
+ * Text that stays plain in Markdown: no emphasis, link, HTML, entity, table cell, list, heading or link from a bare
+ * URL.
+ */
 export const escapeMarkdown = (text: string): string =>
   printable(text, MAX_TEXT)
     .replace(/[\\`*_{}[\]<>#|~&$@]/g, '\\$&')

@@ -44,7 +44,10 @@ const ASCII: Readonly<Record<string, string>> = {
 }
 const hex = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`
 
-/** External text for a terminal: no control or bidirectional characters; ASCII where it has no more. */
+/**
+ * External text for a terminal: no control or bidirectional characters, and only ASCII if the terminal supports no
+ * more.
+ */
 export const shown = (text: string, { unicode }: Look): string => {
   const clean = printable(text, MAX_TEXT)
   return unicode ? clean : clean.replace(/[^\x20-\x7e]/gu, (one) => ASCII[one] ?? hex(one))

@@ -12,7 +12,10 @@ export type Claim = {
   readonly row: ClaimedRow
   /** Fires when the row is no longer to be asked: its job is paused, canceled or removed, or the claim was lost. */
   readonly signal: AbortSignal
-  /** Resolves once the row may be asked: claimed, and its job ran a moment ago. Rejects as the signal. */
+  /**
+   * Resolves once the row may be asked: its claim is held, and its job was running a moment ago. Rejects with the
+   * reason of the signal.
+   */
   readonly begin: () => Promise<void>
 }
 
@@ -45,7 +48,9 @@ const SURE_MS = LEASE_MS * 0.8
 /** Interval at which a row that may not begin yet looks again, ms. */
 const LOOK_MS = 25
 
-/** A moment by both clocks: the steady one stands still while a machine is suspended, the other may be set. */
+/**
+ * A moment by both clocks: the steady one stands still while a virtual machine is suspended, the other one may be set.
+ */
 type Moment = { readonly steadyMs: number; readonly wallMs: number }
 
 type Held = { readonly claim: Claim; readonly ended: AbortController; renewed: Moment }
@@ -108,7 +113,10 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
         )
     }
   }
-  /** Returns a function that repeats a step while rows are claimed, each some time after the one before. */
+  /**
+   * Returns a function that repeats a step while rows are claimed; each run begins some time after the one before has
+   * ended.
+   */
   const timers = new Set<NodeJS.Timeout>()
   function repeater(step: () => Promise<void>, everyMs: number): () => void {
     let isGoing = false

@@ -54,7 +54,10 @@ const NEWS_MS = 25
 const REST_MS = 5_000
 /** Rows that end within this time are replaced together, ms. */
 const TOGETHER_MS = 20
-/** How long a claim's place is kept, ms: a row due before it by the clock and written later is found then. */
+/**
+ * How long the place of the last claim is remembered, ms: a row that became due before it by the clock, but was written
+ * after it, is found then.
+ */
 const PLACE_MS = 5_000
 /**
  * When a job is tried again of which a statement failed, ms; after one more failure it is paused. It did well again once

@@ -38,7 +38,10 @@ const MAX_LOOKUPS = 200
 /** Domains that are looked up in one step; the first step of a job is small, so that the first result comes soon. */
 const FIRST_DOMAINS = 25
 const DOMAINS = 250
-/** Rows that one statement gives their provider: the first ones are asked meanwhile. */
+/**
+ * Rows that one statement gives their provider: a domain may have all of a list, and the first ones are asked
+ * meanwhile.
+ */
 const FIRST_ROWS = 1_000
 const ROWS = 50_000
 /** Maximum number of domains of a step that are looked up at the same time. */
@@ -46,7 +49,9 @@ const LOOKUPS_AT_A_TIME = 50
 const LOOKUP_MS = 10_000
 /** Time in which a lookup ends by itself after its time limit, ms. */
 const GRACE_MS = 1_000
-/** Time limit of a step, ms, below the lease of its domains; the rest comes in a later turn. */
+/**
+ * Time limit of a step, ms; less than the lease of its domains. Those that are left come in a later turn of the job.
+ */
 const STEP_MS = 15_000
 
 export function domainLookups(settings: LookupSettings): DomainLookups {

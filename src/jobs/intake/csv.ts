@@ -16,7 +16,10 @@ import {
   rowsOf,
 } from './row.ts'
 
-/** How much is read to detect header and column: records, cells or characters, whichever ends first. */
+/**
+ * What is used to detect the header and the column: records, or cells or characters of them, whichever is reached
+ * first.
+ */
 const SAMPLE = { records: 100, cells: 5_000, characters: 256 * 1024 }
 /** Maximum size of a name in the header, octets. */
 const MAX_NAME = 1_024
@@ -76,7 +79,10 @@ async function* without(text: AsyncIterable<string>, count: number): AsyncIterab
 type Fault = { readonly error: unknown }
 type Beginning = { readonly first: readonly CsvRecord[]; readonly layout?: CsvLayout; readonly fault?: Fault }
 
-/** The layout and first rows. If the upload breaks among them, they are kept, and the error follows. */
+/**
+ * The layout and the first rows. If the upload is interrupted among them, the received rows are kept, and the error
+ * follows them.
+ */
 async function beginOf(
   records: AsyncIterable<readonly CsvRecord[]>,
   delimiter: string,
@@ -200,11 +206,17 @@ function usualOf(numbers: readonly number[]): readonly [usual: number, times: nu
 /** Maximum number of columns. */
 export const MAX_COLUMNS = 1_000
 
-/** A record of a CSV list. `isTooLong`: over {@link MAX_RECORD} characters; `cells` are its first. */
+/**
+ * A record of a CSV list. `isTooLong`: it has more than {@link MAX_RECORD} characters, and `cells` are only its first
+ * ones.
+ */
 type CsvRecord = { readonly line: number; readonly cells: readonly string[]; readonly isTooLong: boolean }
 
 type CsvReader = {
-  /** The records that end here. Throws AppError `bad_list` for more than {@link MAX_COLUMNS} columns. */
+  /**
+   * The records that end in this text. Throws AppError `bad_list` for a record of more than {@link MAX_COLUMNS}
+   * columns.
+   */
   readonly take: (text: string) => CsvRecord[]
   /** The last record, which no line end follows. Throws AppError `bad_list` if a quote is still open. */
   readonly end: () => CsvRecord[]
@@ -265,7 +277,10 @@ export function csvReader(delimiter: string, firstLine: number): CsvReader {
     size = 0
   }
 
-  /** From `at` through the next single quote, in one part: many small ones would be a chain in memory. */
+  /**
+   * Reads from `at` up to and including the next quote that is not doubled, in one part: many small ones would be a
+   * chain in memory.
+   */
   function quoted(text: string, at: number): number {
     let quote = text.indexOf('"', at)
     while (quote >= 0 && text.charCodeAt(quote + 1) === QUOTE) {

@@ -9,7 +9,10 @@ export type Layout = CsvLayout | ({ readonly format: 'text' | 'ndjson' | 'json' 
 
 export type Intake = {
   readonly kind: Kind
-  /** Content-Type: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with parameters. */
+  /**
+   * Content-Type of the request: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with or
+   * without parameters.
+   */
   readonly contentType: string
   /** Content-Encoding of the request; gzip is recognized without it. */
   readonly contentEncoding?: string

@@ -43,7 +43,10 @@ function textRow(kind: Kind, { line, text, isTooLong }: Line): readonly IntakeRo
   return rows.map((row) => (row.taken && rows.length <= MOST_WHOLE ? { ...row, columns: [text.trim()] } : row))
 }
 
-/** A JSON value per line: a string, or an object with the kind's field; the others are the row's columns. */
+/**
+ * One JSON value per line: a string, or an object with the field of the kind; its other fields are the row's own
+ * columns.
+ */
 export async function* ndjsonRows(
   text: AsyncIterable<string>,
   kind: Kind,
@@ -87,10 +90,16 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
-/** A line, or item of a JSON list. `isTooLong`: over {@link MAX_RECORD} characters; `text`: its beginning. */
+/**
+ * A line, or the item of a JSON list. `isTooLong`: it has more than {@link MAX_RECORD} characters, and `text` is its
+ * beginning.
+ */
 type Line = { readonly line: number; readonly text: string; readonly isTooLong: boolean }
 
-/** The lines that are not blank (CR, LF or both), those of a piece together, from `firstLine` on. */
+/**
+ * The lines of a text that are not blank (ended by CR, LF or both), those of a piece together, numbered from
+ * `firstLine`.
+ */
 async function* physicalLines(
   text: AsyncIterable<string>,
   firstLine: number,
@@ -180,7 +189,10 @@ function itemCutter(firstLine: number): Cutter {
     else if (depth === 0 && (c === ',' || c === ']')) return true
     return false
   }
-  /** Adds a part of a piece: parts are few, since a text grown by characters is a chain in memory. */
+  /**
+   * Adds a part of a piece to the item: parts are few, since a text that grew by single characters would be a chain in
+   * memory.
+   */
   function add(part: string): void {
     length += part.length
     item = length > MAX_RECORD ? (item + part).slice(0, KEPT) : item + part

@@ -26,7 +26,9 @@ export type UploadPlace = {
 }
 
 type OpenUploads = {
-  /** Throws AppError `too_many_uploads` if this owner, or all together, have as many as may be open. */
+  /**
+   * Throws AppError `too_many_uploads` if this owner, or all owners together, have the maximum number of open uploads.
+   */
   readonly enter: (owner: string) => UploadPlace
 }
 

@@ -8,7 +8,10 @@ import { listError, type RowProblem } from '../problems.ts'
 
 export type Kind = 'verify' | 'check' | 'blacklist'
 
-/** Usual names of input columns, lower case without marks and blanks, by kind and preference. */
+/**
+ * Common names of input columns in exported lists, in lower case without marks and blanks, by kind and in order of
+ * preference.
+ */
 const NAMES: Readonly<Record<Kind, readonly string[]>> = {
   verify: [
     ...['email', 'emailaddress', 'mail', 'mailaddress', 'emails'],
@@ -210,7 +213,10 @@ export type GoodRow = {
   /** What was taken away to get the input. */
   readonly taken?: readonly (Taken | 'shortened')[]
 }
-/** A record without a result: the code of the reason ({@link rowProblem}), its sentence, its beginning. */
+/**
+ * A record that gets no result: the code of the reason ({@link rowProblem}), its sentence, and the beginning of the
+ * record.
+ */
 export type BadRow = {
   readonly ok: false
   readonly line: number

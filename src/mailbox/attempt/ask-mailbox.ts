@@ -125,7 +125,10 @@ type ChosenSources =
   | { readonly sources: readonly Source[]; readonly skipped: NonNullable<AnswerBase['skipped']> }
   | (NoAnswer & { readonly untilMs: number })
 
-/** Only `bind_ip`; with the pool `bind_ip` first, then the healthiest, without one the system's choice. */
+/**
+ * Only `bind_ip`: that source and no other. With the pool: `bind_ip` first, then the healthiest; without a configured
+ * pool, the system's choice.
+ */
 function chooseSources(
   { bindIp, pool, poolAttempts, state, stickTo }: MailboxQuestion,
   destinations: readonly Destination[],
@@ -153,7 +156,10 @@ function chooseSources(
   return { reason: 'source_blocked', message: message.slice(0, 512), untilMs: soonest.untilMs }
 }
 
-/** The first `most` sources; of one family alone, the last is of the other if there is one (RFC 5321 §5.1). */
+/**
+ * The first `most` sources. If all have the same family and another source has the other, that one is last (RFC 5321
+ * §5.1: all addresses are tried).
+ */
 export function ofBothFamilies(sources: readonly Source[], most: number): readonly Source[] {
   const first = sources.slice(0, most)
   const families = new Set(first.map(familyOfSource))

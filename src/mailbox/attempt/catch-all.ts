@@ -58,7 +58,10 @@ export function catchAllCache(now: () => number): CatchAllCache {
   }
 }
 
-/** The same cache for all nodes on one database: what is set is sent to them, what is `noted` is cached. */
+/**
+ * The same cache, shared with all nodes on one database: what is set here is sent to them, and what is `noted` about a
+ * domain is cached here.
+ */
 export function sharedCatchAll(
   local: CatchAllCache,
   cluster: Pick<Cluster, 'put'> | undefined,

@@ -25,7 +25,10 @@ export const providerKeyOf = ({ host, provider }: Pick<Destination, 'host' | 'pr
 export const familiesOf = (destinations: readonly Destination[]): ReadonlySet<Family> =>
   new Set(destinations.map(({ address }) => familyOf(address)))
 
-/** The first mail host and its provider's limits; undefined without one, or if it cannot be determined. */
+/**
+ * The first mail host for the domain, and the limits toward its provider; undefined if there is no mail host, or it
+ * cannot be determined.
+ */
 export async function firstDestination(
   ctx: Pick<Ctx, 'resolve' | 'signal' | 'random'>,
   domain: Domain,

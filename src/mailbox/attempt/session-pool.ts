@@ -9,7 +9,10 @@ export type PooledSession = {
   readonly unknown: number
 }
 
-/** Open sessions between recipients, by source and destination: for lists; a single question closes its own. */
+/**
+ * Open sessions between recipients, by source and destination. Used for lists of addresses: a single question closes
+ * its own session.
+ */
 export type SessionPool = {
   /** An idle session, or a slot for a new one, whichever is available first. Rejects as `acquireSlot` does. */
   readonly acquire: (
@@ -17,7 +20,10 @@ export type SessionPool = {
     acquireSlot: (signal: AbortSignal) => Promise<() => void>,
     signal: AbortSignal,
   ) => Promise<PooledSession | { readonly session?: undefined; readonly release: () => void }>
-  /** Passes a session to the next waiter, or keeps it 1.5 s; one at its limits is closed and its slot freed. */
+  /**
+   * Passes a session to the next waiter, or keeps it for 1.5 s; a session that has reached its limits is closed and its
+   * slot freed.
+   */
   readonly release: (key: string, pooled: PooledSession) => void
   /** Closes all idle sessions. */
   readonly close: () => void
@@ -26,7 +32,10 @@ export type SessionPool = {
 const IDLE_MS = 1_500
 /** Maximum number of recipients per session; many servers limit them. */
 const MAX_RECIPIENTS = 40
-/** Unknown recipients per session: Postfix slows down at 10 errors, disconnects at 20 (smtpd_soft_error_limit). */
+/**
+ * Maximum number of unknown recipients per session: Postfix slows down at 10 errors and disconnects at 20
+ * (smtpd_soft_error_limit).
+ */
 const MAX_UNKNOWN = 8
 
 /** The sessions of one verifier; an idle one is closed after 1.5 s. */

@@ -17,7 +17,10 @@ import { type Destination, providerKeyOf } from './destinations.ts'
 import type { DialoguePlan, DialogueResult } from './dialogue.ts'
 import type { SessionPool } from './session-pool.ts'
 
-/** Makes another node verify: the answer is about the question, its result matches its reason; or why not. */
+/**
+ * Makes another node verify. The answer is about the question, and its result matches its reason. A problem says why
+ * there is none.
+ */
 export type AskNode = (
   ctx: Ctx,
   question: { readonly node: NodeName; readonly email: string; readonly timeoutMs: number },
@@ -44,7 +47,9 @@ export type MailboxQuery = {
   readonly sources: readonly Source[]
   /** The deadline; later callers of shared work may extend it. */
   readonly deadlineMs: () => number
-  /** Sources used whatever their breaker says: those that the caller named, and the system's choice. */
+  /**
+   * Sources that are used whatever their circuit breaker says: those that the caller named, and the system's choice.
+   */
   readonly forced: readonly Source[]
   /** Keep sessions open for a short time, for the next address of a list. */
   readonly reuse: boolean
@@ -136,7 +141,10 @@ export function limitsOf(destination: Destination): ProviderAllowance {
   return { key: providerKeyOf(destination), perMinute, connections: maxConnections }
 }
 
-/** Waits for the source's rate at the provider; `held`: its turn is too late; undefined: time is out. */
+/**
+ * Waits for the rate of the source toward the provider; `held` if the turn would come too late, undefined if the time
+ * ran out.
+ */
 export async function waitForRate(
   { ctx, state, source, query }: SourcePass,
   provider: ProviderAllowance,

@@ -17,7 +17,10 @@ import { eventOf, heldBy } from './try-host.ts'
 
 /** Maximum number of attempts that are taken over from another node. */
 const MAX_ATTEMPTS = 20
-/** A node that is not the last source gets this share of the time left; with less than the least, none. */
+/**
+ * A node that is not the last source gets this share of the remaining time. With less than this time left, no node is
+ * asked, ms.
+ */
 const SHARE = 0.5
 const LEAST_MS = 1_000
 

@@ -34,14 +34,19 @@ export type Verdict = {
    * `mailbox_not_found` by text holds whatever reply a made-up recipient got.
    */
   readonly by: 'text' | 'code' | 'stage'
-  /** How long the server asks us to wait, ms, at most 24 h; for temporary reasons with a delay or default. */
+  /**
+   * How long the server asks us to wait, in ms (at most 24 hours); only for temporary reasons, if the text names a
+   * delay or there is a default.
+   */
   readonly retryAfterMs?: number
   readonly detail?: Detail | undefined
   /** Too many recipients from us failed there: another source address does not help, the mail host is to rest. */
   readonly restsHost?: true
 }
 
-/** Stages whose refusals may be about the recipient; earlier ones are about us, whatever they say. */
+/**
+ * Stages whose refusals may be about the recipient. Refusals at earlier stages are about us, whatever their text says.
+ */
 const RECIPIENT_STAGES: readonly Stage[] = ['rcpt', 'data']
 
 /**
@@ -94,7 +99,10 @@ const CANDIDATES = {
 
 type Read = Pick<Verdict, 'reason' | 'detail'>
 
-/** The reasons of recent texts, 256 KiB at most: but for names, most refusals are in the same words. */
+/**
+ * The reasons of recent texts, at most 256 KiB of text: without the names, a server refuses most recipients in the same
+ * words.
+ */
 const known = new LRUCache<string, { readonly read: Read | undefined }>({
   maxSize: 2 ** 18,
   sizeCalculation: (_, key) => key.length,
@@ -176,14 +184,20 @@ function withRetry(verdict: Omit<Verdict, 'retryAfterMs'>, reply: Reply): Verdic
 /** An enhanced status code in text, not part of an IP address or a version (RFC 3463 §2). */
 const ENHANCED = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/
 
-/** The enhanced code of a reply: as read by the session, else the first in its text (`(#5.1.1)`). */
+/**
+ * The enhanced status code of a reply: as read by the session, otherwise the first in its text (`(#5.1.1)`); undefined
+ * if there is none.
+ */
 export function enhancedOf(reply: Reply): string | undefined {
   return reply.enhanced ?? ENHANCED.exec(reply.lines.join(' ').slice(0, 4_096))?.[0]
 }
 
 type Coded = { readonly stage: Stage; readonly reply: Reply; readonly about: 'recipient' | 'us' }
 
-/** Codes with one meaning at any stage (RFC 3463 §3, RFC 7372 §3, RFC 7505 §4.2, IANA registry). */
+/**
+ * Subject and detail codes that have the same meaning at any stage (RFC 3463 §3, RFC 7372 §3, RFC 7505 §4.2, IANA
+ * registry).
+ */
 const ABOUT_US: Readonly<Record<string, Reason>> = {
   '1.7': 'sender_refused',
   '1.8': 'sender_refused',
@@ -202,7 +216,9 @@ const ABOUT_US: Readonly<Record<string, Reason>> = {
   '7.30': 'tls_required',
 }
 
-/** Codes about the recipient, if permanent. 5.1.0, 5.1.4, 5.1.5 and 5.1.9 do not say whose address it is. */
+/**
+ * Codes about the recipient, in a permanent reply. 5.1.0, 5.1.4, 5.1.5 and 5.1.9 do not specify whose address is meant.
+ */
 const OF_RECIPIENT: Readonly<Record<string, Reason>> = {
   '1.1': 'mailbox_not_found',
   '1.2': 'domain_not_found',

@@ -5,7 +5,10 @@ const now = rows('recipient', 'any')
 const any = rows('any', 'any')
 const forGood = rows('recipient', '5xx')
 
-/** Read first: clear codes whose texts mention the sender. The mailbox exists and takes no outside mail. */
+/**
+ * Read before all others: the codes are unmistakable, but their texts mention the sender. The mailbox exists and
+ * accepts no mail from outside.
+ */
 export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   forGood(
     'recipient_restricted',

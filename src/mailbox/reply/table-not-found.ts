@@ -5,7 +5,10 @@ const gone = rows('recipient', '5xx')
 const BOX =
   '(?:users?(?! agent)|user ?names?|recipients?|mail ?box(?:es)?|in-?box(?:es)?|accounts?|address(?:es)?|addressees?|alias(?:es)?|customers?|persons?|e-?mails?|local.?part|receivers?|rcpts?|subscribers?|members?|(?:mail ?)?drop)'
 
-/** Steps 6 and 7: no such mailbox or domain, no mail here, no relaying. Only texts that name their subject. */
+/**
+ * Steps 6 and 7: no such mailbox, no such domain, no mail accepted here, and relaying denied. Only texts that name
+ * their subject count.
+ */
 export const NOT_FOUND: readonly ReplyRow[] = [
   gone(
     'null_mx',

@@ -5,7 +5,10 @@ const recipient = rows('recipient', 'any')
 const forGood = rows('recipient', '5xx')
 const forNow = rows('any', '4xx')
 
-/** Step 5: refusals of our address, its reputation, rate or content, and faults of the server. */
+/**
+ * Step 5: refusals of our address, its reputation, our rate, or the content; and texts that report a fault of the
+ * server.
+ */
 export const ABOUT_SOURCE: readonly ReplyRow[] = [
   recipient(
     'temporary_failure',

@@ -3,7 +3,10 @@ import { POPULAR_DOMAINS } from '../../names/popular.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { loadPackage } from '../../own-files.ts'
 
-/** On the shipped lists, but not disposable: forwarders to permanent mailboxes, and real providers. */
+/**
+ * On the shipped lists, but not disposable: forwarders to one person's permanent mailbox, and providers of real
+ * mailboxes.
+ */
 const REAL = new Set([
   ...POPULAR_DOMAINS,
   ...`duck.com simplelogin.com simplelogin.co simplelogin.fr simplelogin.io slmail.me slmails.com 8shield.net 8alias.com aleeas.com dralias.com silomails.com

@@ -1,4 +1,7 @@
-/** Local parts of a role, not a person (RFC 2142, and common ones), without separators. */
+/**
+ * Local parts of a role and not of a person: those of RFC 2142, and common ones in several languages. Written without
+ * separators.
+ */
 const ROLES = new Set(
   `abuse noc security postmaster hostmaster usenet news webmaster www uucp ftp
   info marketing sales support trouble root admin administrator mailerdaemon maildaemon daemon nobody

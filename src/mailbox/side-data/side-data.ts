@@ -54,7 +54,9 @@ export function sideData(
   }
 }
 
-/** The domain that was probably meant, or "": it must accept mail, known within `ms` (3 s). */
+/**
+ * The domain that was probably meant, or "": a suggestion must accept mail, and this must be known within `ms` (3 s).
+ */
 export async function suggestionFor(ctx: Asker, domain: string, ms = SUGGESTION_MS): Promise<string> {
   const suggested = suggestDomain(domain)
   if (suggested === '') return ''

@@ -83,7 +83,10 @@ function endingSlips(ending: string, theirs: string): number {
   return slips <= (exists(ending) ? 1 : 2) ? slips : Infinity
 }
 
-/** `name` with the suffix meant, if its own does not exist; only of two labels: others show too little. */
+/**
+ * `name` with the suffix that was meant, if the given one does not exist. Only for names of two labels: longer ones
+ * show too little.
+ */
 function withEnding(name: string, ending: string): string {
   if (ending === '' || ending.includes('.') || exists(ending)) return ''
   const meant = ENDINGS.find((one) => editDistance(ending, one, 1) === 1)

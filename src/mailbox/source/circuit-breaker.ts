@@ -1,6 +1,9 @@
 import { anotherSourceMayHelp, type Reason, reasonRow } from '../reasons.ts'
 
-/** A source toward a provider: circuit breaker, adaptive rate, counts. Pure: (state, event, now) → state. */
+/**
+ * The state of one source address toward one provider: a circuit breaker and an adaptive rate, with counts. Pure:
+ * (state, event, now) → state.
+ */
 export type SourceState = {
   /** `open`: not used until `pausedUntilMs`; then one trial is permitted. */
   readonly breaker: 'closed' | 'open' | 'half_open'

@@ -12,7 +12,10 @@ export type LeaseWant = {
   readonly perSecond: number
   readonly capacity: number
 }
-/** What it gets: connections while it has fewer, recipients, and the time until there is one more, ms. */
+/**
+ * What it gets: new connections while it has fewer than these, recipients, and the time until there is a further one,
+ * ms.
+ */
 export type LeaseGrant = { readonly connections: number; readonly tokens: number; readonly waitMs: number }
 /** A fact about a domain or a provider, and how long it stays valid. */
 export type Remembered = {

@@ -31,7 +31,10 @@ type Hold = { readonly message: string; readonly retryAfterMs: number }
 export type ProviderAllowance = { readonly key: ProviderKey } & LeaseLimits
 
 export type HostLimits = {
-  /** Waits for a connection to address and provider; returns what frees it. Rejects as the signal. */
+  /**
+   * Waits for a connection to the address and the provider; the returned function frees it. Rejects with the signal's
+   * reason.
+   */
   readonly acquire: (address: Ip, provider: ProviderAllowance, signal: AbortSignal) => Promise<Release>
   /**
    * Waits for the rate of recipients of the source (`perMinute`), and of the provider. Returns undefined at its turn,

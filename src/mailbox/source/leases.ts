@@ -9,7 +9,10 @@ export type LeaseLimits = { readonly connections: number; readonly perMinute: nu
 export type Leases = {
   /** Waits for a connection, first come first served. Rejects with the signal's reason. */
   readonly connect: (key: string, limits: LeaseLimits, signal: AbortSignal) => Promise<Release>
-  /** Waits for a recipient: undefined at its turn, or at once the wait if longer than `withinMs`. */
+  /**
+   * Waits for a recipient of the rate: undefined at its turn, or at once the time to wait if that is longer than
+   * `withinMs`.
+   */
   readonly recipient: (
     key: string,
     limits: LeaseLimits,
@@ -22,7 +25,10 @@ export type Leases = {
   readonly onRoom: (listener: () => void) => void
 }
 
-/** How long granted connections may be used, from before they were asked for, and renewed, ms. */
+/**
+ * How long granted connections may be used, counted from before the grant was asked for, and how often it is renewed,
+ * ms.
+ */
 const SLICE_MS = 2_000
 const RENEW_MS = 500
 /** Questions of this time ask together, ms. */
@@ -43,7 +49,10 @@ type Slice = {
   untilMs: number
   grantedAtMs: number
   used: number
-  /** What a grant on its way says is used: until its answer no more, because others may get the rest. */
+  /**
+   * What the request for a grant that is on its way says is used: until it is answered no more are, because others may
+   * be granted the rest.
+   */
   told: number
   tokens: number
   /** When the bucket of all nodes has a further token. */
@@ -57,7 +66,10 @@ type Slice = {
   granted: PromiseWithResolvers<void>
 }
 
-/** Without a cluster, and while its database is away, a node grants itself its share. `now`: monotonic ms. */
+/**
+ * Without a cluster, and while its database is away, a node grants itself its share of the limits. `now`: milliseconds
+ * that never step back.
+ */
 export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nodes'>): Leases {
   const slices = new Map<string, Slice>()
   const listeners: (() => void)[] = []
@@ -134,7 +146,10 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
     }
   }
 
-  /** When the database was last asked: slices of that time end before nodes use their shares instead. */
+  /**
+   * When the last grant of the database was asked for: slices of that time have ended before nodes use their shares of
+   * the limits instead.
+   */
   let sharedMs = Number.NEGATIVE_INFINITY
   async function renew(active: readonly Slice[]): Promise<void> {
     const wants = active.map(wantOf)

@@ -35,7 +35,9 @@ export type SourcePool = {
    * fires, whichever is first. A refresh that was cut short does not count, and the next caller starts it again.
    */
   readonly refresh: (signal: AbortSignal) => Promise<void>
-  /** Listings of the exit address by each blacklist's last answer; undefined: none has answered yet. */
+  /**
+   * The listings of the exit address, by the last answer of each blacklist; undefined: no blacklist has answered yet.
+   */
   readonly listings: (source: SourceName) => readonly OwnListing[] | undefined
   /** Why a source is not used toward a provider. */
   readonly refusedBy: (source: SourceName, provider: string) => string | undefined
@@ -168,7 +170,10 @@ export type PoolRow = {
   }[]
 }
 
-/** A row per address: the pool's in order, then others used. At most 100 providers each, latest first. */
+/**
+ * One row per address: those of the pool first, in their order, then others that were used. At most 100 providers each,
+ * the latest used first.
+ */
 export function poolStatus(
   pool: readonly SourceName[],
   rows: readonly SourceRow[],

@@ -23,7 +23,10 @@ export type ProviderKey = string
 
 export type SourceRow = { readonly source: Source; readonly provider: ProviderKey; readonly state: SourceState }
 
-/** A provider for source addresses: its key, and recipients per minute from one of them. */
+/**
+ * A provider as needed for source addresses: its key, and the recipients per minute that its row permits from one of
+ * them.
+ */
 export type ProviderLimits = { readonly key: ProviderKey; readonly perMinute: number }
 
 /** A use of a source in progress. `end` records its outcome and must be called; further calls do nothing. */
@@ -44,7 +47,9 @@ export type Unavailable = {
 
 /** The state of all source addresses toward all providers; it survives a restart. */
 export type Sources = {
-  /** Source addresses of usable families for the provider, best first; and the skipped ones, with why. */
+  /**
+   * Source addresses for the provider, best first, of the usable families; and those that are skipped, with the reason.
+   */
   readonly choose: (
     pool: readonly Source[],
     provider: ProviderLimits,

@@ -38,7 +38,10 @@ const only = (one: CheckAnswer, other: CheckAnswer): readonly FindingAnswer[] =>
 }
 const isCut = (answer: CheckAnswer): boolean => Object.hasOwn(answer, 'findings_left_out')
 
-/** Whether the score holds whatever is unknown: lists without answer make a report incomplete, no more. */
+/**
+ * Whether the score is the same whatever the unknown parts are: lists without an answer make a report incomplete, but
+ * do not change its score.
+ */
 export const isScoreKnown = ({
   complete,
   score_min,

@@ -176,7 +176,10 @@ export const VERIFY_ROWS: readonly Row<VerifyAnswer>[] = [
 
 const GOOD = ['pass', 'passes', 'met']
 
-/** Changes between two messages of an author domain. What is unknown in one of them is no change. */
+/**
+ * Kinds of change between the analyses of two messages of one author domain. What is unknown in one of them is no
+ * change.
+ */
 export const MESSAGE_ROWS: readonly Row<MessageAnswer>[] = [
   resultRow('message.dmarc', 'DMARC', ({ dmarc }) => dmarc.result),
   resultRow('message.spf', 'SPF', ({ spf }) => spf.result),

@@ -11,7 +11,10 @@ export type MailRules = {
   readonly perDay: number
 }
 
-/** The body of a question for consent, with nothing a key could word: a domain or address, the link's id. */
+/**
+ * The stored body of a question for consent. It has nothing that a key could word: a domain or an address, and the id
+ * of the link.
+ */
 export const consentQuestion = z.strictObject({
   type: z.literal('mail.consent'),
   timestamp: z.iso.datetime(),
@@ -39,7 +42,10 @@ export async function consentsOf(
 
 type Asking = { readonly database: Database; readonly consents: MailConsents; readonly deliveries: Deliveries }
 
-/** Asks addresses (lower case) whether they want mail about a subject: one message, unless asked recently. */
+/**
+ * Asks addresses (lower case) whether they want mail about a domain or IP address: one message each, unless they were
+ * asked recently.
+ */
 export async function askForConsent(
   { database, consents, deliveries }: Asking,
   owner: string,

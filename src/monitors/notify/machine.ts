@@ -97,7 +97,10 @@ export type Wanted = {
   readonly noReports?: boolean
 }
 
-/** The result of a run: `facts` of the last known state; `open`: what could not be determined. */
+/**
+ * The result of a run. `facts` are of the last known state; `open` lists what could not be determined, empty if
+ * everything could.
+ */
 export type Observation = {
   readonly facts: Facts | undefined
   /** Of the last known state before this run. */
@@ -167,7 +170,10 @@ function toldChanges(changes: readonly Change[], reasons: readonly Reason[], wan
 export const afterWait = (before: NotifyState, nowMs: number, quietUntilMs: number | undefined): Step =>
   settle(withoutOld(before, nowMs), [], [], nowMs, quietUntilMs)
 
-/** Times in the future are of a clock that stepped back: ignored, so nothing is held over an hour. */
+/**
+ * Times in the future come from a clock that stepped back: they are ignored, so that nothing is held for longer than an
+ * hour.
+ */
 function withoutOld(state: NotifyState, nowMs: number): NotifyState {
   const entries = Object.entries(state.toldAt).filter(([, at]) => nowMs - at < HOUR_MS && at <= nowMs)
   const toldAt = Object.fromEntries(entries)
@@ -361,7 +367,9 @@ const isSaid =
     (begun.includes('listed') && LISTINGS.includes(id)) ||
     (id === 'score' && [...begun, ...ended].some((name) => name === 'score' || name === 'worse'))
 
-/** Of changes of one kind and subject the last one: a flapping change is told as it is now. */
+/**
+ * Of changes of the same kind about the same subject the last one: a flapping change is reported in its present state.
+ */
 function lastOfEach(changes: readonly Change[]): readonly Change[] {
   if (changes.length < 2) return changes
   const last = new Map<string, Change>()

@@ -38,7 +38,10 @@ type ToSend = {
   readonly webhook?: { readonly url: string; readonly secrets: readonly string[] }
 }
 
-/** The result of an attempt. `gone`: no more messages wanted (410); `isFinal`: another changes nothing. */
+/**
+ * The result of an attempt. `gone`: the receiver wants no more messages (410); `isFinal`: another attempt would change
+ * nothing.
+ */
 export type Sent = {
   readonly ok: boolean
   readonly status: number | null
@@ -50,7 +53,9 @@ export type Sent = {
 const ATTEMPT_MS = 15_000
 const MAIL_MS = 30_000
 
-/** Sends a message once. Rejects only as the signal: our own fault is the result, and logged. */
+/**
+ * Sends a message once. Rejects only with the signal's reason: a fault of ours is the result of the attempt, and logged.
+ */
 export async function sendOnce(senders: Senders, message: ToSend, nowMs: number, signal: AbortSignal): Promise<Sent> {
   try {
     if (message.channel.type === 'mail')

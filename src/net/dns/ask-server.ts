@@ -14,7 +14,10 @@ type ServerAskerOptions = {
   readonly onEvent?: (event: DnsEvent) => void
   /** Default 53. */
   readonly port?: number
-  /** `tryMs`: one attempt, default 2,000. `totalMs`: the whole query with TCP, default 5,000. */
+  /**
+   * `tryMs`: limit of the single attempt, default 2,000. `totalMs`: limit of the whole query including TCP, default
+   * 5,000.
+   */
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 

@@ -14,7 +14,10 @@ export type DnsClientOptions = {
   /** Milliseconds of a clock that does not step. Default: the clock of the process. */
   readonly now?: () => number
   readonly onEvent?: (event: DnsEvent) => void
-  /** `tryMs`: one server in the first round, default 1,500. `totalMs`: the whole query, default 10,000. */
+  /**
+   * `tryMs`: limit for one server in the first round, default 1,500. `totalMs`: limit of the whole query, default
+   * 10,000.
+   */
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 
@@ -74,7 +77,9 @@ export function dnsClient(options: DnsClientOptions): DnsClient {
   return { resolve, close }
 }
 
-/** One timer for all queries, every 50 ms while `open`; it keeps the process alive only while `busy`. */
+/**
+ * One timer for all waiting queries: it fires every 50 ms while `open`, and keeps the process alive only while `busy`.
+ */
 const SWEEP_MS = 50
 
 type Sweeper = {

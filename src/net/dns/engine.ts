@@ -55,7 +55,10 @@ const keep = (resolve: (answer: unknown) => void, reject: (error: unknown) => vo
   kept.reject = reject
 }
 
-/** Sends, retries and completes queries by callbacks: a query costs one promise and no timer. */
+/**
+ * Sends queries, retries them and completes them. It uses callbacks throughout: a query creates one promise and no
+ * timer.
+ */
 export function engine(options: EngineOptions): Engine {
   const { now, onEvent } = options
   const aborts = watch<Question>((question) => {
@@ -155,7 +158,10 @@ export function engine(options: EngineOptions): Engine {
     ask([at], '.', 'NS', NEVER, false, false, 1).catch(silent)
   }
 
-  /** An unreachable server fails at once: the next round starts later, and not for all queries together. */
+  /**
+   * An unreachable server fails at once: the next round starts a little later, and not at the same moment for all
+   * queries.
+   */
   function backOff(question: Question): void {
     const timer = setTimeout(
       () => {

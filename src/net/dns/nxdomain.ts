@@ -8,9 +8,15 @@ import { type Answer, DnsError, type DnsReason, type RecordType, type Resolve, s
 
 /** How long it is cached that the resolver knows a top-level domain. */
 const KNOWN_MS = 3_600_000
-/** The same for NXDOMAIN without SOA (TTL 0, RFC 2308 §5), as filters, portals and some caches send. */
+/**
+ * The same for an NXDOMAIN without an SOA record (TTL 0, RFC 2308 §5), which filters, captive portals and some caches
+ * send.
+ */
 const KNOWN_WITHOUT_SOA_MS = 60_000
-/** How long a resolver that denied a TLD is not trusted, ms; doubled if again within an hour. */
+/**
+ * How long a resolver that denied a top-level domain is not trusted, ms. If it denies everything again within an hour,
+ * the time doubles.
+ */
 const DENIED_MS = 60_000
 /** Maximum time for which such a resolver is not trusted, ms. */
 const MOST_DENIED_MS = 3_600_000
@@ -160,5 +166,7 @@ function topLevelOf(name: string): string {
   return last === '' ? CONTROL : last.toLowerCase()
 }
 
-/** In the root zone by the suffix list, which has `onion`, that no resolver may know (RFC 7686 §2). */
+/**
+ * In the root zone according to the suffix list. The list contains `onion`, which no resolver may know (RFC 7686 §2).
+ */
 const isDelegated = (tld: string): boolean => tld !== 'onion' && isTopLevelDomain(tld)

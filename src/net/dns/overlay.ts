@@ -163,14 +163,19 @@ function withKept<T extends RecordType>(
   return [...published.records.filter((data) => keeps(data)), ...own]
 }
 
-/** A type not overlaid at a name where others are: its published records. The name exists. */
+/**
+ * A type that is not overlaid at a name with other overlaid types: the published records of that name. The name exists.
+ */
 async function beside<T extends RecordType>({ resolve, at, type, signal, options }: Question<T>): Promise<Answer<T>> {
   if (type === 'CNAME') return answerOf(at, type, [])
   const answer = await resolve(at, type, signal, options)
   return answer.kind === 'found' && answer.cname.length === 0 ? answer : answerOf(at, type, [])
 }
 
-/** The overlaid wildcard of the closest name above (RFC 4592 §3.3.1); names between are asked only then. */
+/**
+ * The overlaid wildcard of the closest existing name above (RFC 4592 §3.3.1); the names between are queried only if
+ * there is one.
+ */
 async function wildcardFor<T extends RecordType>(question: Question<T>, name: string): Promise<Node | undefined> {
   const { laid, resolve, type, signal, options } = question
   if (!laid.hasWildcard) return undefined

@@ -11,7 +11,10 @@ const MAX_GUESSES = 100
 /** Buffer space for the answers to all queries of one socket. */
 const RECEIVE_BYTES = 1_048_576
 
-/** A UDP datagram. `mismatched`: may be forged, or a server changes names; its content is not used. */
+/**
+ * A UDP datagram. `mismatched`: an answer that may be forged, or from a server that changes names; its content is not
+ * used.
+ */
 export type UdpHandlers<W extends Wait> = Pick<Handlers<W>, 'failed' | 'event'> & {
   readonly received: (wait: W, bytes: Buffer) => void
   readonly mismatched: (wait: W) => void
@@ -126,7 +129,10 @@ export class PortSocket<W extends Wait> {
     return ((this.#used[id >> 5]! >> (id & 31)) & 1) === 1
   }
 
-  /** Somebody may guess ids: queries in flight go over TCP, where an off-path attacker cannot use them. */
+  /**
+   * Somebody may be guessing ids: queries in flight are repeated over TCP, where ids are of no use to an off-path
+   * attacker.
+   */
   #guessed(): void {
     if (++this.#guesses < MAX_GUESSES) return
     const waits = [...this.inFlight.values()]

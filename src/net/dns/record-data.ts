@@ -4,7 +4,10 @@ import { parseIp } from '../../names/ip.ts'
 import { recordProblem } from './problems.ts'
 import type { RecordData, RecordType } from './resolver.ts'
 
-/** A field of presentation format (RFC 1035 §5.1): its text with escapes as written, and if it was quoted. */
+/**
+ * One field of a record's data in presentation format (RFC 1035 §5.1): its text with escapes as written, and whether it
+ * was quoted.
+ */
 export type Field = { readonly text: string; readonly quoted: boolean }
 /** Reads a name in the data into its canonical form (lower case, no trailing dot). */
 type ReadName = (text: string) => Parsed<string>
@@ -130,7 +133,9 @@ function soa([mname, rname, ...rest]: readonly Field[], readName: ReadName): Par
   })
 }
 
-/** Seconds as zone files have them: `3600`, `1h`, `1d12h`; undefined: no duration, or over 32 bits. */
+/**
+ * Seconds as written in zone files: `3600`, `1h`, `1d12h`; undefined if the text is not a duration, or exceeds 32 bits.
+ */
 export function readSeconds(text: string): number | undefined {
   if (!/^(?:\d{1,10}|(?:\d{1,10}[wdhms]){1,5})$/i.test(text)) return undefined
   const UNITS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1, '': 1 }
@@ -140,7 +145,10 @@ export function readSeconds(text: string): number | undefined {
   return total <= 0xffff_ffff ? total : undefined
 }
 
-/** Octets of presentation format: `\DDD` an octet, `\X` the character (RFC 1035 §5.1), the rest UTF-8. */
+/**
+ * The octets of a text in presentation format: `\DDD` is an octet, `\X` the character (RFC 1035 §5.1), everything else
+ * UTF-8.
+ */
 export function octetsOf(text: string): Parsed<Buffer> {
   if (!text.includes('\\')) return parsed(Buffer.from(text))
   const parts: Buffer[] = []
@@ -155,7 +163,10 @@ export function octetsOf(text: string): Parsed<Buffer> {
 /** Octets as the text of an answer: UTF-8 if valid, otherwise one character per octet. */
 export const textOf = (octets: Buffer): string => (isUtf8(octets) ? octets.toString('utf8') : octets.toString('latin1'))
 
-/** The strings of a TXT, at most 255 octets each, joined without a space (RFC 1035 §3.3, RFC 7208 §3.3). */
+/**
+ * The character-strings of a TXT record, each of at most 255 octets, joined without a space (RFC 1035 §3.3,
+ * RFC 7208 §3.3).
+ */
 function joined(fields: readonly Field[]): Parsed<Buffer> {
   const parts: Buffer[] = []
   for (const { text } of fields) {

@@ -17,7 +17,10 @@ import { zoneEntries } from './zone-entries.ts'
 
 /** A record as people write it: `value` is in presentation format; a TXT value without quotes is the text itself. */
 export type RecordText = { readonly name: string; readonly type: string; readonly value: string }
-/** A record to publish, or to `remove`; a removal without a value is of all of the name and type. */
+/**
+ * A record to publish, or with `remove` one to remove; a removal without a value is of all records of the name and
+ * type.
+ */
 export type ChangeText = Omit<RecordText, 'value'> & {
   readonly value?: string | undefined
   readonly remove?: boolean | undefined
@@ -130,7 +133,10 @@ export function made(name: string, type: RecordType, data: Parsed<unknown>): Par
   return data.ok ? parsed({ name, type, data: data.value } as OverlayRecord) : data
 }
 
-/** The data as in a zone file, names with final dot; a TXT without quotes, an SOA without serial. */
+/**
+ * The data of a record as in a zone file, names with a final dot; a TXT is the text itself, without quotes, and an SOA
+ * has no serial.
+ */
 export function presentationOf(type: RecordType, data: RecordData[RecordType]): string {
   if (typeof data === 'string') return NAMES.includes(type) ? dotted(data) : data
   if ('exchange' in data) return `${data.preference} ${dotted(data.exchange)}`

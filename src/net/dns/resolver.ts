@@ -3,7 +3,10 @@ import type { Problem } from '../../base/problem.ts'
 import type { Ip } from '../../names/ip.ts'
 import { dnsProblem } from './problems.ts'
 
-/** The parsed data of each queried type. Names: presentation format, lower case, no final dot ("": the root). */
+/**
+ * The parsed data of each record type that the program queries. Names are in presentation format, lower case, without a
+ * final dot ("" is the root).
+ */
 export type RecordData = {
   readonly A: Ip
   readonly AAAA: Ip
@@ -11,7 +14,9 @@ export type RecordData = {
   readonly NS: string
   readonly PTR: string
   readonly MX: { readonly preference: number; readonly exchange: string }
-  /** The strings of a record joined (RFC 7208 §3.3), as UTF-8 if valid, else a character per octet. */
+  /**
+   * The character-strings of one record joined (RFC 7208 §3.3), as UTF-8 if valid, otherwise one character per octet.
+   */
   readonly TXT: string
   readonly SOA: {
     readonly mname: string
@@ -68,14 +73,19 @@ export type ExtendedError = { readonly code: number; readonly text: string }
 
 /** An answer of the DNS. SERVFAIL, a refusal and a timeout are not answers: they reject with {@link DnsError}. */
 export type Answer<T extends RecordType = RecordType> = {
-  /** `found`: records of the type; `nodata`: none, the name exists; `nxdomain`: the chain's end does not. */
+  /**
+   * `found`: records of the type; `nodata`: the name exists without them; `nxdomain`: the name (at the end of its CNAME
+   * chain) does not exist.
+   */
   readonly kind: 'found' | 'nodata' | 'nxdomain'
   /** The queried name, lower case. */
   readonly name: string
   readonly type: T
   /** Records of the type at the end of the CNAME chain, in the order of the server; empty unless `found`. */
   readonly records: readonly RecordData[T][]
-  /** Seconds to cache: the lowest TTL of chain and records, or the negative TTL (RFC 2308 §5). */
+  /**
+   * Seconds for which the answer may be cached: the lowest TTL of chain and records, or the negative TTL (RFC 2308 §5).
+   */
   readonly ttlSeconds: number
   /** The targets of the CNAME chain in order; empty if the name itself has the records. At most 16. */
   readonly cname: readonly string[]

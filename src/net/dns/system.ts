@@ -77,7 +77,10 @@ export async function systemResolvers(path = '/etc/resolv.conf'): Promise<Resolv
 /** Whether a server is on this machine, so that nobody on the path can set its AD bit (RFC 4035 §4.9.3). */
 export const isLoopback = (server: Server): boolean => rangeOf(server.ip) === 'loopback'
 
-/** Resolvers for anybody: blacklists refuse them, and their answers can depend on the location. */
+/**
+ * Resolvers that anybody may use. Blacklists refuse them or give them useless answers, and their answers can depend on
+ * the location.
+ */
 const PUBLIC_RESOLVERS = [
   '1.0.0.0/29', // Cloudflare
   '1.1.1.0/29',

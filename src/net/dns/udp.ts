@@ -7,7 +7,10 @@ import type { Holder, Wait } from './wait.ts'
 const OPEN_SOCKETS = 8
 /** Time after which a socket is replaced; it is also replaced after a number of queries. */
 const AGE_MS = 60_000
-/** Sockets per server, with those that wait for last answers; beyond it, open ones are used longer. */
+/**
+ * Maximum number of sockets per server, including those that only wait for their last answers; beyond it, open sockets
+ * are used longer.
+ */
 const MAX_SOCKETS = 256
 /** Maximum number of queries to one server at the same time; further ones fail with `network`. */
 const MAX_IN_FLIGHT = 20_000
@@ -36,7 +39,10 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
     else fail(wait)
   }
 
-  /** Queries sent together use one socket: their answers come together, for half the system calls. */
+  /**
+   * Queries that are sent together use one socket: their answers arrive together too, and are read with half the system
+   * calls.
+   */
   function sendAll(waits: readonly W[], nowMs: number): void {
     const place = random32() % OPEN_SOCKETS
     for (const wait of waits) {

@@ -17,7 +17,9 @@ export type Upstream<W extends Wait> = {
   isSilent: boolean
 }
 
-/** The servers a query was sent to, as bits by index. `out`: it refused, and is not queried again. */
+/**
+ * The servers that a query was sent to, as bits by their index. `out`: the server refused, and is not queried again.
+ */
 export type Round = { tried: number; out: number }
 
 /** Maximum number of servers of one client. */
@@ -82,7 +84,10 @@ type Link<W extends Wait> = {
   readonly close: () => void
 }
 
-/** The transports to a server. Each query ends once, `answered` or `failed`, unless given up or closed. */
+/**
+ * The transports to one server. Each query ends in `answered` or `failed` exactly once, unless it is given up or the
+ * link is closed.
+ */
 function link<W extends Wait>(server: Server, on: Handlers<W>, now: () => number): Link<W> {
   const { failed, event } = on
   const toTcp = (wait: W): void => {

@@ -20,7 +20,10 @@ export type Holder = { readonly forget: (id: number) => void }
 /** Why a transport has no answer. */
 export type Fault = 'timeout' | 'network' | 'malformed'
 
-/** Events on the wire, for counters: unmatched answers, answers to another query, repeats over TCP. */
+/**
+ * Events on the wire, for counters: answers without a query, answers to another query, queries that were repeated over
+ * TCP.
+ */
 export type WireEvent = 'unmatched' | 'mismatched' | 'to_tcp'
 
 export type Handlers<W extends Wait> = {
@@ -35,7 +38,10 @@ export function giveUp(wait: Wait): void {
   wait.holder = undefined
 }
 
-/** Whether `answer` repeats the question octet by octet, with the case of its letters (RFC 5452 §9.1). */
+/**
+ * Whether `answer` is a response that repeats the question octet by octet, including the case of its letters
+ * (RFC 5452 §9.1).
+ */
 export function sameQuestion(query: Query, answer: Buffer): boolean {
   const { bytes, start, questionEnd } = query
   if (answer.length < questionEnd - start || (answer[2]! & 0xf8) !== 0x80) return false

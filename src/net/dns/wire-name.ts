@@ -6,16 +6,25 @@ const MAX_LABEL = 63
 /** Maximum number of compression pointers; a name has at most 127 labels, so no valid name needs more. */
 const MAX_POINTERS = 127
 
-/** What the names of a message may cost: 64 KiB hold 5,000 pointers to 255 octets and 127 pointers. */
+/**
+ * The budget for the names of one message: a message of 64 KiB can contain 5,000 pointers to a name of 255 octets and
+ * 127 pointers.
+ */
 export type NameBudget = { octets: number; pointers: number }
 
-/** Enough for what compression makes shorter: 1,800 MX with names of 60 octets; about 2 ms to read. */
+/**
+ * Enough for every message that uses compression to be shorter: 1,800 MX records with host names of 60 octets. Reading
+ * it takes about 2 ms.
+ */
 export const nameBudget = (): NameBudget => ({ octets: 131_072, pointers: 16_384 })
 
 /** The position of a reader in a message. Reading moves `at`; after a failed read its value is undefined. */
 export type Cursor = { readonly bytes: Uint8Array; at: number; readonly budget?: NameBudget }
 
-/** Octets in presentation format, lower case: dot, backslash escaped, others `\DDD` (RFC 1035 §5.1, 4343 §2.1). */
+/**
+ * Each octet in presentation format, lower case: a dot and a backslash are escaped, invisible octets are `\DDD`
+ * (RFC 1035 §5.1, RFC 4343 §2.1).
+ */
 const SHOWN: readonly string[] = Array.from({ length: 256 }, (_, octet) => {
   if (octet === DOT || octet === BACKSLASH) return `\\${String.fromCharCode(octet)}`
   if (octet <= 0x20 || octet >= 0x7f) return `\\${String(octet).padStart(3, '0')}`
@@ -110,7 +119,10 @@ export function readName(cursor: Cursor, known?: string): string | undefined {
   return shown.toString('latin1', 0, length)
 }
 
-/** Writes a label in presentation format into {@link shown} from `length` on; returns the index behind. */
+/**
+ * Writes the octets of a label in presentation format into {@link shown} from `length` on, and returns the index after
+ * them.
+ */
 function showLabel(bytes: Uint8Array, at: number, end: number, length: number): number {
   let next = length
   for (let i = at; i < end; i++) {
@@ -134,7 +146,10 @@ function decimal(text: string, at: number): number {
   return /^\d{3}$/.test(digits) ? Number(digits) : Number.NaN
 }
 
-/** The name with octets beyond ASCII as `\DDD`. 1,020 characters are read: a longer text is no name. */
+/**
+ * The name with its UTF-8 octets beyond ASCII written as `\DDD`. At most 1,020 characters are read: a longer text is
+ * not a name.
+ */
 function escaped(name: string): string {
   const octets = Buffer.from(name.slice(0, 4 * MAX_OCTETS), 'utf8')
   let text = ''

@@ -8,7 +8,9 @@ import { type Answer, DnsError, type RecordType, type Resolve, type ResolveOptio
 const DAY_S = 86_400
 /** The longest time for which a negative answer is cached (RFC 2308 §5: one to three hours). */
 const NEGATIVE_S = 10_800
-/** How long the n-th failure in a row is cached (RFC 9520 §3.2: 1 s at least, growing, 5 min at most). */
+/**
+ * How long the first, second … consecutive failure is cached (RFC 9520 §3.2: at least 1 s, growing, at most 5 minutes).
+ */
 const FAILURE_MS = [1_000, 2_000, 4_000, 5_000] as const
 /** How long the number of consecutive failures of a query is remembered. */
 const FAILURES_MS = 60_000

@@ -4,7 +4,9 @@ import { familyOf, type Ip } from '../../names/ip.ts'
 /** One command line without its CRLF. Only this file creates it, so external text cannot begin a line of its own. */
 export type Command = string & { readonly __brand: 'Command' }
 
-/** What EHLO announced: keyword in upper case, and parameters (RFC 5321 §4.1.1.1). At most 100 lines. */
+/**
+ * The extensions that EHLO announced: keyword in upper case and its parameters (RFC 5321 §4.1.1.1). At most 100 lines.
+ */
 export type Capabilities = ReadonlyMap<string, string>
 
 export const ehlo = (name: string): Command => line(`EHLO ${heloArgument(name)}`)

@@ -60,7 +60,10 @@ export type Connection = {
   readonly finish: (last: string) => void
 }
 
-/** Opens a connection. When `signal` fires, every wait rejects (`timeout`, `aborted`) and it is closed. */
+/**
+ * Opens a connection. `signal` bounds its whole life: when it fires, every wait rejects (`timeout` or `aborted`) and
+ * the socket is closed.
+ */
 export type Dial = (target: Target, signal: AbortSignal) => Promise<Connection>
 
 export type DialReason =

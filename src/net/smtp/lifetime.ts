@@ -1,10 +1,15 @@
-/** How long a wait may take from its start, ms; a function is asked again at the end: it may be extended. */
+/**
+ * How long a wait may take, ms from its start. A function is called again when the time is over, for a limit that may
+ * have been extended.
+ */
 export type TimeLimit = number | (() => number)
 
 /** The lifetime of a socket that several questions use in turn; each question bounds it while it uses the socket. */
 export type Lifetime = {
   readonly signal: AbortSignal
-  /** Until they are released, the lifetime ends with `limit` (a `TimeoutError`) or `caller`. */
+  /**
+   * Until the bounds are released, the lifetime ends when `limit` is over (with a `TimeoutError`) or `caller` fires.
+   */
   readonly bound: (limit: TimeLimit, caller?: AbortSignal) => Bounds
 }
 

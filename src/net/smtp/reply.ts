@@ -5,7 +5,10 @@ import { smtpProblem } from '../problems.ts'
 /** The stage of the session at which a reply was received. */
 export type Stage = 'connect' | 'banner' | 'ehlo' | 'starttls' | 'mail' | 'rcpt' | 'data' | 'rset' | 'quit'
 
-/** An SMTP reply (RFC 5321 §4.2), external text: at most 100 lines of 512 bytes; show it by `printable`. */
+/**
+ * One SMTP reply with all its lines (RFC 5321 §4.2). Its text is external: at most 100 lines of 512 bytes are kept;
+ * show it through `printable`.
+ */
 export type Reply = {
   /** 200 to 599, the same on every line. */
   readonly code: number

@@ -194,7 +194,10 @@ async function hello(channel: Channel, heloName: string): Promise<Greeted> {
   return { outcome: plain.reply ? plain : extended }
 }
 
-/** RFC 3207 §4: sent alone. Bytes before the handshake are not the server's (injection): it ends. */
+/**
+ * RFC 3207 §4: the command is sent alone. Bytes before the handshake are not from the server (response injection): the
+ * session ends.
+ */
 async function secure({
   channel,
   connection,

@@ -116,7 +116,10 @@ function open(target: Target, signal: AbortSignal): Promise<Socket> {
   })
 }
 
-/** The connection of an open socket. `seenAs`: the client address the other side sees, if another. */
+/**
+ * The connection of an open socket. `seenAs`: the client address that the other side sees, if it is not the socket's
+ * own.
+ */
 export const connectionOver = (
   tcp: Socket,
   signal: AbortSignal,

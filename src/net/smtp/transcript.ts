@@ -56,7 +56,10 @@ class Lines implements Transcript {
 
 const ADDRESS = /[^\s<>()[\]:;,"'@]{1,64}@[A-Za-z0-9][A-Za-z0-9.-]{0,252}/g
 
-/** The lines with every address masked but those in `shown` (lower case): a server may name other people. */
+/**
+ * The lines with every mail address masked except those in `shown` (lower case), because a server may name addresses of
+ * other people.
+ */
 export const maskTranscript = (lines: readonly TranscriptLine[], shown: readonly string[]): readonly TranscriptLine[] =>
   lines.map((line) => ({
     ...line,

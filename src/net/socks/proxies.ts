@@ -11,7 +11,10 @@ import { addressLiteral } from '../smtp/commands.ts'
 import { type Connection, DialError, type DialReason, stoppedError, type Target } from '../smtp/dial.ts'
 import { openSession } from '../smtp/session.ts'
 
-/** The exit address and who says so: this machine, a mail host, the proxy, or assumed (the proxy's own). */
+/**
+ * The exit address of connections, and its source: this machine (its own), a mail host, the proxy, or an assumption
+ * (the proxy's own address).
+ */
 export type Exit = { readonly address: Ip; readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed' }
 
 /**
@@ -22,7 +25,10 @@ export type ProxyState = { readonly exit?: Exit; readonly lie?: string; readonly
 
 export type Proxies = {
   readonly use: (proxies: readonly SocksProxy[]) => void
-  /** Connects through a proxy. Rejects with {@link DialError}: `proxy_failed` also for a lying proxy. */
+  /**
+   * Connects through a proxy. Rejects with {@link DialError}: `proxy_failed` also if its exit address is not known, or
+   * if it makes false claims.
+   */
   readonly connect: (
     name: ProxyName,
     target: Target,
@@ -30,7 +36,10 @@ export type Proxies = {
   ) => Promise<{ readonly socket: Socket; readonly localAddress: Ip }>
   /** What was determined within the last hour; no query is sent. */
   readonly known: (name: ProxyName) => ProxyState
-  /** Finds the exit address, and whether the proxy claims to reach nobody's. Rejects only as the signal. */
+  /**
+   * Determines the exit address, and whether the proxy claims to reach an address that nobody has. Rejects only with
+   * the signal's reason.
+   */
   readonly examine: (name: ProxyName, signal: AbortSignal) => Promise<ProxyState>
   /** All proxies in use. */
   readonly names: () => readonly ProxyName[]
@@ -52,7 +61,9 @@ const UNKNOWN_MS = 300_000
 /** Time limit for one echo host and for the address that nobody has, ms. */
 const ASK_MS = 5_000
 const EXAMINE_MS = 20_000
-/** A documentation address (RFC 5737 §3): a proxy that claims to reach it answers for others. */
+/**
+ * A documentation address, which no mail host has (RFC 5737 §3): a proxy that claims to reach it answers for others.
+ */
 const NOBODY = ip('192.0.2.1')
 
 type Kept<T> = { readonly value: T; readonly untilMs: number }
@@ -210,7 +221,10 @@ async function findExit(
   return own.ok && isPublic(own.value) ? { address: own.value, by: 'assumed' } : undefined
 }
 
-/** The client's address in a host's EHLO reply: the last in brackets. Undefined without, or unreached. */
+/**
+ * The client's address in a mail host's reply to EHLO: the last address in brackets. Undefined if there is none, or the
+ * host was not reached.
+ */
 async function echoOf(
   { resolve, now, port, connectionOver }: ProxiesOptions,
   open: Open,
@@ -310,7 +324,10 @@ const connected = (proxy: SocksProxy, socket: Socket): Promise<void> =>
     })
   })
 
-/** The proxy's first reply: its choice of login decides how many octets precede the request. */
+/**
+ * The first reply of the proxy: its choice of a login method determines the number of octets before the request to
+ * connect.
+ */
 const heard = new WeakMap<Socket, number>()
 
 /** Whether the request to connect was sent: from then on, the target may be the side that does not answer. */

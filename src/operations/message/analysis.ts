@@ -218,7 +218,10 @@ function withFix(finding: FindingAnswer, state: State | undefined): FindingAnswe
   return fix ? { ...finding, fix } : finding
 }
 
-/** What the check of a From domain finds today about its authentication, with the step; empty without. */
+/**
+ * What the check of the domain of a From field finds today about its authentication, with the step of its plan; empty
+ * if the field names none.
+ */
 export async function todayOf(ctx: Ctx, deps: Used, from = ''): Promise<string> {
   const address = parseAddresses(from, 1)[0]?.address ?? ''
   const domain = parseDomain(address.slice(address.lastIndexOf('@') + 1))

@@ -118,7 +118,10 @@ export const monitorCreate = defineOperation({
   },
 })
 
-/** Time limit of the test messages of a new monitor, ms: below the deadline, since it is stored already. */
+/**
+ * Time limit for the test messages of a monitor that is created, ms: below the deadline, which must not pass after the
+ * monitor was stored.
+ */
 const TEST_MS = 12_000
 /** Time limit of a list: one that is exported is read in parts. */
 const EXPORT_MS = 120_000

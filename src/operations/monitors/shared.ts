@@ -55,7 +55,9 @@ export const consentIdParam = textParam<string>('invalid_parameter', idOf('con',
   example: 'con_AAAAAAAAAAAAAAAAAAAAAA',
 })
 
-/** Characters of a recipient's URL, also as stored, where one beyond ASCII has up to 12. */
+/**
+ * Maximum number of characters of a recipient's URL, also as it is stored: there a character beyond ASCII has up to 12.
+ */
 const MAX_URL = 2_000
 const receiverUrl = z.string().max(MAX_URL)
 

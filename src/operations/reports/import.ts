@@ -38,7 +38,9 @@ export const reportsImport = defineOperation({
   },
 })
 
-/** An input with nothing readable is refused as a whole; a report that is not taken is an answer. */
+/**
+ * An input in which nothing could be read is refused as a whole; a report that was read and is not taken is an answer.
+ */
 function refuseUnread({ reports, refused, failureReports, otherIs }: Imported): void {
   const isUnread = (code: string): boolean => code === 'bad_report' || code === 'payload_too_large'
   if (reports.length > 0 || failureReports > 0 || refused.some(({ code }) => !isUnread(code))) return

@@ -1,4 +1,7 @@
-/** A page with an answer: stores the subject in this browser and fetches what came after the answer. */
+/**
+ * A page with an answer: stores the visited subject in this browser, for the start page, and fetches what came after
+ * the answer.
+ */
 
 const KEY = 'mailsonde.last'
 /** Maximum number of visited subjects that a browser keeps. */

@@ -1,4 +1,7 @@
-/** The start page: how the text of the search is read, and the subjects visited in this browser. */
+/**
+ * The start page: shows how the text in the search field is interpreted, and lists the subjects visited in this
+ * browser.
+ */
 
 const input = document.querySelector<HTMLInputElement>('#q')
 const hint = document.getElementById('hint')

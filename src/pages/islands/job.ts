@@ -53,7 +53,10 @@ if (progress?.dataset.events) follow(progress.dataset.events)
 const pathOf = ({ pathname, search }: Location | HTMLAnchorElement): string => pathname + search
 let shown = pathOf(location)
 
-/** Replaces the rows by those of a path: as pages a browser would keep thousands of them. */
+/**
+ * Replaces the shown rows by those of a path: a browser keeps every page that it loads for a while, and there are
+ * thousands of pages.
+ */
 async function turn(path: string, isStill = false): Promise<void> {
   shown = path
   const answer = await fetch(path, { headers: { accept: 'text/html' } })

@@ -1,4 +1,7 @@
-/** A page whose answer arrives in parts: fills its places from events, shows a lost connection, reconnects. */
+/**
+ * A page whose answer arrives in parts: fills its places from an event stream, shows when the connection is lost, and
+ * reconnects.
+ */
 
 const main = document.querySelector<HTMLElement>('main[data-live]')
 /** Number of retries of a refused connection, and the interval, ms. */

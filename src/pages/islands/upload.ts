@@ -1,4 +1,7 @@
-/** Upload of a list: a file is chosen or dropped, its first rows previewed, all of it sent, of any size. */
+/**
+ * Upload of a list (jobs, the start page): a file is chosen or dropped, its first rows are previewed, and the whole
+ * file is sent, of any size.
+ */
 
 const drop = document.getElementById('drop')
 const form = document.querySelector<HTMLFormElement>('#upload')

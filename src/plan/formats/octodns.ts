@@ -14,7 +14,10 @@ import {
   wholeSets,
 } from './sets.ts'
 
-/** The plan for octoDNS, YAML. It owns a name and type as a whole: each set has its other values. */
+/**
+ * The plan for octoDNS: a fragment in YAML. octoDNS owns a name and type as a whole, so each set has its other values
+ * too.
+ */
 export function formatOctodns(plan: PlanAnswer): string {
   const { domain } = plan
   const lines = [

@@ -56,7 +56,10 @@ export function wholeSets(plan: PlanAnswer): readonly RecordSet[] {
 /** Names that every tool takes as they are written. */
 const PLAIN_NAME = /^[A-Za-z0-9_*/.-]{1,254}$/
 
-/** Whether the names need no escapes: others are left out, so that no value leaves its place. */
+/**
+ * Whether the names of a record can be written without escapes: other names are left out, so that a value never leaves
+ * its place.
+ */
 export function isPlain({ name, type, value }: Pick<PlanRecord, 'name' | 'type' | 'value'>): boolean {
   if (!PLAIN_NAME.test(name)) return false
   if (type === 'MX') return /^\d{1,5} [A-Za-z0-9_*/.-]{1,254}$/.test(value)

@@ -122,7 +122,10 @@ function setRows(plan: PlanAnswer, provider: Exclude<TerraformProvider, 'cloudfl
   })
 }
 
-/** Route 53: a TXT without outer quotes, strings divided by `""`, octal escapes; Cloud DNS: all quotes. */
+/**
+ * Route 53 takes a TXT without its outer quotes, its strings divided by `""`, and with octal escapes; Cloud DNS takes
+ * all quotes.
+ */
 function dataOf(type: string, value: string, provider: Exclude<TerraformProvider, 'cloudflare'>): string {
   if (type !== 'TXT') return value
   const strings = stringsOf(value).map((octets) => quotedString(octets, provider === 'google' ? 10 : 8))

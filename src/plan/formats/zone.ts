@@ -11,7 +11,10 @@ import {
   stringsOf,
 } from './sets.ts'
 
-/** The plan as a zone file (RFC 1035 §5.1): what can be published now, later records as comments. */
+/**
+ * The plan as a zone file (RFC 1035 §5.1): what can be published now as records with full names, everything later as
+ * comments.
+ */
 export function formatZone(plan: PlanAnswer): string {
   const lines = [
     ...headLines(plan),

@@ -97,7 +97,10 @@ async function ensureFolder(path: string): Promise<void> {
   }
 }
 
-/** How long a lock may stay unchanged before it is taken over, ms: its holder is stopped or dead. */
+/**
+ * How long a lock may stay unchanged before a waiter takes it over, ms. Its holder is stopped, or on another machine
+ * and dead.
+ */
 const ABANDONED_MS = 5_000
 const POLL_MS = 4
 

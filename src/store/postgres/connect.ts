@@ -33,7 +33,10 @@ export type LazyDatabase = {
   /** The database, opened with the first call within 90 s; the next call repeats a failed attempt. */
   readonly open: () => Promise<Database>
   readonly isOpened: () => boolean
-  /** Why it does not answer in the signal's time; undefined: it does, or is not needed yet. Never rejects. */
+  /**
+   * Why it does not answer, within the signal's time; undefined if it does, and while it has not been needed. Never
+   * rejects.
+   */
   readonly probe: (signal: AbortSignal) => Promise<string | undefined>
   /** Closes it if it was opened. */
   readonly close: () => Promise<void>
@@ -105,7 +108,10 @@ function notStarted(error: unknown): never {
 /** Our tables over the connections of a pool. */
 export const kyselyOn = (pool: pg.Pool): Kysely<Schema> => new Kysely({ dialect: new PostgresDialect({ pool }) })
 
-/** Callers only learn that there is no database; the log has the URL without password, and why. */
+/**
+ * Callers only get the information that there is no database; the log has the URL, without its password, and the
+ * reason.
+ */
 function notConnected({ url, log }: Pick<DatabaseSettings, 'url' | 'log'>, cause: unknown): AppError {
   const where = url === undefined ? 'the private database' : maskedUrl(url)
   log.warn('the database could not be opened', { database: where, reason: messageOf(cause) })

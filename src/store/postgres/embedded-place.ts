@@ -63,7 +63,9 @@ export async function openLog({ logPath: path }: Place): Promise<FileHandle> {
   return file
 }
 
-/** The result of `work` on an own file. Rejects with AppError if others may have placed or changed it. */
+/**
+ * The result of `work` on a file of the program's own. Rejects with AppError if others may have placed or changed it.
+ */
 export async function ownFileOrFault<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

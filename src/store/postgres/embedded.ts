@@ -80,7 +80,10 @@ const connectionTo = (place: Place, password: string): Connection => ({
   database: 'postgres',
 })
 
-/** The private server's password, created once: the user of its folder may run other programs. */
+/**
+ * The password of the private server, created once: the socket's folder may belong to a user who also runs other
+ * programs.
+ */
 async function passwordOf(dataDir: string): Promise<string> {
   const path = join(dataDir, 'postgres.password')
   await makeFolder(dataDir)
@@ -141,7 +144,10 @@ async function initialize(
   }
 }
 
-/** `made cluster initdb arguments…`, password on standard input. `set -C`: opened with O_EXCL. */
+/**
+ * `made cluster initdb arguments…`, with the password on standard input. `set -C`: the password file is opened with
+ * O_EXCL.
+ */
 const INITIALIZE = `
 set -euC
 umask 077

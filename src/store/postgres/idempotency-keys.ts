@@ -22,7 +22,10 @@ export type Claim =
   | {
       readonly is: 'mine'
       readonly claim: string
-      /** 22 random characters, the same if the request runs again after a crash: they name what it creates. */
+      /**
+       * 22 random characters that stay the same if the request is run again after a crash: they can name what it
+       * creates.
+       */
       readonly seed: string
     }
   | { readonly is: 'running'; readonly retryAfterSeconds: number }
@@ -117,5 +120,8 @@ async function stateOf(db: Kysely<Schema>, owner: string, key: string, request: 
   return { is: 'answered', status: row.status, answer: row.answer, body }
 }
 
-/** When to try again while the first request runs: late enough for most, before a dead claim expires. */
+/**
+ * When a caller whose first request is still running may try again: late enough for most, and not later than a dead
+ * claim expires.
+ */
 const RETRY_SECONDS = 5

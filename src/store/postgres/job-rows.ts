@@ -32,7 +32,9 @@ export type ClaimedRow = {
 }
 type ClaimOf = Pick<ClaimedRow, 'line' | 'fence'>
 
-/** What became of a claimed row: an answer, or in how many ms it is due. `counts`: it was an attempt. */
+/**
+ * What became of a claimed row: its answer, or after how many ms it is due again. `counts`: whether it was an attempt.
+ */
 export type RowWrite = ClaimOf & {
   readonly counts: boolean
   readonly waitMs: number | null
@@ -126,7 +128,10 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return rows.map(({ line }) => line)
   },
 
-  /** Writes answers and retries under their claims. Returns whether all rows of a provider have results. */
+  /**
+   * Writes answers and retries under their claims, with the totals. Returns whether all rows of a provider have a
+   * result now.
+   */
   write: (job: JobTable, writes: readonly RowWrite[]): Promise<boolean> => afterDeadlock(() => write(db, job, writes)),
 
   /**
@@ -340,7 +345,10 @@ async function write(db: Kysely<Schema>, job: JobTable, writes: readonly RowWrit
   return rows.some(({ is_done }) => is_done)
 }
 
-/** A time within a lease may be a claim's end: the row tells, whose fence is odd while claimed. */
+/**
+ * A time within a lease from now may be the end of a claim: there the row itself tells, whose fence is odd while it is
+ * claimed.
+ */
 async function waiting(
   db: Kysely<Schema>,
   jobs: readonly JobTable[],

@@ -44,7 +44,10 @@ export const MAX_OPEN = 1_000
 export type Jobs = ReturnType<typeof jobsOf>
 
 export const jobsOf = (db: Kysely<Schema>) => ({
-  /** Creates a job, `receiving`. Rejects with AppError `too_many_jobs` at {@link MAX_OPEN} open ones. */
+  /**
+   * Creates a job in state `receiving`. Rejects with AppError `too_many_jobs` if its owner has {@link MAX_OPEN} open
+   * ones.
+   */
   create: (job: NewJob): Promise<JobRecord> =>
     db.transaction().execute(async (tx) => {
       const { expiresAt, options, ...rest } = job
@@ -103,7 +106,10 @@ export const jobsOf = (db: Kysely<Schema>) => ({
     return moved && recordOf(moved)
   },
 
-  /** Starts or continues the jobs whose domains are looked up next: owners take turns, then their jobs. */
+  /**
+   * Starts the jobs, or goes on with those, whose domains are looked up next: owners take turns, then the jobs of an
+   * owner.
+   */
   nextToLookUp: async (limit: number): Promise<readonly JobRecord[]> => {
     const { rows } = await sql<StoredJob>`
       UPDATE mailsonde.jobs j SET planned_at = clock_timestamp(), state = 'running' FROM (
@@ -191,9 +197,15 @@ const recordOf = (job: StoredJob): JobRecord => ({
 
 export type JobTable = { readonly number: number; readonly own_table: boolean }
 
-/** A larger job has its own table, dropped at once; smaller ones share one and cost no files. */
+/**
+ * A job with more rows has a table of its own, which is dropped at once; the rows of smaller ones share a table and
+ * cost no files.
+ */
 export const OWN_TABLE_ROWS = 5_000
-/** How long dropping a table waits for a backup, ms; statements wait behind it. Later sweeps try again. */
+/**
+ * How long the removal of a table may wait for a backup that reads it, ms; statements on the table wait behind it.
+ * Later sweeps try again.
+ */
 const DROP_WAIT_MS = 500
 /** Maximum number of tables that one sweep removes. */
 const SWEPT = 100

@@ -100,7 +100,10 @@ export const monitorRow = <Row extends StoredMonitor>(row: Row) => ({
 })
 
 export const monitorsOf = (db: Kysely<Schema>) => ({
-  /** Adds a monitor unless its owner has `most`: then undefined. One with the same id is returned. */
+  /**
+   * Adds a monitor unless its owner has `most` already; undefined then. An existing one with the same id is returned
+   * unchanged.
+   */
   add: async (row: NewMonitor, most: number): Promise<MonitorRow | undefined> => {
     const { count } = await db
       .selectFrom('mailsonde.monitors')
@@ -271,7 +274,10 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return Number(numAffectedRows) === SWEEP
   },
 
-  /** Removes the monitors of a mailbox, or domain and mailboxes, and such receivers; returns both counts. */
+  /**
+   * Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns
+   * the number of each.
+   */
   forget: async (
     name: 'email' | 'domain',
     value: string,
@@ -367,7 +373,10 @@ export const mailConsentsOf = (db: Kysely<Schema>) => ({
     return rows.length > 0
   },
 
-  /** Counts mail of a key (`perDay` in 24 h) and tests of a monitor (3 an hour); says which limit is reached. */
+  /**
+   * Counts mail of a key, at most `perDay` in 24 hours, and tests of a monitor, at most 3 an hour; says which limit is
+   * reached.
+   */
   take: ({ owner, mails, monitor }: MailUse, perDay: number, now: Date): Promise<'tests' | 'mails' | undefined> =>
     db.transaction().execute(async (tx) => {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`mails of ${owner}`}, 0))`.execute(tx)

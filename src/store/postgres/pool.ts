@@ -6,7 +6,10 @@ import { storableJson } from './copy-text.ts'
 /** Maximum number of connections of one process: statements are short, and the private server allows 100. */
 const MAX_CONNECTIONS = 12
 const CONNECT_MS = 5_000
-/** A longer statement is canceled; migrations, the end of an intake and a removal lift this limit. */
+/**
+ * A statement that runs longer is canceled. Only migrations, the end of an intake and a removal may need more, and lift
+ * this limit.
+ */
 const STATEMENT_MS = 60_000
 /**
  * A connection without data for this long, while an answer is due, is checked; behind a pooler, where nobody knows
@@ -14,7 +17,10 @@ const STATEMENT_MS = 60_000
  */
 const SILENT_MS = 10_000
 const POOLED_SILENT_MS = 300_000
-/** Octets of the answer to a statement, without COPY. Our largest, the sources of a report, has 32 MiB. */
+/**
+ * Maximum size of the answer to a statement, octets; what COPY streams does not count. The largest of ours, the sources
+ * of a report, has 32 MiB.
+ */
 const MAX_ANSWER = 128 * 1_048_576
 
 /**
@@ -45,7 +51,10 @@ type PoolSettings = {
   readonly warn: Warn
 }
 
-/** Connections to a server. A broken or half-open one is closed within 15 s, and its statement rejects. */
+/**
+ * Connections to a server. A broken connection, or a half-open one, is closed within some 15 s, and its statement
+ * rejects.
+ */
 export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTIONS, warn }: PoolSettings): pg.Pool {
   const pool = new pg.Pool({
     ...where,

@@ -148,7 +148,10 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
     return [...byFact.rows, ...byFinding.rows, ...byProfile.rows]
   },
 
-  /** How many more have each value (but of `state`) than at a time, from those changed or new since. */
+  /**
+   * How many more have each value of each dimension but `state` than at a time. Only those are read that have changed
+   * or come since.
+   */
   changesSince: async (filter: MonitorFilter, time: Date): Promise<readonly MonitorCount[]> => {
     const { rows } = await sql<MonitorCount>`
       WITH changed AS MATERIALIZED (

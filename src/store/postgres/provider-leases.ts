@@ -15,7 +15,10 @@ type LeaseWant = {
   readonly capacity: number
 }
 
-/** What it gets: connections while below `connections`, for 2 s from before it asked; `tokens` for good. */
+/**
+ * What it gets: new connections while it has fewer than `connections`, for two seconds from before it asked; and
+ * `tokens` for good.
+ */
 type LeaseGrant = {
   readonly connections: number
   readonly tokens: number
@@ -83,7 +86,10 @@ export async function takeLeases(
   )
 }
 
-/** Removes rows without meaning: buckets full again, holders gone. At most 10,000 at a time. */
+/**
+ * Removes rows that say nothing any more: their buckets are full again, and their holders have gone. At most 10,000 at
+ * a time.
+ */
 export async function purgeLeases(db: Kysely<Schema>): Promise<void> {
   await sql`
     DELETE FROM mailsonde.provider_leases WHERE ctid IN (

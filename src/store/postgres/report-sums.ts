@@ -110,7 +110,10 @@ export type DomainWithReports = {
   readonly last_at: Date
 }
 
-/** Memory for the sources of an answer, largest first, octets; others are only in the sums of days. */
+/**
+ * Memory of the sources that an answer is computed from, largest first, octets; the rest is in the sums of the days
+ * only.
+ */
 const MAX_SOURCE_OCTETS = 32 * 1_048_576
 /** Memory of a source beside its long texts, octets. */
 const SOURCE_OCTETS = 300
@@ -127,7 +130,10 @@ const num = (text: string | number | null): number => Number(text ?? 0)
 
 /** Reads sums of reports. Domains include the names below them. */
 export const reportSumsOf = (db: Kysely<Schema>) => {
-  /** `column` is the domain or below. No wildcard of a stranger: domains are parsed, `_` is escaped. */
+  /**
+   * `column` is the domain or below it. The pattern has no wildcard of a stranger: domains are parsed, and `_` is
+   * escaped.
+   */
   const below = (column: RawBuilder<unknown>, domain: string): RawBuilder<boolean> => {
     const reversed = [...domain].reverse().join('')
     return sql`(reverse(${column}) = ${reversed} OR reverse(${column}) LIKE ${`${reversed.replaceAll('_', '\\_')}.%`})`
@@ -265,7 +271,10 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
       }
     },
 
-    /** Reports that may have rows about the domain: those about it, and names below and above it. */
+    /**
+     * The number of reports that may have rows about the domain: those about it, the names below it, and the names
+     * above it.
+     */
     stored: async (domain: string): Promise<number> => {
       const labels = domain.split('.')
       const above = labels.slice(1).map((_, i) => [...labels.slice(i + 1).join('.')].reverse().join(''))
@@ -413,7 +422,10 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
         return Number(gone.numAffectedRows ?? 0)
       }),
 
-    /** Removes what is older than the day (the second: if it does not count), and what has no rows left. */
+    /**
+     * Removes what is older than the day (what does not count: than the second), and what has no rows or reports any
+     * more.
+     */
     sweep: async (oldest: string, oldestApart: string): Promise<void> => {
       await db.transaction().execute(async (tx) => {
         await sql`SET LOCAL statement_timeout = 0`.execute(tx)

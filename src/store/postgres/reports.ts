@@ -167,7 +167,9 @@ const FOREIGN = `
   WITH gone AS (DELETE FROM staged_rows WHERE name <> $1 AND reverse(name) NOT LIKE $2 RETURNING messages)
   SELECT count(*)::int AS rows, coalesce(sum(messages), 0) AS messages FROM gone`
 
-/** Names, sources and sums of `staged_rows`, by key, so that two reports never wait for each other. */
+/**
+ * Names, sources and sums of `staged_rows`. In the order of their keys, so that two reports never wait for each other.
+ */
 const NAMES = `
   INSERT INTO mailsonde.report_names (name) SELECT DISTINCT name FROM staged_rows ORDER BY name ON CONFLICT DO NOTHING`
 /** Returns the size of the new sources. */

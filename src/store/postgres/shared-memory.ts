@@ -1,7 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
-/** Facts: `catch_all` of a domain by host, `unknown` mailboxes, `pause` of a provider, `answer` to a question. */
+/**
+ * The kinds of facts: `catch_all` of a domain by mail host, `unknown` mailboxes of a domain, `pause` of a provider,
+ * `answer` to a question.
+ */
 type MemoryKind = 'catch_all' | 'unknown' | 'pause' | 'answer'
 
 /** How long a question belongs to the node that asks it, unless it says so again, ms. */
@@ -22,7 +25,10 @@ export type SharedMemory = {
   readonly put: (kind: MemoryKind, name: string, key: string, value: string, ttlMs: number) => Promise<void>
   /** Increments the count; it starts again when its time is over. */
   readonly count: (kind: MemoryKind, name: string, ttlMs: number) => Promise<void>
-  /** Whether the question (a digest) is this holder's for {@link QUESTION_MS}: no other asks it now. */
+  /**
+   * Whether the question (its digest) belongs to this holder for the next {@link QUESTION_MS}: no other one asks it
+   * now.
+   */
   readonly claim: (name: string, holder: string) => Promise<boolean>
   readonly release: (name: string, holder: string) => Promise<void>
   /** Removes the facts about a mailbox, or about a domain and its mailboxes; returns their number. */
@@ -105,7 +111,9 @@ export const sharedMemory = (open: () => Promise<Kysely<Schema>>): SharedMemory 
   }
 }
 
-/** Rows of a cluster repository that changed after `since`, in the order of change; at most 5,000. */
+/**
+ * Rows of a repository of the whole cluster that changed after `since`, in the order of their changes; at most 5,000.
+ */
 export const changedRows = async (
   db: Kysely<Schema>,
   repository: string,

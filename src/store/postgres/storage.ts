@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { storageError } from './problems.ts'
 import type { Schema } from './schema.ts'
 
-/** Octets of a job's row with its result beside its own columns: measured, with indexes. */
+/**
+ * Size of a row of a job with its result in the database beside its own columns, octets: measured, with its indexes.
+ */
 const ROW_OCTETS = 1_024
 /** Size of a stored answer, a monitor, a webhook or a report beside its texts, octets. */
 const ENTRY_OCTETS = 1_024
@@ -44,11 +46,17 @@ export type StorageGuard = {
    * {@link MAIL_SHARE}, of others beyond {@link STRANGERS_SHARE}, so that the rest is left to the keys.
    */
   readonly admitMail: (isKnown: boolean) => Promise<void>
-  /** Rejects with `too_much_stored` if a monitor may not store more. With a full database, runs go on. */
+  /**
+   * Rejects with `too_much_stored` if a monitor of an owner may not add to what is stored. What runs goes on while the
+   * database is full.
+   */
   readonly admitRun: (owner: string) => Promise<void>
 }
 
-/** Watches what is stored: near a bound new lists, answers, monitors, reports are refused; jobs go on. */
+/**
+ * Watches what is stored: before a bound is reached, new lists, answers, monitors and reports are refused and uploads
+ * end; running jobs go on.
+ */
 export function storageGuard(
   open: () => Promise<Kysely<Schema>>,
   bounds: StorageBounds,
@@ -109,7 +117,10 @@ async function ofJobs(
   return { openRows: Number(rows[0]?.open ?? 0), octets: Number(rows[0]?.octets ?? 0) }
 }
 
-/** Octets of an owner's stored answers, monitors, webhooks and reports, without reading their texts. */
+/**
+ * Size of the stored answers, monitors with their history and messages, webhooks and reports of an owner, without
+ * reading their texts.
+ */
 async function otherOctets(db: Kysely<Schema>, owner: string): Promise<number> {
   const { rows } = await sql<{ octets: string }>`
     SELECT (SELECT coalesce(sum(${ENTRY_OCTETS} + pg_column_size(answer)), 0) FROM mailsonde.stored_answers WHERE owner = ${owner} AND answer IS NOT NULL)

@@ -2,7 +2,10 @@ import type pg from 'pg'
 import { databaseError } from './problems.ts'
 import { REPORT_TABLES } from './report-tables.ts'
 
-/** The tables; a module with many of its own has them in a file of its own, listed in migrate.ts. */
+/**
+ * The tables of the schema; a module with many tables of its own has them in a file of its own, listed in
+ * migrate.ts.
+ */
 const TABLES = `
 CREATE SCHEMA IF NOT EXISTS mailsonde;
 CREATE TABLE mailsonde.schema_version (

@@ -53,7 +53,10 @@ const SWEEP = 5_000
 
 export type Webhooks = ReturnType<typeof webhooksOf>
 export const webhooksOf = (db: Kysely<Schema>) => ({
-  /** The webhook of an owner for a URL, created with `secret` if new; undefined if the owner has `most`. */
+  /**
+   * The webhook of an owner for a URL; created with `secret` if there is none, unless the owner has `most`: then
+   * undefined.
+   */
   ensure: async (
     row: Pick<WebhookRow, 'id' | 'owner' | 'url' | 'secret' | 'created_at'>,
     most: number,
@@ -311,7 +314,10 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return rows[0]!.has_work
   },
 
-  /** An ended job whose webhook was not called, none of `without`; leased: its callback goes in `tx`. */
+  /**
+   * A job that has ended and whose webhook was not called, none of `without`; leased by removing its callback within
+   * `tx`.
+   */
   endedJob: async (
     tx: Transaction<Schema>,
     without: readonly string[],

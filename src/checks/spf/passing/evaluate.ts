@@ -12,7 +12,9 @@ import {
 } from '../tree.ts'
 import { firstMatches, type Interval, type Intervals, intervalOf, type Segment, setOf, split } from './intervals.ts'
 
-/** Clients with the same numbers of lookups (RFC 7208 §4.6.4): at most 11 × 3 groups; more is permerror. */
+/**
+ * Clients with the same numbers of lookups (RFC 7208 §4.6.4): at most 11 times 3 groups, because more are permerror.
+ */
 export type Group = { readonly lookups: number; readonly voids: number; readonly set: Intervals }
 /** Clients that pass, and the directive that matches them. */
 type Passed = Group & { readonly directive: Directive }

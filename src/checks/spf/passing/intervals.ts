@@ -1,7 +1,10 @@
 import type { Cidr } from '../../../names/cidr.ts'
 import { bytesOf, type Family, familyOf, type Ip, ipv4Number } from '../../../names/ip.ts'
 
-/** An address as a number: IPv4 a number, IPv6 a bigint. A set has one family, so its points compare. */
+/**
+ * An address as a number: IPv4 a number below 2^32, IPv6 a bigint below 2^128. A set contains only one family, so its
+ * points are comparable.
+ */
 export type Point = number | bigint
 export type Interval = readonly [first: Point, end: Point]
 /** A set of addresses of one family: intervals in ascending order that neither overlap nor touch. */
@@ -93,7 +96,10 @@ export function intersects(set: Intervals, other: Intervals): boolean {
   return false
 }
 
-/** The parts of `set` within the segments (ascending, disjoint), and those outside. Linear time. */
+/**
+ * The parts of `set` within the segments, and those outside of all of them; segments are in ascending order and do not
+ * overlap. Linear time.
+ */
 export function split(
   set: Intervals,
   segments: readonly Segment[],

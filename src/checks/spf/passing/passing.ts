@@ -88,7 +88,10 @@ function evaluated(root: SpfNode, family: Family, budget: number): Evaluated & R
 const isConditional = ({ directive, state }: SpfTerm): boolean =>
   (state === 'macro' || directive?.mechanism.kind === 'ptr') && (directive?.qualifier ?? '+') === '+'
 
-/** For an address, the index of the first record by which it passes: one search in all their networks. */
+/**
+ * For an address, the index of the first record of several by which it passes. Takes one search in all of their
+ * networks.
+ */
 export function firstPassing(records: readonly Pick<Passing, 'ip4' | 'ip6'>[]): (address: Ip) => number | undefined {
   const [four, six] = (['ip4', 'ip6'] as const).map((family) => {
     let segments: readonly Segment[] = []
@@ -108,7 +111,10 @@ export function firstPassing(records: readonly Pick<Passing, 'ip4' | 'ip6'>[]): 
 /** A directive of a record with the addresses that pass by it. */
 export type PassingAddresses = Pick<PassingTerm, 'text' | 'include'> & { readonly has: (address: Ip) => boolean }
 
-/** The passing addresses of a record by directive; `open`: a part is not known, and more may pass. */
+/**
+ * The passing addresses of a record by directive; `open`: more addresses may pass, because a part is not known. No
+ * record: no address passes.
+ */
 export function passingTerms(passing: Passing | undefined): {
   readonly terms: readonly PassingAddresses[]
   readonly open: boolean

@@ -84,7 +84,10 @@ export const sizeOf = (set: Intervals): number =>
 /** The number of IPv4 addresses of a set that can send over the internet: private and reserved ones are not counted. */
 export const publicIpv4 = (set: Intervals): number => sizeOf(without(set, reserved(4)))
 
-/** The networks of 64 bits, one link (RFC 4291 §2.5.1), that overlap the public part of an IPv6 set. */
+/**
+ * The number of networks of 64 bits, the size of one link (RFC 4291 §2.5.1), that overlap the public part of an IPv6
+ * set.
+ */
 export function publicPrefixes(set: Intervals): number {
   let count = 0
   let counted: bigint | undefined
