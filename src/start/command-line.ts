@@ -104,11 +104,18 @@ const actions: Actions = {
     const interrupted = new AbortController()
     for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => interrupted.abort())
     const onFault = (error: Error): void => complain(`mailsonde mcp: ${error.message}`)
-    const withKnown: Execute = Object.assign(
-      (operation: Operation, raw: Raw, by: By) => execute(operation, withAccepted({ operation, raw }, config).raw, by),
-      { lines: execute.lines },
-    )
-    const setup = { operations, execute: withKnown, version, mayUse: () => true, boundary: randomUUID }
+    const { MAILSONDE_SERVER: server, MAILSONDE_KEY: key } = process.env
+    // One that is started later is asked from then on.
+    const serviceNow = async () => (server ? serviceAt(server, key, config) : serviceOf(config))
+    const ask = async (operation: Operation, given: Raw, by: By) => {
+      const { raw } = withAccepted({ operation, raw: given }, config)
+      const [service, { askService }] = await Promise.all([serviceNow(), import('../cli/ask-service.ts')])
+      if (!service) return execute(operation, raw, by)
+      const answer = await askService(operation, raw, service, by.signal ?? interrupted.signal, by.upload)
+      return { ...answer, format: 'json' }
+    }
+    const asking: Execute = Object.assign(ask, { lines: execute.lines })
+    const setup = { operations, execute: asking, version, mayUse: () => true, boundary: randomUUID }
     await mcpOverStdio(setup, { signal: interrupted.signal, onFault })
     await close()
     return 0
@@ -240,12 +247,12 @@ const serviceAt = (server: string, key: string | undefined, { apiKeys, peerSecre
   now: () => Date.now(),
 })
 
-/** The service that holds this data folder, for a command that needs what is stored there: asked as the owner of it. */
-async function serviceBeside(
-  { operation, view }: Pick<Asked, 'operation' | 'view'>,
-  { dataDir }: Config,
-): Promise<AskedService | undefined> {
-  if (view.inProcess || !needsStore(operation)) return undefined
+/** The service that holds this data folder, for a command that needs what is stored there. */
+const serviceBeside = async ({ operation, view }: Pick<Asked, 'operation' | 'view'>, config: Config) =>
+  view.inProcess || !needsStore(operation) ? undefined : serviceOf(config)
+
+/** The service that holds this data folder, asked as the owner of it; undefined if none runs. */
+async function serviceOf({ dataDir }: Config): Promise<AskedService | undefined> {
   const [{ ownSocket }, { answersAt, fetchOver }] = await Promise.all([
     import('./data-folder.ts'),
     import('../net/unix-socket.ts'),

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
-import { resolve } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
@@ -178,8 +181,8 @@ describe('POST /mcp', () => {
   })
 })
 
-it('mailsonde mcp speaks over standard input and output, and ends with its input', async () => {
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../../src/main.js'), 'mcp'], {
+function startMcp(...flags: readonly string[]) {
+  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../../src/main.js'), 'mcp', ...flags], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH },
   })
@@ -190,10 +193,41 @@ it('mailsonde mcp speaks over standard input and output, and ends with its input
     return JSON.parse((await lines.next()).value as string)
   }
   const info = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
-  expect((await ask(1, 'initialize', info)).result!.serverInfo.name).toBe('mailsonde')
-  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
+  const begin = async () => {
+    const began = await ask(1, 'initialize', info)
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
+    return began
+  }
+  const end = () => {
+    child.stdin.end()
+    return ended
+  }
+  return { begin, ask, end }
+}
+
+it('mailsonde mcp speaks over standard input and output, and ends with its input', async () => {
+  const { begin, ask, end } = startMcp()
+  expect((await begin()).result!.serverInfo.name).toBe('mailsonde')
   const told = await ask(2, 'tools/call', { name: 'verify', arguments: { email: 'no address' } })
   expect(told.result!.structuredContent).toMatchObject({ result: 'invalid', reason: 'bad_syntax' })
-  child.stdin.end()
-  expect(await ended).toBe(0)
+  expect(await end()).toBe(0)
+})
+
+it('mailsonde mcp asks the service that holds its data folder', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-'))
+  const urls: (string | undefined)[] = []
+  const service = createServer(({ url }, response) => {
+    urls.push(url)
+    response.setHeader('content-type', 'application/json')
+    response.end('{"data": [], "has_more": false, "next_cursor": null}')
+  })
+  await new Promise<void>((done) => void service.listen(join(folder, 'service.sock'), done))
+  const { begin, ask, end } = startMcp('--data-dir', folder)
+  await begin()
+  const told = await ask(2, 'tools/call', { name: 'monitors', arguments: { label: 'law' } })
+  expect(urls).toEqual(['/v1/monitors?label=law'])
+  expect(told.result!.structuredContent).toMatchObject({ data: [] })
+  expect(await end()).toBe(0)
+  await new Promise((done) => void service.close(done))
+  rmSync(folder, { recursive: true })
 })
