@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keysOf } from '../base/json.ts'
 import { type AnswerOf, listOf } from './answer.ts'
 import { acceptance, severity } from './finding.ts'
 import { profileVerdict } from './profile.ts'
@@ -9,6 +10,26 @@ const time = z.iso.datetime()
 export const monitorKind = z.enum(['check', 'report', 'verify', 'blacklist', 'reports'])
 export type MonitorKind = z.output<typeof monitorKind>
 export const monitorState = z.enum(['ok', 'bad', 'unknown'])
+
+/** Services that take messages at a URL; `hasSecretUrl`: who knows it may post there. */
+export const MESSAGE_SERVICES = {
+  slack: {
+    name: 'Slack',
+    what: 'URL of its incoming webhook',
+    hint: 'https://hooks.slack.com/services/…',
+    hasSecretUrl: true,
+    takesToken: false,
+  },
+  ntfy: {
+    name: 'ntfy',
+    what: 'URL of the topic',
+    hint: 'https://ntfy.sh/topic',
+    hasSecretUrl: false,
+    takesToken: true,
+  },
+} as const
+export const messageService = z.enum(keysOf(MESSAGE_SERVICES))
+export type MessageService = z.output<typeof messageService>
 
 /** The receivers of a monitor. Secret parts of an address are masked. */
 const notifyTarget = z.discriminatedUnion('type', [
@@ -27,8 +48,7 @@ const notifyTarget = z.discriminatedUnion('type', [
       .optional()
       .meta({ description: 'the address gets no mail: it has not consented yet, or it refused' }),
   }),
-  z.strictObject({ type: z.literal('slack'), url: z.string() }),
-  z.strictObject({ type: z.literal('ntfy'), url: z.string() }),
+  z.strictObject({ type: messageService, url: z.string() }),
 ])
 
 /** One run: a point of the history. */
@@ -86,7 +106,7 @@ export type MonitorFacts = AnswerOf<typeof monitorFacts>
 
 const tested = z.array(
   z.strictObject({
-    type: z.enum(['webhook', 'mail', 'slack', 'ntfy']),
+    type: z.enum(['webhook', 'mail', ...messageService.options]),
     to: z.string(),
     ok: z.boolean(),
     reason: z.string().optional(),

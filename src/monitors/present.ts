@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   type BadgeAnswer,
+  MESSAGE_SERVICES,
   type MonitorAnswer,
   type MonitorChange,
   type MonitorFacts,
@@ -18,15 +19,8 @@ import type { AcceptedRow } from '../store/postgres/accepted.ts'
 import type { ConsentState, MonitorRow, PointRow } from '../store/postgres/monitors.ts'
 import { changeLines } from './changes/changes.ts'
 import type { Wanted } from './notify/machine.ts'
+import { type Channel, type KeptTarget, keptTarget } from './notify/send.ts'
 
-/** A receiver of a monitor, as stored: a webhook by its number. */
-const keptTarget = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('webhook'), url: z.string(), id: z.string(), number: z.int() }),
-  z.strictObject({ type: z.literal('mail'), to: z.string() }),
-  z.strictObject({ type: z.literal('slack'), url: z.string() }),
-  z.strictObject({ type: z.literal('ntfy'), url: z.string(), token: z.string().optional() }),
-])
-export type KeptTarget = z.output<typeof keptTarget>
 const targets = z.array(keptTarget)
 const quietHours = z.strictObject({ from: z.string(), to: z.string(), timezone: z.string() }).nullable()
 const strings = z.array(z.string())
@@ -95,7 +89,7 @@ export function presentMonitor(
           consent !== 'given' && { consent: consent === 'asked' ? ('pending' as const) : consent }
         return { type: 'mail', to: one.to, ...(stopped.includes(address) && { unsubscribed: true }), ...open }
       }
-      if (one.type !== 'webhook') return { type: one.type, url: one.type === 'slack' ? maskedUrl(one.url) : one.url }
+      if (one.type !== 'webhook') return { type: one.type, url: shownUrl(one) }
       const secret = secrets.get(one.id)
       return { type: 'webhook', url: one.url, id: one.id, ...(secret !== undefined && { secret }) }
     }),
@@ -118,8 +112,9 @@ export function presentMonitor(
   }
 }
 
-/** Whoever knows the URL of a Slack webhook may post there, so its path is not shown. */
-export const maskedUrl = (url: string): string => `${new URL(url).origin}/***`
+/** Without its path where who knows it may post there. */
+export const shownUrl = ({ type, url }: Extract<Channel, { url: string }>): string =>
+  MESSAGE_SERVICES[type].hasSecretUrl ? `${new URL(url).origin}/***` : url
 
 /** Accepted findings by their ids; of several of one finding the one that ends last. */
 export const acceptancesOf = (rows: readonly AcceptedRow[]): Acceptances =>

@@ -21,10 +21,10 @@ import {
   notifyState,
   type Step,
 } from './notify/machine.ts'
+import type { KeptTarget } from './notify/send.ts'
 import { type About, eventOf } from './notify/templates.ts'
 import {
   acceptancesOf,
-  type KeptTarget,
   lastOf,
   optionsOf,
   presentPoint,

@@ -24,7 +24,7 @@ import { attemptOf, mailRefusal, secretsOf } from './deliver.ts'
 import { type DigestService, digestService } from './digest.ts'
 import type { MonitorEngine } from './engine.ts'
 import { askForConsent, consentQuestion, consentsOf, type MailRules, needsNoConsent } from './notify/consent.ts'
-import { channel, type Senders, sendOnce } from './notify/send.ts'
+import { type Channel, channel, type KeptTarget, type Senders, sendOnce } from './notify/send.ts'
 import { testEvent } from './notify/templates.ts'
 import {
   type ImportCounts,
@@ -39,12 +39,11 @@ import {
 } from './portfolio.ts'
 import {
   badgeOf,
-  type KeptTarget,
   mailboxesOf,
-  maskedUrl,
   presentChange,
   presentMonitor,
   presentPoint,
+  shownUrl,
   targetsOf,
   unsubscribedOf,
 } from './present.ts'
@@ -53,11 +52,7 @@ import { aboutOf, channelOf, makeMessageId, toldTargets } from './run.ts'
 import type { WebhookService } from './webhooks.ts'
 
 /** The receivers of a monitor, as requested and checked. */
-export type NotifyTarget =
-  | { readonly type: 'webhook'; readonly url: string }
-  | { readonly type: 'mail'; readonly to: string }
-  | { readonly type: 'slack'; readonly url: string }
-  | { readonly type: 'ntfy'; readonly url: string; readonly token?: string | undefined }
+export type NotifyTarget = { readonly type: 'webhook'; readonly url: string } | Exclude<Channel, { type: 'webhook' }>
 
 export type MonitorInput = {
   readonly name: string
@@ -167,11 +162,7 @@ export function monitorService(
     const all: KeptTarget[] = []
     for (const target of targets) {
       if (target.type !== 'webhook') {
-        all.push(
-          target.type === 'ntfy'
-            ? { type: 'ntfy', url: target.url, ...(target.token !== undefined && { token: target.token }) }
-            : target,
-        )
+        all.push(target)
         continue
       }
       const { webhook, secret } = await webhooks.ensure(target.url, owner)
@@ -442,7 +433,7 @@ const sooner = (row: MonitorRow, everyMs: number, nowMs: number): Date =>
 
 const shownTo = (target: KeptTarget): string => {
   if (target.type === 'mail') return target.to
-  return target.type === 'slack' ? maskedUrl(target.url) : target.url
+  return target.type === 'webhook' ? target.url : shownUrl(target)
 }
 
 /** The tables of monitors, and the engine that processes them. */

@@ -155,6 +155,7 @@ export const monitorProblem = problemsOf('monitor_field', {
   label: () => 'a label is one line of text',
   clock: () => 'the time of day does not have the form 22:00',
   timezone: () => 'the time zone is unknown: give one such as Europe/Berlin',
+  token: () => 'receivers of this type take no token',
   condition: () =>
     'the condition is not one of changed, worse, listed, score_below:N, and for reports new_sender, failing_above:N, no_reports',
 })

@@ -1,5 +1,6 @@
-import type { MonitorAnswer, MonitorKind } from '../answers/monitors.ts'
+import { MESSAGE_SERVICES, type MonitorAnswer, type MonitorKind } from '../answers/monitors.ts'
 import type { AppError } from '../base/errors.ts'
+import { keysOf } from '../base/json.ts'
 import { conditionInWords, kindInWords } from '../documents/monitors.ts'
 import { classify } from './home.ts'
 import { type Html, html } from './html.ts'
@@ -20,13 +21,10 @@ const QUIET = ['from', 'to', 'timezone'] as const
 const RECEIVERS = [
   { type: 'mail', field: 'to', label: 'Mail to', hint: 'postmaster@example.org' },
   { type: 'webhook', field: 'url', label: 'Webhook (URL)', hint: 'https://hooks.example.org/mail' },
-  {
-    type: 'slack',
-    field: 'url',
-    label: 'Slack (URL of its incoming webhook)',
-    hint: 'https://hooks.slack.com/services/…',
-  },
-  { type: 'ntfy', field: 'url', label: 'ntfy (URL of the topic)', hint: 'https://ntfy.sh/topic' },
+  ...keysOf(MESSAGE_SERVICES).map((type) => {
+    const { name, what, hint } = MESSAGE_SERVICES[type]
+    return { type, field: 'url', label: `${name} (${what})`, hint }
+  }),
 ] as const
 
 /** What was wrong with the input that a form was read as. */

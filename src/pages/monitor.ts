@@ -1,4 +1,10 @@
-import { type MonitorAnswer, monitorAnswer, monitorChangesAnswer, monitorHistoryAnswer } from '../answers/monitors.ts'
+import {
+  MESSAGE_SERVICES,
+  type MonitorAnswer,
+  monitorAnswer,
+  monitorChangesAnswer,
+  monitorHistoryAnswer,
+} from '../answers/monitors.ts'
 import { ownAnswer } from '../answers/read-answer.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
 import { parseDuration } from '../base/time.ts'
@@ -77,7 +83,7 @@ async function test(parts: Parts, visit: Visit): Promise<PageAnswer> {
   })
 }
 
-const RECEIVERS = ['webhook', 'Slack', 'ntfy', 'mail'] as const
+const RECEIVERS = ['webhook', ...Object.values(MESSAGE_SERVICES).map(({ name }) => name), 'mail']
 
 /** The page of what a monitor watches. */
 function targetPath({ kind, target }: MonitorAnswer): string {

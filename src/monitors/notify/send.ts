@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { monitorEvent } from '../../answers/webhooks.ts'
+import { type MessageService, messageService } from '../../answers/monitors.ts'
+import { type MonitorEvent, monitorEvent } from '../../answers/webhooks.ts'
 import { within } from '../../base/deadline.ts'
 import { FetchError } from '../../net/fetch.ts'
 import type { Post, PostRequest } from '../../net/post.ts'
@@ -11,14 +12,21 @@ import { consentQuestion } from './consent.ts'
 import { digestEvent } from './digest.ts'
 import { consentMailOf, digestMailOf, mailOf, ntfyOf, slackOf } from './templates.ts'
 
-/** The stored route of a message. A webhook is looked up when the message is sent. */
-export const channel = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('webhook') }),
-  z.strictObject({ type: z.literal('mail'), to: z.string() }),
-  z.strictObject({ type: z.literal('slack'), url: z.string() }),
-  z.strictObject({ type: z.literal('ntfy'), url: z.string(), token: z.string().optional() }),
+const mailbox = z.strictObject({ type: z.literal('mail'), to: z.string() })
+const service = z.strictObject({ type: messageService, url: z.string(), token: z.string().optional() })
+
+/** A receiver of a monitor, as stored: a webhook by its number. */
+export const keptTarget = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('webhook'), url: z.string(), id: z.string(), number: z.int() }),
+  mailbox,
+  service,
 ])
-type Channel = z.output<typeof channel>
+export type KeptTarget = z.output<typeof keptTarget>
+
+/** The stored route of a message. A webhook is looked up when the message is sent. */
+export const channel = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('webhook') }), mailbox, service])
+export type Channel = z.output<typeof channel>
+type UrlChannel = Exclude<Channel, { type: 'mail' }>
 
 export type Senders = {
   readonly post: Post
@@ -58,9 +66,9 @@ const MAIL_MS = 30_000
  */
 export async function sendOnce(senders: Senders, message: ToSend, nowMs: number, signal: AbortSignal): Promise<Sent> {
   try {
-    if (message.channel.type === 'mail')
-      return await byMail(senders, message, message.channel.to, within(MAIL_MS, signal))
-    const request = requestOf(message, nowMs)
+    const { channel: by } = message
+    if (by.type === 'mail') return await byMail(senders, message, by.to, within(MAIL_MS, signal))
+    const request = requestOf(message, by, nowMs)
     const { status } = await senders.post(request, within(ATTEMPT_MS, signal))
     const ok = status >= 200 && status < 300
     return { ok, status, error: ok ? null : refusalOf(status), gone: status === 410, isFinal: false }
@@ -83,13 +91,19 @@ const FAILED = { ok: false, status: null, gone: false, isFinal: false } as const
 const refusalOf = (status: number): string =>
   status >= 300 && status < 400 ? `answered ${status}: redirects are not followed` : `answered ${status}`
 
-function requestOf({ id, body, channel: by, webhook }: ToSend, nowMs: number): PostRequest {
+/** The request of each service. */
+const REQUESTS: Readonly<Record<MessageService, (event: MonitorEvent, by: z.output<typeof service>) => PostRequest>> = {
+  slack: slackOf,
+  ntfy: ntfyOf,
+}
+
+function requestOf({ id, body, webhook }: ToSend, by: UrlChannel, nowMs: number): PostRequest {
   if (by.type === 'webhook') {
     if (!webhook) throw new Error('a message to a webhook has none')
     return { url: webhook.url, headers: signedHeaders({ id, body }, webhook.secrets, nowMs), body }
   }
   const event = monitorEvent.parse(JSON.parse(body))
-  return by.type === 'slack' ? slackOf(event, by.url) : ntfyOf(event, by.type === 'ntfy' ? by : { url: '' })
+  return REQUESTS[by.type](event, by)
 }
 
 async function byMail(

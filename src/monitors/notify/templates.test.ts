@@ -107,7 +107,7 @@ Unsubscribe from this monitor: https://w.example/u/msg_1
 })
 
 describe('Slack and ntfy', () => {
-  const slack = (one: MonitorEvent): string => JSON.parse(slackOf(one, 'https://hooks.slack.com/x').body).text
+  const slack = (one: MonitorEvent): string => JSON.parse(slackOf(one, { url: 'https://hooks.slack.com/x' }).body).text
   it('say the title, the lines that it does not say, and how it is now', () => {
     expect(slack(event({ lines: ['one', 'two'] }))).toBe(
       '*a.example: the mail setup changed*\n• one\n• two\nNow: fail, score 55, on 1 list (report at 2026-01-02 03:04 UTC)',

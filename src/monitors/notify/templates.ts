@@ -131,7 +131,7 @@ function headersOf(links: Links, unsubscribed: string): Mail['headers'] {
 }
 
 /** A message to an incoming webhook of Slack. */
-export function slackOf(event: MonitorEvent, url: string): PostRequest {
+export function slackOf(event: MonitorEvent, { url }: { readonly url: string }): PostRequest {
   const lines = linesBesideTitle(event).map((line) => `• ${slackText(line)}`)
   const text = [`*${slackText(printable(event.data.title, 200))}*`, ...lines, slackText(standing(event))].filter(
     (line) => line !== '',

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { type MonitorAnswer, type MonitorKind, monitorKind } from '../../answers/monitors.ts'
+import {
+  MESSAGE_SERVICES,
+  type MonitorAnswer,
+  type MonitorKind,
+  messageService,
+  monitorKind,
+} from '../../answers/monitors.ts'
 import { invalidAt } from '../../base/errors.ts'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { printable } from '../../base/text.ts'
@@ -118,19 +124,26 @@ const DAY_MS = 86_400_000
 const MAX_NOTIFY = 10
 const MAX_OPTION_NAME = 40
 
+const services = Object.entries(MESSAGE_SERVICES)
+  .map(([type, { takesToken }]) => `{"type": "${type}", "url"${takesToken ? ', "token"?' : ''}}`)
+  .join(' or ')
 const notifyItem = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('webhook'), url: receiverUrl }),
   z.strictObject({ type: z.literal('mail'), to: z.string().max(320) }),
-  z.strictObject({ type: z.literal('slack'), url: receiverUrl }),
-  z.strictObject({
-    type: z.literal('ntfy'),
-    url: receiverUrl,
-    token: z
-      .string()
-      .max(200)
-      .regex(/^[\x21-\x7e]+$/)
-      .optional(),
-  }),
+  z
+    .strictObject({
+      type: messageService,
+      url: receiverUrl,
+      token: z
+        .string()
+        .max(200)
+        .regex(/^[\x21-\x7e]+$/)
+        .optional(),
+    })
+    .refine(({ type, token }) => token === undefined || MESSAGE_SERVICES[type].takesToken, {
+      message: monitorProblem('token').text,
+      path: ['token'],
+    }),
 ])
 const CONDITION =
   /^(?:changed|worse|listed|score_below:(?:100|[1-9]?\d)|new_sender|failing_above:(?:100|[1-9]?\d)|no_reports)$/
@@ -203,8 +216,7 @@ export const settingParams = {
     ),
   },
   notify: listParam(notifyItem, MAX_NOTIFY, {
-    description:
-      'recipients of notifications: {"type": "webhook", "url"}, {"type": "mail", "to"}, {"type": "slack", "url"} or {"type": "ntfy", "url", "token"?}',
+    description: `recipients of notifications: {"type": "webhook", "url"}, {"type": "mail", "to"} or ${services}`,
     group: 'notify',
   }),
   when: listParam(z.string().regex(CONDITION, monitorProblem('condition').text), 4, {
