@@ -57,6 +57,7 @@ export type OpenWorld = {
 }
 
 type Ask = (operation: Operation, raw: Raw, signal?: AbortSignal) => Promise<unknown>
+/** The services of each open world. */
 const asking = new WeakMap<OpenWorld, Ask>()
 
 type Common = {

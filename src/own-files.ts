@@ -15,6 +15,7 @@ const at = (path: string): URL => new URL(path, import.meta.url)
 export type Form = 'sources' | 'package' | 'executable'
 export const form: Form = 'sources'
 
+/** The version of the program, as its package says. */
 export const { version } = JSON.parse(readFileSync(at('../package.json'), 'utf8')) as { readonly version: string }
 
 /** The names of the files of a folder, below it; none if there is no such folder. */

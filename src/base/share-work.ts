@@ -1,4 +1,5 @@
 type Caller<W> = {
+  /** Ends the wait of this caller only. */
   readonly signal: AbortSignal
   /** Ends the wait of this caller with a `TimeoutError` after this time, ms. */
   readonly withinMs?: number

@@ -8,6 +8,7 @@ export type TtlCache<V> = {
   /** Stores `value` for `ttlMs`; a time of 0 or less stores nothing. */
   readonly set: (key: string, value: V, ttlMs: number) => void
   readonly delete: (key: string) => void
+  /** Deletes the entries whose key satisfies `test`; returns their number. */
   readonly deleteWhere: (test: (key: string) => boolean) => number
   readonly size: () => number
 }

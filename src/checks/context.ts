@@ -181,6 +181,7 @@ export type StarttlsFacts = {
   readonly domain: Domain
   readonly mail: MailHosts['kind']
   readonly hosts: readonly TlsHost[]
+  /** Number of hosts beyond the first 10. */
   readonly leftOut: number
   /** When the hosts were contacted, ms since the epoch. */
   readonly nowMs: number

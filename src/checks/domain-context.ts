@@ -89,6 +89,7 @@ function sendersOpenIn(spf: ContextFacts['spf']): Pick<DomainContext, 'sendersOp
 const namesOf = (ptr: PtrFacts | undefined): DomainContext['names'] =>
   Object.fromEntries((ptr?.addresses ?? []).flatMap(({ address, names, error }) => (error ? [] : [[address, names]])))
 
+/** The addresses of the mail hosts that SPF passes. */
 function sendingHostsOf(spf: SpfFacts | undefined, mail: MailHosts | undefined): readonly Ip[] {
   const passing = spf?.reading?.extent.passing
   const addresses = new Set(mail?.hosts.flatMap((host) => host.addresses))
@@ -215,6 +216,7 @@ type Traits = {
   readonly names: boolean
   readonly hasSpf: boolean
   readonly hasKeys: boolean
+  /** An organizational domain is above the name. */
   readonly isBelow: boolean
   /** A DMARC record at the name asks to reject everything. */
   readonly isRejecting: boolean

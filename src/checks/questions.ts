@@ -261,6 +261,7 @@ export class Questions {
     return part.isEnded ? undefined : (part.ended ??= Promise.withResolvers<void>()).promise
   }
 
+  /** Number of queries of this look-up that were sent for one of these parts. */
   private sentBy(parts: number): number {
     let count = 0
     for (let i = this.spent; i < this.sent.length; i++) if (this.sent[i]!.parts & parts) count++

@@ -25,6 +25,7 @@ export type Asked = {
     /** The texts are not names of files, but what is uploaded. */
     readonly areContents?: true
   }
+  /** The file to upload; `-` is standard input. */
   readonly upload?: string
   /** Files and folders with reports; `-` is a message on standard input. */
   readonly uploads?: readonly string[]

@@ -48,6 +48,7 @@ export function listCommand(
 /** The heading of the options of a list. */
 export const LIST_GROUP = 'List file'
 
+/** Commands that accept a list with `--file`. */
 const LIST_KINDS = ['verify', 'check', 'blacklist'] as const
 
 /** Whether a command accepts a list. */

@@ -56,6 +56,7 @@ export type Blacklists = {
   readonly lookup: (ctx: LookupCtx, address: Subject, options?: LookupOptions) => Promise<BlacklistAnswer>
   /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
   readonly test: (ctx: TestCtx) => Promise<void>
+  /** The state of each list; sends no query. */
   readonly states: () => readonly ListState[]
   /**
    * Settles when self-tests in progress are done and the store has their results: for a process that is about to end.

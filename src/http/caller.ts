@@ -79,6 +79,7 @@ const lastOf = (field: Headers[string]): string | undefined => field && String(f
 export type CallerRule = {
   /** Names from `--host-name`, lower case. */
   readonly hostNames: readonly string[]
+  /** Origins from `--cors-origin`. */
   readonly corsOrigins: readonly string[]
 }
 

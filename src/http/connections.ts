@@ -12,6 +12,7 @@ import { isUnix } from '../net/unix-socket.ts'
 
 /** Bounds on open connections, concurrent requests and unread answers. */
 export type ConnectionBounds = {
+  /** Number of connections; a further one is closed at once. */
   readonly maxConnections: number
   /** Requests that may wait on one connection (pipelining, RFC 9112 §9.3.2); a further one closes the connection. */
   readonly maxWaiting: number

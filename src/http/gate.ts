@@ -177,6 +177,7 @@ type Route = { readonly config?: FastifyContextConfig; readonly url?: string }
 type Guard = {
   /** For every request: it must be unambiguous HTTP. A preflight (CORS) is checked completely, because it ends here. */
   readonly everywhere: onRequestHookHandler
+  /** For the requests of a route, by its configuration. */
   readonly ofRoute: (route: Route) => onRequestHookHandler
   /** For a request without a route. */
   readonly elsewhere: (request: FastifyRequest, reply: FastifyReply) => Promise<void>

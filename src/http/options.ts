@@ -20,6 +20,7 @@ export type HttpOptions = CallerRule & {
   readonly peerSecret?: string
   /** The origin at which other nodes call this one: their proofs must name it. */
   readonly origin: string
+  /** Requests per minute for each key or address. */
   readonly ratePerMinute: number
   /** Maximum number of requests in progress. */
   readonly maxConcurrency: number

@@ -36,6 +36,7 @@ export type Sessions = {
   readonly end: (request: Request, reply: Reply) => void
   readonly size: () => number
 }
+/** A session: the id of its key and the hash of the key. */
 type Session = { readonly key: string; readonly hash: string }
 
 /** `keys` are those in force. Of a session the hash of its id is stored, of its key the id and the hash. */

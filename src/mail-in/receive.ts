@@ -57,6 +57,7 @@ type Connection = {
   late: NodeJS.Timeout
   /** Commands since the last recipient that was taken. */
   commands: number
+  /** Recipients that were refused. */
   refused: number
   /** It has named a recipient that waits for mail. */
   isExpected: boolean

@@ -13,6 +13,7 @@ export type AnswerCache = {
 
 type Kept = { readonly answer: MailboxAnswer; readonly observedMs: number }
 
+/** How long a conclusive answer is cached, ms. */
 const KEPT_MS = 3_600_000
 /** Maximum size of all cached answers, bytes. */
 const MAX_BYTES = 32 * 1024 * 1024

@@ -88,6 +88,7 @@ export type MailboxAnswer = {
   readonly starttls: boolean | null
   readonly tls?: TlsInfo
   readonly provider?: string
+  /** Hosts that the domain names, in MX order. */
   readonly mxHosts: readonly string[]
   /** Hosts that were tried, in order. */
   readonly mxTried: readonly string[]

@@ -30,6 +30,7 @@ export type MailHost = {
   readonly cname: readonly string[]
   /** IPv4 first, then IPv6, in the order of the server, without duplicates. At most 20. */
   readonly addresses: readonly Ip[]
+  /** Number of addresses beyond the first 20. */
   readonly addressesLeftOut: number
   readonly answers: { readonly A: FamilyAnswer; readonly AAAA: FamilyAnswer }
   readonly errors: { readonly A?: DnsError; readonly AAAA?: DnsError }

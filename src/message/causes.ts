@@ -15,7 +15,9 @@ const MAX_BODY = 1_048_576
 const MAX_FOLDED = 100_000
 /** Maximum number of lines at the end, or at the begin, that may have been added. */
 const MAX_ADDED_LINES = 60
+/** Maximum number of octets that are hashed for one message to find out what changed. */
 const MAX_HASHED = 24 * 1_048_576
+/** Maximum number of header forms that are tried for one message. */
 const MAX_HEADER_FORMS = 400
 
 /**

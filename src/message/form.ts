@@ -300,6 +300,7 @@ function restoreFolding(draft: Draft): void {
   draft.notes.push('folded lines had lost the blanks in front of them')
 }
 
+/** Maximum number of lines of a header whose folding is restored. */
 const MAX_HEAD = 2_000
 /** Maximum number of lines of a page in front of a message. */
 const MAX_SUMMARY = 200

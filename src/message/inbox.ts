@@ -8,6 +8,7 @@ import type { World } from '../world.ts'
 import { inboxError } from './problems.ts'
 import type { VerifiedSelectors } from './selectors.ts'
 
+/** Maximum number of addresses that are known at the same time, those that have expired included. */
 const MAX_ADDRESSES = 10_000
 /** Maximum number of addresses of an owner; those that have expired make room. */
 const MAX_OF_OWNER = 2_000

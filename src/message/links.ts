@@ -6,7 +6,9 @@ import { contentOf, type Mime } from './mime.ts'
 export type LinkHost = { readonly host: string; readonly times: number }
 
 const MAX_HOSTS = 100
+/** Maximum number of octets of text that are searched for links. */
 const MAX_TEXT = 2 * 1_048_576
+/** Maximum number of spellings of hosts that are read. */
 const MAX_READ = 1_000
 /** Maximum length of a host, octets (RFC 1035 §2.3.4). */
 const MAX_HOST = 255

@@ -143,6 +143,7 @@ function leafOf(
   }
 }
 
+/** The value of the first field of a name. */
 function named(fields: readonly Field[], name: string): string | undefined {
   const field = fields.find((one) => one.name === name)
   return field && fieldBody(field)

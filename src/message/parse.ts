@@ -72,6 +72,7 @@ export function parseAgain(octets: Uint8Array, lfEnds: number): Sections {
   return { ...fields, head: text.subarray(0, end), body: text.subarray(end) }
 }
 
+/** The index after the line that begins at `from`. */
 function endOfLine(text: Buffer, from: number): number {
   const at = text.indexOf(LF, from)
   return at < 0 ? text.length : at + 1
@@ -100,6 +101,7 @@ function countOctets(text: Uint8Array) {
   return { bytes: text.length, lines, longestLine, crlf, bareLf, bareCr, nul }
 }
 
+/** The text with CRLF in place of every bare LF. */
 function withCrlf(text: Buffer, bareLf: number): Buffer {
   const out = Buffer.allocUnsafe(text.length + bareLf)
   let at = 0
@@ -169,9 +171,11 @@ export type Author = {
   readonly mailboxes: readonly Mailbox[]
   /** The domain that DMARC is about; absent without an author or with several domains (RFC 9989 §5.3.1). */
   readonly domain?: Domain
+  /** The number of different author domains. */
   readonly domains: number
 }
 
+/** Maximum number of authors that are read. */
 const MAX_MAILBOXES = 20
 /** Maximum number of From fields that are read; a message has one (RFC 5322 §3.6). */
 const MAX_FROM = 20

@@ -11,6 +11,7 @@ import { decodedField, type Field, fieldBody } from './parse.ts'
 type Part<K extends keyof MessageAnswer> = Pick<MessageAnswer, K>
 
 const MAX_PATH = 50
+/** Maximum number of field names of a list. */
 const MAX_NAMES = 200
 /** Maximum number of attachments of an answer. */
 const MAX_ATTACHMENTS = 50

@@ -35,8 +35,11 @@ export type EngineParts = Running &
 
 /** Interval of the search for due work, ms. */
 const LOOK_EVERY_MS = 5_000
+/** Maximum number of runs that one node processes at the same time. */
 const RUNS_AT_A_TIME = 8
+/** Maximum number of messages that one node sends at the same time. */
 const MESSAGES_AT_A_TIME = 16
+/** Maximum number of ended jobs that one step reads. */
 const JOBS_AT_A_TIME = 20
 /** Maximum number of acceptances whose end one step tells. */
 const ENDS_AT_A_TIME = 20
@@ -55,6 +58,7 @@ const MESSAGE_LEASE_MS = 60_000
 /** A run and a message end before their claim; the event of a job is made in a transaction, which must not be long. */
 const LIMITS = { runMs: 150_000, messageMs: 45_000, eventMs: 10_000 }
 const HOUSEKEEPING_MS = 3_600_000
+/** How long history and messages are stored, ms. */
 const HISTORY_MS = 400 * 86_400_000
 const MESSAGES_MS = 90 * 86_400_000
 
@@ -84,6 +88,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
       })
     set.add(tracked)
   }
+  /** The owners of the monitors that run. */
   const running = new Map<ClaimedMonitor, string>()
   async function runOne(row: ClaimedMonitor): Promise<void> {
     running.set(row, row.owner)

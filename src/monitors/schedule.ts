@@ -5,6 +5,7 @@ const RETRY_MS = 15 * 60_000
 
 export type Scheduled = {
   readonly everyMs: number
+  /** When this run was due. */
   readonly dueMs: number
   readonly isFirst: boolean
   /** Number of consecutive runs without a result, including this one. */

@@ -339,6 +339,7 @@ export function pastedAddress(text: string): string {
 const RECORD_LABEL = /^(?:_dmarc|_mta-sts|_smtp\._tls|[a-z0-9-]{1,63}\._bimi|_domainkey)\./i
 const KEY_NAME = /^([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)\._domainkey(?:\.(.+))?$/i
 
+/** A domain, and the selector that its name began with. */
 type PastedDomain = { readonly domain: Domain; readonly selector?: string }
 
 const isDomain = (text: string): boolean => parseDomain(text).ok

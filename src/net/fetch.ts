@@ -9,6 +9,7 @@ import { fetchProblem } from './problems.ts'
 export type FetchOptions = {
   /** Maximum number of bytes of the body; a longer one rejects with `too_large`. */
   readonly maxBytes: number
+  /** Maximum number of redirects; default 0. */
   readonly redirects?: number
   readonly accept?: string
 }

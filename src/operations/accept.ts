@@ -16,6 +16,7 @@ import { acceptedInputError, acceptedProblem } from './problems.ts'
 /** Longest time for which a finding is accepted, years: a critical one, and any other. */
 const MAX_YEARS = { critical: 1, other: 5 } as const
 export const MAX_REASON = 1_000
+/** Maximum size of a file of accepted findings, characters. */
 export const MAX_ACCEPT_FILE = 262_144
 /** Maximum number of acceptances in a file. */
 const MAX_ITEMS = 2_000

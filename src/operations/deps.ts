@@ -76,6 +76,7 @@ export type Deps = {
   readonly reportsHere: ReportsHere
   /** The name for EHLO from a source address. */
   readonly heloName: Identity['heloName']
+  /** The selectors whose signatures verified in messages. */
   readonly verifiedSelectors: VerifiedSelectors
   /** The analysis of messages: its bounds, those selectors, and the one-time addresses. */
   readonly messages: MessageService
@@ -98,6 +99,7 @@ export type Deps = {
   >
   /** The user that runs the private database, if other services of the machine commonly run as that user too. */
   readonly sharedDatabaseUser: string | undefined
+  /** Whether a socket of this machine can bind to the address. */
   readonly canBind: (address: Ip) => Promise<boolean>
   /** The port of mail servers: 25, except in labs. */
   readonly smtpPort: number

@@ -67,6 +67,7 @@ const OUT_OF_REACH = [
   'messages that were delivered, and results that were downloaded',
 ] as const
 
+/** Time limit for one node, ms. */
 const NODE_MS = 5_000
 /** Maximum number of nodes that are called at the same time. */
 const NODES_AT_A_TIME = 8

@@ -139,6 +139,7 @@ type Definition<Path extends string, P extends Params, S extends z.ZodType, D ex
   Answering<S> & {
     /** Default 20 s. */
     readonly deadlineMs?: number
+    /** `{name}` in it is a parameter. */
     readonly path: Path
     readonly params: P
     /** The parts of {@link Deps} that `run` receives. */
@@ -459,6 +460,7 @@ export type Given = {
 
 /** The properties of an operation's answers. */
 type Answering<S extends z.ZodType> = {
+  /** The wire schema of its answer (src/answers). */
   readonly answer: S
   readonly verdict?: (answer: AnswerOf<S>) => Verdict
   readonly progress?: (answer: AnswerOf<S>) => Progress

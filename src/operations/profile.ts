@@ -27,6 +27,7 @@ export const profileParamOf = <P>(named: ReadonlyMap<string, P>) => {
   )
 }
 
+/** A profile of domains, or an operator's own. */
 type DomainProfile = { readonly of: 'domain'; readonly profile: Profile<CheckAnswer> } | Profile<Json>
 export const domainProfileParam = profileParamOf<DomainProfile>(
   new Map(DOMAIN_PROFILES.map((profile) => [profile.name, { of: 'domain', profile } as const])),

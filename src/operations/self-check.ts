@@ -27,6 +27,7 @@ type SelfCheck = {
   readonly forwardConfirmed: boolean | null
   /** The name for EHLO; an address literal if there is none. */
   readonly helo: string
+  /** Whether the HELO name resolves to the address. */
   readonly heloResolves: boolean | null
   /** The SPF result of this address for the HELO name, from which the reverse-path is derived (RFC 7208 §2.3). */
   readonly spf: string

@@ -222,6 +222,7 @@ async function say(parts: Parts, { form, by, params }: Visit): Promise<PageAnswe
   return { to: `${reportsPath(params.domain ?? '')}#evidence` }
 }
 
+/** The buttons with which a sender is said to be the visitor's or not. */
 const sayForm = (visit: Visit, domain: string, { id, said, verdict }: ReportSenderAnswer): Html =>
   html`<form class="stack" method="post" action="${reportsPath(domain)}/senders">${csrfField(visit)}<input type="hidden" name="id" value="${id}">
 ${said ? html`<button class="second" name="ours" value="null">Take back</button>` : html`${verdict === 'unknown' && html`<label>Note (optional) <input name="note" maxlength="200" autocomplete="off"></label> `}<button class="second" name="ours" value="true">It is ours</button> <button class="second" name="ours" value="false">Not ours</button>`}</form>`

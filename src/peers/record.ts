@@ -69,6 +69,7 @@ export function presentPeer<Geo extends readonly GeoAnswer[] | undefined>(
 
 export type ReadPeer = { readonly peer: Peer; readonly status: PeerStatus }
 
+/** Reads one record; undefined when it is invalid. */
 function readPeer(value: unknown): ReadPeer | undefined {
   // The schema would read all addresses before it counts them.
   if (isJsonRecord(value) && Array.isArray(value.addresses) && value.addresses.length > MAX_ADDRESSES) return undefined

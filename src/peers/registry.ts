@@ -30,6 +30,7 @@ export type Self = {
 export type PeerRegistryOptions = Pick<World, 'now' | 'monotonic' | 'random' | 'store' | 'log'> & {
   readonly self: Self
   readonly secret: string | undefined
+  /** A lease, ms. */
   readonly ttlMs: number
   readonly call: PeerCall
   /** Other nodes write to the same store: it is read again, and contains this node too. */

@@ -18,6 +18,7 @@ const AFTER_QUORUM_MS = 1_000
 
 /** How several nodes are asked about an operation. */
 export type Vantage<Input, A> = {
+  /** The `vantage` of the input. */
   readonly node: (input: Input) => string | undefined
   readonly needs: readonly Capability[]
   /** The input for another node, as text, and its time limit. */

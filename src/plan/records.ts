@@ -5,6 +5,7 @@ import type { RecordType } from '../net/dns/resolver.ts'
 import { textKind } from '../net/dns/text-kind.ts'
 import type { Published } from './snapshot.ts'
 
+/** The TTL of records to publish, seconds. */
 const TTL = 3_600
 
 /** A name and type, and the kind of a TXT: what a record stands in place of. */

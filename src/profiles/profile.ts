@@ -91,6 +91,7 @@ export function judgeProfile<F>({ name, version, source, seen, rules }: Profile<
 export const verdictOf = ({ not_met: unmet, unknown: open }: Pick<Judged, 'not_met' | 'unknown'>): ProfileVerdict =>
   unmet > 0 ? 'not_met' : open > 0 ? 'unknown' : 'met'
 
+/** Maximum length of the text of a profile. */
 export const MAX_PROFILE = 65_536
 const MAX_RULES = 200
 

@@ -31,6 +31,7 @@ const MAX_ENVELOPES = 10
  */
 const MAX_HOSTS = 300
 const HOSTS_AT_ONCE = 50
+/** Selectors of the domain whose keys are asked for one answer. */
 const MAX_KEYS = 20
 /** Time limit for all that is asked of the DNS for one answer, ms. */
 const DNS_MS = 3_000

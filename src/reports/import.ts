@@ -18,6 +18,7 @@ import { type Envelope, mayBeKnown, type Reported, reporterOf } from './reporter
  * reporters; what a person uploads or names as a `file` counts unless its sender is refuted.
  */
 export type Way = 'file' | 'mail'
+/** Whether reports about a domain are taken. */
 export type Accepts = (domain: Domain) => 'taken' | 'forbidden' | 'unknown_domain'
 
 type ImportedReport = {

@@ -16,6 +16,7 @@ type SeenSenders = {
 
 /** Addresses by which an SPF record is judged, those with most mail first. */
 const MAX_ADDRESSES = 10_000
+/** Senders and addresses that a sentence names. */
 const NAMED = 3
 /** Unknown senders that it names: each is a question. */
 const NAMED_UNKNOWN = 20

@@ -107,6 +107,7 @@ export type ReportService = {
   readonly monitored: ReportSums['monitored']
   /** Selectors of verified signatures of the last 90 days, most mail first. */
   readonly selectors: (domain: Domain) => Promise<readonly { readonly domain: string; readonly selector: string }[]>
+  /** Removes the reports about a domain and the names below it. */
   readonly forget: (domain: string) => Promise<number>
   /** Removes what is older than the time that reports are kept; at most once an hour. */
   readonly sweep: () => Promise<void>

@@ -97,6 +97,7 @@ type GaugeRow = readonly [
 /** Time limit for the database during a scrape, ms. */
 const PROBE_MS = 1_000
 
+/** One value for each of these outcomes. */
 const setEach = (gauge: Gauge<string>, counts: Readonly<Record<string, number>>, labels = {}): void => {
   for (const [outcome, count] of Object.entries(counts)) gauge.set({ ...labels, outcome }, count)
 }

@@ -89,6 +89,7 @@ const shortened = (script: string): string =>
     .filter((line) => line !== '' && !line.startsWith('//') && line !== 'export {}')
     .join('\n')
 
+/** The typefaces of the pages as WOFF2, by name. */
 function readFonts(): Readonly<Record<string, Buffer>> {
   const names = namesIn('fonts').filter((name) => name.endsWith('.woff2'))
   return Object.fromEntries(names.map((name) => [name.slice(0, -'.woff2'.length), readOwn('fonts', name)]))

@@ -47,6 +47,7 @@ export type Store = Readonly<Record<RepositoryName, Repository>>
 
 /** How long a call waits for other processes, ms. */
 export const MAX_WAIT_MS = 10_000
+/** Maximum number of characters of a key. */
 export const MAX_KEY = 512
 /** Maximum size of a value, bytes of JSON. */
 export const MAX_VALUE = 64 * 1024

@@ -31,6 +31,7 @@ export type DaneFacts = {
   /** The resolver validates and its AD bit is trusted; absent: no answer. */
   readonly believed?: boolean
   readonly hosts: readonly DaneHost[]
+  /** Number of hosts beyond the first 20. */
   readonly leftOut: number
   /** TLSA records at the domain itself, while no mail host has any. */
   readonly misplaced?: string

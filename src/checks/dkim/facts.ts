@@ -21,6 +21,7 @@ export type FoundKey = {
 export type DkimFacts = {
   readonly domain: string
   readonly keys: readonly FoundKey[]
+  /** The queried selectors, without the made-up one. */
   readonly tried: number
   /** A made-up selector has a record too, so a selector with the same record proves nothing. Null: no answer. */
   readonly wildcard: boolean | null

@@ -228,6 +228,7 @@ async function askProviders(asking: Asking, found: Promise<readonly Provider[]>)
   return providers
 }
 
+/** The providers of the MX hosts; none if MX has no answer. */
 async function providersByMx(asked: Promise<Answer<'MX'> | DnsError>): Promise<readonly Provider[]> {
   const mx = await asked
   return mx instanceof DnsError ? [] : providersOfHosts(mx.records.map(({ exchange }) => exchange))

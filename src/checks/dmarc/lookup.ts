@@ -156,6 +156,7 @@ async function reachable(
 
 type Mail = Pick<Asked, 'takesMail' | 'reason'>
 
+/** Number of mail hosts whose addresses may still be queried. */
 type Budget = { hosts: number }
 /** Maximum number of hosts of report addresses whose MX is queried; further ones are taken for reachable. */
 const MAX_REACHED = 4

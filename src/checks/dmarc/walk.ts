@@ -25,6 +25,7 @@ type Decision =
   | 'unanswered'
 
 export type Step = {
+  /** The queried name: `_dmarc.` and `domain`. */
   readonly name: string
   readonly domain: string
   readonly answer: WalkAnswer['kind']
@@ -104,6 +105,7 @@ export function organizationalDomain(start: string, found: readonly Found[]): st
 const publicSuffixRecord = (found: readonly Found[]): Found | undefined =>
   found.find((record) => record.reading.record.psd === 'y')
 
+/** The ancestor of `start`, or `start` itself, that is one label below `domain`. */
 function oneBelow(domain: string, start: string): string {
   const labels = labelsOf(start)
   return labels.slice(-(labelsOf(domain).length + 1)).join('.')

@@ -19,6 +19,7 @@ export type PolicyAnswer =
   | { readonly kind: 'refused'; readonly problem: Problem }
   | { readonly kind: 'unknown'; readonly reason: FetchReason; readonly problem: Problem }
 
+/** The MTA-STS records at `_mta-sts`, and the policy. */
 export type StsFacts = OneRecord<StsRecord> & {
   readonly domain: Domain
   /** Fetched only if there is exactly one readable record. */

@@ -171,6 +171,7 @@ function leftOver(facts: MxFacts): Finding[] {
   ]
 }
 
+/** The MX records without those of some hosts; none if no other is left. */
 function withoutHosts({ domain, mail }: MxFacts, hosts: readonly string[]): Pick<Finding, 'fix'> {
   const kept = mail.records.filter(({ exchange }) => !hosts.includes(exchange))
   const [first, ...more] = kept.map(({ preference, exchange }) => `${preference} ${exchange}.`)

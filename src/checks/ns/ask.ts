@@ -8,6 +8,7 @@ import type { Ctx } from '../../world.ts'
 export type Copy = 'mx' | 'spf' | 'dmarc'
 export const COPIES: readonly Copy[] = ['mx', 'spf', 'dmarc']
 
+/** Time limit for one address, for all queries. */
 const ADDRESS_MS = 3_000
 /** Time limit for one query over TCP, so that there is time for a second. */
 const TCP_MS = 1_400

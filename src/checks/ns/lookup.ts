@@ -32,6 +32,7 @@ export type NsFacts = {
   /** The apex of the domain's zone; absent if no NS was found up to the registrable domain. */
   readonly zone?: string
   readonly servers: readonly NameServer[]
+  /** Number of servers beyond the first 13. */
   readonly leftOut: number
   /** Every server that the zone names, including those beyond the first 13. */
   readonly named: readonly string[]

@@ -42,6 +42,7 @@ export type PtrFacts = {
   readonly addresses: readonly AddressPtr[]
   /** The addresses of the best MX: the hosts of the best preference that has an address. At most 10. */
   readonly best: readonly Ip[]
+  /** Number of addresses beyond the first 30. */
   readonly leftOut: number
   /** Other addresses that SPF names one by one, at most 10. */
   readonly named: readonly AddressPtr[]

@@ -44,6 +44,7 @@ async function pointerNames({ ask, ip }: Client): Promise<readonly string[]> {
   return answer instanceof DnsError ? [] : answer.records.slice(0, MAX_PTR_NAMES).map(canonicalName)
 }
 
+/** Those of the names that have the address of the client. */
 async function validated({ ask, ip }: Client, names: readonly string[]): Promise<readonly string[]> {
   const answers = await Promise.all(names.map((name) => settled(ask(name, ADDRESS[familyOf(ip)]))))
   return names.filter((_, i) => {

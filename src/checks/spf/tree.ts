@@ -62,6 +62,7 @@ export type SpfTerm = {
   readonly gone?: string
   /** The record to which an include or redirect leads. */
   readonly node?: SpfNode
+  /** For an `mx`: the number of its hosts. */
   readonly exchanges?: number
   /** For an `a`, `mx` or `exists` that a client can reach within ten lookups. */
   readonly found?: { readonly ip4: Found; readonly ip6: Found }

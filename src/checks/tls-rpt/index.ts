@@ -105,6 +105,7 @@ const done = (
   ...findings: Finding[]
 ): Outcome<TlsRptFacts> => ({ status, facts, findings })
 
+/** The TLSRPT records at `_smtp._tls`. */
 type TlsRptFacts = OneRecord<TlsRptRecord> & { readonly domain: Domain }
 
 /** Queries the TLSRPT record of `domain` (RFC 8460 §3). Rejects with DnsError if the record's name gives no answer. */

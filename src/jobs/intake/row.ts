@@ -103,6 +103,7 @@ function withOwn(columns: GoodRow['columns'], cell: string, value: string): Good
 }
 
 export type Columns = {
+  /** The names in the header row; null if there is none. */
   readonly header: readonly string[] | null
   readonly index: number
   /** The number of records before the header that are passed over: titles, empty lines. */

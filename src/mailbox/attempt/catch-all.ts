@@ -34,6 +34,7 @@ export function probeResult(reply: Reply, reason: Reason): boolean | null {
   return reasonRow(reason).absent ? false : null
 }
 
+/** How long a catch-all result is cached, ms. */
 const KEPT_MS = 6 * 3_600_000
 
 /** The result for a made-up mailbox, with the session. */

@@ -29,6 +29,7 @@ export type SessionPool = {
   readonly close: () => void
 }
 
+/** How long a session waits for its next recipient, ms. */
 const IDLE_MS = 1_500
 /** Maximum number of recipients per session; many servers limit them. */
 const MAX_RECIPIENTS = 40

@@ -22,6 +22,7 @@ export type Identity = {
 }
 
 const PTR_MS = 3_000
+/** How long a HELO name from a PTR record is cached, ms. */
 const KEPT_MS = 3_600_000
 /** Time for which it is cached that an address has no usable name, ms. */
 const NONE_KEPT_MS = 60_000

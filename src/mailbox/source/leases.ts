@@ -33,7 +33,9 @@ const SLICE_MS = 2_000
 const RENEW_MS = 500
 /** Questions of this time ask together, ms. */
 const TOGETHER_MS = 5
+/** How long the demand of jobs is cached, ms. */
 const DEMAND_MS = 2_000
+/** How long an unused key is kept, ms. */
 const IDLE_MS = 60_000
 /** Maximum number of keys beyond which unused ones are dropped at once. */
 const MAX_KEYS = 10_000

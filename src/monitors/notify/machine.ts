@@ -125,6 +125,7 @@ export type Message = {
 export const FAILING_AFTER = 3
 /** Minimum interval between messages about the same topic, except for its first recovery, ms. */
 const HOUR_MS = 3_600_000
+/** Maximum number of changes held back. */
 const MAX_HELD = 50
 /** Maximum number of reported changes that are kept. */
 const MAX_TEXTS = 60

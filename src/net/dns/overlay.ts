@@ -208,6 +208,7 @@ function layOut(changes: readonly OverlayChange[]): Laid {
   return { nodes: new Map(laid), above, hasWildcard: [...nodes.keys()].some((name) => name.startsWith('*.')) }
 }
 
+/** What the changes of one name and type leave of the published records. */
 function changesAt(name: string, type: RecordType, changes: readonly OverlayChange[]): Changes {
   const records = changes.flatMap((change) => ('remove' in change ? [] : [change.data as unknown]))
   const removals = changes.filter((change) => 'remove' in change)

@@ -7,6 +7,7 @@ import { dialProblem } from '../problems.ts'
 /** Where to connect and from where. */
 export type Target = {
   readonly address: Ip
+  /** 1 to 65535. */
   readonly port: number
   /** The source address; absent: chosen by the system. */
   readonly localAddress?: Ip

@@ -46,9 +46,11 @@ export type ReplyEvent = { readonly reply: Reply } | { readonly problem: Problem
 type ReplyReader = {
   /** Accepts the next bytes and returns the replies that they complete, in order. Linear in the bytes; never throws. */
   readonly feed: (bytes: Uint8Array) => readonly ReplyEvent[]
+  /** Number of bytes of an incomplete reply. */
   readonly pending: () => number
 }
 
+/** Maximum number of bytes that are kept of a line. */
 const MAX_LINE = 512
 const MAX_LINES = 100
 /** Maximum size of a reply, bytes; a larger one is a protocol error. */

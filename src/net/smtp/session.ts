@@ -28,6 +28,7 @@ export type SessionOptions = {
   readonly startTls: boolean
   /** The offered TLS versions; absent: TLS 1.0 and later. */
   readonly tlsOffer?: TlsOffer
+  /** The time limit for one reply of a stage, ms. */
   readonly stageMs: (stage: Stage) => TimeLimit
 }
 

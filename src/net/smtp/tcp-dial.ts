@@ -292,6 +292,7 @@ export type Inbox = {
   /** Makes this and every further read reject; unread bytes are discarded. */
   readonly fail: (error: DialError) => void
   readonly failure: () => DialError | undefined
+  /** Number of unread bytes. */
   readonly unread: () => number
   /** Stops listening and discards unread bytes. */
   readonly detach: () => void

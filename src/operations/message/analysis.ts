@@ -324,6 +324,7 @@ function listingFindings(address: Address | undefined): Finding[] {
   return [makeFinding('message.address_listed', { address: address.ip, lists })]
 }
 
+/** Severities of findings that need a repair. */
 const NEEDS_REPAIR: readonly FindingAnswer['severity'][] = ['critical', 'high', 'medium']
 
 function verdictOf({ dmarc, headerOnly }: Facts, findings: readonly FindingAnswer[]): MessageAnswer['verdict'] {

@@ -14,6 +14,7 @@ import type { Call } from '../operation.ts'
 import { DEFAULT_DAYS, seesDomain } from './shared.ts'
 
 const DAY_MS = 86_400_000
+/** Time limit for reading the reports, ms. */
 const READ_MS = 5_000
 /** Selectors that a check asks because of reports. */
 const MAX_LEARNED = 10

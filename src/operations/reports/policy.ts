@@ -25,6 +25,7 @@ import { periodOf, periodParams } from './shared.ts'
 const MAX_WITH = 50
 /** Return paths whose SPF records are read, the one with most mail first; for the rest the reported result stands. */
 const MAX_ENVELOPES = 50
+/** Time limit for the DNS, ms. */
 const DNS_MS = 8_000
 
 const withParam = {

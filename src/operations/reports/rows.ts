@@ -12,6 +12,7 @@ import { reportsError } from '../problems.ts'
 import { rowExample } from './examples.ts'
 import { periodOf, periodParams } from './shared.ts'
 
+/** Rows that a download reads at a time. */
 const DOWNLOAD_PAGE = 5_000
 const DOWNLOAD_MS = 3_600_000
 const COLUMNS = Object.keys(reportRow.shape) as (keyof ReportRowAnswer)[]

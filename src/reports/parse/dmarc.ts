@@ -17,9 +17,11 @@ const PIECE = 32_768
  * has room for it, whatever they are.
  */
 const MAX_KEPT = 512
+/** Results of one method that a record keeps. */
 const MAX_RESULTS = 20
 /** Policy overrides that a record keeps. */
 const MAX_REASONS = 10
+/** Records of a report. */
 export const MAX_ROWS = 1_000_000
 /** The elements of `policy_published` (RFC 7489 appendix C, RFC 9990 §3.1.1.4), without its domain. */
 const POLICY = new Set(['p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'fo', 'testing', 'discovery_method'])

@@ -7,11 +7,14 @@ import { buffered, encodingOf } from './containers.ts'
 
 /** Maximum size of the JSON, octets: it is held in memory. Real ones have a few kB. */
 const MAX_OCTETS = 16 * 1_048_576
+/** Reports of a file. */
 const MAX_REPORTS = 1_000
 const MAX_POLICIES = 1_000
+/** Failure details of all policies. */
 const MAX_FAILURES = 100_000
 /** Objects of the JSON: of each policy three or four, of each detail one. */
 const MAX_OBJECTS = MAX_FAILURES + 5 * MAX_POLICIES
+/** Members of an object; a failure detail has 9. */
 const MAX_MEMBERS = 100
 /** Members of all objects, and elements of all arrays. */
 const MAX_VALUES = 20 * MAX_OBJECTS

@@ -109,6 +109,7 @@ export const acceptedOf = (db: Kysely<Schema>) => ({
     if (hasEnded) await runAgain(tx, sql`a.number = ${number}`, now)
   },
 
+  /** Monitors of an acceptance that tell somebody: one for each receiver. */
   telling: async (tx: Transaction<Schema>, { number }: AcceptedRow): Promise<readonly MonitorRow[]> => {
     const { rows } = await sql<Parameters<typeof monitorRow>[0]>`
       SELECT DISTINCT ON (target_of) ${sql.join(COLUMNS.map((one) => sql`m.${sql.ref(one)}`))}

@@ -44,6 +44,7 @@ type Identity = { readonly command: string; readonly startedAt: string; readonly
 const isServer = ({ command, uid }: Identity, { cluster }: Place, account: Account): boolean =>
   command.includes(`/postgres -D ${cluster} `) && uid === (account.uid ?? process.getuid?.() ?? uid)
 
+/** The identity of a process; undefined if there is none. */
 async function identityOf(pid: number): Promise<Identity | undefined> {
   try {
     return process.platform === 'linux' ? await byProc(pid) : await byPs(pid)

@@ -41,7 +41,9 @@ const PLATFORMS: readonly string[] = [
 ]
 
 export type Where = {
+  /** `--postgres-bin`. */
   readonly bin?: string | undefined
+  /** `PATH`. */
   readonly path?: string | undefined
 }
 

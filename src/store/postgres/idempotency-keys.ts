@@ -6,6 +6,7 @@ import type { Schema } from './schema.ts'
 /** A caller's key. Each caller has its own keys. */
 type KeyOfCaller = { readonly owner: string; readonly key: string }
 
+/** A stored answer, and the request that it answers. */
 type KeptAnswer = {
   readonly status: number
   readonly answer: string

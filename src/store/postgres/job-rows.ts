@@ -7,6 +7,7 @@ import { jsonArray } from './pool.ts'
 import type { RowColumns, Schema } from './schema.ts'
 
 export type StoredRow = {
+  /** Its place (jobs/intake/row.ts). */
   readonly line: number
   readonly input: string
   readonly columns: RowColumns
@@ -64,6 +65,7 @@ export const LEASE_MS = 10_000
 const LEASE = sql.raw(`interval '${LEASE_MS} ms'`)
 /** Maximum number of due pairs that are read: the least recently served ones. */
 const MAX_DUE = 1_000
+/** Maximum number of jobs of one owner that take turns at a provider at the same time. */
 const MAX_JOBS_OF_OWNER = 4
 /** Maximum number of providers of a job whose waiting rows are read. */
 const MAX_WAITING = 1_000

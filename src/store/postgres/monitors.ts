@@ -319,6 +319,7 @@ export type { ConsentState } from './schema.ts'
 const ASK_EVERY_MS = 7 * 86_400_000
 /** Maximum number of keys whose question one address gets in a week. */
 const MAX_ASKED = 3
+/** Number of test messages of a monitor in an hour. */
 const MAX_TESTS = 3
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000

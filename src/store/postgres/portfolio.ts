@@ -14,6 +14,7 @@ export type MonitorFilter = {
   readonly contact?: string
   readonly state?: 'ok' | 'bad' | 'unknown'
   readonly facts: { readonly [Fact in FilteredFact]?: string }
+  /** Id of a finding. */
   readonly finding?: string
   /** A profile of which a rule is not met. */
   readonly profileNotMet?: string

@@ -8,6 +8,7 @@ import { copyField } from './copy-text.ts'
 
 /** A record of a DMARC report as it is summed. Texts may come from strangers and are bounded by the parser. */
 export type ReportRow = {
+  /** Name in From. */
   readonly name: string
   readonly address: string
   readonly envelope_from: string

@@ -117,7 +117,9 @@ export type DomainWithReports = {
 const MAX_SOURCE_OCTETS = 32 * 1_048_576
 /** Memory of a source beside its long texts, octets. */
 const SOURCE_OCTETS = 300
+/** Names in From that are read for one domain. */
 const MAX_NAMES = 10_000
+/** Names in From that are read for all domains together. */
 const MAX_ALL_NAMES = 50_000
 /** Senders of a domain about which its owner says something. */
 export const MAX_WORDS = 200
@@ -386,6 +388,7 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
       return rows[0]!.first_at
     },
 
+    /** The domains of all monitors. */
     monitored: async (): Promise<readonly string[]> => {
       const { rows } = await sql<{ domain: string }>`
         SELECT DISTINCT domain FROM mailsonde.monitors WHERE domain <> '' LIMIT 100000`.execute(db)

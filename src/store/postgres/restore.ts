@@ -81,6 +81,7 @@ const OUT_OF_LOCKS = '53200'
 /** An error with which PostgreSQL refuses a statement (a row of the wrong shape): classes 22, 23 and 42 of SQLSTATE. */
 const isRefusal = (error: unknown): error is Error => /^(?:22|23|42)/.test(codeOf(error) ?? '')
 
+/** The header of a backup that was checked as far as the file alone tells, and its number of tables. */
 type Checked = BackupHeader & { readonly tables: number }
 
 /** Reads the whole file: every line, its end and its checksum. */

@@ -42,6 +42,7 @@ const COLUMNS = [
 /** Characters of a body in a list: one more than an answer keeps, which marks it as shortened. */
 const SHOWN = 4_097
 
+/** Maximum number of messages sent to one recipient at the same time. */
 const AT_A_TIME = 4
 /** Maximum number of messages of one owner that are sent at the same time: a node has places left for the others. */
 const OWNER_AT_A_TIME = 12
@@ -333,6 +334,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return rows[0] && { ...rows[0], callback: Number(rows[0].callback) }
   },
 
+  /** Sets the webhook that is called when a job has ended; null: none. */
   setCallback: async (job: string, webhook: number | null): Promise<void> => {
     await sql`UPDATE mailsonde.jobs SET callback = ${webhook} WHERE id = ${job}`.execute(db)
   },

@@ -6,6 +6,7 @@ import { bytesOf, type Family, familyOf, type Ip, ipv4Number } from '../../../na
  * points are comparable.
  */
 export type Point = number | bigint
+/** All points from `first` to before `end`. */
 export type Interval = readonly [first: Point, end: Point]
 /** A set of addresses of one family: intervals in ascending order that neither overlap nor touch. */
 export type Intervals = readonly Interval[]

@@ -42,6 +42,7 @@ export function extentOf(root: SpfNode): Extent {
   }
 }
 
+/** The wide terms of a node, of its redirect and of its includes. */
 function wideTermsOf(node: SpfNode): readonly WideTerm[] {
   return chainOf(node).flatMap(({ domain, record, terms }) => {
     const own = (record ? reachable(record) : [])
