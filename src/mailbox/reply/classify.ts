@@ -150,7 +150,10 @@ function readCauses(said: string, codes: Codes): Read | undefined {
     if (read && !isWeak) return isAbsent ? { reason: 'mailbox_not_found' } : read
   }
   const opening = codes === '5xx' ? readSentence(causes.join(', '), codes) : undefined
-  return opening ?? readSentence(said, codes)
+  const read = opening ?? readSentence(said, codes)
+  if (read || codes === '4xx') return read
+  // Our address is refused, in words that no row has.
+  return causes.some((text) => /US-IP/.test(text) && namesUs(text)) ? { reason: 'source_blocked' } : undefined
 }
 
 /** What a word about a mailbox means where our address is its subject; otherwise the address is refused. */

@@ -75,7 +75,7 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
 }
 
 const MAX_TEXT = 4_096
-const CODE = /(?:^|[^\w.])([245]\d\d)(?:[ -]|$)/
+const CODE = /(?:^|[^\w./])([245]\d\d)(?:[ -]|$)/
 const LINE_CODE = /^\s*(?:(?:smtp|x-\w{1,20}) ?; ?)?(?:[245]\d\d(?:[ -]|$))?/i
 
 /** Status codes that say what a reply without known words refused (RFC 3463 §3.3, §3.4, §3.7). */

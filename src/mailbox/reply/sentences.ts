@@ -42,7 +42,7 @@ export const sentencesOf = (marked: string): readonly Sentence[] =>
 
 /** A server called back about our sender: whatever it was told, it refuses us. */
 export const SENDER_CALLOUT =
-  /\bsender (?:address )?(?:verif|validat|call)\w*|\bverif\w* (?:of |the |your ){0,2}sender\b|\bcall(?:back|out) (?:setup )?(?:failed|rejected|verification failed)?.{0,60}\bUS\b|\bcall(?:back|out) (?:to|of|for) (?:the |your )?sender|\bcallback setup\b|\bfailed while verifying\b|\bverification failed for (?:<US|US|<>)/
+  /\bsender (?:address )?(?:verif|validat|call)\w*|\bverif\w* (?:of |the |your ){0,2}sender\b|\bcall(?:back|out) (?:setup )?(?:failed|rejected|verification failed)?.{0,60}\bUS\b|\bcall(?:back|out) (?:to|of|for) (?:the |your )?sender|\bcallback setup\b|\bfailed while verifying\b|\bverification failed for (?:<US|US|<>)|\bsender address rejected: (?:undeliverable|unverified) address: (?:host|connect)/
 /** A server asked another one about the recipient. */
 export const RECIPIENT_CALLOUT =
   /\bcould not complete recipient verif\w*(?: callout)?(?: for)?|\brecipient (?:address )?(?:verif\w*|call(?:out|back))(?: callout| verif\w*)?:? ?(?:failed|failure|fail|rejected)\b:?|\bcall(?:back|out) verification(?: failed| failure)?:?|\bundeliverable address: host .{0,300}? said:?/g
@@ -54,7 +54,7 @@ const PHRASE = [
   '(?:the )?(?:service|system) (?:is )?(?:currently |temporarily )?(?:unavailable|not available)',
   '(?:this |the |your )?(?:message|(?:junk)?mail|e-?mail|recipient address|recipient|address|transaction|request|connection|command|access|delivery)(?: (?:was|is|has been))? (?:rejected|refused|denied|failed|blocked|not accepted|not authori[sz]ed)',
   'temporar(?:y|ily)(?: local| system| server)? (?:failure|problem|error|rejected|deferred|unavailable)',
-  '(?:local )?policy(?: violation| rejection| restrictions?)?|not authori[sz]ed',
+  '(?:local )?policy(?: violation| rejection| restrictions?)?|not authori[sz]ed|administrative prohibition',
 ].join('|')
 const OPENING = new RegExp(`^ ?(?:(?:${PHRASE})(?: |$))+$`)
 /** Whether a sentence has only words that open a refusal and state no cause. */
@@ -62,7 +62,7 @@ export const isOpening = (sentence: string): boolean => OPENING.test(sentence.re
 
 /** A mark of ours in brackets, behind the word of a client, or as a client's name with its address. */
 const ASIDE =
-  /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|\b(?:from|by|client|connections?|via|through|ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:от|с|из|から|来自)\s?<?US(?:-IP)?\b/gu
+  /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|\b(?:from|by|client|connections?|via|through|(?<=[\p{L}\d)\]>]\s)ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:(?<!\p{L})(?:от|с|из)|から|来自)\s?<?US(?:-IP)?\b/gu
 /** A relay sentence names the client. */
 const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b/
 

@@ -686,7 +686,50 @@ const FURTHER: typeof KINDS = {
     '451-Could not complete recipient verify callout for <user@example.org> 451 connection refused',
   ],
 }
-const kinds = [KINDS, FURTHER]
+/** Our names as the subject, limits and quotas in other words, and other languages. */
+const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
+  source_blocked: [
+    '554 IP 192.0.2.1 is in prison',
+    '554 Sender IP address [192.0.2.1] is blocked by local RBL: zen.lists.example',
+    '550 Absender-IP 192.0.2.1 gesperrt',
+    '554 Su IP 192.0.2.1 se encuentra en lista negra',
+    '554 Адрес 192.0.2.1 заблокирован за рассылку спама',
+    '554 5.7.1 Country of origin of your connection is not accepted',
+    '550 Connections from cloud hosters are refused (192.0.2.1)',
+  ],
+  relay_denied: [
+    '550 Administrative prohibition - envelope blocked: Open relay not allowed',
+    "553 example.org is not one of our customers' domains",
+  ],
+  temporary_failure: [
+    '451 4.2.2 STOREDRV; mailbox server is too busy for this recipient',
+    '450 4.1.7 <verify-1@probe.example>: Sender address rejected: unverified address: host mail.probe.example said 450 greylisted',
+  ],
+  rate_limited: [
+    '451 RP:TRC 163 mx5',
+    '554 5.7.1 You have sent more than 100 recipients in one hour; limit reached for your domain',
+  ],
+  mailbox_not_found: [
+    '550 Address user@example.org was never assigned',
+    '550 Diese E-Mail-Adresse gibt es bei uns nicht (mehr)',
+    '550 Neexistující uživatel',
+  ],
+  mailbox_full: [
+    '550 User has exhausted allowed storage space. / Benutzer hat das Speichervolumen ueberschritten.',
+    '550 mail box space not enough',
+  ],
+  reverse_dns_required: ["550 5.7.1 Your server's hostname does not resolve back to its IP address"],
+  helo_refused: ['550 5.7.1 HELO name probe.example does not match your IP address 192.0.2.1'],
+  sender_refused: ['551 5.7.1 Sender probe.example blacklisted by recipient'],
+  greylisted: ['451 4.7.1 <user@example.org>: you are new here, come back in 300 seconds'],
+  recipient_restricted: ['550 5.2.1 No replies are read at this address; it does not receive email'],
+  recipient_throttled: ['450 4.2.1 user@example.org has reached the number of messages that it may receive per hour'],
+  tls_required: [
+    'mail 554 5.7.3 Unable to initialise TLS; this domain accepts encrypted sessions alone',
+    '421 4.7.5 Connection must be encrypted with TLS 1.2 or newer',
+  ],
+}
+const kinds = [KINDS, FURTHER, OTHER_WORDS]
   .flatMap(Object.entries<readonly string[]>)
   .flatMap(([reasons, replies]) => replies.map((text) => [reasons, text] as const))
 it.each(kinds)('%s: %s', (reasons, text) => expect(reasons.split('|')).toContain(reasonOf(text)))

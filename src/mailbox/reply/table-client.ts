@@ -20,7 +20,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'tls_required',
-    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|^(?:\d\.\d\.\d{1,3} )?(?:please )?use (?:starttls|tls)\b|\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|^(?:\d\.\d\.\d{1,3} )?(?:please )?use (?:starttls|tls)\b|\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
     'Postfix, Exchange, Exim',
     '530 5.7.0 Must issue a STARTTLS command first',
   ),
@@ -34,20 +34,20 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
     'reverse_dns_required',
-    /cannot find your (?:reverse )?host ?name|US-IP\]? has no (?:host ?)?name\b|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]?:? (?:is |was )?(?:unknown|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
+    /cannot find your (?:reverse )?host ?name|US-IP\]? has no (?:host ?)?name\b|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|\bhost ?name\b.{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]?:? (?:is |was )?(?:unknown|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
     'Postfix',
     '450 4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]',
   ),
   us(
     'reverse_dns_required',
-    /mismatches client ip|(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b|обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|resolution inverse|resolucion inversa|dns reverso|dns inverso|risoluzione inversa/,
+    /mismatches client ip|(?<!\b[he][eh]lo )(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b|обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|resolution inverse|resolucion inversa|dns reverso|dns inverso|risoluzione inversa/,
     'QQ, Russian, Japanese, Chinese, Romance postmasters',
     '550 domain [example.com] mismatches client ip 192.0.2.225.',
   ),
 
   us(
     'greylisted',
-    /\bgr[ea]y-? ?list|\blistes? grises?\b|\blistas? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單|\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|\b(?:not|never|n't) (?:yet )?seen\b.{0,60}\b(?:before|yet)\b|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer)/,
+    /\bgr[ea]y-? ?list|\blistes? grises?\b|\blistas? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單|\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|\b(?:you are|(?:host|sender|client) is) (?:new (?:here|to us)|a new (?:sender|host|client))\b|\b(?:not|never|n't) (?:yet )?seen\b.{0,60}\b(?:before|yet)\b|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer)/,
     'postgrey, French, Spanish, German, Italian, Portuguese, Polish, Russian, Japanese, Chinese hosts, milters',
     '450 4.2.0 <user@example.org>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.org.html',
   ),
@@ -101,7 +101,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsend(?:er|ing)(?:'s|s)?\b(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
+    /\bsend(?:er|ing)(?:'s|s)?\b(?! (?:ip|host|server|mta|network)\b)(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|black|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
     'Postfix',
     '550 5.1.8 <verify@probe.example>: Sender address rejected: Domain not found',
   ),
@@ -138,7 +138,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('sender_refused', /\b[45]\.1\.[78]\b/, 'RFC 3463 §3.2', '550 5.1.7 No such domain probe.example.'),
   us(
     'sender_refused',
-    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,14}|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人|e-?mail address is not verified|identit\S{1,4} failed the check/,
+    /\b(?:expediteur|emetteur|absender(?!-ip)|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,14}|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人|e-?mail address is not verified|identit\S{1,4} failed the check/,
     'French, German, Spanish, Italian, Portuguese, Polish, Dutch, Czech, Russian, Japanese, Chinese hosts, Amazon SES',
     '550 Adresse d expediteur invalide',
   ),

@@ -26,7 +26,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   German: {
     box: 'empfaenger\\w{0,9}|empfanger\\w{0,9}|benutzer\\w{0,5}|nutzer|adressat|e-?mail-?adresse|adresse|konto|postfach|mailbox|speicher\\w{0,12}',
     absent:
-      'unbekannt|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|gibt es nicht',
+      'unbekannt|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|gibt es (?:\\w{1,8} ){0,2}nicht',
     no: 'unbekannte\\w?|keine?n?(?: solche\\w?)?',
     full: 'voll|uberfullt|ausgelastet|uberschritten|erschopft',
     off: 'gesperrt|deaktiviert|inaktiv|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv',
@@ -68,6 +68,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   'Czech, Slovak': {
     box: 'uzivatel\\w{0,2}|schrank\\w|adresat|prijemc\\w|pouzivatel|ucet|konto',
     absent: 'neexistuj|neznam|nenalezen|nenajden',
+    no: 'neexistujici|neznam\\w{1,2}',
     full: 'pln[ae]\\b|preplnen',
     off: 'zablokovan|deaktivovan|zrusen|neaktivn|pozastaven',
   },

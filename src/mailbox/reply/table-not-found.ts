@@ -24,7 +24,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'domain_not_found',
-    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\b(?:unknown|invalid|bad|nonexistent) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|unroutable (?:mail )?domain|unrouteable (?:mail )?domain|no route found to (?:the )?(?:domain|host)|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|not reachable|is invalid|non-?existent)|domain owner has changed|\brecipient domain must exist/,
+    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\b(?:unknown|invalid|bad|nonexistent) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|unroutable (?:mail )?domain|unrouteable (?:mail )?domain|no route found to (?:the )?(?:domain|host)|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|not reachable|is invalid|non-?existent)|domain owner has changed|\bmx records? points? to (?:non-?existent|local)|\bmx record indicated no|\bhost (?:address )?look-?ups? failed permanently|\brecipient domain must exist/,
     'GMX',
     '554 The mail could not be delivered to the recipient because the domain is not reachable. Please check the domain and try again',
   ),
@@ -48,7 +48,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   gone(
     'mailbox_not_found',
     new RegExp(
-      `\\b${BOX}\\b.{0,60}\\b(?:(?:does not|does ?n't|doesnt|dos[ne]{1,2}'t|do not|don't|did not|not|no longer|never) (?:currently |seem to |appear to |yet |actually )?exists?|(?:not|(?:can ?not|could not|couldn't|can't) be|wasn't|never) (?:be )?(?:found|located|identified|recogni[sz]ed|matched))\\b|\\brecipientnotfound\\b|\\bresolver\\.adr\\.`,
+      `\\b${BOX}\\b.{0,60}\\b(?:(?:does not|does ?n't|doesnt|dos[ne]{1,2}'t|do not|don't|did not|not|no longer|never) (?:currently |seem to |appear to |yet |actually )?exists?|(?:not|(?:can ?not|could not|couldn't|can't) be|wasn't|never) (?:be |been )?(?:found|located|identified|recogni[sz]ed|matched|assigned))\\b|\\brecipientnotfound\\b|\\bresolver\\.adr\\.`,
     ),
     'Gmail, Exchange, Rackspace',
     '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
@@ -137,7 +137,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\brcpthosts\b|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
+    /\brcpthosts\b|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|DOMAIN is not (?:one of|among|an?)? ?(?:our|my|the|local|hosted|known)\b|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
     'Qmail',
     "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
   ),
