@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { CORPORA, corpus } from '../../test/lab/corpora.ts'
-import { type Bounce, readBounce, readReply, replyIn } from './bounce.ts'
+import { type Bounce, readBounce, readPasted, replyIn } from './bounce.ts'
 import { parseMail } from './parse.ts'
 
 type Wanted = Readonly<{
@@ -17,8 +17,7 @@ type Wanted = Readonly<{
 }>
 
 const read = (octets: Buffer): Bounce | undefined => {
-  const reply = replyIn(octets.toString('utf8'))
-  return reply === undefined ? readBounce(parseMail(octets)) : readReply(reply)
+  return readPasted(octets.toString('utf8')) ?? readBounce(parseMail(octets))
 }
 
 /** What is wrong with the recipients of a bounce. */
@@ -429,6 +428,78 @@ Remote host said: 554 5.7.9 Message not accepted for policy reasons. [RCPT_TO]`,
     [{ address: 'joe@receiver.example', about: ['policy'], permanent: true, code: 554 }],
     false,
   ],
+  ...(
+    [
+      ['French', 'Échec de la remise à ces destinataires :', 'La boîte aux lettres est pleine.\n#554 5.2.2 quota'],
+      ['Portuguese', 'A sua mensagem não pôde ser entregue:', '552 5.2.2 Caixa de correio cheia'],
+      ['Italian', 'Il messaggio non è stato consegnato.', 'Motivo: 5.1.1 - indirizzo non valido'],
+      ['Korean', '메일 전송이 실패하였습니다.', '실패 사유: 존재하지 않는 이메일 주소입니다. (550 5.1.1 No such user)'],
+      ['a language without words here', 'Xabar yetkazilmadi.', '#550 5.1.1 <joe@receiver.example>: user unknown'],
+    ] as const
+  ).map(([language, first, said]): [string, Buffer, readonly Wanted[], boolean] => [
+    language,
+    Buffer.from(
+      notice(DAEMON, 'Mail', `${first}\n\njoe@receiver.example\n${said}`)
+        .toString()
+        .replace('Date:', 'MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nDate:'),
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true }],
+    false,
+  ]),
+  [
+    'Exim, of a domain whose MX records lead nowhere',
+    notice(
+      DAEMON,
+      'Mail delivery failed: returning message to sender',
+      'The following address(es) failed:\n\n  joe@receiver.example\n    all relevant MX records point to non-existent hosts',
+    ),
+    [{ address: 'joe@receiver.example', about: ['recipient_domain'], permanent: true }],
+    false,
+  ],
+  [
+    'cPanel, over the limit of the sending domain',
+    notice(
+      DAEMON,
+      'Mail delivery failed: returning message to sender',
+      'This is a permanent error.\n\n  joe@receiver.example\n    Domain foundry.example has exceeded the max emails per hour (251/250 (100%)) allowed.  Message discarded.',
+    ),
+    [{ address: 'joe@receiver.example', about: ['sending_host'], permanent: true }],
+    false,
+  ],
+  [
+    'Yahoo, with a colon behind the code',
+    notice(
+      DAEMON,
+      'Failure Notice',
+      "<joe@receiver.example>:\n554: delivery error: dd This user doesn't have an account",
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 554 }],
+    false,
+  ],
+  [
+    'Postfix, pasted without its header',
+    Buffer.from(
+      'your message could not\nbe delivered to one or more recipients.\n\n<joe@receiver.example>: host mx.receiver.example[192.0.2.1] said: 550 5.1.1\n    User unknown (in reply to RCPT TO command)',
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 550 }],
+    false,
+  ],
+  [
+    'a report, pasted without its header',
+    Buffer.from(
+      'Reporting-MTA: dns; foundry.example\n\nFinal-Recipient: rfc822; joe@receiver.example\nAction: failed\nStatus: 5.2.2\nDiagnostic-Code: smtp; 552 5.2.2 mailbox full',
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 552 }],
+    false,
+  ],
+  [
+    'Outlook, pasted with the header of the message behind it',
+    Buffer.from(
+      `Your message to joe@receiver.example couldn't be delivered.\n\nRemote Server returned '550 5.1.10 RESOLVER.ADR.RecipientNotFound'\n\nOriginal message headers:\n\n${RETURNED}`,
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 550 }],
+    true,
+  ],
   [
     'a notice in German',
     notice(
@@ -479,6 +550,7 @@ it.each([
   ["SMTPRecipientsRefused: {'joe@receiver.example': (550, b'5.1.1 User unknown')}", '550 5.1.1 User unknown'],
   [`220 mx ESMTP\nEHLO a\n250 mx\nRCPT TO:<joe@receiver.example>\n${SAID}\nQUIT\n221 Bye`, SAID],
   ['Der Server sagte: 552 5.2.2 Postfach voll', '552 5.2.2 Postfach voll'],
+  ['sm-mta[12]: 62: to=<joe@receiver.example>, dsn=5.1.1, stat=User unknown', '5.1.1, stat=User unknown'],
 ])('%j is one reply', (text, reply = text) => expect(replyIn(text)?.trim()).toBe(reply))
 it.each([
   'Subject: 550\n\nx',

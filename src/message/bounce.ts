@@ -1,7 +1,7 @@
 import type { HeavyKind } from '../lane/heavy.ts'
 import { type Explanation, explainReply } from '../mailbox/reply/explain.ts'
 import { contentOf, type Mime, type Part, parseMime } from './mime.ts'
-import { decodedField, type Field, fieldBody, type Mail, mailboxesOf, parseFields, parseMail } from './parse.ts'
+import { decodedField, type Field, type Mail, mailboxesOf, parseFields, parseMail } from './parse.ts'
 import { decoded } from './words.ts'
 
 /** What became of one recipient (RFC 3464 §2.3.3). */
@@ -60,13 +60,26 @@ export function readBounce(mail: Mail, mime: Mime = parseMime(mail.fields, mail.
   const copy = part(/^message\/(?:rfc822|global|rfc822-headers|global-headers)$|^text\/rfc822-headers$/)
   const returned = copy ? returnedOf(contentOf(mail.body, copy), copy.type.endsWith('headers')) : returnedOf(behind)
   const sender = returned && senderOf(returned.octets)
-  const fieldsAt = report ? -1 : notice.search(/^[ \t]*final-recipient[ \t]*:/im)
-  const fields = report ? contentOf(mail.body, report, MAX_NOTICE) : fieldsIn(notice.slice(fieldsAt))
-  const words = fieldsAt < 0 ? notice : notice.slice(0, fieldsAt)
-  const recipients = report || fieldsAt >= 0 ? fromReport(fields, words, sender) : fromWords(mail, notice, sender)
-  if (recipients.length === 0) return undefined
-  return { recipients: recipients.slice(0, MAX_RECIPIENTS), ...(returned && { returned }) }
+  return bounceOf(
+    report
+      ? fromReport(contentOf(mail.body, report, MAX_NOTICE), notice, sender)
+      : fromNotice(mail.fields, notice, sender),
+    returned,
+  )
 }
+
+const bounceOf = (recipients: readonly BounceRecipient[], returned: Returned | undefined): Bounce | undefined =>
+  recipients.length === 0
+    ? undefined
+    : { recipients: recipients.slice(0, MAX_RECIPIENTS), ...(returned && { returned }) }
+
+/** The recipients of a notice in words, which may have the fields of a report in them. */
+function fromNotice(fields: readonly Field[], notice: string, sender: string | undefined): BounceRecipient[] {
+  const fieldsAt = notice.search(REPORT_FIELD)
+  if (fieldsAt < 0) return fromWords(fields, notice, sender)
+  return fromReport(fieldsIn(notice.slice(fieldsAt)), notice.slice(0, fieldsAt), sender)
+}
+const REPORT_FIELD = /^[ \t]*final-recipient[ \t]*:/im
 
 /** Reads a notice; null for any other message. */
 export const notice: HeavyKind<null, Bounce | null> = {
@@ -107,6 +120,7 @@ const REFUSAL = new RegExp(
     '(?:^|\\n)[ \\t"\'(]{0,8}(?=[45]\\d\\d[ -]\\S)',
     '|\\b(?:said|says|replied|responded|returned|response|reply|answer|error|server|status|smtp|rcpt|rejected|diagnostic|sagte|meldet|repondu|répondu|respondió|ответил|返信|応答)\\b[^\\n]{0,120}?[\\s:;\'"(](?=[45]\\d\\d[ -]\\S)',
     '|[\\s:;\'"(=](?=[45]\\d\\d[ -]#?[45]\\.\\d{1,3}\\.\\d{1,3}\\b)',
+    '|\\bdsn=(?=[45]\\.\\d{1,3}\\.\\d{1,3}, stat=)',
     ')',
   ].join(''),
   'i',
@@ -115,10 +129,22 @@ const TAIL =
   /[ \t]{0,4}\(in reply to [^()]{1,80}\)\)?[\s\S]*$|\n[ \t]{0,8}(?:QUIT|RSET|DATA|221 )[\s\S]*$|['"][)}\]]*\s*$/i
 const withoutTail = (text: string): string => text.replace(TAIL, '').trimEnd()
 
-/** One pasted reply of a server, as the bounce of a recipient whom nobody names. */
-export const readReply = (text: string): Bounce => ({
-  recipients: [recipientOf(text, { action: /^\s*#?4/.test(text) ? 'delayed' : 'failed' }, {})],
-})
+/**
+ * A bounce in a pasted text without the header of a message: the words of a notice, otherwise one reply of a server, as
+ * the bounce of a recipient whom nobody names. Undefined for any other text. Pure, linear.
+ */
+export function readPasted(pasted: string): Bounce | undefined {
+  const copy = COPY.exec(pasted)
+  const words = pasted.slice(0, copy?.index)
+  if (!MESSAGE_FIELD.test(words) && !REPLY.test(words) && (saysFailed(words) || REPORT_FIELD.test(words))) {
+    const returned = copy ? returnedOf(Buffer.from(copyBehind(pasted, copy))) : undefined
+    const bounce = bounceOf(fromNotice([], words, returned && senderOf(returned.octets)), returned)
+    if (bounce) return bounce
+  }
+  const reply = replyIn(pasted)
+  if (reply === undefined) return undefined
+  return { recipients: [recipientOf(reply, { action: /^\s*#?4/.test(reply) ? 'delayed' : 'failed' }, {})] }
+}
 
 /** The names of the returned message. */
 type Sent = { readonly sender?: string | undefined; readonly host?: string | undefined }
@@ -186,7 +212,10 @@ function fromReport(report: Buffer, notice: string, sender: string | undefined):
   })
 }
 
-/** The groups of fields between empty lines (RFC 3464 §2.1): the message, then each recipient. */
+/**
+ * The groups of fields between empty lines (RFC 3464 §2.1): the message, then each recipient. Octets as characters, as
+ * in the header of a message.
+ */
 const groupsOf = (content: Buffer): (readonly Field[])[] =>
   content
     .toString('latin1')
@@ -197,7 +226,7 @@ const groupsOf = (content: Buffer): (readonly Field[])[] =>
 
 const written = (fields: readonly Field[], name: string): string => {
   const field = fields.find((one) => one.name === name)
-  return field ? fieldBody(field) : ''
+  return field ? decodedField(field) : ''
 }
 
 const DIAGNOSTIC_TYPE = /^(?:smtp|lmtp|unix|mts|unknown|x-[\w-]{1,40})\s*;\s*/i
@@ -231,9 +260,12 @@ function noticeOf({ body }: Mail, part: Part | undefined): readonly [notice: str
   const words = decoded(line ? content.subarray(0, line.index) : content, part.charset).replaceAll('\r\n', '\n')
   const notice = part.type === 'text/html' ? textOfHtml(words) : words
   if (!line) return [notice, NOTHING]
-  const copy = octets.slice(line.index + line[0].length).replace(/^[^\n]*\n\s*/, '')
-  return [notice, Buffer.from(copy, 'latin1')]
+  return [notice, Buffer.from(copyBehind(octets, line), 'latin1')]
 }
+
+/** The copy of a message behind the line that announces it. */
+const copyBehind = (text: string, line: RegExpExecArray): string =>
+  text.slice(line.index + line[0].length).replace(/^[^\n]*\n\s*/, '')
 
 /** The text of a notice that is only there as HTML, for its words. */
 const textOfHtml = (html: string): string =>
@@ -251,19 +283,24 @@ const COPY =
   /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|\|-{3,} ?message (?:text|header) follows|original message follows|original message headers:|the header of the original message)/im
 const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has |status notification \()?fail|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|non (?:remis|recapitato)|no se (?:pudo|ha podido) entregar|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has |status notification \()?fail|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||
   written(fields, 'return-path') === '<>' ||
   written(fields, 'x-failed-recipients') !== ''
 const tellsFailure = ({ fields }: Mail, notice: string): boolean =>
-  written(fields, 'x-failed-recipients') !== '' || FAILED.test(`${written(fields, 'subject')}\n${notice}`)
+  written(fields, 'x-failed-recipients') !== '' ||
+  saysFailed(`${written(fields, 'subject')} ${notice}`) ||
+  (DAEMON.test(written(fields, 'from')) && STATUS.test(notice))
+const saysFailed = (words: string): boolean => FAILED.test(words.replace(/\s+/g, ' '))
+/** A status code in a notice of a server, whatever its language. */
+const STATUS = /(?:^|[\s:(#'"])(?:[45]\d\d[ -])?#?[45]\.[1-7]\.\d{1,3}(?=[\s:;,)]|$)/m
 
 const DELAYED =
   /\b(?:delayed|delay reason|warning|not yet been delivered|still being retried|will be retried|transient)\b/i
 
-function fromWords({ fields }: Mail, notice: string, sender: string | undefined): BounceRecipient[] {
+function fromWords(fields: readonly Field[], notice: string, sender: string | undefined): BounceRecipient[] {
   const blocks = blocksOf(notice)
   for (const address of written(fields, 'x-failed-recipients').split(/[\s,]+/))
     if (address.includes('@') && !blocks.has(address)) blocks.set(address, notice)
@@ -330,7 +367,7 @@ function blocksOf(notice: string): Map<string, string> {
 
 /** The reply of a server among the words about an address, otherwise the words. */
 function saidIn(block: string): string {
-  const text = block.replace(/\s+/g, ' ')
+  const text = block.replace(/\s+/g, ' ').replace(/(^|\s)([45]\d\d): (?=\S)/, '$1$2 ')
   const code = /(?:^|[\s:'"(#<])([45]\d\d[ -](?=\S).*)$/s.exec(text)?.[1]
   return (code ?? text).replace(/ ?(?:\(in reply to|giving up on|-{3,} transcript|>>> |##).*$/is, '')
 }

@@ -2,11 +2,11 @@ import type { BounceAnswer, MessageAnswer } from '../../answers/message.ts'
 import { counted, printable } from '../../base/text.ts'
 import type { HeavyAsk } from '../../lane/heavy.ts'
 import { readingError } from '../../lane/problems.ts'
-import { type Bounce, mayBeNotice, notice, replyIn } from '../../message/bounce.ts'
+import { type Bounce, mayBeNotice, notice, readPasted } from '../../message/bounce.ts'
 import type { Ctx } from '../../world.ts'
 
-/** Maximum size of a pasted reply, octets. */
-const MAX_REPLY = 64 * 1024
+/** Maximum size of a pasted text, octets. */
+const MAX_PASTED = 64 * 1024
 
 /** The bounce that the octets are; undefined for a message of another kind. */
 export async function bounceOf(
@@ -21,11 +21,9 @@ export async function bounceOf(
   return found ?? undefined
 }
 
-/** The text of a pasted reply of a server; undefined if the octets are no reply. */
-export function replyOf(raw: Uint8Array): string | undefined {
-  if (raw.length > MAX_REPLY) return undefined
-  return replyIn(Buffer.from(raw).toString('utf8'))
-}
+/** The bounce in a pasted text without a header: a notice, or a reply of a server; undefined for other octets. */
+export const pastedBounce = (raw: Uint8Array): Bounce | undefined =>
+  raw.length > MAX_PASTED ? undefined : readPasted(Buffer.from(raw).toString('utf8'))
 
 /**
  * The answer about a bounce: what became of each recipient and why, and the analysis of the returned message. `today`:

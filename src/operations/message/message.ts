@@ -4,7 +4,7 @@ import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { resultDocument } from '../../documents/message.ts'
 import type { HeavyAsk } from '../../lane/heavy.ts'
 import { readingError } from '../../lane/problems.ts'
-import { type Returned, readReply } from '../../message/bounce.ts'
+import type { Returned } from '../../message/bounce.ts'
 import type { GivenEnvelope } from '../../message/envelope.ts'
 import { type Form, form, isPlain } from '../../message/form.ts'
 import { formProblem } from '../../message/problems.ts'
@@ -20,7 +20,7 @@ import { jsonOf, profileParamOf, profileVerdict } from '../profile.ts'
 import { aboutMessage, saveParams } from '../saving.ts'
 import { parseHelo, parseSender } from '../spf.ts'
 import { ANALYSIS_DEPS, analyseMessage, todayOf } from './analysis.ts'
-import { bounceOf, presentBounce, replyOf } from './bounce.ts'
+import { bounceOf, pastedBounce, presentBounce } from './bounce.ts'
 
 const DEADLINE_MS = 30_000
 /** The name of the shipped profile. */
@@ -79,10 +79,10 @@ export const message = defineOperation({
   run: async (ctx, deps, { ip, helo, mail_from, received_by, at, profile }) => {
     const given = await readMessage(ctx, deps.messages.maxBytes)
     const by = { caller: ownerOf(ctx).id }
-    const reply = replyOf(given)
-    const form = reply === undefined ? await formOf(ctx, given, by) : undefined
+    const pasted = pastedBounce(given)
+    const form = pasted === undefined ? await formOf(ctx, given, by) : undefined
     const raw = form?.octets ?? given
-    const bounce = reply === undefined ? await bounceOf(ctx, raw, by) : readReply(reply)
+    const bounce = pasted ?? (await bounceOf(ctx, raw, by))
     if (bounce) {
       const { returned } = bounce
       const analysis = returned
