@@ -14,6 +14,7 @@ import {
   MAX_FIELD,
   MAX_RECORD,
   rowsOf,
+  titleLines,
 } from './row.ts'
 
 /**
@@ -181,10 +182,37 @@ function resumable<T>(from: AsyncIterable<T>): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) }
 }
 
+/**
+ * Whether the first lines of a text are a table of cells between tabs or bars, as many in each, with at most one address
+ * in a line.
+ */
+function isTable(start: string): boolean {
+  const all = start.split(/\r\n|\r|\n/)
+  // The last line may go on.
+  const lines = (start.length < DELIMITER_SAMPLE ? all : all.slice(0, -1))
+    .filter((line) => line.trim() !== '')
+    .slice(0, 20)
+  if (lines.length < 2 || lines.some((line) => line.split('@').length > 2)) return false
+  return ['\t', '|'].some(
+    (one) => new Set(lines.map((line) => line.split(one).length)).size === 1 && lines[0]!.includes(one),
+  )
+}
+
+/** The format of a text that is declared as one input a line, and the text again. */
+export async function formatOfText(
+  text: AsyncIterable<string>,
+  kind: Kind,
+): Promise<{ readonly format: 'csv' | 'text'; readonly titles: number; readonly whole: AsyncIterable<string> }> {
+  const { held, whole } = await headOf(text, DELIMITER_SAMPLE)
+  const start = held.join('').slice(0, DELIMITER_SAMPLE)
+  if (kind === 'verify' && isTable(start)) return { format: 'csv', titles: 0, whole }
+  return { format: 'text', titles: titleLines(kind, start.split(/\r\n|\r|\n/)), whole }
+}
+
 /** The delimiter that splits the first lines into equal numbers of cells, and into the most; a comma if none does. */
 export function delimiterOf(start: string): string {
   const lines = start
-    .replace(/"(?:[^"]|"")*"/g, '')
+    .replace(/"(?:[^"]|"")*"|&(?:#\w{1,6}|[a-z]{2,6});/gi, '')
     .split(/\r\n|\r|\n/)
     .filter((line) => line.trim() !== '')
     .slice(0, 20)

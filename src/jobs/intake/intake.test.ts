@@ -204,6 +204,16 @@ describe('CSV', () => {
     ],
     ['a.example, b.example', { contentType: 'text/plain', kind: 'check' }, ['1.1 a.example', '1.2 b.example']],
     ['https://a.example/', { contentType: 'text/plain', kind: 'check' }, ['1 https://a.example/']],
+    [
+      '# May\nE-mail\na@a.example\nb@a.example # left',
+      { contentType: 'text/plain' },
+      ['3 a@a.example', '4 b@a.example'],
+    ],
+    ['Name\tE-mail\nAnn\ta@a.example', { contentType: 'text/plain' }, ['2 a@a.example']],
+    ['| Ann | a@a.example |\n| Bob | b@a.example |', { contentType: 'text/plain' }, ['1 a@a.example', '2 b@a.example']],
+    ['a@a.example|b@a.example', { contentType: 'text/plain' }, ['1.1 a@a.example', '1.2 b@a.example']],
+    ["mail\n'a@a.example", {}, ['2 a@a.example']],
+    ['mail\na&#64;a.example\nb@a.example&nbsp;', {}, ['2 a@a.example', '3 b@a.example']],
     ['[192.0.2.1]:25\nip4:192.0.2.2', { contentType: 'text/plain', kind: 'blacklist' }, ['1 192.0.2.1', '2 192.0.2.2']],
   ])('reads %j', async (list, about, rows) => {
     expect(short(await read(list, about))).toEqual(rows)

@@ -1,5 +1,5 @@
 import { listError } from '../problems.ts'
-import { type CsvLayout, csvRows } from './csv.ts'
+import { type CsvLayout, csvRows, formatOfText } from './csv.ts'
 import { jsonRows, ndjsonRows, textRows } from './lines.ts'
 import { type Behind, listOctets, listText, type Octets, type SizeBounds } from './octets.ts'
 import type { Counted, Held, IntakeRow, Kind } from './row.ts'
@@ -53,18 +53,22 @@ export async function* readList(upload: Octets, intake: Intake): AsyncIterable<I
  */
 export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<readonly IntakeRow[]> {
   const { kind, firstLine = 1, found = () => {}, held = () => {} } = intake
-  const format = formatOf(intake.contentType)
+  const declared = intake.layout?.format ?? formatOf(intake.contentType)
   const text = listText(listOctets(upload, intake.bounds, intake.contentEncoding, intake.behind))
+  const isOpen = declared === 'text' && !intake.layout
+  const { format, titles, whole } = isOpen
+    ? await formatOfText(text, kind)
+    : { format: declared, titles: 0, whole: text }
   if (format === 'csv') {
     const layout = intake.layout?.format === 'csv' ? intake.layout : undefined
     const column = intake.column === undefined ? {} : { column: intake.column }
-    yield* csvRows(text, { kind, firstLine, ...column, ...(layout && { layout }) }, found, held)
+    yield* csvRows(whole, { kind, firstLine, ...column, ...(layout && { layout }) }, found, held)
     return
   }
-  found({ format })
-  if (format === 'text') yield* textRows(text, kind, firstLine, held)
-  else if (format === 'ndjson') yield* ndjsonRows(text, kind, firstLine, held)
-  else yield* jsonRows(text, kind, firstLine, held)
+  found({ format, ...(titles > 0 && { taken: { titles } }) })
+  if (format === 'text') yield* textRows(whole, kind, firstLine, titles, held)
+  else if (format === 'ndjson') yield* ndjsonRows(whole, kind, firstLine, held)
+  else yield* jsonRows(whole, kind, firstLine, held)
 }
 
 /** The format that a content type names. Throws AppError `unsupported_media_type` for any other. */

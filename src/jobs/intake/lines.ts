@@ -23,14 +23,16 @@ const KEPT = 1_024
 /** The input field of an object. */
 export const FIELD: Readonly<Record<Kind, string>> = { verify: 'email', check: 'domain', blacklist: 'ip' }
 
-/** One input per line; blank lines are skipped. */
+/** One input per line behind `titles` lines; blank lines are skipped. */
 export async function* textRows(
   text: AsyncIterable<string>,
   kind: Kind,
   firstLine: number,
+  titles: number,
   held: Held,
 ): AsyncIterable<readonly IntakeRow[]> {
-  for await (const lines of physicalLines(text, firstLine, held)) yield lines.flatMap((line) => textRow(kind, line))
+  for await (const lines of physicalLines(text, firstLine, held))
+    yield lines.flatMap((one) => (one.line < firstLine + titles ? [] : textRow(kind, one)))
 }
 
 function textRow(kind: Kind, { line, text, isTooLong }: Line): readonly IntakeRow[] {

@@ -128,6 +128,15 @@ export function findColumns(kind: Kind, sample: readonly (readonly string[])[], 
   return { header, index, titles }
 }
 
+/** The number of lines at the begin of a text that are comments, the name of the column, or blank. */
+export function titleLines(kind: Kind, lines: readonly string[]): number {
+  const count = lines.slice(0, MAX_TITLES + 1).findIndex((line) => {
+    const isTitle = /^\s*(?:#|\/\/|;|$)/.test(line) || NAMES[kind].includes(normalize(line))
+    return !isTitle || looksLike(kind, line)
+  })
+  return lines.slice(0, count).every((line) => line.trim() === '') ? 0 : count
+}
+
 /**
  * The number of records before the header, or before the first row with an input. The header is the first of the
  * records without an input that has the name of the wanted or of a usual column; where there is none, records with at
