@@ -54,6 +54,7 @@ it.each<[string, string]>([
   ['Joe Doe - joe@example.org', 'joe@example.org'],
   ['joe @example.org', '! a blank stands beside the @; "joe@example.org" is the address without it'],
   ['joe@ example.org', '! a blank stands beside the @; "joe@example.org" is the address without it'],
+  ['https://example.org/contact', '! "https://example.org/contact" is a URL, not an address'],
   // what belongs to an address stays
   ["o'hara@example.org", "o'hara@example.org"],
   ['"joe doe"@example.org', '"joe doe"@example.org'],

@@ -103,6 +103,13 @@ const unpaired: Step = (text) => {
   return pair ? { value: text.slice(1, -1), taken: [pair[2]] } : undefined
 }
 
+/** Text without white space and invisible characters around it, and without a pair of quotes. */
+export function unquoted(text: string, quotes = /^(["'`])(.*)\1$/s): string {
+  const bare = trimmed(text)
+  const inside = quotes.exec(bare)?.[2]
+  return inside === undefined ? bare : trimmed(inside)
+}
+
 const unpunctuated: Step = (text) => {
   let [from, to] = [0, text.length]
   while (to > 0 && STRAY.test(text[to - 1]!)) to--
@@ -178,9 +185,9 @@ const bracketed: Step = (text) => {
   return isOpen ? { value: text.slice(1), taken: ['brackets'] } : undefined
 }
 
-/** `joe@example.org (Joe)`: a comment behind the address. */
+/** `joe@example.org (Joe)`, `joe@example.org # left`: a comment behind the address. */
 const uncommented: Step = (text) => {
-  const address = /^([^\s()]+@[^\s()@]+)\s*\([^()@]*\)$/.exec(text)?.[1]
+  const address = /^([^\s()]+@[^\s()@]+)(?:\s*\([^()@]*\)|\s+(?:#|\/\/)[^@]*)$/.exec(text)?.[1]
   return address === undefined ? undefined : { value: address, taken: ['name'] }
 }
 
@@ -253,6 +260,9 @@ const isAddress = (text: string): boolean => parseEmail(text).ok
 
 /** The one address of a text, without what is around it; the text itself if that leads to none. */
 function addressIn(text: string): Pasted<string> {
+  // The mark by which spreadsheets keep a cell as text.
+  const marked = /^\s*'([^'\s]+)$/.exec(text)?.[1]
+  if (marked !== undefined && isAddress(marked)) return { value: marked, taken: ['quotes'] }
   const found = reduced(text, ADDRESS_STEPS, isAddress)
   return isAddress(found.value) ? found : trimming(text)
 }
@@ -320,6 +330,7 @@ export function readAddress(text: string): Parsed<Pasted<Email>> {
   const blank = /^[^\s<>"()@]+(?:\s+[^\s<>"()@]+)+@[^\s@]+$/.test(value)
   const joined = value.replace(/\s+@\s*|@\s+/, '@')
   if (joined !== value && isAddress(joined)) return problem(emailProblem('blank_at', { text: joined }))
+  if (/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(value)) return problem(emailProblem('url', { text: value }))
   return problem(blank ? emailProblem('blank', { plus: value.replace(/\s+/g, '+') }) : email.problem)
 }
 

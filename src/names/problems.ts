@@ -52,6 +52,7 @@ export const emailProblem = problemsOf('email', {
   blank_at: ({ text }: Text) => `a blank stands beside the @; ${quoted(text, 80)} is the address without it`,
   too_long: ({ max }: Max) => `the address is longer than ${max} octets`,
   no_at: () => 'the address has no @',
+  url: ({ text }: { text: string }) => `${quoted(text, 80)} is a URL, not an address`,
   no_local: () => 'there is nothing before the @',
   literal: () => 'the domain is an address literal: give an address at a domain name',
   final_dot: () => 'the domain of an address must not end in a dot',

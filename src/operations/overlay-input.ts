@@ -57,7 +57,7 @@ type GivenRecord = ChangeText & {
 /** A record of a plan: one to remove, or one to publish beside those that stay. */
 const changesOf = ({ name, type, value, remove, action, beside = [] }: GivenRecord): readonly ChangeText[] => [
   { name, type, value, remove: remove ?? action === 'remove' },
-  ...(action === 'remove' ? [] : beside.map((other) => ({ name, type, value: other }))),
+  ...(action === 'remove' ? [] : beside.map((other) => ({ name, type, value: other, asIs: true as const }))),
 ]
 
 /** Reads all records of the overlay. Throws AppError with the record or line that cannot be read. */

@@ -248,7 +248,7 @@ export const vantageParam = textParam<string>(
 )
 
 /** Maximum number of selectors that a caller may give. */
-const MAX_SELECTORS = 10
+export const MAX_SELECTORS = 10
 
 /** Reads selectors separated by commas, at most 10, each once. */
 export function readSelectors(text: string): Parsed<Pasted<readonly string[]>> {

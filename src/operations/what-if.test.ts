@@ -51,6 +51,11 @@ it('reads a zone; a single record stands in place of those of the zone', async (
   })
 })
 
+it('finds the key that a record publishes, whatever its selector', async () => {
+  const answer = await ask({ records: [{ name: 'oct26._domainkey', type: 'TXT', value: 'v=DKIM1; p=' }] })
+  expect(answer.dkim.keys).toMatchObject([{ selector: 'oct26', revoked: true }])
+})
+
 it('asks what is the same only once', async () => {
   const ctx = labCtx(ZONE)
   await answerTo(whatIf, ctx, DEPS, { domain: 'a.example', records: [DMARC] })

@@ -14,7 +14,7 @@ import { formatParam } from './documents.ts'
 import { whatIfExample } from './examples.ts'
 import { defineOperation, ok } from './operation.ts'
 import { BODY_LIMIT, readOverlay, recordsParam, zoneParam } from './overlay-input.ts'
-import { domainParam, positional, selectorsParam, timeoutParam } from './params.ts'
+import { domainParam, MAX_SELECTORS, positional, selectorsParam, timeoutParam } from './params.ts'
 import { aboutDomain, bodySaveParams } from './saving.ts'
 
 /** Maximum number of records of the overlay that the answer repeats. */
@@ -64,7 +64,7 @@ export const whatIf = defineOperation({
     const { laid, skipped } = readOverlay(domain, records, zone)
     const shared = remembering(ctx)
     const input: CheckInput = {
-      selectors: selector ?? [],
+      selectors: [...new Set([...(selector ?? []), ...keysOf(laid, domain)])],
       helo: (source) => deps.heloName(source, ctx),
       smtpPort: deps.smtpPort,
     }
@@ -82,6 +82,14 @@ export const whatIf = defineOperation({
     })
   },
 })
+
+/** The selectors of the keys that the records publish: asked first, since nobody knows them yet. */
+const keysOf = (laid: readonly OverlayChange[], domain: string): readonly string[] =>
+  laid
+    .flatMap(({ name }) =>
+      name.endsWith(`._domainkey.${domain}`) ? [name.slice(0, name.indexOf('._domainkey.'))] : [],
+    )
+    .slice(0, MAX_SELECTORS)
 
 async function judged(subject: Subject, withPlan: boolean): Promise<CheckAnswer> {
   const snapshot = await lookUp(subject)

@@ -29,6 +29,9 @@ export const recordProblem = problemsOf('record', {
   type: ({ text, known }: Text & { known: readonly string[] }) =>
     `the type ${quoted(text, 40)} is not one of ${known.join(', ')}`,
   name: ({ text }: Text) => `${quoted(text, 40)} is not a name; write non-ASCII labels as xn--…`,
+  name_blank: ({ text }: Text) => `${quoted(text, 40)} is not a name: it has white space in it`,
+  name_url: ({ text, host }: Text & { host: string }) =>
+    `${quoted(text, 40)} is a URL: write the name of the record, such as ${shown(host, 80)}`,
   name_length: ({ text }: Text) =>
     `${quoted(text, 40)} is not a name: a label is empty or longer than 63 octets, or the name is longer than 253`,
   shape: ({ type }: Type) => `${type} data is ${SHAPES[type]}`,

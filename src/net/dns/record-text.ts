@@ -1,5 +1,6 @@
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { canonicalName, labelsOf } from '../../names/domain.ts'
+import { hostOf, unquoted } from '../../names/pasted.ts'
 import type { OverlayChange, OverlayRecord } from './overlay.ts'
 import { recordProblem } from './problems.ts'
 import {
@@ -24,19 +25,26 @@ export type RecordText = { readonly name: string; readonly type: string; readonl
 export type ChangeText = Omit<RecordText, 'value'> & {
   readonly value?: string | undefined
   readonly remove?: boolean | undefined
+  /** The value is one that is published, to the last octet. */
+  readonly asIs?: true
 }
 
 /**
  * Reads one record of a domain. `name` is `@`, relative to the domain (`_dmarc`), in full below it
  * (`_dmarc.example.org`), or absolute with a final dot. A name in the data is absolute if it ends in a dot; a single
- * label, or a name that ends in the domain, belongs to the domain; any other name is taken as a full name.
+ * label, or a name that ends in the domain, belongs to the domain; any other name is taken as a full name. Invisible
+ * characters and quotes around both are passed over, and a value that is a whole line of a zone file is its data.
  */
-export function parseRecord({ name, type, value }: RecordText, domain: string): Parsed<OverlayRecord> {
+export function parseRecord(
+  { name, type, value: given, asIs }: RecordText & Pick<ChangeText, 'asIs'>,
+  domain: string,
+): Parsed<OverlayRecord> {
   const known = typeOf(type)
   if (!known.ok) return known
-  const owner = ownerOf(name.trim(), domain)
+  const owner = ownerOf(name, domain)
   if (!owner.ok) return owner
-  if (value.length > MAX_DATA) return problem(recordProblem('too_long', { max: MAX_DATA }))
+  if (given.length > MAX_DATA) return problem(recordProblem('too_long', { max: MAX_DATA }))
+  const value = asIs ? given : dataIn(given, known.value)
   if (known.value === 'TXT' && !value.trimStart().startsWith('"'))
     return value === '' ? problem(recordProblem('empty')) : made(owner.value, 'TXT', parsed(value))
   const fields = fieldsOf(value)
@@ -49,16 +57,29 @@ export function parseRecord({ name, type, value }: RecordText, domain: string): 
   )
 }
 
+/** The data in a value that may be a whole line of a zone file, with its name, TTL, class and type. */
+function dataIn(given: string, type: TextType): string {
+  const value = type === 'TXT' ? unquoted(given, /^(['`])(.*)\1$/s) : unquoted(given)
+  const [before, word] = BEFORE_DATA.exec(value) ?? []
+  const behind = value.slice(before?.length ?? 0)
+  const isLine = word?.toUpperCase() === type && (type !== 'TXT' || /^(?:["(]|v=)/i.test(behind))
+  const data = (isLine ? behind : value).replace(/^\((.*)\)\s*(?:;[^"\r\n]*)?$/s, '$1').trimStart()
+  // A text without quotes has the line ends of its page, and the semicolons that a zone file escapes.
+  return data.startsWith('"') ? data : data.replace(/\s*[\r\n]\s*/g, ' ').replaceAll('\\;', ';')
+}
+/** Name, TTL, class and type in front of the data of a line. */
+const BEFORE_DATA = /^(?:[^\s"()]{1,255}\s+)??(?:\d\w{0,9}\s+)?(?:IN\s+)?([A-Z]{1,6})\s+(?=\S)/i
+
 /** Reads a record to publish or to remove, as {@link parseRecord} does. */
-export function parseChange({ name, type, value, remove }: ChangeText, domain: string): Parsed<OverlayChange> {
-  if (!remove) return parseRecord({ name, type, value: value ?? '' }, domain)
+export function parseChange({ name, type, value, remove, asIs }: ChangeText, domain: string): Parsed<OverlayChange> {
+  if (!remove) return parseRecord({ name, type, value: value ?? '', ...(asIs && { asIs }) }, domain)
   if (value !== undefined) {
-    const record = parseRecord({ name, type, value }, domain)
+    const record = parseRecord({ name, type, value, asIs: true }, domain)
     return record.ok ? parsed({ ...record.value, remove: true }) : record
   }
   const known = typeOf(type)
   if (!known.ok) return known
-  const owner = ownerOf(name.trim(), domain)
+  const owner = ownerOf(name, domain)
   return owner.ok ? parsed({ name: owner.value, type: known.value, remove: true }) : owner
 }
 
@@ -99,8 +120,12 @@ export function absoluteName(text: string, origin: string): Parsed<string> {
 
 const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
-function ownerOf(text: string, domain: string): Parsed<string> {
+function ownerOf(given: string, domain: string): Parsed<string> {
+  const text = unquoted(given)
   if (text === '') return parsed(domain)
+  if (/\s/.test(text)) return problem(recordProblem('name_blank', { text }))
+  const host = hostOf(text)
+  if (host !== undefined) return problem(recordProblem('name_url', { text, host }))
   return absoluteName(isWithin(text.toLowerCase(), domain) ? `${text}.` : text, domain)
 }
 

@@ -21,7 +21,7 @@ export function* zoneEntries(text: string): Generator<ZoneEntry> {
   // A piece is a line end, white space, a comment, a parenthesis, a quoted text, or a word; an unclosed quote is a
   // piece by itself.
   const pieces =
-    /(\r?\n|\r)|([ \t]+)|(;[^\r\n]*)|([()])|"((?:[^"\\\r\n]|\\[^\r\n])*)"|((?:[^\s();"\\]|\\[^\r\n])+)|([\s\S])/gu
+    /(\r?\n|\r)|([ \t\u00a0\u2000-\u200b\u202f\u3000\ufeff]+)|(;[^\r\n]*)|([()])|"((?:[^"\\\r\n]|\\[^\r\n])*)"|((?:[^\s();"\\\u200b]|\\[^\r\n])+)|([\s\S])/gu
   let line = 1
   let depth = 0
   let start = 1

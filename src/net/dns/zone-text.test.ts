@@ -46,6 +46,12 @@ describe('parseZone', () => {
       ['_dmarc.a.example TXT "v=DMARC1; p=none"'],
     ],
     ['several strings, and one without quotes', '@ TXT "v=spf1 " -all', ['a.example TXT "v=spf1 -all"']],
+    [
+      'an indented paste',
+      '  w A 192.0.2.1\n  x A 192.0.2.2',
+      ['w.a.example A "192.0.2.1"', 'x.a.example A "192.0.2.2"'],
+    ],
+    ['blanks and quotes of typography', 'w\u00a0IN\u00a0TXT “v=spf1 -all”', ['w.a.example TXT "v=spf1 -all"']],
     ['an owner that looks like a type', 'mx MX 10 mx', ['mx.a.example MX {"preference":10,"exchange":"mx.a.example"}']],
     [
       'a dot forgotten is a dot forgotten',

@@ -28,7 +28,7 @@ export function parseZone(text: string, domain: string): Parsed<ZoneText> {
   const records: OverlayRecord[] = []
   const skipped = new Map<string, number>()
   let state: State = { origin: domain, owner: undefined }
-  for (const entry of zoneEntries(text.replace(/^\ufeff/, ''))) {
+  for (const entry of zoneEntries(asWritten(text))) {
     const at = (why: Problem) => problem(zoneProblem('at', { line: entry.line, why }))
     if ('problem' in entry) return at(entry.problem)
     const read = readEntry(entry, state)
@@ -41,6 +41,16 @@ export function parseZone(text: string, domain: string): Parsed<ZoneText> {
   }
   return parsed({ records, skipped })
 }
+
+/** A zone as it was pasted from a page: indented as a whole, or with quotes of typography alone. */
+function asWritten(text: string): string {
+  const bare = text.replace(/^\ufeff/, '')
+  const zone = bare.includes('"') ? bare : bare.replace(/[“”„]/g, '"')
+  const isIndented = !/^[^\s;]/m.test(zone) && !NO_NAME.test(zone)
+  return isIndented ? zone.replace(/^[^\S\r\n]+/gm, '') : zone
+}
+/** A first line without a name. */
+const NO_NAME = /^\s*(?:\d\w*|IN|A|AAAA|CAA|CNAME|DS|MX|NS|PTR|SOA|SRV|TLSA|TXT)\s/i
 
 type Read = { readonly state: State; readonly record?: OverlayRecord; readonly type?: string }
 
