@@ -11,6 +11,7 @@ import {
   type Document,
   group,
   heading,
+  type Inline,
   type Line,
   type Mark,
   type Parts,
@@ -96,16 +97,19 @@ function notesOf({ expected, published, steps }: PlanAnswer): Line[] {
 }
 
 /** The way, each step with its records; nothing if there is no step. What else the domain could be for is a row. */
-export const pathBlocks = ({ choice, organization, ...way }: Omit<Way, 'left'>): readonly Block[] =>
+export const pathBlocks = (
+  { choice, organization, ...way }: Omit<Way, 'left'>,
+  titleOf: (finding: string) => Inline = code,
+): readonly Block[] =>
   blocksOf([
-    choice && text({ strong: `${choice.question} ` }, `${choice.options[0]?.title ?? ''}.`),
-    wayBlocks(way, 'step'),
+    choice && text({ strong: `${choice.question} ` }, `These steps are for "${choice.options[0]?.title ?? ''}".`),
+    wayBlocks(way, 'step', titleOf),
     (choice?.options.slice(1) ?? []).map((option, i) => {
       const end = ` to ${graded(option.end.score, option.end.grade)}`
       return group(
         'row',
         heading(3, [option.title, ' ', { mark: 'none', text: 'instead' }, end]),
-        wayBlocks({ ...way, ...option }, `option-${i + 2}-step`),
+        wayBlocks({ ...way, ...option }, `option-${i + 2}-step`, titleOf),
       )
     }),
     organization &&
@@ -119,6 +123,7 @@ export const pathBlocks = ({ choice, organization, ...way }: Omit<Way, 'left'>):
 function wayBlocks(
   { score, grade, steps, end }: Pick<Way, 'score' | 'grade' | 'steps' | 'end'>,
   prefix: string,
+  titleOf: (finding: string) => Inline,
 ): readonly Block[] {
   if (steps.length === 0) return []
   const path: Path = {
@@ -131,14 +136,14 @@ function wayBlocks(
       ...(step.grade !== null && { grade: step.grade }),
       stage: step.optional ? 'optional' : step.wait ? 'later' : 'now',
       note: noteOf(step),
-      why: step.wait ? `First: ${brief(step.wait)}` : step.why,
+      why: step.wait ? `First: ${waitWords(step.wait).first}` : step.why,
       blocks: stepBlocks(step),
     })),
   }
   const because =
     end.grade_because &&
     end.grade !== null &&
-    quiet(`It ends at ${end.grade} and not at ${earnedGrade(end.score)}: `, code(end.grade_because.finding), '.')
+    quiet(`It ends at ${end.grade} and not at ${earnedGrade(end.score)}: `, titleOf(end.grade_because.finding), '.')
   return blocksOf([{ kind: 'path', path }, because])
 }
 
@@ -164,19 +169,27 @@ const BY: Readonly<Record<PlanStep['by'], string>> = {
 const noteOf = ({ optional, wait, by }: PlanStep): string =>
   optional ? 'optional' : wait ? `later, ${BY[by]}` : BY[by]
 
-/** What to wait for, without the reason and the evidence: those are in the step. */
-const brief = (wait: string): string => wait.replace(/[:.] .*|\.$/s, '').replace(/^./, (first) => first.toLowerCase())
+/** What to wait for, and the rest of it, which is in the step: what to do until then, and the evidence. */
+function waitWords(wait: string): { readonly first: string; readonly rest: string } {
+  const [, first = '', rest = ''] = /^(.*?)(?:[:.] (.*)|\.?)$/s.exec(wait) ?? []
+  return {
+    first: `${first.slice(0, 1).toLowerCase()}${first.slice(1)}`,
+    rest: `${rest.slice(0, 1).toUpperCase()}${rest.slice(1)}`,
+  }
+}
 
-const stepBlocks = ({ why, before, wait, instructions, file, records, findings, by }: PlanStep): readonly Block[] =>
-  blocksOf([
+function stepBlocks({ why, before, wait, instructions, file, records, findings, by }: PlanStep): readonly Block[] {
+  const { rest } = waitWords(wait ?? '')
+  return blocksOf([
+    rest !== '' && text(rest),
     before.map((one) => text({ strong: 'First: ' }, one)),
-    wait ? text({ strong: 'First: ' }, wait) : undefined,
     wait !== undefined && why !== '' && text(why),
     instructions !== undefined && text({ strong: by === 'dns' ? 'Note: ' : 'What to do: ' }, instructions),
     file && seen(`File at ${file.url}`, file.text.trim().split('\n')),
     records.map(recordBlock),
     findings.length > 0 && quiet('Resolves ', ...codes(findings), '.'),
   ])
+}
 
 function recordBlock({ action, name, type, value, was }: PlanStep['records'][number]): Block {
   if (action === 'remove') return seen(`Remove this ${type} record at ${name}`, value)

@@ -172,6 +172,10 @@ export const footerOf = (version: string, observedAt?: string, ...more: readonly
   [[`mailsonde ${version}`, ...more].join(' · ')],
 ]
 
+/** The score with its range; without a grade the range alone, since the score says nothing. */
+export const ofHundred = ({ score, grade, range }: Pick<Verdict, 'score' | 'grade' | 'range'>): string =>
+  grade === undefined && range ? `${range.join('–')} of 100` : `${score} of 100${range ? ` (${range.join('–')})` : ''}`
+
 /** How a score adds up, as the last part of a document that does not fold it. */
 export const sumOf = ({ sum }: Verdict): readonly Block[] =>
   sum.length === 0 ? [] : [heading(2, 'How the score adds up', 'score'), ...sum]

@@ -39,6 +39,24 @@ it('several SPF records have no lookups to count', () => {
   expect(formatMarkdown(briefDocument({ ...manyLookups, spf }, '1'))).not.toContain('0 of 10 lookups')
 })
 
+it('a check whose lookup failed says why, without the question; the evidence has it', () => {
+  const reason = 'a.example TXT at 127.0.0.1:53: the lookup failed (SERVFAIL)'
+  const spf = { status: 'unknown' as const, reason, valid: false, records: [], includes: [] }
+  const answer = {
+    ...manyLookups,
+    findings: [],
+    spf: { ...manyLookups.spf, ...spf },
+    score_min: 0,
+    score_max: 100,
+    grade: null,
+  }
+  const look = { width: 80, colour: false, unicode: true }
+  const brief = formatTerminal(briefDocument(answer, '1'), look)
+  expect(brief).toContain('? the lookup failed (SERVFAIL)')
+  expect(brief).toContain('no grade, 0–100 of 100')
+  expect(formatTerminal(checkDocument(answer, '1'), look)).toContain(`Reason: ${reason}`)
+})
+
 it.each([
   ['listed', 'listed', 1, 0],
   ['clean', 'clean', 0, 1],
@@ -53,7 +71,7 @@ it.each([
 
 it.each([
   ['none', undefined, 'bad no address'],
-  ['not known', 'mx.example A: the lookup failed (SERVFAIL)', 'open A: the lookup failed (SERVFAIL)'],
+  ['not known', 'mx.example A: the lookup failed (SERVFAIL)', 'open the lookup failed (SERVFAIL)'],
 ] as const)('a mail host whose addresses are %s', (_, reason, shown) => {
   const [one] = manyLookups.mx
   const mx = [{ ...one!, host: 'mx.example', addresses: [], cname: [], ...(reason && { reason }) }]

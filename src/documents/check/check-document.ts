@@ -64,9 +64,10 @@ function listRow(answer: Answer): Row | undefined {
   const { blacklists: addresses, domain_blacklists: ofDomain, blacklist_summary: summary } = answer
   if (addresses === undefined) return undefined
   const { left_out: leftOut = 0, unknown_hosts: unknownHosts = [] } = summary ?? {}
+  const label = listsLabel(answer)
   const row = group(
     'row',
-    heading(3, ['Blacklists ', ...listsLine(answer)], 'blacklists'),
+    heading(3, ['Blacklists ', marked(label), ' ', listsWords(answer)], 'blacklists'),
     addresses.length === 0 && text('No address of a mail server is known, so no list was queried.'),
     leftOut > 0 && text(`${leftOut} more addresses were left out.`),
     unknownHosts.map((host) => text(`${host} may have more addresses, which could not be looked up.`)),
@@ -74,7 +75,6 @@ function listRow(answer: Answer): Row | undefined {
     ofDomain && [onLists(code(ofDomain.domain), ofDomain), ...listedBlocks(ofDomain, 4)],
     everyList(addresses, ofDomain),
   )
-  const label = listsLabel(answer)
   return { label, block: label === 'broken' ? { ...row, open: true } : row }
 }
 
@@ -87,8 +87,7 @@ function listsLabel({ blacklists = [], domain_blacklists: ofDomain, mx_status: m
   return all.some(({ answered }) => answered > 0) ? 'good' : 'open'
 }
 
-function listsLine(answer: Answer): Line {
-  const { blacklists = [], domain_blacklists: ofDomain } = answer
+function listsWords({ blacklists = [], domain_blacklists: ofDomain }: Answer): string {
   const listed = [
     ...blacklists.flatMap(({ ip, ...one }) => (one.listed > 0 ? [`${ip} is on ${counted(one.listed, 'list')}`] : [])),
     ...(ofDomain && ofDomain.listed > 0 ? [`${ofDomain.domain} is on ${counted(ofDomain.listed, 'list')}`] : []),
@@ -100,11 +99,9 @@ function listsLine(answer: Answer): Line {
       : answered === 0
         ? 'no list answered about every address'
         : `on none of ${answered} that answered`
-  const words =
-    listed.length > 0
-      ? `${listed.slice(0, 3).join(', ')}${listed.length > 3 ? ` and ${listed.length - 3} more` : ''}`
-      : `${ofAddresses}${ofDomain && ofDomain.answered > 0 ? `, the domain on none of ${ofDomain.answered}` : ''}`
-  return [marked(listsLabel(answer)), ' ', words]
+  return listed.length > 0
+    ? `${listed.slice(0, 3).join(', ')}${listed.length > 3 ? ` and ${listed.length - 3} more` : ''}`
+    : `${ofAddresses}${ofDomain && ofDomain.answered > 0 ? `, the domain on none of ${ofDomain.answered}` : ''}`
 }
 
 /** Every list with its answers, and those that gave none: folded on a page. */
@@ -180,20 +177,21 @@ export const briefDocument = (answer: Answer, version: string): Document => ({
 const withoutSum = (block: Block): Block =>
   block.kind === 'verdict' ? { ...block, verdict: { ...block.verdict, sum: [] } } : block
 
-/** A fact for each check, the worst first, and one for the lists. */
-const checkRows = (answer: Answer): Parts => [
-  heading(2, 'Checks', 'checks'),
-  facts(
-    ...sectionsOf(answer)
-      .map((section) => ({ ...section, label: checkLabel(answer, section) }))
-      .toSorted((a, b) => byLabel(a.label, b.label))
-      .map(({ key, name, label }): Fact => {
-        const sentence = label === 'unused' ? '' : sentenceOf(answer, key)
-        return [name, { ...marked(label), ...(sentence !== '' && { text: sentence }) }]
-      }),
-    answer.blacklists && ['Blacklists', listsLine(answer)],
-  ),
-]
+/** A fact for each check, and one for the lists, the worst first. */
+function checkRows(answer: Answer): Parts {
+  const checks = sectionsOf(answer).map((section) => {
+    const label = checkLabel(answer, section)
+    return { name: section.name, label, words: label === 'unused' ? '' : sentenceOf(answer, section.key) }
+  })
+  const lists = { name: 'Blacklists', label: listsLabel(answer), words: listsWords(answer) }
+  const rows = [...checks, ...(answer.blacklists ? [lists] : [])].toSorted((a, b) => byLabel(a.label, b.label))
+  return [
+    heading(2, 'Checks', 'checks'),
+    facts(
+      ...rows.map(({ name, label, words }): Fact => [name, { ...marked(label), ...(words !== '' && { text: words }) }]),
+    ),
+  ]
+}
 
 /** Where the evidence and the records are. */
 function nextBlocks(answer: Answer): Parts {

@@ -14,6 +14,7 @@ import {
   text,
 } from '../block.ts'
 import { wordsFor } from '../words.ts'
+import { withoutQuestion } from './sentences.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   none: 'The domain has no mail server, and does not declare that it accepts no mail.',
@@ -53,7 +54,7 @@ function hostOf(
     addresses.length === 0
       ? reason === undefined
         ? { mark: 'bad', text: 'no address' }
-        : { mark: 'open', text: reason.replace(`${host} `, '') }
+        : { mark: 'open', text: withoutQuestion(reason) }
       : alias === undefined
         ? undefined
         : { mark: 'bad', text: `an alias of ${alias}` }

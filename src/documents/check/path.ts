@@ -7,7 +7,9 @@ import { findingLabel, marked } from './labels.ts'
 /** The one list of what to do: the steps, then what no step mends. Nothing for a domain that has neither. */
 export function wayBlocks(answer: Answer): readonly Block[] {
   const { plan, report_score: score = answer.score, report_grade: grade = answer.grade } = answer
-  const way = plan ? pathBlocks({ ...plan, score, grade }) : []
+  const way = plan
+    ? pathBlocks({ ...plan, score, grade }, (id) => answer.findings.find((one) => one.id === id)?.title ?? id)
+    : []
   const left = leftOf(answer)
   if (left.length === 0) return way
   const isFirst = plan === undefined || plan.steps.every(({ optional }) => optional)

@@ -15,7 +15,7 @@ export function sentenceOf(answer: Answer, key: string): string {
   const status = name && statusOf(answer, name)
   const fields = name && name !== 'mx' ? answer[name] : undefined
   const reason = name === 'mx' ? answer.mx_reason : fields?.reason
-  if (status === 'unknown' && reason !== undefined) return reason
+  if (status === 'unknown' && reason !== undefined) return withoutQuestion(reason)
   const { domain_role: role } = answer
   if (status === 'not_applicable' && role && reason?.includes(role.because)) return '' // the verdict says it
   if (status === 'not_applicable' && key === 'ptr') return reason ?? '' // addresses that do not send
@@ -28,6 +28,10 @@ export function sentenceOf(answer: Answer, key: string): string {
   const more = faults.length > NAMED ? ` and ${faults.length - NAMED} more` : ''
   return [facts, `${named.join(', ')}${more}`].filter((part) => part !== '').join('. ')
 }
+
+/** Why a lookup failed, without its name, type and server, which the row of a check has inside. */
+export const withoutQuestion = (reason: string): string =>
+  reason.replace(/(?:^|(?<=: ))\S*\.\S* [A-Z]{1,10}(?: at \S+)?: /, '')
 
 /** The different findings of a check of severity low and more, the most severe first. */
 export function faultsOf({ findings }: Pick<Answer, 'findings'>, key: string): readonly FindingAnswer[] {

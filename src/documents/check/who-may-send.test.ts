@@ -74,8 +74,8 @@ it.each<[string, Partial<Answer['spf']>, string]>([
     '1 IPv4 address and 2 IPv6 networks of /64 by SPF, at least: not everything could be read. Known services: none.',
   ],
   ['everybody', { all: '+', passing: one }, 'everybody, by SPF. Known services: none.'],
-  ['a broken record', { valid: false }, 'no host passes: receivers cannot use the SPF record.'],
-  ['no record', { valid: false, records: [] }, 'no host is named: there is no SPF record.'],
+  ['a broken record', { valid: false }, 'no host passes, as receivers cannot use the SPF record.'],
+  ['no record', { valid: false, records: [] }, 'no host is named, as there is no SPF record.'],
 ])('who may send, in one line: %s', (_, spf, words) => {
   const answer = { ...manyLookups, findings: [], spf: { ...nobody, includes: [], ...spf } }
   const [line = []] = sendersNote({ ...answer, dkim: { ...manyLookups.dkim, keys: [] } })

@@ -31,8 +31,8 @@ const isOpenToAll = ({ all, findings }: { readonly all: string | undefined } & P
 function passingWords({ spf: { valid, passing, all, records }, findings }: Answer): Inline[] {
   if (!valid)
     return records.length === 0
-      ? [{ strong: 'no host is named' }, ': there is no SPF record.']
-      : [{ strong: 'no host passes' }, ': receivers cannot use the SPF record.']
+      ? [{ strong: 'no host is named' }, ', as there is no SPF record.']
+      : [{ strong: 'no host passes' }, ', as receivers cannot use the SPF record.']
   if (isOpenToAll({ all, findings })) return [{ strong: 'everybody' }, ', by SPF.']
   if (!passing) return ['by SPF, see there.']
   const size = addressesOf(passing)

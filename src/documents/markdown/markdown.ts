@@ -31,7 +31,7 @@ import {
   type Verdict,
   withChange,
 } from '../block.ts'
-import { inWords, isPart, SEVERITY_WORDS, SIGNS, STATUS_WORDS, safeLink, sumOf, wordsFor } from '../words.ts'
+import { inWords, isPart, ofHundred, SEVERITY_WORDS, SIGNS, STATUS_WORDS, safeLink, sumOf, wordsFor } from '../words.ts'
 
 /**
  * A document as Markdown (CommonMark with GitHub's tables). Every text is escaped here: none of it can become markup, a
@@ -70,8 +70,8 @@ function block(one: Block): string[] {
   }
 }
 
-const verdict = ({ subject, unicode, score, range, grade, words, notes }: Verdict): string[] => [
-  `# ${escapeMarkdown(subject)}: ${grade === undefined ? 'no grade' : `grade ${escapeMarkdown(grade)}`}, ${score} of 100${range ? ` (${range.join('–')})` : ''}`,
+const verdict = ({ subject, unicode, words, notes, ...points }: Verdict): string[] => [
+  `# ${escapeMarkdown(subject)}: ${points.grade === undefined ? 'no grade' : `grade ${escapeMarkdown(points.grade)}`}, ${ofHundred(points)}`,
   ...(unicode === undefined ? [] : [`In its own script: ${escapeMarkdown(unicode)}`]),
   escapeMarkdown(words),
   ...notes.map(inlines),

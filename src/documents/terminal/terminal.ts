@@ -14,7 +14,7 @@ import {
   type RecordToPublish,
   type Verdict,
 } from '../block.ts'
-import { markOfScore, SIGNS, sumOf } from '../words.ts'
+import { markOfScore, ofHundred, SIGNS, sumOf } from '../words.ts'
 import {
   behind,
   LEAST_WIDTH,
@@ -125,13 +125,10 @@ const picturesOf = (width: number, look: Look): PictureForms<Row[]> => ({
   attempts: (one) => attemptRows(one, width, look),
 })
 
-function scoreSpans({ score, range, grade, isBroken }: Verdict, look: Look): Row {
+function scoreSpans(verdict: Verdict, look: Look): Row {
+  const { score, grade, isBroken } = verdict
   const style: Style = grade === undefined ? 'open' : markOfScore(score, isBroken)
-  const between = range ? ` (${range.join('–')})` : ''
-  return [
-    span(grade === undefined ? 'no grade' : `grade ${grade}`, look, style),
-    span(`, ${score} of 100${between}`, look),
-  ]
+  return [span(grade === undefined ? 'no grade' : `grade ${grade}`, look, style), span(`, ${ofHundred(verdict)}`, look)]
 }
 
 const verdictRows = (verdict: Verdict, width: number, look: Look): Row[] => [
