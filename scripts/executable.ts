@@ -57,8 +57,6 @@ async function codeOfProgram(): Promise<Code> {
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
   const first = new Set(['main.js'])
   for (const one of first) for (const next of byName.get(one)?.imports ?? []) if (byName.has(next)) first.add(next)
-  const commands = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith('/cli/command-list.ts'))
-  if (commands) first.add(commands.fileName)
   return {
     texts: new Map(chunks.map(({ fileName, code }) => [`code/${fileName}`, code])),
     first: [...first].map((one) => `code/${one}`).sort(),

@@ -159,14 +159,6 @@ const nameOfFile = (path: string | undefined): string | undefined =>
 export const commandsOf = ({ name, summary, commands }: Pick<Operation, 'name' | 'summary' | 'commands'>) =>
   Object.entries(commands ?? { [name]: { summary, input: {} } }).map(([one, facts]) => ({ name: one, ...facts }))
 
-/** The entries of the list of commands, one for each operation with a command. */
-export const commandFacts = (operations: readonly Operation[]) =>
-  operations
-    .filter(({ partOf }) => partOf === undefined)
-    .flatMap((operation) =>
-      commandsOf(operation).map(({ name, summary }) => ({ name, summary, args: argumentsOf(operation) })),
-    )
-
 /** The arguments of a command in its usage line, such as `<DOMAIN...>`. */
 function argumentsOf(operation: Operation): readonly string[] {
   const target = targetOf(operation)

@@ -28,12 +28,8 @@ export type Actions = {
   readonly db: (action: DbAction, flags: FlagValues) => Promise<number>
 }
 
-type NamedCommand = { readonly name: string; readonly summary: string; readonly args: readonly string[] }
-
 export type ProgramSetup = {
   readonly operations: readonly Operation[]
-  /** Commands that are only listed: the given arguments run none of them. */
-  readonly named?: readonly NamedCommand[]
   readonly configFlags: readonly ConfigFlag[]
   readonly version: string
   readonly actions: Actions
@@ -114,8 +110,7 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
     (command) => withConfigNames(withConfigFlags(command, ofDb), columns),
     (action, flags) => done(actions.db(action, flags)),
   )
-  if (setup.named) addNamed(program, setup.named)
-  else addOperations(program, setup, (asked) => done(actions.operate(asked)))
+  addOperations(program, setup, (asked) => done(actions.operate(asked)))
   const completion = program
     .command('completion')
     .description('Print a completion script for bash, zsh or fish')
@@ -181,16 +176,6 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
       withConfigNames(withConfigFlags(command, optionsFor(operation, parts, configFlags)), helpColumns(setup))
       withExamples(command, examplesOf(words, shown))
     }
-  }
-}
-
-function addNamed(program: Command, named: readonly NamedCommand[]): void {
-  const groups = new Map<string, Command>()
-  for (const { name, summary, args } of named) {
-    const [group, second] = commandOf(name).split(' ')
-    const parent = second === undefined ? program : groupOf(program, groups, group!)
-    const command = parent.command(second ?? group!).description(summary)
-    for (const one of args) command.argument(one)
   }
 }
 

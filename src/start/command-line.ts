@@ -8,7 +8,7 @@ import type { AskedService } from '../cli/ask-service.ts'
 import { type Asked, needsStore } from '../cli/commands.ts'
 import { byKey, type ConfigFlag, type FlagValues } from '../cli/flags.ts'
 import { lookOf } from '../cli/look.ts'
-import { type Actions, type ProgramSetup, runCommandLine } from '../cli/program.ts'
+import { type Actions, runCommandLine } from '../cli/program.ts'
 import { progressLines } from '../cli/progress.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
@@ -28,7 +28,7 @@ export async function commandLine(argv: readonly string[]): Promise<number> {
   process.stderr.on('error', () => {})
   try {
     return await runCommandLine(argv, {
-      ...(await commandsFor(argv)),
+      operations: await operationsFor(argv),
       configFlags,
       version,
       actions,
@@ -56,22 +56,15 @@ const look = (): Look => lookOf(process.stdout, process.env)
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** The available commands: for the list only their names, so that it appears at once. */
-async function commandsFor(argv: readonly string[]): Promise<Pick<ProgramSetup, 'operations' | 'named'>> {
-  const [word, ...others] = argv
-  const isList = word === undefined || (others.length === 0 && LISTS.includes(word))
-  if (!isList) return { operations: await operationsFor(word === 'api' ? others[0] : word) }
-  const { COMMAND_LIST } = await import('../cli/command-list.ts')
-  return { operations: [], named: COMMAND_LIST }
-}
-const LISTS: readonly string[] = ['--help', '-h', 'help', '--version', '-V']
-
 /** A command needs its own operation, and those of its flags; help and unknown words need all. */
-async function operationsFor(word: string | undefined): Promise<readonly Operation[]> {
-  if (word !== undefined && ['serve', 'config', 'keys', 'db', 'mcp'].includes(word)) return []
+async function operationsFor([first, second]: readonly string[]): Promise<readonly Operation[]> {
+  const word = first === 'api' ? second : first
+  if (word !== undefined && WITHOUT_OPERATIONS.includes(word)) return []
   zod.config({ jitless: true }) // each schema is used once: compiling it costs more than it saves
   return (word === undefined ? undefined : await commandNamed(word)) ?? allOperations()
 }
+
+const WITHOUT_OPERATIONS: readonly string[] = ['serve', 'config', 'keys', 'db', 'mcp', '--version', '-V']
 
 const logOptions = (config: Config): LogOptions => ({
   level: config.logLevel,
