@@ -272,6 +272,46 @@ Received-SPF: Pass (protection.outlook.com) receiver=protection.outlook.com; cli
 Authentication-Results: spf=pass smtp.mailfrom=bank.example`,
     ...OK,
   },
+  {
+    name: 'a filter in front of the mail hosts, or one of the sender: who connected is not sure',
+    header: `Received: from AB1.outlook.office365.com (2603:10a6::1) by AB2.outlook.office365.com (2603:10a6::2) with HTTPS; Mon, 23 Nov 2026 09:00:07 +0000
+Authentication-Results: spf=softfail (sender IP is 148.163.1.1) smtp.mailfrom=a.example
+Received: from mx0a-1.pphosted.com (148.163.1.1) by AB1EUR01FT001.mail.protection.outlook.com (10.1.1.1)
+ with Microsoft SMTP Server id 15.20.2 via Frontend Transport; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx0a-1.pphosted.com (PPS) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:05 +0000`,
+    offered: ['ab2.outlook.office365.com', 'ab1eur01ft001.mail.protection.outlook.com', 'mx0a-1.pphosted.com'],
+    mailFrom: 'a.example',
+    trusted: ['ab2.outlook.office365.com'],
+  },
+  {
+    name: 'a filter whose address SPF names is one of the sender',
+    header: `Received: from AB1.outlook.office365.com (2603:10a6::1) by AB2.outlook.office365.com (2603:10a6::2) with HTTPS; Mon, 23 Nov 2026 09:00:07 +0000
+Authentication-Results: spf=pass (sender IP is 148.163.1.1) smtp.mailfrom=a.example
+Received: from mx0a-1.pphosted.com (148.163.1.1) by AB1EUR01FT001.mail.protection.outlook.com (10.1.1.1)
+ with Microsoft SMTP Server id 15.20.2 via Frontend Transport; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from ex.a.example (ex.a.example [45.53.1.1]) by mx0a-1.pphosted.com (PPS) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:05 +0000`,
+    ip: '148.163.1.1',
+    helo: 'mx0a-1.pphosted.com',
+    mailFrom: 'a.example',
+    trusted: ['ab2.outlook.office365.com'],
+  },
+  {
+    name: 'the second of two candidates is named: the line above it is of a host behind it',
+    header: `Received: from fwd.c.example (fwd.c.example [45.53.9.9]) by mx.b.example (Postfix) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by fwd.c.example (Postfix) with ESMTPS id 2; Mon, 23 Nov 2026 09:00:05 +0000`,
+    receivedBy: ['fwd.c.example'],
+    ...OK,
+    offered: ['mx.b.example', 'fwd.c.example'],
+  },
+  {
+    name: 'stores with public addresses, by LMTP',
+    header: `Received: from dir3.b.example ([45.53.7.1]) by back3.b.example with LMTP id 1; Mon, 23 Nov 2026 09:00:07 +0000
+Received: from mx3.b.example ([45.53.7.2]) by dir3.b.example with LMTP id 2; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from mail.a.example ([45.53.1.1]) by mx3.b.example with ESMTPS id 3; Mon, 23 Nov 2026 09:00:05 +0000
+Authentication-Results: mx3.b.example; dkim=pass header.d=a.example`,
+    ...OK,
+    trusted: ['mx3.b.example'],
+  },
 ]
 
 describe('who received a message', () => {

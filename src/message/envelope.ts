@@ -2,6 +2,7 @@ import { canonicalName } from '../names/domain.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import { registrableDomain } from '../names/suffix.ts'
+import { type Provider, providerOfHost } from '../providers/index.ts'
 import { type Claims, parseAuthenticationResults } from './authentication-results.ts'
 import { parseParameters, withoutComments } from './mime.ts'
 import { type Field, fieldBody } from './parse.ts'
@@ -88,7 +89,10 @@ export function readArrival(
     // Microsoft 365 names no host: the field belongs to the host of the Received field above it.
     .map((one) => (one.host === '' ? { ...one, host: hops.findLast((hop) => hop.place < one.place)?.by ?? '' } : one))
   const isReceiver = given?.hop ? undefined : receiverOf(receivedBy, claims, hops, fields)
-  const { border, spf, until } = isReceiver ? connectionOf(fields, hops, isReceiver) : UNKNOWN
+  const found = isReceiver ? connectionOf(fields, hops, isReceiver, receivedBy.length > 0) : UNKNOWN
+  const { until } = found
+  const own = claims.filter(({ place, host }) => place < until && isReceiver?.(host))
+  const { border, spf } = receivedBy.length === 0 && isGateway(found.border, hops, own) ? UNKNOWN : found
   const trusted = (place: number): boolean => place < until
   const results = claims.map(({ place, ...one }) => ({
     ...one,
@@ -117,14 +121,22 @@ type Connection = {
 }
 const UNKNOWN: Connection = { until: -1 }
 
-function connectionOf(fields: readonly Field[], hops: readonly PlacedHop[], isReceiver: IsReceiver): Connection {
+/** `isSaid`: somebody named the receiver, so that the lines above its first one are of hosts behind it. */
+function connectionOf(
+  fields: readonly Field[],
+  hops: readonly PlacedHop[],
+  isReceiver: IsReceiver,
+  isSaid: boolean,
+): Connection {
   // The receiver's own fields: from the top to the first Received field of another host, at the most.
   // Names of private networks below it may be the sender's.
   const firstNamed = hops.findIndex(({ by }) => isReceiver(by))
+  const first = isSaid && firstNamed > 0 ? firstNamed : 0
   const firstForeign = hops.findIndex(
-    (hop, i) => isForeign(hop, isReceiver) || (i > firstNamed && firstNamed >= 0 && isPrivateName(hop.by)),
+    (hop, i) =>
+      i >= first && (isForeign(hop, isReceiver) || (i > firstNamed && firstNamed >= 0 && isPrivateName(hop.by))),
   )
-  const own = hops.slice(0, firstForeign < 0 ? hops.length : firstForeign)
+  const own = hops.slice(first, firstForeign < 0 ? hops.length : firstForeign)
   const below = (last: PlacedHop | undefined): number =>
     hops.find(({ place }) => place > (last?.place ?? -1))?.place ?? endOfTrace(fields, last)
   const found = receivedSpf(fields.slice(0, below(own.at(-1))), isReceiver)
@@ -135,6 +147,25 @@ function connectionOf(fields: readonly Field[], hops: readonly PlacedHop[], isRe
   // Below the line of the connection, another address in Received-SPF is the sender's word.
   const isOwn = !border || found?.ip === border.address || (found?.place ?? 0) < border.place
   return { border, spf: isOwn ? found : undefined, until: below(border ?? own.at(-1)) }
+}
+
+/**
+ * Whether the client was a filter that wrote itself from whom it got the message: one of the receiver, in front of its
+ * mail hosts, or one of the sender. Only SPF that passed for its address shows that it was the sender's.
+ */
+function isGateway(border: PlacedHop | undefined, hops: readonly PlacedHop[], own: readonly Claims[]): boolean {
+  const gateway = border && gatewayOf(border.name || border.from)
+  if (!border || !gateway) return false
+  if (own.some(({ claims }) => claims.some(({ method, result }) => method === 'spf' && result === 'pass'))) return false
+  const taken = hops.find(
+    ({ place, by, address }) => place > border.place && gatewayOf(by) === gateway && address && isPublic(address),
+  )
+  return taken !== undefined && gatewayOf(taken.name || taken.from) !== gateway
+}
+
+function gatewayOf(host: string): Provider | undefined {
+  const provider = providerOfHost(host)
+  return provider?.kind === 'gateway' ? provider : undefined
 }
 
 /** Maximum number of receivers that are offered. */
@@ -193,12 +224,19 @@ function sameOrganization(host: string): IsReceiver {
     (operator !== undefined && operatorOf(other) === operator)
 }
 
+/** The delivery into a store, which is within the systems of the receiver (RFC 2033). */
+const isDelivery = ({ with: protocol }: Pick<Received, 'with'>): boolean => /^lmtp/i.test(protocol)
+
 /**
- * A field of a named host that is not the receiver's; inner names and addresses, and the delivery into a store by LMTP
- * (RFC 2033), are within its systems.
+ * A field of a named host that is not the receiver's; inner names and addresses, and the delivery into a store, are
+ * within its systems.
  */
 const isForeign = ({ by, with: protocol }: Received, isReceiver: IsReceiver | undefined): boolean =>
-  !/^lmtp/i.test(protocol) && !isInnerHost(by) && !isPrivateName(by) && !parseIp(by).ok && !(isReceiver?.(by) ?? false)
+  !isDelivery({ with: protocol }) &&
+  !isInnerHost(by) &&
+  !isPrivateName(by) &&
+  !parseIp(by).ok &&
+  !(isReceiver?.(by) ?? false)
 
 /**
  * The receiver's fields of a message that came from nowhere else: those above the first field that hosts on the way do
@@ -267,7 +305,7 @@ function fromFields(
  */
 function borderOf(own: readonly PlacedHop[], isReceiver: IsReceiver): PlacedHop | undefined {
   for (const hop of own) {
-    if (!hop.address || !isPublic(hop.address)) continue
+    if (!hop.address || !isPublic(hop.address) || isDelivery(hop)) continue
     // a step between the receiver's own hosts, by the name of the address
     if (hop.name !== '' && isReceiver(hop.name)) continue
     // Without a name of the address, only the client says that it is one of the receiver's hosts: the field below would
