@@ -74,6 +74,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'signature.body_changed': changed,
   'signature.both_changed': changed,
   'signature.body_missing': 'Give the whole message, with its body.',
+  'signature.copied': 'Give the message as a file.',
   'signature.body_short': 'Find the host that cuts the message, and sign without l=.',
 
   'change.footer': changed,

@@ -25,6 +25,8 @@ export type AnalyseOptions = {
   readonly at?: number
   /** The body is not here; `intact`: the header is as it was. */
   readonly headerOnly?: { readonly intact: boolean }
+  /** The text was changed when it was copied. */
+  readonly isCopied?: true
   /** Selectors of a domain that are known from elsewhere. */
   readonly selectorsOf?: (domain: string) => readonly string[]
   /** Who asks; `isMail`: a stranger sent it. */
@@ -41,7 +43,7 @@ const MAX_NAMED = 10
  * heavy work, before the DNS is asked and after it. Rejects with LaneError; never because of the DNS.
  */
 export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOptions): Promise<Facts> {
-  const { envelope: given, receivedBy = [], at = ctx.now(), selectorsOf, headerOnly } = options
+  const { envelope: given, receivedBy = [], at = ctx.now(), selectorsOf, headerOnly, isCopied } = options
   const ask = { ...options.by, signal: ctx.signal }
   const input = { receivedBy, ...(given && { envelope: given }) }
   const { mail, mime, author, arrival, forwarding, links, signers, keys } = await ctx.heavy(outline, raw, input, ask)
@@ -56,7 +58,7 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
   const verified = await ctx.heavy(
     verify,
     raw,
-    { lfEnds: mail.lfEnds, keys: answers, at, ...(headerOnly && { headerOnly }) },
+    { lfEnds: mail.lfEnds, keys: answers, at, ...(headerOnly && { headerOnly }), ...(isCopied && { isCopied }) },
     ask,
   )
   const dkim = await withOtherKeys(ctx, raw, { ...verified, lfEnds: mail.lfEnds }, ask, selectorsOf)
@@ -84,6 +86,7 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
     },
     ...(forwarding === undefined ? {} : { forwarding }),
     headerOnly: headerOnly !== undefined,
+    isCopied: isCopied === true,
     smtputf8: hops.some((hop) => /^utf8/i.test(hop.with)),
     at,
   }

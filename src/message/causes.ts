@@ -85,10 +85,11 @@ const SIGNED_AS_ABSENT =
 /** What can be said where no change that was undone made the header hold. */
 function unknownHeader({ names, header }: Signature, { fields }: Mail): Problem {
   const written = new Map(fields.map((field) => [field.name, writtenName(field)]))
-  const gone = [...new Set(names)].filter((name) => !written.has(name) && !SIGNED_AS_ABSENT.test(name))
+  const absent = [...new Set(names)].filter((name) => !written.has(name))
+  const gone = absent.filter((name) => !SIGNED_AS_ABSENT.test(name))
   if (gone.length > 0) return causeProblem('field_removed', { names: gone })
   const signed = [...new Set(names)].flatMap((name) => written.get(name) ?? [])
-  return causeProblem('header', { simple: header === 'simple', names: signed })
+  return causeProblem('header', { simple: header === 'simple', names: signed, absent })
 }
 
 function headerCause(

@@ -42,6 +42,8 @@ export type Facts = {
   readonly forwarding?: string
   /** The body is not here: nothing of it is judged. */
   readonly headerOnly: boolean
+  /** The text was changed when it was copied: its octets are not those of the message. */
+  readonly isCopied: boolean
   /** A host on the way says that the message was sent with SMTPUTF8 (RFC 6531). */
   readonly smtputf8: boolean
   /** The time of the judgement, ms since the epoch. */

@@ -85,6 +85,13 @@ export const messageFindings = defineFindings({
     repair: 'Let the signer leave out the tag l=.',
     reference: 'RFC 6376 §8.2',
   }),
+  'message.dkim_testing': info({
+    title: 'The key is marked as a test',
+    detail: ({ domain, name }) =>
+      `The key of ${domain} at ${name} has t=y: receivers may treat a message that it signed like one without a signature.`,
+    repair: 'Publish the key without t=y when the signatures hold.',
+    reference: 'RFC 6376 §3.6.1',
+  }),
   'message.dkim_future': medium({
     title: 'A signature was made in the future',
     detail: ({ domain, date }) =>

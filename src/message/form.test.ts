@@ -13,6 +13,13 @@ const SUMMARY = 'Original message\nFrom:\tA <a@a.example>\nSPF:\tPASS\nCopy to c
 
 const BODY = '\nHello,\nhow are you?\n'
 const LOST = HEAD.replace('\n by', '\nby')
+const WRAPPED = `Received: from mail.a.example (mail.a.example
+[45.53.1.1]) by b.example (Postfix)
+ with ESMTPS id 1 ; Mon, 23 Nov 2026 09:00:02
++0000
+From: a@a.example
+Subject: Hello
+`
 const GERMAN =
   'Originalnachricht\nErstellt am:\t23. November 2026\nVon:\tA <a@a.example>\nSPF:\tPASS mit der IP-Adresse 192.0.2.1\n\n'
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -79,6 +86,29 @@ describe('the form of a message', () => {
     ['no-break blanks', HEAD.replaceAll(': ', ':\xc2\xa0') + BODY, 'pasted', MAIL, [/blanks of a web page/]],
     ['the button of a page', `${SUMMARY}${MAIL}\nSchlie\xc3\x9fen\n`, 'pasted', MAIL, [/of a page/]],
     ['a blank', each(' ', MAIL), 'pasted', MAIL, [/^1 blank in front of each line was/]],
+    ['a fence below words', `See:\n\n\`\`\`\n${MAIL}\`\`\`\n\nThanks!\n`, 'pasted', MAIL, [/fence/]],
+    [
+      'lines that a ticket system wrapped',
+      `${WRAPPED}${BODY}`,
+      'pasted',
+      WRAPPED.replace('\n[45', '\n [45').replace('\n+0', '\n +0') + BODY,
+      [/lost the blanks/],
+    ],
+    [
+      'names of signed fields',
+      LOST.replace('by b', 'h=From:To\nby b') + BODY,
+      'pasted',
+      undefined,
+      [/lost the blanks/],
+    ],
+    [
+      'quotes of a word processor',
+      MAIL.replace('From: a@a.example', 'From: \xe2\x80\x9cA, B\xe2\x80\x9d <a@a.example>'),
+      'pasted',
+      MAIL.replace('From: a@a.example', 'From: "A, B" <a@a.example>'),
+      [/word processor/],
+    ],
+    ['one field', HEAD.split('From')[0]!, 'header_only', HEAD.split('From')[0]!, [/a part of a header/]],
     ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
   ] as const)('%s', (_, text, kind, message, notes) => {
     const found = readForm(Buffer.from(text, 'latin1'))
@@ -101,6 +131,8 @@ describe('the form of a message', () => {
     ['From: <Saved by Blink>\nSnapshot-Content-Location: https://mail.example/', 'html'],
     ['{\\rtf1', 'rtf'],
     ['\n<!DOCTYPE html><p>', 'html'],
+    ['-----Original Message-----\nFrom: A <a@a.example>\nSent: Monday\nTo: b\nSubject: Hello\n\nHello', 'quoted'],
+    ['From: A <a@a.example>\nSubject: Hello\nDate: 23 November 2026 at 09:00:02 CET\nTo: b\n\nHello', 'quoted'],
     ['Hello Joe,\nhow are you?', 'no_header'],
     ['', 'no_header'],
   ])('%j is no message', (text, is) => expect(readForm(Buffer.from(text, 'latin1'))).toEqual({ is }))

@@ -15,6 +15,8 @@ export type Form = {
   readonly octets: Uint8Array
   /** The body is not here; `intact`: nothing was taken away, so the header is as it was. */
   readonly headerOnly?: { readonly intact: boolean }
+  /** Programs changed the text when it was copied, and not all of it could be undone. */
+  readonly isCopied?: true
 }
 
 /** What is no message: kinds of files, and a text without a header. */
@@ -29,6 +31,7 @@ type NotMail =
   | 'outlook_store' // .pst, .ost
   | 'pdf'
   | 'picture'
+  | 'quoted' // what a program writes above a message that it quotes
   | 'rtf'
   | 'tnef' // Outlook's winmail.dat
   | 'xml'
@@ -59,6 +62,7 @@ export function isPlain(octets: Uint8Array): boolean {
   if (!isRun(lines) || !lines.some(isKnown) || mayCarry(text)) return false
   if (!head.includes('\n') || head.startsWith('[') || SAVED_PAGE.test(head) || NO_BREAK.test(head)) return false
   if (head.includes('&lt;') && ESCAPED.test(head)) return false
+  if ((head.includes('\xe2\x80') && TYPOGRAPHIC.test(head)) || isQuotation(lines)) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
 
@@ -83,17 +87,24 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   takeDoubledLines(draft)
   takeEntities(draft)
   takeNoBreakBlanks(draft)
+  takeTypography(draft)
   restoreFolding(draft)
   takeSummary(draft)
   if (!hasHeader(draft.text)) return { is: 'no_header' }
+  const head = headAt(draft.text.slice(0, WINDOW).split('\n'), 0)
+  if (isQuotation(head)) return { is: 'quoted' }
   if (mayCarry(draft.text.slice(0, WINDOW))) takeAttached(draft)
   const headerOnly = isHeaderOnly(draft.text) && { intact: draft.notes.length === 0 }
   const kind = headerOnly ? 'header_only' : (draft.kind ?? (draft.notes.length > 0 ? 'pasted' : 'message'))
+  const missing = head.some((line) => /^from[ \t]*:/i.test(line))
+    ? 'it is the header alone: the body is not here'
+    : 'it is a part of a header: neither From nor the body is here'
   return {
     kind,
-    notes: headerOnly ? [...draft.notes, 'it is the header alone: the body is not here'] : draft.notes,
+    notes: headerOnly ? [...draft.notes, missing] : draft.notes,
     octets: Buffer.from(draft.text, 'latin1'),
     ...(headerOnly && { headerOnly }),
+    ...(draft.isCopied && { isCopied: true }),
   }
 }
 
@@ -114,7 +125,7 @@ function ofOutlook(octets: Uint8Array): Form | { readonly is: NotMail } {
 }
 
 /** Octets as characters (latin1), and what was said about them. */
-type Draft = { text: string; kind?: FormKind; readonly notes: string[] }
+type Draft = { text: string; kind?: FormKind; isCopied?: true; readonly notes: string[] }
 
 function fileKind(start: Buffer): NotMail | undefined {
   const text = start.toString('latin1')
@@ -201,12 +212,14 @@ function unwrapMbox(draft: Draft): void {
 /** Lines of Markdown around a block of code, or the marks of a forum. */
 function takeFence(draft: Draft): void {
   const open =
-    /^(`{3,9}|~{3,9})[^\n`~]{0,100}\n/.exec(draft.text) ??
+    /(?<=^|\n)(`{3,9}|~{3,9})[^\n`~]{0,100}\n(?=[!-9;-~]{1,76}[ \t]*:|From )/.exec(draft.text.slice(0, WINDOW)) ??
     /^\[(code|quote|pre)(?:=[^\]\n]{0,100})?\]\s*/i.exec(draft.text)
-  if (!open) return
+  // A block of code below a header is of the message.
+  if (!open || hasHeader(draft.text.slice(0, open.index))) return
+  const from = open.index + open[0].length
   const end = draft.text.lastIndexOf(/^[`~]/.test(open[1]!) ? `\n${open[1]}` : `[/${open[1]}]`)
-  const until = end < open[0].length ? undefined : draft.text[end] === '\n' ? end + 1 : end
-  draft.text = draft.text.slice(open[0].length, until)
+  const until = end < from ? undefined : draft.text[end] === '\n' ? end + 1 : end
+  draft.text = draft.text.slice(from, until)
   draft.notes.push('the fence of a block of code was taken away')
 }
 
@@ -229,6 +242,7 @@ function takeMarks(draft: Draft): void {
   const bare = mark.trimEnd().replaceAll('|', String.raw`\|`)
   if (new RegExp(String.raw`(?:^|\n)(?!${escaped}|${bare}[ \t]*(?:\r?\n|$)|\r?\n|$)`).test(draft.text)) return
   draft.text = draft.text.replace(new RegExp(`(^|\\n)(?:${escaped}|${bare}[ \\t]*(?=\\r?\\n|$))`, 'g'), '$1')
+  if (bare !== '') draft.isCopied = true
   const what = bare === '' ? counted(mark.length, 'blank') : `the mark "${mark.trim()}"`
   draft.notes.push(`${what} in front of each line ${bare === '' && mark.length > 1 ? 'were' : 'was'} taken away`)
 }
@@ -257,6 +271,7 @@ function takeDoubledLines(draft: Draft): void {
     return
   if (!lines.every(isDoubled)) return
   draft.text = lines.filter((_, i) => i % 2 === 0).join('\n')
+  draft.isCopied = true
   draft.notes.push('the empty line behind every line was taken away')
 }
 
@@ -266,6 +281,7 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"'
 function takeEntities(draft: Draft): void {
   if (!ESCAPED.test(draft.text.slice(0, WINDOW))) return
   draft.text = draft.text.replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => ENTITIES[name]!)
+  draft.isCopied = true
   draft.notes.push('characters that were written as in HTML (&lt;) were read as characters')
 }
 
@@ -278,18 +294,51 @@ function takeNoBreakBlanks(draft: Draft): void {
   const head = draft.text.slice(0, end)
   if (!NO_BREAK.test(head)) return
   draft.text = head.replace(/\xc2?\xa0/g, ' ') + draft.text.slice(end)
+  draft.isCopied = true
   draft.notes.push('blanks of a web page in the header were read as blanks')
 }
 
-/** Folded lines of a header that lost the blanks in front of them, as when text is copied from a web page. */
+/** Quotes as word processors write them (UTF-8 as latin1), in fields that have them in pairs. */
+const TYPOGRAPHIC =
+  /^(?:from|to|cc|reply-to|sender|content-[a-z-]{1,30}|x-[\w-]{1,70})[ \t]*:[^\n\xe2]{0,998}\xe2\x80\x9c[^\n\xe2]{1,998}\xe2\x80\x9d/im
+
+/** Quotes of a word processor in the header. */
+function takeTypography(draft: Draft): void {
+  const end = /\n\r?\n/.exec(draft.text)?.index ?? draft.text.length
+  const head = draft.text.slice(0, end)
+  if (!TYPOGRAPHIC.test(head)) return
+  draft.text = head.replace(/\xe2\x80[\x9c\x9d]/g, '"').replace(/\xe2\x80[\x98\x99]/g, "'") + draft.text.slice(end)
+  draft.isCopied = true
+  draft.notes.push('quotes of a word processor in the header were read as plain ones')
+}
+
+/** A line that begins a field, and not the rest of a folded one such as `h=From:To`. */
+const isField = (line: string): boolean => isKnown(line) || /^[A-Za-z][\w-]{0,75}[ \t]*:(?:[ \t]|\r?$)/.test(line)
+
+/** Whether each line that lost its place is what did not fit behind the line above it. */
+function isWrapped(head: readonly string[], isLost: (line: string) => boolean): boolean {
+  const width = Math.max(...head.map((line) => line.trimEnd().length))
+  return (
+    width <= MAX_WIDTH &&
+    head.every((line, i) => !isLost(line) || head[i - 1]!.trimEnd().length + 1 + line.search(/\s|$/) > width)
+  )
+}
+/** Maximum width to which programs wrap text, characters. */
+const MAX_WIDTH = 200
+
+/**
+ * Folded lines of a header that lost the blanks in front of them, as when text is copied from a web page, and lines that
+ * a program wrapped.
+ */
 function restoreFolding(draft: Draft): void {
   const text = draft.text.replace(/^(?:\xc2?\xa0){1,200}/gm, ' ')
   const lines = text.split('\n', MAX_SUMMARY + MAX_HEAD)
   const start = lines.slice(0, MAX_SUMMARY).findIndex((line) => TRACE.test(line))
   const head = start < 0 ? [] : headAt(lines, start)
-  const isLost = (line: string): boolean => !FIELD.test(line) && !FOLDED.test(line)
-  const fields = head.filter((line) => FIELD.test(line)).length
-  if (fields < 3 || head.some((line) => FOLDED.test(line)) || !head.some(isLost)) {
+  const isLost = (line: string): boolean => !isField(line) && !FOLDED.test(line)
+  const fields = head.filter(isField).length
+  const isWhole = head.some((line) => FOLDED.test(line)) && !isWrapped(head, isLost)
+  if (fields < 3 || isWhole || !head.some(isLost)) {
     if (text === draft.text || fields < 3 || start < 0) return
     draft.text = text
   } else {
@@ -297,6 +346,7 @@ function restoreFolding(draft: Draft): void {
     const restored = head.map((line) => (isLost(line) ? ` ${line}` : line))
     draft.text = [...lines.slice(0, start), ...restored].join('\n') + text.slice(behind)
   }
+  draft.isCopied = true
   draft.notes.push('folded lines had lost the blanks in front of them')
 }
 
@@ -362,6 +412,19 @@ function takeAttached(draft: Draft): void {
     draft.text = contentOf(body, attached[0]!).toString('latin1')
     draft.notes.push('it was forwarded as an attachment: the attached message is analysed, not the one around it')
   } else draft.notes.push('it has another message attached, which is not analysed: to do so, give the attached file')
+}
+
+/**
+ * Whether lines are what a program writes above a message that it quotes or forwards: `Sent`, or a date in the form of
+ * a locale, and nothing of a server or of the program that made the message.
+ */
+function isQuotation(lines: readonly string[]): boolean {
+  if (lines.some((line) => TRACE.test(line) || /^(?:message-id|mime-version|content-type)[ \t]*:/i.test(line)))
+    return false
+  const date = lines.find((line) => /^date[ \t]*:/i.test(line))
+  const isLocal =
+    date !== undefined && !/:[ \t]*(?:[A-Za-z]{3},[ \t]*)?\d{1,2}[ \t]+[A-Za-z]{3}[ \t]+\d{2,4}[ \t]+\d/.test(date)
+  return hasAuthor(lines, 0) && (isLocal || lines.some((line) => /^sent[ \t]*:/i.test(line)))
 }
 
 /** Whether lines are fields alone. */

@@ -22,10 +22,13 @@ export function judgeMessage(facts: Facts, state?: DomainState): readonly Findin
   const isOpen = facts.dmarc.result !== 'pass' || facts.spf?.result !== 'pass'
   const host: SendingHost = isOpen ? sendingHost(facts, state) : { kind: 'unknown' }
   const forged = isOpen ? forgeryOf(facts, host, state) : undefined
+  const spf = judgeSpf(facts, host, state)
+  const isPassedOn = spf.some(({ id }) => id === 'message.spf_forwarded')
   const findings = [
-    ...judgeSpf(facts, host, state),
+    ...spf,
     ...judgeDkim(facts),
     ...judgeWay(facts),
+    ...(isPassedOn || facts.forwarding !== undefined ? [] : judgeConnection(facts)),
     ...judgeFormat(facts),
     ...(facts.headerOnly ? [] : judgeMime(facts)),
   ]
@@ -37,7 +40,10 @@ export function judgeMessage(facts: Facts, state?: DomainState): readonly Findin
 }
 
 /** What the format of RFC 5322 asks for. */
-export const judgeFormat = (facts: Facts): readonly Finding[] => [...judgeFields(facts), ...judgeOctets(facts)]
+export const judgeFormat = (facts: Facts): readonly Finding[] => [
+  ...judgeFields(facts),
+  ...(facts.isCopied ? [] : judgeOctets(facts)),
+]
 
 /** Findings that make DMARC fail, the one to repair first. */
 const CAUSES = [
@@ -83,7 +89,7 @@ const recordFinding = (domain: string, reason: Problem, fault: RecordFault | und
 const withoutStop = (text: string): string => text.replace(/\.$/, '')
 
 function judgeSpf(
-  { spf, envelope, dmarc, author, forwarding, headerOnly, dkim }: Facts,
+  { spf, envelope, dmarc, author, forwarding, dkim }: Facts,
   { kind, name }: SendingHost,
   state?: DomainState,
 ): Finding[] {
@@ -96,8 +102,13 @@ function judgeSpf(
     const strict = isStrict && ({ severity: 'medium', ...alignmentAdvice([], author.domain, dmarc) } as const)
     return [{ ...found('message.spf_not_aligned', { domain, author: author.domain }), ...strict }]
   }
-  // Without the body nobody knows whether a signature passes, as it does for mail that was forwarded.
-  if (result === 'temperror' || (headerOnly && dmarc.result === 'unknown')) return []
+  // Without the message as it was nobody knows whether a signature passes, as it does for mail that was forwarded.
+  if (result === 'temperror' || dmarc.result === 'unknown') return []
+  if (result === 'none' && (envelope.mailFrom ?? '') === '') {
+    const repair = `Publish "v=spf1 a -all" at ${domain}: this name (HELO) stands for the sender of mail that names none, such as bounces.`
+    const unnamed = found('message.spf_failed', { address, domain, result })
+    return [{ ...unnamed, ...(dmarc.result === 'pass' && { severity: 'low' as const }), repair }]
+  }
   const fault = state?.spf
   if (result === 'permerror' || (result === 'none' && fault)) {
     const values = { address, domain, result, reason: fault?.detail ?? permerrorOf(spf) ?? '' }
@@ -156,10 +167,14 @@ const LIST_SENDER = /^[^@]{1,64}-(?:bounces?|return|owner|admin)(?:[+=-][^@]{0,3
 /** Results that say nothing about a signature. */
 const OPEN: readonly string[] = ['temperror', 'neutral', 'unknown']
 
-function judgeDkim({ dkim, dmarc, author, mail, envelope, at }: Facts): Finding[] {
+/** Whether only a part of the header is here, such as one field: what it lacks is not missing in the message. */
+const isPart = ({ headerOnly, mail }: Facts): boolean => headerOnly && !mail.fields.some(({ name }) => name === 'from')
+
+function judgeDkim(facts: Facts): Finding[] {
+  const { dkim, dmarc, author, mail, envelope, at } = facts
   const signatures = mail.fields.filter(({ name }) => name === 'dkim-signature').length
   const drafts = mail.fields.some(({ name }) => name === 'dkim2-signature') ? [found('message.dkim2')] : []
-  if (signatures === 0) return [found('message.not_signed'), ...drafts]
+  if (signatures === 0) return isPart(facts) ? drafts : [found('message.not_signed'), ...drafts]
   const findings: Finding[] = [...drafts]
   const passing = dkim.filter(({ result }) => result === 'pass')
   const isAligned = (one: (typeof dkim)[number]): boolean => dmarc.alignment.dkim[dkim.indexOf(one)] === true
@@ -196,6 +211,8 @@ function judgeDkim({ dkim, dmarc, author, mail, envelope, at }: Facts): Finding[
     const future = found('message.dkim_future', { domain, date: isoSeconds(signedAt / 1_000) })
     findings.push(signedAt > at + DAY_MS ? future : { ...future, severity: 'low' })
   }
+  for (const one of passing)
+    if (one.key?.testing) findings.push(found('message.dkim_testing', { domain: one.domain, name: keyName(one) }))
   for (const { signature, bodyLength, domain } of passing) {
     if (signature?.limit !== undefined)
       findings.push(
@@ -236,7 +253,7 @@ function alignmentAdvice(
 /** A host may be this far behind another one before it is told, ms. */
 const CLOCK_TOLERANCE_MS = 5_000
 
-function judgeWay({ hops, forwarding, spf, dmarc, mail, arc, connection }: Facts): Finding[] {
+function judgeWay({ hops, forwarding, spf, dmarc, mail, arc }: Facts): Finding[] {
   const findings: Finding[] = []
   const isTold = spf !== undefined && spf.result !== 'pass' && spf.result !== 'temperror' && dmarc.result === 'pass'
   if (forwarding !== undefined && !(isTold && spf.result !== 'permerror'))
@@ -256,10 +273,15 @@ function judgeWay({ hops, forwarding, spf, dmarc, mail, arc, connection }: Facts
     )
     break
   }
-  if (connection.forwardConfirmed === false && connection.address !== undefined)
-    findings.push(found('message.ptr_not_confirmed', { address: connection.address }))
-  if (connection.tls === false) findings.push(found('message.no_tls', { host: connection.by || 'the receiver' }))
   return findings
+}
+
+/** What the host that connected lacks: a forwarder's name and TLS are no matter of the sender. */
+function judgeConnection({ connection: { address, by, forwardConfirmed, tls } }: Facts): Finding[] {
+  return [
+    ...(forwardConfirmed === false && address !== undefined ? [found('message.ptr_not_confirmed', { address })] : []),
+    ...(tls === false ? [found('message.no_tls', { host: by || 'the receiver' })] : []),
+  ]
 }
 
 const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
@@ -284,11 +306,12 @@ const AHEAD_MS = 15 * 60_000
 /** What is further ahead is no matter of zones and summer time, ms. */
 const DAY_MS = 86_400_000
 
-function judgeFields({ mail, author, at }: Facts): Finding[] {
+function judgeFields(facts: Facts): Finding[] {
+  const { mail, author, at } = facts
   const { fields } = mail
   const findings: Finding[] = []
   const count = (name: string): number => fields.filter((field) => field.name === name.toLowerCase()).length
-  for (const name of ['From', 'Date', 'Message-ID'])
+  for (const name of isPart(facts) ? [] : ['From', 'Date', 'Message-ID'])
     if (count(name) === 0) findings.push(found('message.field_missing', { name }))
   for (const name of [...ONCE, ...MIME_ONCE])
     if (count(name) > 1) findings.push(found('message.field_doubled', { name, count: count(name) }))
@@ -304,7 +327,7 @@ function judgeFields({ mail, author, at }: Facts): Finding[] {
   const date = fields.find(({ name }) => name === 'date')
   if (date) findings.push(...judgeDate(date, at))
   if (mail.cut) findings.push(found('message.too_many_fields', { max: MAX_FIELDS }))
-  if (mail.strayLines > 0) findings.push(found('message.stray_lines', { count: mail.strayLines }))
+  if (mail.strayLines > 0 && !facts.isCopied) findings.push(found('message.stray_lines', { count: mail.strayLines }))
   return findings
 }
 

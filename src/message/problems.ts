@@ -49,6 +49,8 @@ export const signatureProblem = problemsOf('signature', {
 
   header_changed: () => 'a signed header field was changed after signing',
   body_missing: () => 'the body is not here, so whether the signature holds cannot be known',
+  copied: () =>
+    'the text was changed when it was copied, so whether the signature holds cannot be known: give the message as a file',
   body_changed: () => 'the body was changed after signing',
   both_changed: () => 'the body and a signed header field were changed after signing',
   body_short: ({ signed, arrived }: { signed: number; arrived: number }) =>
@@ -76,6 +78,8 @@ export const formProblem = problemsOf('form', {
   pdf: () => `the file is a PDF; ${SAVE}`,
   picture: () => `the file is a picture; ${SAVE}`,
   xml: () => `the file is XML, not a message; a DMARC report is given to POST /v1/reports; ${SAVE}`,
+  quoted: () =>
+    `the text begins with what a mail program writes above a message that it forwards or quotes (From, Sent, To), not with the header that servers wrote; ${SAVE}`,
   rtf: () => `the file is a text of a word processor (RTF); ${SAVE}`,
 })
 
@@ -108,7 +112,7 @@ export const causeProblem = problemsOf('change', {
   footer: ({ lines, text }: { lines: number } & Text) =>
     `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the end of the body after signing, as mailing lists and gateways do: ${quoted(text, 80)}`,
   banner: ({ lines, text }: { lines: number } & Text) =>
-    `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the begin of the body after signing: ${quoted(text, 80)}`,
+    `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the begin of the body after signing, as gateways and filters do: ${quoted(text, 80)}`,
   wrapped: () => 'the message was put into a multipart message after signing, as mailing lists do to add a footer',
   part_added: ({ text }: Text) => `a part was added to the body after signing: ${quoted(text, 80)}`,
   reencoded_body: ({ to }: { to: string }) =>
@@ -143,8 +147,8 @@ export const causeProblem = problemsOf('change', {
     isProven
       ? `the links of the body were rewritten after signing by ${shown(service)}`
       : `the body was changed after signing; it has links that ${shown(service)} rewrote`,
-  header: ({ simple, names }: { simple: boolean; names: readonly string[] }) =>
-    `a signed header field was changed or removed after signing, and which one cannot be known (signed: ${shown(names.slice(0, 20).join(', '))})${simple ? '; the signature (c=simple) allows no change at all, not even other folding' : ''}`,
+  header: ({ simple, names, absent }: { simple: boolean; names: readonly string[]; absent: readonly string[] }) =>
+    `a signed header field was changed or removed after signing, and which one cannot be known (signed: ${shown(names.slice(0, 20).join(', '))}${absent.length === 0 ? '' : `; not in the message: ${shown(absent.slice(0, 20).join(', '))}`})${simple ? '; the signature (c=simple) allows no change at all, not even other folding' : ''}`,
   body: ({ simple }: { simple: boolean }) =>
     `the body was changed after signing${simple ? '; the signature (c=simple) allows no change of white space' : ''}`,
 })
@@ -156,7 +160,8 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
   no_record: () => 'the domain has no DMARC record',
   unusable: () => 'the DMARC record of the domain cannot be used',
   open: () => 'a lookup had no answer, so it is not known whether SPF or DKIM passes',
-  body_missing: () => 'SPF does not pass for the domain, and its signature cannot be verified without the body',
+  body_missing: () =>
+    'SPF does not pass for the domain, and its signature cannot be verified without the whole message as it was sent',
   spf_unknown: () =>
     'no signature passes for the domain, and SPF cannot be evaluated without the address of the connection',
   nothing_aligned: () => 'neither SPF nor DKIM passes for the domain of the author',

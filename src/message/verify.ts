@@ -12,6 +12,7 @@ import {
 } from './dkim.ts'
 import { type KeyAnswers, keysOf } from './keys.ts'
 import { type Mail, parseAgain } from './parse.ts'
+import { signatureProblem } from './problems.ts'
 
 type Counted = {
   /** LF without CR, as `outline` counted them: the octets are not counted again. */
@@ -26,6 +27,8 @@ export type VerifyInput = Counted & {
   readonly isReport?: true
   /** The body is not here; `intact`: the header is as it was. */
   readonly headerOnly?: { readonly intact: boolean }
+  /** The text was changed when it was copied: a change that is not proven may be that one. */
+  readonly isCopied?: true
 }
 
 /** What the signatures of a message prove: plain data. */
@@ -40,7 +43,7 @@ export type Verified = {
 /** Verifies the signatures of a message (RFC 6376, RFC 8617). */
 export const verify: HeavyKind<VerifyInput, Verified> = {
   name: 'verify',
-  work: (octets, { lfEnds, keys, at, isReport, headerOnly }) => {
+  work: (octets, { lfEnds, keys, at, isReport, headerOnly, isCopied }) => {
     const mail = parseAgain(octets, lfEnds)
     const keyAt = keysOf(keys, isReport)
     const hash = hashing(mail)
@@ -51,17 +54,22 @@ export const verify: HeavyKind<VerifyInput, Verified> = {
       return { dkim, arc: arcWithoutBody(mail), otherKey: [] }
     }
     const arc = verifyArc(mail, keyAt, hash)
-    return { ...explained(mail, verified), arc }
+    return { ...explained(mail, verified, isCopied), arc }
   },
 }
 
-function explained(mail: Mail, verified: readonly Verifying[]): Pick<Verified, 'dkim' | 'otherKey'> {
+/** Changes that no attempt to undo them has proven. */
+const UNPROVEN = new Set(['change.header', 'change.body', 'change.two', 'signature.body_short', 'signature.other_key'])
+
+function explained(mail: Mail, verified: readonly Verifying[], isCopied = false): Pick<Verified, 'dkim' | 'otherKey'> {
   const effort = fullEffort()
   const otherKey: number[] = []
   const dkim = verified.map((one, i) => {
     const isFailure = one.result === 'fail' || (one.result === 'permerror' && one.signature !== undefined)
     if (!isFailure || mail.cut) return plainOf(one)
     const { because, otherKey: isOther } = causeOf(mail, one, effort)
+    if (isCopied && because && UNPROVEN.has(because.id))
+      return plainOf({ ...one, result: 'unknown', because: signatureProblem('copied') })
     if (isOther) otherKey.push(i)
     return plainOf({ ...one, ...(because && { because }) })
   })

@@ -58,6 +58,28 @@ type Case = {
 }
 const CASES: readonly Case[] = [
   {
+    name: 'a forwarder without a name: what it lacks is not for the sender to repair',
+    text: by({ domain: 'a-shop.com' }),
+    input: { ip: '45.53.8.8', helo: 'fwd.a-school.net', mail_from: 'joe@a-shop.com' },
+    verdict: 'passes',
+    summary: /forwarded/,
+  },
+  {
+    name: 'mail without an envelope sender: the name of HELO is no name that sends no mail',
+    text: by({ domain: 'a-shop.com' }),
+    input: { ip: '45.53.1.1', helo: 'mail.a-shop.com', mail_from: '' },
+    verdict: 'passes',
+    repair: ['message.spf_failed', /^Publish "v=spf1 a -all" at mail\.a-shop\.com/],
+  },
+  {
+    name: 'a key that is marked as a test',
+    text: by({ domain: 'a-shop.com', selector: 'b' }),
+    input: OWN,
+    zone: { ...ZONE, 'b._domainkey.a-shop.com': { TXT: [LAB_KEY.replace('k=rsa', 't=y; k=rsa')] } },
+    verdict: 'passes',
+    repair: ['message.dkim_testing', /without t=y/],
+  },
+  {
     name: 'an own host that SPF does not name',
     input: { ...OWN, ip: '45.53.1.2', helo: 'out2.a-shop.com' },
     repair: ['message.spf_failed', /^Add 45\.53\.1\.2 \(out2\.a-shop\.com\) to the SPF record of a-shop\.com/],

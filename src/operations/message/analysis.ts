@@ -38,12 +38,13 @@ export async function analyseMessage(
   ctx: Ctx,
   deps: Used,
   raw: Uint8Array,
-  options: Omit<AnalyseOptions, 'selectorsOf' | 'headerOnly'>,
-  form: Pick<Form, 'kind' | 'notes' | 'headerOnly'> = AS_SENT,
+  options: Omit<AnalyseOptions, 'selectorsOf' | 'headerOnly' | 'isCopied'>,
+  form: Pick<Form, 'kind' | 'notes' | 'headerOnly' | 'isCopied'> = AS_SENT,
 ): Promise<MessageAnswer> {
   const { verified } = deps.messages
-  const { kind, notes, headerOnly } = form
-  const about = { ...options, selectorsOf: verified.of, ...(headerOnly && { headerOnly }) }
+  const { kind, notes, headerOnly, isCopied } = form
+  const shape = { ...(headerOnly && { headerOnly }), ...(isCopied && { isCopied }) }
+  const about = { ...options, selectorsOf: verified.of, ...shape }
   const remembered = remembering(ctx)
   const facts = await analyse(raw, remembered, about).catch((error) => {
     throw readingError(error, 'bad_message')
@@ -176,11 +177,13 @@ type State = DomainState & { readonly spf?: Fault; readonly dmarc?: Fault }
 async function stateOf(
   ctx: Ctx,
   deps: Used,
-  { author, spf, dmarc }: Facts,
+  { author, spf, dmarc, envelope: { mailFrom = '' } }: Facts,
 ): Promise<{ readonly domain: MessageAnswer['domain']; readonly state?: State }> {
   if (author.domain === undefined) return { domain: null }
   const isDmarcAtFault = dmarc.result === 'none' || dmarc.result === 'permerror'
-  const isSpfAtFault = spf?.result === 'permerror' || (spf?.result === 'none' && dmarc.alignment.spf === true)
+  // The name of HELO is that of a host: the plan of such a name is one of a name that sends no mail.
+  const isSender = mailFrom !== '' && dmarc.alignment.spf === true
+  const isSpfAtFault = spf?.result === 'permerror' || (spf?.result === 'none' && isSender)
   const envelope = isSpfAtFault && spf.domain !== author.domain ? parseDomain(spf.domain) : undefined
   const [own, other] = await Promise.all([
     checkOf(ctx, deps, author.domain, { plan: isDmarcAtFault || (isSpfAtFault && !envelope) }),
@@ -327,8 +330,9 @@ function listingFindings(address: Address | undefined): Finding[] {
 /** Severities of findings that need a repair. */
 const NEEDS_REPAIR: readonly FindingAnswer['severity'][] = ['critical', 'high', 'medium']
 
-function verdictOf({ dmarc, headerOnly }: Facts, findings: readonly FindingAnswer[]): MessageAnswer['verdict'] {
-  if (headerOnly && dmarc.result === 'unknown') return 'unknown'
+function verdictOf({ dmarc, dkim, headerOnly }: Facts, findings: readonly FindingAnswer[]): MessageAnswer['verdict'] {
+  const isOpen = dmarc.result === 'unknown' && (headerOnly || dkim.some(({ result }) => result === 'unknown'))
+  if (isOpen || (headerOnly && dmarc.domain === undefined)) return 'unknown'
   if (findings.some(({ id }) => id === 'message.looks_forged')) return 'unknown'
   if (findings.some(({ severity }) => NEEDS_REPAIR.includes(severity))) return 'needs_repair'
   return dmarc.result === 'pass' ? 'passes' : 'unknown'
@@ -346,7 +350,7 @@ function summaryOf(
     pass: `DMARC passes for ${who} by ${by}`,
     fail: `DMARC fails for ${who}${isUnaligned ? `: ${dmarc.because!.text}` : ''}`,
     none: `there is no DMARC record for ${who}`,
-    permerror: 'DMARC cannot be applied',
+    permerror: `DMARC cannot be applied${dmarc.domain === undefined && dmarc.because ? `: ${dmarc.because.text}` : ''}`,
     temperror: 'DMARC could not be evaluated, because a lookup had no answer',
     unknown: `whether DMARC passes is not known: ${dmarc.because?.text ?? 'the address of the connection is missing'}`,
   }
