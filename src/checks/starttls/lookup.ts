@@ -24,8 +24,8 @@ type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'monotonic' | 'signal' | 'se
 
 /**
  * Connects to each mail host of `domain` and examines its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail
- * transaction is started (RFC 3207). A second connection offers only TLS 1.0 and 1.1 (RFC 8996). At most 10 hosts, one
- * address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is tried twice. With `ctx.seen` a host that
+ * transaction is started (RFC 3207). Where STARTTLS is offered, a second connection after the first offers only TLS 1.0
+ * and 1.1 (RFC 8996). At most 10 hosts, one address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is tried twice. With `ctx.seen` a host that
  * several domains share is contacted once, and an address for one host at a time. Faults of a host or the network
  * are data. Rejects with DnsError if MX has no answer.
  */
@@ -63,17 +63,23 @@ async function lookupHost(ctx: Asker, domain: Domain, host: MailHost, input: Che
 async function examine(ctx: Asker, options: SessionOptions): Promise<Omit<TlsHost, 'host' | 'preference'>> {
   const { address } = options.target
   const signal = within(HOST_MS, ctx.signal)
-  const [first, version] = await Promise.all([openSession(ctx, options, signal), outdatedVersion(ctx, options, signal)])
+  const first = await openSession(ctx, options, signal)
   // One lost connection may be due to the network; a host that breaks off every handshake does it again.
   const opened = !first.ok && isLost(first) ? await openSession(ctx, options, signal) : first
-  const outdated = version === undefined ? {} : { outdated: version }
-  if (!opened.ok) return { address, ...greetingNames(opened.transcript), ...ended(opened), ...outdated }
+  const seen = { address, ...factsOf(opened) }
+  if (!seen.offered) return seen
+  const outdated = await outdatedVersion(ctx, options, signal)
+  return outdated === undefined ? seen : { ...seen, outdated }
+}
+
+function factsOf(opened: Opened): Omit<TlsHost, 'host' | 'preference'> {
+  if (!opened.ok) return { ...greetingNames(opened.transcript), ...ended(opened) }
   const { tls, capabilities, quit, transcript } = opened.session
-  const seen = { address, ...greetingNames(transcript()), ...outdated }
+  const names = greetingNames(transcript())
   quit() // RFC 5321 §4.1.1.10: sent, but not waited for; the connection ends by itself after a second
-  if (tls) return { ...seen, offered: true, tls }
-  if (!capabilities.has('STARTTLS')) return { ...seen, offered: false }
-  return { ...seen, offered: true, reason: tlsProblem('refused') }
+  if (tls) return { ...names, offered: true, tls }
+  if (!capabilities.has('STARTTLS')) return { ...names, offered: false }
+  return { ...names, offered: true, reason: tlsProblem('refused') }
 }
 
 const isLost = ({ outcome, tls }: Exclude<Opened, { readonly ok: true }>): boolean =>
