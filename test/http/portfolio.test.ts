@@ -5,6 +5,7 @@ import { checkAnswer } from '../../src/answers/check.ts'
 import { monitorImportAnswer, monitorListAnswer, monitorSummaryAnswer } from '../../src/answers/monitors.ts'
 import { sleep } from '../../src/base/deadline.ts'
 import example from '../../src/operations/examples/check.json' with { type: 'json' }
+import { monitorsOf } from '../../src/store/postgres/monitors.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
 import { labMonitorServices } from '../lab/monitor-services.ts'
@@ -283,6 +284,25 @@ describe('a change of many', () => {
     expect(monitorListAnswer.parse((await get('/v1/monitors', 'other')).json()).data.map(({ note }) => note)).toEqual([
       '',
     ])
+  })
+})
+
+describe('a clock that steps back', () => {
+  it('delays no first run', async () => {
+    await sql`UPDATE mailsonde.monitors SET enabled = false`.execute(database.db)
+    await imported('domain\nparked90.example')
+    await haveRun()
+    // as if it was made two hours ahead of the clock as it is now
+    const ahead = new Date(nowMs + 2 * 3_600_000)
+    const of = sql`target = 'parked90.example'`
+    await sql`UPDATE mailsonde.monitors SET created_at = ${ahead}, next_run = ${ahead}, ran_at = NULL WHERE ${of}`.execute(
+      database.db,
+    )
+    await monitorsOf(database.db).mendTimes(new Date(nowMs))
+    await haveRun()
+    const { rows } = await sql`SELECT FROM mailsonde.monitors WHERE ${of} AND ran_at IS NULL`.execute(database.db)
+    expect(rows).toEqual([])
+    await sql`UPDATE mailsonde.monitors SET enabled = true`.execute(database.db)
   })
 })
 

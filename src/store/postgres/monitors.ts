@@ -181,13 +181,15 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return rows.map(monitorRow)
   },
 
-  /** Reschedules runs and held messages that a clock which stepped back would delay: they are further ahead than any. */
+  /**
+   * Reschedules runs and held messages that a clock which stepped back would delay: they are further ahead than any, or
+   * of a monitor that was made in the future.
+   */
   mendTimes: async (now: Date): Promise<void> => {
     await sql`
       UPDATE mailsonde.monitors SET next_run = ${now}
-      WHERE enabled AND next_run > ${now}::timestamptz + (every_ms * 1.2 + 3600000) * interval '1 millisecond'`.execute(
-      db,
-    )
+      WHERE enabled AND next_run > ${now} AND (ran_at IS NULL AND created_at > ${now}
+        OR next_run > ${now}::timestamptz + (every_ms * 1.2 + 3600000) * interval '1 millisecond')`.execute(db)
     await sql`
       UPDATE mailsonde.monitors SET message_due = ${now}
       WHERE enabled AND message_due > ${now}::timestamptz + interval '25 hours'`.execute(db)
