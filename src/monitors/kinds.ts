@@ -28,7 +28,7 @@ export type Reading = {
   readonly open: readonly string[]
   /** The last known answer after this one, as JSON text; undefined while nothing is known. */
   readonly known: string | undefined
-  /** What filters and counts read of it; undefined for kinds that are no check. */
+  /** What filters and counts read of it, `unknown` where nothing is known; undefined for kinds that are no check. */
   readonly about: MonitorFacts | undefined
 }
 
@@ -82,7 +82,7 @@ const kindOf =
       isBaseline,
       open,
       known: isBaseline && open.length > 0 ? undefined : JSON.stringify(known),
-      about: isBaseline && open.length > 0 ? undefined : of.about?.(known),
+      about: of.about?.(known),
     }
   }
 
